@@ -1,0 +1,207 @@
+/* hashloom.h: hash many independent messages at once (the only public header of libhashloom).
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * One SHA-1 or SHA-256 is a serial chain of steps. hashloom puts message i into lane i of a SIMD register, so that
+ * one instruction advances 4, 8 or 16 messages, and chooses at run time the fastest kernel that the CPU has for the
+ * number of messages at hand.
+ *
+ * What holds for every function here, unless its own comment says otherwise:
+ *
+ *   threads     All functions are reentrant and may be called from any number of threads at once, including the very
+ *               first call. Two threads may not use the same hl_ctx at the same time.
+ *   memory      Nothing is allocated, no file or environment variable is read, nothing is kept after return.
+ *               The stack used is below 32 KiB.
+ *   lengths     In bytes. Zero is a length like any other; then the data pointer may be NULL.
+ *               A message may have up to HL_MESSAGE_MAX_NBYTES bytes (FIPS 180-4 allows 2^64 - 1 bits).
+ *   alignment   None is asked of messages or digests.
+ *   overlap     Messages may overlap each other. Digests must not overlap messages.
+ *   errors      HL_OK (0) or an hl_status. Arguments are checked before anything is written: after an error the
+ *               digests and contexts are as they were.
+ *   digests     digest i of a call is written at digests + i * digest size, in the byte order of the standard, and
+ *               is equal to that of any other implementation of the algorithm.
+ */
+#ifndef HASHLOOM_H
+#define HASHLOOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HL_VERSION_MAJOR 0
+#define HL_VERSION_MINOR 1
+#define HL_VERSION_PATCH 0
+
+#if defined(HL_SHARED) && (defined(__GNUC__) || defined(__clang__)) && !defined(_WIN32)
+#  define HL_API __attribute__((visibility("default")))
+#else
+#  define HL_API
+#endif
+
+/* ---- Algorithms ------------------------------------------------------------------------------------------------ */
+
+/* The values are part of the ABI. */
+typedef enum hl_alg {
+    HL_SHA1   = 1, /* FIPS 180-4 section 6.1, 20-byte digest. Not collision resistant: for existing formats only. */
+    HL_SHA256 = 2  /* FIPS 180-4 section 6.2, 32-byte digest */
+} hl_alg;
+
+#define HL_SHA1_DIGEST_NBYTES   20
+#define HL_SHA256_DIGEST_NBYTES 32
+#define HL_DIGEST_MAX_NBYTES    64 /* room for any digest of this and later versions */
+#define HL_BLOCK_MAX_NBYTES     128
+#define HL_MESSAGE_MAX_NBYTES   ((UINT64_C(1) << 61) - 1)
+
+/* The block function that an algorithm iterates ("hash computation" in FIPS 180-4). Several algorithms can share one:
+ * SHA-224 is SHA-256's with another initial value. Kernels implement block functions. */
+typedef enum hl_body {
+    HL_BODY_SHA1   = 0,
+    HL_BODY_SHA256 = 1
+} hl_body;
+
+typedef struct hl_alg_info {
+    const char *name;          /* "sha1", "sha256" */
+    hl_alg      alg;
+    hl_body     body;
+    unsigned    digest_nbytes; /* 20, 32 */
+    unsigned    block_nbytes;  /* 64 */
+    unsigned    word_nbytes;   /* 4: bytes in a word of the state */
+    unsigned    nwords;        /* 5, 8: words in the state */
+    const void *iv;            /* initial state: nwords words in the machine's byte order */
+} hl_alg_info;
+
+/* All algorithms, i = 0 .. hl_alg_count() - 1; NULL beyond. */
+HL_API size_t hl_alg_count(void);
+HL_API const hl_alg_info *hl_alg_at(size_t i);
+/* The description of one algorithm; NULL if alg is none of enum hl_alg. */
+HL_API const hl_alg_info *hl_alg_find(hl_alg alg);
+/* By name ("sha256"), exact, lower case; NULL if there is none of that name. */
+HL_API const hl_alg_info *hl_alg_named(const char *name);
+
+/* ---- Errors ---------------------------------------------------------------------------------------------------- */
+
+typedef enum hl_status {
+    HL_OK = 0,
+    HL_EALG,     /* the algorithm is none of enum hl_alg */
+    HL_ENULL,    /* a pointer is NULL where bytes are to be read or written */
+    HL_ELENGTH,  /* a message is longer than HL_MESSAGE_MAX_NBYTES, or a size does not fit size_t */
+    HL_EOFFSETS, /* offsets decrease, are negative, or end beyond the values */
+    HL_ESTATE,   /* a context was not initialised, is already final, or is not of the same algorithm as the others */
+    HL_EISA,     /* an instruction set is unknown or this machine does not have it */
+    HL_EKERNEL   /* hl_restrict left no kernel for this algorithm, or the given kernel cannot do what was asked */
+} hl_status;
+
+/* One English sentence without a full stop, never NULL. */
+HL_API const char *hl_strerror(hl_status status);
+
+/* "0.1.0" */
+HL_API const char *hl_version(void);
+
+/* ---- One message ----------------------------------------------------------------------------------------------- */
+
+/* digest = alg(data[0 .. nbytes - 1]). */
+HL_API hl_status hl_hash(hl_alg alg, const void *data, size_t nbytes, uint8_t *digest);
+
+/* ---- Many messages --------------------------------------------------------------------------------------------- */
+
+/* A message: the same layout as POSIX's struct iovec. data may be NULL if nbytes is 0. */
+typedef struct hl_slice {
+    const void *data;
+    size_t      nbytes;
+} hl_slice;
+
+/* digests[i] = alg(messages[i]), i = 0 .. count - 1. Any number of messages of any mixture of lengths; neighbours of
+ * similar length are fastest. digests has room for count * digest size bytes. */
+HL_API hl_status hl_hash_many(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests);
+
+/* Messages of one length at a regular distance: message i is nbytes bytes at base + i * stride. For pieces of a
+ * buffer (stride == nbytes), columns of a table (stride > nbytes), overlapping windows (stride < nbytes). */
+HL_API hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count,
+                              uint8_t *digests);
+
+/* A column of variable length in Apache Arrow's layout: message i is values[offsets[i] .. offsets[i + 1] - 1].
+ * offsets has count + 1 entries, signed integers of offset_nbytes (4 or 8) bytes in the machine's byte order, naturally
+ * aligned, not decreasing, the last at most values_nbytes. offsets may be NULL if count is 0. */
+HL_API hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_nbytes, const void *offsets,
+                                 unsigned offset_nbytes, size_t count, uint8_t *digests);
+
+/* ---- Streams: messages that arrive in parts -------------------------------------------------------------------- */
+
+/* A running computation. It holds no pointer and needs no destructor: it may be copied (a copy goes on independently)
+ * and dropped at any time. The fields are for this library and its tests. */
+typedef struct hl_ctx {
+    uint64_t state[8];                   /* the block function's state, nwords words */
+    uint64_t nbytes;                     /* bytes of message so far */
+    uint8_t  block[HL_BLOCK_MAX_NBYTES]; /* its last nbytes % block_nbytes bytes, not hashed yet */
+    uint32_t alg;                        /* an hl_alg, or 0: not initialised or already final */
+    uint32_t reserved;
+} hl_ctx;
+
+HL_API hl_status hl_init(hl_ctx *ctx, hl_alg alg);
+/* Appends data to the message. */
+HL_API hl_status hl_update(hl_ctx *ctx, const void *data, size_t nbytes);
+/* Writes the digest and wipes the context, which must be initialised again before its next use. */
+HL_API hl_status hl_final(hl_ctx *ctx, uint8_t *digest);
+
+/* Appends chunks[i] to the message of ctxs[i], i = 0 .. count - 1, all streams side by side in lanes: the way to hash
+ * many files that are read in parts. The contexts are of one algorithm and all different (the same context twice in one
+ * call gives undefined digests). Chunks may have different lengths. */
+HL_API hl_status hl_update_many(hl_ctx *const ctxs[], const hl_slice *chunks, size_t count);
+/* digests[i] = the digest of ctxs[i]; wipes the contexts. The conditions on ctxs are those of hl_update_many. */
+HL_API hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests);
+
+/* ---- Kernels and the choice among them ------------------------------------------------------------------------- */
+
+/* The instruction sets that this build has kernels for, i = 0 .. hl_isa_count() - 1, from the plainest on. In a
+ * set of them (hl_isas), instruction set i is bit i. */
+typedef uint32_t hl_isas;
+
+HL_API size_t      hl_isa_count(void);
+/* "scalar", "gnu", "sse2", "avx2", "avx512", "sha"; NULL beyond the last. */
+HL_API const char *hl_isa_name(size_t i);
+/* The set that has the one instruction set of that name (exact, lower case), or 0 if this build knows none such. */
+HL_API hl_isas     hl_isa_named(const char *name);
+/* Those that this machine, its operating system included, can run. */
+HL_API hl_isas     hl_isas_available(void);
+/* Those that may be chosen now: all available ones, or what hl_restrict left. */
+HL_API hl_isas     hl_isas_allowed(void);
+/* From now on, in the whole process, choose only kernels of these instruction sets; 0 takes the restriction back.
+ * HL_EISA, and no change, if one of them is not available. Safe at any time: every digest is right whatever is chosen,
+ * and calls under way end with their kernels. Meant for tests, benchmarks and finding faults. */
+HL_API hl_status   hl_restrict(hl_isas isas);
+
+/* Advances `nlanes` independent states by nblocks >= 1 whole blocks each. No padding, no finishing.
+ *   state   word w of lane l is word number w * nlanes + l; aligned to nlanes * word_nbytes bytes (at most 64).
+ *   msg     nlanes pointers, each to nblocks * block_nbytes readable bytes of any alignment. They may be equal: an idle
+ *           lane is pointed at some other lane's message. */
+typedef void hl_blocks_fn(void *state, const uint8_t *const msg[], size_t nblocks);
+
+typedef struct hl_kernel {
+    const char   *isa;    /* name of its instruction set */
+    hl_body       body;
+    unsigned      nlanes; /* messages that one call advances */
+    hl_isas       isas;   /* its instruction set, as a set */
+    hl_blocks_fn *blocks;
+} hl_kernel;
+
+#define HL_LANES_MAX 16
+
+/* All kernels of this build, i = 0 .. hl_kernel_count() - 1, whether this machine can run them or not; NULL beyond.
+ * A kernel may be called if (kernel->isas & hl_isas_available()) != 0. */
+HL_API size_t           hl_kernel_count(void);
+HL_API const hl_kernel *hl_kernel_at(size_t i);
+/* The kernel that is chosen when nmessages >= 1 messages of this algorithm are left to do; NULL if alg is unknown or
+ * hl_restrict left none. */
+HL_API const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages);
+/* hl_hash_many with this kernel and no other, whatever hl_restrict says. HL_EKERNEL if the kernel is not of alg's body,
+ * HL_EISA if this machine cannot run it. */
+HL_API hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const hl_slice *messages, size_t count,
+                                   uint8_t *digests);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

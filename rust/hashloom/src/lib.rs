@@ -1,0 +1,1 @@
+//! Hash many independent messages at once.
