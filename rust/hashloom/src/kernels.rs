@@ -142,11 +142,28 @@ impl FromStr for IsaSet {
     }
 }
 
+/// Those of both sets.
 impl core::ops::BitOr for IsaSet {
     type Output = IsaSet;
 
     fn bitor(self, other: IsaSet) -> IsaSet {
         IsaSet(self.0 | other.0)
+    }
+}
+
+/// Those of the first set that are not in the second.
+///
+/// ```
+/// use hashloom::kernels::IsaSet;
+///
+/// println!("built, but not on this machine: {}", IsaSet::built() - IsaSet::available());
+/// assert!((IsaSet::allowed() - IsaSet::built()).is_empty());
+/// ```
+impl core::ops::Sub for IsaSet {
+    type Output = IsaSet;
+
+    fn sub(self, other: IsaSet) -> IsaSet {
+        IsaSet(self.0 & !other.0)
     }
 }
 
