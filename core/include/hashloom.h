@@ -133,7 +133,10 @@ HL_API hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_n
 /* A running computation. It holds no pointer and needs no destructor: it may be copied (a copy goes on independently)
  * and dropped at any time. The fields are for this library and its tests. */
 typedef struct hl_ctx {
-    uint64_t state[8];                   /* the block function's state, nwords words */
+    union {
+        uint32_t w32[8];
+        uint64_t w64[8];
+    } state;                             /* the block function's state: nwords words of word_nbytes */
     uint64_t nbytes;                     /* bytes of message so far */
     uint8_t  block[HL_BLOCK_MAX_NBYTES]; /* its last nbytes % block_nbytes bytes, not hashed yet */
     uint32_t alg;                        /* an hl_alg, or 0: not initialised or already final */

@@ -1,0 +1,295 @@
+/* api.c: the public calls: argument checks, then the lane driver. Also the table of algorithms.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#include "core.h"
+
+/* ALGORITHM(alg, name, body, digest size): one row per algorithm; the block and word sizes are the body's. */
+static const hl_alg_info algs[] = {
+    {"sha1", HL_SHA1, HL_BODY_SHA1, HL_SHA1_DIGEST_NBYTES, 64, 4, 5, hli_sha1_iv},
+    {"sha256", HL_SHA256, HL_BODY_SHA256, HL_SHA256_DIGEST_NBYTES, 64, 4, 8, hli_sha256_iv},
+};
+#define ALG_COUNT (sizeof algs / sizeof algs[0])
+
+size_t hl_alg_count(void)
+{
+    return ALG_COUNT;
+}
+
+const hl_alg_info *hl_alg_at(size_t i)
+{
+    return i < ALG_COUNT ? &algs[i] : NULL;
+}
+
+const hl_alg_info *hl_alg_find(hl_alg alg)
+{
+    for (size_t i = 0; i < ALG_COUNT; i++)
+        if (algs[i].alg == alg)
+            return &algs[i];
+    return NULL;
+}
+
+const hl_alg_info *hl_alg_named(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < ALG_COUNT; i++)
+        if (hli_same_text(algs[i].name, name))
+            return &algs[i];
+    return NULL;
+}
+
+#define TEXT_(x) #x
+#define TEXT(x)  TEXT_(x)
+
+const char *hl_version(void)
+{
+    return TEXT(HL_VERSION_MAJOR) "." TEXT(HL_VERSION_MINOR) "." TEXT(HL_VERSION_PATCH);
+}
+
+const char *hl_strerror(hl_status status)
+{
+    switch (status) {
+    case HL_OK: return "no error";
+    case HL_EALG: return "unknown algorithm";
+    case HL_ENULL: return "a pointer is NULL where bytes are to be read or written";
+    case HL_ELENGTH: return "a message is longer than 2^61 - 1 bytes, or a size does not fit in memory";
+    case HL_EOFFSETS: return "offsets decrease, are negative, or end beyond the values";
+    case HL_ESTATE: return "a context is not initialised, is final already, or is of another algorithm";
+    case HL_EISA: return "an instruction set is unknown or not available on this machine";
+    case HL_EKERNEL: return "no allowed kernel implements the algorithm";
+    }
+    return "unknown status";
+}
+
+/* Kernels are compiled without sanitizers, so that a debug build stays fast; a caller's length that runs over a buffer
+ * must be caught all the same. Under AddressSanitizer the range is looked up in its shadow memory, and the first bad
+ * byte, if there is one, is read here, in instrumented code, which reports it with the caller's stack. */
+#if defined(__has_feature)
+#  if __has_feature(address_sanitizer)
+#    define HLI_ASAN 1
+#  endif
+#elif defined(__SANITIZE_ADDRESS__)
+#  define HLI_ASAN 1
+#endif
+#ifdef HLI_ASAN
+void *__asan_region_is_poisoned(void *begin, size_t nbytes);
+static void check_readable(const void *data, size_t nbytes)
+{
+    const volatile uint8_t *bad = nbytes == 0 ? NULL : __asan_region_is_poisoned((void *)(uintptr_t)data, nbytes);
+    if (bad != NULL)
+        (void)*bad;
+}
+#else
+#  define check_readable(data, nbytes) ((void)0)
+#endif
+
+static hl_status check_slice(const void *data, size_t nbytes)
+{
+    if (data == NULL && nbytes != 0)
+        return HL_ENULL;
+#if SIZE_MAX > UINT32_MAX
+    if (nbytes > HL_MESSAGE_MAX_NBYTES)
+        return HL_ELENGTH;
+#endif
+    check_readable(data, nbytes);
+    return HL_OK;
+}
+
+static hl_status check_slices(const hl_slice *slices, size_t count)
+{
+    if (count != 0 && slices == NULL)
+        return HL_ENULL;
+    for (size_t i = 0; i < count; i++) {
+        const hl_status status = check_slice(slices[i].data, slices[i].nbytes);
+        if (status != HL_OK)
+            return status;
+    }
+    return HL_OK;
+}
+
+/* What every hashing call needs: a known algorithm with a kernel, and room for the digests. */
+static hl_status check_call(const hl_alg_info *info, size_t count, const uint8_t *digests)
+{
+    if (info == NULL)
+        return HL_EALG;
+    if (count != 0 && digests == NULL)
+        return HL_ENULL;
+    if (count > SIZE_MAX / info->digest_nbytes)
+        return HL_ELENGTH;
+    if (hli_choose(info->body, 1) == NULL)
+        return HL_EKERNEL;
+    return HL_OK;
+}
+
+hl_status hl_hash_many(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests)
+{
+    const hl_alg_info *info = hl_alg_find(alg);
+    hl_status status = check_call(info, count, digests);
+
+    if (status == HL_OK)
+        status = check_slices(messages, count);
+    if (status == HL_OK)
+        hli_hash(info, NULL, &(struct hli_messages){.layout = HLI_SLICES, .base = messages, .count = count}, digests);
+    return status;
+}
+
+hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const hl_slice *messages, size_t count,
+                            uint8_t *digests)
+{
+    const hl_alg_info *info = hl_alg_find(alg);
+    hl_status status;
+
+    if (kernel == NULL)
+        return HL_ENULL;
+    if (info == NULL)
+        return HL_EALG;
+    if (kernel->body != info->body)
+        return HL_EKERNEL;
+    if ((kernel->isas & hl_isas_available()) == 0)
+        return HL_EISA;
+    if (count != 0 && digests == NULL)
+        return HL_ENULL;
+    status = check_slices(messages, count);
+    if (status == HL_OK)
+        hli_hash(info, kernel, &(struct hli_messages){.layout = HLI_SLICES, .base = messages, .count = count},
+                 digests);
+    return status;
+}
+
+hl_status hl_hash(hl_alg alg, const void *data, size_t nbytes, uint8_t *digest)
+{
+    return hl_hash_many(alg, &(hl_slice){data, nbytes}, 1, digest);
+}
+
+hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests)
+{
+    const hl_alg_info *info = hl_alg_find(alg);
+    hl_status status = check_call(info, count, digests);
+    size_t span = 0;
+
+    if (status != HL_OK || count == 0)
+        return status;
+    if (__builtin_mul_overflow(count - 1, stride, &span) || __builtin_add_overflow(span, nbytes, &span))
+        return HL_ELENGTH;
+    status = check_slice(base, nbytes);
+    if (status != HL_OK)
+        return status;
+    for (size_t i = 1; i < count; i++)
+        check_readable((const uint8_t *)base + i * stride, nbytes);
+    hli_hash(info, NULL,
+             &(struct hli_messages){
+                 .layout = HLI_ROWS, .base = base, .stride = stride, .nbytes = nbytes, .count = count},
+             digests);
+    return HL_OK;
+}
+
+hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_nbytes, const void *offsets,
+                          unsigned offset_nbytes, size_t count, uint8_t *digests)
+{
+    const hl_alg_info *info = hl_alg_find(alg);
+    hl_status status = check_call(info, count, digests);
+
+    if (status != HL_OK)
+        return status;
+    if (offset_nbytes != 4 && offset_nbytes != 8)
+        return HL_EOFFSETS;
+    if (count == 0)
+        return HL_OK;
+    if (offsets == NULL)
+        return HL_ENULL;
+    status = check_slice(values, values_nbytes);
+    if (status != HL_OK)
+        return status;
+
+    uint64_t last = 0;
+    for (size_t i = 0; i <= count; i++) {
+        /* A negative offset becomes one above INT64_MAX, which is beyond any values. */
+        const uint64_t offset =
+            offset_nbytes == 4 ? (uint64_t)((const int32_t *)offsets)[i] : (uint64_t)((const int64_t *)offsets)[i];
+        if (offset < last || offset > values_nbytes)
+            return HL_EOFFSETS;
+        last = offset;
+    }
+    hli_hash(info, NULL,
+             &(struct hli_messages){.layout = offset_nbytes == 4 ? HLI_OFFSETS32 : HLI_OFFSETS64,
+                                    .base = values, .offsets = offsets, .count = count},
+             digests);
+    return HL_OK;
+}
+
+hl_status hl_init(hl_ctx *ctx, hl_alg alg)
+{
+    const hl_alg_info *info = hl_alg_find(alg);
+
+    if (ctx == NULL)
+        return HL_ENULL;
+    if (info == NULL)
+        return HL_EALG;
+    hli_zero(ctx, sizeof *ctx);
+    hli_copy(&ctx->state, info->iv, (size_t)info->nwords * info->word_nbytes);
+    ctx->alg = (uint32_t)alg;
+    return HL_OK;
+}
+
+/* The one algorithm of all contexts, or NULL and why not. */
+static const hl_alg_info *check_contexts(hl_ctx *const ctxs[], size_t count, hl_status *status)
+{
+    const hl_alg_info *info;
+
+    *status = HL_ENULL;
+    if (ctxs == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (ctxs[i] == NULL)
+            return NULL;
+    *status = HL_ESTATE;
+    info = hl_alg_find((hl_alg)ctxs[0]->alg);
+    for (size_t i = 0; info != NULL && i < count; i++)
+        if (ctxs[i]->alg != ctxs[0]->alg || ctxs[i]->nbytes > HL_MESSAGE_MAX_NBYTES)
+            return NULL;
+    if (info != NULL)
+        *status = hli_choose(info->body, 1) == NULL ? HL_EKERNEL : HL_OK;
+    return *status == HL_OK ? info : NULL;
+}
+
+hl_status hl_update_many(hl_ctx *const ctxs[], const hl_slice *chunks, size_t count)
+{
+    const hl_alg_info *info;
+    hl_status status = HL_OK;
+
+    if (count == 0)
+        return HL_OK;
+    info = check_contexts(ctxs, count, &status);
+    if (info != NULL)
+        status = check_slices(chunks, count);
+    for (size_t i = 0; status == HL_OK && i < count; i++)
+        if (chunks[i].nbytes > HL_MESSAGE_MAX_NBYTES - ctxs[i]->nbytes)
+            status = HL_ELENGTH;
+    if (status == HL_OK)
+        hli_update(info, ctxs, chunks, count);
+    return status;
+}
+
+hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests)
+{
+    const hl_alg_info *info;
+    hl_status status = HL_OK;
+
+    if (count == 0)
+        return HL_OK;
+    info = check_contexts(ctxs, count, &status);
+    if (info != NULL)
+        status = check_call(info, count, digests);
+    if (status == HL_OK)
+        hli_final(info, ctxs, count, digests);
+    return status;
+}
+
+hl_status hl_update(hl_ctx *ctx, const void *data, size_t nbytes)
+{
+    return hl_update_many(&ctx, &(hl_slice){data, nbytes}, 1);
+}
+
+hl_status hl_final(hl_ctx *ctx, uint8_t *digest)
+{
+    return hl_final_many(&ctx, 1, digest);
+}

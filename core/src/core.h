@@ -1,0 +1,83 @@
+/* core.h: what the parts of the core share: the target, a few helpers for bytes, and the functions between files.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#ifndef HLI_CORE_H
+#define HLI_CORE_H
+
+#include "../include/hashloom.h"
+
+#if !defined(__GNUC__) /* clang defines it too */
+#  error "hashloom needs gcc >= 11 or clang >= 14: its kernels use their attributes and vector types"
+#endif
+
+/* ARM64EC defines the x86 macros while it compiles for ARM (seen in libdeflate, BLAKE3 and simdutf). */
+#if (defined(__x86_64__) || defined(__i386__)) && !defined(__arm64ec__)
+#  define HLI_X86 1
+#else
+#  define HLI_X86 0
+#endif
+
+#if defined(__ELF__)
+#  define HLI_HIDDEN __attribute__((visibility("hidden")))
+#else
+#  define HLI_HIDDEN
+#endif
+
+#define HLI_INLINE static inline __attribute__((always_inline, unused))
+
+/* The C library's part: these two are all the core calls. */
+#define hli_copy(to, from, nbytes) __builtin_memcpy((to), (from), (nbytes))
+#define hli_zero(to, nbytes)       __builtin_memset((to), 0, (nbytes))
+
+HLI_INLINE int hli_same_text(const char *a, const char *b)
+{
+    while (*a != '\0' && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
+HLI_INLINE uint32_t hli_load_be32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+HLI_INLINE void hli_store_be32(uint8_t *p, uint32_t x)
+{
+    p[0] = (uint8_t)(x >> 24);
+    p[1] = (uint8_t)(x >> 16);
+    p[2] = (uint8_t)(x >> 8);
+    p[3] = (uint8_t)x;
+}
+
+HLI_INLINE void hli_store_be64(uint8_t *p, uint64_t x)
+{
+    hli_store_be32(p, (uint32_t)(x >> 32));
+    hli_store_be32(p + 4, (uint32_t)x);
+}
+
+/* alg/constants.c */
+extern const uint32_t hli_sha1_iv[5] HLI_HIDDEN;
+extern const uint32_t hli_sha1_k[4] HLI_HIDDEN;
+extern const uint32_t hli_sha256_iv[8] HLI_HIDDEN;
+extern const uint32_t hli_sha256_k[64] HLI_HIDDEN;
+
+/* registry.c */
+HLI_HIDDEN const hl_kernel *hli_choose(hl_body body, size_t nmessages);
+
+/* many.c: the lane driver. Arguments are checked by the callers in api.c. `kernel` is the one to use, or NULL to choose
+ * the best for what is left to do; that there is one to choose is for the caller to check. */
+struct hli_messages {
+    enum { HLI_SLICES, HLI_ROWS, HLI_OFFSETS32, HLI_OFFSETS64 } layout;
+    const void *base;    /* hl_slice[], the first row, or the values */
+    const void *offsets; /* HLI_OFFSETSx: count + 1 of them */
+    size_t stride;       /* HLI_ROWS */
+    size_t nbytes;       /* HLI_ROWS */
+    size_t count;
+};
+HLI_HIDDEN void hli_hash(const hl_alg_info *alg, const hl_kernel *kernel, const struct hli_messages *messages,
+                         uint8_t *digests);
+HLI_HIDDEN void hli_update(const hl_alg_info *alg, hl_ctx *const ctxs[], const hl_slice *chunks, size_t count);
+HLI_HIDDEN void hli_final(const hl_alg_info *alg, hl_ctx *const ctxs[], size_t count, uint8_t *digests);
+
+#endif

@@ -1,0 +1,49 @@
+/* cpu.c: what this CPU can do. The only file that asks the CPU or the operating system.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#include "cpu.h"
+
+#if HLI_X86
+#  include <cpuid.h>
+
+/* Register state that must be enabled in XCR0 (Intel SDM volume 1, section 13.3): SSE and AVX; and opmasks, the upper
+ * halves of zmm0-15, and zmm16-31. */
+enum { STATE_NONE = 0, STATE_YMM = 0x06, STATE_ZMM = 0xe6 };
+
+static uint32_t saved_state(void)
+{
+    uint32_t eax, ebx, ecx, edx;
+
+    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & bit_OSXSAVE))
+        return 0;
+    /* By its bytes' mnemonic, not _xgetbv(): that needs -mxsave. */
+    __asm__ volatile("xgetbv" : "=a"(eax), "=d"(edx) : "c"(0));
+    return eax;
+}
+
+struct hli_machine hli_detect(void)
+{
+    struct hli_machine machine = {0, HLI_TUNE_INTEL};
+    const uint32_t saved = saved_state();
+    uint32_t EAX, EBX, ECX, EDX;
+
+    /* __get_cpuid_count checks the highest leaf and, on i386, that cpuid is there. */
+#  define FEATURE(name, leaf, subleaf, reg, bit, state) \
+      if (__get_cpuid_count(leaf, subleaf, &EAX, &EBX, &ECX, &EDX) && (reg >> (bit) & 1) != 0 && \
+          (saved & STATE_##state) == STATE_##state) \
+          machine.features |= HLI_F(name);
+#  include "features.def"
+#  undef FEATURE
+
+    if (__get_cpuid(0, &EAX, &EBX, &ECX, &EDX) && EBX == signature_AMD_ebx && EDX == signature_AMD_edx &&
+        ECX == signature_AMD_ecx)
+        machine.tune = HLI_TUNE_AMD;
+    return machine;
+}
+#else
+struct hli_machine hli_detect(void)
+{
+    return (struct hli_machine){0, HLI_TUNE_INTEL};
+}
+#endif

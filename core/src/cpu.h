@@ -1,0 +1,27 @@
+/* cpu.h: the CPU's features as bits, and what was found of them.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#ifndef HLI_CPU_H
+#define HLI_CPU_H
+
+#include "core.h"
+
+enum {
+#define FEATURE(name, leaf, subleaf, reg, bit, state) HLI_FEATURE_##name,
+#include "features.def"
+#undef FEATURE
+    HLI_FEATURE_COUNT
+};
+#define HLI_F(name) (UINT32_C(1) << HLI_FEATURE_##name)
+
+/* Whose measured costs hold for this CPU: a column of registry.def. */
+enum { HLI_TUNE_INTEL, HLI_TUNE_AMD, HLI_TUNE_COUNT };
+
+struct hli_machine {
+    uint32_t features; /* HLI_F bits */
+    unsigned tune;
+};
+HLI_HIDDEN struct hli_machine hli_detect(void);
+
+#endif

@@ -1,0 +1,7 @@
+/* gnu.c: the lane kernels of lanes/gnu.h.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#include "../kernels.h"
+#include "../lanes/gnu.h"
+#include "../lanes/kernels.inc.h"

@@ -1,0 +1,59 @@
+/* lanes/avx512.h: the vocabulary of AVX-512 (F and BW): sixteen lanes of 32 bits.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Any boolean function of three words is one vpternlogd, whose literal is the function's truth table (bit 4x + 2y + z),
+ * and a rotation is one vprold.
+ */
+#include <immintrin.h>
+
+#define LV_ISA    avx512
+#define LV_TARGET __attribute__((target("avx512f,avx512bw")))
+#define LV_KERNEL LV_TARGET
+#define LV_FN     LV_TARGET HLI_INLINE
+
+typedef __m512i lv32;
+#define LV32_LANES 16
+
+LV_FN lv32 lv32_load(const uint32_t *p) { return _mm512_load_si512(p); }
+LV_FN void lv32_store(uint32_t *p, lv32 x) { _mm512_store_si512(p, x); }
+LV_FN lv32 lv32_splat(uint32_t c) { return _mm512_set1_epi32((int)c); }
+LV_FN lv32 lv32_add(lv32 x, lv32 y) { return _mm512_add_epi32(x, y); }
+LV_FN lv32 lv32_xor(lv32 x, lv32 y) { return _mm512_xor_si512(x, y); }
+LV_FN lv32 lv32_xor3(lv32 x, lv32 y, lv32 z) { return _mm512_ternarylogic_epi32(x, y, z, 0x96); }
+LV_FN lv32 lv32_ch(lv32 x, lv32 y, lv32 z) { return _mm512_ternarylogic_epi32(x, y, z, 0xca); }
+LV_FN lv32 lv32_maj(lv32 x, lv32 y, lv32 z) { return _mm512_ternarylogic_epi32(x, y, z, 0xe8); }
+#define lv32_shr(x, n) _mm512_srli_epi32(x, n)
+#define lv32_rol(x, n) _mm512_rol_epi32(x, n)
+
+/* A 16 x 16 transposition: pairs of words, pairs of pairs, then 128-bit quarters in two steps. Row l of the input is
+ * 64 bytes of message l, so that each message is read with one load. */
+LV_FN void lv32_load_block_be(lv32 w[16], const uint8_t *const msg[], size_t offset)
+{
+    const __m512i swap = _mm512_broadcast_i32x4(
+        _mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
+    __m512i r[16], t[16];
+
+    for (unsigned i = 0; i < 16; i++)
+        r[i] = _mm512_loadu_si512(msg[i] + offset);
+    for (unsigned i = 0; i < 16; i += 2) {
+        t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
+        t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
+    }
+    for (unsigned i = 0; i < 16; i += 4) { /* quarter q of r[i + j] = word 4 q + j of messages i .. i + 3 */
+        r[i + 0] = _mm512_unpacklo_epi64(t[i + 0], t[i + 2]);
+        r[i + 1] = _mm512_unpackhi_epi64(t[i + 0], t[i + 2]);
+        r[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
+        r[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
+    }
+    for (unsigned j = 0; j < 4; j++) {
+        const __m512i even_low = _mm512_shuffle_i32x4(r[j], r[j + 4], 0x88);
+        const __m512i odd_low = _mm512_shuffle_i32x4(r[j], r[j + 4], 0xdd);
+        const __m512i even_high = _mm512_shuffle_i32x4(r[j + 8], r[j + 12], 0x88);
+        const __m512i odd_high = _mm512_shuffle_i32x4(r[j + 8], r[j + 12], 0xdd);
+        w[j + 0] = _mm512_shuffle_epi8(_mm512_shuffle_i32x4(even_low, even_high, 0x88), swap);
+        w[j + 4] = _mm512_shuffle_epi8(_mm512_shuffle_i32x4(odd_low, odd_high, 0x88), swap);
+        w[j + 8] = _mm512_shuffle_epi8(_mm512_shuffle_i32x4(even_low, even_high, 0xdd), swap);
+        w[j + 12] = _mm512_shuffle_epi8(_mm512_shuffle_i32x4(odd_low, odd_high, 0xdd), swap);
+    }
+}

@@ -1,0 +1,151 @@
+/* registry.c: the table of kernels, what of it this machine can run, and which kernel is chosen.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * All that is remembered between calls is one word: the instruction sets that may be chosen and the column of costs.
+ * It is found on first use. Two threads that find it at once find the same; hl_restrict is never overwritten by them.
+ */
+#include <stdatomic.h>
+
+#include "cpu.h"
+#include "kernels.h"
+
+enum {
+#define ISA(name, needs) ISA_##name,
+#define KERNEL(body, function, isa, nlanes, intel, amd)
+#include "registry.def"
+#undef ISA
+#undef KERNEL
+    ISA_COUNT
+};
+
+static const struct {
+    const char *name;
+    uint32_t needs;
+} isas[] = {
+#define ISA(name, needs) {#name, needs},
+#define KERNEL(body, function, isa, nlanes, intel, amd)
+#include "registry.def"
+#undef ISA
+#undef KERNEL
+};
+
+static const struct row {
+    hl_kernel kernel;
+    uint16_t cost[HLI_TUNE_COUNT];
+} rows[] = {
+#define ISA(name, needs)
+#define KERNEL(body, function, isa, nlanes, intel, amd) \
+    {{#isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, function}, {intel, amd}},
+#include "registry.def"
+#undef ISA
+#undef KERNEL
+};
+#define ROW_COUNT (sizeof rows / sizeof rows[0])
+
+/* The choice word: the allowed instruction sets, the available ones, the column of costs, and a bit that is set once all
+ * that is known. */
+#define CHOICE_AVAILABLE 14
+#define CHOICE_TUNE      28
+#define CHOICE_KNOWN     (UINT32_C(1) << 31)
+#define ISA_MASK         ((UINT32_C(1) << CHOICE_AVAILABLE) - 1)
+_Static_assert(ISA_COUNT <= CHOICE_AVAILABLE, "an instruction set has no bit in the choice word");
+
+static _Atomic uint32_t choice;
+
+static uint32_t current_choice(void)
+{
+    uint32_t word = atomic_load_explicit(&choice, memory_order_relaxed);
+
+    if (__builtin_expect(word == 0, 0)) {
+        const struct hli_machine machine = hli_detect();
+        uint32_t available = 0;
+        for (size_t i = 0; i < ISA_COUNT; i++)
+            if ((isas[i].needs & ~machine.features) == 0)
+                available |= UINT32_C(1) << i;
+        const uint32_t found =
+            CHOICE_KNOWN | (uint32_t)machine.tune << CHOICE_TUNE | available << CHOICE_AVAILABLE | available;
+        /* On failure word becomes what another thread has put there. */
+        if (atomic_compare_exchange_strong_explicit(&choice, &word, found, memory_order_relaxed, memory_order_relaxed))
+            word = found;
+    }
+    return word;
+}
+
+size_t hl_isa_count(void)
+{
+    return ISA_COUNT;
+}
+
+const char *hl_isa_name(size_t i)
+{
+    return i < ISA_COUNT ? isas[i].name : NULL;
+}
+
+hl_isas hl_isa_named(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < ISA_COUNT; i++)
+        if (hli_same_text(isas[i].name, name))
+            return (hl_isas)1 << i;
+    return 0;
+}
+
+hl_isas hl_isas_available(void)
+{
+    return current_choice() >> CHOICE_AVAILABLE & ISA_MASK;
+}
+
+hl_isas hl_isas_allowed(void)
+{
+    return current_choice() & ISA_MASK;
+}
+
+hl_status hl_restrict(hl_isas allowed)
+{
+    const hl_isas available = hl_isas_available();
+
+    if ((allowed & ~available) != 0)
+        return HL_EISA;
+    atomic_store_explicit(&choice, (current_choice() & ~ISA_MASK) | (allowed == 0 ? available : allowed),
+                          memory_order_relaxed);
+    return HL_OK;
+}
+
+size_t hl_kernel_count(void)
+{
+    return ROW_COUNT;
+}
+
+const hl_kernel *hl_kernel_at(size_t i)
+{
+    return i < ROW_COUNT ? &rows[i].kernel : NULL;
+}
+
+const hl_kernel *hli_choose(hl_body body, size_t nmessages)
+{
+    const uint32_t word = current_choice();
+    const unsigned tune = word >> CHOICE_TUNE & 7;
+    /* Beyond this many the rounding up no longer decides, and the products fit 32 bits. */
+    const uint32_t n = nmessages < 4 * HL_LANES_MAX ? (uint32_t)nmessages : 4 * HL_LANES_MAX;
+    const hl_kernel *best = NULL;
+    uint32_t best_cost = 0;
+
+    for (const struct row *row = rows; row < rows + ROW_COUNT; row++) {
+        if (row->kernel.body != body || (row->kernel.isas & word & ISA_MASK) == 0)
+            continue;
+        const uint32_t ncalls = n <= row->kernel.nlanes ? 1 : (n + row->kernel.nlanes - 1) / row->kernel.nlanes;
+        const uint32_t cost = ncalls * row->cost[tune];
+        if (best == NULL || cost < best_cost) {
+            best = &row->kernel;
+            best_cost = cost;
+        }
+    }
+    return best;
+}
+
+const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages)
+{
+    const hl_alg_info *info = hl_alg_find(alg);
+
+    return info == NULL ? NULL : hli_choose(info->body, nmessages);
+}

@@ -1,0 +1,9 @@
+/* avx2.c: the lane kernels of lanes/avx2.h.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#include "../kernels.h"
+#if HLI_X86
+#  include "../lanes/avx2.h"
+#  include "../lanes/kernels.inc.h"
+#endif
