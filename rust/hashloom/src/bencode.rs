@@ -433,7 +433,8 @@ impl<'a> Value<'a> {
             rest => (false, rest),
         };
         // Summed below zero, where the range reaches one further.
-        let sum = magnitude.iter().try_fold(0i64, |sum, digit| sum.checked_mul(10)?.checked_sub(i64::from(digit - b'0')))?;
+        let sum =
+            magnitude.iter().try_fold(0i64, |sum, digit| sum.checked_mul(10)?.checked_sub(i64::from(digit - b'0')))?;
         if negative { Some(sum) } else { sum.checked_neg() }
     }
 

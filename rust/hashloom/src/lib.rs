@@ -45,14 +45,20 @@
 extern crate alloc;
 
 mod algorithm;
+#[cfg(feature = "std")]
+pub mod bencode;
 pub mod block_api;
 mod digest_bytes;
+#[cfg(feature = "std")]
+mod engine;
 #[allow(unsafe_code)]
 mod ffi;
 mod hasher;
 pub mod kernels;
 mod many;
 mod rustcrypto;
+#[cfg(feature = "std")]
+pub mod torrent;
 
 pub use algorithm::{Algorithm, ParseAlgorithmError};
 /// The RustCrypto traits that [`Sha1`] and [`Sha256`] implement.

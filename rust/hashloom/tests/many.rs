@@ -42,9 +42,16 @@ fn more_messages_than_one_window() {
 fn rows() {
     let data = data(4000);
     for &algorithm in Algorithm::ALL {
-        for (stride, row_len, count) in
-            [(64, 64, 62), (100, 64, 40), (64, 100, 61), (0, 55, 17), (1, 1, 4000), (7, 0, 500), (0, 0, 3), (usize::MAX, 4000, 1)]
-        {
+        for (stride, row_len, count) in [
+            (64, 64, 62),
+            (100, 64, 40),
+            (64, 100, 61),
+            (0, 55, 17),
+            (1, 1, 4000),
+            (7, 0, 500),
+            (0, 0, 3),
+            (usize::MAX, 4000, 1),
+        ] {
             let rows: Vec<&[u8]> = (0..count).map(|i| &data[i * stride..][..row_len]).collect();
             let mut digests = vec![0; count * algorithm.digest_len()];
             hash_rows(algorithm, &data, stride, row_len, count, &mut digests);

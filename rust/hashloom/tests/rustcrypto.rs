@@ -20,7 +20,15 @@ trait Hash:
 }
 
 impl<D> Hash for D where
-    D: EagerHash + FixedOutputReset + AlgorithmName + BlockSizeUser + SerializableState + fmt::Debug + Send + Sync + 'static
+    D: EagerHash
+        + FixedOutputReset
+        + AlgorithmName
+        + BlockSizeUser
+        + SerializableState
+        + fmt::Debug
+        + Send
+        + Sync
+        + 'static
 {
 }
 

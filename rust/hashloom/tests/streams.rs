@@ -78,7 +78,10 @@ fn misuse_panics_and_changes_nothing() {
         }
     };
     check(&mut |h| update_many(h, &["a", "b"]), "hasher 0 is of sha1 but hasher 1 is of sha256; they must be of one");
-    check(&mut |h| finalize_many(h, &mut [0; 52]), "hasher 0 is of sha1 but hasher 1 is of sha256; they must be of one");
+    check(
+        &mut |h| finalize_many(h, &mut [0; 52]),
+        "hasher 0 is of sha1 but hasher 1 is of sha256; they must be of one",
+    );
     check(&mut |h| update_many(h, &["a"]), "update_many: 2 hashers but 1 chunks; each hasher takes one");
     check(&mut |h| finalize_many(&mut h[..1], &mut [0; 21]), "digests has 21 bytes, but 1 digests of sha1 take 1 * 20");
     check(&mut |h| finalize_many(&mut h[..0], &mut [0; 1]), "finalize_many: no hashers but room for 1 bytes");

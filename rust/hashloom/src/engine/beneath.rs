@@ -49,7 +49,9 @@ impl From<io::Error> for OpenError {
     fn from(error: io::Error) -> OpenError {
         match error.kind() {
             // A path through a file, or with a name longer than the file system has them, cannot be there either.
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename => OpenError::Missing,
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename => {
+                OpenError::Missing
+            }
             _ => OpenError::Io(error),
         }
     }
@@ -125,12 +127,11 @@ mod unix {
 
     /// Without `NONBLOCK` opening a FIFO would wait for a writer.
     const FILE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
-    const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
     /// A folder that need only be searched, not listed.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     const STEP: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    const STEP: OFlags = FOLDER;
+    const STEP: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
 
     impl From<Errno> for OpenError {
         fn from(errno: Errno) -> OpenError {
@@ -220,7 +221,8 @@ mod tests {
     type Open = fn(&Root, &Path) -> Result<Opened, OpenError>;
 
     /// Both ways to open, so that the one this kernel does not need is tested too.
-    const WAYS: [(&str, Open); 2] = [("open_file", |r, p| r.open_file(p)), ("step_by_step", |r, p| unix::step_by_step(r, p))];
+    const WAYS: [(&str, Open); 2] =
+        [("open_file", |r, p| r.open_file(p)), ("step_by_step", |r, p| unix::step_by_step(r, p))];
 
     fn folder() -> (tempfile::TempDir, Root) {
         let outer = tempfile::tempdir().unwrap();

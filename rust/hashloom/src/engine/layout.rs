@@ -58,10 +58,6 @@ impl Layout {
         self.spans[file]
     }
 
-    pub(crate) fn spans(&self) -> &[Span] {
-        &self.spans
-    }
-
     /// The file that has byte `offset` of the content, which must be below its total length. Never an empty file.
     pub(crate) fn file_at(&self, offset: u64) -> usize {
         self.spans.partition_point(|span| span.end() <= offset)

@@ -282,7 +282,7 @@ impl Check<'_> {
                 continue;
             }
             let at = lane.pos - span.offset;
-            let nbytes = match self.run(own, lane, span.padding, at, left)? {
+            let nbytes = match self.next_run(own, lane, span.padding, at, left)? {
                 Filled::Zeros(nbytes) => {
                     if !zeros {
                         row[filled..filled + nbytes].fill(0);
@@ -313,7 +313,14 @@ impl Check<'_> {
     }
 
     /// What the next bytes of a lane's file are, at most `nbytes`: zeros, or to be read.
-    fn run(&self, own: &mut Own, lane: &mut Lane, padding: bool, at: u64, nbytes: usize) -> Result<Filled, PieceState> {
+    fn next_run(
+        &self,
+        own: &mut Own,
+        lane: &mut Lane,
+        padding: bool,
+        at: u64,
+        nbytes: usize,
+    ) -> Result<Filled, PieceState> {
         if padding {
             return Ok(Filled::Zeros(nbytes));
         }

@@ -175,7 +175,12 @@ impl fmt::Display for Problem {
                 write!(f, "the path {} is also that of info.files[{other}]", quoted(path))
             }
             Problem::InsideFile { path, other_path, other } => {
-                write!(f, "{} lies inside {}, which info.files[{other}] says is a file", quoted(path), quoted(other_path))
+                write!(
+                    f,
+                    "{} lies inside {}, which info.files[{other}] says is a file",
+                    quoted(path),
+                    quoted(other_path)
+                )
             }
         }
     }

@@ -44,7 +44,8 @@ pub(super) fn locate(torrent: &Torrent, path: &Path) -> io::Result<Located> {
     }
     let place = Place::Folder(Root::open(path)?);
     let count = |folder: &Path| {
-        let checked = torrent.files().filter(|file| !file.attributes.padding && !file.attributes.symlink).take(DECIDING);
+        let checked =
+            torrent.files().filter(|file| !file.attributes.padding && !file.attributes.symlink).take(DECIDING);
         checked.filter(|file| seems_present(folder, &paths::to_path(file.path))).count()
     };
     // Where nothing is found at all, the place is named where a client would put it.

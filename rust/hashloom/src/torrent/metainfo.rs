@@ -28,7 +28,11 @@ pub(super) fn parse(bytes: &[u8], limits: &bencode::Limits, platform: Platform) 
         problem: Problem::Bencode(error),
     })?;
     let mut reader = Reader {
-        notes: document.notes().iter().map(|note| Note { key: String::new(), kind: NoteKind::Bencode(note.clone()) }).collect(),
+        notes: document
+            .notes()
+            .iter()
+            .map(|note| Note { key: String::new(), kind: NoteKind::Bencode(note.clone()) })
+            .collect(),
         note_count: document.note_count(),
         spans: Vec::new(),
         paths: Vec::new(),
