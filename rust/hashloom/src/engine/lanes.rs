@@ -11,7 +11,7 @@ pub(crate) const LANES: usize = 16;
 static ZEROS: [u8; CHUNK_MAX_NBYTES] = [0; CHUNK_MAX_NBYTES];
 
 /// The most that is read of a message at once.
-pub(crate) const CHUNK_MAX_NBYTES: usize = 64 << 10;
+pub(crate) const CHUNK_MAX_NBYTES: usize = 32 << 10;
 
 /// Rows of all threads together: with few threads each has the largest chunks, with many they share this.
 const ROWS_MAX_NBYTES: usize = 32 << 20;

@@ -7,6 +7,7 @@
 //! beneath   opens files below a folder and never outside of it
 //! files     what is known of each file; a bounded number of open ones, shared by all threads
 //! holes     where a file has no data on disk
+//! ahead     has the disk fetch what comes next
 //! lanes     a thread's buffers and hashers: one row per message
 //! pieces    each thread takes pieces, fills its lanes, hashes, compares
 //! ```
@@ -15,6 +16,7 @@
 //! truncated under a mapping kills the process. Memory depends neither on the length nor on the number of files, apart
 //! from a few bytes of state for each piece and file.
 
+mod ahead;
 pub(crate) mod beneath;
 pub(crate) mod files;
 mod holes;

@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
+use super::ahead::{self, read_ahead};
 use super::files::{Absent, Files, Last};
 use super::holes::{Stretch, stretch_at};
 use super::lanes::{Filled, LANES, Lanes, digest_of_zeros};
@@ -83,6 +84,8 @@ pub(crate) struct Shared {
     next: AtomicUsize,
     nbytes_done: AtomicU64,
     nbytes_read: AtomicU64,
+    /// Up to here the content was asked for ahead of reading it.
+    asked: AtomicU64,
     /// Digests of a piece of zeros: of full length, and of the last one's.
     zeros: [OnceLock<Digest>; 2],
 }
@@ -94,6 +97,7 @@ impl Shared {
             next: AtomicUsize::new(0),
             nbytes_done: AtomicU64::new(0),
             nbytes_read: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
             zeros: Default::default(),
         }
     }
@@ -117,6 +121,8 @@ struct Lane {
     /// The file that has `pos`.
     file: usize,
     stretch: Stretch,
+    /// Up to here it was asked for ahead of reading it.
+    asked: u64,
     /// Set if it cannot be read to its end.
     verdict: Option<PieceState>,
 }
@@ -188,7 +194,7 @@ impl Check<'_> {
                     }
                     None => {
                         let (pos, end) = (range.start, range.end);
-                        lanes.push(Lane { piece, pos, end, file, stretch: Stretch::NONE, verdict: None });
+                        lanes.push(Lane { piece, pos, end, file, stretch: Stretch::NONE, asked: pos, verdict: None });
                     }
                 }
             }
@@ -241,6 +247,10 @@ impl Check<'_> {
     /// Reads and hashes the pieces of all lanes. If it is cancelled, the hashers of `rows` are left with half a piece each.
     fn hash(&self, own: &mut Own, rows: &mut Lanes, lanes: &mut [Lane]) -> Result<(), Cancelled> {
         let chunk_nbytes = rows.chunk_nbytes() as u64;
+        let by_lane = self.layout.piece_nbytes() > ahead::ALL_NBYTES / LANES as u64;
+        if !by_lane {
+            self.ask_for_all(own, lanes);
+        }
         while lanes.iter().any(|lane| lane.pos < lane.end) {
             if self.cancelled() {
                 return Err(Cancelled);
@@ -248,6 +258,9 @@ impl Check<'_> {
             let before: u64 = lanes.iter().map(|lane| lane.end - lane.pos).sum();
             rows.advance(lanes.len(), |at, row| {
                 let lane = &mut lanes[at];
+                if by_lane {
+                    self.ask_for_lane(own, lane);
+                }
                 let want = chunk_nbytes.min(lane.end - lane.pos) as usize;
                 self.fill(own, lane, &mut row[..want]).unwrap_or_else(|state| {
                     lane.verdict = Some(state);
@@ -266,6 +279,40 @@ impl Check<'_> {
             self.settle(lane.piece, lane.verdict.unwrap_or_else(|| self.compare(lane.piece, digest)));
         }
         Ok(())
+    }
+
+    /// Short pieces: asks for all of these lanes', and for as much again, which the next lanes will read.
+    fn ask_for_all(&self, own: &mut Own, lanes: &[Lane]) {
+        let (Some(first), Some(last)) = (lanes.first(), lanes.last()) else { return };
+        let end = last.end.saturating_add(LANES as u64 * self.layout.piece_nbytes()).min(self.layout.total_nbytes());
+        let asked = self.shared.asked.fetch_max(end, Ordering::Relaxed);
+        self.ask_for(own, first.pos.max(asked)..end);
+    }
+
+    /// Long pieces: asks for what the lane reads next when half of what was asked for is read.
+    fn ask_for_lane(&self, own: &mut Own, lane: &mut Lane) {
+        if lane.asked < lane.end && lane.pos + ahead::LANE_NBYTES / 2 >= lane.asked {
+            let start = lane.asked;
+            lane.asked = lane.end.min(start + ahead::LANE_NBYTES);
+            self.ask_for(own, start..lane.asked);
+        }
+    }
+
+    fn ask_for(&self, own: &mut Own, range: Range<u64>) {
+        let mut pos = range.start;
+        while pos < range.end {
+            let index = self.layout.file_at(pos);
+            let span = self.layout.span(index);
+            let end = span.end().min(range.end);
+            if !span.padding && span.nbytes >= ahead::WORTH_ASKING_NBYTES {
+                match self.files.get(index, &mut own.last) {
+                    // A hole would be filled with zeros, in memory.
+                    Ok(file) if !file.holes => read_ahead(&file.file, pos - span.offset..end - span.offset),
+                    _ => {}
+                }
+            }
+            pos = end;
+        }
     }
 
     /// Fills `row` with the next bytes of a lane's piece.
