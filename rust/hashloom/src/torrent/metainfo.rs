@@ -312,7 +312,8 @@ fn check_distinct(reader: &Reader, list: Value<'_>) -> Result<(), Error> {
         None => Ok(()),
         Some((index, problem)) => {
             let entry = list.items().nth(index).unwrap_or(list);
-            Err(at(entry, &format!("info.files[{index}].path"), problem))
+            let place = entry.get(b"path.utf-8").or(entry.get(b"path")).unwrap_or(entry);
+            Err(at(place, &format!("info.files[{index}].path"), problem))
         }
     }
 }
