@@ -12,10 +12,9 @@
 
 enum {
 #define ISA(name, needs) ISA_##name,
+#define BODY(body)
 #define KERNEL(body, function, isa, nlanes, intel, amd)
 #include "registry.def"
-#undef ISA
-#undef KERNEL
     ISA_COUNT
 };
 
@@ -24,10 +23,9 @@ static const struct {
     uint32_t needs;
 } isas[] = {
 #define ISA(name, needs) {#name, needs},
+#define BODY(body)
 #define KERNEL(body, function, isa, nlanes, intel, amd)
 #include "registry.def"
-#undef ISA
-#undef KERNEL
 };
 
 static const struct row {
@@ -35,13 +33,26 @@ static const struct row {
     uint16_t cost[HLI_TUNE_COUNT];
 } rows[] = {
 #define ISA(name, needs)
+#define BODY(body)
 #define KERNEL(body, function, isa, nlanes, intel, amd) \
     {{#isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, function}, {intel, amd}},
 #include "registry.def"
-#undef ISA
-#undef KERNEL
 };
-#define ROW_COUNT (sizeof rows / sizeof rows[0])
+
+/* The first row of each body; its own enumerator takes no number. */
+enum {
+#define ISA(name, needs)
+#define BODY(body) FIRST_##body, FIRST_##body##_again = FIRST_##body - 1,
+#define KERNEL(body, function, isa, nlanes, intel, amd) ROW_##function,
+#include "registry.def"
+    ROW_COUNT
+};
+static const uint8_t first_row[] = {
+#define ISA(name, needs)
+#define BODY(body) [HL_BODY_##body] = FIRST_##body,
+#define KERNEL(body, function, isa, nlanes, intel, amd)
+#include "registry.def"
+    ROW_COUNT};
 
 /* The choice word: the allowed instruction sets, the available ones, the column of costs, and a bit that is set once all
  * that is known. */
@@ -130,8 +141,8 @@ const hl_kernel *hli_choose(hl_body body, size_t nmessages)
     const hl_kernel *best = NULL;
     uint32_t best_cost = 0;
 
-    for (const struct row *row = rows; row < rows + ROW_COUNT; row++) {
-        if (row->kernel.body != body || (row->kernel.isas & word & ISA_MASK) == 0)
+    for (const struct row *row = rows + first_row[body]; row < rows + first_row[body + 1]; row++) {
+        if ((row->kernel.isas & word & ISA_MASK) == 0)
             continue;
         const uint32_t ncalls = n <= row->kernel.nlanes ? 1 : (n + row->kernel.nlanes - 1) / row->kernel.nlanes;
         const uint32_t cost = ncalls * row->cost[tune];

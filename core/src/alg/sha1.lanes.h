@@ -20,8 +20,9 @@
     do { \
         if ((t) >= 16) \
             SCHEDULE(t); \
+        const lv32 b30 = lv32_rol(b, 30); \
         e = lv32_add(lv32_add(lv32_add(e, lv32_add(w[(t) & 15], k)), f(b, c, d)), lv32_rol(a, 5)); \
-        b = lv32_rol(b, 30); \
+        b = b30; \
     } while (0)
 
 #define ROUNDS5(f, k, t) \
