@@ -12,8 +12,9 @@ use hashloom_sys as sys;
 
 use crate::{Algorithm, Hasher};
 
-/// How many slices and pointers are laid out for C at a time, on the stack: 8 KiB of slices.
-const WINDOW: usize = 512;
+/// How many slices and pointers are laid out for C at a time, on the stack: 16 KiB of slices. The lanes run empty at the
+/// end of each window, so it is much larger than the driver's own (128).
+const WINDOW: usize = 1024;
 
 fn alg(algorithm: Algorithm) -> sys::hl_alg {
     match algorithm {

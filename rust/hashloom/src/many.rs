@@ -80,8 +80,8 @@ pub fn hash_rows(algorithm: Algorithm, data: &[u8], stride: usize, row_len: usiz
 /// The digests of a column of variable length in the layout of Apache Arrow's Binary and Utf8 arrays: message `i` is
 /// `values[offsets[i] .. offsets[i + 1]]`, and its digest is written to the `i`-th `digest_len` bytes of `digests`.
 ///
-/// `offsets` has one entry more than there are messages, or none at all if there are no messages. It need not begin at 0
-/// or end at the end of `values` (a slice of an array does neither). Nothing is allocated.
+/// `offsets` has one entry more than there are messages; with none or one entry there are no messages, and nothing is
+/// checked. It need not begin at 0 or end at the end of `values` (a slice of an array does neither). Nothing is allocated.
 ///
 /// # Errors
 ///

@@ -34,7 +34,7 @@ fn reset_and_reuse() {
     hasher.update(b"abc");
     assert_eq!(hasher.finalize_reset(), oracle(Algorithm::Sha256, b"abc")[..]);
     assert_eq!(hasher.finalize_reset(), oracle(Algorithm::Sha256, b"")[..]);
-    write!(hasher, "a{}", "bc").unwrap();
+    hasher.write_all(b"abc").unwrap();
     assert_eq!(hasher.finalize(), oracle(Algorithm::Sha256, b"abc")[..]);
 }
 
@@ -49,7 +49,7 @@ fn debug_shows_no_data() {
 fn more_streams_than_one_window() {
     let data = data(3000);
     for &algorithm in Algorithm::ALL {
-        for count in [0, 1, 511, 512, 513, 1025] {
+        for count in [0, 1, 1023, 1024, 1025, 2049] {
             let mut hashers = vec![Hasher::new(algorithm); count];
             let messages: Vec<&[u8]> = (0..count).map(|i| &data[i..][..i * 11 % 300]).collect();
             let halves = messages.iter().map(|message| message.split_at(message.len() / 2));
@@ -78,7 +78,10 @@ fn misuse_panics_and_changes_nothing() {
         }
     };
     check(&mut |h| update_many(h, &["a", "b"]), "hasher 0 is of sha1 but hasher 1 is of sha256; they must be of one");
-    check(&mut |h| finalize_many(h, &mut [0; 52]), "hasher 0 is of sha1 but hasher 1 is of sha256; they must be of one");
+    check(
+        &mut |h| finalize_many(h, &mut [0; 52]),
+        "hasher 0 is of sha1 but hasher 1 is of sha256; they must be of one",
+    );
     check(&mut |h| update_many(h, &["a"]), "update_many: 2 hashers but 1 chunks; each hasher takes one");
     check(&mut |h| finalize_many(&mut h[..1], &mut [0; 21]), "digests has 21 bytes, but 1 digests of sha1 take 1 * 20");
     check(&mut |h| finalize_many(&mut h[..0], &mut [0; 1]), "finalize_many: no hashers but room for 1 bytes");
@@ -115,7 +118,7 @@ proptest! {
             }
         }
         for hasher in hashers {
-            prop_assert_eq!(hasher.finalize().as_ref(), &oracle(Algorithm::Sha256, &chunks.concat())[..]);
+            prop_assert_eq!(hasher.finalize().as_ref().to_vec(), oracle(Algorithm::Sha256, &chunks.concat()));
         }
     }
 }
