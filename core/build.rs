@@ -51,6 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     // cc puts CFLAGS last; by hand, ours come after them.
+    let compiler = compiler.to_command();
     for file in &driver_files {
         let object = out.join(object_name(file));
         compile(&compiler, &DRIVER_FLAGS, |_| true, file, &object)?;
@@ -68,15 +69,15 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Compiles `file` with those of the compiler's arguments that are wanted, then `flags`.
 fn compile(
-    compiler: &cc::Tool,
+    compiler: &Command,
     flags: &[&str],
     is_wanted: impl Fn(&str) -> bool,
     file: &Path,
     object: &Path,
 ) -> Result<(), Box<dyn Error>> {
-    let mut command = Command::new(compiler.path());
-    command.envs(compiler.env().iter().map(|(name, value)| (name, value)));
-    command.args(compiler.args().iter().filter(|arg| is_wanted(&arg.to_string_lossy()))).args(flags);
+    let mut command = Command::new(compiler.get_program());
+    command.envs(compiler.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.args(compiler.get_args().filter(|arg| is_wanted(&arg.to_string_lossy()))).args(flags);
     command.arg("-c").arg(file).arg("-o").arg(object);
     println!("{command:?}");
     let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
