@@ -24,7 +24,8 @@ pub fn hash(algorithm: Algorithm, message: &[u8]) -> Digest {
 /// The digests of many messages, side by side in lanes: that of `messages[i]` is written to the `i`-th `digest_len` bytes
 /// of `digests`.
 ///
-/// Any number of messages of any mixture of lengths; neighbours of similar length are fastest. Nothing is allocated.
+/// Any number of messages of any mixture of lengths; fastest if messages of similar length are neighbours, above all the
+/// long ones. Nothing is allocated.
 ///
 /// # Panics
 ///

@@ -38,6 +38,15 @@ fn reset_and_reuse() {
     assert_eq!(hasher.finalize(), oracle(Algorithm::Sha256, b"abc")[..]);
 }
 
+/// Hashers and what they give may be moved to other threads and shared between them.
+#[test]
+fn send_and_sync() {
+    fn is_both<T: Send + Sync + 'static>() {}
+    is_both::<Hasher>();
+    is_both::<hashloom::Digest>();
+    is_both::<hashloom::kernels::Kernel>();
+}
+
 #[test]
 fn debug_shows_no_data() {
     let mut hasher = Hasher::new(Algorithm::Sha1);
