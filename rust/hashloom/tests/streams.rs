@@ -3,7 +3,6 @@
 
 mod common;
 
-use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::{data, oracle, oracle_many};
@@ -34,6 +33,14 @@ fn reset_and_reuse() {
     hasher.update(b"abc");
     assert_eq!(hasher.finalize_reset(), oracle(Algorithm::Sha256, b"abc")[..]);
     assert_eq!(hasher.finalize_reset(), oracle(Algorithm::Sha256, b"")[..]);
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn a_writer() {
+    use std::io::Write;
+
+    let mut hasher = Hasher::new(Algorithm::Sha256);
     hasher.write_all(b"abc").unwrap();
     assert_eq!(hasher.finalize(), oracle(Algorithm::Sha256, b"abc")[..]);
 }
