@@ -5,8 +5,8 @@
 //!
 //! - `src/*.c`, the API and the lane driver, follow the Cargo profile and the user's `CFLAGS`: a debug build can be
 //!   stepped through, and a sanitizer still sees a wrong length or pointer that a caller hands in.
-//! - `src/*/*.c`, the kernels, are always compiled `-O3` and uninstrumented, whatever the profile and `CFLAGS` say: they
-//!   do nothing but arithmetic on whole blocks that the driver has bounded, and at `-O0` they would be 20 times slower.
+//! - `src/*/*.c`, the kernels, are always compiled `-O3` and uninstrumented, whatever the profile and `CFLAGS` say:
+//!   they do nothing but arithmetic on whole blocks that the driver has bounded, and all the time is spent in them.
 //!
 //! No `-m` or `-march` flag is given: each kernel names its instruction set with a `target` attribute.
 
@@ -20,8 +20,8 @@ use std::{env, fs};
 const DRIVER_FLAGS: [&str; 1] = ["-fno-lto"];
 const KERNEL_FLAGS: [&str; 3] = ["-fno-lto", "-O3", "-fno-sanitize=all"];
 
-/// Flags that a kernel is compiled without: what begins like one of these. They are left out, as `-fno-…` after them does
-/// not take all of them back (gcc 12: `--coverage`; clang 14: `-fsanitize-coverage=…`).
+/// Flags that a kernel is compiled without: what begins like one of these. They are left out, as `-fno-…` after them
+/// does not take all of them back (gcc 12: `--coverage`; clang 14: `-fsanitize-coverage=…`).
 const INSTRUMENTATION: [&str; 7] =
     ["-fsanitize", "--coverage", "-coverage", "-fprofile", "-ftest-coverage", "-fcoverage", "-finstrument-functions"];
 

@@ -5,8 +5,8 @@
 //! messages. The fastest that the CPU has for the number of messages at hand is chosen without any call to this module;
 //! every kernel gives the same digests.
 //!
-//! Instruction sets have the names `scalar`, `gnu`, `sse2`, `avx2`, `avx512`, `sha`, … everywhere: here, in the C library,
-//! in the program and in its environment variable.
+//! Instruction sets have the names `scalar`, `gnu`, `sse2`, `avx2`, `avx512`, `sha`, … everywhere: here, in the C
+//! library, in the program and in its environment variable.
 //!
 //! ```
 //! use hashloom::kernels::{IsaSet, restrict, unrestrict};
