@@ -43,6 +43,11 @@ SHA_FN void store_words(uint32_t *s, unsigned N, unsigned l, unsigned w, __m128i
  * worked on in place: the chain from block to block then waits for no move (2% with one message). */
 #  define KEPT_COPY(x) __asm__("" : "+x"(x))
 
+/* Asks for the message's next lines while this block is hashed: one stream advances too slowly for the hardware to run
+ * ahead of it across pages (one message of 256 MiB on Granite Rapids: 1.11 -> 1.78 GB/s; 4096 bytes ahead is no better).
+ * Beyond the end of the message it asks for nothing that matters: a prefetch does not fault. */
+#  define PREFETCH(p) _mm_prefetch((const char *)((uintptr_t)(p) + 512), _MM_HINT_T0)
+
 #  define REVERSED(x) _mm_shuffle_epi32(x, 0x1b)
 
 /* ---- SHA-256: the instructions keep the state as ABEF and CDGH, the first letter in the highest lane. ---- */
@@ -61,6 +66,7 @@ SHA_FN void sha256_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[
         __m128i w[4][4], abef0[4], cdgh0[4];
 
         EACH_MESSAGE(l) {
+            PREFETCH(msg[l] + offset);
             abef0[l] = abef[l];
             cdgh0[l] = cdgh[l];
             KEPT_COPY(abef0[l]);
@@ -121,6 +127,7 @@ SHA_FN void sha1_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[],
         __m128i w[4][4], abcd0[4], e0[4], ew[4];
 
         EACH_MESSAGE(l) {
+            PREFETCH(msg[l] + offset);
             UNROLLED(4)
             for (unsigned i = 0; i < 4; i++)
                 w[l][i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(msg[l] + offset + 16 * i)), swap);
