@@ -182,12 +182,18 @@ HL_API hl_status   hl_restrict(hl_isas isas);
  *           lane is pointed at some other lane's message. */
 typedef void hl_blocks_fn(void *state, const uint8_t *const msg[], size_t nblocks);
 
+/* Advances all lanes by one block that is the same in all of them and whose message schedule is known: word t of
+ * schedule, a word of the state's size, is W[t] + K[t] of round t (FIPS 180-4 sections 6.1.2 and 6.2.2). Messages of one
+ * length that is a multiple of the block size end in such a block: it is all padding. */
+typedef void hl_scheduled_fn(void *state, const void *schedule);
+
 typedef struct hl_kernel {
-    const char   *isa;    /* name of its instruction set */
-    hl_body       body;
-    unsigned      nlanes; /* messages that one call advances */
-    hl_isas       isas;   /* its instruction set, as a set */
-    hl_blocks_fn *blocks;
+    const char      *isa;       /* name of its instruction set */
+    hl_body          body;
+    unsigned         nlanes;    /* messages that one call advances */
+    hl_isas          isas;      /* its instruction set, as a set */
+    hl_blocks_fn    *blocks;
+    hl_scheduled_fn *scheduled; /* NULL if the kernel has none */
 } hl_kernel;
 
 #define HL_LANES_MAX 16

@@ -13,6 +13,9 @@
 #endif
 
 #define ISA(name, needs)
-#define BODY(body)
+#define BODY(body, name) HLI_HIDDEN void name##_schedule_scalar(const uint8_t block[], void *schedule);
+#define LANES(body, name, isa, nlanes, intel, amd) \
+    HLI_HIDDEN hl_blocks_fn name##_blocks_##isa; \
+    HLI_HIDDEN hl_scheduled_fn name##_scheduled_##isa;
 #define KERNEL(body, function, isa, nlanes, intel, amd) HLI_HIDDEN hl_blocks_fn function;
 #include "registry.def"

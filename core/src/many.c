@@ -378,6 +378,7 @@ struct step_memory {
     union lane_states states;                 /* fresh messages in a kernel's layout */
     uint64_t padded_nbytes;                   /* of the padding below; 1: none yet */
     uint8_t padding[2 * HL_BLOCK_MAX_NBYTES]; /* the end of every message of padded_nbytes, a whole number of blocks */
+    uint64_t schedule[80];                    /* and its message schedule */
 };
 
 /* Hashes messages[order[0 .. n - 1]], n <= kernel->nlanes, all of one shape. */
@@ -408,6 +409,7 @@ static void hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, struct
     if ((shape & 3) == PADDING_ONLY) {
         if (memory->padded_nbytes != nwhole) {
             pad(alg, memory->padding, NULL, 0, nwhole);
+            hli_schedule(alg->body, memory->padding, memory->schedule);
             memory->padded_nbytes = nwhole;
         }
         for (unsigned l = 0; l < nlanes; l++)
@@ -422,7 +424,10 @@ static void hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, struct
         for (unsigned l = n; l < nlanes; l++)
             msg[l] = msg[0];
     }
-    kernel->blocks(&states, msg, (shape & 3) == TWO_BLOCKS ? 2 : 1);
+    if ((shape & 3) == PADDING_ONLY && kernel->scheduled != NULL)
+        kernel->scheduled(&states, memory->schedule);
+    else
+        kernel->blocks(&states, msg, (shape & 3) == TWO_BLOCKS ? 2 : 1);
     for (unsigned l = 0; l < n; l++)
         write_digest(alg, &states, nlanes, l, messages[order[l]].digest);
 }

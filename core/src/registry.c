@@ -12,7 +12,8 @@
 
 enum {
 #define ISA(name, needs) ISA_##name,
-#define BODY(body)
+#define BODY(body, name)
+#define LANES(body, name, isa, nlanes, intel, amd)
 #define KERNEL(body, function, isa, nlanes, intel, amd)
 #include "registry.def"
     ISA_COUNT
@@ -23,7 +24,8 @@ static const struct {
     uint32_t needs;
 } isas[] = {
 #define ISA(name, needs) {#name, needs},
-#define BODY(body)
+#define BODY(body, name)
+#define LANES(body, name, isa, nlanes, intel, amd)
 #define KERNEL(body, function, isa, nlanes, intel, amd)
 #include "registry.def"
 };
@@ -33,23 +35,27 @@ static const struct row {
     uint16_t cost[HLI_TUNE_COUNT];
 } rows[] = {
 #define ISA(name, needs)
-#define BODY(body)
+#define BODY(body, name)
+#define LANES(body, name, isa, nlanes, intel, amd) \
+    {{#isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, name##_blocks_##isa, name##_scheduled_##isa}, {intel, amd}},
 #define KERNEL(body, function, isa, nlanes, intel, amd) \
-    {{#isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, function}, {intel, amd}},
+    {{#isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, function, NULL}, {intel, amd}},
 #include "registry.def"
 };
 
 /* The first row of each body; its own enumerator takes no number. */
 enum {
 #define ISA(name, needs)
-#define BODY(body) FIRST_##body, FIRST_##body##_again = FIRST_##body - 1,
+#define BODY(body, name) FIRST_##body, FIRST_##body##_again = FIRST_##body - 1,
+#define LANES(body, name, isa, nlanes, intel, amd) ROW_##name##_##isa,
 #define KERNEL(body, function, isa, nlanes, intel, amd) ROW_##function,
 #include "registry.def"
     ROW_COUNT
 };
 static const uint8_t first_row[] = {
 #define ISA(name, needs)
-#define BODY(body) [HL_BODY_##body] = FIRST_##body,
+#define BODY(body, name) [HL_BODY_##body] = FIRST_##body,
+#define LANES(body, name, isa, nlanes, intel, amd)
 #define KERNEL(body, function, isa, nlanes, intel, amd)
 #include "registry.def"
     ROW_COUNT};
@@ -152,6 +158,17 @@ const hl_kernel *hli_choose(hl_body body, size_t nmessages)
         }
     }
     return best;
+}
+
+void hli_schedule(hl_body body, const uint8_t block[], void *schedule)
+{
+    switch (body) {
+#define ISA(name, needs)
+#define BODY(body, name) case HL_BODY_##body: name##_schedule_scalar(block, schedule); break;
+#define LANES(body, name, isa, nlanes, intel, amd)
+#define KERNEL(body, function, isa, nlanes, intel, amd)
+#include "registry.def"
+    }
 }
 
 const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages)
