@@ -5,36 +5,30 @@
 //!
 //! - `src/*.c`, the API and the lane driver, follow the Cargo profile and the user's `CFLAGS`: a debug build can be
 //!   stepped through, and a sanitizer still sees a wrong length or pointer that a caller hands in.
-//! - `src/*/*.c`, the kernels, are always compiled `-O3` and uninstrumented, whatever the profile and `CFLAGS` say: they
-//!   do nothing but arithmetic on whole blocks that the driver has bounded, and at `-O0` they would be 20 times slower.
+//! - `src/*/*.c`, the kernels, are always compiled `-O3` and uninstrumented, whatever the profile and `CFLAGS` say:
+//!   they do nothing but arithmetic on whole blocks that the driver has bounded, and all the time is spent in them.
 //!
 //! No `-m` or `-march` flag is given: each kernel names its instruction set with a `target` attribute.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs};
 
-/// Must come after the user's `CFLAGS` on the command line, where the last flag wins.
-const KERNEL_FLAGS: [&str; 2] = ["-O3", "-fno-lto"];
+/// Come last on the command line, where the last flag wins: after the profile's and the user's. Objects with the C
+/// compiler's intermediate code (`-flto`, which Linux distributions put into `CFLAGS`) are of no use to Rust's linker.
+const DRIVER_FLAGS: [&str; 1] = ["-fno-lto"];
+const KERNEL_FLAGS: [&str; 3] = ["-fno-lto", "-O3", "-fno-sanitize=all"];
 
-/// The same, for compilers that know them (gcc and clang each lack some): takes back every instrumentation.
-const KERNEL_FLAGS_IF_SUPPORTED: [&str; 10] = [
-    "-fno-sanitize=all",
-    "-fno-sanitize-coverage=trace-pc",
-    "-fno-sanitize-coverage=trace-cmp",
-    "-fno-sanitize-coverage=edge,trace-pc-guard,inline-8bit-counters,pc-table,trace-cmp,trace-div,trace-gep",
-    "-fno-profile-arcs",
-    "-fno-test-coverage",
-    "-fno-profile-instr-generate",
-    "-fno-coverage-mapping",
-    "-fno-instrument-functions",
-    "-fno-stack-protector",
-];
+/// Flags that a kernel is compiled without: what begins like one of these. They are left out, as `-fno-…` after them
+/// does not take all of them back (gcc 12: `--coverage`; clang 14: `-fsanitize-coverage=…`).
+const INSTRUMENTATION: [&str; 7] =
+    ["-fsanitize", "--coverage", "-coverage", "-fprofile", "-ftest-coverage", "-fcoverage", "-finstrument-functions"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    let (driver_files, kernel_files) = sources(&root.join("src")).unwrap_or_default();
+    let (driver_files, kernel_files) = sources(&root.join("src"))?;
 
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=src");
@@ -42,47 +36,52 @@ fn main() -> Result<(), Box<dyn Error>> {
     // For build scripts of dependants that compile C against the header: DEP_HASHLOOM_INCLUDE.
     println!("cargo:include={}", root.join("include").display());
 
-    // TODO: drop once the C sources are merged; lets `cargo check` of the Rust crates work without them.
-    if driver_files.is_empty() {
-        return Ok(());
-    }
-
-    let mut base = cc::Build::new();
-    base.std("c11")
+    let mut library = cc::Build::new();
+    library
+        .std("c11")
         .include(root.join("include"))
         .warnings(true)
         .extra_warnings(true)
-        // Objects with the C compiler's intermediate code are of no use to Rust's linker.
-        .flag_if_supported("-fno-lto")
         // A shell and an editor rarely agree on their environment; each change would compile all of this again.
         .emit_rerun_if_env_changed(false);
-
-    let mut library = base.clone();
-    let compiler = base.try_get_compiler()?;
+    let compiler = library.try_get_compiler()?;
     if compiler.is_like_msvc() {
-        library.objects(base.opt_level(3).files(kernel_files).try_compile_intermediates()?);
-    } else {
-        // cc puts CFLAGS last, so these files are compiled by hand, with the kernels' flags after them.
-        for file in &kernel_files {
-            let object = out.join(object_name(file));
-            let mut command = compiler.to_command();
-            command.args(KERNEL_FLAGS);
-            for flag in KERNEL_FLAGS_IF_SUPPORTED {
-                if base.is_flag_supported(flag)? {
-                    command.arg(flag);
-                }
-            }
-            command.arg("-c").arg(file).arg("-o").arg(&object);
-            println!("{command:?}");
-            let status = command.status()?;
-            if !status.success() {
-                return Err(format!("{}: the C compiler ended with {status}: {command:?}", file.display()).into());
-            }
-            library.object(object);
-        }
+        let path = compiler.path().display();
+        return Err(format!("hashloom needs gcc >= 11 or clang >= 14; {path} is neither: set CC to one of them").into());
     }
-    library.files(driver_files).try_compile("hashloom")?;
+
+    // cc puts CFLAGS last; by hand, ours come after them.
+    let compiler = compiler.to_command();
+    for file in &driver_files {
+        let object = out.join(object_name(file));
+        compile(&compiler, &DRIVER_FLAGS, |_| true, file, &object)?;
+        library.object(object);
+    }
+    for file in &kernel_files {
+        let object = out.join(object_name(file));
+        let is_wanted = |flag: &str| !INSTRUMENTATION.iter().any(|beginning| flag.starts_with(beginning));
+        compile(&compiler, &KERNEL_FLAGS, is_wanted, file, &object)?;
+        library.object(object);
+    }
+    library.try_compile("hashloom")?;
     Ok(())
+}
+
+/// Compiles `file` with those of the compiler's arguments that are wanted, then `flags`.
+fn compile(
+    compiler: &Command,
+    flags: &[&str],
+    is_wanted: impl Fn(&str) -> bool,
+    file: &Path,
+    object: &Path,
+) -> Result<(), Box<dyn Error>> {
+    let mut command = Command::new(compiler.get_program());
+    command.envs(compiler.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.args(compiler.get_args().filter(|arg| is_wanted(&arg.to_string_lossy()))).args(flags);
+    command.arg("-c").arg(file).arg("-o").arg(object);
+    println!("{command:?}");
+    let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{command:?}: the C compiler ended with {status}").into()) }
 }
 
 /// The files `src/*.c` and `src/*/*.c`, sorted, so that equal sources give an equal archive.

@@ -120,8 +120,8 @@ pub type hl_isas = u32;
 
 /// Advances `nlanes` independent states by `nblocks >= 1` whole blocks each. No padding, no finishing.
 ///
-/// Word `w` of lane `l` is word number `w * nlanes + l` of `state`, which is aligned to `nlanes * word_nbytes` bytes (at
-/// most 64). `msg` is `nlanes` pointers, each to `nblocks * block_nbytes` readable bytes of any alignment.
+/// Word `w` of lane `l` is word number `w * nlanes + l` of `state`, which is aligned to `nlanes * word_nbytes` bytes
+/// (at most 64). `msg` is `nlanes` pointers, each to `nblocks * block_nbytes` readable bytes of any alignment.
 pub type hl_blocks_fn = unsafe extern "C" fn(state: *mut c_void, msg: *const *const u8, nblocks: usize);
 
 /// One implementation of one block function for one instruction set.
@@ -188,8 +188,8 @@ unsafe extern "C" {
     /// Writes the digest and wipes the context, which must be initialised again before its next use.
     pub fn hl_final(ctx: *mut hl_ctx, digest: *mut u8) -> hl_status;
 
-    /// Appends `chunks[i]` to the message of `ctxs[i]` for `i` in `0 .. count`. The contexts are of one algorithm and all
-    /// different.
+    /// Appends `chunks[i]` to the message of `ctxs[i]` for `i` in `0 .. count`. The contexts are of one algorithm and
+    /// all different.
     pub fn hl_update_many(ctxs: *const *mut hl_ctx, chunks: *const hl_slice, count: usize) -> hl_status;
     /// `digests[i]` = the digest of `ctxs[i]`; wipes the contexts. The conditions on `ctxs` are those of
     /// [`hl_update_many`].
@@ -212,8 +212,8 @@ unsafe extern "C" {
     pub safe fn hl_kernel_count() -> usize;
     /// Kernel `i`; NULL beyond the last.
     pub safe fn hl_kernel_at(i: usize) -> *const hl_kernel;
-    /// The kernel that is chosen when `nmessages >= 1` messages of this algorithm are left to do; NULL if `alg` is unknown
-    /// or [`hl_restrict`] left none.
+    /// The kernel that is chosen when `nmessages >= 1` messages of this algorithm are left to do; NULL if `alg` is
+    /// unknown or [`hl_restrict`] left none.
     pub safe fn hl_kernel_chosen(alg: hl_alg, nmessages: usize) -> *const hl_kernel;
     /// [`hl_hash_many`] with this kernel and no other, whatever [`hl_restrict`] says.
     pub fn hl_hash_many_with(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The block-level types behind [`Sha1`](crate::Sha1) and [`Sha256`](crate::Sha256), as the RustCrypto crates have them:
-//! whole blocks in, no buffer. `hmac::Hmac` works on these.
+//! The block-level types behind [`Sha1`](crate::Sha1) and [`Sha256`](crate::Sha256), as the RustCrypto crates have
+//! them: whole blocks in, no buffer. `hmac::Hmac` works on these.
 //!
 //! ```
 //! use hashloom::{block_api::Sha256Core, digest::block_api::UpdateCore};

@@ -13,7 +13,8 @@ use crate::Algorithm;
 ///
 /// It knows its length but not its algorithm, and takes no heap. [`Display`](fmt::Display) writes lower-case
 /// hexadecimal. Comparisons are those of its bytes and stop at the first difference: to compare secrets (a MAC), use
-/// [`Hmac`](https://docs.rs/hmac) with [`Sha256`](crate::Sha256) and its `verify`.
+/// [`Hmac`](https://docs.rs/hmac) with [`Sha256`](crate::Sha256) and its `verify`. The RustCrypto trait of the same
+/// name is [`digest::Digest`].
 ///
 /// ```
 /// use hashloom::{Algorithm, hash};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The only module with `unsafe`: the C calls that this crate makes, behind functions that any safe caller may call.
 //!
-//! A slice or reference of the caller is turned into pointers for the time of one call; the C library keeps none of them
-//! (`hashloom.h`: "nothing is kept after return"). What a call needs beyond that is asserted here, once, so that the
-//! functions are sound whatever the modules above check.
+//! A slice or reference of the caller is turned into pointers for the time of one call; the C library keeps none of
+//! them (`hashloom.h`: "nothing is kept after return"). What a call needs beyond that is asserted here, once, so that
+//! the functions are sound whatever the modules above check.
 
 use core::ffi::{CStr, c_char};
 use core::mem::MaybeUninit;
@@ -12,8 +12,9 @@ use hashloom_sys as sys;
 
 use crate::{Algorithm, Hasher};
 
-/// How many slices and pointers are laid out for C at a time, on the stack: 8 KiB of slices.
-const WINDOW: usize = 512;
+/// How many slices and pointers are laid out for C at a time, on the stack: 16 KiB of slices. The lanes run empty at
+/// the end of each window, so it is much larger than the driver's own (128).
+const WINDOW: usize = 1024;
 
 fn alg(algorithm: Algorithm) -> sys::hl_alg {
     match algorithm {

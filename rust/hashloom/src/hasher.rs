@@ -131,16 +131,16 @@ impl std::io::Write for Hasher {
 #[cfg(feature = "zeroize")]
 impl digest::zeroize::ZeroizeOnDrop for Hasher {}
 
-/// Appends `chunks[i]` to the message of `hashers[i]`, all of them side by side in lanes: the way to hash many files that
-/// are read in parts.
+/// Appends `chunks[i]` to the message of `hashers[i]`, all of them side by side in lanes: the way to hash many files
+/// that are read in parts.
 ///
-/// Chunks may have different lengths, zero too; similar lengths are fastest. The streams may stand at different lengths.
-/// Nothing is allocated.
+/// Chunks may have different lengths, zero too; similar lengths are fastest. The streams may stand at different
+/// lengths. Nothing is allocated.
 ///
 /// # Panics
 ///
-/// If there are not as many chunks as hashers or the hashers are not all of one algorithm; then no hasher has changed. If
-/// a message grows beyond 2<sup>61</sup> − 1 bytes.
+/// If there are not as many chunks as hashers or the hashers are not all of one algorithm; then no hasher has changed.
+/// If a message grows beyond 2<sup>61</sup> − 1 bytes.
 ///
 /// ```
 /// use hashloom::{Algorithm, Hasher, finalize_many, hash, update_many};
@@ -166,7 +166,8 @@ pub fn update_many<C: AsRef<[u8]>>(hashers: &mut [Hasher], chunks: &[C]) {
 }
 
 /// Writes the digest of `hashers[i]` to the `i`-th `digest_len` bytes of `digests` and begins an empty message in each,
-/// so that the hashers can be used again. The last blocks of all messages are hashed side by side. Nothing is allocated.
+/// so that the hashers can be used again. The last blocks of all messages are hashed side by side. Nothing is
+/// allocated.
 ///
 /// # Panics
 ///

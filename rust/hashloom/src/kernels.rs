@@ -5,8 +5,8 @@
 //! messages. The fastest that the CPU has for the number of messages at hand is chosen without any call to this module;
 //! every kernel gives the same digests.
 //!
-//! Instruction sets have the names `scalar`, `gnu`, `sse2`, `avx2`, `avx512`, `sha`, … everywhere: here, in the C library,
-//! in the program and in its environment variable.
+//! Instruction sets have the names `scalar`, `gnu`, `sse2`, `avx2`, `avx512`, `sha`, … everywhere: here, in the C
+//! library, in the program and in its environment variable.
 //!
 //! ```
 //! use hashloom::kernels::{IsaSet, restrict, unrestrict};
@@ -272,7 +272,7 @@ pub fn unrestrict() {
 /// assert_eq!(restrict(IsaSet::built()).is_err(), missing);
 /// # hashloom::kernels::unrestrict();
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestrictError {
     /// This machine or its operating system cannot run one of them.
@@ -463,7 +463,7 @@ impl fmt::Debug for Kernel {
 /// let error = kernel.hash_many(Algorithm::Sha256, &["abc"], &mut [0; 32]).unwrap_err();
 /// assert_eq!(error.to_string(), format!("the kernel {kernel} does not compute sha256"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KernelError {
     /// This machine or its operating system cannot run the kernel.

@@ -25,13 +25,13 @@
 //! | code written for the RustCrypto traits | [`Sha1`], [`Sha256`] |
 //! | which kernels there are, and a choice among them | [`kernels`] |
 //!
-//! What holds for every function: lengths are in bytes; zero is a length like any other; nothing is allocated, no file or
-//! environment variable is read; all of it may be called from any number of threads at once. A message may have up to
-//! 2<sup>61</sup> − 1 bytes; one longer, which takes years to hash, is a panic.
+//! What holds for every function: lengths are in bytes; zero is a length like any other; nothing is allocated, no file
+//! or environment variable is read; all of it may be called from any number of threads at once. A message may have up
+//! to 2<sup>61</sup> − 1 bytes; one longer, which takes years to hash, is a panic.
 //!
 //! `Sha256::digest_many` has the shape that the RustCrypto traits discuss for hashing many messages
-//! ([RustCrypto/traits#2478](https://github.com/RustCrypto/traits/issues/2478)): a slice of messages, a slice of outputs,
-//! the number of lanes hidden; here, messages may have different lengths.
+//! ([RustCrypto/traits#2478](https://github.com/RustCrypto/traits/issues/2478)): a slice of messages, a slice of
+//! outputs, the number of lanes hidden; here, messages may have different lengths.
 //!
 //! # Features
 //!

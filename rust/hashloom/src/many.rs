@@ -21,14 +21,16 @@ pub fn hash(algorithm: Algorithm, message: &[u8]) -> Digest {
     Digest::of(algorithm, |digest| ffi::hash(algorithm, message, digest))
 }
 
-/// The digests of many messages, side by side in lanes: that of `messages[i]` is written to the `i`-th `digest_len` bytes
-/// of `digests`.
+/// The digests of many messages, side by side in lanes: that of `messages[i]` is written to the `i`-th `digest_len`
+/// bytes of `digests`.
 ///
-/// Any number of messages of any mixture of lengths; neighbours of similar length are fastest. Nothing is allocated.
+/// Any number of messages of any mixture of lengths; fastest if messages of similar length are neighbours, above all
+/// the long ones. Nothing is allocated.
 ///
 /// # Panics
 ///
-/// If `digests` has not exactly `messages.len() * digest_len` bytes. If a message is longer than 2<sup>61</sup> − 1 bytes.
+/// If `digests` has not exactly `messages.len() * digest_len` bytes. If a message is longer than 2<sup>61</sup> − 1
+/// bytes.
 ///
 /// ```
 /// use hashloom::{Algorithm, hash, hash_many};
@@ -49,8 +51,8 @@ pub fn hash_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digests: 
 /// `data[i * stride ..][.. row_len]`, and its digest is written to the `i`-th `digest_len` bytes of `digests`.
 ///
 /// For pieces of a buffer (`stride == row_len`), columns of a table (`stride > row_len`), overlapping windows
-/// (`stride < row_len`) and the nodes of a Merkle tree. Bytes of `data` between and after the rows are not read. Nothing
-/// is allocated.
+/// (`stride < row_len`) and the nodes of a Merkle tree. Bytes of `data` between and after the rows are not read.
+/// Nothing is allocated.
 ///
 /// # Panics
 ///
@@ -80,8 +82,9 @@ pub fn hash_rows(algorithm: Algorithm, data: &[u8], stride: usize, row_len: usiz
 /// The digests of a column of variable length in the layout of Apache Arrow's Binary and Utf8 arrays: message `i` is
 /// `values[offsets[i] .. offsets[i + 1]]`, and its digest is written to the `i`-th `digest_len` bytes of `digests`.
 ///
-/// `offsets` has one entry more than there are messages, or none at all if there are no messages. It need not begin at 0
-/// or end at the end of `values` (a slice of an array does neither). Nothing is allocated.
+/// `offsets` has one entry more than there are messages; with none or one entry there are no messages, and nothing is
+/// checked. It need not begin at 0 or end at the end of `values` (a slice of an array does neither). Nothing is
+/// allocated.
 ///
 /// # Errors
 ///
@@ -161,7 +164,8 @@ fn first_bad<O: ffi::Offset>(len: usize, offsets: &[O]) -> OffsetsError {
     unreachable!("the offsets are in order, but were refused")
 }
 
-/// Why the offsets of a column do not describe messages. `index` is the position in `offsets` of the first that is wrong.
+/// Why the offsets of a column do not describe messages. `index` is the position in `offsets` of the first that is
+/// wrong.
 ///
 /// ```
 /// use hashloom::{Algorithm, OffsetsError, hash_offsets32};

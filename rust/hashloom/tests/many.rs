@@ -29,7 +29,7 @@ fn one_message() {
 fn more_messages_than_one_window() {
     let data = data(3000);
     for &algorithm in Algorithm::ALL {
-        for count in [0, 1, 511, 512, 513, 1024, 1500] {
+        for count in [0, 1, 1023, 1024, 1025, 2048, 2500] {
             let messages: Vec<Vec<u8>> = (0..count).map(|i| data[i..][..i * 7 % 200].to_vec()).collect();
             let mut digests = vec![0; count * algorithm.digest_len()];
             hash_many(algorithm, &messages, &mut digests);
@@ -129,9 +129,8 @@ fn bad_offsets() {
     }
     let beyond = OffsetsError::Beyond { index: 1, offset: i64::MAX, len: 10 };
     assert_eq!(hash_offsets64(Algorithm::Sha1, &[0; 10], &[0, i64::MAX], &mut [0; 20]), Err(beyond));
-    // A single offset begins no message; it is checked all the same.
-    let beyond = OffsetsError::Beyond { index: 0, offset: 11, len: 10 };
-    assert_eq!(hash_offsets64(Algorithm::Sha1, &[0; 10], &[11], &mut []), Err(beyond));
+    // A single offset bounds no message; nobody looks at it.
+    assert_eq!(hash_offsets64(Algorithm::Sha1, &[0; 10], &[11], &mut []), Ok(()));
 }
 
 #[test]
@@ -195,7 +194,7 @@ proptest! {
     fn any_offsets(offsets in prop::collection::vec(-2_i64..22, 0..6)) {
         let values = data(20);
         let mut digests = vec![0; 20 * offsets.len().saturating_sub(1)];
-        let good = offsets.windows(2).all(|o| o[0] <= o[1]) && offsets.iter().all(|o| (0..=20).contains(o));
+        let good = offsets.windows(2).all(|o| 0 <= o[0] && o[0] <= o[1] && o[1] <= 20);
         match hash_offsets64(Algorithm::Sha1, &values, &offsets, &mut digests) {
             Ok(()) => {
                 prop_assert!(good);

@@ -46,8 +46,8 @@ pub fn each_kernel(mut test: impl FnMut(Kernel, Algorithm)) {
     }
 }
 
-/// Fails unless this build and machine have every instruction set that `HASHLOOM_EXPECT` names (`avx512,sha`): so that a
-/// run that should test a kernel cannot pass without it.
+/// Fails unless this build and machine have every instruction set that `HASHLOOM_EXPECT` names (`avx512,sha`): so that
+/// a run that should test a kernel cannot pass without it.
 pub fn check_expected() {
     static RESULT: OnceLock<Result<(), ParseIsaError>> = OnceLock::new();
     let result = RESULT.get_or_init(|| match std::env::var("HASHLOOM_EXPECT") {
