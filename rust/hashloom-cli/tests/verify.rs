@@ -37,7 +37,7 @@ fn stderr(output: &Output) -> &str {
 
 /// A folder with `image` of ten pieces of 1000 bytes and `image.torrent`.
 fn image() -> (tempfile::TempDir, Vec<u8>) {
-    let bytes: Vec<u8> = (0..10_000u32).map(|i| (i * i >> 7) as u8).collect();
+    let bytes: Vec<u8> = (0..10_000u32).map(|i| ((i * i) >> 7) as u8).collect();
     let digests: Vec<u8> = bytes.chunks(1000).flat_map(Sha1::digest).collect();
     let mut torrent = b"d4:infod6:lengthi10000e4:name5:image12:piece lengthi1000e6:pieces200:".to_vec();
     torrent.extend_from_slice(&digests);
