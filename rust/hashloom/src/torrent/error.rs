@@ -92,7 +92,7 @@ pub enum Problem {
     TotalOverflow,
     /// `files` is an empty list.
     NoFiles,
-    /// `path` is an empty list, or nothing is left of it without its `.` components.
+    /// `path` is an empty list.
     EmptyPath,
     /// A component of a path that must not be used.
     BadComponent {

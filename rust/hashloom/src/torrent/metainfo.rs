@@ -164,19 +164,13 @@ impl Reader {
                 return Err(wrong_kind(item, Kind::String, &format!("[{index}]")));
             };
             match check_component(component, platform) {
-                _ if attributes.padding => {}
-                // libtorrent and Transmission leave it out.
-                Err(paths::BadComponent::Current) => {
-                    self.note("info.files", NoteKind::DotInPath);
-                    continue;
-                }
-                Ok(()) => {}
-                Err(why) => {
+                Err(why) if !attributes.padding => {
                     let components: Vec<&[u8]> = list.items().filter_map(|item| item.string()).take(100).collect();
-                    let problem =
-                        Problem::BadComponent { component: component.to_vec(), path: components.join(&b'/'), why };
+                    let path = components.join(&b'/');
+                    let problem = Problem::BadComponent { component: component.to_vec(), path, why };
                     return Err(at(item, &format!("[{index}]"), problem));
                 }
+                _ => {}
             }
             if self.paths.len() > start {
                 self.paths.push(b'/');

@@ -106,8 +106,6 @@ pub enum NoteKind {
     Bencode(bencode::Note),
     /// `length` is there although `files` is; `files` counts.
     LengthBesideFiles,
-    /// A component of a path is `.`; it is left out.
-    DotInPath,
 }
 
 impl fmt::Display for Note {
@@ -118,7 +116,6 @@ impl fmt::Display for Note {
         match &self.kind {
             NoteKind::Bencode(note) => note.fmt(f),
             NoteKind::LengthBesideFiles => write!(f, "there are both length and files, files counts"),
-            NoteKind::DotInPath => write!(f, "a path has the component \".\", it is left out"),
         }
     }
 }

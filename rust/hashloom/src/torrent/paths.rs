@@ -30,7 +30,7 @@ pub enum BadComponent {
     Empty,
     /// `..`
     Parent,
-    /// `.`, where something must remain: the name of the torrent, or a path that has nothing else.
+    /// `.`. Clients do not agree where such a file is: libtorrent puts `_` for it, Transmission refuses the torrent.
     Current,
     /// A `/` (on Windows also `\`) inside a component. An absolute path in one piece has it.
     Separator,
