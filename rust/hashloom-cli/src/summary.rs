@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-use hashloom::torrent::{FileState, PieceState, Report, Torrent, shown};
+use hashloom::torrent::{FileReport, FileState, PieceState, Report, Torrent, shown};
 
 use crate::json::hex;
 use crate::style;
@@ -84,6 +84,11 @@ pub fn verdict(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::
 
 /// The files that are not as they should be.
 fn files(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
+    let missing = |found: &FileReport| matches!(found.state, FileState::Missing | FileState::Skipped);
+    if report.files.len() > 1 && report.files.iter().all(missing) {
+        let place = shown(report.content.as_os_str().as_encoded_bytes());
+        return writeln!(out, "\n  none of its files is in {place}. PATH is the folder that holds it, or it itself");
+    }
     let mut named = 0;
     let mut wrong = 0;
     for (file, found) in torrent.files().zip(&report.files) {

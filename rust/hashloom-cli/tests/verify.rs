@@ -310,11 +310,11 @@ fn memory_stays_below_64_mib() {
         fs::write(content.join(name), &bytes).unwrap();
         all.extend(bytes);
     }
-    let digests: Vec<u8> = all.chunks(1 << 20).flat_map(Sha1::digest).collect();
+    let digests: Vec<u8> = all.chunks(1 << 14).flat_map(Sha1::digest).collect();
     drop(all);
     let mut torrent = b"d4:infod5:filesl".to_vec();
     torrent.extend(files);
-    torrent.extend(format!("e4:name4:many12:piece lengthi1048576e6:pieces{}:", digests.len()).bytes());
+    torrent.extend(format!("e4:name4:many12:piece lengthi16384e6:pieces{}:", digests.len()).bytes());
     torrent.extend(digests);
     torrent.extend(b"ee");
     fs::write(folder.path().join("many.torrent"), torrent).unwrap();

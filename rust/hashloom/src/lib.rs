@@ -23,6 +23,7 @@
 //! | one message that arrives in parts | [`Hasher`] |
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
 //! | code written for the RustCrypto traits | [`Sha1`], [`Sha256`] |
+//! | the files of a torrent | [`torrent::verify`] |
 //! | which kernels there are, and a choice among them | [`kernels`] |
 //!
 //! What holds for every function: lengths are in bytes; zero is a length like any other; nothing is allocated, no file

@@ -10,11 +10,16 @@ pub(crate) const LANES: usize = 16;
 /// Zeros that stand for holes and padding, so that no row is filled for them.
 static ZEROS: [u8; CHUNK_MAX_NBYTES] = [0; CHUNK_MAX_NBYTES];
 
-/// The most that is read of a message at once.
-pub(crate) const CHUNK_MAX_NBYTES: usize = 32 << 10;
+/// The most that is read of a message at once. Measured with 16 lanes on a core with 2 MiB of second-level cache, data in
+/// the page cache, seconds of CPU for 485 MiB: 4 KiB 0.167, 8 KiB 0.158, 16 KiB 0.151, 32 KiB 0.150, 64 KiB 0.151,
+/// 128 KiB 0.158.
+const CHUNK_MAX_NBYTES: usize = 32 << 10;
 
 /// Rows of all threads together: with few threads each has the largest chunks, with many they share this.
 const ROWS_MAX_NBYTES: usize = 32 << 20;
+
+/// More threads would read less than a page at once.
+pub(crate) const THREADS_MAX: usize = ROWS_MAX_NBYTES / LANES / (4 << 10);
 
 /// What a row holds after it was filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +42,8 @@ pub(crate) struct Lanes {
 
 impl Lanes {
     pub(crate) fn new(algorithm: Algorithm, nthreads: usize) -> Lanes {
-        let chunk_nbytes = (ROWS_MAX_NBYTES / nthreads.max(1) / LANES).next_power_of_two() / 2;
-        let chunk_nbytes = chunk_nbytes.clamp(4 << 10, CHUNK_MAX_NBYTES);
+        let share = ROWS_MAX_NBYTES / LANES / nthreads.clamp(1, THREADS_MAX);
+        let chunk_nbytes = CHUNK_MAX_NBYTES.min(1 << share.ilog2());
         let buffer = vec![0; LANES * stride(chunk_nbytes) + 64];
         let start = buffer.as_ptr().align_offset(64).min(64);
         Lanes {

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use super::ahead::{self, read_ahead};
 use super::files::{Absent, Files, Last};
 use super::holes::{Stretch, stretch_at};
-use super::lanes::{Filled, LANES, Lanes, digest_of_zeros};
+use super::lanes::{Filled, LANES, Lanes, THREADS_MAX, digest_of_zeros};
 use super::layout::Layout;
 use crate::{Algorithm, Digest};
 
@@ -143,7 +143,7 @@ impl Check<'_> {
     pub(crate) fn run(&self) {
         // More threads than there are pieces have nothing to do.
         let count = self.shared.states.len();
-        let nthreads = self.nthreads.clamp(1, count.max(1));
+        let nthreads = self.nthreads.clamp(1, count.clamp(1, THREADS_MAX));
         // A torrent of few pieces is dealt out evenly: 20 pieces to two threads are twice 10, not 16 and 4.
         let ntakes = count.div_ceil(LANES).next_multiple_of(nthreads).max(1);
         let most = if nthreads == 1 { LANES } else { count.div_ceil(ntakes).clamp(1, LANES) };
@@ -305,10 +305,13 @@ impl Check<'_> {
             let span = self.layout.span(index);
             let end = span.end().min(range.end);
             if !span.padding && span.nbytes >= ahead::WORTH_ASKING_NBYTES {
-                match self.files.get(index, &mut own.last) {
-                    // A hole would be filled with zeros, in memory.
-                    Ok(file) if !file.holes => read_ahead(&file.file, pos - span.offset..end - span.offset),
-                    _ => {}
+                if let Ok(file) = self.files.get(index, &mut own.last) {
+                    let (start, end) = (pos - span.offset, end - span.offset);
+                    // A hole would be filled with zeros, in memory. Of a file with holes the first data is asked for.
+                    let hole = if file.holes { stretch_at(&file.file, start) } else { Stretch::NONE };
+                    let start = if hole.hole { hole.end } else { start };
+                    let data = if file.holes { stretch_at(&file.file, start).end } else { end };
+                    read_ahead(&file.file, start..end.min(data));
                 }
             }
             pos = end;

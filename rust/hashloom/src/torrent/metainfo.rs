@@ -3,7 +3,7 @@
 //! A torrent's metainfo (BEP 3, BEP 47), checked as it is read: what this accepts can be verified.
 
 use super::error::{Error, Problem};
-use super::paths::{self, Platform, check_component};
+use super::paths::{Platform, check_component};
 use super::{Attributes, MAX_PIECE_NBYTES, Note, NoteKind, PathSpan, Torrent};
 use crate::bencode::{self, Kind, Value};
 use crate::engine::layout::{Layout, Span};

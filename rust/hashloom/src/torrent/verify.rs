@@ -33,7 +33,7 @@ impl fmt::Debug for Options<'_> {
 }
 
 impl<'a> Options<'a> {
-    /// So many threads. Memory in use does not grow with them beyond a fixed bound.
+    /// So many threads, at most 512. Memory in use does not grow with them beyond a fixed bound.
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = Some(threads);
         self
