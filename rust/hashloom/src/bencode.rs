@@ -19,7 +19,7 @@
 //! assert_eq!(length.integer(), Some(163783));
 //! assert_eq!(length.span(), 22..30);
 //! // "length" belongs before "name":
-//! assert_eq!(document.notes()[0].to_string(), "byte 13: key \"length\" comes after \"name\": keys are not sorted");
+//! assert_eq!(document.notes()[0].to_string(), "byte 14: key \"length\" comes after \"name\": keys are not sorted");
 //! # Ok::<(), bencode::Error>(())
 //! ```
 

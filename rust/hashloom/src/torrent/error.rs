@@ -14,7 +14,7 @@ use crate::bencode::{self, Kind};
 /// use hashloom::torrent::{Problem, Torrent};
 ///
 /// let error = Torrent::parse(b"d4:infod4:name1:a12:piece lengthi0e6:pieces0:6:lengthi0eee").unwrap_err();
-/// assert_eq!(error.to_string(), "info.piece length, byte 34: must be at least 1, found 0");
+/// assert_eq!(error.to_string(), "info.piece length, byte 32: must be at least 1, found 0");
 /// assert!(matches!(error.problem, Problem::PieceLengthNotPositive { .. }));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

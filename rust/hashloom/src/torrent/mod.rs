@@ -122,11 +122,30 @@ impl fmt::Display for Note {
 
 impl Torrent {
     /// Reads a `.torrent` file's bytes.
+    ///
+    /// # Errors
+    ///
+    /// What makes it no torrent that can be verified, with the key and byte offset.
+    ///
+    /// ```
+    /// use hashloom::torrent::Torrent;
+    ///
+    /// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert_eq!(torrent.name(), b"abc.txt");
+    /// assert_eq!((torrent.total_nbytes(), torrent.piece_count(), torrent.file_count()), (3, 1, 1));
+    /// assert_eq!(torrent.piece_digest(0), b"01234567890123456789");
+    /// # Ok::<(), hashloom::torrent::Error>(())
+    /// ```
     pub fn parse(bytes: &[u8]) -> Result<Torrent, Error> {
         Torrent::parse_within(bytes, &bencode::Limits::default())
     }
 
     /// Reads a `.torrent` file's bytes with other limits than the default ones.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`parse`](Torrent::parse).
     pub fn parse_within(bytes: &[u8], limits: &bencode::Limits) -> Result<Torrent, Error> {
         metainfo::parse(bytes, limits, paths::Platform::HERE)
     }

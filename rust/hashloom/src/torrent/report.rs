@@ -12,6 +12,20 @@ use super::{PieceState, Torrent};
 pub use crate::engine::files::Trouble;
 
 /// What a check found. See [`verify`](super::verify).
+///
+/// ```no_run
+/// use hashloom::torrent::{FileState, Options, PieceState, Torrent, shown, verify};
+///
+/// let torrent = Torrent::parse(&std::fs::read("album.torrent")?)?;
+/// let report = verify(&torrent, "music".as_ref(), &Options::default())?;
+/// for (state, pieces) in report.ranges().filter(|(state, _)| *state != PieceState::Have) {
+///     println!("pieces {pieces:?}: {state:?}");
+/// }
+/// for (file, found) in torrent.files().zip(&report.files).filter(|(_, found)| found.state == FileState::Missing) {
+///     println!("{} is missing", shown(file.path));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Report {

@@ -19,6 +19,26 @@ pub use crate::engine::pieces::Progress;
 use crate::engine::pieces::{Check, Shared};
 
 /// How to check. The default is one thread for each CPU, no callback, no cancelling.
+///
+/// ```no_run
+/// use std::num::NonZeroUsize;
+/// use std::sync::atomic::{AtomicBool, Ordering};
+///
+/// use hashloom::torrent::{Options, Progress, Torrent, verify};
+///
+/// static STOP: AtomicBool = AtomicBool::new(false);
+/// let show = |progress: Progress| {
+///     eprint!("\r{} of {} bytes", progress.nbytes, progress.total_nbytes);
+///     if progress.nbytes > 1 << 40 {
+///         STOP.store(true, Ordering::Relaxed);
+///     }
+/// };
+/// let options = Options::default().threads(NonZeroUsize::MIN).progress(&show).cancel(&STOP);
+/// let torrent = Torrent::parse(&std::fs::read("debian.torrent")?)?;
+/// let report = verify(&torrent, "downloads".as_ref(), &options)?;
+/// assert!(report.cancelled || report.is_complete());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
     threads: Option<NonZeroUsize>,
@@ -103,6 +123,10 @@ impl std::error::Error for VerifyError {
 /// long as they stay below it.
 ///
 /// A file that is missing, too short, unreadable or changed meanwhile is in the report and does not stop the check.
+///
+/// # Errors
+///
+/// If `path` is not there, or is a file although the torrent is of a folder. Once the check has begun there are none.
 ///
 /// ```
 /// use hashloom::torrent::{Options, PieceState, Torrent, verify};
