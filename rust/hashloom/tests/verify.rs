@@ -3,6 +3,7 @@
 //! Files on disk, whole and damaged in every way, against their torrents.
 
 #![cfg(feature = "std")]
+#![cfg_attr(not(unix), allow(unused_imports, reason = "some tests are for Unix only"))]
 
 mod maker;
 

@@ -48,13 +48,21 @@ pub(crate) enum OpenError {
 impl From<io::Error> for OpenError {
     fn from(error: io::Error) -> OpenError {
         match error.kind() {
-            // A path through a file, or with a name longer than the file system has them, cannot be there either.
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename => {
-                OpenError::Missing
-            }
+            // What lies in a file, or has a name that the file system cannot have, is not there either.
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => OpenError::Missing,
+            _ if is_impossible_name(&error) => OpenError::Missing,
             _ => OpenError::Io(error),
         }
     }
+}
+
+/// Too long, or on Windows of impossible characters. The standard library's own kind for it is younger than Rust 1.85.
+fn is_impossible_name(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    return error.raw_os_error() == Some(rustix::io::Errno::NAMETOOLONG.raw_os_error());
+    // ERROR_INVALID_NAME, ERROR_FILENAME_EXCED_RANGE
+    #[cfg(not(unix))]
+    return matches!(error.raw_os_error(), Some(123 | 206));
 }
 
 impl Root {
