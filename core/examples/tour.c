@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- *   cc -O2 -Icore/include core/examples/tour.c core/src/*.c core/src/*/*.c -o tour && ./tour
+ * Compile it together with the sources of the library, as README.md shows for its example.
  */
 #include <hashloom.h>
 #include <stdio.h>
