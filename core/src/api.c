@@ -148,6 +148,8 @@ hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const hl_slice 
         return HL_EISA;
     if (count != 0 && digests == NULL)
         return HL_ENULL;
+    if (count > SIZE_MAX / info->digest_nbytes)
+        return HL_ELENGTH;
     status = check_slices(messages, count);
     if (status == HL_OK)
         hli_hash(info, kernel, &(struct hli_messages){.layout = HLI_SLICES, .base = messages, .count = count},
@@ -238,6 +240,10 @@ static const hl_alg_info *check_contexts(hl_ctx *const ctxs[], size_t count, hl_
     *status = HL_ENULL;
     if (ctxs == NULL)
         return NULL;
+    *status = HL_ELENGTH;
+    if (count > SIZE_MAX / HL_DIGEST_MAX_NBYTES)
+        return NULL;
+    *status = HL_ENULL;
     for (size_t i = 0; i < count; i++)
         if (ctxs[i] == NULL)
             return NULL;
