@@ -1,1 +1,118 @@
-fn main() {}
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Compiles libhashloom into this crate.
+//!
+//! Two kinds of files go into the one archive:
+//!
+//! - `src/*.c`, the API and the lane driver, follow the Cargo profile and the user's `CFLAGS`: a debug build can be
+//!   stepped through, and a sanitizer still sees a wrong length or pointer that a caller hands in.
+//! - `src/*/*.c`, the kernels, are always compiled `-O3` and uninstrumented, whatever the profile and `CFLAGS` say:
+//!   they do nothing but arithmetic on whole blocks that the driver has bounded, and all the time is spent in them.
+//!
+//! No `-m` or `-march` flag is given: each kernel names its instruction set with a `target` attribute.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+/// Come last on the command line, where the last flag wins: after the profile's and the user's. Objects with the C
+/// compiler's intermediate code (`-flto`, which Linux distributions put into `CFLAGS`) are of no use to Rust's linker.
+const DRIVER_FLAGS: [&str; 1] = ["-fno-lto"];
+const KERNEL_FLAGS: [&str; 3] = ["-fno-lto", "-O3", "-fno-sanitize=all"];
+
+/// Flags that a kernel is compiled without: what begins like one of these. They are left out, as `-fno-…` after them
+/// does not take all of them back (gcc 12: `--coverage`; clang 14: `-fsanitize-coverage=…`).
+const INSTRUMENTATION: [&str; 7] =
+    ["-fsanitize", "--coverage", "-coverage", "-fprofile", "-ftest-coverage", "-fcoverage", "-finstrument-functions"];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let (driver_files, kernel_files) = sources(&root.join("src"))?;
+
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=src");
+    println!("cargo:rerun-if-changed=include");
+    // For build scripts of dependants that compile C against the header: DEP_HASHLOOM_INCLUDE.
+    println!("cargo:include={}", root.join("include").display());
+
+    let mut library = cc::Build::new();
+    library
+        .std("c11")
+        .include(root.join("include"))
+        .warnings(true)
+        .extra_warnings(true)
+        // A shell and an editor rarely agree on their environment; each change would compile all of this again.
+        .emit_rerun_if_env_changed(false);
+    let compiler = library.try_get_compiler()?;
+    if compiler.is_like_msvc() {
+        let path = compiler.path().display();
+        return Err(format!("hashloom needs gcc >= 11 or clang >= 14; {path} is neither: set CC to one of them").into());
+    }
+
+    // cc puts CFLAGS last; by hand, ours come after them.
+    let compiler = compiler.to_command();
+    for file in &driver_files {
+        let object = out.join(object_name(file));
+        compile(&compiler, &DRIVER_FLAGS, |_| true, file, &object)?;
+        library.object(object);
+    }
+    for file in &kernel_files {
+        let object = out.join(object_name(file));
+        let is_wanted = |flag: &str| !INSTRUMENTATION.iter().any(|beginning| flag.starts_with(beginning));
+        compile(&compiler, &KERNEL_FLAGS, is_wanted, file, &object)?;
+        library.object(object);
+    }
+    library.try_compile("hashloom")?;
+    Ok(())
+}
+
+/// Compiles `file` with those of the compiler's arguments that are wanted, then `flags`.
+fn compile(
+    compiler: &Command,
+    flags: &[&str],
+    is_wanted: impl Fn(&str) -> bool,
+    file: &Path,
+    object: &Path,
+) -> Result<(), Box<dyn Error>> {
+    let mut command = Command::new(compiler.get_program());
+    command.envs(compiler.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.args(compiler.get_args().filter(|arg| is_wanted(&arg.to_string_lossy()))).args(flags);
+    command.arg("-c").arg(file).arg("-o").arg(object);
+    println!("{command:?}");
+    let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{command:?}: the C compiler ended with {status}").into()) }
+}
+
+/// The files `src/*.c` and `src/*/*.c`, sorted, so that equal sources give an equal archive.
+fn sources(src: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Box<dyn Error>> {
+    let (mut driver, mut kernels) = (c_files(src)?, Vec::new());
+    for entry in fs::read_dir(src)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            kernels.extend(c_files(&path)?);
+        }
+    }
+    driver.sort();
+    kernels.sort();
+    Ok((driver, kernels))
+}
+
+fn c_files(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "c") {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// `src/x86/avx2.c` becomes `x86-avx2.o`: files of different folders may share a name.
+fn object_name(file: &Path) -> String {
+    let folder = file.parent().and_then(Path::file_name).unwrap_or_default();
+    let stem = file.file_stem().unwrap_or_default();
+    format!("{}-{}.o", folder.to_string_lossy(), stem.to_string_lossy())
+}

@@ -1,1 +1,226 @@
-//! Raw bindings to libhashloom.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Raw bindings to libhashloom: every name of `hashloom.h`, nothing more.
+//!
+//! The crate compiles the C sources that it carries; there is nothing to install. Use the safe crate
+//! [`hashloom`](https://docs.rs/hashloom) unless you are writing another binding. The contracts (units, lengths,
+//! overlap, alignment, threads) stand in `include/hashloom.h` and hold here word for word; the comments below are
+//! their short form. A build script that compiles C against the header finds its folder in `DEP_HASHLOOM_INCLUDE`.
+//!
+//! ```
+//! use hashloom_sys::{HL_OK, HL_SHA256, HL_SHA256_DIGEST_NBYTES, hl_hash};
+//!
+//! let mut digest = [0; HL_SHA256_DIGEST_NBYTES];
+//! // SAFETY: 3 bytes are readable at the first pointer, the digest's size is writable at the second.
+//! let status = unsafe { hl_hash(HL_SHA256, b"abc".as_ptr().cast(), 3, digest.as_mut_ptr()) };
+//! assert_eq!(status, HL_OK);
+//! assert_eq!(digest[..4], [0xba, 0x78, 0x16, 0xbf]);
+//! ```
+#![no_std]
+#![deny(missing_docs)]
+#![allow(non_camel_case_types)]
+
+use core::ffi::{c_char, c_uint, c_void};
+
+/// An algorithm: [`HL_SHA1`] or [`HL_SHA256`]. The values are part of the ABI.
+pub type hl_alg = c_uint;
+/// FIPS 180-4 section 6.1, 20-byte digest. Not collision resistant: for existing formats only.
+pub const HL_SHA1: hl_alg = 1;
+/// FIPS 180-4 section 6.2, 32-byte digest.
+pub const HL_SHA256: hl_alg = 2;
+
+/// Bytes in a SHA-1 digest.
+pub const HL_SHA1_DIGEST_NBYTES: usize = 20;
+/// Bytes in a SHA-256 digest.
+pub const HL_SHA256_DIGEST_NBYTES: usize = 32;
+/// Room for any digest of this and later versions, in bytes.
+pub const HL_DIGEST_MAX_NBYTES: usize = 64;
+/// Room for one block of any algorithm of this and later versions, in bytes.
+pub const HL_BLOCK_MAX_NBYTES: usize = 128;
+/// The longest message, in bytes (FIPS 180-4 allows 2^64 - 1 bits).
+pub const HL_MESSAGE_MAX_NBYTES: u64 = (1 << 61) - 1;
+/// The most messages that one call of a kernel advances.
+pub const HL_LANES_MAX: usize = 16;
+
+/// A block function, which several algorithms can share: [`HL_BODY_SHA1`] or [`HL_BODY_SHA256`].
+pub type hl_body = c_uint;
+/// The block function of SHA-1.
+pub const HL_BODY_SHA1: hl_body = 0;
+/// The block function of SHA-256.
+pub const HL_BODY_SHA256: hl_body = 1;
+
+/// The description of one algorithm.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hl_alg_info {
+    /// Its name, "sha1" or "sha256", NUL-terminated, static.
+    pub name: *const c_char,
+    /// Its number.
+    pub alg: hl_alg,
+    /// The block function that it iterates.
+    pub body: hl_body,
+    /// Bytes in a digest: 20, 32.
+    pub digest_nbytes: c_uint,
+    /// Bytes in a block: 64.
+    pub block_nbytes: c_uint,
+    /// Bytes in a word of the state: 4.
+    pub word_nbytes: c_uint,
+    /// Words in the state: 5, 8.
+    pub nwords: c_uint,
+    /// The initial state: `nwords` words in the machine's byte order.
+    pub iv: *const c_void,
+}
+
+/// What a call returns: [`HL_OK`] or one of the errors `HL_E…`.
+pub type hl_status = c_uint;
+/// Done.
+pub const HL_OK: hl_status = 0;
+/// The algorithm is none of [`hl_alg`].
+pub const HL_EALG: hl_status = 1;
+/// A pointer is NULL where bytes are to be read or written.
+pub const HL_ENULL: hl_status = 2;
+/// A message is longer than [`HL_MESSAGE_MAX_NBYTES`], or a size does not fit `usize`.
+pub const HL_ELENGTH: hl_status = 3;
+/// Offsets decrease, are negative, or end beyond the values.
+pub const HL_EOFFSETS: hl_status = 4;
+/// A context was not initialised, is already final, or is not of the same algorithm as the others.
+pub const HL_ESTATE: hl_status = 5;
+/// An instruction set is unknown or this machine does not have it.
+pub const HL_EISA: hl_status = 6;
+/// [`hl_restrict`] left no kernel for this algorithm, or the given kernel cannot do what was asked.
+pub const HL_EKERNEL: hl_status = 7;
+
+/// A message, laid out as POSIX's `struct iovec`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hl_slice {
+    /// Its first byte; may be NULL if `nbytes` is 0.
+    pub data: *const c_void,
+    /// Its length in bytes.
+    pub nbytes: usize,
+}
+
+/// A running computation. It holds no pointer: it may be copied (a copy goes on independently) and dropped at any time.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hl_ctx {
+    /// The block function's state, `nwords` words of `word_nbytes` bytes each, one after the other.
+    pub state: [u64; 8],
+    /// Bytes of message so far.
+    pub nbytes: u64,
+    /// Its last `nbytes % block_nbytes` bytes, not hashed yet.
+    pub block: [u8; HL_BLOCK_MAX_NBYTES],
+    /// An [`hl_alg`], or 0: not initialised or already final.
+    pub alg: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+/// A set of instruction sets: instruction set `i` of [`hl_isa_name`] is bit `i`.
+pub type hl_isas = u32;
+
+/// Advances `nlanes` independent states by `nblocks >= 1` whole blocks each. No padding, no finishing.
+///
+/// Word `w` of lane `l` is word number `w * nlanes + l` of `state`, which is aligned to `nlanes * word_nbytes` bytes
+/// (at most 64). `msg` is `nlanes` pointers, each to `nblocks * block_nbytes` readable bytes of any alignment.
+pub type hl_blocks_fn = unsafe extern "C" fn(state: *mut c_void, msg: *const *const u8, nblocks: usize);
+
+/// One implementation of one block function for one instruction set.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hl_kernel {
+    /// The name of its instruction set, NUL-terminated, static.
+    pub isa: *const c_char,
+    /// The block function that it computes.
+    pub body: hl_body,
+    /// Messages that one call advances.
+    pub nlanes: c_uint,
+    /// Its instruction set, as a set.
+    pub isas: hl_isas,
+    /// To be called only if `isas & hl_isas_available()` is not 0.
+    pub blocks: hl_blocks_fn,
+}
+
+unsafe extern "C" {
+    /// The number of algorithms.
+    pub safe fn hl_alg_count() -> usize;
+    /// Algorithm `i`; NULL beyond the last.
+    pub safe fn hl_alg_at(i: usize) -> *const hl_alg_info;
+    /// The description of one algorithm; NULL if `alg` is none.
+    pub safe fn hl_alg_find(alg: hl_alg) -> *const hl_alg_info;
+    /// By name ("sha256"), exact, lower case, NUL-terminated; NULL if there is none of that name.
+    pub fn hl_alg_named(name: *const c_char) -> *const hl_alg_info;
+
+    /// One English sentence without a full stop, NUL-terminated, static, never NULL.
+    pub safe fn hl_strerror(status: hl_status) -> *const c_char;
+    /// The version of the library, "0.1.0", NUL-terminated, static.
+    pub safe fn hl_version() -> *const c_char;
+
+    /// `digest = alg(data[0 .. nbytes])`.
+    pub fn hl_hash(alg: hl_alg, data: *const c_void, nbytes: usize, digest: *mut u8) -> hl_status;
+
+    /// `digests[i] = alg(messages[i])` for `i` in `0 .. count`.
+    pub fn hl_hash_many(alg: hl_alg, messages: *const hl_slice, count: usize, digests: *mut u8) -> hl_status;
+    /// Messages of one length at a regular distance: message `i` is `nbytes` bytes at `base + i * stride`.
+    pub fn hl_hash_rows(
+        alg: hl_alg,
+        base: *const c_void,
+        stride: usize,
+        nbytes: usize,
+        count: usize,
+        digests: *mut u8,
+    ) -> hl_status;
+    /// A column in Apache Arrow's layout: message `i` is `values[offsets[i] .. offsets[i + 1]]`; `offsets` has
+    /// `count + 1` signed integers of `offset_nbytes` (4 or 8) bytes, naturally aligned.
+    pub fn hl_hash_offsets(
+        alg: hl_alg,
+        values: *const c_void,
+        values_nbytes: usize,
+        offsets: *const c_void,
+        offset_nbytes: c_uint,
+        count: usize,
+        digests: *mut u8,
+    ) -> hl_status;
+
+    /// Begins a message.
+    pub fn hl_init(ctx: *mut hl_ctx, alg: hl_alg) -> hl_status;
+    /// Appends data to the message.
+    pub fn hl_update(ctx: *mut hl_ctx, data: *const c_void, nbytes: usize) -> hl_status;
+    /// Writes the digest and wipes the context, which must be initialised again before its next use.
+    pub fn hl_final(ctx: *mut hl_ctx, digest: *mut u8) -> hl_status;
+
+    /// Appends `chunks[i]` to the message of `ctxs[i]` for `i` in `0 .. count`. The contexts are of one algorithm and
+    /// all different.
+    pub fn hl_update_many(ctxs: *const *mut hl_ctx, chunks: *const hl_slice, count: usize) -> hl_status;
+    /// `digests[i]` = the digest of `ctxs[i]`; wipes the contexts. The conditions on `ctxs` are those of
+    /// [`hl_update_many`].
+    pub fn hl_final_many(ctxs: *const *mut hl_ctx, count: usize, digests: *mut u8) -> hl_status;
+
+    /// The number of instruction sets that this build has kernels for.
+    pub safe fn hl_isa_count() -> usize;
+    /// The name of instruction set `i`, NUL-terminated, static; NULL beyond the last.
+    pub safe fn hl_isa_name(i: usize) -> *const c_char;
+    /// The set that has the one instruction set of that name, or 0 if this build knows none such.
+    pub fn hl_isa_named(name: *const c_char) -> hl_isas;
+    /// Those that this machine, its operating system included, can run.
+    pub safe fn hl_isas_available() -> hl_isas;
+    /// Those that may be chosen now.
+    pub safe fn hl_isas_allowed() -> hl_isas;
+    /// From now on, in the whole process, choose only kernels of these instruction sets; 0 takes the restriction back.
+    pub safe fn hl_restrict(isas: hl_isas) -> hl_status;
+
+    /// The number of kernels of this build, whether this machine can run them or not.
+    pub safe fn hl_kernel_count() -> usize;
+    /// Kernel `i`; NULL beyond the last.
+    pub safe fn hl_kernel_at(i: usize) -> *const hl_kernel;
+    /// The kernel that is chosen when `nmessages >= 1` messages of this algorithm are left to do; NULL if `alg` is
+    /// unknown or [`hl_restrict`] left none.
+    pub safe fn hl_kernel_chosen(alg: hl_alg, nmessages: usize) -> *const hl_kernel;
+    /// [`hl_hash_many`] with this kernel and no other, whatever [`hl_restrict`] says.
+    pub fn hl_hash_many_with(
+        kernel: *const hl_kernel,
+        alg: hl_alg,
+        messages: *const hl_slice,
+        count: usize,
+        digests: *mut u8,
+    ) -> hl_status;
+}

@@ -124,7 +124,7 @@ HL_API hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_
 
 /* A column of variable length in Apache Arrow's layout: message i is values[offsets[i] .. offsets[i + 1] - 1].
  * offsets has count + 1 entries, signed integers of offset_nbytes (4 or 8) bytes in the machine's byte order, naturally
- * aligned, not decreasing, the last at most values_nbytes. offsets may be NULL if count is 0. */
+ * aligned, not decreasing, the last at most values_nbytes. If count is 0 nothing is read: offsets may be NULL. */
 HL_API hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_nbytes, const void *offsets,
                                  unsigned offset_nbytes, size_t count, uint8_t *digests);
 
@@ -136,7 +136,7 @@ typedef struct hl_ctx {
     union {
         uint32_t w32[8];
         uint64_t w64[8];
-    } state;                             /* the block function's state: nwords words of word_nbytes */
+    } state;                             /* nwords words of word_nbytes, packed, in the machine's order, like iv */
     uint64_t nbytes;                     /* bytes of message so far */
     uint8_t  block[HL_BLOCK_MAX_NBYTES]; /* its last nbytes % block_nbytes bytes, not hashed yet */
     uint32_t alg;                        /* an hl_alg, or 0: not initialised or already final */
@@ -182,12 +182,18 @@ HL_API hl_status   hl_restrict(hl_isas isas);
  *           lane is pointed at some other lane's message. */
 typedef void hl_blocks_fn(void *state, const uint8_t *const msg[], size_t nblocks);
 
+/* Advances all lanes by one block that is the same in all of them and whose message schedule is known: word t of
+ * schedule, a word of the state's size, is W[t] + K[t] of round t (FIPS 180-4 sections 6.1.2 and 6.2.2). Messages of one
+ * length that is a multiple of the block size end in such a block: it is all padding. */
+typedef void hl_scheduled_fn(void *state, const void *schedule);
+
 typedef struct hl_kernel {
-    const char   *isa;    /* name of its instruction set */
-    hl_body       body;
-    unsigned      nlanes; /* messages that one call advances */
-    hl_isas       isas;   /* its instruction set, as a set */
-    hl_blocks_fn *blocks;
+    const char      *isa;       /* name of its instruction set */
+    hl_body          body;
+    unsigned         nlanes;    /* messages that one call advances */
+    hl_isas          isas;      /* its instruction set, as a set */
+    hl_blocks_fn    *blocks;
+    hl_scheduled_fn *scheduled; /* NULL if the kernel has none */
 } hl_kernel;
 
 #define HL_LANES_MAX 16

@@ -64,6 +64,8 @@ extern const uint32_t hli_sha256_k[64] HLI_HIDDEN;
 
 /* registry.c */
 HLI_HIDDEN const hl_kernel *hli_choose(hl_body body, size_t nmessages);
+/* schedule = what a kernel's scheduled() wants for this block. */
+HLI_HIDDEN void hli_schedule(hl_body body, const uint8_t block[], void *schedule);
 
 /* many.c: the lane driver. Arguments are checked by the callers in api.c. `kernel` is the one to use, or NULL to choose
  * the best for what is left to do; that there is one to choose is for the caller to check. */

@@ -4,8 +4,18 @@
  */
 #include "core.h"
 
+/* gcc's own order of the instructions is worse than the one written: it adds what is ready last first, so that the chain
+ * from round to round grows, and its second scheduling pass moves loads of constants and blocks until registers spill.
+ * Measured with gcc 12.2 on Granite Rapids, 16 lanes: SHA-1 7.96 -> 8.85 GB/s, SHA-256 4.45 -> 4.58. Kernels are
+ * optimised even where the user's build is not. */
+#if !defined(__clang__)
+#  pragma GCC optimize("O3", "no-tree-reassoc", "no-schedule-insns2")
+#endif
+
 #define ISA(name, needs)
+#define BODY(body, name) HLI_HIDDEN void name##_schedule_scalar(const uint8_t block[], void *schedule);
+#define LANES(body, name, isa, nlanes, intel, amd) \
+    HLI_HIDDEN hl_blocks_fn name##_blocks_##isa; \
+    HLI_HIDDEN hl_scheduled_fn name##_scheduled_##isa;
 #define KERNEL(body, function, isa, nlanes, intel, amd) HLI_HIDDEN hl_blocks_fn function;
 #include "registry.def"
-#undef ISA
-#undef KERNEL

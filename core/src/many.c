@@ -29,8 +29,18 @@ union plain_state {
 
 union lane_states {
     uint32_t w32[8 * LANES];
-    uint64_t w64[8 * LANES];
+    uint64_t w64[8 * LANES / 2]; /* twice as wide, half as many lanes */
 } __attribute__((aligned(64)));
+
+/* Room for every lane's ending: 2 blocks of 64 bytes each, or half as many of 128. */
+struct tails {
+    uint8_t bytes[LANES * 2 * 64];
+};
+
+static uint8_t *tail_of(const hl_alg_info *alg, struct tails *tails, size_t lane)
+{
+    return tails->bytes + lane * 2 * alg->block_nbytes;
+}
 
 /* Some whole blocks to hash into a plain state. */
 struct run_item {
@@ -54,6 +64,22 @@ static const uint8_t *after(const uint8_t *data, size_t nwhole)
     return nwhole == 0 ? data : data + nwhole;
 }
 
+/* Block sizes are 64 and 128: a division by a variable would cost more than the rest of the bookkeeping. */
+static unsigned block_shift(const hl_alg_info *alg)
+{
+    return alg->block_nbytes == 64 ? 6 : 7;
+}
+
+static size_t whole_blocks(const hl_alg_info *alg, size_t nbytes)
+{
+    return nbytes >> block_shift(alg);
+}
+
+static size_t rest_of_block(const hl_alg_info *alg, uint64_t nbytes)
+{
+    return nbytes & (alg->block_nbytes - 1);
+}
+
 /* ---- Padding and digests ------------------------------------------------------------------------------------------ */
 
 /* FIPS 180-4 section 5.1: a one bit, zeros, and the length in bits in the last two words of the last block. */
@@ -62,8 +88,7 @@ static unsigned ending_nblocks(const hl_alg_info *alg, size_t nrest)
     return nrest + 1 + 2 * alg->word_nbytes <= alg->block_nbytes ? 1 : 2;
 }
 
-static void pad(const hl_alg_info *alg, uint8_t out[2 * HL_BLOCK_MAX_NBYTES], const uint8_t *rest, size_t nrest,
-                uint64_t nbytes)
+static void pad(const hl_alg_info *alg, uint8_t *out, const uint8_t *rest, size_t nrest, uint64_t nbytes)
 {
     const size_t end = ending_nblocks(alg, nrest) * (size_t)alg->block_nbytes;
 
@@ -76,12 +101,22 @@ static void pad(const hl_alg_info *alg, uint8_t out[2 * HL_BLOCK_MAX_NBYTES], co
         hli_store_be64(out + end - 16, nbytes >> 61);
 }
 
+HLI_INLINE void write_words(const uint32_t *s, unsigned nlanes, unsigned nwords, uint8_t *digest)
+{
+#pragma GCC unroll 8
+    for (unsigned w = 0; w < nwords; w++)
+        hli_store_be32(digest + 4 * w, s[w * nlanes]);
+}
+
 static void write_digest(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned lane, uint8_t *digest)
 {
-    const uint32_t *s = states;
+    const uint32_t *s = (const uint32_t *)states + lane;
 
-    for (unsigned w = 0; w < alg->digest_nbytes / 4; w++)
-        hli_store_be32(digest + 4 * w, s[w * nlanes + lane]);
+    switch (alg->digest_nbytes) { /* a literal count: with short messages this is a tenth of the time */
+    case 20: write_words(s, nlanes, 5, digest); break;
+    case 32: write_words(s, nlanes, 8, digest); break;
+    default: write_words(s, nlanes, alg->digest_nbytes / 4, digest); break;
+    }
 }
 
 /* ---- Moving states between layouts --------------------------------------------------------------------------------- */
@@ -106,14 +141,26 @@ static void save_lane(const hl_alg_info *alg, const union lane_states *states, u
 
 /* ---- Order ----------------------------------------------------------------------------------------------------------- */
 
-/* Sorts by 256 classes of size: every count of blocks below 64 on its own and with its kind of ending, then eight
- * classes an octave. Finer would not fill lanes better. */
-static uint8_t size_class(size_t nblocks, unsigned ending)
+/* How a message ends decides, with its whole blocks, what it can be in step with. */
+enum ending_kind { PADDING_ONLY, ONE_BLOCK, TWO_BLOCKS };
+
+static size_t shape_of(const hl_alg_info *alg, size_t nbytes)
 {
-    if (nblocks < 64)
-        return (uint8_t)(2 * nblocks + ending - 1);
-    const unsigned octave = 63 - (unsigned)__builtin_clzll(nblocks);
-    const unsigned class = 128 + 8 * (octave - 6) + (unsigned)(nblocks >> (octave - 3) & 7);
+    const size_t nrest = rest_of_block(alg, nbytes);
+    const enum ending_kind kind =
+        nrest == 0 ? PADDING_ONLY : ending_nblocks(alg, nrest) == 1 ? ONE_BLOCK : TWO_BLOCKS;
+
+    return whole_blocks(alg, nbytes) << 2 | kind;
+}
+
+/* Sorts by 256 classes of size: shapes of fewer than 32 blocks each on its own, then some classes an octave. Finer would
+ * not fill lanes better. */
+static uint8_t size_class(size_t shape)
+{
+    if (shape < 128)
+        return (uint8_t)shape;
+    const unsigned octave = 63 - (unsigned)__builtin_clzll(shape); /* 7 or more */
+    const unsigned class = 128 + 16 * (octave - 7) + (unsigned)(shape >> (octave - 4) & 15);
     return (uint8_t)(class < 255 ? class : 255);
 }
 
@@ -161,8 +208,15 @@ static void run(const hl_alg_info *alg, const hl_kernel *forced, struct run_item
     const hl_kernel *kernel = NULL;
     unsigned nbusy = 0;
 
+    if (n == 1 && choose(alg, forced, 1)->nlanes == 1) { /* a stream on its own */
+        if (items[0].nblocks > 0)
+            choose(alg, forced, 1)->blocks(items[0].state, &items[0].data, items[0].nblocks);
+        items[0].nblocks = 0;
+        return;
+    }
+
     for (size_t i = 0; i < n; i++)
-        classes[i] = size_class(items[i].nblocks, 1);
+        classes[i] = size_class(items[i].nblocks << 2);
     sort_largest_first(classes, n, order);
     while (end > 0 && items[order[end - 1]].nblocks == 0)
         end--;
@@ -225,7 +279,7 @@ static void run(const hl_alg_info *alg, const hl_kernel *forced, struct run_item
         for (unsigned l = 0; l < kernel->nlanes; l++) {
             if (lanes[l] == NULL)
                 continue;
-            lanes[l]->data += nblocks * alg->block_nbytes;
+            lanes[l]->data += nblocks << block_shift(alg);
             lanes[l]->nblocks -= nblocks;
             if (lanes[l]->nblocks == 0) {
                 if (kernel->nlanes > 1)
@@ -240,20 +294,22 @@ static void run(const hl_alg_info *alg, const hl_kernel *forced, struct run_item
 /* Does the endings, those of one block first, and writes the digests. */
 static void finish(const hl_alg_info *alg, const hl_kernel *forced, const struct ending *const endings[], size_t n)
 {
-    uint8_t tails[LANES][2 * HL_BLOCK_MAX_NBYTES];
+    struct tails tails;
     struct run_item items[LANES];
     const struct ending *batch[LANES];
+    const size_t nfull = sizeof tails / (2 * alg->block_nbytes);
 
     for (unsigned nblocks = 1; nblocks <= 2; nblocks++) {
         size_t nbatch = 0;
         for (size_t i = 0; i <= n; i++) {
             if (i < n && ending_nblocks(alg, endings[i]->nrest) == nblocks) {
                 const struct ending *e = endings[i];
-                pad(alg, tails[nbatch], e->rest, e->nrest, e->nbytes);
-                items[nbatch] = (struct run_item){e->state, tails[nbatch], nblocks};
+                uint8_t *tail = tail_of(alg, &tails, nbatch);
+                pad(alg, tail, e->rest, e->nrest, e->nbytes);
+                items[nbatch] = (struct run_item){e->state, tail, nblocks};
                 batch[nbatch++] = e;
             }
-            if (nbatch == LANES || (i == n && nbatch > 0)) {
+            if (nbatch == nfull || (i == n && nbatch > 0)) {
                 run(alg, forced, items, nbatch, 0);
                 for (size_t j = 0; j < nbatch; j++)
                     write_digest(alg, batch[j]->state, 1, 0, batch[j]->digest);
@@ -268,139 +324,231 @@ static void finish(const hl_alg_info *alg, const hl_kernel *forced, const struct
 struct message {
     const uint8_t *data;
     size_t nbytes;
-    size_t index;
+    size_t shape;
+    uint8_t *digest;
 };
 
-/* Whether two messages have as many whole blocks and as many ending blocks as each other. */
-static int same_shape(const hl_alg_info *alg, const struct message *a, const struct message *b)
+/* messages[0 .. n - 1] = those of `all` from `first` on. Returns 0 if all are of one shape. `layout` is a literal. */
+HLI_INLINE size_t fetch_layout(unsigned layout, const hl_alg_info *alg, const struct hli_messages *all, size_t first,
+                               size_t n, struct message messages[], uint8_t *digests)
 {
-    return a->nbytes / alg->block_nbytes == b->nbytes / alg->block_nbytes &&
-           ending_nblocks(alg, a->nbytes % alg->block_nbytes) == ending_nblocks(alg, b->nbytes % alg->block_nbytes);
+    const size_t digest_nbytes = alg->digest_nbytes;
+    size_t differ = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct message *m = &messages[i];
+        if (layout == HLI_ROWS) {
+            m->data = after(all->base, (first + i) * all->stride);
+            m->nbytes = all->nbytes;
+        } else if (layout == HLI_OFFSETS32) {
+            const int32_t *offset = (const int32_t *)all->offsets + first + i;
+            m->data = after(all->base, (size_t)offset[0]);
+            m->nbytes = (size_t)offset[1] - (size_t)offset[0];
+        } else if (layout == HLI_OFFSETS64) {
+            const int64_t *offset = (const int64_t *)all->offsets + first + i;
+            m->data = after(all->base, (size_t)offset[0]);
+            m->nbytes = (size_t)offset[1] - (size_t)offset[0];
+        } else {
+            const hl_slice *slice = (const hl_slice *)all->base + first + i;
+            m->data = slice->data;
+            m->nbytes = slice->nbytes;
+        }
+        __builtin_prefetch(m->data);
+        m->shape = shape_of(alg, m->nbytes);
+        m->digest = digests + (first + i) * digest_nbytes;
+        differ |= m->shape ^ messages[0].shape;
+    }
+    return differ;
 }
 
-/* Hashes n <= kernel->nlanes messages of the same shape. */
-static void hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, const struct message *const messages[],
-                         unsigned n, uint8_t *digests)
+static size_t fetch(const hl_alg_info *alg, const struct hli_messages *all, size_t first, size_t n,
+                    struct message messages[], uint8_t *digests)
+{
+    switch (all->layout) {
+    case HLI_ROWS: return fetch_layout(HLI_ROWS, alg, all, first, n, messages, digests);
+    case HLI_OFFSETS32: return fetch_layout(HLI_OFFSETS32, alg, all, first, n, messages, digests);
+    case HLI_OFFSETS64: return fetch_layout(HLI_OFFSETS64, alg, all, first, n, messages, digests);
+    default: return fetch_layout(HLI_SLICES, alg, all, first, n, messages, digests);
+    }
+}
+
+/* What one step can take over from the last. */
+struct step_memory {
+    unsigned nlanes;                          /* of the states below; 0: none yet */
+    union lane_states states;                 /* fresh messages in a kernel's layout */
+    uint64_t padded_nbytes;                   /* of the padding below; 1: none yet */
+    uint8_t padding[2 * HL_BLOCK_MAX_NBYTES]; /* the end of every message of padded_nbytes, a whole number of blocks */
+    uint64_t schedule[80];                    /* and its message schedule */
+};
+
+/* Hashes messages[order[0 .. n - 1]], n <= kernel->nlanes, all of one shape. */
+static void hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, struct step_memory *memory,
+                         const struct message messages[], const uint8_t order[], unsigned n)
 {
     const unsigned nlanes = kernel->nlanes;
-    const size_t nblocks = messages[0]->nbytes / alg->block_nbytes, nwhole = nblocks * alg->block_nbytes;
+    const size_t shape = messages[order[0]].shape, nblocks = shape >> 2, nwhole = nblocks << block_shift(alg);
     union lane_states states;
-    uint8_t tails[LANES][2 * HL_BLOCK_MAX_NBYTES];
+    struct tails tails;
     const uint8_t *msg[LANES];
 
-    for (unsigned w = 0; w < alg->nwords; w++)
+    if (memory->nlanes != nlanes) {
         for (unsigned l = 0; l < nlanes; l++)
-            states.w32[w * nlanes + l] = ((const uint32_t *)alg->iv)[w];
+            load_lane(alg, &memory->states, nlanes, l, alg->iv);
+        memory->nlanes = nlanes;
+    }
+    hli_copy(&states, &memory->states, (size_t)nlanes * alg->nwords * alg->word_nbytes);
+
     if (nblocks > 0) {
-        for (unsigned l = 0; l < nlanes; l++)
-            msg[l] = messages[l < n ? l : 0]->data;
+        for (unsigned l = 0; l < n; l++)
+            msg[l] = messages[order[l]].data;
+        for (unsigned l = n; l < nlanes; l++)
+            msg[l] = msg[0]; /* idle */
         kernel->blocks(&states, msg, nblocks);
     }
-    for (unsigned l = 0; l < nlanes; l++) {
-        const size_t nrest = l < n ? messages[l]->nbytes - nwhole : 0;
-        if (l > 0 && (l >= n || (nrest == 0 && messages[0]->nbytes == nwhole))) {
-            msg[l] = msg[0]; /* idle, or the same message end: padding only */
-        } else {
-            pad(alg, tails[l], after(messages[l]->data, nwhole), nrest, messages[l]->nbytes);
-            msg[l] = tails[l];
+
+    if ((shape & 3) == PADDING_ONLY) {
+        if (memory->padded_nbytes != nwhole) {
+            pad(alg, memory->padding, NULL, 0, nwhole);
+            hli_schedule(alg->body, memory->padding, memory->schedule);
+            memory->padded_nbytes = nwhole;
         }
+        for (unsigned l = 0; l < nlanes; l++)
+            msg[l] = memory->padding;
+    } else {
+        for (unsigned l = 0; l < n; l++) {
+            const struct message *m = &messages[order[l]];
+            uint8_t *tail = tail_of(alg, &tails, l);
+            pad(alg, tail, m->data + nwhole, m->nbytes - nwhole, m->nbytes);
+            msg[l] = tail;
+        }
+        for (unsigned l = n; l < nlanes; l++)
+            msg[l] = msg[0];
     }
-    kernel->blocks(&states, msg, ending_nblocks(alg, messages[0]->nbytes - nwhole));
+    if ((shape & 3) == PADDING_ONLY && kernel->scheduled != NULL)
+        kernel->scheduled(&states, memory->schedule);
+    else
+        kernel->blocks(&states, msg, (shape & 3) == TWO_BLOCKS ? 2 : 1);
     for (unsigned l = 0; l < n; l++)
-        write_digest(alg, &states, nlanes, l, digests + messages[l]->index * alg->digest_nbytes);
+        write_digest(alg, &states, nlanes, l, messages[order[l]].digest);
 }
 
 /* ---- Whole messages -------------------------------------------------------------------------------------------------- */
 
-static struct message get_message(const struct hli_messages *all, size_t i)
+/* The messages that go on from one filling of the window to the next. */
+struct window {
+    union plain_state states[WINDOW];
+    struct run_item items[WINDOW];
+    struct ending endings[WINDOW]; /* items[i], endings[i] and states[i] are of one message */
+    size_t n;
+};
+
+static void join_window(const hl_alg_info *alg, struct window *window, const struct message *m)
 {
-    switch (all->layout) {
-    case HLI_ROWS:
-        return (struct message){(const uint8_t *)all->base + i * all->stride, all->nbytes, i};
-    case HLI_OFFSETS32: {
-        const int32_t *offsets = all->offsets;
-        return (struct message){(const uint8_t *)all->base + offsets[i], (size_t)(offsets[i + 1] - offsets[i]), i};
+    const size_t i = window->n++, nblocks = m->shape >> 2, nwhole = nblocks << block_shift(alg);
+
+    hli_copy(&window->states[i], alg->iv, (size_t)alg->nwords * alg->word_nbytes);
+    window->items[i] = (struct run_item){&window->states[i], m->data, nblocks};
+    window->endings[i] =
+        (struct ending){&window->states[i], after(m->data, nwhole), m->nbytes - nwhole, m->nbytes, m->digest};
+}
+
+/* Advances the window, ends the messages that are through, and moves the others together at the front. */
+static void run_window(const hl_alg_info *alg, const hl_kernel *forced, struct window *window, int more)
+{
+    const struct ending *done[WINDOW];
+    size_t ndone = 0, nkept = 0;
+
+    run(alg, forced, window->items, window->n, more);
+    for (size_t i = 0; i < window->n; i++)
+        if (window->items[i].nblocks == 0)
+            done[ndone++] = &window->endings[i];
+    finish(alg, forced, done, ndone);
+    for (size_t i = 0; i < window->n; i++) {
+        if (window->items[i].nblocks == 0)
+            continue;
+        window->states[nkept] = window->states[i];
+        window->items[nkept] = window->items[i];
+        window->endings[nkept] = window->endings[i];
+        window->items[nkept].state = window->endings[nkept].state = &window->states[nkept];
+        nkept++;
     }
-    case HLI_OFFSETS64: {
-        const int64_t *offsets = all->offsets;
-        return (struct message){(const uint8_t *)all->base + offsets[i], (size_t)(offsets[i + 1] - offsets[i]), i};
+    window->n = nkept;
+}
+
+static void hash_all(const hl_alg_info *alg, const hl_kernel *forced, const struct hli_messages *all, uint8_t *digests)
+{
+    /* The best for any number that fills its lanes without remainder. */
+    const hl_kernel *wide = choose(alg, forced, SIZE_MAX);
+    struct step_memory memory;
+    struct window window;
+    size_t next = 0;
+
+    memory.nlanes = 0;
+    memory.padded_nbytes = 1;
+    window.n = 0;
+    while (next < all->count || window.n > 0) {
+        struct message messages[WINDOW];
+        uint8_t classes[WINDOW], order[WINDOW];
+        const size_t room = WINDOW - window.n, left = all->count - next, n = left < room ? left : room;
+        const int differ = fetch(alg, all, next, n, messages, digests) != 0;
+
+        next += n;
+        for (size_t i = 0; i < n; i++)
+            order[i] = (uint8_t)i;
+        if (differ) {
+            for (size_t i = 0; i < n; i++)
+                classes[i] = size_class(messages[i].shape);
+            sort_largest_first(classes, n, order);
+        }
+
+        /* Stretches of one shape go in step, as long as they fill all lanes; the others join the window. */
+        for (size_t i = 0, j; i < n; i = j) {
+            j = n;
+            if (differ)
+                for (j = i + 1; j < n && messages[order[j]].shape == messages[order[i]].shape;)
+                    j++;
+            const int nothing_else = j - i == n && window.n == 0;
+            while (i < j && (j - i >= wide->nlanes || nothing_else)) {
+                const hl_kernel *kernel = (j - i) % wide->nlanes == 0 ? wide : choose(alg, forced, j - i);
+                const unsigned nstep = j - i < kernel->nlanes ? (unsigned)(j - i) : kernel->nlanes;
+                hash_in_step(alg, kernel, &memory, messages, order + i, nstep);
+                i += nstep;
+            }
+            for (; i < j; i++)
+                join_window(alg, &window, &messages[order[i]]);
+        }
+        if (window.n > 0)
+            run_window(alg, forced, &window, next < all->count);
     }
-    default: {
-        const hl_slice *slice = (const hl_slice *)all->base + i;
-        return (struct message){slice->data, slice->nbytes, i};
-    }
-    }
+}
+
+/* One message alone has no use for a window. */
+static void hash_one(const hl_alg_info *alg, const hl_kernel *kernel, const struct message *m)
+{
+    const size_t nblocks = whole_blocks(alg, m->nbytes), nwhole = nblocks << block_shift(alg);
+    union plain_state state;
+    uint8_t tail[2 * HL_BLOCK_MAX_NBYTES];
+    const uint8_t *msg = m->data;
+
+    hli_copy(&state, alg->iv, (size_t)alg->nwords * alg->word_nbytes);
+    if (nblocks > 0)
+        kernel->blocks(&state, &msg, nblocks);
+    pad(alg, tail, after(m->data, nwhole), m->nbytes - nwhole, m->nbytes);
+    msg = tail;
+    kernel->blocks(&state, &msg, ending_nblocks(alg, m->nbytes - nwhole));
+    write_digest(alg, &state, 1, 0, m->digest);
 }
 
 void hli_hash(const hl_alg_info *alg, const hl_kernel *forced, const struct hli_messages *all, uint8_t *digests)
 {
-    union plain_state states[WINDOW];
-    struct run_item items[WINDOW];
-    struct ending endings[WINDOW]; /* endings[i] and items[i] are of the same message */
-    size_t nlive = 0, next = 0;
+    const hl_kernel *kernel = choose(alg, forced, all->count);
 
-    while (next < all->count || nlive > 0) {
-        struct message fresh[WINDOW];
-        const struct message *sorted[WINDOW];
-        uint8_t classes[WINDOW], order[WINDOW];
-        const size_t room = WINDOW - nlive, left = all->count - next, n = left < room ? left : room;
-
-        for (size_t i = 0; i < n; i++) {
-            fresh[i] = get_message(all, next++);
-            const size_t nblocks = fresh[i].nbytes / alg->block_nbytes;
-            classes[i] = size_class(nblocks, ending_nblocks(alg, fresh[i].nbytes - nblocks * alg->block_nbytes));
-        }
-        sort_largest_first(classes, n, order);
-        for (size_t i = 0; i < n; i++)
-            sorted[i] = &fresh[order[i]];
-
-        /* Stretches of the same size go in step, as long as they fill all lanes; the others join the window. */
-        const unsigned wide = choose(alg, forced, n + nlive)->nlanes;
-        for (size_t i = 0, j; i < n; i = j) {
-            for (j = i + 1; j < n && same_shape(alg, sorted[j], sorted[i]);)
-                j++;
-            const int nothing_else = j - i == n && nlive == 0;
-            while (i < j && (j - i >= wide || nothing_else)) {
-                const hl_kernel *kernel = choose(alg, forced, j - i);
-                const unsigned nstep = j - i < kernel->nlanes ? (unsigned)(j - i) : kernel->nlanes;
-                hash_in_step(alg, kernel, sorted + i, nstep, digests);
-                i += nstep;
-            }
-            for (; i < j; i++) {
-                const struct message *m = sorted[i];
-                const size_t nblocks = m->nbytes / alg->block_nbytes, nwhole = nblocks * alg->block_nbytes;
-                hli_copy(&states[nlive], alg->iv, (size_t)alg->nwords * alg->word_nbytes);
-                items[nlive] = (struct run_item){&states[nlive], m->data, nblocks};
-                endings[nlive] = (struct ending){&states[nlive], after(m->data, nwhole),
-                                                 m->nbytes - nwhole, m->nbytes,
-                                                 digests + m->index * alg->digest_nbytes};
-                nlive++;
-            }
-        }
-        if (nlive == 0)
-            continue;
-
-        run(alg, forced, items, nlive, next < all->count);
-
-        /* End those that are through; the others move together at the front. */
-        const struct ending *done[WINDOW];
-        size_t ndone = 0, nkept = 0;
-        for (size_t i = 0; i < nlive; i++)
-            if (items[i].nblocks == 0)
-                done[ndone++] = &endings[i];
-        finish(alg, forced, done, ndone);
-        for (size_t i = 0; i < nlive; i++) {
-            if (items[i].nblocks == 0)
-                continue;
-            if (nkept != i) {
-                states[nkept] = states[i];
-                items[nkept] = items[i];
-                endings[nkept] = endings[i];
-                items[nkept].state = endings[nkept].state = &states[nkept];
-            }
-            nkept++;
-        }
-        nlive = nkept;
+    if (all->count == 1 && kernel->nlanes == 1) {
+        struct message m;
+        fetch(alg, all, 0, 1, &m, digests);
+        hash_one(alg, kernel, &m);
+    } else {
+        hash_all(alg, forced, all, digests);
     }
 }
 
@@ -417,7 +565,7 @@ void hli_update(const hl_alg_info *alg, hl_ctx *const ctxs[], const hl_slice *ch
 
         /* Blocks begun in an earlier call: fill them up, and hash those that are full. */
         for (size_t i = start; i < start + n; i++) {
-            const size_t held = ctxs[i]->nbytes % block_nbytes, room = block_nbytes - held;
+            const size_t held = rest_of_block(alg, ctxs[i]->nbytes), room = block_nbytes - held;
             const size_t ntaken = chunks[i].nbytes < room ? chunks[i].nbytes : room;
             if (held == 0 || ntaken == 0)
                 continue;
@@ -429,17 +577,17 @@ void hli_update(const hl_alg_info *alg, hl_ctx *const ctxs[], const hl_slice *ch
 
         nitems = 0;
         for (size_t i = start; i < start + n; i++) {
-            const size_t held = ctxs[i]->nbytes % block_nbytes, room = held == 0 ? 0 : block_nbytes - held;
+            const size_t held = rest_of_block(alg, ctxs[i]->nbytes), room = held == 0 ? 0 : block_nbytes - held;
             if (chunks[i].nbytes >= room + block_nbytes)
                 items[nitems++] = (struct run_item){&ctxs[i]->state, (const uint8_t *)chunks[i].data + room,
-                                                    (chunks[i].nbytes - room) / block_nbytes};
+                                                    whole_blocks(alg, chunks[i].nbytes - room)};
         }
         run(alg, NULL, items, nitems, 0);
 
         for (size_t i = start; i < start + n; i++) {
-            const size_t held = ctxs[i]->nbytes % block_nbytes, room = held == 0 ? 0 : block_nbytes - held;
+            const size_t held = rest_of_block(alg, ctxs[i]->nbytes), room = held == 0 ? 0 : block_nbytes - held;
             if (chunks[i].nbytes > room || held == 0) {
-                const size_t nrest = (chunks[i].nbytes - room) % block_nbytes;
+                const size_t nrest = rest_of_block(alg, chunks[i].nbytes - room);
                 if (nrest != 0)
                     hli_copy(ctxs[i]->block, (const uint8_t *)chunks[i].data + chunks[i].nbytes - nrest, nrest);
             }
@@ -464,7 +612,7 @@ void hli_final(const hl_alg_info *alg, hl_ctx *const ctxs[], size_t count, uint8
         const size_t n = count - start < WINDOW ? count - start : WINDOW;
         for (size_t i = 0; i < n; i++) {
             hl_ctx *ctx = ctxs[start + i];
-            endings[i] = (struct ending){&ctx->state, ctx->block, ctx->nbytes % alg->block_nbytes, ctx->nbytes,
+            endings[i] = (struct ending){&ctx->state, ctx->block, rest_of_block(alg, ctx->nbytes), ctx->nbytes,
                                          digests + (start + i) * alg->digest_nbytes};
             all[i] = &endings[i];
         }

@@ -12,10 +12,10 @@
 
 enum {
 #define ISA(name, needs) ISA_##name,
+#define BODY(body, name)
+#define LANES(body, name, isa, nlanes, intel, amd)
 #define KERNEL(body, function, isa, nlanes, intel, amd)
 #include "registry.def"
-#undef ISA
-#undef KERNEL
     ISA_COUNT
 };
 
@@ -24,10 +24,10 @@ static const struct {
     uint32_t needs;
 } isas[] = {
 #define ISA(name, needs) {#name, needs},
+#define BODY(body, name)
+#define LANES(body, name, isa, nlanes, intel, amd)
 #define KERNEL(body, function, isa, nlanes, intel, amd)
 #include "registry.def"
-#undef ISA
-#undef KERNEL
 };
 
 static const struct row {
@@ -35,13 +35,30 @@ static const struct row {
     uint16_t cost[HLI_TUNE_COUNT];
 } rows[] = {
 #define ISA(name, needs)
+#define BODY(body, name)
+#define LANES(body, name, isa, nlanes, intel, amd) \
+    {{#isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, name##_blocks_##isa, name##_scheduled_##isa}, {intel, amd}},
 #define KERNEL(body, function, isa, nlanes, intel, amd) \
-    {{#isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, function}, {intel, amd}},
+    {{#isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, function, NULL}, {intel, amd}},
 #include "registry.def"
-#undef ISA
-#undef KERNEL
 };
-#define ROW_COUNT (sizeof rows / sizeof rows[0])
+
+/* The first row of each body; its own enumerator takes no number. */
+enum {
+#define ISA(name, needs)
+#define BODY(body, name) FIRST_##body, FIRST_##body##_again = FIRST_##body - 1,
+#define LANES(body, name, isa, nlanes, intel, amd) ROW_##name##_##isa,
+#define KERNEL(body, function, isa, nlanes, intel, amd) ROW_##function,
+#include "registry.def"
+    ROW_COUNT
+};
+static const uint8_t first_row[] = {
+#define ISA(name, needs)
+#define BODY(body, name) [HL_BODY_##body] = FIRST_##body,
+#define LANES(body, name, isa, nlanes, intel, amd)
+#define KERNEL(body, function, isa, nlanes, intel, amd)
+#include "registry.def"
+    ROW_COUNT};
 
 /* The choice word: the allowed instruction sets, the available ones, the column of costs, and a bit that is set once all
  * that is known. */
@@ -130,8 +147,8 @@ const hl_kernel *hli_choose(hl_body body, size_t nmessages)
     const hl_kernel *best = NULL;
     uint32_t best_cost = 0;
 
-    for (const struct row *row = rows; row < rows + ROW_COUNT; row++) {
-        if (row->kernel.body != body || (row->kernel.isas & word & ISA_MASK) == 0)
+    for (const struct row *row = rows + first_row[body]; row < rows + first_row[body + 1]; row++) {
+        if ((row->kernel.isas & word & ISA_MASK) == 0)
             continue;
         const uint32_t ncalls = n <= row->kernel.nlanes ? 1 : (n + row->kernel.nlanes - 1) / row->kernel.nlanes;
         const uint32_t cost = ncalls * row->cost[tune];
@@ -141,6 +158,17 @@ const hl_kernel *hli_choose(hl_body body, size_t nmessages)
         }
     }
     return best;
+}
+
+void hli_schedule(hl_body body, const uint8_t block[], void *schedule)
+{
+    switch (body) {
+#define ISA(name, needs)
+#define BODY(body, name) case HL_BODY_##body: name##_schedule_scalar(block, schedule); break;
+#define LANES(body, name, isa, nlanes, intel, amd)
+#define KERNEL(body, function, isa, nlanes, intel, amd)
+#include "registry.def"
+    }
 }
 
 const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages)

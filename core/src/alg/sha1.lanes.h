@@ -11,35 +11,50 @@
 #define MAJ(x, y, z)    lv32_maj(x, y, z)
 
 #define SCHEDULE(t) \
-    w[(t) & 15] = lv32_rol(lv32_xor(lv32_xor3(w[((t) - 3) & 15], w[((t) - 8) & 15], w[((t) - 14) & 15]), \
-                                    w[(t) & 15]), 1)
+    lv32_rol(lv32_xor(lv32_xor3(w[((t) + 13) & 15], w[((t) + 8) & 15], w[((t) + 2) & 15]), w[(t) & 15]), 1)
+
+/* W[t], from the block or made when it is first used. */
+#define W_OF(t) ((t) < 16 ? w[(t) & 15] : (w[(t) & 15] = SCHEDULE(t)))
 
 /* T = ROTL5(a) + f(b, c, d) + e + K + W, then the five variables move on by one name: T stays in e, b becomes
- * ROTL30(b). The terms that do not wait for the round before (e, W, K) are added first. */
-#define ROUND(f, k, a, b, c, d, e, t) \
+ * ROTL30(b). The terms that do not wait for the round before are added first; ROTL30 is taken before f, so that f's one
+ * vpternlogd may overwrite b. */
+#define ROUND(f, wk, a, b, c, d, e) \
     do { \
-        if ((t) >= 16) \
-            SCHEDULE(t); \
-        e = lv32_add(lv32_add(lv32_add(e, lv32_add(w[(t) & 15], k)), f(b, c, d)), lv32_rol(a, 5)); \
-        b = lv32_rol(b, 30); \
+        e = lv32_add(e, wk); \
+        const lv32 b30 = lv32_rol(b, 30); \
+        e = lv32_add(lv32_add(e, f(b, c, d)), lv32_rol(a, 5)); \
+        b = b30; \
     } while (0)
 
-#define ROUNDS5(f, k, t) \
+/* WK(t, k): W[t] + K, from the schedule that the including function has. */
+#define ROUNDS5(f, WK, k, t) \
     do { \
-        ROUND(f, k, a, b, c, d, e, (t)); \
-        ROUND(f, k, e, a, b, c, d, (t) + 1); \
-        ROUND(f, k, d, e, a, b, c, (t) + 2); \
-        ROUND(f, k, c, d, e, a, b, (t) + 3); \
-        ROUND(f, k, b, c, d, e, a, (t) + 4); \
+        ROUND(f, WK((t), k), a, b, c, d, e); \
+        ROUND(f, WK((t) + 1, k), e, a, b, c, d); \
+        ROUND(f, WK((t) + 2, k), d, e, a, b, c); \
+        ROUND(f, WK((t) + 3, k), c, d, e, a, b); \
+        ROUND(f, WK((t) + 4, k), b, c, d, e, a); \
     } while (0)
 
-#define ROUNDS20(f, k, t) \
+#define ROUNDS20(f, WK, k, t) \
     do { \
-        ROUNDS5(f, k, (t)); \
-        ROUNDS5(f, k, (t) + 5); \
-        ROUNDS5(f, k, (t) + 10); \
-        ROUNDS5(f, k, (t) + 15); \
+        ROUNDS5(f, WK, k, (t)); \
+        ROUNDS5(f, WK, k, (t) + 5); \
+        ROUNDS5(f, WK, k, (t) + 10); \
+        ROUNDS5(f, WK, k, (t) + 15); \
     } while (0)
+
+#define ROUNDS80(WK) \
+    do { \
+        ROUNDS20(CH, WK, hli_sha1_k[0], 0); \
+        ROUNDS20(PARITY, WK, hli_sha1_k[1], 20); \
+        ROUNDS20(MAJ, WK, hli_sha1_k[2], 40); \
+        ROUNDS20(PARITY, WK, hli_sha1_k[3], 60); \
+    } while (0)
+
+#define COMPUTED(t, k) lv32_add(W_OF(t), lv32_splat(k))
+#define GIVEN(t, k)    lv32_splat(schedule[t])
 
 LV_KERNEL void LV_NAME(sha1_blocks)(void *state, const uint8_t *const msg[], size_t nblocks)
 {
@@ -51,10 +66,7 @@ LV_KERNEL void LV_NAME(sha1_blocks)(void *state, const uint8_t *const msg[], siz
         lv32 w[16], a = h0, b = h1, c = h2, d = h3, e = h4;
 
         lv32_load_block_be(w, msg, offset);
-        ROUNDS20(CH, lv32_splat(hli_sha1_k[0]), 0);
-        ROUNDS20(PARITY, lv32_splat(hli_sha1_k[1]), 20);
-        ROUNDS20(MAJ, lv32_splat(hli_sha1_k[2]), 40);
-        ROUNDS20(PARITY, lv32_splat(hli_sha1_k[3]), 60);
+        ROUNDS80(COMPUTED);
         h0 = lv32_add(h0, a);
         h1 = lv32_add(h1, b);
         h2 = lv32_add(h2, c);
@@ -68,10 +80,40 @@ LV_KERNEL void LV_NAME(sha1_blocks)(void *state, const uint8_t *const msg[], siz
     lv32_store(s + 4 * LV32_LANES, h4);
 }
 
+LV_KERNEL void LV_NAME(sha1_scheduled)(void *state, const void *given)
+{
+    uint32_t *s = state;
+    const uint32_t *schedule = given;
+    lv32 a = lv32_load(s), b = lv32_load(s + LV32_LANES), c = lv32_load(s + 2 * LV32_LANES),
+         d = lv32_load(s + 3 * LV32_LANES), e = lv32_load(s + 4 * LV32_LANES);
+
+    ROUNDS80(GIVEN);
+    lv32_store(s, lv32_add(lv32_load(s), a));
+    lv32_store(s + LV32_LANES, lv32_add(lv32_load(s + LV32_LANES), b));
+    lv32_store(s + 2 * LV32_LANES, lv32_add(lv32_load(s + 2 * LV32_LANES), c));
+    lv32_store(s + 3 * LV32_LANES, lv32_add(lv32_load(s + 3 * LV32_LANES), d));
+    lv32_store(s + 4 * LV32_LANES, lv32_add(lv32_load(s + 4 * LV32_LANES), e));
+}
+
+#if LV32_LANES == 1
+void LV_NAME(sha1_schedule)(const uint8_t block[], void *schedule)
+{
+    uint32_t w[16], *wk = schedule;
+
+    lv32_load_block_be(w, &block, 0);
+    for (unsigned t = 0; t < 80; t++)
+        wk[t] = W_OF(t) + hli_sha1_k[t / 20];
+}
+#endif
+
 #undef CH
 #undef PARITY
 #undef MAJ
 #undef SCHEDULE
+#undef W_OF
 #undef ROUND
 #undef ROUNDS5
 #undef ROUNDS20
+#undef ROUNDS80
+#undef COMPUTED
+#undef GIVEN

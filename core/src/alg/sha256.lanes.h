@@ -13,28 +13,47 @@
 #define SMALL_SIGMA1(x) lv32_xor3(lv32_ror(x, 17), lv32_ror(x, 19), lv32_shr(x, 10))
 
 #define SCHEDULE(t) \
-    w[(t) & 15] = lv32_add(lv32_add(w[(t) & 15], SMALL_SIGMA0(w[((t) + 1) & 15])), \
-                           lv32_add(w[((t) + 9) & 15], SMALL_SIGMA1(w[((t) + 14) & 15])))
+    lv32_add(lv32_add(w[(t) & 15], SMALL_SIGMA0(w[((t) + 1) & 15])), \
+             lv32_add(w[((t) + 9) & 15], SMALL_SIGMA1(w[((t) + 14) & 15])))
 
-#define ROUND(a, b, c, d, e, f, g, h, t) \
+#define ROUND(wk, a, b, c, d, e, f, g, h) \
     do { \
-        if (t0 > 0) \
-            SCHEDULE(t); \
-        h = lv32_add(lv32_add(lv32_add(h, lv32_add(w[t], lv32_splat(k[t]))), lv32_ch(e, f, g)), BIG_SIGMA1(e)); \
+        h = lv32_add(lv32_add(lv32_add(h, wk), lv32_ch(e, f, g)), BIG_SIGMA1(e)); \
         d = lv32_add(d, h); \
         h = lv32_add(lv32_add(h, lv32_maj(a, b, c)), BIG_SIGMA0(a)); \
     } while (0)
 
-#define ROUNDS8(t) \
+/* WK(t): W[t0 + t] + K[t0 + t], from the schedule that the including function has. */
+#define ROUNDS8(WK, t) \
     do { \
-        ROUND(a, b, c, d, e, f, g, h, (t)); \
-        ROUND(h, a, b, c, d, e, f, g, (t) + 1); \
-        ROUND(g, h, a, b, c, d, e, f, (t) + 2); \
-        ROUND(f, g, h, a, b, c, d, e, (t) + 3); \
-        ROUND(e, f, g, h, a, b, c, d, (t) + 4); \
-        ROUND(d, e, f, g, h, a, b, c, (t) + 5); \
-        ROUND(c, d, e, f, g, h, a, b, (t) + 6); \
-        ROUND(b, c, d, e, f, g, h, a, (t) + 7); \
+        ROUND(WK((t)), a, b, c, d, e, f, g, h); \
+        ROUND(WK((t) + 1), h, a, b, c, d, e, f, g); \
+        ROUND(WK((t) + 2), g, h, a, b, c, d, e, f); \
+        ROUND(WK((t) + 3), f, g, h, a, b, c, d, e); \
+        ROUND(WK((t) + 4), e, f, g, h, a, b, c, d); \
+        ROUND(WK((t) + 5), d, e, f, g, h, a, b, c); \
+        ROUND(WK((t) + 6), c, d, e, f, g, h, a, b); \
+        ROUND(WK((t) + 7), b, c, d, e, f, g, h, a); \
+    } while (0)
+
+#define COMPUTED(t) lv32_add(t0 == 0 ? w[t] : (w[t] = SCHEDULE(t)), lv32_splat(hli_sha256_k[t0 + (t)]))
+#define GIVEN(t)    lv32_splat(schedule[t0 + (t)])
+
+/* The state stays in memory from block to block: eight more live registers would spill. */
+#define LOAD_STATE() \
+    lv32 a = lv32_load(s), b = lv32_load(s + LV32_LANES), c = lv32_load(s + 2 * LV32_LANES), \
+         d = lv32_load(s + 3 * LV32_LANES), e = lv32_load(s + 4 * LV32_LANES), f = lv32_load(s + 5 * LV32_LANES), \
+         g = lv32_load(s + 6 * LV32_LANES), h = lv32_load(s + 7 * LV32_LANES)
+#define ADD_TO_STATE() \
+    do { \
+        lv32_store(s, lv32_add(lv32_load(s), a)); \
+        lv32_store(s + LV32_LANES, lv32_add(lv32_load(s + LV32_LANES), b)); \
+        lv32_store(s + 2 * LV32_LANES, lv32_add(lv32_load(s + 2 * LV32_LANES), c)); \
+        lv32_store(s + 3 * LV32_LANES, lv32_add(lv32_load(s + 3 * LV32_LANES), d)); \
+        lv32_store(s + 4 * LV32_LANES, lv32_add(lv32_load(s + 4 * LV32_LANES), e)); \
+        lv32_store(s + 5 * LV32_LANES, lv32_add(lv32_load(s + 5 * LV32_LANES), f)); \
+        lv32_store(s + 6 * LV32_LANES, lv32_add(lv32_load(s + 6 * LV32_LANES), g)); \
+        lv32_store(s + 7 * LV32_LANES, lv32_add(lv32_load(s + 7 * LV32_LANES), h)); \
     } while (0)
 
 LV_KERNEL void LV_NAME(sha256_blocks)(void *state, const uint8_t *const msg[], size_t nblocks)
@@ -42,29 +61,45 @@ LV_KERNEL void LV_NAME(sha256_blocks)(void *state, const uint8_t *const msg[], s
     uint32_t *s = state;
 
     for (size_t offset = 0; nblocks > 0; nblocks--, offset += 64) {
-        lv32 w[16], a = lv32_load(s), b = lv32_load(s + LV32_LANES), c = lv32_load(s + 2 * LV32_LANES),
-                    d = lv32_load(s + 3 * LV32_LANES), e = lv32_load(s + 4 * LV32_LANES),
-                    f = lv32_load(s + 5 * LV32_LANES), g = lv32_load(s + 6 * LV32_LANES),
-                    h = lv32_load(s + 7 * LV32_LANES);
+        lv32 w[16];
+        LOAD_STATE();
 
         lv32_load_block_be(w, msg, offset);
         LV_UNROLL(4)
         for (unsigned t0 = 0; t0 < 64; t0 += 16) {
-            const uint32_t *k = hli_sha256_k + t0;
-            ROUNDS8(0);
-            ROUNDS8(8);
+            ROUNDS8(COMPUTED, 0);
+            ROUNDS8(COMPUTED, 8);
         }
-        /* The state stays in memory between blocks: eight more live registers would spill. */
-        lv32_store(s, lv32_add(lv32_load(s), a));
-        lv32_store(s + LV32_LANES, lv32_add(lv32_load(s + LV32_LANES), b));
-        lv32_store(s + 2 * LV32_LANES, lv32_add(lv32_load(s + 2 * LV32_LANES), c));
-        lv32_store(s + 3 * LV32_LANES, lv32_add(lv32_load(s + 3 * LV32_LANES), d));
-        lv32_store(s + 4 * LV32_LANES, lv32_add(lv32_load(s + 4 * LV32_LANES), e));
-        lv32_store(s + 5 * LV32_LANES, lv32_add(lv32_load(s + 5 * LV32_LANES), f));
-        lv32_store(s + 6 * LV32_LANES, lv32_add(lv32_load(s + 6 * LV32_LANES), g));
-        lv32_store(s + 7 * LV32_LANES, lv32_add(lv32_load(s + 7 * LV32_LANES), h));
+        ADD_TO_STATE();
     }
 }
+
+LV_KERNEL void LV_NAME(sha256_scheduled)(void *state, const void *given)
+{
+    uint32_t *s = state;
+    const uint32_t *schedule = given;
+    LOAD_STATE();
+
+    for (unsigned t0 = 0; t0 < 64; t0 += 16) {
+        ROUNDS8(GIVEN, 0);
+        ROUNDS8(GIVEN, 8);
+    }
+    ADD_TO_STATE();
+}
+
+#if LV32_LANES == 1
+void LV_NAME(sha256_schedule)(const uint8_t block[], void *schedule)
+{
+    uint32_t w[16], *wk = schedule;
+
+    lv32_load_block_be(w, &block, 0);
+    for (unsigned t = 0; t < 64; t++) {
+        if (t >= 16)
+            w[t & 15] = SCHEDULE(t);
+        wk[t] = w[t & 15] + hli_sha256_k[t];
+    }
+}
+#endif
 
 #undef BIG_SIGMA0
 #undef BIG_SIGMA1
@@ -73,3 +108,7 @@ LV_KERNEL void LV_NAME(sha256_blocks)(void *state, const uint8_t *const msg[], s
 #undef SCHEDULE
 #undef ROUND
 #undef ROUNDS8
+#undef COMPUTED
+#undef GIVEN
+#undef LOAD_STATE
+#undef ADD_TO_STATE

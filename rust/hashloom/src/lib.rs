@@ -1,1 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Hash many independent messages at once.
+//!
+//! One SHA-1 or SHA-256 is a serial chain of steps, in which a wide CPU stands mostly idle. This crate puts message *i*
+//! into lane *i* of a SIMD register, so that one instruction advances 4, 8 or 16 messages, and chooses at run time the
+//! fastest kernel that the CPU has for the number of messages at hand. Every digest is the standard one.
+//!
+//! ```
+//! use hashloom::{Algorithm, hash_many};
+//!
+//! let messages = ["abc", "", "a message of another length"];
+//! let mut digests = [0; 3 * Algorithm::Sha256.digest_len()];
+//! hash_many(Algorithm::Sha256, &messages, &mut digests);
+//! assert_eq!(digests[..4], [0xba, 0x78, 0x16, 0xbf]);
+//! ```
+//!
+//! | what is at hand | call |
+//! |---|---|
+//! | one message | [`hash()`] |
+//! | many messages, each a slice | [`hash_many`] |
+//! | pieces of a buffer, a column of a table, nodes of a tree | [`hash_rows`] |
+//! | an Apache Arrow column of variable length | [`hash_offsets32`], [`hash_offsets64`] |
+//! | one message that arrives in parts | [`Hasher`] |
+//! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
+//! | code written for the RustCrypto traits | [`Sha1`], [`Sha256`] |
+//! | which kernels there are, and a choice among them | [`kernels`] |
+//!
+//! What holds for every function: lengths are in bytes; zero is a length like any other; nothing is allocated, no file
+//! or environment variable is read; all of it may be called from any number of threads at once. A message may have up
+//! to 2<sup>61</sup> − 1 bytes; one longer, which takes years to hash, is a panic.
+//!
+//! `Sha256::digest_many` has the shape that the RustCrypto traits discuss for hashing many messages
+//! ([RustCrypto/traits#2478](https://github.com/RustCrypto/traits/issues/2478)): a slice of messages, a slice of
+//! outputs, the number of lanes hidden; here, messages may have different lengths.
+//!
+//! # Features
+//!
+//! - `std` (default): [`std::io::Write`] for the hashers, and everything that reads files. Without it the crate is
+//!   `no_std` and needs `alloc` for error texts only.
+//! - `oid` (default): `digest::const_oid::AssociatedOid` for [`Sha1`] and [`Sha256`].
+//! - `zeroize`: hashers wipe themselves when dropped.
+#![cfg_attr(not(feature = "std"), no_std)]
+#![deny(missing_docs, unsafe_code)]
+
+extern crate alloc;
+
+mod algorithm;
+pub mod block_api;
+mod digest_bytes;
+#[allow(unsafe_code)]
+mod ffi;
+mod hasher;
+pub mod kernels;
+mod many;
+mod rustcrypto;
+
+pub use algorithm::{Algorithm, ParseAlgorithmError};
+/// The RustCrypto traits that [`Sha1`] and [`Sha256`] implement.
+pub use digest;
+pub use digest_bytes::Digest;
+pub use hasher::{Hasher, finalize_many, update_many};
+pub use many::{OffsetsError, hash, hash_many, hash_offsets32, hash_offsets64, hash_rows};
+pub use rustcrypto::{Sha1, Sha256};

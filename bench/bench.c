@@ -1,0 +1,319 @@
+/* bench.c: hashloom beside OpenSSL in one process: the ratios that matter, and the cost of every kernel.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ *   bench compare    ratios to OpenSSL's EVP on the same messages, or to other messages of the same total
+ *   bench kernels [instruction set]
+ *                    nanoseconds of each kernel's call that advances its lanes by one block: registry.def's costs
+ *
+ * Method: both sides run in turn, A B A B, in one process pinned to one CPU, at least 9 rounds after a warm-up; printed is
+ * the ratio of the minima, and the least and greatest ratio of the pairs. The machine may be shared: absolute figures
+ * drift, ratios hold. Data are random bytes; the digests of both sides are compared after each scenario.
+ */
+#define _GNU_SOURCE
+#include <hashloom.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ROUNDS = 11 };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void die(const char *what)
+{
+    fprintf(stderr, "bench: %s\n", what);
+    exit(2);
+}
+
+static uint64_t random64(void)
+{
+    static uint64_t x = 0x9e3779b97f4a7c15;
+    x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+    return x;
+}
+
+/* One side of a comparison: hashes the messages once. */
+struct work {
+    const hl_alg_info *alg;
+    const EVP_MD *md;
+    EVP_MD_CTX *evp;
+    const hl_slice *messages;
+    size_t count;
+    uint8_t *digests;
+};
+
+static void with_hashloom(struct work *w)
+{
+    if (hl_hash_many(w->alg->alg, w->messages, w->count, w->digests) != HL_OK)
+        die("hl_hash_many failed");
+}
+
+static void with_openssl(struct work *w)
+{
+    for (size_t i = 0; i < w->count; i++) {
+        unsigned n = 0;
+        if (!EVP_DigestInit_ex(w->evp, w->md, NULL) ||
+            !EVP_DigestUpdate(w->evp, w->messages[i].data, w->messages[i].nbytes) ||
+            !EVP_DigestFinal_ex(w->evp, w->digests + i * w->alg->digest_nbytes, &n))
+            die("EVP failed");
+    }
+}
+
+/* Repeats short work so that one timing is at least some milliseconds, and returns seconds for one time. */
+static double time_once(void (*f)(struct work *), struct work *w, unsigned repeat)
+{
+    const double start = now();
+    for (unsigned i = 0; i < repeat; i++)
+        f(w);
+    return (now() - start) / repeat;
+}
+
+static void compare(const char *what, void (*f)(struct work *), struct work *a, double a_nbytes,
+                    void (*g)(struct work *), struct work *b, double b_nbytes, double target)
+{
+    double a_min = 1e9, b_min = 1e9, low = 1e9, high = 0;
+    f(a);
+    g(b);
+    const unsigned a_repeat = 1 + (unsigned)(0.02 / (time_once(f, a, 1) + 1e-9));
+    const unsigned b_repeat = 1 + (unsigned)(0.02 / (time_once(g, b, 1) + 1e-9));
+    for (unsigned r = 0; r < ROUNDS; r++) {
+        const double ta = time_once(f, a, a_repeat) / a_nbytes, tb = time_once(g, b, b_repeat) / b_nbytes;
+        const double ratio = tb / ta;
+        a_min = ta < a_min ? ta : a_min;
+        b_min = tb < b_min ? tb : b_min;
+        low = ratio < low ? ratio : low;
+        high = ratio > high ? ratio : high;
+    }
+    printf("| %-7s| %-62s| %7.3f | %7.3f | %5.2f | %5.2f to %5.2f | %4.1f |\n", a->alg->name, what, 1e-9 / a_min,
+           1e-9 / b_min, b_min / a_min, low, high, target);
+    fflush(stdout);
+}
+
+static double total_nbytes(const hl_slice *m, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += (double)m[i].nbytes;
+    return sum;
+}
+
+static const uint8_t *arena(size_t nbytes)
+{
+    static uint8_t *data;
+    static size_t size;
+    if (size < nbytes) {
+        data = realloc(data, nbytes);
+        if (data == NULL)
+            die("out of memory");
+        for (; size + 8 <= nbytes; size += 8) {
+            const uint64_t x = random64();
+            memcpy(data + size, &x, 8);
+        }
+        size = nbytes;
+    }
+    return data;
+}
+
+/* Messages one after the other in the arena, each `gap` bytes from the end of the last. */
+static hl_slice *lay_out(const size_t *nbytes, size_t count, size_t gap)
+{
+    hl_slice *m = calloc(count, sizeof *m);
+    size_t total = 0;
+    if (m == NULL)
+        die("out of memory");
+    for (size_t i = 0; i < count; i++)
+        total += nbytes[i] + gap;
+    const uint8_t *p = arena(total);
+    for (size_t i = 0; i < count; i++) {
+        m[i] = (hl_slice){p, nbytes[i]};
+        p += nbytes[i] + gap;
+    }
+    return m;
+}
+
+static size_t *equal_lengths(size_t count, size_t nbytes)
+{
+    size_t *n = calloc(count, sizeof *n);
+    if (n == NULL)
+        die("out of memory");
+    for (size_t i = 0; i < count; i++)
+        n[i] = nbytes;
+    return n;
+}
+
+static void compare_all(const hl_alg_info *alg)
+{
+    static uint8_t ours[65536 * HL_DIGEST_MAX_NBYTES], theirs[65536 * HL_DIGEST_MAX_NBYTES];
+    const EVP_MD *md = EVP_MD_fetch(NULL, alg->name, NULL);
+    EVP_MD_CTX *evp = EVP_MD_CTX_new();
+    const int sha1 = alg->alg == HL_SHA1;
+    if (md == NULL || evp == NULL)
+        die("OpenSSL has no such digest");
+
+#define SIDE(name, m, n, out) struct work name = {alg, md, evp, m, n, out}
+    { /* many long messages / one */
+        size_t *n = equal_lengths(32, 256 << 10);
+        hl_slice *m = lay_out(n, 32, 0);
+        SIDE(a, m, 32, ours);
+        SIDE(b, m, 1, theirs);
+        compare("32 messages of 256 KiB / EVP, one message", with_hashloom, &a, 32 * 262144.0, with_openssl, &b, 262144,
+                sha1 ? 3.6 : 2.5);
+        free(n), free(m);
+        n = equal_lengths(64, 16 << 10);
+        m = lay_out(n, 64, 0);
+        SIDE(c, m, 64, ours);
+        SIDE(d, m, 1, theirs);
+        compare("64 messages of 16 KiB / EVP, one message", with_hashloom, &c, 64 * 16384.0, with_openssl, &d, 16384, 0);
+        free(n), free(m);
+    }
+    { /* tree nodes */
+        size_t *n = equal_lengths(65536, 64);
+        hl_slice *m = lay_out(n, 65536, 0);
+        SIDE(a, m, 65536, ours);
+        SIDE(b, m, 65536, theirs);
+        compare("65,536 messages of 64 bytes / EVP in a loop, context reused", with_hashloom, &a, 65536 * 64.0,
+                with_openssl, &b, 65536 * 64.0, sha1 ? 5 : 3);
+        if (memcmp(ours, theirs, 65536 * alg->digest_nbytes) != 0)
+            die("digests differ");
+        for (size_t i = 0; i < 65536; i++)
+            n[i] = 8 + random64() % 48;
+        free(m);
+        m = lay_out(n, 65536, 0);
+        a.messages = b.messages = m;
+        compare("65,536 messages of 8 to 55 bytes / EVP in a loop", with_hashloom, &a, total_nbytes(m, 65536),
+                with_openssl, &b, total_nbytes(m, 65536), 0);
+        if (memcmp(ours, theirs, 65536 * alg->digest_nbytes) != 0)
+            die("digests differ");
+        free(n), free(m);
+    }
+    { /* ragged / even */
+        enum { COUNT = 2048 };
+        size_t *random = equal_lengths(COUNT, 0), total = 0;
+        for (size_t i = 0; i < COUNT; i++)
+            total += random[i] = random64() % 4097;
+        size_t *even = equal_lengths(COUNT, total / COUNT);
+        hl_slice *m = lay_out(random, COUNT, 0), *e = lay_out(even, COUNT, 0);
+        SIDE(a, m, COUNT, ours);
+        SIDE(b, e, COUNT, ours);
+        compare("2,048 messages of 0 to 4 KiB / equal lengths, same total", with_hashloom, &a, total_nbytes(m, COUNT),
+                with_hashloom, &b, total_nbytes(e, COUNT), 0.8);
+        SIDE(c, m, COUNT, ours);
+        SIDE(d, m, COUNT, theirs);
+        compare("2,048 messages of 0 to 4 KiB / EVP in a loop", with_hashloom, &c, total_nbytes(m, COUNT), with_openssl,
+                &d, total_nbytes(m, COUNT), 0);
+        if (memcmp(ours, theirs, COUNT * alg->digest_nbytes) != 0)
+            die("digests differ");
+        free(random), free(even), free(m), free(e);
+    }
+    { /* one giant among many small ones */
+        enum { COUNT = 1001 };
+        size_t *n = equal_lengths(COUNT, 1024);
+        n[500] = (size_t)256 << 20;
+        hl_slice *m = lay_out(n, COUNT, 0);
+        SIDE(a, m, COUNT, ours);
+        SIDE(b, m, COUNT, theirs);
+        compare("one message of 256 MiB among 1,000 of 1 KiB / EVP", with_hashloom, &a, total_nbytes(m, COUNT),
+                with_openssl, &b, total_nbytes(m, COUNT), 1.0);
+        if (memcmp(ours, theirs, COUNT * alg->digest_nbytes) != 0)
+            die("digests differ");
+        free(n), free(m);
+    }
+    { /* one message */
+        size_t *n = equal_lengths(1, 16 << 10);
+        hl_slice *m = lay_out(n, 1, 0);
+        SIDE(a, m, 1, ours);
+        SIDE(b, m, 1, theirs);
+        compare("one message of 16 KiB / EVP", with_hashloom, &a, 16384, with_openssl, &b, 16384, 1.0);
+        n[0] = 64;
+        hl_slice *s = lay_out(n, 1, 0);
+        SIDE(c, s, 1, ours);
+        SIDE(d, s, 1, theirs);
+        compare("one message of 64 bytes / EVP", with_hashloom, &c, 64, with_openssl, &d, 64, 0);
+        free(n), free(m), free(s);
+    }
+    EVP_MD_CTX_free(evp);
+    EVP_MD_free((EVP_MD *)md);
+}
+
+/* Cost of one call per block of depth, all kernels in turn so that a slow moment strikes all alike. */
+static void time_kernels(hl_isas wanted)
+{
+    enum { NBLOCKS = 64, CALLS = 400 };
+    const uint8_t *data = arena(HL_LANES_MAX * (NBLOCKS * HL_BLOCK_MAX_NBYTES + 64));
+    double *best = calloc(hl_kernel_count(), sizeof *best);
+    if (best == NULL)
+        die("out of memory");
+    for (unsigned r = 0; r < 2 * ROUNDS; r++)
+        for (size_t i = 0; i < hl_kernel_count(); i++) {
+            const hl_kernel *k = hl_kernel_at(i);
+            static uint64_t state[8 * HL_LANES_MAX] __attribute__((aligned(64)));
+            const uint8_t *msg[HL_LANES_MAX];
+            if ((k->isas & wanted & hl_isas_available()) == 0)
+                continue;
+            for (unsigned l = 0; l < k->nlanes; l++)
+                msg[l] = data + l * (NBLOCKS * HL_BLOCK_MAX_NBYTES + 64);
+            const double start = now();
+            for (unsigned c = 0; c < CALLS; c++)
+                k->blocks(state, msg, NBLOCKS);
+            const double t = (now() - start) / (CALLS * NBLOCKS);
+            if (r == 0 || t < best[i])
+                best[i] = t;
+        }
+    printf("| algorithm | instruction set | lanes | ns a call | GB/s | million blocks/s |\n|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < hl_kernel_count(); i++) {
+        const hl_kernel *k = hl_kernel_at(i);
+        const hl_alg_info *alg = NULL;
+        for (size_t j = 0; alg == NULL || alg->body != k->body; j++)
+            alg = hl_alg_at(j);
+        if ((k->isas & wanted) == 0)
+            continue;
+        if ((k->isas & hl_isas_available()) == 0)
+            printf("| %s | %s | %u | not on this machine | | |\n", alg->name, k->isa, k->nlanes);
+        else
+            printf("| %s | %s | %u | %.1f | %.2f | %.1f |\n", alg->name, k->isa, k->nlanes, best[i] * 1e9,
+                   k->nlanes * alg->block_nbytes / best[i] * 1e-9, k->nlanes / best[i] * 1e-6);
+    }
+    free(best);
+}
+
+static void pin_to_this_cpu(void)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((unsigned)sched_getcpu(), &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0)
+        perror("bench: not pinned to one CPU");
+}
+
+int main(int argc, char **argv)
+{
+    pin_to_this_cpu();
+    if ((argc == 2 || argc == 3) && strcmp(argv[1], "kernels") == 0) {
+        const hl_isas wanted = argc == 2 ? ~(hl_isas)0 : hl_isa_named(argv[2]);
+        if (wanted == 0)
+            die("no such instruction set");
+        time_kernels(wanted);
+        return 0;
+    }
+    if (argc == 2 && strcmp(argv[1], "compare") == 0) {
+        printf("%s, hashloom %s, compiled by " __VERSION__ "\n\n", OpenSSL_version(OPENSSL_VERSION), hl_version());
+        printf("| alg    | %-62s| GB/s    | peer    | ratio | of pairs       | goal |\n", "what / peer");
+        printf("|--------|%.63s|---------|---------|-------|----------------|------|\n",
+               "----------------------------------------------------------------");
+        for (size_t i = 0; i < hl_alg_count(); i++)
+            compare_all(hl_alg_at(i));
+        return 0;
+    }
+    fprintf(stderr, "usage: bench compare | bench kernels [instruction set]\n");
+    return 2;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The structures here are those of the C compiler: each field is read where C wrote it, or written where C reads it.
+
+use std::collections::HashSet;
+use std::ffi::CStr;
+use std::mem::{align_of, offset_of, size_of};
+use std::ptr;
+
+use hashloom_sys::*;
+
+fn text(name: *const std::ffi::c_char) -> &'static str {
+    assert!(!name.is_null());
+    // SAFETY: the names of the library are static and NUL-terminated.
+    unsafe { CStr::from_ptr(name) }.to_str().unwrap()
+}
+
+/// `hashloom.h` promises `struct iovec` and fields of fixed sizes.
+#[test]
+fn sizes() {
+    assert_eq!(size_of::<hl_slice>(), 2 * size_of::<usize>());
+    assert_eq!(offset_of!(hl_slice, nbytes), size_of::<usize>());
+    assert_eq!(size_of::<hl_ctx>(), 64 + 8 + HL_BLOCK_MAX_NBYTES + 8);
+    assert_eq!(align_of::<hl_ctx>(), align_of::<u64>());
+}
+
+#[test]
+fn algorithms() {
+    let expected = [
+        ("sha1", HL_SHA1, HL_BODY_SHA1, HL_SHA1_DIGEST_NBYTES, 5, 0x6745_2301_u32),
+        ("sha256", HL_SHA256, HL_BODY_SHA256, HL_SHA256_DIGEST_NBYTES, 8, 0x6a09_e667),
+    ];
+    assert_eq!(hl_alg_count(), expected.len());
+    assert!(hl_alg_at(expected.len()).is_null());
+    for (i, (name, alg, body, digest_nbytes, nwords, first_word)) in expected.into_iter().enumerate() {
+        let found = hl_alg_at(i);
+        assert_eq!(hl_alg_find(alg), found);
+        // SAFETY: a description that is not NULL is static.
+        let info = unsafe { found.as_ref() }.unwrap();
+        assert_eq!((text(info.name), info.alg, info.body), (name, alg, body));
+        assert_eq!((info.digest_nbytes as usize, info.block_nbytes), (digest_nbytes, 64));
+        assert_eq!((info.word_nbytes, info.nwords), (4, nwords));
+        // SAFETY: the initial state has 32-bit words.
+        assert_eq!(unsafe { info.iv.cast::<u32>().read() }, first_word);
+    }
+    assert!(hl_alg_find(0).is_null());
+}
+
+#[test]
+fn kernels() {
+    let isas: Vec<&str> = (0..hl_isa_count()).map(|i| text(hl_isa_name(i))).collect();
+    assert!(hl_isa_name(isas.len()).is_null());
+    assert_eq!(isas[0], "scalar");
+    let mut seen = HashSet::new();
+    for i in 0..hl_kernel_count() {
+        // SAFETY: a kernel that is not NULL is static.
+        let kernel = unsafe { hl_kernel_at(i).as_ref() }.unwrap();
+        let isa = isas.iter().position(|&isa| isa == text(kernel.isa)).unwrap();
+        assert_eq!(kernel.isas, 1 << isa);
+        assert!(kernel.body <= HL_BODY_SHA256);
+        assert!((1..=HL_LANES_MAX).contains(&(kernel.nlanes as usize)));
+        assert!(seen.insert(kernel.blocks as usize), "two rows have one function");
+    }
+    assert!(hl_kernel_at(hl_kernel_count()).is_null());
+}
+
+/// A context between two guards: C writes all of it and nothing beside it.
+#[test]
+fn contexts() {
+    #[repr(C)]
+    struct Guarded {
+        before: [u8; 64],
+        ctx: hl_ctx,
+        after: [u8; 64],
+    }
+    let junk = hl_ctx { state: [!0; 8], nbytes: !0, block: [0xff; HL_BLOCK_MAX_NBYTES], alg: !0, reserved: !0 };
+    let mut guarded = Guarded { before: [0xee; 64], ctx: junk, after: [0xee; 64] };
+    let ctx = &raw mut guarded.ctx;
+    let mut digest = [0; HL_SHA256_DIGEST_NBYTES];
+    // SAFETY: the context, 3 bytes of message and room for a digest.
+    unsafe {
+        assert_eq!(hl_init(ctx, HL_SHA256), HL_OK);
+        assert_eq!(hl_update(ctx, b"abc".as_ptr().cast(), 3), HL_OK);
+    }
+    assert_eq!((guarded.ctx.alg, guarded.ctx.reserved, guarded.ctx.nbytes), (HL_SHA256, 0, 3));
+    assert_eq!(guarded.ctx.block[..4], *b"abc\0");
+    // The state's 32-bit words stand one after the other in the machine's order.
+    let pair = guarded.ctx.state[0].to_ne_bytes();
+    assert_eq!(u32::from_ne_bytes(pair[..4].try_into().unwrap()), 0x6a09_e667);
+    assert_eq!(u32::from_ne_bytes(pair[4..].try_into().unwrap()), 0xbb67_ae85);
+    // SAFETY: as above.
+    unsafe {
+        assert_eq!(hl_final(&raw mut guarded.ctx, digest.as_mut_ptr()), HL_OK);
+        assert_eq!(hl_final(&raw mut guarded.ctx, digest.as_mut_ptr()), HL_ESTATE);
+    }
+    assert_eq!(digest[..4], [0xba, 0x78, 0x16, 0xbf]);
+    assert_eq!((guarded.ctx.alg, guarded.ctx.nbytes), (0, 0));
+    assert_eq!((guarded.before, guarded.after), ([0xee; 64], [0xee; 64]));
+}
+
+#[test]
+fn slices() {
+    let messages = [
+        hl_slice { data: b"abc".as_ptr().cast(), nbytes: 3 },
+        hl_slice { data: ptr::null(), nbytes: 0 },
+        hl_slice { data: b"abc".as_ptr().cast(), nbytes: 3 },
+    ];
+    let mut digests = [[0_u8; HL_SHA1_DIGEST_NBYTES]; 3];
+    // SAFETY: three slices and room for three digests.
+    let status = unsafe { hl_hash_many(HL_SHA1, messages.as_ptr(), 3, digests.as_flattened_mut().as_mut_ptr()) };
+    assert_eq!(status, HL_OK);
+    assert_eq!(digests[0], digests[2]);
+    assert_eq!(digests[0][..4], [0xa9, 0x99, 0x3e, 0x36]);
+    assert_eq!(digests[1][..4], [0xda, 0x39, 0xa3, 0xee]);
+}
+
+#[test]
+fn errors() {
+    let texts: HashSet<&str> = (HL_OK..=HL_EKERNEL).map(|status| text(hl_strerror(status))).collect();
+    assert_eq!(texts.len(), 8, "{texts:?}");
+    assert_eq!(text(hl_version()), env!("CARGO_PKG_VERSION"));
+    let mut digest = [0; HL_DIGEST_MAX_NBYTES];
+    // SAFETY: these are the errors that C finds without touching the data.
+    unsafe {
+        assert_eq!(hl_hash(99, ptr::null(), 0, digest.as_mut_ptr()), HL_EALG);
+        assert_eq!(hl_hash(HL_SHA1, ptr::null(), 1, digest.as_mut_ptr()), HL_ENULL);
+        let too_long = HL_MESSAGE_MAX_NBYTES as usize + 1;
+        assert_eq!(hl_hash(HL_SHA1, ptr::dangling::<u8>().cast(), too_long, digest.as_mut_ptr()), HL_ELENGTH);
+        let offsets = [0_i32, 2, 1];
+        let values = b"abc".as_ptr().cast();
+        let status = hl_hash_offsets(HL_SHA1, values, 3, offsets.as_ptr().cast(), 4, 2, digest.as_mut_ptr());
+        assert_eq!(status, HL_EOFFSETS);
+        assert_eq!(hl_hash_many_with(ptr::null(), HL_SHA1, ptr::null(), 0, digest.as_mut_ptr()), HL_ENULL);
+        assert_eq!(hl_isa_named(c"avx9".as_ptr()), 0);
+        assert_eq!(hl_isa_named(c"scalar".as_ptr()), 1);
+        assert!(hl_alg_named(c"SHA256".as_ptr()).is_null());
+        assert_eq!(hl_alg_named(c"sha256".as_ptr()), hl_alg_find(HL_SHA256));
+    }
+    assert_eq!(hl_restrict(1 << 31), HL_EISA);
+    assert_eq!(digest, [0; HL_DIGEST_MAX_NBYTES]);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The digest of an algorithm chosen at run time: up to 64 bytes, inline.
+
+use core::cmp::Ordering;
+use core::fmt;
+use core::hash::{Hash, Hasher};
+
+use hashloom_sys::HL_DIGEST_MAX_NBYTES;
+
+use crate::Algorithm;
+
+/// A digest, in the byte order of the standard.
+///
+/// It knows its length but not its algorithm, and takes no heap. [`Display`](fmt::Display) writes lower-case
+/// hexadecimal. Comparisons are those of its bytes and stop at the first difference: to compare secrets (a MAC), use
+/// [`Hmac`](https://docs.rs/hmac) with [`Sha256`](crate::Sha256) and its `verify`. The RustCrypto trait of the same
+/// name is [`digest::Digest`].
+///
+/// ```
+/// use hashloom::{Algorithm, hash};
+///
+/// let digest = hash(Algorithm::Sha1, b"abc");
+/// assert_eq!(digest.to_string(), "a9993e364706816aba3e25717850c26c9cd0d89d");
+/// assert_eq!(digest.as_ref()[0], 0xa9);
+/// ```
+#[derive(Clone, Copy)]
+pub struct Digest {
+    bytes: [u8; HL_DIGEST_MAX_NBYTES],
+    len: u8,
+}
+
+impl Digest {
+    /// Lets `write` fill in a digest of `algorithm`.
+    pub(crate) fn of(algorithm: Algorithm, write: impl FnOnce(&mut [u8])) -> Self {
+        let mut bytes = [0; HL_DIGEST_MAX_NBYTES];
+        let len = algorithm.digest_len();
+        write(&mut bytes[..len]);
+        Digest { bytes, len: len as u8 }
+    }
+}
+
+impl AsRef<[u8]> for Digest {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}
+
+impl PartialEq for Digest {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_ref() == other.as_ref()
+    }
+}
+
+impl Eq for Digest {}
+
+impl PartialEq<[u8]> for Digest {
+    fn eq(&self, other: &[u8]) -> bool {
+        self.as_ref() == other
+    }
+}
+
+impl PartialOrd for Digest {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Digest {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_ref().cmp(other.as_ref())
+    }
+}
+
+impl Hash for Digest {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_ref().hash(state);
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_ref().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digest({self})")
+    }
+}

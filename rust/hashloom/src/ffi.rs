@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The only module with `unsafe`: the C calls that this crate makes, behind functions that any safe caller may call.
+//!
+//! A slice or reference of the caller is turned into pointers for the time of one call; the C library keeps none of
+//! them (`hashloom.h`: "nothing is kept after return"). What a call needs beyond that is asserted here, once, so that
+//! the functions are sound whatever the modules above check.
+
+use core::ffi::{CStr, c_char};
+use core::mem::MaybeUninit;
+
+use hashloom_sys as sys;
+
+use crate::{Algorithm, Hasher};
+
+/// How many slices and pointers are laid out for C at a time, on the stack: 16 KiB of slices. The lanes run empty at
+/// the end of each window, so it is much larger than the driver's own (128).
+const WINDOW: usize = 1024;
+
+fn alg(algorithm: Algorithm) -> sys::hl_alg {
+    match algorithm {
+        Algorithm::Sha1 => sys::HL_SHA1,
+        Algorithm::Sha256 => sys::HL_SHA256,
+    }
+}
+
+fn slice(bytes: &[u8]) -> sys::hl_slice {
+    sys::hl_slice { data: bytes.as_ptr().cast(), nbytes: bytes.len() }
+}
+
+/// Panics on the errors that safe callers cannot cause, and on a message that is too long.
+#[track_caller]
+#[inline]
+fn check(status: sys::hl_status) {
+    #[cold]
+    #[track_caller]
+    fn fail(status: sys::hl_status) -> ! {
+        // SAFETY: hl_strerror returns a static NUL-terminated string for every status.
+        panic!("hashloom: {}", unsafe { text(sys::hl_strerror(status)) })
+    }
+    if status != sys::HL_OK {
+        fail(status);
+    }
+}
+
+/// # Safety
+///
+/// `name` points to a static NUL-terminated string.
+unsafe fn text(name: *const c_char) -> &'static str {
+    // SAFETY: the caller's.
+    unsafe { CStr::from_ptr(name) }.to_str().expect("the C library's names are ASCII")
+}
+
+// ---- Streams
+
+/// A running computation of one algorithm; final only between `finalize` and `reset` or drop.
+#[derive(Clone)]
+pub struct Ctx {
+    raw: sys::hl_ctx,
+    algorithm: Algorithm,
+}
+
+impl Ctx {
+    pub fn new(algorithm: Algorithm) -> Self {
+        let mut raw = MaybeUninit::uninit();
+        // SAFETY: hl_init writes the whole context.
+        check(unsafe { sys::hl_init(raw.as_mut_ptr(), alg(algorithm)) });
+        // SAFETY: it returned HL_OK.
+        Ctx { raw: unsafe { raw.assume_init() }, algorithm }
+    }
+
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    pub fn reset(&mut self) {
+        // SAFETY: the context is ours alone.
+        check(unsafe { sys::hl_init(&mut self.raw, alg(self.algorithm)) });
+    }
+
+    #[inline]
+    pub fn update(&mut self, data: &[u8]) {
+        // SAFETY: the context is initialised and ours alone; data is a slice.
+        check(unsafe { sys::hl_update(&mut self.raw, data.as_ptr().cast(), data.len()) });
+    }
+
+    #[inline]
+    pub fn finalize(&mut self, digest: &mut [u8]) {
+        assert_eq!(digest.len(), self.algorithm.digest_len());
+        // SAFETY: the context is ours alone; digest has room for one digest, asserted above.
+        check(unsafe { sys::hl_final(&mut self.raw, digest.as_mut_ptr()) });
+    }
+
+    /// The first `N` 32-bit words of the state, and the whole blocks hashed so far.
+    pub fn midstate<const N: usize>(&self) -> ([u32; N], u64) {
+        let word = |i: usize| {
+            let pair = self.raw.state[i / 2].to_ne_bytes();
+            u32::from_ne_bytes(if i % 2 == 0 { pair[..4].try_into() } else { pair[4..].try_into() }.unwrap())
+        };
+        (core::array::from_fn(word), self.raw.nbytes / self.algorithm.block_len() as u64)
+    }
+
+    /// The computation that has this state after `nblocks` blocks; `None` if no message is that long.
+    pub fn from_midstate<const N: usize>(algorithm: Algorithm, words: [u32; N], nblocks: u64) -> Option<Self> {
+        let mut ctx = Ctx::new(algorithm);
+        let nbytes = nblocks.checked_mul(algorithm.block_len() as u64)?;
+        if nbytes > sys::HL_MESSAGE_MAX_NBYTES {
+            return None;
+        }
+        ctx.raw.nbytes = nbytes;
+        for (pair, words) in ctx.raw.state.iter_mut().zip(words.chunks(2)) {
+            let mut bytes = pair.to_ne_bytes();
+            for (half, word) in bytes.chunks_mut(4).zip(words) {
+                half.copy_from_slice(&word.to_ne_bytes());
+            }
+            *pair = u64::from_ne_bytes(bytes);
+        }
+        Some(ctx)
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl Drop for Ctx {
+    fn drop(&mut self) {
+        use digest::zeroize::Zeroize;
+        self.raw.state.zeroize();
+        self.raw.nbytes.zeroize();
+        self.raw.block.zeroize();
+    }
+}
+
+/// The hashers are of one algorithm, or this panics.
+pub fn update_many<C: AsRef<[u8]>>(hashers: &mut [Hasher], chunks: &[C]) {
+    assert_eq!(hashers.len(), chunks.len());
+    let mut ctxs = Window::new();
+    let mut slices = Window::new();
+    for (hashers, chunks) in hashers.chunks_mut(WINDOW).zip(chunks.chunks(WINDOW)) {
+        let ctxs = ctxs.fill(hashers.iter_mut().map(|hasher| &raw mut hasher.ctx.raw));
+        let slices = slices.fill(chunks.iter().map(|chunk| slice(chunk.as_ref())));
+        // SAFETY: both arrays have chunks.len() entries; the contexts are different and ours alone; the chunks live on.
+        check(unsafe { sys::hl_update_many(ctxs.as_ptr(), slices.as_ptr(), chunks.len()) });
+    }
+}
+
+/// The hashers are all of `algorithm`, or this panics.
+pub fn finalize_many(algorithm: Algorithm, hashers: &mut [Hasher], digests: &mut [u8]) {
+    let digest_len = algorithm.digest_len();
+    assert!(hashers.iter().all(|hasher| hasher.algorithm() == algorithm));
+    assert_eq!(hashers.len().checked_mul(digest_len), Some(digests.len()));
+    let mut ctxs = Window::new();
+    for (hashers, digests) in hashers.chunks_mut(WINDOW).zip(digests.chunks_mut(WINDOW * digest_len)) {
+        let window = ctxs.fill(hashers.iter_mut().map(|hasher| &raw mut hasher.ctx.raw));
+        // SAFETY: the contexts are different and ours alone; digests has room for a digest each, asserted above.
+        check(unsafe { sys::hl_final_many(window.as_ptr(), window.len(), digests.as_mut_ptr()) });
+        hashers.iter_mut().for_each(Hasher::reset);
+    }
+}
+
+/// An array on the stack that is not initialised until used: most calls have few messages.
+struct Window<T>([MaybeUninit<T>; WINDOW]);
+
+impl<T: Copy> Window<T> {
+    fn new() -> Self {
+        Window([const { MaybeUninit::uninit() }; WINDOW])
+    }
+
+    /// Takes the first `WINDOW` items.
+    fn fill(&mut self, items: impl Iterator<Item = T>) -> &[T] {
+        let mut len = 0;
+        for (place, item) in self.0.iter_mut().zip(items) {
+            place.write(item);
+            len += 1;
+        }
+        // SAFETY: the first len places were just written; MaybeUninit<T> is laid out as T.
+        unsafe { core::slice::from_raw_parts(self.0.as_ptr().cast(), len) }
+    }
+}
+
+// ---- Whole messages
+
+pub fn hash(algorithm: Algorithm, message: &[u8], digest: &mut [u8]) {
+    assert_eq!(digest.len(), algorithm.digest_len());
+    // SAFETY: message is a slice; digest has room for one digest, asserted above.
+    check(unsafe { sys::hl_hash(alg(algorithm), message.as_ptr().cast(), message.len(), digest.as_mut_ptr()) });
+}
+
+pub fn hash_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digests: &mut [u8]) {
+    in_windows(algorithm, messages, digests, |slices, digests| {
+        // SAFETY: in_windows gives live slices and room for a digest of each.
+        unsafe { sys::hl_hash_many(alg(algorithm), slices.as_ptr(), slices.len(), digests) }
+    });
+}
+
+/// With kernel `index` and no other. The kernel is of the algorithm's body and available, or this panics.
+pub fn hash_many_with<M: AsRef<[u8]>>(index: usize, algorithm: Algorithm, messages: &[M], digests: &mut [u8]) {
+    let kernel = sys::hl_kernel_at(index);
+    assert!(!kernel.is_null());
+    in_windows(algorithm, messages, digests, |slices, digests| {
+        // SAFETY: the kernel is one of the table; in_windows gives live slices and room for a digest of each.
+        unsafe { sys::hl_hash_many_with(kernel, alg(algorithm), slices.as_ptr(), slices.len(), digests) }
+    });
+}
+
+/// Calls `run` with up to `WINDOW` messages at a time and the pointer to room for their digests.
+///
+/// The layout of `&[u8]` is not specified, so an array of them cannot be handed to C as it is.
+fn in_windows<M: AsRef<[u8]>>(
+    algorithm: Algorithm,
+    messages: &[M],
+    digests: &mut [u8],
+    run: impl Fn(&[sys::hl_slice], *mut u8) -> sys::hl_status,
+) {
+    let digest_len = algorithm.digest_len();
+    assert_eq!(messages.len().checked_mul(digest_len), Some(digests.len()));
+    let mut slices = Window::new();
+    for (messages, digests) in messages.chunks(WINDOW).zip(digests.chunks_mut(WINDOW * digest_len)) {
+        check(run(slices.fill(messages.iter().map(|message| slice(message.as_ref()))), digests.as_mut_ptr()));
+    }
+}
+
+pub fn hash_rows(algorithm: Algorithm, data: &[u8], stride: usize, nbytes: usize, count: usize, digests: &mut [u8]) {
+    assert_eq!(count.checked_mul(algorithm.digest_len()), Some(digests.len()));
+    let Some(last) = count.checked_sub(1) else { return };
+    let end = last.checked_mul(stride).and_then(|start| start.checked_add(nbytes));
+    assert!(end.is_some_and(|end| end <= data.len()));
+    let base = data.as_ptr().cast();
+    // SAFETY: the last row ends within data and digests has room for count digests, both asserted above.
+    check(unsafe { sys::hl_hash_rows(alg(algorithm), base, stride, nbytes, count, digests.as_mut_ptr()) });
+}
+
+/// An integer that C reads as an offset of its size.
+pub trait Offset: Copy + Into<i64> {}
+impl Offset for i32 {}
+impl Offset for i64 {}
+
+/// The offsets decrease, are negative or end beyond the values.
+pub struct BadOffsets;
+
+pub fn hash_offsets<O: Offset>(
+    algorithm: Algorithm,
+    values: &[u8],
+    offsets: &[O],
+    digests: &mut [u8],
+) -> Result<(), BadOffsets> {
+    let count = offsets.len().saturating_sub(1);
+    assert_eq!(count.checked_mul(algorithm.digest_len()), Some(digests.len()));
+    // SAFETY: offsets has count + 1 aligned integers of that size, or none if count is 0; digests has room for count
+    // digests, asserted above; C checks the offsets against the length of values.
+    let status = unsafe {
+        sys::hl_hash_offsets(
+            alg(algorithm),
+            values.as_ptr().cast(),
+            values.len(),
+            offsets.as_ptr().cast(),
+            size_of::<O>() as u32,
+            count,
+            digests.as_mut_ptr(),
+        )
+    };
+    match status {
+        sys::HL_EOFFSETS => Err(BadOffsets),
+        status => {
+            check(status);
+            Ok(())
+        }
+    }
+}
+
+// ---- Kernels
+
+/// The name of instruction set `i`.
+pub fn isa_name(i: usize) -> Option<&'static str> {
+    let name = sys::hl_isa_name(i);
+    // SAFETY: a name that is not NULL is a static NUL-terminated string.
+    (!name.is_null()).then(|| unsafe { text(name) })
+}
+
+/// What `hashloom.h` tells about a kernel.
+#[derive(Clone, Copy)]
+pub struct KernelInfo {
+    pub isa: &'static str,
+    pub body: sys::hl_body,
+    pub nlanes: usize,
+    pub isas: sys::hl_isas,
+}
+
+/// Kernel `index`.
+pub fn kernel(index: usize) -> Option<KernelInfo> {
+    // SAFETY: a kernel that is not NULL is static and never written.
+    let kernel = unsafe { sys::hl_kernel_at(index).as_ref() }?;
+    // SAFETY: its isa is a static NUL-terminated string.
+    let isa = unsafe { text(kernel.isa) };
+    Some(KernelInfo { isa, body: kernel.body, nlanes: kernel.nlanes as usize, isas: kernel.isas })
+}
+
+/// The index of the kernel that is chosen for `nmessages` messages.
+pub fn chosen(algorithm: Algorithm, nmessages: usize) -> Option<usize> {
+    let chosen = sys::hl_kernel_chosen(alg(algorithm), nmessages);
+    (0..sys::hl_kernel_count()).find(|&index| sys::hl_kernel_at(index) == chosen)
+}
+
+/// The block function that the algorithm iterates.
+pub fn body(algorithm: Algorithm) -> sys::hl_body {
+    match algorithm {
+        Algorithm::Sha1 => sys::HL_BODY_SHA1,
+        Algorithm::Sha256 => sys::HL_BODY_SHA256,
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Streams: messages that arrive in parts, one or many side by side.
+
+use core::fmt;
+
+use crate::many::check_room;
+use crate::{Algorithm, Digest, ffi};
+
+/// A message that arrives in parts, hashed with an algorithm chosen at run time.
+///
+/// It takes no heap and holds no reference. A clone goes on independently: the digest of a prefix is
+/// `hasher.clone().finalize()`. Many streams at once are [`update_many`] and [`finalize_many`].
+///
+/// ```
+/// use hashloom::{Algorithm, Hasher, hash};
+///
+/// let mut hasher = Hasher::new(Algorithm::Sha256);
+/// hasher.update(b"a");
+/// hasher.update(b"bc");
+/// assert_eq!(hasher.finalize(), hash(Algorithm::Sha256, b"abc"));
+/// ```
+#[derive(Clone)]
+pub struct Hasher {
+    pub(crate) ctx: ffi::Ctx,
+}
+
+impl Hasher {
+    /// Begins an empty message.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hasher};
+    ///
+    /// let empty = Hasher::new(Algorithm::Sha1).finalize();
+    /// assert_eq!(empty.to_string(), "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+    /// ```
+    pub fn new(algorithm: Algorithm) -> Self {
+        Hasher { ctx: ffi::Ctx::new(algorithm) }
+    }
+
+    /// Appends data to the message.
+    ///
+    /// # Panics
+    ///
+    /// If the message grows beyond 2<sup>61</sup> − 1 bytes (FIPS 180-4 section 1 allows 2<sup>64</sup> − 1 bits).
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hasher};
+    ///
+    /// let mut hasher = Hasher::new(Algorithm::Sha1);
+    /// hasher.update(b"abc");
+    /// assert_eq!(hasher.finalize().to_string(), "a9993e364706816aba3e25717850c26c9cd0d89d");
+    /// ```
+    pub fn update(&mut self, data: &[u8]) {
+        self.ctx.update(data);
+    }
+
+    /// Ends the message.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hasher};
+    ///
+    /// assert_eq!(Hasher::new(Algorithm::Sha256).finalize().as_ref().len(), 32);
+    /// ```
+    pub fn finalize(mut self) -> Digest {
+        Digest::of(self.algorithm(), |digest| self.ctx.finalize(digest))
+    }
+
+    /// Ends the message and begins an empty one.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hasher, hash};
+    ///
+    /// let mut hasher = Hasher::new(Algorithm::Sha256);
+    /// for message in ["first", "second"] {
+    ///     hasher.update(message.as_bytes());
+    ///     assert_eq!(hasher.finalize_reset(), hash(Algorithm::Sha256, message.as_bytes()));
+    /// }
+    /// ```
+    pub fn finalize_reset(&mut self) -> Digest {
+        let digest = Digest::of(self.algorithm(), |digest| self.ctx.finalize(digest));
+        self.ctx.reset();
+        digest
+    }
+
+    /// Drops the message and begins an empty one.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hasher, hash};
+    ///
+    /// let mut hasher = Hasher::new(Algorithm::Sha256);
+    /// hasher.update(b"never mind");
+    /// hasher.reset();
+    /// assert_eq!(hasher.finalize(), hash(Algorithm::Sha256, b""));
+    /// ```
+    pub fn reset(&mut self) {
+        self.ctx.reset();
+    }
+
+    /// The algorithm that it was made for.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hasher};
+    ///
+    /// assert_eq!(Hasher::new(Algorithm::Sha1).algorithm(), Algorithm::Sha1);
+    /// ```
+    pub fn algorithm(&self) -> Algorithm {
+        self.ctx.algorithm()
+    }
+}
+
+/// The message is not shown: it may be secret.
+impl fmt::Debug for Hasher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hasher").field("algorithm", &self.algorithm()).finish_non_exhaustive()
+    }
+}
+
+/// Never fails and takes everything.
+#[cfg(feature = "std")]
+impl std::io::Write for Hasher {
+    fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
+        self.update(data);
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl digest::zeroize::ZeroizeOnDrop for Hasher {}
+
+/// Appends `chunks[i]` to the message of `hashers[i]`, all of them side by side in lanes: the way to hash many files
+/// that are read in parts.
+///
+/// Chunks may have different lengths, zero too; similar lengths are fastest. The streams may stand at different
+/// lengths. Nothing is allocated.
+///
+/// # Panics
+///
+/// If there are not as many chunks as hashers or the hashers are not all of one algorithm; then no hasher has changed.
+/// If a message grows beyond 2<sup>61</sup> − 1 bytes.
+///
+/// ```
+/// use hashloom::{Algorithm, Hasher, finalize_many, hash, update_many};
+///
+/// let mut hashers = vec![Hasher::new(Algorithm::Sha1); 2];
+/// update_many(&mut hashers, &["ab", "x"]);
+/// update_many(&mut hashers, &["c", ""]);
+/// let mut digests = [0; 2 * 20];
+/// finalize_many(&mut hashers, &mut digests);
+/// assert_eq!(hash(Algorithm::Sha1, b"abc"), digests[..20]);
+/// assert_eq!(hash(Algorithm::Sha1, b"x"), digests[20..]);
+/// ```
+pub fn update_many<C: AsRef<[u8]>>(hashers: &mut [Hasher], chunks: &[C]) {
+    assert!(
+        hashers.len() == chunks.len(),
+        "update_many: {} hashers but {} chunks; each hasher takes one",
+        hashers.len(),
+        chunks.len()
+    );
+    if common_algorithm(hashers).is_some() {
+        ffi::update_many(hashers, chunks);
+    }
+}
+
+/// Writes the digest of `hashers[i]` to the `i`-th `digest_len` bytes of `digests` and begins an empty message in each,
+/// so that the hashers can be used again. The last blocks of all messages are hashed side by side. Nothing is
+/// allocated.
+///
+/// # Panics
+///
+/// If `digests` has not exactly `hashers.len() * digest_len` bytes or the hashers are not all of one algorithm; then no
+/// hasher has changed.
+///
+/// ```
+/// use hashloom::{Algorithm, Hasher, finalize_many, hash};
+///
+/// let mut hashers = vec![Hasher::new(Algorithm::Sha256); 3];
+/// hashers[1].update(b"abc");
+/// let mut digests = [0; 3 * 32];
+/// finalize_many(&mut hashers, &mut digests);
+/// assert_eq!(hash(Algorithm::Sha256, b"abc"), digests[32..64]);
+/// ```
+pub fn finalize_many(hashers: &mut [Hasher], digests: &mut [u8]) {
+    match common_algorithm(hashers) {
+        Some(algorithm) => {
+            check_room(algorithm, hashers.len(), digests);
+            ffi::finalize_many(algorithm, hashers, digests);
+        }
+        None => assert!(digests.is_empty(), "finalize_many: no hashers but room for {} bytes", digests.len()),
+    }
+}
+
+/// The one algorithm of all the hashers; `None` if there are none.
+fn common_algorithm(hashers: &[Hasher]) -> Option<Algorithm> {
+    let algorithm = hashers.first()?.algorithm();
+    if let Some(i) = hashers.iter().position(|hasher| hasher.algorithm() != algorithm) {
+        panic!("hasher 0 is of {algorithm} but hasher {i} is of {}; they must be of one", hashers[i].algorithm());
+    }
+    Some(algorithm)
+}

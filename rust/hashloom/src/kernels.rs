@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The implementations in this build, and the choice among them: for tests, benchmarks and finding faults.
+//!
+//! A *kernel* is one block function (that of SHA-1, of SHA-256) for one instruction set, advancing a fixed number of
+//! messages. The fastest that the CPU has for the number of messages at hand is chosen without any call to this module;
+//! every kernel gives the same digests.
+//!
+//! Instruction sets have the names `scalar`, `gnu`, `sse2`, `avx2`, `avx512`, `sha`, … everywhere: here, in the C
+//! library, in the program and in its environment variable.
+//!
+//! ```
+//! use hashloom::kernels::{IsaSet, restrict, unrestrict};
+//!
+//! restrict(IsaSet::parse("scalar")?)?;
+//! assert_eq!(IsaSet::allowed().to_string(), "scalar");
+//! unrestrict();
+//! assert_eq!(IsaSet::allowed(), IsaSet::available());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use alloc::string::String;
+use core::error::Error;
+use core::fmt;
+use core::str::FromStr;
+
+use hashloom_sys as sys;
+
+use crate::many::check_room;
+use crate::{Algorithm, ffi};
+
+/// A set of instruction sets that this build has kernels for.
+///
+/// [`Display`](fmt::Display) writes the names with commas between them, which [`parse`](IsaSet::parse) takes.
+///
+/// ```
+/// use hashloom::kernels::IsaSet;
+///
+/// let scalar = IsaSet::parse("scalar")?;
+/// assert!(IsaSet::available().contains(scalar));
+/// assert_eq!(scalar.names().collect::<Vec<_>>(), ["scalar"]);
+/// # Ok::<(), hashloom::kernels::ParseIsaError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct IsaSet(sys::hl_isas);
+
+impl IsaSet {
+    /// All that this build has kernels for, whether this machine can run them or not.
+    ///
+    /// ```
+    /// use hashloom::kernels::IsaSet;
+    ///
+    /// assert!(IsaSet::built().contains(IsaSet::available()));
+    /// ```
+    pub fn built() -> Self {
+        IsaSet((0..sys::hl_isa_count()).fold(0, |set, i| set | 1 << i))
+    }
+
+    /// Those that this machine, its operating system included, can run.
+    ///
+    /// ```
+    /// use hashloom::kernels::IsaSet;
+    ///
+    /// println!("this machine has {}", IsaSet::available());
+    /// assert!(IsaSet::available().names().any(|name| name == "scalar"));
+    /// ```
+    pub fn available() -> Self {
+        IsaSet(sys::hl_isas_available())
+    }
+
+    /// Those that may be chosen now: the available ones, or what [`restrict`] left.
+    ///
+    /// ```
+    /// use hashloom::kernels::IsaSet;
+    ///
+    /// assert!(IsaSet::available().contains(IsaSet::allowed()));
+    /// ```
+    pub fn allowed() -> Self {
+        IsaSet(sys::hl_isas_allowed())
+    }
+
+    /// Reads names with commas between them, such as `avx2,sha`; blanks around a name are dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`ParseIsaError`] for the first name that this build does not know or this machine does not have.
+    ///
+    /// ```
+    /// use hashloom::kernels::{IsaSet, ParseIsaError};
+    ///
+    /// let error = IsaSet::parse("scalar,avx9").unwrap_err();
+    /// assert!(matches!(&error, ParseIsaError::Unknown { name } if name == "avx9"));
+    /// assert!(error.to_string().contains("available here: scalar"));
+    /// ```
+    pub fn parse(names: &str) -> Result<Self, ParseIsaError> {
+        let mut set = IsaSet(0);
+        for name in names.split(',').map(str::trim) {
+            let known = (0..).map_while(ffi::isa_name).position(|isa| isa == name);
+            let isa = IsaSet(1 << known.ok_or_else(|| ParseIsaError::Unknown { name: name.into() })?);
+            if !IsaSet::available().contains(isa) {
+                return Err(ParseIsaError::Unavailable { name: name.into() });
+            }
+            set.0 |= isa.0;
+        }
+        Ok(set)
+    }
+
+    /// Whether all of `other` are in this set.
+    ///
+    /// ```
+    /// use hashloom::kernels::IsaSet;
+    ///
+    /// assert!(IsaSet::available().contains(IsaSet::allowed()));
+    /// ```
+    pub const fn contains(self, other: IsaSet) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether there is none in this set.
+    ///
+    /// ```
+    /// assert!(!hashloom::kernels::IsaSet::available().is_empty());
+    /// ```
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The names in this set, from the plainest instruction set on.
+    ///
+    /// ```
+    /// assert_eq!(hashloom::kernels::IsaSet::available().names().next(), Some("scalar"));
+    /// ```
+    pub fn names(self) -> impl Iterator<Item = &'static str> + Clone {
+        (0..32).filter(move |i| self.0 >> i & 1 != 0).filter_map(ffi::isa_name)
+    }
+}
+
+impl FromStr for IsaSet {
+    type Err = ParseIsaError;
+
+    fn from_str(names: &str) -> Result<Self, Self::Err> {
+        IsaSet::parse(names)
+    }
+}
+
+/// Those of both sets.
+impl core::ops::BitOr for IsaSet {
+    type Output = IsaSet;
+
+    fn bitor(self, other: IsaSet) -> IsaSet {
+        IsaSet(self.0 | other.0)
+    }
+}
+
+/// Those of the first set that are not in the second.
+///
+/// ```
+/// use hashloom::kernels::IsaSet;
+///
+/// println!("built, but not on this machine: {}", IsaSet::built() - IsaSet::available());
+/// assert!((IsaSet::allowed() - IsaSet::built()).is_empty());
+/// ```
+impl core::ops::Sub for IsaSet {
+    type Output = IsaSet;
+
+    fn sub(self, other: IsaSet) -> IsaSet {
+        IsaSet(self.0 & !other.0)
+    }
+}
+
+impl fmt::Display for IsaSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, name) in self.names().enumerate() {
+            write!(f, "{}{name}", if i == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for IsaSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "IsaSet({self})")
+    }
+}
+
+/// Why a list of names is not a set of instruction sets. The text lists the available ones.
+///
+/// ```
+/// use hashloom::kernels::IsaSet;
+///
+/// let error = IsaSet::parse("").unwrap_err();
+/// assert!(error.to_string().starts_with("unknown instruction set \"\""));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParseIsaError {
+    /// This build has no kernels for an instruction set of that name.
+    Unknown {
+        /// The name as given, without the blanks around it.
+        name: String,
+    },
+    /// This build has kernels for it, but this machine or its operating system cannot run them.
+    Unavailable {
+        /// The name of the instruction set.
+        name: String,
+    },
+}
+
+impl fmt::Display for ParseIsaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParseIsaError::Unknown { name } => write!(f, "unknown instruction set {name:?}")?,
+            ParseIsaError::Unavailable { name } => write!(f, "this machine cannot run {name}")?,
+        }
+        write!(f, "; available here: {}", IsaSet::available())
+    }
+}
+
+impl Error for ParseIsaError {}
+
+/// From now on, in the whole process, only kernels of these instruction sets are chosen.
+///
+/// Safe at any time and from any thread: every digest is right whatever is chosen, and calls under way end with their
+/// kernels.
+///
+/// # Errors
+///
+/// [`RestrictError`], and no change, if one of them is not available or they leave an algorithm without any kernel.
+///
+/// ```
+/// use hashloom::kernels::{IsaSet, restrict, unrestrict};
+///
+/// let isas = IsaSet::parse("scalar")?;
+/// restrict(isas)?;
+/// assert_eq!(IsaSet::allowed(), isas);
+/// unrestrict();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn restrict(isas: IsaSet) -> Result<(), RestrictError> {
+    if !IsaSet::available().contains(isas) {
+        return Err(RestrictError::Unavailable { isas });
+    }
+    for &algorithm in Algorithm::ALL {
+        if !kernels().any(|kernel| kernel.computes(algorithm) && isas.contains(kernel.isa_set())) {
+            return Err(RestrictError::NoKernel { isas, algorithm });
+        }
+    }
+    // An empty set, which would mean "no restriction", has no kernel and does not come here.
+    match sys::hl_restrict(isas.0) {
+        sys::HL_OK => Ok(()),
+        _ => Err(RestrictError::Unavailable { isas }),
+    }
+}
+
+/// Takes the restriction of [`restrict`] back: from now on, all available instruction sets may be chosen.
+///
+/// ```
+/// use hashloom::kernels::{IsaSet, unrestrict};
+///
+/// unrestrict();
+/// assert_eq!(IsaSet::allowed(), IsaSet::available());
+/// ```
+pub fn unrestrict() {
+    sys::hl_restrict(0);
+}
+
+/// Why [`restrict`] changed nothing. The text lists the available instruction sets.
+///
+/// ```
+/// use hashloom::kernels::{IsaSet, RestrictError, restrict};
+///
+/// let missing = IsaSet::built() != IsaSet::available();
+/// assert_eq!(restrict(IsaSet::built()).is_err(), missing);
+/// # hashloom::kernels::unrestrict();
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RestrictError {
+    /// This machine or its operating system cannot run one of them.
+    Unavailable {
+        /// The set that was given.
+        isas: IsaSet,
+    },
+    /// None of them has a kernel for an algorithm; every algorithm must be left with one.
+    NoKernel {
+        /// The set that was given.
+        isas: IsaSet,
+        /// The algorithm that would be left without.
+        algorithm: Algorithm,
+    },
+}
+
+impl fmt::Display for RestrictError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RestrictError::Unavailable { isas } => write!(f, "this machine cannot run all of {isas}")?,
+            RestrictError::NoKernel { isas, algorithm } => {
+                write!(f, "no kernel for {algorithm} in the set {{{isas}}}")?
+            }
+        }
+        write!(f, "; available here: {}", IsaSet::available())
+    }
+}
+
+impl Error for RestrictError {}
+
+/// One block function for one instruction set.
+///
+/// [`Display`](fmt::Display) writes the block function, the instruction set and the number of lanes: `sha256/avx2/8`.
+///
+/// ```
+/// for kernel in hashloom::kernels::kernels() {
+///     println!("{kernel}{}", if kernel.is_available() { "" } else { " (not on this machine)" });
+/// }
+/// ```
+#[derive(Clone, Copy)]
+pub struct Kernel {
+    index: usize,
+    info: ffi::KernelInfo,
+}
+
+/// All kernels of this build, whether this machine can run them or not.
+///
+/// ```
+/// use hashloom::{Algorithm, kernels::kernels};
+///
+/// assert!(kernels().any(|kernel| kernel.isa() == "scalar" && kernel.computes(Algorithm::Sha1)));
+/// ```
+pub fn kernels() -> impl Iterator<Item = Kernel> + Clone {
+    (0..).map_while(|index| Some(Kernel { index, info: ffi::kernel(index)? }))
+}
+
+/// The kernel that is chosen when `nmessages` messages are left to do; `None` for 0 messages.
+///
+/// ```
+/// use hashloom::{Algorithm, kernels::chosen};
+///
+/// let kernel = chosen(Algorithm::Sha256, 1000).unwrap();
+/// assert!(kernel.is_available() && kernel.computes(Algorithm::Sha256));
+/// ```
+pub fn chosen(algorithm: Algorithm, nmessages: usize) -> Option<Kernel> {
+    let index = (nmessages > 0).then(|| ffi::chosen(algorithm, nmessages))??;
+    Some(Kernel { index, info: ffi::kernel(index)? })
+}
+
+impl Kernel {
+    /// The name of its instruction set.
+    ///
+    /// ```
+    /// assert!(hashloom::kernels::kernels().any(|kernel| kernel.isa() == "scalar"));
+    /// ```
+    pub fn isa(&self) -> &'static str {
+        self.info.isa
+    }
+
+    /// Its instruction set, as a set.
+    ///
+    /// ```
+    /// let kernel = hashloom::kernels::kernels().next().unwrap();
+    /// assert_eq!(kernel.isa_set().to_string(), kernel.isa());
+    /// ```
+    pub fn isa_set(&self) -> IsaSet {
+        IsaSet(self.info.isas)
+    }
+
+    /// Whether it is the block function of this algorithm ("hash computation" in FIPS 180-4). Several algorithms can
+    /// share one.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, kernels::kernels};
+    ///
+    /// let kernel = kernels().next().unwrap();
+    /// assert_ne!(kernel.computes(Algorithm::Sha1), kernel.computes(Algorithm::Sha256));
+    /// ```
+    pub fn computes(&self, algorithm: Algorithm) -> bool {
+        ffi::body(algorithm) == self.info.body
+    }
+
+    /// Messages that it advances at once.
+    ///
+    /// ```
+    /// assert!(hashloom::kernels::kernels().all(|kernel| (1..=16).contains(&kernel.lanes())));
+    /// ```
+    pub fn lanes(&self) -> usize {
+        self.info.nlanes
+    }
+
+    /// Whether this machine, its operating system included, can run it.
+    ///
+    /// ```
+    /// use hashloom::kernels::kernels;
+    ///
+    /// assert!(kernels().any(|kernel| kernel.is_available()));
+    /// ```
+    pub fn is_available(&self) -> bool {
+        IsaSet::available().contains(self.isa_set())
+    }
+
+    /// [`hash_many`](crate::hash_many) with this kernel and no other, whatever [`restrict`] says.
+    ///
+    /// # Errors
+    ///
+    /// [`KernelError`], and nothing is written, if this machine cannot run the kernel or it is not of this algorithm.
+    ///
+    /// # Panics
+    ///
+    /// Where [`hash_many`](crate::hash_many) does.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, hash, kernels::kernels};
+    ///
+    /// let mut digest = [0; 32];
+    /// for kernel in kernels().filter(|kernel| kernel.is_available() && kernel.computes(Algorithm::Sha256)) {
+    ///     kernel.hash_many(Algorithm::Sha256, &["abc"], &mut digest)?;
+    ///     assert_eq!(hash(Algorithm::Sha256, b"abc"), digest[..]);
+    /// }
+    /// # Ok::<(), hashloom::kernels::KernelError>(())
+    /// ```
+    pub fn hash_many<M: AsRef<[u8]>>(
+        &self,
+        algorithm: Algorithm,
+        messages: &[M],
+        digests: &mut [u8],
+    ) -> Result<(), KernelError> {
+        check_room(algorithm, messages.len(), digests);
+        if !self.computes(algorithm) {
+            return Err(KernelError::OtherAlgorithm { kernel: *self, algorithm });
+        }
+        if !self.is_available() {
+            return Err(KernelError::Unavailable { kernel: *self });
+        }
+        ffi::hash_many_with(self.index, algorithm, messages, digests);
+        Ok(())
+    }
+}
+
+impl PartialEq for Kernel {
+    fn eq(&self, other: &Self) -> bool {
+        self.index == other.index
+    }
+}
+
+impl Eq for Kernel {}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let body = Algorithm::ALL.iter().find(|&&algorithm| self.computes(algorithm));
+        write!(f, "{}/{}/{}", body.map_or("?", |algorithm| algorithm.name()), self.isa(), self.lanes())
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Kernel({self})")
+    }
+}
+
+/// Why [`Kernel::hash_many`] did nothing.
+///
+/// ```
+/// use hashloom::{Algorithm, kernels::kernels};
+///
+/// let kernel = kernels().find(|kernel| kernel.computes(Algorithm::Sha1)).unwrap();
+/// let error = kernel.hash_many(Algorithm::Sha256, &["abc"], &mut [0; 32]).unwrap_err();
+/// assert_eq!(error.to_string(), format!("the kernel {kernel} does not compute sha256"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KernelError {
+    /// This machine or its operating system cannot run the kernel.
+    Unavailable {
+        /// The kernel.
+        kernel: Kernel,
+    },
+    /// The kernel is that of another block function.
+    OtherAlgorithm {
+        /// The kernel.
+        kernel: Kernel,
+        /// What was asked of it.
+        algorithm: Algorithm,
+    },
+}
+
+impl fmt::Display for KernelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KernelError::Unavailable { kernel } => {
+                write!(f, "this machine cannot run the kernel {kernel}; available here: {}", IsaSet::available())
+            }
+            KernelError::OtherAlgorithm { kernel, algorithm } => {
+                write!(f, "the kernel {kernel} does not compute {algorithm}")
+            }
+        }
+    }
+}
+
+impl Error for KernelError {}

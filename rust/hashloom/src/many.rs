@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Messages that are whole in memory: one, many slices, rows at a stride, an Arrow column.
+
+use core::fmt;
+
+use crate::{Algorithm, Digest, ffi};
+
+/// The digest of one message (FIPS 180-4 section 6).
+///
+/// # Panics
+///
+/// If the message is longer than 2<sup>61</sup> − 1 bytes.
+///
+/// ```
+/// use hashloom::{Algorithm, hash};
+///
+/// let digest = hash(Algorithm::Sha1, b"abc");
+/// assert_eq!(digest.to_string(), "a9993e364706816aba3e25717850c26c9cd0d89d");
+/// ```
+pub fn hash(algorithm: Algorithm, message: &[u8]) -> Digest {
+    Digest::of(algorithm, |digest| ffi::hash(algorithm, message, digest))
+}
+
+/// The digests of many messages, side by side in lanes: that of `messages[i]` is written to the `i`-th `digest_len`
+/// bytes of `digests`.
+///
+/// Any number of messages of any mixture of lengths; fastest if messages of similar length are neighbours, above all
+/// the long ones. Nothing is allocated.
+///
+/// # Panics
+///
+/// If `digests` has not exactly `messages.len() * digest_len` bytes. If a message is longer than 2<sup>61</sup> − 1
+/// bytes.
+///
+/// ```
+/// use hashloom::{Algorithm, hash, hash_many};
+///
+/// let messages: [&[u8]; 3] = [b"abc", b"", b"abc"];
+/// let mut digests = [0; 3 * 20];
+/// hash_many(Algorithm::Sha1, &messages, &mut digests);
+/// for (message, digest) in messages.iter().zip(digests.chunks_exact(20)) {
+///     assert_eq!(hash(Algorithm::Sha1, message), *digest);
+/// }
+/// ```
+pub fn hash_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digests: &mut [u8]) {
+    check_room(algorithm, messages.len(), digests);
+    ffi::hash_many(algorithm, messages, digests);
+}
+
+/// The digests of `count` messages of `row_len` bytes each, at a distance of `stride` bytes: message `i` is
+/// `data[i * stride ..][.. row_len]`, and its digest is written to the `i`-th `digest_len` bytes of `digests`.
+///
+/// For pieces of a buffer (`stride == row_len`), columns of a table (`stride > row_len`), overlapping windows
+/// (`stride < row_len`) and the nodes of a Merkle tree. Bytes of `data` between and after the rows are not read.
+/// Nothing is allocated.
+///
+/// # Panics
+///
+/// If the last row ends beyond `data`, or `digests` has not exactly `count * digest_len` bytes.
+///
+/// ```
+/// use hashloom::{Algorithm, hash, hash_rows};
+///
+/// // The pairs of a Merkle tree's leaves, each pair hashed to its parent.
+/// let leaves = [7; 4 * 32];
+/// let mut parents = [0; 2 * 32];
+/// hash_rows(Algorithm::Sha256, &leaves, 64, 64, 2, &mut parents);
+/// assert_eq!(hash(Algorithm::Sha256, &leaves[64..]), parents[32..]);
+/// ```
+pub fn hash_rows(algorithm: Algorithm, data: &[u8], stride: usize, row_len: usize, count: usize, digests: &mut [u8]) {
+    check_room(algorithm, count, digests);
+    let Some(last) = count.checked_sub(1) else { return };
+    let end = last.checked_mul(stride).and_then(|start| start.checked_add(row_len));
+    assert!(
+        end.is_some_and(|end| end <= data.len()),
+        "hash_rows: {count} rows of {row_len} bytes at a stride of {stride} do not fit into {} bytes",
+        data.len()
+    );
+    ffi::hash_rows(algorithm, data, stride, row_len, count, digests);
+}
+
+/// The digests of a column of variable length in the layout of Apache Arrow's Binary and Utf8 arrays: message `i` is
+/// `values[offsets[i] .. offsets[i + 1]]`, and its digest is written to the `i`-th `digest_len` bytes of `digests`.
+///
+/// `offsets` has one entry more than there are messages; with none or one entry there are no messages, and nothing is
+/// checked. It need not begin at 0 or end at the end of `values` (a slice of an array does neither). Nothing is
+/// allocated.
+///
+/// # Errors
+///
+/// [`OffsetsError`] if an offset is negative, less than the one before, or beyond `values`; then nothing was written.
+///
+/// # Panics
+///
+/// If `digests` has not exactly `digest_len` bytes for each message.
+///
+/// ```
+/// use hashloom::{Algorithm, hash, hash_offsets32};
+///
+/// let mut digests = [0; 3 * 20];
+/// hash_offsets32(Algorithm::Sha1, b"abcxyz", &[0, 3, 3, 6], &mut digests)?;
+/// assert_eq!(hash(Algorithm::Sha1, b""), digests[20..40]);
+/// assert_eq!(hash(Algorithm::Sha1, b"xyz"), digests[40..]);
+/// # Ok::<(), hashloom::OffsetsError>(())
+/// ```
+pub fn hash_offsets32(
+    algorithm: Algorithm,
+    values: &[u8],
+    offsets: &[i32],
+    digests: &mut [u8],
+) -> Result<(), OffsetsError> {
+    hash_offsets(algorithm, values, offsets, digests)
+}
+
+/// [`hash_offsets32`] for 64-bit offsets: the layout of Apache Arrow's LargeBinary and LargeUtf8 arrays.
+///
+/// # Errors
+///
+/// Those of [`hash_offsets32`].
+///
+/// # Panics
+///
+/// Where [`hash_offsets32`] does.
+///
+/// ```
+/// use hashloom::{Algorithm, OffsetsError, hash_offsets64};
+///
+/// let error = hash_offsets64(Algorithm::Sha1, b"abc", &[0, 2, 5], &mut [0; 40]).unwrap_err();
+/// assert_eq!(error, OffsetsError::Beyond { index: 2, offset: 5, len: 3 });
+/// assert_eq!(error.to_string(), "offset 2 is 5, beyond the 3 bytes of values");
+/// ```
+pub fn hash_offsets64(
+    algorithm: Algorithm,
+    values: &[u8],
+    offsets: &[i64],
+    digests: &mut [u8],
+) -> Result<(), OffsetsError> {
+    hash_offsets(algorithm, values, offsets, digests)
+}
+
+fn hash_offsets<O: ffi::Offset>(
+    algorithm: Algorithm,
+    values: &[u8],
+    offsets: &[O],
+    digests: &mut [u8],
+) -> Result<(), OffsetsError> {
+    check_room(algorithm, offsets.len().saturating_sub(1), digests);
+    ffi::hash_offsets(algorithm, values, offsets, digests).map_err(|ffi::BadOffsets| first_bad(values.len(), offsets))
+}
+
+/// Finds what the C library, which reports no position, did not like.
+#[cold]
+fn first_bad<O: ffi::Offset>(len: usize, offsets: &[O]) -> OffsetsError {
+    let mut previous = 0;
+    for (index, &offset) in offsets.iter().enumerate() {
+        let offset: i64 = offset.into();
+        match u64::try_from(offset) {
+            Err(_) => return OffsetsError::Negative { index, offset },
+            Ok(_) if offset < previous => return OffsetsError::Decreasing { index, offset, previous },
+            Ok(end) if end > len as u64 => return OffsetsError::Beyond { index, offset, len },
+            Ok(_) => previous = offset,
+        }
+    }
+    unreachable!("the offsets are in order, but were refused")
+}
+
+/// Why the offsets of a column do not describe messages. `index` is the position in `offsets` of the first that is
+/// wrong.
+///
+/// ```
+/// use hashloom::{Algorithm, OffsetsError, hash_offsets32};
+///
+/// let error = hash_offsets32(Algorithm::Sha1, b"abc", &[0, 2, 1], &mut [0; 40]).unwrap_err();
+/// assert_eq!(error, OffsetsError::Decreasing { index: 2, offset: 1, previous: 2 });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OffsetsError {
+    /// An offset is below zero.
+    Negative {
+        /// Which one.
+        index: usize,
+        /// Its value.
+        offset: i64,
+    },
+    /// An offset is less than the one before it.
+    Decreasing {
+        /// Which one.
+        index: usize,
+        /// Its value.
+        offset: i64,
+        /// The value of the one before.
+        previous: i64,
+    },
+    /// An offset points beyond the end of the values.
+    Beyond {
+        /// Which one.
+        index: usize,
+        /// Its value.
+        offset: i64,
+        /// Bytes in the values.
+        len: usize,
+    },
+}
+
+impl fmt::Display for OffsetsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            OffsetsError::Negative { index, offset } => write!(f, "offset {index} is {offset}, below zero"),
+            OffsetsError::Decreasing { index, offset, previous } => {
+                write!(f, "offset {index} is {offset}, less than the one before it, {previous}")
+            }
+            OffsetsError::Beyond { index, offset, len } => {
+                write!(f, "offset {index} is {offset}, beyond the {len} bytes of values")
+            }
+        }
+    }
+}
+
+impl core::error::Error for OffsetsError {}
+
+/// Panics unless `digests` has exactly the room for `count` digests.
+#[track_caller]
+pub(crate) fn check_room(algorithm: Algorithm, count: usize, digests: &[u8]) {
+    assert!(
+        count.checked_mul(algorithm.digest_len()) == Some(digests.len()),
+        "digests has {} bytes, but {count} digests of {algorithm} take {count} * {}",
+        digests.len(),
+        algorithm.digest_len()
+    );
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! NIST's CAVP vectors for SHA-1 and SHA-256 (byte-oriented short, long and Monte Carlo), on every kernel and through
+//! every way of hashing one message. The Monte Carlo procedure is that of NIST's "The Secure Hash Algorithm Validation
+//! System (SHAVS)", section 6.4.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::each_kernel;
+use hashloom::digest::Digest;
+use hashloom::{Algorithm, Hasher, Sha1, Sha256, hash, hash_many};
+
+/// The `key = value` pairs of the vector file of this kind, in order.
+fn pairs(algorithm: Algorithm, kind: &str) -> Vec<(String, String)> {
+    let name = match algorithm {
+        Algorithm::Sha1 => format!("SHA1/SHA1{kind}.rsp"),
+        Algorithm::Sha256 => format!("SHA2/SHA256{kind}.rsp"),
+        _ => panic!("no vectors for {algorithm}"),
+    };
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/nist-cavp").join(name);
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let pairs = text.lines().filter_map(|line| line.split_once(" = "));
+    pairs.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())).collect()
+}
+
+fn from_hex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text.chars().map(|c| c.to_digit(16).expect("hexadecimal") as u8).collect();
+    digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()
+}
+
+/// Messages and digests of the short or long vectors.
+fn messages(algorithm: Algorithm, kind: &str) -> (Vec<Vec<u8>>, Vec<u8>) {
+    let (mut messages, mut digests, mut nbytes) = (Vec::new(), Vec::new(), 0);
+    for (key, value) in pairs(algorithm, kind) {
+        match key.as_str() {
+            "Len" => nbytes = value.parse::<usize>().unwrap() / 8,
+            // The empty message is written as one byte.
+            "Msg" => messages.push(from_hex(&value)[..nbytes].to_vec()),
+            "MD" => digests.extend(from_hex(&value)),
+            _ => {}
+        }
+    }
+    assert!(messages.len() >= 64, "{} vectors", messages.len());
+    assert_eq!(digests.len(), messages.len() * algorithm.digest_len());
+    (messages, digests)
+}
+
+#[test]
+fn short_and_long_messages() {
+    for kind in ["ShortMsg", "LongMsg"] {
+        for &algorithm in Algorithm::ALL {
+            let (messages, expected) = messages(algorithm, kind);
+            let mut digests = vec![0; expected.len()];
+            hash_many(algorithm, &messages, &mut digests);
+            assert!(digests == expected, "hash_many: {algorithm} {kind}");
+            for (message, expected) in messages.iter().zip(expected.chunks_exact(algorithm.digest_len())) {
+                assert_eq!(hash(algorithm, message), *expected);
+                let mut hasher = Hasher::new(algorithm);
+                message.chunks(61).for_each(|chunk| hasher.update(chunk));
+                assert_eq!(hasher.finalize(), *expected);
+                match algorithm {
+                    Algorithm::Sha1 => assert_eq!(Sha1::digest(message)[..], *expected),
+                    Algorithm::Sha256 => assert_eq!(Sha256::digest(message)[..], *expected),
+                    _ => unreachable!(),
+                }
+            }
+        }
+        each_kernel(|kernel, algorithm| {
+            let (messages, expected) = messages(algorithm, kind);
+            let mut digests = vec![0; expected.len()];
+            kernel.hash_many(algorithm, &messages, &mut digests).unwrap();
+            assert!(digests == expected, "{kernel}: all messages of {kind} at once");
+            for (message, expected) in messages.iter().zip(expected.chunks_exact(algorithm.digest_len())) {
+                let digest = &mut digests[..algorithm.digest_len()];
+                kernel.hash_many(algorithm, &[message], digest).unwrap();
+                assert!(digest == expected, "{kernel}: {} bytes alone", message.len());
+            }
+        });
+    }
+}
+
+/// In every lane the same chain, so that every lane is checked 100,000 times.
+#[test]
+fn monte_carlo() {
+    each_kernel(|kernel, algorithm| {
+        let pairs = pairs(algorithm, "Monte");
+        let value = |wanted: &'static str| pairs.iter().filter(move |(key, _)| key == wanted).map(|(_, v)| from_hex(v));
+        let mut seed = value("Seed").next().expect("a seed");
+        let digest_len = algorithm.digest_len();
+        let mut digests = vec![0; kernel.lanes() * digest_len];
+        let mut count = 0;
+        for expected in value("MD") {
+            let mut message = seed.repeat(3);
+            for _ in 0..1000 {
+                kernel.hash_many(algorithm, &vec![&message; kernel.lanes()], &mut digests).unwrap();
+                message.drain(..digest_len);
+                message.extend_from_slice(&digests[..digest_len]);
+            }
+            for digest in digests.chunks_exact(digest_len) {
+                assert!(digest == expected, "{kernel}: round {count}");
+            }
+            seed = expected;
+            count += 1;
+        }
+        assert_eq!(count, 100);
+    });
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Every kernel against an independent oracle.
+
+mod common;
+
+use common::{data, each_kernel, oracle};
+use hashloom::Algorithm;
+use hashloom::kernels::{IsaSet, KernelError, chosen, kernels};
+
+const MAX_LEN: usize = 300;
+/// Message `i` begins at byte `i * STEP` of the data, so that no two messages are equal.
+const STEP: usize = 13;
+
+#[test]
+fn every_length_times_every_count() {
+    let max_count = 2 * 16 + 1;
+    let data = data(max_count * STEP + MAX_LEN);
+    for &algorithm in Algorithm::ALL {
+        let digest_len = algorithm.digest_len();
+        // expected[len] is the digests of messages 0 .. max_count of that length.
+        let expected: Vec<Vec<u8>> = (0..=MAX_LEN)
+            .map(|len| (0..max_count).flat_map(|i| oracle(algorithm, &data[i * STEP..][..len])).collect())
+            .collect();
+        each_kernel(|kernel, of| {
+            if of != algorithm {
+                return;
+            }
+            for count in 1..=2 * kernel.lanes() + 1 {
+                let mut digests = vec![0; count * digest_len];
+                for len in 0..=MAX_LEN {
+                    let messages: Vec<&[u8]> = (0..count).map(|i| &data[i * STEP..][..len]).collect();
+                    kernel.hash_many(algorithm, &messages, &mut digests).unwrap();
+                    assert!(digests == expected[len][..digests.len()], "{kernel}: {count} messages of {len} bytes");
+                }
+                // All lengths mixed: message i has length (shift + 37 * i) mod 301.
+                for shift in 0..=MAX_LEN {
+                    let len = |i: usize| (shift + 37 * i) % (MAX_LEN + 1);
+                    let messages: Vec<&[u8]> = (0..count).map(|i| &data[i * STEP..][..len(i)]).collect();
+                    kernel.hash_many(algorithm, &messages, &mut digests).unwrap();
+                    for (i, digest) in digests.chunks_exact(digest_len).enumerate() {
+                        let expected = &expected[len(i)][i * digest_len..][..digest_len];
+                        assert!(digest == expected, "{kernel}: message {i} of {count}, {} bytes", len(i));
+                    }
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn one_long_message_among_short_ones() {
+    let data = data(200_000);
+    each_kernel(|kernel, algorithm| {
+        for place in [0, 1, kernel.lanes(), 3 * kernel.lanes()] {
+            let messages: Vec<&[u8]> =
+                (0..3 * kernel.lanes() + 1).map(|i| if i == place { &data[..] } else { &data[i..][..64] }).collect();
+            let mut digests = vec![0; messages.len() * algorithm.digest_len()];
+            kernel.hash_many(algorithm, &messages, &mut digests).unwrap();
+            assert!(digests == common::oracle_many(algorithm, &messages), "{kernel}: long message at {place}");
+        }
+    });
+}
+
+#[test]
+fn every_alignment() {
+    let data = data(64 + 1000);
+    each_kernel(|kernel, algorithm| {
+        let messages: Vec<&[u8]> = (0..64).map(|start| &data[start..][..1000 - start]).collect();
+        let mut digests = vec![0; 1 + messages.len() * algorithm.digest_len()];
+        kernel.hash_many(algorithm, &messages, &mut digests[1..]).unwrap();
+        assert!(digests[1..] == common::oracle_many(algorithm, &messages), "{kernel}");
+    });
+}
+
+#[test]
+fn no_messages() {
+    each_kernel(|kernel, algorithm| kernel.hash_many::<&[u8]>(algorithm, &[], &mut []).unwrap());
+}
+
+#[test]
+fn the_table_is_in_order() {
+    assert!(IsaSet::built().contains(IsaSet::available()));
+    assert!(!IsaSet::available().is_empty());
+    for kernel in kernels() {
+        assert_eq!(kernel.isa_set().names().collect::<Vec<_>>(), [kernel.isa()]);
+        assert!((1..=16).contains(&kernel.lanes()), "{kernel}");
+        assert_eq!(kernel.is_available(), IsaSet::parse(kernel.isa()).is_ok(), "{kernel}");
+        let twins = kernels().filter(|other| other.to_string() == kernel.to_string()).count();
+        assert_eq!(twins, 1, "two kernels are called {kernel}");
+    }
+    for &algorithm in Algorithm::ALL {
+        assert!(kernels().any(|kernel| kernel.isa() == "scalar" && kernel.computes(algorithm)));
+        assert_eq!(chosen(algorithm, 0), None);
+        for nmessages in 1..=40 {
+            let kernel = chosen(algorithm, nmessages).unwrap();
+            assert!(kernel.is_available() && kernel.computes(algorithm), "{kernel} for {nmessages} of {algorithm}");
+        }
+        let names: Vec<String> =
+            [1, 2, 3, 4, 8, 16, 1000].map(|n| format!("{n}: {}", chosen(algorithm, n).unwrap())).into();
+        eprintln!("{algorithm}: chosen for {}", names.join(", "));
+    }
+}
+
+#[test]
+fn a_kernel_that_cannot_says_so() {
+    let mut digests = [7; 32];
+    for kernel in kernels() {
+        for &algorithm in Algorithm::ALL {
+            let digest = &mut digests[..algorithm.digest_len()];
+            let result = kernel.hash_many(algorithm, &["abc"], digest);
+            match (kernel.computes(algorithm), kernel.is_available()) {
+                (false, _) => assert_eq!(result, Err(KernelError::OtherAlgorithm { kernel, algorithm })),
+                (true, false) => {
+                    assert_eq!(result, Err(KernelError::Unavailable { kernel }));
+                    assert!(result.unwrap_err().to_string().contains("available here: scalar"));
+                }
+                (true, true) => assert_eq!(result, Ok(())),
+            }
+            if result.is_err() {
+                assert!(digest.iter().all(|&byte| byte == 7), "{kernel} wrote, then failed");
+            }
+            digest.fill(7);
+        }
+    }
+}

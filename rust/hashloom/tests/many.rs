@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Whole messages: slices, rows, offsets; what is refused, and how.
+
+mod common;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use common::{data, oracle, oracle_many};
+use hashloom::{Algorithm, OffsetsError, hash, hash_many, hash_offsets32, hash_offsets64, hash_rows};
+use proptest::prelude::*;
+
+/// The message of the panic that `call` must end in.
+fn panic_of(call: impl FnOnce()) -> String {
+    let payload = catch_unwind(AssertUnwindSafe(call)).expect_err("must panic");
+    payload.downcast_ref::<String>().cloned().unwrap_or_else(|| "a panic without a formatted message".into())
+}
+
+#[test]
+fn one_message() {
+    let data = data(10_000);
+    for &algorithm in Algorithm::ALL {
+        for len in (0..=300).chain([1000, 4095, 4096, 4097, 10_000]) {
+            assert_eq!(hash(algorithm, &data[..len]), oracle(algorithm, &data[..len])[..], "{algorithm}, {len} bytes");
+        }
+    }
+}
+
+#[test]
+fn more_messages_than_one_window() {
+    let data = data(3000);
+    for &algorithm in Algorithm::ALL {
+        for count in [0, 1, 1023, 1024, 1025, 2048, 2500] {
+            let messages: Vec<Vec<u8>> = (0..count).map(|i| data[i..][..i * 7 % 200].to_vec()).collect();
+            let mut digests = vec![0; count * algorithm.digest_len()];
+            hash_many(algorithm, &messages, &mut digests);
+            assert!(digests == oracle_many(algorithm, &messages), "{count} of {algorithm}");
+        }
+    }
+}
+
+#[test]
+fn rows() {
+    let data = data(4000);
+    for &algorithm in Algorithm::ALL {
+        for (stride, row_len, count) in [
+            (64, 64, 62),
+            (100, 64, 40),
+            (64, 100, 61),
+            (0, 55, 17),
+            (1, 1, 4000),
+            (7, 0, 500),
+            (0, 0, 3),
+            (usize::MAX, 4000, 1),
+        ] {
+            let rows: Vec<&[u8]> = (0..count).map(|i| &data[i * stride..][..row_len]).collect();
+            let mut digests = vec![0; count * algorithm.digest_len()];
+            hash_rows(algorithm, &data, stride, row_len, count, &mut digests);
+            assert!(digests == oracle_many(algorithm, &rows), "{count} rows of {row_len} bytes, stride {stride}");
+        }
+        hash_rows(algorithm, &data, usize::MAX, usize::MAX, 0, &mut []);
+        hash_rows(algorithm, &[], 0, 0, 2, &mut vec![0; 2 * algorithm.digest_len()]);
+    }
+}
+
+#[test]
+fn rows_beyond_the_data() {
+    for (stride, row_len, count) in [(10, 11, 10), (11, 10, 10), (usize::MAX, 1, 2), (1, usize::MAX, 2), (0, 101, 1)] {
+        let mut digests = vec![0xee; count * 20];
+        let text = panic_of(|| hash_rows(Algorithm::Sha1, &[0; 100], stride, row_len, count, &mut digests));
+        let expected =
+            format!("hash_rows: {count} rows of {row_len} bytes at a stride of {stride} do not fit into 100 bytes");
+        assert_eq!(text, expected);
+        assert!(digests.iter().all(|&byte| byte == 0xee));
+    }
+}
+
+#[test]
+fn offsets() {
+    let values = data(1000);
+    let offsets: [i32; 9] = [5, 5, 6, 69, 69, 133, 400, 999, 1000];
+    let messages: Vec<&[u8]> = offsets.windows(2).map(|o| &values[o[0] as usize..o[1] as usize]).collect();
+    for &algorithm in Algorithm::ALL {
+        let expected = oracle_many(algorithm, &messages);
+        let mut digests = vec![0; expected.len()];
+        hash_offsets32(algorithm, &values, &offsets, &mut digests).unwrap();
+        assert!(digests == expected);
+        digests.fill(0);
+        hash_offsets64(algorithm, &values, &offsets.map(i64::from), &mut digests).unwrap();
+        assert!(digests == expected);
+        // No messages: no offsets at all, or one.
+        hash_offsets32(algorithm, &values, &[], &mut []).unwrap();
+        hash_offsets64(algorithm, &[], &[0], &mut []).unwrap();
+    }
+}
+
+#[test]
+fn bad_offsets() {
+    let cases: [(&[i64], OffsetsError, &str); 6] = [
+        (&[0, 3, -1], OffsetsError::Negative { index: 2, offset: -1 }, "offset 2 is -1, below zero"),
+        (&[-5, 3, 4], OffsetsError::Negative { index: 0, offset: -5 }, "offset 0 is -5, below zero"),
+        (
+            &[0, 4, 3],
+            OffsetsError::Decreasing { index: 2, offset: 3, previous: 4 },
+            "offset 2 is 3, less than the one before it, 4",
+        ),
+        (
+            &[0, 4, 11],
+            OffsetsError::Beyond { index: 2, offset: 11, len: 10 },
+            "offset 2 is 11, beyond the 10 bytes of values",
+        ),
+        (
+            &[11, 11, 11],
+            OffsetsError::Beyond { index: 0, offset: 11, len: 10 },
+            "offset 0 is 11, beyond the 10 bytes of values",
+        ),
+        (
+            &[0, i64::from(i32::MAX), 5],
+            OffsetsError::Beyond { index: 1, offset: 0x7fff_ffff, len: 10 },
+            "offset 1 is 2147483647, beyond the 10 bytes of values",
+        ),
+    ];
+    for (offsets, error, text) in cases {
+        let mut digests = [0xee; 40];
+        assert_eq!(hash_offsets64(Algorithm::Sha1, &[0; 10], offsets, &mut digests), Err(error));
+        let narrow: Vec<i32> = offsets.iter().map(|&offset| offset as i32).collect();
+        assert_eq!(hash_offsets32(Algorithm::Sha1, &[0; 10], &narrow, &mut digests), Err(error));
+        assert_eq!(error.to_string(), text);
+        assert!(digests.iter().all(|&byte| byte == 0xee), "digests were written in spite of {error}");
+    }
+    let beyond = OffsetsError::Beyond { index: 1, offset: i64::MAX, len: 10 };
+    assert_eq!(hash_offsets64(Algorithm::Sha1, &[0; 10], &[0, i64::MAX], &mut [0; 20]), Err(beyond));
+    // A single offset bounds no message; nobody looks at it.
+    assert_eq!(hash_offsets64(Algorithm::Sha1, &[0; 10], &[11], &mut []), Ok(()));
+}
+
+#[test]
+fn digests_of_another_size() {
+    let text = panic_of(|| hash_many(Algorithm::Sha1, &["a", "b"], &mut [0; 64]));
+    assert_eq!(text, "digests has 64 bytes, but 2 digests of sha1 take 2 * 20");
+    let text = panic_of(|| hash_rows(Algorithm::Sha256, &[0; 64], 32, 32, 2, &mut [0; 63]));
+    assert_eq!(text, "digests has 63 bytes, but 2 digests of sha256 take 2 * 32");
+    let text = panic_of(|| hash_offsets32(Algorithm::Sha256, b"", &[0, 0], &mut []).unwrap());
+    assert_eq!(text, "digests has 0 bytes, but 1 digests of sha256 take 1 * 32");
+    let text = panic_of(|| hash_rows(Algorithm::Sha256, &[], 0, 0, usize::MAX, &mut []));
+    assert!(text.starts_with("digests has 0 bytes"), "{text}");
+}
+
+#[test]
+fn algorithms() {
+    for &algorithm in Algorithm::ALL {
+        assert_eq!(algorithm.name().parse(), Ok(algorithm));
+        assert_eq!(algorithm.to_string(), algorithm.name());
+        assert_eq!(algorithm.digest_len(), oracle(algorithm, b"").len());
+    }
+    for name in ["", "SHA1", "sha-1", "sha1 ", "md5"] {
+        let text = format!("unknown algorithm {name:?}: expected one of sha1, sha256");
+        assert_eq!(name.parse::<Algorithm>().unwrap_err().to_string(), text);
+    }
+}
+
+#[test]
+fn digest_values() {
+    let (a, b) = (hash(Algorithm::Sha1, b"abc"), hash(Algorithm::Sha256, b"abc"));
+    assert_eq!(a.to_string(), "a9993e364706816aba3e25717850c26c9cd0d89d");
+    assert_eq!(format!("{a:?}"), "Digest(a9993e364706816aba3e25717850c26c9cd0d89d)");
+    assert_eq!(b.to_string(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    assert_ne!(a, b);
+    assert!(a < b);
+    let set: std::collections::HashSet<_> = [a, b, a].into();
+    assert_eq!(set.len(), 2);
+}
+
+proptest! {
+    #[test]
+    fn any_messages(messages in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..400), 0..60)) {
+        for &algorithm in Algorithm::ALL {
+            let mut digests = vec![0; messages.len() * algorithm.digest_len()];
+            hash_many(algorithm, &messages, &mut digests);
+            prop_assert_eq!(digests, oracle_many(algorithm, &messages));
+        }
+    }
+
+    #[test]
+    fn any_rows(stride in 0_usize..300, row_len in 0_usize..300, count in 0_usize..40) {
+        let data = data(39 * 300 + 300);
+        let rows: Vec<&[u8]> = (0..count).map(|i| &data[i * stride..][..row_len]).collect();
+        let mut digests = vec![0; 32 * count];
+        hash_rows(Algorithm::Sha256, &data, stride, row_len, count, &mut digests);
+        prop_assert_eq!(digests, oracle_many(Algorithm::Sha256, &rows));
+    }
+
+    /// Whatever the offsets are, they are either refused for a true reason or hashed rightly.
+    #[test]
+    fn any_offsets(offsets in prop::collection::vec(-2_i64..22, 0..6)) {
+        let values = data(20);
+        let mut digests = vec![0; 20 * offsets.len().saturating_sub(1)];
+        let good = offsets.windows(2).all(|o| 0 <= o[0] && o[0] <= o[1] && o[1] <= 20);
+        match hash_offsets64(Algorithm::Sha1, &values, &offsets, &mut digests) {
+            Ok(()) => {
+                prop_assert!(good);
+                let messages: Vec<&[u8]> =
+                    offsets.windows(2).map(|o| &values[o[0] as usize..o[1] as usize]).collect();
+                prop_assert_eq!(digests, oracle_many(Algorithm::Sha1, &messages));
+            }
+            Err(_) => prop_assert!(!good),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Restricting the choice, which is process-wide: hence a test program of its own, one test at a time.
+
+mod common;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use common::{check_expected, data, oracle_many};
+use hashloom::kernels::{IsaSet, ParseIsaError, RestrictError, chosen, kernels, restrict, unrestrict};
+use hashloom::{Algorithm, Hasher, finalize_many, hash, hash_many, update_many};
+
+/// Holds the others off, and takes the restriction back in the end.
+struct Alone(#[allow(dead_code)] MutexGuard<'static, ()>);
+
+impl Alone {
+    fn new() -> Self {
+        static LOCK: Mutex<()> = Mutex::new(());
+        let guard = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+        unrestrict();
+        Alone(guard)
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        unrestrict();
+    }
+}
+
+#[test]
+fn each_isa_alone_is_chosen_and_right() {
+    let _alone = Alone::new();
+    check_expected();
+    let data = data(5000);
+    let messages: Vec<&[u8]> = (0..100).map(|i| &data[i..][..i * i % 3000]).collect();
+    let mut computing = Vec::new();
+    for name in IsaSet::built().names() {
+        let isa = match IsaSet::parse(name) {
+            Ok(isa) => isa,
+            Err(error) => {
+                eprintln!("SKIPPED: {error}");
+                continue;
+            }
+        };
+        match restrict(isa) {
+            Ok(()) => computing.push(name),
+            Err(RestrictError::NoKernel { isas, algorithm }) => {
+                assert_eq!(isas, isa);
+                assert!(!kernels().any(|kernel| kernel.isa() == name && kernel.computes(algorithm)));
+                assert_eq!(IsaSet::allowed(), IsaSet::available(), "a failed call must change nothing");
+                eprintln!("{name} alone cannot do {algorithm}");
+                continue;
+            }
+            Err(error) => panic!("{error}"),
+        }
+        assert_eq!(IsaSet::allowed(), isa);
+        for &algorithm in Algorithm::ALL {
+            for nmessages in [1, 2, 3, 4, 7, 8, 15, 16, 17, 1000] {
+                assert_eq!(chosen(algorithm, nmessages).unwrap().isa(), name);
+            }
+            let expected = oracle_many(algorithm, &messages);
+            let mut digests = vec![0; expected.len()];
+            hash_many(algorithm, &messages, &mut digests);
+            assert!(digests == expected, "{name}: hash_many of {algorithm}");
+
+            let mut hashers = vec![Hasher::new(algorithm); messages.len()];
+            update_many(&mut hashers, &messages);
+            digests.fill(0);
+            finalize_many(&mut hashers, &mut digests);
+            assert!(digests == expected, "{name}: update_many of {algorithm}");
+
+            let one: Vec<u8> = messages.iter().flat_map(|m| hash(algorithm, m).as_ref().to_vec()).collect();
+            assert!(one == expected, "{name}: hash of {algorithm}");
+        }
+    }
+    assert!(computing.contains(&"scalar"));
+}
+
+#[test]
+fn the_restriction_is_taken_back() {
+    let _alone = Alone::new();
+    restrict(IsaSet::parse("scalar").unwrap()).unwrap();
+    assert_eq!(IsaSet::allowed().to_string(), "scalar");
+    restrict(IsaSet::available()).unwrap();
+    assert_eq!(IsaSet::allowed(), IsaSet::available());
+    restrict(IsaSet::parse("scalar").unwrap()).unwrap();
+    unrestrict();
+    assert_eq!(IsaSet::allowed(), IsaSet::available());
+}
+
+#[test]
+fn an_empty_set_is_an_error_and_lifts_nothing() {
+    let _alone = Alone::new();
+    let scalar = IsaSet::parse("scalar").unwrap();
+    restrict(scalar).unwrap();
+    let empty = scalar - scalar;
+    assert!(empty.is_empty());
+    let error = restrict(empty).unwrap_err();
+    assert!(matches!(error, RestrictError::NoKernel { .. }));
+    assert!(error.to_string().ends_with(&format!("available here: {}", IsaSet::available())), "{error}");
+    assert_eq!(IsaSet::allowed(), scalar);
+}
+
+#[test]
+fn an_isa_that_this_machine_lacks_is_an_error() {
+    let _alone = Alone::new();
+    let missing = IsaSet::built() - IsaSet::available();
+    if missing.is_empty() {
+        eprintln!("SKIPPED: this machine has every instruction set of this build: {}", IsaSet::built());
+        return;
+    }
+    let error = restrict(IsaSet::available() | missing).unwrap_err();
+    assert!(matches!(error, RestrictError::Unavailable { .. }));
+    assert_eq!(IsaSet::allowed(), IsaSet::available());
+    for name in missing.names() {
+        let error = IsaSet::parse(name).unwrap_err();
+        assert_eq!(error, ParseIsaError::Unavailable { name: name.into() });
+        assert!(error.to_string().contains("available here: scalar"), "{error}");
+    }
+}
+
+#[test]
+fn names() {
+    let _alone = Alone::new();
+    let all = IsaSet::available();
+    assert_eq!(IsaSet::parse(&all.to_string()), Ok(all));
+    assert_eq!(IsaSet::parse(" scalar , scalar "), IsaSet::parse("scalar"));
+    assert_eq!("scalar".parse(), IsaSet::parse("scalar"));
+    for (names, unknown) in
+        [("", ""), ("scalar,", ""), ("Scalar", "Scalar"), ("scalar,avx3", "avx3"), ("scalar sse2", "scalar sse2")]
+    {
+        let error = IsaSet::parse(names).unwrap_err();
+        assert_eq!(error, ParseIsaError::Unknown { name: unknown.into() });
+        let text = format!("unknown instruction set {unknown:?}; available here: {all}");
+        assert_eq!(error.to_string(), text);
+    }
+}
+
+/// Digests stay right while another thread changes the choice.
+#[test]
+fn changing_the_choice_under_way() {
+    let _alone = Alone::new();
+    let data = data(3000);
+    let messages: Vec<&[u8]> = (0..40).map(|i| &data[i..][..70 * i]).collect();
+    let expected = oracle_many(Algorithm::Sha256, &messages);
+    std::thread::scope(|scope| {
+        let hashing = scope.spawn(|| {
+            for _ in 0..300 {
+                let mut digests = vec![0; expected.len()];
+                hash_many(Algorithm::Sha256, &messages, &mut digests);
+                assert!(digests == expected);
+            }
+        });
+        while !hashing.is_finished() {
+            for name in IsaSet::available().names() {
+                let _ = restrict(IsaSet::parse(name).unwrap());
+            }
+        }
+    });
+}

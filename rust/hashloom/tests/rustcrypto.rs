@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `Sha1` and `Sha256` in the place of the `sha1` and `sha2` crates' types.
+
+mod common;
+
+use std::fmt;
+
+use common::data;
+use hashloom::digest::block_api::{AlgorithmName, BlockSizeUser, CoreProxy, EagerHash};
+use hashloom::digest::common::hazmat::SerializableState;
+use hashloom::digest::{Digest, DynDigest, FixedOutputReset, Output};
+use hkdf::{Hkdf, SimpleHkdf};
+use hmac::{Hmac, HmacReset, KeyInit, Mac, SimpleHmac};
+use proptest::prelude::*;
+
+/// What generic code may ask of a hash, and what both crates' types give.
+trait Hash:
+    EagerHash
+    + FixedOutputReset
+    + Default
+    + AlgorithmName
+    + BlockSizeUser
+    + SerializableState
+    + fmt::Debug
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<D> Hash for D where
+    D: EagerHash
+        + FixedOutputReset
+        + Default
+        + AlgorithmName
+        + BlockSizeUser
+        + SerializableState
+        + fmt::Debug
+        + Send
+        + Sync
+        + 'static
+{
+}
+
+/// All that can be seen of `D` hashing `data` cut at `cut`, as bytes.
+fn behaviour<D: Hash>(data: &[u8], cut: usize) -> Vec<Vec<u8>> {
+    let (head, tail) = data.split_at(cut);
+    let mut seen = vec![D::digest(data).to_vec(), D::new_with_prefix(head).chain_update(tail).finalize().to_vec()];
+
+    let mut hasher = D::new();
+    Digest::update(&mut hasher, head);
+    seen.push(hasher.serialize().to_vec());
+    let mut copy = hasher.clone();
+    Digest::update(&mut copy, tail);
+    seen.push(Digest::finalize_reset(&mut copy).to_vec());
+    seen.push(Digest::finalize_reset(&mut copy).to_vec());
+    Digest::reset(&mut hasher);
+    seen.push(hasher.finalize().to_vec());
+
+    let mut object: Box<dyn DynDigest> = Box::new(D::default());
+    object.update(head);
+    let mut twin = object.clone();
+    twin.update(tail);
+    seen.extend([object.finalize().to_vec(), twin.finalize_reset().to_vec(), twin.finalize().to_vec()]);
+
+    let text = format!("{:?} {} {}", D::new(), <D as Digest>::output_size(), size::<D>());
+    seen.push(text.into_bytes());
+    seen
+}
+
+fn size<D: BlockSizeUser>() -> usize {
+    D::block_size()
+}
+
+/// MACs and keys derived with `D` from `data` cut into key and message at `cut`.
+fn keyed<D: Hash>(data: &[u8], cut: usize) -> Vec<Vec<u8>>
+where
+    Hmac<D>: hkdf::HmacImpl,
+    SimpleHmac<D>: hkdf::HmacImpl,
+{
+    let (key, message) = data.split_at(cut);
+    let mut hmac = <Hmac<D> as KeyInit>::new_from_slice(key).unwrap();
+    hmac.update(message);
+    let mut again = <HmacReset<D> as KeyInit>::new_from_slice(key).unwrap();
+    Mac::update(&mut again, b"something else");
+    Mac::finalize_reset(&mut again);
+    Mac::update(&mut again, message);
+    let mut simple = <SimpleHmac<D> as KeyInit>::new_from_slice(key).unwrap();
+    simple.update(message);
+    let tag = hmac.finalize().into_bytes().to_vec();
+    assert_eq!(tag, Mac::finalize(again).into_bytes().to_vec());
+    assert_eq!(tag, simple.finalize().into_bytes().to_vec());
+
+    let (mut okm, mut simple_okm) = ([0; 100], [0; 100]);
+    Hkdf::<D>::new(Some(key), message).expand(b"info", &mut okm).unwrap();
+    SimpleHkdf::<D>::new(Some(key), message).expand(b"info", &mut simple_okm).unwrap();
+    assert_eq!(okm, simple_okm);
+    vec![tag, okm.to_vec()]
+}
+
+/// A state saved by `A` is gone on with by `B`.
+fn hand_over<A: Hash, B: Hash>(data: &[u8], cut: usize) -> Vec<u8> {
+    let a = A::new_with_prefix(&data[..cut]);
+    let saved = a.serialize();
+    let b = B::deserialize(saved.as_slice().try_into().expect("both save the same number of bytes"));
+    b.expect("B takes what A saved").chain_update(&data[cut..]).finalize().to_vec()
+}
+
+#[test]
+fn every_cut_behaves_as_the_originals() {
+    let data = data(200);
+    for cut in 0..=data.len() {
+        assert_eq!(behaviour::<hashloom::Sha1>(&data, cut), behaviour::<sha1::Sha1>(&data, cut), "cut at {cut}");
+        assert_eq!(behaviour::<hashloom::Sha256>(&data, cut), behaviour::<sha2::Sha256>(&data, cut), "cut at {cut}");
+        assert_eq!(keyed::<hashloom::Sha1>(&data, cut), keyed::<sha1::Sha1>(&data, cut), "cut at {cut}");
+        assert_eq!(keyed::<hashloom::Sha256>(&data, cut), keyed::<sha2::Sha256>(&data, cut), "cut at {cut}");
+    }
+}
+
+#[test]
+fn saved_states_are_exchanged_with_the_originals() {
+    let data = data(300);
+    for cut in 0..=data.len() {
+        let (one, two) = (sha1::Sha1::digest(&data).to_vec(), sha2::Sha256::digest(&data).to_vec());
+        assert_eq!(hand_over::<sha1::Sha1, hashloom::Sha1>(&data, cut), one);
+        assert_eq!(hand_over::<hashloom::Sha1, sha1::Sha1>(&data, cut), one);
+        assert_eq!(hand_over::<sha2::Sha256, hashloom::Sha256>(&data, cut), two);
+        assert_eq!(hand_over::<hashloom::Sha256, sha2::Sha256>(&data, cut), two);
+    }
+}
+
+#[test]
+fn a_saved_state_of_an_impossible_length_is_refused() {
+    type Core = <hashloom::Sha256 as CoreProxy>::Core;
+    let mut saved = Core::default().serialize();
+    saved[32..].copy_from_slice(&(1_u64 << 55).to_le_bytes());
+    assert!(Core::deserialize(&saved).is_err(), "2^55 blocks are 2^61 bytes, one more than a message may have");
+    saved[32..].copy_from_slice(&u64::MAX.to_le_bytes());
+    assert!(Core::deserialize(&saved).is_err());
+    saved[32..].copy_from_slice(&((1_u64 << 55) - 1).to_le_bytes());
+    assert!(Core::deserialize(&saved).is_ok());
+}
+
+/// The standard's names; `sha2` 0.11 adds the digest's size to its own, `Sha256_32`.
+#[test]
+fn names() {
+    struct Name<D>(std::marker::PhantomData<D>);
+
+    impl<D: AlgorithmName> fmt::Display for Name<D> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            D::write_alg_name(f)
+        }
+    }
+    assert_eq!(Name::<hashloom::Sha1>(Default::default()).to_string(), "Sha1");
+    assert_eq!(Name::<hashloom::Sha256>(Default::default()).to_string(), "Sha256");
+}
+
+#[cfg(feature = "oid")]
+#[test]
+fn object_identifiers() {
+    use hashloom::digest::const_oid::AssociatedOid;
+
+    assert_eq!(hashloom::Sha1::OID, sha1::Sha1::OID);
+    assert_eq!(hashloom::Sha256::OID, sha2::Sha256::OID);
+}
+
+#[cfg(feature = "zeroize")]
+#[test]
+fn wiped_on_drop() {
+    fn is_wiped<T: hashloom::digest::zeroize::ZeroizeOnDrop>() {}
+    is_wiped::<hashloom::Sha1>();
+    is_wiped::<hashloom::Sha256>();
+    is_wiped::<hashloom::Hasher>();
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn a_writer() {
+    let mut hasher = hashloom::Sha256::new();
+    std::io::copy(&mut &b"abc"[..], &mut hasher).unwrap();
+    assert_eq!(hasher.finalize(), sha2::Sha256::digest(b"abc"));
+}
+
+#[test]
+#[should_panic(expected = "digest_many: 2 messages but room for 3 digests")]
+fn digest_many_of_another_size() {
+    hashloom::Sha1::digest_many(&["a", "b"], &mut [Output::<hashloom::Sha1>::default(); 3]);
+}
+
+proptest! {
+    #[test]
+    fn digest_many(messages in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..40)) {
+        let mut digests = vec![Output::<hashloom::Sha256>::default(); messages.len()];
+        hashloom::Sha256::digest_many(&messages, &mut digests);
+        for (message, digest) in messages.iter().zip(&digests) {
+            prop_assert_eq!(digest, &sha2::Sha256::digest(message));
+        }
+    }
+
+    #[test]
+    fn any_cut(data in prop::collection::vec(any::<u8>(), 0..5000), cut in any::<prop::sample::Index>()) {
+        let cut = cut.index(data.len() + 1);
+        prop_assert_eq!(behaviour::<hashloom::Sha1>(&data, cut), behaviour::<sha1::Sha1>(&data, cut));
+        prop_assert_eq!(behaviour::<hashloom::Sha256>(&data, cut), behaviour::<sha2::Sha256>(&data, cut));
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Messages that arrive in parts: however they are cut, the digest is that of the whole.
+
+mod common;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use common::{data, oracle, oracle_many};
+use hashloom::{Algorithm, Hasher, finalize_many, update_many};
+use proptest::prelude::*;
+
+#[test]
+fn every_cut_of_a_message() {
+    let data = data(200);
+    for &algorithm in Algorithm::ALL {
+        let expected = oracle(algorithm, &data);
+        for first in 0..=data.len() {
+            let mut hasher = Hasher::new(algorithm);
+            hasher.update(&data[..first]);
+            let prefix = hasher.clone();
+            hasher.update(&data[first..]);
+            assert_eq!(hasher.finalize(), expected[..], "{algorithm} cut at {first}");
+            assert_eq!(prefix.finalize(), oracle(algorithm, &data[..first])[..], "a clone is independent");
+        }
+    }
+}
+
+#[test]
+fn reset_and_reuse() {
+    let mut hasher = Hasher::new(Algorithm::Sha256);
+    hasher.update(b"dropped");
+    hasher.reset();
+    hasher.update(b"abc");
+    assert_eq!(hasher.finalize_reset(), oracle(Algorithm::Sha256, b"abc")[..]);
+    assert_eq!(hasher.finalize_reset(), oracle(Algorithm::Sha256, b"")[..]);
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn a_writer() {
+    use std::io::Write;
+
+    let mut hasher = Hasher::new(Algorithm::Sha256);
+    hasher.write_all(b"abc").unwrap();
+    assert_eq!(hasher.finalize(), oracle(Algorithm::Sha256, b"abc")[..]);
+}
+
+/// Hashers and what they give may be moved to other threads and shared between them.
+#[test]
+fn send_and_sync() {
+    fn is_both<T: Send + Sync + 'static>() {}
+    is_both::<Hasher>();
+    is_both::<hashloom::Digest>();
+    is_both::<hashloom::kernels::Kernel>();
+}
+
+#[test]
+fn debug_shows_no_data() {
+    let mut hasher = Hasher::new(Algorithm::Sha1);
+    hasher.update(b"secret");
+    assert_eq!(format!("{hasher:?}"), "Hasher { algorithm: Sha1, .. }");
+}
+
+#[test]
+fn more_streams_than_one_window() {
+    let data = data(3000);
+    for &algorithm in Algorithm::ALL {
+        for count in [0, 1, 1023, 1024, 1025, 2049] {
+            let mut hashers = vec![Hasher::new(algorithm); count];
+            let messages: Vec<&[u8]> = (0..count).map(|i| &data[i..][..i * 11 % 300]).collect();
+            let halves = messages.iter().map(|message| message.split_at(message.len() / 2));
+            let (heads, tails): (Vec<&[u8]>, Vec<&[u8]>) = halves.unzip();
+            update_many(&mut hashers, &heads);
+            update_many(&mut hashers, &tails);
+            let mut digests = vec![0; count * algorithm.digest_len()];
+            finalize_many(&mut hashers, &mut digests);
+            assert!(digests == oracle_many(algorithm, &messages), "{count} streams of {algorithm}");
+            // They are fresh again.
+            update_many(&mut hashers, &tails);
+            finalize_many(&mut hashers, &mut digests);
+            assert!(digests == oracle_many(algorithm, &tails), "{count} streams of {algorithm}, again");
+        }
+    }
+}
+
+#[test]
+fn misuse_panics_and_changes_nothing() {
+    let mut mixed = [Hasher::new(Algorithm::Sha1), Hasher::new(Algorithm::Sha256)];
+    let mut check = |call: &mut dyn FnMut(&mut [Hasher]), expected: &str| {
+        let payload = catch_unwind(AssertUnwindSafe(|| call(&mut mixed))).expect_err("must panic");
+        assert_eq!(payload.downcast_ref::<String>().unwrap(), expected);
+        for hasher in &mixed {
+            assert_eq!(hasher.clone().finalize(), oracle(hasher.algorithm(), b"")[..]);
+        }
+    };
+    check(&mut |h| update_many(h, &["a", "b"]), "hasher 0 is of sha1 but hasher 1 is of sha256; they must be of one");
+    check(
+        &mut |h| finalize_many(h, &mut [0; 52]),
+        "hasher 0 is of sha1 but hasher 1 is of sha256; they must be of one",
+    );
+    check(&mut |h| update_many(h, &["a"]), "update_many: 2 hashers but 1 chunks; each hasher takes one");
+    check(&mut |h| finalize_many(&mut h[..1], &mut [0; 21]), "digests has 21 bytes, but 1 digests of sha1 take 1 * 20");
+    check(&mut |h| finalize_many(&mut h[..0], &mut [0; 1]), "finalize_many: no hashers but room for 1 bytes");
+}
+
+proptest! {
+    /// Streams of different lengths, each cut at places of its own.
+    #[test]
+    fn any_cuts(
+        streams in prop::collection::vec(prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 5), 0..40),
+    ) {
+        for &algorithm in Algorithm::ALL {
+            let mut hashers = vec![Hasher::new(algorithm); streams.len()];
+            for round in 0..5 {
+                let chunks: Vec<&[u8]> = streams.iter().map(|stream| &stream[round][..]).collect();
+                update_many(&mut hashers, &chunks);
+            }
+            let mut digests = vec![0; streams.len() * algorithm.digest_len()];
+            finalize_many(&mut hashers, &mut digests);
+            let messages: Vec<Vec<u8>> = streams.iter().map(|stream| stream.concat()).collect();
+            prop_assert_eq!(digests, oracle_many(algorithm, &messages));
+        }
+    }
+
+    /// One stream and many streams may take turns.
+    #[test]
+    fn single_and_many_updates_mix(chunks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 0..12)) {
+        let mut hashers = vec![Hasher::new(Algorithm::Sha256); 3];
+        for (i, chunk) in chunks.iter().enumerate() {
+            if i % 2 == 0 {
+                update_many(&mut hashers, &[chunk, chunk, chunk]);
+            } else {
+                hashers.iter_mut().for_each(|hasher| hasher.update(chunk));
+            }
+        }
+        for hasher in hashers {
+            prop_assert_eq!(hasher.finalize().as_ref().to_vec(), oracle(Algorithm::Sha256, &chunks.concat()));
+        }
+    }
+}
