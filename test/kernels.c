@@ -1,4 +1,4 @@
-/* kernels.c: the kernels' own contract (hl_blocks_fn), called directly: states of any value, messages of any alignment
+/* kernels.c: the kernels' own contract (hl_blocks_fn, hl_scheduled_fn), called directly: states of any value, messages of any alignment
  * that touch a forbidden page, equal message pointers, nothing written but the state.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
@@ -22,9 +22,10 @@ static uint64_t word_at(const void *words, size_t i, unsigned word_nbytes)
     return word_nbytes == 4 ? ((const uint32_t *)words)[i] : ((const uint64_t *)words)[i];
 }
 
-/* One call from random states; msg[l] has nblocks blocks. */
+/* One call from random states; msg[l] has nblocks blocks. With a schedule it is scheduled() that is called: msg[l] is then
+ * the one block that the schedule is of. */
 static void check_call(const hl_kernel *kernel, const hl_alg_info *alg, void *state, const uint8_t *const msg[],
-                       size_t nblocks, const char *what)
+                       size_t nblocks, const void *schedule, const char *what)
 {
     const struct reference *ref = reference_of(alg);
     const size_t state_nbytes = (size_t)kernel->nlanes * alg->nwords * alg->word_nbytes;
@@ -42,7 +43,10 @@ static void check_call(const hl_kernel *kernel, const hl_alg_info *alg, void *st
             ref->block(expected[l], msg[l] + b * alg->block_nbytes);
     }
 
-    kernel->blocks(state, msg, nblocks);
+    if (schedule != NULL)
+        kernel->scheduled(state, schedule);
+    else
+        kernel->blocks(state, msg, nblocks);
 
     for (unsigned l = 0; l < kernel->nlanes; l++)
         for (unsigned w = 0; w < alg->nwords; w++)
@@ -55,6 +59,35 @@ static void check_call(const hl_kernel *kernel, const hl_alg_info *alg, void *st
             CHECK(0, "%s: written %td bytes from the state", what, state_memory.begin + i - (uint8_t *)state);
             break;
         }
+}
+
+/* The one call for a block that is the same in all lanes. The schedule touches a forbidden page. */
+static void check_scheduled(const hl_kernel *kernel, const hl_alg_info *alg, uint8_t *const states[3])
+{
+    const struct reference *ref = reference_of(alg);
+    const size_t schedule_nbytes = (size_t)ref->nrounds * alg->word_nbytes;
+    const struct guarded memory = guard_new(schedule_nbytes);
+    uint8_t *const schedules[] = {memory.end - schedule_nbytes, memory.begin, memory.begin + alg->word_nbytes};
+
+    for (unsigned round = 0; round < 60; round++) {
+        uint8_t *const schedule = schedules[round / 3 % 3];
+        const uint8_t *msg[HL_LANES_MAX];
+        uint8_t block[HL_BLOCK_MAX_NBYTES];
+        uint64_t words[80];
+
+        random_fill(block, sizeof block);
+        for (unsigned l = 0; l < HL_LANES_MAX; l++)
+            msg[l] = block;
+        ref->schedule(words, block);
+        for (unsigned t = 0; t < ref->nrounds; t++) {
+            if (alg->word_nbytes == 4)
+                ((uint32_t *)(void *)schedule)[t] = (uint32_t)words[t];
+            else
+                ((uint64_t *)(void *)schedule)[t] = words[t];
+        }
+        check_call(kernel, alg, states[round % 3], msg, 1, schedule, "scheduled");
+    }
+    guard_free(memory);
 }
 
 static void check_kernel(const hl_kernel *kernel)
@@ -80,21 +113,24 @@ static void check_kernel(const hl_kernel *kernel)
                 msg[l] = lane_memory[l].end - nbytes - (shift == 0 ? 0 : (shift + 7 * l) % 64);
                 random_fill((uint8_t *)(uintptr_t)msg[l], nbytes);
             }
-            check_call(kernel, alg, state, msg, nblocks, "messages at the end of a page");
+            check_call(kernel, alg, state, msg, nblocks, NULL, "messages at the end of a page");
             for (unsigned l = 0; l < kernel->nlanes; l++) {
                 msg[l] = lane_memory[l].begin + (shift == 0 ? 0 : (shift + 5 * l) % 64);
                 random_fill((uint8_t *)(uintptr_t)msg[l], nbytes);
             }
-            check_call(kernel, alg, state, msg, nblocks, "messages at the begin of a page");
+            check_call(kernel, alg, state, msg, nblocks, NULL, "messages at the begin of a page");
         }
 
         /* Idle lanes are pointed at another lane's message. */
         for (unsigned busy = 1; busy <= kernel->nlanes; busy++) {
             for (unsigned l = 0; l < kernel->nlanes; l++)
                 msg[l] = lane_memory[l % busy].end - nbytes;
-            check_call(kernel, alg, states[0], msg, nblocks, "equal message pointers");
+            check_call(kernel, alg, states[0], msg, nblocks, NULL, "equal message pointers");
         }
     }
+
+    if (kernel->scheduled != NULL)
+        check_scheduled(kernel, alg, states);
 
     /* Blocks in one call or in several: the same. */
     uint8_t once[HL_LANES_MAX * 64], *const state = states[1];

@@ -37,17 +37,36 @@ static uint32_t big_endian(const uint8_t *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | (uint32_t)p[3];
 }
 
+/* Section 4.2.1 */
+static uint32_t sha1_K(int t)
+{
+    return t < 20 ? 0x5a827999 : t < 40 ? 0x6ed9eba1 : t < 60 ? 0x8f1bbcdc : 0xca62c1d6;
+}
+
 /* Section 6.1.2 */
+static void sha1_W(uint32_t W[80], const uint8_t *M)
+{
+    for (int t = 0; t < 80; t++)
+        W[t] = t < 16 ? big_endian(M + 4 * t) : rotl(W[t - 3] ^ W[t - 8] ^ W[t - 14] ^ W[t - 16], 1);
+}
+
+static void sha1_schedule(uint64_t words[80], const uint8_t *M)
+{
+    uint32_t W[80];
+
+    sha1_W(W, M);
+    for (int t = 0; t < 80; t++)
+        words[t] = (uint32_t)(W[t] + sha1_K(t));
+}
+
 static void sha1_block(uint64_t H[8], const uint8_t *M)
 {
     uint32_t W[80], a = (uint32_t)H[0], b = (uint32_t)H[1], c = (uint32_t)H[2], d = (uint32_t)H[3], e = (uint32_t)H[4];
 
-    for (int t = 0; t < 80; t++)
-        W[t] = t < 16 ? big_endian(M + 4 * t) : rotl(W[t - 3] ^ W[t - 8] ^ W[t - 14] ^ W[t - 16], 1);
+    sha1_W(W, M);
     for (int t = 0; t < 80; t++) {
         const uint32_t f = t < 20 ? Ch(b, c, d) : t < 40 ? Parity(b, c, d) : t < 60 ? Maj(b, c, d) : Parity(b, c, d);
-        const uint32_t K = t < 20 ? 0x5a827999 : t < 40 ? 0x6ed9eba1 : t < 60 ? 0x8f1bbcdc : 0xca62c1d6;
-        const uint32_t T = rotl(a, 5) + f + e + K + W[t];
+        const uint32_t T = rotl(a, 5) + f + e + sha1_K(t) + W[t];
         e = d;
         d = c;
         c = rotl(b, 30);
@@ -111,11 +130,8 @@ static const uint32_t *sha256_K(void)
     return K;
 }
 
-static void sha256_block(uint64_t H[8], const uint8_t *M)
+static void sha256_W(uint32_t W[64], const uint8_t *M)
 {
-    const uint32_t *K = sha256_K();
-    uint32_t W[64], v[8]; /* a .. h */
-
     for (int t = 0; t < 64; t++) {
         if (t < 16) {
             W[t] = big_endian(M + 4 * t);
@@ -125,6 +141,23 @@ static void sha256_block(uint64_t H[8], const uint8_t *M)
             W[t] = sigma1 + W[t - 7] + sigma0 + W[t - 16];
         }
     }
+}
+
+static void sha256_schedule(uint64_t words[80], const uint8_t *M)
+{
+    uint32_t W[64];
+
+    sha256_W(W, M);
+    for (int t = 0; t < 64; t++)
+        words[t] = (uint32_t)(W[t] + sha256_K()[t]);
+}
+
+static void sha256_block(uint64_t H[8], const uint8_t *M)
+{
+    const uint32_t *K = sha256_K();
+    uint32_t W[64], v[8]; /* a .. h */
+
+    sha256_W(W, M);
     for (int i = 0; i < 8; i++)
         v[i] = (uint32_t)H[i];
     for (int t = 0; t < 64; t++) {
@@ -142,9 +175,10 @@ static void sha256_block(uint64_t H[8], const uint8_t *M)
 }
 
 static const struct reference references[] = {
-    {"sha1", 20, 64, 4, 5, {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0}, sha1_block},
+    {"sha1", 20, 64, 4, 5, {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0}, sha1_block, 80, sha1_schedule},
     {"sha256", 32, 64, 4, 8,
-     {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}, sha256_block},
+     {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}, sha256_block, 64,
+     sha256_schedule},
 };
 
 const struct reference *reference_named(const char *name)

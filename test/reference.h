@@ -16,6 +16,8 @@ struct reference {
     unsigned digest_nbytes, block_nbytes, word_nbytes, nwords;
     uint64_t iv[8]; /* words of 32 bits stand in the lower half */
     void (*block)(uint64_t state[8], const uint8_t *block);
+    unsigned nrounds;
+    void (*schedule)(uint64_t words[80], const uint8_t *block); /* W[t] + K[t] of each round */
 };
 
 struct reference_ctx {
