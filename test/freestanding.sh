@@ -9,6 +9,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 core=$here/../core
 CC=${CC:-cc}
+jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
 level=${1:-all}
 build=${2:-$here/../build/c/freestanding}
 rm -rf "$build"
@@ -40,7 +41,7 @@ for flags in "${all_flags[@]}"; do
 
     # Global names: hl_ is public; hli_ and the kernels are for between files, and hidden.
     odd=$(nm -g --defined-only "$build/core.o" | awk '{print $NF}' |
-        grep -Ev '^(hl_[a-z0-9_]+|hli_[a-z0-9_]+|[a-z0-9]+_blocks_[a-z0-9_]+)$' || true)
+        grep -Ev '^(hl_[a-z0-9_]+|hli_[a-z0-9_]+|[a-z0-9]+_(blocks|scheduled?)_[a-z0-9_]+)$' || true)
     [ -z "$odd" ] || fail "global names of no known kind:" $odd
     visible=$(readelf -sW "$build/core.o" | awk '$5 == "GLOBAL" && $6 != "HIDDEN" && $7 != "UND" {print $8}' |
         grep -v '^hl_' || true)
@@ -66,7 +67,7 @@ done
 # The shared library as it ships.
 flags=shared
 { cmake -S "$core" -B "$build/cmake" -DCMAKE_C_COMPILER="$CC" -DHASHLOOM_BUILD_STATIC=OFF &&
-    cmake --build "$build/cmake"; } >"$build/log" 2>&1 || { cat "$build/log"; fail "does not build"; }
+    cmake --build "$build/cmake" -j "$jobs"; } >"$build/log" 2>&1 || { cat "$build/log"; fail "does not build"; }
 nm -D --defined-only "$build/cmake/libhashloom.so" | awk '{print $NF}' | sort -u >"$build/exported"
 diff "$build/header" "$build/exported" >"$build/diff" ||
     fail "header (<) and libhashloom.so (>) differ: $(cat "$build/diff")"

@@ -9,6 +9,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 core=$here/../core
 CC=${CC:-cc}
+jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
 level=${1:-all}
 build=${2:-$here/../build/c/optimised-kernels}
 rm -rf "$build"
@@ -23,7 +24,7 @@ fail() {
 configure_and_build() {
     rm -rf "$build/lib"
     { cmake -S "$core" -B "$build/lib" -DHASHLOOM_BUILD_SHARED=OFF -DCMAKE_C_COMPILER="$CC" "$@" &&
-        cmake --build "$build/lib"; } >"$build/log" 2>&1 || { cat "$build/log"; fail "does not build: $*"; }
+        cmake --build "$build/lib" -j "$jobs"; } >"$build/log" 2>&1 || { cat "$build/log"; fail "does not build: $*"; }
     find "$build/lib" -name '*.c.o' | grep -E '/src/[a-z0-9]+/' >"$build/kernels"
     find "$build/lib" -name '*.c.o' | grep -vE '/src/[a-z0-9]+/' >"$build/driver"
 }
