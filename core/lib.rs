@@ -124,6 +124,10 @@ pub type hl_isas = u32;
 /// (at most 64). `msg` is `nlanes` pointers, each to `nblocks * block_nbytes` readable bytes of any alignment.
 pub type hl_blocks_fn = unsafe extern "C" fn(state: *mut c_void, msg: *const *const u8, nblocks: usize);
 
+/// Advances all lanes by one block that they share, of which the message schedule is given: word `t`, of the state's word
+/// size, is `W[t] + K[t]`.
+pub type hl_scheduled_fn = unsafe extern "C" fn(state: *mut c_void, schedule: *const c_void);
+
 /// One implementation of one block function for one instruction set.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -138,6 +142,8 @@ pub struct hl_kernel {
     pub isas: hl_isas,
     /// To be called only if `isas & hl_isas_available()` is not 0.
     pub blocks: hl_blocks_fn,
+    /// Under the same condition; `None` if the kernel has none.
+    pub scheduled: Option<hl_scheduled_fn>,
 }
 
 unsafe extern "C" {

@@ -11,7 +11,7 @@
  *   threads     All functions are reentrant and may be called from any number of threads at once, including the very
  *               first call. Two threads may not use the same hl_ctx at the same time.
  *   memory      Nothing is allocated, no file or environment variable is read, nothing is kept after return.
- *               The stack used is below 32 KiB.
+ *               The stack used is below 32 KiB (when compiled with optimisation).
  *   lengths     In bytes. Zero is a length like any other; then the data pointer may be NULL.
  *               A message may have up to HL_MESSAGE_MAX_NBYTES bytes (FIPS 180-4 allows 2^64 - 1 bits).
  *   alignment   None is asked of messages or digests.

@@ -79,7 +79,7 @@ static void check_readable(const void *data, size_t nbytes)
         (void)*bad;
 }
 #else
-#  define check_readable(data, nbytes) ((void)0)
+#  define check_readable(data, nbytes) ((void)(data), (void)(nbytes))
 #endif
 
 static hl_status check_slice(const void *data, size_t nbytes)
@@ -90,7 +90,6 @@ static hl_status check_slice(const void *data, size_t nbytes)
     if (nbytes > HL_MESSAGE_MAX_NBYTES)
         return HL_ELENGTH;
 #endif
-    check_readable(data, nbytes);
     return HL_OK;
 }
 
@@ -104,6 +103,12 @@ static hl_status check_slices(const hl_slice *slices, size_t count)
             return status;
     }
     return HL_OK;
+}
+
+static void check_readable_slices(const hl_slice *slices, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        check_readable(slices[i].data, slices[i].nbytes);
 }
 
 /* What every hashing call needs: a known algorithm with a kernel, and room for the digests. */
@@ -127,9 +132,11 @@ hl_status hl_hash_many(hl_alg alg, const hl_slice *messages, size_t count, uint8
 
     if (status == HL_OK)
         status = check_slices(messages, count);
-    if (status == HL_OK)
-        hli_hash(info, NULL, &(struct hli_messages){.layout = HLI_SLICES, .base = messages, .count = count}, digests);
-    return status;
+    if (status != HL_OK)
+        return status;
+    check_readable_slices(messages, count);
+    hli_hash(info, NULL, &(struct hli_messages){.layout = HLI_SLICES, .base = messages, .count = count}, digests);
+    return HL_OK;
 }
 
 hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const hl_slice *messages, size_t count,
@@ -148,11 +155,14 @@ hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const hl_slice 
         return HL_EISA;
     if (count != 0 && digests == NULL)
         return HL_ENULL;
+    if (count > SIZE_MAX / info->digest_nbytes)
+        return HL_ELENGTH;
     status = check_slices(messages, count);
-    if (status == HL_OK)
-        hli_hash(info, kernel, &(struct hli_messages){.layout = HLI_SLICES, .base = messages, .count = count},
-                 digests);
-    return status;
+    if (status != HL_OK)
+        return status;
+    check_readable_slices(messages, count);
+    hli_hash(info, kernel, &(struct hli_messages){.layout = HLI_SLICES, .base = messages, .count = count}, digests);
+    return HL_OK;
 }
 
 hl_status hl_hash(hl_alg alg, const void *data, size_t nbytes, uint8_t *digest)
@@ -173,7 +183,9 @@ hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_t nbyte
     status = check_slice(base, nbytes);
     if (status != HL_OK)
         return status;
-    for (size_t i = 1; i < count; i++)
+    if (nbytes == 0) /* base may be NULL, to which C adds nothing */
+        stride = 0;
+    for (size_t i = 0; i < count && nbytes > 0; i++)
         check_readable((const uint8_t *)base + i * stride, nbytes);
     hli_hash(info, NULL,
              &(struct hli_messages){
@@ -209,6 +221,7 @@ hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_nbytes, 
             return HL_EOFFSETS;
         last = offset;
     }
+    check_readable(values, values_nbytes);
     hli_hash(info, NULL,
              &(struct hli_messages){.layout = offset_nbytes == 4 ? HLI_OFFSETS32 : HLI_OFFSETS64,
                                     .base = values, .offsets = offsets, .count = count},
@@ -238,6 +251,10 @@ static const hl_alg_info *check_contexts(hl_ctx *const ctxs[], size_t count, hl_
     *status = HL_ENULL;
     if (ctxs == NULL)
         return NULL;
+    *status = HL_ELENGTH;
+    if (count > SIZE_MAX / HL_DIGEST_MAX_NBYTES)
+        return NULL;
+    *status = HL_ENULL;
     for (size_t i = 0; i < count; i++)
         if (ctxs[i] == NULL)
             return NULL;
@@ -264,9 +281,11 @@ hl_status hl_update_many(hl_ctx *const ctxs[], const hl_slice *chunks, size_t co
     for (size_t i = 0; status == HL_OK && i < count; i++)
         if (chunks[i].nbytes > HL_MESSAGE_MAX_NBYTES - ctxs[i]->nbytes)
             status = HL_ELENGTH;
-    if (status == HL_OK)
-        hli_update(info, ctxs, chunks, count);
-    return status;
+    if (status != HL_OK)
+        return status;
+    check_readable_slices(chunks, count);
+    hli_update(info, ctxs, chunks, count);
+    return HL_OK;
 }
 
 hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests)

@@ -5,6 +5,7 @@
 //! them (`hashloom.h`: "nothing is kept after return"). What a call needs beyond that is asserted here, once, so that
 //! the functions are sound whatever the modules above check.
 
+use alloc::vec::Vec;
 use core::ffi::{CStr, c_char};
 use core::mem::MaybeUninit;
 
@@ -12,8 +13,7 @@ use hashloom_sys as sys;
 
 use crate::{Algorithm, Hasher};
 
-/// How many slices and pointers are laid out for C at a time, on the stack: 16 KiB of slices. The lanes run empty at
-/// the end of each window, so it is much larger than the driver's own (128).
+/// How many slices and pointers are laid out for C on the stack: 16 KiB of slices.
 const WINDOW: usize = 1024;
 
 fn alg(algorithm: Algorithm) -> sys::hl_alg {
@@ -184,8 +184,8 @@ pub fn hash(algorithm: Algorithm, message: &[u8], digest: &mut [u8]) {
 }
 
 pub fn hash_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digests: &mut [u8]) {
-    in_windows(algorithm, messages, digests, |slices, digests| {
-        // SAFETY: in_windows gives live slices and room for a digest of each.
+    with_slices(algorithm, messages, digests, |slices, digests| {
+        // SAFETY: with_slices gives live slices and room for a digest of each.
         unsafe { sys::hl_hash_many(alg(algorithm), slices.as_ptr(), slices.len(), digests) }
     });
 }
@@ -194,27 +194,29 @@ pub fn hash_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digests: 
 pub fn hash_many_with<M: AsRef<[u8]>>(index: usize, algorithm: Algorithm, messages: &[M], digests: &mut [u8]) {
     let kernel = sys::hl_kernel_at(index);
     assert!(!kernel.is_null());
-    in_windows(algorithm, messages, digests, |slices, digests| {
-        // SAFETY: the kernel is one of the table; in_windows gives live slices and room for a digest of each.
+    with_slices(algorithm, messages, digests, |slices, digests| {
+        // SAFETY: the kernel is one of the table; with_slices gives live slices and room for a digest of each.
         unsafe { sys::hl_hash_many_with(kernel, alg(algorithm), slices.as_ptr(), slices.len(), digests) }
     });
 }
 
-/// Calls `run` with up to `WINDOW` messages at a time and the pointer to room for their digests.
+/// Calls `run` with all messages as C takes them and the pointer to room for their digests.
 ///
-/// The layout of `&[u8]` is not specified, so an array of them cannot be handed to C as it is.
-fn in_windows<M: AsRef<[u8]>>(
+/// The layout of `&[u8]` is not specified, so an array of them cannot be handed to C as it is. All go in one call, so
+/// that long messages far from each other meet in the lanes.
+fn with_slices<M: AsRef<[u8]>>(
     algorithm: Algorithm,
     messages: &[M],
     digests: &mut [u8],
     run: impl Fn(&[sys::hl_slice], *mut u8) -> sys::hl_status,
 ) {
-    let digest_len = algorithm.digest_len();
-    assert_eq!(messages.len().checked_mul(digest_len), Some(digests.len()));
-    let mut slices = Window::new();
-    for (messages, digests) in messages.chunks(WINDOW).zip(digests.chunks_mut(WINDOW * digest_len)) {
-        check(run(slices.fill(messages.iter().map(|message| slice(message.as_ref()))), digests.as_mut_ptr()));
-    }
+    assert_eq!(messages.len().checked_mul(algorithm.digest_len()), Some(digests.len()));
+    let slices = messages.iter().map(|message| slice(message.as_ref()));
+    check(if messages.len() <= WINDOW {
+        run(Window::new().fill(slices), digests.as_mut_ptr())
+    } else {
+        run(&slices.collect::<Vec<_>>(), digests.as_mut_ptr())
+    });
 }
 
 pub fn hash_rows(algorithm: Algorithm, data: &[u8], stride: usize, nbytes: usize, count: usize, digests: &mut [u8]) {

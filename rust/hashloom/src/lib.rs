@@ -26,9 +26,9 @@
 //! | the files of a torrent | [`torrent::verify`] |
 //! | which kernels there are, and a choice among them | [`kernels`] |
 //!
-//! What holds for every function: lengths are in bytes; zero is a length like any other; nothing is allocated, no file
-//! or environment variable is read; all of it may be called from any number of threads at once. A message may have up
-//! to 2<sup>61</sup> − 1 bytes; one longer, which takes years to hash, is a panic.
+//! What holds for every function of the table: lengths are in bytes; zero is a length like any other; nothing is
+//! allocated (but see [`hash_many`]), no file or environment variable is read; all of it may be called from any number of
+//! threads at once. A message may have up to 2<sup>61</sup> − 1 bytes; one longer, which takes years to hash, is a panic.
 //!
 //! `Sha256::digest_many` has the shape that the RustCrypto traits discuss for hashing many messages
 //! ([RustCrypto/traits#2478](https://github.com/RustCrypto/traits/issues/2478)): a slice of messages, a slice of
@@ -37,7 +37,7 @@
 //! # Features
 //!
 //! - `std` (default): [`std::io::Write`] for the hashers, and everything that reads files. Without it the crate is
-//!   `no_std` and needs `alloc` for error texts only.
+//!   `no_std` and needs `alloc`.
 //! - `oid` (default): `digest::const_oid::AssociatedOid` for [`Sha1`] and [`Sha256`].
 //! - `zeroize`: hashers wipe themselves when dropped.
 #![cfg_attr(not(feature = "std"), no_std)]

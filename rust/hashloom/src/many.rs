@@ -24,8 +24,8 @@ pub fn hash(algorithm: Algorithm, message: &[u8]) -> Digest {
 /// The digests of many messages, side by side in lanes: that of `messages[i]` is written to the `i`-th `digest_len`
 /// bytes of `digests`.
 ///
-/// Any number of messages of any mixture of lengths; fastest if messages of similar length are neighbours, above all
-/// the long ones. Nothing is allocated.
+/// Any number of messages of any mixture of lengths. Up to 1,024 messages nothing is allocated, beyond that an array of
+/// 16 bytes a message.
 ///
 /// # Panics
 ///

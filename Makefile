@@ -1,0 +1,60 @@
+# Makefile: the front door. The C library itself is built by CMake or a bare cc (README.md), the rest by Cargo.
+#
+# SPDX-License-Identifier: MIT OR Apache-2.0
+
+PREFIX ?= /usr/local
+HASHLOOM := target/release/hashloom
+
+.PHONY: help build demo test test-all bench bench-kernels fuzz install clean
+
+help:
+	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image'
+	@echo 'make build          the program: $(HASHLOOM)'
+	@echo 'make test           every test that takes minutes; what is missing is installed or named'
+	@echo 'make test-all       the slow ones too: over 4 GiB, valgrind, every compiler found'
+	@echo 'make bench          ratios to OpenSSL, openssl, sha1sum; make bench-kernels: each kernel'
+	@echo 'make fuzz           fuzz the bencode and torrent parsers and the C library, 10 minutes each'
+	@echo 'make install        the program, into PREFIX=$(PREFIX) (DESTDIR is respected)'
+	@echo 'make clean          remove everything built'
+
+build:
+	@tools/setup.sh demo
+	cargo build --release --locked --package hashloom-cli
+
+demo:
+	@tools/setup.sh demo
+	@tools/demo.sh
+
+test:
+	@tools/setup.sh test
+	@test/run.sh quick
+
+test-all:
+	@tools/setup.sh test
+	@test/run.sh all
+
+build/bench/bench: bench/bench.c $(wildcard core/src/*.* core/src/*/*.* core/include/*.h)
+	@mkdir -p build/bench
+	$(CC) -O2 -Wall -Wextra -Icore/include -o $@ bench/bench.c core/src/*.c core/src/*/*.c -lcrypto
+
+bench: build
+	@tools/setup.sh bench
+	@$(MAKE) --no-print-directory build/bench/bench
+	@build/bench/bench compare
+	@echo
+	@bench/verify.py $(HASHLOOM)
+
+bench-kernels:
+	@tools/setup.sh bench
+	@$(MAKE) --no-print-directory build/bench/bench
+	@build/bench/bench kernels
+
+fuzz:
+	@tools/setup.sh test
+	@test/run.sh fuzz
+
+install: build
+	install -D -m 755 $(HASHLOOM) $(DESTDIR)$(PREFIX)/bin/hashloom
+
+clean:
+	rm -rf build target

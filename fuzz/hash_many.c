@@ -1,0 +1,270 @@
+/* hash_many.c: fuzzing the lane driver: every form of call and every kernel on the same messages must give the digests
+ * of test/reference.c, and touch nothing beyond messages, digests and contexts.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * An input is read as a description of a call: the algorithm, then the messages' lengths in runs, then how streams are
+ * split. The messages' bytes are the input's own, repeated with a step, so that lanes differ.
+ *
+ * With -DLIBFUZZER and -fsanitize=fuzzer (clang) libFuzzer makes the inputs. Without, this is a program for any
+ * compiler:
+ *
+ *   hash_many FILE ...                          replays inputs
+ *   hash_many [--seconds N | --runs N] [--seed N]   random inputs; the seed is printed, and an input that fails is
+ *                                               left in fuzz-failed.bin
+ */
+#include "test.h"
+
+#include <stdint.h>
+#include <time.h>
+
+enum { COUNT_MAX = 400, MESSAGE_MAX_NBYTES = 20000, TOTAL_MAX_NBYTES = 600000, INPUT_MAX_NBYTES = 600 };
+
+static struct input {
+    const uint8_t *bytes;
+    size_t nbytes, at;
+} input;
+
+/* The next byte of the input; zeros after its end. */
+static unsigned next_byte(void)
+{
+    return input.at < input.nbytes ? input.bytes[input.at++] : 0;
+}
+
+static unsigned next_word(void)
+{
+    const unsigned low = next_byte();
+    return low | next_byte() << 8;
+}
+
+static struct guarded data_memory, digest_memory, ctx_memory;
+static hl_slice messages[COUNT_MAX];
+static int64_t offsets64[COUNT_MAX + 1];
+static int32_t offsets32[COUNT_MAX + 1];
+static uint8_t expected[COUNT_MAX * HL_DIGEST_MAX_NBYTES];
+
+static void fail(const hl_alg_info *alg, const char *call, size_t i, size_t count, size_t nbytes)
+{
+    fprintf(stderr, "fuzz/hash_many: %s: %s: message %zu of %zu, %zu bytes: the digest is wrong\n", alg->name, call, i,
+            count, nbytes);
+    abort();
+}
+
+static void check(const hl_alg_info *alg, const char *call, hl_status status, const uint8_t *digests, size_t count)
+{
+    const size_t size = alg->digest_nbytes;
+
+    if (status != HL_OK) {
+        fprintf(stderr, "fuzz/hash_many: %s: %s: %s\n", alg->name, call, hl_strerror(status));
+        abort();
+    }
+    for (size_t i = 0; i < count; i++)
+        if (memcmp(digests + i * size, expected + i * size, size) != 0)
+            fail(alg, call, i, count, messages[i].nbytes);
+    if (digests != digest_memory.begin && digests[-1] != 0xa5)
+        fail(alg, "written before the digests", 0, count, 0);
+}
+
+/* Reads lengths, in runs of near ones, and lays the messages side by side up to the end of data_memory. */
+static size_t make_messages(const hl_alg_info *alg)
+{
+    size_t count = 0, total = 0, gap = next_byte() % 4 == 0 ? next_byte() % 70 : 0, nruns = next_byte() % 12 + 1;
+
+    while (nruns-- > 0 && count < COUNT_MAX) {
+        const unsigned kind = next_byte();
+        const size_t run = kind % 8 == 0 ? next_byte() + 1 : kind % 8 < 4 ? next_byte() % 20 + 1 : 1;
+        size_t nbytes = kind / 8 % 8 == 0 ? next_word() % MESSAGE_MAX_NBYTES
+                                          : next_byte() % 5 * alg->block_nbytes + next_byte() % (alg->block_nbytes + 9);
+        const size_t step = kind / 64 == 0 ? next_byte() % 70 : 0; /* or all of one length */
+        for (size_t i = 0; i < run && count < COUNT_MAX; i++, nbytes += step) {
+            if (total + nbytes + gap > TOTAL_MAX_NBYTES)
+                break;
+            messages[count++].nbytes = nbytes;
+            total += nbytes + gap;
+        }
+    }
+
+    uint8_t *at = data_memory.end - total;
+    const uint8_t step = (uint8_t)(next_byte() | 1);
+    for (size_t i = 0; i < total; i++)
+        at[i] = (uint8_t)(input.bytes[i % (input.nbytes + 1) % INPUT_MAX_NBYTES] + i / 64 * step);
+    offsets64[0] = at - data_memory.begin;
+    for (size_t m = 0; m < count; m++) {
+        messages[m].data = at;
+        at += messages[m].nbytes + gap;
+    }
+    /* For offsets the messages must touch: a gap belongs to the message before it. */
+    for (size_t m = 0; m < count; m++) {
+        messages[m].nbytes += gap;
+        offsets64[m + 1] = offsets64[m] + (int64_t)messages[m].nbytes;
+    }
+    for (size_t m = 0; m <= count; m++)
+        offsets32[m] = (int32_t)offsets64[m];
+    return count;
+}
+
+static void check_streams(const hl_alg_info *alg, size_t count)
+{
+    static hl_ctx *chosen[COUNT_MAX];
+    static hl_slice chunks[COUNT_MAX];
+    static size_t at[COUNT_MAX];
+    hl_ctx *ctxs = (hl_ctx *)(void *)ctx_memory.end - count;
+    uint8_t *digests = digest_memory.end - count * alg->digest_nbytes;
+    const size_t chunk = next_word() % 3000 + 1, spread = next_byte();
+    size_t nleft = count;
+
+    for (size_t i = 0; i < count; i++) {
+        hl_init(&ctxs[i], alg->alg);
+        at[i] = 0;
+    }
+    for (size_t round = 0; nleft > 0; round++) {
+        size_t n = 0;
+        for (size_t i = 0; i < count; i++) {
+            const size_t left = messages[i].nbytes - at[i];
+            const size_t want = chunk + i * spread % 200;
+            if (left == 0 || (round + i) % 5 == 4)
+                continue;
+            chunks[n] = (hl_slice){(const uint8_t *)messages[i].data + at[i], want < left ? want : left};
+            at[i] += chunks[n].nbytes;
+            chosen[n++] = &ctxs[i];
+        }
+        if (hl_update_many(chosen, chunks, n) != HL_OK)
+            fail(alg, "hl_update_many", n, count, 0);
+        nleft = 0;
+        for (size_t i = 0; i < count; i++)
+            nleft += at[i] < messages[i].nbytes;
+    }
+    for (size_t i = 0; i < count; i++)
+        chosen[i] = &ctxs[i];
+    memset(digest_memory.begin, 0xa5, (size_t)(digest_memory.end - digest_memory.begin));
+    check(alg, "streams", hl_final_many(chosen, count, digests), digests, count);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
+{
+    static uint8_t padded[INPUT_MAX_NBYTES + 1]; /* never empty */
+
+    if (data_memory.begin == NULL) {
+        data_memory = guard_new(TOTAL_MAX_NBYTES);
+        digest_memory = guard_new(COUNT_MAX * HL_DIGEST_MAX_NBYTES);
+        ctx_memory = guard_new(COUNT_MAX * sizeof(hl_ctx));
+    }
+    if (nbytes > INPUT_MAX_NBYTES)
+        nbytes = INPUT_MAX_NBYTES;
+    memset(padded, 0, sizeof padded);
+    if (nbytes > 0)
+        memcpy(padded, bytes, nbytes);
+    input = (struct input){padded, nbytes, 0};
+
+    const hl_alg_info *alg = hl_alg_at(next_byte() % hl_alg_count());
+    const size_t count = make_messages(alg), size = alg->digest_nbytes;
+    uint8_t *const digests = digest_memory.end - count * size;
+    const size_t values_nbytes = (size_t)(data_memory.end - data_memory.begin);
+
+    for (size_t i = 0; i < count; i++)
+        oracle(alg, messages[i].data, messages[i].nbytes, expected + i * size);
+
+#define DIGESTS() memset(digest_memory.begin, 0xa5, (size_t)(digest_memory.end - digest_memory.begin))
+    for (size_t k = 0; k < hl_kernel_count(); k++) {
+        const hl_kernel *kernel = hl_kernel_at(k);
+        if (kernel->body != alg->body || (kernel->isas & hl_isas_available()) == 0)
+            continue;
+        DIGESTS();
+        check(alg, kernel_name(kernel), hl_hash_many_with(kernel, alg->alg, messages, count, digests), digests, count);
+    }
+
+    /* The choice among some of the instruction sets, in all forms. */
+    hl_isas isas = next_byte() & hl_isas_available();
+    if (hl_restrict(isas) != HL_OK)
+        fail(alg, "hl_restrict", 0, count, 0);
+    if (hl_kernel_chosen(alg->alg, 1) == NULL)
+        hl_restrict(0);
+    DIGESTS();
+    check(alg, "hl_hash_many", hl_hash_many(alg->alg, messages, count, digests), digests, count);
+    DIGESTS();
+    check(alg, "hl_hash_offsets 32",
+          hl_hash_offsets(alg->alg, data_memory.begin, values_nbytes, offsets32, 4, count, digests), digests, count);
+    DIGESTS();
+    check(alg, "hl_hash_offsets 64",
+          hl_hash_offsets(alg->alg, data_memory.begin, values_nbytes, offsets64, 8, count, digests), digests, count);
+    check_streams(alg, count);
+
+    /* Rows: as many as there is room for at some stride, up to the end of the memory. */
+    const size_t row_nbytes = next_word() % 1200, stride = next_byte() % 2 ? row_nbytes : next_word() % 700;
+    const size_t nrows = next_byte() + 1;
+    const uint8_t *base = data_memory.end - ((nrows - 1) * stride + row_nbytes);
+    for (size_t i = 0; i < nrows; i++) {
+        messages[i] = (hl_slice){base + i * stride, row_nbytes};
+        oracle(alg, messages[i].data, row_nbytes, expected + i * size);
+    }
+    uint8_t *const row_digests = digest_memory.end - nrows * size;
+    DIGESTS();
+    check(alg, "hl_hash_rows", hl_hash_rows(alg->alg, base, stride, row_nbytes, nrows, row_digests), row_digests,
+          nrows);
+#undef DIGESTS
+    hl_restrict(0);
+    return 0;
+}
+
+#ifndef LIBFUZZER
+static int replay(const char *path)
+{
+    static uint8_t bytes[INPUT_MAX_NBYTES];
+    FILE *file = fopen(path, "rb");
+
+    if (file == NULL) {
+        perror(path);
+        return 2;
+    }
+    const size_t nbytes = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    LLVMFuzzerTestOneInput(bytes, nbytes);
+    printf("%s: ok\n", path);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long long seconds = 5, runs = 0, seed = (unsigned long long)time(NULL), done = 0;
+
+    for (int i = 1; i < argc; i++) {
+        if (i + 1 < argc && strcmp(argv[i], "--seconds") == 0) {
+            seconds = strtoull(argv[++i], NULL, 0);
+        } else if (i + 1 < argc && strcmp(argv[i], "--runs") == 0) {
+            runs = strtoull(argv[++i], NULL, 0);
+        } else if (i + 1 < argc && strcmp(argv[i], "--seed") == 0) {
+            seed = strtoull(argv[++i], NULL, 0);
+        } else if (argv[i][0] != '-') {
+            if (replay(argv[i]) != 0)
+                return 2;
+            done++;
+        } else {
+            fprintf(stderr, "usage: %s [--seconds N | --runs N] [--seed N] | FILE ...\n", argv[0]);
+            return 2;
+        }
+    }
+    if (done > 0)
+        return 0;
+
+    const time_t end = time(NULL) + (time_t)seconds;
+    printf("fuzz/hash_many: seed %llu\n", seed);
+    fflush(stdout);
+    for (; runs != 0 ? done < runs : time(NULL) < end; done++) {
+        uint8_t bytes[INPUT_MAX_NBYTES];
+        random_restart(seed + done);
+        const size_t nbytes = random_below(INPUT_MAX_NBYTES) + 1;
+        random_fill(bytes, nbytes);
+        /* Written first, for a crash leaves no time; a run that ends well takes it away. */
+        FILE *file = fopen("fuzz-failed.bin", "wb");
+        if (file != NULL) {
+            fwrite(bytes, 1, nbytes, file);
+            fclose(file);
+        }
+        LLVMFuzzerTestOneInput(bytes, nbytes);
+    }
+    remove("fuzz-failed.bin");
+    printf("fuzz/hash_many: %llu inputs, all right\n1 passed, 0 failed, 0 skipped\n", done);
+    return 0;
+}
+#endif

@@ -1,0 +1,491 @@
+/* api.c: the public calls: that all forms agree, what they take, what they refuse, and that nothing is written when they
+ * refuse.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#include "test.h"
+
+#include <stdint.h>
+
+enum { COUNT = 200, LONG_MAX_NBYTES = 1500, POISON = 0xa5 };
+
+#define OFF_TABLE ((hl_alg)99)
+
+/* ---- Enumeration and names ---- */
+
+static void check_names(void)
+{
+    char text[64];
+
+    test_case("algorithms are listed, found and named");
+    CHECK(hl_alg_count() >= 2, "%zu algorithms", hl_alg_count());
+    CHECK(hl_alg_at(hl_alg_count()) == NULL && hl_alg_at(SIZE_MAX) == NULL, "beyond the last");
+    for (size_t i = 0; i < hl_alg_count(); i++) {
+        const hl_alg_info *alg = hl_alg_at(i);
+        CHECK(hl_alg_find(alg->alg) == alg && hl_alg_named(alg->name) == alg, "%s", alg->name);
+        CHECK(alg->digest_nbytes <= HL_DIGEST_MAX_NBYTES && alg->block_nbytes <= HL_BLOCK_MAX_NBYTES, "%s", alg->name);
+        CHECK(alg->digest_nbytes <= alg->nwords * alg->word_nbytes, "%s", alg->name);
+        CHECK(alg->nwords * alg->word_nbytes <= sizeof((hl_ctx *)0)->state, "%s", alg->name);
+        snprintf(text, sizeof text, "%sx", alg->name);
+        CHECK(hl_alg_named(text) == NULL, "%s", text);
+        text[strlen(alg->name) - 1] = '\0';
+        CHECK(hl_alg_named(text) == NULL, "%s", text);
+    }
+    CHECK(hl_alg_named("") == NULL && hl_alg_named(NULL) == NULL && hl_alg_named("SHA256") == NULL, "no such name");
+    CHECK(hl_alg_find((hl_alg)0) == NULL && hl_alg_find(OFF_TABLE) == NULL, "no such algorithm");
+    CHECK(hl_alg_find(HL_SHA1)->digest_nbytes == HL_SHA1_DIGEST_NBYTES &&
+              hl_alg_find(HL_SHA256)->digest_nbytes == HL_SHA256_DIGEST_NBYTES,
+          "the macros' sizes");
+
+    test_case("instruction sets are listed and named");
+    CHECK(hl_isa_count() >= 2 && hl_isa_count() <= 32, "%zu", hl_isa_count());
+    CHECK(hl_isa_name(hl_isa_count()) == NULL && hl_isa_name(SIZE_MAX) == NULL, "beyond the last");
+    for (size_t i = 0; i < hl_isa_count(); i++)
+        CHECK(hl_isa_named(hl_isa_name(i)) == (hl_isas)1 << i, "%s", hl_isa_name(i));
+    CHECK(hl_isa_named("") == 0 && hl_isa_named(NULL) == 0 && hl_isa_named("SCALAR") == 0, "no such name");
+    CHECK((hl_isas_available() & hl_isa_named("scalar")) != 0, "scalar is always there");
+    CHECK(hl_isas_allowed() == hl_isas_available(), "nothing is restricted at first");
+    CHECK(((uint64_t)hl_isas_available() >> hl_isa_count()) == 0, "only listed ones are available");
+
+    test_case("kernels are listed");
+    CHECK(hl_kernel_at(hl_kernel_count()) == NULL && hl_kernel_at(SIZE_MAX) == NULL, "beyond the last");
+    for (size_t i = 0; i < hl_kernel_count(); i++) {
+        const hl_kernel *kernel = hl_kernel_at(i);
+        CHECK(kernel->isas != 0 && kernel->isas == hl_isa_named(kernel->isa), "%s", kernel_name(kernel));
+        CHECK(kernel->blocks != NULL && kernel->nlanes >= 1 && kernel->nlanes <= HL_LANES_MAX, "%s",
+              kernel_name(kernel));
+        for (size_t j = 0; j < i; j++)
+            CHECK(hl_kernel_at(j)->body != kernel->body || hl_kernel_at(j)->isas != kernel->isas ||
+                      hl_kernel_at(j)->nlanes != kernel->nlanes,
+                  "%s is there twice", kernel_name(kernel));
+    }
+    for (size_t a = 0; a < hl_alg_count(); a++) {
+        hl_isas isas = 0;
+        for (size_t i = 0; i < hl_kernel_count(); i++)
+            if (hl_kernel_at(i)->body == hl_alg_at(a)->body)
+                isas |= hl_kernel_at(i)->isas;
+        CHECK((isas & hl_isa_named("scalar")) != 0, "%s has no scalar kernel", hl_alg_at(a)->name);
+    }
+
+    test_case("version and errors have texts");
+    snprintf(text, sizeof text, "%d.%d.%d", HL_VERSION_MAJOR, HL_VERSION_MINOR, HL_VERSION_PATCH);
+    CHECK(strcmp(hl_version(), text) == 0, "%s", hl_version());
+    for (int s = -1; s <= HL_EKERNEL + 1; s++) {
+        const char *sentence = hl_strerror((hl_status)s);
+        if (CHECK(sentence != NULL && sentence[0] != '\0', "status %d", s))
+            CHECK(sentence[strlen(sentence) - 1] != '.', "%s", sentence);
+        for (int other = HL_OK; other < s && s <= HL_EKERNEL; other++)
+            CHECK(strcmp(sentence, hl_strerror((hl_status)other)) != 0, "%d and %d", s, other);
+    }
+}
+
+/* ---- All forms agree ---- */
+
+static uint8_t *expect_digests(const hl_alg_info *alg, const hl_slice messages[], size_t count)
+{
+    uint8_t *digests = malloc(count * alg->digest_nbytes + 1);
+
+    for (size_t i = 0; i < count; i++)
+        oracle(alg, messages[i].data, messages[i].nbytes, digests + i * alg->digest_nbytes);
+    return digests;
+}
+
+static void check_forms(const hl_alg_info *alg, const char *when)
+{
+    static int64_t offsets64[COUNT + 1];
+    static int32_t offsets32[COUNT + 1];
+    static hl_slice messages[COUNT];
+    static hl_ctx ctxs[COUNT], *all[COUNT];
+    static uint8_t digests[COUNT * HL_DIGEST_MAX_NBYTES];
+    const size_t size = alg->digest_nbytes;
+    const size_t count = random_below(COUNT) + 1;
+    const uint8_t *values = random_pool(COUNT * LONG_MAX_NBYTES);
+
+    offsets64[0] = offsets32[0] = (int32_t)random_below(50);
+    for (size_t i = 0; i < count; i++) {
+        const size_t nbytes = random_length(LONG_MAX_NBYTES - 1);
+        messages[i] = (hl_slice){values + offsets64[i], nbytes};
+        offsets64[i + 1] = offsets64[i] + (int64_t)nbytes;
+        offsets32[i + 1] = offsets32[i] + (int32_t)nbytes;
+    }
+    uint8_t *expected = expect_digests(alg, messages, count);
+
+#define SAME(call, n) \
+    do { \
+        memset(digests, POISON, sizeof digests); \
+        const hl_status status = (call); \
+        CHECK(status == HL_OK, "%s: %s: %s", when, #call, hl_strerror(status)); \
+        for (size_t i_ = 0; i_ < (n); i_++) \
+            CHECK(memcmp(digests + i_ * size, expected + i_ * size, size) == 0, "%s: %s: digest %zu of %zu", when, \
+                  #call, i_, (size_t)(n)); \
+        for (size_t i_ = (n) * size; i_ < sizeof digests; i_++) \
+            if (digests[i_] != POISON) { \
+                CHECK(0, "%s: %s: written beyond %zu digests", when, #call, (size_t)(n)); \
+                break; \
+            } \
+    } while (0)
+
+    SAME(hl_hash_many(alg->alg, messages, count, digests), count);
+    SAME(hl_hash_offsets(alg->alg, values, (size_t)offsets64[count], offsets32, 4, count, digests), count);
+    SAME(hl_hash_offsets(alg->alg, values, (size_t)offsets64[count], offsets64, 8, count, digests), count);
+    for (size_t i = 0; i < count; i++) {
+        all[i] = &ctxs[i];
+        CHECK(hl_init(&ctxs[i], alg->alg) == HL_OK, "%s: hl_init", when);
+    }
+    CHECK(hl_update_many(all, messages, count) == HL_OK, "%s: hl_update_many", when);
+    SAME(hl_final_many(all, count, digests), count);
+    for (size_t i = 0; i < count; i += 17) {
+        uint8_t digest[HL_DIGEST_MAX_NBYTES];
+        CHECK(hl_hash(alg->alg, messages[i].data, messages[i].nbytes, digest) == HL_OK &&
+                  memcmp(digest, expected + i * size, size) == 0,
+              "%s: hl_hash of %zu bytes", when, messages[i].nbytes);
+    }
+    free(expected);
+
+    /* Rows: side by side, apart, overlapping, all the same. */
+    const size_t nbytes = random_length(LONG_MAX_NBYTES / 2);
+    const size_t strides[] = {nbytes, nbytes + random_below(99) + 1, nbytes / 3, 1, 0};
+    for (size_t s = 0; s < sizeof strides / sizeof strides[0]; s++) {
+        for (size_t i = 0; i < count; i++)
+            messages[i] = (hl_slice){values + i * strides[s], nbytes};
+        expected = expect_digests(alg, messages, count);
+        SAME(hl_hash_rows(alg->alg, values, strides[s], nbytes, count, digests), count);
+        free(expected);
+    }
+#undef SAME
+}
+
+static void check_restriction(const hl_alg_info *alg)
+{
+    const hl_isas available = hl_isas_available();
+    hl_isas mask = 0;
+
+    /* Every subset of the available ones: (m - available) & available counts through them. */
+    do {
+        char when[32];
+        snprintf(when, sizeof when, "isas %#x", (unsigned)mask);
+        CHECK(hl_restrict(mask) == HL_OK, "%s", when);
+        CHECK(hl_isas_allowed() == (mask == 0 ? available : mask), "%s: allowed %#x", when, (unsigned)hl_isas_allowed());
+        CHECK(hl_isas_available() == available, "%s: available %#x", when, (unsigned)hl_isas_available());
+
+        int has_kernel = 0;
+        for (size_t k = 0; k < hl_kernel_count(); k++)
+            has_kernel |= hl_kernel_at(k)->body == alg->body && (hl_kernel_at(k)->isas & hl_isas_allowed()) != 0;
+        for (size_t n = 1; n < 200; n += n < 70 ? 1 : 43) {
+            const hl_kernel *kernel = hl_kernel_chosen(alg->alg, n);
+            CHECK((kernel != NULL) == has_kernel, "%s: a kernel for %zu messages", when, n);
+            CHECK(kernel == NULL || (kernel->body == alg->body && (kernel->isas & hl_isas_allowed()) != 0),
+                  "%s: %s for %zu messages", when, kernel_name(kernel), n);
+        }
+        CHECK(hl_kernel_chosen(alg->alg, SIZE_MAX) == hl_kernel_chosen(alg->alg, 1000000), "%s: the limit", when);
+        if (has_kernel) {
+            check_forms(alg, when);
+        } else {
+            uint8_t digest[HL_DIGEST_MAX_NBYTES];
+            hl_ctx ctx, *one = &ctx;
+            CHECK(hl_hash(alg->alg, "", 0, digest) == HL_EKERNEL, "%s: hl_hash", when);
+            CHECK(hl_hash_rows(alg->alg, "", 0, 0, 1, digest) == HL_EKERNEL, "%s: hl_hash_rows", when);
+            CHECK(hl_init(&ctx, alg->alg) == HL_OK && hl_update_many(&one, &(hl_slice){"", 0}, 1) == HL_EKERNEL &&
+                      hl_final(&ctx, digest) == HL_EKERNEL,
+                  "%s: streams", when);
+        }
+        mask = (mask - available) & available;
+    } while (mask != 0);
+    CHECK(hl_restrict(0) == HL_OK && hl_isas_allowed() == available, "taken back");
+}
+
+static void check_refused_restriction(void)
+{
+    const hl_isas available = hl_isas_available(), one = available & (~available + 1);
+
+    CHECK(hl_restrict(one) == HL_OK, "one");
+    for (unsigned bit = 0; bit < 32; bit++) {
+        const hl_isas isa = (hl_isas)1 << bit;
+        if ((available & isa) != 0)
+            continue;
+        CHECK(hl_restrict(isa) == HL_EISA && hl_restrict(isa | one) == HL_EISA, "bit %u", bit);
+        CHECK(hl_isas_allowed() == one && hl_isas_available() == available, "bit %u: changed", bit);
+    }
+    CHECK(hl_restrict(~(hl_isas)0) == HL_EISA, "all bits");
+    CHECK(hl_isas_allowed() == one, "changed");
+    CHECK(hl_restrict(0) == HL_OK && hl_isas_allowed() == available, "taken back");
+}
+
+/* ---- Empty messages and NULL ---- */
+
+static void check_empty(const hl_alg_info *alg)
+{
+    static const int32_t offsets32[4] = {0, 0, 0, 0};
+    static const int64_t offsets64[4] = {7, 7, 7, 7};
+    const hl_slice none[3] = {{NULL, 0}, {"", 0}, {NULL, 0}};
+    uint8_t expected[HL_DIGEST_MAX_NBYTES], digests[3 * HL_DIGEST_MAX_NBYTES];
+    hl_ctx ctxs[3], *all[3] = {&ctxs[0], &ctxs[1], &ctxs[2]};
+
+    oracle(alg, "", 0, expected);
+#define EMPTY(call, n) \
+    do { \
+        const size_t n_ = (n); \
+        memset(digests, POISON, sizeof digests); \
+        CHECK((call) == HL_OK, "%s", #call); \
+        for (size_t i_ = 0; i_ < n_; i_++) \
+            CHECK(memcmp(digests + i_ * alg->digest_nbytes, expected, alg->digest_nbytes) == 0, "%s", #call); \
+        CHECK(digests[n_ * alg->digest_nbytes] == POISON, "%s: written beyond", #call); \
+    } while (0)
+    EMPTY(hl_hash(alg->alg, NULL, 0, digests), 1);
+    EMPTY(hl_hash_many(alg->alg, none, 2, digests), 2);
+    EMPTY(hl_hash_rows(alg->alg, NULL, 0, 0, 2, digests), 2);
+    EMPTY(hl_hash_rows(alg->alg, NULL, 100, 0, 2, digests), 2);
+    EMPTY(hl_hash_offsets(alg->alg, NULL, 0, offsets32, 4, 2, digests), 2);
+    EMPTY(hl_hash_offsets(alg->alg, "1234567", 7, offsets64, 8, 2, digests), 2);
+    hl_init(&ctxs[0], alg->alg);
+    EMPTY(hl_final(&ctxs[0], digests), 1);
+    hl_init(&ctxs[0], alg->alg);
+    CHECK(hl_update(&ctxs[0], NULL, 0) == HL_OK, "hl_update of nothing");
+    EMPTY(hl_final(&ctxs[0], digests), 1);
+    for (int i = 0; i < 3; i++)
+        hl_init(&ctxs[i], alg->alg);
+    CHECK(hl_update_many(all, none, 3) == HL_OK, "hl_update_many of nothing");
+    EMPTY(hl_final_many(all, 2, digests), 2);
+
+    /* No message at all: nothing is needed and nothing written. */
+    EMPTY(hl_hash_many(alg->alg, NULL, 0, NULL), 0);
+    EMPTY(hl_hash_many(alg->alg, none, 0, digests), 0);
+    EMPTY(hl_hash_rows(alg->alg, NULL, 0, 0, 0, NULL), 0);
+    EMPTY(hl_hash_rows(alg->alg, NULL, 64, 64, 0, digests), 0);
+    EMPTY(hl_hash_offsets(alg->alg, NULL, 0, NULL, 4, 0, NULL), 0);
+    EMPTY(hl_hash_offsets(alg->alg, NULL, 0, NULL, 8, 0, digests), 0);
+    EMPTY(hl_update_many(NULL, NULL, 0), 0);
+    EMPTY(hl_final_many(NULL, 0, NULL), 0);
+#undef EMPTY
+}
+
+/* ---- Errors ---- */
+
+static uint8_t guarded_digests[8 * HL_DIGEST_MAX_NBYTES];
+
+static void refuse(hl_status found, hl_status wanted, const char *call)
+{
+    CHECK(found == wanted, "%s: expected \"%s\", got \"%s\"", call, hl_strerror(wanted), hl_strerror(found));
+    for (size_t i = 0; i < sizeof guarded_digests; i++)
+        if (guarded_digests[i] != POISON) {
+            CHECK(0, "%s: wrote byte %zu of the digests", call, i);
+            memset(guarded_digests, POISON, sizeof guarded_digests);
+            break;
+        }
+}
+#define REFUSE(call, status) refuse((call), (status), #call)
+
+static void check_errors(const hl_alg_info *alg)
+{
+    const hl_alg a = alg->alg;
+    const hl_slice good[3] = {{"abc", 3}, {"def", 3}, {"ghi", 3}};
+    const hl_slice no_data[3] = {{"abc", 3}, {"def", 3}, {NULL, 1}};
+    uint8_t *const to = guarded_digests;
+    const hl_kernel *kernel = hl_kernel_chosen(a, 1);
+
+    memset(guarded_digests, POISON, sizeof guarded_digests);
+    REFUSE(hl_hash(OFF_TABLE, "abc", 3, to), HL_EALG);
+    REFUSE(hl_hash((hl_alg)0, "abc", 3, to), HL_EALG);
+    REFUSE(hl_hash((hl_alg)-1, "abc", 3, to), HL_EALG);
+    REFUSE(hl_hash(a, NULL, 3, to), HL_ENULL);
+    REFUSE(hl_hash(a, "abc", 3, NULL), HL_ENULL);
+
+    REFUSE(hl_hash_many(OFF_TABLE, good, 3, to), HL_EALG);
+    REFUSE(hl_hash_many(a, NULL, 3, to), HL_ENULL);
+    REFUSE(hl_hash_many(a, good, 3, NULL), HL_ENULL);
+    REFUSE(hl_hash_many(a, no_data, 3, to), HL_ENULL);
+    REFUSE(hl_hash_many(a, good, SIZE_MAX / alg->digest_nbytes + 1, to), HL_ELENGTH);
+    REFUSE(hl_hash_many(a, good, SIZE_MAX, to), HL_ELENGTH);
+
+    REFUSE(hl_hash_rows(OFF_TABLE, "abc", 1, 1, 3, to), HL_EALG);
+    REFUSE(hl_hash_rows(a, NULL, 1, 1, 3, to), HL_ENULL);
+    REFUSE(hl_hash_rows(a, "abc", 1, 1, 3, NULL), HL_ENULL);
+    REFUSE(hl_hash_rows(a, "abc", 0, 1, SIZE_MAX, to), HL_ELENGTH);
+    REFUSE(hl_hash_rows(a, "abc", SIZE_MAX, 1, 3, to), HL_ELENGTH);
+    REFUSE(hl_hash_rows(a, "abc", SIZE_MAX / 2 + 1, 1, 3, to), HL_ELENGTH);
+    REFUSE(hl_hash_rows(a, "abc", SIZE_MAX - 1, 2, 2, to), HL_ELENGTH);
+    REFUSE(hl_hash_rows(a, "abc", ((size_t)1 << (sizeof(size_t) * 4)), 1, ((size_t)1 << (sizeof(size_t) * 4)) + 1, to),
+           HL_ELENGTH);
+
+    REFUSE(hl_hash_many_with(NULL, a, good, 3, to), HL_ENULL);
+    REFUSE(hl_hash_many_with(kernel, OFF_TABLE, good, 3, to), HL_EALG);
+    REFUSE(hl_hash_many_with(kernel, a, NULL, 3, to), HL_ENULL);
+    REFUSE(hl_hash_many_with(kernel, a, good, 3, NULL), HL_ENULL);
+    REFUSE(hl_hash_many_with(kernel, a, no_data, 3, to), HL_ENULL);
+    REFUSE(hl_hash_many_with(kernel, a, good, SIZE_MAX, to), HL_ELENGTH);
+    hl_kernel elsewhere = *kernel;
+    elsewhere.isas = (hl_isas)1 << 31;
+    REFUSE(hl_hash_many_with(&elsewhere, a, good, 3, to), HL_EISA);
+    for (size_t i = 0; i < hl_kernel_count(); i++) {
+        if (hl_kernel_at(i)->body != alg->body)
+            REFUSE(hl_hash_many_with(hl_kernel_at(i), a, good, 3, to), HL_EKERNEL);
+        else if ((hl_kernel_at(i)->isas & hl_isas_available()) == 0)
+            REFUSE(hl_hash_many_with(hl_kernel_at(i), a, good, 3, to), HL_EISA);
+    }
+
+#if SIZE_MAX > UINT32_MAX
+    const size_t too_long = HL_MESSAGE_MAX_NBYTES + 1;
+    const hl_slice long_last[3] = {{"abc", 3}, {"def", 3}, {"ghi", too_long}};
+    REFUSE(hl_hash(a, "abc", too_long, to), HL_ELENGTH);
+    REFUSE(hl_hash(a, "abc", SIZE_MAX, to), HL_ELENGTH);
+    REFUSE(hl_hash_many(a, long_last, 3, to), HL_ELENGTH);
+    REFUSE(hl_hash_many_with(kernel, a, long_last, 3, to), HL_ELENGTH);
+    REFUSE(hl_hash_rows(a, "abc", 0, too_long, 3, to), HL_ELENGTH);
+#endif
+}
+
+static void check_offset_errors(const hl_alg_info *alg)
+{
+    static const int32_t bad32[][4] = {
+        {0, 2, 1, 3},              /* decreases */
+        {-1, 0, 1, 2},             /* negative */
+        {0, 1, 2, -3},             /* decreases below zero */
+        {0, 1, 2, 11},             /* beyond */
+        {0, 1, INT32_MAX, 3},      /* beyond, and back */
+        {INT32_MIN, 0, 1, 2},
+        {-2, -1, 0, 1},
+        {11, 11, 11, 11},          /* empty ones, but beyond */
+        {INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX},
+        {INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN},
+    };
+    const hl_alg a = alg->alg;
+    const char *values = "0123456789";
+    const int32_t good32[4] = {0, 3, 3, 10};
+    const int64_t good64[4] = {0, 3, 3, 10};
+    uint8_t *const to = guarded_digests;
+
+    memset(guarded_digests, POISON, sizeof guarded_digests);
+    for (size_t i = 0; i < sizeof bad32 / sizeof bad32[0]; i++) {
+        int64_t bad64[4];
+        for (int j = 0; j < 4; j++)
+            bad64[j] = bad32[i][j] == INT32_MAX   ? INT64_MAX
+                       : bad32[i][j] == INT32_MIN ? INT64_MIN
+                                                  : bad32[i][j];
+        REFUSE(hl_hash_offsets(a, values, 10, bad32[i], 4, 3, to), HL_EOFFSETS);
+        REFUSE(hl_hash_offsets(a, values, 10, bad64, 8, 3, to), HL_EOFFSETS);
+        REFUSE(hl_hash_offsets(a, NULL, 0, bad32[i], 4, 3, to), HL_EOFFSETS);
+    }
+    /* Beyond by more than 32 bits: cut off, it would be in range. */
+    const int64_t wide64[4] = {0, 3, 3, (INT64_C(1) << 32) + 5};
+    REFUSE(hl_hash_offsets(a, values, 10, wide64, 8, 3, to), HL_EOFFSETS);
+    for (unsigned width = 0; width < 20; width++)
+        if (width != 4 && width != 8)
+            REFUSE(hl_hash_offsets(a, values, 10, good64, width, 3, to), HL_EOFFSETS);
+    REFUSE(hl_hash_offsets(OFF_TABLE, values, 10, good32, 4, 3, to), HL_EALG);
+    REFUSE(hl_hash_offsets(a, NULL, 10, good32, 4, 3, to), HL_ENULL);
+    REFUSE(hl_hash_offsets(a, values, 10, NULL, 4, 3, to), HL_ENULL);
+    REFUSE(hl_hash_offsets(a, values, 10, good32, 4, 3, NULL), HL_ENULL);
+    REFUSE(hl_hash_offsets(a, values, 9, good32, 4, 3, to), HL_EOFFSETS);
+    REFUSE(hl_hash_offsets(a, values, 10, good32, 4, SIZE_MAX, to), HL_ELENGTH);
+    CHECK(hl_hash_offsets(a, values, 10, good32, 4, 3, to) == HL_OK, "the last offset may be the end");
+    memset(guarded_digests, POISON, sizeof guarded_digests);
+    CHECK(hl_hash_offsets(a, values, 11, good32, 4, 3, to) == HL_OK, "and need not be");
+}
+
+/* Three good contexts with something in them, of which `calls` may spoil some; they must stay as they are. */
+static void check_context_errors(const hl_alg_info *alg)
+{
+    const hl_slice good[3] = {{"abc", 3}, {"def", 3}, {"ghi", 3}};
+    const hl_slice no_data[3] = {{"abc", 3}, {"def", 3}, {NULL, 1}};
+    uint8_t *const to = guarded_digests;
+    hl_ctx ctxs[3], kept[3], *all[3] = {&ctxs[0], &ctxs[1], &ctxs[2]}, *gap[3] = {&ctxs[0], NULL, &ctxs[2]};
+
+    memset(guarded_digests, POISON, sizeof guarded_digests);
+#define FRESH() \
+    do { \
+        for (int i_ = 0; i_ < 3; i_++) { \
+            hl_init(&ctxs[i_], alg->alg); \
+            hl_update(&ctxs[i_], random_pool(1000), 100); \
+        } \
+    } while (0)
+#define REFUSE_CTX(call, status) \
+    do { \
+        memcpy(kept, ctxs, sizeof kept); \
+        REFUSE(call, status); \
+        CHECK(memcmp(kept, ctxs, sizeof kept) == 0, "%s: a context was changed", #call); \
+    } while (0)
+
+    FRESH();
+    REFUSE_CTX(hl_init(NULL, alg->alg), HL_ENULL);
+    REFUSE_CTX(hl_init(&ctxs[0], OFF_TABLE), HL_EALG);
+    REFUSE_CTX(hl_update(NULL, "abc", 3), HL_ENULL);
+    REFUSE_CTX(hl_update(&ctxs[0], NULL, 3), HL_ENULL);
+    REFUSE_CTX(hl_final(NULL, to), HL_ENULL);
+    REFUSE_CTX(hl_final(&ctxs[0], NULL), HL_ENULL);
+    REFUSE_CTX(hl_update_many(NULL, good, 3), HL_ENULL);
+    REFUSE_CTX(hl_update_many(gap, good, 3), HL_ENULL);
+    REFUSE_CTX(hl_update_many(all, NULL, 3), HL_ENULL);
+    REFUSE_CTX(hl_update_many(all, no_data, 3), HL_ENULL);
+    REFUSE_CTX(hl_update_many(all, good, SIZE_MAX), HL_ELENGTH);
+    REFUSE_CTX(hl_final_many(NULL, 3, to), HL_ENULL);
+    REFUSE_CTX(hl_final_many(gap, 3, to), HL_ENULL);
+    REFUSE_CTX(hl_final_many(all, 3, NULL), HL_ENULL);
+    REFUSE_CTX(hl_final_many(all, SIZE_MAX, to), HL_ELENGTH);
+#if SIZE_MAX > UINT32_MAX
+    const hl_slice long_last[3] = {{"abc", 3}, {"def", 3}, {"ghi", HL_MESSAGE_MAX_NBYTES + 1}};
+    const hl_slice sum_too_long[3] = {{"abc", 3}, {"def", 3}, {"ghi", HL_MESSAGE_MAX_NBYTES - 99}};
+    REFUSE_CTX(hl_update_many(all, long_last, 3), HL_ELENGTH);
+    REFUSE_CTX(hl_update_many(all, sum_too_long, 3), HL_ELENGTH);
+    REFUSE_CTX(hl_update(&ctxs[0], "abc", SIZE_MAX), HL_ELENGTH);
+#endif
+
+    /* At each place in turn: never initialised, already final, of another algorithm, of none, longer than can be. */
+    for (int i = 0; i < 3; i++) {
+        uint8_t digest[HL_DIGEST_MAX_NBYTES];
+        for (int fault = 0; fault < 5; fault++) {
+            FRESH();
+            switch (fault) {
+            case 0: memset(&ctxs[i], 0, sizeof ctxs[i]); break;
+            case 1: hl_final(&ctxs[i], digest); break;
+            case 2: hl_init(&ctxs[i], alg->alg == HL_SHA1 ? HL_SHA256 : HL_SHA1); break;
+            case 3: ctxs[i].alg = 99; break;
+            default: ctxs[i].nbytes = HL_MESSAGE_MAX_NBYTES + 1; break;
+            }
+            REFUSE_CTX(hl_update_many(all, good, 3), HL_ESTATE);
+            REFUSE_CTX(hl_final_many(all, 3, to), HL_ESTATE);
+            if (fault != 2) {
+                REFUSE_CTX(hl_update(&ctxs[i], "abc", 3), HL_ESTATE);
+                REFUSE_CTX(hl_final(&ctxs[i], to), HL_ESTATE);
+            }
+        }
+    }
+
+    test_case("%s: a final context is wiped", alg->name);
+    static const hl_ctx zero;
+    uint8_t digests[3 * HL_DIGEST_MAX_NBYTES];
+    FRESH();
+    CHECK(hl_final(&ctxs[0], digests) == HL_OK && memcmp(&ctxs[0], &zero, sizeof zero) == 0, "hl_final");
+    FRESH();
+    CHECK(hl_final_many(all, 3, digests) == HL_OK, "hl_final_many");
+    for (int i = 0; i < 3; i++)
+        CHECK(memcmp(&ctxs[i], &zero, sizeof zero) == 0, "hl_final_many, context %d", i);
+#undef FRESH
+#undef REFUSE_CTX
+}
+
+int main(int argc, char **argv)
+{
+    test_start(argc, argv);
+    check_names();
+    test_case("hl_restrict refuses what this machine has not");
+    check_refused_restriction();
+    for (size_t a = 0; a < hl_alg_count(); a++) {
+        const hl_alg_info *alg = hl_alg_at(a);
+        test_case("%s: all forms agree with every subset of the instruction sets", alg->name);
+        check_restriction(alg);
+        test_case("%s: all forms agree", alg->name);
+        for (int i = 0; i < 100; i++)
+            check_forms(alg, "default");
+        test_case("%s: empty messages and no messages", alg->name);
+        check_empty(alg);
+        test_case("%s: errors", alg->name);
+        check_errors(alg);
+        test_case("%s: bad offsets", alg->name);
+        check_offset_errors(alg);
+        test_case("%s: bad contexts", alg->name);
+        check_context_errors(alg);
+    }
+    test_case("hl_kernel_chosen for no algorithm");
+    CHECK(hl_kernel_chosen(OFF_TABLE, 1) == NULL && hl_kernel_chosen((hl_alg)0, 1) == NULL, "not NULL");
+    return test_end();
+}

@@ -1,0 +1,60 @@
+/* bad_length.c: a caller's mistakes, one a run, that AddressSanitizer must report although the kernels carry no
+ * instrumentation: bad_length CALL.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#include <hashloom.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NBYTES = 1000 }; /* of each buffer */
+
+int main(int argc, char **argv)
+{
+    const char *call = argc == 2 ? argv[1] : "";
+    uint8_t *data = malloc(NBYTES), *digests = malloc(3 * HL_SHA256_DIGEST_NBYTES);
+    hl_slice messages[3] = {{data, NBYTES}, {data, NBYTES + 1}, {data, NBYTES}};
+    const int32_t offsets32[4] = {0, 100, 1000, 1001};
+    const int64_t offsets64[4] = {0, 100, 1000, 1001};
+    hl_ctx *ctxs[3], *heap_ctxs = malloc(3 * sizeof *heap_ctxs);
+
+    memset(data, 1, NBYTES);
+    for (int i = 0; i < 3; i++) {
+        ctxs[i] = &heap_ctxs[i];
+        hl_init(ctxs[i], HL_SHA256);
+    }
+    if (strcmp(call, "hash") == 0) {
+        hl_hash(HL_SHA256, data, NBYTES + 1, digests);
+    } else if (strcmp(call, "hash_many") == 0) {
+        hl_hash_many(HL_SHA256, messages, 3, digests);
+    } else if (strcmp(call, "hash_many_with") == 0) {
+        hl_hash_many_with(hl_kernel_chosen(HL_SHA256, 3), HL_SHA256, messages, 3, digests);
+    } else if (strcmp(call, "rows") == 0) {
+        hl_hash_rows(HL_SHA256, data, 300, 401, 3, digests);
+    } else if (strcmp(call, "offsets32") == 0) {
+        hl_hash_offsets(HL_SHA256, data, NBYTES + 1, offsets32, 4, 3, digests);
+    } else if (strcmp(call, "offsets64") == 0) {
+        hl_hash_offsets(HL_SHA256, data, NBYTES + 1, offsets64, 8, 3, digests);
+    } else if (strcmp(call, "update") == 0) {
+        hl_update(ctxs[0], data + 500, NBYTES - 499);
+    } else if (strcmp(call, "update_many") == 0) {
+        hl_update_many(ctxs, messages, 3);
+    } else if (strcmp(call, "digests") == 0) {
+        messages[1].nbytes = NBYTES;
+        hl_hash_many(HL_SHA256, messages, 3, digests + 1);
+    } else if (strcmp(call, "final") == 0) {
+        hl_final_many(ctxs, 3, digests + 1);
+    } else if (strcmp(call, "ctx") == 0) {
+        ctxs[2] = &heap_ctxs[3];
+        hl_final_many(ctxs, 3, digests);
+    } else if (strcmp(call, "freed") == 0) {
+        free(data);
+        hl_hash(HL_SHA256, data, NBYTES, digests);
+    } else {
+        fprintf(stderr, "usage: %s CALL\n", argv[0]);
+        return 2;
+    }
+    printf("%s: not caught\n", call);
+    return 0;
+}

@@ -1,0 +1,197 @@
+#!/usr/bin/env bash
+# Every check of the C side: the core, its build files, its tests and its fuzz target.
+#
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+#   test/c.sh [quick|all] [--expect ISA,ISA,...]
+#
+# quick (the default) takes a few minutes. all adds every installed version of gcc and clang, each sanitizer over the
+# kernels as well, valgrind, messages over 4 GiB and longer fuzzing. What this machine cannot run is named in the end;
+# --expect (or HASHLOOM_EXPECT) makes it a failure if one of these instruction sets is missing. JOBS says how many
+# compilers run at once. Exit status: 0 all passed, 1 something failed, 2 something needed is not installed.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 2
+root=$PWD
+logs=$root/build/c
+level=quick
+export JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
+
+while [ $# -gt 0 ]; do
+    case $1 in
+    quick | all) level=$1 ;;
+    --expect) [ $# -ge 2 ] || { echo "c.sh: --expect needs a list: --expect avx512,sha" >&2; exit 2; }
+        export HASHLOOM_EXPECT=$2; shift ;;
+    *) echo "usage: test/c.sh [quick|all] [--expect ISA,ISA,...]" >&2; exit 2 ;;
+    esac
+    shift
+done
+
+# ---- What is needed -------------------------------------------------------------------------------------------------
+
+missing=()
+need() { # COMMAND PACKAGE
+    command -v "$1" >/dev/null || missing+=("$2")
+}
+need gcc gcc
+need c++ g++
+need clang clang
+need cmake cmake
+need make make
+need nm binutils
+need pkg-config pkg-config
+[ $level = quick ] || need valgrind valgrind
+echo '#include <openssl/evp.h>' | ${CC:-gcc} -E -x c - >/dev/null 2>&1 || missing+=(libssl-dev)
+if command -v clang >/dev/null && ! echo 'int main(void){return 0;}' |
+    clang -fsanitize=address -x c - -o /dev/null 2>/dev/null; then
+    missing+=("libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev")
+fi
+if [ ${#missing[@]} -gt 0 ]; then
+    echo "c.sh: not installed: ${missing[*]}" >&2
+    echo "      apt-get install ${missing[*]}" >&2
+    exit 2
+fi
+
+# gcc and clang, and for `all` each further version once.
+compilers=(gcc clang)
+if [ $level = all ]; then
+    seen=" $(gcc -dumpversion)gcc $(clang -dumpversion)clang "
+    for version in 11 12 13 14 15 16; do
+        command -v gcc-$version >/dev/null || continue
+        [[ $seen == *" $(gcc-$version -dumpversion)gcc "* ]] || compilers+=(gcc-$version)
+    done
+    for version in 14 15 16 17 18 19 20 21 22; do
+        command -v clang-$version >/dev/null || continue
+        [[ $seen == *" $(clang-$version -dumpversion)clang "* ]] || compilers+=(clang-$version)
+    done
+fi
+
+# ---- Steps ----------------------------------------------------------------------------------------------------------
+
+mkdir -p "$logs"
+: >"$logs/skipped"
+passed=0 failed=0 skipped=0
+failed_steps=()
+started=$SECONDS
+
+telling='^FAILED: |^  .*not true: |^  \.\.\. and|runtime error: |^SUMMARY: |\*\*\*|[^a-z]error: |fuzz/hash_many: .*: '
+
+# step NAME COMMAND...: one line on success; the output's end on failure. Counts the cases that the output sums up in
+# lines "N passed, N failed, N skipped", and itself if there is none.
+step() {
+    local name=$1 log from=$SECONDS status cases p f s
+    shift
+    log=$logs/$(echo "$name" | tr -c 'a-z0-9\n' -).log
+    printf '%-72s ' "$name"
+    ("$@") >"$log" 2>&1
+    status=$?
+    grep '^skipped: ' "$log" >>"$logs/skipped"
+    read -r p f s cases < <(awk '/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ {p += $1; f += $3; s += $5; n++}
+        END {print p + 0, f + 0, s + 0, n + 0}' "$log")
+    [ "$cases" -gt 0 ] || { [ $status -eq 0 ] && p=1; }
+    [ $status -eq 0 ] || [ "$f" -gt 0 ] || f=1
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    if [ $status -eq 0 ] && [ "$f" -eq 0 ]; then
+        printf 'ok %5s passed %3ds\n' "$p" $((SECONDS - from))
+    else
+        printf 'FAILED %3ds\n' $((SECONDS - from))
+        failed_steps+=("$name")
+        # What the tests and sanitizers say first; or else the end.
+        { grep -E "$telling" "$log" || tail -n 40 "$log"; } | head -n 40 | sed 's/^/    /'
+        echo "    the whole log: ${log#"$root"/}"
+    fi
+}
+
+bare() { # CC FLAGS: the build without a build system
+    local out=$logs/bare
+    # shellcheck disable=SC2086
+    rm -rf "$out" && mkdir -p "$out" && cd "$out" &&
+        $1 $2 -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$root/core/include" -c "$root"/core/src/*.c \
+            "$root"/core/src/*/*.c &&
+        $1 $2 -I"$root/core/include" "$root/test/consumer/main.c" ./*.o -o consumer && ./consumer
+}
+
+# suite NAME CTEST-ARGS CMAKE-ARGS...: builds the tests and runs them.
+suite() {
+    local build=$logs/$1 ctest_args=$2
+    shift 2
+    cmake -S "$root/test" -B "$build" "$@" && cmake --build "$build" -j "$JOBS" || return 1
+    # shellcheck disable=SC2086
+    (cd "$build" && ctest $ctest_args)
+    local status=$?
+    # What the tests said. A bad_length test is meant to end in a sanitizer's report.
+    awk '/^[0-9]+\/[0-9]+ Testing: / {meant = /bad_length/}
+        !meant {print}
+        meant && /^Test Passed|^Test Pass Reason/ {print "1 passed, 0 failed, 0 skipped"}
+        meant && /^Test Failed/ {print "FAILED: not caught by AddressSanitizer"; print "0 passed, 1 failed, 0 skipped"}
+        ' "$build/Testing/Temporary/LastTest.log"
+    return $status
+}
+
+memcheck() { # valgrind 3.19 knows no AVX-512 and no SHA instructions, and says so to cpuid: those kernels are skipped
+    local build=$logs/gcc program
+    unset HASHLOOM_EXPECT HASHLOOM_TEST_ALL
+    for program in oracle cavp lengths kernels ragged api streams; do
+        (cd "$build" && valgrind -q --error-exitcode=9 --track-origins=yes "./$program") || return 1
+    done
+    (cd "$build" && valgrind -q --error-exitcode=9 ./fuzz --runs 20)
+}
+
+san="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
+export UBSAN_OPTIONS=print_stacktrace=1
+
+for cc in "${compilers[@]}"; do
+    step "$cc: cc -O2 core/src/*.c core/src/*/*.c, no warning" bare "$cc" -O2
+    step "$cc: cc -O0 ..." bare "$cc" -O0
+    [ $level = quick ] || step "$cc: cc -O3 -march=native ..." bare "$cc" "-O3 -march=native"
+done
+for cc in "${compilers[@]}"; do
+    step "$cc: freestanding" env CC="$cc" test/freestanding.sh $level
+    [ $level$cc = quickclang ] ||
+        step "$cc: kernels optimised and unsanitized in a debug build" env CC="$cc" test/optimised_kernels.sh $level
+done
+step "gcc: used by add_subdirectory, find_package, pkg-config" env CC=gcc test/consumer.sh
+[ $level = quick ] || step "clang: used by add_subdirectory, find_package, pkg-config" env CC=clang test/consumer.sh
+
+if [ $level = quick ]; then
+    step "gcc: tests, static library" suite gcc "" -DCMAKE_C_COMPILER=gcc
+    step "clang: tests, shared library" suite clang-shared "" -DCMAKE_C_COMPILER=clang -DBUILD_SHARED_LIBS=ON
+    step "clang: tests, -O0, address and undefined, kernels as shipped" suite clang-debug "" \
+        -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS="$san"
+    step "gcc: tests, address and undefined, kernels too" suite gcc-san-bare "" \
+        -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS="$san" -DTEST_BARE_CORE=ON
+    step "clang: threads, under ThreadSanitizer" suite clang-tsan "-R threads" \
+        -DCMAKE_C_COMPILER=clang -DCMAKE_C_FLAGS=-fsanitize=thread -DTEST_BARE_CORE=ON
+else
+    export HASHLOOM_TEST_ALL=1
+    step "gcc: tests, static library, with messages over 4 GiB" suite gcc "" -DCMAKE_C_COMPILER=gcc \
+        -DTEST_FUZZ_SECONDS=60
+    for cc in "${compilers[@]}"; do
+        step "$cc: tests, shared library" suite "$cc-shared" "-E huge" -DCMAKE_C_COMPILER="$cc" -DBUILD_SHARED_LIBS=ON
+        step "$cc: tests, reference.c as the oracle" suite "$cc-reference" "-E huge" -DCMAKE_C_COMPILER="$cc" \
+            -DTEST_LIBCRYPTO=OFF
+        step "$cc: tests, -O0, address and undefined, kernels as shipped" suite "$cc-debug" "-E huge" \
+            -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS="$san"
+        step "$cc: tests, address and undefined, kernels too" suite "$cc-san-bare" "-E huge" \
+            -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS="$san" -DTEST_BARE_CORE=ON
+        step "$cc: tests, -O0, kernels too" suite "$cc-bare-O0" "-E huge" -DCMAKE_C_COMPILER="$cc" \
+            -DCMAKE_BUILD_TYPE=Debug -DTEST_BARE_CORE=ON
+        step "$cc: threads and streams, under ThreadSanitizer" suite "$cc-tsan" "-R (threads|streams)" \
+            -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS=-fsanitize=thread -DTEST_BARE_CORE=ON
+    done
+    step "clang: tests, under MemorySanitizer" suite clang-msan "-E huge" -DCMAKE_C_COMPILER=clang \
+        -DCMAKE_C_FLAGS="-fsanitize=memory -fno-omit-frame-pointer" -DTEST_LIBCRYPTO=OFF
+    step "clang: tests, under MemorySanitizer, kernels too" suite clang-msan-bare "-E huge" -DCMAKE_C_COMPILER=clang \
+        -DCMAKE_C_FLAGS="-fsanitize=memory -fno-omit-frame-pointer" -DTEST_LIBCRYPTO=OFF -DTEST_BARE_CORE=ON
+    step "valgrind memcheck" memcheck
+    step "clang: libFuzzer, 120 s" test/fuzz_c.sh 120
+fi
+
+# ---- The end --------------------------------------------------------------------------------------------------------
+
+sort -u "$logs/skipped"
+for name in "${failed_steps[@]}"; do
+    echo "FAILED: $name"
+done
+echo "$level, compilers ${compilers[*]}, $((SECONDS - started)) s"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]

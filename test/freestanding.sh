@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Proves from the symbols that the core is freestanding: it needs memcpy and memset and nothing else, exports hl_ names
+# and nothing else, and keeps one word between calls.
+#
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# freestanding.sh [quick|all] [BUILD-FOLDER]     CC names the compiler
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+core=$here/../core
+CC=${CC:-cc}
+jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
+level=${1:-all}
+build=${2:-$here/../build/c/freestanding}
+rm -rf "$build"
+mkdir -p "$build"
+build=$(cd "$build" && pwd)
+
+fail() {
+    echo "freestanding.sh: $CC $flags: $*" >&2
+    exit 1
+}
+
+# Some distributions' compilers turn these on; the calls they add are not the core's.
+plain="-fno-stack-protector -U_FORTIFY_SOURCE"
+
+all_flags=("-O2 -fPIC")
+[ "$level" = quick ] || all_flags+=(-O2 -O3 -Os)
+
+for flags in "${all_flags[@]}"; do
+    rm -f "$build"/*.o
+    for file in "$core"/src/*.c "$core"/src/*/*.c; do
+        # shellcheck disable=SC2086
+        $CC $flags $plain -std=c11 -I"$core/include" -c "$file" \
+            -o "$build/$(basename "$(dirname "$file")")-$(basename "$file" .c).o"
+    done
+    ld -r -o "$build/core.o" "$build"/*-*.o
+
+    needed=$(nm -u "$build/core.o" | awk '{print $NF}' | grep -vx -e memcpy -e memset -e _GLOBAL_OFFSET_TABLE_ || true)
+    [ -z "$needed" ] || fail "the core needs more than memcpy and memset:" $needed
+
+    # Global names: hl_ is public; hli_ and the kernels are for between files, and hidden.
+    odd=$(nm -g --defined-only "$build/core.o" | awk '{print $NF}' |
+        grep -Ev '^(hl_[a-z0-9_]+|hli_[a-z0-9_]+|[a-z0-9]+_(blocks|scheduled?)_[a-z0-9_]+)$' || true)
+    [ -z "$odd" ] || fail "global names of no known kind:" $odd
+    visible=$(readelf -sW "$build/core.o" | awk '$5 == "GLOBAL" && $6 != "HIDDEN" && $7 != "UND" {print $8}' |
+        grep -v '^hl_' || true)
+    [ -z "$visible" ] || fail "internal names that are not hidden:" $visible
+    hidden=$(readelf -sW "$build/core.o" | awk '$5 == "GLOBAL" && $6 == "HIDDEN" {print $8}' | grep '^hl_' || true)
+    [ -z "$hidden" ] || fail "public names that are hidden:" $hidden
+
+    # Every name of the header is there, and no other.
+    grep -oE '^HL_API.*' "$core/include/hashloom.h" | grep -oE '\bhl_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$build/header"
+    nm -g --defined-only "$build/core.o" | awk '{print $NF}' | grep '^hl_' | sort -u >"$build/defined"
+    diff "$build/header" "$build/defined" >"$build/diff" || fail "header (<) and library (>) differ: $(cat "$build/diff")"
+
+    # Writable memory: 4 bytes in all (.data.rel.ro holds pointers, and is read-only once the program is loaded).
+    writable=$(size -A -d "$build/core.o" |
+        awk '$1 ~ /^\.(data|bss|tdata|tbss)/ && $1 !~ /^\.data\.rel\.ro/ {n += $2} END {print n + 0}')
+    [ "$writable" = 4 ] || fail "$writable bytes of writable memory, expected 4: $(nm "$build/core.o" | grep -i ' [bdc] ')"
+    ro_written=$(nm "$build/core.o" | awk '$2 ~ /[bBC]/ {print $3}' | grep -vx choice || true)
+    [ -z "$ro_written" ] || fail "globals other than the choice:" $ro_written
+    needed=$(nm -u "$build/core.o" | awk '{print $NF}' | grep ^mem | paste -sd' ' || true)
+    echo "$CC $flags: needs ${needed:-nothing}; $(wc -l <"$build/defined") public names; 4 writable bytes"
+done
+
+# The shared library as it ships.
+flags=shared
+{ cmake -S "$core" -B "$build/cmake" -DCMAKE_C_COMPILER="$CC" -DHASHLOOM_BUILD_STATIC=OFF &&
+    cmake --build "$build/cmake" -j "$jobs"; } >"$build/log" 2>&1 || { cat "$build/log"; fail "does not build"; }
+nm -D --defined-only "$build/cmake/libhashloom.so" | awk '{print $NF}' | sort -u >"$build/exported"
+diff "$build/header" "$build/exported" >"$build/diff" ||
+    fail "header (<) and libhashloom.so (>) differ: $(cat "$build/diff")"
+if readelf -lW "$build/cmake/libhashloom.so" | grep -q 'GNU_STACK.*RWE'; then
+    fail "libhashloom.so asks for an executable stack"
+fi
+if readelf -dW "$build/cmake/libhashloom.so" | grep -q TEXTREL; then
+    fail "libhashloom.so has text relocations"
+fi
+echo "$CC libhashloom.so: exports the names of hashloom.h and no other"

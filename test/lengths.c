@@ -1,0 +1,81 @@
+/* lengths.c: every length 0 .. 300 and around the block and lane boundaries, times every number of messages from 1 to
+ * twice the lanes plus one, on every kernel.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#include "test.h"
+
+enum { COUNT_MAX = 2 * HL_LANES_MAX + 1, LENGTHS_MAX = 700, STEP = 131 };
+
+static size_t lengths[LENGTHS_MAX], nlengths;
+
+static void add_lengths(size_t from, size_t to)
+{
+    for (size_t n = from; n <= to && nlengths < LENGTHS_MAX; n++)
+        if (nlengths == 0 || n > lengths[nlengths - 1])
+            lengths[nlengths++] = n;
+}
+
+/* Message m of length number l: no two of a call are equal. */
+static hl_slice message_of(const uint8_t *pool, size_t l, size_t m)
+{
+    return (hl_slice){pool + STEP * m + l % 61, lengths[l]};
+}
+
+int main(int argc, char **argv)
+{
+    test_start(argc, argv);
+
+    /* Around the blocks, up to as many blocks as there are lanes, and one more round of lanes. */
+    const size_t block = HL_BLOCK_MAX_NBYTES / 2;
+    add_lengths(0, 300);
+    for (size_t nblocks = 5; nblocks <= 2 * HL_LANES_MAX; nblocks += nblocks < 8 ? 1 : 8)
+        add_lengths(nblocks * block - 10, nblocks * block + 10);
+    add_lengths(4096 - 10, 4096 + 10);
+
+    const uint8_t *pool = random_pool(STEP * COUNT_MAX + 61 + lengths[nlengths - 1]);
+    for (size_t a = 0; a < hl_alg_count(); a++) {
+        const hl_alg_info *alg = hl_alg_at(a);
+        const size_t size = alg->digest_nbytes;
+        uint8_t *expected = malloc(nlengths * COUNT_MAX * size);
+        uint8_t found[COUNT_MAX * HL_DIGEST_MAX_NBYTES];
+
+        for (size_t l = 0; l < nlengths; l++)
+            for (size_t m = 0; m < COUNT_MAX; m++) {
+                const hl_slice message = message_of(pool, l, m);
+                oracle(alg, message.data, message.nbytes, expected + (l * COUNT_MAX + m) * size);
+            }
+
+        for (size_t k = 0; k <= hl_kernel_count(); k++) { /* the last: NULL, the library's own choice */
+            const hl_kernel *kernel = hl_kernel_at(k);
+            if (kernel != NULL && (kernel->body != alg->body || !test_kernel(kernel)))
+                continue;
+            const size_t count_max = 2 * (kernel == NULL ? lanes_max() : kernel->nlanes) + 1;
+            test_case("lengths of %s: %s", alg->name, kernel == NULL ? "default" : kernel_name(kernel));
+            for (size_t l = 0; l < nlengths; l++)
+                for (size_t count = 1; count <= count_max; count++)
+                    /* Equal lengths; then each length beside the next ones. */
+                    for (size_t spread = 0; spread <= 1; spread++) {
+                        hl_slice messages[COUNT_MAX];
+                        hl_status status;
+                        for (size_t m = 0; m < count; m++)
+                            messages[m] = message_of(pool, (l + spread * m) % nlengths, m);
+                        memset(found, 0xa5, sizeof found);
+                        status = kernel == NULL ? hl_hash_many(alg->alg, messages, count, found)
+                                                : hl_hash_many_with(kernel, alg->alg, messages, count, found);
+                        CHECK(status == HL_OK, "%s", hl_strerror(status));
+                        for (size_t m = 0; m < count; m++)
+                            CHECK(memcmp(found + m * size, expected + ((l + spread * m) % nlengths * COUNT_MAX + m) * size,
+                                         size) == 0,
+                                  "message %zu of %zu, %zu bytes (spread %zu)", m, count, messages[m].nbytes, spread);
+                        for (size_t i = count * size; i < sizeof found; i++)
+                            if (found[i] != 0xa5) {
+                                CHECK(0, "written %zu bytes beyond %zu digests", i - count * size, count);
+                                break;
+                            }
+                    }
+        }
+        free(expected);
+    }
+    return test_end();
+}

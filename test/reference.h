@@ -1,0 +1,35 @@
+/* reference.h: every algorithm once more, written to be read: the measure that the library is held against.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Shares nothing with the library, constants included, and is itself held against libcrypto and NIST's vectors
+ * (test/oracle.c).
+ */
+#ifndef REFERENCE_H
+#define REFERENCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct reference {
+    const char *name;
+    unsigned digest_nbytes, block_nbytes, word_nbytes, nwords;
+    uint64_t iv[8]; /* words of 32 bits stand in the lower half */
+    void (*block)(uint64_t state[8], const uint8_t *block);
+    unsigned nrounds;
+    void (*schedule)(uint64_t words[80], const uint8_t *block); /* W[t] + K[t] of each round */
+};
+
+struct reference_ctx {
+    const struct reference *ref;
+    uint64_t state[8];
+    uint64_t nbytes; /* so far; may be preset to a whole number of blocks */
+    uint8_t block[128];
+};
+
+const struct reference *reference_named(const char *name); /* NULL if there is none */
+void reference_init(struct reference_ctx *ctx, const struct reference *ref);
+void reference_update(struct reference_ctx *ctx, const void *data, size_t nbytes);
+void reference_final(struct reference_ctx *ctx, uint8_t *digest);
+
+#endif

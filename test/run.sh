@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# run.sh: all tests: the C library, the Rust crates, the program against the torrents of other programs.
+#
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+#   test/run.sh quick|all|fuzz
+#
+# Called by `make test`, `make test-all` and `make fuzz`, which install what is needed first. HASHLOOM_EXPECT=avx512,sha
+# makes it a failure if this machine lacks one of these instruction sets. Exit status: 0 if everything passed.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+level=${1:?usage: run.sh quick|all|fuzz}
+failed=()
+
+part() { # TITLE COMMAND...
+    local title=$1
+    shift
+    echo
+    echo "== $title: $*"
+    "$@" || failed+=("$title")
+}
+
+if [ "$level" = fuzz ]; then
+    part "fuzz the C library" test/fuzz_c.sh 600
+    part "fuzz the parsers" fuzz/run.sh 600
+else
+    part "C library" test/c.sh "$level"
+    part "format" cargo fmt --all --check
+    part "lint" cargo clippy --quiet --workspace --all-targets --locked -- -D warnings
+    part "Rust crates and program" cargo test --quiet --workspace --locked
+    part "crate without std" cargo test --quiet --package hashloom --no-default-features --locked
+    part "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --locked
+    part "program, optimised" cargo build --quiet --release --locked --package hashloom-cli
+    part "torrents of other programs" build/venv/bin/python test/interop_torrents.py target/release/hashloom
+fi
+
+echo
+if [ ${#failed[@]} -gt 0 ]; then
+    printf 'FAILED: %s\n' "${failed[@]}"
+    exit 1
+fi
+echo "All parts passed."

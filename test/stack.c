@@ -1,0 +1,120 @@
+/* stack.c: every call's use of the stack, measured: it stays below the 32 KiB that hashloom.h promises.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * The call runs on a thread whose unused stack has been painted; what is not the paint afterwards was used.
+ */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include "test.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+enum { STACK_NBYTES = 1 << 20, PROMISED_NBYTES = 32 << 10, COUNT = 1000, PAINT = 0x5a, NEAR = 256 };
+
+struct call {
+    const hl_alg_info *alg;
+    const hl_kernel *kernel;
+    enum { MANY, ROWS, OFFSETS, STREAMS, FORMS } form;
+    size_t used;
+};
+
+static uint8_t *stack;
+static hl_slice messages[COUNT];
+static int64_t offsets[COUNT + 1];
+static hl_ctx ctxs[COUNT], *all[COUNT];
+static uint8_t digests[COUNT * HL_DIGEST_MAX_NBYTES];
+
+static void make_call(const struct call *c)
+{
+    const hl_alg a = c->alg->alg;
+
+    if (c->kernel != NULL) {
+        hl_hash_many_with(c->kernel, a, messages, COUNT, digests);
+        hl_hash_many_with(c->kernel, a, messages, 3, digests);
+        return;
+    }
+    switch (c->form) {
+    case MANY: hl_hash_many(a, messages, COUNT, digests); break;
+    case ROWS: hl_hash_rows(a, messages[0].data, 10, 1000, COUNT, digests); break;
+    case OFFSETS: hl_hash_offsets(a, messages[0].data, (size_t)offsets[COUNT], offsets, 8, COUNT, digests); break;
+    default:
+        for (size_t i = 0; i < COUNT; i++)
+            hl_init(all[i], a);
+        hl_update_many(all, messages, COUNT);
+        hl_update_many(all, messages, COUNT);
+        hl_final_many(all, COUNT, digests);
+    }
+}
+
+static __attribute__((noinline)) void measure(struct call *c)
+{
+    uint8_t *const top = (uint8_t *)__builtin_frame_address(0) - NEAR; /* this function's own frame is above */
+    const uint8_t *lowest = stack;
+
+    for (volatile uint8_t *p = stack; p < top; p++)
+        *p = PAINT;
+    make_call(c);
+    while (lowest < top && *lowest == PAINT)
+        lowest++;
+    c->used = (size_t)(top + NEAR - lowest);
+}
+
+static void *run_thread(void *arg)
+{
+    make_call(arg); /* once before: the dynamic linker looks up memcpy on this stack */
+    measure(arg);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const forms[FORMS] = {"hl_hash_many", "hl_hash_rows", "hl_hash_offsets", "streams"};
+    struct call most = {0};
+    pthread_attr_t attr;
+
+    test_start(argc, argv);
+#ifdef __OPTIMIZE__
+    const int optimised = 1;
+#else
+    const int optimised = 0;
+#endif
+    if (UNDER_SANITIZER || !optimised) {
+        test_case("nothing to measure");
+        test_skip("use of the stack (%s)", optimised ? "a sanitizer adds to it" : "the promise is for optimised builds");
+        return test_end();
+    }
+    stack = mmap(NULL, STACK_NBYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pthread_attr_init(&attr);
+    if (stack == MAP_FAILED || pthread_attr_setstack(&attr, stack, STACK_NBYTES) != 0) {
+        perror("a stack for the thread");
+        return 2;
+    }
+    const uint8_t *pool = random_pool(COUNT * 1000);
+    for (size_t i = 0; i < COUNT; i++) {
+        messages[i] = (hl_slice){pool + offsets[i], random_length(1000)};
+        offsets[i + 1] = offsets[i] + (int64_t)messages[i].nbytes;
+        all[i] = &ctxs[i];
+    }
+    for (size_t a = 0; a < hl_alg_count(); a++)
+        for (size_t k = 0; k < hl_kernel_count() + FORMS; k++) {
+            struct call call = {hl_alg_at(a), hl_kernel_at(k), k < hl_kernel_count() ? MANY : k - hl_kernel_count(), 0};
+            pthread_t thread;
+            if (call.kernel != NULL && (call.kernel->body != call.alg->body || !test_kernel(call.kernel)))
+                continue;
+            test_case("stack of %s: %s", call.alg->name,
+                      call.kernel != NULL ? kernel_name(call.kernel) : forms[call.form]);
+            if (pthread_create(&thread, &attr, run_thread, &call) != 0) {
+                perror("pthread_create");
+                return 2;
+            }
+            pthread_join(thread, NULL);
+            CHECK(call.used > 64 && call.used < PROMISED_NBYTES, "%zu bytes used, %d promised", call.used,
+                  PROMISED_NBYTES);
+            if (call.used > most.used)
+                most = call;
+        }
+    printf("stack: at most %zu bytes (%s)\n", most.used,
+           most.kernel != NULL ? kernel_name(most.kernel) : forms[most.form]);
+    return test_end();
+}

@@ -1,0 +1,194 @@
+/* streams.c: messages in parts: random splits over many streams of different lengths, copies, contexts and chunks beside
+ * forbidden pages, and byte counts preset to where 32 bits and the limit end.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#include "test.h"
+
+enum { STREAMS_MAX = 300, MESSAGE_MAX_NBYTES = 6000, SPACING = 64 };
+
+struct stream {
+    const uint8_t *message;
+    size_t nbytes, at;
+    uint8_t expected[HL_DIGEST_MAX_NBYTES];
+};
+
+/* nstreams messages, each step a part of some of them, until all are through. The contexts end at a forbidden page. */
+static void check_splits(const hl_alg_info *alg, size_t nstreams, size_t chunk_max)
+{
+    static struct stream streams[STREAMS_MAX];
+    static hl_slice chunks[STREAMS_MAX];
+    static hl_ctx *chosen[STREAMS_MAX];
+    static size_t chosen_index[STREAMS_MAX];
+    static uint8_t digests[STREAMS_MAX * HL_DIGEST_MAX_NBYTES];
+    const uint8_t *pool = random_pool(MESSAGE_MAX_NBYTES + SPACING * STREAMS_MAX);
+    const struct guarded memory = guard_new(nstreams * sizeof(hl_ctx));
+    hl_ctx *ctxs = (hl_ctx *)(void *)(memory.end - nstreams * sizeof(hl_ctx));
+    size_t nleft = nstreams;
+
+    for (size_t i = 0; i < nstreams; i++) {
+        struct stream *s = &streams[i];
+        *s = (struct stream){.message = pool + SPACING * i, .nbytes = random_length(MESSAGE_MAX_NBYTES)};
+        oracle(alg, s->message, s->nbytes, s->expected);
+        CHECK(hl_init(&ctxs[i], alg->alg) == HL_OK, "hl_init");
+    }
+    while (nleft > 0) {
+        size_t n = 0;
+        for (size_t i = 0; i < nstreams; i++) {
+            struct stream *s = &streams[i];
+            if (s->at > s->nbytes || random64() % 4 == 0) /* final, or not in this step */
+                continue;
+            const size_t left = s->nbytes - s->at, part = random_length(chunk_max);
+            chunks[n] = (hl_slice){s->message + s->at, part < left ? part : left};
+            if (chunks[n].nbytes == 0 && random64() % 2 == 0)
+                chunks[n].data = NULL;
+            s->at += chunks[n].nbytes;
+            chosen_index[n] = i;
+            chosen[n++] = &ctxs[i];
+        }
+        if (n == 1 || random64() % 8 == 0) {
+            for (size_t j = 0; j < n; j++)
+                CHECK(hl_update(chosen[j], chunks[j].data, chunks[j].nbytes) == HL_OK, "hl_update");
+        } else {
+            CHECK(hl_update_many(chosen, chunks, n) == HL_OK, "hl_update_many");
+        }
+
+        /* End some of those that have had all. */
+        size_t nfinal = 0;
+        for (size_t j = 0; j < n; j++) {
+            const size_t i = chosen_index[j];
+            if (streams[i].at != streams[i].nbytes || random64() % 3 == 0)
+                continue;
+            if (random64() % 4 == 0) { /* a copy ends as well, and does not disturb the original */
+                hl_ctx copy = ctxs[i];
+                uint8_t digest[HL_DIGEST_MAX_NBYTES];
+                CHECK(hl_update(&copy, "more", 4) == HL_OK && hl_final(&copy, digest) == HL_OK, "a copy");
+                CHECK(memcmp(digest, streams[i].expected, alg->digest_nbytes) != 0, "the copy went on");
+            }
+            chosen_index[nfinal] = i;
+            chosen[nfinal++] = &ctxs[i];
+        }
+        CHECK(hl_final_many(chosen, nfinal, digests) == HL_OK, "hl_final_many");
+        for (size_t j = 0; j < nfinal; j++) {
+            struct stream *s = &streams[chosen_index[j]];
+            CHECK(memcmp(digests + j * alg->digest_nbytes, s->expected, alg->digest_nbytes) == 0,
+                  "stream %zu of %zu, %zu bytes, chunks to %zu", chosen_index[j], nstreams, s->nbytes, chunk_max);
+            s->at = SIZE_MAX;
+        }
+        nleft -= nfinal;
+    }
+    guard_free(memory);
+}
+
+/* Every way to cut a message of up to 3 blocks in two, from chunks that end at a forbidden page. */
+static void check_cuts(const hl_alg_info *alg)
+{
+    const size_t max = 3 * alg->block_nbytes + 1;
+    const struct guarded memory = guard_new(max);
+
+    random_fill(memory.begin, (size_t)(memory.end - memory.begin));
+    for (size_t nbytes = 0; nbytes <= max; nbytes += nbytes % alg->block_nbytes < 2 ? 1 : 13) {
+        uint8_t expected[HL_DIGEST_MAX_NBYTES], found[HL_DIGEST_MAX_NBYTES];
+        const uint8_t *message = memory.end - nbytes;
+        oracle(alg, message, nbytes, expected);
+        for (size_t cut = 0; cut <= nbytes; cut++) {
+            hl_ctx ctx;
+            CHECK(hl_init(&ctx, alg->alg) == HL_OK && hl_update(&ctx, message, cut) == HL_OK &&
+                      hl_update(&ctx, message + cut, nbytes - cut) == HL_OK && hl_final(&ctx, found) == HL_OK,
+                  "%zu bytes cut at %zu", nbytes, cut);
+            CHECK(memcmp(found, expected, alg->digest_nbytes) == 0, "%zu bytes cut at %zu", nbytes, cut);
+        }
+    }
+    guard_free(memory);
+}
+
+/* Byte counts that no test has the time to reach: the context is put there, with any state. Only the counter matters. */
+static void check_counts(const hl_alg_info *alg)
+{
+    static const uint64_t edges[] = {
+        UINT64_C(1) << 29, /* 2^32 bits */
+        UINT64_C(1) << 31, UINT64_C(1) << 32, UINT64_C(1) << 35, UINT64_C(1) << 53, UINT64_C(1) << 60,
+    };
+    enum { NEDGES = sizeof edges / sizeof edges[0], NEAR = 7, COUNT = NEDGES * NEAR };
+    static hl_ctx ctxs[COUNT], *all[COUNT];
+    static struct reference_ctx refs[COUNT];
+    static uint8_t digests[COUNT * HL_DIGEST_MAX_NBYTES];
+    hl_slice chunks[COUNT];
+    const uint8_t *pool = random_pool(100000);
+
+    for (int round = 0; round < 20; round++) {
+        for (size_t i = 0; i < COUNT; i++) {
+            const uint64_t nbytes = edges[i / NEAR] + i % NEAR * 64 - 192 + random_below(64);
+            all[i] = &ctxs[i];
+            hl_init(&ctxs[i], alg->alg);
+            ctxs[i].nbytes = nbytes;
+            reference_init(&refs[i], reference_of(alg));
+            refs[i].nbytes = nbytes;
+            random_fill(ctxs[i].block, nbytes % alg->block_nbytes);
+            memcpy(refs[i].block, ctxs[i].block, nbytes % alg->block_nbytes);
+            chunks[i] = (hl_slice){pool + 100 * i, random_below(600)};
+            reference_update(&refs[i], chunks[i].data, chunks[i].nbytes);
+        }
+        CHECK(hl_update_many(all, chunks, COUNT) == HL_OK, "hl_update_many");
+        for (size_t i = 0; i < COUNT; i++)
+            CHECK(ctxs[i].nbytes == refs[i].nbytes, "count %llu", (unsigned long long)ctxs[i].nbytes);
+        CHECK(hl_final_many(all, COUNT, digests) == HL_OK, "hl_final_many");
+        for (size_t i = 0; i < COUNT; i++) {
+            uint8_t expected[HL_DIGEST_MAX_NBYTES];
+            const unsigned long long nbytes = refs[i].nbytes;
+            reference_final(&refs[i], expected);
+            CHECK(memcmp(expected, digests + i * alg->digest_nbytes, alg->digest_nbytes) == 0, "%llu bytes", nbytes);
+        }
+    }
+
+    test_case("%s: no byte beyond the limit", alg->name);
+    for (size_t room = 0; room < 200; room += 7) {
+        uint8_t expected[HL_DIGEST_MAX_NBYTES], found[HL_DIGEST_MAX_NBYTES];
+        struct reference_ctx ref;
+        hl_ctx ctx, kept;
+        hl_init(&ctx, alg->alg);
+        reference_init(&ref, reference_of(alg));
+        ctx.nbytes = ref.nbytes = HL_MESSAGE_MAX_NBYTES - room;
+        memset(ref.block, 0, sizeof ref.block);
+        kept = ctx;
+        CHECK(hl_update(&ctx, pool, room + 1) == HL_ELENGTH && memcmp(&ctx, &kept, sizeof ctx) == 0,
+              "one more than the %zu left", room);
+        CHECK(hl_update(&ctx, pool, room) == HL_OK, "the %zu left", room);
+        CHECK(hl_update(&ctx, pool, 1) == HL_ELENGTH && hl_update(&ctx, NULL, 0) == HL_OK, "no byte left");
+        reference_update(&ref, pool, room);
+        reference_final(&ref, expected);
+        CHECK(hl_final(&ctx, found) == HL_OK && memcmp(expected, found, alg->digest_nbytes) == 0, "%zu left", room);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    test_start(argc, argv);
+    for (size_t a = 0; a < hl_alg_count(); a++) {
+        const hl_alg_info *alg = hl_alg_at(a);
+        for (size_t i = 0; i <= hl_isa_count(); i++) {
+            const hl_isas isas = i == hl_isa_count() ? 0 : (hl_isas)1 << i;
+            if ((isas & ~hl_isas_available()) != 0) {
+                test_skip("streams of %s, %s (no %s here)", alg->name, hl_isa_name(i), hl_isa_name(i));
+                continue;
+            }
+            CHECK(hl_restrict(isas) == HL_OK, "hl_restrict");
+            if (hl_kernel_chosen(alg->alg, 1) == NULL)
+                continue; /* no kernel of this algorithm has that instruction set */
+            test_case("random splits of %s, %s", alg->name, isas == 0 ? "default" : hl_isa_name(i));
+            for (int round = 0; round < (test_all ? 100 : 10); round++) {
+                static const size_t chunk_max[] = {1, 63, 64, 200, 1000, MESSAGE_MAX_NBYTES};
+                check_splits(alg, random_below(40) + 1, chunk_max[1 + random_below(5)]);
+                if (round % 10 == 0)
+                    check_splits(alg, STREAMS_MAX, 1000);
+            }
+            check_splits(alg, 3, 1);
+            test_case("every cut of %s, %s", alg->name, isas == 0 ? "default" : hl_isa_name(i));
+            check_cuts(alg);
+        }
+        hl_restrict(0);
+        test_case("%s: byte counts beyond 32 bits", alg->name);
+        check_counts(alg);
+    }
+    return test_end();
+}

@@ -1,0 +1,383 @@
+/* test.c: what test.h declares.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include "test.h"
+
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#ifdef HAVE_LIBCRYPTO
+#  include <openssl/evp.h>
+#endif
+
+enum { FAILURES_PRINTED = 5 }; /* of one case */
+
+int test_all;
+
+static const char *program;
+static char case_name[200];
+static unsigned npassed, nfailed, nskipped, nfailures;
+static uint64_t seed = 1, random_state;
+
+/* ---- Cases ---- */
+
+static void end_case(void)
+{
+    if (case_name[0] == '\0')
+        return;
+    if (nfailures > FAILURES_PRINTED)
+        printf("  ... and %u more\n", nfailures - FAILURES_PRINTED);
+    if (nfailures > 0)
+        nfailed++;
+    else
+        npassed++;
+    case_name[0] = '\0';
+    nfailures = 0;
+}
+
+void test_case(const char *format, ...)
+{
+    va_list args;
+
+    end_case();
+    va_start(args, format);
+    vsnprintf(case_name, sizeof case_name, format, args);
+    va_end(args);
+    if (getenv("HASHLOOM_TEST_VERBOSE") != NULL) {
+        printf("case: %s: %s\n", program, case_name);
+        fflush(stdout);
+    }
+}
+
+void test_skip(const char *format, ...)
+{
+    va_list args;
+
+    end_case();
+    nskipped++;
+    printf("skipped: ");
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    printf("\n");
+}
+
+int test_failed(const char *file, int line, const char *condition, const char *format, ...)
+{
+    va_list args;
+
+    if (nfailures++ == 0)
+        printf("FAILED: %s: %s (--seed %llu)\n", program, case_name, (unsigned long long)seed);
+    if (nfailures <= FAILURES_PRINTED) {
+        printf("  %s:%d: not true: %s: ", file, line, condition);
+        va_start(args, format);
+        vprintf(format, args);
+        va_end(args);
+        printf("\n");
+        fflush(stdout);
+    }
+    return 0;
+}
+
+static void expect_isas(const char *names)
+{
+    char name[32];
+
+    while (*names != '\0') {
+        const size_t length = strcspn(names, ", ");
+        if (length > 0 && length < sizeof name) {
+            memcpy(name, names, length);
+            name[length] = '\0';
+            test_case("expected %s", name);
+            if (CHECK(hl_isa_named(name) != 0, "this build has no instruction set %s", name))
+                CHECK((hl_isa_named(name) & hl_isas_available()) != 0, "this machine has no %s", name);
+        }
+        names += length + (names[length] != '\0');
+    }
+}
+
+void test_start(int argc, char **argv)
+{
+    const char *expected = getenv("HASHLOOM_EXPECT");
+
+    program = strrchr(argv[0], '/') != NULL ? strrchr(argv[0], '/') + 1 : argv[0];
+    test_all = getenv("HASHLOOM_TEST_ALL") != NULL;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--all") == 0) {
+            test_all = 1;
+        } else if (strcmp(argv[i], "--expect") == 0 && i + 1 < argc) {
+            expected = argv[++i];
+        } else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc) {
+            seed = strtoull(argv[++i], NULL, 0);
+        } else {
+            fprintf(stderr, "%s: unknown argument %s\nusage: %s [--all] [--expect ISA,ISA,...] [--seed N]\n", program,
+                    argv[i], program);
+            exit(2);
+        }
+    }
+    random_restart(0);
+    if (expected != NULL)
+        expect_isas(expected);
+}
+
+int test_end(void)
+{
+    end_case();
+    printf("%u passed, %u failed, %u skipped\n", npassed, nfailed, nskipped);
+    return nfailed > 0 || npassed == 0;
+}
+
+/* ---- Kernels ---- */
+
+const hl_alg_info *body_alg(hl_body body)
+{
+    for (size_t i = 0; i < hl_alg_count(); i++)
+        if (hl_alg_at(i)->body == body)
+            return hl_alg_at(i);
+    fprintf(stderr, "no algorithm uses body %d\n", (int)body);
+    exit(2);
+}
+
+const char *kernel_name(const hl_kernel *kernel)
+{
+    static char name[64];
+
+    snprintf(name, sizeof name, "%s %s x%u", body_alg(kernel->body)->name, kernel->isa, kernel->nlanes);
+    return name;
+}
+
+int test_kernel(const hl_kernel *kernel)
+{
+    if ((kernel->isas & hl_isas_available()) != 0)
+        return 1;
+    test_skip("%s (no %s here)", kernel_name(kernel), kernel->isa);
+    return 0;
+}
+
+unsigned lanes_max(void)
+{
+    unsigned max = 1;
+
+    for (size_t i = 0; i < hl_kernel_count(); i++) {
+        const hl_kernel *kernel = hl_kernel_at(i);
+        if ((kernel->isas & hl_isas_available()) != 0 && kernel->nlanes > max)
+            max = kernel->nlanes;
+    }
+    return max;
+}
+
+/* ---- Random numbers ---- */
+
+uint64_t random64(void)
+{
+    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+size_t random_below(size_t n)
+{
+    return (size_t)(random64() % n);
+}
+
+size_t random_length(size_t max_nbytes)
+{
+    size_t nbytes;
+
+    switch (random64() % 4) {
+    case 0: nbytes = random_below(130); break;
+    case 1: nbytes = 64 * random_below(max_nbytes / 64 + 1) + random_below(19) - (random64() % 2 ? 9 : 0); break;
+    case 2: nbytes = random_below((max_nbytes >> random_below(8)) + 1); break;
+    default: nbytes = random_below(max_nbytes + 1); break;
+    }
+    return nbytes <= max_nbytes ? nbytes : max_nbytes; /* what fell below 0 too */
+}
+
+void random_fill(void *to, size_t nbytes)
+{
+    uint8_t *p = to;
+
+    for (; nbytes >= 8; nbytes -= 8, p += 8) {
+        const uint64_t word = random64();
+        memcpy(p, &word, 8);
+    }
+    while (nbytes-- > 0)
+        *p++ = (uint8_t)random64();
+}
+
+void random_restart(uint64_t number)
+{
+    random_state = seed * UINT64_C(0xd1342543de82ef95) + number;
+    random_state = random64();
+}
+
+const uint8_t *random_pool(size_t nbytes)
+{
+    static uint8_t *pool;
+    static size_t pool_nbytes;
+
+    if (nbytes > pool_nbytes) {
+        const uint64_t kept = random_state;
+        free(pool);
+        pool = malloc(nbytes);
+        if (pool == NULL) {
+            fprintf(stderr, "no memory for %zu bytes\n", nbytes);
+            exit(2);
+        }
+        random_restart(UINT64_MAX);
+        random_fill(pool, nbytes);
+        random_state = kept;
+        pool_nbytes = nbytes;
+    }
+    return pool;
+}
+
+/* ---- Guarded memory ---- */
+
+struct guarded guard_new(size_t nbytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), usable = (nbytes + page - 1) / page * page;
+    uint8_t *base = mmap(NULL, usable + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (base == MAP_FAILED || (usable != 0 && mprotect(base + page, usable, PROT_READ | PROT_WRITE) != 0)) {
+        perror("mmap");
+        exit(2);
+    }
+    return (struct guarded){base + page, base + page + usable};
+}
+
+void guard_free(struct guarded memory)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    munmap(memory.begin - page, (size_t)(memory.end - memory.begin) + 2 * page);
+}
+
+/* ---- Oracle ---- */
+
+const struct reference *reference_of(const hl_alg_info *alg)
+{
+    const struct reference *ref = reference_named(alg->name);
+
+    if (ref == NULL) {
+        fprintf(stderr, "test/reference.c has no %s: write it there\n", alg->name);
+        exit(2);
+    }
+    return ref;
+}
+
+#ifdef HAVE_LIBCRYPTO
+/* libcrypto knows most algorithms by the names we use. Looked up once: a look-up costs more than a short message. */
+static const EVP_MD *libcrypto_of(const hl_alg_info *alg)
+{
+    static struct {
+        const hl_alg_info *alg;
+        const EVP_MD *md;
+    } known[64];
+    size_t i = 0;
+
+    for (; i + 1 < sizeof known / sizeof known[0] && known[i].alg != NULL; i++)
+        if (known[i].alg == alg)
+            return known[i].md;
+    known[i].alg = alg;
+    known[i].md = EVP_get_digestbyname(alg->name);
+    return known[i].md;
+}
+#endif
+
+struct oracle {
+    struct reference_ctx ref;
+#ifdef HAVE_LIBCRYPTO
+    EVP_MD_CTX *evp;
+#endif
+};
+
+struct oracle *oracle_new(const hl_alg_info *alg)
+{
+    struct oracle *o = calloc(1, sizeof *o);
+
+    if (o == NULL)
+        abort();
+#ifdef HAVE_LIBCRYPTO
+    if (libcrypto_of(alg) != NULL) {
+        o->evp = EVP_MD_CTX_new();
+        if (o->evp == NULL || EVP_DigestInit_ex(o->evp, libcrypto_of(alg), NULL) != 1)
+            abort();
+        return o;
+    }
+#endif
+    reference_init(&o->ref, reference_of(alg));
+    return o;
+}
+
+void oracle_update(struct oracle *o, const void *data, size_t nbytes)
+{
+#ifdef HAVE_LIBCRYPTO
+    if (o->evp != NULL) {
+        EVP_DigestUpdate(o->evp, data, nbytes);
+        return;
+    }
+#endif
+    reference_update(&o->ref, data, nbytes);
+}
+
+void oracle_final(struct oracle *o, uint8_t *digest)
+{
+#ifdef HAVE_LIBCRYPTO
+    if (o->evp != NULL) {
+        EVP_DigestFinal_ex(o->evp, digest, NULL);
+        EVP_MD_CTX_free(o->evp);
+        free(o);
+        return;
+    }
+#endif
+    reference_final(&o->ref, digest);
+    free(o);
+}
+
+void oracle(const hl_alg_info *alg, const void *data, size_t nbytes, uint8_t *digest)
+{
+    struct reference_ctx ctx;
+
+#ifdef HAVE_LIBCRYPTO
+    if (libcrypto_of(alg) != NULL) {
+        static EVP_MD_CTX *evp; /* kept: making one takes longer than a short message */
+        if (evp == NULL)
+            evp = EVP_MD_CTX_new();
+        EVP_DigestInit_ex(evp, libcrypto_of(alg), NULL);
+        EVP_DigestUpdate(evp, data, nbytes);
+        EVP_DigestFinal_ex(evp, digest, NULL);
+        return;
+    }
+#endif
+    reference_init(&ctx, reference_of(alg));
+    reference_update(&ctx, data, nbytes);
+    reference_final(&ctx, digest);
+}
+
+const char *oracle_name(void)
+{
+#ifdef HAVE_LIBCRYPTO
+    return "libcrypto";
+#else
+    return "test/reference.c";
+#endif
+}
+
+int check_digests(const hl_alg_info *alg, const hl_slice *messages, size_t count, const uint8_t *digests,
+                  const char *what)
+{
+    uint8_t expected[HL_DIGEST_MAX_NBYTES];
+    int right = 1;
+
+    for (size_t i = 0; i < count; i++) {
+        oracle(alg, messages[i].data, messages[i].nbytes, expected);
+        right &= CHECK(memcmp(expected, digests + i * alg->digest_nbytes, alg->digest_nbytes) == 0,
+                       "%s: %s of message %zu of %zu, %zu bytes", what, alg->name, i, count, messages[i].nbytes);
+    }
+    return right;
+}

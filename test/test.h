@@ -1,0 +1,93 @@
+/* test.h: what the test programs share: cases and their count, kernels by name, guarded memory, the oracle.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * A program is a list of cases. A case passes if none of its CHECKs failed. What cannot run here is skipped by name,
+ * and is a failure if it was asked for with --expect or HASHLOOM_EXPECT. The last line of every program is
+ * "N passed, N failed, N skipped", and its exit status is 1 if a case failed.
+ *
+ *   program [--all] [--expect ISA,ISA,...] [--seed N]
+ */
+#ifndef TEST_H
+#define TEST_H
+
+#include <hashloom.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reference.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#  define UNDER_SANITIZER 1
+#elif defined(__has_feature)
+#  if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#    define UNDER_SANITIZER 1
+#  endif
+#endif
+#ifndef UNDER_SANITIZER
+#  define UNDER_SANITIZER 0
+#endif
+
+#define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
+
+void test_start(int argc, char **argv);
+int test_end(void); /* what main returns */
+
+extern int test_all; /* --all: also what takes minutes */
+
+/* Ends the case before it and begins one. */
+void test_case(const char *format, ...) PRINTF_LIKE(1, 2);
+void test_skip(const char *format, ...) PRINTF_LIKE(1, 2);
+/* 1 if the condition holds; else 0, and the case has failed. The first few failures of a case are printed, with the
+ * text given. */
+#define CHECK(condition, ...) ((condition) ? 1 : test_failed(__FILE__, __LINE__, #condition, __VA_ARGS__))
+int test_failed(const char *file, int line, const char *condition, const char *format, ...) PRINTF_LIKE(4, 5);
+
+/* Whether this machine runs the kernel. If not, the kernel is counted as skipped. */
+int test_kernel(const hl_kernel *kernel);
+/* "sha256 avx512 x16"; the text stays until the next call. */
+const char *kernel_name(const hl_kernel *kernel);
+/* The first algorithm of that body. */
+const hl_alg_info *body_alg(hl_body body);
+/* The widest kernel of this build that this machine runs. */
+unsigned lanes_max(void);
+
+/* ---- Random numbers (splitmix64): the same in every run, unless --seed says otherwise ---- */
+
+uint64_t random64(void);
+size_t random_below(size_t n);              /* 0 .. n - 1 */
+size_t random_length(size_t max_nbytes);    /* 0 .. max_nbytes, small ones and block boundaries more often */
+void random_fill(void *to, size_t nbytes);
+/* Restarts the sequence: at a place of its own for each number and seed. */
+void random_restart(uint64_t number);
+/* A pool of bytes to take messages from. Equal contents at different places do not occur. */
+const uint8_t *random_pool(size_t nbytes);
+
+/* ---- Memory between two pages that cannot be touched: a byte read or written too far ends the program ---- */
+
+struct guarded {
+    uint8_t *begin; /* the first byte; page-aligned */
+    uint8_t *end;   /* one past the last byte; page-aligned */
+};
+struct guarded guard_new(size_t nbytes); /* room for at least nbytes */
+void guard_free(struct guarded memory);
+
+/* ---- What the digest should be ---- */
+
+/* By libcrypto, if it is there and knows the algorithm, else by reference.c. */
+void oracle(const hl_alg_info *alg, const void *data, size_t nbytes, uint8_t *digest);
+/* The same for parts that do not lie together or are too long for one call. */
+struct oracle;
+struct oracle *oracle_new(const hl_alg_info *alg);
+void oracle_update(struct oracle *o, const void *data, size_t nbytes);
+void oracle_final(struct oracle *o, uint8_t *digest); /* frees it */
+const char *oracle_name(void);
+/* As the name of algorithm says; ends the program, and says what to add where, if there is none. */
+const struct reference *reference_of(const hl_alg_info *alg);
+
+/* Compares digests of count messages with the oracle's; 1 if all are right. `what` names the call. */
+int check_digests(const hl_alg_info *alg, const hl_slice *messages, size_t count, const uint8_t *digests,
+                  const char *what);
+
+#endif

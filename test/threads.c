@@ -1,0 +1,125 @@
+/* threads.c: the first call of a process from 16 threads at once, and all calls at once after it. Run under
+ * ThreadSanitizer as well.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * A process has one first call, so that each round is a process of its own: this program, started again with --child.
+ */
+#define _DEFAULT_SOURCE /* pthread_barrier_t */
+#include "test.h"
+
+#include <pthread.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+enum { THREADS = 16, ROUNDS = 24, CALLS = 60, COUNT = 40, NBYTES = 700 };
+
+extern char **environ;
+
+static pthread_barrier_t barrier;
+static int round_number;
+static const uint8_t *pool;
+static uint8_t expected[8][COUNT * HL_DIGEST_MAX_NBYTES]; /* by algorithm */
+static int wrong[THREADS];
+
+/* What a thread does; which = 0 .. 7 names the call. Returns 1 if all was right. */
+static int do_call(const hl_alg_info *alg, const uint8_t *right, unsigned which, int restricting)
+{
+    uint8_t digests[COUNT * HL_DIGEST_MAX_NBYTES] = {0};
+    hl_slice messages[COUNT];
+    hl_ctx ctxs[COUNT], *all[COUNT];
+    size_t count = COUNT;
+
+    for (size_t i = 0; i < COUNT; i++)
+        messages[i] = (hl_slice){pool + i, i * 17};
+    switch (which % 8) {
+    case 0:
+        if (restricting)
+            return hl_restrict(1) == HL_OK;
+        return hl_hash(alg->alg, messages[5].data, messages[5].nbytes, digests) == HL_OK &&
+               memcmp(digests, right + 5 * alg->digest_nbytes, alg->digest_nbytes) == 0;
+    case 1: return hl_isas_available() != 0 && (hl_isas_available() & hl_isas_allowed()) != 0;
+    case 2: return hl_kernel_chosen(alg->alg, COUNT) != NULL;
+    case 3:
+        if (restricting)
+            return hl_restrict(0) == HL_OK;
+        return hl_isas_allowed() != 0;
+    case 4:
+    case 5:
+        if (which % 8 == 4)
+            count = 7;
+        if (hl_hash_many(alg->alg, messages, count, digests) != HL_OK)
+            return 0;
+        break;
+    default:
+        for (size_t i = 0; i < COUNT; i++) {
+            all[i] = &ctxs[i];
+            if (hl_init(&ctxs[i], alg->alg) != HL_OK)
+                return 0;
+        }
+        if (hl_update_many(all, messages, COUNT) != HL_OK || hl_final_many(all, COUNT, digests) != HL_OK)
+            return 0;
+    }
+    return memcmp(digests, right, count * alg->digest_nbytes) == 0;
+}
+
+static void *run_thread(void *arg)
+{
+    const unsigned thread = (unsigned)(uintptr_t)arg;
+
+    pthread_barrier_wait(&barrier);
+    /* The first call. In even rounds one thread restricts, and none may undo that; in odd ones many do as they like. */
+    if (thread == 0 && round_number % 2 == 0)
+        wrong[thread] |= hl_restrict(1) != HL_OK;
+    else
+        wrong[thread] |= !do_call(hl_alg_at(0), expected[0], thread + (unsigned)round_number, round_number % 2);
+    for (unsigned call = 0; call < CALLS; call++) {
+        const size_t a = (thread + call) % hl_alg_count();
+        wrong[thread] |= !do_call(hl_alg_at(a), expected[a], call * 5 + thread, round_number % 2);
+    }
+    return NULL;
+}
+
+static int child(void)
+{
+    pthread_t threads[THREADS];
+    int any_wrong = 0;
+
+    pool = random_pool(NBYTES + 2 * COUNT);
+    for (size_t a = 0; a < hl_alg_count(); a++) /* these two calls touch nothing that is found out at run time */
+        for (size_t i = 0; i < COUNT; i++)
+            oracle(hl_alg_at(a), pool + i, i * 17, expected[a] + i * hl_alg_at(a)->digest_nbytes);
+    pthread_barrier_init(&barrier, NULL, THREADS);
+    for (uintptr_t t = 0; t < THREADS; t++)
+        if (pthread_create(&threads[t], NULL, run_thread, (void *)t) != 0) {
+            perror("pthread_create");
+            return 2;
+        }
+    for (int t = 0; t < THREADS; t++) {
+        pthread_join(threads[t], NULL);
+        any_wrong |= wrong[t];
+    }
+    return any_wrong || (round_number % 2 == 0 && hl_isas_allowed() != 1);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && strcmp(argv[1], "--child") == 0) {
+        round_number = atoi(argv[2]);
+        random_restart((uint64_t)round_number);
+        return child();
+    }
+    test_start(argc, argv);
+    for (int i = 0; i < ROUNDS; i++) {
+        char number[12], option[] = "--child", *args[] = {argv[0], option, number, NULL};
+        int status = -1;
+        pid_t pid;
+        test_case("first call from %d threads, round %d (%s)", THREADS, i, i % 2 ? "many restrict" : "one restricts");
+        snprintf(number, sizeof number, "%d", i);
+        if (CHECK(posix_spawn(&pid, argv[0], NULL, NULL, args, environ) == 0, "%s does not start", argv[0])) {
+            waitpid(pid, &status, 0);
+            CHECK(status == 0, "%s --child %d ended with status %#x", argv[0], i, (unsigned)status);
+        }
+    }
+    return test_end();
+}

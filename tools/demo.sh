@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# demo.sh: hashloom at work: real torrents first, then a race on a 485 MiB image.
+#
+# SPDX-License-Identifier: MIT OR Apache-2.0
+set -euo pipefail
+cd "$(dirname "$0")/.."
+fixtures=vectors/webtorrent-fixtures/fixtures
+hashloom=target/release/hashloom
+
+bold=$(tput bold 2>/dev/null || true) plain=$(tput sgr0 2>/dev/null || true)
+[ -t 1 ] || bold='' plain=''
+
+echo "Building hashloom ..."
+cargo build --quiet --release --locked --package hashloom-cli
+
+# show STATUS ARGUMENT...: prints the command, runs it, and stops the demo if it exits otherwise than it must.
+show() {
+    local expected=$1 status=0
+    shift
+    printf '\n%s$ hashloom' "$bold"
+    printf ' %q' "$@"
+    printf '%s\n' "$plain"
+    "$hashloom" "$@" || status=$?
+    if [ $status -ne "$expected" ]; then
+        echo "demo.sh: exit status $status instead of $expected" >&2
+        exit 1
+    fi
+}
+
+echo
+echo "== Walt Whitman's Leaves of Grass, as it was published: one file, and every piece is right"
+show 0 torrent verify "$fixtures/leaves.torrent" "$fixtures" --map
+
+echo
+echo "== Folders: pieces that span files"
+show 0 torrent verify "$fixtures/numbers.torrent" "$fixtures"
+show 0 torrent verify "$fixtures/lots-of-numbers.torrent" "$fixtures"
+
+echo
+echo "== The same book with one byte changed: the piece is found (exit status 1)"
+damaged=$(mktemp -d)
+trap 'rm -rf "$damaged"' EXIT
+cp "$fixtures/Leaves of Grass by Walt Whitman.epub" "$damaged"
+printf 'X' | dd of="$damaged/Leaves of Grass by Walt Whitman.epub" bs=1 seek=200000 conv=notrunc status=none
+show 1 torrent verify "$fixtures/leaves.torrent" "$damaged" --missing
+
+echo
+echo "== A torrent whose content is not here (exit status 1)"
+show 1 torrent verify "$fixtures/sintel.torrent" "$fixtures"
+
+echo
+echo "== A torrent file that is damaged itself: the error says where (exit status 2)"
+show 2 torrent verify "$fixtures/corrupt.torrent" "$fixtures"
+
+echo
+echo "== The race: SHA-1 of a 485 MiB image in pieces of 256 KiB, one CPU, everything in memory"
+bench/verify.py "$hashloom" --kernels --rounds 3
