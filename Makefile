@@ -42,7 +42,9 @@ bench: build
 	@$(MAKE) --no-print-directory build/bench/bench
 	@build/bench/bench compare
 	@echo
-	@bench/verify.py $(HASHLOOM)
+	@bench/verify.py $(HASHLOOM) --kernels
+	@echo
+	@bench/asan/run.sh
 
 bench-kernels:
 	@tools/setup.sh bench

@@ -136,6 +136,12 @@ memcheck() { # valgrind 3.19 knows no AVX-512 and no SHA instructions, and says 
     (cd "$build" && valgrind -q --error-exitcode=9 ./fuzz --runs 20)
 }
 
+tour() { # the example with every public call
+    gcc -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -Icore/include core/examples/tour.c core/src/*.c core/src/*/*.c \
+        -o "$logs/tour" && "$logs/tour" &&
+        [ "$("$logs/tour" | grep -c ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad)" = 2 ]
+}
+
 san="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
 export UBSAN_OPTIONS=print_stacktrace=1
 
@@ -149,6 +155,7 @@ for cc in "${compilers[@]}"; do
     [ $level$cc = quickclang ] ||
         step "$cc: kernels optimised and unsanitized in a debug build" env CC="$cc" test/optimised_kernels.sh $level
 done
+step "gcc: core/examples/tour.c" tour
 step "gcc: used by add_subdirectory, find_package, pkg-config" env CC=gcc test/consumer.sh
 [ $level = quick ] || step "clang: used by add_subdirectory, find_package, pkg-config" env CC=clang test/consumer.sh
 

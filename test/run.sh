@@ -31,7 +31,7 @@ else
     part "crate without std" cargo test --quiet --package hashloom --no-default-features --locked
     part "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --locked
     part "program, optimised" cargo build --quiet --release --locked --package hashloom-cli
-    part "torrents of other programs" build/venv/bin/python test/interop_torrents.py target/release/hashloom
+    part "torrents of other programs" build/venv/bin/python test/interop_torrents.py target/release/hashloom --require
 fi
 
 echo

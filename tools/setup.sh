@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 demo="cc:gcc openssl:openssl python3:python3"
 test="$demo g++:g++ clang:clang cmake:cmake make:make nm:binutils pkg-config:pkg-config
       openssl/evp.h:libssl-dev transmission-create:transmission-cli"
-bench="$demo openssl/evp.h:libssl-dev"
+bench="$demo openssl/evp.h:libssl-dev cmake:cmake make:make"
 target=${1:?usage: setup.sh demo|test|bench}
 case $target in
 demo) needs=$demo ;;
@@ -83,7 +83,8 @@ if [ "$target" = test ]; then
         python3 -c 'import ensurepip, venv' 2>/dev/null || install python3-venv
         python3 -m venv build/venv
         build/venv/bin/python -m pip install --quiet --disable-pip-version-check libtorrent || {
-            echo "setup.sh: pip could not install libtorrent; the test of torrents made by it will be skipped" >&2
+            echo "setup.sh: pip could not install libtorrent, whose torrents are a test: it needs a network" >&2
+            exit 2
         }
     fi
 fi
