@@ -23,6 +23,7 @@
 //! | one message that arrives in parts | [`Hasher`] |
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
 //! | code written for the RustCrypto traits | [`Sha1`], [`Sha256`] |
+//! | the files of a torrent | [`torrent::verify`] |
 //! | which kernels there are, and a choice among them | [`kernels`] |
 //!
 //! What holds for every function of the table: lengths are in bytes; zero is a length like any other; nothing is
@@ -45,14 +46,20 @@
 extern crate alloc;
 
 mod algorithm;
+#[cfg(feature = "std")]
+pub mod bencode;
 pub mod block_api;
 mod digest_bytes;
+#[cfg(feature = "std")]
+mod engine;
 #[allow(unsafe_code)]
 mod ffi;
 mod hasher;
 pub mod kernels;
 mod many;
 mod rustcrypto;
+#[cfg(feature = "std")]
+pub mod torrent;
 
 pub use algorithm::{Algorithm, ParseAlgorithmError};
 /// The RustCrypto traits that [`Sha1`] and [`Sha256`] implement.

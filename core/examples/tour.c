@@ -1,0 +1,96 @@
+/* tour.c: every public call once, as one would use it.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Compile it together with the sources of the library, as README.md shows for its example.
+ */
+#include <hashloom.h>
+#include <stdio.h>
+#include <string.h>
+
+static void print(const char *what, const uint8_t *digest, size_t nbytes)
+{
+    printf("%-34s", what);
+    for (size_t i = 0; i < nbytes; i++)
+        printf("%02x", digest[i]);
+    putchar('\n');
+}
+
+#define CHECK(call) \
+    do { \
+        const hl_status status = (call); \
+        if (status != HL_OK) { \
+            fprintf(stderr, "%s: %s\n", #call, hl_strerror(status)); \
+            return 1; \
+        } \
+    } while (0)
+
+int main(void)
+{
+    uint8_t digests[4 * HL_DIGEST_MAX_NBYTES];
+
+    printf("hashloom %s, algorithms:", hl_version());
+    for (size_t i = 0; i < hl_alg_count(); i++)
+        printf(" %s (%u bytes)", hl_alg_at(i)->name, hl_alg_at(i)->digest_nbytes);
+    putchar('\n');
+
+    /* One message. */
+    CHECK(hl_hash(HL_SHA256, "abc", 3, digests));
+    print("sha256(\"abc\")", digests, HL_SHA256_DIGEST_NBYTES);
+
+    /* Many messages of any length: digest i stands at i * digest size. */
+    const hl_slice words[3] = {{"one", 3}, {NULL, 0}, {"three", 5}};
+    CHECK(hl_hash_many(HL_SHA1, words, 3, digests));
+    print("sha1(\"three\"), third of many", digests + 2 * HL_SHA1_DIGEST_NBYTES, HL_SHA1_DIGEST_NBYTES);
+
+    /* Rows of a buffer: two tree nodes of 64 bytes. */
+    uint8_t nodes[128];
+    memset(nodes, 7, sizeof nodes);
+    CHECK(hl_hash_rows(HL_SHA256, nodes, 64, 64, 2, digests));
+    print("sha256 of a 64-byte row", digests, HL_SHA256_DIGEST_NBYTES);
+
+    /* A column of an Arrow array: "ab", "", "cde". */
+    const int32_t offsets[4] = {0, 2, 2, 5};
+    CHECK(hl_hash_offsets(HL_SHA256, "abcde", 5, offsets, sizeof offsets[0], 3, digests));
+    print("sha256(\"cde\"), third of a column", digests + 2 * HL_SHA256_DIGEST_NBYTES, HL_SHA256_DIGEST_NBYTES);
+
+    /* One stream. */
+    hl_ctx ctx;
+    CHECK(hl_init(&ctx, HL_SHA1));
+    CHECK(hl_update(&ctx, "a", 1));
+    CHECK(hl_update(&ctx, "bc", 2));
+    CHECK(hl_final(&ctx, digests));
+    print("sha1(\"a\" \"bc\")", digests, HL_SHA1_DIGEST_NBYTES);
+
+    /* Many streams, side by side: files that are read in parts. */
+    hl_ctx a, b;
+    hl_ctx *const both[2] = {&a, &b};
+    CHECK(hl_init(&a, hl_alg_named("sha256")->alg));
+    CHECK(hl_init(&b, hl_alg_find(HL_SHA256)->alg));
+    CHECK(hl_update_many(both, (const hl_slice[2]){{"ab", 2}, {"x", 1}}, 2));
+    CHECK(hl_update_many(both, (const hl_slice[2]){{"c", 1}, {"yz", 2}}, 2));
+    CHECK(hl_final_many(both, 2, digests));
+    print("sha256(\"ab\" \"c\")", digests, HL_SHA256_DIGEST_NBYTES);
+    print("sha256(\"x\" \"yz\")", digests + HL_SHA256_DIGEST_NBYTES, HL_SHA256_DIGEST_NBYTES);
+
+    /* What this machine has, and what is chosen. */
+    for (size_t i = 0; i < hl_kernel_count(); i++) {
+        const hl_kernel *kernel = hl_kernel_at(i);
+        const int here = (kernel->isas & hl_isas_available()) != 0;
+        printf("%-8s %2u messages at once  %s%s%s\n", kernel->isa, kernel->nlanes, here ? "here" : "not here",
+               kernel == hl_kernel_chosen(HL_SHA1, 1) || kernel == hl_kernel_chosen(HL_SHA256, 1) ? ", for one message" : "",
+               kernel == hl_kernel_chosen(HL_SHA1, 1000) || kernel == hl_kernel_chosen(HL_SHA256, 1000) ? ", for many" : "");
+        if (here && kernel->body == HL_BODY_SHA256) /* one kernel by hand, for tests and benchmarks */
+            CHECK(hl_hash_many_with(kernel, HL_SHA256, words, 3, digests));
+    }
+
+    /* Only some instruction sets, then all again. */
+    CHECK(hl_restrict(hl_isa_named("scalar") | hl_isa_named("gnu")));
+    printf("allowed now:");
+    for (size_t i = 0; i < hl_isa_count(); i++)
+        if (hl_isas_allowed() >> i & 1)
+            printf(" %s", hl_isa_name(i));
+    putchar('\n');
+    CHECK(hl_restrict(0));
+    return 0;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Colours, where the output is a terminal that has them, and what its locale can show.
+
+use std::fmt::Display;
+
+use console::{StyledObject, style};
+
+/// Something that went wrong, on standard error.
+pub fn error<D: Display>(text: D) -> StyledObject<D> {
+    style(text).for_stderr().red().bold()
+}
+
+pub fn good<D: Display>(text: D) -> StyledObject<D> {
+    style(text).green()
+}
+
+pub fn bad<D: Display>(text: D) -> StyledObject<D> {
+    style(text).red()
+}
+
+pub fn partial<D: Display>(text: D) -> StyledObject<D> {
+    style(text).yellow()
+}
+
+pub fn dim<D: Display>(text: D) -> StyledObject<D> {
+    style(text).dim()
+}
+
+pub fn bold<D: Display>(text: D) -> StyledObject<D> {
+    style(text).bold()
+}
+
+/// Whether the locale's characters are UTF-8. POSIX: the first of these variables that is set and not empty counts.
+pub fn is_utf8() -> bool {
+    if cfg!(windows) {
+        return true;
+    }
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| {
+        let value = std::env::var(name).ok()?;
+        (!value.is_empty()).then_some(value)
+    });
+    locale.is_some_and(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    })
+}

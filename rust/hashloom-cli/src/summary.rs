@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A report as text.
+
+use std::io::{self, Write};
+
+use hashloom::torrent::{FileReport, FileState, PieceState, Report, Torrent, shown};
+
+use crate::json::hex;
+use crate::style;
+use crate::units::{duration, percent, plural, rate, size};
+
+/// Files, errors and notes named in the summary. All of them are in `--missing` or `--json`.
+const NAMED_MAX: usize = 10;
+
+/// What the torrent is and where its content was looked for.
+pub fn heading(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
+    writeln!(out, "{}", style::bold(shown(torrent.name())))?;
+    writeln!(out, "  info-hash  {}", hex(&torrent.info_hash()))?;
+    writeln!(
+        out,
+        "  torrent    {}, {} of {}, {}",
+        size(torrent.total_nbytes()),
+        plural(torrent.piece_count() as u64, "piece"),
+        size(torrent.piece_nbytes()),
+        plural(torrent.file_count() as u64, "file"),
+    )?;
+    writeln!(out, "  content    {}", shown(report.content.as_os_str().as_encoded_bytes()))?;
+    for note in torrent.notes().iter().take(3) {
+        writeln!(out, "  note       {note}")?;
+    }
+    if torrent.note_count() > 3 {
+        writeln!(out, "  note       and {} more that are not canonical", torrent.note_count() - 3)?;
+    }
+    Ok(())
+}
+
+/// The verdict: a table where there is more than one state, then a line.
+pub fn verdict(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
+    files(out, torrent, report)?;
+    let total = torrent.total_nbytes();
+    let have = report.nbytes(torrent, PieceState::Have);
+    let states = [
+        (PieceState::Have, "have"),
+        (PieceState::Missing, "missing"),
+        (PieceState::Bad, "bad"),
+        (PieceState::Unread, "unread"),
+        (PieceState::Unchecked, "unchecked"),
+    ];
+    if !report.is_complete() {
+        writeln!(out)?;
+        let width = report.pieces.len().to_string().len();
+        for (state, name) in states {
+            let count = report.count(state);
+            if count == 0 && !matches!(state, PieceState::Have | PieceState::Missing | PieceState::Bad) {
+                continue;
+            }
+            let nbytes = report.nbytes(torrent, state);
+            let noun = if count == 1 { "piece " } else { "pieces" };
+            let name = format!("{name:<9}");
+            let name = match state {
+                _ if count == 0 => style::dim(name),
+                PieceState::Have => style::good(name),
+                PieceState::Missing | PieceState::Unchecked => style::partial(name),
+                _ => style::bad(name),
+            };
+            writeln!(out, "  {name}  {count:>width$} {noun}  {:>10}  {:>6}", size(nbytes), percent(nbytes, total))?;
+        }
+    }
+    writeln!(out)?;
+    let verdict = match report.is_complete() {
+        true => style::good("complete").bold(),
+        false => style::bad("not complete").bold(),
+    };
+    let (count, of) = (report.have(), report.pieces.len());
+    write!(out, "{verdict}: {count} of {}, {} ({})", plural(of as u64, "piece"), size(have), percent(have, total))?;
+    write!(out, " in {}", duration(report.elapsed))?;
+    match rate(report.nbytes_read, report.elapsed) {
+        // Of a few bytes the rate says nothing.
+        Some(rate) if report.nbytes_read >= 1 << 20 => writeln!(out, ", {} read at {rate}", size(report.nbytes_read)),
+        _ => writeln!(out),
+    }
+}
+
+/// The files that are not as they should be.
+fn files(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
+    let missing = |found: &FileReport| matches!(found.state, FileState::Missing | FileState::Skipped);
+    if report.files.len() > 1 && report.files.iter().all(missing) {
+        let place = shown(report.content.as_os_str().as_encoded_bytes());
+        return writeln!(out, "\n  none of its files is in {place}. PATH is the folder that holds it, or it itself");
+    }
+    let mut named = 0;
+    let mut wrong = 0;
+    for (file, found) in torrent.files().zip(&report.files) {
+        let extra = found.found_nbytes.map_or(0, |nbytes| nbytes.saturating_sub(file.nbytes));
+        let what = match (found.state, found.found_nbytes) {
+            (FileState::Missing, _) => "is missing".to_owned(),
+            (FileState::Short, Some(nbytes)) => {
+                format!("is too short: {nbytes} of {}", plural(file.nbytes, "byte"))
+            }
+            (FileState::Failed, _) => "could not be read".to_owned(),
+            _ if extra > 0 => format!("is too long: {} after its end", plural(extra, "extra byte")),
+            (FileState::Incomplete, _) => {
+                let pieces = &report.pieces[torrent.pieces_of_file(file.index)];
+                let wrong = pieces.iter().filter(|&&piece| piece != PieceState::Have).count() as u64;
+                format!("has {} of {} not right", wrong, plural(pieces.len() as u64, "piece"))
+            }
+            _ => continue,
+        };
+        wrong += 1;
+        if named < NAMED_MAX {
+            if named == 0 {
+                writeln!(out)?;
+            }
+            named += 1;
+            writeln!(out, "  {} {what}", style::partial(shown(file.path)))?;
+        }
+    }
+    if wrong > named {
+        writeln!(out, "  and {} more (--missing lists pieces and files)", plural((wrong - named) as u64, "file"))?;
+    }
+    Ok(())
+}
+
+/// The files that could not be read, for standard error.
+pub fn troubles(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    for trouble in report.troubles.iter().take(NAMED_MAX) {
+        writeln!(out, "{} {trouble}", style::error("error:"))?;
+    }
+    match report.troubles.len().checked_sub(NAMED_MAX) {
+        None | Some(0) => Ok(()),
+        Some(more) => writeln!(out, "{} and {} more", style::error("error:"), plural(more as u64, "file")),
+    }
+}
+
+/// The pieces that are not right, in runs, with the bytes of each file that they cover.
+pub fn missing(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
+    for (state, pieces) in report.ranges().filter(|(state, _)| *state != PieceState::Have) {
+        let range = torrent.piece_range(pieces.start).start..torrent.piece_range(pieces.end - 1).end;
+        let numbers = match pieces.len() {
+            1 => format!("piece {}", pieces.start),
+            _ => format!("pieces {}-{}", pieces.start, pieces.end - 1),
+        };
+        let state = crate::json::state_name(state);
+        writeln!(out, "{numbers}  {}  {}", style::bad(state), size(range.end - range.start))?;
+        let files = torrent.files_of_piece(pieces.start).start..torrent.files_of_piece(pieces.end - 1).end;
+        for file in files.map(|index| torrent.file(index)).filter(|file| !file.attributes.padding && file.nbytes > 0) {
+            let first = range.start.max(file.offset) - file.offset;
+            let last = range.end.min(file.offset + file.nbytes) - file.offset - 1;
+            writeln!(out, "  {}  bytes {first}-{last}", shown(file.path))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Numbers for people.
+
+use std::time::Duration;
+
+/// `353.2 KiB`, `1 byte`, `256 KiB`.
+pub fn size(nbytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if nbytes < 1024 {
+        return plural(nbytes, "byte");
+    }
+    let mut value = nbytes as f64 / 1024.0;
+    let mut unit = 0;
+    // 1023.95 would be rounded to 1024.0.
+    while value >= 1023.95 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let text = format!("{value:.1}");
+    format!("{} {}", text.strip_suffix(".0").unwrap_or(&text), UNITS[unit])
+}
+
+/// `1.9 GiB/s`; nothing if no time has passed.
+pub fn rate(nbytes: u64, elapsed: Duration) -> Option<String> {
+    let seconds = elapsed.as_secs_f64();
+    (seconds > 0.0).then(|| format!("{}/s", size((nbytes as f64 / seconds) as u64)))
+}
+
+/// `0.25 s`, `12.3 s`, `2 min 5 s`, `3 h 20 min`.
+pub fn duration(elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs();
+    match seconds {
+        0..10 => format!("{:.2} s", elapsed.as_secs_f64()),
+        10..60 => format!("{:.1} s", elapsed.as_secs_f64()),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// Rounded down: 100% is said of all only.
+pub fn percent(part: u64, whole: u64) -> String {
+    match tenths_of_percent(part, whole) {
+        1000 => "100%".to_owned(),
+        tenths => format!("{}.{}%", tenths / 10, tenths % 10),
+    }
+}
+
+/// Rounded down; nothing of nothing is all of it.
+pub fn tenths_of_percent(part: u64, whole: u64) -> u64 {
+    match whole {
+        0 => 1000,
+        _ => (u128::from(part) * 1000 / u128::from(whole)) as u64,
+    }
+}
+
+/// `1 piece`, `2 pieces`.
+pub fn plural(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        let cases = [
+            (0, "0 bytes"),
+            (1, "1 byte"),
+            (1023, "1023 bytes"),
+            (1024, "1 KiB"),
+            (1536, "1.5 KiB"),
+            (361_686, "353.2 KiB"),
+            ((1 << 20) - 1, "1 MiB"),
+            (5 << 30, "5 GiB"),
+            (1 << 40, "1 TiB"),
+            (u64::MAX, "16 EiB"),
+        ];
+        for (nbytes, text) in cases {
+            assert_eq!(size(nbytes), text);
+        }
+    }
+
+    #[test]
+    fn only_all_is_100_percent() {
+        assert_eq!(percent(u64::MAX - 1, u64::MAX), "99.9%");
+        assert_eq!(percent(u64::MAX, u64::MAX), "100%");
+        assert_eq!(percent(0, 0), "100%");
+        assert_eq!(percent(1, 3), "33.3%");
+        assert_eq!(percent(0, 3), "0.0%");
+    }
+
+    #[test]
+    fn durations() {
+        let cases =
+            [(0.004, "0.00 s"), (9.5, "9.50 s"), (59.0, "59.0 s"), (125.0, "2 min 5 s"), (12_000.0, "3 h 20 min")];
+        for (seconds, text) in cases {
+            assert_eq!(duration(Duration::from_secs_f64(seconds)), text);
+        }
+    }
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom torrent verify` as a person or a script calls it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use sha1::{Digest, Sha1};
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/webtorrent-fixtures/fixtures")
+}
+
+fn hashloom() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hashloom"));
+    command.env_remove("HASHLOOM_ISA").env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
+    command
+}
+
+fn verify<const N: usize>(arguments: [&dyn AsRef<std::ffi::OsStr>; N]) -> Output {
+    hashloom().args(["torrent", "verify"]).args(arguments.map(|argument| argument.as_ref())).output().unwrap()
+}
+
+fn status(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).unwrap()
+}
+
+/// A folder with `image` of ten pieces of 1000 bytes and `image.torrent`.
+fn image() -> (tempfile::TempDir, Vec<u8>) {
+    let bytes: Vec<u8> = (0..10_000u32).map(|i| ((i * i) >> 7) as u8).collect();
+    let digests: Vec<u8> = bytes.chunks(1000).flat_map(Sha1::digest).collect();
+    let mut torrent = b"d4:infod6:lengthi10000e4:name5:image12:piece lengthi1000e6:pieces200:".to_vec();
+    torrent.extend_from_slice(&digests);
+    torrent.extend_from_slice(b"ee");
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("image"), &bytes).unwrap();
+    fs::write(folder.path().join("image.torrent"), torrent).unwrap();
+    (folder, bytes)
+}
+
+#[test]
+fn real_torrents_that_are_complete() {
+    for (name, info_hash, pieces) in [
+        ("leaves", "d2474e86c95b19b8bcfdb92bc12c9d44667cfa36", "23 of 23 pieces"),
+        ("leaves-metadata", "d2474e86c95b19b8bcfdb92bc12c9d44667cfa36", "23 of 23 pieces"),
+        ("numbers", "89d97c2261a21b040cf11caa661a3ba7233bb7e6", "1 of 1 piece,"),
+        ("lots-of-numbers", "114ead6243792ba56297edbb9a78dfba84d4fc00", "1 of 1 piece,"),
+        ("folder", "b88da2caac6648e6c7d7687e3f89085f7e230e6b", "1 of 1 piece,"),
+        ("alice", "722fe65b2aa26d14f35b4ad627d20236e481d924", "10 of 10 pieces"),
+    ] {
+        let output = verify([&fixtures().join(format!("{name}.torrent")), &fixtures()]);
+        assert_eq!((status(&output), stderr(&output)), (0, ""), "{name}: {}", stdout(&output));
+        assert!(stdout(&output).contains(&format!("info-hash  {info_hash}\n")), "{name}: {}", stdout(&output));
+        assert!(stdout(&output).contains(&format!("complete: {pieces}")), "{name}: {}", stdout(&output));
+    }
+}
+
+#[test]
+fn real_torrents_that_are_not() {
+    let output = verify([&fixtures().join("corrupt.torrent"), &fixtures()]);
+    assert_eq!((status(&output), stdout(&output)), (2, ""));
+    assert!(
+        stderr(&output).ends_with("corrupt.torrent: info.name, byte 81: this key is missing\n"),
+        "{}",
+        stderr(&output)
+    );
+    for name in ["bunny", "sintel"] {
+        let output = verify([&fixtures().join(format!("{name}.torrent")), &fixtures()]);
+        assert_eq!((status(&output), stderr(&output)), (1, ""), "{name}");
+        assert!(stdout(&output).contains(" is missing\n"), "{name}: {}", stdout(&output));
+        assert!(stdout(&output).contains("not complete: 0 of "), "{name}: {}", stdout(&output));
+    }
+}
+
+#[test]
+fn the_current_folder_is_the_default() {
+    let (folder, _) = image();
+    let output = hashloom().current_dir(&folder).args(["torrent", "verify", "image.torrent"]).output().unwrap();
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    assert!(stdout(&output).contains("content    ./image\n"), "{}", stdout(&output));
+}
+
+#[test]
+fn damage_is_listed() {
+    let (folder, mut bytes) = image();
+    let (torrent, path) = (folder.path().join("image.torrent"), folder.path().join("image"));
+    bytes[3456] ^= 1;
+    bytes.truncate(8500);
+    fs::write(&path, &bytes).unwrap();
+    let output = verify([&torrent, &path, &"--missing", &"--map"]);
+    assert_eq!((status(&output), stderr(&output)), (1, ""));
+    let text = stdout(&output);
+    let expected = "
+  ███✗████··
+  █ have   · missing   ✗ bad   each 1 piece
+
+piece 3  bad  1000 bytes
+  image  bytes 3000-3999
+pieces 8-9  missing  2 KiB
+  image  bytes 8000-9999
+
+  image is too short: 8500 of 10000 bytes
+
+  have        7 pieces     6.8 KiB   70.0%
+  missing     2 pieces       2 KiB   20.0%
+  bad         1 piece   1000 bytes   10.0%
+
+not complete: 7 of 10 pieces, 6.8 KiB (70.0%) in 0.0";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn json_has_all_of_it() {
+    let (folder, mut bytes) = image();
+    let (torrent, path) = (folder.path().join("image.torrent"), folder.path().join("image"));
+    bytes[3456] ^= 1;
+    bytes.extend_from_slice(b"extra");
+    fs::write(&path, &bytes).unwrap();
+    let output = verify([&torrent, &path, &"--json"]);
+    assert_eq!((status(&output), stderr(&output)), (1, ""));
+    let mut object: Value = serde_json::from_str(stdout(&output)).unwrap();
+    assert!(object["seconds"].as_f64().unwrap() >= 0.0);
+    object["seconds"] = json!(0);
+    object["torrent"]["info_hash"] = json!("");
+    let expected = json!({
+        "hashloom": env!("CARGO_PKG_VERSION"),
+        "torrent": {
+            "path": torrent.to_str(), "name": "image", "version": "v1", "info_hash": "", "length": 10000,
+            "piece_length": 1000, "piece_count": 10, "file_count": 1, "notes": [], "note_count": 0,
+        },
+        "content": path.to_str(),
+        "complete": false,
+        "percent": 90.0,
+        "pieces": {"total": 10, "have": 9, "missing": 0, "bad": 1, "unread": 0},
+        "bytes": {"total": 10000, "have": 9000, "missing": 0, "bad": 1000, "unread": 0},
+        "bytes_read": 10000,
+        "seconds": 0,
+        "ranges": [
+            {"state": "have", "first": 0, "last": 2},
+            {"state": "bad", "first": 3, "last": 3},
+            {"state": "have", "first": 4, "last": 9},
+        ],
+        "bitfield": "efc0",
+        "files": [{
+            "path": "image", "state": "incomplete", "length": 10000, "found_length": 10005,
+            "first_piece": 0, "last_piece": 9,
+        }],
+        "errors": [],
+    });
+    assert_eq!(object, expected);
+}
+
+#[test]
+fn the_bitfield_is_written_whole_or_not_at_all() {
+    let (folder, mut bytes) = image();
+    let torrent = folder.path().join("image.torrent");
+    bytes[9999] ^= 1;
+    fs::write(folder.path().join("image"), &bytes).unwrap();
+    let file = folder.path().join("have");
+    fs::write(&file, "something older and longer").unwrap();
+    let output = verify([&torrent, &folder.path(), &"-q", &"--bitfield", &file]);
+    assert_eq!((status(&output), stdout(&output), stderr(&output)), (1, "", ""));
+    assert_eq!(fs::read(&file).unwrap(), [0xff, 0x80]);
+    let output = verify([&torrent, &folder.path(), &"--bitfield", &folder.path().join("no/such/folder")]);
+    assert_eq!((status(&output), stdout(&output)), (2, ""));
+    assert!(stderr(&output).contains("no/such/folder: the bitfield cannot be written: "), "{}", stderr(&output));
+    let names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 3, "nothing else is left: {names:?}");
+}
+
+#[test]
+fn quiet_is_quiet() {
+    let (folder, _) = image();
+    let output = verify([&folder.path().join("image.torrent"), &folder.path(), &"-q"]);
+    assert_eq!((status(&output), stdout(&output), stderr(&output)), (0, "", ""));
+}
+
+#[test]
+fn every_instruction_set_finds_the_same_and_unknown_ones_are_named() {
+    let (folder, _) = image();
+    let torrent = folder.path().join("image.torrent");
+    let output = verify([&torrent, &folder.path(), &"--isa", &"mmx"]);
+    assert_eq!((status(&output), stdout(&output)), (2, ""));
+    let message = stderr(&output);
+    let available =
+        message.strip_prefix("error: --isa or HASHLOOM_ISA: unknown instruction set \"mmx\"; available here: ");
+    let available: Vec<&str> = available.unwrap_or_else(|| panic!("{message}")).trim_end().split(',').collect();
+    assert!(available.contains(&"scalar"), "{message}");
+    for isa in available {
+        let output = verify([&torrent, &folder.path(), &"--isa", &isa]);
+        assert_eq!((status(&output), stderr(&output)), (0, ""), "{isa}");
+    }
+    // The variable does the same, and the option goes before it.
+    let environment = |value: &str, arguments: &[&str]| {
+        let mut command = hashloom();
+        command.env("HASHLOOM_ISA", value).args(["torrent", "verify", "-q"]).arg(&torrent).arg(folder.path());
+        command.args(arguments).status().unwrap().code().unwrap()
+    };
+    assert_eq!(environment("mmx", &[]), 2);
+    assert_eq!(environment("mmx", &["--isa", "scalar"]), 0);
+    assert_eq!(environment("scalar", &[]), 0);
+    assert_eq!(environment("", &[]), 0);
+}
+
+#[test]
+fn wrong_usage_exits_with_2() {
+    let (folder, _) = image();
+    let torrent = folder.path().join("image.torrent");
+    let cases: &[(&[&str], &str)] = &[
+        (&[], "Usage: hashloom"),
+        (&["torrent"], "Usage: hashloom torrent"),
+        (&["torrent", "verify"], "<TORRENT>"),
+        (&["torrent", "verify", "no.torrent"], "error: no.torrent: No such file or directory"),
+        (&["torrent", "verify", torrent.to_str().unwrap(), "/no/where"], "error: /no/where: No such file or directory"),
+        (&["torrent", "verify", torrent.to_str().unwrap(), "--threads", "0"], "--threads"),
+        (&["torrent", "verify", torrent.to_str().unwrap(), "--json", "--map"], "cannot be used with"),
+        (&["torrent", "verify", "."], "error: .: Is a directory"),
+    ];
+    for (arguments, message) in cases {
+        let output = hashloom().args(*arguments).output().unwrap();
+        assert_eq!((status(&output), stdout(&output)), (2, ""), "{arguments:?}");
+        assert!(stderr(&output).contains(message), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_read_exits_with_2_and_the_rest_is_checked() {
+    let (folder, _) = image();
+    let inner = folder.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    std::os::unix::fs::symlink("../image", inner.join("image")).unwrap();
+    let output = verify([&folder.path().join("image.torrent"), &inner]);
+    assert_eq!(status(&output), 2);
+    assert!(stdout(&output).contains("unread     10 pieces     9.8 KiB    100%"), "{}", stdout(&output));
+    assert!(
+        stderr(&output).contains("inner/image: not opened, as a symbolic link leads out of the folder"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn names_cannot_steer_the_terminal_and_json_keeps_their_bytes() {
+    let torrent = b"d4:infod6:lengthi0e4:name9:\x1b[2J\xe2\x80\xae\xff\x0712:piece lengthi1e6:pieces0:ee";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.torrent");
+    fs::write(&path, torrent).unwrap();
+    let output = verify([&path, &folder.path(), &"--missing"]);
+    assert_eq!(status(&output), 1);
+    assert!(stdout(&output).starts_with("\\x1b[2J\\u{202e}\\xff\\x07\n"), "{}", stdout(&output));
+    assert!(output.stdout.iter().all(|&byte| byte == b'\n' || byte >= b' '));
+    let output = verify([&path, &folder.path(), &"--json"]);
+    let object: Value = serde_json::from_str(stdout(&output)).unwrap();
+    assert_eq!(object["torrent"]["name_hex"], "1b5b324ae280aeff07");
+    assert_eq!(object["files"][0]["path_hex"], "1b5b324ae280aeff07");
+    assert_eq!(object["files"][0]["state"], "missing");
+}
+
+#[cfg(unix)]
+#[test]
+fn output_that_nobody_reads_is_no_error() {
+    let (folder, _) = image();
+    let mut child = hashloom()
+        .args(["torrent", "verify"])
+        .args([folder.path().join("image.torrent"), folder.path().to_owned()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+}
+
+#[test]
+fn version_and_help() {
+    let output = hashloom().arg("--version").output().unwrap();
+    assert_eq!(stdout(&output), format!("hashloom {}\n", env!("CARGO_PKG_VERSION")));
+    let output = hashloom().args(["torrent", "verify", "--help"]).output().unwrap();
+    assert_eq!(status(&output), 0);
+    for text in ["Nothing on disk is changed", "Exit status:", "Where the content is looked for:"] {
+        assert!(stdout(&output).contains(text), "{text}");
+    }
+}
+
+/// The bound that the program promises, with more threads and files than usual.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_stays_below_64_mib() {
+    let folder = tempfile::tempdir().unwrap();
+    let content = folder.path().join("many");
+    fs::create_dir(&content).unwrap();
+    let (mut files, mut all) = (Vec::new(), Vec::new());
+    for i in 0..3000u32 {
+        let bytes = i.to_le_bytes().repeat(10_000);
+        let name = i.to_string();
+        files.extend(format!("d6:lengthi{}e4:pathl{}:{name}ee", bytes.len(), name.len()).bytes());
+        fs::write(content.join(name), &bytes).unwrap();
+        all.extend(bytes);
+    }
+    let digests: Vec<u8> = all.chunks(1 << 14).flat_map(Sha1::digest).collect();
+    drop(all);
+    let mut torrent = b"d4:infod5:filesl".to_vec();
+    torrent.extend(files);
+    torrent.extend(format!("e4:name4:many12:piece lengthi16384e6:pieces{}:", digests.len()).bytes());
+    torrent.extend(digests);
+    torrent.extend(b"ee");
+    fs::write(folder.path().join("many.torrent"), torrent).unwrap();
+    for threads in ["1", "500"] {
+        let mut child = hashloom()
+            .args(["torrent", "verify", "many.torrent", "--threads", threads])
+            .current_dir(&folder)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        // The high-water mark is read again and again until the program has ended.
+        let mut peak = 0;
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            let text = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+            let mark =
+                text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse().ok());
+            peak = peak.max(mark.unwrap_or(0u64));
+        };
+        assert!(status.success(), "{threads} threads");
+        assert!(peak < 64 << 10, "{threads} threads: {peak} KiB");
+        eprintln!("{threads} threads: {peak} KiB at most");
+    }
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Opening files below a folder, for reading, and never outside of it.
+//!
+//! A relative path may lead through symbolic links as long as they stay in the folder. What is opened is a regular file
+//! or nothing: a FIFO in its place does not block, a device is not read.
+//!
+//! On Linux `openat2` with `RESOLVE_BENEATH` does this in one call. It refuses absolute links, also those that lead back
+//! into the folder, and older kernels and some sandboxes lack it. Then, and on other Unix systems, each component is
+//! opened below the one before without following links; where a link is met, the path is resolved by name, checked to be
+//! in the folder, and opened again the same way, so that a link swapped in meanwhile is not followed either. On other
+//! systems the resolved path is checked before it is opened.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Where files are opened.
+#[derive(Debug)]
+pub(crate) struct Root {
+    path: PathBuf,
+    #[cfg(unix)]
+    folder: rustix::fd::OwnedFd,
+    /// `path` without links, found when first needed.
+    resolved: OnceLock<PathBuf>,
+}
+
+/// A regular file, open for reading.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) file: File,
+    pub(crate) nbytes: u64,
+}
+
+/// Why a file was not opened.
+#[derive(Debug)]
+pub(crate) enum OpenError {
+    /// It is not there.
+    Missing,
+    /// A link leads out of the folder, to this path.
+    Outside(PathBuf),
+    /// Something else than a regular file: "a folder".
+    NotRegular(&'static str),
+    Io(io::Error),
+}
+
+impl From<io::Error> for OpenError {
+    fn from(error: io::Error) -> OpenError {
+        match error.kind() {
+            // A path through a file, or with a name longer than the file system has them, cannot be there either.
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename => {
+                OpenError::Missing
+            }
+            _ => OpenError::Io(error),
+        }
+    }
+}
+
+impl Root {
+    /// `path` must be a folder. It is itself followed if it is a link.
+    pub(crate) fn open(path: &Path) -> io::Result<Root> {
+        Ok(Root {
+            path: path.to_owned(),
+            #[cfg(unix)]
+            folder: unix::open_folder(path)?,
+            resolved: OnceLock::new(),
+        })
+    }
+
+    /// The path that it was opened by.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens the file that a relative path names.
+    pub(crate) fn open_file(&self, relative: &Path) -> Result<Opened, OpenError> {
+        #[cfg(unix)]
+        return unix::open_beneath(self, relative);
+        #[cfg(not(unix))]
+        return open_regular(&self.path.join(self.resolve(relative)?));
+    }
+
+    /// The relative path without links; it is in the folder.
+    fn resolve(&self, relative: &Path) -> Result<PathBuf, OpenError> {
+        let folder = match self.resolved.get() {
+            Some(folder) => folder,
+            None => {
+                let folder = std::fs::canonicalize(&self.path)?;
+                self.resolved.get_or_init(|| folder)
+            }
+        };
+        let target = std::fs::canonicalize(self.path.join(relative))?;
+        match target.strip_prefix(folder) {
+            Ok(inside) => Ok(inside.to_owned()),
+            Err(_) => Err(OpenError::Outside(target)),
+        }
+    }
+}
+
+/// Opens a file that the caller has named, wherever it is.
+pub(crate) fn open_regular(path: &Path) -> Result<Opened, OpenError> {
+    #[cfg(unix)]
+    return unix::open_regular(path);
+    #[cfg(not(unix))]
+    {
+        // Opening a folder fails with "access denied" there, so look first.
+        let before = std::fs::metadata(path)?;
+        if !before.is_file() {
+            return Err(OpenError::NotRegular(if before.is_dir() { "a folder" } else { "not a regular file" }));
+        }
+        let file = File::open(path)?;
+        let nbytes = file.metadata()?.len();
+        Ok(Opened { file, nbytes })
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::path::{Component, Path};
+
+    use rustix::fd::{AsFd, OwnedFd};
+    use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
+    use rustix::io::Errno;
+
+    use super::{OpenError, Opened, Root};
+
+    /// Without `NONBLOCK` opening a FIFO would wait for a writer.
+    const FILE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+    /// A folder that need only be searched, not listed.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    const STEP: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    const STEP: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
+
+    impl From<Errno> for OpenError {
+        fn from(errno: Errno) -> OpenError {
+            match errno {
+                Errno::NXIO | Errno::NODEV => OpenError::NotRegular("a socket or device"),
+                // Named, because the message for it ("too many levels of symbolic links") says what to look for.
+                errno => std::io::Error::from(errno).into(),
+            }
+        }
+    }
+
+    pub(super) fn open_folder(path: &Path) -> std::io::Result<OwnedFd> {
+        match openat(CWD, path, STEP, Mode::empty()) {
+            Ok(folder) => Ok(folder),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    pub(super) fn open_regular(path: &Path) -> Result<Opened, OpenError> {
+        regular(openat(CWD, path, FILE, Mode::empty())?)
+    }
+
+    fn regular(file: OwnedFd) -> Result<Opened, OpenError> {
+        let stat = fstat(&file)?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Ok(Opened { file: file.into(), nbytes: stat.st_size as u64 }),
+            FileType::Directory => Err(OpenError::NotRegular("a folder")),
+            FileType::Fifo => Err(OpenError::NotRegular("a FIFO")),
+            _ => Err(OpenError::NotRegular("a socket or device")),
+        }
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub(super) fn open_beneath(root: &Root, relative: &Path) -> Result<Opened, OpenError> {
+        use rustix::fs::{ResolveFlags, openat2};
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        match openat2(&root.folder, relative, FILE, Mode::empty(), resolve) {
+            Ok(file) => regular(file),
+            // XDEV: a link leads out, or is absolute. NOSYS, PERM: no such call, or a sandbox that does not know it.
+            // AGAIN: something was renamed on the way.
+            Err(Errno::XDEV | Errno::NOSYS | Errno::PERM | Errno::AGAIN) => step_by_step(root, relative),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    pub(super) fn open_beneath(root: &Root, relative: &Path) -> Result<Opened, OpenError> {
+        step_by_step(root, relative)
+    }
+
+    /// Opens without links where there are none; else resolves them and opens what they lead to without links.
+    pub(super) fn step_by_step(root: &Root, relative: &Path) -> Result<Opened, OpenError> {
+        match without_links(root, relative) {
+            Err(Errno::LOOP | Errno::NOTDIR | Errno::MLINK) => {
+                Ok(without_links(root, &root.resolve(relative)?).map(regular)??)
+            }
+            other => other.map(regular)?,
+        }
+    }
+
+    /// `LOOP` or `NOTDIR` if one of the components is a link.
+    fn without_links(root: &Root, relative: &Path) -> Result<OwnedFd, Errno> {
+        let mut names = relative.components().map(|component| match component {
+            Component::Normal(name) => Ok(name),
+            // Neither a torrent's checked path nor a resolved one has anything else.
+            _ => Err(Errno::INVAL),
+        });
+        let mut last = names.next().ok_or(Errno::ISDIR)??;
+        let mut folder: Option<OwnedFd> = None;
+        for name in names {
+            let here = folder.as_ref().map_or(root.folder.as_fd(), |folder| folder.as_fd());
+            folder = Some(openat(here, last, STEP | OFlags::NOFOLLOW, Mode::empty())?);
+            last = name?;
+        }
+        let here = folder.as_ref().map_or(root.folder.as_fd(), |folder| folder.as_fd());
+        openat(here, last, FILE | OFlags::NOFOLLOW, Mode::empty())
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io::Read;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    type Open = fn(&Root, &Path) -> Result<Opened, OpenError>;
+
+    /// Both ways to open, so that the one this kernel does not need is tested too.
+    const WAYS: [(&str, Open); 2] =
+        [("open_file", |r, p| r.open_file(p)), ("step_by_step", |r, p| unix::step_by_step(r, p))];
+
+    fn folder() -> (tempfile::TempDir, Root) {
+        let outer = tempfile::tempdir().unwrap();
+        let inner = outer.path().join("inner");
+        std::fs::create_dir_all(inner.join("a/b")).unwrap();
+        std::fs::write(inner.join("a/b/file"), "inside").unwrap();
+        std::fs::write(outer.path().join("secret"), "outside").unwrap();
+        symlink("a/b/file", inner.join("link")).unwrap();
+        symlink("../a/b", inner.join("a/up")).unwrap();
+        symlink(inner.join("a/b/file"), inner.join("absolute")).unwrap();
+        symlink("../secret", inner.join("out")).unwrap();
+        symlink(outer.path().join("secret"), inner.join("absolute out")).unwrap();
+        symlink("..", inner.join("a/b/outer")).unwrap();
+        symlink("../../..", inner.join("a/b/outermost")).unwrap();
+        symlink("nothing", inner.join("dangling")).unwrap();
+        symlink("loop", inner.join("loop")).unwrap();
+        let root = Root::open(&inner).unwrap();
+        (outer, root)
+    }
+
+    #[test]
+    fn what_is_inside_opens() {
+        let (_outer, root) = folder();
+        for (way, open) in WAYS {
+            for path in ["a/b/file", "link", "a/up/file", "absolute", "a/b/outer/b/file"] {
+                let mut text = String::new();
+                let mut opened = open(&root, path.as_ref()).unwrap_or_else(|e| panic!("{way} {path}: {e:?}"));
+                opened.file.read_to_string(&mut text).unwrap();
+                assert_eq!((text.as_str(), opened.nbytes), ("inside", 6), "{way} {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_outside_does_not() {
+        let (outer, root) = folder();
+        let secret = outer.path().canonicalize().unwrap().join("secret");
+        for (way, open) in WAYS {
+            for path in ["out", "absolute out", "a/b/outermost/secret"] {
+                match open(&root, path.as_ref()) {
+                    Err(OpenError::Outside(target)) => assert_eq!(target, secret, "{way} {path}"),
+                    other => panic!("{way} {path}: {other:?}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_missing() {
+        let (_outer, root) = folder();
+        let long = "x".repeat(300);
+        for (way, open) in WAYS {
+            for path in ["no", "no/file", "a/b/file/no", "dangling", "link/no", long.as_str()] {
+                let opened = open(&root, path.as_ref());
+                assert!(matches!(opened, Err(OpenError::Missing)), "{way} {path}: {opened:?}");
+            }
+            assert!(matches!(open(&root, "loop".as_ref()), Err(OpenError::Io(_))), "{way}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_regular_file_neither_blocks_nor_opens() {
+        let (outer, root) = folder();
+        let fifo = outer.path().join("inner/fifo");
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(outer.path().join("inner/socket")).unwrap();
+        for (way, open) in WAYS {
+            for path in ["a", "fifo", "socket"] {
+                let opened = open(&root, path.as_ref());
+                assert!(matches!(opened, Err(OpenError::NotRegular(_))), "{way} {path}: {opened:?}");
+            }
+        }
+        assert!(matches!(open_regular(&fifo), Err(OpenError::NotRegular("a FIFO"))));
+    }
+}

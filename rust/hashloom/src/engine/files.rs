@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The files that are checked: what is known of each, and a bounded number of open ones for all threads together.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::beneath::{OpenError, Opened, Root, open_regular};
+use super::holes;
+
+/// Files that are open at once, apart from one per thread that may be in use after it fell out of here. Half of the
+/// 256 descriptors that the most frugal of today's systems (macOS) gives a process.
+const OPEN_MAX: usize = 128;
+
+/// An open file.
+#[derive(Debug)]
+pub(crate) struct OpenFile {
+    pub(crate) file: File,
+    /// Its length when it was opened.
+    pub(crate) nbytes: u64,
+    /// Whether it may have holes.
+    pub(crate) holes: bool,
+}
+
+impl OpenFile {
+    /// Fills `row` from `offset` on. Less is read only where the file ends.
+    pub(crate) fn read_at(&self, row: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < row.len() {
+            match read_at_once(&self.file, &mut row[filled..], offset + filled as u64) {
+                Ok(0) => break,
+                Ok(nbytes) => filled += nbytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
+    }
+}
+
+#[cfg(unix)]
+fn read_at_once(file: &File, row: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, row, offset)
+}
+
+#[cfg(windows)]
+fn read_at_once(file: &File, row: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, row, offset)
+}
+
+/// Why a file's bytes cannot be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Absent {
+    /// It is not there, or ends too early.
+    Missing,
+    /// It could not be opened or read; [`Files::take_troubles`] says why.
+    Failed,
+}
+
+/// What went wrong with a file that is there.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Trouble {
+    /// A link leads out of the folder, to this path.
+    Outside(PathBuf),
+    /// Something else than a regular file: "a folder".
+    NotRegular(&'static str),
+    /// It could not be opened.
+    Open(io::Error),
+    /// It could not be read.
+    Read {
+        /// At this byte of the file, or up to 256 KiB behind.
+        offset: u64,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+/// Where the files are.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// Below a folder.
+    Folder(Root),
+    /// There is one file, this one.
+    File(PathBuf),
+}
+
+const UNKNOWN: u8 = 0;
+const PRESENT: u8 = 1;
+const MISSING: u8 = 2;
+const FAILED: u8 = 3;
+
+/// What is known of a file when all is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Known {
+    Unknown,
+    /// With this length.
+    Present(u64),
+    Missing,
+    Failed,
+}
+
+/// All files of a check.
+pub(crate) struct Files<'a> {
+    place: &'a Place,
+    /// The path of a file below the folder.
+    path_of: &'a (dyn Fn(usize) -> PathBuf + Sync),
+    states: Vec<AtomicU8>,
+    found_nbytes: Vec<AtomicU64>,
+    open: Mutex<Open>,
+    troubles: Mutex<BTreeMap<usize, Trouble>>,
+}
+
+/// The open files, each with the time of its last use.
+#[derive(Default)]
+struct Open {
+    files: HashMap<usize, (Arc<OpenFile>, u64)>,
+    now: u64,
+}
+
+/// The last file that a thread used, which is almost always the next one too: no lock is taken for it.
+pub(crate) type Last = Option<(usize, Arc<OpenFile>)>;
+
+impl<'a> Files<'a> {
+    pub(crate) fn new(place: &'a Place, count: usize, path_of: &'a (dyn Fn(usize) -> PathBuf + Sync)) -> Files<'a> {
+        Files {
+            place,
+            path_of,
+            states: (0..count).map(|_| AtomicU8::new(UNKNOWN)).collect(),
+            found_nbytes: (0..count).map(|_| AtomicU64::new(0)).collect(),
+            open: Mutex::default(),
+            troubles: Mutex::default(),
+        }
+    }
+
+    /// The file, opened if it is not open.
+    pub(crate) fn get<'l>(&self, index: usize, last: &'l mut Last) -> Result<&'l OpenFile, Absent> {
+        if !matches!(last, Some((at, _)) if *at == index) {
+            *last = Some((index, self.shared(index)?));
+        }
+        match last {
+            Some((_, file)) => Ok(file),
+            None => Err(Absent::Missing),
+        }
+    }
+
+    fn shared(&self, index: usize) -> Result<Arc<OpenFile>, Absent> {
+        match self.states[index].load(Ordering::Relaxed) {
+            MISSING => return Err(Absent::Missing),
+            FAILED => return Err(Absent::Failed),
+            _ => {}
+        }
+        if let Some(file) = lock(&self.open).touch(index) {
+            return Ok(file);
+        }
+        // Not under the lock: opening can take long on a network file system. Two threads may both open the file, then
+        // the second to finish uses the first one's.
+        match self.open_file(index) {
+            Ok(opened) => {
+                let holes = holes::has_holes(&opened.file, opened.nbytes);
+                self.found_nbytes[index].store(opened.nbytes, Ordering::Relaxed);
+                self.states[index].store(PRESENT, Ordering::Relaxed);
+                let file = OpenFile { file: opened.file, nbytes: opened.nbytes, holes };
+                Ok(lock(&self.open).keep(index, Arc::new(file)))
+            }
+            Err(OpenError::Missing) => {
+                self.states[index].store(MISSING, Ordering::Relaxed);
+                Err(Absent::Missing)
+            }
+            Err(error) => {
+                let trouble = match error {
+                    OpenError::Outside(target) => Trouble::Outside(target),
+                    OpenError::NotRegular(what) => Trouble::NotRegular(what),
+                    OpenError::Io(error) => Trouble::Open(error),
+                    OpenError::Missing => Trouble::Open(io::ErrorKind::NotFound.into()),
+                };
+                self.states[index].store(FAILED, Ordering::Relaxed);
+                self.trouble(index, trouble);
+                Err(Absent::Failed)
+            }
+        }
+    }
+
+    fn open_file(&self, index: usize) -> Result<Opened, OpenError> {
+        let open = || match self.place {
+            Place::Folder(root) => root.open_file(&(self.path_of)(index)),
+            Place::File(path) => open_regular(path),
+        };
+        match open() {
+            // Somebody else in this process has most of its descriptors: make do with few.
+            Err(OpenError::Io(error)) if too_many_open(&error) => {
+                lock(&self.open).files.clear();
+                open()
+            }
+            other => other,
+        }
+    }
+
+    /// Where a file is, for messages.
+    pub(crate) fn path(&self, index: usize) -> PathBuf {
+        match self.place {
+            Place::Folder(root) => root.path().join((self.path_of)(index)),
+            Place::File(path) => path.clone(),
+        }
+    }
+
+    /// Records that a file could not be read. Other parts of it are still tried: often one sector is bad.
+    pub(crate) fn read_failed(&self, index: usize, offset: u64, error: io::Error) {
+        self.trouble(index, Trouble::Read { offset, error });
+    }
+
+    /// Keeps the first trouble of each file.
+    fn trouble(&self, index: usize, trouble: Trouble) {
+        lock(&self.troubles).entry(index).or_insert(trouble);
+    }
+
+    /// What is known of a file.
+    pub(crate) fn known(&self, index: usize) -> Known {
+        match self.states[index].load(Ordering::Relaxed) {
+            PRESENT => Known::Present(self.found_nbytes[index].load(Ordering::Relaxed)),
+            MISSING => Known::Missing,
+            FAILED => Known::Failed,
+            _ => Known::Unknown,
+        }
+    }
+
+    /// What went wrong, by file.
+    pub(crate) fn take_troubles(&self) -> BTreeMap<usize, Trouble> {
+        std::mem::take(&mut lock(&self.troubles))
+    }
+}
+
+impl Open {
+    fn touch(&mut self, index: usize) -> Option<Arc<OpenFile>> {
+        self.now += 1;
+        let (file, used) = self.files.get_mut(&index)?;
+        *used = self.now;
+        Some(file.clone())
+    }
+
+    fn keep(&mut self, index: usize, file: Arc<OpenFile>) -> Arc<OpenFile> {
+        if let Some(file) = self.touch(index) {
+            return file;
+        }
+        if self.files.len() >= OPEN_MAX {
+            let oldest = self.files.iter().min_by_key(|(_, (_, used))| *used).map(|(&index, _)| index);
+            oldest.map(|index| self.files.remove(&index));
+        }
+        self.files.insert(index, (file.clone(), self.now));
+        file
+    }
+}
+
+#[cfg(unix)]
+fn too_many_open(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    [Errno::MFILE, Errno::NFILE].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+#[cfg(not(unix))]
+fn too_many_open(_error: &io::Error) -> bool {
+    false
+}
+
+/// A panic elsewhere leaves nothing half-done in what these locks guard.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a file is there, as far as the file system tells without opening it. For finding the content, where a wrong
+/// answer does no harm.
+pub(crate) fn seems_present(folder: &Path, relative: &Path) -> bool {
+    folder.join(relative).symlink_metadata().is_ok()
+}

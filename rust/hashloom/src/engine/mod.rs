@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The engine: files read in parts and hashed many at once, threads times lanes.
+//!
+//! ```text
+//! layout    files laid end to end and cut into pieces: which bytes of which files a piece is made of
+//! beneath   opens files below a folder and never outside of it
+//! files     what is known of each file; a bounded number of open ones, shared by all threads
+//! holes     where a file has no data on disk
+//! ahead     has the disk fetch what comes next
+//! lanes     a thread's buffers and hashers: one row per message
+//! pieces    each thread takes pieces, fills its lanes, hashes, compares
+//! ```
+//!
+//! Files are read by positioned reads into rows that stay in the second-level cache, never mapped: a file that is
+//! truncated under a mapping kills the process. Memory depends neither on the length nor on the number of files, apart
+//! from a few bytes of state for each piece and file.
+
+mod ahead;
+pub(crate) mod beneath;
+pub(crate) mod files;
+mod holes;
+mod lanes;
+pub(crate) mod layout;
+pub(crate) mod pieces;

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Names and paths as torrents give them: bytes that a stranger chose.
+//!
+//! Two things are done with them, both here. [`check_component`] decides whether a component of a path may name a file
+//! below the folder that is verified. [`quoted`] and [`shown`] print any bytes so that they cannot move the cursor,
+//! recolour the terminal or turn the direction of the text.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Whose rules for names hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Platform {
+    Unix,
+    Windows,
+}
+
+impl Platform {
+    /// The one that this program runs on.
+    pub(crate) const HERE: Platform = if cfg!(windows) { Platform::Windows } else { Platform::Unix };
+}
+
+/// Why a component of a path is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BadComponent {
+    /// It has no bytes. An absolute path that was split at its separators begins so.
+    Empty,
+    /// `..`
+    Parent,
+    /// `.`. Clients do not agree where such a file is: libtorrent puts `_` for it, Transmission refuses the torrent.
+    Current,
+    /// A `/` (on Windows also `\`) inside a component. An absolute path in one piece has it.
+    Separator,
+    /// A NUL byte, which ends a name for the operating system.
+    Nul,
+    /// On Windows: a name that is a device (`CON`, `NUL.txt`), whatever folder it stands in.
+    Device,
+    /// On Windows: a character that file names cannot have there, or a `.` or space at the end.
+    NotOnWindows,
+    /// On Windows: bytes that are not UTF-8.
+    NotUtf8,
+}
+
+impl fmt::Display for BadComponent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BadComponent::Empty => "is empty",
+            BadComponent::Parent => "leads out of the folder",
+            BadComponent::Current => "stands for the folder itself",
+            BadComponent::Separator => "has a path separator in it",
+            BadComponent::Nul => "has a NUL byte in it",
+            BadComponent::Device => "is the name of a device on Windows",
+            BadComponent::NotOnWindows => "cannot be a file name on Windows",
+            BadComponent::NotUtf8 => "is not UTF-8, which file names must be on Windows",
+        })
+    }
+}
+
+/// Whether a component may stand in a path below the verified folder.
+pub(crate) fn check_component(component: &[u8], platform: Platform) -> Result<(), BadComponent> {
+    match component {
+        b"" => return Err(BadComponent::Empty),
+        b"." => return Err(BadComponent::Current),
+        b".." => return Err(BadComponent::Parent),
+        _ => {}
+    }
+    if component.contains(&0) {
+        return Err(BadComponent::Nul);
+    }
+    if component.contains(&b'/') {
+        return Err(BadComponent::Separator);
+    }
+    match platform {
+        Platform::Unix => Ok(()),
+        Platform::Windows => check_windows(component),
+    }
+}
+
+fn check_windows(component: &[u8]) -> Result<(), BadComponent> {
+    let text = std::str::from_utf8(component).map_err(|_| BadComponent::NotUtf8)?;
+    if text.contains('\\') {
+        return Err(BadComponent::Separator);
+    }
+    // The name is what stands before the first dot, spaces at its end ignored: "nul .tar.gz" opens the null device.
+    let stem = text.split(['.', ':']).next().unwrap_or("").trim_end_matches(' ').to_ascii_uppercase();
+    let numbered = |port: &str| {
+        stem.strip_prefix(port).is_some_and(|number| {
+            let mut chars = number.chars();
+            matches!((chars.next(), chars.next()), (Some('0'..='9' | '¹' | '²' | '³'), None))
+        })
+    };
+    let device = matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$" | "CLOCK$");
+    if device || numbered("COM") || numbered("LPT") {
+        return Err(BadComponent::Device);
+    }
+    let forbidden = |c: char| c < ' ' || matches!(c, '<' | '>' | ':' | '"' | '|' | '?' | '*');
+    if text.contains(forbidden) || text.ends_with(['.', ' ']) {
+        return Err(BadComponent::NotOnWindows);
+    }
+    Ok(())
+}
+
+/// A path of the operating system from components joined by `/`.
+#[cfg(unix)]
+pub(crate) fn to_path(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    PathBuf::from(OsStr::from_bytes(bytes))
+}
+
+/// A path of the operating system from components joined by `/`. [`check_component`] has seen that they are UTF-8.
+#[cfg(not(unix))]
+pub(crate) fn to_path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::new(&*String::from_utf8_lossy(bytes)))
+}
+
+/// Bytes as text for a terminal: see [`shown`].
+#[derive(Clone, Copy)]
+pub struct Shown<'a>(&'a [u8]);
+
+/// Bytes as text that is safe to print: UTF-8 as it is, except that backslashes, control characters, characters that
+/// turn the direction of text and bytes that are not UTF-8 come out as `\\`, `\x1b`, `\u{202e}` and `\xff`.
+///
+/// ```
+/// # use hashloom::torrent::shown;
+/// assert_eq!(shown("Grünes Gras".as_bytes()).to_string(), "Grünes Gras");
+/// assert_eq!(shown(b"a\x1b[2J\xff").to_string(), r"a\x1b[2J\xff");
+/// ```
+pub fn shown(bytes: &[u8]) -> Shown<'_> {
+    Shown(bytes)
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for chunk in self.0.utf8_chunks() {
+            for c in chunk.valid().chars() {
+                match c {
+                    '\\' => f.write_str("\\\\")?,
+                    '\0'..='\x1f' | '\x7f' => write!(f, "\\x{:02x}", c as u32)?,
+                    _ if c.is_control() || is_format(c) => write!(f, "\\u{{{:x}}}", c as u32)?,
+                    _ => fmt::Write::write_char(f, c)?,
+                }
+            }
+            for byte in chunk.invalid() {
+                write!(f, "\\x{byte:02x}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Characters without a shape that change how their neighbours are laid out: line and paragraph separators, direction
+/// marks and overrides, invisible joiners, tags.
+fn is_format(c: char) -> bool {
+    matches!(c,
+        '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Bytes in double quotes, safe to print, cut after 200 bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Quoted<'a>(&'a [u8]);
+
+/// Bytes in double quotes, safe to print, cut after 200 bytes: for messages.
+pub(crate) fn quoted(bytes: &[u8]) -> Quoted<'_> {
+    Quoted(bytes)
+}
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.get(..200) {
+            Some(head) if self.0.len() > 200 => write!(f, "\"{}…\" ({} bytes)", shown(head), self.0.len()),
+            _ => write!(f, "\"{}\"", shown(self.0)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_that_stay_below() {
+        for name in ["a", "...", "a..", "..a", "con", "a\\b", "C:", " ", "\x1b[31m", "aux.txt", "ünïcode"] {
+            assert_eq!(check_component(name.as_bytes(), Platform::Unix), Ok(()), "{name:?}");
+        }
+        assert_eq!(check_component(b"\xff\xfe", Platform::Unix), Ok(()));
+        for name in ["a", "...a", "..a", "console", "com", "com10", "ünïcode", "lpt", "a b"] {
+            assert_eq!(check_component(name.as_bytes(), Platform::Windows), Ok(()), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn components_that_are_refused() {
+        use BadComponent::*;
+        let everywhere: &[(&[u8], BadComponent)] = &[
+            (b"", Empty),
+            (b".", Current),
+            (b"..", Parent),
+            (b"/etc", Separator),
+            (b"a/b", Separator),
+            (b"../a", Separator),
+            (b"a\0", Nul),
+        ];
+        for &(name, why) in everywhere {
+            assert_eq!(check_component(name, Platform::Unix), Err(why), "{name:?}");
+            assert_eq!(check_component(name, Platform::Windows), Err(why), "{name:?}");
+        }
+        let windows: &[(&[u8], BadComponent)] = &[
+            (b"..\\a", Separator),
+            (b"CON", Device),
+            (b"nul.txt", Device),
+            (b"nul .tar.gz", Device),
+            (b"Aux:x", Device),
+            (b"com1", Device),
+            ("LPT².log".as_bytes(), Device),
+            (b"C:", NotOnWindows),
+            (b"file:stream", NotOnWindows),
+            (b"a?", NotOnWindows),
+            (b"a.", NotOnWindows),
+            (b"a ", NotOnWindows),
+            (b"...", NotOnWindows),
+            (b"\x01", NotOnWindows),
+            (b"\xff", NotUtf8),
+        ];
+        for &(name, why) in windows {
+            assert_eq!(check_component(name, Platform::Windows), Err(why), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_printed_can_steer_a_terminal() {
+        for code in (0..0x20).chain([0x7f, 0x80, 0x85, 0x9b, 0x9f, 0x200e, 0x202e, 0x2066, 0x2028, 0xe0041]) {
+            let c = char::from_u32(code).unwrap();
+            let text = shown(c.to_string().as_bytes()).to_string();
+            assert!(text.starts_with('\\') && text.bytes().all(|b| (b' '..=b'~').contains(&b)), "{code:x}: {text:?}");
+        }
+        assert_eq!(shown(b"a\\x1b").to_string(), "a\\\\x1b", "an escape in the name is not taken for ours");
+    }
+}

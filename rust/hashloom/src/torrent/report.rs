@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What a check found.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::paths::shown;
+use super::{PieceState, Torrent};
+pub use crate::engine::files::Trouble;
+
+/// What a check found. See [`verify`](super::verify).
+///
+/// ```no_run
+/// use hashloom::torrent::{FileState, Options, PieceState, Torrent, shown, verify};
+///
+/// let torrent = Torrent::parse(&std::fs::read("album.torrent")?)?;
+/// let report = verify(&torrent, "music".as_ref(), &Options::default())?;
+/// for (state, pieces) in report.ranges().filter(|(state, _)| *state != PieceState::Have) {
+///     println!("pieces {pieces:?}: {state:?}");
+/// }
+/// for (file, found) in torrent.files().zip(&report.files).filter(|(_, found)| found.state == FileState::Missing) {
+///     println!("{} is missing", shown(file.path));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// Where the content was looked for: a file or a folder, which need not exist.
+    pub content: PathBuf,
+    /// The verdict on each piece.
+    pub pieces: Vec<PieceState>,
+    /// What was found of each file.
+    pub files: Vec<FileReport>,
+    /// Files that are there but could not be opened or read; the first trouble of each.
+    pub troubles: Vec<FileTrouble>,
+    /// Bytes that were read; less than the content has where files are missing or have holes.
+    pub nbytes_read: u64,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// Whether it was cancelled before all pieces were checked.
+    pub cancelled: bool,
+}
+
+/// What was found of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileReport {
+    /// The verdict on it.
+    pub state: FileState,
+    /// Its length on disk, if it is there and was looked at. It may be too long: then its pieces' verdicts stand.
+    pub found_nbytes: Option<u64>,
+}
+
+/// The verdict on a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileState {
+    /// All its pieces are right.
+    Complete,
+    /// It is long enough, but some of its pieces are not right. As pieces span files, the fault can be a neighbour's.
+    Incomplete,
+    /// It is too short.
+    Short,
+    /// It is not there.
+    Missing,
+    /// It could not be opened or read; [`Report::troubles`] says why.
+    Failed,
+    /// It has no content to check: a padding file or a symbolic link.
+    Skipped,
+    /// The check was cancelled.
+    Unchecked,
+}
+
+/// Why a file that is there could not be checked.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct FileTrouble {
+    /// Its place in the torrent's list of files.
+    pub file: usize,
+    /// Where it is.
+    pub path: PathBuf,
+    /// What went wrong first.
+    pub trouble: Trouble,
+}
+
+impl fmt::Display for FileTrouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let show = |path: &PathBuf| shown(path.as_os_str().as_encoded_bytes()).to_string();
+        write!(f, "{}: ", show(&self.path))?;
+        match &self.trouble {
+            Trouble::Outside(target) => write!(
+                f,
+                "not opened, as a symbolic link leads out of the folder, to {}. If that is where the content is, give it as PATH",
+                show(target)
+            ),
+            Trouble::NotRegular(what) => write!(f, "expected a regular file, found {what}"),
+            Trouble::Open(error) => write!(f, "cannot be opened: {error}"),
+            Trouble::Read { offset, error } => write!(f, "cannot be read at byte {offset}: {error}"),
+        }
+    }
+}
+
+impl Report {
+    /// Number of pieces in a state.
+    pub fn count(&self, state: PieceState) -> usize {
+        self.pieces.iter().filter(|&&piece| piece == state).count()
+    }
+
+    /// Number of pieces that are right.
+    pub fn have(&self) -> usize {
+        self.count(PieceState::Have)
+    }
+
+    /// Bytes in the pieces of a state.
+    pub fn nbytes(&self, torrent: &Torrent, state: PieceState) -> u64 {
+        let Some((&last, rest)) = self.pieces.split_last() else { return 0 };
+        let whole = rest.iter().filter(|&&piece| piece == state).count() as u64 * torrent.piece_nbytes();
+        let range = torrent.piece_range(self.pieces.len() - 1);
+        whole + if last == state { range.end - range.start } else { 0 }
+    }
+
+    /// Whether every piece is right and every file is there, the empty ones included.
+    pub fn is_complete(&self) -> bool {
+        self.pieces.iter().all(|&piece| piece == PieceState::Have)
+            && self.files.iter().all(|file| matches!(file.state, FileState::Complete | FileState::Skipped))
+    }
+
+    /// Runs of pieces of equal state, in order.
+    pub fn ranges(&self) -> Ranges<'_> {
+        Ranges { pieces: &self.pieces, pos: 0 }
+    }
+
+    /// The pieces that are right, as the BitTorrent protocol's `bitfield` message orders them (BEP 3): the highest bit of
+    /// the first byte is piece 0, spare bits at the end are 0.
+    pub fn bitfield(&self) -> Vec<u8> {
+        let byte = |pieces: &[PieceState]| {
+            pieces.iter().enumerate().fold(0, |byte, (i, &piece)| byte | u8::from(piece == PieceState::Have) << (7 - i))
+        };
+        self.pieces.chunks(8).map(byte).collect()
+    }
+}
+
+/// Runs of pieces of equal state; see [`Report::ranges`].
+#[derive(Debug, Clone)]
+pub struct Ranges<'a> {
+    pieces: &'a [PieceState],
+    pos: usize,
+}
+
+impl Iterator for Ranges<'_> {
+    type Item = (PieceState, Range<usize>);
+
+    fn next(&mut self) -> Option<(PieceState, Range<usize>)> {
+        let rest = &self.pieces[self.pos..];
+        let &state = rest.first()?;
+        let start = self.pos;
+        self.pos += rest.iter().take_while(|&&piece| piece == state).count();
+        Some((state, start..self.pos))
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What the tests of torrents share: a writer of bencode and a maker of torrents, independent of the crate.
+
+#![allow(dead_code, reason = "each test file uses some of it")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use sha1::{Digest, Sha1};
+
+/// A bencode value. The keys of a dictionary are written in the order given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bencode {
+    Integer(i64),
+    Bytes(Vec<u8>),
+    List(Vec<Bencode>),
+    Dictionary(Vec<(Vec<u8>, Bencode)>),
+}
+
+pub fn int(value: u64) -> Bencode {
+    Bencode::Integer(value as i64)
+}
+
+pub fn text(value: impl AsRef<[u8]>) -> Bencode {
+    Bencode::Bytes(value.as_ref().to_vec())
+}
+
+pub fn list(items: impl IntoIterator<Item = Bencode>) -> Bencode {
+    Bencode::List(items.into_iter().collect())
+}
+
+/// Keys sorted.
+pub fn dictionary<'a>(entries: impl IntoIterator<Item = (&'a str, Bencode)>) -> Bencode {
+    let sorted: BTreeMap<_, _> = entries.into_iter().collect();
+    Bencode::Dictionary(sorted.into_iter().map(|(key, value)| (key.as_bytes().to_vec(), value)).collect())
+}
+
+impl Bencode {
+    pub fn write(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.write_to(&mut out);
+        out
+    }
+
+    fn write_to(&self, out: &mut Vec<u8>) {
+        let bytes = |out: &mut Vec<u8>, bytes: &[u8]| {
+            out.extend_from_slice(format!("{}:", bytes.len()).as_bytes());
+            out.extend_from_slice(bytes);
+        };
+        match self {
+            Bencode::Integer(value) => out.extend_from_slice(format!("i{value}e").as_bytes()),
+            Bencode::Bytes(value) => bytes(out, value),
+            Bencode::List(items) => {
+                out.push(b'l');
+                items.iter().for_each(|item| item.write_to(out));
+                out.push(b'e');
+            }
+            Bencode::Dictionary(entries) => {
+                out.push(b'd');
+                for (key, value) in entries {
+                    bytes(out, key);
+                    value.write_to(out);
+                }
+                out.push(b'e');
+            }
+        }
+    }
+}
+
+pub fn sha1(bytes: &[u8]) -> [u8; 20] {
+    Sha1::digest(bytes).into()
+}
+
+/// A file of a torrent to be made.
+#[derive(Debug, Clone)]
+pub struct Content {
+    /// Components joined by `/`.
+    pub path: String,
+    pub bytes: Vec<u8>,
+    /// A padding file: `bytes` are zeros, and it is not written to disk.
+    pub padding: bool,
+}
+
+pub fn content(path: &str, bytes: impl Into<Vec<u8>>) -> Content {
+    Content { path: path.to_owned(), bytes: bytes.into(), padding: false }
+}
+
+pub fn padding(nbytes: usize) -> Content {
+    Content { path: format!(".pad/{nbytes}"), bytes: vec![0; nbytes], padding: true }
+}
+
+pub fn pieces(files: &[Content], piece_nbytes: usize) -> Vec<u8> {
+    let whole: Vec<u8> = files.iter().flat_map(|file| file.bytes.iter().copied()).collect();
+    whole.chunks(piece_nbytes).flat_map(sha1).collect()
+}
+
+/// A torrent of several files, in the order given.
+pub fn folder_torrent(name: &str, files: &[Content], piece_nbytes: usize) -> Vec<u8> {
+    let entry = |file: &Content| {
+        let mut keys = vec![("length", int(file.bytes.len() as u64)), ("path", list(file.path.split('/').map(text)))];
+        if file.padding {
+            keys.push(("attr", text("p")));
+        }
+        dictionary(keys)
+    };
+    let info = dictionary([
+        ("name", text(name)),
+        ("piece length", int(piece_nbytes as u64)),
+        ("pieces", text(pieces(files, piece_nbytes))),
+        ("files", list(files.iter().map(entry))),
+    ]);
+    dictionary([("info", info)]).write()
+}
+
+/// A torrent of one file.
+pub fn file_torrent(name: &str, bytes: &[u8], piece_nbytes: usize) -> Vec<u8> {
+    let digests: Vec<u8> = bytes.chunks(piece_nbytes).flat_map(sha1).collect();
+    raw_file_torrent(name, bytes.len() as u64, piece_nbytes as u64, digests)
+}
+
+/// A torrent of one file, given its digests.
+pub fn raw_file_torrent(name: &str, nbytes: u64, piece_nbytes: u64, digests: Vec<u8>) -> Vec<u8> {
+    let info = dictionary([
+        ("name", text(name)),
+        ("piece length", int(piece_nbytes)),
+        ("pieces", Bencode::Bytes(digests)),
+        ("length", int(nbytes)),
+    ]);
+    dictionary([("info", info)]).write()
+}
+
+/// Writes the files, without padding, below `folder`.
+pub fn write_files(folder: &Path, files: &[Content]) {
+    for file in files.iter().filter(|file| !file.padding) {
+        let path = folder.join(&file.path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, &file.bytes).unwrap();
+    }
+}
+
+/// Bytes that look random and are the same each time.
+pub fn noise(nbytes: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    (0..nbytes).map(|_| next()).collect()
+}
