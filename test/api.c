@@ -366,6 +366,10 @@ static void check_offset_errors(const hl_alg_info *alg)
         REFUSE(hl_hash_offsets(a, NULL, 0, bad32[i], 4, 3, to), HL_EOFFSETS);
     }
     /* Beyond by more than 32 bits: cut off, it would be in range. */
+#if SIZE_MAX > UINT32_MAX
+    const int32_t negative32[4] = {-4, -3, -2, -1}; /* as unsigned they would rise, and lie in these values */
+    REFUSE(hl_hash_offsets(a, values, (size_t)1 << 33, negative32, 4, 3, to), HL_EOFFSETS);
+#endif
     const int64_t wide64[4] = {0, 3, 3, (INT64_C(1) << 32) + 5};
     REFUSE(hl_hash_offsets(a, values, 10, wide64, 8, 3, to), HL_EOFFSETS);
     for (unsigned width = 0; width < 20; width++)

@@ -16,10 +16,10 @@ static void add_lengths(size_t from, size_t to)
             lengths[nlengths++] = n;
 }
 
-/* Message m of length number l: no two of a call are equal. */
-static hl_slice message_of(const uint8_t *pool, size_t l, size_t m)
+/* Message m of length number l: no two of a call are equal, and the first touches a forbidden page. */
+static hl_slice message_of(struct guarded memory, size_t l, size_t m)
 {
-    return (hl_slice){pool + STEP * m + l % 61, lengths[l]};
+    return (hl_slice){memory.end - lengths[l] - (STEP + l % 61) * m, lengths[l]};
 }
 
 int main(int argc, char **argv)
@@ -33,7 +33,8 @@ int main(int argc, char **argv)
         add_lengths(nblocks * block - 10, nblocks * block + 10);
     add_lengths(4096 - 10, 4096 + 10);
 
-    const uint8_t *pool = random_pool(STEP * COUNT_MAX + 61 + lengths[nlengths - 1]);
+    const struct guarded memory = guard_new((STEP + 61) * COUNT_MAX + lengths[nlengths - 1]);
+    random_fill(memory.begin, (size_t)(memory.end - memory.begin));
     for (size_t a = 0; a < hl_alg_count(); a++) {
         const hl_alg_info *alg = hl_alg_at(a);
         const size_t size = alg->digest_nbytes;
@@ -42,7 +43,7 @@ int main(int argc, char **argv)
 
         for (size_t l = 0; l < nlengths; l++)
             for (size_t m = 0; m < COUNT_MAX; m++) {
-                const hl_slice message = message_of(pool, l, m);
+                const hl_slice message = message_of(memory, l, m);
                 oracle(alg, message.data, message.nbytes, expected + (l * COUNT_MAX + m) * size);
             }
 
@@ -59,7 +60,7 @@ int main(int argc, char **argv)
                         hl_slice messages[COUNT_MAX];
                         hl_status status;
                         for (size_t m = 0; m < count; m++)
-                            messages[m] = message_of(pool, (l + spread * m) % nlengths, m);
+                            messages[m] = message_of(memory, (l + spread * m) % nlengths, m);
                         memset(found, 0xa5, sizeof found);
                         status = kernel == NULL ? hl_hash_many(alg->alg, messages, count, found)
                                                 : hl_hash_many_with(kernel, alg->alg, messages, count, found);
@@ -77,5 +78,6 @@ int main(int argc, char **argv)
         }
         free(expected);
     }
+    guard_free(memory);
     return test_end();
 }

@@ -5,7 +5,7 @@
  */
 #include "test.h"
 
-enum { COUNT_MAX = 1500, GIANT_NBYTES = 300000, POOL_NBYTES = GIANT_NBYTES + 64 * COUNT_MAX };
+enum { COUNT_MAX = 1500, GIANT_NBYTES = 700000, POOL_NBYTES = GIANT_NBYTES + 64 * COUNT_MAX };
 
 /* Lengths of the messages of one case; returns how many there are. */
 typedef size_t make_fn(size_t nbytes[]);
@@ -73,7 +73,7 @@ static size_t giants(size_t nbytes[], size_t count, size_t ngiants, size_t at)
 {
     random_of(nbytes, count, 300);
     for (size_t i = 0; i < ngiants; i++)
-        nbytes[(at + i * (count / (ngiants + 1))) % count] = GIANT_NBYTES - i % 7 * 1000;
+        nbytes[(at + i * (count / (ngiants + 1))) % count] = GIANT_NBYTES - i % 7 * 30000;
     return count;
 }
 

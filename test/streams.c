@@ -5,7 +5,7 @@
  */
 #include "test.h"
 
-enum { STREAMS_MAX = 300, MESSAGE_MAX_NBYTES = 6000, SPACING = 64 };
+enum { STREAMS_MAX = 500, MESSAGE_MAX_NBYTES = 6000, SPACING = 64 };
 
 struct stream {
     const uint8_t *message;
