@@ -37,6 +37,13 @@ const hl_alg_info *hl_alg_named(const char *name)
     return NULL;
 }
 
+const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages)
+{
+    const hl_alg_info *info = hl_alg_find(alg);
+
+    return info == NULL ? NULL : hli_choose(info->body, nmessages);
+}
+
 #define TEXT_(x) #x
 #define TEXT(x)  TEXT_(x)
 

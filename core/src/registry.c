@@ -170,10 +170,3 @@ void hli_schedule(hl_body body, const uint8_t block[], void *schedule)
 #include "registry.def"
     }
 }
-
-const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages)
-{
-    const hl_alg_info *info = hl_alg_find(alg);
-
-    return info == NULL ? NULL : hli_choose(info->body, nmessages);
-}
