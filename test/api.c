@@ -1,5 +1,4 @@
-/* api.c: the public calls: that all forms agree, what they take, what they refuse, and that nothing is written when they
- * refuse.
+/* api.c: the public calls: that all forms agree, what they take, what they refuse, and that nothing is written then.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -165,7 +164,8 @@ static void check_restriction(const hl_alg_info *alg)
         char when[32];
         snprintf(when, sizeof when, "isas %#x", (unsigned)mask);
         CHECK(hl_restrict(mask) == HL_OK, "%s", when);
-        CHECK(hl_isas_allowed() == (mask == 0 ? available : mask), "%s: allowed %#x", when, (unsigned)hl_isas_allowed());
+        CHECK(hl_isas_allowed() == (mask == 0 ? available : mask), "%s: allowed %#x", when,
+              (unsigned)hl_isas_allowed());
         CHECK(hl_isas_available() == available, "%s: available %#x", when, (unsigned)hl_isas_available());
 
         int has_kernel = 0;

@@ -132,8 +132,8 @@ memcheck() { # valgrind 3.19 knows no AVX-512 and no SHA instructions, and says 
     unset HASHLOOM_EXPECT HASHLOOM_TEST_ALL
     for program in oracle cavp lengths kernels ragged api streams; do
         (cd "$build" && valgrind -q --error-exitcode=9 --track-origins=yes "./$program") || return 1
-    done
-    (cd "$build" && valgrind -q --error-exitcode=9 ./fuzz --runs 20)
+    done | sed 's/ here)$/ under valgrind)/'
+    [ "${PIPESTATUS[0]}" -eq 0 ] && (cd "$build" && valgrind -q --error-exitcode=9 ./fuzz --runs 20)
 }
 
 tour() { # the example with every public call
@@ -148,7 +148,9 @@ export UBSAN_OPTIONS=print_stacktrace=1
 for cc in "${compilers[@]}"; do
     step "$cc: cc -O2 core/src/*.c core/src/*/*.c, no warning" bare "$cc" -O2
     step "$cc: cc -O0 ..." bare "$cc" -O0
-    [ $level = quick ] || step "$cc: cc -O3 -march=native ..." bare "$cc" "-O3 -march=native"
+    # A target of the user's own. Not native: clang 19 warns of its own choice for CPUs with AVX10.
+    [ $level = quick ] || [ "$(uname -m)" != x86_64 ] ||
+        step "$cc: cc -O3 -march=x86-64-v3 ..." bare "$cc" "-O3 -march=x86-64-v3"
 done
 for cc in "${compilers[@]}"; do
     step "$cc: freestanding" env CC="$cc" test/freestanding.sh $level

@@ -50,14 +50,16 @@ for flags in "${all_flags[@]}"; do
     [ -z "$hidden" ] || fail "public names that are hidden:" $hidden
 
     # Every name of the header is there, and no other.
-    grep -oE '^HL_API.*' "$core/include/hashloom.h" | grep -oE '\bhl_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$build/header"
+    grep '^HL_API' "$core/include/hashloom.h" | grep -oE '\bhl_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$build/header"
     nm -g --defined-only "$build/core.o" | awk '{print $NF}' | grep '^hl_' | sort -u >"$build/defined"
-    diff "$build/header" "$build/defined" >"$build/diff" || fail "header (<) and library (>) differ: $(cat "$build/diff")"
+    diff "$build/header" "$build/defined" >"$build/diff" ||
+        fail "header (<) and library (>) differ: $(cat "$build/diff")"
 
     # Writable memory: 4 bytes in all (.data.rel.ro holds pointers, and is read-only once the program is loaded).
     writable=$(size -A -d "$build/core.o" |
         awk '$1 ~ /^\.(data|bss|tdata|tbss)/ && $1 !~ /^\.data\.rel\.ro/ {n += $2} END {print n + 0}')
-    [ "$writable" = 4 ] || fail "$writable bytes of writable memory, expected 4: $(nm "$build/core.o" | grep -i ' [bdc] ')"
+    [ "$writable" = 4 ] ||
+        fail "$writable bytes of writable memory, expected 4: $(nm "$build/core.o" | grep -i ' [bdc] ')"
     ro_written=$(nm "$build/core.o" | awk '$2 ~ /[bBC]/ {print $3}' | grep -vx choice || true)
     [ -z "$ro_written" ] || fail "globals other than the choice:" $ro_written
     needed=$(nm -u "$build/core.o" | awk '{print $NF}' | grep ^mem | paste -sd' ' || true)

@@ -1,5 +1,5 @@
-/* kernels.c: the kernels' own contract (hl_blocks_fn, hl_scheduled_fn), called directly: states of any value, messages of any alignment
- * that touch a forbidden page, equal message pointers, nothing written but the state.
+/* kernels.c: the kernels' own contract (hl_blocks_fn, hl_scheduled_fn), called directly: states of any value, messages
+ * of any alignment that touch a forbidden page, equal message pointers, nothing written but the state.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -9,12 +9,11 @@ enum { NBLOCKS_MAX = 5 };
 
 static struct guarded lane_memory[HL_LANES_MAX], state_memory;
 
-/* Where the state may stand: aligned to the largest power of two in nlanes * word size. */
 static size_t state_alignment(const hl_kernel *kernel, const hl_alg_info *alg)
 {
     const size_t row = (size_t)kernel->nlanes * alg->word_nbytes;
 
-    return row & (~row + 1);
+    return (row & (row - 1)) != 0 ? alg->word_nbytes : row < 64 ? row : 64;
 }
 
 static uint64_t word_at(const void *words, size_t i, unsigned word_nbytes)
@@ -22,8 +21,8 @@ static uint64_t word_at(const void *words, size_t i, unsigned word_nbytes)
     return word_nbytes == 4 ? ((const uint32_t *)words)[i] : ((const uint64_t *)words)[i];
 }
 
-/* One call from random states; msg[l] has nblocks blocks. With a schedule it is scheduled() that is called: msg[l] is then
- * the one block that the schedule is of. */
+/* One call from random states; msg[l] has nblocks blocks. With a schedule it is scheduled() that is called: msg[l] is
+ * then the one block that the schedule is of. */
 static void check_call(const hl_kernel *kernel, const hl_alg_info *alg, void *state, const uint8_t *const msg[],
                        size_t nblocks, const void *schedule, const char *what)
 {

@@ -66,8 +66,8 @@ int main(int argc, char **argv)
                                                 : hl_hash_many_with(kernel, alg->alg, messages, count, found);
                         CHECK(status == HL_OK, "%s", hl_strerror(status));
                         for (size_t m = 0; m < count; m++)
-                            CHECK(memcmp(found + m * size, expected + ((l + spread * m) % nlengths * COUNT_MAX + m) * size,
-                                         size) == 0,
+                            CHECK(memcmp(found + m * size,
+                                         expected + ((l + spread * m) % nlengths * COUNT_MAX + m) * size, size) == 0,
                                   "message %zu of %zu, %zu bytes (spread %zu)", m, count, messages[m].nbytes, spread);
                         for (size_t i = count * size; i < sizeof found; i++)
                             if (found[i] != 0xa5) {

@@ -49,7 +49,8 @@ check() { # NAME PATTERN FLAGS: PATTERN is in what the driver needs, and kernels
     [ -z "$extra" ] || fail "$CC $1: the kernels are sanitized: $extra"
     local size
     size=$(code_size "$build/kernels")
-    [ "$size" -le $((usual_size * 11 / 10)) ] || fail "$CC $1: the kernels have $size bytes of code, released $usual_size"
+    [ "$size" -le $((usual_size * 11 / 10)) ] ||
+        fail "$CC $1: the kernels have $size bytes of code, released $usual_size"
     echo "$CC $1: the driver sanitized, the kernels not"
 }
 

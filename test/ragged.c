@@ -1,5 +1,5 @@
-/* ragged.c: any mixture of lengths, and more messages than the lane driver's window holds, on every kernel: giants among
- * small ones at every place, equal runs, random ones, whole tables of one length.
+/* ragged.c: any mixture of lengths, and more messages than the lane driver's window holds, on every kernel: giants
+ * among small ones at every place, equal runs, random ones, whole tables of one length.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 #endif
     if (UNDER_SANITIZER || !optimised) {
         test_case("nothing to measure");
-        test_skip("use of the stack (%s)", optimised ? "a sanitizer adds to it" : "the promise is for optimised builds");
+        test_skip("use of the stack (%s)", optimised ? "a sanitizer adds to it" : "promised for optimised builds");
         return test_end();
     }
     stack = mmap(NULL, STACK_NBYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -98,7 +98,8 @@ int main(int argc, char **argv)
     }
     for (size_t a = 0; a < hl_alg_count(); a++)
         for (size_t k = 0; k < hl_kernel_count() + FORMS; k++) {
-            struct call call = {hl_alg_at(a), hl_kernel_at(k), k < hl_kernel_count() ? MANY : k - hl_kernel_count(), 0};
+            const size_t form = k < hl_kernel_count() ? MANY : k - hl_kernel_count();
+            struct call call = {hl_alg_at(a), hl_kernel_at(k), form, 0};
             pthread_t thread;
             if (call.kernel != NULL && (call.kernel->body != call.alg->body || !test_kernel(call.kernel)))
                 continue;

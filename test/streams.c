@@ -1,5 +1,5 @@
-/* streams.c: messages in parts: random splits over many streams of different lengths, copies, contexts and chunks beside
- * forbidden pages, and byte counts preset to where 32 bits and the limit end.
+/* streams.c: messages in parts: random splits over many streams of different lengths, copies, contexts and chunks
+ * beside forbidden pages, and byte counts preset to where 32 bits and the limit end.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -102,7 +102,7 @@ static void check_cuts(const hl_alg_info *alg)
     guard_free(memory);
 }
 
-/* Byte counts that no test has the time to reach: the context is put there, with any state. Only the counter matters. */
+/* Byte counts that no test can wait for: the context is put there, with any state. Only the counter matters. */
 static void check_counts(const hl_alg_info *alg)
 {
     static const uint64_t edges[] = {

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# How much slower a program's debug build with AddressSanitizer hashes than its -O2 build: a file of 485 MiB in pieces of
-# 256 KiB, both against libhashloom as CMake builds it in that configuration.
+# How much slower a program's debug build with AddressSanitizer hashes than its -O2 build: a file of 485 MiB in pieces
+# of 256 KiB, both against libhashloom as CMake builds it in that configuration.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# bench/asan/run.sh     CC names the compiler. Method: 7 rounds, the builds in turn, the file in the page cache; the ratio
-# of the minima. Aimed at: 1.3 at most.
+# bench/asan/run.sh     CC names the compiler. Method: 7 rounds, the builds in turn, the file in the page cache; the
+# ratio of the minima. Aimed at: 1.3 at most.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 CC=${CC:-cc}

@@ -177,14 +177,15 @@ HL_API hl_isas     hl_isas_allowed(void);
 HL_API hl_status   hl_restrict(hl_isas isas);
 
 /* Advances `nlanes` independent states by nblocks >= 1 whole blocks each. No padding, no finishing.
- *   state   word w of lane l is word number w * nlanes + l; aligned to nlanes * word_nbytes bytes (at most 64).
+ *   state   word w of lane l is word number w * nlanes + l; aligned to nlanes * word_nbytes bytes (at most 64), or, if
+ *           that is no power of two, to word_nbytes.
  *   msg     nlanes pointers, each to nblocks * block_nbytes readable bytes of any alignment. They may be equal: an idle
  *           lane is pointed at some other lane's message. */
 typedef void hl_blocks_fn(void *state, const uint8_t *const msg[], size_t nblocks);
 
 /* Advances all lanes by one block that is the same in all of them and whose message schedule is known: word t of
- * schedule, a word of the state's size, is W[t] + K[t] of round t (FIPS 180-4 sections 6.1.2 and 6.2.2). Messages of one
- * length that is a multiple of the block size end in such a block: it is all padding. */
+ * schedule, a word of the state's size and aligned to it, is W[t] + K[t] of round t (FIPS 180-4 sections 6.1.2 and
+ * 6.2.2). Messages of one length that is a multiple of the block size end in such a block: it is all padding. */
 typedef void hl_scheduled_fn(void *state, const void *schedule);
 
 typedef struct hl_kernel {
