@@ -269,7 +269,7 @@ static void time_kernels(hl_isas wanted)
             if (r == 0 || t < best[i])
                 best[i] = t;
         }
-    printf("| algorithm | instruction set | lanes | ns a call | GB/s | million blocks/s |\n|---|---|---|---|---|---|\n");
+    printf("| kernel | lanes | ns a call | GB/s | million blocks/s |\n|---|---|---|---|---|\n");
     for (size_t i = 0; i < hl_kernel_count(); i++) {
         const hl_kernel *k = hl_kernel_at(i);
         const hl_alg_info *alg = NULL;
@@ -278,9 +278,9 @@ static void time_kernels(hl_isas wanted)
         if ((k->isas & wanted) == 0)
             continue;
         if ((k->isas & hl_isas_available()) == 0)
-            printf("| %s | %s | %u | not on this machine | | |\n", alg->name, k->isa, k->nlanes);
+            printf("| %-24s | %2u | not on this machine | | |\n", k->name, k->nlanes);
         else
-            printf("| %s | %s | %u | %.1f | %.2f | %.1f |\n", alg->name, k->isa, k->nlanes, best[i] * 1e9,
+            printf("| %-24s | %2u | %6.1f | %5.2f | %6.1f |\n", k->name, k->nlanes, best[i] * 1e9,
                    k->nlanes * alg->block_nbytes / best[i] * 1e-9, k->nlanes / best[i] * 1e-6);
     }
     free(best);

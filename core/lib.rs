@@ -132,6 +132,8 @@ pub type hl_scheduled_fn = unsafe extern "C" fn(state: *mut c_void, schedule: *c
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct hl_kernel {
+    /// Its own name, such as `sha256_blocks_avx2`, NUL-terminated, static.
+    pub name: *const c_char,
     /// The name of its instruction set, NUL-terminated, static.
     pub isa: *const c_char,
     /// The block function that it computes.

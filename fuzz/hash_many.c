@@ -171,7 +171,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
         if (kernel->body != alg->body || (kernel->isas & hl_isas_available()) == 0)
             continue;
         DIGESTS();
-        check(alg, kernel_name(kernel), hl_hash_many_with(kernel, alg->alg, messages, count, digests), digests, count);
+        check(alg, kernel->name, hl_hash_many_with(kernel, alg->alg, messages, count, digests), digests, count);
     }
 
     /* The choice among some of the instruction sets, in all forms. */

@@ -50,13 +50,12 @@ static void check_names(void)
     CHECK(hl_kernel_at(hl_kernel_count()) == NULL && hl_kernel_at(SIZE_MAX) == NULL, "beyond the last");
     for (size_t i = 0; i < hl_kernel_count(); i++) {
         const hl_kernel *kernel = hl_kernel_at(i);
-        CHECK(kernel->isas != 0 && kernel->isas == hl_isa_named(kernel->isa), "%s", kernel_name(kernel));
+        CHECK(kernel->isas != 0 && kernel->isas == hl_isa_named(kernel->isa), "%s", kernel->name);
         CHECK(kernel->blocks != NULL && kernel->nlanes >= 1 && kernel->nlanes <= HL_LANES_MAX, "%s",
-              kernel_name(kernel));
+              kernel->name);
         for (size_t j = 0; j < i; j++)
-            CHECK(hl_kernel_at(j)->body != kernel->body || hl_kernel_at(j)->isas != kernel->isas ||
-                      hl_kernel_at(j)->nlanes != kernel->nlanes,
-                  "%s is there twice", kernel_name(kernel));
+            CHECK(strcmp(hl_kernel_at(j)->name, kernel->name) != 0 && hl_kernel_at(j)->blocks != kernel->blocks,
+                  "%s is there twice", kernel->name);
     }
     for (size_t a = 0; a < hl_alg_count(); a++) {
         hl_isas isas = 0;
@@ -175,7 +174,7 @@ static void check_restriction(const hl_alg_info *alg)
             const hl_kernel *kernel = hl_kernel_chosen(alg->alg, n);
             CHECK((kernel != NULL) == has_kernel, "%s: a kernel for %zu messages", when, n);
             CHECK(kernel == NULL || (kernel->body == alg->body && (kernel->isas & hl_isas_allowed()) != 0),
-                  "%s: %s for %zu messages", when, kernel_name(kernel), n);
+                  "%s: %s for %zu messages", when, kernel->name, n);
         }
         CHECK(hl_kernel_chosen(alg->alg, SIZE_MAX) == hl_kernel_chosen(alg->alg, 1000000), "%s: the limit", when);
         if (has_kernel) {

@@ -229,7 +229,7 @@ int main(int argc, char **argv)
                 const hl_kernel *kernel = hl_kernel_at(i);
                 if (kernel != NULL && (kernel->body != alg->body || !test_kernel(kernel)))
                     continue;
-                test_case("CAVP %s%s: %s", alg->name, kinds[kind], kernel == NULL ? "default" : kernel_name(kernel));
+                test_case("CAVP %s%s: %s", alg->name, kinds[kind], kernel == NULL ? "default" : kernel->name);
                 (monte ? check_monte : check_messages)(alg, kernel, &v);
             }
             for (size_t i = 0; i < hl_isa_count(); i++) {

@@ -75,7 +75,7 @@ static void check_alg(const hl_alg_info *alg, const uint8_t *data)
         const hl_kernel *kernel = hl_kernel_at(k);
         if (kernel->body != alg->body || !test_kernel(kernel))
             continue;
-        test_case("%s of %zu bytes: %s, all lanes", alg->name, nbytes, kernel_name(kernel));
+        test_case("%s of %zu bytes: %s, all lanes", alg->name, nbytes, kernel->name);
         for (unsigned l = 0; l < kernel->nlanes; l++)
             messages[l] = (hl_slice){data, nbytes};
         CHECK(hl_hash_many_with(kernel, alg->alg, messages, kernel->nlanes, digests) == HL_OK, "hl_hash_many_with");

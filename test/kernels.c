@@ -161,7 +161,7 @@ int main(int argc, char **argv)
         const hl_kernel *kernel = hl_kernel_at(i);
         if (!test_kernel(kernel))
             continue;
-        test_case("contract of %s", kernel_name(kernel));
+        test_case("contract of %s", kernel->name);
         check_kernel(kernel);
     }
     guard_free(state_memory);

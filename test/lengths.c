@@ -52,7 +52,7 @@ int main(int argc, char **argv)
             if (kernel != NULL && (kernel->body != alg->body || !test_kernel(kernel)))
                 continue;
             const size_t count_max = 2 * (kernel == NULL ? lanes_max() : kernel->nlanes) + 1;
-            test_case("lengths of %s: %s", alg->name, kernel == NULL ? "default" : kernel_name(kernel));
+            test_case("lengths of %s: %s", alg->name, kernel == NULL ? "default" : kernel->name);
             for (size_t l = 0; l < nlengths; l++)
                 for (size_t count = 1; count <= count_max; count++)
                     /* Equal lengths; then each length beside the next ones. */

@@ -138,7 +138,7 @@ int main(int argc, char **argv)
                     (kernel->body != alg->body || (m == 0 ? !test_kernel(kernel)
                                                           : (kernel->isas & hl_isas_available()) == 0)))
                     continue;
-                test_case("%s: %s, %s", mixtures[m].name, alg->name, kernel == NULL ? "default" : kernel_name(kernel));
+                test_case("%s: %s, %s", mixtures[m].name, alg->name, kernel == NULL ? "default" : kernel->name);
                 memset(memory.begin, 0xa5, (size_t)(memory.end - memory.begin));
                 status = kernel == NULL ? hl_hash_many(alg->alg, messages, count, found)
                                         : hl_hash_many_with(kernel, alg->alg, messages, count, found);

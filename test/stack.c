@@ -104,7 +104,7 @@ int main(int argc, char **argv)
             if (call.kernel != NULL && (call.kernel->body != call.alg->body || !test_kernel(call.kernel)))
                 continue;
             test_case("stack of %s: %s", call.alg->name,
-                      call.kernel != NULL ? kernel_name(call.kernel) : forms[call.form]);
+                      call.kernel != NULL ? call.kernel->name : forms[call.form]);
             if (pthread_create(&thread, &attr, run_thread, &call) != 0) {
                 perror("pthread_create");
                 return 2;
@@ -116,6 +116,6 @@ int main(int argc, char **argv)
                 most = call;
         }
     printf("stack: at most %zu bytes (%s)\n", most.used,
-           most.kernel != NULL ? kernel_name(most.kernel) : forms[most.form]);
+           most.kernel != NULL ? most.kernel->name : forms[most.form]);
     return test_end();
 }

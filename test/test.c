@@ -140,19 +140,11 @@ const hl_alg_info *body_alg(hl_body body)
     exit(2);
 }
 
-const char *kernel_name(const hl_kernel *kernel)
-{
-    static char name[64];
-
-    snprintf(name, sizeof name, "%s %s x%u", body_alg(kernel->body)->name, kernel->isa, kernel->nlanes);
-    return name;
-}
-
 int test_kernel(const hl_kernel *kernel)
 {
     if ((kernel->isas & hl_isas_available()) != 0)
         return 1;
-    test_skip("%s (no %s here)", kernel_name(kernel), kernel->isa);
+    test_skip("%s (no %s here)", kernel->name, kernel->isa);
     return 0;
 }
 

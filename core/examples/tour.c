@@ -77,7 +77,7 @@ int main(void)
     for (size_t i = 0; i < hl_kernel_count(); i++) {
         const hl_kernel *kernel = hl_kernel_at(i);
         const int here = (kernel->isas & hl_isas_available()) != 0;
-        printf("%-8s %2u messages at once  %s%s%s\n", kernel->isa, kernel->nlanes, here ? "here" : "not here",
+        printf("%-26s %2u messages at once  %s%s%s\n", kernel->name, kernel->nlanes, here ? "here" : "not here",
                kernel == hl_kernel_chosen(HL_SHA1, 1) || kernel == hl_kernel_chosen(HL_SHA256, 1) ? ", for one message" : "",
                kernel == hl_kernel_chosen(HL_SHA1, 1000) || kernel == hl_kernel_chosen(HL_SHA256, 1000) ? ", for many" : "");
         if (here && kernel->body == HL_BODY_SHA256) /* one kernel by hand, for tests and benchmarks */

@@ -189,6 +189,7 @@ typedef void hl_blocks_fn(void *state, const uint8_t *const msg[], size_t nblock
 typedef void hl_scheduled_fn(void *state, const void *schedule);
 
 typedef struct hl_kernel {
+    const char      *name;      /* "sha256_blocks_avx2": no other kernel has it */
     const char      *isa;       /* name of its instruction set */
     hl_body          body;
     unsigned         nlanes;    /* messages that one call advances */

@@ -37,9 +37,11 @@ static const struct row {
 #define ISA(name, needs)
 #define BODY(body, name)
 #define LANES(body, name, isa, nlanes, intel, amd) \
-    {{#isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, name##_blocks_##isa, name##_scheduled_##isa}, {intel, amd}},
+    {{#name "_blocks_" #isa, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, name##_blocks_##isa, \
+      name##_scheduled_##isa}, \
+     {intel, amd}},
 #define KERNEL(body, function, isa, nlanes, intel, amd) \
-    {{#isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, function, NULL}, {intel, amd}},
+    {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, function, NULL}, {intel, amd}},
 #include "registry.def"
 };
 

@@ -4,9 +4,8 @@
  *
  * One message leaves the SHA unit waiting for its own last result (sha256rnds2 takes 4 cycles and starts every one or
  * two). Interleaving the rounds of several messages fills the gaps. The body of each algorithm is written once for N
- * messages and instantiated for N = 1 .. 4 (SHA-1 of one message has a body of its own); loops over N are unrolled, and
- * every array index is then a literal, so that the arrays are registers. Instructions: Intel SDM volume 2B, SHA1RNDS4
- * to SHA256RNDS2.
+ * messages and instantiated for N = 1 .. 4; loops over N are unrolled, and every array index is then a literal, so that
+ * the arrays are registers. Instructions: Intel SDM volume 2B, SHA1RNDS4 to SHA256RNDS2.
  */
 #include "../kernels.h"
 #if HLI_X86
@@ -121,7 +120,27 @@ SHA_FN __m128i sha1_four_rounds(__m128i abcd, __m128i e_and_w, unsigned phase)
     }
 }
 
-SHA_FN void sha1_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[], size_t nblocks)
+/* Quadruple q >= 4 of W; w is a ring of eight. By the SHA instructions, or, `plain`, without them from W[32] on, where the
+ * recurrence of the standard applied to itself (rotations add up, what occurs twice cancels) gives
+ *   W[t] = (W[t - 6] ^ W[t - 16] ^ W[t - 28] ^ W[t - 32]) <<< 2,
+ * which needs no word of its own quadruple. */
+SHA_FN __m128i sha1_quadruple(const __m128i w[8], unsigned q, int plain)
+{
+    const __m128i q1 = w[(q - 1) & 7], q2 = w[(q - 2) & 7], q4 = w[(q - 4) & 7];
+
+    if (q < 8 || !plain)
+        return _mm_sha1msg2_epu32(_mm_xor_si128(_mm_sha1msg1_epu32(q4, w[(q - 3) & 7]), q2), q1);
+    const __m128i x = _mm_xor_si128(_mm_xor_si128(_mm_xor_si128(w[q & 7], w[(q - 7) & 7]), q4),
+                                    _mm_alignr_epi8(q2, q1, 8));
+    return _mm_or_si128(_mm_slli_epi32(x, 2), _mm_srli_epi32(x, 30));
+}
+
+/* `plain`: the schedule by plain operations as far as it can. On Redwood Cove a sha1msg2 holds up all other instructions
+ * for 4 cycles even if nothing depends on it (measured: its time adds up with that of nops, as for microcode), and its
+ * result takes 6: sixteen are 66 of the 108 cycles of a block. Plain, one message takes 96 cycles a block, where the
+ * chain of sha1nexte (5 cycles) and sha1rnds4 (4) alone takes 97 in a loop of its own. Zen has the instructions in full
+ * speed, and would pay for 4 more operations a quadruple where several messages leave no gaps. */
+SHA_FN void sha1_blocks_sha(unsigned N, int plain, uint32_t *s, const uint8_t *const msg[], size_t nblocks)
 {
     const __m128i swap = _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
     __m128i abcd[4], e[4];
@@ -131,7 +150,7 @@ SHA_FN void sha1_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[],
         e[l] = _mm_set_epi32((int)s[4 * N + l], 0, 0, 0);
     }
     for (size_t offset = 0; nblocks > 0; nblocks--, offset += 64) {
-        __m128i w[4][4], abcd0[4], e0[4], ew[4];
+        __m128i w[4][8], abcd0[4], e0[4], ew[4];
 
         EACH_MESSAGE(l) {
             PREFETCH(msg[l] + offset);
@@ -141,25 +160,19 @@ SHA_FN void sha1_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[],
             abcd0[l] = abcd[l];
             e0[l] = e[l];
             KEPT_COPY(abcd0[l]);
+            /* E is a plain word here; from then on it is A of four rounds ago, and sha1nexte rotates it. */
             ew[l] = _mm_add_epi32(e[l], w[l][0]);
         }
-        /* Four rounds each; w[l] is a ring of four quadruples of W. Quadruple q = msg2(msg1(q - 4, q - 3) ^ (q - 2),
-         * q - 1): each new one takes its part in the next three as soon as it is known, a step in each. */
         UNROLLED(20)
-        for (unsigned g = 0; g < 20; g++) {
-            const unsigned i0 = g & 3, i1 = (g + 1) & 3, i2 = (g + 2) & 3, i3 = (g + 3) & 3;
+        for (unsigned g = 0; g < 20; g++) { /* four rounds each */
             EACH_MESSAGE(l) {
                 e[l] = abcd[l];
                 KEPT_COPY(e[l]);
                 abcd[l] = sha1_four_rounds(abcd[l], ew[l], g / 5);
-                if (g < 19)
-                    ew[l] = _mm_sha1nexte_epu32(e[l], w[l][i1]);
                 if (g >= 2 && g < 18)
-                    w[l][i2] = _mm_sha1msg2_epu32(w[l][i2], w[l][i1]);
-                if (g >= 1 && g < 17)
-                    w[l][i3] = _mm_xor_si128(w[l][i3], w[l][i1]);
-                if (g < 16)
-                    w[l][i0] = _mm_sha1msg1_epu32(w[l][i0], w[l][i1]);
+                    w[l][(g + 2) & 7] = sha1_quadruple(w[l], g + 2, plain);
+                if (g < 19)
+                    ew[l] = _mm_sha1nexte_epu32(e[l], w[l][(g + 1) & 7]);
             }
         }
         EACH_MESSAGE(l) {
@@ -173,68 +186,20 @@ SHA_FN void sha1_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[],
     }
 }
 
-/* Quadruple q of W, 4 <= q < 20, for one message; w is a ring of eight. On Redwood Cove a sha1msg2 holds up all other
- * instructions for 4 cycles even if nothing depends on it (measured: time adds up with that of nops, as for microcode),
- * and its result takes 6: 16 in a row were 66 of a block's 108 cycles. So there are four only. From W[32] on, the
- * recurrence applied to itself (rotations add up, what occurs twice cancels) gives
- *   W[t] = (W[t - 6] ^ W[t - 16] ^ W[t - 28] ^ W[t - 32]) <<< 2,
- * which needs no word of its own quadruple: plain operations, and 4 cycles from one quadruple to the next. */
-SHA_FN __m128i sha1_quadruple(const __m128i w[8], unsigned q)
-{
-    const __m128i q1 = w[(q - 1) & 7], q2 = w[(q - 2) & 7], q4 = w[(q - 4) & 7];
-
-    if (q < 8)
-        return _mm_sha1msg2_epu32(_mm_xor_si128(_mm_sha1msg1_epu32(q4, w[(q - 3) & 7]), q2), q1);
-    const __m128i x = _mm_xor_si128(_mm_xor_si128(_mm_xor_si128(w[q & 7], w[(q - 7) & 7]), q4),
-                                    _mm_alignr_epi8(q2, q1, 8));
-    return _mm_or_si128(_mm_slli_epi32(x, 2), _mm_srli_epi32(x, 30));
-}
-
-/* One message waits for its own results most of the time, so that the plain operations above are free: 96 cycles a
- * block on Redwood Cove, with sha1msg2 throughout 108. Even without any schedule it takes 97: what is left is the chain
- * of sha1nexte (5 cycles) and sha1rnds4 (4). Several messages leave fewer gaps and keep the instructions. */
-SHA_TARGET void sha1_blocks_sha_x1(void *state, const uint8_t *const msg[], size_t nblocks)
-{
-    const __m128i swap = _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
-    uint32_t *s = state;
-    __m128i abcd = REVERSED(load_words(s, 1, 0, 0)), e = _mm_set_epi32((int)s[4], 0, 0, 0);
-
-    for (const uint8_t *block = msg[0]; nblocks > 0; nblocks--, block += 64) {
-        const __m128i e0 = e;
-        __m128i w[8], abcd0 = abcd, ew;
-
-        PREFETCH(block);
-        UNROLLED(4)
-        for (unsigned i = 0; i < 4; i++)
-            w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(block + 16 * i)), swap);
-        KEPT_COPY(abcd0);
-        ew = _mm_add_epi32(e, w[0]);
-        UNROLLED(20)
-        for (unsigned g = 0; g < 20; g++) { /* four rounds each */
-            e = abcd;
-            abcd = sha1_four_rounds(abcd, ew, g / 5);
-            if (g >= 2 && g < 18)
-                w[(g + 2) & 7] = sha1_quadruple(w, g + 2);
-            if (g < 19)
-                ew = _mm_sha1nexte_epu32(e, w[(g + 1) & 7]);
-        }
-        e = _mm_sha1nexte_epu32(e, e0);
-        abcd = _mm_add_epi32(abcd, abcd0);
-    }
-    store_words(s, 1, 0, 0, REVERSED(abcd));
-    s[4] = (uint32_t)_mm_extract_epi32(e, 3);
-}
-
-#  define INSTANCE(body, n) \
-      SHA_TARGET void body##_blocks_sha_x##n(void *state, const uint8_t *const msg[], size_t nblocks) \
+#  define INSTANCE(name, function, ...) \
+      SHA_TARGET void name(void *state, const uint8_t *const msg[], size_t nblocks) \
       { \
-          body##_blocks_sha(n, state, msg, nblocks); \
+          function(__VA_ARGS__, state, msg, nblocks); \
       }
-INSTANCE(sha1, 2)
-INSTANCE(sha1, 3)
-INSTANCE(sha1, 4)
-INSTANCE(sha256, 1)
-INSTANCE(sha256, 2)
-INSTANCE(sha256, 3)
-INSTANCE(sha256, 4)
+INSTANCE(sha1_blocks_sha_plain_x1, sha1_blocks_sha, 1, 1)
+INSTANCE(sha1_blocks_sha_plain_x2, sha1_blocks_sha, 2, 1)
+INSTANCE(sha1_blocks_sha_plain_x3, sha1_blocks_sha, 3, 1)
+INSTANCE(sha1_blocks_sha_plain_x4, sha1_blocks_sha, 4, 1)
+INSTANCE(sha1_blocks_sha_x2, sha1_blocks_sha, 2, 0)
+INSTANCE(sha1_blocks_sha_x3, sha1_blocks_sha, 3, 0)
+INSTANCE(sha1_blocks_sha_x4, sha1_blocks_sha, 4, 0)
+INSTANCE(sha256_blocks_sha_x1, sha256_blocks_sha, 1)
+INSTANCE(sha256_blocks_sha_x2, sha256_blocks_sha, 2)
+INSTANCE(sha256_blocks_sha_x3, sha256_blocks_sha, 3)
+INSTANCE(sha256_blocks_sha_x4, sha256_blocks_sha, 4)
 #endif

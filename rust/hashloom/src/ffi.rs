@@ -279,6 +279,7 @@ pub fn isa_name(i: usize) -> Option<&'static str> {
 /// What `hashloom.h` tells about a kernel.
 #[derive(Clone, Copy)]
 pub struct KernelInfo {
+    pub name: &'static str,
     pub isa: &'static str,
     pub body: sys::hl_body,
     pub nlanes: usize,
@@ -289,9 +290,9 @@ pub struct KernelInfo {
 pub fn kernel(index: usize) -> Option<KernelInfo> {
     // SAFETY: a kernel that is not NULL is static and never written.
     let kernel = unsafe { sys::hl_kernel_at(index).as_ref() }?;
-    // SAFETY: its isa is a static NUL-terminated string.
-    let isa = unsafe { text(kernel.isa) };
-    Some(KernelInfo { isa, body: kernel.body, nlanes: kernel.nlanes as usize, isas: kernel.isas })
+    // SAFETY: both are static NUL-terminated strings.
+    let (name, isa) = unsafe { (text(kernel.name), text(kernel.isa)) };
+    Some(KernelInfo { name, isa, body: kernel.body, nlanes: kernel.nlanes as usize, isas: kernel.isas })
 }
 
 /// The index of the kernel that is chosen for `nmessages` messages.

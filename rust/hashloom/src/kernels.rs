@@ -305,7 +305,7 @@ impl Error for RestrictError {}
 
 /// One block function for one instruction set.
 ///
-/// [`Display`](fmt::Display) writes the block function, the instruction set and the number of lanes: `sha256/avx2/8`.
+/// [`Display`](fmt::Display) writes its name: `sha256_blocks_avx2`.
 ///
 /// ```
 /// for kernel in hashloom::kernels::kernels() {
@@ -343,6 +343,15 @@ pub fn chosen(algorithm: Algorithm, nmessages: usize) -> Option<Kernel> {
 }
 
 impl Kernel {
+    /// Its own name, which no other kernel has.
+    ///
+    /// ```
+    /// assert!(hashloom::kernels::kernels().any(|kernel| kernel.name() == "sha256_blocks_scalar"));
+    /// ```
+    pub fn name(&self) -> &'static str {
+        self.info.name
+    }
+
     /// The name of its instruction set.
     ///
     /// ```
@@ -443,8 +452,7 @@ impl Eq for Kernel {}
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let body = Algorithm::ALL.iter().find(|&&algorithm| self.computes(algorithm));
-        write!(f, "{}/{}/{}", body.map_or("?", |algorithm| algorithm.name()), self.isa(), self.lanes())
+        f.write_str(self.name())
     }
 }
 
