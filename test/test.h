@@ -46,7 +46,6 @@ int test_failed(const char *file, int line, const char *condition, const char *f
 
 /* Whether this machine runs the kernel. If not, the kernel is counted as skipped. */
 int test_kernel(const hl_kernel *kernel);
-/* "sha256 avx512 x16"; the text stays until the next call. */
 /* The first algorithm of that body. */
 const hl_alg_info *body_alg(hl_body body);
 /* The widest kernel of this build that this machine runs. */
