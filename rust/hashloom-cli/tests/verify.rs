@@ -284,6 +284,14 @@ fn output_that_nobody_reads_is_no_error() {
     assert_eq!((status(&output), stderr(&output)), (0, ""));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn an_error_that_nobody_reads_is_told_by_the_exit_status() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let status = hashloom().args(["torrent", "verify", "no such.torrent"]).stderr(full).status().unwrap();
+    assert_eq!(status.code(), Some(2));
+}
+
 #[test]
 fn version_and_help() {
     let output = hashloom().arg("--version").output().unwrap();
