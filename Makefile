@@ -55,7 +55,9 @@ fuzz:
 	@tools/setup.sh test
 	@test/run.sh fuzz
 
-install: build
+# Not a dependency on build: root, as in `sudo make install`, rarely has cargo in its PATH.
+install:
+	@test -x $(HASHLOOM) || { echo 'make: $(HASHLOOM) is not there yet: run make build first' >&2; exit 2; }
 	install -D -m 755 $(HASHLOOM) $(DESTDIR)$(PREFIX)/bin/hashloom
 
 clean:

@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 
-enum { THREADS = 16, ROUNDS = 60, CALLS = 40, COUNT = 40, NBYTES = 700 };
+enum { THREADS = 16, ROUNDS = 60, CALLS = 40, COUNT = 40, NBYTES = 700, STREAM_CALLS = 60000 };
 
 extern char **environ;
 
@@ -84,6 +84,48 @@ static void *run_thread(void *arg)
     return NULL;
 }
 
+/* One stream at a time while other threads change the choice between one lane and several: a call that chose twice would
+ * give its plain state to a kernel of several lanes, which writes beyond it. */
+static void *run_stream(void *arg)
+{
+    const unsigned thread = (unsigned)(uintptr_t)arg;
+    const hl_isas several = hl_isa_named("gnu");
+
+    for (unsigned call = 0; call < STREAM_CALLS; call++) {
+        const hl_alg_info *alg = hl_alg_at((thread + call) % hl_alg_count());
+        uint8_t digest[HL_DIGEST_MAX_NBYTES];
+        hl_ctx ctx;
+        if (thread % 4 == 0) {
+            wrong[thread] |= hl_restrict(call % 2 ? several : 0) != HL_OK;
+            continue;
+        }
+        wrong[thread] |= hl_init(&ctx, alg->alg) != HL_OK || hl_update(&ctx, pool, 64) != HL_OK ||
+                         hl_final(&ctx, digest) != HL_OK ||
+                         memcmp(digest, expected[alg - hl_alg_at(0)], alg->digest_nbytes) != 0;
+    }
+    return NULL;
+}
+
+static int child_streams(void)
+{
+    pthread_t threads[THREADS];
+    int any_wrong = 0;
+
+    pool = random_pool(64);
+    for (size_t a = 0; a < hl_alg_count(); a++)
+        oracle(hl_alg_at(a), pool, 64, expected[a]);
+    for (uintptr_t t = 0; t < THREADS; t++)
+        if (pthread_create(&threads[t], NULL, run_stream, (void *)t) != 0) {
+            perror("pthread_create");
+            return 2;
+        }
+    for (int t = 0; t < THREADS; t++) {
+        pthread_join(threads[t], NULL);
+        any_wrong |= wrong[t];
+    }
+    return any_wrong;
+}
+
 static int child(void)
 {
     pthread_t threads[THREADS];
@@ -110,14 +152,17 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "--child") == 0) {
         round_number = atoi(argv[2]);
         random_restart((uint64_t)round_number);
-        return child();
+        return round_number == ROUNDS ? child_streams() : child();
     }
     test_start(argc, argv);
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i <= ROUNDS; i++) {
         char number[12], option[] = "--child", *args[] = {argv[0], option, number, NULL};
         int status = -1;
         pid_t pid;
-        test_case("first call from %d threads, round %d (%s)", THREADS, i, i % 2 ? "many restrict" : "one restricts");
+        if (i == ROUNDS)
+            test_case("streams of their own in %d threads, some of which restrict", THREADS);
+        else
+            test_case("first call from %d threads, round %d (%s)", THREADS, i, i % 2 ? "many restrict" : "one restricts");
         snprintf(number, sizeof number, "%d", i);
         if (CHECK(posix_spawn(&pid, argv[0], NULL, NULL, args, environ) == 0, "%s does not start", argv[0])) {
             waitpid(pid, &status, 0);

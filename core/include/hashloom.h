@@ -173,7 +173,7 @@ HL_API hl_isas     hl_isas_available(void);
 HL_API hl_isas     hl_isas_allowed(void);
 /* From now on, in the whole process, choose only kernels of these instruction sets; 0 takes the restriction back.
  * HL_EISA, and no change, if one of them is not available. Safe at any time: every digest is right whatever is chosen,
- * and calls under way end with their kernels. Meant for tests, benchmarks and finding faults. */
+ * and calls under way may go on with the old choice or the new one. Meant for tests, benchmarks and finding faults. */
 HL_API hl_status   hl_restrict(hl_isas isas);
 
 /* Advances `nlanes` independent states by nblocks >= 1 whole blocks each. No padding, no finishing.

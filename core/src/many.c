@@ -208,11 +208,15 @@ static void run(const hl_alg_info *alg, const hl_kernel *forced, struct run_item
     const hl_kernel *kernel = NULL;
     unsigned nbusy = 0;
 
-    if (n == 1 && choose(alg, forced, 1)->nlanes == 1) { /* a stream on its own */
-        if (items[0].nblocks > 0)
-            choose(alg, forced, 1)->blocks(items[0].state, &items[0].data, items[0].nblocks);
-        items[0].nblocks = 0;
-        return;
+    if (n == 1) { /* a stream on its own */
+        /* Chosen once: hl_restrict may change the choice at any time, and other lanes want another layout. */
+        const hl_kernel *alone = choose(alg, forced, 1);
+        if (alone->nlanes == 1) {
+            if (items[0].nblocks > 0)
+                alone->blocks(items[0].state, &items[0].data, items[0].nblocks);
+            items[0].nblocks = 0;
+            return;
+        }
     }
 
     for (size_t i = 0; i < n; i++)

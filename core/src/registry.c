@@ -144,8 +144,9 @@ const hl_kernel *hli_choose(hl_body body, size_t nmessages)
 {
     const uint32_t word = current_choice();
     const unsigned tune = word >> CHOICE_TUNE & 7;
-    /* Beyond this many the rounding up no longer decides, and the products fit 32 bits. */
-    const uint32_t n = nmessages < 4 * HL_LANES_MAX ? (uint32_t)nmessages : 4 * HL_LANES_MAX;
+    /* Of more than fill any kernel's lanes the cheapest for each is right: what is left in the end is chosen for anew. The
+     * number is then one that 1, 2, 3, 4, 8 and 16 lanes divide. */
+    const uint32_t n = nmessages <= HL_LANES_MAX ? (uint32_t)nmessages : 3 * HL_LANES_MAX;
     const hl_kernel *best = NULL;
     uint32_t best_cost = 0;
 

@@ -5,12 +5,14 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes `bytes` to `path`, which is replaced if it exists.
+/// Writes `bytes` to `path`, which is replaced if it exists. Of a symbolic link to a file the file is replaced.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // A device or pipe, such as /dev/stdout, cannot be replaced by renaming.
     if path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
         return std::fs::write(path, bytes);
     }
+    let target = if path.is_symlink() && path.exists() { Some(path.canonicalize()?) } else { None };
+    let path = target.as_deref().unwrap_or(path);
     // In the same folder, as renaming does not cross file systems.
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -13,6 +13,7 @@ mod summary;
 mod units;
 mod verify;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -30,7 +31,8 @@ fn main() -> ExitCode {
     match run(&arguments) {
         Ok(status) => ExitCode::from(status),
         Err(message) => {
-            eprintln!("{} {message}", style::error("error:"));
+            // Not eprintln!, which panics where standard error is full or nobody reads it: the exit status must still tell.
+            let _ = writeln!(io::stderr(), "{} {message}", style::error("error:"));
             ExitCode::from(EXIT_ERROR)
         }
     }

@@ -178,6 +178,21 @@ fn the_bitfield_is_written_whole_or_not_at_all() {
     assert_eq!(names.len(), 3, "nothing else is left: {names:?}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_to_the_bitfield_stays_one() {
+    let (folder, _) = image();
+    let (torrent, link) = (folder.path().join("image.torrent"), folder.path().join("link"));
+    fs::write(folder.path().join("have"), "older").unwrap();
+    std::os::unix::fs::symlink("have", &link).unwrap();
+    let output = verify([&torrent, &folder.path(), &"-q", &"--bitfield", &link]);
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    assert!(link.is_symlink());
+    assert_eq!(fs::read(folder.path().join("have")).unwrap(), [0xff, 0xc0]);
+    let output = verify([&torrent, &folder.path(), &"-q", &"--bitfield", &"/dev/stdout"]);
+    assert_eq!((status(&output), &output.stdout[..]), (0, &[0xff, 0xc0][..]), "a pipe is written, not replaced");
+}
+
 #[test]
 fn quiet_is_quiet() {
     let (folder, _) = image();
@@ -282,6 +297,14 @@ fn output_that_nobody_reads_is_no_error() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((status(&output), stderr(&output)), (0, ""));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_error_that_nobody_reads_is_told_by_the_exit_status() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let status = hashloom().args(["torrent", "verify", "no such.torrent"]).stderr(full).status().unwrap();
+    assert_eq!(status.code(), Some(2));
 }
 
 #[test]

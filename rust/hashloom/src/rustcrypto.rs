@@ -48,8 +48,8 @@ macro_rules! inherent {
         impl $type {
             /// The digests of many messages, side by side in lanes: `digests[i]` is that of `messages[i]`.
             ///
-            /// Any number of messages of any mixture of lengths; neighbours of similar length are fastest. Nothing is
-            /// allocated. This is [`hash_many`](crate::hash_many) with the RustCrypto types.
+            /// Any number of messages of any mixture of lengths; neighbours of similar length are fastest. This is
+            /// [`hash_many`](crate::hash_many) with the RustCrypto types.
             ///
             /// # Panics
             ///

@@ -73,7 +73,7 @@ pub enum Trouble {
     Open(io::Error),
     /// It could not be read.
     Read {
-        /// At this byte of the file, or up to 256 KiB behind.
+        /// At this byte of the file, or up to 32 KiB after it.
         offset: u64,
         /// Why.
         error: io::Error,
