@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 
 PREFIX ?= /usr/local
+# Everything here looks for the program in one place, wherever the user's Cargo builds otherwise.
+export CARGO_TARGET_DIR := $(CURDIR)/target
 HASHLOOM := target/release/hashloom
 
 .PHONY: help build demo test test-all bench bench-kernels fuzz install clean

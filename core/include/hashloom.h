@@ -88,7 +88,7 @@ typedef enum hl_status {
     HL_EALG,     /* the algorithm is none of enum hl_alg */
     HL_ENULL,    /* a pointer is NULL where bytes are to be read or written */
     HL_ELENGTH,  /* a message is longer than HL_MESSAGE_MAX_NBYTES, or a size does not fit size_t */
-    HL_EOFFSETS, /* offsets decrease, are negative, or end beyond the values */
+    HL_EOFFSETS, /* offsets decrease, are negative, end beyond the values, or are not of 4 or 8 bytes */
     HL_ESTATE,   /* a context was not initialised, is already final, or is not of the same algorithm as the others */
     HL_EISA,     /* an instruction set is unknown or this machine does not have it */
     HL_EKERNEL   /* hl_restrict left no kernel for this algorithm, or the given kernel cannot do what was asked */
@@ -173,7 +173,7 @@ HL_API hl_isas     hl_isas_available(void);
 HL_API hl_isas     hl_isas_allowed(void);
 /* From now on, in the whole process, choose only kernels of these instruction sets; 0 takes the restriction back.
  * HL_EISA, and no change, if one of them is not available. Safe at any time: every digest is right whatever is chosen,
- * and calls under way may go on with the old choice or the new one. Meant for tests, benchmarks and finding faults. */
+ * and calls under way end with the choice that they began with. Meant for tests, benchmarks and finding faults. */
 HL_API hl_status   hl_restrict(hl_isas isas);
 
 /* Advances `nlanes` independent states by nblocks >= 1 whole blocks each. No padding, no finishing.
@@ -207,8 +207,8 @@ HL_API const hl_kernel *hl_kernel_at(size_t i);
 /* The kernel that is chosen when nmessages >= 1 messages of this algorithm are left to do; NULL if alg is unknown or
  * hl_restrict left none. */
 HL_API const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages);
-/* hl_hash_many with this kernel and no other, whatever hl_restrict says. HL_EKERNEL if the kernel is not of alg's body,
- * HL_EISA if this machine cannot run it. */
+/* hl_hash_many with this kernel, one of hl_kernel_at's, and no other, whatever hl_restrict says. HL_EKERNEL if the
+ * kernel is not of alg's body, HL_EISA if this machine cannot run it. */
 HL_API hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const hl_slice *messages, size_t count,
                                    uint8_t *digests);
 

@@ -41,7 +41,7 @@ const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages)
 {
     const hl_alg_info *info = hl_alg_find(alg);
 
-    return info == NULL ? NULL : hli_choose(info->body, nmessages);
+    return info == NULL ? NULL : hli_choose(hli_choice(), info->body, nmessages);
 }
 
 #define TEXT_(x) #x
@@ -118,8 +118,9 @@ static void check_readable_slices(const hl_slice *slices, size_t count)
         check_readable(slices[i].data, slices[i].nbytes);
 }
 
-/* What every hashing call needs: a known algorithm with a kernel, and room for the digests. */
-static hl_status check_call(const hl_alg_info *info, size_t count, const uint8_t *digests)
+/* What every hashing call needs: a known algorithm, room for the digests, and a kernel, which the plan then has. */
+static hl_status check_call(const hl_alg_info *info, const hl_kernel *forced, size_t count, const uint8_t *digests,
+                            struct hli_plan *plan)
 {
     if (info == NULL)
         return HL_EALG;
@@ -127,60 +128,53 @@ static hl_status check_call(const hl_alg_info *info, size_t count, const uint8_t
         return HL_ENULL;
     if (count > SIZE_MAX / info->digest_nbytes)
         return HL_ELENGTH;
-    if (hli_choose(info->body, 1) == NULL)
+    *plan = (struct hli_plan){info->body, hli_choice(), forced};
+    if (forced != NULL ? forced->body != info->body : hli_choose(plan->choice, info->body, 1) == NULL)
         return HL_EKERNEL;
     return HL_OK;
 }
 
-hl_status hl_hash_many(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests)
+static hl_status hash_slices(const hl_kernel *forced, hl_alg alg, const hl_slice *messages, size_t count,
+                             uint8_t *digests)
 {
     const hl_alg_info *info = hl_alg_find(alg);
-    hl_status status = check_call(info, count, digests);
+    struct hli_plan plan;
+    hl_status status = check_call(info, forced, count, digests, &plan);
 
     if (status == HL_OK)
         status = check_slices(messages, count);
     if (status != HL_OK)
         return status;
     check_readable_slices(messages, count);
-    hli_hash(info, NULL, &(struct hli_messages){.layout = HLI_SLICES, .base = messages, .count = count}, digests);
+    hli_hash(info, &plan, &(struct hli_messages){.layout = HLI_SLICES, .base = messages, .count = count}, digests);
     return HL_OK;
+}
+
+hl_status hl_hash_many(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests)
+{
+    return hash_slices(NULL, alg, messages, count, digests);
 }
 
 hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const hl_slice *messages, size_t count,
                             uint8_t *digests)
 {
-    const hl_alg_info *info = hl_alg_find(alg);
-    hl_status status;
-
     if (kernel == NULL)
         return HL_ENULL;
-    if (info == NULL)
-        return HL_EALG;
-    if (kernel->body != info->body)
-        return HL_EKERNEL;
     if ((kernel->isas & hl_isas_available()) == 0)
         return HL_EISA;
-    if (count != 0 && digests == NULL)
-        return HL_ENULL;
-    if (count > SIZE_MAX / info->digest_nbytes)
-        return HL_ELENGTH;
-    status = check_slices(messages, count);
-    if (status != HL_OK)
-        return status;
-    check_readable_slices(messages, count);
-    hli_hash(info, kernel, &(struct hli_messages){.layout = HLI_SLICES, .base = messages, .count = count}, digests);
-    return HL_OK;
+    return hash_slices(kernel, alg, messages, count, digests);
 }
 
 hl_status hl_hash(hl_alg alg, const void *data, size_t nbytes, uint8_t *digest)
 {
-    return hl_hash_many(alg, &(hl_slice){data, nbytes}, 1, digest);
+    return hash_slices(NULL, alg, &(hl_slice){data, nbytes}, 1, digest);
 }
 
 hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests)
 {
     const hl_alg_info *info = hl_alg_find(alg);
-    hl_status status = check_call(info, count, digests);
+    struct hli_plan plan;
+    hl_status status = check_call(info, NULL, count, digests, &plan);
     size_t span = 0;
 
     if (status != HL_OK || count == 0)
@@ -194,7 +188,7 @@ hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_t nbyte
         stride = 0;
     for (size_t i = 0; i < count && nbytes > 0; i++)
         check_readable((const uint8_t *)base + i * stride, nbytes);
-    hli_hash(info, NULL,
+    hli_hash(info, &plan,
              &(struct hli_messages){
                  .layout = HLI_ROWS, .base = base, .stride = stride, .nbytes = nbytes, .count = count},
              digests);
@@ -205,7 +199,8 @@ hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_nbytes, 
                           unsigned offset_nbytes, size_t count, uint8_t *digests)
 {
     const hl_alg_info *info = hl_alg_find(alg);
-    hl_status status = check_call(info, count, digests);
+    struct hli_plan plan;
+    hl_status status = check_call(info, NULL, count, digests, &plan);
 
     if (status != HL_OK)
         return status;
@@ -229,7 +224,7 @@ hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_nbytes, 
         last = offset;
     }
     check_readable(values, values_nbytes);
-    hli_hash(info, NULL,
+    hli_hash(info, &plan,
              &(struct hli_messages){.layout = offset_nbytes == 4 ? HLI_OFFSETS32 : HLI_OFFSETS64,
                                     .base = values, .offsets = offsets, .count = count},
              digests);
@@ -255,13 +250,12 @@ static const hl_alg_info *check_contexts(hl_ctx *const ctxs[], size_t count, hl_
 {
     const hl_alg_info *info;
 
+    *status = HL_ELENGTH;
+    if (count > SIZE_MAX / sizeof(hl_slice)) /* no such arrays fit in memory */
+        return NULL;
     *status = HL_ENULL;
     if (ctxs == NULL)
         return NULL;
-    *status = HL_ELENGTH;
-    if (count > SIZE_MAX / HL_DIGEST_MAX_NBYTES)
-        return NULL;
-    *status = HL_ENULL;
     for (size_t i = 0; i < count; i++)
         if (ctxs[i] == NULL)
             return NULL;
@@ -270,20 +264,22 @@ static const hl_alg_info *check_contexts(hl_ctx *const ctxs[], size_t count, hl_
     for (size_t i = 0; info != NULL && i < count; i++)
         if (ctxs[i]->alg != ctxs[0]->alg || ctxs[i]->nbytes > HL_MESSAGE_MAX_NBYTES)
             return NULL;
-    if (info != NULL)
-        *status = hli_choose(info->body, 1) == NULL ? HL_EKERNEL : HL_OK;
-    return *status == HL_OK ? info : NULL;
+    return info;
 }
 
 hl_status hl_update_many(hl_ctx *const ctxs[], const hl_slice *chunks, size_t count)
 {
     const hl_alg_info *info;
-    hl_status status = HL_OK;
+    struct hli_plan plan;
+    hl_status status;
 
     if (count == 0)
         return HL_OK;
     info = check_contexts(ctxs, count, &status);
-    if (info != NULL)
+    if (info == NULL)
+        return status;
+    status = check_call(info, NULL, 0, NULL, &plan);
+    if (status == HL_OK)
         status = check_slices(chunks, count);
     for (size_t i = 0; status == HL_OK && i < count; i++)
         if (chunks[i].nbytes > HL_MESSAGE_MAX_NBYTES - ctxs[i]->nbytes)
@@ -291,22 +287,24 @@ hl_status hl_update_many(hl_ctx *const ctxs[], const hl_slice *chunks, size_t co
     if (status != HL_OK)
         return status;
     check_readable_slices(chunks, count);
-    hli_update(info, ctxs, chunks, count);
+    hli_update(info, &plan, ctxs, chunks, count);
     return HL_OK;
 }
 
 hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests)
 {
     const hl_alg_info *info;
-    hl_status status = HL_OK;
+    struct hli_plan plan;
+    hl_status status;
 
     if (count == 0)
         return HL_OK;
     info = check_contexts(ctxs, count, &status);
-    if (info != NULL)
-        status = check_call(info, count, digests);
+    if (info == NULL)
+        return status;
+    status = check_call(info, NULL, count, digests, &plan);
     if (status == HL_OK)
-        hli_final(info, ctxs, count, digests);
+        hli_final(info, &plan, ctxs, count, digests);
     return status;
 }
 

@@ -63,12 +63,21 @@ extern const uint32_t hli_sha256_iv[8] HLI_HIDDEN;
 extern const uint32_t hli_sha256_k[64] HLI_HIDDEN;
 
 /* registry.c */
-HLI_HIDDEN const hl_kernel *hli_choose(hl_body body, size_t nmessages);
+/* The choice word as it stands. */
+HLI_HIDDEN uint32_t hli_choice(void);
+/* The best kernel for so many messages under that choice; NULL if it leaves none. */
+HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nmessages);
 /* schedule = what a kernel's scheduled() wants for this block. */
 HLI_HIDDEN void hli_schedule(hl_body body, const uint8_t block[], void *schedule);
 
-/* many.c: the lane driver. Arguments are checked by the callers in api.c. `kernel` is the one to use, or NULL to choose
- * the best for what is left to do; that there is one to choose is for the caller to check. */
+/* How one call chooses kernels: settled when it begins, so that hl_restrict does not change it half-way. */
+struct hli_plan {
+    hl_body body;
+    uint32_t choice;
+    const hl_kernel *forced; /* use this one only; NULL: the best for what is left to do */
+};
+
+/* many.c: the lane driver. Arguments are checked by the callers in api.c, also that the plan has a kernel. */
 struct hli_messages {
     enum { HLI_SLICES, HLI_ROWS, HLI_OFFSETS32, HLI_OFFSETS64 } layout;
     const void *base;    /* hl_slice[], the first row, or the values */
@@ -77,9 +86,11 @@ struct hli_messages {
     size_t nbytes;       /* HLI_ROWS */
     size_t count;
 };
-HLI_HIDDEN void hli_hash(const hl_alg_info *alg, const hl_kernel *kernel, const struct hli_messages *messages,
+HLI_HIDDEN void hli_hash(const hl_alg_info *alg, const struct hli_plan *plan, const struct hli_messages *messages,
                          uint8_t *digests);
-HLI_HIDDEN void hli_update(const hl_alg_info *alg, hl_ctx *const ctxs[], const hl_slice *chunks, size_t count);
-HLI_HIDDEN void hli_final(const hl_alg_info *alg, hl_ctx *const ctxs[], size_t count, uint8_t *digests);
+HLI_HIDDEN void hli_update(const hl_alg_info *alg, const struct hli_plan *plan, hl_ctx *const ctxs[],
+                           const hl_slice *chunks, size_t count);
+HLI_HIDDEN void hli_final(const hl_alg_info *alg, const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count,
+                          uint8_t *digests);
 
 #endif

@@ -36,8 +36,8 @@ struct hli_machine hli_detect(void)
 #  include "features.def"
 #  undef FEATURE
 
-    if (__get_cpuid(0, &EAX, &EBX, &ECX, &EDX) && EBX == signature_AMD_ebx && EDX == signature_AMD_edx &&
-        ECX == signature_AMD_ecx)
+    /* "AuthenticAMD", and "HygonGenuine", whose cores are Zen's; the first four letters are enough. */
+    if (__get_cpuid(0, &EAX, &EBX, &ECX, &EDX) && (EBX == signature_AMD_ebx || EBX == 0x6f677948))
         machine.tune = HLI_TUNE_AMD;
     return machine;
 }

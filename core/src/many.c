@@ -80,7 +80,7 @@ static size_t rest_of_block(const hl_alg_info *alg, uint64_t nbytes)
     return nbytes & (alg->block_nbytes - 1);
 }
 
-/* ---- Padding and digests ------------------------------------------------------------------------------------------ */
+/* ---- Padding and digests ----------------------------------------------------------------------------------------- */
 
 /* FIPS 180-4 section 5.1: a one bit, zeros, and the length in bits in the last two words of the last block. */
 static unsigned ending_nblocks(const hl_alg_info *alg, size_t nrest)
@@ -119,7 +119,7 @@ static void write_digest(const hl_alg_info *alg, const void *states, unsigned nl
     }
 }
 
-/* ---- Moving states between layouts --------------------------------------------------------------------------------- */
+/* ---- Moving states between layouts ------------------------------------------------------------------------------- */
 
 static void load_lane(const hl_alg_info *alg, union lane_states *states, unsigned nlanes, unsigned lane,
                       const void *plain)
@@ -139,7 +139,7 @@ static void save_lane(const hl_alg_info *alg, const union lane_states *states, u
         to[w] = states->w32[w * nlanes + lane];
 }
 
-/* ---- Order ----------------------------------------------------------------------------------------------------------- */
+/* ---- Order ------------------------------------------------------------------------------------------------------- */
 
 /* How a message ends decides, with its whole blocks, what it can be in step with. */
 enum ending_kind { PADDING_ONLY, ONE_BLOCK, TWO_BLOCKS };
@@ -153,8 +153,8 @@ static size_t shape_of(const hl_alg_info *alg, size_t nbytes)
     return whole_blocks(alg, nbytes) << 2 | kind;
 }
 
-/* Sorts by 256 classes of size: shapes of fewer than 32 blocks each on its own, then some classes an octave. Finer would
- * not fill lanes better. */
+/* Sorts by 256 classes of size: shapes of fewer than 32 blocks each on its own, then some classes an octave. Finer
+ * would not fill lanes better. */
 static uint8_t size_class(size_t shape)
 {
     if (shape < 128)
@@ -189,16 +189,16 @@ static void sort_largest_first(const uint8_t classes[], size_t n, uint8_t order[
         order[start[classes[i]]++] = (uint8_t)i;
 }
 
-/* ---- Ragged -------------------------------------------------------------------------------------------------------- */
+/* ---- Ragged ------------------------------------------------------------------------------------------------------ */
 
-static const hl_kernel *choose(const hl_alg_info *alg, const hl_kernel *forced, size_t nmessages)
+static const hl_kernel *choose(const struct hli_plan *plan, size_t nmessages)
 {
-    return forced != NULL ? forced : hli_choose(alg->body, nmessages);
+    return plan->forced != NULL ? plan->forced : hli_choose(plan->choice, plan->body, nmessages);
 }
 
 /* Advances items (at most WINDOW of them) until all are done, or, if `more` messages could be had to fill lanes with,
  * until a lane stands idle. Each item says on return what is left of it. */
-static void run(const hl_alg_info *alg, const hl_kernel *forced, struct run_item items[], size_t n, int more)
+static void run(const hl_alg_info *alg, const struct hli_plan *plan, struct run_item items[], size_t n, int more)
 {
     union lane_states states;
     const uint8_t *msg[LANES];
@@ -210,7 +210,7 @@ static void run(const hl_alg_info *alg, const hl_kernel *forced, struct run_item
 
     if (n == 1) { /* a stream on its own */
         /* Chosen once: hl_restrict may change the choice at any time, and other lanes want another layout. */
-        const hl_kernel *alone = choose(alg, forced, 1);
+        const hl_kernel *alone = choose(plan, 1);
         if (alone->nlanes == 1) {
             if (items[0].nblocks > 0)
                 alone->blocks(items[0].state, &items[0].data, items[0].nblocks);
@@ -230,7 +230,7 @@ static void run(const hl_alg_info *alg, const hl_kernel *forced, struct run_item
             if (nbusy == 0)
                 return;
             const int stop = more && nbusy < kernel->nlanes;
-            const hl_kernel *best = choose(alg, forced, nbusy);
+            const hl_kernel *best = choose(plan, nbusy);
             if (stop || best != kernel) { /* all states leave the lanes, the longest first in the queue */
                 first = end = 0;
                 for (unsigned l = 0; l < kernel->nlanes; l++) {
@@ -249,7 +249,7 @@ static void run(const hl_alg_info *alg, const hl_kernel *forced, struct run_item
             }
         }
         if (kernel == NULL) {
-            kernel = choose(alg, forced, end - first);
+            kernel = choose(plan, end - first);
             nbusy = 0;
             for (unsigned l = 0; l < kernel->nlanes; l++)
                 lanes[l] = NULL;
@@ -296,7 +296,8 @@ static void run(const hl_alg_info *alg, const hl_kernel *forced, struct run_item
 }
 
 /* Does the endings, those of one block first, and writes the digests. */
-static void finish(const hl_alg_info *alg, const hl_kernel *forced, const struct ending *const endings[], size_t n)
+static void finish(const hl_alg_info *alg, const struct hli_plan *plan, const struct ending *const endings[],
+                   size_t n)
 {
     struct tails tails;
     struct run_item items[LANES];
@@ -314,7 +315,7 @@ static void finish(const hl_alg_info *alg, const hl_kernel *forced, const struct
                 batch[nbatch++] = e;
             }
             if (nbatch == nfull || (i == n && nbatch > 0)) {
-                run(alg, forced, items, nbatch, 0);
+                run(alg, plan, items, nbatch, 0);
                 for (size_t j = 0; j < nbatch; j++)
                     write_digest(alg, batch[j]->state, 1, 0, batch[j]->digest);
                 nbatch = 0;
@@ -323,7 +324,7 @@ static void finish(const hl_alg_info *alg, const hl_kernel *forced, const struct
     }
 }
 
-/* ---- In step --------------------------------------------------------------------------------------------------------- */
+/* ---- In step ----------------------------------------------------------------------------------------------------- */
 
 struct message {
     const uint8_t *data;
@@ -436,7 +437,7 @@ static void hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, struct
         write_digest(alg, &states, nlanes, l, messages[order[l]].digest);
 }
 
-/* ---- Whole messages -------------------------------------------------------------------------------------------------- */
+/* ---- Whole messages ---------------------------------------------------------------------------------------------- */
 
 /* The messages that go on from one filling of the window to the next. */
 struct window {
@@ -457,16 +458,16 @@ static void join_window(const hl_alg_info *alg, struct window *window, const str
 }
 
 /* Advances the window, ends the messages that are through, and moves the others together at the front. */
-static void run_window(const hl_alg_info *alg, const hl_kernel *forced, struct window *window, int more)
+static void run_window(const hl_alg_info *alg, const struct hli_plan *plan, struct window *window, int more)
 {
     const struct ending *done[WINDOW];
     size_t ndone = 0, nkept = 0;
 
-    run(alg, forced, window->items, window->n, more);
+    run(alg, plan, window->items, window->n, more);
     for (size_t i = 0; i < window->n; i++)
         if (window->items[i].nblocks == 0)
             done[ndone++] = &window->endings[i];
-    finish(alg, forced, done, ndone);
+    finish(alg, plan, done, ndone);
     for (size_t i = 0; i < window->n; i++) {
         if (window->items[i].nblocks == 0)
             continue;
@@ -479,10 +480,11 @@ static void run_window(const hl_alg_info *alg, const hl_kernel *forced, struct w
     window->n = nkept;
 }
 
-static void hash_all(const hl_alg_info *alg, const hl_kernel *forced, const struct hli_messages *all, uint8_t *digests)
+static void hash_all(const hl_alg_info *alg, const struct hli_plan *plan, const struct hli_messages *all,
+                     uint8_t *digests)
 {
     /* The best for any number that fills its lanes without remainder. */
-    const hl_kernel *wide = choose(alg, forced, SIZE_MAX);
+    const hl_kernel *wide = choose(plan, SIZE_MAX);
     struct step_memory memory;
     struct window window;
     size_t next = 0;
@@ -513,7 +515,7 @@ static void hash_all(const hl_alg_info *alg, const hl_kernel *forced, const stru
                     j++;
             const int nothing_else = j - i == n && window.n == 0;
             while (i < j && (j - i >= wide->nlanes || nothing_else)) {
-                const hl_kernel *kernel = (j - i) % wide->nlanes == 0 ? wide : choose(alg, forced, j - i);
+                const hl_kernel *kernel = (j - i) % wide->nlanes == 0 ? wide : choose(plan, j - i);
                 const unsigned nstep = j - i < kernel->nlanes ? (unsigned)(j - i) : kernel->nlanes;
                 hash_in_step(alg, kernel, &memory, messages, order + i, nstep);
                 i += nstep;
@@ -522,7 +524,7 @@ static void hash_all(const hl_alg_info *alg, const hl_kernel *forced, const stru
                 join_window(alg, &window, &messages[order[i]]);
         }
         if (window.n > 0)
-            run_window(alg, forced, &window, next < all->count);
+            run_window(alg, plan, &window, next < all->count);
     }
 }
 
@@ -543,22 +545,23 @@ static void hash_one(const hl_alg_info *alg, const hl_kernel *kernel, const stru
     write_digest(alg, &state, 1, 0, m->digest);
 }
 
-void hli_hash(const hl_alg_info *alg, const hl_kernel *forced, const struct hli_messages *all, uint8_t *digests)
+void hli_hash(const hl_alg_info *alg, const struct hli_plan *plan, const struct hli_messages *all, uint8_t *digests)
 {
-    const hl_kernel *kernel = choose(alg, forced, all->count);
+    const hl_kernel *kernel = choose(plan, all->count);
 
     if (all->count == 1 && kernel->nlanes == 1) {
         struct message m;
         fetch(alg, all, 0, 1, &m, digests);
         hash_one(alg, kernel, &m);
     } else {
-        hash_all(alg, forced, all, digests);
+        hash_all(alg, plan, all, digests);
     }
 }
 
-/* ---- Streams --------------------------------------------------------------------------------------------------------- */
+/* ---- Streams ----------------------------------------------------------------------------------------------------- */
 
-void hli_update(const hl_alg_info *alg, hl_ctx *const ctxs[], const hl_slice *chunks, size_t count)
+void hli_update(const hl_alg_info *alg, const struct hli_plan *plan, hl_ctx *const ctxs[], const hl_slice *chunks,
+                size_t count)
 {
     const size_t block_nbytes = alg->block_nbytes;
     struct run_item items[WINDOW];
@@ -577,7 +580,7 @@ void hli_update(const hl_alg_info *alg, hl_ctx *const ctxs[], const hl_slice *ch
             if (ntaken == room)
                 items[nitems++] = (struct run_item){&ctxs[i]->state, ctxs[i]->block, 1};
         }
-        run(alg, NULL, items, nitems, 0);
+        run(alg, plan, items, nitems, 0);
 
         nitems = 0;
         for (size_t i = start; i < start + n; i++) {
@@ -586,7 +589,7 @@ void hli_update(const hl_alg_info *alg, hl_ctx *const ctxs[], const hl_slice *ch
                 items[nitems++] = (struct run_item){&ctxs[i]->state, (const uint8_t *)chunks[i].data + room,
                                                     whole_blocks(alg, chunks[i].nbytes - room)};
         }
-        run(alg, NULL, items, nitems, 0);
+        run(alg, plan, items, nitems, 0);
 
         for (size_t i = start; i < start + n; i++) {
             const size_t held = rest_of_block(alg, ctxs[i]->nbytes), room = held == 0 ? 0 : block_nbytes - held;
@@ -607,7 +610,8 @@ static void wipe(hl_ctx *ctx)
     __asm__ volatile("" : : "r"(ctx) : "memory");
 }
 
-void hli_final(const hl_alg_info *alg, hl_ctx *const ctxs[], size_t count, uint8_t *digests)
+void hli_final(const hl_alg_info *alg, const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count,
+               uint8_t *digests)
 {
     struct ending endings[WINDOW];
     const struct ending *all[WINDOW];
@@ -620,7 +624,7 @@ void hli_final(const hl_alg_info *alg, hl_ctx *const ctxs[], size_t count, uint8
                                          digests + (start + i) * alg->digest_nbytes};
             all[i] = &endings[i];
         }
-        finish(alg, NULL, all, n);
+        finish(alg, plan, all, n);
         for (size_t i = 0; i < n; i++)
             wipe(ctxs[start + i]);
     }

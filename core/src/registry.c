@@ -62,8 +62,8 @@ static const uint8_t first_row[] = {
 #include "registry.def"
     ROW_COUNT};
 
-/* The choice word: the allowed instruction sets, the available ones, the column of costs, and a bit that is set once all
- * that is known. */
+/* The choice word: the allowed instruction sets, the available ones, the column of costs, and a bit that is set once
+ * all that is known. */
 #define CHOICE_AVAILABLE 14
 #define CHOICE_TUNE      28
 #define CHOICE_KNOWN     (UINT32_C(1) << 31)
@@ -72,7 +72,7 @@ _Static_assert(ISA_COUNT <= CHOICE_AVAILABLE, "an instruction set has no bit in 
 
 static _Atomic uint32_t choice;
 
-static uint32_t current_choice(void)
+uint32_t hli_choice(void)
 {
     uint32_t word = atomic_load_explicit(&choice, memory_order_relaxed);
 
@@ -111,12 +111,12 @@ hl_isas hl_isa_named(const char *name)
 
 hl_isas hl_isas_available(void)
 {
-    return current_choice() >> CHOICE_AVAILABLE & ISA_MASK;
+    return hli_choice() >> CHOICE_AVAILABLE & ISA_MASK;
 }
 
 hl_isas hl_isas_allowed(void)
 {
-    return current_choice() & ISA_MASK;
+    return hli_choice() & ISA_MASK;
 }
 
 hl_status hl_restrict(hl_isas allowed)
@@ -125,7 +125,7 @@ hl_status hl_restrict(hl_isas allowed)
 
     if ((allowed & ~available) != 0)
         return HL_EISA;
-    atomic_store_explicit(&choice, (current_choice() & ~ISA_MASK) | (allowed == 0 ? available : allowed),
+    atomic_store_explicit(&choice, (hli_choice() & ~ISA_MASK) | (allowed == 0 ? available : allowed),
                           memory_order_relaxed);
     return HL_OK;
 }
@@ -140,12 +140,11 @@ const hl_kernel *hl_kernel_at(size_t i)
     return i < ROW_COUNT ? &rows[i].kernel : NULL;
 }
 
-const hl_kernel *hli_choose(hl_body body, size_t nmessages)
+const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages)
 {
-    const uint32_t word = current_choice();
     const unsigned tune = word >> CHOICE_TUNE & 7;
-    /* Of more than fill any kernel's lanes the cheapest for each is right: what is left in the end is chosen for anew. The
-     * number is then one that 1, 2, 3, 4, 8 and 16 lanes divide. */
+    /* Of more than fill any kernel's lanes the cheapest for each is right: what is left in the end is chosen for anew.
+     * The number is then one that 1, 2, 3, 4, 8 and 16 lanes divide. */
     const uint32_t n = nmessages <= HL_LANES_MAX ? (uint32_t)nmessages : 3 * HL_LANES_MAX;
     const hl_kernel *best = NULL;
     uint32_t best_cost = 0;

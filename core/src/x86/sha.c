@@ -50,7 +50,7 @@ SHA_FN void store_words(uint32_t *s, unsigned N, unsigned l, unsigned w, __m128i
 #  define KEPT_COPY(x) __asm__("" : "+x"(x))
 
 /* Asks for the message's next lines while this block is hashed: one stream advances too slowly for the hardware to run
- * ahead of it across pages (one message of 256 MiB on Granite Rapids: 1.11 -> 1.78 GB/s; 4096 bytes ahead is no better).
+ * ahead of it across pages (one message of 256 MiB on Granite Rapids: 1.11 -> 1.78 GB/s; 4096 bytes are no better).
  * Beyond the end of the message it asks for nothing that matters: a prefetch does not fault. */
 #  define PREFETCH(p) _mm_prefetch((const char *)((uintptr_t)(p) + 512), _MM_HINT_T0)
 
@@ -120,8 +120,8 @@ SHA_FN __m128i sha1_four_rounds(__m128i abcd, __m128i e_and_w, unsigned phase)
     }
 }
 
-/* Quadruple q >= 4 of W; w is a ring of eight. By the SHA instructions, or, `plain`, without them from W[32] on, where the
- * recurrence of the standard applied to itself (rotations add up, what occurs twice cancels) gives
+/* Quadruple q >= 4 of W; w is a ring of eight. By the SHA instructions, or, `plain`, without them from W[32] on, where
+ * the recurrence of the standard applied to itself (rotations add up, what occurs twice cancels) gives
  *   W[t] = (W[t - 6] ^ W[t - 16] ^ W[t - 28] ^ W[t - 32]) <<< 2,
  * which needs no word of its own quadruple. */
 SHA_FN __m128i sha1_quadruple(const __m128i w[8], unsigned q, int plain)
@@ -135,7 +135,7 @@ SHA_FN __m128i sha1_quadruple(const __m128i w[8], unsigned q, int plain)
     return _mm_or_si128(_mm_slli_epi32(x, 2), _mm_srli_epi32(x, 30));
 }
 
-/* `plain`: the schedule by plain operations as far as it can. On Redwood Cove a sha1msg2 holds up all other instructions
+/* `plain`: the schedule by plain operations as far as it can. On Redwood Cove a sha1msg2 holds up all others
  * for 4 cycles even if nothing depends on it (measured: its time adds up with that of nops, as for microcode), and its
  * result takes 6: sixteen are 66 of the 108 cycles of a block. Plain, one message takes 96 cycles a block, where the
  * chain of sha1nexte (5 cycles) and sha1rnds4 (4) alone takes 97 in a loop of its own. Zen has the instructions in full

@@ -219,8 +219,8 @@ impl Error for ParseIsaError {}
 
 /// From now on, in the whole process, only kernels of these instruction sets are chosen.
 ///
-/// Safe at any time and from any thread: every digest is right whatever is chosen, and calls under way may go on with
-/// the old choice or the new one.
+/// Safe at any time and from any thread: every digest is right whatever is chosen, and calls under way end with the
+/// choice that they began with.
 ///
 /// # Errors
 ///
