@@ -202,14 +202,14 @@ static void run(const hl_alg_info *alg, const struct hli_plan *plan, struct run_
 {
     union lane_states states;
     const uint8_t *msg[LANES];
-    struct run_item *lanes[LANES]; /* the item in each lane; NULL: idle */
+    size_t left[LANES];      /* blocks to go in each lane */
+    uint8_t item_of[LANES];  /* which item a lane has, if its bit in `busy` is set */
+    uint32_t busy = 0;
     uint8_t classes[WINDOW], order[WINDOW];
     size_t first = 0, end = n; /* order[first .. end - 1] wait */
     const hl_kernel *kernel = NULL;
-    unsigned nbusy = 0;
 
     if (n == 1) { /* a stream on its own */
-        /* Chosen once: hl_restrict may change the choice at any time, and other lanes want another layout. */
         const hl_kernel *alone = choose(plan, 1);
         if (alone->nlanes == 1) {
             if (items[0].nblocks > 0)
@@ -227,70 +227,66 @@ static void run(const hl_alg_info *alg, const struct hli_plan *plan, struct run_
 
     for (;;) {
         if (first == end) {
-            if (nbusy == 0)
+            if (busy == 0)
                 return;
+            const unsigned nbusy = (unsigned)__builtin_popcount(busy);
             const int stop = more && nbusy < kernel->nlanes;
-            const hl_kernel *best = choose(plan, nbusy);
-            if (stop || best != kernel) { /* all states leave the lanes, the longest first in the queue */
+            if (stop || choose(plan, nbusy) != kernel) { /* all leave the lanes, the longest first in the queue */
                 first = end = 0;
-                for (unsigned l = 0; l < kernel->nlanes; l++) {
-                    if (lanes[l] == NULL)
-                        continue;
+                for (; busy != 0; busy &= busy - 1) {
+                    const unsigned l = (unsigned)__builtin_ctz(busy);
+                    struct run_item *item = &items[item_of[l]];
                     if (kernel->nlanes > 1)
-                        save_lane(alg, &states, kernel->nlanes, l, lanes[l]->state);
+                        save_lane(alg, &states, kernel->nlanes, l, item->state);
+                    item->data = msg[l];
+                    item->nblocks = left[l];
                     size_t at = end++;
-                    for (; at > 0 && items[order[at - 1]].nblocks < lanes[l]->nblocks; at--)
+                    for (; at > 0 && items[order[at - 1]].nblocks < item->nblocks; at--)
                         order[at] = order[at - 1];
-                    order[at] = (uint8_t)(lanes[l] - items);
+                    order[at] = item_of[l];
                 }
                 if (stop)
                     return;
                 kernel = NULL;
             }
         }
-        if (kernel == NULL) {
+        if (kernel == NULL)
             kernel = choose(plan, end - first);
-            nbusy = 0;
-            for (unsigned l = 0; l < kernel->nlanes; l++)
-                lanes[l] = NULL;
+
+        const unsigned nlanes = kernel->nlanes;
+        uint32_t idle = ~busy & (uint32_t)((UINT64_C(1) << nlanes) - 1);
+        for (; idle != 0 && first < end; idle &= idle - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(idle);
+            const struct run_item *item = &items[item_of[l] = order[first++]];
+            msg[l] = item->data;
+            left[l] = item->nblocks;
+            if (nlanes > 1)
+                load_lane(alg, &states, nlanes, l, item->state);
+            busy |= UINT32_C(1) << l;
+        }
+        for (; idle != 0; idle &= idle - 1) { /* those that stay idle work on anything that is there */
+            const unsigned l = (unsigned)__builtin_ctz(idle);
+            msg[l] = msg[__builtin_ctz(busy)];
+            left[l] = SIZE_MAX;
+            load_lane(alg, &states, nlanes, l, alg->iv);
         }
 
-        /* Fill the idle lanes and find the shortest run. */
-        size_t nblocks = SIZE_MAX;
-        const uint8_t *any = NULL;
-        for (unsigned l = 0; l < kernel->nlanes; l++) {
-            if (lanes[l] == NULL && first < end) {
-                lanes[l] = &items[order[first++]];
-                nbusy++;
-                if (kernel->nlanes > 1)
-                    load_lane(alg, &states, kernel->nlanes, l, lanes[l]->state);
-            }
-            if (lanes[l] != NULL) {
-                any = msg[l] = lanes[l]->data;
-                if (lanes[l]->nblocks < nblocks)
-                    nblocks = lanes[l]->nblocks;
-            }
+        /* No branch depends on which lane is through: a wrong guess would cost the start of the next run. */
+        size_t nblocks = left[0];
+        for (unsigned l = 1; l < nlanes; l++)
+            nblocks = left[l] < nblocks ? left[l] : nblocks;
+        kernel->blocks(nlanes > 1 ? &states : items[item_of[0]].state, msg, nblocks);
+        uint32_t through = 0;
+        for (unsigned l = 0; l < nlanes; l++) {
+            msg[l] += nblocks << block_shift(alg);
+            left[l] -= nblocks;
+            through |= (uint32_t)(left[l] == 0) << l;
         }
-        if (nbusy < kernel->nlanes)
-            for (unsigned l = 0; l < kernel->nlanes; l++)
-                if (lanes[l] == NULL) {
-                    msg[l] = any;
-                    load_lane(alg, &states, kernel->nlanes, l, alg->iv); /* anything defined */
-                }
-
-        kernel->blocks(kernel->nlanes > 1 ? &states : lanes[0]->state, msg, nblocks);
-
-        for (unsigned l = 0; l < kernel->nlanes; l++) {
-            if (lanes[l] == NULL)
-                continue;
-            lanes[l]->data += nblocks << block_shift(alg);
-            lanes[l]->nblocks -= nblocks;
-            if (lanes[l]->nblocks == 0) {
-                if (kernel->nlanes > 1)
-                    save_lane(alg, &states, kernel->nlanes, l, lanes[l]->state);
-                lanes[l] = NULL;
-                nbusy--;
-            }
+        for (busy &= ~through; through != 0; through &= through - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(through);
+            if (nlanes > 1)
+                save_lane(alg, &states, nlanes, l, items[item_of[l]].state);
+            items[item_of[l]].nblocks = 0;
         }
     }
 }
