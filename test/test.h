@@ -46,7 +46,6 @@ int test_failed(const char *file, int line, const char *condition, const char *f
 
 /* Whether this machine runs the kernel. If not, the kernel is counted as skipped. */
 int test_kernel(const hl_kernel *kernel);
-/* "sha256 avx512 x16"; the text stays until the next call. */
 /* The first algorithm of that body. */
 const hl_alg_info *body_alg(hl_body body);
 /* The widest kernel of this build that this machine runs. */
@@ -81,7 +80,7 @@ struct oracle;
 struct oracle *oracle_new(const hl_alg_info *alg);
 void oracle_update(struct oracle *o, const void *data, size_t nbytes);
 void oracle_final(struct oracle *o, uint8_t *digest); /* frees it */
-const char *oracle_name(void);
+const char *oracle_name(const hl_alg_info *alg);
 /* As the name of algorithm says; ends the program, and says what to add where, if there is none. */
 const struct reference *reference_of(const hl_alg_info *alg);
 

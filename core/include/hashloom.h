@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * One SHA-1 or SHA-256 is a serial chain of steps. hashloom puts message i into lane i of a SIMD register, so that
+ * One SHA-1 or SHA-2 is a serial chain of steps. hashloom puts message i into lane i of a SIMD register, so that
  * one instruction advances 4, 8 or 16 messages, and chooses at run time the fastest kernel that the CPU has for the
  * number of messages at hand.
  *
@@ -77,7 +77,8 @@ typedef enum hl_body {
 } hl_body;
 
 typedef struct hl_alg_info {
-    const char *name;          /* "sha1", "sha224", "sha256", "sha384", "sha512", "sha512-224", "sha512-256", "ripemd160" */
+    const char *name;          /* "sha1", "sha224", "sha256", "sha384", "sha512", "sha512-224", "sha512-256",
+                                * "ripemd160" */
     hl_alg      alg;
     hl_body     body;
     unsigned    digest_nbytes; /* 20 to 64 */
@@ -199,8 +200,8 @@ HL_API hl_status   hl_restrict(hl_isas isas);
 typedef void hl_blocks_fn(void *state, const uint8_t *const msg[], size_t nblocks);
 
 /* Advances all lanes by one block that is the same in all of them and whose message schedule is known: word t of
- * schedule, a word of the state's size and aligned to it, is W[t] + K[t] of round t (FIPS 180-4 sections 6.1.2 and
- * 6.2.2). Messages of one length that is a multiple of the block size end in such a block: it is all padding. */
+ * schedule, a word of the state's size and aligned to it, is W[t] + K[t] of round t (FIPS 180-4 sections 6.1.2, 6.2.2
+ * and 6.4.2); of RIPEMD-160, word 16 * (5 * s + j) + i is X[i] + K of round j, s = 0 the left line, 1 the right. Messages of one length that is a multiple of the block size end in such a block: it is all padding. */
 typedef void hl_scheduled_fn(void *state, const void *schedule);
 
 typedef struct hl_kernel {

@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Included by lanes/kernels.inc.h with a vocabulary (lv32_*) in scope. Two lines of 80 steps run over the same 16 words
- * and are added in the end. Each line is a chain in which every step waits for the one before, so their steps alternate:
- * while one waits the other works, without a second set of words in registers. Words are little-endian.
+ * and are added in the end. Each line is a chain in which every step waits for the one before, so their steps
+ * alternate: while one waits the other works, without a second set of words in registers. Words are little-endian.
  */
 #define F1(x, y, z) lv32_xor3(x, y, z)
 #define F2(x, y, z) lv32_ch(x, y, z)
@@ -21,8 +21,8 @@
         c = lv32_rol(c, 10); \
     } while (0)
 
-/* A step of the left line (message word rl, rotation sl) and one of the right. XK(side, j, t): the word and the constant of
- * round j, from what the including function has. */
+/* A step of the left line (message word rl, rotation sl) and one of the right. XK(side, j, t): the word and the constant
+ * of round j, from what the including function has. */
 #define STEP(a, b, c, d, e, j, fl, rl, sl, fr, rr, sr) \
     HALF(a##l, b##l, c##l, d##l, e##l, fl, XK(0, j, rl), sl); \
     HALF(a##r, b##r, c##r, d##r, e##r, fr, XK(1, j, rr), sr)

@@ -1,5 +1,5 @@
-/* sha2.lanes.h: the block functions of SHA-2, once, over lane words: of SHA-224 and SHA-256 (FIPS 180-4 section 6.2.2) on
- * words of 32 bits, and of SHA-384, SHA-512 and SHA-512/t (section 6.4.2) on words of 64.
+/* sha2.lanes.h: the block functions of SHA-2, once, over lane words: of SHA-224 and SHA-256 (FIPS 180-4 section 6.2.2)
+ * on words of 32 bits, and of SHA-384, SHA-512 and SHA-512/t (section 6.4.2) on words of 64.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
