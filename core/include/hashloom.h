@@ -201,7 +201,8 @@ typedef void hl_blocks_fn(void *state, const uint8_t *const msg[], size_t nblock
 
 /* Advances all lanes by one block that is the same in all of them and whose message schedule is known: word t of
  * schedule, a word of the state's size and aligned to it, is W[t] + K[t] of round t (FIPS 180-4 sections 6.1.2, 6.2.2
- * and 6.4.2); of RIPEMD-160, word 16 * (5 * s + j) + i is X[i] + K of round j, s = 0 the left line, 1 the right. Messages of one length that is a multiple of the block size end in such a block: it is all padding. */
+ * and 6.4.2); of RIPEMD-160, word 16 * (5 * s + j) + i is X[i] + K of round j, s = 0 the left line, 1 the right.
+ * Messages of one length that is a multiple of the block size end in such a block: it is all padding. */
 typedef void hl_scheduled_fn(void *state, const void *schedule);
 
 typedef struct hl_kernel {

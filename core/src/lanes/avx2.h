@@ -45,8 +45,8 @@ LV_FN lv64 lv64_add(lv64 x, lv64 y) { return _mm256_add_epi64(x, y); }
 #define lv64_shr(x, n)     _mm256_srli_epi64(x, n)
 #define lv64_rol(x, n)     _mm256_or_si256(_mm256_slli_epi64(x, n), _mm256_srli_epi64(x, 64 - (n)))
 
-/* 16 bytes of message a below 16 bytes of message b: put together by the load (vinserti128 from memory), which leaves only
- * shuffles within 128-bit halves. */
+/* 16 bytes of message a below 16 bytes of message b: put together by the load (vinserti128 from memory), which leaves
+ * only shuffles within 128-bit halves. */
 LV_FN __m256i load_pair(const uint8_t *a, const uint8_t *b)
 {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)a)),

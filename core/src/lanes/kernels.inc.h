@@ -15,8 +15,8 @@
  *   lv32_orn_xor(x, y, z)           (x | ~y) ^ z                 RIPEMD-160
  *   lv32_rol(x, n), lv32_shr(x, n)  macros: n must be a literal even when nothing is optimised
  *   lv32_load_block(w, msg, offset, big_endian)
- *                                   lane l of w[i] = the 32-bit word at msg[l] + offset + 4 * i, i = 0 .. 15, of the byte
- *                                   order that the literal says
+ *                                   lane l of w[i] = the 32-bit word at msg[l] + offset + 4 * i, i = 0 .. 15, in the
+ *                                   byte order that the literal says
  *   lv64_...                        the same on 64-bit words, without xor and orn_xor
  *
  * The boolean functions are operations of their own because compilers do not find the one-instruction forms (gcc 12
