@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The implementations in this build, and the choice among them: for tests, benchmarks and finding faults.
 //!
-//! A *kernel* is one block function (that of SHA-1, of SHA-256) for one instruction set, advancing a fixed number of
+//! A *kernel* is one block function (that of SHA-1, of SHA-224 and SHA-256) for one instruction set, advancing a fixed number of
 //! messages. The fastest that the CPU has for the number of messages at hand is chosen without any call to this module;
 //! every kernel gives the same digests.
 //!
