@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * One SHA-1 or SHA-2 is a serial chain of steps. hashloom puts message i into lane i of a SIMD register, so that
- * one instruction advances 4, 8 or 16 messages, and chooses at run time the fastest kernel that the CPU has for the
+ * one instruction advances up to 16 messages, and chooses at run time the fastest kernel that the CPU has for the
  * number of messages at hand.
  *
  * What holds for every function here, unless its own comment says otherwise:
