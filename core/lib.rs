@@ -19,19 +19,43 @@
 #![deny(missing_docs)]
 #![allow(non_camel_case_types)]
 
-use core::ffi::{c_char, c_uint, c_void};
+use core::ffi::{c_char, c_int, c_uint, c_void};
 
-/// An algorithm: [`HL_SHA1`] or [`HL_SHA256`]. The values are part of the ABI.
+/// An algorithm, one of [`HL_SHA1`] to [`HL_RIPEMD160`]. The values are part of the ABI.
 pub type hl_alg = c_uint;
 /// FIPS 180-4 section 6.1, 20-byte digest. Not collision resistant: for existing formats only.
 pub const HL_SHA1: hl_alg = 1;
 /// FIPS 180-4 section 6.2, 32-byte digest.
 pub const HL_SHA256: hl_alg = 2;
+/// FIPS 180-4 section 6.3, 28-byte digest.
+pub const HL_SHA224: hl_alg = 3;
+/// FIPS 180-4 section 6.5, 48-byte digest.
+pub const HL_SHA384: hl_alg = 4;
+/// FIPS 180-4 section 6.4, 64-byte digest.
+pub const HL_SHA512: hl_alg = 5;
+/// SHA-512/224: FIPS 180-4 section 6.6, 28-byte digest.
+pub const HL_SHA512_224: hl_alg = 6;
+/// SHA-512/256: FIPS 180-4 section 6.7, 32-byte digest.
+pub const HL_SHA512_256: hl_alg = 7;
+/// RIPEMD-160: Dobbertin, Bosselaers, Preneel 1996; ISO/IEC 10118-3; 20-byte digest.
+pub const HL_RIPEMD160: hl_alg = 8;
 
 /// Bytes in a SHA-1 digest.
 pub const HL_SHA1_DIGEST_NBYTES: usize = 20;
+/// Bytes in a SHA-224 digest.
+pub const HL_SHA224_DIGEST_NBYTES: usize = 28;
 /// Bytes in a SHA-256 digest.
 pub const HL_SHA256_DIGEST_NBYTES: usize = 32;
+/// Bytes in a SHA-384 digest.
+pub const HL_SHA384_DIGEST_NBYTES: usize = 48;
+/// Bytes in a SHA-512 digest.
+pub const HL_SHA512_DIGEST_NBYTES: usize = 64;
+/// Bytes in a SHA-512/224 digest.
+pub const HL_SHA512_224_DIGEST_NBYTES: usize = 28;
+/// Bytes in a SHA-512/256 digest.
+pub const HL_SHA512_256_DIGEST_NBYTES: usize = 32;
+/// Bytes in a RIPEMD-160 digest.
+pub const HL_RIPEMD160_DIGEST_NBYTES: usize = 20;
 /// Room for any digest of this and later versions, in bytes.
 pub const HL_DIGEST_MAX_NBYTES: usize = 64;
 /// Room for one block of any algorithm of this and later versions, in bytes.
@@ -41,31 +65,37 @@ pub const HL_MESSAGE_MAX_NBYTES: u64 = (1 << 61) - 1;
 /// The most messages that one call of a kernel advances.
 pub const HL_LANES_MAX: usize = 16;
 
-/// A block function, which several algorithms can share: [`HL_BODY_SHA1`] or [`HL_BODY_SHA256`].
+/// A block function, which several algorithms can share: one of [`HL_BODY_SHA1`] to [`HL_BODY_RIPEMD160`].
 pub type hl_body = c_uint;
 /// The block function of SHA-1.
 pub const HL_BODY_SHA1: hl_body = 0;
-/// The block function of SHA-256.
+/// The block function of SHA-256 and SHA-224.
 pub const HL_BODY_SHA256: hl_body = 1;
+/// The block function of SHA-512, SHA-384 and SHA-512/t.
+pub const HL_BODY_SHA512: hl_body = 2;
+/// The block function of RIPEMD-160.
+pub const HL_BODY_RIPEMD160: hl_body = 3;
 
 /// The description of one algorithm.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct hl_alg_info {
-    /// Its name, "sha1" or "sha256", NUL-terminated, static.
+    /// Its name, such as "sha256" or "sha512-224", NUL-terminated, static.
     pub name: *const c_char,
     /// Its number.
     pub alg: hl_alg,
     /// The block function that it iterates.
     pub body: hl_body,
-    /// Bytes in a digest: 20, 32.
+    /// Bytes in a digest: 20 to 64.
     pub digest_nbytes: c_uint,
-    /// Bytes in a block: 64.
+    /// Bytes in a block: 64, 128.
     pub block_nbytes: c_uint,
-    /// Bytes in a word of the state: 4.
+    /// Bytes in a word of the state: 4, 8.
     pub word_nbytes: c_uint,
     /// Words in the state: 5, 8.
     pub nwords: c_uint,
+    /// Whether words stand in messages and digests with the most significant byte first; 0 for RIPEMD-160.
+    pub big_endian: c_int,
     /// The initial state: `nwords` words in the machine's byte order.
     pub iv: *const c_void,
 }
@@ -125,7 +155,7 @@ pub type hl_isas = u32;
 pub type hl_blocks_fn = unsafe extern "C" fn(state: *mut c_void, msg: *const *const u8, nblocks: usize);
 
 /// Advances all lanes by one block that they share, of which the message schedule is given: word `t`, of the state's word
-/// size, is `W[t] + K[t]`.
+/// size, is `W[t] + K[t]` (of RIPEMD-160 as `hashloom.h` orders it).
 pub type hl_scheduled_fn = unsafe extern "C" fn(state: *mut c_void, schedule: *const c_void);
 
 /// One implementation of one block function for one instruction set.

@@ -64,7 +64,7 @@ static void check_call(const hl_kernel *kernel, const hl_alg_info *alg, void *st
 static void check_scheduled(const hl_kernel *kernel, const hl_alg_info *alg, uint8_t *const states[3])
 {
     const struct reference *ref = reference_of(alg);
-    const size_t schedule_nbytes = (size_t)ref->nrounds * alg->word_nbytes;
+    const size_t schedule_nbytes = (size_t)ref->nscheduled * alg->word_nbytes;
     const struct guarded memory = guard_new(schedule_nbytes);
     uint8_t *const schedules[] = {memory.end - schedule_nbytes, memory.begin, memory.begin + alg->word_nbytes};
 
@@ -72,13 +72,13 @@ static void check_scheduled(const hl_kernel *kernel, const hl_alg_info *alg, uin
         uint8_t *const schedule = schedules[round / 3 % 3];
         const uint8_t *msg[HL_LANES_MAX];
         uint8_t block[HL_BLOCK_MAX_NBYTES];
-        uint64_t words[80];
+        uint64_t words[160];
 
         random_fill(block, sizeof block);
         for (unsigned l = 0; l < HL_LANES_MAX; l++)
             msg[l] = block;
         ref->schedule(words, block);
-        for (unsigned t = 0; t < ref->nrounds; t++) {
+        for (unsigned t = 0; t < ref->nscheduled; t++) {
             if (alg->word_nbytes == 4)
                 ((uint32_t *)(void *)schedule)[t] = (uint32_t)words[t];
             else

@@ -7,6 +7,8 @@
 
 enum { COUNT_MAX = 1500, GIANT_NBYTES = 700000, POOL_NBYTES = GIANT_NBYTES + 64 * COUNT_MAX };
 
+static size_t block_nbytes; /* of the algorithm at hand */
+
 /* Lengths of the messages of one case; returns how many there are. */
 typedef size_t make_fn(size_t nbytes[]);
 
@@ -49,7 +51,7 @@ static size_t all_empty(size_t nbytes[])
 static size_t all_one_block(size_t nbytes[])
 {
     for (size_t i = 0; i < COUNT_MAX; i++)
-        nbytes[i] = 64;
+        nbytes[i] = block_nbytes;
     return COUNT_MAX;
 }
 
@@ -57,7 +59,7 @@ static size_t all_one_block(size_t nbytes[])
 static size_t endings_in_turn(size_t nbytes[])
 {
     for (size_t i = 0; i < 500; i++)
-        nbytes[i] = 128 + (i % 2 == 0 ? 10 : 60) + i % 3 * 64;
+        nbytes[i] = (2 + i % 3) * block_nbytes + (i % 2 == 0 ? 10 : block_nbytes - 4);
     return 500;
 }
 
@@ -65,7 +67,7 @@ static size_t endings_in_turn(size_t nbytes[])
 static size_t nearly_equal(size_t nbytes[])
 {
     for (size_t i = 0; i < 300; i++)
-        nbytes[i] = 64 * (1024 + random_below(127)) + random_below(64);
+        nbytes[i] = block_nbytes * (1024 + random_below(127)) + random_below(block_nbytes);
     return 60;
 }
 
@@ -123,6 +125,7 @@ int main(int argc, char **argv)
         const size_t size = alg->digest_nbytes;
         uint8_t *expected = malloc(COUNT_MAX * size);
 
+        block_nbytes = alg->block_nbytes;
         for (size_t m = 0; m < sizeof mixtures / sizeof mixtures[0]; m++) {
             random_restart(1000 + m);
             const size_t count = mixtures[m].make(nbytes);

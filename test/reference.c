@@ -1,6 +1,9 @@
-/* reference.c: SHA-1 and SHA-256, straight from FIPS 180-4. Slow, and meant to be.
+/* reference.c: SHA-1 and SHA-2, straight from FIPS 180-4, and RIPEMD-160, straight from "RIPEMD-160: A Strengthened
+ * Version of RIPEMD" (Dobbertin, Bosselaers, Preneel 1996). Slow, and meant to be.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Sections are those of FIPS 180-4. Functions without rotations or carries serve words of 32 and of 64 bits.
  */
 #include "reference.h"
 
@@ -16,18 +19,23 @@ static uint32_t rotr(uint32_t x, unsigned n)
     return x >> n | x << (32 - n);
 }
 
-/* Section 4.1.1 and 4.1.2 */
-static uint32_t Ch(uint32_t x, uint32_t y, uint32_t z)
+static uint64_t rotr64(uint64_t x, unsigned n)
+{
+    return x >> n | x << (64 - n);
+}
+
+/* Sections 4.1.1, 4.1.2 and 4.1.3 */
+static uint64_t Ch(uint64_t x, uint64_t y, uint64_t z)
 {
     return (x & y) ^ (~x & z);
 }
 
-static uint32_t Parity(uint32_t x, uint32_t y, uint32_t z)
+static uint64_t Parity(uint64_t x, uint64_t y, uint64_t z)
 {
     return x ^ y ^ z;
 }
 
-static uint32_t Maj(uint32_t x, uint32_t y, uint32_t z)
+static uint64_t Maj(uint64_t x, uint64_t y, uint64_t z)
 {
     return (x & y) ^ (x & z) ^ (y & z);
 }
@@ -35,6 +43,16 @@ static uint32_t Maj(uint32_t x, uint32_t y, uint32_t z)
 static uint32_t big_endian(const uint8_t *p)
 {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | (uint32_t)p[3];
+}
+
+static uint64_t big_endian64(const uint8_t *p)
+{
+    return (uint64_t)big_endian(p) << 32 | big_endian(p + 4);
+}
+
+static uint32_t little_endian(const uint8_t *p)
+{
+    return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | (uint32_t)p[0];
 }
 
 /* Section 4.2.1 */
@@ -50,7 +68,7 @@ static void sha1_W(uint32_t W[80], const uint8_t *M)
         W[t] = t < 16 ? big_endian(M + 4 * t) : rotl(W[t - 3] ^ W[t - 8] ^ W[t - 14] ^ W[t - 16], 1);
 }
 
-static void sha1_schedule(uint64_t words[80], const uint8_t *M)
+static void sha1_schedule(uint64_t words[160], const uint8_t *M)
 {
     uint32_t W[80];
 
@@ -65,8 +83,8 @@ static void sha1_block(uint64_t H[8], const uint8_t *M)
 
     sha1_W(W, M);
     for (int t = 0; t < 80; t++) {
-        const uint32_t f = t < 20 ? Ch(b, c, d) : t < 40 ? Parity(b, c, d) : t < 60 ? Maj(b, c, d) : Parity(b, c, d);
-        const uint32_t T = rotl(a, 5) + f + e + sha1_K(t) + W[t];
+        const uint64_t f = t < 20 ? Ch(b, c, d) : t < 40 ? Parity(b, c, d) : t < 60 ? Maj(b, c, d) : Parity(b, c, d);
+        const uint32_t T = rotl(a, 5) + (uint32_t)f + e + sha1_K(t) + W[t];
         e = d;
         d = c;
         c = rotl(b, 30);
@@ -80,47 +98,49 @@ static void sha1_block(uint64_t H[8], const uint8_t *M)
     H[4] = (uint32_t)(H[4] + e);
 }
 
-/* Section 6.2.2. The constants are computed as section 4.2.2 words them, in place of a copy of the table: the first 32
- * bits of the fractional part of a prime's cube root. */
-static uint32_t cube_root_fraction(uint32_t prime)
+/* Sections 4.2.2 and 4.2.3. The constants are computed as the standard words them, in place of a copy of the tables:
+ * the first 64 bits of the fractional part of a prime's cube root. */
+static uint64_t cube_root_fraction(uint32_t prime)
 {
-    uint64_t x = 0; /* floor(cube root of prime * 2^96), found bit by bit; below 2^35 */
+    /* Limbs of 24 bits, the least significant first. x = floor(cube root of prime * 2^192), found bit by bit: it is the
+     * greatest whose cube is not above the bound. Below 2^67, for the 80th prime is 409. */
+    const uint64_t mask = (UINT64_C(1) << 24) - 1;
+    uint64_t x[3] = {0}, bound[9] = {0};
 
-    for (int bit = 34; bit >= 0; bit--) {
-        const uint64_t y = x | UINT64_C(1) << bit;
-        /* y^3 <= prime * 2^96, in limbs of 18 bits. */
-        const uint64_t mask = (UINT64_C(1) << 18) - 1;
-        uint64_t limbs[6] = {y & mask, y >> 18}, square[4] = {0}, cube[6] = {0}, bound[6] = {0};
-        for (int i = 0; i < 2; i++)
-            for (int j = 0; j < 2; j++)
-                square[i + j] += limbs[i] * limbs[j];
-        for (int i = 0; i < 3; i++) {
-            square[i + 1] += square[i] >> 18;
+    bound[8] = prime; /* * 2^(8 * 24) */
+    for (int bit = 66; bit >= 0; bit--) {
+        uint64_t square[6] = {0}, cube[9] = {0};
+        int top = 8;
+        x[bit / 24] |= UINT64_C(1) << bit % 24;
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                square[i + j] += x[i] * x[j];
+        for (int i = 0; i < 5; i++) {
+            square[i + 1] += square[i] >> 24;
             square[i] &= mask;
         }
-        for (int i = 0; i < 4; i++)
-            for (int j = 0; j < 2; j++)
-                cube[i + j] += square[i] * limbs[j];
-        for (int i = 0; i < 5; i++) {
-            cube[i + 1] += cube[i] >> 18;
+        for (int i = 0; i < 6; i++)
+            for (int j = 0; j < 3; j++)
+                cube[i + j] += square[i] * x[j];
+        for (int i = 0; i < 8; i++) {
+            cube[i + 1] += cube[i] >> 24;
             cube[i] &= mask;
         }
-        bound[5] = (uint64_t)prime << 6; /* 2^96 = 2^(5 * 18) * 2^6 */
-        int i = 5;
-        while (i > 0 && cube[i] == bound[i])
-            i--;
-        if (cube[i] <= bound[i])
-            x = y;
+        while (top > 0 && cube[top] == bound[top])
+            top--;
+        if (cube[top] > bound[top])
+            x[bit / 24] &= ~(UINT64_C(1) << bit % 24);
     }
-    return (uint32_t)x;
+    return x[0] | x[1] << 24 | x[2] << 48;
 }
 
-static const uint32_t *sha256_K(void)
+/* SHA-512's; the upper halves of the first 64 are SHA-256's, "the first 32 bits" of the same. */
+static const uint64_t *sha2_K(void)
 {
-    static uint32_t K[64];
+    static uint64_t K[80];
     uint32_t prime = 2;
 
-    for (int n = 0; K[63] == 0; prime++) {
+    for (int n = 0; K[79] == 0; prime++) {
         int is_prime = 1;
         for (uint32_t d = 2; d * d <= prime; d++)
             is_prime &= prime % d != 0;
@@ -130,6 +150,7 @@ static const uint32_t *sha256_K(void)
     return K;
 }
 
+/* Section 6.2.2 */
 static void sha256_W(uint32_t W[64], const uint8_t *M)
 {
     for (int t = 0; t < 64; t++) {
@@ -143,18 +164,18 @@ static void sha256_W(uint32_t W[64], const uint8_t *M)
     }
 }
 
-static void sha256_schedule(uint64_t words[80], const uint8_t *M)
+static void sha256_schedule(uint64_t words[160], const uint8_t *M)
 {
     uint32_t W[64];
 
     sha256_W(W, M);
     for (int t = 0; t < 64; t++)
-        words[t] = (uint32_t)(W[t] + sha256_K()[t]);
+        words[t] = (uint32_t)(W[t] + (sha2_K()[t] >> 32));
 }
 
 static void sha256_block(uint64_t H[8], const uint8_t *M)
 {
-    const uint32_t *K = sha256_K();
+    const uint64_t *K = sha2_K();
     uint32_t W[64], v[8]; /* a .. h */
 
     sha256_W(W, M);
@@ -163,8 +184,8 @@ static void sha256_block(uint64_t H[8], const uint8_t *M)
     for (int t = 0; t < 64; t++) {
         const uint32_t Sigma1 = rotr(v[4], 6) ^ rotr(v[4], 11) ^ rotr(v[4], 25);
         const uint32_t Sigma0 = rotr(v[0], 2) ^ rotr(v[0], 13) ^ rotr(v[0], 22);
-        const uint32_t T1 = v[7] + Sigma1 + Ch(v[4], v[5], v[6]) + K[t] + W[t];
-        const uint32_t T2 = Sigma0 + Maj(v[0], v[1], v[2]);
+        const uint32_t T1 = (uint32_t)(v[7] + Sigma1 + Ch(v[4], v[5], v[6]) + (K[t] >> 32) + W[t]);
+        const uint32_t T2 = Sigma0 + (uint32_t)Maj(v[0], v[1], v[2]);
         for (int i = 7; i > 0; i--)
             v[i] = v[i - 1];
         v[4] += T1;
@@ -174,11 +195,144 @@ static void sha256_block(uint64_t H[8], const uint8_t *M)
         H[i] = (uint32_t)(H[i] + v[i]);
 }
 
+/* Section 6.4.2 */
+static void sha512_W(uint64_t W[80], const uint8_t *M)
+{
+    for (int t = 0; t < 80; t++) {
+        if (t < 16) {
+            W[t] = big_endian64(M + 8 * t);
+        } else {
+            const uint64_t sigma0 = rotr64(W[t - 15], 1) ^ rotr64(W[t - 15], 8) ^ W[t - 15] >> 7;
+            const uint64_t sigma1 = rotr64(W[t - 2], 19) ^ rotr64(W[t - 2], 61) ^ W[t - 2] >> 6;
+            W[t] = sigma1 + W[t - 7] + sigma0 + W[t - 16];
+        }
+    }
+}
+
+static void sha512_schedule(uint64_t words[160], const uint8_t *M)
+{
+    sha512_W(words, M);
+    for (int t = 0; t < 80; t++)
+        words[t] += sha2_K()[t];
+}
+
+static void sha512_block(uint64_t H[8], const uint8_t *M)
+{
+    const uint64_t *K = sha2_K();
+    uint64_t W[80], v[8]; /* a .. h */
+
+    sha512_W(W, M);
+    memcpy(v, H, sizeof v);
+    for (int t = 0; t < 80; t++) {
+        const uint64_t Sigma1 = rotr64(v[4], 14) ^ rotr64(v[4], 18) ^ rotr64(v[4], 41);
+        const uint64_t Sigma0 = rotr64(v[0], 28) ^ rotr64(v[0], 34) ^ rotr64(v[0], 39);
+        const uint64_t T1 = v[7] + Sigma1 + Ch(v[4], v[5], v[6]) + K[t] + W[t];
+        const uint64_t T2 = Sigma0 + Maj(v[0], v[1], v[2]);
+        for (int i = 7; i > 0; i--)
+            v[i] = v[i - 1];
+        v[4] += T1;
+        v[0] = T1 + T2;
+    }
+    for (int i = 0; i < 8; i++)
+        H[i] += v[i];
+}
+
+/* RIPEMD-160, section 3: the constants of the five rounds, of the left line and of the right. */
+static const uint32_t ripemd160_K[2][5] = {{0, 0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xa953fd4e},
+                                           {0x50a28be6, 0x5c4dd124, 0x6d703ef3, 0x7a6d76e9, 0}};
+
+/* Section 3: the word in step i of round j is rho applied j times to i (left line) or to pi(i) (right line). */
+static unsigned ripemd160_r(int line, int j, unsigned i)
+{
+    static const uint8_t rho[16] = {7, 4, 13, 1, 10, 6, 15, 3, 12, 0, 9, 5, 2, 14, 11, 8};
+    unsigned r = line == 0 ? i : (9 * i + 5) % 16; /* pi */
+
+    while (j-- > 0)
+        r = rho[r];
+    return r;
+}
+
+/* Section 3: the shift goes with the round and the message word, in both lines. */
+static const uint8_t ripemd160_shift[5][16] = {
+    {11, 14, 15, 12, 5, 8, 7, 9, 11, 13, 14, 15, 6, 7, 9, 8},
+    {12, 13, 11, 15, 6, 9, 9, 7, 12, 15, 11, 13, 7, 8, 7, 7},
+    {13, 15, 14, 11, 7, 7, 6, 8, 13, 14, 13, 12, 5, 5, 6, 9},
+    {14, 11, 12, 14, 8, 6, 5, 5, 15, 12, 15, 14, 9, 9, 8, 6},
+    {15, 12, 13, 13, 9, 5, 8, 6, 14, 11, 12, 11, 8, 6, 5, 5},
+};
+
+static uint32_t ripemd160_f(int j, uint32_t x, uint32_t y, uint32_t z)
+{
+    switch (j) {
+    case 0: return x ^ y ^ z;
+    case 1: return (x & y) | (~x & z);
+    case 2: return (x | ~y) ^ z;
+    case 3: return (x & z) | (y & ~z);
+    default: return x ^ (y | ~z);
+    }
+}
+
+/* As hashloom.h orders it: word 16 * (5 * line + j) + i. */
+static void ripemd160_schedule(uint64_t words[160], const uint8_t *M)
+{
+    for (int n = 0; n < 160; n++)
+        words[n] = (uint32_t)(little_endian(M + 4 * (n % 16)) + ripemd160_K[n / 80][n / 16 % 5]);
+}
+
+static void ripemd160_block(uint64_t H[8], const uint8_t *M)
+{
+    uint32_t v[2][5]; /* A .. E of each line */
+
+    for (int line = 0; line < 2; line++) {
+        uint32_t *const s = v[line];
+        for (int i = 0; i < 5; i++)
+            s[i] = (uint32_t)H[i];
+        for (int step = 0; step < 80; step++) {
+            const int j = step / 16;
+            const unsigned r = ripemd160_r(line, j, (unsigned)step % 16);
+            const uint32_t f = ripemd160_f(line == 0 ? j : 4 - j, s[1], s[2], s[3]);
+            const uint32_t x = s[0] + f + little_endian(M + 4 * r) + ripemd160_K[line][j];
+            const uint32_t T = rotl(x, ripemd160_shift[j][r]) + s[4];
+            s[0] = s[4];
+            s[4] = s[3];
+            s[3] = rotl(s[2], 10);
+            s[2] = s[1];
+            s[1] = T;
+        }
+    }
+    const uint32_t h0 = (uint32_t)H[0];
+    for (int i = 0; i < 5; i++)
+        H[i] = (uint32_t)((i < 4 ? H[i + 1] : h0) + v[0][(i + 2) % 5] + v[1][(i + 3) % 5]);
+}
+
+/* Initial values: section 5.3; RIPEMD-160's are SHA-1's. */
 static const struct reference references[] = {
-    {"sha1", 20, 64, 4, 5, {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0}, sha1_block, 80, sha1_schedule},
-    {"sha256", 32, 64, 4, 8,
+    {"sha1", 20, 64, 4, 5, 1, {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0}, sha1_block, 80,
+     sha1_schedule},
+    {"sha224", 28, 64, 4, 8, 1,
+     {0xc1059ed8, 0x367cd507, 0x3070dd17, 0xf70e5939, 0xffc00b31, 0x68581511, 0x64f98fa7, 0xbefa4fa4}, sha256_block, 64,
+     sha256_schedule},
+    {"sha256", 32, 64, 4, 8, 1,
      {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}, sha256_block, 64,
      sha256_schedule},
+    {"sha384", 48, 128, 8, 8, 1,
+     {0xcbbb9d5dc1059ed8, 0x629a292a367cd507, 0x9159015a3070dd17, 0x152fecd8f70e5939,
+      0x67332667ffc00b31, 0x8eb44a8768581511, 0xdb0c2e0d64f98fa7, 0x47b5481dbefa4fa4}, sha512_block, 80,
+     sha512_schedule},
+    {"sha512", 64, 128, 8, 8, 1,
+     {0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
+      0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179}, sha512_block, 80,
+     sha512_schedule},
+    {"sha512-224", 28, 128, 8, 8, 1,
+     {0x8c3d37c819544da2, 0x73e1996689dcd4d6, 0x1dfab7ae32ff9c82, 0x679dd514582f9fcf,
+      0x0f6d2b697bd44da8, 0x77e36f7304c48942, 0x3f9d85a86a1d36c8, 0x1112e6ad91d692a1}, sha512_block, 80,
+     sha512_schedule},
+    {"sha512-256", 32, 128, 8, 8, 1,
+     {0x22312194fc2bf72c, 0x9f555fa3c84c64c2, 0x2393b86b6f53b151, 0x963877195940eabd,
+      0x96283ee2a88effe3, 0xbe5e1e2553863992, 0x2b0199fc2c85b8aa, 0x0eb72ddc81c52ca2}, sha512_block, 80,
+     sha512_schedule},
+    {"ripemd160", 20, 64, 4, 5, 0, {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0}, ripemd160_block, 160,
+     ripemd160_schedule},
 };
 
 const struct reference *reference_named(const char *name)
@@ -207,7 +361,8 @@ void reference_update(struct reference_ctx *ctx, const void *data, size_t nbytes
     }
 }
 
-/* Section 5.1: a one bit, zeros up to the last two words of a block, and there the length in bits. */
+/* Section 5.1: a one bit, zeros up to the last two words of a block, and there the length in bits; RIPEMD-160 the same,
+ * but with the least significant byte first. */
 void reference_final(struct reference_ctx *ctx, uint8_t *digest)
 {
     const struct reference *ref = ctx->ref;
@@ -216,16 +371,16 @@ void reference_final(struct reference_ctx *ctx, uint8_t *digest)
     const uint8_t one = 0x80, zero = 0;
     uint8_t length[16];
 
-    for (unsigned i = 0; i < 16; i++) { /* 128 bits, the most significant first: nbytes * 8 */
-        const unsigned shift = 8 * (15 - i);
+    for (unsigned i = 0; i < length_nbytes; i++) { /* nbytes * 8, which may take more than 64 bits */
+        const unsigned shift = 8 * (ref->big_endian ? length_nbytes - 1 - i : i);
         length[i] = (uint8_t)(shift < 64 ? nbytes << 3 >> shift : shift == 64 ? nbytes >> 61 : 0);
     }
     reference_update(ctx, &one, 1);
     while (ctx->nbytes % ref->block_nbytes != ref->block_nbytes - length_nbytes)
         reference_update(ctx, &zero, 1);
-    reference_update(ctx, length + 16 - length_nbytes, length_nbytes);
+    reference_update(ctx, length, length_nbytes);
     for (unsigned i = 0; i < ref->digest_nbytes; i++) {
-        const unsigned shift = 8 * (ref->word_nbytes - 1 - i % ref->word_nbytes);
+        const unsigned byte = i % ref->word_nbytes, shift = 8 * (ref->big_endian ? ref->word_nbytes - 1 - byte : byte);
         digest[i] = (uint8_t)(ctx->state[i / ref->word_nbytes] >> shift);
     }
 }

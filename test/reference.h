@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Shares nothing with the library, constants included, and is itself held against libcrypto and NIST's vectors
+ * Shares nothing with the library, constants included, and is itself held against libcrypto and published vectors
  * (test/oracle.c).
  */
 #ifndef REFERENCE_H
@@ -14,10 +14,11 @@
 struct reference {
     const char *name;
     unsigned digest_nbytes, block_nbytes, word_nbytes, nwords;
+    int big_endian;
     uint64_t iv[8]; /* words of 32 bits stand in the lower half */
     void (*block)(uint64_t state[8], const uint8_t *block);
-    unsigned nrounds;
-    void (*schedule)(uint64_t words[80], const uint8_t *block); /* W[t] + K[t] of each round */
+    unsigned nscheduled; /* words in the schedule of hl_scheduled_fn */
+    void (*schedule)(uint64_t words[160], const uint8_t *block);
 };
 
 struct reference_ctx {

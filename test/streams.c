@@ -118,7 +118,8 @@ static void check_counts(const hl_alg_info *alg)
 
     for (int round = 0; round < 20; round++) {
         for (size_t i = 0; i < COUNT; i++) {
-            const uint64_t nbytes = edges[i / NEAR] + i % NEAR * 64 - 192 + random_below(64);
+            const uint64_t nbytes = edges[i / NEAR] + (i % NEAR - NEAR / 2) * alg->block_nbytes +
+                                    random_below(alg->block_nbytes);
             all[i] = &ctxs[i];
             hl_init(&ctxs[i], alg->alg);
             ctxs[i].nbytes = nbytes;
@@ -177,8 +178,8 @@ int main(int argc, char **argv)
                 continue; /* no kernel of this algorithm has that instruction set */
             test_case("random splits of %s, %s", alg->name, isas == 0 ? "default" : hl_isa_name(i));
             for (int round = 0; round < (test_all ? 100 : 10); round++) {
-                static const size_t chunk_max[] = {1, 63, 64, 200, 1000, MESSAGE_MAX_NBYTES};
-                check_splits(alg, random_below(40) + 1, chunk_max[1 + random_below(5)]);
+                static const size_t chunk_max[] = {1, 63, 64, 128, 200, 1000, MESSAGE_MAX_NBYTES};
+                check_splits(alg, random_below(40) + 1, chunk_max[1 + random_below(6)]);
                 if (round % 10 == 0)
                     check_splits(alg, STREAMS_MAX, 1000);
             }

@@ -80,7 +80,7 @@ struct oracle;
 struct oracle *oracle_new(const hl_alg_info *alg);
 void oracle_update(struct oracle *o, const void *data, size_t nbytes);
 void oracle_final(struct oracle *o, uint8_t *digest); /* frees it */
-const char *oracle_name(void);
+const char *oracle_name(const hl_alg_info *alg);
 /* As the name of algorithm says; ends the program, and says what to add where, if there is none. */
 const struct reference *reference_of(const hl_alg_info *alg);
 

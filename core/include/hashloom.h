@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * One SHA-1 or SHA-256 is a serial chain of steps. hashloom puts message i into lane i of a SIMD register, so that
- * one instruction advances 4, 8 or 16 messages, and chooses at run time the fastest kernel that the CPU has for the
+ * One SHA-1 or SHA-2 is a serial chain of steps. hashloom puts message i into lane i of a SIMD register, so that
+ * one instruction advances up to 16 messages, and chooses at run time the fastest kernel that the CPU has for the
  * number of messages at hand.
  *
  * What holds for every function here, unless its own comment says otherwise:
@@ -45,31 +45,47 @@ extern "C" {
 
 /* The values are part of the ABI. */
 typedef enum hl_alg {
-    HL_SHA1   = 1, /* FIPS 180-4 section 6.1, 20-byte digest. Not collision resistant: for existing formats only. */
-    HL_SHA256 = 2  /* FIPS 180-4 section 6.2, 32-byte digest */
+    HL_SHA1       = 1, /* FIPS 180-4 section 6.1. Not collision resistant: for existing formats only. */
+    HL_SHA256     = 2, /* FIPS 180-4 section 6.2 */
+    HL_SHA224     = 3, /* FIPS 180-4 section 6.3 */
+    HL_SHA384     = 4, /* FIPS 180-4 section 6.5 */
+    HL_SHA512     = 5, /* FIPS 180-4 section 6.4 */
+    HL_SHA512_224 = 6, /* FIPS 180-4 section 6.6: SHA-512/224 */
+    HL_SHA512_256 = 7, /* FIPS 180-4 section 6.7: SHA-512/256 */
+    HL_RIPEMD160  = 8  /* Dobbertin, Bosselaers, Preneel 1996; ISO/IEC 10118-3 */
 } hl_alg;
 
-#define HL_SHA1_DIGEST_NBYTES   20
-#define HL_SHA256_DIGEST_NBYTES 32
-#define HL_DIGEST_MAX_NBYTES    64 /* room for any digest of this and later versions */
-#define HL_BLOCK_MAX_NBYTES     128
-#define HL_MESSAGE_MAX_NBYTES   ((UINT64_C(1) << 61) - 1)
+#define HL_SHA1_DIGEST_NBYTES       20
+#define HL_SHA224_DIGEST_NBYTES     28
+#define HL_SHA256_DIGEST_NBYTES     32
+#define HL_SHA384_DIGEST_NBYTES     48
+#define HL_SHA512_DIGEST_NBYTES     64
+#define HL_SHA512_224_DIGEST_NBYTES 28
+#define HL_SHA512_256_DIGEST_NBYTES 32
+#define HL_RIPEMD160_DIGEST_NBYTES  20
+#define HL_DIGEST_MAX_NBYTES        64 /* room for any digest of this and later versions */
+#define HL_BLOCK_MAX_NBYTES         128
+#define HL_MESSAGE_MAX_NBYTES       ((UINT64_C(1) << 61) - 1)
 
 /* The block function that an algorithm iterates ("hash computation" in FIPS 180-4). Several algorithms can share one:
  * SHA-224 is SHA-256's with another initial value. Kernels implement block functions. */
 typedef enum hl_body {
-    HL_BODY_SHA1   = 0,
-    HL_BODY_SHA256 = 1
+    HL_BODY_SHA1      = 0,
+    HL_BODY_SHA256    = 1, /* SHA-224 too */
+    HL_BODY_SHA512    = 2, /* SHA-384 and SHA-512/t too */
+    HL_BODY_RIPEMD160 = 3
 } hl_body;
 
 typedef struct hl_alg_info {
-    const char *name;          /* "sha1", "sha256" */
+    const char *name;          /* "sha1", "sha224", "sha256", "sha384", "sha512", "sha512-224", "sha512-256",
+                                * "ripemd160" */
     hl_alg      alg;
     hl_body     body;
-    unsigned    digest_nbytes; /* 20, 32 */
-    unsigned    block_nbytes;  /* 64 */
-    unsigned    word_nbytes;   /* 4: bytes in a word of the state */
+    unsigned    digest_nbytes; /* 20 to 64 */
+    unsigned    block_nbytes;  /* 64, 128 */
+    unsigned    word_nbytes;   /* 4, 8: bytes in a word of the state */
     unsigned    nwords;        /* 5, 8: words in the state */
+    int         big_endian;    /* words stand in messages and digests in this byte order; 0 for RIPEMD-160 */
     const void *iv;            /* initial state: nwords words in the machine's byte order */
 } hl_alg_info;
 
@@ -184,8 +200,9 @@ HL_API hl_status   hl_restrict(hl_isas isas);
 typedef void hl_blocks_fn(void *state, const uint8_t *const msg[], size_t nblocks);
 
 /* Advances all lanes by one block that is the same in all of them and whose message schedule is known: word t of
- * schedule, a word of the state's size and aligned to it, is W[t] + K[t] of round t (FIPS 180-4 sections 6.1.2 and
- * 6.2.2). Messages of one length that is a multiple of the block size end in such a block: it is all padding. */
+ * schedule, a word of the state's size and aligned to it, is W[t] + K[t] of round t (FIPS 180-4 sections 6.1.2, 6.2.2
+ * and 6.4.2); of RIPEMD-160, word 16 * (5 * s + j) + i is X[i] + K of round j, s = 0 the left line, 1 the right.
+ * Messages of one length that is a multiple of the block size end in such a block: it is all padding. */
 typedef void hl_scheduled_fn(void *state, const void *schedule);
 
 typedef struct hl_kernel {

@@ -4,10 +4,16 @@
  */
 #include "core.h"
 
-/* ALGORITHM(alg, name, body, digest size): one row per algorithm; the block and word sizes are the body's. */
+/* name, alg, body, bytes of digest, block and word, words, big-endian, initial value */
 static const hl_alg_info algs[] = {
-    {"sha1", HL_SHA1, HL_BODY_SHA1, HL_SHA1_DIGEST_NBYTES, 64, 4, 5, hli_sha1_iv},
-    {"sha256", HL_SHA256, HL_BODY_SHA256, HL_SHA256_DIGEST_NBYTES, 64, 4, 8, hli_sha256_iv},
+    {"sha1", HL_SHA1, HL_BODY_SHA1, HL_SHA1_DIGEST_NBYTES, 64, 4, 5, 1, hli_sha1_iv},
+    {"sha224", HL_SHA224, HL_BODY_SHA256, HL_SHA224_DIGEST_NBYTES, 64, 4, 8, 1, hli_sha224_iv},
+    {"sha256", HL_SHA256, HL_BODY_SHA256, HL_SHA256_DIGEST_NBYTES, 64, 4, 8, 1, hli_sha256_iv},
+    {"sha384", HL_SHA384, HL_BODY_SHA512, HL_SHA384_DIGEST_NBYTES, 128, 8, 8, 1, hli_sha384_iv},
+    {"sha512", HL_SHA512, HL_BODY_SHA512, HL_SHA512_DIGEST_NBYTES, 128, 8, 8, 1, hli_sha512_iv},
+    {"sha512-224", HL_SHA512_224, HL_BODY_SHA512, HL_SHA512_224_DIGEST_NBYTES, 128, 8, 8, 1, hli_sha512_224_iv},
+    {"sha512-256", HL_SHA512_256, HL_BODY_SHA512, HL_SHA512_256_DIGEST_NBYTES, 128, 8, 8, 1, hli_sha512_256_iv},
+    {"ripemd160", HL_RIPEMD160, HL_BODY_RIPEMD160, HL_RIPEMD160_DIGEST_NBYTES, 64, 4, 5, 0, hli_sha1_iv},
 };
 #define ALG_COUNT (sizeof algs / sizeof algs[0])
 

@@ -37,30 +37,46 @@ HLI_INLINE int hli_same_text(const char *a, const char *b)
     return *a == *b;
 }
 
-HLI_INLINE uint32_t hli_load_be32(const uint8_t *p)
+/* Words in memory; big_endian is a literal. Compilers make one load or store of these, and a byte swap if needed. */
+HLI_INLINE uint32_t hli_load32(const uint8_t *p, int big_endian)
 {
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+    return big_endian ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]
+                      : (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
 }
 
-HLI_INLINE void hli_store_be32(uint8_t *p, uint32_t x)
+HLI_INLINE uint64_t hli_load64(const uint8_t *p, int big_endian)
 {
-    p[0] = (uint8_t)(x >> 24);
-    p[1] = (uint8_t)(x >> 16);
-    p[2] = (uint8_t)(x >> 8);
-    p[3] = (uint8_t)x;
+    const uint64_t first = hli_load32(p, big_endian), second = hli_load32(p + 4, big_endian);
+
+    return big_endian ? first << 32 | second : second << 32 | first;
 }
 
-HLI_INLINE void hli_store_be64(uint8_t *p, uint64_t x)
+HLI_INLINE void hli_store32(uint8_t *p, uint32_t x, int big_endian)
 {
-    hli_store_be32(p, (uint32_t)(x >> 32));
-    hli_store_be32(p + 4, (uint32_t)x);
+    p[0] = (uint8_t)(big_endian ? x >> 24 : x);
+    p[1] = (uint8_t)(big_endian ? x >> 16 : x >> 8);
+    p[2] = (uint8_t)(big_endian ? x >> 8 : x >> 16);
+    p[3] = (uint8_t)(big_endian ? x : x >> 24);
+}
+
+HLI_INLINE void hli_store64(uint8_t *p, uint64_t x, int big_endian)
+{
+    hli_store32(p, (uint32_t)(big_endian ? x >> 32 : x), big_endian);
+    hli_store32(p + 4, (uint32_t)(big_endian ? x : x >> 32), big_endian);
 }
 
 /* alg/constants.c */
 extern const uint32_t hli_sha1_iv[5] HLI_HIDDEN;
 extern const uint32_t hli_sha1_k[4] HLI_HIDDEN;
+extern const uint32_t hli_sha224_iv[8] HLI_HIDDEN;
 extern const uint32_t hli_sha256_iv[8] HLI_HIDDEN;
 extern const uint32_t hli_sha256_k[64] HLI_HIDDEN;
+extern const uint64_t hli_sha384_iv[8] HLI_HIDDEN;
+extern const uint64_t hli_sha512_iv[8] HLI_HIDDEN;
+extern const uint64_t hli_sha512_224_iv[8] HLI_HIDDEN;
+extern const uint64_t hli_sha512_256_iv[8] HLI_HIDDEN;
+extern const uint64_t hli_sha512_k[80] HLI_HIDDEN;
+extern const uint32_t hli_ripemd160_k[2][5] HLI_HIDDEN;
 
 /* registry.c */
 /* The choice word as it stands. */

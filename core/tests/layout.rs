@@ -25,22 +25,35 @@ fn sizes() {
 
 #[test]
 fn algorithms() {
+    // Name, number, body, bytes of digest, block and word, words, byte order, first word of the initial state.
     let expected = [
-        ("sha1", HL_SHA1, HL_BODY_SHA1, HL_SHA1_DIGEST_NBYTES, 5, 0x6745_2301_u32),
-        ("sha256", HL_SHA256, HL_BODY_SHA256, HL_SHA256_DIGEST_NBYTES, 8, 0x6a09_e667),
+        ("sha1", HL_SHA1, HL_BODY_SHA1, HL_SHA1_DIGEST_NBYTES, 64, 4, 5, 1, 0x6745_2301_u64),
+        ("sha224", HL_SHA224, HL_BODY_SHA256, HL_SHA224_DIGEST_NBYTES, 64, 4, 8, 1, 0xc105_9ed8),
+        ("sha256", HL_SHA256, HL_BODY_SHA256, HL_SHA256_DIGEST_NBYTES, 64, 4, 8, 1, 0x6a09_e667),
+        ("sha384", HL_SHA384, HL_BODY_SHA512, HL_SHA384_DIGEST_NBYTES, 128, 8, 8, 1, 0xcbbb_9d5d_c105_9ed8),
+        ("sha512", HL_SHA512, HL_BODY_SHA512, HL_SHA512_DIGEST_NBYTES, 128, 8, 8, 1, 0x6a09_e667_f3bc_c908),
+        ("sha512-224", HL_SHA512_224, HL_BODY_SHA512, HL_SHA512_224_DIGEST_NBYTES, 128, 8, 8, 1, 0x8c3d_37c8_1954_4da2),
+        ("sha512-256", HL_SHA512_256, HL_BODY_SHA512, HL_SHA512_256_DIGEST_NBYTES, 128, 8, 8, 1, 0x2231_2194_fc2b_f72c),
+        ("ripemd160", HL_RIPEMD160, HL_BODY_RIPEMD160, HL_RIPEMD160_DIGEST_NBYTES, 64, 4, 5, 0, 0x6745_2301),
     ];
     assert_eq!(hl_alg_count(), expected.len());
     assert!(hl_alg_at(expected.len()).is_null());
-    for (i, (name, alg, body, digest_nbytes, nwords, first_word)) in expected.into_iter().enumerate() {
+    for (i, (name, alg, body, digest_nbytes, block_nbytes, word_nbytes, nwords, big_endian, first_word)) in
+        expected.into_iter().enumerate()
+    {
         let found = hl_alg_at(i);
         assert_eq!(hl_alg_find(alg), found);
         // SAFETY: a description that is not NULL is static.
         let info = unsafe { found.as_ref() }.unwrap();
         assert_eq!((text(info.name), info.alg, info.body), (name, alg, body));
-        assert_eq!((info.digest_nbytes as usize, info.block_nbytes), (digest_nbytes, 64));
-        assert_eq!((info.word_nbytes, info.nwords), (4, nwords));
-        // SAFETY: the initial state has 32-bit words.
-        assert_eq!(unsafe { info.iv.cast::<u32>().read() }, first_word);
+        assert_eq!((info.digest_nbytes as usize, info.block_nbytes), (digest_nbytes, block_nbytes));
+        assert_eq!((info.word_nbytes, info.nwords, info.big_endian), (word_nbytes, nwords, big_endian));
+        // SAFETY: the initial state has words of that size.
+        let word = match word_nbytes {
+            4 => u64::from(unsafe { info.iv.cast::<u32>().read() }),
+            _ => unsafe { info.iv.cast::<u64>().read() },
+        };
+        assert_eq!(word, first_word, "{name}");
     }
     assert!(hl_alg_find(0).is_null());
 }
@@ -56,7 +69,7 @@ fn kernels() {
         let kernel = unsafe { hl_kernel_at(i).as_ref() }.unwrap();
         let isa = isas.iter().position(|&isa| isa == text(kernel.isa)).unwrap();
         assert_eq!(kernel.isas, 1 << isa);
-        assert!(kernel.body <= HL_BODY_SHA256);
+        assert!(kernel.body <= HL_BODY_RIPEMD160);
         assert!((1..=HL_LANES_MAX).contains(&(kernel.nlanes as usize)));
         assert!(seen.insert(kernel.blocks as usize), "two rows have one function");
     }

@@ -1,4 +1,4 @@
-/* lanes/avx512.h: the vocabulary of AVX-512 (F and BW): sixteen lanes of 32 bits.
+/* lanes/avx512.h: the vocabulary of AVX-512 (F and BW): sixteen lanes of 32 bits, eight of 64.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
@@ -12,8 +12,9 @@
 #define LV_KERNEL LV_TARGET
 #define LV_FN     LV_TARGET HLI_INLINE
 
-typedef __m512i lv32;
+typedef __m512i lv32, lv64;
 #define LV32_LANES 16
+#define LV64_LANES 8
 
 LV_FN lv32 lv32_load(const uint32_t *p) { return _mm512_load_si512(p); }
 LV_FN void lv32_store(uint32_t *p, lv32 x) { _mm512_store_si512(p, x); }
@@ -23,12 +24,23 @@ LV_FN lv32 lv32_xor(lv32 x, lv32 y) { return _mm512_xor_si512(x, y); }
 LV_FN lv32 lv32_xor3(lv32 x, lv32 y, lv32 z) { return _mm512_ternarylogic_epi32(x, y, z, 0x96); }
 LV_FN lv32 lv32_ch(lv32 x, lv32 y, lv32 z) { return _mm512_ternarylogic_epi32(x, y, z, 0xca); }
 LV_FN lv32 lv32_maj(lv32 x, lv32 y, lv32 z) { return _mm512_ternarylogic_epi32(x, y, z, 0xe8); }
+LV_FN lv32 lv32_orn_xor(lv32 x, lv32 y, lv32 z) { return _mm512_ternarylogic_epi32(x, y, z, 0x59); }
 #define lv32_shr(x, n) _mm512_srli_epi32(x, n)
 #define lv32_rol(x, n) _mm512_rol_epi32(x, n)
 
+LV_FN lv64 lv64_load(const uint64_t *p) { return _mm512_load_si512(p); }
+LV_FN void lv64_store(uint64_t *p, lv64 x) { _mm512_store_si512(p, x); }
+LV_FN lv64 lv64_splat(uint64_t c) { return _mm512_set1_epi64((long long)c); }
+LV_FN lv64 lv64_add(lv64 x, lv64 y) { return _mm512_add_epi64(x, y); }
+#define lv64_xor3(x, y, z) lv32_xor3(x, y, z)
+#define lv64_ch(x, y, z)   lv32_ch(x, y, z)
+#define lv64_maj(x, y, z)  lv32_maj(x, y, z)
+#define lv64_shr(x, n)     _mm512_srli_epi64(x, n)
+#define lv64_rol(x, n)     _mm512_rol_epi64(x, n)
+
 /* A 16 x 16 transposition: pairs of words, pairs of pairs, then 128-bit quarters in two steps. Row l of the input is
  * 64 bytes of message l, so that each message is read with one load. */
-LV_FN void lv32_load_block_be(lv32 w[16], const uint8_t *const msg[], size_t offset)
+LV_FN void lv32_load_block(lv32 w[16], const uint8_t *const msg[], size_t offset, int big_endian)
 {
     const __m512i swap = _mm512_broadcast_i32x4(
         _mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
@@ -51,9 +63,40 @@ LV_FN void lv32_load_block_be(lv32 w[16], const uint8_t *const msg[], size_t off
         const __m512i odd_low = _mm512_shuffle_i32x4(r[j], r[j + 4], 0xdd);
         const __m512i even_high = _mm512_shuffle_i32x4(r[j + 8], r[j + 12], 0x88);
         const __m512i odd_high = _mm512_shuffle_i32x4(r[j + 8], r[j + 12], 0xdd);
-        w[j + 0] = _mm512_shuffle_epi8(_mm512_shuffle_i32x4(even_low, even_high, 0x88), swap);
-        w[j + 4] = _mm512_shuffle_epi8(_mm512_shuffle_i32x4(odd_low, odd_high, 0x88), swap);
-        w[j + 8] = _mm512_shuffle_epi8(_mm512_shuffle_i32x4(even_low, even_high, 0xdd), swap);
-        w[j + 12] = _mm512_shuffle_epi8(_mm512_shuffle_i32x4(odd_low, odd_high, 0xdd), swap);
+        w[j + 0] = _mm512_shuffle_i32x4(even_low, even_high, 0x88);
+        w[j + 4] = _mm512_shuffle_i32x4(odd_low, odd_high, 0x88);
+        w[j + 8] = _mm512_shuffle_i32x4(even_low, even_high, 0xdd);
+        w[j + 12] = _mm512_shuffle_i32x4(odd_low, odd_high, 0xdd);
     }
+    for (unsigned i = 0; big_endian && i < 16; i++)
+        w[i] = _mm512_shuffle_epi8(w[i], swap);
+}
+
+/* Two 8 x 8 transpositions of 64-bit words, half a block each: pairs of words, then 128-bit quarters in two steps. */
+LV_FN void lv64_load_block(lv64 w[16], const uint8_t *const msg[], size_t offset, int big_endian)
+{
+    const __m512i swap = _mm512_broadcast_i32x4(
+        _mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8));
+
+    for (unsigned half = 0; half < 16; half += 8) {
+        __m512i r[8], t[8];
+        for (unsigned i = 0; i < 8; i++)
+            r[i] = _mm512_loadu_si512(msg[i] + offset + 8 * half);
+        for (unsigned i = 0; i < 8; i += 2) { /* quarter q of t[i + j] = word 2 q + j of messages i, i + 1 */
+            t[i] = _mm512_unpacklo_epi64(r[i], r[i + 1]);
+            t[i + 1] = _mm512_unpackhi_epi64(r[i], r[i + 1]);
+        }
+        for (unsigned j = 0; j < 2; j++) {
+            const __m512i low_front = _mm512_shuffle_i64x2(t[j], t[j + 2], 0x44);
+            const __m512i high_front = _mm512_shuffle_i64x2(t[j], t[j + 2], 0xee);
+            const __m512i low_back = _mm512_shuffle_i64x2(t[j + 4], t[j + 6], 0x44);
+            const __m512i high_back = _mm512_shuffle_i64x2(t[j + 4], t[j + 6], 0xee);
+            w[half + j + 0] = _mm512_shuffle_i64x2(low_front, low_back, 0x88);
+            w[half + j + 2] = _mm512_shuffle_i64x2(low_front, low_back, 0xdd);
+            w[half + j + 4] = _mm512_shuffle_i64x2(high_front, high_back, 0x88);
+            w[half + j + 6] = _mm512_shuffle_i64x2(high_front, high_back, 0xdd);
+        }
+    }
+    for (unsigned i = 0; big_endian && i < 16; i++)
+        w[i] = _mm512_shuffle_epi8(w[i], swap);
 }

@@ -6,12 +6,20 @@
 #define LV_KERNEL
 
 typedef uint32_t lv32;
+typedef uint64_t lv64;
 #define LV32_LANES 1
+#define LV64_LANES 1
 
 #include "operators.inc.h"
 
-HLI_INLINE void lv32_load_block_be(lv32 w[16], const uint8_t *const msg[], size_t offset)
+HLI_INLINE void lv32_load_block(lv32 w[16], const uint8_t *const msg[], size_t offset, int big_endian)
 {
     for (unsigned i = 0; i < 16; i++)
-        w[i] = hli_load_be32(msg[0] + offset + 4 * i);
+        w[i] = hli_load32(msg[0] + offset + 4 * i, big_endian);
+}
+
+HLI_INLINE void lv64_load_block(lv64 w[16], const uint8_t *const msg[], size_t offset, int big_endian)
+{
+    for (unsigned i = 0; i < 16; i++)
+        w[i] = hli_load64(msg[0] + offset + 8 * i, big_endian);
 }

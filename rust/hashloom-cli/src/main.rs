@@ -17,7 +17,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
-use hashloom::kernels::{IsaSet, restrict};
+use hashloom::Algorithm;
+use hashloom::kernels::{IsaSet, restrict_for};
 
 use args::{Arguments, Command, TorrentCommand};
 
@@ -42,7 +43,8 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
     // An empty variable is one that is not set.
     if let Some(names) = arguments.isa.as_deref().filter(|names| !names.is_empty()) {
         let isas = IsaSet::parse(names).map_err(|error| format!("--isa or HASHLOOM_ISA: {error}"))?;
-        restrict(isas).map_err(|error| format!("--isa or HASHLOOM_ISA: {error}"))?;
+        // The one algorithm of torrents of version 1.
+        restrict_for(isas, Algorithm::Sha1).map_err(|error| format!("--isa or HASHLOOM_ISA: {error}"))?;
     }
     match &arguments.command {
         Command::Torrent { command: TorrentCommand::Verify(options) } => verify::run(options),

@@ -22,8 +22,20 @@ use hashloom_sys as sys;
 pub enum Algorithm {
     /// FIPS 180-4 section 6.1, 20-byte digest. Not collision resistant: for existing formats only.
     Sha1,
+    /// FIPS 180-4 section 6.3, 28-byte digest.
+    Sha224,
     /// FIPS 180-4 section 6.2, 32-byte digest.
     Sha256,
+    /// FIPS 180-4 section 6.5, 48-byte digest.
+    Sha384,
+    /// FIPS 180-4 section 6.4, 64-byte digest.
+    Sha512,
+    /// SHA-512/224: FIPS 180-4 section 6.6, 28-byte digest.
+    Sha512_224,
+    /// SHA-512/256: FIPS 180-4 section 6.7, 32-byte digest.
+    Sha512_256,
+    /// RIPEMD-160: Dobbertin, Bosselaers, Preneel 1996; ISO/IEC 10118-3; 20-byte digest. For existing formats.
+    Ripemd160,
 }
 
 impl Algorithm {
@@ -33,19 +45,37 @@ impl Algorithm {
     /// use hashloom::Algorithm;
     ///
     /// let names: Vec<_> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
-    /// assert_eq!(names, ["sha1", "sha256"]);
+    /// assert_eq!(names[..4], ["sha1", "sha224", "sha256", "sha384"]);
+    /// assert_eq!(names[4..], ["sha512", "sha512-224", "sha512-256", "ripemd160"]);
     /// ```
-    pub const ALL: &'static [Algorithm] = &[Algorithm::Sha1, Algorithm::Sha256];
+    pub const ALL: &'static [Algorithm] = &[
+        Algorithm::Sha1,
+        Algorithm::Sha224,
+        Algorithm::Sha256,
+        Algorithm::Sha384,
+        Algorithm::Sha512,
+        Algorithm::Sha512_224,
+        Algorithm::Sha512_256,
+        Algorithm::Ripemd160,
+    ];
 
-    /// The name that [`FromStr`] takes and [`Display`](fmt::Display) writes: lower case, without punctuation.
+    /// The name that [`FromStr`] takes and [`Display`](fmt::Display) writes: lower case, with `-` where
+    /// the standard has `/`.
     ///
     /// ```
     /// assert_eq!(hashloom::Algorithm::Sha1.name(), "sha1");
+    /// assert_eq!(hashloom::Algorithm::Sha512_256.name(), "sha512-256");
     /// ```
     pub const fn name(self) -> &'static str {
         match self {
             Algorithm::Sha1 => "sha1",
+            Algorithm::Sha224 => "sha224",
             Algorithm::Sha256 => "sha256",
+            Algorithm::Sha384 => "sha384",
+            Algorithm::Sha512 => "sha512",
+            Algorithm::Sha512_224 => "sha512-224",
+            Algorithm::Sha512_256 => "sha512-256",
+            Algorithm::Ripemd160 => "ripemd160",
         }
     }
 
@@ -57,7 +87,13 @@ impl Algorithm {
     pub const fn digest_len(self) -> usize {
         match self {
             Algorithm::Sha1 => sys::HL_SHA1_DIGEST_NBYTES,
+            Algorithm::Sha224 => sys::HL_SHA224_DIGEST_NBYTES,
             Algorithm::Sha256 => sys::HL_SHA256_DIGEST_NBYTES,
+            Algorithm::Sha384 => sys::HL_SHA384_DIGEST_NBYTES,
+            Algorithm::Sha512 => sys::HL_SHA512_DIGEST_NBYTES,
+            Algorithm::Sha512_224 => sys::HL_SHA512_224_DIGEST_NBYTES,
+            Algorithm::Sha512_256 => sys::HL_SHA512_256_DIGEST_NBYTES,
+            Algorithm::Ripemd160 => sys::HL_RIPEMD160_DIGEST_NBYTES,
         }
     }
 
@@ -65,10 +101,12 @@ impl Algorithm {
     ///
     /// ```
     /// assert_eq!(hashloom::Algorithm::Sha256.block_len(), 64);
+    /// assert_eq!(hashloom::Algorithm::Sha512.block_len(), 128);
     /// ```
     pub const fn block_len(self) -> usize {
         match self {
-            Algorithm::Sha1 | Algorithm::Sha256 => 64,
+            Algorithm::Sha1 | Algorithm::Sha224 | Algorithm::Sha256 | Algorithm::Ripemd160 => 64,
+            Algorithm::Sha384 | Algorithm::Sha512 | Algorithm::Sha512_224 | Algorithm::Sha512_256 => 128,
         }
     }
 }
@@ -94,7 +132,7 @@ impl FromStr for Algorithm {
 /// use hashloom::Algorithm;
 ///
 /// let error = "SHA-256".parse::<Algorithm>().unwrap_err();
-/// assert_eq!(error.to_string(), "unknown algorithm \"SHA-256\": expected one of sha1, sha256");
+/// assert!(error.to_string().starts_with("unknown algorithm \"SHA-256\": expected one of sha1, sha224, sha256, "));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseAlgorithmError {

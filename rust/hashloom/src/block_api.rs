@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The block-level types behind [`Sha1`](crate::Sha1) and [`Sha256`](crate::Sha256), as the RustCrypto crates have
-//! them: whole blocks in, no buffer. `hmac::Hmac` works on these.
+//! The block-level types behind [`Sha256`](crate::Sha256) and the others, as the RustCrypto crates have them: whole
+//! blocks in, no buffer. `hmac::Hmac` works on these.
 //!
 //! ```
 //! use hashloom::{block_api::Sha256Core, digest::block_api::UpdateCore};
@@ -17,13 +17,14 @@ use digest::block_api::{
     UpdateCore,
 };
 use digest::common::hazmat::{DeserializeStateError, SerializableState, SerializedState};
-use digest::consts::{U20, U28, U32, U40, U64};
+use digest::consts::{U20, U28, U32, U40, U48, U64, U80, U128};
 use digest::{HashMarker, Output};
 
 use crate::{Algorithm, ffi};
 
 macro_rules! block_level {
-    ($(#[$attr:meta])* $core:ident, $algorithm:expr, $name:literal, $output:ty, $nwords:literal, $serialized:ty) => {
+    ($(#[$attr:meta])* $core:ident, $algorithm:expr, $name:literal, $output:ty, [$word:ty; $nwords:literal], $block:ty,
+        $count:ty, $serialized:ty) => {
         $(#[$attr])*
         #[derive(Clone)]
         pub struct $core {
@@ -48,7 +49,7 @@ macro_rules! block_level {
         impl HashMarker for $core {}
 
         impl BlockSizeUser for $core {
-            type BlockSize = U64;
+            type BlockSize = $block;
         }
 
         impl BufferKindUser for $core {
@@ -87,29 +88,30 @@ macro_rules! block_level {
             }
         }
 
-        /// The form of the `sha1` and `sha2` crates, version 0.11: the state's words, then the number of blocks, all
-        /// little-endian.
+        /// The form of the `sha1` and `sha2` crates, version 0.11, and `ripemd`, 0.2: the state's words, then the
+        /// number of blocks in as many bytes as the padding gives to the length, all little-endian.
         impl SerializableState for $core {
             type SerializedStateSize = $serialized;
 
             fn serialize(&self) -> SerializedState<Self> {
-                let (words, nblocks) = self.ctx.midstate::<$nwords>();
+                let (words, nblocks) = self.ctx.midstate::<$word, $nwords>();
                 let mut serialized = SerializedState::<Self>::default();
-                let (states, count) = serialized.split_at_mut(4 * $nwords);
-                for (bytes, word) in states.chunks_exact_mut(4).zip(words) {
+                let (states, count) = serialized.split_at_mut(size_of::<[$word; $nwords]>());
+                for (bytes, word) in states.chunks_exact_mut(size_of::<$word>()).zip(words) {
                     bytes.copy_from_slice(&word.to_le_bytes());
                 }
-                count.copy_from_slice(&nblocks.to_le_bytes());
+                count.copy_from_slice(&<$count>::from(nblocks).to_le_bytes());
                 serialized
             }
 
             fn deserialize(serialized: &SerializedState<Self>) -> Result<Self, DeserializeStateError> {
-                let (states, count) = serialized.split_at(4 * $nwords);
+                let (states, count) = serialized.split_at(size_of::<[$word; $nwords]>());
                 let mut words = [0; $nwords];
-                for (word, bytes) in words.iter_mut().zip(states.chunks_exact(4)) {
-                    *word = u32::from_le_bytes(bytes.try_into().map_err(|_| DeserializeStateError)?);
+                for (word, bytes) in words.iter_mut().zip(states.chunks_exact(size_of::<$word>())) {
+                    *word = <$word>::from_le_bytes(bytes.try_into().map_err(|_| DeserializeStateError)?);
                 }
-                let nblocks = u64::from_le_bytes(count.try_into().map_err(|_| DeserializeStateError)?);
+                let count = <$count>::from_le_bytes(count.try_into().map_err(|_| DeserializeStateError)?);
+                let nblocks = count.try_into().map_err(|_| DeserializeStateError)?;
                 let ctx = ffi::Ctx::from_midstate($algorithm, words, nblocks).ok_or(DeserializeStateError)?;
                 Ok($core { ctx })
             }
@@ -132,8 +134,28 @@ block_level!(
     Algorithm::Sha1,
     "Sha1",
     U20,
-    5,
+    [u32; 5],
+    U64,
+    u64,
     U28
+);
+
+block_level!(
+    /// SHA-224 over whole blocks (FIPS 180-4 section 6.3).
+    ///
+    /// ```
+    /// use hashloom::{block_api::Sha224Core, digest::block_api::UpdateCore};
+    ///
+    /// Sha224Core::default().update_blocks(&[[0; 64].into()]);
+    /// ```
+    Sha224Core,
+    Algorithm::Sha224,
+    "Sha224",
+    U28,
+    [u32; 8],
+    U64,
+    u64,
+    U40
 );
 
 block_level!(
@@ -148,6 +170,98 @@ block_level!(
     Algorithm::Sha256,
     "Sha256",
     U32,
-    8,
+    [u32; 8],
+    U64,
+    u64,
     U40
+);
+
+block_level!(
+    /// SHA-384 over whole blocks (FIPS 180-4 section 6.5).
+    ///
+    /// ```
+    /// use hashloom::{block_api::Sha384Core, digest::block_api::UpdateCore};
+    ///
+    /// Sha384Core::default().update_blocks(&[[0; 128].into()]);
+    /// ```
+    Sha384Core,
+    Algorithm::Sha384,
+    "Sha384",
+    U48,
+    [u64; 8],
+    U128,
+    u128,
+    U80
+);
+
+block_level!(
+    /// SHA-512 over whole blocks (FIPS 180-4 section 6.4.2).
+    ///
+    /// ```
+    /// use hashloom::{block_api::Sha512Core, digest::block_api::UpdateCore};
+    ///
+    /// Sha512Core::default().update_blocks(&[[0; 128].into()]);
+    /// ```
+    Sha512Core,
+    Algorithm::Sha512,
+    "Sha512",
+    U64,
+    [u64; 8],
+    U128,
+    u128,
+    U80
+);
+
+block_level!(
+    /// SHA-512/224 over whole blocks (FIPS 180-4 section 6.6).
+    ///
+    /// ```
+    /// use hashloom::{block_api::Sha512_224Core, digest::block_api::UpdateCore};
+    ///
+    /// Sha512_224Core::default().update_blocks(&[[0; 128].into()]);
+    /// ```
+    Sha512_224Core,
+    Algorithm::Sha512_224,
+    "Sha512_224",
+    U28,
+    [u64; 8],
+    U128,
+    u128,
+    U80
+);
+
+block_level!(
+    /// SHA-512/256 over whole blocks (FIPS 180-4 section 6.7).
+    ///
+    /// ```
+    /// use hashloom::{block_api::Sha512_256Core, digest::block_api::UpdateCore};
+    ///
+    /// Sha512_256Core::default().update_blocks(&[[0; 128].into()]);
+    /// ```
+    Sha512_256Core,
+    Algorithm::Sha512_256,
+    "Sha512_256",
+    U32,
+    [u64; 8],
+    U128,
+    u128,
+    U80
+);
+
+block_level!(
+    /// RIPEMD-160 over whole blocks (Dobbertin, Bosselaers, Preneel 1996).
+    ///
+    /// ```
+    /// use hashloom::{block_api::Ripemd160Core, digest::block_api::UpdateCore};
+    ///
+    /// Ripemd160Core::default().update_blocks(&[[0; 64].into()]);
+    /// ```
+    Ripemd160Core,
+    Algorithm::Ripemd160,
+    "Ripemd160",
+    U20,
+    [u32; 5],
+    U64,
+    u64,
+    U28
 );

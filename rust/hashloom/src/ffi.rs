@@ -19,7 +19,13 @@ const WINDOW: usize = 1024;
 fn alg(algorithm: Algorithm) -> sys::hl_alg {
     match algorithm {
         Algorithm::Sha1 => sys::HL_SHA1,
+        Algorithm::Sha224 => sys::HL_SHA224,
         Algorithm::Sha256 => sys::HL_SHA256,
+        Algorithm::Sha384 => sys::HL_SHA384,
+        Algorithm::Sha512 => sys::HL_SHA512,
+        Algorithm::Sha512_224 => sys::HL_SHA512_224,
+        Algorithm::Sha512_256 => sys::HL_SHA512_256,
+        Algorithm::Ripemd160 => sys::HL_RIPEMD160,
     }
 }
 
@@ -51,6 +57,37 @@ unsafe fn text(name: *const c_char) -> &'static str {
 }
 
 // ---- Streams
+
+/// A word of a state as `hl_ctx` has it: packed, in the machine's byte order. Each algorithm has words of one size.
+pub trait Word: Copy {
+    /// Word `i`.
+    fn get(state: &[u64; 8], i: usize) -> Self;
+    /// Replaces word `i`.
+    fn put(self, state: &mut [u64; 8], i: usize);
+}
+
+impl Word for u32 {
+    fn get(state: &[u64; 8], i: usize) -> Self {
+        let [a, b, c, d, e, f, g, h] = state[i / 2].to_ne_bytes();
+        u32::from_ne_bytes(if i % 2 == 0 { [a, b, c, d] } else { [e, f, g, h] })
+    }
+
+    fn put(self, state: &mut [u64; 8], i: usize) {
+        let mut pair = state[i / 2].to_ne_bytes();
+        pair[i % 2 * 4..][..4].copy_from_slice(&self.to_ne_bytes());
+        state[i / 2] = u64::from_ne_bytes(pair);
+    }
+}
+
+impl Word for u64 {
+    fn get(state: &[u64; 8], i: usize) -> Self {
+        state[i]
+    }
+
+    fn put(self, state: &mut [u64; 8], i: usize) {
+        state[i] = self;
+    }
+}
 
 /// A running computation of one algorithm; final only between `finalize` and `reset` or drop.
 #[derive(Clone)]
@@ -90,29 +127,22 @@ impl Ctx {
         check(unsafe { sys::hl_final(&mut self.raw, digest.as_mut_ptr()) });
     }
 
-    /// The first `N` 32-bit words of the state, and the whole blocks hashed so far.
-    pub fn midstate<const N: usize>(&self) -> ([u32; N], u64) {
-        let word = |i: usize| {
-            let pair = self.raw.state[i / 2].to_ne_bytes();
-            u32::from_ne_bytes(if i % 2 == 0 { pair[..4].try_into() } else { pair[4..].try_into() }.unwrap())
-        };
-        (core::array::from_fn(word), self.raw.nbytes / self.algorithm.block_len() as u64)
+    /// The first `N` words of the state, which are of the algorithm's size, and the whole blocks hashed so far.
+    pub fn midstate<W: Word, const N: usize>(&self) -> ([W; N], u64) {
+        let words = core::array::from_fn(|i| W::get(&self.raw.state, i));
+        (words, self.raw.nbytes / self.algorithm.block_len() as u64)
     }
 
     /// The computation that has this state after `nblocks` blocks; `None` if no message is that long.
-    pub fn from_midstate<const N: usize>(algorithm: Algorithm, words: [u32; N], nblocks: u64) -> Option<Self> {
+    pub fn from_midstate<W: Word, const N: usize>(algorithm: Algorithm, words: [W; N], nblocks: u64) -> Option<Self> {
         let mut ctx = Ctx::new(algorithm);
         let nbytes = nblocks.checked_mul(algorithm.block_len() as u64)?;
         if nbytes > sys::HL_MESSAGE_MAX_NBYTES {
             return None;
         }
         ctx.raw.nbytes = nbytes;
-        for (pair, words) in ctx.raw.state.iter_mut().zip(words.chunks(2)) {
-            let mut bytes = pair.to_ne_bytes();
-            for (half, word) in bytes.chunks_mut(4).zip(words) {
-                half.copy_from_slice(&word.to_ne_bytes());
-            }
-            *pair = u64::from_ne_bytes(bytes);
+        for (i, word) in words.into_iter().enumerate() {
+            word.put(&mut ctx.raw.state, i);
         }
         Some(ctx)
     }
@@ -305,6 +335,8 @@ pub fn chosen(algorithm: Algorithm, nmessages: usize) -> Option<usize> {
 pub fn body(algorithm: Algorithm) -> sys::hl_body {
     match algorithm {
         Algorithm::Sha1 => sys::HL_BODY_SHA1,
-        Algorithm::Sha256 => sys::HL_BODY_SHA256,
+        Algorithm::Sha224 | Algorithm::Sha256 => sys::HL_BODY_SHA256,
+        Algorithm::Sha384 | Algorithm::Sha512 | Algorithm::Sha512_224 | Algorithm::Sha512_256 => sys::HL_BODY_SHA512,
+        Algorithm::Ripemd160 => sys::HL_BODY_RIPEMD160,
     }
 }

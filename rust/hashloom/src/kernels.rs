@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The implementations in this build, and the choice among them: for tests, benchmarks and finding faults.
 //!
-//! A *kernel* is one block function (that of SHA-1, of SHA-256) for one instruction set, advancing a fixed number of
+//! A *kernel* is one block function (that of SHA-1, of SHA-224 and SHA-256) for one instruction set, advancing a fixed number of
 //! messages. The fastest that the CPU has for the number of messages at hand is chosen without any call to this module;
 //! every kernel gives the same digests.
 //!
@@ -236,10 +236,40 @@ impl Error for ParseIsaError {}
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn restrict(isas: IsaSet) -> Result<(), RestrictError> {
+    restrict_keeping(isas, Algorithm::ALL)
+}
+
+/// As [`restrict`], but only this algorithm has to be left with a kernel: for `sha`, which has kernels of SHA-1, SHA-224
+/// and SHA-256 and of no other.
+///
+/// Until it is taken back, hashing with an algorithm that is left without a kernel panics.
+///
+/// # Errors
+///
+/// [`RestrictError`], and no change, if one of them is not available or they leave this algorithm without any kernel.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom::kernels::{IsaSet, chosen, restrict_for, unrestrict};
+///
+/// if let Ok(isas) = IsaSet::parse("sha") {
+///     restrict_for(isas, Algorithm::Sha1)?;
+///     assert_eq!(chosen(Algorithm::Sha1, 1).unwrap().isa(), "sha");
+///     assert_eq!(chosen(Algorithm::Sha512, 1), None);
+///     unrestrict();
+/// }
+/// # Ok::<(), hashloom::kernels::RestrictError>(())
+/// ```
+pub fn restrict_for(isas: IsaSet, algorithm: Algorithm) -> Result<(), RestrictError> {
+    restrict_keeping(isas, &[algorithm])
+}
+
+/// Each of the algorithms, of which there is at least one, is left with a kernel.
+fn restrict_keeping(isas: IsaSet, algorithms: &[Algorithm]) -> Result<(), RestrictError> {
     if !IsaSet::available().contains(isas) {
         return Err(RestrictError::Unavailable { isas });
     }
-    for &algorithm in Algorithm::ALL {
+    for &algorithm in algorithms {
         if !kernels().any(|kernel| kernel.computes(algorithm) && isas.contains(kernel.isa_set())) {
             return Err(RestrictError::NoKernel { isas, algorithm });
         }
@@ -251,7 +281,7 @@ pub fn restrict(isas: IsaSet) -> Result<(), RestrictError> {
     }
 }
 
-/// Takes the restriction of [`restrict`] back: from now on, all available instruction sets may be chosen.
+/// Takes the restriction of [`restrict`] or [`restrict_for`] back: from now on, all available instruction sets may be chosen.
 ///
 /// ```
 /// use hashloom::kernels::{IsaSet, unrestrict};
@@ -263,7 +293,7 @@ pub fn unrestrict() {
     sys::hl_restrict(0);
 }
 
-/// Why [`restrict`] changed nothing. The text lists the available instruction sets.
+/// Why [`restrict`] or [`restrict_for`] changed nothing. The text lists the available instruction sets.
 ///
 /// ```
 /// use hashloom::kernels::{IsaSet, RestrictError, restrict};
@@ -280,7 +310,7 @@ pub enum RestrictError {
         /// The set that was given.
         isas: IsaSet,
     },
-    /// None of them has a kernel for an algorithm; every algorithm must be left with one.
+    /// None of them has a kernel for an algorithm that must be left with one.
     NoKernel {
         /// The set that was given.
         isas: IsaSet,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Hash many independent messages at once.
 //!
-//! One SHA-1 or SHA-256 is a serial chain of steps, in which a wide CPU stands mostly idle. This crate puts message *i*
-//! into lane *i* of a SIMD register, so that one instruction advances 4, 8 or 16 messages, and chooses at run time the
-//! fastest kernel that the CPU has for the number of messages at hand. Every digest is the standard one.
+//! One SHA-1 or SHA-2 is a serial chain of steps, in which a wide CPU stands mostly idle. This crate puts message *i*
+//! into lane *i* of a SIMD register, so that one instruction advances up to 16 messages, and chooses at run time the
+//! fastest kernel that the CPU has for the number of messages at hand. Every digest is the standard one. There are SHA-1,
+//! SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224, SHA-512/256 and RIPEMD-160: see [`Algorithm`].
 //!
 //! ```
 //! use hashloom::{Algorithm, hash_many};
@@ -22,7 +23,7 @@
 //! | an Apache Arrow column of variable length | [`hash_offsets32`], [`hash_offsets64`] |
 //! | one message that arrives in parts | [`Hasher`] |
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
-//! | code written for the RustCrypto traits | [`Sha1`], [`Sha256`] |
+//! | code written for the RustCrypto traits | [`Sha256`], [`Sha1`], [`Sha512`] and the others |
 //! | the files of a torrent | [`torrent::verify`] |
 //! | which kernels there are, and a choice among them | [`kernels`] |
 //!
@@ -38,7 +39,7 @@
 //!
 //! - `std` (default): [`std::io::Write`] for the hashers, and everything that reads files. Without it the crate is
 //!   `no_std` and needs `alloc`.
-//! - `oid` (default): `digest::const_oid::AssociatedOid` for [`Sha1`] and [`Sha256`].
+//! - `oid` (default): `digest::const_oid::AssociatedOid` for [`Sha256`] and the others.
 //! - `zeroize`: hashers wipe themselves when dropped.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(missing_docs, unsafe_code)]
@@ -62,9 +63,9 @@ mod rustcrypto;
 pub mod torrent;
 
 pub use algorithm::{Algorithm, ParseAlgorithmError};
-/// The RustCrypto traits that [`Sha1`] and [`Sha256`] implement.
+/// The RustCrypto traits that [`Sha256`] and the others implement.
 pub use digest;
 pub use digest_bytes::Digest;
 pub use hasher::{Hasher, finalize_many, update_many};
 pub use many::{OffsetsError, hash, hash_many, hash_offsets32, hash_offsets64, hash_rows};
-pub use rustcrypto::{Sha1, Sha256};
+pub use rustcrypto::{Ripemd160, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};

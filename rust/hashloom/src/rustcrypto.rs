@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The algorithms as types with the RustCrypto traits, in the place of the `sha1` and `sha2` crates' types.
+//! The algorithms as types with the RustCrypto traits, in the place of the types of the `sha1`, `sha2` and `ripemd`
+//! crates.
 
 use digest::Output;
 use digest::array::Array;
 
-use crate::block_api::{Sha1Core, Sha256Core};
+use crate::block_api::{
+    Ripemd160Core, Sha1Core, Sha224Core, Sha256Core, Sha384Core, Sha512_224Core, Sha512_256Core, Sha512Core,
+};
 use crate::{Algorithm, hash_many};
 
 digest::buffer_fixed!(
@@ -40,6 +43,102 @@ digest::buffer_fixed!(
     /// ```
     pub struct Sha256(Sha256Core);
     oid: "2.16.840.1.101.3.4.2.1";
+    impl: FixedHashTraits;
+);
+
+digest::buffer_fixed!(
+    /// SHA-224 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha224`, as [`Sha256`] is for its own.
+    ///
+    /// The standard is FIPS 180-4 section 6.3.
+    ///
+    /// ```
+    /// use hashloom::{Sha224, digest::Digest};
+    ///
+    /// let digest = Sha224::digest(b"abc");
+    /// assert_eq!(digest[..4], [0x23, 0x09, 0x7d, 0x22]);
+    /// ```
+    pub struct Sha224(Sha224Core);
+    oid: "2.16.840.1.101.3.4.2.4";
+    impl: FixedHashTraits;
+);
+
+digest::buffer_fixed!(
+    /// SHA-384 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha384`, as [`Sha256`] is for its own.
+    ///
+    /// The standard is FIPS 180-4 section 6.5.
+    ///
+    /// ```
+    /// use hashloom::{Sha384, digest::Digest};
+    ///
+    /// let digest = Sha384::digest(b"abc");
+    /// assert_eq!(digest[..4], [0xcb, 0x00, 0x75, 0x3f]);
+    /// ```
+    pub struct Sha384(Sha384Core);
+    oid: "2.16.840.1.101.3.4.2.2";
+    impl: FixedHashTraits;
+);
+
+digest::buffer_fixed!(
+    /// SHA-512 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha512`, as [`Sha256`] is for its own.
+    ///
+    /// The standard is FIPS 180-4 section 6.4.
+    ///
+    /// ```
+    /// use hashloom::{Sha512, digest::Digest};
+    ///
+    /// let digest = Sha512::digest(b"abc");
+    /// assert_eq!(digest[..4], [0xdd, 0xaf, 0x35, 0xa1]);
+    /// ```
+    pub struct Sha512(Sha512Core);
+    oid: "2.16.840.1.101.3.4.2.3";
+    impl: FixedHashTraits;
+);
+
+digest::buffer_fixed!(
+    /// SHA-512/224 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha512_224`, as [`Sha256`] is for its own.
+    ///
+    /// The standard is FIPS 180-4 section 6.6.
+    ///
+    /// ```
+    /// use hashloom::{Sha512_224, digest::Digest};
+    ///
+    /// let digest = Sha512_224::digest(b"abc");
+    /// assert_eq!(digest[..4], [0x46, 0x34, 0x27, 0x0f]);
+    /// ```
+    pub struct Sha512_224(Sha512_224Core);
+    oid: "2.16.840.1.101.3.4.2.5";
+    impl: FixedHashTraits;
+);
+
+digest::buffer_fixed!(
+    /// SHA-512/256 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha512_256`, as [`Sha256`] is for its own.
+    ///
+    /// The standard is FIPS 180-4 section 6.7.
+    ///
+    /// ```
+    /// use hashloom::{Sha512_256, digest::Digest};
+    ///
+    /// let digest = Sha512_256::digest(b"abc");
+    /// assert_eq!(digest[..4], [0x53, 0x04, 0x8e, 0x26]);
+    /// ```
+    pub struct Sha512_256(Sha512_256Core);
+    oid: "2.16.840.1.101.3.4.2.6";
+    impl: FixedHashTraits;
+);
+
+digest::buffer_fixed!(
+    /// RIPEMD-160 with the traits of the [`digest`] crate, a drop-in for `ripemd::Ripemd160`, as [`Sha256`] is for its own.
+    ///
+    /// For existing formats. By Dobbertin, Bosselaers and Preneel, 1996; ISO/IEC 10118-3.
+    ///
+    /// ```
+    /// use hashloom::{Ripemd160, digest::Digest};
+    ///
+    /// let digest = Ripemd160::digest(b"abc");
+    /// assert_eq!(digest[..4], [0x8e, 0xb2, 0x08, 0xf7]);
+    /// ```
+    pub struct Ripemd160(Ripemd160Core);
+    oid: "1.3.36.3.2.1";
     impl: FixedHashTraits;
 );
 
@@ -90,4 +189,10 @@ macro_rules! inherent {
 }
 
 inherent!(Sha1, Algorithm::Sha1);
+inherent!(Sha224, Algorithm::Sha224);
 inherent!(Sha256, Algorithm::Sha256);
+inherent!(Sha384, Algorithm::Sha384);
+inherent!(Sha512, Algorithm::Sha512);
+inherent!(Sha512_224, Algorithm::Sha512_224);
+inherent!(Sha512_256, Algorithm::Sha512_256);
+inherent!(Ripemd160, Algorithm::Ripemd160);

@@ -152,8 +152,11 @@ fn algorithms() {
         assert_eq!(algorithm.to_string(), algorithm.name());
         assert_eq!(algorithm.digest_len(), oracle(algorithm, b"").len());
     }
-    for name in ["", "SHA1", "sha-1", "sha1 ", "md5"] {
-        let text = format!("unknown algorithm {name:?}: expected one of sha1, sha256");
+    for name in ["", "SHA1", "sha-1", "sha1 ", "sha512/256", "md5"] {
+        let text = format!(
+            "unknown algorithm {name:?}: expected one of sha1, sha224, sha256, sha384, sha512, sha512-224, sha512-256, \
+             ripemd160"
+        );
         assert_eq!(name.parse::<Algorithm>().unwrap_err().to_string(), text);
     }
 }

@@ -6,7 +6,7 @@ mod common;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::{check_expected, data, oracle_many};
-use hashloom::kernels::{IsaSet, ParseIsaError, RestrictError, chosen, kernels, restrict, unrestrict};
+use hashloom::kernels::{IsaSet, ParseIsaError, RestrictError, chosen, kernels, restrict, restrict_for, unrestrict};
 use hashloom::{Algorithm, Hasher, finalize_many, hash, hash_many, update_many};
 
 /// Holds the others off, and takes the restriction back in the end.
@@ -42,19 +42,30 @@ fn each_isa_alone_is_chosen_and_right() {
                 continue;
             }
         };
+        unrestrict();
+        let has = |algorithm| kernels().any(|kernel| kernel.isa() == name && kernel.computes(algorithm));
         match restrict(isa) {
-            Ok(()) => computing.push(name),
+            Ok(()) => {
+                assert!(Algorithm::ALL.iter().all(|&algorithm| has(algorithm)), "{name}");
+                computing.push(name);
+            }
             Err(RestrictError::NoKernel { isas, algorithm }) => {
                 assert_eq!(isas, isa);
-                assert!(!kernels().any(|kernel| kernel.isa() == name && kernel.computes(algorithm)));
+                assert!(!has(algorithm), "{name} has kernels of {algorithm}");
+                assert_eq!(IsaSet::allowed(), IsaSet::available(), "a failed call must change nothing");
+            }
+            Err(error) => panic!("{error}"),
+        }
+        for &algorithm in Algorithm::ALL {
+            unrestrict();
+            if let Err(error) = restrict_for(isa, algorithm) {
+                assert_eq!(error, RestrictError::NoKernel { isas: isa, algorithm });
+                assert!(!has(algorithm), "{name} has kernels of {algorithm}");
                 assert_eq!(IsaSet::allowed(), IsaSet::available(), "a failed call must change nothing");
                 eprintln!("{name} alone cannot do {algorithm}");
                 continue;
             }
-            Err(error) => panic!("{error}"),
-        }
-        assert_eq!(IsaSet::allowed(), isa);
-        for &algorithm in Algorithm::ALL {
+            assert_eq!(IsaSet::allowed(), isa);
             for nmessages in [1, 2, 3, 4, 7, 8, 15, 16, 17, 1000] {
                 assert_eq!(chosen(algorithm, nmessages).unwrap().isa(), name);
             }
@@ -95,6 +106,7 @@ fn an_empty_set_is_an_error_and_lifts_nothing() {
     restrict(scalar).unwrap();
     let empty = scalar - scalar;
     assert!(empty.is_empty());
+    assert!(matches!(restrict_for(empty, Algorithm::Sha1), Err(RestrictError::NoKernel { .. })));
     let error = restrict(empty).unwrap_err();
     assert!(matches!(error, RestrictError::NoKernel { .. }));
     assert!(error.to_string().ends_with(&format!("available here: {}", IsaSet::available())), "{error}");

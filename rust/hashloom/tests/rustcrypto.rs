@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `Sha1` and `Sha256` in the place of the `sha1` and `sha2` crates' types.
+//! The types in the place of those of the `sha1`, `sha2` and `ripemd` crates.
 
 mod common;
 
@@ -106,39 +106,66 @@ fn hand_over<A: Hash, B: Hash>(data: &[u8], cut: usize) -> Vec<u8> {
     b.expect("B takes what A saved").chain_update(&data[cut..]).finalize().to_vec()
 }
 
+/// Calls a macro with each type and its original.
+macro_rules! each_pair {
+    ($with:ident) => {
+        $with!(hashloom::Sha1, sha1::Sha1);
+        $with!(hashloom::Sha224, sha2::Sha224);
+        $with!(hashloom::Sha256, sha2::Sha256);
+        $with!(hashloom::Sha384, sha2::Sha384);
+        $with!(hashloom::Sha512, sha2::Sha512);
+        $with!(hashloom::Sha512_224, sha2::Sha512_224);
+        $with!(hashloom::Sha512_256, sha2::Sha512_256);
+        $with!(hashloom::Ripemd160, ripemd::Ripemd160);
+    };
+}
+
 #[test]
 fn every_cut_behaves_as_the_originals() {
-    let data = data(200);
-    for cut in 0..=data.len() {
-        assert_eq!(behaviour::<hashloom::Sha1>(&data, cut), behaviour::<sha1::Sha1>(&data, cut), "cut at {cut}");
-        assert_eq!(behaviour::<hashloom::Sha256>(&data, cut), behaviour::<sha2::Sha256>(&data, cut), "cut at {cut}");
-        assert_eq!(keyed::<hashloom::Sha1>(&data, cut), keyed::<sha1::Sha1>(&data, cut), "cut at {cut}");
-        assert_eq!(keyed::<hashloom::Sha256>(&data, cut), keyed::<sha2::Sha256>(&data, cut), "cut at {cut}");
+    macro_rules! check {
+        ($ours:ty, $theirs:ty) => {
+            let data = data(2 * size::<$ours>() + 72);
+            for cut in 0..=data.len() {
+                assert_eq!(behaviour::<$ours>(&data, cut), behaviour::<$theirs>(&data, cut), "cut at {cut}");
+                assert_eq!(keyed::<$ours>(&data, cut), keyed::<$theirs>(&data, cut), "cut at {cut}");
+            }
+        };
     }
+    each_pair!(check);
 }
 
 #[test]
 fn saved_states_are_exchanged_with_the_originals() {
-    let data = data(300);
-    for cut in 0..=data.len() {
-        let (one, two) = (sha1::Sha1::digest(&data).to_vec(), sha2::Sha256::digest(&data).to_vec());
-        assert_eq!(hand_over::<sha1::Sha1, hashloom::Sha1>(&data, cut), one);
-        assert_eq!(hand_over::<hashloom::Sha1, sha1::Sha1>(&data, cut), one);
-        assert_eq!(hand_over::<sha2::Sha256, hashloom::Sha256>(&data, cut), two);
-        assert_eq!(hand_over::<hashloom::Sha256, sha2::Sha256>(&data, cut), two);
+    macro_rules! check {
+        ($ours:ty, $theirs:ty) => {
+            let data = data(300);
+            let digest = <$theirs>::digest(&data).to_vec();
+            for cut in 0..=data.len() {
+                assert_eq!(hand_over::<$theirs, $ours>(&data, cut), digest);
+                assert_eq!(hand_over::<$ours, $theirs>(&data, cut), digest);
+            }
+        };
     }
+    each_pair!(check);
 }
 
 #[test]
 fn a_saved_state_of_an_impossible_length_is_refused() {
-    type Core = <hashloom::Sha256 as CoreProxy>::Core;
-    let mut saved = Core::default().serialize();
+    type Core256 = <hashloom::Sha256 as CoreProxy>::Core;
+    let mut saved = Core256::default().serialize();
     saved[32..].copy_from_slice(&(1_u64 << 55).to_le_bytes());
-    assert!(Core::deserialize(&saved).is_err(), "2^55 blocks are 2^61 bytes, one more than a message may have");
+    assert!(Core256::deserialize(&saved).is_err(), "2^55 blocks are 2^61 bytes, one more than a message may have");
     saved[32..].copy_from_slice(&u64::MAX.to_le_bytes());
-    assert!(Core::deserialize(&saved).is_err());
+    assert!(Core256::deserialize(&saved).is_err());
     saved[32..].copy_from_slice(&((1_u64 << 55) - 1).to_le_bytes());
-    assert!(Core::deserialize(&saved).is_ok());
+    assert!(Core256::deserialize(&saved).is_ok());
+
+    type Core512 = <hashloom::Sha512 as CoreProxy>::Core;
+    let mut saved = Core512::default().serialize();
+    for (nblocks, good) in [(1 << 54, false), (1 << 64, false), (u128::MAX, false), ((1 << 54) - 1, true)] {
+        saved[64..].copy_from_slice(&u128::to_le_bytes(nblocks));
+        assert_eq!(Core512::deserialize(&saved).is_ok(), good, "{nblocks} blocks");
+    }
 }
 
 /// The standard's names; `sha2` 0.11 adds the digest's size to its own, `Sha256_32`.
@@ -153,6 +180,8 @@ fn names() {
     }
     assert_eq!(Name::<hashloom::Sha1>(Default::default()).to_string(), "Sha1");
     assert_eq!(Name::<hashloom::Sha256>(Default::default()).to_string(), "Sha256");
+    assert_eq!(Name::<hashloom::Sha512_256>(Default::default()).to_string(), "Sha512_256");
+    assert_eq!(Name::<hashloom::Ripemd160>(Default::default()).to_string(), "Ripemd160");
 }
 
 #[cfg(feature = "oid")]
@@ -160,16 +189,24 @@ fn names() {
 fn object_identifiers() {
     use hashloom::digest::const_oid::AssociatedOid;
 
-    assert_eq!(hashloom::Sha1::OID, sha1::Sha1::OID);
-    assert_eq!(hashloom::Sha256::OID, sha2::Sha256::OID);
+    macro_rules! check {
+        ($ours:ty, $theirs:ty) => {
+            assert_eq!(<$ours>::OID, <$theirs>::OID);
+        };
+    }
+    each_pair!(check);
 }
 
 #[cfg(feature = "zeroize")]
 #[test]
 fn wiped_on_drop() {
     fn is_wiped<T: hashloom::digest::zeroize::ZeroizeOnDrop>() {}
-    is_wiped::<hashloom::Sha1>();
-    is_wiped::<hashloom::Sha256>();
+    macro_rules! check {
+        ($ours:ty, $theirs:ty) => {
+            is_wiped::<$ours>();
+        };
+    }
+    each_pair!(check);
     is_wiped::<hashloom::Hasher>();
 }
 
@@ -195,6 +232,11 @@ proptest! {
         for (message, digest) in messages.iter().zip(&digests) {
             prop_assert_eq!(digest, &sha2::Sha256::digest(message));
         }
+        let mut digests = vec![Output::<hashloom::Sha384>::default(); messages.len()];
+        hashloom::Sha384::digest_many(&messages, &mut digests);
+        for (message, digest) in messages.iter().zip(&digests) {
+            prop_assert_eq!(digest, &sha2::Sha384::digest(message));
+        }
     }
 
     #[test]
@@ -202,5 +244,7 @@ proptest! {
         let cut = cut.index(data.len() + 1);
         prop_assert_eq!(behaviour::<hashloom::Sha1>(&data, cut), behaviour::<sha1::Sha1>(&data, cut));
         prop_assert_eq!(behaviour::<hashloom::Sha256>(&data, cut), behaviour::<sha2::Sha256>(&data, cut));
+        prop_assert_eq!(behaviour::<hashloom::Sha512>(&data, cut), behaviour::<sha2::Sha512>(&data, cut));
+        prop_assert_eq!(behaviour::<hashloom::Ripemd160>(&data, cut), behaviour::<ripemd::Ripemd160>(&data, cut));
     }
 }

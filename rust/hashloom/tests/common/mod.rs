@@ -8,11 +8,17 @@ use hashloom::Algorithm;
 use hashloom::kernels::{IsaSet, Kernel, ParseIsaError, kernels};
 use sha2::Digest;
 
-/// The digest by RustCrypto's `sha1` and `sha2`, which share no code with this project.
+/// The digest by RustCrypto's `sha1`, `sha2` and `ripemd`, which share no code with this project.
 pub fn oracle(algorithm: Algorithm, message: &[u8]) -> Vec<u8> {
     match algorithm {
         Algorithm::Sha1 => sha1::Sha1::digest(message).to_vec(),
+        Algorithm::Sha224 => sha2::Sha224::digest(message).to_vec(),
         Algorithm::Sha256 => sha2::Sha256::digest(message).to_vec(),
+        Algorithm::Sha384 => sha2::Sha384::digest(message).to_vec(),
+        Algorithm::Sha512 => sha2::Sha512::digest(message).to_vec(),
+        Algorithm::Sha512_224 => sha2::Sha512_224::digest(message).to_vec(),
+        Algorithm::Sha512_256 => sha2::Sha512_256::digest(message).to_vec(),
+        Algorithm::Ripemd160 => ripemd::Ripemd160::digest(message).to_vec(),
         _ => panic!("no oracle for {algorithm}"),
     }
 }
