@@ -58,7 +58,7 @@ impl Reader {
             "info",
             [b"meta version", b"name", b"name.utf-8", b"piece length", b"pieces", b"length", b"files", b"file tree"],
         );
-        check_version(version, tree.is_some(), pieces.is_some())?;
+        check_version(version, tree, pieces.is_some())?;
 
         let (name, name_key) = match name_utf8 {
             Some(value) if value.kind() == Kind::String => (Some(value), "info.name.utf-8"),
@@ -264,14 +264,20 @@ impl Reader {
     }
 }
 
-fn check_version(version: Option<Value<'_>>, has_tree: bool, has_pieces: bool) -> Result<(), Error> {
+fn check_version(version: Option<Value<'_>>, tree: Option<Value<'_>>, has_pieces: bool) -> Result<(), Error> {
     let key = "info.meta version";
-    let Some(value) = version else { return Ok(()) };
+    let Some(value) = version else {
+        return match tree {
+            // Only v2 can be meant, though BEP 52 wants its version beside it.
+            Some(tree) if !has_pieces => Err(at(tree, "info.file tree", Problem::NotYet { version: "v2" })),
+            _ => Ok(()),
+        };
+    };
     let digits = expect(value, Kind::Integer, key)?.digits().unwrap_or_default();
     match value.integer() {
         Some(1) => Ok(()),
         Some(2) => {
-            let hybrid = has_pieces && has_tree;
+            let hybrid = has_pieces && tree.is_some();
             let version = if hybrid { "hybrid (v1 and v2)" } else { "v2" };
             Err(at(value, key, Problem::NotYet { version }))
         }
