@@ -56,7 +56,7 @@ fn read(path: &Path) -> Result<Torrent, String> {
     // One byte more than the limit, so that the parser sees that it is too long.
     let most = limits.nbytes as u64 + 1;
     File::open(path).map_err(failed)?.take(most).read_to_end(&mut bytes).map_err(failed)?;
-    Torrent::parse_within(&bytes, &limits).map_err(|error| format!("{}: {error}", display(path)))
+    Torrent::from_vec(bytes, &limits).map_err(|error| format!("{}: {error}", display(path)))
 }
 
 fn display(path: &Path) -> impl std::fmt::Display {
