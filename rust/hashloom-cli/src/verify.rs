@@ -4,19 +4,24 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hashloom::bencode::Limits;
 use hashloom::torrent::{self, Options, Progress, Report, Torrent, shown};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::Verify;
+use crate::bitfield::Same;
 use crate::json::Json;
 use crate::{EXIT_ERROR, EXIT_INCOMPLETE, bitfield, map, style, summary};
 
 /// Returns the exit status.
 pub fn run(arguments: &Verify) -> Result<u8, String> {
     let torrent = read(&arguments.torrent)?;
+    if let Some(path) = &arguments.bitfield {
+        refuse_content(path, arguments, &torrent)?;
+        bitfield::probe(path).map_err(|error| not_written(path, &error))?;
+    }
     let bar = progress_bar(arguments, &torrent);
     let show = |progress: Progress| bar.set_position(progress.nbytes);
     let mut options = Options::default();
@@ -30,23 +35,66 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
     bar.finish_and_clear();
     let report = report?;
 
-    if let Some(path) = &arguments.bitfield {
-        bitfield::write(path, &report.bitfield())
-            .map_err(|error| format!("{}: the bitfield cannot be written: {error}", display(path)))?;
-    }
+    // What was found is told even if the bitfield cannot be written.
+    let written = match &arguments.bitfield {
+        Some(path) => bitfield::write(path, &report.bitfield()).map_err(|error| not_written(path, &error)),
+        None => Ok(()),
+    };
     let mut out = BufWriter::new(io::stdout().lock());
-    match print(&mut out, arguments, &torrent, &report).and_then(|()| out.flush()) {
+    let printed = match print(&mut out, arguments, &torrent, &report).and_then(|()| out.flush()) {
         // Whoever read the output has seen enough of it.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        other => other.map_err(|error| format!("standard output: {error}"))?,
-    }
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(|error| format!("standard output: {error}")),
+    };
     // Best effort: if standard error is closed, the exit status still tells.
     let _ = summary::troubles(&mut io::stderr().lock(), &report);
+    written.and(printed)?;
     Ok(match report.is_complete() {
         _ if !report.troubles.is_empty() => EXIT_ERROR,
         true => 0,
         false => EXIT_INCOMPLETE,
     })
+}
+
+fn not_written(path: &Path, error: &io::Error) -> String {
+    format!("{}: the bitfield cannot be written: {error}", display(path))
+}
+
+/// Refuses to write the bitfield where the torrent is, or one of the files that it describes, wherever below PATH the
+/// content may be found. Nothing of these is ever changed.
+fn refuse_content(path: &Path, arguments: &Verify, torrent: &Torrent) -> Result<(), String> {
+    let same = Same::new(path);
+    let refused = |what: &str| {
+        Err(format!("{}: the bitfield is not written there: it is {what}. Give another FILE", display(path)))
+    };
+    if same.is(&arguments.torrent) {
+        return refused("the torrent");
+    }
+    // A name is one component of a path, and was checked to be safe.
+    let inner = arguments.path.join(os_path(torrent.name()));
+    if same.is(&arguments.path) || same.is(&inner) {
+        return refused("the content");
+    }
+    for file in torrent.files().filter(|file| !file.attributes.padding) {
+        let file = os_path(file.path);
+        if same.is(&inner.join(&file)) || same.is(&arguments.path.join(&file)) {
+            return refused("a file of the content");
+        }
+    }
+    Ok(())
+}
+
+/// A path from components joined by `/`.
+#[cfg(unix)]
+fn os_path(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
+}
+
+/// A path from components joined by `/`.
+#[cfg(not(unix))]
+fn os_path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(&*String::from_utf8_lossy(bytes))
 }
 
 fn read(path: &Path) -> Result<Torrent, String> {

@@ -179,6 +179,69 @@ fn the_bitfield_is_written_whole_or_not_at_all() {
 }
 
 #[test]
+fn the_bitfield_never_replaces_the_torrent_or_its_content() {
+    let (folder, bytes) = image();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir(path("sub")).unwrap();
+    fs::write(path("have"), "").unwrap();
+    let torrent = fs::read(path("image.torrent")).unwrap();
+    let refused = |file: &str, what: &str| {
+        let output = verify([&path("image.torrent"), &folder.path(), &"--bitfield", &path(file)]);
+        assert_eq!((status(&output), stdout(&output)), (2, ""), "{file}");
+        let message = format!("{file}: the bitfield is not written there: it is {what}");
+        assert!(stderr(&output).contains(&message), "{file}: {}", stderr(&output));
+    };
+    refused("image.torrent", "the torrent");
+    refused("sub/../image.torrent", "the torrent");
+    refused("image", "the content");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("image", path("link")).unwrap();
+        fs::hard_link(path("image.torrent"), path("hard")).unwrap();
+        refused("link", "the content");
+        refused("hard", "the torrent");
+    }
+    assert_eq!(fs::read(path("image.torrent")).unwrap(), torrent);
+    assert_eq!(fs::read(path("image")).unwrap(), bytes);
+    // Where a missing file of the content would be.
+    fs::remove_file(path("image")).unwrap();
+    refused("sub/../image", "the content");
+    let files =
+        b"d4:infod5:filesld6:lengthi1e4:pathl1:a1:beee4:name3:sub12:piece lengthi1e6:pieces20:01234567890123456789ee";
+    fs::write(path("image.torrent"), files).unwrap();
+    fs::create_dir(path("sub/a")).unwrap();
+    refused("sub/a/b", "a file of the content");
+    let output = verify([&path("image.torrent"), &folder.path(), &"-q", &"--bitfield", &path("sub/a/c")]);
+    assert_eq!((status(&output), stderr(&output)), (1, ""));
+}
+
+#[test]
+fn a_bitfield_that_cannot_be_written_is_an_error_at_once() {
+    let (folder, _) = image();
+    let torrent = folder.path().join("image.torrent");
+    for (file, why) in [("no/such/folder", "No such file or directory"), ("", "directory")] {
+        let file = folder.path().join(file);
+        // The content is not looked at: PATH is wrong too, and that is not what is said.
+        let output = verify([&torrent, &"/no/where", &"--bitfield", &file]);
+        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        let message = stderr(&output);
+        assert!(message.contains(": the bitfield cannot be written: ") && message.contains(why), "{message}");
+        assert!(!message.contains(".hashloom-"), "{message}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_report_is_printed_even_if_the_bitfield_is_not_written() {
+    let (folder, _) = image();
+    // A device whose writes fail is not probed.
+    let output = verify([&folder.path().join("image.torrent"), &folder.path(), &"--bitfield", &"/dev/full"]);
+    assert_eq!(status(&output), 2);
+    assert!(stdout(&output).contains("complete: 10 of 10 pieces"), "{}", stdout(&output));
+    assert!(stderr(&output).starts_with("error: /dev/full: the bitfield cannot be written: "), "{}", stderr(&output));
+}
+
+#[test]
 fn a_v2_torrent_without_its_version_is_told_from_a_broken_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.torrent");
