@@ -5,6 +5,8 @@
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
+use std::time::{Duration, Instant};
 
 use hashloom::bencode::Limits;
 use hashloom::torrent::{self, Options, Progress, Report, Torrent, shown};
@@ -15,6 +17,9 @@ use crate::bitfield::Same;
 use crate::json::Json;
 use crate::{EXIT_ERROR, EXIT_INCOMPLETE, bitfield, map, style, summary};
 
+/// So long no bar is drawn: most checks are done by then.
+const QUIET_TIME: Duration = Duration::from_millis(300);
+
 /// Returns the exit status.
 pub fn run(arguments: &Verify) -> Result<u8, String> {
     let torrent = read(&arguments.torrent)?;
@@ -22,10 +27,17 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
         refuse_content(path, arguments, &torrent)?;
         bitfield::probe(path).map_err(|error| not_written(path, &error))?;
     }
-    let bar = progress_bar(arguments, &torrent);
-    let show = |progress: Progress| bar.set_position(progress.nbytes);
+    let started = Instant::now();
+    let bar = progress_bar(&torrent);
+    let drawn = Once::new();
+    let show = |progress: Progress| {
+        if !drawn.is_completed() && started.elapsed() >= QUIET_TIME {
+            drawn.call_once(|| bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10)));
+        }
+        bar.set_position(progress.nbytes);
+    };
     let mut options = Options::default();
-    if !bar.is_hidden() {
+    if !arguments.quiet && io::stderr().is_terminal() {
         options = options.progress(&show);
     }
     if let Some(threads) = arguments.threads {
@@ -131,12 +143,9 @@ fn print(out: &mut impl Write, arguments: &Verify, torrent: &Torrent, report: &R
     summary::verdict(out, torrent, report)
 }
 
-/// A bar on standard error if that is a terminal, else one that shows nothing.
-fn progress_bar(arguments: &Verify, torrent: &Torrent) -> ProgressBar {
-    if arguments.quiet || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::with_draw_target(Some(torrent.total_nbytes()), ProgressDrawTarget::stderr_with_hz(10));
+/// A bar that is not drawn yet but measures the speed.
+fn progress_bar(torrent: &Torrent) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(torrent.total_nbytes()), ProgressDrawTarget::hidden());
     let template = "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left";
     let chars = if style::is_utf8() { "█▉▊▋▌▍▎▏ " } else { "=> " };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
