@@ -40,7 +40,8 @@ pub enum TorrentCommand {
 /// Check files on disk against a torrent.
 ///
 /// Reads every piece, compares its SHA-1 with the torrent's, and says which pieces are right, missing or bad. Nothing on
-/// disk is changed. Torrents of version 1 are checked; version 2 and hybrid ones are not supported yet.
+/// disk is changed but the FILE of --bitfield. Torrents of version 1 are checked; version 2 and hybrid ones are not
+/// supported yet.
 #[derive(Debug, Args)]
 pub struct Verify {
     /// The .torrent file
@@ -63,7 +64,8 @@ pub struct Verify {
     #[arg(long, conflicts_with_all = ["missing", "map"])]
     pub json: bool,
 
-    /// Write the pieces that are right to FILE, one bit each, in the order of BitTorrent's bitfield message
+    /// Write the pieces that are right to FILE, one bit each, in the order of BitTorrent's bitfield message; FILE is
+    /// replaced, but never if it is the torrent or a file of its content
     #[arg(long, value_name = "FILE")]
     pub bitfield: Option<PathBuf>,
 

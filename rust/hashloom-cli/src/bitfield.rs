@@ -2,31 +2,86 @@
 
 //! Writes a file by writing another one and renaming it: there is never half of it.
 
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+/// Whether `path` can be written, as far as can be said before there is anything to write. A check can take hours, and
+/// nothing shall lie about if it is interrupted: so a temporary file is made and removed at once.
+pub fn probe(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if is_special(path) { Ok(()) } else { temporary(&target(path)?).map(drop) }
+}
 
 /// Writes `bytes` to `path`, which is replaced if it exists. Of a symbolic link to a file the file is replaced.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // A device or pipe, such as /dev/stdout, cannot be replaced by renaming.
-    if path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
-        return std::fs::write(path, bytes);
+    if is_special(path) {
+        return fs::write(path, bytes);
     }
-    let target = if path.is_symlink() && path.exists() { Some(path.canonicalize()?) } else { None };
-    let path = target.as_deref().unwrap_or(path);
-    // In the same folder, as renaming does not cross file systems.
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // What any new file gets, less the umask; a temporary file would be the owner's alone.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.prefix(".hashloom-").tempfile_in(folder)?;
-    file.write_all(bytes)?;
+    let path = target(path)?;
+    let mut file = temporary(&path)?;
+    file.as_file_mut().write_all(bytes)?;
     file.persist(path)?;
     Ok(())
+}
+
+/// A device or pipe, such as /dev/stdout, cannot be replaced by renaming.
+fn is_special(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
+fn target(path: &Path) -> io::Result<PathBuf> {
+    if path.is_symlink() && path.exists() { path.canonicalize() } else { Ok(path.to_owned()) }
+}
+
+/// In the same folder as `path`, as renaming does not cross file systems. It gets the permissions of any new file, and
+/// an error does not name it, unlike those of `tempfile_in`.
+fn temporary(path: &Path) -> io::Result<NamedTempFile<File>> {
+    let create = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
+    tempfile::Builder::new().prefix(".hashloom-").make_in(folder(path), create)
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Compares one file with others, by where they are and, if they exist, by what they are.
+pub struct Same {
+    metadata: Option<fs::Metadata>,
+    /// Its folder without links, and its name there.
+    place: Option<(PathBuf, OsString)>,
+}
+
+impl Same {
+    pub fn new(path: &Path) -> Same {
+        let place = path.file_name().and_then(|name| Some((folder(path).canonicalize().ok()?, name.to_owned())));
+        Same { metadata: path.metadata().ok(), place }
+    }
+
+    /// Whether `other` is that file.
+    pub fn is(&self, other: &Path) -> bool {
+        let at_place = |(place, name): &(PathBuf, OsString)| {
+            other.file_name() == Some(name.as_os_str())
+                && folder(other).canonicalize().is_ok_and(|folder| folder == *place)
+        };
+        self.place.as_ref().is_some_and(at_place)
+            || self.metadata.as_ref().is_some_and(|metadata| is_file(metadata, other))
+    }
+}
+
+#[cfg(unix)]
+fn is_file(metadata: &fs::Metadata, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    other.metadata().is_ok_and(|other| (other.dev(), other.ino()) == (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn is_file(_metadata: &fs::Metadata, _other: &Path) -> bool {
+    // There is no stable way to ask; the place has been compared.
+    false
 }

@@ -3,21 +3,25 @@
 //! A report as JSON.
 //!
 //! Names that are not UTF-8 come with replacement characters, and beside them, in `…_hex`, as they are.
+//!
+//! Lists of files and of runs of pieces can be long, so each element is made when it is written.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::path::Path;
 
 use hashloom::torrent::{FileState, PieceState, Report, Torrent};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::units::tenths_of_percent;
 
 #[derive(Serialize)]
-pub struct Json {
+pub struct Json<'a> {
     hashloom: &'static str,
-    torrent: TorrentJson,
-    content: String,
+    torrent: TorrentJson<'a>,
+    content: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    content_hex: Option<String>,
+    content_hex: Option<Hex<'a>>,
     complete: bool,
     /// Of the bytes, rounded down to a tenth.
     percent: f64,
@@ -25,20 +29,21 @@ pub struct Json {
     bytes: Counts,
     bytes_read: u64,
     seconds: f64,
-    /// Runs of pieces of one state, first and last piece included.
-    ranges: Vec<RangeJson>,
+    ranges: Ranges<'a>,
     /// BEP 3's order of bits, in hexadecimal.
-    bitfield: String,
-    files: Vec<FileJson>,
-    errors: Vec<ErrorJson>,
+    bitfield: Bitfield<'a>,
+    files: Files<'a>,
+    errors: Errors<'a>,
 }
 
 #[derive(Serialize)]
-struct TorrentJson {
-    path: String,
-    name: String,
+struct TorrentJson<'a> {
+    path: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    name_hex: Option<String>,
+    path_hex: Option<Hex<'a>>,
+    name: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name_hex: Option<Hex<'a>>,
     version: &'static str,
     info_hash: String,
     length: u64,
@@ -49,6 +54,18 @@ struct TorrentJson {
     notes: Vec<String>,
     note_count: usize,
 }
+
+/// Runs of pieces of one state, first and last piece included.
+struct Ranges<'a>(&'a Report);
+
+struct Bitfield<'a>(&'a Report);
+
+struct Files<'a>(&'a Torrent, &'a Report);
+
+struct Errors<'a>(&'a Report);
+
+/// Bytes as text in hexadecimal.
+struct Hex<'a>(&'a [u8]);
 
 #[derive(Serialize)]
 struct Counts {
@@ -67,10 +84,10 @@ struct RangeJson {
 }
 
 #[derive(Serialize)]
-struct FileJson {
-    path: String,
+struct FileJson<'a> {
+    path: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    path_hex: Option<String>,
+    path_hex: Option<Hex<'a>>,
     state: &'static str,
     length: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,15 +127,69 @@ pub fn file_state_name(state: FileState) -> &'static str {
     }
 }
 
-fn text(bytes: &[u8]) -> (String, Option<String>) {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => (text.to_owned(), None),
-        Err(_) => (String::from_utf8_lossy(bytes).into_owned(), Some(hex(bytes))),
-    }
+fn text(bytes: &[u8]) -> (Cow<'_, str>, Option<Hex<'_>>) {
+    let text = String::from_utf8_lossy(bytes);
+    // Borrowed if it is all UTF-8.
+    let hex = matches!(text, Cow::Owned(_)).then_some(Hex(bytes));
+    (text, hex)
 }
 
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    Hex(bytes).to_string()
+}
+
+impl fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl Serialize for Hex<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Serialize for Bitfield<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Hex(&self.0.bitfield()).serialize(serializer)
+    }
+}
+
+impl Serialize for Ranges<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.ranges().map(|(state, range)| RangeJson {
+            state: state_name(state),
+            first: range.start,
+            last: range.end - 1,
+        }))
+    }
+}
+
+impl Serialize for Files<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Files(torrent, report) = self;
+        serializer.collect_seq(torrent.files().zip(&report.files).map(|(file, found)| {
+            let (path, path_hex) = text(file.path);
+            let pieces = torrent.pieces_of_file(file.index);
+            FileJson {
+                path,
+                path_hex,
+                state: file_state_name(found.state),
+                length: file.nbytes,
+                found_length: found.found_nbytes,
+                first_piece: (!pieces.is_empty()).then_some(pieces.start),
+                last_piece: pieces.end.checked_sub(1).filter(|_| !pieces.is_empty()),
+            }
+        }))
+    }
+}
+
+impl Serialize for Errors<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let errors = self.0.troubles.iter();
+        serializer.collect_seq(errors.map(|trouble| ErrorJson { file: trouble.file, message: trouble.to_string() }))
+    }
 }
 
 fn counts(total: u64, count: impl Fn(PieceState) -> u64) -> Counts {
@@ -131,29 +202,17 @@ fn counts(total: u64, count: impl Fn(PieceState) -> u64) -> Counts {
     }
 }
 
-impl Json {
-    pub fn new(torrent_path: &Path, torrent: &Torrent, report: &Report) -> Json {
+impl<'a> Json<'a> {
+    pub fn new(torrent_path: &'a Path, torrent: &'a Torrent, report: &'a Report) -> Json<'a> {
+        let (path, path_hex) = text(torrent_path.as_os_str().as_encoded_bytes());
         let (name, name_hex) = text(torrent.name());
         let (content, content_hex) = text(report.content.as_os_str().as_encoded_bytes());
         let bytes = counts(torrent.total_nbytes(), |state| report.nbytes(torrent, state));
-        let file = |index: usize| {
-            let file = torrent.file(index);
-            let (path, path_hex) = text(file.path);
-            let pieces = torrent.pieces_of_file(index);
-            FileJson {
-                path,
-                path_hex,
-                state: file_state_name(report.files[index].state),
-                length: file.nbytes,
-                found_length: report.files[index].found_nbytes,
-                first_piece: (!pieces.is_empty()).then_some(pieces.start),
-                last_piece: pieces.end.checked_sub(1).filter(|_| !pieces.is_empty()),
-            }
-        };
         Json {
             hashloom: env!("CARGO_PKG_VERSION"),
             torrent: TorrentJson {
-                path: torrent_path.to_string_lossy().into_owned(),
+                path,
+                path_hex,
                 name,
                 name_hex,
                 version: "v1",
@@ -173,17 +232,10 @@ impl Json {
             bytes,
             bytes_read: report.nbytes_read,
             seconds: report.elapsed.as_secs_f64(),
-            ranges: report
-                .ranges()
-                .map(|(state, range)| RangeJson { state: state_name(state), first: range.start, last: range.end - 1 })
-                .collect(),
-            bitfield: hex(&report.bitfield()),
-            files: (0..torrent.file_count()).map(file).collect(),
-            errors: report
-                .troubles
-                .iter()
-                .map(|trouble| ErrorJson { file: trouble.file, message: trouble.to_string() })
-                .collect(),
+            ranges: Ranges(report),
+            bitfield: Bitfield(report),
+            files: Files(torrent, report),
+            errors: Errors(report),
         }
     }
 }

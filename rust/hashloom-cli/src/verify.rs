@@ -4,23 +4,40 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+use std::time::{Duration, Instant};
 
 use hashloom::bencode::Limits;
 use hashloom::torrent::{self, Options, Progress, Report, Torrent, shown};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::Verify;
+use crate::bitfield::Same;
 use crate::json::Json;
 use crate::{EXIT_ERROR, EXIT_INCOMPLETE, bitfield, map, style, summary};
+
+/// So long no bar is drawn: most checks are done by then.
+const QUIET_TIME: Duration = Duration::from_millis(300);
 
 /// Returns the exit status.
 pub fn run(arguments: &Verify) -> Result<u8, String> {
     let torrent = read(&arguments.torrent)?;
-    let bar = progress_bar(arguments, &torrent);
-    let show = |progress: Progress| bar.set_position(progress.nbytes);
+    if let Some(path) = &arguments.bitfield {
+        refuse_content(path, arguments, &torrent)?;
+        bitfield::probe(path).map_err(|error| not_written(path, &error))?;
+    }
+    let started = Instant::now();
+    let bar = progress_bar(&torrent);
+    let drawn = Once::new();
+    let show = |progress: Progress| {
+        if !drawn.is_completed() && started.elapsed() >= QUIET_TIME {
+            drawn.call_once(|| bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10)));
+        }
+        bar.set_position(progress.nbytes);
+    };
     let mut options = Options::default();
-    if !bar.is_hidden() {
+    if !arguments.quiet && io::stderr().is_terminal() {
         options = options.progress(&show);
     }
     if let Some(threads) = arguments.threads {
@@ -30,23 +47,66 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
     bar.finish_and_clear();
     let report = report?;
 
-    if let Some(path) = &arguments.bitfield {
-        bitfield::write(path, &report.bitfield())
-            .map_err(|error| format!("{}: the bitfield cannot be written: {error}", display(path)))?;
-    }
+    // What was found is told even if the bitfield cannot be written.
+    let written = match &arguments.bitfield {
+        Some(path) => bitfield::write(path, &report.bitfield()).map_err(|error| not_written(path, &error)),
+        None => Ok(()),
+    };
     let mut out = BufWriter::new(io::stdout().lock());
-    match print(&mut out, arguments, &torrent, &report).and_then(|()| out.flush()) {
+    let printed = match print(&mut out, arguments, &torrent, &report).and_then(|()| out.flush()) {
         // Whoever read the output has seen enough of it.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        other => other.map_err(|error| format!("standard output: {error}"))?,
-    }
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(|error| format!("standard output: {error}")),
+    };
     // Best effort: if standard error is closed, the exit status still tells.
     let _ = summary::troubles(&mut io::stderr().lock(), &report);
+    written.and(printed)?;
     Ok(match report.is_complete() {
         _ if !report.troubles.is_empty() => EXIT_ERROR,
         true => 0,
         false => EXIT_INCOMPLETE,
     })
+}
+
+fn not_written(path: &Path, error: &io::Error) -> String {
+    format!("{}: the bitfield cannot be written: {error}", display(path))
+}
+
+/// Refuses to write the bitfield where the torrent is, or one of the files that it describes, wherever below PATH the
+/// content may be found. Nothing of these is ever changed.
+fn refuse_content(path: &Path, arguments: &Verify, torrent: &Torrent) -> Result<(), String> {
+    let same = Same::new(path);
+    let refused = |what: &str| {
+        Err(format!("{}: the bitfield is not written there: it is {what}. Give another FILE", display(path)))
+    };
+    if same.is(&arguments.torrent) {
+        return refused("the torrent");
+    }
+    // A name is one component of a path, and was checked to be safe.
+    let inner = arguments.path.join(os_path(torrent.name()));
+    if same.is(&arguments.path) || same.is(&inner) {
+        return refused("the content");
+    }
+    for file in torrent.files().filter(|file| !file.attributes.padding) {
+        let file = os_path(file.path);
+        if same.is(&inner.join(&file)) || same.is(&arguments.path.join(&file)) {
+            return refused("a file of the content");
+        }
+    }
+    Ok(())
+}
+
+/// A path from components joined by `/`.
+#[cfg(unix)]
+fn os_path(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
+}
+
+/// A path from components joined by `/`.
+#[cfg(not(unix))]
+fn os_path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(&*String::from_utf8_lossy(bytes))
 }
 
 fn read(path: &Path) -> Result<Torrent, String> {
@@ -56,7 +116,7 @@ fn read(path: &Path) -> Result<Torrent, String> {
     // One byte more than the limit, so that the parser sees that it is too long.
     let most = limits.nbytes as u64 + 1;
     File::open(path).map_err(failed)?.take(most).read_to_end(&mut bytes).map_err(failed)?;
-    Torrent::parse_within(&bytes, &limits).map_err(|error| format!("{}: {error}", display(path)))
+    Torrent::from_vec(bytes, &limits).map_err(|error| format!("{}: {error}", display(path)))
 }
 
 fn display(path: &Path) -> impl std::fmt::Display {
@@ -83,12 +143,9 @@ fn print(out: &mut impl Write, arguments: &Verify, torrent: &Torrent, report: &R
     summary::verdict(out, torrent, report)
 }
 
-/// A bar on standard error if that is a terminal, else one that shows nothing.
-fn progress_bar(arguments: &Verify, torrent: &Torrent) -> ProgressBar {
-    if arguments.quiet || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::with_draw_target(Some(torrent.total_nbytes()), ProgressDrawTarget::stderr_with_hz(10));
+/// A bar that is not drawn yet but measures the speed.
+fn progress_bar(torrent: &Torrent) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(torrent.total_nbytes()), ProgressDrawTarget::hidden());
     let template = "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left";
     let chars = if style::is_utf8() { "█▉▊▋▌▍▎▏ " } else { "=> " };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());

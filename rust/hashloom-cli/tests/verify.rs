@@ -178,6 +178,79 @@ fn the_bitfield_is_written_whole_or_not_at_all() {
     assert_eq!(names.len(), 3, "nothing else is left: {names:?}");
 }
 
+#[test]
+fn the_bitfield_never_replaces_the_torrent_or_its_content() {
+    let (folder, bytes) = image();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir(path("sub")).unwrap();
+    fs::write(path("have"), "").unwrap();
+    let torrent = fs::read(path("image.torrent")).unwrap();
+    let refused = |file: &str, what: &str| {
+        let output = verify([&path("image.torrent"), &folder.path(), &"--bitfield", &path(file)]);
+        assert_eq!((status(&output), stdout(&output)), (2, ""), "{file}");
+        let message = format!("{file}: the bitfield is not written there: it is {what}");
+        assert!(stderr(&output).contains(&message), "{file}: {}", stderr(&output));
+    };
+    refused("image.torrent", "the torrent");
+    refused("sub/../image.torrent", "the torrent");
+    refused("image", "the content");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("image", path("link")).unwrap();
+        fs::hard_link(path("image.torrent"), path("hard")).unwrap();
+        refused("link", "the content");
+        refused("hard", "the torrent");
+    }
+    assert_eq!(fs::read(path("image.torrent")).unwrap(), torrent);
+    assert_eq!(fs::read(path("image")).unwrap(), bytes);
+    // Where a missing file of the content would be.
+    fs::remove_file(path("image")).unwrap();
+    refused("sub/../image", "the content");
+    let files =
+        b"d4:infod5:filesld6:lengthi1e4:pathl1:a1:beee4:name3:sub12:piece lengthi1e6:pieces20:01234567890123456789ee";
+    fs::write(path("image.torrent"), files).unwrap();
+    fs::create_dir(path("sub/a")).unwrap();
+    refused("sub/a/b", "a file of the content");
+    let output = verify([&path("image.torrent"), &folder.path(), &"-q", &"--bitfield", &path("sub/a/c")]);
+    assert_eq!((status(&output), stderr(&output)), (1, ""));
+}
+
+#[test]
+fn a_bitfield_that_cannot_be_written_is_an_error_at_once() {
+    let (folder, _) = image();
+    let torrent = folder.path().join("image.torrent");
+    for (file, why) in [("no/such/folder", "No such file or directory"), ("", "directory")] {
+        let file = folder.path().join(file);
+        // The content is not looked at: PATH is wrong too, and that is not what is said.
+        let output = verify([&torrent, &"/no/where", &"--bitfield", &file]);
+        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        let message = stderr(&output);
+        assert!(message.contains(": the bitfield cannot be written: ") && message.contains(why), "{message}");
+        assert!(!message.contains(".hashloom-"), "{message}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_report_is_printed_even_if_the_bitfield_is_not_written() {
+    let (folder, _) = image();
+    // A device whose writes fail is not probed.
+    let output = verify([&folder.path().join("image.torrent"), &folder.path(), &"--bitfield", &"/dev/full"]);
+    assert_eq!(status(&output), 2);
+    assert!(stdout(&output).contains("complete: 10 of 10 pieces"), "{}", stdout(&output));
+    assert!(stderr(&output).starts_with("error: /dev/full: the bitfield cannot be written: "), "{}", stderr(&output));
+}
+
+#[test]
+fn a_v2_torrent_without_its_version_is_told_from_a_broken_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.torrent");
+    fs::write(&path, b"d4:infod9:file treede4:name1:x12:piece lengthi16384eee").unwrap();
+    let output = verify([&path, &folder.path()]);
+    assert_eq!((status(&output), stdout(&output)), (2, ""));
+    assert!(stderr(&output).contains("info.file tree, byte 19: this is a v2 torrent (BEP 52)"), "{}", stderr(&output));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_to_the_bitfield_stays_one() {
@@ -270,7 +343,8 @@ fn a_file_that_cannot_be_read_exits_with_2_and_the_rest_is_checked() {
 fn names_cannot_steer_the_terminal_and_json_keeps_their_bytes() {
     let torrent = b"d4:infod6:lengthi0e4:name9:\x1b[2J\xe2\x80\xae\xff\x0712:piece lengthi1e6:pieces0:ee";
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("x.torrent");
+    use std::os::unix::ffi::OsStrExt;
+    let path = folder.path().join(std::ffi::OsStr::from_bytes(b"\xff.torrent"));
     fs::write(&path, torrent).unwrap();
     let output = verify([&path, &folder.path(), &"--missing"]);
     assert_eq!(status(&output), 1);
@@ -278,6 +352,7 @@ fn names_cannot_steer_the_terminal_and_json_keeps_their_bytes() {
     assert!(output.stdout.iter().all(|&byte| byte == b'\n' || byte >= b' '));
     let output = verify([&path, &folder.path(), &"--json"]);
     let object: Value = serde_json::from_str(stdout(&output)).unwrap();
+    assert!(object["torrent"]["path_hex"].as_str().unwrap().ends_with("2fff2e746f7272656e74"));
     assert_eq!(object["torrent"]["name_hex"], "1b5b324ae280aeff07");
     assert_eq!(object["files"][0]["path_hex"], "1b5b324ae280aeff07");
     assert_eq!(object["files"][0]["state"], "missing");
@@ -342,25 +417,52 @@ fn memory_stays_below_64_mib() {
     torrent.extend(b"ee");
     fs::write(folder.path().join("many.torrent"), torrent).unwrap();
     for threads in ["1", "500"] {
-        let mut child = hashloom()
-            .args(["torrent", "verify", "many.torrent", "--threads", threads])
-            .current_dir(&folder)
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        // The high-water mark is read again and again until the program has ended.
-        let mut peak = 0;
-        let status = loop {
-            if let Some(status) = child.try_wait().unwrap() {
-                break status;
-            }
-            let text = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-            let mark =
-                text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse().ok());
-            peak = peak.max(mark.unwrap_or(0u64));
-        };
-        assert!(status.success(), "{threads} threads");
+        let (status, peak) = peak_kib(folder.path(), &["many.torrent", "--threads", threads]);
+        assert_eq!(status, 0, "{threads} threads");
         assert!(peak < 64 << 10, "{threads} threads: {peak} KiB");
         eprintln!("{threads} threads: {peak} KiB at most");
     }
+}
+
+/// The exit status of a check in `folder`, and the most memory it had.
+#[cfg(target_os = "linux")]
+fn peak_kib(folder: &Path, arguments: &[&str]) -> (i32, u64) {
+    let mut command = hashloom();
+    command.args(["torrent", "verify"]).args(arguments).current_dir(folder).stdout(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    // The high-water mark is read again and again until the program has ended.
+    let mut peak = 0;
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return (status.code().unwrap(), peak);
+        }
+        let text = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let mark = text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse().ok());
+        peak = peak.max(mark.unwrap_or(0u64));
+    }
+}
+
+/// The digests are in memory once, and nothing of the output is collected: a second copy would break these bounds.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_beyond_a_large_torrent_is_little() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |torrent: Vec<u8>, most_kib: u64, what: &str| {
+        fs::write(folder.path().join("large.torrent"), &torrent).unwrap();
+        for output in ["--quiet", "--json"] {
+            let (status, peak) = peak_kib(folder.path(), &["large.torrent", "--threads=1", output]);
+            assert_eq!(status, 1, "{what}");
+            let beyond = peak.saturating_sub(torrent.len() as u64 >> 10);
+            assert!(beyond < most_kib, "{what}, {output}: {beyond} KiB more than the torrent");
+            eprintln!("{what}, {output}: {beyond} KiB more than the torrent");
+        }
+    };
+    let mut torrent = b"d4:infod6:lengthi1000000e4:name1:x12:piece lengthi1e6:pieces20000000:".to_vec();
+    torrent.resize(torrent.len() + 20_000_000, b'x');
+    torrent.extend_from_slice(b"ee");
+    check(torrent, 14 << 10, "1 000 000 pieces");
+    let mut torrent = b"d4:infod5:filesl".to_vec();
+    (0..100_000).for_each(|i| torrent.extend_from_slice(format!("d6:lengthi1e4:pathl3:dir6:{i:06}ee").as_bytes()));
+    torrent.extend_from_slice(b"e4:name1:x12:piece lengthi1000000e6:pieces20:xxxxxxxxxxxxxxxxxxxxee");
+    check(torrent, 14 << 10, "100 000 files");
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::beneath::{OpenError, Opened, Root, open_regular};
@@ -89,10 +89,10 @@ pub(crate) enum Place {
     File(PathBuf),
 }
 
-const UNKNOWN: u8 = 0;
-const PRESENT: u8 = 1;
-const MISSING: u8 = 2;
-const FAILED: u8 = 3;
+/// What is known of a file in 8 bytes: its length if it is present, which is below 2^63, else one of these.
+const UNKNOWN: u64 = u64::MAX;
+const MISSING: u64 = u64::MAX - 1;
+const FAILED: u64 = u64::MAX - 2;
 
 /// What is known of a file when all is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,8 +109,8 @@ pub(crate) struct Files<'a> {
     place: &'a Place,
     /// The path of a file below the folder.
     path_of: &'a (dyn Fn(usize) -> PathBuf + Sync),
-    states: Vec<AtomicU8>,
-    found_nbytes: Vec<AtomicU64>,
+    /// What is known of each.
+    known: Vec<AtomicU64>,
     open: Mutex<Open>,
     troubles: Mutex<BTreeMap<usize, Trouble>>,
 }
@@ -130,8 +130,7 @@ impl<'a> Files<'a> {
         Files {
             place,
             path_of,
-            states: (0..count).map(|_| AtomicU8::new(UNKNOWN)).collect(),
-            found_nbytes: (0..count).map(|_| AtomicU64::new(0)).collect(),
+            known: (0..count).map(|_| AtomicU64::new(UNKNOWN)).collect(),
             open: Mutex::default(),
             troubles: Mutex::default(),
         }
@@ -149,7 +148,7 @@ impl<'a> Files<'a> {
     }
 
     fn shared(&self, index: usize) -> Result<Arc<OpenFile>, Absent> {
-        match self.states[index].load(Ordering::Relaxed) {
+        match self.known[index].load(Ordering::Relaxed) {
             MISSING => return Err(Absent::Missing),
             FAILED => return Err(Absent::Failed),
             _ => {}
@@ -162,13 +161,12 @@ impl<'a> Files<'a> {
         match self.open_file(index) {
             Ok(opened) => {
                 let holes = holes::has_holes(&opened.file, opened.nbytes);
-                self.found_nbytes[index].store(opened.nbytes, Ordering::Relaxed);
-                self.states[index].store(PRESENT, Ordering::Relaxed);
+                self.known[index].store(opened.nbytes, Ordering::Relaxed);
                 let file = OpenFile { file: opened.file, nbytes: opened.nbytes, holes };
                 Ok(lock(&self.open).keep(index, Arc::new(file)))
             }
             Err(OpenError::Missing) => {
-                self.states[index].store(MISSING, Ordering::Relaxed);
+                self.known[index].store(MISSING, Ordering::Relaxed);
                 Err(Absent::Missing)
             }
             Err(error) => {
@@ -178,7 +176,7 @@ impl<'a> Files<'a> {
                     OpenError::Io(error) => Trouble::Open(error),
                     OpenError::Missing => Trouble::Open(io::ErrorKind::NotFound.into()),
                 };
-                self.states[index].store(FAILED, Ordering::Relaxed);
+                self.known[index].store(FAILED, Ordering::Relaxed);
                 self.trouble(index, trouble);
                 Err(Absent::Failed)
             }
@@ -220,11 +218,11 @@ impl<'a> Files<'a> {
 
     /// What is known of a file.
     pub(crate) fn known(&self, index: usize) -> Known {
-        match self.states[index].load(Ordering::Relaxed) {
-            PRESENT => Known::Present(self.found_nbytes[index].load(Ordering::Relaxed)),
+        match self.known[index].load(Ordering::Relaxed) {
             MISSING => Known::Missing,
             FAILED => Known::Failed,
-            _ => Known::Unknown,
+            UNKNOWN => Known::Unknown,
+            nbytes => Known::Present(nbytes),
         }
     }
 

@@ -20,20 +20,45 @@ impl Span {
     }
 }
 
+/// The places of all files, which follow each other without gaps, in 8 bytes a file: there can be ten million.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Spans {
+    /// For each file twice the offset of its end, plus 1 if it is padding.
+    ends: Vec<u64>,
+}
+
+impl Spans {
+    /// Adds a file after the last. The length of all together must stay below 2^63.
+    pub(crate) fn push(&mut self, nbytes: u64, padding: bool) {
+        let end = self.total_nbytes() + nbytes;
+        debug_assert!(end <= i64::MAX as u64);
+        self.ends.push(end << 1 | u64::from(padding));
+    }
+
+    pub(crate) fn total_nbytes(&self) -> u64 {
+        self.ends.last().map_or(0, |end| end >> 1)
+    }
+
+    fn get(&self, file: usize) -> Span {
+        let offset = if file == 0 { 0 } else { self.ends[file - 1] >> 1 };
+        let end = self.ends[file];
+        Span { offset, nbytes: (end >> 1) - offset, padding: end & 1 != 0 }
+    }
+}
+
 /// Files laid end to end, in pieces.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
     piece_nbytes: u64,
-    total_nbytes: u64,
-    /// Without gaps, in order; some may be empty.
-    spans: Vec<Span>,
+    /// Some may be empty.
+    spans: Spans,
 }
 
 impl Layout {
-    /// `spans` follow each other without gaps from 0 to `total_nbytes`; `piece_nbytes` is not 0.
-    pub(crate) fn new(piece_nbytes: u64, total_nbytes: u64, spans: Vec<Span>) -> Layout {
-        debug_assert!(piece_nbytes > 0 && spans.last().map_or(0, Span::end) == total_nbytes);
-        Layout { piece_nbytes, total_nbytes, spans }
+    /// `piece_nbytes` is not 0.
+    pub(crate) fn new(piece_nbytes: u64, spans: Spans) -> Layout {
+        debug_assert!(piece_nbytes > 0);
+        Layout { piece_nbytes, spans }
     }
 
     pub(crate) fn piece_nbytes(&self) -> u64 {
@@ -41,26 +66,26 @@ impl Layout {
     }
 
     pub(crate) fn total_nbytes(&self) -> u64 {
-        self.total_nbytes
+        self.spans.total_nbytes()
     }
 
     pub(crate) fn piece_count(&self) -> u64 {
-        self.total_nbytes.div_ceil(self.piece_nbytes)
+        self.total_nbytes().div_ceil(self.piece_nbytes)
     }
 
     /// The bytes of the content that a piece covers; empty beyond the last.
     pub(crate) fn piece_range(&self, piece: u64) -> Range<u64> {
-        let start = piece.saturating_mul(self.piece_nbytes).min(self.total_nbytes);
-        start..start.saturating_add(self.piece_nbytes).min(self.total_nbytes)
+        let start = piece.saturating_mul(self.piece_nbytes).min(self.total_nbytes());
+        start..start.saturating_add(self.piece_nbytes).min(self.total_nbytes())
     }
 
     pub(crate) fn span(&self, file: usize) -> Span {
-        self.spans[file]
+        self.spans.get(file)
     }
 
     /// The file that has byte `offset` of the content, which must be below its total length. Never an empty file.
     pub(crate) fn file_at(&self, offset: u64) -> usize {
-        self.spans.partition_point(|span| span.end() <= offset)
+        self.spans.ends.partition_point(|end| end >> 1 <= offset)
     }
 
     /// The files that have bytes in `range`, and empty ones among them.
@@ -77,15 +102,9 @@ mod tests {
     use super::*;
 
     fn layout(piece_nbytes: u64, lengths: &[u64]) -> Layout {
-        let mut total = 0;
-        let spans = lengths
-            .iter()
-            .map(|&nbytes| {
-                total += nbytes;
-                Span { offset: total - nbytes, nbytes, padding: false }
-            })
-            .collect();
-        Layout::new(piece_nbytes, total, spans)
+        let mut spans = Spans::default();
+        lengths.iter().for_each(|&nbytes| spans.push(nbytes, false));
+        Layout::new(piece_nbytes, spans)
     }
 
     #[test]
@@ -102,6 +121,6 @@ mod tests {
         let layout = layout(1 << 32, &[i64::MAX as u64]);
         assert_eq!(layout.piece_count(), 1 << 31);
         assert_eq!(layout.piece_range(u64::MAX), i64::MAX as u64..i64::MAX as u64);
-        assert_eq!(Layout::new(1, 0, Vec::new()).piece_count(), 0);
+        assert_eq!(Layout::new(1, Spans::default()).piece_count(), 0);
     }
 }

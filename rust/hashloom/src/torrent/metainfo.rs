@@ -2,11 +2,14 @@
 
 //! A torrent's metainfo (BEP 3, BEP 47), checked as it is read: what this accepts can be verified.
 
+use std::ops::Range;
+
 use super::error::{Error, Problem};
+use super::names::Names;
 use super::paths::{Platform, check_component};
-use super::{Attributes, MAX_PIECE_NBYTES, Note, NoteKind, PathSpan, Torrent};
+use super::{Attributes, MAX_PIECE_NBYTES, Note, NoteKind, Torrent};
 use crate::bencode::{self, Kind, Value};
-use crate::engine::layout::{Layout, Span};
+use crate::engine::layout::{Layout, Spans};
 
 /// Bytes of a digest in `pieces`.
 const DIGEST_NBYTES: usize = 20;
@@ -15,13 +18,17 @@ const DIGEST_NBYTES: usize = 20;
 struct Reader {
     notes: Vec<Note>,
     note_count: usize,
-    spans: Vec<Span>,
-    paths: Vec<u8>,
-    files: Vec<PathSpan>,
-    total_nbytes: u64,
+    spans: Spans,
+    names: Names,
 }
 
-pub(super) fn parse(bytes: &[u8], limits: &bencode::Limits, platform: Platform) -> Result<Torrent, Error> {
+/// Reads a torrent, and where in `bytes` its digests are. The torrent comes without them, so that the caller can keep
+/// them where they are or copy them: they are most of a torrent.
+pub(super) fn parse(
+    bytes: &[u8],
+    limits: &bencode::Limits,
+    platform: Platform,
+) -> Result<(Torrent, Range<usize>), Error> {
     let document = bencode::parse(bytes, limits).map_err(|error| Error {
         offset: error.offset,
         key: String::new(),
@@ -34,10 +41,8 @@ pub(super) fn parse(bytes: &[u8], limits: &bencode::Limits, platform: Platform) 
             .map(|note| Note { key: String::new(), kind: NoteKind::Bencode(note.clone()) })
             .collect(),
         note_count: document.note_count(),
-        spans: Vec::new(),
-        paths: Vec::new(),
-        files: Vec::new(),
-        total_nbytes: 0,
+        spans: Spans::default(),
+        names: Names::default(),
     };
     let root = document.root();
     expect(root, Kind::Dictionary, "")?;
@@ -47,13 +52,13 @@ pub(super) fn parse(bytes: &[u8], limits: &bencode::Limits, platform: Platform) 
 }
 
 impl Reader {
-    fn info(mut self, info: Value<'_>, platform: Platform) -> Result<Torrent, Error> {
+    fn info(mut self, info: Value<'_>, platform: Platform) -> Result<(Torrent, Range<usize>), Error> {
         let [version, name, name_utf8, piece_length, pieces, length, files, tree] = self.keys(
             info,
             "info",
             [b"meta version", b"name", b"name.utf-8", b"piece length", b"pieces", b"length", b"files", b"file tree"],
         );
-        check_version(version, tree.is_some(), pieces.is_some())?;
+        check_version(version, tree, pieces.is_some())?;
 
         let (name, name_key) = match name_utf8 {
             Some(value) if value.kind() == Kind::String => (Some(value), "info.name.utf-8"),
@@ -99,29 +104,30 @@ impl Reader {
                     return Err(at(info, "info.length (or info.files)", Problem::Missing));
                 };
                 let attributes = self.attributes(info, "info");
-                self.paths.extend_from_slice(name);
-                self.file(0, attributes, Some(length), info, None)?;
+                self.names.push_component(name);
+                self.file(attributes, Some(length), info, None)?;
             }
         }
 
-        let layout = Layout::new(piece_nbytes, self.total_nbytes, self.spans);
+        let layout = Layout::new(piece_nbytes, self.spans);
         let found = (digests.len() / DIGEST_NBYTES) as u64;
         if found != layout.piece_count() {
-            let total_nbytes = self.total_nbytes;
+            let total_nbytes = layout.total_nbytes();
             let problem = Problem::PieceCount { expected: layout.piece_count(), found, total_nbytes, piece_nbytes };
             return Err(at(pieces, "info.pieces", problem));
         }
-        Ok(Torrent {
+        let end = pieces.span().end;
+        let torrent = Torrent {
             info_hash: super::sha1(info.raw()),
             name: name.into(),
             layout,
-            digests: digests.into(),
+            digests: Vec::new(),
             single_file,
-            files: self.files,
-            paths: self.paths,
+            names: self.names,
             notes: self.notes,
             note_count: self.note_count,
-        })
+        };
+        Ok((torrent, end - digests.len()..end))
     }
 
     fn file_list(&mut self, list: Value<'_>, platform: Platform) -> Result<(), Error> {
@@ -137,7 +143,6 @@ impl Reader {
                 Some(value) if value.kind() == Kind::List => (Some(value), "path.utf-8"),
                 _ => (path, "path"),
             };
-            let start = self.paths.len();
             match path {
                 // A padding file is never opened; not every program gives it a path.
                 None if attributes.padding => {}
@@ -148,17 +153,16 @@ impl Reader {
                     error
                 })?,
             }
-            self.file(start, attributes, length, entry, Some(index))?;
+            self.file(attributes, length, entry, Some(index))?;
         }
-        match self.files.is_empty() {
+        match self.names.len() == 0 {
             true => Err(at(list, "info.files", Problem::NoFiles)),
             false => Ok(()),
         }
     }
 
-    /// Appends the components of a path to `paths`, joined by `/`. An error's key has only the component's index.
+    /// Appends the components of a path to `names`. An error's key has only the component's index.
     fn path(&mut self, list: Value<'_>, attributes: Attributes, platform: Platform) -> Result<(), Error> {
-        let start = self.paths.len();
         for (index, item) in list.items().enumerate() {
             let Some(component) = item.string() else {
                 return Err(wrong_kind(item, Kind::String, &format!("[{index}]")));
@@ -172,22 +176,18 @@ impl Reader {
                 }
                 _ => {}
             }
-            if self.paths.len() > start {
-                self.paths.push(b'/');
-            }
-            self.paths.extend_from_slice(component);
+            self.names.push_component(component);
         }
-        match self.paths.len() == start && !attributes.padding {
+        match self.names.next_is_empty() && !attributes.padding {
             true => Err(at(list, "", Problem::EmptyPath)),
             false => Ok(()),
         }
     }
 
-    /// Adds a file, whose path are the bytes of `paths` from `path_start` on. `holder` is the dictionary that has its
-    /// keys, `index` its place in `files`.
+    /// Adds a file, whose path `names` has already. `holder` is the dictionary that has its keys, `index` its place in
+    /// `files`.
     fn file(
         &mut self,
-        path_start: usize,
         attributes: Attributes,
         length: Option<Value<'_>>,
         holder: Value<'_>,
@@ -207,14 +207,13 @@ impl Reader {
             let Ok(nbytes) = u64::try_from(found) else {
                 return Err(at(value, &key(), Problem::NegativeLength { found }));
             };
-            if self.total_nbytes + nbytes > i64::MAX as u64 {
+            if self.spans.total_nbytes() + nbytes > i64::MAX as u64 {
                 return Err(at(value, &key(), Problem::TotalOverflow));
             }
             nbytes
         };
-        self.spans.push(Span { offset: self.total_nbytes, nbytes, padding: attributes.padding });
-        self.files.push(PathSpan { start: path_start, end: self.paths.len(), attributes });
-        self.total_nbytes += nbytes;
+        self.spans.push(nbytes, attributes.padding);
+        self.names.push(attributes);
         Ok(())
     }
 
@@ -265,14 +264,20 @@ impl Reader {
     }
 }
 
-fn check_version(version: Option<Value<'_>>, has_tree: bool, has_pieces: bool) -> Result<(), Error> {
+fn check_version(version: Option<Value<'_>>, tree: Option<Value<'_>>, has_pieces: bool) -> Result<(), Error> {
     let key = "info.meta version";
-    let Some(value) = version else { return Ok(()) };
+    let Some(value) = version else {
+        return match tree {
+            // Only v2 can be meant, though BEP 52 wants its version beside it.
+            Some(tree) if !has_pieces => Err(at(tree, "info.file tree", Problem::NotYet { version: "v2" })),
+            _ => Ok(()),
+        };
+    };
     let digits = expect(value, Kind::Integer, key)?.digits().unwrap_or_default();
     match value.integer() {
         Some(1) => Ok(()),
         Some(2) => {
-            let hybrid = has_pieces && has_tree;
+            let hybrid = has_pieces && tree.is_some();
             let version = if hybrid { "hybrid (v1 and v2)" } else { "v2" };
             Err(at(value, key, Problem::NotYet { version }))
         }
@@ -285,11 +290,13 @@ fn check_version(version: Option<Value<'_>>, has_tree: bool, has_pieces: bool) -
 
 /// No two files have one path, and none lies in another: at most one of them could be whole on disk.
 fn check_distinct(reader: &Reader, list: Value<'_>) -> Result<(), Error> {
-    let path = |index: &usize| &reader.paths[reader.files[*index].start..reader.files[*index].end];
+    let names = &reader.names;
+    let path = |index: &usize| names.path(*index);
     // '/' sorts first, so that what lies in "a" comes right after "a", before "a b". No component has a NUL.
     let letters = |index: &usize| path(index).iter().map(|&byte| if byte == b'/' { 0 } else { byte });
-    let mut order: Vec<usize> = (0..reader.files.len()).filter(|&i| !reader.files[i].attributes.padding).collect();
-    order.sort_by(|a, b| letters(a).cmp(letters(b)).then(a.cmp(b)));
+    let mut order: Vec<usize> = (0..names.len()).filter(|&i| !names.attributes(i).padding).collect();
+    // In place: a stable sort would need half as much again.
+    order.sort_unstable_by(|a, b| letters(a).cmp(letters(b)).then(a.cmp(b)));
     let problem = order.windows(2).find_map(|pair| {
         let (first, second) = (pair[0], pair[1]);
         let rest = path(&second).strip_prefix(path(&first))?;

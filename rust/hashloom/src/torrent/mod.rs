@@ -17,6 +17,7 @@
 mod error;
 mod locate;
 mod metainfo;
+mod names;
 pub(crate) mod paths;
 mod report;
 mod verify;
@@ -31,6 +32,8 @@ pub use verify::{Options, Progress, VerifyError, verify};
 
 pub use crate::engine::pieces::PieceState;
 
+use names::Names;
+
 use crate::bencode;
 use crate::engine::layout::Layout;
 use crate::{Algorithm, hash};
@@ -44,21 +47,11 @@ pub struct Torrent {
     info_hash: [u8; 20],
     name: Box<[u8]>,
     pub(crate) layout: Layout,
-    digests: Box<[u8]>,
+    digests: Vec<u8>,
     single_file: bool,
-    files: Vec<PathSpan>,
-    /// The paths of all files, one after the other.
-    paths: Vec<u8>,
+    names: Names,
     notes: Vec<Note>,
     note_count: usize,
-}
-
-/// Where in [`Torrent::paths`] the path of a file stands, and its attributes.
-#[derive(Debug, Clone, Copy)]
-struct PathSpan {
-    start: usize,
-    end: usize,
-    attributes: Attributes,
 }
 
 /// What BEP 47's `attr` says of a file.
@@ -147,7 +140,35 @@ impl Torrent {
     ///
     /// Those of [`parse`](Torrent::parse).
     pub fn parse_within(bytes: &[u8], limits: &bencode::Limits) -> Result<Torrent, Error> {
-        metainfo::parse(bytes, limits, paths::Platform::HERE)
+        let (mut torrent, digests) = metainfo::parse(bytes, limits, paths::Platform::HERE)?;
+        torrent.digests = bytes[digests].to_vec();
+        Ok(torrent)
+    }
+
+    /// Takes a `.torrent` file's bytes over. The digests, most of a large torrent, stay where they are in memory instead
+    /// of being copied; the rest of the bytes is given back once it is read.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`parse`](Torrent::parse).
+    ///
+    /// ```
+    /// use hashloom::bencode::Limits;
+    /// use hashloom::torrent::Torrent;
+    ///
+    /// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::from_vec(bytes.to_vec(), &Limits::default())?;
+    /// assert_eq!(torrent.piece_digest(0), b"01234567890123456789");
+    /// # Ok::<(), hashloom::torrent::Error>(())
+    /// ```
+    pub fn from_vec(mut bytes: Vec<u8>, limits: &bencode::Limits) -> Result<Torrent, Error> {
+        let (mut torrent, digests) = metainfo::parse(&bytes, limits, paths::Platform::HERE)?;
+        let nbytes = digests.len();
+        bytes.copy_within(digests, 0);
+        bytes.truncate(nbytes);
+        bytes.shrink_to_fit();
+        torrent.digests = bytes;
+        Ok(torrent)
     }
 
     /// The SHA-1 of the `info` dictionary as the file has it, which is the torrent's identity (BEP 3).
@@ -213,7 +234,7 @@ impl Torrent {
 
     /// Number of files, padding files included.
     pub fn file_count(&self) -> usize {
-        self.files.len()
+        self.names.len()
     }
 
     /// One file.
@@ -221,14 +242,14 @@ impl Torrent {
     /// # Panics
     /// If there is no such file.
     pub fn file(&self, index: usize) -> File<'_> {
-        let PathSpan { start, end, attributes } = self.files[index];
         let span = self.layout.span(index);
-        File { index, path: &self.paths[start..end], nbytes: span.nbytes, offset: span.offset, attributes }
+        let (path, attributes) = (self.names.path(index), self.names.attributes(index));
+        File { index, path, nbytes: span.nbytes, offset: span.offset, attributes }
     }
 
     /// All files in the torrent's order.
     pub fn files(&self) -> impl ExactSizeIterator<Item = File<'_>> {
-        (0..self.files.len()).map(|index| self.file(index))
+        (0..self.names.len()).map(|index| self.file(index))
     }
 
     /// The first things that are not as the standards want them.
@@ -250,7 +271,7 @@ impl fmt::Debug for Torrent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Torrent")
             .field("name", &shown(&self.name).to_string())
-            .field("files", &self.files.len())
+            .field("files", &self.names.len())
             .field("total_nbytes", &self.total_nbytes())
             .field("piece_nbytes", &self.piece_nbytes())
             .field("pieces", &self.piece_count())

@@ -59,7 +59,8 @@ impl<'a> Options<'a> {
         self
     }
 
-    /// Called now and then by any of the threads, about once for each MiB, with how far the check is.
+    /// Called by any of the threads with how far the check is: whenever it has hashed the next chunk of each of its pieces
+    /// (up to 16 pieces, at most 512 KiB of them all), and for each piece whose verdict is known without reading it.
     pub fn progress(mut self, progress: &'a (dyn Fn(Progress) + Sync)) -> Self {
         self.progress = Some(progress);
         self
