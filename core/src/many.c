@@ -215,6 +215,16 @@ static const hl_kernel *choose(const struct hli_plan *plan, size_t nmessages)
     return plan->forced != NULL ? plan->forced : hli_choose(plan->choice, plan->body, nmessages);
 }
 
+/* Not __builtin_popcount: where the CPU has no instruction for it, that is a call into the compiler's library. */
+static unsigned count_bits(uint32_t bits)
+{
+    unsigned n = 0;
+
+    for (; bits != 0; bits &= bits - 1)
+        n++;
+    return n;
+}
+
 /* Advances items (at most WINDOW of them) until all are done, or, if `more` messages could be had to fill lanes with,
  * until a lane stands idle. Each item says on return what is left of it. */
 static void run(const hl_alg_info *alg, const struct hli_plan *plan, struct run_item items[], size_t n, int more)
@@ -248,7 +258,7 @@ static void run(const hl_alg_info *alg, const struct hli_plan *plan, struct run_
         if (first == end) {
             if (busy == 0)
                 return;
-            const unsigned nbusy = (unsigned)__builtin_popcount(busy);
+            const unsigned nbusy = count_bits(busy);
             const int stop = more && nbusy < kernel->nlanes;
             if (stop || choose(plan, nbusy) != kernel) { /* all leave the lanes, the longest first in the queue */
                 first = end = 0;
