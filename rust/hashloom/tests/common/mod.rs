@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the tests share: an independent oracle, messages, and the walk over all kernels.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test file uses some of it")]
 
 use std::sync::OnceLock;
 
