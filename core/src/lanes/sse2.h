@@ -1,4 +1,4 @@
-/* lanes/sse2.h: the vocabulary of SSE2: four lanes of 32 bits, two of 64.
+/* lanes/sse2.h: the vocabulary of SSE2.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -6,87 +6,22 @@
 
 #define LV_ISA    sse2
 #define LV_TARGET __attribute__((target("sse2")))
-#define LV_KERNEL LV_TARGET
-#define LV_FN     LV_TARGET HLI_INLINE
-
-typedef __m128i lv32, lv64;
-#define LV32_LANES 4
-#define LV64_LANES 2
-
-LV_FN lv32 lv32_load(const uint32_t *p) { return _mm_load_si128((const __m128i *)p); }
-LV_FN void lv32_store(uint32_t *p, lv32 x) { _mm_store_si128((__m128i *)p, x); }
-LV_FN lv32 lv32_splat(uint32_t c) { return _mm_set1_epi32((int)c); }
-LV_FN lv32 lv32_add(lv32 x, lv32 y) { return _mm_add_epi32(x, y); }
-LV_FN lv32 lv32_xor(lv32 x, lv32 y) { return _mm_xor_si128(x, y); }
-LV_FN lv32 lv32_xor3(lv32 x, lv32 y, lv32 z) { return _mm_xor_si128(_mm_xor_si128(x, y), z); }
-LV_FN lv32 lv32_ch(lv32 x, lv32 y, lv32 z)
-{
-    return _mm_xor_si128(z, _mm_and_si128(x, _mm_xor_si128(y, z)));
-}
-LV_FN lv32 lv32_maj(lv32 x, lv32 y, lv32 z)
-{
-    return _mm_or_si128(_mm_and_si128(x, y), _mm_and_si128(z, _mm_or_si128(x, y)));
-}
-/* x | ~y = ~(~x & y), and the outer complement goes through the xor: one operation less than as it is written. */
-LV_FN lv32 lv32_orn_xor(lv32 x, lv32 y, lv32 z)
-{
-    return _mm_xor_si128(_mm_andnot_si128(x, y), _mm_xor_si128(z, _mm_set1_epi32(-1)));
-}
-#define lv32_shr(x, n) _mm_srli_epi32(x, n)
-#define lv32_rol(x, n) _mm_or_si128(_mm_slli_epi32(x, n), _mm_srli_epi32(x, 32 - (n)))
-
-LV_FN lv64 lv64_load(const uint64_t *p) { return _mm_load_si128((const __m128i *)p); }
-LV_FN void lv64_store(uint64_t *p, lv64 x) { _mm_store_si128((__m128i *)p, x); }
-LV_FN lv64 lv64_splat(uint64_t c) { return _mm_set1_epi64x((long long)c); }
-LV_FN lv64 lv64_add(lv64 x, lv64 y) { return _mm_add_epi64(x, y); }
-#define lv64_xor3(x, y, z) lv32_xor3(x, y, z)
-#define lv64_ch(x, y, z)   lv32_ch(x, y, z)
-#define lv64_maj(x, y, z)  lv32_maj(x, y, z)
-#define lv64_shr(x, n)     _mm_srli_epi64(x, n)
-#define lv64_rol(x, n)     _mm_or_si128(_mm_slli_epi64(x, n), _mm_srli_epi64(x, 64 - (n)))
 
 /* Without a byte shuffle: exchange the 16-bit parts of each word, then the bytes of each part. */
-LV_FN __m128i swap_bytes_of_parts(__m128i x)
+LV_TARGET HLI_INLINE __m128i swap_bytes_of_parts(__m128i x)
 {
     return _mm_or_si128(_mm_slli_epi16(x, 8), _mm_srli_epi16(x, 8));
 }
-LV_FN __m128i swap_bytes32(__m128i x)
+LV_TARGET HLI_INLINE __m128i swap_bytes32(__m128i x)
 {
     return swap_bytes_of_parts(_mm_shufflehi_epi16(_mm_shufflelo_epi16(x, 0xb1), 0xb1));
 }
-LV_FN __m128i swap_bytes64(__m128i x)
+LV_TARGET HLI_INLINE __m128i swap_bytes64(__m128i x)
 {
     return swap_bytes_of_parts(_mm_shufflehi_epi16(_mm_shufflelo_epi16(x, 0x1b), 0x1b));
 }
 
-/* Four 4 x 4 transpositions, 16 bytes of each message at a time. */
-LV_FN void lv32_load_block(lv32 w[16], const uint8_t *const msg[], size_t offset, int big_endian)
-{
-    for (unsigned i = 0; i < 16; i += 4) {
-        const size_t at = offset + 4 * i;
-        const __m128i r0 = _mm_loadu_si128((const __m128i *)(msg[0] + at));
-        const __m128i r1 = _mm_loadu_si128((const __m128i *)(msg[1] + at));
-        const __m128i r2 = _mm_loadu_si128((const __m128i *)(msg[2] + at));
-        const __m128i r3 = _mm_loadu_si128((const __m128i *)(msg[3] + at));
-        const __m128i t0 = _mm_unpacklo_epi32(r0, r1), t1 = _mm_unpackhi_epi32(r0, r1);
-        const __m128i t2 = _mm_unpacklo_epi32(r2, r3), t3 = _mm_unpackhi_epi32(r2, r3);
-        w[i + 0] = _mm_unpacklo_epi64(t0, t2);
-        w[i + 1] = _mm_unpackhi_epi64(t0, t2);
-        w[i + 2] = _mm_unpacklo_epi64(t1, t3);
-        w[i + 3] = _mm_unpackhi_epi64(t1, t3);
-        for (unsigned j = i; big_endian && j < i + 4; j++)
-            w[j] = swap_bytes32(w[j]);
-    }
-}
+#define lv32_rol(x, n) _mm_or_si128(_mm_slli_epi32(x, n), _mm_srli_epi32(x, 32 - (n)))
+#define lv64_rol(x, n) _mm_or_si128(_mm_slli_epi64(x, n), _mm_srli_epi64(x, 64 - (n)))
 
-LV_FN void lv64_load_block(lv64 w[16], const uint8_t *const msg[], size_t offset, int big_endian)
-{
-    for (unsigned i = 0; i < 16; i += 2) {
-        const __m128i r0 = _mm_loadu_si128((const __m128i *)(msg[0] + offset + 8 * i));
-        const __m128i r1 = _mm_loadu_si128((const __m128i *)(msg[1] + offset + 8 * i));
-        w[i + 0] = _mm_unpacklo_epi64(r0, r1);
-        w[i + 1] = _mm_unpackhi_epi64(r0, r1);
-        for (unsigned j = i; big_endian && j < i + 2; j++)
-            w[j] = swap_bytes64(w[j]);
-    }
-}
+#include "xmm.inc.h"

@@ -1,0 +1,72 @@
+/* ymm.inc.h: the part of a vocabulary that AVX2 and AVX-512VL share: eight lanes of 32 bits, four of 64.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Included by lanes/avx2.h and avx512vl.h, which have defined LV_TARGET; they add the boolean functions of three words
+ * and the rotations.
+ */
+#define LV_KERNEL LV_TARGET
+#define LV_FN     LV_TARGET HLI_INLINE
+
+typedef __m256i lv32, lv64;
+#define LV32_LANES 8
+#define LV64_LANES 4
+
+LV_FN lv32 lv32_load(const uint32_t *p) { return _mm256_load_si256((const __m256i *)p); }
+LV_FN void lv32_store(uint32_t *p, lv32 x) { _mm256_store_si256((__m256i *)p, x); }
+LV_FN lv32 lv32_splat(uint32_t c) { return _mm256_set1_epi32((int)c); }
+LV_FN lv32 lv32_add(lv32 x, lv32 y) { return _mm256_add_epi32(x, y); }
+LV_FN lv32 lv32_xor(lv32 x, lv32 y) { return _mm256_xor_si256(x, y); }
+#define lv32_shr(x, n) _mm256_srli_epi32(x, n)
+
+LV_FN lv64 lv64_load(const uint64_t *p) { return _mm256_load_si256((const __m256i *)p); }
+LV_FN void lv64_store(uint64_t *p, lv64 x) { _mm256_store_si256((__m256i *)p, x); }
+LV_FN lv64 lv64_splat(uint64_t c) { return _mm256_set1_epi64x((long long)c); }
+LV_FN lv64 lv64_add(lv64 x, lv64 y) { return _mm256_add_epi64(x, y); }
+#define lv64_xor3(x, y, z) lv32_xor3(x, y, z)
+#define lv64_ch(x, y, z)   lv32_ch(x, y, z)
+#define lv64_maj(x, y, z)  lv32_maj(x, y, z)
+#define lv64_shr(x, n)     _mm256_srli_epi64(x, n)
+
+/* 16 bytes of message a below 16 bytes of message b: put together by the load (vinserti128 from memory), which leaves
+ * only shuffles within 128-bit halves. */
+LV_FN __m256i load_pair(const uint8_t *a, const uint8_t *b)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)a)),
+                                   _mm_loadu_si128((const __m128i *)b), 1);
+}
+
+/* Messages i and i + 4 share a register, so that four 4 x 4 transpositions within the halves do. */
+LV_FN void lv32_load_block(lv32 w[16], const uint8_t *const msg[], size_t offset, int big_endian)
+{
+    const __m256i swap = _mm256_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12, 3, 2, 1, 0, 7, 6, 5, 4,
+                                          11, 10, 9, 8, 15, 14, 13, 12);
+    for (unsigned i = 0; i < 16; i += 4) {
+        const size_t at = offset + 4 * i;
+        const __m256i r0 = load_pair(msg[0] + at, msg[4] + at), r1 = load_pair(msg[1] + at, msg[5] + at);
+        const __m256i r2 = load_pair(msg[2] + at, msg[6] + at), r3 = load_pair(msg[3] + at, msg[7] + at);
+        const __m256i t0 = _mm256_unpacklo_epi32(r0, r1), t1 = _mm256_unpackhi_epi32(r0, r1);
+        const __m256i t2 = _mm256_unpacklo_epi32(r2, r3), t3 = _mm256_unpackhi_epi32(r2, r3);
+        w[i + 0] = _mm256_unpacklo_epi64(t0, t2);
+        w[i + 1] = _mm256_unpackhi_epi64(t0, t2);
+        w[i + 2] = _mm256_unpacklo_epi64(t1, t3);
+        w[i + 3] = _mm256_unpackhi_epi64(t1, t3);
+        for (unsigned j = i; big_endian && j < i + 4; j++)
+            w[j] = _mm256_shuffle_epi8(w[j], swap);
+    }
+}
+
+/* Likewise messages i and i + 2. */
+LV_FN void lv64_load_block(lv64 w[16], const uint8_t *const msg[], size_t offset, int big_endian)
+{
+    const __m256i swap = _mm256_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0,
+                                          15, 14, 13, 12, 11, 10, 9, 8);
+    for (unsigned i = 0; i < 16; i += 2) {
+        const size_t at = offset + 8 * i;
+        const __m256i r0 = load_pair(msg[0] + at, msg[2] + at), r1 = load_pair(msg[1] + at, msg[3] + at);
+        w[i + 0] = _mm256_unpacklo_epi64(r0, r1);
+        w[i + 1] = _mm256_unpackhi_epi64(r0, r1);
+        for (unsigned j = i; big_endian && j < i + 2; j++)
+            w[j] = _mm256_shuffle_epi8(w[j], swap);
+    }
+}

@@ -1,0 +1,9 @@
+/* avx512vl.c: the lane kernels of lanes/avx512vl.h.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#include "../kernels.h"
+#if HLI_X86
+#  include "../lanes/avx512vl.h"
+#  include "../lanes/kernels.inc.h"
+#endif
