@@ -78,11 +78,33 @@ extern const uint64_t hli_sha512_256_iv[8] HLI_HIDDEN;
 extern const uint64_t hli_sha512_k[80] HLI_HIDDEN;
 extern const uint32_t hli_ripemd160_k[2][5] HLI_HIDDEN;
 
+/* What is left of some messages after whole blocks; each is rest and padding, in one block or two. */
+struct hli_rests {
+    const uint8_t *data[HL_LANES_MAX]; /* NULL only of none */
+    size_t nrest[HL_LANES_MAX];        /* fit, with their padding, into the blocks */
+    uint64_t nbytes[HL_LANES_MAX];     /* of the whole message */
+};
+/* Writes the last `nblocks` blocks of n messages, the i-th at out + i * 2 blocks. */
+typedef void hli_pad_fn(const hl_alg_info *alg, unsigned nblocks, const struct hli_rests *rests, unsigned n,
+                        uint8_t *out);
+/* Writes the digests of the first n lanes. */
+typedef void hli_digests_fn(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned n,
+                            uint8_t *const digests[]);
+/* In plain C, for any number of lanes (many.c). */
+HLI_HIDDEN hli_pad_fn hli_pad_scalar;
+HLI_HIDDEN hli_digests_fn hli_digests_scalar;
+struct hli_edges {
+    hli_pad_fn *pad;
+    hli_digests_fn *digests;
+};
+
 /* registry.c */
 /* The choice word as it stands. */
 HLI_HIDDEN uint32_t hli_choice(void);
 /* The best kernel for so many messages under that choice; NULL if it leaves none. */
 HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nmessages);
+/* How messages begin and end under that choice. */
+HLI_HIDDEN struct hli_edges hli_choose_edges(uint32_t choice);
 /* schedule = what a kernel's scheduled() wants for this block. */
 HLI_HIDDEN void hli_schedule(hl_body body, const uint8_t block[], void *schedule);
 

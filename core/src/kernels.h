@@ -13,10 +13,12 @@
 #  pragma GCC optimize("O3", "no-tree-reassoc", "no-schedule-insns2")
 #endif
 
-#define ISA(name, needs)
 #define BODY(body, name) HLI_HIDDEN void name##_schedule_scalar(const uint8_t block[], void *schedule);
 #define LANES(body, name, isa, nlanes, intel, amd) \
     HLI_HIDDEN hl_blocks_fn name##_blocks_##isa; \
     HLI_HIDDEN hl_scheduled_fn name##_scheduled_##isa;
 #define KERNEL(body, function, isa, nlanes, intel, amd) HLI_HIDDEN hl_blocks_fn function;
+#define EDGES(isa) \
+    HLI_HIDDEN hli_pad_fn hli_pad_##isa; \
+    HLI_HIDDEN hli_digests_fn hli_digests_##isa;
 #include "registry.def"

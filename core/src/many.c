@@ -34,7 +34,7 @@ union lane_states {
 
 /* Room for every lane's ending: 2 blocks of 64 bytes each, or half as many of 128. */
 struct tails {
-    uint8_t bytes[LANES * 2 * 64];
+    uint8_t bytes[LANES * 2 * 64] __attribute__((aligned(64)));
 };
 
 static uint8_t *tail_of(const hl_alg_info *alg, struct tails *tails, size_t lane)
@@ -84,22 +84,55 @@ static size_t rest_of_block(const hl_alg_info *alg, uint64_t nbytes)
 
 /* FIPS 180-4 section 5.1: a one bit, zeros, and the length in bits in the last two words of the last block, big-endian.
  * RIPEMD-160 does the same little-endian; the low word then comes first, as in one 64-bit word. */
+static size_t longest_in_one_block(const hl_alg_info *alg)
+{
+    return alg->block_nbytes - 1 - 2 * (size_t)alg->word_nbytes;
+}
+
 static unsigned ending_nblocks(const hl_alg_info *alg, size_t nrest)
 {
-    return nrest + 1 + 2 * alg->word_nbytes <= alg->block_nbytes ? 1 : 2;
+    return nrest <= longest_in_one_block(alg) ? 1 : 2;
+}
+
+/* A copy of up to some hundred bytes by moves of fixed sizes that may overlap: a call of memcpy with a length that is
+ * not known would take longer than a block of SHA-1 over sixteen lanes. */
+static void copy_short(uint8_t *to, const uint8_t *from, size_t nbytes)
+{
+    if (nbytes >= 16) {
+        for (size_t i = 0; i < nbytes - 16; i += 16)
+            hli_copy(to + i, from + i, 16);
+        hli_copy(to + nbytes - 16, from + nbytes - 16, 16);
+    } else if (nbytes >= 8) {
+        hli_copy(to, from, 8);
+        hli_copy(to + nbytes - 8, from + nbytes - 8, 8);
+    } else if (nbytes >= 4) {
+        hli_copy(to, from, 4);
+        hli_copy(to + nbytes - 4, from + nbytes - 4, 4);
+    } else if (nbytes > 0) { /* the first, the middle and the last are all */
+        to[0] = from[0];
+        to[nbytes / 2] = from[nbytes / 2];
+        to[nbytes - 1] = from[nbytes - 1];
+    }
 }
 
 static void pad(const hl_alg_info *alg, uint8_t *out, const uint8_t *rest, size_t nrest, uint64_t nbytes)
 {
     const size_t end = ending_nblocks(alg, nrest) * (size_t)alg->block_nbytes;
 
-    if (nrest != 0) /* rest may be NULL, which memcpy must not be given */
-        hli_copy(out, rest, nrest);
+    for (size_t i = 0; i < end; i += 64)
+        hli_zero(out + i, 64);
+    copy_short(out, rest, nrest);
     out[nrest] = 0x80;
-    hli_zero(out + nrest + 1, end - nrest - 1);
     hli_store64(out + end - 8, nbytes << 3, alg->big_endian);
     if (alg->word_nbytes == 8)
         hli_store64(out + end - 16, nbytes >> 61, alg->big_endian);
+}
+
+void hli_pad_scalar(const hl_alg_info *alg, unsigned nblocks, const struct hli_rests *rests, unsigned n, uint8_t *out)
+{
+    (void)nblocks; /* each length says so itself */
+    for (unsigned i = 0; i < n; i++)
+        pad(alg, out + i * 2 * alg->block_nbytes, rests->data[i], rests->nrest[i], rests->nbytes[i]);
 }
 
 /* The literals make one load, swap and store a word of this; with short messages digests are a tenth of the time. */
@@ -134,6 +167,13 @@ static void write_digest(const hl_alg_info *alg, const void *states, unsigned nl
         write_words32(s, nlanes, 8, 1, digest);
 }
 
+void hli_digests_scalar(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned n,
+                        uint8_t *const digests[])
+{
+    for (unsigned l = 0; l < n; l++)
+        write_digest(alg, states, nlanes, l, digests[l]);
+}
+
 /* ---- Moving states between layouts ------------------------------------------------------------------------------- */
 
 static void load_lane(const hl_alg_info *alg, union lane_states *states, unsigned nlanes, unsigned lane,
@@ -165,6 +205,12 @@ enum ending_kind { PADDING_ONLY, ONE_BLOCK, TWO_BLOCKS };
 
 static size_t shape_of(const hl_alg_info *alg, size_t nbytes)
 {
+    /* Up to two blocks with its padding, a message is nothing but an ending: one copy costs less than a call of a kernel
+     * for its first block. A whole block is better off with padding whose schedule is known. */
+    if (ending_nblocks(alg, nbytes) == 1)
+        return ONE_BLOCK;
+    if (nbytes - alg->block_nbytes <= longest_in_one_block(alg) && nbytes != alg->block_nbytes)
+        return TWO_BLOCKS;
     const size_t nrest = rest_of_block(alg, nbytes);
     const enum ending_kind kind =
         nrest == 0 ? PADDING_ONLY : ending_nblocks(alg, nrest) == 1 ? ONE_BLOCK : TWO_BLOCKS;
@@ -213,6 +259,12 @@ static void sort_largest_first(const uint8_t classes[], size_t n, uint8_t order[
 static const hl_kernel *choose(const struct hli_plan *plan, size_t nmessages)
 {
     return plan->forced != NULL ? plan->forced : hli_choose(plan->choice, plan->body, nmessages);
+}
+
+/* A forced kernel has the edges of its own instruction set or of a plainer one. */
+static struct hli_edges choose_edges(const struct hli_plan *plan)
+{
+    return hli_choose_edges(plan->forced != NULL ? plan->forced->isas : plan->choice);
 }
 
 /* Not __builtin_popcount: where the CPU has no instruction for it, that is a call into the compiler's library. */
@@ -327,6 +379,7 @@ static void finish(const hl_alg_info *alg, const struct hli_plan *plan, const st
     struct tails tails;
     struct run_item items[LANES];
     const struct ending *batch[LANES];
+    struct hli_rests rests;
     const size_t nfull = sizeof tails / (2 * alg->block_nbytes);
 
     for (unsigned nblocks = 1; nblocks <= 2; nblocks++) {
@@ -334,12 +387,14 @@ static void finish(const hl_alg_info *alg, const struct hli_plan *plan, const st
         for (size_t i = 0; i <= n; i++) {
             if (i < n && ending_nblocks(alg, endings[i]->nrest) == nblocks) {
                 const struct ending *e = endings[i];
-                uint8_t *tail = tail_of(alg, &tails, nbatch);
-                pad(alg, tail, e->rest, e->nrest, e->nbytes);
-                items[nbatch] = (struct run_item){e->state, tail, nblocks};
+                rests.data[nbatch] = e->rest;
+                rests.nrest[nbatch] = e->nrest;
+                rests.nbytes[nbatch] = e->nbytes;
+                items[nbatch] = (struct run_item){e->state, tail_of(alg, &tails, nbatch), nblocks};
                 batch[nbatch++] = e;
             }
             if (nbatch == nfull || (i == n && nbatch > 0)) {
+                choose_edges(plan).pad(alg, nblocks, &rests, (unsigned)nbatch, tails.bytes);
                 run(alg, plan, items, nbatch, 0);
                 for (size_t j = 0; j < nbatch; j++)
                     write_digest(alg, batch[j]->state, 1, 0, batch[j]->digest);
@@ -358,15 +413,16 @@ struct message {
     uint8_t *digest;
 };
 
-/* messages[0 .. n - 1] = those of `all` from `first` on. Returns 0 if all are of one shape. `layout` is a literal. */
+/* messages[at .. at + n - 1] = those of `all` from `first` on. Returns 0 if they are of the shape of messages[0]. `layout`
+ * is a literal. */
 HLI_INLINE size_t fetch_layout(unsigned layout, const hl_alg_info *alg, const struct hli_messages *all, size_t first,
-                               size_t n, struct message messages[], uint8_t *digests)
+                               size_t n, struct message messages[], size_t at, uint8_t *digests)
 {
     const size_t digest_nbytes = alg->digest_nbytes;
     size_t differ = 0;
 
     for (size_t i = 0; i < n; i++) {
-        struct message *m = &messages[i];
+        struct message *m = &messages[at + i];
         if (layout == HLI_ROWS) {
             m->data = after(all->base, (first + i) * all->stride);
             m->nbytes = all->nbytes;
@@ -392,13 +448,13 @@ HLI_INLINE size_t fetch_layout(unsigned layout, const hl_alg_info *alg, const st
 }
 
 static size_t fetch(const hl_alg_info *alg, const struct hli_messages *all, size_t first, size_t n,
-                    struct message messages[], uint8_t *digests)
+                    struct message messages[], size_t at, uint8_t *digests)
 {
     switch (all->layout) {
-    case HLI_ROWS: return fetch_layout(HLI_ROWS, alg, all, first, n, messages, digests);
-    case HLI_OFFSETS32: return fetch_layout(HLI_OFFSETS32, alg, all, first, n, messages, digests);
-    case HLI_OFFSETS64: return fetch_layout(HLI_OFFSETS64, alg, all, first, n, messages, digests);
-    default: return fetch_layout(HLI_SLICES, alg, all, first, n, messages, digests);
+    case HLI_ROWS: return fetch_layout(HLI_ROWS, alg, all, first, n, messages, at, digests);
+    case HLI_OFFSETS32: return fetch_layout(HLI_OFFSETS32, alg, all, first, n, messages, at, digests);
+    case HLI_OFFSETS64: return fetch_layout(HLI_OFFSETS64, alg, all, first, n, messages, at, digests);
+    default: return fetch_layout(HLI_SLICES, alg, all, first, n, messages, at, digests);
     }
 }
 
@@ -412,8 +468,8 @@ struct step_memory {
 };
 
 /* Hashes messages[order[0 .. n - 1]], n <= kernel->nlanes, all of one shape. */
-static void hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, struct step_memory *memory,
-                         const struct message messages[], const uint8_t order[], unsigned n)
+static void hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, const struct hli_edges *edges,
+                         struct step_memory *memory, const struct message messages[], const uint8_t order[], unsigned n)
 {
     const unsigned nlanes = kernel->nlanes;
     const size_t shape = messages[order[0]].shape, nblocks = shape >> 2, nwhole = nblocks << block_shift(alg);
@@ -445,12 +501,15 @@ static void hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, struct
         for (unsigned l = 0; l < nlanes; l++)
             msg[l] = memory->padding;
     } else {
+        struct hli_rests rests;
         for (unsigned l = 0; l < n; l++) {
             const struct message *m = &messages[order[l]];
-            uint8_t *tail = tail_of(alg, &tails, l);
-            pad(alg, tail, m->data + nwhole, m->nbytes - nwhole, m->nbytes);
-            msg[l] = tail;
+            rests.data[l] = after(m->data, nwhole);
+            rests.nrest[l] = m->nbytes - nwhole;
+            rests.nbytes[l] = m->nbytes;
+            msg[l] = tail_of(alg, &tails, l);
         }
+        edges->pad(alg, (shape & 3) == TWO_BLOCKS ? 2 : 1, &rests, n, tails.bytes);
         for (unsigned l = n; l < nlanes; l++)
             msg[l] = msg[0];
     }
@@ -458,8 +517,10 @@ static void hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, struct
         kernel->scheduled(&states, memory->schedule);
     else
         kernel->blocks(&states, msg, (shape & 3) == TWO_BLOCKS ? 2 : 1);
+    uint8_t *digests[LANES];
     for (unsigned l = 0; l < n; l++)
-        write_digest(alg, &states, nlanes, l, messages[order[l]].digest);
+        digests[l] = messages[order[l]].digest;
+    edges->digests(alg, &states, nlanes, n, digests);
 }
 
 /* ---- Whole messages ---------------------------------------------------------------------------------------------- */
@@ -510,46 +571,63 @@ static void hash_all(const hl_alg_info *alg, const struct hli_plan *plan, const 
 {
     /* The best for any number that fills its lanes without remainder. */
     const hl_kernel *wide = choose(plan, SIZE_MAX);
+    const struct hli_edges edges = choose_edges(plan);
     struct step_memory memory;
     struct window window;
-    size_t next = 0;
+    struct message messages[WINDOW];
+    size_t next = 0, nkept = 0, kept_differ = 0; /* messages[0 .. nkept - 1] wait for others of their shape */
 
     memory.nlanes = 0;
     memory.padded_nbytes = 1;
     window.n = 0;
     while (next < all->count || window.n > 0) {
-        struct message messages[WINDOW];
-        uint8_t classes[WINDOW], order[WINDOW];
-        const size_t room = WINDOW - window.n, left = all->count - next, n = left < room ? left : room;
-        const int differ = fetch(alg, all, next, n, messages, digests) != 0;
+        uint8_t classes[WINDOW], order[WINDOW], keep[WINDOW] = {0};
+        const size_t room = WINDOW - window.n - nkept, left = all->count - next, nnew = left < room ? left : room;
+        const int differ = (fetch(alg, all, next, nnew, messages, nkept, digests) | kept_differ) != 0, more = nnew < left;
+        const size_t n = nkept + nnew;
 
-        next += n;
+        next += nnew;
         for (size_t i = 0; i < n; i++)
             order[i] = (uint8_t)i;
         if (differ) {
-            for (size_t i = 0; i < n; i++)
+            for (size_t i = 0; i < n; i++) {
+                /* Too few for a padding of their own. */
+                if (messages[i].shape == (1 << 2 | PADDING_ONLY))
+                    messages[i].shape = TWO_BLOCKS;
                 classes[i] = size_class(messages[i].shape);
+            }
             sort_largest_first(classes, n, order);
         }
 
-        /* Stretches of one shape go in step, as long as they fill all lanes; the others join the window. */
+        /* Stretches of one shape go in step, as long as they fill all lanes. Then those that are nothing but an ending
+         * wait for more of them, and the others join the window. */
         for (size_t i = 0, j; i < n; i = j) {
             j = n;
             if (differ)
                 for (j = i + 1; j < n && messages[order[j]].shape == messages[order[i]].shape;)
                     j++;
-            const int nothing_else = j - i == n && window.n == 0;
+            const int ending = messages[order[i]].shape >> 2 == 0;
+            const int nothing_else = !more && (ending || (j - i == n && window.n == 0));
             while (i < j && (j - i >= wide->nlanes || nothing_else)) {
                 const hl_kernel *kernel = (j - i) % wide->nlanes == 0 ? wide : choose(plan, j - i);
                 const unsigned nstep = j - i < kernel->nlanes ? (unsigned)(j - i) : kernel->nlanes;
-                hash_in_step(alg, kernel, &memory, messages, order + i, nstep);
+                hash_in_step(alg, kernel, &edges, &memory, messages, order + i, nstep);
                 i += nstep;
             }
-            for (; i < j; i++)
-                join_window(alg, &window, &messages[order[i]]);
+            for (; i < j; i++) {
+                keep[order[i]] = (uint8_t)ending;
+                if (!ending)
+                    join_window(alg, &window, &messages[order[i]]);
+            }
         }
+        nkept = kept_differ = 0;
+        for (size_t i = 0; i < n; i++)
+            if (keep[i]) {
+                messages[nkept] = messages[i];
+                kept_differ |= messages[nkept++].shape ^ messages[0].shape;
+            }
         if (window.n > 0)
-            run_window(alg, plan, &window, next < all->count);
+            run_window(alg, plan, &window, more);
     }
 }
 
@@ -576,7 +654,7 @@ void hli_hash(const hl_alg_info *alg, const struct hli_plan *plan, const struct 
 
     if (all->count == 1 && kernel->nlanes == 1) {
         struct message m;
-        fetch(alg, all, 0, 1, &m, digests);
+        fetch(alg, all, 0, 1, &m, 0, digests);
         hash_one(alg, kernel, &m);
     } else {
         hash_all(alg, plan, all, digests);

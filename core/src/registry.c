@@ -12,9 +12,6 @@
 
 enum {
 #define ISA(name, needs) ISA_##name,
-#define BODY(body, name)
-#define LANES(body, name, isa, nlanes, intel, amd)
-#define KERNEL(body, function, isa, nlanes, intel, amd)
 #include "registry.def"
     ISA_COUNT
 };
@@ -24,9 +21,6 @@ static const struct {
     uint32_t needs;
 } isas[] = {
 #define ISA(name, needs) {#name, needs},
-#define BODY(body, name)
-#define LANES(body, name, isa, nlanes, intel, amd)
-#define KERNEL(body, function, isa, nlanes, intel, amd)
 #include "registry.def"
 };
 
@@ -34,8 +28,6 @@ static const struct row {
     hl_kernel kernel;
     uint16_t cost[HLI_TUNE_COUNT];
 } rows[] = {
-#define ISA(name, needs)
-#define BODY(body, name)
 #define LANES(body, name, isa, nlanes, intel, amd) \
     {{#name "_blocks_" #isa, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, name##_blocks_##isa, \
       name##_scheduled_##isa}, \
@@ -47,7 +39,6 @@ static const struct row {
 
 /* The first row of each body; its own enumerator takes no number. */
 enum {
-#define ISA(name, needs)
 #define BODY(body, name) FIRST_##body, FIRST_##body##_again = FIRST_##body - 1,
 #define LANES(body, name, isa, nlanes, intel, amd) ROW_##name##_##isa,
 #define KERNEL(body, function, isa, nlanes, intel, amd) ROW_##function,
@@ -55,10 +46,7 @@ enum {
     ROW_COUNT
 };
 static const uint8_t first_row[] = {
-#define ISA(name, needs)
 #define BODY(body, name) [HL_BODY_##body] = FIRST_##body,
-#define LANES(body, name, isa, nlanes, intel, amd)
-#define KERNEL(body, function, isa, nlanes, intel, amd)
 #include "registry.def"
     ROW_COUNT};
 
@@ -162,13 +150,22 @@ const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages)
     return best;
 }
 
+struct hli_edges hli_choose_edges(uint32_t word)
+{
+    struct hli_edges best = {hli_pad_scalar, hli_digests_scalar};
+
+#define EDGES(isa) \
+    if ((word >> ISA_##isa & 1) != 0) \
+        best = (struct hli_edges){hli_pad_##isa, hli_digests_##isa};
+#include "registry.def"
+    (void)word;
+    return best;
+}
+
 void hli_schedule(hl_body body, const uint8_t block[], void *schedule)
 {
     switch (body) {
-#define ISA(name, needs)
 #define BODY(body, name) case HL_BODY_##body: name##_schedule_scalar(block, schedule); break;
-#define LANES(body, name, isa, nlanes, intel, amd)
-#define KERNEL(body, function, isa, nlanes, intel, amd)
 #include "registry.def"
     }
 }

@@ -1,4 +1,4 @@
-/* avx512.c: the lane kernels of lanes/avx512.h.
+/* avx512.c: the lane kernels of lanes/avx512.h, and their edges: padding by masked loads, digests by masked stores.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -6,4 +6,120 @@
 #if HLI_X86
 #  include "../lanes/avx512.h"
 #  include "../lanes/kernels.inc.h"
+
+#  define EDGE_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,bmi2")))
+#  define EDGE_FN     EDGE_TARGET HLI_INLINE
+
+/* The last `nchunks` (a literal) times 64 bytes of one message: the rest by a load that touches nothing behind it, the one
+ * bit and the length in the register, one store. (Several stores of parts would hold up the kernel's load of the whole.) */
+EDGE_FN void pad_chunks(unsigned nchunks, int length_is_128_bits, int big_endian, const uint8_t *data, size_t nrest,
+                        uint64_t nbytes, uint8_t *out)
+{
+    const __m512i one_bit = _mm512_set1_epi8((char)0x80);
+    const uint64_t high = nbytes >> 61, low = nbytes << 3;
+
+#  pragma GCC unroll 4
+    for (unsigned c = 0; c < nchunks; c++) {
+        /* bzhi takes the index modulo 256, and any above 63 as all; nrest is less than 256. */
+        const size_t at = 64 * (size_t)c, n = nrest > at ? nrest - at : 0, end = nrest + 1 > at ? nrest + 1 - at : 0;
+        const __mmask64 before = _bzhi_u64(~UINT64_C(0), (unsigned)n), upto = _bzhi_u64(~UINT64_C(0), (unsigned)end);
+        __m512i x = _mm512_mask_mov_epi8(_mm512_maskz_loadu_epi8(before, data + at), before ^ upto, one_bit);
+
+        if (c == nchunks - 1) {
+            x = _mm512_mask_set1_epi64(x, 0x80, (long long)(big_endian ? __builtin_bswap64(low) : low));
+            if (length_is_128_bits)
+                x = _mm512_mask_set1_epi64(x, 0x40, (long long)__builtin_bswap64(high));
+        }
+        _mm512_store_si512(out + at, x);
+    }
+}
+
+EDGE_TARGET void hli_pad_avx512(const hl_alg_info *alg, unsigned nblocks, const struct hli_rests *rests, unsigned n,
+                                uint8_t *out)
+{
+#  define PAD_ALL(nchunks, stride, length_is_128_bits, big_endian) \
+      for (unsigned i = 0; i < n; i++) \
+          pad_chunks(nchunks, length_is_128_bits, big_endian, rests->data[i], rests->nrest[i], rests->nbytes[i], \
+                     out + i * (stride))
+
+    if (alg->block_nbytes == 128) {
+        if (nblocks == 1)
+            PAD_ALL(2, 256, 1, 1);
+        else
+            PAD_ALL(4, 256, 1, 1);
+    } else if (nblocks == 1) {
+        if (alg->big_endian)
+            PAD_ALL(1, 128, 0, 1);
+        else
+            PAD_ALL(1, 128, 0, 0);
+    } else {
+        PAD_ALL(2, 128, 0, alg->big_endian);
+    }
+#  undef PAD_ALL
+}
+
+/* The states of sixteen lanes of 32-bit words, or eight of 64, turned over in registers. */
+EDGE_TARGET void hli_digests_avx512(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned n,
+                                    uint8_t *const digests[])
+{
+    const __m512i swap32 = _mm512_broadcast_i32x4(
+        _mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
+    const __m512i swap64 = _mm512_broadcast_i32x4(
+        _mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8));
+    __m512i r[8], t[8];
+
+    if (nlanes * alg->word_nbytes != 64) {
+        hli_digests_scalar(alg, states, nlanes, n, digests);
+        return;
+    }
+#  pragma GCC unroll 8
+    for (unsigned w = 0; w < 8; w++) {
+        r[w] = _mm512_load_si512((const uint8_t *)states + 64 * (w < alg->nwords ? w : 0));
+        if (alg->big_endian)
+            r[w] = _mm512_shuffle_epi8(r[w], alg->word_nbytes == 8 ? swap64 : swap32);
+    }
+    if (alg->word_nbytes == 8) {
+        const __mmask64 bytes = _bzhi_u64(~UINT64_C(0), alg->digest_nbytes);
+        for (unsigned i = 0; i < 8; i += 2) { /* quarter q of t[i + j] = words i, i + 1 of lane 2 q + j */
+            t[i] = _mm512_unpacklo_epi64(r[i], r[i + 1]);
+            t[i + 1] = _mm512_unpackhi_epi64(r[i], r[i + 1]);
+        }
+        for (unsigned j = 0; j < 2; j++) {
+            const __m512i front_low = _mm512_shuffle_i64x2(t[j], t[j + 2], 0x44);
+            const __m512i front_high = _mm512_shuffle_i64x2(t[j], t[j + 2], 0xee);
+            const __m512i back_low = _mm512_shuffle_i64x2(t[j + 4], t[j + 6], 0x44);
+            const __m512i back_high = _mm512_shuffle_i64x2(t[j + 4], t[j + 6], 0xee);
+            r[j + 0] = _mm512_shuffle_i64x2(front_low, back_low, 0x88);
+            r[j + 2] = _mm512_shuffle_i64x2(front_low, back_low, 0xdd);
+            r[j + 4] = _mm512_shuffle_i64x2(front_high, back_high, 0x88);
+            r[j + 6] = _mm512_shuffle_i64x2(front_high, back_high, 0xdd);
+        }
+#  pragma GCC unroll 8
+        for (unsigned l = 0; l < 8; l++)
+            if (l < n)
+                _mm512_mask_storeu_epi8(digests[l], bytes, r[l]);
+    } else {
+        const __mmask8 words = (__mmask8)((1u << alg->digest_nbytes / 4) - 1);
+        const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+        const __m512i high = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+        for (unsigned i = 0; i < 8; i += 2) {
+            t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
+            t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
+        }
+        for (unsigned i = 0; i < 8; i += 4) { /* quarter q of r[i + j] = words i .. i + 3 of lane 4 q + j */
+            r[i + 0] = _mm512_unpacklo_epi64(t[i + 0], t[i + 2]);
+            r[i + 1] = _mm512_unpackhi_epi64(t[i + 0], t[i + 2]);
+            r[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
+            r[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
+        }
+#  pragma GCC unroll 16
+        for (unsigned l = 0; l < 16; l++) {
+            const __m512i pair = _mm512_permutex2var_epi64(r[l % 4], l < 8 ? low : high, r[4 + l % 4]);
+            if (l < n)
+                _mm256_mask_storeu_epi32(digests[l], words,
+                                         l / 4 % 2 == 0 ? _mm512_castsi512_si256(pair)
+                                                        : _mm512_extracti64x4_epi64(pair, 1));
+        }
+    }
+}
 #endif
