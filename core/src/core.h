@@ -78,15 +78,10 @@ extern const uint64_t hli_sha512_256_iv[8] HLI_HIDDEN;
 extern const uint64_t hli_sha512_k[80] HLI_HIDDEN;
 extern const uint32_t hli_ripemd160_k[2][5] HLI_HIDDEN;
 
-/* What is left of some messages after whole blocks; each is rest and padding, in one block or two. */
-struct hli_rests {
-    const uint8_t *data[HL_LANES_MAX]; /* NULL only of none */
-    size_t nrest[HL_LANES_MAX];        /* fit, with their padding, into the blocks */
-    uint64_t nbytes[HL_LANES_MAX];     /* of the whole message */
-};
-/* Writes the last `nblocks` blocks of n messages, the i-th at out + i * 2 blocks. */
-typedef void hli_pad_fn(const hl_alg_info *alg, unsigned nblocks, const struct hli_rests *rests, unsigned n,
-                        uint8_t *out);
+/* Writes the last `nblocks` blocks of n messages, the i-th at out + i * 2 blocks, which is aligned to 64 bytes: what is
+ * left of each after the same nwhole bytes (rests[i] may be NULL if nrests[i] is 0), the one bit, zeros, the length. */
+typedef void hli_pad_fn(const hl_alg_info *alg, unsigned nblocks, const uint8_t *const rests[], const size_t nrests[],
+                        uint64_t nwhole, unsigned n, uint8_t *out);
 /* Writes the digests of the first n lanes. */
 typedef void hli_digests_fn(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned n,
                             uint8_t *const digests[]);

@@ -128,11 +128,12 @@ static void pad(const hl_alg_info *alg, uint8_t *out, const uint8_t *rest, size_
         hli_store64(out + end - 16, nbytes >> 61, alg->big_endian);
 }
 
-void hli_pad_scalar(const hl_alg_info *alg, unsigned nblocks, const struct hli_rests *rests, unsigned n, uint8_t *out)
+void hli_pad_scalar(const hl_alg_info *alg, unsigned nblocks, const uint8_t *const rests[], const size_t nrests[],
+                    uint64_t nwhole, unsigned n, uint8_t *out)
 {
     (void)nblocks; /* each length says so itself */
     for (unsigned i = 0; i < n; i++)
-        pad(alg, out + i * 2 * alg->block_nbytes, rests->data[i], rests->nrest[i], rests->nbytes[i]);
+        pad(alg, out + i * 2 * alg->block_nbytes, rests[i], nrests[i], nwhole + nrests[i]);
 }
 
 /* The literals make one load, swap and store a word of this; with short messages digests are a tenth of the time. */
@@ -207,10 +208,9 @@ static size_t shape_of(const hl_alg_info *alg, size_t nbytes)
 {
     /* Up to two blocks with its padding, a message is nothing but an ending: one copy costs less than a call of a kernel
      * for its first block. A whole block is better off with padding whose schedule is known. */
-    if (ending_nblocks(alg, nbytes) == 1)
-        return ONE_BLOCK;
-    if (nbytes - alg->block_nbytes <= longest_in_one_block(alg) && nbytes != alg->block_nbytes)
-        return TWO_BLOCKS;
+    const size_t longest = longest_in_one_block(alg);
+    if (nbytes <= longest + alg->block_nbytes && nbytes != alg->block_nbytes)
+        return ONE_BLOCK + (nbytes > longest); /* without a branch: lengths about one block would make it guess */
     const size_t nrest = rest_of_block(alg, nbytes);
     const enum ending_kind kind =
         nrest == 0 ? PADDING_ONLY : ending_nblocks(alg, nrest) == 1 ? ONE_BLOCK : TWO_BLOCKS;
@@ -233,19 +233,16 @@ static uint8_t size_class(size_t shape)
 static void sort_largest_first(const uint8_t classes[], size_t n, uint8_t order[])
 {
     uint8_t start[256];
-    unsigned total = 0;
-    int uniform = 1;
+    unsigned total = 0, least = 255, greatest = 0;
 
     for (size_t i = 0; i < n; i++) {
-        order[i] = (uint8_t)i;
-        uniform &= classes[i] == classes[0];
+        least = classes[i] < least ? classes[i] : least;
+        greatest = classes[i] > greatest ? classes[i] : greatest;
     }
-    if (uniform)
-        return;
     hli_zero(start, sizeof start);
     for (size_t i = 0; i < n; i++)
         start[classes[i]]++;
-    for (int c = 255; c >= 0; c--) {
+    for (unsigned c = greatest + 1; c-- > least;) {
         const unsigned here = start[c];
         start[c] = (uint8_t)total;
         total += here;
@@ -379,7 +376,7 @@ static void finish(const hl_alg_info *alg, const struct hli_plan *plan, const st
     struct tails tails;
     struct run_item items[LANES];
     const struct ending *batch[LANES];
-    struct hli_rests rests;
+    const struct hli_edges edges = choose_edges(plan);
     const size_t nfull = sizeof tails / (2 * alg->block_nbytes);
 
     for (unsigned nblocks = 1; nblocks <= 2; nblocks++) {
@@ -387,14 +384,12 @@ static void finish(const hl_alg_info *alg, const struct hli_plan *plan, const st
         for (size_t i = 0; i <= n; i++) {
             if (i < n && ending_nblocks(alg, endings[i]->nrest) == nblocks) {
                 const struct ending *e = endings[i];
-                rests.data[nbatch] = e->rest;
-                rests.nrest[nbatch] = e->nrest;
-                rests.nbytes[nbatch] = e->nbytes;
-                items[nbatch] = (struct run_item){e->state, tail_of(alg, &tails, nbatch), nblocks};
+                uint8_t *tail = tail_of(alg, &tails, nbatch);
+                edges.pad(alg, nblocks, &e->rest, &e->nrest, e->nbytes - e->nrest, 1, tail);
+                items[nbatch] = (struct run_item){e->state, tail, nblocks};
                 batch[nbatch++] = e;
             }
             if (nbatch == nfull || (i == n && nbatch > 0)) {
-                choose_edges(plan).pad(alg, nblocks, &rests, (unsigned)nbatch, tails.bytes);
                 run(alg, plan, items, nbatch, 0);
                 for (size_t j = 0; j < nbatch; j++)
                     write_digest(alg, batch[j]->state, 1, 0, batch[j]->digest);
@@ -406,55 +401,67 @@ static void finish(const hl_alg_info *alg, const struct hli_plan *plan, const st
 
 /* ---- In step ----------------------------------------------------------------------------------------------------- */
 
-struct message {
-    const uint8_t *data;
-    size_t nbytes;
-    size_t shape;
-    uint8_t *digest;
+/* Messages as four columns, which kernels and padding take as they are. */
+struct batch {
+    const uint8_t *data[WINDOW];
+    size_t nbytes[WINDOW];
+    size_t shapes[WINDOW];
+    uint8_t *digests[WINDOW];
 };
 
-/* messages[at .. at + n - 1] = those of `all` from `first` on. Returns 0 if they are of the shape of messages[0]. `layout`
- * is a literal. */
+static void copy_message(struct batch *to, size_t at, const struct batch *from, size_t i)
+{
+    to->data[at] = from->data[i];
+    to->nbytes[at] = from->nbytes[i];
+    to->shapes[at] = from->shapes[i];
+    to->digests[at] = from->digests[i];
+}
+
+/* batch[at .. at + n - 1] = the messages of `all` from `first` on. Returns 0 if they are of the shape of batch[0].
+ * `layout` is a literal. */
 HLI_INLINE size_t fetch_layout(unsigned layout, const hl_alg_info *alg, const struct hli_messages *all, size_t first,
-                               size_t n, struct message messages[], size_t at, uint8_t *digests)
+                               size_t n, struct batch *batch, size_t at, uint8_t *digests)
 {
     const size_t digest_nbytes = alg->digest_nbytes;
     size_t differ = 0;
 
     for (size_t i = 0; i < n; i++) {
-        struct message *m = &messages[at + i];
+        const uint8_t *data;
+        size_t nbytes;
         if (layout == HLI_ROWS) {
-            m->data = after(all->base, (first + i) * all->stride);
-            m->nbytes = all->nbytes;
+            data = after(all->base, (first + i) * all->stride);
+            nbytes = all->nbytes;
         } else if (layout == HLI_OFFSETS32) {
             const int32_t *offset = (const int32_t *)all->offsets + first + i;
-            m->data = after(all->base, (size_t)offset[0]);
-            m->nbytes = (size_t)offset[1] - (size_t)offset[0];
+            data = after(all->base, (size_t)offset[0]);
+            nbytes = (size_t)offset[1] - (size_t)offset[0];
         } else if (layout == HLI_OFFSETS64) {
             const int64_t *offset = (const int64_t *)all->offsets + first + i;
-            m->data = after(all->base, (size_t)offset[0]);
-            m->nbytes = (size_t)offset[1] - (size_t)offset[0];
+            data = after(all->base, (size_t)offset[0]);
+            nbytes = (size_t)offset[1] - (size_t)offset[0];
         } else {
             const hl_slice *slice = (const hl_slice *)all->base + first + i;
-            m->data = slice->data;
-            m->nbytes = slice->nbytes;
+            data = slice->data;
+            nbytes = slice->nbytes;
         }
-        __builtin_prefetch(m->data);
-        m->shape = shape_of(alg, m->nbytes);
-        m->digest = digests + (first + i) * digest_nbytes;
-        differ |= m->shape ^ messages[0].shape;
+        __builtin_prefetch(data);
+        batch->data[at + i] = data;
+        batch->nbytes[at + i] = nbytes;
+        batch->shapes[at + i] = shape_of(alg, nbytes);
+        batch->digests[at + i] = digests + (first + i) * digest_nbytes;
+        differ |= batch->shapes[at + i] ^ batch->shapes[0];
     }
     return differ;
 }
 
 static size_t fetch(const hl_alg_info *alg, const struct hli_messages *all, size_t first, size_t n,
-                    struct message messages[], size_t at, uint8_t *digests)
+                    struct batch *batch, size_t at, uint8_t *digests)
 {
     switch (all->layout) {
-    case HLI_ROWS: return fetch_layout(HLI_ROWS, alg, all, first, n, messages, at, digests);
-    case HLI_OFFSETS32: return fetch_layout(HLI_OFFSETS32, alg, all, first, n, messages, at, digests);
-    case HLI_OFFSETS64: return fetch_layout(HLI_OFFSETS64, alg, all, first, n, messages, at, digests);
-    default: return fetch_layout(HLI_SLICES, alg, all, first, n, messages, at, digests);
+    case HLI_ROWS: return fetch_layout(HLI_ROWS, alg, all, first, n, batch, at, digests);
+    case HLI_OFFSETS32: return fetch_layout(HLI_OFFSETS32, alg, all, first, n, batch, at, digests);
+    case HLI_OFFSETS64: return fetch_layout(HLI_OFFSETS64, alg, all, first, n, batch, at, digests);
+    default: return fetch_layout(HLI_SLICES, alg, all, first, n, batch, at, digests);
     }
 }
 
@@ -467,15 +474,20 @@ struct step_memory {
     uint64_t schedule[80];                    /* and its message schedule */
 };
 
-/* Hashes messages[order[0 .. n - 1]], n <= kernel->nlanes, all of one shape. */
-static void hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, const struct hli_edges *edges,
-                         struct step_memory *memory, const struct message messages[], const uint8_t order[], unsigned n)
+/* Hashes batch[first .. first + n - 1], n <= kernel->nlanes, all of one shape. Not inlined, so that its stack is not held
+ * while the window runs. */
+static __attribute__((noinline)) void hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, const struct hli_edges *edges,
+                         struct step_memory *memory, const struct batch *batch, size_t first, unsigned n)
 {
     const unsigned nlanes = kernel->nlanes;
-    const size_t shape = messages[order[0]].shape, nblocks = shape >> 2, nwhole = nblocks << block_shift(alg);
+    const size_t shape = batch->shapes[first], nblocks = shape >> 2, nwhole = nblocks << block_shift(alg);
+    const enum ending_kind kind = shape & 3;
+    const uint8_t *const *data = batch->data + first;
+    const size_t *nbytes = batch->nbytes + first;
     union lane_states states;
     struct tails tails;
-    const uint8_t *msg[LANES];
+    const uint8_t *msg[LANES], *rests[LANES];
+    size_t nrests[LANES];
 
     if (memory->nlanes != nlanes) {
         for (unsigned l = 0; l < nlanes; l++)
@@ -485,14 +497,18 @@ static void hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, const 
     hli_copy(&states, &memory->states, (size_t)nlanes * alg->nwords * alg->word_nbytes);
 
     if (nblocks > 0) {
-        for (unsigned l = 0; l < n; l++)
-            msg[l] = messages[order[l]].data;
-        for (unsigned l = n; l < nlanes; l++)
-            msg[l] = msg[0]; /* idle */
+        for (unsigned l = 0; l < nlanes; l++)
+            msg[l] = data[l < n ? l : 0]; /* those that have no message work on another's */
         kernel->blocks(&states, msg, nblocks);
+        for (unsigned l = 0; l < n; l++) {
+            rests[l] = data[l] + nwhole;
+            nrests[l] = nbytes[l] - nwhole;
+        }
+        data = rests;
+        nbytes = nrests;
     }
 
-    if ((shape & 3) == PADDING_ONLY) {
+    if (kind == PADDING_ONLY) {
         if (memory->padded_nbytes != nwhole) {
             pad(alg, memory->padding, NULL, 0, nwhole);
             hli_schedule(alg->body, memory->padding, memory->schedule);
@@ -501,26 +517,15 @@ static void hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, const 
         for (unsigned l = 0; l < nlanes; l++)
             msg[l] = memory->padding;
     } else {
-        struct hli_rests rests;
-        for (unsigned l = 0; l < n; l++) {
-            const struct message *m = &messages[order[l]];
-            rests.data[l] = after(m->data, nwhole);
-            rests.nrest[l] = m->nbytes - nwhole;
-            rests.nbytes[l] = m->nbytes;
-            msg[l] = tail_of(alg, &tails, l);
-        }
-        edges->pad(alg, (shape & 3) == TWO_BLOCKS ? 2 : 1, &rests, n, tails.bytes);
-        for (unsigned l = n; l < nlanes; l++)
-            msg[l] = msg[0];
+        edges->pad(alg, kind == TWO_BLOCKS ? 2 : 1, data, nbytes, nwhole, n, tails.bytes);
+        for (unsigned l = 0; l < nlanes; l++)
+            msg[l] = tail_of(alg, &tails, l < n ? l : 0);
     }
-    if ((shape & 3) == PADDING_ONLY && kernel->scheduled != NULL)
+    if (kind == PADDING_ONLY && kernel->scheduled != NULL)
         kernel->scheduled(&states, memory->schedule);
     else
-        kernel->blocks(&states, msg, (shape & 3) == TWO_BLOCKS ? 2 : 1);
-    uint8_t *digests[LANES];
-    for (unsigned l = 0; l < n; l++)
-        digests[l] = messages[order[l]].digest;
-    edges->digests(alg, &states, nlanes, n, digests);
+        kernel->blocks(&states, msg, kind == TWO_BLOCKS ? 2 : 1);
+    edges->digests(alg, &states, nlanes, n, batch->digests + first);
 }
 
 /* ---- Whole messages ---------------------------------------------------------------------------------------------- */
@@ -533,14 +538,15 @@ struct window {
     size_t n;
 };
 
-static void join_window(const hl_alg_info *alg, struct window *window, const struct message *m)
+static void join_window(const hl_alg_info *alg, struct window *window, const struct batch *batch, size_t at)
 {
-    const size_t i = window->n++, nblocks = m->shape >> 2, nwhole = nblocks << block_shift(alg);
+    const size_t i = window->n++, nblocks = batch->shapes[at] >> 2, nwhole = nblocks << block_shift(alg);
+    const size_t nbytes = batch->nbytes[at];
 
     hli_copy(&window->states[i], alg->iv, (size_t)alg->nwords * alg->word_nbytes);
-    window->items[i] = (struct run_item){&window->states[i], m->data, nblocks};
-    window->endings[i] =
-        (struct ending){&window->states[i], after(m->data, nwhole), m->nbytes - nwhole, m->nbytes, m->digest};
+    window->items[i] = (struct run_item){&window->states[i], batch->data[at], nblocks};
+    window->endings[i] = (struct ending){&window->states[i], after(batch->data[at], nwhole), nbytes - nwhole, nbytes,
+                                         batch->digests[at]};
 }
 
 /* Advances the window, ends the messages that are through, and moves the others together at the front. */
@@ -566,6 +572,18 @@ static void run_window(const hl_alg_info *alg, const struct hli_plan *plan, stru
     window->n = nkept;
 }
 
+/* `sorted` = the first n of `batch`, those of one shape side by side, the longest first. */
+static void sort_batch(const struct batch *batch, size_t n, struct batch *sorted)
+{
+    uint8_t classes[WINDOW], order[WINDOW];
+
+    for (size_t i = 0; i < n; i++)
+        classes[i] = size_class(batch->shapes[i]);
+    sort_largest_first(classes, n, order);
+    for (size_t i = 0; i < n; i++)
+        copy_message(sorted, i, batch, order[i]);
+}
+
 static void hash_all(const hl_alg_info *alg, const struct hli_plan *plan, const struct hli_messages *all,
                      uint8_t *digests)
 {
@@ -574,78 +592,75 @@ static void hash_all(const hl_alg_info *alg, const struct hli_plan *plan, const 
     const struct hli_edges edges = choose_edges(plan);
     struct step_memory memory;
     struct window window;
-    struct message messages[WINDOW];
-    size_t next = 0, nkept = 0, kept_differ = 0; /* messages[0 .. nkept - 1] wait for others of their shape */
+    struct batch batch, sorted;
+    size_t next = 0, nkept = 0, kept_differ = 0; /* batch[0 .. nkept - 1] wait for others of their shape */
 
     memory.nlanes = 0;
     memory.padded_nbytes = 1;
     window.n = 0;
     while (next < all->count || window.n > 0) {
-        uint8_t classes[WINDOW], order[WINDOW], keep[WINDOW] = {0};
         const size_t room = WINDOW - window.n - nkept, left = all->count - next, nnew = left < room ? left : room;
-        const int differ = (fetch(alg, all, next, nnew, messages, nkept, digests) | kept_differ) != 0, more = nnew < left;
         const size_t n = nkept + nnew;
+        const int more = nnew < left;
+        const struct batch *ready = &batch;
 
+        kept_differ |= fetch(alg, all, next, nnew, &batch, nkept, digests);
         next += nnew;
-        for (size_t i = 0; i < n; i++)
-            order[i] = (uint8_t)i;
-        if (differ) {
-            for (size_t i = 0; i < n; i++) {
-                /* Too few for a padding of their own. */
-                if (messages[i].shape == (1 << 2 | PADDING_ONLY))
-                    messages[i].shape = TWO_BLOCKS;
-                classes[i] = size_class(messages[i].shape);
-            }
-            sort_largest_first(classes, n, order);
+        if (kept_differ != 0) {
+            for (size_t i = 0; i < n; i++)
+                if (batch.shapes[i] == (1 << 2 | PADDING_ONLY)) /* too few for a padding of their own */
+                    batch.shapes[i] = TWO_BLOCKS;
+            sort_batch(&batch, n, &sorted);
+            ready = &sorted;
         }
 
         /* Stretches of one shape go in step, as long as they fill all lanes. Then those that are nothing but an ending
          * wait for more of them, and the others join the window. */
-        for (size_t i = 0, j; i < n; i = j) {
-            j = n;
-            if (differ)
-                for (j = i + 1; j < n && messages[order[j]].shape == messages[order[i]].shape;)
-                    j++;
-            const int ending = messages[order[i]].shape >> 2 == 0;
-            const int nothing_else = !more && (ending || (j - i == n && window.n == 0));
-            while (i < j && (j - i >= wide->nlanes || nothing_else)) {
-                const hl_kernel *kernel = (j - i) % wide->nlanes == 0 ? wide : choose(plan, j - i);
-                const unsigned nstep = j - i < kernel->nlanes ? (unsigned)(j - i) : kernel->nlanes;
-                hash_in_step(alg, kernel, &edges, &memory, messages, order + i, nstep);
+        nkept = kept_differ = 0;
+        for (size_t i = 0, end; i < n; i = end) {
+            const size_t shape = ready->shapes[i];
+            end = ready == &batch ? n : i + 1;
+            while (end < n && ready->shapes[end] == shape)
+                end++;
+            const int is_ending = shape >> 2 == 0;
+            const int nothing_else = !more && (is_ending || (end - i == n && window.n == 0));
+            while (i < end && (end - i >= wide->nlanes || nothing_else)) {
+                const int fits = end - i > LANES || (end - i) % wide->nlanes == 0;
+                const hl_kernel *kernel = fits ? wide : choose(plan, end - i);
+                const unsigned nstep = end - i < kernel->nlanes ? (unsigned)(end - i) : kernel->nlanes;
+                hash_in_step(alg, kernel, &edges, &memory, ready, i, nstep);
                 i += nstep;
             }
-            for (; i < j; i++) {
-                keep[order[i]] = (uint8_t)ending;
-                if (!ending)
-                    join_window(alg, &window, &messages[order[i]]);
+            for (; i < end; i++) {
+                if (!is_ending) {
+                    join_window(alg, &window, ready, i);
+                    continue;
+                }
+                copy_message(&batch, nkept++, ready, i); /* never onto one that is still to come */
+                kept_differ |= shape ^ batch.shapes[0];
             }
         }
-        nkept = kept_differ = 0;
-        for (size_t i = 0; i < n; i++)
-            if (keep[i]) {
-                messages[nkept] = messages[i];
-                kept_differ |= messages[nkept++].shape ^ messages[0].shape;
-            }
         if (window.n > 0)
             run_window(alg, plan, &window, more);
     }
 }
 
 /* One message alone has no use for a window. */
-static void hash_one(const hl_alg_info *alg, const hl_kernel *kernel, const struct message *m)
+static void hash_one(const hl_alg_info *alg, const hl_kernel *kernel, const uint8_t *data, size_t nbytes,
+                     uint8_t *digest)
 {
-    const size_t nblocks = whole_blocks(alg, m->nbytes), nwhole = nblocks << block_shift(alg);
+    const size_t nblocks = whole_blocks(alg, nbytes), nwhole = nblocks << block_shift(alg);
     union plain_state state;
     uint8_t tail[2 * HL_BLOCK_MAX_NBYTES];
-    const uint8_t *msg = m->data;
+    const uint8_t *msg = data;
 
     hli_copy(&state, alg->iv, (size_t)alg->nwords * alg->word_nbytes);
     if (nblocks > 0)
         kernel->blocks(&state, &msg, nblocks);
-    pad(alg, tail, after(m->data, nwhole), m->nbytes - nwhole, m->nbytes);
+    pad(alg, tail, after(data, nwhole), nbytes - nwhole, nbytes);
     msg = tail;
-    kernel->blocks(&state, &msg, ending_nblocks(alg, m->nbytes - nwhole));
-    write_digest(alg, &state, 1, 0, m->digest);
+    kernel->blocks(&state, &msg, ending_nblocks(alg, nbytes - nwhole));
+    write_digest(alg, &state, 1, 0, digest);
 }
 
 void hli_hash(const hl_alg_info *alg, const struct hli_plan *plan, const struct hli_messages *all, uint8_t *digests)
@@ -653,9 +668,9 @@ void hli_hash(const hl_alg_info *alg, const struct hli_plan *plan, const struct 
     const hl_kernel *kernel = choose(plan, all->count);
 
     if (all->count == 1 && kernel->nlanes == 1) {
-        struct message m;
-        fetch(alg, all, 0, 1, &m, 0, digests);
-        hash_one(alg, kernel, &m);
+        struct batch batch;
+        fetch(alg, all, 0, 1, &batch, 0, digests);
+        hash_one(alg, kernel, batch.data[0], batch.nbytes[0], digests);
     } else {
         hash_all(alg, plan, all, digests);
     }

@@ -34,12 +34,12 @@ EDGE_FN void pad_chunks(unsigned nchunks, int length_is_128_bits, int big_endian
     }
 }
 
-EDGE_TARGET void hli_pad_avx512(const hl_alg_info *alg, unsigned nblocks, const struct hli_rests *rests, unsigned n,
-                                uint8_t *out)
+EDGE_TARGET void hli_pad_avx512(const hl_alg_info *alg, unsigned nblocks, const uint8_t *const rests[],
+                                const size_t nrests[], uint64_t nwhole, unsigned n, uint8_t *out)
 {
 #  define PAD_ALL(nchunks, stride, length_is_128_bits, big_endian) \
       for (unsigned i = 0; i < n; i++) \
-          pad_chunks(nchunks, length_is_128_bits, big_endian, rests->data[i], rests->nrest[i], rests->nbytes[i], \
+          pad_chunks(nchunks, length_is_128_bits, big_endian, rests[i], nrests[i], nwhole + nrests[i], \
                      out + i * (stride))
 
     if (alg->block_nbytes == 128) {
