@@ -37,8 +37,11 @@ def orders(body: str) -> dict[str, str]:
         "round by round": [half for r in range(0, 80, 16) for half in left[r:r + 16] + right[r:r + 16]],
         "step by step": [half for pair in zip(left, right) for half in pair],
     }
+    for halves in arranged.values():
+        for part in 3, 2, 1:  # as it stands there: what else is to do goes in by quarters
+            halves.insert(40 * part, f"BETWEEN({part})")
     first, last = step.search(body).start(), [m.end() for m in step.finditer(body)][-1]
-    begin = body.index("#define STEPS80()")
+    begin = body.index("#define STEPS80(")
     return {
         name: body[:begin] + HALVES + body[begin:first] + "\n".join(f"        {half}; \\" for half in halves)
         + body[last:] + "#undef LEFT\n#undef RIGHT\n"

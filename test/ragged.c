@@ -63,6 +63,17 @@ static size_t endings_in_turn(size_t nbytes[])
     return 500;
 }
 
+/* Stretches of one kind, of any number, so that some of a kind are left over when the next begins. */
+static size_t stretches(size_t nbytes[])
+{
+    for (size_t i = 0; i < 1200;) {
+        const size_t nwhole = random_below(4) * block_nbytes, from = random_below(3) * (block_nbytes / 2);
+        for (size_t end = i + 1 + random_below(60); i < end && i < 1200; i++)
+            nbytes[i] = nwhole + from + random_below(4);
+    }
+    return 1200;
+}
+
 /* Lengths that fall into one class of size of the driver's sort, but are not equal. */
 static size_t nearly_equal(size_t nbytes[])
 {
@@ -102,6 +113,7 @@ static const struct {
     {"all empty", all_empty},
     {"one block each", all_one_block},
     {"one and two ending blocks in turn", endings_in_turn},
+    {"stretches of a kind", stretches},
     {"nearly equal", nearly_equal},
     {"a giant first", giant_first},
     {"a giant in the middle", giant_middle},

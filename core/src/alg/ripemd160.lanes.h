@@ -27,8 +27,10 @@
     HALF(a##l, b##l, c##l, d##l, e##l, fl, XK(0, j, rl), sl); \
     HALF(a##r, b##r, c##r, d##r, e##r, fr, XK(1, j, rr), sr)
 
-#define STEPS80() \
+/* BETWEEN(i): what else there is to do, in four parts. */
+#define STEPS80(BETWEEN) \
     do { \
+        BETWEEN(0); \
         STEP(a, b, c, d, e, 0, F1, 0, 11, F5, 5, 8); \
         STEP(e, a, b, c, d, 0, F1, 1, 14, F5, 14, 9); \
         STEP(d, e, a, b, c, 0, F1, 2, 15, F5, 7, 9); \
@@ -45,6 +47,7 @@
         STEP(c, d, e, a, b, 0, F1, 13, 7, F5, 10, 14); \
         STEP(b, c, d, e, a, 0, F1, 14, 9, F5, 3, 12); \
         STEP(a, b, c, d, e, 0, F1, 15, 8, F5, 12, 6); \
+        BETWEEN(1); \
         STEP(e, a, b, c, d, 1, F2, 7, 7, F4, 6, 9); \
         STEP(d, e, a, b, c, 1, F2, 4, 6, F4, 11, 13); \
         STEP(c, d, e, a, b, 1, F2, 13, 8, F4, 3, 15); \
@@ -61,6 +64,7 @@
         STEP(b, c, d, e, a, 1, F2, 14, 7, F4, 9, 15); \
         STEP(a, b, c, d, e, 1, F2, 11, 13, F4, 1, 13); \
         STEP(e, a, b, c, d, 1, F2, 8, 12, F4, 2, 11); \
+        BETWEEN(2); \
         STEP(d, e, a, b, c, 2, F3, 3, 11, F3, 15, 9); \
         STEP(c, d, e, a, b, 2, F3, 10, 13, F3, 5, 7); \
         STEP(b, c, d, e, a, 2, F3, 14, 6, F3, 1, 15); \
@@ -77,6 +81,7 @@
         STEP(a, b, c, d, e, 2, F3, 11, 12, F3, 0, 13); \
         STEP(e, a, b, c, d, 2, F3, 5, 7, F3, 4, 7); \
         STEP(d, e, a, b, c, 2, F3, 12, 5, F3, 13, 5); \
+        BETWEEN(3); \
         STEP(c, d, e, a, b, 3, F4, 1, 11, F2, 8, 15); \
         STEP(b, c, d, e, a, 3, F4, 9, 12, F2, 6, 5); \
         STEP(a, b, c, d, e, 3, F4, 11, 14, F2, 4, 8); \
@@ -125,21 +130,23 @@
         lv32_store(s, t); \
     } while (0)
 
-LV_KERNEL void LV_NAME(ripemd160_blocks)(void *state, const uint8_t *const msg[], size_t nblocks)
+#define STAGE(part)   LV_STAGE(lv32, 64, part, 0)
+#define NOTHING(part) (void)0
+
+LV_KERNEL HLI_INLINE void ripemd160_block(LV_BLOCK_ARGS(lv32))
 {
     uint32_t *s = state;
+    lv32 x[16];
+    LOAD_STATE();
 
-    for (size_t offset = 0; nblocks > 0; nblocks--, offset += 64) {
-        lv32 x[16];
-        LOAD_STATE();
-
-        lv32_load_block_le(x, msg, offset);
+    LV_LOAD(lv32, x, 0);
 #define XK(side, j, r) ((side) * 4 == (j) ? x[r] : lv32_add(x[r], lv32_splat(hli_ripemd160_k[side][j])))
-        STEPS80();
+    STEPS80(STAGE);
 #undef XK
-        ADD_TO_STATE();
-    }
+    ADD_TO_STATE();
 }
+
+LV_BLOCKS(lv32, ripemd160, 64)
 
 /* The schedule: the 16 words with each of the ten constants added, left rounds first. */
 LV_KERNEL void LV_NAME(ripemd160_scheduled)(void *state, const void *given)
@@ -149,7 +156,7 @@ LV_KERNEL void LV_NAME(ripemd160_scheduled)(void *state, const void *given)
     LOAD_STATE();
 
 #define XK(side, j, r) lv32_splat(schedule[((side) * 5 + (j)) * 16 + (r)])
-    STEPS80();
+    STEPS80(NOTHING);
 #undef XK
     ADD_TO_STATE();
 }
@@ -159,7 +166,7 @@ void LV_NAME(ripemd160_schedule)(const uint8_t block[], void *schedule)
 {
     uint32_t x[16], *xk = schedule;
 
-    lv32_load_block_le(x, &block, 0);
+    lv32_load_block(x, &block, 0, 0);
     for (unsigned i = 0; i < 160; i++)
         xk[i] = x[i % 16] + hli_ripemd160_k[i / 80][i / 16 % 5];
 }
@@ -173,5 +180,7 @@ void LV_NAME(ripemd160_schedule)(const uint8_t block[], void *schedule)
 #undef HALF
 #undef STEP
 #undef STEPS80
+#undef STAGE
+#undef NOTHING
 #undef LOAD_STATE
 #undef ADD_TO_STATE

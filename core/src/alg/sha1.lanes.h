@@ -45,54 +45,57 @@
         ROUNDS5(f, WK, k, (t) + 15); \
     } while (0)
 
-#define ROUNDS80(WK) \
+/* BETWEEN(i): what else there is to do, in four parts. */
+#define ROUNDS80(WK, BETWEEN) \
     do { \
+        BETWEEN(0); \
         ROUNDS20(CH, WK, hli_sha1_k[0], 0); \
+        BETWEEN(1); \
         ROUNDS20(PARITY, WK, hli_sha1_k[1], 20); \
+        BETWEEN(2); \
         ROUNDS20(MAJ, WK, hli_sha1_k[2], 40); \
+        BETWEEN(3); \
         ROUNDS20(PARITY, WK, hli_sha1_k[3], 60); \
     } while (0)
 
 #define COMPUTED(t, k) lv32_add(W_OF(t), lv32_splat(k))
 #define GIVEN(t, k)    lv32_splat(schedule[t])
+#define STAGE(part)    LV_STAGE(lv32, 64, part, 1)
+#define NOTHING(part)  (void)0
 
-LV_KERNEL void LV_NAME(sha1_blocks)(void *state, const uint8_t *const msg[], size_t nblocks)
+#define LOAD_STATE() \
+    lv32 a = lv32_load(s), b = lv32_load(s + LV32_LANES), c = lv32_load(s + 2 * LV32_LANES), \
+         d = lv32_load(s + 3 * LV32_LANES), e = lv32_load(s + 4 * LV32_LANES)
+#define ADD_TO_STATE() \
+    do { \
+        lv32_store(s, lv32_add(lv32_load(s), a)); \
+        lv32_store(s + LV32_LANES, lv32_add(lv32_load(s + LV32_LANES), b)); \
+        lv32_store(s + 2 * LV32_LANES, lv32_add(lv32_load(s + 2 * LV32_LANES), c)); \
+        lv32_store(s + 3 * LV32_LANES, lv32_add(lv32_load(s + 3 * LV32_LANES), d)); \
+        lv32_store(s + 4 * LV32_LANES, lv32_add(lv32_load(s + 4 * LV32_LANES), e)); \
+    } while (0)
+
+LV_KERNEL HLI_INLINE void sha1_block(LV_BLOCK_ARGS(lv32))
 {
     uint32_t *s = state;
-    lv32 h0 = lv32_load(s), h1 = lv32_load(s + LV32_LANES), h2 = lv32_load(s + 2 * LV32_LANES),
-         h3 = lv32_load(s + 3 * LV32_LANES), h4 = lv32_load(s + 4 * LV32_LANES);
+    lv32 w[16];
+    LOAD_STATE();
 
-    for (size_t offset = 0; nblocks > 0; nblocks--, offset += 64) {
-        lv32 w[16], a = h0, b = h1, c = h2, d = h3, e = h4;
-
-        lv32_load_block_be(w, msg, offset);
-        ROUNDS80(COMPUTED);
-        h0 = lv32_add(h0, a);
-        h1 = lv32_add(h1, b);
-        h2 = lv32_add(h2, c);
-        h3 = lv32_add(h3, d);
-        h4 = lv32_add(h4, e);
-    }
-    lv32_store(s, h0);
-    lv32_store(s + LV32_LANES, h1);
-    lv32_store(s + 2 * LV32_LANES, h2);
-    lv32_store(s + 3 * LV32_LANES, h3);
-    lv32_store(s + 4 * LV32_LANES, h4);
+    LV_LOAD(lv32, w, 1);
+    ROUNDS80(COMPUTED, STAGE);
+    ADD_TO_STATE();
 }
+
+LV_BLOCKS(lv32, sha1, 64)
 
 LV_KERNEL void LV_NAME(sha1_scheduled)(void *state, const void *given)
 {
     uint32_t *s = state;
     const uint32_t *schedule = given;
-    lv32 a = lv32_load(s), b = lv32_load(s + LV32_LANES), c = lv32_load(s + 2 * LV32_LANES),
-         d = lv32_load(s + 3 * LV32_LANES), e = lv32_load(s + 4 * LV32_LANES);
+    LOAD_STATE();
 
-    ROUNDS80(GIVEN);
-    lv32_store(s, lv32_add(lv32_load(s), a));
-    lv32_store(s + LV32_LANES, lv32_add(lv32_load(s + LV32_LANES), b));
-    lv32_store(s + 2 * LV32_LANES, lv32_add(lv32_load(s + 2 * LV32_LANES), c));
-    lv32_store(s + 3 * LV32_LANES, lv32_add(lv32_load(s + 3 * LV32_LANES), d));
-    lv32_store(s + 4 * LV32_LANES, lv32_add(lv32_load(s + 4 * LV32_LANES), e));
+    ROUNDS80(GIVEN, NOTHING);
+    ADD_TO_STATE();
 }
 
 #if LV32_LANES == 1
@@ -100,7 +103,7 @@ void LV_NAME(sha1_schedule)(const uint8_t block[], void *schedule)
 {
     uint32_t w[16], *wk = schedule;
 
-    lv32_load_block_be(w, &block, 0);
+    lv32_load_block(w, &block, 0, 1);
     for (unsigned t = 0; t < 80; t++)
         wk[t] = W_OF(t) + hli_sha1_k[t / 20];
 }
@@ -117,3 +120,7 @@ void LV_NAME(sha1_schedule)(const uint8_t block[], void *schedule)
 #undef ROUNDS80
 #undef COMPUTED
 #undef GIVEN
+#undef STAGE
+#undef NOTHING
+#undef LOAD_STATE
+#undef ADD_TO_STATE

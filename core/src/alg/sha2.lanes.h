@@ -13,7 +13,7 @@
 #  define LV(op)      lv32_##op
 #  define LANES       LV32_LANES
 #  define WORD        uint32_t
-#  define NAME(what)  LV_NAME(sha256_##what)
+#  define NAMED       sha256
 #  define NROUNDS     64
 #  define K           hli_sha256_k
 /* FIPS 180-4 section 4.1.2 */
@@ -26,7 +26,7 @@
 #  define LV(op)      lv64_##op
 #  define LANES       LV64_LANES
 #  define WORD        uint64_t
-#  define NAME(what)  LV_NAME(sha512_##what)
+#  define NAMED       sha512
 #  define NROUNDS     80
 #  define K           hli_sha512_k
 /* FIPS 180-4 section 4.1.3 */
@@ -35,6 +35,8 @@
 #  define SMALL_SIGMA0(x) lv64_xor3(lv64_ror(x, 1), lv64_ror(x, 8), lv64_shr(x, 7))
 #  define SMALL_SIGMA1(x) lv64_xor3(lv64_ror(x, 19), lv64_ror(x, 61), lv64_shr(x, 6))
 #endif
+
+#define NAME(what) LV_NAME(LV_PASTE(NAMED, what))
 
 #define SCHEDULE(t) \
     LV(add)(LV(add)(w[(t) & 15], SMALL_SIGMA0(w[((t) + 1) & 15])), \
@@ -80,23 +82,24 @@
         LV(store)(s + 7 * LANES, LV(add)(LV(load)(s + 7 * LANES), h)); \
     } while (0)
 
-LV_KERNEL void NAME(blocks)(void *state, const uint8_t *const msg[], size_t nblocks)
+LV_KERNEL HLI_INLINE void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
 {
     WORD *s = state;
+    lv w[16];
+    LOAD_STATE();
 
-    for (size_t offset = 0; nblocks > 0; nblocks--, offset += 16 * sizeof(WORD)) {
-        lv w[16];
-        LOAD_STATE();
-
-        LV(load_block_be)(w, msg, offset);
-        LV_UNROLL(5)
-        for (unsigned t0 = 0; t0 < NROUNDS; t0 += 16) {
-            ROUNDS8(COMPUTED, 0);
-            ROUNDS8(COMPUTED, 8);
-        }
-        ADD_TO_STATE();
+    LV_LOAD(lv, w, 1);
+    LV_UNROLL(5)
+    for (unsigned t0 = 0; t0 < NROUNDS; t0 += 16) {
+        if (t0 < 64)
+            LV_STAGE(lv, 16 * sizeof(WORD), t0 / 16, 1);
+        ROUNDS8(COMPUTED, 0);
+        ROUNDS8(COMPUTED, 8);
     }
+    ADD_TO_STATE();
 }
+
+LV_BLOCKS(lv, NAMED, 16 * sizeof(WORD))
 
 LV_KERNEL void NAME(scheduled)(void *state, const void *given)
 {
@@ -116,7 +119,7 @@ void NAME(schedule)(const uint8_t block[], void *schedule)
 {
     WORD w[16], *wk = schedule;
 
-    LV(load_block_be)(w, &block, 0);
+    LV(load_block)(w, &block, 0, 1);
     for (unsigned t = 0; t < NROUNDS; t++) {
         if (t >= 16)
             w[t & 15] = SCHEDULE(t);
@@ -129,6 +132,7 @@ void NAME(schedule)(const uint8_t block[], void *schedule)
 #undef LV
 #undef LANES
 #undef WORD
+#undef NAMED
 #undef NAME
 #undef NROUNDS
 #undef K

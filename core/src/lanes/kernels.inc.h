@@ -19,6 +19,12 @@
  *                                   byte order that the literal says
  *   lv64_...                        the same on 64-bit words, without xor and orn_xor
  *
+ * It may define LV_STAGES to 1 and load all blocks but the first in four parts, while the one before is hashed:
+ *   lv32_staging                    room for a block of every lane
+ *   lv32_stage(staging, msg, offset, part, big_endian)
+ *                                   part 0 .. 3 of lv32_load_block; all four, then
+ *   lv32_staged(w, staging)         its result; likewise lv64
+ *
  * The boolean functions are operations of their own because compilers do not find the one-instruction forms (gcc 12
  * spends two vpternlogd on Maj written with & and |).
  */
@@ -32,9 +38,36 @@
 #define lv32_ror(x, n) lv32_rol(x, 32 - (n))
 #define lv64_ror(x, n) lv64_rol(x, 64 - (n))
 
-#define lv32_load_block_be(w, msg, offset) lv32_load_block(w, msg, offset, 1)
-#define lv32_load_block_le(w, msg, offset) lv32_load_block(w, msg, offset, 0)
-#define lv64_load_block_be(w, msg, offset) lv64_load_block(w, msg, offset, 1)
+#ifndef LV_STAGES
+#  define LV_STAGES 0
+typedef struct {
+    char none;
+} lv32_staging, lv64_staging;
+#  define lv32_stage(staging, msg, offset, part, big_endian) ((void)(staging))
+#  define lv64_stage(staging, msg, offset, part, big_endian) ((void)(staging))
+#  define lv32_staged(w, staging)                            ((void)(staging))
+#  define lv64_staged(w, staging)                            ((void)(staging))
+#endif
+
+/* name##_blocks from name##_block(state, msg, offset, staging, more), which hashes the block at `offset`, staged or not,
+ * and stages the next if there is one more. The last block is written out once more, without stages: to short messages it
+ * is the only one. */
+#define LV_BLOCK_ARGS(lv) void *state, const uint8_t *const msg[], size_t offset, LV_PASTE(lv, staging) *staging, int more
+#define LV_BLOCKS(lv, name, block_nbytes) \
+    LV_KERNEL void LV_NAME(LV_PASTE(name, blocks))(void *state, const uint8_t *const msg[], size_t nblocks) \
+    { \
+        LV_PASTE(lv, staging) staging; \
+        size_t offset = 0; \
+        for (; nblocks > LV_STAGES; nblocks--, offset += (block_nbytes)) \
+            LV_PASTE(name, block)(state, msg, offset, &staging, LV_STAGES); \
+        if (LV_STAGES && nblocks > 0) \
+            LV_PASTE(name, block)(state, msg, offset, &staging, 0); \
+    }
+/* In name##_block: this block's words, and a part of the next block. */
+#define LV_LOAD(lv, w, big_endian) \
+    (LV_STAGES && offset > 0 ? LV_PASTE(lv, staged)(w, staging) : LV_PASTE(lv, load_block)(w, msg, offset, big_endian))
+#define LV_STAGE(lv, block_nbytes, part, big_endian) \
+    (more ? LV_PASTE(lv, stage)(staging, msg, offset + (block_nbytes), part, big_endian) : (void)(staging))
 
 #include "../alg/sha1.lanes.h"
 #define SHA2_WORD 32
