@@ -68,7 +68,7 @@ static size_t stretches(size_t nbytes[])
 {
     for (size_t i = 0; i < 1200;) {
         const size_t nwhole = random_below(4) * block_nbytes, from = random_below(3) * (block_nbytes / 2);
-        for (size_t end = i + 1 + random_below(60); i < end && i < 1200; i++)
+        for (size_t end = i + 1 + random_below(200); i < end && i < 1200; i++)
             nbytes[i] = nwhole + from + random_below(4);
     }
     return 1200;
