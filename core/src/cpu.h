@@ -24,4 +24,7 @@ struct hli_machine {
 };
 HLI_HIDDEN struct hli_machine hli_detect(void);
 
+/* The instruction sets that a machine with these features can run (registry.c). */
+HLI_HIDDEN hl_isas hli_isas_with(uint32_t features);
+
 #endif

@@ -60,16 +60,23 @@ _Static_assert(ISA_COUNT <= CHOICE_AVAILABLE, "an instruction set has no bit in 
 
 static _Atomic uint32_t choice;
 
+hl_isas hli_isas_with(uint32_t features)
+{
+    hl_isas with = 0;
+
+    for (size_t i = 0; i < ISA_COUNT; i++)
+        if ((isas[i].needs & ~features) == 0)
+            with |= (hl_isas)1 << i;
+    return with;
+}
+
 uint32_t hli_choice(void)
 {
     uint32_t word = atomic_load_explicit(&choice, memory_order_relaxed);
 
     if (__builtin_expect(word == 0, 0)) {
         const struct hli_machine machine = hli_detect();
-        uint32_t available = 0;
-        for (size_t i = 0; i < ISA_COUNT; i++)
-            if ((isas[i].needs & ~machine.features) == 0)
-                available |= UINT32_C(1) << i;
+        const uint32_t available = hli_isas_with(machine.features);
         const uint32_t found =
             CHOICE_KNOWN | (uint32_t)machine.tune << CHOICE_TUNE | available << CHOICE_AVAILABLE | available;
         /* On failure word becomes what another thread has put there. */

@@ -1,0 +1,84 @@
+/* choice.c: every set of CPU features, also those that no CPU has: what is chosen is there, and right.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Uses the library's own headers: no machine has all of these sets, and hl_restrict only takes away.
+ */
+#include "../core/src/cpu.h"
+#include "test.h"
+
+enum { COUNT = 150, LENGTH_MAX = 400 };
+
+static hl_slice messages[COUNT];
+static uint8_t expected[32][COUNT * HL_DIGEST_MAX_NBYTES];
+
+/* Every number of messages up to more than all lanes, and many. */
+static void check_hashing(void)
+{
+    uint8_t found[COUNT * HL_DIGEST_MAX_NBYTES];
+
+    for (size_t a = 0; a < hl_alg_count(); a++) {
+        const hl_alg_info *alg = hl_alg_at(a);
+        for (size_t count = 1; count <= COUNT; count += count <= HL_LANES_MAX ? 1 : COUNT - HL_LANES_MAX - 1) {
+            memset(found, 0, sizeof found);
+            CHECK(hl_hash_many(alg->alg, messages, count, found) == HL_OK &&
+                      memcmp(found, expected[a], count * alg->digest_nbytes) == 0,
+                  "%s, %zu messages", alg->name, count);
+        }
+    }
+}
+
+static void check_chosen(hl_isas isas, uint32_t features)
+{
+    for (size_t k = 0; k < hl_kernel_count(); k++) {
+        const hl_body body = hl_kernel_at(k)->body;
+        for (size_t n = 1; n <= HL_LANES_MAX + 1; n++) {
+            const hl_kernel *chosen = hl_kernel_chosen(body_alg(body)->alg, n);
+            CHECK(chosen != NULL && (chosen->isas & ~isas) == 0 && chosen->body == body,
+                  "features %#x: %s for %zu messages", (unsigned)features, chosen == NULL ? "none" : chosen->name, n);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static uint8_t done[1 << 16]; /* by set of instruction sets */
+
+    test_start(argc, argv);
+    const uint8_t *pool = random_pool(COUNT * LENGTH_MAX);
+    for (size_t i = 0; i < COUNT; i++)
+        messages[i] = (hl_slice){pool + i * LENGTH_MAX, random_length(LENGTH_MAX)};
+    for (size_t a = 0; a < hl_alg_count(); a++)
+        for (size_t i = 0; i < COUNT; i++)
+            oracle(hl_alg_at(a), messages[i].data, messages[i].nbytes, expected[a] + i * hl_alg_at(a)->digest_nbytes);
+
+    const hl_isas available = hl_isas_available(), plain = hl_isa_named("scalar") | hl_isa_named("gnu");
+    const uint32_t nsets = UINT32_C(1) << HLI_FEATURE_COUNT;
+    for (uint32_t features = 0; features < nsets; features++) {
+        const hl_isas isas = hli_isas_with(features);
+        if (isas >= sizeof done || done[isas]++ != 0)
+            continue;
+        char names[256] = "";
+        for (size_t i = 0; i < hl_isa_count(); i++)
+            if ((isas >> i & 1) != 0)
+                snprintf(names + strlen(names), sizeof names - strlen(names), " %s", hl_isa_name(i));
+        if ((isas & ~available) != 0) {
+            test_skip("choice among%s (not all here)", names);
+            continue;
+        }
+        test_case("choice among%s", names);
+        CHECK((isas & plain) == plain, "plain C is missing");
+        CHECK(hl_restrict(isas) == HL_OK && hl_isas_allowed() == isas, "not taken");
+        check_chosen(isas, features);
+        check_hashing();
+    }
+    test_case("features taken away never add an instruction set");
+    for (uint32_t features = 0; features < nsets; features++)
+        for (unsigned i = 0; i < HLI_FEATURE_COUNT; i++)
+            CHECK((hli_isas_with(features & ~(UINT32_C(1) << i)) & ~hli_isas_with(features)) == 0, "%#x without %u",
+                  (unsigned)features, i);
+    test_case("all features are all instruction sets");
+    CHECK(hli_isas_with(nsets - 1) == ((hl_isas)1 << hl_isa_count()) - 1, "%#x", (unsigned)hli_isas_with(nsets - 1));
+    hl_restrict(0);
+    return test_end();
+}
