@@ -18,6 +18,9 @@
     HLI_HIDDEN hl_blocks_fn name##_blocks_##isa; \
     HLI_HIDDEN hl_scheduled_fn name##_scheduled_##isa;
 #define KERNEL(body, function, isa, nlanes, intel, amd) HLI_HIDDEN hl_blocks_fn function;
+#define KERNEL2(body, function, scheduled, isa, nlanes, intel, amd) \
+    HLI_HIDDEN hl_blocks_fn function; \
+    HLI_HIDDEN hl_scheduled_fn scheduled;
 #define EDGES(isa) \
     HLI_HIDDEN hli_pad_fn hli_pad_##isa; \
     HLI_HIDDEN hli_digests_fn hli_digests_##isa;

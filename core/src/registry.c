@@ -33,7 +33,9 @@ static const struct row {
       name##_scheduled_##isa}, \
      {intel, amd}},
 #define KERNEL(body, function, isa, nlanes, intel, amd) \
-    {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, function, NULL}, {intel, amd}},
+    KERNEL2(body, function, NULL, isa, nlanes, intel, amd)
+#define KERNEL2(body, function, scheduled, isa, nlanes, intel, amd) \
+    {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, function, scheduled}, {intel, amd}},
 #include "registry.def"
 };
 

@@ -58,16 +58,29 @@ SHA_FN void store_words(uint32_t *s, unsigned N, unsigned l, unsigned w, __m128i
 
 /* ---- SHA-256: the instructions keep the state as ABEF and CDGH, the first letter in the highest lane. ---- */
 
-SHA_FN void sha256_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[], size_t nblocks)
+SHA_FN void sha256_load(unsigned N, const uint32_t *s, __m128i abef[4], __m128i cdgh[4])
 {
-    const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
-    __m128i abef[4], cdgh[4];
-
     EACH_MESSAGE(l) {
         const __m128i dcba = REVERSED(load_words(s, N, l, 0)), hgfe = REVERSED(load_words(s, N, l, 4));
         abef[l] = _mm_unpackhi_epi64(hgfe, dcba);
         cdgh[l] = _mm_unpacklo_epi64(hgfe, dcba);
     }
+}
+
+SHA_FN void sha256_store(unsigned N, uint32_t *s, const __m128i abef[4], const __m128i cdgh[4])
+{
+    EACH_MESSAGE(l) {
+        store_words(s, N, l, 0, REVERSED(_mm_unpackhi_epi64(cdgh[l], abef[l])));
+        store_words(s, N, l, 4, REVERSED(_mm_unpacklo_epi64(cdgh[l], abef[l])));
+    }
+}
+
+SHA_FN void sha256_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[], size_t nblocks)
+{
+    const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+    __m128i abef[4], cdgh[4];
+
+    sha256_load(N, s, abef, cdgh);
     for (size_t offset = 0; nblocks > 0; nblocks--, offset += 64) {
         __m128i w[4][4], abef0[4], cdgh0[4];
 
@@ -101,10 +114,32 @@ SHA_FN void sha256_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[
             cdgh[l] = _mm_add_epi32(cdgh[l], cdgh0[l]);
         }
     }
+    sha256_store(N, s, abef, cdgh);
+}
+
+/* One block, the same in all messages, whose W + K are given. */
+SHA_FN void sha256_scheduled_sha(unsigned N, uint32_t *s, const uint32_t *schedule)
+{
+    __m128i abef[4], cdgh[4], abef0[4], cdgh0[4];
+
+    sha256_load(N, s, abef0, cdgh0);
     EACH_MESSAGE(l) {
-        store_words(s, N, l, 0, REVERSED(_mm_unpackhi_epi64(cdgh[l], abef[l])));
-        store_words(s, N, l, 4, REVERSED(_mm_unpacklo_epi64(cdgh[l], abef[l])));
+        abef[l] = abef0[l];
+        cdgh[l] = cdgh0[l];
     }
+    UNROLLED(16)
+    for (unsigned g = 0; g < 16; g++) {
+        const __m128i wk = _mm_loadu_si128((const __m128i *)(schedule + 4 * g)), wk2 = _mm_shuffle_epi32(wk, 0x0e);
+        EACH_MESSAGE(l) {
+            cdgh[l] = _mm_sha256rnds2_epu32(cdgh[l], abef[l], wk);
+            abef[l] = _mm_sha256rnds2_epu32(abef[l], cdgh[l], wk2);
+        }
+    }
+    EACH_MESSAGE(l) {
+        abef[l] = _mm_add_epi32(abef[l], abef0[l]);
+        cdgh[l] = _mm_add_epi32(cdgh[l], cdgh0[l]);
+    }
+    sha256_store(N, s, abef, cdgh);
 }
 
 /* ---- SHA-1: ABCD, the first letter in the highest lane, and E in the highest lane of its own register. ---- */
@@ -198,8 +233,17 @@ INSTANCE(sha1_blocks_sha_plain_x4, sha1_blocks_sha, 4, 1)
 INSTANCE(sha1_blocks_sha_x2, sha1_blocks_sha, 2, 0)
 INSTANCE(sha1_blocks_sha_x3, sha1_blocks_sha, 3, 0)
 INSTANCE(sha1_blocks_sha_x4, sha1_blocks_sha, 4, 0)
+#  define INSTANCE_SCHEDULED(name, function, n) \
+      SHA_TARGET void name(void *state, const void *schedule) \
+      { \
+          function(n, state, schedule); \
+      }
 INSTANCE(sha256_blocks_sha_x1, sha256_blocks_sha, 1)
 INSTANCE(sha256_blocks_sha_x2, sha256_blocks_sha, 2)
 INSTANCE(sha256_blocks_sha_x3, sha256_blocks_sha, 3)
 INSTANCE(sha256_blocks_sha_x4, sha256_blocks_sha, 4)
+INSTANCE_SCHEDULED(sha256_scheduled_sha_x1, sha256_scheduled_sha, 1)
+INSTANCE_SCHEDULED(sha256_scheduled_sha_x2, sha256_scheduled_sha, 2)
+INSTANCE_SCHEDULED(sha256_scheduled_sha_x3, sha256_scheduled_sha, 3)
+INSTANCE_SCHEDULED(sha256_scheduled_sha_x4, sha256_scheduled_sha, 4)
 #endif
