@@ -93,6 +93,7 @@ pub struct Verify {
 /// A kernel is one block function (of SHA-1, of SHA-256, …) for one instruction set and a number of messages side by
 /// side, its lanes. By the number of messages at hand hashloom chooses the kernel that is best on the make of CPU.
 #[derive(Debug, Args)]
+#[command(mut_args(|arg| if is_effort(&arg) { arg.requires("bench") } else { arg }))]
 pub struct Kernels {
     /// Only kernels of this algorithm; can be given several times; an unknown name lists those that there are
     #[arg(short, long = "algorithm", value_name = "NAME")]
@@ -108,6 +109,11 @@ pub struct Kernels {
 
     #[command(flatten)]
     pub effort: Effort,
+}
+
+/// Without anything to time these have no meaning.
+fn is_effort(arg: &clap::Arg) -> bool {
+    ["rounds", "time"].iter().any(|name| arg.get_id() == name)
 }
 
 const KERNELS_HELP: &str = "\
@@ -168,10 +174,10 @@ pub struct Bench {
 #[cfg(feature = "bench")]
 const BENCH_HELP: &str = "\
 What is printed:
-  GB/s        10^9 bytes of message a second. Padding costs time and is not counted: messages of 64
-              bytes take two blocks each
+  GB/s        10^9 bytes of message a second. Padding takes time but is not counted: for SHA-256 a
+              message of 64 bytes is two blocks
   ratio       the speed of hashloom's choice to that of the row: 3.0 is three times as fast
-  1 x 16 KiB  one message alone, of the greatest size; a kernel of many lanes leaves all but one idle
+  1 x 16 KiB  one message alone, of the greatest size; all lanes of a kernel but one are idle
   A library that is not there, or has not this algorithm, says so in its row.
 
 How is timed:

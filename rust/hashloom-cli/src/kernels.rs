@@ -40,6 +40,7 @@ struct Report {
     cpu: String,
     /// The C compiler that made the kernels.
     compiler: &'static str,
+    date: String,
     isas: Isas,
     kernels: Vec<Row>,
 }
@@ -94,6 +95,7 @@ impl Report {
             hashloom: env!("CARGO_PKG_VERSION"),
             cpu: machine::cpu(),
             compiler: lib::compiler(),
+            date: machine::today(),
             isas: Isas {
                 built: IsaSet::built().names().collect(),
                 available: IsaSet::available().names().collect(),
@@ -131,12 +133,13 @@ impl Report {
     }
 
     fn print(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "{}: {}", self.cpu, self.isas.available.join(", "))?;
+        writeln!(out, "{}, {}", self.cpu, self.date)?;
+        writeln!(out, "hashloom {} compiled by {}; {}", self.hashloom, self.compiler, self.isas.available.join(", "))?;
         let is_restricted = self.isas.allowed != self.isas.available;
         if is_restricted {
             writeln!(out, "only {} may be chosen", self.isas.allowed.join(", "))?;
         }
-        writeln!(out, "compiled by {}\n", self.compiler)?;
+        writeln!(out)?;
 
         let is_timed = self.kernels.iter().any(|row| row.speed.is_some());
         let mut titles = vec!["kernel", "isa", "lanes", "here", "chosen for"];

@@ -14,6 +14,7 @@ pub enum Align {
 
 /// What a cell looks like where there are colours.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "bench"), allow(dead_code, reason = "`hashloom bench` alone uses all"))]
 pub enum Look {
     Plain,
     Dim,

@@ -60,7 +60,10 @@ pub fn draw(report: &Report) -> String {
     let names = rows().map(|row| row.name.chars().count()).max().unwrap_or(0) as f64 * CHARACTER;
     let columns = report.results.iter().map(|outcome| outcome.messages.len()).max().unwrap_or(0) as f64;
     let bars = MARGIN + names + 8.0;
-    let subtitle = format!("{} · {} · {}", report.cpu, report.compiler, report.date);
+    let mut subtitle = format!("{} · {} · {}", report.cpu, report.compiler, report.date);
+    if !report.optimised {
+        subtitle += " · built without optimisation";
+    }
     let width = (bars + columns * (COLUMN + FIGURE + COLUMN_GAP) - COLUMN_GAP + MARGIN)
         .max(2.0 * MARGIN + subtitle.chars().count() as f64 * CHARACTER)
         // The legend.
@@ -96,7 +99,7 @@ fn legend(y: f64) -> Group {
         (Kind::Kernel, "each kernel of hashloom"),
         (Kind::Peer, "others, one message after the other"),
     ] {
-        let mark = Rectangle::new().set("class", class(kind)).set("x", x).set("y", y - 10.0);
+        let mark = Rectangle::new().set("class", class(kind)).set("x", round(x)).set("y", round(y - 10.0));
         group = group.add(mark.set("width", 12).set("height", 12)).add(text(x + 18.0, y, "note", meaning));
         x += 18.0 + (meaning.chars().count() as f64 + 3.0) * CHARACTER;
     }
@@ -220,6 +223,7 @@ mod tests {
             hashloom: "0",
             cpu: "<cpu> & \"co\"\u{7}".into(),
             compiler: "cc",
+            optimised: true,
             date: "2026-11-20".into(),
             rounds: 1,
             seconds: 1.0,
@@ -239,9 +243,9 @@ mod tests {
             }],
         };
         let text = draw(&report);
-        assert!(text.contains(">&lt;cpu&gt; &amp; \"co\" · cc · 2026-11-20<"), "{text}");
-        assert!(text.contains(">hash&lt;loom&gt;<") && text.contains(">&amp;<"), "{text}");
-        assert!(text.contains(&format!(">{}…<", "ü".repeat(60))), "{text}");
+        assert!(text.contains("\n&lt;cpu&gt; &amp; \"co\" · cc · 2026-11-20\n"), "{text}");
+        assert!(text.contains("\nhash&lt;loom&gt;\n") && text.contains("\n&amp;\n"), "{text}");
+        assert!(text.contains(&format!("\n{}…\n", "ü".repeat(60))), "{text}");
         assert!(!text.contains('\u{7}') && !text.contains("NaN") && !text.contains("inf"), "{text}");
         // The paper, three marks of the legend, one bar.
         assert_eq!(text.matches("<rect ").count(), 5, "{text}");

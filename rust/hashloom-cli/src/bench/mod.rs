@@ -60,6 +60,8 @@ struct Report {
     cpu: String,
     /// The C compiler that made the kernels.
     compiler: &'static str,
+    /// Whether the Rust code is compiled with optimisation; the kernels always are.
+    optimised: bool,
     date: String,
     rounds: u32,
     /// Of each row in each round.
@@ -155,6 +157,7 @@ impl Report {
             hashloom: env!("CARGO_PKG_VERSION"),
             cpu: machine::cpu(),
             compiler: lib::compiler(),
+            optimised: !cfg!(debug_assertions),
             date: machine::today(),
             rounds: effort.rounds,
             seconds: effort.time.as_secs_f64(),
@@ -165,13 +168,18 @@ impl Report {
 
     fn print(&self, out: &mut impl Write, columns: usize) -> io::Result<()> {
         writeln!(out, "{}, {}", self.cpu, self.date)?;
-        writeln!(out, "hashloom {} compiled by {}, of {}", self.hashloom, self.compiler, self.allowed.join(", "))?;
+        writeln!(out, "hashloom {} compiled by {}; {}", self.hashloom, self.compiler, self.allowed.join(", "))?;
         for outcome in &self.results {
             writeln!(out)?;
             outcome.print(out, columns)?;
         }
         let note = "ratio: the speed of hashloom's choice to that of the row";
-        writeln!(out, "\n{}", style::dim(note))
+        writeln!(out, "\n{}", style::dim(note))?;
+        if !self.optimised {
+            let note = "this program is built without optimisation: what is in Rust is slower than it could be";
+            writeln!(out, "{}", style::partial(note))?;
+        }
+        Ok(())
     }
 }
 
@@ -414,15 +422,15 @@ mod tests {
             outcome.print(&mut out, columns).unwrap();
             String::from_utf8(out).unwrap()
         };
-        let expected = "  \
-  sha1           3 x 5 bytes     1 x 5 bytes
-                GB/s  ratio     GB/s  ratio
-  hashloom    12.346   1.00   12.346   2.50
-    kernel    12.346   1.00   12.346   2.50
-  other                   -               -
-  other: not found: other.so
-";
-        assert_eq!(printed(100), expected.replace("    sha1", "  sha1"));
+        let expected = concat!(
+            "  sha1         3 x 5 bytes     1 x 5 bytes\n",
+            "               GB/s  ratio     GB/s  ratio\n",
+            "  hashloom   12.346   1.00   12.346   2.50\n",
+            "    kernel   12.346   1.00   12.346   2.50\n",
+            "  other                  -               -\n",
+            "  other: not found: other.so\n",
+        );
+        assert_eq!(printed(100), expected);
         let narrow = printed(30);
         assert_eq!(narrow.matches("sha1").count(), 2, "{narrow}");
         assert!(narrow.lines().all(|line| line.len() <= 30), "{narrow}");
@@ -443,5 +451,6 @@ mod tests {
         let sizes = ["1", "1KiB", "1KiB", "4MiB"].map(|size| size.parse().unwrap());
         let expected = [(1024, 1), (256, 1024), (2 * lanes, 4 << 20), (1, 4 << 20)];
         assert_eq!(messages(&sizes), expected.map(|(count, nbytes)| Messages { count, nbytes }));
+        assert!(2 * lanes * (4 << 20) <= 512 << 20, "the help promises that it fits into memory");
     }
 }
