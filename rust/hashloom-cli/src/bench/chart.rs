@@ -13,8 +13,9 @@ use svg::node::element::{Group, Line, Rectangle, Style, Text, Title};
 use super::{Kind, Messages, Outcome, Report, Row, Speed};
 
 const MARGIN: f64 = 24.0;
-/// Room for one character of the labels, at most.
+/// Room for one character of the labels and of the title, of most texts.
 const CHARACTER: f64 = 7.3;
+const TITLE_CHARACTER: f64 = 12.5;
 /// From row to row, and the thickness of a bar.
 const ROW: f64 = 19.0;
 const BAR: f64 = 13.0;
@@ -60,16 +61,15 @@ pub fn draw(report: &Report) -> String {
     let names = rows().map(|row| row.name.chars().count()).max().unwrap_or(0) as f64 * CHARACTER;
     let columns = report.results.iter().map(|outcome| outcome.messages.len()).max().unwrap_or(0) as f64;
     let bars = MARGIN + names + 8.0;
+    let title = format!("hashloom {} beside other libraries: GB/s on one core", report.hashloom);
     let mut subtitle = format!("{} · {} · {}", report.cpu, report.compiler, report.date);
     if !report.optimised {
         subtitle += " · built without optimisation";
     }
     let width = (bars + columns * (COLUMN + FIGURE + COLUMN_GAP) - COLUMN_GAP + MARGIN)
         .max(2.0 * MARGIN + subtitle.chars().count() as f64 * CHARACTER)
-        // The legend.
-        .max(640.0);
+        .max(2.0 * MARGIN + title.chars().count() as f64 * TITLE_CHARACTER);
 
-    let title = format!("hashloom {} beside other libraries: GB/s on one core", report.hashloom);
     let mut document = Document::new()
         .set("role", "img")
         .add(Title::new(title.clone()))
@@ -146,9 +146,9 @@ fn panel(outcome: &Outcome, bars: f64, top: f64, width: f64) -> Group {
     for (row, y) in places(outcome) {
         let baseline = y + ROW - 5.5;
         let strength = if row.kind == Kind::Kernel { "end" } else { "end strong" };
-        group = group.add(text(bars - 8.0, baseline, strength, &*row.name));
+        group = group.add(text(bars - 8.0, baseline, strength, &row.name));
         if let Some(reason) = &row.absent {
-            group = group.add(text(bars + 6.0, baseline, "note", shortened(reason)));
+            group = group.add(text(bars + 6.0, baseline, "note", shortened(reason)).add(Title::new(printable(reason))));
         }
         for (i, (speed, messages)) in row.speeds.iter().zip(&outcome.messages).enumerate() {
             let length = (speed.gb_per_s / most * COLUMN).max(1.0);
@@ -158,7 +158,7 @@ fn panel(outcome: &Outcome, bars: f64, top: f64, width: f64) -> Group {
                 .set("y", round(y + (ROW - BAR) / 2.0))
                 .set("width", round(length))
                 .set("height", BAR)
-                .add(Title::new(told(outcome, row, messages, speed)));
+                .add(Title::new(printable(&told(outcome, row, messages, speed))));
             let figure = format!("{:.2}", speed.gb_per_s);
             group = group.add(bar).add(text(left(i) + length + 5.0, baseline, "", figure));
         }
@@ -179,13 +179,22 @@ fn told(outcome: &Outcome, row: &Row, messages: &Messages, speed: &Speed) -> Str
     )
 }
 
-/// Of a long reason the beginning: the loader's can be a paragraph.
+/// Of a long reason, which can be a paragraph of the loader's, the words that fit into a column.
 fn shortened(reason: &str) -> String {
-    const MOST: usize = 60;
-    match reason.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &reason[..end]),
+    let most = ((COLUMN + FIGURE) / CHARACTER) as usize;
+    match reason.char_indices().nth(most) {
+        Some((end, _)) => {
+            let fits = &reason[..end];
+            let words = fits.rsplit_once(' ').map_or(fits, |(words, _)| words);
+            format!("{}…", words.trim_end_matches([':', ',', ' ']))
+        }
         None => reason.to_owned(),
     }
+}
+
+/// XML has no control characters, not even escaped ones.
+fn printable(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
 }
 
 fn class(kind: Kind) -> &'static str {
@@ -196,10 +205,8 @@ fn class(kind: Kind) -> &'static str {
     }
 }
 
-fn text(x: f64, y: f64, class: &str, content: impl Into<String>) -> Text {
-    // XML has no control characters, not even escaped ones.
-    let content: String = content.into().chars().filter(|c| !c.is_control()).collect();
-    let text = Text::new(content).set("x", round(x)).set("y", round(y));
+fn text(x: f64, y: f64, class: &str, content: impl AsRef<str>) -> Text {
+    let text = Text::new(printable(content.as_ref())).set("x", round(x)).set("y", round(y));
     if class.is_empty() { text } else { text.set("class", class) }
 }
 
@@ -238,15 +245,23 @@ mod tests {
                         absent: None,
                         speeds: vec![Speed { seconds: 1.0, gb_per_s: 2.0, million_messages_per_s: 3.0, ratio: 1.0 }],
                     },
-                    Row { kind: Kind::Peer, name: "&".into(), absent: Some("ü".repeat(70)), speeds: Vec::new() },
+                    Row {
+                        kind: Kind::Peer,
+                        name: "&".into(),
+                        absent: Some(format!("not there: {}\u{1}", "ü".repeat(70))),
+                        speeds: Vec::new(),
+                    },
                 ],
             }],
         };
         let text = draw(&report);
         assert!(text.contains("\n&lt;cpu&gt; &amp; \"co\" · cc · 2026-11-20\n"), "{text}");
         assert!(text.contains("\nhash&lt;loom&gt;\n") && text.contains("\n&amp;\n"), "{text}");
-        assert!(text.contains(&format!("\n{}…\n", "ü".repeat(60))), "{text}");
-        assert!(!text.contains('\u{7}') && !text.contains("NaN") && !text.contains("inf"), "{text}");
+        assert!(
+            text.contains("not there…") && text.contains(&format!("<title>not there: {}</title>", "ü".repeat(70))),
+            "{text}"
+        );
+        assert!(!text.contains(['\u{7}', '\u{1}']) && !text.contains("NaN") && !text.contains("inf"), "{text}");
         // The paper, three marks of the legend, one bar.
         assert_eq!(text.matches("<rect ").count(), 5, "{text}");
     }

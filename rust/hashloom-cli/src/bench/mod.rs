@@ -194,6 +194,9 @@ impl Outcome {
             let titles = self.messages[shown.clone()].iter().map(|messages| messages.title(" x "));
             let align = std::iter::once(Align::Left).chain(shown.clone().map(|_| Align::Right));
             let mut table = Table::new(align);
+            if first > 0 {
+                writeln!(out)?;
+            }
             let title = std::iter::once((self.algorithm.to_owned(), Look::Bold));
             table.row(title.chain(titles.map(|title| (format!("{title:>CELL$}"), Look::Dim))));
             let units = shown.clone().map(|_| ("   GB/s  ratio".to_owned(), Look::Dim));
