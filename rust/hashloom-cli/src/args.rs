@@ -123,6 +123,7 @@ The columns:
   chosen for  the numbers of messages left to do for which this kernel is chosen; 5+: five and
               more. --isa and HASHLOOM_ISA restrict the choice, not what is listed or timed
   ns a call   for one block in all lanes, long messages, data in the first caches
+  M/s         million blocks a second
   / scalar    the ratio of the speeds, this kernel's to that of plain C for one message
 
 How is timed:

@@ -134,17 +134,18 @@ impl Report {
 
     fn print(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{}, {}", self.cpu, self.date)?;
-        writeln!(out, "hashloom {} compiled by {}; {}", self.hashloom, self.compiler, self.isas.available.join(", "))?;
+        writeln!(out, "hashloom {} compiled by {}", self.hashloom, self.compiler)?;
+        writeln!(out, "here: {}", self.isas.available.join(", "))?;
         let is_restricted = self.isas.allowed != self.isas.available;
         if is_restricted {
-            writeln!(out, "only {} may be chosen", self.isas.allowed.join(", "))?;
+            writeln!(out, "to be chosen: only {}", self.isas.allowed.join(", "))?;
         }
         writeln!(out)?;
 
         let is_timed = self.kernels.iter().any(|row| row.speed.is_some());
         let mut titles = vec!["kernel", "isa", "lanes", "here", "chosen for"];
         if is_timed {
-            titles.extend(["ns a call", "GB/s", "M blocks/s", "/ scalar"]);
+            titles.extend(["ns a call", "GB/s", "M/s", "/ scalar"]);
         }
         let align = |title: &&str| match *title {
             "kernel" | "isa" | "here" | "chosen for" => Align::Left,
@@ -158,11 +159,11 @@ impl Report {
         }
         table.write(out)?;
 
-        let mut notes = "\nchosen for: the number of messages that are left to do; 5+ is five and more".to_owned();
+        let mut notes = "chosen for: the number of messages that are left to do; 5+ is five and more".to_owned();
         if is_timed {
-            notes += "\nns a call: for one block in all lanes; / scalar: the ratio of the speeds";
+            notes += "\nns a call: for one block in all lanes; M/s: million blocks a second; / scalar: the ratio of the speeds";
         }
-        writeln!(out, "{}", style::dim(notes))
+        writeln!(out, "\n{}", style::dim(notes))
     }
 }
 

@@ -60,7 +60,7 @@ struct Report {
     cpu: String,
     /// The C compiler that made the kernels.
     compiler: &'static str,
-    /// Whether the Rust code is compiled with optimisation; the kernels always are.
+    /// Whether all is compiled with optimisation; the kernels always are.
     optimised: bool,
     date: String,
     rounds: u32,
@@ -168,7 +168,8 @@ impl Report {
 
     fn print(&self, out: &mut impl Write, columns: usize) -> io::Result<()> {
         writeln!(out, "{}, {}", self.cpu, self.date)?;
-        writeln!(out, "hashloom {} compiled by {}; {}", self.hashloom, self.compiler, self.allowed.join(", "))?;
+        writeln!(out, "hashloom {} compiled by {}", self.hashloom, self.compiler)?;
+        writeln!(out, "with {}", self.allowed.join(", "))?;
         for outcome in &self.results {
             writeln!(out)?;
             outcome.print(out, columns)?;
@@ -176,7 +177,7 @@ impl Report {
         let note = "ratio: the speed of hashloom's choice to that of the row";
         writeln!(out, "\n{}", style::dim(note))?;
         if !self.optimised {
-            let note = "this program is built without optimisation: what is in Rust is slower than it could be";
+            let note = "this program is built without optimisation: all but kernels and OpenSSL is slower than need be";
             writeln!(out, "{}", style::partial(note))?;
         }
         Ok(())
