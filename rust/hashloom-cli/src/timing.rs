@@ -13,11 +13,11 @@ use clap::Args;
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Effort {
     /// Rounds in which all take turns; of each the fastest counts
-    #[arg(long, value_name = "N", default_value_t = 31, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 61, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: u32,
 
-    /// Time for each in each round, such as 500us, 3ms or 1s
-    #[arg(long, value_name = "TIME", default_value = "500us", value_parser = parse_time)]
+    /// Time for each in each round, such as 300us, 3ms or 1s
+    #[arg(long, value_name = "TIME", default_value = "300us", value_parser = parse_time)]
     pub time: Duration,
 }
 
