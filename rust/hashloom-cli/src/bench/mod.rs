@@ -26,8 +26,8 @@ use crate::{machine, output, style};
 use peers::Peers;
 pub use size::Size;
 
-/// Many messages are of so many bytes together, if that is neither more than [`MANY_MAX`] nor too few for the lanes: they
-/// stay in the second cache, so that what is compared is the hashing.
+/// Many messages are of so many bytes together, if that is neither more than [`MANY_MAX`] nor too few for the lanes:
+/// they stay in the second cache, so that what is compared is the hashing.
 const MANY_NBYTES: usize = 256 << 10;
 /// Many messages are at most so many.
 const MANY_MAX: usize = 1024;
@@ -351,7 +351,8 @@ fn check<'a>(
         if let Some((at, (expected, found))) = pairs.find(|(_, (expected, found))| expected != found) {
             let (of, size) = (plural(what.count as u64, "message"), bytes(what.nbytes as u64));
             return Err(format!(
-                "{algorithm} of {of} of {size}: the digests of message {at} differ, so no speed is shown\n  {}: {}\n  {}: {}",
+                "{algorithm} of {of} of {size}: the digests of message {at} differ, so no speed is shown\n  \
+                 {}: {}\n  {}: {}",
                 name(0),
                 hex(expected),
                 name(i + 1),
