@@ -161,7 +161,7 @@ impl Report {
 
         let mut notes = "chosen for: the number of messages that are left to do; 5+ is five and more".to_owned();
         if is_timed {
-            notes += "\nns a call: for one block in all lanes; M/s: million blocks a second; / scalar: the ratio of the speeds";
+            notes += "\nns a call: for one block in all lanes; M/s: million blocks; / scalar: the ratio of the speeds";
         }
         writeln!(out, "\n{}", style::dim(notes))
     }
