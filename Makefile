@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 export CARGO_TARGET_DIR := $(CURDIR)/target
 HASHLOOM := target/release/hashloom
 
-.PHONY: help build demo test test-all bench bench-kernels fuzz install clean
+.PHONY: help build demo test test-all bench bench-kernels kernels fuzz install clean
 
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image'
@@ -15,6 +15,7 @@ help:
 	@echo 'make test           every test that takes minutes; what is missing is installed or named'
 	@echo 'make test-all       the slow ones too: over 4 GiB, valgrind, every compiler found'
 	@echo 'make bench          ratios to OpenSSL, openssl, sha1sum; make bench-kernels: each kernel'
+	@echo 'make kernels        each kernel: what is chosen, code size, stack; BENCH=1: with speeds'
 	@echo 'make fuzz           fuzz the bencode and torrent parsers and the C library, 10 minutes each'
 	@echo 'make install        the program, into PREFIX=$(PREFIX) (DESTDIR is respected)'
 	@echo 'make clean          remove everything built'
@@ -52,6 +53,9 @@ bench-kernels:
 	@tools/setup.sh bench
 	@$(MAKE) --no-print-directory build/bench/bench
 	@build/bench/bench kernels
+
+kernels: build
+	@tools/kernels.py $(HASHLOOM) $(if $(filter-out 0,$(BENCH)),--bench)
 
 fuzz:
 	@tools/setup.sh test

@@ -52,6 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // cc puts CFLAGS last; by hand, ours come after them.
     let compiler = compiler.to_command();
+    println!("cargo:rustc-env=HASHLOOM_COMPILER={}", version(&compiler)?);
     for file in &driver_files {
         let object = out.join(object_name(file));
         compile(&compiler, &DRIVER_FLAGS, |_| true, file, &object)?;
@@ -65,6 +66,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     library.try_compile("hashloom")?;
     Ok(())
+}
+
+/// What the compiler calls itself, such as `cc (Debian 12.2.0-14) 12.2.0`.
+fn version(compiler: &Command) -> Result<String, Box<dyn Error>> {
+    let mut command = Command::new(compiler.get_program());
+    command.envs(compiler.get_envs().filter_map(|(name, value)| Some((name, value?)))).arg("--version");
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("an unknown compiler").into())
 }
 
 /// Compiles `file` with those of the compiler's arguments that are wanted, then `flags`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Raw bindings to libhashloom: every name of `hashloom.h`, nothing more.
+//! Raw bindings to libhashloom: every name of `hashloom.h`, and the compiler's.
 //!
 //! The crate compiles the C sources that it carries; there is nothing to install. Use the safe crate
 //! [`hashloom`](https://docs.rs/hashloom) unless you are writing another binding. The contracts (units, lengths,
@@ -20,6 +20,9 @@
 #![allow(non_camel_case_types)]
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
+
+/// The C compiler that this crate's build found: the first line of its `--version`.
+pub const COMPILER: &str = env!("HASHLOOM_COMPILER");
 
 /// An algorithm, one of [`HL_SHA1`] to [`HL_RIPEMD160`]. The values are part of the ABI.
 pub type hl_alg = c_uint;

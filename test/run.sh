@@ -27,10 +27,13 @@ else
     part "C library" test/c.sh "$level"
     part "format" cargo fmt --all --check
     part "lint" cargo clippy --quiet --workspace --all-targets --locked -- -D warnings
+    part "lint, without bench" cargo clippy --quiet --package hashloom-cli --no-default-features --all-targets --locked \
+        -- -D warnings
     part "Rust crates and program" cargo test --quiet --workspace --locked
     part "crate without std" cargo test --quiet --package hashloom --no-default-features --locked
     part "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --locked
     part "program, optimised" cargo build --quiet --release --locked --package hashloom-cli
+    part "sizes of the kernels" tools/kernels.py target/release/hashloom
     part "torrents of other programs" build/venv/bin/python test/interop_torrents.py target/release/hashloom --require
 fi
 

@@ -6,6 +6,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use hashloom::Algorithm;
+
+#[cfg(feature = "bench")]
+use crate::bench::Size;
+use crate::timing::Effort;
 
 /// Hash many things at once.
 ///
@@ -29,6 +34,11 @@ pub enum Command {
         #[command(subcommand)]
         command: TorrentCommand,
     },
+    #[command(after_long_help = KERNELS_HELP)]
+    Kernels(Kernels),
+    #[cfg(feature = "bench")]
+    #[command(after_long_help = BENCH_HELP)]
+    Bench(Bench),
 }
 
 #[derive(Debug, Subcommand)]
@@ -77,6 +87,115 @@ pub struct Verify {
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
 }
+
+/// List the kernels: which there are, which run here, which are chosen, how fast each is.
+///
+/// A kernel is one block function (of SHA-1, of SHA-256, …) for one instruction set and a number of messages side by
+/// side, its lanes. By the number of messages at hand hashloom chooses the kernel that is best on the make of CPU.
+#[derive(Debug, Args)]
+#[command(mut_args(|arg| if is_effort(&arg) { arg.requires("bench") } else { arg }))]
+pub struct Kernels {
+    /// Only kernels of this algorithm; can be given several times; an unknown name lists those that there are
+    #[arg(short, long = "algorithm", value_name = "NAME")]
+    pub algorithms: Vec<Algorithm>,
+
+    /// Time every kernel that runs here: some seconds
+    #[arg(long)]
+    pub bench: bool,
+
+    /// Print everything as one JSON object instead
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub effort: Effort,
+}
+
+/// Without anything to time these have no meaning.
+fn is_effort(arg: &clap::Arg) -> bool {
+    ["rounds", "time"].iter().any(|name| arg.get_id() == name)
+}
+
+const KERNELS_HELP: &str = "\
+The columns:
+  lanes       messages that one call advances
+  here        whether this machine, its operating system included, can run the kernel
+  chosen for  the numbers of messages left to do for which this kernel is chosen; 5+: five and
+              more. --isa and HASHLOOM_ISA restrict the choice, not what is listed or timed
+  ns a call   for one block in all lanes, long messages, data in the first caches
+  M/s         million blocks a second
+  / scalar    the ratio of the speeds, this kernel's to that of plain C for one message
+
+How is timed:
+  All kernels take turns on one thread, --rounds times, and of each the fastest round counts. Ratios
+  within one table hold on a busy machine too; figures of two runs are compared with care.
+
+Exit status:
+  0  listed
+  2  wrong usage, or an instruction set that is not available
+
+Examples:
+  hashloom kernels
+  hashloom kernels --bench --algorithm sha256
+  hashloom kernels --isa avx2,sha
+  hashloom kernels --bench --json | jq -r '.kernels[] | [.name, .ns_per_call] | @tsv'";
+
+/// Compare hashloom with OpenSSL, ring and RustCrypto on this machine.
+///
+/// Hashes many messages of each size, and one alone, with hashloom's choice, with each kernel that runs here, and with
+/// other libraries one message after the other: on one thread, data in the caches, context reused where there is one.
+#[cfg(feature = "bench")]
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// Time this algorithm; can be given several times; an unknown name lists those that there are
+    /// [default: one for each block function]
+    #[arg(short, long = "algorithm", value_name = "NAME")]
+    pub algorithms: Vec<Algorithm>,
+
+    /// Bytes in a message, such as 41, 16KiB or 1MiB; can be given several times
+    #[arg(short, long = "size", value_name = "BYTES", default_values = ["64", "1KiB", "16KiB"])]
+    pub sizes: Vec<Size>,
+
+    /// Draw the result as bars into FILE, which is replaced
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+
+    /// Print everything as one JSON object instead
+    #[arg(long)]
+    pub json: bool,
+
+    /// Compare with OpenSSL's libcrypto in FILE, version 3 [default: where the system has it]
+    #[arg(long, value_name = "FILE")]
+    pub libcrypto: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub effort: Effort,
+}
+
+#[cfg(feature = "bench")]
+const BENCH_HELP: &str = "\
+What is printed:
+  GB/s        10^9 bytes of message a second. Padding takes time but is not counted: for SHA-256 a
+              message of 64 bytes is two blocks
+  ratio       the speed of hashloom's choice to that of the row: 3.0 is three times as fast
+  1 x 16 KiB  one message alone, of the greatest size; all lanes of a kernel but one are idle
+  A library that is not there, or has not this algorithm, says so in its row.
+
+How is timed:
+  All rows of a column take turns on one thread, --rounds times, and of each the fastest round
+  counts. Then the digests of all are compared: if any differs, that is an error, and no figure is
+  shown. Only kernels that --isa and HASHLOOM_ISA allow are timed.
+
+Exit status:
+  0  timed
+  2  wrong usage, wrong digests, or FILE cannot be written
+
+Examples:
+  hashloom bench
+  hashloom bench --algorithm sha256 --size 41 --size 64
+  hashloom bench --svg speed.svg
+  hashloom bench --rounds 1 --time 100us          a first look
+  hashloom bench --json | jq '.results[0].rows[0]'";
 
 const VERIFY_HELP: &str = "\
 Where the content is looked for:

@@ -3,13 +3,21 @@
 //! The program `hashloom`.
 //!
 //! It reads arguments and prints; the work is done by the crate `hashloom`.
+#![deny(unsafe_code)]
 
 mod args;
-mod bitfield;
+#[cfg(feature = "bench")]
+mod bench;
 mod json;
+mod kernels;
+mod machine;
 mod map;
+mod output;
+mod progress;
 mod style;
 mod summary;
+mod table;
+mod timing;
 mod units;
 mod verify;
 
@@ -40,13 +48,35 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<u8, String> {
-    // An empty variable is one that is not set.
-    if let Some(names) = arguments.isa.as_deref().filter(|names| !names.is_empty()) {
-        let isas = IsaSet::parse(names).map_err(|error| format!("--isa or HASHLOOM_ISA: {error}"))?;
-        // The one algorithm of torrents of version 1.
-        restrict_for(isas, Algorithm::Sha1).map_err(|error| format!("--isa or HASHLOOM_ISA: {error}"))?;
-    }
+    let isa = arguments.isa.as_deref();
     match &arguments.command {
-        Command::Torrent { command: TorrentCommand::Verify(options) } => verify::run(options),
+        Command::Torrent { command: TorrentCommand::Verify(options) } => {
+            // The one algorithm of torrents of version 1.
+            restrict(isa, &[Algorithm::Sha1])?;
+            verify::run(options)
+        }
+        Command::Kernels(options) => {
+            restrict(isa, &options.algorithms)?;
+            kernels::run(options)
+        }
+        #[cfg(feature = "bench")]
+        Command::Bench(options) => {
+            restrict(isa, &options.algorithms)?;
+            bench::run(options)
+        }
     }
+}
+
+/// Restricts the choice to the instruction sets named, which must have a kernel for each of `algorithms`, or, if there
+/// are none, for any algorithm.
+fn restrict(isa: Option<&str>, algorithms: &[Algorithm]) -> Result<(), String> {
+    // An empty variable is one that is not set.
+    let Some(names) = isa.filter(|names| !names.is_empty()) else { return Ok(()) };
+    let isas = IsaSet::parse(names).map_err(|error| format!("--isa or HASHLOOM_ISA: {error}"))?;
+    let try_for = |algorithm: &Algorithm| restrict_for(isas, *algorithm);
+    let restricted = match algorithms {
+        [] => Algorithm::ALL.iter().map(try_for).reduce(Result::or).unwrap_or(Ok(())),
+        algorithms => algorithms.iter().try_for_each(try_for),
+    };
+    restricted.map_err(|error| format!("--isa or HASHLOOM_ISA: {error}"))
 }

@@ -21,6 +21,17 @@ pub fn size(nbytes: u64) -> String {
     format!("{} {}", text.strip_suffix(".0").unwrap_or(&text), UNITS[unit])
 }
 
+/// Exactly: `64 bytes`, `1536 bytes`, `16 KiB`, `1 MiB`.
+#[cfg(feature = "bench")]
+pub fn bytes(nbytes: u64) -> String {
+    match nbytes {
+        0 => plural(0, "byte"),
+        _ if nbytes % (1 << 20) == 0 => format!("{} MiB", nbytes >> 20),
+        _ if nbytes % (1 << 10) == 0 => format!("{} KiB", nbytes >> 10),
+        _ => plural(nbytes, "byte"),
+    }
+}
+
 /// `1.9 GiB/s`; nothing if no time has passed.
 pub fn rate(nbytes: u64, elapsed: Duration) -> Option<String> {
     let seconds = elapsed.as_secs_f64();
@@ -80,6 +91,16 @@ mod tests {
         for (nbytes, text) in cases {
             assert_eq!(size(nbytes), text);
         }
+    }
+
+    #[cfg(feature = "bench")]
+    #[test]
+    fn exact_sizes() {
+        let cases = [(0, "0 bytes"), (1, "1 byte"), (1536, "1536 bytes"), (3 << 10, "3 KiB"), (1025 << 10, "1025 KiB")];
+        for (nbytes, text) in cases {
+            assert_eq!(bytes(nbytes), text);
+        }
+        assert_eq!(bytes(4 << 20), "4 MiB");
     }
 
     #[test]

@@ -3,61 +3,44 @@
 //! `hashloom torrent verify`.
 
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Once;
-use std::time::{Duration, Instant};
 
 use hashloom::bencode::Limits;
 use hashloom::torrent::{self, Options, Progress, Report, Torrent, shown};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::Verify;
-use crate::bitfield::Same;
 use crate::json::Json;
-use crate::{EXIT_ERROR, EXIT_INCOMPLETE, bitfield, map, style, summary};
-
-/// So long no bar is drawn: most checks are done by then.
-const QUIET_TIME: Duration = Duration::from_millis(300);
+use crate::output::Same;
+use crate::progress::Bar;
+use crate::{EXIT_ERROR, EXIT_INCOMPLETE, map, output, summary};
 
 /// Returns the exit status.
 pub fn run(arguments: &Verify) -> Result<u8, String> {
     let torrent = read(&arguments.torrent)?;
     if let Some(path) = &arguments.bitfield {
         refuse_content(path, arguments, &torrent)?;
-        bitfield::probe(path).map_err(|error| not_written(path, &error))?;
+        output::probe(path).map_err(|error| not_written(path, &error))?;
     }
-    let started = Instant::now();
-    let bar = progress_bar(&torrent);
-    let drawn = Once::new();
-    let show = |progress: Progress| {
-        if !drawn.is_completed() && started.elapsed() >= QUIET_TIME {
-            drawn.call_once(|| bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10)));
-        }
-        bar.set_position(progress.nbytes);
-    };
+    let bar = Bar::new(torrent.total_nbytes(), "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left");
+    let show = |progress: Progress| bar.set(progress.nbytes);
     let mut options = Options::default();
-    if !arguments.quiet && io::stderr().is_terminal() {
+    if !arguments.quiet && bar.is_wanted() {
         options = options.progress(&show);
     }
     if let Some(threads) = arguments.threads {
         options = options.threads(threads);
     }
     let report = torrent::verify(&torrent, &arguments.path, &options).map_err(|error| error.to_string());
-    bar.finish_and_clear();
+    bar.finish();
     let report = report?;
 
     // What was found is told even if the bitfield cannot be written.
     let written = match &arguments.bitfield {
-        Some(path) => bitfield::write(path, &report.bitfield()).map_err(|error| not_written(path, &error)),
+        Some(path) => output::write(path, &report.bitfield()).map_err(|error| not_written(path, &error)),
         None => Ok(()),
     };
-    let mut out = BufWriter::new(io::stdout().lock());
-    let printed = match print(&mut out, arguments, &torrent, &report).and_then(|()| out.flush()) {
-        // Whoever read the output has seen enough of it.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|error| format!("standard output: {error}")),
-    };
+    let printed = output::print(|out| print(out, arguments, &torrent, &report));
     // Best effort: if standard error is closed, the exit status still tells.
     let _ = summary::troubles(&mut io::stderr().lock(), &report);
     written.and(printed)?;
@@ -141,13 +124,4 @@ fn print(out: &mut impl Write, arguments: &Verify, torrent: &Torrent, report: &R
         summary::missing(out, torrent, report)?;
     }
     summary::verdict(out, torrent, report)
-}
-
-/// A bar that is not drawn yet but measures the speed.
-fn progress_bar(torrent: &Torrent) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(torrent.total_nbytes()), ProgressDrawTarget::hidden());
-    let template = "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left";
-    let chars = if style::is_utf8() { "█▉▊▋▌▍▎▏ " } else { "=> " };
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.with_style(style.progress_chars(chars))
 }

@@ -2,10 +2,13 @@
 
 //! `hashloom torrent verify` as a person or a script calls it.
 
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
+use common::{hashloom, status, stderr, stdout};
 use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
 
@@ -13,26 +16,8 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/webtorrent-fixtures/fixtures")
 }
 
-fn hashloom() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hashloom"));
-    command.env_remove("HASHLOOM_ISA").env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
-    command
-}
-
 fn verify<const N: usize>(arguments: [&dyn AsRef<std::ffi::OsStr>; N]) -> Output {
     hashloom().args(["torrent", "verify"]).args(arguments.map(|argument| argument.as_ref())).output().unwrap()
-}
-
-fn status(output: &Output) -> i32 {
-    output.status.code().unwrap()
-}
-
-fn stdout(output: &Output) -> &str {
-    std::str::from_utf8(&output.stdout).unwrap()
-}
-
-fn stderr(output: &Output) -> &str {
-    std::str::from_utf8(&output.stderr).unwrap()
 }
 
 /// A folder with `image` of ten pieces of 1000 bytes and `image.torrent`.

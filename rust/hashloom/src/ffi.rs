@@ -325,6 +325,71 @@ pub fn kernel(index: usize) -> Option<KernelInfo> {
     Some(KernelInfo { name, isa, body: kernel.body, nlanes: kernel.nlanes as usize, isas: kernel.isas })
 }
 
+/// The states of a kernel's lanes, laid out as its block function takes them.
+#[derive(Clone)]
+pub struct LaneStates {
+    rows: Rows,
+    /// Available, and of the algorithm's body.
+    kernel: &'static sys::hl_kernel,
+    algorithm: &'static sys::hl_alg_info,
+}
+
+/// Room for the words of any algorithm in all lanes of any kernel, aligned for each.
+#[derive(Clone)]
+#[repr(align(64))]
+struct Rows([u8; 8 * 8 * sys::HL_LANES_MAX]);
+
+impl LaneStates {
+    /// The initial state in each lane. The kernel is of the algorithm's body and available, or this panics.
+    pub fn new(index: usize, algorithm: Algorithm) -> Self {
+        // SAFETY: a kernel that is not NULL is static and never written.
+        let kernel = unsafe { sys::hl_kernel_at(index).as_ref() }.expect("a kernel of the table");
+        // SAFETY: so is a description.
+        let algorithm = unsafe { sys::hl_alg_find(alg(algorithm)).as_ref() }.expect("the C library has the algorithm");
+        let (nlanes, word) = (kernel.nlanes as usize, algorithm.word_nbytes as usize);
+        assert_eq!(kernel.body, algorithm.body);
+        assert_ne!(kernel.isas & sys::hl_isas_available(), 0);
+        let mut rows = Rows([0; 8 * 8 * sys::HL_LANES_MAX]);
+        // SAFETY: the initial state is nwords words of word_nbytes bytes.
+        let iv = unsafe { core::slice::from_raw_parts(algorithm.iv.cast::<u8>(), algorithm.nwords as usize * word) };
+        for (row, bytes) in rows.0.chunks_exact_mut(nlanes * word).zip(iv.chunks_exact(word)) {
+            row.chunks_exact_mut(word).for_each(|place| place.copy_from_slice(bytes));
+        }
+        LaneStates { rows, kernel, algorithm }
+    }
+
+    /// Each lane is given equally many whole blocks, or this panics.
+    pub fn advance<B: AsRef<[u8]>>(&mut self, blocks: &[B]) {
+        let nlanes = self.kernel.nlanes as usize;
+        assert_eq!(blocks.len(), nlanes);
+        let nbytes = blocks[0].as_ref().len();
+        assert_eq!(nbytes % self.algorithm.block_nbytes as usize, 0);
+        let mut lanes = [core::ptr::null(); sys::HL_LANES_MAX];
+        for (lane, blocks) in lanes[..nlanes].iter_mut().zip(blocks) {
+            let blocks = blocks.as_ref();
+            assert_eq!(blocks.len(), nbytes);
+            *lane = blocks.as_ptr();
+        }
+        if nbytes > 0 {
+            let nblocks = nbytes / self.algorithm.block_nbytes as usize;
+            // SAFETY: the machine can run the kernel and the state is of its body, both asserted in `new`; nlanes
+            // pointers, each to nblocks blocks, asserted above.
+            unsafe { (self.kernel.blocks)(self.rows.0.as_mut_ptr().cast(), lanes.as_ptr(), nblocks) };
+        }
+    }
+
+    /// The words of one lane.
+    pub fn words(&self, lane: usize) -> impl Iterator<Item = u64> {
+        let (nlanes, word) = (self.kernel.nlanes as usize, self.algorithm.word_nbytes as usize);
+        assert!(lane < nlanes);
+        let rows = self.rows.0.chunks_exact(nlanes * word).take(self.algorithm.nwords as usize);
+        rows.map(move |row| match &row[lane * word..][..word] {
+            &[a, b, c, d] => u32::from_ne_bytes([a, b, c, d]).into(),
+            bytes => u64::from_ne_bytes(bytes.try_into().expect("a word has 4 or 8 bytes")),
+        })
+    }
+}
+
 /// The index of the kernel that is chosen for `nmessages` messages.
 pub fn chosen(algorithm: Algorithm, nmessages: usize) -> Option<usize> {
     let chosen = sys::hl_kernel_chosen(alg(algorithm), nmessages);

@@ -359,6 +359,16 @@ pub fn kernels() -> impl Iterator<Item = Kernel> + Clone {
     (0..).map_while(|index| Some(Kernel { index, info: ffi::kernel(index)? }))
 }
 
+/// The C compiler that made the kernels: the first line of what it says about its version.
+///
+/// ```
+/// println!("kernels by {}", hashloom::kernels::compiler());
+/// assert!(!hashloom::kernels::compiler().is_empty());
+/// ```
+pub fn compiler() -> &'static str {
+    sys::COMPILER
+}
+
 /// The kernel that is chosen when `nmessages` messages are left to do; `None` for 0 messages.
 ///
 /// ```
@@ -461,14 +471,119 @@ impl Kernel {
         digests: &mut [u8],
     ) -> Result<(), KernelError> {
         check_room(algorithm, messages.len(), digests);
+        self.check(algorithm)?;
+        ffi::hash_many_with(self.index, algorithm, messages, digests);
+        Ok(())
+    }
+
+    /// The kernel by itself: the initial state of `algorithm` in each of its lanes, to be advanced by whole blocks.
+    ///
+    /// # Errors
+    ///
+    /// [`KernelError`] if this machine cannot run the kernel or it is not of this algorithm.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, kernels::kernels};
+    ///
+    /// // "abc" with its padding (FIPS 180-4 section 5.1.1) is one block; the last state is the digest.
+    /// let mut block = [0; 64];
+    /// block[..4].copy_from_slice(b"abc\x80");
+    /// block[63] = 24;
+    /// for kernel in kernels().filter(|kernel| kernel.is_available() && kernel.computes(Algorithm::Sha1)) {
+    ///     let mut states = kernel.start(Algorithm::Sha1)?;
+    ///     states.advance(&vec![block; kernel.lanes()]);
+    ///     assert_eq!(states.words(0).next(), Some(0xa999_3e36));
+    /// }
+    /// # Ok::<(), hashloom::kernels::KernelError>(())
+    /// ```
+    pub fn start(&self, algorithm: Algorithm) -> Result<LaneStates, KernelError> {
+        self.check(algorithm)?;
+        Ok(LaneStates {
+            kernel: *self,
+            block_len: algorithm.block_len(),
+            states: ffi::LaneStates::new(self.index, algorithm),
+        })
+    }
+
+    fn check(&self, algorithm: Algorithm) -> Result<(), KernelError> {
         if !self.computes(algorithm) {
             return Err(KernelError::OtherAlgorithm { kernel: *self, algorithm });
         }
         if !self.is_available() {
             return Err(KernelError::Unavailable { kernel: *self });
         }
-        ffi::hash_many_with(self.index, algorithm, messages, digests);
         Ok(())
+    }
+}
+
+/// The state of one message in each lane of a kernel: nothing but the kernel, without padding, queues or a choice. For
+/// measuring and testing one; messages are hashed by [`hash_many`](crate::hash_many).
+///
+/// ```
+/// use hashloom::{Algorithm, kernels::chosen};
+///
+/// let mut states = chosen(Algorithm::Sha256, 1).unwrap().start(Algorithm::Sha256)?;
+/// assert_eq!(states.words(0).next(), Some(0x6a09_e667));
+/// states.advance(&[[0; 3 * 64]]);
+/// # Ok::<(), hashloom::kernels::KernelError>(())
+/// ```
+#[derive(Clone)]
+pub struct LaneStates {
+    kernel: Kernel,
+    block_len: usize,
+    states: ffi::LaneStates,
+}
+
+impl LaneStates {
+    /// Advances lane `l` by `blocks[l]`: as many whole blocks as all others. One call of the kernel.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many as [`Kernel::lanes`], or they differ in length, or are not whole blocks.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, kernels::kernels};
+    ///
+    /// let kernel = kernels().find(|kernel| kernel.computes(Algorithm::Sha512)).unwrap();
+    /// let mut states = kernel.start(Algorithm::Sha512)?;
+    /// states.advance(&vec![[0; 5 * 128]; kernel.lanes()]);
+    /// # Ok::<(), hashloom::kernels::KernelError>(())
+    /// ```
+    pub fn advance<B: AsRef<[u8]>>(&mut self, blocks: &[B]) {
+        let (kernel, lanes, block_len) = (self.kernel, self.kernel.lanes(), self.block_len);
+        assert!(
+            blocks.len() == lanes,
+            "the kernel {kernel} has {lanes} lanes, but blocks for {} are given",
+            blocks.len()
+        );
+        let len = blocks[0].as_ref().len();
+        assert!(len % block_len == 0, "{len} bytes are not whole blocks of {block_len}");
+        assert!(blocks.iter().all(|blocks| blocks.as_ref().len() == len), "the lanes are given different lengths");
+        self.states.advance(blocks);
+    }
+
+    /// The words of the state in one lane: 5 or 8, of 32 or 64 bits.
+    ///
+    /// # Panics
+    ///
+    /// If the kernel has no such lane.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, kernels::chosen};
+    ///
+    /// let states = chosen(Algorithm::Sha1, 1).unwrap().start(Algorithm::Sha1)?;
+    /// assert_eq!(states.words(0).count(), 5);
+    /// # Ok::<(), hashloom::kernels::KernelError>(())
+    /// ```
+    pub fn words(&self, lane: usize) -> impl Iterator<Item = u64> {
+        assert!(lane < self.kernel.lanes(), "the kernel {} has no lane {lane}", self.kernel);
+        self.states.words(lane)
+    }
+}
+
+impl fmt::Debug for LaneStates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LaneStates({})", self.kernel)
     }
 }
 
@@ -492,7 +607,7 @@ impl fmt::Debug for Kernel {
     }
 }
 
-/// Why [`Kernel::hash_many`] did nothing.
+/// Why [`Kernel::hash_many`] or [`Kernel::start`] did nothing.
 ///
 /// ```
 /// use hashloom::{Algorithm, kernels::kernels};

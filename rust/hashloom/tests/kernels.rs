@@ -101,6 +101,71 @@ fn the_table_is_in_order() {
     }
 }
 
+/// `message` with the padding of FIPS 180-4 section 5.1 (RIPEMD-160: the length in the other byte order).
+fn padded(algorithm: Algorithm, message: &[u8]) -> Vec<u8> {
+    let block_len = algorithm.block_len();
+    let mut bytes = message.to_vec();
+    bytes.push(0x80);
+    while bytes.len() % block_len != block_len - 8 {
+        bytes.push(0);
+    }
+    let bits = 8 * message.len() as u64;
+    bytes.extend(if algorithm == Algorithm::Ripemd160 { bits.to_le_bytes() } else { bits.to_be_bytes() });
+    bytes
+}
+
+#[test]
+fn a_kernel_by_itself() {
+    let data = data(16 * STEP + 1000);
+    each_kernel(|kernel, algorithm| {
+        let block_len = algorithm.block_len();
+        let blocks: Vec<Vec<u8>> =
+            (0..kernel.lanes()).map(|lane| padded(algorithm, &data[lane * STEP..][..5 * block_len + 7])).collect();
+        let mut states = kernel.start(algorithm).unwrap();
+        states.advance(&vec![[]; kernel.lanes()]);
+        // In two parts: the state of the first is where the second begins.
+        states.advance(&blocks.iter().map(|blocks| &blocks[..2 * block_len]).collect::<Vec<_>>());
+        states.advance(&blocks.iter().map(|blocks| &blocks[2 * block_len..]).collect::<Vec<_>>());
+        for lane in 0..kernel.lanes() {
+            let words = states.words(lane);
+            let mut digest: Vec<u8> = match algorithm {
+                Algorithm::Ripemd160 => words.flat_map(|word| (word as u32).to_le_bytes()).collect(),
+                _ if block_len == 64 => words.flat_map(|word| (word as u32).to_be_bytes()).collect(),
+                _ => words.flat_map(u64::to_be_bytes).collect(),
+            };
+            digest.truncate(algorithm.digest_len());
+            assert_eq!(digest, oracle(algorithm, &data[lane * STEP..][..5 * block_len + 7]), "{kernel}: lane {lane}");
+        }
+    });
+}
+
+#[test]
+fn a_kernel_by_itself_refuses_what_it_cannot_do() {
+    let panics = |advance: &dyn Fn()| std::panic::catch_unwind(std::panic::AssertUnwindSafe(advance)).is_err();
+    each_kernel(|kernel, algorithm| {
+        let states = kernel.start(algorithm).unwrap();
+        let (lanes, block) = (kernel.lanes(), vec![0; algorithm.block_len()]);
+        assert!(!panics(&|| states.clone().advance(&vec![&block; lanes])));
+        assert!(panics(&|| states.clone().advance(&vec![&block; lanes + 1])), "a lane more than there are");
+        assert!(panics(&|| states.clone().advance(&vec![&block; lanes - 1])), "a lane less than there are");
+        assert!(panics(&|| states.clone().advance(&vec![&block[1..]; lanes])), "no whole block");
+        let mut uneven = vec![block.repeat(2); lanes];
+        uneven[lanes - 1] = block.clone();
+        assert_eq!(panics(&|| states.clone().advance(&uneven)), lanes > 1, "different lengths");
+        assert!(panics(&|| drop(states.words(lanes))), "a lane that is not there");
+    });
+    for kernel in kernels() {
+        for &algorithm in Algorithm::ALL {
+            let expected = match (kernel.computes(algorithm), kernel.is_available()) {
+                (false, _) => Some(KernelError::OtherAlgorithm { kernel, algorithm }),
+                (true, false) => Some(KernelError::Unavailable { kernel }),
+                (true, true) => None,
+            };
+            assert_eq!(kernel.start(algorithm).err(), expected);
+        }
+    }
+}
+
 #[test]
 fn a_kernel_that_cannot_says_so() {
     let mut digests = [7; 64];

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Writes a file by writing another one and renaming it: there is never half of it.
+//! What the program writes: standard output, and files by writing another one and renaming it: there is never half of one.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
+
+/// Prints to standard output what `print` writes.
+pub fn print(print: impl FnOnce(&mut BufWriter<StdoutLock<'static>>) -> io::Result<()>) -> Result<(), String> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match print(&mut out).and_then(|()| out.flush()) {
+        // Whoever read the output has seen enough of it.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(|error| format!("standard output: {error}")),
+    }
+}
 
 /// Whether `path` can be written, as far as can be said before there is anything to write. A check can take hours, and
 /// nothing shall lie about if it is interrupted: so a temporary file is made and removed at once.

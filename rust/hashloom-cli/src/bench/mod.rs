@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom bench`: hashloom's choice, its kernels and other libraries on the same messages in one run.
+
+mod chart;
+mod openssl;
+mod peers;
+mod size;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use console::Term;
+use hashloom::Algorithm;
+use hashloom::kernels::{self as lib, IsaSet};
+use serde::Serialize;
+
+use crate::args::Bench;
+use crate::json::hex;
+use crate::progress::Bar;
+use crate::table::{Align, Look, Table};
+use crate::timing::{self, Effort, Work};
+use crate::units::{bytes, plural};
+use crate::{machine, output, style};
+
+use peers::Peers;
+pub use size::Size;
+
+/// Many messages are of so many bytes together, if that is neither more than [`MANY_MAX`] nor too few for the lanes:
+/// they stay in the second cache, so that what is compared is the hashing.
+const MANY_NBYTES: usize = 256 << 10;
+/// Many messages are at most so many.
+const MANY_MAX: usize = 1024;
+/// Columns where the output is no terminal.
+const COLUMNS: usize = 100;
+
+/// Hashes messages; each digest is written after the one before.
+type HashMany<'a> = Box<dyn Fn(&[&[u8]], &mut [u8]) + 'a>;
+
+/// One of those that are compared.
+struct Side<'a> {
+    kind: Kind,
+    name: String,
+    /// Or why it cannot.
+    hash_many: Result<HashMany<'a>, String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    /// hashloom's choice.
+    Hashloom,
+    Kernel,
+    Peer,
+}
+
+#[derive(Serialize)]
+struct Report {
+    hashloom: &'static str,
+    cpu: String,
+    /// The C compiler that made the kernels.
+    compiler: &'static str,
+    /// Whether all is compiled with optimisation; the kernels always are.
+    optimised: bool,
+    date: String,
+    rounds: u32,
+    /// Of each row in each round.
+    seconds: f64,
+    allowed: Vec<&'static str>,
+    results: Vec<Outcome>,
+}
+
+#[derive(Serialize)]
+struct Outcome {
+    algorithm: &'static str,
+    /// What was hashed; the speeds of each row are in this order.
+    messages: Vec<Messages>,
+    rows: Vec<Row>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+struct Messages {
+    count: usize,
+    nbytes: usize,
+}
+
+#[derive(Serialize)]
+struct Row {
+    kind: Kind,
+    name: String,
+    /// Why it was not timed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    absent: Option<String>,
+    speeds: Vec<Speed>,
+}
+
+#[derive(Clone, Copy, Serialize)]
+struct Speed {
+    /// For all messages.
+    seconds: f64,
+    gb_per_s: f64,
+    million_messages_per_s: f64,
+    /// Of hashloom's choice to this one.
+    ratio: f64,
+}
+
+/// Returns the exit status.
+pub fn run(arguments: &Bench) -> Result<u8, String> {
+    if let Some(path) = &arguments.svg {
+        output::probe(path).map_err(|error| not_written(path, &error))?;
+    }
+    let peers = Peers::load(arguments.libcrypto.as_deref())?;
+    let report = Report::new(arguments, &peers)?;
+
+    // What was found is told even if the chart cannot be written.
+    let written = match &arguments.svg {
+        Some(path) => output::write(path, chart::draw(&report).as_bytes()).map_err(|error| not_written(path, &error)),
+        None => Ok(()),
+    };
+    output::print(|out| {
+        if arguments.json {
+            serde_json::to_writer(&mut *out, &report)?;
+            return writeln!(out);
+        }
+        let columns = Term::stdout().size_checked().map_or(COLUMNS, |(_rows, columns)| usize::from(columns));
+        report.print(out, columns)
+    })?;
+    written?;
+    Ok(0)
+}
+
+fn not_written(path: &Path, error: &io::Error) -> String {
+    let path = hashloom::torrent::shown(path.as_os_str().as_encoded_bytes());
+    format!("{path}: the chart cannot be written: {error}")
+}
+
+impl Report {
+    fn new(arguments: &Bench, peers: &Peers) -> Result<Report, String> {
+        let algorithms = match &arguments.algorithms[..] {
+            [] => one_of_each_body(),
+            given => given.iter().enumerate().filter(|(i, a)| !given[..*i].contains(a)).map(|(_, &a)| a).collect(),
+        };
+        let messages = messages(&arguments.sizes);
+        let nbytes = messages.iter().map(|messages| messages.count * messages.nbytes).max().unwrap_or(0);
+        let data = timing::random_bytes(nbytes);
+        let sides: Vec<(Algorithm, Vec<Side<'_>>)> =
+            algorithms.into_iter().map(|algorithm| (algorithm, sides(algorithm, peers))).collect();
+
+        let effort = &arguments.effort;
+        let timed = |sides: &[Side<'_>]| sides.iter().filter(|side| side.hash_many.is_ok()).count();
+        let ticks = sides.iter().map(|(_, sides)| effort.ticks(timed(sides)) * messages.len() as u64).sum();
+        let bar = Bar::new(ticks, "timing {wide_bar} {percent:>3}%  {eta} left");
+        let results: Result<Vec<Outcome>, String> =
+            sides.iter().map(|(algorithm, sides)| compare(*algorithm, sides, &messages, &data, effort, &bar)).collect();
+        bar.finish();
+        Ok(Report {
+            hashloom: env!("CARGO_PKG_VERSION"),
+            cpu: machine::cpu(),
+            compiler: lib::compiler(),
+            optimised: !cfg!(debug_assertions),
+            date: machine::today(),
+            rounds: effort.rounds,
+            seconds: effort.time.as_secs_f64(),
+            allowed: IsaSet::allowed().names().collect(),
+            results: results?,
+        })
+    }
+
+    fn print(&self, out: &mut impl Write, columns: usize) -> io::Result<()> {
+        writeln!(out, "{}, {}", self.cpu, self.date)?;
+        writeln!(out, "hashloom {} compiled by {}", self.hashloom, self.compiler)?;
+        writeln!(out, "with {}", self.allowed.join(", "))?;
+        for outcome in &self.results {
+            writeln!(out)?;
+            outcome.print(out, columns)?;
+        }
+        let note = "ratio: the speed of hashloom's choice to that of the row";
+        writeln!(out, "\n{}", style::dim(note))?;
+        if !self.optimised {
+            let note = "this program is built without optimisation: all but kernels and OpenSSL is slower than need be";
+            writeln!(out, "{}", style::partial(note))?;
+        }
+        Ok(())
+    }
+}
+
+impl Outcome {
+    fn print(&self, out: &mut impl Write, columns: usize) -> io::Result<()> {
+        const CELL: usize = "   GB/s  ratio".len();
+        let names = self.rows.iter().map(|row| row.label().chars().count()).max().unwrap_or(0);
+        let fit = (columns.saturating_sub(2 + names) / (2 + CELL)).max(1);
+        // As wide as needed, in several tables if the line is too short for one.
+        for first in (0..self.messages.len()).step_by(fit) {
+            let shown = first..self.messages.len().min(first + fit);
+            let titles = self.messages[shown.clone()].iter().map(|messages| messages.title(" x "));
+            let align = std::iter::once(Align::Left).chain(shown.clone().map(|_| Align::Right));
+            let mut table = Table::new(align);
+            if first > 0 {
+                writeln!(out)?;
+            }
+            let title = std::iter::once((self.algorithm.to_owned(), Look::Bold));
+            table.row(title.chain(titles.map(|title| (format!("{title:>CELL$}"), Look::Dim))));
+            let units = shown.clone().map(|_| ("   GB/s  ratio".to_owned(), Look::Dim));
+            table.row(std::iter::once((String::new(), Look::Dim)).chain(units));
+            for row in &self.rows {
+                let look = match row.kind {
+                    _ if row.absent.is_some() => Look::Dim,
+                    Kind::Hashloom => Look::Good,
+                    Kind::Kernel => Look::Plain,
+                    Kind::Peer => Look::Bold,
+                };
+                let cells = shown.clone().map(|i| match row.speeds.get(i) {
+                    // The noise of a measurement is no reason for a warning.
+                    Some(speed) if speed.ratio < 0.95 => (speed.text(), Look::Partial),
+                    Some(speed) => (speed.text(), look),
+                    None => ("-".to_owned(), look),
+                });
+                table.row(std::iter::once((row.label(), look)).chain(cells));
+            }
+            table.write(out)?;
+        }
+        for row in &self.rows {
+            if let Some(reason) = &row.absent {
+                writeln!(out, "  {}", style::dim(format!("{}: {reason}", row.name)))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Row {
+    /// Kernels stand further in than what they are compared with.
+    fn label(&self) -> String {
+        match self.kind {
+            Kind::Kernel => format!("  {}", self.name),
+            _ => self.name.clone(),
+        }
+    }
+}
+
+impl Speed {
+    fn text(&self) -> String {
+        format!("{:>7.3} {:>6.2}", self.gb_per_s, self.ratio)
+    }
+}
+
+impl Messages {
+    /// `256 x 1 KiB`.
+    fn title(self, times: &str) -> String {
+        format!("{}{times}{}", self.count, bytes(self.nbytes as u64))
+    }
+}
+
+/// Of the algorithms that share a block function, the one whose digest is the whole state: the others are as fast.
+fn one_of_each_body() -> Vec<Algorithm> {
+    let kernels: Vec<_> = lib::kernels().collect();
+    let shares = |a: Algorithm, b: Algorithm| kernels.iter().any(|kernel| kernel.computes(a) && kernel.computes(b));
+    let is_whole = |&a: &Algorithm| {
+        let longer = |b: Algorithm| shares(a, b) && b.digest_len() > a.digest_len();
+        !Algorithm::ALL.iter().any(|&b| longer(b))
+    };
+    Algorithm::ALL.iter().copied().filter(is_whole).collect()
+}
+
+/// Many of each size, then one of the greatest.
+fn messages(sizes: &[Size]) -> Vec<Messages> {
+    // Every kernel has its lanes full, twice.
+    let least = 2 * lib::kernels().map(|kernel| kernel.lanes()).max().unwrap_or(1);
+    let mut messages: Vec<Messages> = Vec::new();
+    for nbytes in sizes.iter().map(|size| size.nbytes()) {
+        let many = Messages { count: (MANY_NBYTES / nbytes).min(MANY_MAX).max(least), nbytes };
+        if !messages.contains(&many) {
+            messages.push(many);
+        }
+    }
+    messages.extend(messages.iter().map(|many| many.nbytes).max().map(|nbytes| Messages { count: 1, nbytes }));
+    messages
+}
+
+/// hashloom's choice first, then what it may choose from, then others.
+fn sides<'a>(algorithm: Algorithm, peers: &'a Peers) -> Vec<Side<'a>> {
+    let choice: Result<HashMany<'_>, String> = match lib::chosen(algorithm, 1) {
+        Some(_) => Ok(Box::new(move |messages, digests| hashloom::hash_many(algorithm, messages, digests))),
+        None => Err(format!("no kernel for {algorithm} in the set {{{}}}", IsaSet::allowed())),
+    };
+    let mut sides = vec![Side { kind: Kind::Hashloom, name: "hashloom".into(), hash_many: choice }];
+    let is_allowed = |kernel: &lib::Kernel| IsaSet::allowed().contains(kernel.isa_set());
+    for kernel in lib::kernels().filter(|kernel| kernel.computes(algorithm) && is_allowed(kernel)) {
+        let hash_many: HashMany<'_> = Box::new(move |messages, digests| {
+            kernel.hash_many(algorithm, messages, digests).expect("the kernel is available and computes the algorithm");
+        });
+        sides.push(Side { kind: Kind::Kernel, name: kernel.name().into(), hash_many: Ok(hash_many) });
+    }
+    sides.extend(peers.sides(algorithm));
+    sides
+}
+
+fn compare(
+    algorithm: Algorithm,
+    sides: &[Side<'_>],
+    messages: &[Messages],
+    data: &[u8],
+    effort: &Effort,
+    bar: &Bar,
+) -> Result<Outcome, String> {
+    let mut rows: Vec<Row> = sides
+        .iter()
+        .map(|side| {
+            let absent = side.hash_many.as_ref().err().cloned();
+            Row { kind: side.kind, name: side.name.clone(), absent, speeds: Vec::new() }
+        })
+        .collect();
+    let timed: Vec<(usize, &HashMany<'_>)> =
+        sides.iter().enumerate().filter_map(|(i, side)| Some((i, side.hash_many.as_ref().ok()?))).collect();
+    for &what in messages {
+        let slices: Vec<&[u8]> = data.chunks_exact(what.nbytes).take(what.count).collect();
+        let mut digests = vec![vec![0; what.count * algorithm.digest_len()]; timed.len()];
+        let mut works: Vec<Work<'_>> = timed
+            .iter()
+            .zip(&mut digests)
+            .map(|((_, hash_many), digests)| -> Work<'_> { Box::new(|| hash_many(&slices, digests)) })
+            .collect();
+        let times = timing::race(&mut works, effort, || bar.advance());
+        drop(works);
+        check(algorithm, what, &digests, |i| &sides[timed[i].0].name)?;
+        // Of hashloom's choice; if it could not be timed, of the first that could.
+        let Some(&first) = times.first() else { continue };
+        for ((i, _), seconds) in timed.iter().zip(times) {
+            rows[*i].speeds.push(Speed {
+                seconds,
+                gb_per_s: 1e-9 * (what.count * what.nbytes) as f64 / seconds,
+                million_messages_per_s: 1e-6 * what.count as f64 / seconds,
+                ratio: seconds / first,
+            });
+        }
+    }
+    Ok(Outcome { algorithm: algorithm.name(), messages: messages.to_vec(), rows })
+}
+
+/// All sides have written the same digests.
+fn check<'a>(
+    algorithm: Algorithm,
+    what: Messages,
+    digests: &[Vec<u8>],
+    name: impl Fn(usize) -> &'a str,
+) -> Result<(), String> {
+    let Some((expected, others)) = digests.split_first() else { return Ok(()) };
+    let len = algorithm.digest_len();
+    for (i, digests) in others.iter().enumerate() {
+        let mut pairs = expected.chunks_exact(len).zip(digests.chunks_exact(len)).enumerate();
+        if let Some((at, (expected, found))) = pairs.find(|(_, (expected, found))| expected != found) {
+            let (of, size) = (plural(what.count as u64, "message"), bytes(what.nbytes as u64));
+            return Err(format!(
+                "{algorithm} of {of} of {size}: the digests of message {at} differ, so no speed is shown\n  \
+                 {}: {}\n  {}: {}",
+                name(0),
+                hex(expected),
+                name(i + 1),
+                hex(found),
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    const EFFORT: Effort = Effort { rounds: 1, time: Duration::from_micros(1) };
+
+    fn side<'a>(kind: Kind, name: &str, hash_many: Result<HashMany<'a>, &str>) -> Side<'a> {
+        Side { kind, name: name.into(), hash_many: hash_many.map_err(str::to_owned) }
+    }
+
+    fn right() -> HashMany<'static> {
+        Box::new(|messages, digests| hashloom::hash_many(Algorithm::Sha1, messages, digests))
+    }
+
+    fn outcome(sides: &[Side<'_>]) -> Result<Outcome, String> {
+        let messages = [Messages { count: 3, nbytes: 5 }, Messages { count: 1, nbytes: 5 }];
+        compare(Algorithm::Sha1, sides, &messages, b"aaaaabbbbbccccc", &EFFORT, &Bar::new(1, ""))
+    }
+
+    #[test]
+    fn digests_that_differ_are_an_error() {
+        let wrong: HashMany<'_> = Box::new(|messages, digests| {
+            hashloom::hash_many(Algorithm::Sha1, messages, digests);
+            if messages.len() == 3 {
+                digests[20 + 19] ^= 1;
+            }
+        });
+        let error = outcome(&[side(Kind::Hashloom, "a", Ok(right())), side(Kind::Peer, "b", Ok(wrong))]).err().unwrap();
+        let expected = "sha1 of 3 messages of 5 bytes: the digests of message 1 differ, so no speed is shown
+  a: 41d54f9aaf0f5a8c57cba3d5ee26e9b1d1d1a8d0";
+        let (first, second) = error.split_at(expected.rfind("41d5").unwrap());
+        assert_eq!(first, &expected[..first.len()]);
+        let digests: Vec<&str> = second.split("\n  b: ").collect();
+        assert_eq!((digests.len(), digests[0].len(), digests[1].len()), (2, 40, 40), "{error}");
+        assert_eq!(digests[0][..39], digests[1][..39]);
+        assert_ne!(digests[0], digests[1]);
+    }
+
+    #[test]
+    fn one_that_does_nothing_is_an_error() {
+        let idle: HashMany<'_> = Box::new(|_, _| ());
+        assert!(outcome(&[side(Kind::Hashloom, "a", Ok(right())), side(Kind::Kernel, "b", Ok(idle))]).is_err());
+    }
+
+    #[test]
+    fn the_table_names_what_is_absent_and_fits_the_columns() {
+        console::set_colors_enabled(false);
+        let sides = [
+            side(Kind::Hashloom, "hashloom", Ok(right())),
+            side(Kind::Kernel, "kernel", Ok(right())),
+            side(Kind::Peer, "other", Err("not found: other.so")),
+        ];
+        let mut outcome = outcome(&sides).unwrap();
+        for row in &mut outcome.rows {
+            for (speed, ratio) in row.speeds.iter_mut().zip([1.0, 2.5]) {
+                *speed = Speed { gb_per_s: 12.3456, ratio, ..*speed };
+            }
+        }
+        let printed = |columns| {
+            let mut out = Vec::new();
+            outcome.print(&mut out, columns).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let expected = concat!(
+            "  sha1         3 x 5 bytes     1 x 5 bytes\n",
+            "               GB/s  ratio     GB/s  ratio\n",
+            "  hashloom   12.346   1.00   12.346   2.50\n",
+            "    kernel   12.346   1.00   12.346   2.50\n",
+            "  other                  -               -\n",
+            "  other: not found: other.so\n",
+        );
+        assert_eq!(printed(100), expected);
+        let narrow = printed(30);
+        assert_eq!(narrow.matches("sha1").count(), 2, "{narrow}");
+        assert!(narrow.lines().all(|line| line.len() <= 30), "{narrow}");
+    }
+
+    #[test]
+    fn one_algorithm_for_each_block_function() {
+        let all = one_of_each_body();
+        for kernel in lib::kernels() {
+            assert_eq!(all.iter().filter(|&&algorithm| kernel.computes(algorithm)).count(), 1, "{kernel}");
+        }
+        assert!(all.contains(&Algorithm::Sha256) && all.contains(&Algorithm::Sha512));
+    }
+
+    #[test]
+    fn numbers_of_messages() {
+        let lanes = lib::kernels().map(|kernel| kernel.lanes()).max().unwrap();
+        let sizes = ["1", "1KiB", "1KiB", "4MiB"].map(|size| size.parse().unwrap());
+        let expected = [(1024, 1), (256, 1024), (2 * lanes, 4 << 20), (1, 4 << 20)];
+        assert_eq!(messages(&sizes), expected.map(|(count, nbytes)| Messages { count, nbytes }));
+        assert!(2 * lanes * (4 << 20) <= 512 << 20, "the help promises that it fits into memory");
+    }
+}

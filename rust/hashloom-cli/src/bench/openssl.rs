@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! OpenSSL's digests, through the libcrypto that the machine has: found at run time, so that the program runs where there
+//! is none. The only module of the program with `unsafe`.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_uint, c_void};
+use std::ptr::{self, NonNull};
+
+use hashloom::Algorithm;
+use libloading::Library;
+
+use super::HashMany;
+
+/// Of version 3, the first that has `EVP_MD_fetch`. Names without a version are not tried: macOS ends a process that
+/// loads its own `libcrypto.dylib`.
+const NAMES: &[&str] = if cfg!(windows) {
+    &["libcrypto-3-x64.dll", "libcrypto-3-arm64.dll", "libcrypto-3.dll"]
+} else if cfg!(target_vendor = "apple") {
+    &[
+        "libcrypto.3.dylib",
+        "/opt/homebrew/opt/openssl@3/lib/libcrypto.3.dylib",
+        "/usr/local/opt/openssl@3/lib/libcrypto.3.dylib",
+    ]
+} else {
+    &["libcrypto.so.3"]
+};
+
+/// `OPENSSL_VERSION` of <openssl/crypto.h>.
+const VERSION: c_int = 0;
+
+/// Declares the functions used, by their C names, and looks them up.
+macro_rules! functions {
+    ($(fn $name:ident($($argument:ty),*) $(-> $result:ty)?;)*) => {
+        /// The C functions, valid as long as the library is loaded.
+        #[allow(non_snake_case)]
+        struct Functions {
+            $($name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
+        }
+
+        impl Functions {
+            /// # Safety
+            ///
+            /// `library` is OpenSSL's libcrypto.
+            unsafe fn find(library: &Library) -> Result<Functions, String> {
+                Ok(Functions {
+                    $($name: {
+                        // SAFETY: of this name libcrypto has this function, by the manual page of the same name.
+                        let found = unsafe { library.get(concat!(stringify!($name), "\0").as_bytes()) };
+                        *found.map_err(|_| concat!("has no ", stringify!($name), ": OpenSSL 3 is needed").to_owned())?
+                    },)*
+                })
+            }
+        }
+    };
+}
+
+functions! {
+    fn OpenSSL_version(c_int) -> *const c_char;
+    fn EVP_MD_fetch(*mut c_void, *const c_char, *const c_char) -> *mut c_void;
+    fn EVP_MD_get_size(*const c_void) -> c_int;
+    fn EVP_MD_free(*mut c_void);
+    fn EVP_MD_CTX_new() -> *mut c_void;
+    fn EVP_MD_CTX_free(*mut c_void);
+    fn EVP_DigestInit_ex(*mut c_void, *const c_void, *mut c_void) -> c_int;
+    fn EVP_DigestUpdate(*mut c_void, *const c_void, usize) -> c_int;
+    fn EVP_DigestFinal_ex(*mut c_void, *mut u8, *mut c_uint) -> c_int;
+}
+
+pub struct OpenSsl {
+    functions: Functions,
+    /// `OpenSSL 3.0.22`
+    name: String,
+}
+
+impl OpenSsl {
+    /// The libcrypto that the system's loader finds.
+    pub fn of_system() -> Result<OpenSsl, String> {
+        first_of(NAMES)
+    }
+
+    /// From a file, or by a name for the system's loader.
+    pub fn load(file: &OsStr) -> Result<OpenSsl, String> {
+        let shown = hashloom::torrent::shown(file.as_encoded_bytes());
+        // SAFETY: loading runs the library's initialisers. OpenSSL's may be run by any thread at any time; a FILE that is
+        // not OpenSSL's is one that the user asked for.
+        let library = unsafe { Library::new(file) }.map_err(|error| format!("{shown}: {error}"))?;
+        // SAFETY: as far as can be told it is libcrypto: it has all of these names.
+        let functions = unsafe { Functions::find(&library) }.map_err(|error| format!("{shown} {error}"))?;
+        // It has registered what is to be run when the process ends.
+        std::mem::forget(library);
+        // SAFETY: returns a static string for any argument.
+        let version = unsafe { CStr::from_ptr((functions.OpenSSL_version)(VERSION)) }.to_string_lossy().into_owned();
+        // "OpenSSL 3.0.22 25 Aug 2026": the name and the version.
+        let name = version.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+        Ok(OpenSsl { functions, name })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn hash_many(&self, algorithm: Algorithm) -> Result<HashMany<'_>, String> {
+        let digester = Digester::new(&self.functions, algorithm)?;
+        Ok(Box::new(move |messages, digests| {
+            for (message, digest) in messages.iter().zip(digests.chunks_exact_mut(algorithm.digest_len())) {
+                digester.digest(message, digest);
+            }
+        }))
+    }
+}
+
+fn first_of(names: &[&str]) -> Result<OpenSsl, String> {
+    let mut reason = String::new();
+    for name in names {
+        match OpenSsl::load(OsStr::new(name)) {
+            Ok(openssl) => return Ok(openssl),
+            Err(error) => reason = error,
+        }
+    }
+    Err(format!("not found: {reason}"))
+}
+
+/// An algorithm and a context that is used again for each message, as OpenSSL's manual advises for speed.
+struct Digester<'a> {
+    functions: &'a Functions,
+    md: NonNull<c_void>,
+    context: NonNull<c_void>,
+    digest_len: usize,
+}
+
+impl<'a> Digester<'a> {
+    fn new(functions: &'a Functions, algorithm: Algorithm) -> Result<Digester<'a>, String> {
+        // OpenSSL knows all of them by the same names, case aside.
+        let name = CString::new(algorithm.name()).expect("a name has no NUL");
+        // SAFETY: the name is NUL-terminated; NULL is the default context and no properties.
+        let md = unsafe { (functions.EVP_MD_fetch)(ptr::null_mut(), name.as_ptr(), ptr::null()) };
+        let Some(md) = NonNull::new(md) else { return Err(format!("does not offer {algorithm}")) };
+        // SAFETY: no condition.
+        let context = unsafe { (functions.EVP_MD_CTX_new)() };
+        let Some(context) = NonNull::new(context) else {
+            // SAFETY: md is ours and not used any more.
+            unsafe { (functions.EVP_MD_free)(md.as_ptr()) };
+            return Err("out of memory".into());
+        };
+        let digester = Digester { functions, md, context, digest_len: algorithm.digest_len() };
+        // SAFETY: md is alive.
+        let len = unsafe { (functions.EVP_MD_get_size)(md.as_ptr()) };
+        if usize::try_from(len) != Ok(digester.digest_len) {
+            return Err(format!("gives {algorithm} digests of {len} bytes, not {}", digester.digest_len));
+        }
+        Ok(digester)
+    }
+
+    fn digest(&self, message: &[u8], digest: &mut [u8]) {
+        assert_eq!(digest.len(), self.digest_len);
+        let (f, context) = (self.functions, self.context.as_ptr());
+        // SAFETY: the context and md are alive, and this type is not Sync; message is a slice; digest has room for what
+        // the algorithm writes, asserted above and in `new`.
+        let done = unsafe {
+            (f.EVP_DigestInit_ex)(context, self.md.as_ptr(), ptr::null_mut()) == 1
+                && (f.EVP_DigestUpdate)(context, message.as_ptr().cast(), message.len()) == 1
+                && (f.EVP_DigestFinal_ex)(context, digest.as_mut_ptr(), ptr::null_mut()) == 1
+        };
+        assert!(done, "OpenSSL failed to hash {} bytes", message.len());
+    }
+}
+
+impl Drop for Digester<'_> {
+    fn drop(&mut self) {
+        // SAFETY: both are ours and not used any more.
+        unsafe {
+            (self.functions.EVP_MD_CTX_free)(self.context.as_ptr());
+            (self.functions.EVP_MD_free)(self.md.as_ptr());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_is_not_there_is_named() {
+        let error = first_of(&["libno-such-crypto.so.3"]).err().unwrap();
+        assert!(error.starts_with("not found: libno-such-crypto.so.3: "), "{error}");
+    }
+
+    #[test]
+    fn digests() {
+        let openssl = match OpenSsl::of_system() {
+            Ok(openssl) => openssl,
+            Err(error) => return eprintln!("SKIPPED: OpenSSL {error}"),
+        };
+        assert!(
+            openssl.name().starts_with("OpenSSL 3.") || openssl.name().starts_with("OpenSSL 4."),
+            "{}",
+            openssl.name()
+        );
+        let messages: [&[u8]; 3] = [b"", b"abc", &[7; 1000]];
+        for &algorithm in Algorithm::ALL {
+            let mut found = vec![0; messages.len() * algorithm.digest_len()];
+            match openssl.hash_many(algorithm) {
+                Ok(hash_many) => hash_many(&messages, &mut found),
+                Err(error) => {
+                    eprintln!("SKIPPED: {} {error}", openssl.name());
+                    continue;
+                }
+            }
+            let mut expected = found.clone();
+            hashloom::hash_many(algorithm, &messages, &mut expected);
+            assert!(found == expected, "{algorithm}");
+        }
+    }
+}

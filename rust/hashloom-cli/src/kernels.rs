@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom kernels`: what there is, what of it runs here, what is chosen, and how fast each is.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use hashloom::Algorithm;
+use hashloom::kernels::{self as lib, IsaSet, Kernel, LaneStates};
+use serde::Serialize;
+
+use crate::args::Kernels;
+use crate::progress::Bar;
+use crate::table::{Align, Look, Table};
+use crate::timing::{self, Effort, Work};
+use crate::{machine, output, style};
+
+/// Each call of a kernel advances its lanes by so many blocks: as `make bench-kernels` does it.
+const BLOCKS_PER_CALL: usize = 64;
+
+/// Returns the exit status.
+pub fn run(arguments: &Kernels) -> Result<u8, String> {
+    let mut report = Report::new(&arguments.algorithms);
+    if arguments.bench {
+        report.time(&arguments.effort);
+    }
+    output::print(|out| {
+        if arguments.json {
+            serde_json::to_writer(&mut *out, &report)?;
+            return writeln!(out);
+        }
+        report.print(out)
+    })?;
+    Ok(0)
+}
+
+#[derive(Serialize)]
+struct Report {
+    hashloom: &'static str,
+    cpu: String,
+    /// The C compiler that made the kernels.
+    compiler: &'static str,
+    date: String,
+    isas: Isas,
+    kernels: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Isas {
+    built: Vec<&'static str>,
+    available: Vec<&'static str>,
+    allowed: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: &'static str,
+    /// The algorithms that share the block function, that whose digest is the whole state first.
+    algorithms: Vec<&'static str>,
+    isa: &'static str,
+    lanes: usize,
+    available: bool,
+    allowed: bool,
+    chosen_for: Vec<Run>,
+    #[serde(flatten)]
+    speed: Option<Speed>,
+    #[serde(skip)]
+    kernel: Kernel,
+    #[serde(skip)]
+    algorithm: Algorithm,
+}
+
+/// Numbers of messages, first and last included; without a last one: and more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+struct Run {
+    first: usize,
+    last: Option<usize>,
+}
+
+#[derive(Clone, Copy, Serialize)]
+struct Speed {
+    /// Of one block in all lanes.
+    ns_per_call: f64,
+    gb_per_s: f64,
+    million_blocks_per_s: f64,
+    /// To the scalar kernel of the same block function.
+    ratio_to_scalar: Option<f64>,
+}
+
+impl Report {
+    /// The kernels of these algorithms, or of all if there are none.
+    fn new(algorithms: &[Algorithm]) -> Report {
+        let wanted = |kernel: &Kernel| algorithms.is_empty() || algorithms.iter().any(|&a| kernel.computes(a));
+        Report {
+            hashloom: env!("CARGO_PKG_VERSION"),
+            cpu: machine::cpu(),
+            compiler: lib::compiler(),
+            date: machine::today(),
+            isas: Isas {
+                built: IsaSet::built().names().collect(),
+                available: IsaSet::available().names().collect(),
+                allowed: IsaSet::allowed().names().collect(),
+            },
+            kernels: lib::kernels().filter(wanted).map(Row::new).collect(),
+        }
+    }
+
+    /// Times all kernels that run here, whatever may be chosen.
+    fn time(&mut self, effort: &Effort) {
+        let data = Data::new();
+        let rows: Vec<&mut Row> = self.kernels.iter_mut().filter(|row| row.available).collect();
+        let mut works: Vec<Work<'_>> = rows.iter().map(|row| data.work(row.kernel, row.algorithm)).collect();
+        let bar = Bar::new(effort.ticks(works.len()), "timing {wide_bar} {percent:>3}%  {eta} left");
+        let times = timing::race(&mut works, effort, || bar.advance());
+        bar.finish();
+        for (row, time) in rows.into_iter().zip(times) {
+            let seconds = time / BLOCKS_PER_CALL as f64;
+            let blocks = row.lanes as f64 / seconds;
+            row.speed = Some(Speed {
+                ns_per_call: 1e9 * seconds,
+                gb_per_s: 1e-9 * blocks * row.algorithm.block_len() as f64,
+                million_blocks_per_s: 1e-6 * blocks,
+                ratio_to_scalar: None,
+            });
+        }
+        for i in 0..self.kernels.len() {
+            let is_scalar = |row: &&Row| row.isa == "scalar" && row.algorithm == self.kernels[i].algorithm;
+            let scalar = self.kernels.iter().find(is_scalar).and_then(|row| row.speed);
+            if let (Some(speed), Some(scalar)) = (&mut self.kernels[i].speed, scalar) {
+                speed.ratio_to_scalar = Some(speed.million_blocks_per_s / scalar.million_blocks_per_s);
+            }
+        }
+    }
+
+    fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "{}, {}", self.cpu, self.date)?;
+        writeln!(out, "hashloom {} compiled by {}", self.hashloom, self.compiler)?;
+        writeln!(out, "here: {}", self.isas.available.join(", "))?;
+        let is_restricted = self.isas.allowed != self.isas.available;
+        if is_restricted {
+            writeln!(out, "to be chosen: only {}", self.isas.allowed.join(", "))?;
+        }
+        writeln!(out)?;
+
+        let is_timed = self.kernels.iter().any(|row| row.speed.is_some());
+        let mut titles = vec!["kernel", "isa", "lanes", "here", "chosen for"];
+        if is_timed {
+            titles.extend(["ns a call", "GB/s", "M/s", "/ scalar"]);
+        }
+        let align = |title: &&str| match *title {
+            "kernel" | "isa" | "here" | "chosen for" => Align::Left,
+            _ => Align::Right,
+        };
+        let mut table = Table::new(titles.iter().map(align));
+        table.row(titles.iter().map(|&title| (title, Look::Dim)));
+        for group in self.kernels.chunk_by(|a, b| a.algorithms == b.algorithms) {
+            table.heading(group[0].algorithms.join(", "));
+            group.iter().for_each(|row| row.add_to(&mut table, is_timed));
+        }
+        table.write(out)?;
+
+        let mut notes = "chosen for: the number of messages that are left to do; 5+ is five and more".to_owned();
+        if is_timed {
+            notes += "\nns a call: for one block in all lanes; M/s: million blocks; / scalar: the ratio of the speeds";
+        }
+        writeln!(out, "\n{}", style::dim(notes))
+    }
+}
+
+impl Row {
+    fn new(kernel: Kernel) -> Row {
+        let mut algorithms: Vec<Algorithm> =
+            Algorithm::ALL.iter().copied().filter(|&algorithm| kernel.computes(algorithm)).collect();
+        // Stable: of equal ones the first stays first.
+        algorithms.sort_by_key(|algorithm| std::cmp::Reverse(algorithm.digest_len()));
+        let algorithm = algorithms[0];
+        Row {
+            name: kernel.name(),
+            algorithms: algorithms.iter().map(|algorithm| algorithm.name()).collect(),
+            isa: kernel.isa(),
+            lanes: kernel.lanes(),
+            available: kernel.is_available(),
+            allowed: IsaSet::allowed().contains(kernel.isa_set()),
+            chosen_for: runs(|nmessages| lib::chosen(algorithm, nmessages) == Some(kernel)),
+            speed: None,
+            kernel,
+            algorithm,
+        }
+    }
+
+    fn add_to(&self, table: &mut Table, is_timed: bool) {
+        let chosen = match () {
+            () if !self.available => String::new(),
+            () if !self.allowed => "not allowed".to_owned(),
+            () => text_of(&self.chosen_for),
+        };
+        let is_chosen = !self.chosen_for.is_empty();
+        let look = match () {
+            () if !self.available || !self.allowed => Look::Dim,
+            () if is_chosen => Look::Good,
+            () => Look::Plain,
+        };
+        let here = if self.available { "yes" } else { "no" };
+        let mut cells =
+            vec![self.name.to_owned(), self.isa.to_owned(), self.lanes.to_string(), here.to_owned(), chosen];
+        if is_timed {
+            cells.extend(match self.speed {
+                Some(speed) => [
+                    format!("{:.1}", speed.ns_per_call),
+                    format!("{:.2}", speed.gb_per_s),
+                    format!("{:.1}", speed.million_blocks_per_s),
+                    speed.ratio_to_scalar.map_or(String::new(), |ratio| format!("{ratio:.2}")),
+                ],
+                None => Default::default(),
+            });
+        }
+        table.row(cells.into_iter().map(|cell| (cell, look)));
+    }
+}
+
+/// The runs of numbers of messages for which `is_chosen` holds.
+///
+/// The choice is the same for all numbers beyond those that fill the lanes of some kernel; it is asked for twice as many
+/// and for the greatest.
+fn runs(is_chosen: impl Fn(usize) -> bool) -> Vec<Run> {
+    let asked = 2 * lib::kernels().map(|kernel| kernel.lanes()).max().unwrap_or(1);
+    let mut runs: Vec<Run> = Vec::new();
+    for nmessages in (1..=asked).filter(|&nmessages| is_chosen(nmessages)) {
+        match runs.last_mut() {
+            Some(run) if run.last == Some(nmessages - 1) => run.last = Some(nmessages),
+            _ => runs.push(Run { first: nmessages, last: Some(nmessages) }),
+        }
+    }
+    if is_chosen(usize::MAX) {
+        match runs.last_mut() {
+            Some(run) if run.last == Some(asked) => run.last = None,
+            _ => runs.push(Run { first: asked + 1, last: None }),
+        }
+    }
+    runs
+}
+
+/// `1, 3-4, 10+`.
+fn text_of(runs: &[Run]) -> String {
+    let mut text = String::new();
+    for (i, run) in runs.iter().enumerate() {
+        let comma = if i == 0 { "" } else { ", " };
+        let _ = match run.last {
+            Some(last) if last == run.first => write!(text, "{comma}{last}"),
+            Some(last) => write!(text, "{comma}{}-{last}", run.first),
+            None => write!(text, "{comma}{}+", run.first),
+        };
+    }
+    text
+}
+
+/// Messages for all lanes of any kernel, a cache line more than whole pages apart.
+struct Data {
+    bytes: Vec<u8>,
+    stride: usize,
+}
+
+impl Data {
+    fn new() -> Data {
+        let lanes = lib::kernels().map(|kernel| kernel.lanes()).max().unwrap_or(1);
+        let block_len = Algorithm::ALL.iter().map(|algorithm| algorithm.block_len()).max().unwrap_or(1);
+        let stride = BLOCKS_PER_CALL * block_len + 64;
+        Data { bytes: timing::random_bytes(lanes * stride), stride }
+    }
+
+    /// One call of the kernel.
+    fn work(&self, kernel: Kernel, algorithm: Algorithm) -> Work<'_> {
+        let len = BLOCKS_PER_CALL * algorithm.block_len();
+        let messages: Vec<&[u8]> =
+            self.bytes.chunks_exact(self.stride).take(kernel.lanes()).map(|lane| &lane[..len]).collect();
+        let mut states: LaneStates =
+            kernel.start(algorithm).expect("the kernel is available and computes the algorithm");
+        Box::new(move || states.advance(&messages))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs_of(chosen: impl Fn(usize) -> bool) -> String {
+        text_of(&runs(chosen))
+    }
+
+    #[test]
+    fn runs_of_numbers() {
+        assert_eq!(runs_of(|_| true), "1+");
+        assert_eq!(runs_of(|_| false), "");
+        assert_eq!(runs_of(|n| n == 1), "1");
+        assert_eq!(runs_of(|n| n == 1 || n == 3 || n == 4 || n >= 10), "1, 3-4, 10+");
+        assert_eq!(runs_of(|n| n < 17), "1-16");
+    }
+
+    #[test]
+    fn what_is_chosen_beyond_the_numbers_asked_for_is_told_once() {
+        let asked = 2 * lib::kernels().map(|kernel| kernel.lanes()).max().unwrap();
+        assert_eq!(runs_of(|n| n <= asked), format!("1-{asked}"));
+        assert_eq!(runs_of(|n| n > asked), format!("{}+", asked + 1));
+    }
+}

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# kernels.py: `hashloom kernels` with the code size and the stack frame of each kernel beside it.
+#
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Prints one table of all kernels, as Markdown.
+
+  tools/kernels.py HASHLOOM [--bench]      CC names the C compiler
+
+The kernels are compiled with CC and the flags of core/build.rs; code is the size of the function in the object file
+(nm), stack its frame as the compiler reports it (-fstack-usage). Both are joined by name with what the program HASHLOOM
+tells about its kernels, with their speeds if --bench. Exit status: 0; 2 if something fails or a kernel is found in one
+of the two only."""
+
+import argparse
+import glob
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+FLAGS = ["-std=c11", "-Icore/include", "-O3", "-fno-lto", "-fstack-usage"]
+
+
+def die(message):
+    print(f"kernels.py: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def output_of(command):
+    try:
+        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        die(error)
+    return done.stdout
+
+
+def whole_name(symbol):
+    """Of a part that the compiler has split off, as in sha1_blocks_avx2.cold, the function it belongs to."""
+    return symbol.partition(".")[0]
+
+
+def measure(cc, folder):
+    """Bytes of code and of stack of each function in the kernels' files, by name."""
+    code, stack = {}, {}
+    os.makedirs(os.path.join(ROOT, folder), exist_ok=True)
+    for source in sorted(glob.glob("core/src/*/*.c", root_dir=ROOT)):
+        stem = os.path.join(folder, source.removeprefix("core/src/").removesuffix(".c").replace("/", "-"))
+        output_of(cc + FLAGS + ["-c", source, "-o", stem + ".o"])
+        for line in output_of(["nm", "-S", stem + ".o"]).splitlines():
+            # address, size, type, name: T and t are functions, seen from outside or not
+            fields = line.split()
+            if len(fields) == 4 and fields[2] in "Tt":
+                name = whole_name(fields[3])
+                code[name] = code.get(name, 0) + int(fields[1], 16)
+        usage = os.path.join(ROOT, stem + ".su")
+        # clang writes none for a file without functions.
+        for line in open(usage) if os.path.exists(usage) else []:
+            # file:line:column:function, or file:line:function; bytes; static, dynamic or "dynamic,bounded"
+            place, nbytes, kind = line.rstrip("\n").split("\t")
+            name = whole_name(place.rpartition(":")[2])
+            if kind == "dynamic":
+                die(f"{name} has a stack frame without a bound: {line.strip()}")
+            stack[name] = max(stack.get(name, 0), int(nbytes))
+    return code, stack
+
+
+def numbers(runs):
+    """The numbers of messages for which a kernel is chosen, as the program writes them."""
+    def text(run):
+        if run["last"] is None:
+            return f"{run['first']}+"
+        return str(run["first"]) if run["first"] == run["last"] else f"{run['first']}-{run['last']}"
+    return ", ".join(map(text, runs))
+
+
+def print_table(titles, rows):
+    """Titles that end in a blank head columns of words, the others columns of numbers."""
+    widths = [max(len(title.strip()), *(len(row[i]) for row in rows)) for i, title in enumerate(titles)]
+    def line(cells):
+        padded = (cell.ljust(width) if title.endswith(" ") else cell.rjust(width)
+                  for cell, width, title in zip(cells, widths, titles))
+        return "| " + " | ".join(padded) + " |"
+    print(line([title.strip() for title in titles]))
+    rules = ("-" * (width + 1) + ("-" if title.endswith(" ") else ":") for width, title in zip(widths, titles))
+    print("|" + "|".join(rules) + "|")
+    for row in rows:
+        print(line(row))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("hashloom", help="the program")
+    parser.add_argument("--bench", action="store_true", help="with the speed of each")
+    arguments = parser.parse_args()
+
+    cc = shlex.split(os.environ.get("CC") or "cc")
+    compiler = output_of(cc + ["--version"]).splitlines()[0].strip()
+    code, stack = measure(cc, os.path.join("build", "kernels", re.sub(r"[^A-Za-z0-9.-]+", "_", " ".join(cc))))
+    command = [os.path.abspath(arguments.hashloom), "kernels", "--json"] + ["--bench"] * arguments.bench
+    report = json.loads(output_of(command))
+
+    kernels = report["kernels"]
+    known = {kernel["name"] for kernel in kernels}
+    missing = sorted(known - code.keys())
+    extra = sorted(name for name in code.keys() - known if "_blocks_" in name)
+    if missing or extra:
+        die(f"{compiler} and {arguments.hashloom} do not have the same kernels; only in the program: "
+            f"{', '.join(missing) or 'none'}; only in the sources: {', '.join(extra) or 'none'}")
+    scheduled = {name: name.replace("_blocks_", "_scheduled_") for name in known}
+
+    print(f"{report['cpu']}, {report['date']}: {', '.join(report['isas']['available'])}\n")
+    print(f"Code and stack in bytes, by {compiler}:")
+    print("of the kernel and, where it has one, of its second for the padding that all lanes share. A call is one block in")
+    print("all lanes; chosen for: the number of messages left to do.")
+    if report["compiler"] != compiler:
+        print(f"The program is compiled by another: {report['compiler']}.")
+    print()
+
+    titles = ["kernel ", "isa ", "lanes", "here ", "chosen for ", "code", "stack", "padding: code", "stack"]
+    if arguments.bench:
+        titles += ["ns a call", "GB/s", "M blocks/s", "/ scalar"]
+    rows = []
+    for kernel in kernels:
+        name = kernel["name"]
+        row = [name, kernel["isa"], str(kernel["lanes"]), "yes" if kernel["available"] else "no"]
+        row += [numbers(kernel["chosen_for"])]
+        for function in (name, scheduled[name]):
+            row += [str(code.get(function, "")), str(stack.get(function, ""))]
+        if arguments.bench:
+            for key, digits in (("ns_per_call", 1), ("gb_per_s", 2), ("million_blocks_per_s", 1),
+                                ("ratio_to_scalar", 2)):
+                row.append(f"{kernel[key]:.{digits}f}" if kernel.get(key) is not None else "")
+        rows.append(row)
+    print_table(titles, rows)
+
+    # A part of a kernel that is not inlined would be here, and missing above.
+    others = sorted(code.keys() - known - set(scheduled.values()))
+    if others:
+        print("\nOther functions in the same files: " +
+              ", ".join(f"{name} (code {code[name]}, stack {stack.get(name, '?')})" for name in others) + ".")
+
+
+if __name__ == "__main__":
+    main()
