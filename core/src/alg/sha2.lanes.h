@@ -62,7 +62,7 @@
         ROUND(WK((t) + 7), b, c, d, e, f, g, h, a); \
     } while (0)
 
-#define COMPUTED(t) LV(add)(t0 == 0 ? w[t] : (w[t] = SCHEDULE(t)), LV(splat)(K[t0 + (t)]))
+#define COMPUTED(t) LV(add)(t0 == 0 ? w[t] : (w[t] = SCHEDULE(t)), LV(splat)(k[t0 + (t)]))
 #define GIVEN(t)    LV(splat)(schedule[t0 + (t)])
 
 /* The state stays in memory from block to block: eight more live registers would spill. */
@@ -85,7 +85,9 @@
 LV_KERNEL HLI_INLINE void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
 {
     WORD *s = state;
+    const WORD *k = K;
     lv w[16];
+    LV_RELOAD(k);
     LOAD_STATE();
 
     LV_LOAD(lv, w, 1);

@@ -19,6 +19,7 @@
  *                                   byte order that the literal says
  *   lv64_...                        the same on 64-bit words, without xor and orn_xor
  *
+ * It may define LV_RELOAD(pointer), for what is not to be kept in registers or on the stack from block to block.
  * It may define LV_STAGES to 1 and load all blocks but the first in four parts, while the one before is hashed:
  *   lv32_staging                    room for a block of every lane
  *   lv32_stage(staging, msg, offset, part, big_endian)
@@ -38,6 +39,9 @@
 #define lv32_ror(x, n) lv32_rol(x, 32 - (n))
 #define lv64_ror(x, n) lv64_rol(x, 64 - (n))
 
+#ifndef LV_RELOAD
+#  define LV_RELOAD(pointer) ((void)0)
+#endif
 #ifndef LV_STAGES
 #  define LV_STAGES 0
 typedef struct {
