@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 export CARGO_TARGET_DIR := $(CURDIR)/target
 HASHLOOM := target/release/hashloom
 
-.PHONY: help build demo test test-all bench bench-kernels fuzz install clean
+.PHONY: help build demo test test-all bench bench-kernels bench-peers bench-compilers fuzz install clean
 
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image'
@@ -15,6 +15,7 @@ help:
 	@echo 'make test           every test that takes minutes; what is missing is installed or named'
 	@echo 'make test-all       the slow ones too: over 4 GiB, valgrind, every compiler found'
 	@echo 'make bench          ratios to OpenSSL, openssl, sha1sum; make bench-kernels: each kernel'
+	@echo 'make bench-peers    ratios to other libraries, crates and Go; make bench-compilers: gcc beside clang'
 	@echo 'make fuzz           fuzz the bencode and torrent parsers and the C library, 10 minutes each'
 	@echo 'make install        the program, into PREFIX=$(PREFIX) (DESTDIR is respected)'
 	@echo 'make clean          remove everything built'
@@ -53,6 +54,13 @@ bench-kernels:
 	@$(MAKE) --no-print-directory build/bench/bench
 	@build/bench/bench kernels
 
+bench-peers:
+	@tools/setup.sh demo
+	@bench/peers/run.sh
+
+bench-compilers:
+	@bench/compilers.sh
+
 fuzz:
 	@tools/setup.sh test
 	@test/run.sh fuzz
@@ -63,4 +71,4 @@ install:
 	install -D -m 755 $(HASHLOOM) $(DESTDIR)$(PREFIX)/bin/hashloom
 
 clean:
-	rm -rf build target
+	rm -rf build target bench/peers/target

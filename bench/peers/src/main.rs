@@ -2,14 +2,16 @@
 //! hashloom's many-message hashing beside its peers.
 //!
 //! ```text
-//! hashloom-bench-peers [--summary FILE] ALGORITHM...     sha1 sha256 sha512 ripemd160
-//! hashloom-bench-peers --sides                           what is compared, and what is not installed
+//! hashloom-bench-peers [--summary FILE] ALGORITHM...   sha1 sha256 sha512 ripemd160
+//! hashloom-bench-peers --list                          what is compared, and what is not installed
+//! hashloom-bench-peers --summary-head                  the first two lines of the summary
 //! ```
 //!
-//! Method: every side hashes the same messages, in turn, at least 9 rounds after a warm-up, on the one CPU that
+//! Method: every side hashes the same messages, in turn, 15 rounds after a warm-up, on the one CPU that
 //! `run.sh` gives; a time is the least of the rounds, a ratio is one of least times, and beside it stand the least and
 //! the greatest ratio of a round. The machine may be shared: absolute figures drift, ratios hold. The digests of all
-//! sides are compared before they are timed. Messages are random bytes.
+//! sides are compared before they are timed. Messages are random bytes. `--summary` appends the lines with the ratios
+//! to a file instead of printing them at the end.
 
 mod go;
 mod measure;
@@ -18,6 +20,7 @@ mod scenario;
 
 use std::error::Error;
 use std::fs;
+use std::io::Write;
 use std::process::ExitCode;
 
 use measure::{Row, measure};
@@ -40,8 +43,12 @@ fn run(args: Vec<String>) -> Result<(), Box<dyn Error>> {
     while let Some(arg) = args.next() {
         if arg == "--summary" {
             summary = Some(args.next().ok_or("--summary needs a file")?);
-        } else if arg == "--sides" {
+        } else if arg == "--list" {
             print!("{}", peers::list());
+            return Ok(());
+        } else if arg == "--summary-head" {
+            print!("{}", measure::SUMMARY_HEAD);
+            return Ok(());
         } else {
             let known = Algorithm::ALL.into_iter().find(|algorithm| algorithm.name() == arg);
             algorithms.push(known.ok_or_else(|| format!("unknown algorithm {arg:?}: sha1 sha256 sha512 ripemd160"))?);
@@ -62,9 +69,8 @@ fn run(args: Vec<String>) -> Result<(), Box<dyn Error>> {
         lines.extend(rows.iter().flat_map(|row| row.summary(algorithm)));
     }
     if let Some(file) = summary {
-        let mut all = fs::read_to_string(&file).unwrap_or_default();
-        all.push_str(&lines);
-        fs::write(&file, all).map_err(|error| format!("{file}: {error}"))?;
+        let open = fs::File::options().append(true).create(true).open(&file);
+        open.and_then(|mut to| to.write_all(lines.as_bytes())).map_err(|error| format!("{file}: {error}"))?;
     } else {
         print!("\n{}{lines}", measure::SUMMARY_HEAD);
     }
@@ -81,6 +87,10 @@ fn print_details(algorithm: Algorithm, rows: &[Row]) {
     println!();
     let sides = rows.first().map_or(0, |row| row.sides.len());
     for side in 0..sides {
+        // A peer without the algorithm, or with nothing that fits.
+        if rows.iter().all(|row| row.speed(side).is_none()) {
+            continue;
+        }
         print!("| {} |", rows[0].sides[side].name);
         for row in rows {
             match row.speed(side) {

@@ -6,7 +6,7 @@ use std::error::Error;
 use crate::peers::{HASHLOOM, OPENSSL, Side, own_kernel_name};
 use crate::scenario::{Algorithm, Beside, Messages, Scenario, goals};
 
-const ROUNDS: usize = 9;
+const ROUNDS: usize = 15;
 /// Short work is repeated until one timing takes so long.
 const SLOT_S: f64 = 0.003;
 
@@ -49,10 +49,8 @@ pub fn measure(
         }
         repeats.push(1 + (SLOT_S / side.time(&messages, 1)) as u32);
     }
-    let mut timed: Vec<Timed> = sides
-        .iter()
-        .map(|side| Timed { name: side.name().into(), is_own: side.is_own(), times: Vec::new() })
-        .collect();
+    let mut timed: Vec<Timed> =
+        sides.iter().map(|side| Timed { name: side.name().into(), is_own: side.is_own(), times: Vec::new() }).collect();
     for _ in 0..ROUNDS {
         for ((side, timed), &repeat) in sides.iter_mut().zip(&mut timed).zip(&repeats) {
             if repeat > 0 {
@@ -119,7 +117,8 @@ impl Row {
             Beside::Scalar(isa) => (self.side(&own_kernel_name(isa))?, self.side(&own_kernel_name("scalar"))?),
         };
         let (a, b) = (&self.sides[ours], &self.sides[theirs]);
-        let ratio = b.min()? / a.min()?;
+        // As it is printed: what a reader sees is what is judged.
+        let ratio = (b.min()? / a.min()? * 100.0).round() / 100.0;
         let pairs = || a.times.iter().zip(&b.times).map(|(a, b)| b / a);
         let number = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.2}"));
         let verdict = match (at_least, stretch) {

@@ -110,9 +110,8 @@ impl Messages {
     pub fn new(algorithm: Algorithm, scenario: &Scenario) -> Self {
         let mut random = Random(0x9e37_79b9_7f4a_7c15);
         let (least, greatest) = scenario.lengths;
-        let lengths: Vec<usize> = (0..scenario.count)
-            .map(|_| least + random.next() as usize % (greatest - least + 1))
-            .collect();
+        let lengths: Vec<usize> =
+            (0..scenario.count).map(|_| least + random.next() as usize % (greatest - least + 1)).collect();
         let nbytes: usize = lengths.iter().sum();
         // From the start of a page on, so that no run differs from the next by where the allocator put it.
         let page = 4096;
@@ -130,8 +129,10 @@ impl Messages {
             slices.push(message);
             rest = behind;
         }
-        let raw =
-            slices.iter().map(|message| sys::hl_slice { data: message.as_ptr().cast(), nbytes: message.len() }).collect();
+        let raw = slices
+            .iter()
+            .map(|message| sys::hl_slice { data: message.as_ptr().cast(), nbytes: message.len() })
+            .collect();
         Messages { algorithm, row_len: (least == greatest).then_some(least), data, slices, raw }
     }
 
