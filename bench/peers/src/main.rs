@@ -8,10 +8,11 @@
 //! ```
 //!
 //! Method: every side hashes the same messages, in turn, 15 rounds after a warm-up, on the one CPU that
-//! `run.sh` gives; a time is the least of the rounds, a ratio is one of least times, and beside it stand the least and
-//! the greatest ratio of a round. The machine may be shared: absolute figures drift, ratios hold. The digests of all
-//! sides are compared before they are timed. Messages are random bytes. `--summary` appends the lines with the ratios
-//! to a file instead of printing them at the end.
+//! `run.sh` gives; a time is the least of the rounds, a ratio is one of least times, and beside it stands the spread of
+//! the ratios of single rounds: their middle half, as a round in which a neighbour took the CPU away says nothing. The
+//! machine may be shared: absolute figures drift, ratios hold. The digests of all sides are compared before they are
+//! timed. Messages are random bytes. `--summary` appends the lines with the ratios to a file instead of printing them
+//! at the end.
 
 mod go;
 mod measure;
