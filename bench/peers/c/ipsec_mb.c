@@ -96,6 +96,9 @@ int ipsec_mb_burst(enum algorithm algorithm, const struct message *messages, siz
         for (uint32_t j = 0; j < n; j++) {
             set_hash(jobs[j], algorithm);
             set_message(jobs[j], &messages[i + j], digests + (i + j) * digest_nbytes[algorithm]);
+#if IMB_VERSION_NUM >= IMB_VERSION(1, 4, 0)
+            imb_set_session(mgr, jobs[j]);
+#endif
         }
         ncompleted += IMB_SUBMIT_BURST_NOCHECK(mgr, n, jobs);
     }
