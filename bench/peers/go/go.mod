@@ -1,0 +1,3 @@
+module hashloom/bench/peers
+
+go 1.21

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! All sides: hashloom's ways and the peers, each called as its documentation says that it is fastest.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use commonware_cryptography::Hasher as _;
+use commonware_parallel::Sequential;
+use sha1::Digest as _;
+
+use crate::go::Go;
+use crate::scenario::{Algorithm, Messages};
+use hashloom_sys as sys;
+
+/// One side of a comparison. It keeps its digests until they are asked for.
+pub trait Side {
+    fn name(&self) -> &str;
+    /// Whether it is hashloom itself.
+    fn is_own(&self) -> bool {
+        false
+    }
+    /// Hashes the messages once; false if it cannot hash these.
+    fn hash(&mut self, messages: &Messages) -> bool;
+    fn digests(&self) -> Vec<u8>;
+    /// The seconds of one time, of `repeat` times, after one that brings back into the caches what the side before
+    /// has driven out.
+    fn time(&mut self, messages: &Messages, repeat: u32) -> f64 {
+        self.hash(messages);
+        let start = Instant::now();
+        for _ in 0..repeat {
+            black_box(self.hash(black_box(messages)));
+        }
+        start.elapsed().as_secs_f64() / f64::from(repeat)
+    }
+}
+
+/// A side that writes its digests where it is told.
+struct Writes<F> {
+    name: String,
+    is_own: bool,
+    digests: Vec<u8>,
+    hash: F,
+}
+
+impl<F: FnMut(&Messages, &mut [u8]) -> bool> Side for Writes<F> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn is_own(&self) -> bool {
+        self.is_own
+    }
+
+    fn hash(&mut self, messages: &Messages) -> bool {
+        // No allocation but for the first time of each scenario.
+        self.digests.resize(messages.digests_len(), 0);
+        (self.hash)(messages, &mut self.digests)
+    }
+
+    fn digests(&self) -> Vec<u8> {
+        self.digests.clone()
+    }
+}
+
+/// A side that returns a vector of digests, whose allocation belongs to its time.
+struct Returns<D, F> {
+    name: String,
+    digests: Vec<D>,
+    hash: F,
+}
+
+impl<D: AsRef<[u8]>, F: FnMut(&[&'static [u8]]) -> Vec<D>> Side for Returns<D, F> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn hash(&mut self, messages: &Messages) -> bool {
+        self.digests = (self.hash)(&messages.slices);
+        true
+    }
+
+    fn digests(&self) -> Vec<u8> {
+        self.digests.iter().flat_map(|digest| digest.as_ref().to_vec()).collect()
+    }
+}
+
+type Sides = Vec<Box<dyn Side>>;
+
+fn add(sides: &mut Sides, name: &str, hash: impl FnMut(&Messages, &mut [u8]) -> bool + 'static) {
+    sides.push(Box::new(Writes { name: name.into(), is_own: false, digests: Vec::new(), hash }));
+}
+
+fn add_own(sides: &mut Sides, name: &str, hash: impl FnMut(&Messages, &mut [u8]) -> bool + 'static) {
+    sides.push(Box::new(Writes { name: name.into(), is_own: true, digests: Vec::new(), hash }));
+}
+
+/// One message after the other, each by a function that returns an array.
+fn add_each<D: AsRef<[u8]>>(sides: &mut Sides, name: &str, hash: impl Fn(&[u8]) -> D + 'static) {
+    add(sides, name, move |messages, digests| {
+        for (message, digest) in messages.slices.iter().zip(digests.chunks_exact_mut(messages.algorithm.digest_len())) {
+            digest.copy_from_slice(hash(message).as_ref());
+        }
+        true
+    });
+}
+
+/// The name under which hashloom's figures stand in the tables.
+pub const HASHLOOM: &str = "hashloom";
+pub const OPENSSL: &str = "OpenSSL EVP";
+
+/// hashloom and every peer that has the algorithm and is installed. hashloom is the first.
+pub fn sides(algorithm: Algorithm) -> Sides {
+    let mut sides = Vec::new();
+    own(&mut sides, algorithm);
+    libraries(&mut sides, algorithm);
+    crates(&mut sides, algorithm);
+    // Go's RIPEMD-160 is not in its standard library.
+    if algorithm != Algorithm::Ripemd160
+        && let Some(go) = Go::start()
+    {
+        sides.push(Box::new(go));
+    }
+    sides
+}
+
+fn own(sides: &mut Sides, algorithm: Algorithm) {
+    add_own(sides, HASHLOOM, |messages, digests| {
+        // SAFETY: raw are slices of static data, and digests has room for all digests.
+        let status = unsafe {
+            sys::hl_hash_many(messages.algorithm.hl(), messages.raw.as_ptr(), messages.raw.len(), digests.as_mut_ptr())
+        };
+        status == sys::HL_OK
+    });
+    add_own(sides, "hashloom, the crate's hash_many", |messages, digests| {
+        hashloom::hash_many(messages.algorithm.crate_algorithm(), &messages.slices, digests);
+        true
+    });
+    add_own(sides, "hashloom, hash_rows", |messages, digests| {
+        let Some(row_len) = messages.row_len else { return false };
+        let count = messages.slices.len();
+        hashloom::hash_rows(messages.algorithm.crate_algorithm(), messages.data, row_len, row_len, count, digests);
+        true
+    });
+    if algorithm == Algorithm::Ripemd160 {
+        for isa in ["scalar", "avx2", "avx512"] {
+            let Some(kernel) = own_kernel(algorithm, isa) else { continue };
+            add_own(sides, &own_kernel_name(isa), move |messages, digests| {
+                let raw = &messages.raw;
+                // SAFETY: as above; the kernel is one of this build that this machine can run.
+                let status = unsafe {
+                    sys::hl_hash_many_with(
+                        kernel,
+                        messages.algorithm.hl(),
+                        raw.as_ptr(),
+                        raw.len(),
+                        digests.as_mut_ptr(),
+                    )
+                };
+                status == sys::HL_OK
+            });
+        }
+    }
+}
+
+pub fn own_kernel_name(isa: &str) -> String {
+    format!("hashloom, only {isa}")
+}
+
+/// The kernel of this instruction set that is fastest for many messages: the one with the most lanes.
+fn own_kernel(algorithm: Algorithm, isa: &str) -> Option<*const sys::hl_kernel> {
+    let algorithm = algorithm.crate_algorithm();
+    let (index, _) = hashloom::kernels::kernels()
+        .enumerate()
+        .filter(|(_, kernel)| kernel.isa() == isa && kernel.computes(algorithm) && kernel.is_available())
+        .max_by_key(|(_, kernel)| kernel.lanes())?;
+    Some(sys::hl_kernel_at(index))
+}
+
+/// A peer's function of `c/peer.h`.
+#[allow(dead_code, reason = "none of the C libraries may be installed")]
+type PeerFn = unsafe extern "C" fn(Algorithm, *const sys::hl_slice, usize, *mut u8) -> i32;
+
+#[allow(unused_macros, reason = "none of the C libraries may be installed")]
+macro_rules! c_peers {
+    ($sides:ident, $($name:literal = $function:ident),+) => {{
+        unsafe extern "C" {
+            $(fn $function(alg: Algorithm, messages: *const sys::hl_slice, count: usize, digests: *mut u8) -> i32;)+
+        }
+        $(
+            let function: PeerFn = $function;
+            add($sides, $name, move |messages, digests| {
+                // SAFETY: struct message of c/peer.h is hl_slice; digests has room for all digests.
+                unsafe {
+                    function(messages.algorithm, messages.raw.as_ptr(), messages.raw.len(), digests.as_mut_ptr()) == 0
+                }
+            });
+        )+
+    }};
+}
+
+fn libraries(sides: &mut Sides, algorithm: Algorithm) {
+    let _ = (&sides, algorithm);
+    #[cfg(has_openssl)]
+    c_peers!(sides, "OpenSSL EVP" = openssl_evp, "OpenSSL, below EVP" = openssl_low);
+    #[cfg(has_ipsec_mb)]
+    c_peers!(
+        sides,
+        "ipsec-mb, jobs" = ipsec_mb_job,
+        "ipsec-mb, bursts" = ipsec_mb_burst,
+        "ipsec-mb, hash bursts" = ipsec_mb_hash_burst,
+        "ipsec-mb, direct" = ipsec_mb_direct
+    );
+    #[cfg(has_isal)]
+    c_peers!(sides, "ISA-L crypto" = isal_many);
+    #[cfg(has_ecloop_gcc)]
+    c_peers!(sides, "ecloop, gcc" = ecloop_gcc);
+    #[cfg(has_ecloop_clang)]
+    c_peers!(sides, "ecloop, clang" = ecloop_clang);
+    #[cfg(has_ecloop_clang_avx2)]
+    c_peers!(sides, "ecloop, clang -mavx2" = ecloop_clang_avx2);
+}
+
+fn crates(sides: &mut Sides, algorithm: Algorithm) {
+    match algorithm {
+        Algorithm::Sha1 => {
+            add_each(sides, "sha1", |message| sha1::Sha1::digest(message));
+            add_each(sides, "ring", |message| ring::digest::digest(&ring::digest::SHA1_FOR_LEGACY_USE_ONLY, message));
+            add_each(sides, "aws-lc-rs", |message| {
+                aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA1_FOR_LEGACY_USE_ONLY, message)
+            });
+        }
+        Algorithm::Sha256 => {
+            add_each(sides, "sha2", |message| sha2::Sha256::digest(message));
+            add_each(sides, "ring", |message| ring::digest::digest(&ring::digest::SHA256, message));
+            add_each(sides, "aws-lc-rs", |message| aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, message));
+            add(sides, "stringzilla", stringzilla_sha256());
+            sides.push(Box::new(Returns {
+                name: "commonware-cryptography".into(),
+                digests: Vec::new(),
+                hash: |slices: &[&'static [u8]]| commonware_cryptography::Sha256::hash_many(slices, &Sequential),
+            }));
+            add(sides, "tape-sha256", |messages, digests| {
+                tape_sha256::hash_many(&messages.slices, digests.as_chunks_mut().0);
+                true
+            });
+            add(sides, "tape-sha256, hash_pairs", tape_pairs());
+        }
+        Algorithm::Sha512 => {
+            add_each(sides, "sha2", |message| sha2::Sha512::digest(message));
+            add_each(sides, "ring", |message| ring::digest::digest(&ring::digest::SHA512, message));
+            add_each(sides, "aws-lc-rs", |message| aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA512, message));
+            sides.push(Box::new(Returns {
+                name: "commonware-cryptography".into(),
+                digests: Vec::new(),
+                hash: |slices: &[&'static [u8]]| commonware_cryptography::Sha512::hash_many(slices, &Sequential),
+            }));
+        }
+        Algorithm::Ripemd160 => add_each(sides, "ripemd", |message| ripemd::Ripemd160::digest(message)),
+    }
+}
+
+/// Nodes of a tree, two digests of 32 bytes each. The halves are laid out before the first round.
+fn tape_pairs() -> impl FnMut(&Messages, &mut [u8]) -> bool {
+    let mut halves: (Vec<&'static [u8]>, Vec<&'static [u8]>) = Default::default();
+    move |messages, digests| {
+        if messages.row_len != Some(64) {
+            return false;
+        }
+        if halves.0.len() != messages.slices.len() {
+            halves = messages.slices.iter().map(|message| message.split_at(32)).unzip();
+        }
+        tape_sha256::hash_pairs(&[], &halves.0, &halves.1, digests.as_chunks_mut().0);
+        true
+    }
+}
+
+/// States are begun by a copy, and as many at a time as it has lanes: 16 make 34.7 million messages of 41 bytes a
+/// second, 64 33.7, 256 31.6, all 4,096 30.4.
+fn stringzilla_sha256() -> impl FnMut(&Messages, &mut [u8]) -> bool {
+    use stringzilla::sz;
+    const WINDOW: usize = 16;
+    let fresh = [sz::Sha256::new(); WINDOW];
+    let mut states = fresh;
+    move |messages, digests| {
+        let digests = digests.as_chunks_mut::<32>().0;
+        for (slices, digests) in messages.slices.chunks(WINDOW).zip(digests.chunks_mut(WINDOW)) {
+            let states = &mut states[..slices.len()];
+            states.copy_from_slice(&fresh[..slices.len()]);
+            let updated = sz::sha256_multistate_update(states, slices);
+            if updated.and_then(|()| sz::sha256_multistate_digest(states, digests)).is_err() {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// What is compared, in which version and compiled by what, and what is not installed.
+pub fn list() -> String {
+    let mut text = format!(
+        "hashloom's instruction sets here: {}. Compiled by {}, as the C of the crates; Rust: {}.\n\n",
+        hashloom::kernels::IsaSet::available(),
+        env!("PEERS_CC"),
+        env!("PEERS_RUSTC"),
+    );
+    text += &library(
+        "OpenSSL",
+        cfg!(has_openssl),
+        &openssl_version(),
+        "EVP: fetched once, one context; below EVP: SHA1_Init, _Update, _Final and so on",
+        "apt-get install libssl-dev",
+    );
+    text += &library(
+        "ipsec-mb",
+        cfg!(has_ipsec_mb),
+        &ipsec_mb_version(),
+        "jobs: one IMB_SUBMIT_JOB_NOCHECK a message; bursts: IMB_SUBMIT_BURST_NOCHECK of 128; hash bursts: \
+         IMB_SUBMIT_HASH_BURST_NOCHECK of 128, which 1.3 does not offer for plain SHA; direct: IMB_SHA1 and so on. \
+         Jobs are of 65,534 bytes at most",
+        "apt-get install libipsec-mb-dev",
+    );
+    text += &library(
+        "ISA-L crypto",
+        cfg!(has_isal),
+        &isal_version(),
+        "isal_sha1_ctx_mgr_submit and so on, ISAL_HASH_ENTIRE, 2 contexts a lane",
+        "no Debian package; build https://github.com/intel/isa-l_crypto with nasm, name the folder of its \
+         libisal_crypto.pc in PKG_CONFIG_PATH",
+    );
+    text += &library(
+        "ecloop",
+        cfg!(has_ecloop_gcc) || cfg!(has_ecloop_clang),
+        env!("PEERS_ECLOOP"),
+        "rmd160_batch of 8 blocks over AVX2",
+        "clone https://github.com/vladkens/ecloop, name its folder in ECLOOP_DIR",
+    );
+    for (name, how) in [
+        ("sha1", "Sha1::digest, one message after the other"),
+        ("sha2", "the same"),
+        ("ripemd", "the same"),
+        ("ring", "digest::digest, one message after the other"),
+        ("aws-lc-rs", "the same"),
+        ("stringzilla", "sha256_multistate_update and _digest, 16 states at a time"),
+        ("commonware-cryptography", "Sha256::hash_many, Sha512::hash_many, Sequential"),
+        ("tape-sha256", "hash_many; hash_pairs for 64 bytes"),
+    ] {
+        text += &format!("- {name} {}: {how}\n", locked_version(name));
+    }
+    text += &match Go::start() {
+        Some(go) => format!("- {}: sha1.Sum, sha256.Sum256, sha512.Sum512, a process of its own\n", go.version),
+        None => "- Go: **not installed**: https://go.dev/dl\n".into(),
+    };
+    text
+}
+
+fn library(name: &str, is_there: bool, version: &str, how: &str, remedy: &str) -> String {
+    match is_there {
+        true => format!("- {name} {version}: {how}\n"),
+        false => format!("- {name}: **not installed**: {remedy}\n"),
+    }
+}
+
+/// The version of a crate in the lock file that this program was built with.
+fn locked_version(name: &str) -> &'static str {
+    let lock = include_str!("../Cargo.lock");
+    let entry = format!("name = \"{name}\"\nversion = \"");
+    // The greatest: an older one is some other crate's dependency.
+    lock.split(&entry).skip(1).filter_map(|rest| rest.split('"').next()).last().unwrap_or("unknown")
+}
+
+#[allow(unused_macros, reason = "none of the C libraries may be installed")]
+macro_rules! version {
+    ($function:ident, $cfg:meta) => {
+        fn $function() -> String {
+            #[cfg($cfg)]
+            {
+                unsafe extern "C" {
+                    safe fn $function() -> *const std::ffi::c_char;
+                }
+                // SAFETY: a static NUL-terminated string.
+                return unsafe { std::ffi::CStr::from_ptr($function()) }.to_string_lossy().into_owned();
+            }
+            #[cfg(not($cfg))]
+            String::new()
+        }
+    };
+}
+
+version!(openssl_version, has_openssl);
+version!(ipsec_mb_version, has_ipsec_mb);
+version!(isal_version, has_isal);
