@@ -8,14 +8,14 @@
 #include "core.h"
 
 enum {
-#define FEATURE(name, leaf, subleaf, reg, bit, state) HLI_FEATURE_##name,
+#define FEATURE(name, ...) HLI_FEATURE_##name,
 #include "features.def"
 #undef FEATURE
     HLI_FEATURE_COUNT
 };
 #define HLI_F(name) (UINT32_C(1) << HLI_FEATURE_##name)
 
-/* Whose measured costs hold for this CPU: a column of registry.def. */
+/* Whose costs hold for this CPU: a column of registry.def. ARM rows have one figure in both. */
 enum { HLI_TUNE_INTEL, HLI_TUNE_AMD, HLI_TUNE_COUNT };
 
 struct hli_machine {
