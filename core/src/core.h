@@ -18,10 +18,9 @@
 #  define HLI_X86 0
 #endif
 
-/* Not ARM64EC, and not big-endian, whose vectors number their lanes from the other end in registers than in memory:
- * both run the kernels that know no instruction set. Without __ARM_NEON (-mgeneral-regs-only, as kernels of operating
- * systems are compiled) there are no vectors at all. */
-#if defined(__aarch64__) && !defined(__arm64ec__) && defined(__ARM_NEON) && !defined(__AARCH64EB__)
+/* Little-endian only: the other order numbers the lanes of a register from the other end than words in memory. ARM64EC
+ * does not define __aarch64__. Both run the kernels that know no instruction set. */
+#if defined(__aarch64__) && !defined(__AARCH64EB__)
 #  define HLI_ARM64 1
 #else
 #  define HLI_ARM64 0

@@ -60,7 +60,7 @@ struct hli_machine hli_detect(void)
 
 struct hli_machine hli_detect(void)
 {
-    struct hli_machine machine = {0, 0};
+    struct hli_machine machine = {0, HLI_TUNE_TWO_PIPES};
     const unsigned long hwcap = getauxval(AT_HWCAP);
 
 #  define FEATURE(name, bit, macro) \
@@ -68,6 +68,10 @@ struct hli_machine hli_detect(void)
           machine.features |= HLI_F(name);
 #  include "features.def"
 #  undef FEATURE
+    /* Most cores with four vector pipes have it (not the Cortex-X1), and of those that have it the ones with two (such
+     * as the Neoverse N2) come to the same choices. */
+    if ((machine.features & HLI_F(SHA512)) != 0)
+        machine.tune = HLI_TUNE_FOUR_PIPES;
     return machine;
 }
 #else

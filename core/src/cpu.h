@@ -15,8 +15,9 @@ enum {
 };
 #define HLI_F(name) (UINT32_C(1) << HLI_FEATURE_##name)
 
-/* Whose costs hold for this CPU: a column of registry.def. ARM rows have one figure in both. */
+/* Which costs hold for this CPU: a column of registry.def, whose head says what the two are in each family. */
 enum { HLI_TUNE_INTEL, HLI_TUNE_AMD, HLI_TUNE_COUNT };
+enum { HLI_TUNE_TWO_PIPES, HLI_TUNE_FOUR_PIPES };
 
 struct hli_machine {
     uint32_t features; /* HLI_F bits */

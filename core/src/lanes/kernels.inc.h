@@ -19,6 +19,8 @@
  *                                   byte order that the literal says
  *   lv64_...                        the same on 64-bit words, without xor and orn_xor
  *
+ * One that defines LV_ONLY_RIPEMD160 needs what that body uses, and gets its kernels alone.
+ *
  * The boolean functions are operations of their own because compilers do not find the one-instruction forms (gcc 12
  * spends two vpternlogd on Maj written with & and |).
  */
@@ -36,11 +38,13 @@
 #define lv32_load_block_le(w, msg, offset) lv32_load_block(w, msg, offset, 0)
 #define lv64_load_block_be(w, msg, offset) lv64_load_block(w, msg, offset, 1)
 
-#include "../alg/sha1.lanes.h"
-#define SHA2_WORD 32
-#include "../alg/sha2.lanes.h"
-#undef SHA2_WORD
-#define SHA2_WORD 64
-#include "../alg/sha2.lanes.h"
-#undef SHA2_WORD
+#if !defined(LV_ONLY_RIPEMD160)
+#  include "../alg/sha1.lanes.h"
+#  define SHA2_WORD 32
+#  include "../alg/sha2.lanes.h"
+#  undef SHA2_WORD
+#  define SHA2_WORD 64
+#  include "../alg/sha2.lanes.h"
+#  undef SHA2_WORD
+#endif
 #include "../alg/ripemd160.lanes.h"
