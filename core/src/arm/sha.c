@@ -50,7 +50,9 @@ SHA_FN void sha256_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[
     }
     for (size_t offset = 0; nblocks > 0; nblocks--, offset += 64) {
         uint32x4_t w[3][4], abcd0[3], efgh0[3];
+        const uint32_t *constants = hli_sha256_k;
 
+        NEW_POINTER(constants);
         EACH_MESSAGE(l) {
             abcd0[l] = abcd[l];
             efgh0[l] = efgh[l];
@@ -60,7 +62,7 @@ SHA_FN void sha256_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[
         }
         UNROLLED(16)
         for (unsigned g = 0; g < 16; g++) { /* four rounds each; w[l] is a ring of four quadruples of W */
-            const uint32x4_t k = vld1q_u32(hli_sha256_k + 4 * g);
+            const uint32x4_t k = vld1q_u32(constants + 4 * g);
             const unsigned i0 = g & 3, i1 = (g + 1) & 3, i2 = (g + 2) & 3, i3 = (g + 3) & 3;
             EACH_MESSAGE(l) {
                 const uint32x4_t wk = vaddq_u32(w[l][i0], k), before = abcd[l];
