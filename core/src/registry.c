@@ -73,7 +73,8 @@ _Static_assert(ISA_COUNT <= CHOICE_AVAILABLE, "an instruction set has no bit in 
 static _Atomic uint32_t choice;
 
 /* On aarch64 compilers leave an atomic exchange to a function of their own library, which looks for FEAT_LSE first. For
- * one exchange in a process that is not worth a symbol that the core would need. Inlined, the attribute would be lost. */
+ * one exchange in a process that is not worth a symbol that the core would need. Inlined, the attribute would be
+ * lost. */
 #if defined(__aarch64__)
 #  define INLINE_ATOMICS __attribute__((target("no-outline-atomics"), noinline))
 #else

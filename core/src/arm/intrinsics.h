@@ -6,8 +6,8 @@
  * macros say that all code may use them; with the macros defined it declares them everywhere, and a function with the
  * attribute can be compiled (seen with 14). Later versions and gcc declare them always.
  *
- * gcc can inline an intrinsic only into a function whose target includes the one that arm_neon.h declares it for: crypto
- * for SHA-1 and SHA-256, armv8.2-a+sha3 for the others.
+ * gcc can inline an intrinsic only into a function whose target includes the one that arm_neon.h declares it for:
+ * crypto for SHA-1 and SHA-256, armv8.2-a+sha3 for the others.
  */
 #if defined(__clang__)
 #  if __clang_major__ < 16

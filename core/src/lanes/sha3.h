@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Made for Keccak, two of its instructions serve any hash: EOR3 is an xor of three, XAR a rotation of an xor, of words of
- * 64 bits.
+ * Made for Keccak, two of its instructions serve any hash: EOR3 is an xor of three, XAR a rotation of an xor, of words
+ * of 64 bits.
  */
 #include "../arm/intrinsics.h"
 
