@@ -55,17 +55,15 @@ bench-kernels:
 	@$(MAKE) --no-print-directory build/bench/bench
 	@build/bench/bench kernels
 
-<<<<<<< HEAD
 kernels: build
 	@tools/kernels.py $(HASHLOOM) $(if $(filter-out 0,$(BENCH)),--bench)
-=======
+
 bench-peers:
 	@tools/setup.sh demo
 	@bench/peers/run.sh
 
 bench-compilers:
 	@bench/compilers.sh
->>>>>>> peers
 
 fuzz:
 	@tools/setup.sh test

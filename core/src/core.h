@@ -18,6 +18,14 @@
 #  define HLI_X86 0
 #endif
 
+/* Little-endian only: the other order numbers the lanes of a register from the other end than words in memory. ARM64EC
+ * does not define __aarch64__. Both run the kernels that know no instruction set. */
+#if defined(__aarch64__) && !defined(__AARCH64EB__)
+#  define HLI_ARM64 1
+#else
+#  define HLI_ARM64 0
+#endif
+
 #if defined(__ELF__)
 #  define HLI_HIDDEN __attribute__((visibility("hidden")))
 #else

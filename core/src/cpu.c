@@ -41,6 +41,39 @@ struct hli_machine hli_detect(void)
         machine.tune = HLI_TUNE_AMD;
     return machine;
 }
+#elif HLI_ARM64
+/* The CPU's own registers are out of a program's reach: the operating system has to be asked. Linux answers through the
+ * C library. A weak reference would leave the core without that need, but it draws nothing out of an archive, so that
+ * a static program could lose its kernels without a sign; so the reference is plain, and gone with -ffreestanding.
+ * Elsewhere what the compiler may use everywhere is what there is: all of this on Apple's, where SHA-3 and SHA-512 are
+ * part of every CPU since the M1. */
+#  if defined(__linux__) && __STDC_HOSTED__
+#    include <sys/auxv.h>
+#  else
+#    define AT_HWCAP      16
+#    define getauxval(of) 0UL
+#  endif
+
+/* A feature macro that is defined is 1, and one that is not stays its own name. */
+#  define TEXT(x)           #x
+#  define IS_PROMISED(text) (text[0] == '1')
+
+struct hli_machine hli_detect(void)
+{
+    struct hli_machine machine = {0, HLI_TUNE_TWO_PIPES};
+    const unsigned long hwcap = getauxval(AT_HWCAP);
+
+#  define FEATURE(name, bit, macro) \
+      if ((hwcap >> (bit) & 1) != 0 || IS_PROMISED(TEXT(macro))) \
+          machine.features |= HLI_F(name);
+#  include "features.def"
+#  undef FEATURE
+    /* Most cores with four vector pipes have it (not the Cortex-X1), and of those that have it the ones with two (such
+     * as the Neoverse N2) come to the same choices. */
+    if ((machine.features & HLI_F(SHA512)) != 0)
+        machine.tune = HLI_TUNE_FOUR_PIPES;
+    return machine;
+}
 #else
 struct hli_machine hli_detect(void)
 {

@@ -8,15 +8,16 @@
 #include "core.h"
 
 enum {
-#define FEATURE(name, leaf, subleaf, reg, bit, state) HLI_FEATURE_##name,
+#define FEATURE(name, ...) HLI_FEATURE_##name,
 #include "features.def"
 #undef FEATURE
     HLI_FEATURE_COUNT
 };
 #define HLI_F(name) (UINT32_C(1) << HLI_FEATURE_##name)
 
-/* Whose measured costs hold for this CPU: a column of registry.def. */
+/* Which costs hold for this CPU: a column of registry.def, whose head says what the two are in each family. */
 enum { HLI_TUNE_INTEL, HLI_TUNE_AMD, HLI_TUNE_COUNT };
+enum { HLI_TUNE_TWO_PIPES, HLI_TUNE_FOUR_PIPES };
 
 struct hli_machine {
     uint32_t features; /* HLI_F bits */

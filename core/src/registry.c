@@ -72,7 +72,16 @@ hl_isas hli_isas_with(uint32_t features)
     return with;
 }
 
-uint32_t hli_choice(void)
+/* On aarch64 compilers leave an atomic exchange to a function of their own library, which looks for FEAT_LSE first. For
+ * one exchange in a process that is not worth a symbol that the core would need. Inlined, the attribute would be
+ * lost. */
+#if defined(__aarch64__)
+#  define INLINE_ATOMICS __attribute__((target("no-outline-atomics"), noinline))
+#else
+#  define INLINE_ATOMICS
+#endif
+
+INLINE_ATOMICS uint32_t hli_choice(void)
 {
     uint32_t word = atomic_load_explicit(&choice, memory_order_relaxed);
 

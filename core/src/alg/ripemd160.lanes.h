@@ -133,7 +133,7 @@
 #define STAGE(part)   LV_STAGE(lv32, 64, part, 0)
 #define NOTHING(part) (void)0
 
-LV_KERNEL HLI_INLINE void ripemd160_block(LV_BLOCK_ARGS(lv32))
+LV_FN void ripemd160_block(LV_BLOCK_ARGS(lv32))
 {
     uint32_t *s = state;
     lv32 x[16];

@@ -75,7 +75,7 @@
         lv32_store(s + 4 * LV32_LANES, lv32_add(lv32_load(s + 4 * LV32_LANES), e)); \
     } while (0)
 
-LV_KERNEL HLI_INLINE void sha1_block(LV_BLOCK_ARGS(lv32))
+LV_FN void sha1_block(LV_BLOCK_ARGS(lv32))
 {
     uint32_t *s = state;
     lv32 w[16];

@@ -82,7 +82,7 @@
         LV(store)(s + 7 * LANES, LV(add)(LV(load)(s + 7 * LANES), h)); \
     } while (0)
 
-LV_KERNEL HLI_INLINE void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
+LV_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
 {
     WORD *s = state;
     const WORD *k = K;

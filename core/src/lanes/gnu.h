@@ -7,6 +7,7 @@
  */
 #define LV_ISA    gnu
 #define LV_KERNEL
+#define LV_FN     HLI_INLINE
 
 typedef uint32_t lv32 __attribute__((vector_size(16)));
 typedef uint64_t lv64 __attribute__((vector_size(16)));

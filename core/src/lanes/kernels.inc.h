@@ -5,7 +5,7 @@
  * A vocabulary (lanes/<isa>.h) defines, and a body (alg/<algorithm>.lanes.h) uses nothing else:
  *
  *   LV_ISA                          the name of the instruction set, the end of the kernels' names
- *   LV_KERNEL                       attributes of a kernel: the target
+ *   LV_KERNEL, LV_FN                attributes of a kernel (the target) and of a function to inline into one
  *   lv32, LV32_LANES                a vector of 32-bit words, and how many messages it holds; likewise lv64, LV64_LANES
  *   lv32_load(p), lv32_store(p, x)  one row of the state: LV32_LANES words, aligned to their size
  *   lv32_splat(c)                   a scalar in every lane
@@ -25,6 +25,7 @@
  *   lv32_stage(staging, msg, offset, part, big_endian)
  *                                   part 0 .. 3 of lv32_load_block; all four, then
  *   lv32_staged(w, staging)         its result; likewise lv64
+ * One that defines LV_ONLY_RIPEMD160 needs what that body uses, and gets its kernels alone.
  *
  * The boolean functions are operations of their own because compilers do not find the one-instruction forms (gcc 12
  * spends two vpternlogd on Maj written with & and |).
@@ -73,11 +74,13 @@ typedef struct {
 #define LV_STAGE(lv, block_nbytes, part, big_endian) \
     (more ? LV_PASTE(lv, stage)(staging, msg, offset + (block_nbytes), part, big_endian) : (void)(staging))
 
-#include "../alg/sha1.lanes.h"
-#define SHA2_WORD 32
-#include "../alg/sha2.lanes.h"
-#undef SHA2_WORD
-#define SHA2_WORD 64
-#include "../alg/sha2.lanes.h"
-#undef SHA2_WORD
+#if !defined(LV_ONLY_RIPEMD160)
+#  include "../alg/sha1.lanes.h"
+#  define SHA2_WORD 32
+#  include "../alg/sha2.lanes.h"
+#  undef SHA2_WORD
+#  define SHA2_WORD 64
+#  include "../alg/sha2.lanes.h"
+#  undef SHA2_WORD
+#endif
 #include "../alg/ripemd160.lanes.h"

@@ -4,6 +4,7 @@
  */
 #define LV_ISA    scalar
 #define LV_KERNEL
+#define LV_FN     HLI_INLINE
 
 typedef uint32_t lv32;
 typedef uint64_t lv64;

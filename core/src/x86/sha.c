@@ -3,26 +3,16 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * One message leaves the SHA unit waiting for its own last result (sha256rnds2 takes 4 cycles and starts every one or
- * two). Interleaving the rounds of several messages fills the gaps. The body of each algorithm is written once for N
- * messages and instantiated for N = 1 .. 4; loops over N are unrolled, and every array index is then a literal, so that
- * the arrays are registers. Instructions: Intel SDM volume 2B, SHA1RNDS4 to SHA256RNDS2.
+ * two). Interleaving the rounds of several messages fills the gaps. Instructions: Intel SDM volume 2B, SHA1RNDS4 to
+ * SHA256RNDS2.
  */
 #include "../kernels.h"
 #if HLI_X86
 #  include <immintrin.h>
+#  include "../interleave.h"
 
 #  define SHA_TARGET __attribute__((target("sha,ssse3,sse4.1")))
 #  define SHA_FN     SHA_TARGET HLI_INLINE
-
-#  define PRAGMA(x)      _Pragma(#x)
-#  define UNROLLED(n)    PRAGMA(GCC unroll n)
-/* clang 14 leaves a loop as it is if it has fewer turns than the pragma asks for; the arrays then stay in memory (two
- * messages: SHA-256 1.45 times the time, SHA-1 1.2 times). gcc wants a number. */
-#  if defined(__clang__)
-#    define EACH_MESSAGE(l) PRAGMA(clang loop unroll(full)) for (unsigned l = 0; l < N; l++)
-#  else
-#    define EACH_MESSAGE(l) UNROLLED(4) for (unsigned l = 0; l < N; l++)
-#  endif
 
 /* Words w .. w + 3 of message l in the state, the first in the lowest lane. One message's state is loaded and stored as
  * it lies: a load of 16 bytes right after four stores of 4 would wait for the stores to leave the store buffer. */
@@ -221,27 +211,23 @@ SHA_FN void sha1_blocks_sha(unsigned N, int plain, uint32_t *s, const uint8_t *c
     }
 }
 
-#  define INSTANCE(name, function, ...) \
-      SHA_TARGET void name(void *state, const uint8_t *const msg[], size_t nblocks) \
-      { \
-          function(__VA_ARGS__, state, msg, nblocks); \
-      }
-INSTANCE(sha1_blocks_sha_plain_x1, sha1_blocks_sha, 1, 1)
-INSTANCE(sha1_blocks_sha_plain_x2, sha1_blocks_sha, 2, 1)
-INSTANCE(sha1_blocks_sha_plain_x3, sha1_blocks_sha, 3, 1)
-INSTANCE(sha1_blocks_sha_plain_x4, sha1_blocks_sha, 4, 1)
-INSTANCE(sha1_blocks_sha_x2, sha1_blocks_sha, 2, 0)
-INSTANCE(sha1_blocks_sha_x3, sha1_blocks_sha, 3, 0)
-INSTANCE(sha1_blocks_sha_x4, sha1_blocks_sha, 4, 0)
+INSTANCE(SHA_TARGET, sha1_blocks_sha_plain_x1, sha1_blocks_sha, 1, 1)
+INSTANCE(SHA_TARGET, sha1_blocks_sha_plain_x2, sha1_blocks_sha, 2, 1)
+INSTANCE(SHA_TARGET, sha1_blocks_sha_plain_x3, sha1_blocks_sha, 3, 1)
+INSTANCE(SHA_TARGET, sha1_blocks_sha_plain_x4, sha1_blocks_sha, 4, 1)
+INSTANCE(SHA_TARGET, sha1_blocks_sha_x2, sha1_blocks_sha, 2, 0)
+INSTANCE(SHA_TARGET, sha1_blocks_sha_x3, sha1_blocks_sha, 3, 0)
+INSTANCE(SHA_TARGET, sha1_blocks_sha_x4, sha1_blocks_sha, 4, 0)
+INSTANCE(SHA_TARGET, sha256_blocks_sha_x1, sha256_blocks_sha, 1)
+INSTANCE(SHA_TARGET, sha256_blocks_sha_x2, sha256_blocks_sha, 2)
+INSTANCE(SHA_TARGET, sha256_blocks_sha_x3, sha256_blocks_sha, 3)
+INSTANCE(SHA_TARGET, sha256_blocks_sha_x4, sha256_blocks_sha, 4)
+
 #  define INSTANCE_SCHEDULED(name, function, n) \
       SHA_TARGET void name(void *state, const void *schedule) \
       { \
           function(n, state, schedule); \
       }
-INSTANCE(sha256_blocks_sha_x1, sha256_blocks_sha, 1)
-INSTANCE(sha256_blocks_sha_x2, sha256_blocks_sha, 2)
-INSTANCE(sha256_blocks_sha_x3, sha256_blocks_sha, 3)
-INSTANCE(sha256_blocks_sha_x4, sha256_blocks_sha, 4)
 INSTANCE_SCHEDULED(sha256_scheduled_sha_x1, sha256_scheduled_sha, 1)
 INSTANCE_SCHEDULED(sha256_scheduled_sha_x2, sha256_scheduled_sha, 2)
 INSTANCE_SCHEDULED(sha256_scheduled_sha_x3, sha256_scheduled_sha, 3)

@@ -1,0 +1,19 @@
+/* lanes/sha3.h: the vocabulary of NEON with FEAT_SHA3: four lanes of 32 bits, two of 64.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Made for Keccak, two of its instructions serve any hash: EOR3 is an xor of three, XAR a rotation of an xor, of words
+ * of 64 bits.
+ */
+#include "../arm/intrinsics.h"
+
+#define LV_ISA    sha3
+#define LV_TARGET TARGET_SHA3
+#define LV_KERNEL LV_TARGET
+#define LV_FN     LV_TARGET HLI_INLINE
+
+#include "neon.inc.h"
+
+LV_FN lv32 lv32_xor3(lv32 x, lv32 y, lv32 z) { return veor3q_u32(x, y, z); }
+LV_FN lv64 lv64_xor3(lv64 x, lv64 y, lv64 z) { return veor3q_u64(x, y, z); }
+#define lv64_rol(x, n) vxarq_u64(x, vdupq_n_u64(0), 64 - (n))
