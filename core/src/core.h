@@ -17,6 +17,11 @@
 #else
 #  define HLI_X86 0
 #endif
+#if HLI_X86 && defined(__x86_64__)
+#  define HLI_X86_64 1
+#else
+#  define HLI_X86_64 0
+#endif
 
 #if defined(__ELF__)
 #  define HLI_HIDDEN __attribute__((visibility("hidden")))
