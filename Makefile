@@ -7,7 +7,8 @@ PREFIX ?= /usr/local
 export CARGO_TARGET_DIR := $(CURDIR)/target
 HASHLOOM := target/release/hashloom
 
-.PHONY: help build demo test test-all bench bench-kernels bench-peers bench-compilers kernels fuzz install clean
+.PHONY: help build demo test test-all bench bench-kernels bench-tiers bench-peers bench-compilers kernels fuzz install
+.PHONY: clean
 
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image'
@@ -15,6 +16,7 @@ help:
 	@echo 'make test           every test that takes minutes; what is missing is installed or named'
 	@echo 'make test-all       the slow ones too: over 4 GiB, valgrind, every compiler found'
 	@echo 'make bench          ratios to OpenSSL, openssl, sha1sum; make bench-kernels: each kernel'
+	@echo '                    make bench-tiers: one message, OpenSSL held to the same instruction sets'
 	@echo 'make kernels        each kernel: what is chosen, code size, stack; BENCH=1: with speeds'
 	@echo 'make bench-peers    ratios to other libraries, crates and Go; make bench-compilers: gcc beside clang'
 	@echo 'make fuzz           fuzz the bencode and torrent parsers and the C library, 10 minutes each'
@@ -54,6 +56,11 @@ bench-kernels:
 	@tools/setup.sh bench
 	@$(MAKE) --no-print-directory build/bench/bench
 	@build/bench/bench kernels
+
+bench-tiers:
+	@tools/setup.sh bench
+	@$(MAKE) --no-print-directory build/bench/bench
+	@build/bench/bench tiers
 
 kernels: build
 	@tools/kernels.py $(HASHLOOM) $(if $(filter-out 0,$(BENCH)),--bench)

@@ -5,6 +5,7 @@
  *   bench compare    ratios to OpenSSL's EVP on the same messages, or to other messages of the same total
  *   bench kernels [instruction set]
  *                    nanoseconds of each kernel's call that advances its lanes by one block: registry.def's costs
+ *   bench tiers      one message of 16 KiB: each kernel of one lane beside OpenSSL held to the same instruction sets
  *
  * Method: both sides run in turn, A B A B, in one process pinned to one CPU, at least 9 rounds after a warm-up; printed is
  * the ratio of the minima, and the least and greatest ratio of the pairs. The machine may be shared: absolute figures
@@ -18,7 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { ROUNDS = 11 };
 
@@ -50,6 +53,7 @@ struct work {
     const hl_slice *messages;
     size_t count;
     uint8_t *digests;
+    const hl_kernel *kernel; /* with_kernel's */
 };
 
 static void with_hashloom(struct work *w)
@@ -167,7 +171,7 @@ static void compare_all(const hl_alg_info *alg)
     if (md == NULL || evp == NULL)
         die("OpenSSL has no such digest");
 
-#define SIDE(name, m, n, out) struct work name = {alg, md, evp, m, n, out}
+#define SIDE(name, m, n, out) struct work name = {alg, md, evp, m, n, out, NULL}
     { /* many long messages / one */
         size_t *n = equal_lengths(32, 256 << 10);
         hl_slice *m = lay_out(n, 32, 0);
@@ -298,6 +302,88 @@ static void time_kernels(hl_isas wanted)
     free(best);
 }
 
+/* What OpenSSL may use beside the kernels of an instruction set: OPENSSL_ia32cap, as OPENSSL_ia32cap(3) describes it:
+ * bit 41 is SSSE3, 60 AVX; after the colon stands leaf 7, where bits 3, 8 are BMI1 and BMI2, 5 AVX2, 29 SHA, and 16,
+ * 17, 30, 31 of AVX-512. */
+static const struct tier {
+    const char *isa, *cap, *openssl;
+    double goal;
+} tiers[] = {
+    {"scalar", "~0x1000020000000000:0", "no SSSE3", 0},
+    {"ssse3", "~0x1000000000000000:0", "SSSE3", 1},
+    {"avx", ":0", "AVX", 1},
+    {"avx2", ":~0xe0030000", "AVX2, BMI", 1},
+    {"avx512vl", ":~0x20000000", "all but SHA", 1},
+    {"sha", ":~0", "all", 1},
+};
+
+static void with_kernel(struct work *w)
+{
+    if (hl_hash_many_with(w->kernel, w->alg->alg, w->messages, w->count, w->digests) != HL_OK)
+        die("hl_hash_many_with failed");
+}
+
+/* The rows of one tier, in a process whose libcrypto has been told what to use when it was loaded. */
+static void compare_tier(const struct tier *tier)
+{
+    uint8_t ours[HL_DIGEST_MAX_NBYTES], theirs[HL_DIGEST_MAX_NBYTES];
+    const hl_slice message = {arena(16 << 10), 16 << 10};
+    EVP_MD_CTX *evp = EVP_MD_CTX_new();
+    if (evp == NULL)
+        die("out of memory");
+
+    for (size_t i = 0; i < hl_kernel_count(); i++) {
+        const hl_kernel *k = hl_kernel_at(i);
+        const hl_alg_info *alg = NULL;
+        if (k->nlanes != 1 || strcmp(k->isa, tier->isa) != 0 || (k->isas & hl_isas_available()) == 0)
+            continue;
+        for (size_t j = 0; j < hl_alg_count(); j++) { /* the one that the kernel is named after */
+            const char *name = hl_alg_at(j)->name;
+            if (strncmp(k->name, name, strlen(name)) == 0 && k->name[strlen(name)] == '_')
+                alg = hl_alg_at(j);
+        }
+        if (alg == NULL)
+            die("a kernel is not named after an algorithm");
+        EVP_MD *md = EVP_MD_fetch(NULL, alg->name, NULL);
+        if (md == NULL)
+            die("OpenSSL has no such digest");
+        struct work a = {alg, md, evp, &message, 1, ours, k}, b = {alg, md, evp, &message, 1, theirs, NULL};
+        char what[80];
+        snprintf(what, sizeof what, "%s / EVP, %s", k->name, tier->openssl);
+        compare(what, with_kernel, &a, (double)message.nbytes, with_openssl, &b, (double)message.nbytes,
+                tier->goal);
+        if (memcmp(ours, theirs, alg->digest_nbytes) != 0)
+            die("digests differ");
+        EVP_MD_free(md);
+    }
+    EVP_MD_CTX_free(evp);
+}
+
+/* libcrypto reads the variable when it is loaded, so that each tier is a process of its own. */
+static void compare_tiers(const char *self)
+{
+    for (size_t i = 0; i < sizeof tiers / sizeof tiers[0]; i++) {
+        int status;
+        const pid_t child = fork();
+        if (child == 0) {
+            setenv("OPENSSL_ia32cap", tiers[i].cap, 1);
+            execl(self, "bench", "tier", tiers[i].isa, (char *)NULL);
+            die("cannot run itself again");
+        }
+        if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+            die("a tier failed");
+    }
+}
+
+static void print_head(void)
+{
+    printf("%s, hashloom %s, compiled by " __VERSION__ "\n\n", OpenSSL_version(OPENSSL_VERSION), hl_version());
+    printf("| alg        | %-62s| GB/s    | peer    | ratio | of pairs       | goal |\n", "what / peer");
+    printf("|------------|%.63s|---------|---------|-------|----------------|------|\n",
+           "----------------------------------------------------------------");
+    fflush(stdout);
+}
+
 static void pin_to_this_cpu(void)
 {
     cpu_set_t set;
@@ -318,14 +404,22 @@ int main(int argc, char **argv)
         return 0;
     }
     if (argc == 2 && strcmp(argv[1], "compare") == 0) {
-        printf("%s, hashloom %s, compiled by " __VERSION__ "\n\n", OpenSSL_version(OPENSSL_VERSION), hl_version());
-        printf("| alg        | %-62s| GB/s    | peer    | ratio | of pairs       | goal |\n", "what / peer");
-        printf("|------------|%.63s|---------|---------|-------|----------------|------|\n",
-               "----------------------------------------------------------------");
+        print_head();
         for (size_t i = 0; i < hl_alg_count(); i++)
             compare_all(hl_alg_at(i));
         return 0;
     }
-    fprintf(stderr, "usage: bench compare | bench kernels [instruction set]\n");
+    if (argc == 2 && strcmp(argv[1], "tiers") == 0) {
+        print_head();
+        compare_tiers("/proc/self/exe");
+        return 0;
+    }
+    if (argc == 3 && strcmp(argv[1], "tier") == 0) /* what compare_tiers runs */
+        for (size_t i = 0; i < sizeof tiers / sizeof tiers[0]; i++)
+            if (strcmp(argv[2], tiers[i].isa) == 0) {
+                compare_tier(&tiers[i]);
+                return 0;
+            }
+    fprintf(stderr, "usage: bench compare | bench kernels [instruction set] | bench tiers\n");
     return 2;
 }

@@ -17,6 +17,11 @@
 #else
 #  define HLI_X86 0
 #endif
+#if HLI_X86 && defined(__x86_64__)
+#  define HLI_X86_64 1
+#else
+#  define HLI_X86_64 0
+#endif
 
 /* Little-endian only: the other order numbers the lanes of a register from the other end than words in memory. ARM64EC
  * does not define __aarch64__. Both run the kernels that know no instruction set. */

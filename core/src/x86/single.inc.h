@@ -1,0 +1,114 @@
+/* single.inc.h: SHA-1 and SHA-2 of one message: the message schedule in vectors, the rounds in general registers.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * One message has no lanes, but neighbouring words of its schedule are alike: a vector operation makes two or four of
+ * them, and so adds K. W + K goes to the stack, from where a round takes it as the memory operand of an addition. The
+ * rounds are one long chain that leaves ports idle; the vectors run there: a few operations of the schedule, made of W
+ * sixteen rounds back, stand between the halves of the rounds.
+ *
+ * A vector of 256 bits holds the same words of two blocks, 128 bits of each: no operation crosses the middle, so that
+ * the code is the same. The schedules of both are made during the rounds of the first.
+ *
+ * Included after a vocabulary (lanes/<isa>.h) by x86/single_<isa>.c, which defines
+ *   SV_RORX   1 where a rotation into another register is one instruction (BMI2)
+ *   SV_VPROL  1 where a rotation in a vector is one instruction
+ */
+#define SV_PASTE_(name, isa) name##_blocks_##isa##_x1
+#define SV_PASTE(name, isa)  SV_PASTE_(name, isa)
+#define SV_NAME(name)        SV_PASTE(name, LV_ISA)
+
+/* Aligned, as what is decoded 64 bytes at a time runs 5% faster or slower by chance otherwise. */
+#define SV_KERNEL LV_KERNEL __attribute__((aligned(64)))
+
+#define SV_PRAGMA(x) _Pragma(#x)
+#define SV_UNROLL(n) SV_PRAGMA(GCC unroll n)
+
+#define lv64_ror(x, n) lv64_rol(x, 64 - (n))
+
+/* Beyond the vocabularies:
+ *   SV_BLOCKS                how many blocks a vector holds 128 bits of
+ *   sv_load(blocks, offset)  16 bytes of each block; sv_same(p): 16 aligned bytes for each block
+ *   sv_bytes(x, order)       a shuffle of the bytes; sv_words(x, order): of the words of 32 bits
+ *   sv_align(high, low, n)   16 bytes of high:low from byte n on
+ *   sv_up(x, n), sv_down     moved by n bytes to the higher or lower end, zeros behind */
+#if LV32_LANES == 4
+#  define SV_BLOCKS              1
+#  define sv_load(blocks, at)    _mm_loadu_si128((const __m128i *)(blocks[0] + (at)))
+#  define sv_same(p)             _mm_load_si128((const __m128i *)(p))
+#  define sv_bytes(x, order)     _mm_shuffle_epi8(x, order)
+#  define sv_words(x, order)     _mm_shuffle_epi32(x, order)
+#  define sv_align(high, low, n) _mm_alignr_epi8(high, low, n)
+#  define sv_up(x, n)            _mm_slli_si128(x, n)
+#  define sv_down(x, n)          _mm_srli_si128(x, n)
+#else
+#  define SV_BLOCKS              2
+#  define sv_load(blocks, at)    load_pair(blocks[0] + (at), blocks[1] + (at))
+#  define sv_same(p)             _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)(p)))
+#  define sv_bytes(x, order)     _mm256_shuffle_epi8(x, order)
+#  define sv_words(x, order)     _mm256_shuffle_epi32(x, order)
+#  define sv_align(high, low, n) _mm256_alignr_epi8(high, low, n)
+#  define sv_up(x, n)            _mm256_bslli_epi128(x, n)
+#  define sv_down(x, n)          _mm256_bsrli_epi128(x, n)
+#endif
+#define sv_swapped32(x) sv_bytes(x, sv_same(swapped32))
+#define sv_swapped64(x) sv_bytes(x, sv_same(swapped64))
+
+/* Orders for sv_bytes, the lowest byte first. */
+static const uint64_t swapped32[2] __attribute__((aligned(16))) = {0x0405060700010203, 0x0c0d0e0f08090a0b};
+#if HLI_X86_64
+static const uint64_t swapped64[2] __attribute__((aligned(16))) = {0x0001020304050607, 0x08090a0b0c0d0e0f};
+#endif
+#if !SV_VPROL
+static const uint64_t to_lower[2] __attribute__((aligned(16))) = {0x0b0a090803020100, 0x8080808080808080};
+static const uint64_t to_upper[2] __attribute__((aligned(16))) = {0x8080808080808080, 0x0b0a090803020100};
+#endif
+
+/* x = value, here and now: gcc would move what has one use to that use, behind the rounds whose gaps it is to fill. */
+#define SV_SET(x, value) \
+    do { \
+        x = value; \
+        __asm__("" : "+x"(x)); \
+    } while (0)
+
+/* x = state word += x. The words stay in general registers: clang would gather them in a vector, add, and scatter them,
+ * which takes 8 cycles a block of SHA-1 longer. */
+#define SV_ADD_TO_STATE(word, x) \
+    do { \
+        x += word; \
+        __asm__("" : "+r"(x)); \
+        word = x; \
+    } while (0)
+
+/* The rounds are assembly where the registers suffice for it, on x86-64, because their order decides and compilers keep
+ * none: of a core's five ports two rotate, and an instruction is bound to its port before it is known when it will run.
+ * Measured on Granite Rapids, cycles of a round of SHA-512 alone: 7.3 as gcc 12 and clang 14 make it, 7.0 (gcc) and 7.2
+ * (clang) in the form of single_sha2.inc.h but in C, 5.9 in assembly in an order that was found by trial. With the
+ * schedule, C made SHA-512 over AVX2 in 7.6 (gcc) and 7.8 to 8.0 (clang 14, 19), this makes it in 7.1 with each.
+ *
+ * Operands have names, and both dialects (-masm=att, -masm=intel) are written. A copy and a rotation in place are as
+ * fast as rorx where the core renames registers instead of copying. */
+#if HLI_X86_64
+#  define OP(op, from, to)      #op " {%[" #from "], %[" #to "]|%[" #to "], %[" #from "]}\n\t"
+#  define ROR_IN_PLACE_(n, to)  "ror {$" #n ", %[" #to "]|%[" #to "], " #n "}\n\t"
+#  define ROR_IN_PLACE(n, to)   ROR_IN_PLACE_(n, to)
+#  define RORX_(n, from, to)    "rorx {$" #n ", %[" #from "], %[" #to "]|%[" #to "], %[" #from "], " #n "}\n\t"
+#  define RORX(n, from, to)     RORX_(n, from, to)
+#  if SV_RORX
+#    define ROR_TO(n, from, to) RORX(n, from, to)
+#  else
+#    define ROR_TO(n, from, to) OP(mov, from, to) ROR_IN_PLACE(n, to)
+#  endif
+#else
+#  define ROR(x, n) ((x) >> (n) | (x) << (32 - (n)))
+#endif
+
+#include "single_sha1.inc.h"
+#define SHA2_WORD 32
+#include "single_sha2.inc.h"
+#undef SHA2_WORD
+#if HLI_X86_64 /* a round on words of 64 bits has no place in registers of 32 */
+#  define SHA2_WORD 64
+#  include "single_sha2.inc.h"
+#  undef SHA2_WORD
+#endif

@@ -1,0 +1,254 @@
+/* single_sha2.inc.h: SHA-256 (SHA2_WORD 32, FIPS 180-4 section 6.2.2) or SHA-512 (64, section 6.4.2) of one message.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Included by single.inc.h, which says how it works.
+ */
+#if SHA2_WORD == 32
+#  define WORD     uint32_t
+#  define NAME     sha256
+#  define SCHEDULE sha256_schedule_part
+#  define NROUNDS  64
+#  define K        hli_sha256_k
+#  define LV(op)   lv32_##op
+#  define SWAPPED  sv_swapped32
+/* FIPS 180-4 section 4.1.2 */
+#  define SIGMA0_BA 11
+#  define SIGMA0_A 2
+#  define SIGMA0_B 13
+#  define SIGMA0_C 22
+#  define SIGMA1_A 6
+#  define SIGMA1_B 11
+#  define SIGMA1_C 25
+#else
+#  define WORD     uint64_t
+#  define NAME     sha512
+#  define SCHEDULE sha512_schedule_part
+#  define NROUNDS  80
+#  define K        hli_sha512_k
+#  define LV(op)   lv64_##op
+#  define SWAPPED  sv_swapped64
+/* FIPS 180-4 section 4.1.3 */
+#  define SIGMA0_BA 6
+#  define SIGMA0_A 28
+#  define SIGMA0_B 34
+#  define SIGMA0_C 39
+#  define SIGMA1_A 14
+#  define SIGMA1_B 18
+#  define SIGMA1_C 41
+#endif
+#define NWORDS   (128 / SHA2_WORD) /* of each block in a vector */
+#define NVECTORS (16 / NWORDS)     /* in the ring of 16 words */
+
+/* One of the parts in which W[t0 + 16 + t] and the words of its vector are made and replace those 16 before in the ring
+ * w; `half` of round t0 + t comes right behind it. x is the sum so far; y, p and q are on their way into it. */
+#if SHA2_WORD == 32
+LV_FN void SCHEDULE(lv32 w[4], lv32 *x, lv32 *y, lv32 *p, lv32 *q, uint32_t *wk, unsigned t0, unsigned t, unsigned half)
+{
+    const unsigned i = t / 4;
+    const lv32 w0 = w[i], w4 = w[(i + 1) & 3], w8 = w[(i + 2) & 3], w12 = w[(i + 3) & 3];
+
+    switch (t % 4 * 2 + half) {
+    case 0:
+        SV_SET(*y, sv_align(w4, w0, 4)); /* from W[t - 15] on */
+        SV_SET(*x, lv32_add(w0, sv_align(w12, w8, 4)));
+        break;
+    case 1: SV_SET(*p, lv32_rol(*y, 25)); break;
+    case 2: SV_SET(*q, lv32_rol(*y, 14)); break;
+    case 3: SV_SET(*x, lv32_add(*x, lv32_xor3(*p, *q, lv32_shr(*y, 3)))); break;
+    /* sigma1 reaches two words back: the upper two of the four need the lower two. */
+#  if SV_VPROL
+    case 4:
+        SV_SET(*y, sv_down(w12, 8));
+        SV_SET(*p, lv32_rol(*y, 15));
+        SV_SET(*q, lv32_rol(*y, 13));
+        break;
+    case 5: SV_SET(*x, lv32_add(*x, lv32_xor3(*p, *q, lv32_shr(*y, 10)))); break;
+    case 6:
+        SV_SET(*y, sv_up(*x, 8));
+        SV_SET(*p, lv32_rol(*y, 15));
+        SV_SET(*q, lv32_rol(*y, 13));
+        break;
+    case 7: SV_SET(*x, lv32_add(*x, lv32_xor3(*p, *q, lv32_shr(*y, 10))));
+#  else
+    /* Each word twice side by side: then a shift of 64 bits is a rotation, of the lower copy. */
+    case 4:
+        SV_SET(*y, sv_words(w12, 0xfa));
+        SV_SET(*p, lv64_shr(*y, 17));
+        SV_SET(*q, lv64_shr(*y, 19));
+        break;
+    case 5: SV_SET(*x, lv32_add(*x, sv_bytes(lv32_xor3(*p, *q, lv32_shr(*y, 10)), sv_same(to_lower)))); break;
+    case 6:
+        SV_SET(*y, sv_words(*x, 0x50));
+        SV_SET(*p, lv64_shr(*y, 17));
+        SV_SET(*q, lv64_shr(*y, 19));
+        break;
+    case 7: SV_SET(*x, lv32_add(*x, sv_bytes(lv32_xor3(*p, *q, lv32_shr(*y, 10)), sv_same(to_upper))));
+#  endif
+        w[i] = *x;
+        lv32_store(wk + (t0 + 16 + 4 * i) * SV_BLOCKS, lv32_add(*x, sv_same(K + t0 + 16 + 4 * i)));
+    }
+}
+#else
+LV_FN void SCHEDULE(lv64 w[8], lv64 *x, lv64 *y, lv64 *p, lv64 *q, uint64_t *wk, unsigned t0, unsigned t, unsigned half)
+{
+    const unsigned i = t / 2;
+    const lv64 w14 = w[(i + 7) & 7];
+
+    switch (t % 2 * 2 + half) {
+    case 0:
+        SV_SET(*x, lv64_add(w[i], sv_align(w[(i + 5) & 7], w[(i + 4) & 7], 8))); /* and W[t - 7] */
+        SV_SET(*y, sv_align(w[(i + 1) & 7], w[i], 8));                           /* W[t - 15] */
+        SV_SET(*p, lv64_ror(*y, 1));
+        break;
+    case 1: SV_SET(*x, lv64_add(*x, lv64_xor3(*p, lv64_ror(*y, 8), lv64_shr(*y, 7)))); break;
+    case 2:
+        SV_SET(*p, lv64_ror(w14, 19));
+        SV_SET(*q, lv64_ror(w14, 61));
+        break;
+    case 3:
+        SV_SET(*x, lv64_add(*x, lv64_xor3(*p, *q, lv64_shr(w14, 6))));
+        w[i] = *x;
+        lv64_store(wk + (t0 + 16 + 2 * i) * SV_BLOCKS, lv64_add(*x, sv_same(K + t0 + 16 + 2 * i)));
+    }
+}
+#endif
+
+/* A round in two halves. What is added to h before d is reached is added to d by itself, so that the chain from e to
+ * the next e is Sigma1 and one addition. Maj(a, b, c) = ((a ^ b) & (b ^ c)) ^ b, a ^ b the next b ^ c. */
+#if HLI_X86_64
+#  if SV_RORX
+#    define SIGMA0_BC(a, h) \
+         ROR_TO(SIGMA0_B, a, y) ROR_TO(SIGMA0_A, a, x) OP(xor, y, x) OP(add, bc, h) ROR_TO(SIGMA0_C, a, y) \
+         OP(xor, y, x)
+#  else /* Sigma0 as ROTR(a ^ ROTR(a, B - A), A) ^ ROTR(a, C): a copy less, and it can wait a cycle longer */
+#    define SIGMA0_BC(a, h) \
+         OP(mov, a, x) ROR_IN_PLACE(SIGMA0_BA, x) OP(xor, a, x) OP(add, bc, h) ROR_IN_PLACE(SIGMA0_A, x) \
+         ROR_TO(SIGMA0_C, a, y) OP(xor, y, x)
+#  endif
+#  define ROUND_1(wk_, a, b, c, d, e, f, g, h) \
+      __asm__(OP(add, wk, h) ROR_TO(SIGMA1_B, e, y) OP(add, h, d) OP(mov, f, x) OP(xor, g, x) OP(and, e, x) \
+              OP(xor, g, x) OP(add, x, h) OP(add, x, d) ROR_TO(SIGMA1_A, e, x) OP(xor, y, x) ROR_TO(SIGMA1_C, e, y) \
+              OP(xor, y, x) \
+              : [d] "+r"(d), [h] "+r"(h), [x] "=&r"(sx), [y] "=&r"(sy) \
+              : [wk] "m"(wk_), [e] "r"(e), [f] "r"(f), [g] "r"(g) \
+              : "cc")
+#  define ROUND_2(a, b, c, d, e, f, g, h) \
+      __asm__(OP(mov, a, ab) OP(xor, b, ab) OP(and, ab, bc) OP(add, x, d) OP(xor, b, bc) OP(add, x, h) \
+              SIGMA0_BC(a, h) OP(add, x, h) \
+              : [d] "+r"(d), [h] "+r"(h), [bc] "+r"(bc), [ab] "=&r"(ab), [x] "+r"(sx), [y] "=&r"(sy) \
+              : [a] "r"(a), [b] "r"(b) \
+              : "cc")
+#else
+#  define ROUND_1(wk, a, b, c, d, e, f, g, h) \
+      do { \
+          sx = ((f ^ g) & e) ^ g; \
+          sy = ROR(e, SIGMA1_A) ^ ROR(e, SIGMA1_B) ^ ROR(e, SIGMA1_C); \
+          h += wk; \
+          h += sx; \
+          h += sy; \
+          d += h; \
+      } while (0)
+#  define ROUND_2(a, b, c, d, e, f, g, h) \
+      do { \
+          ab = a ^ b; \
+          h += (bc & ab) ^ b; \
+          h += ROR(a, SIGMA0_A) ^ ROR(a, SIGMA0_B) ^ ROR(a, SIGMA0_C); \
+      } while (0)
+#endif
+
+#define ROUND(PART, t, a, b, c, d, e, f, g, h) \
+    do { \
+        WORD ab, sx, sy; \
+        PART(t, 0); \
+        ROUND_1(now[(t) / NWORDS * NWORDS * SV_BLOCKS + (t) % NWORDS], a, b, c, d, e, f, g, h); \
+        PART(t, 1); \
+        ROUND_2(a, b, c, d, e, f, g, h); \
+        bc = ab; \
+    } while (0)
+
+#define ROUNDS8(PART, t) \
+    do { \
+        ROUND(PART, (t), a, b, c, d, e, f, g, h); \
+        ROUND(PART, (t) + 1, h, a, b, c, d, e, f, g); \
+        ROUND(PART, (t) + 2, g, h, a, b, c, d, e, f); \
+        ROUND(PART, (t) + 3, f, g, h, a, b, c, d, e); \
+        ROUND(PART, (t) + 4, e, f, g, h, a, b, c, d); \
+        ROUND(PART, (t) + 5, d, e, f, g, h, a, b, c); \
+        ROUND(PART, (t) + 6, c, d, e, f, g, h, a, b); \
+        ROUND(PART, (t) + 7, b, c, d, e, f, g, h, a); \
+    } while (0)
+
+#define SCHEDULING(t, half) SCHEDULE(w, &x, &y, &p, &q, wk, t0, t, half)
+#define SCHEDULED(t, half)  (void)0
+
+SV_KERNEL void SV_NAME(NAME)(void *state, const uint8_t *const msg[], size_t nblocks)
+{
+    WORD *s = state;
+    const uint8_t *m = msg[0];
+    WORD a = s[0], b = s[1], c = s[2], d = s[3], e = s[4], f = s[5], g = s[6], h = s[7];
+
+    while (nblocks > 0) {
+        const size_t n = nblocks < SV_BLOCKS ? nblocks : SV_BLOCKS;
+        /* W + K: a vector holds NWORDS words of block 0, then the same of block 1. */
+        WORD wk[NROUNDS * SV_BLOCKS] __attribute__((aligned(sizeof(lv32))));
+
+        for (size_t j = 0; j < n; j++) {
+            const WORD *now = wk + j * NWORDS;
+            WORD bc = b ^ c;
+            unsigned t0 = 0;
+
+            if (j == 0) {
+                const uint8_t *const blocks[] = {m, m + (n - 1) * 16 * sizeof(WORD)};
+                lv32 w[NVECTORS], x = lv32_splat(0), y = x, p = x, q = x;
+                SV_UNROLL(8)
+                for (unsigned i = 0; i < NVECTORS; i++) {
+                    w[i] = SWAPPED(sv_load(blocks, 16 * i));
+                    LV(store)(wk + i * NWORDS * SV_BLOCKS, LV(add)(w[i], sv_same(K + i * NWORDS)));
+                }
+                for (; t0 < NROUNDS - 16; t0 += 16, now += 16 * SV_BLOCKS) {
+                    ROUNDS8(SCHEDULING, 0);
+                    ROUNDS8(SCHEDULING, 8);
+                }
+            }
+            for (; t0 < NROUNDS; t0 += 16, now += 16 * SV_BLOCKS) {
+                ROUNDS8(SCHEDULED, 0);
+                ROUNDS8(SCHEDULED, 8);
+            }
+            SV_ADD_TO_STATE(s[0], a);
+            SV_ADD_TO_STATE(s[1], b);
+            SV_ADD_TO_STATE(s[2], c);
+            SV_ADD_TO_STATE(s[3], d);
+            SV_ADD_TO_STATE(s[4], e);
+            SV_ADD_TO_STATE(s[5], f);
+            SV_ADD_TO_STATE(s[6], g);
+            SV_ADD_TO_STATE(s[7], h);
+        }
+        m += n * 16 * sizeof(WORD);
+        nblocks -= n;
+    }
+}
+
+#undef WORD
+#undef NAME
+#undef SCHEDULE
+#undef NROUNDS
+#undef K
+#undef LV
+#undef SWAPPED
+#undef SIGMA0_A
+#undef SIGMA0_B
+#undef SIGMA0_C
+#undef SIGMA1_A
+#undef SIGMA1_B
+#undef SIGMA1_C
+#undef NWORDS
+#undef NVECTORS
+#undef ROUND_1
+#undef ROUND_2
+#undef ROUND
+#undef ROUNDS8
+#undef SCHEDULING
+#undef SCHEDULED
+#undef SIGMA0_BC
+#undef SIGMA0_BA
