@@ -60,6 +60,10 @@ _Static_assert(ISA_COUNT <= CHOICE_AVAILABLE, "an instruction set has no bit in 
 
 static _Atomic uint32_t choice;
 
+/* On aarch64 compilers make a call into their library of a compare-and-swap, to use one instruction where the CPU has it. */
+#if defined(__aarch64__)
+__attribute__((target("no-outline-atomics")))
+#endif
 uint32_t hli_choice(void)
 {
     uint32_t word = atomic_load_explicit(&choice, memory_order_relaxed);

@@ -10,6 +10,16 @@
 #  define EDGE_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,bmi2")))
 #  define EDGE_FN     EDGE_TARGET HLI_INLINE
 
+/* The lowest n bits, n < 256; all if n is above 63. */
+EDGE_FN __mmask64 low_bits(unsigned n)
+{
+#  if defined(__x86_64__)
+    return _bzhi_u64(~UINT64_C(0), n); /* takes n modulo 256 */
+#  else
+    return n < 64 ? (UINT64_C(1) << n) - 1 : ~UINT64_C(0);
+#  endif
+}
+
 /* The last `nchunks` (a literal) times 64 bytes of one message: the rest by a load that touches nothing behind it, the one
  * bit and the length in the register, one store. (Several stores of parts would hold up the kernel's load of the whole.) */
 EDGE_FN void pad_chunks(unsigned nchunks, int length_is_128_bits, int big_endian, const uint8_t *data, size_t nrest,
@@ -20,9 +30,8 @@ EDGE_FN void pad_chunks(unsigned nchunks, int length_is_128_bits, int big_endian
 
 #  pragma GCC unroll 4
     for (unsigned c = 0; c < nchunks; c++) {
-        /* bzhi takes the index modulo 256, and any above 63 as all; nrest is less than 256. */
         const size_t at = 64 * (size_t)c, n = nrest > at ? nrest - at : 0, end = nrest + 1 > at ? nrest + 1 - at : 0;
-        const __mmask64 before = _bzhi_u64(~UINT64_C(0), (unsigned)n), upto = _bzhi_u64(~UINT64_C(0), (unsigned)end);
+        const __mmask64 before = low_bits((unsigned)n), upto = low_bits((unsigned)end);
         __m512i x = _mm512_mask_mov_epi8(_mm512_maskz_loadu_epi8(before, data + at), before ^ upto, one_bit);
 
         if (c == nchunks - 1) {
@@ -79,7 +88,7 @@ EDGE_TARGET void hli_digests_avx512(const hl_alg_info *alg, const void *states, 
             r[w] = _mm512_shuffle_epi8(r[w], alg->word_nbytes == 8 ? swap64 : swap32);
     }
     if (alg->word_nbytes == 8) {
-        const __mmask64 bytes = _bzhi_u64(~UINT64_C(0), alg->digest_nbytes);
+        const __mmask64 bytes = low_bits(alg->digest_nbytes);
         for (unsigned i = 0; i < 8; i += 2) { /* quarter q of t[i + j] = words i, i + 1 of lane 2 q + j */
             t[i] = _mm512_unpacklo_epi64(r[i], r[i + 1]);
             t[i + 1] = _mm512_unpackhi_epi64(r[i], r[i + 1]);
