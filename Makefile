@@ -7,13 +7,14 @@ PREFIX ?= /usr/local
 export CARGO_TARGET_DIR := $(CURDIR)/target
 HASHLOOM := target/release/hashloom
 
-.PHONY: help build demo test test-all bench bench-kernels fuzz install clean
+.PHONY: help build demo test test-all cross bench bench-kernels fuzz install clean
 
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image'
 	@echo 'make build          the program: $(HASHLOOM)'
 	@echo 'make test           every test that takes minutes; what is missing is installed or named'
 	@echo 'make test-all       the slow ones too: over 4 GiB, valgrind, every compiler found'
+	@echo 'make cross          the C tests on other architectures under qemu (part of test-all; two of them of test)'
 	@echo 'make bench          ratios to OpenSSL, openssl, sha1sum; make bench-kernels: each kernel'
 	@echo 'make fuzz           fuzz the bencode and torrent parsers and the C library, 10 minutes each'
 	@echo 'make install        the program, into PREFIX=$(PREFIX) (DESTDIR is respected)'
@@ -33,7 +34,12 @@ test:
 
 test-all:
 	@tools/setup.sh test
+	@tools/setup.sh cross
 	@test/run.sh all
+
+cross:
+	@tools/setup.sh cross
+	@test/cross.sh all
 
 build/bench/bench: bench/bench.c $(wildcard core/src/*.* core/src/*/*.* core/include/*.h)
 	@mkdir -p build/bench
