@@ -40,7 +40,7 @@ fi
 
 # The SHA instructions came to qemu's emulation of x86 with version 8.2; on Debian 12 tools/setup.sh puts a newer one
 # beside the system's.
-newer_qemu=build/qemu/usr/bin/qemu-x86_64
+newer_qemu=$root/build/qemu/usr/bin/qemu-x86_64
 if ! [ -x $newer_qemu ]; then
     version=$(qemu-x86_64 --version 2>/dev/null | sed -n 's/.*version \([0-9.]*\).*/\1/p')
     [ "$(printf '%s\n' 8.2 "${version:-0}" | sort -V | head -n1)" != 8.2 ] || newer_qemu=qemu-x86_64

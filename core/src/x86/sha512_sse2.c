@@ -2,7 +2,8 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A 64-bit program's general registers are faster than this.
+ * A round with its share of the schedule is 36 vector operations, 12 cycles on three ports: on Redwood Cove, gcc 12.2,
+ * 2.0 to 2.3 times as fast as plain C of 32 bits, and slower than plain C of 64 (0.8), for which it is not compiled.
  */
 #include "../kernels.h"
 #if HLI_X86 && !defined(__x86_64__)
