@@ -179,11 +179,9 @@ for arch in "${archs[@]}"; do
         build_for ppc64le ppc64le -DCMAKE_C_FLAGS="$warnings"
         on power8 scalar,gnu "qemu-ppc64le -cpu power8"
         ;;
-    armhf) # Debian's baseline is without NEON
+    armhf)
         build_for armhf armhf -DCMAKE_C_FLAGS="$warnings"
         on cortex-a9 scalar,-gnu "qemu-arm -cpu cortex-a9"
-        build_for armhf armhf-neon -DCMAKE_C_FLAGS="$warnings -mfpu=neon"
-        on cortex-a7 scalar,gnu "qemu-arm -cpu cortex-a7"
         ;;
     wasm32)
         build_for wasm32 wasm32 -DCMAKE_C_FLAGS="$warnings"
