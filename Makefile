@@ -7,14 +7,15 @@ PREFIX ?= /usr/local
 export CARGO_TARGET_DIR := $(CURDIR)/target
 HASHLOOM := target/release/hashloom
 
-.PHONY: help build demo test test-all bench bench-kernels bench-tiers bench-peers bench-compilers kernels fuzz install
-.PHONY: clean
+.PHONY: help build demo test test-all cross bench bench-kernels bench-tiers bench-peers bench-compilers kernels fuzz
+.PHONY: install clean
 
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image'
 	@echo 'make build          the program: $(HASHLOOM)'
 	@echo 'make test           every test that takes minutes; what is missing is installed or named'
 	@echo 'make test-all       the slow ones too: over 4 GiB, valgrind, every compiler found'
+	@echo 'make cross          the C tests on other architectures under qemu (part of test-all; two of them of test)'
 	@echo 'make bench          ratios to OpenSSL, openssl, sha1sum; make bench-kernels: each kernel'
 	@echo '                    make bench-tiers: one message, OpenSSL held to the same instruction sets'
 	@echo 'make kernels        each kernel: what is chosen, code size, stack; BENCH=1: with speeds'
@@ -37,7 +38,12 @@ test:
 
 test-all:
 	@tools/setup.sh test
+	@tools/setup.sh cross
 	@test/run.sh all
+
+cross:
+	@tools/setup.sh cross
+	@test/cross.sh all
 
 build/bench/bench: bench/bench.c $(wildcard core/src/*.* core/src/*/*.* core/include/*.h)
 	@mkdir -p build/bench

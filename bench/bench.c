@@ -7,14 +7,18 @@
  *                    nanoseconds of each kernel's call that advances its lanes by one block: registry.def's costs
  *   bench tiers      one message of 16 KiB: each kernel of one lane beside OpenSSL held to the same instruction sets
  *
+ * With -DBENCH_KERNELS_ONLY it knows the second alone and needs no OpenSSL, of which cross compilers have none.
+ *
  * Method: both sides run in turn, A B A B, in one process pinned to one CPU, at least 9 rounds after a warm-up; printed is
  * the ratio of the minima, and the least and greatest ratio of the pairs. The machine may be shared: absolute figures
  * drift, ratios hold. Data are random bytes; the digests of both sides are compared after each scenario.
  */
 #define _GNU_SOURCE
 #include <hashloom.h>
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
+#ifndef BENCH_KERNELS_ONLY
+#  include <openssl/crypto.h>
+#  include <openssl/evp.h>
+#endif
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +49,7 @@ static uint64_t random64(void)
     return x;
 }
 
+#ifndef BENCH_KERNELS_ONLY
 /* One side of a comparison: hashes the messages once. */
 struct work {
     const hl_alg_info *alg;
@@ -114,6 +119,7 @@ static double total_nbytes(const hl_slice *m, size_t count)
         sum += (double)m[i].nbytes;
     return sum;
 }
+#endif
 
 /* Random bytes, from the start of a page on. */
 static const uint8_t *arena(size_t nbytes)
@@ -134,6 +140,7 @@ static const uint8_t *arena(size_t nbytes)
     return data;
 }
 
+#ifndef BENCH_KERNELS_ONLY
 /* Messages one after the other, the first `skip` bytes into the arena. */
 static hl_slice *lay_out(const size_t *nbytes, size_t count, size_t skip)
 {
@@ -260,6 +267,7 @@ static void compare_all(const hl_alg_info *alg)
     EVP_MD_CTX_free(evp);
     EVP_MD_free((EVP_MD *)md);
 }
+#endif
 
 /* Cost of one call per block of depth, all kernels in turn so that a slow moment strikes all alike. */
 static void time_kernels(hl_isas wanted)
@@ -403,6 +411,7 @@ int main(int argc, char **argv)
         time_kernels(wanted);
         return 0;
     }
+#ifndef BENCH_KERNELS_ONLY
     if (argc == 2 && strcmp(argv[1], "compare") == 0) {
         print_head();
         for (size_t i = 0; i < hl_alg_count(); i++)
@@ -420,6 +429,7 @@ int main(int argc, char **argv)
                 compare_tier(&tiers[i]);
                 return 0;
             }
+#endif
     fprintf(stderr, "usage: bench compare | bench kernels [instruction set] | bench tiers\n");
     return 2;
 }

@@ -44,7 +44,7 @@ static void check_names(void)
 #undef SIZE_OF
 
     test_case("instruction sets are listed and named");
-    CHECK(hl_isa_count() >= 2 && hl_isa_count() <= 32, "%zu", hl_isa_count());
+    CHECK(hl_isa_count() >= 1 && hl_isa_count() <= 32, "%zu", hl_isa_count());
     CHECK(hl_isa_name(hl_isa_count()) == NULL && hl_isa_name(SIZE_MAX) == NULL, "beyond the last");
     for (size_t i = 0; i < hl_isa_count(); i++)
         CHECK(hl_isa_named(hl_isa_name(i)) == (hl_isas)1 << i, "%s", hl_isa_name(i));
@@ -323,10 +323,10 @@ static void check_errors(const hl_alg_info *alg)
     elsewhere.isas = (hl_isas)1 << 31;
     REFUSE(hl_hash_many_with(&elsewhere, a, good, 3, to), HL_EISA);
     for (size_t i = 0; i < hl_kernel_count(); i++) {
-        if (hl_kernel_at(i)->body != alg->body)
-            REFUSE(hl_hash_many_with(hl_kernel_at(i), a, good, 3, to), HL_EKERNEL);
-        else if ((hl_kernel_at(i)->isas & hl_isas_available()) == 0)
+        if ((hl_kernel_at(i)->isas & hl_isas_available()) == 0)
             REFUSE(hl_hash_many_with(hl_kernel_at(i), a, good, 3, to), HL_EISA);
+        else if (hl_kernel_at(i)->body != alg->body)
+            REFUSE(hl_hash_many_with(hl_kernel_at(i), a, good, 3, to), HL_EKERNEL);
     }
 
 #if SIZE_MAX > UINT32_MAX
@@ -484,7 +484,7 @@ int main(int argc, char **argv)
         test_case("%s: all forms agree with every subset of the instruction sets", alg->name);
         check_restriction(alg);
         test_case("%s: all forms agree", alg->name);
-        for (int i = 0; i < 100; i++)
+        for (size_t i = 0; i < share_of(100); i++)
             check_forms(alg, "default");
         test_case("%s: empty messages and no messages", alg->name);
         check_empty(alg);

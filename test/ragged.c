@@ -21,7 +21,7 @@ static size_t random_of(size_t nbytes[], size_t count, size_t max_nbytes)
 
 static size_t random_short(size_t nbytes[])  { return random_of(nbytes, 1000, 200); }
 static size_t random_4_KiB(size_t nbytes[])  { return random_of(nbytes, 700, 4096); }
-static size_t random_long(size_t nbytes[])   { return random_of(nbytes, 40, GIANT_NBYTES); }
+static size_t random_long(size_t nbytes[])   { return random_of(nbytes, 40, share_of(GIANT_NBYTES)); }
 static size_t random_count(size_t nbytes[])  { return random_of(nbytes, random_below(400), 2000); }
 static size_t one_short_of_window(size_t nbytes[]) { return random_of(nbytes, 127, 3000); }
 static size_t exactly_a_window(size_t nbytes[])    { return random_of(nbytes, 128, 3000); }
@@ -77,16 +77,18 @@ static size_t stretches(size_t nbytes[])
 /* Lengths that fall into one class of size of the driver's sort, but are not equal. */
 static size_t nearly_equal(size_t nbytes[])
 {
-    for (size_t i = 0; i < 300; i++)
+    const size_t count = share_of(60);
+
+    for (size_t i = 0; i < count; i++)
         nbytes[i] = block_nbytes * (1024 + random_below(127)) + random_below(block_nbytes);
-    return 60;
+    return count;
 }
 
 static size_t giants(size_t nbytes[], size_t count, size_t ngiants, size_t at)
 {
     random_of(nbytes, count, 300);
     for (size_t i = 0; i < ngiants; i++)
-        nbytes[(at + i * (count / (ngiants + 1))) % count] = GIANT_NBYTES - i % 7 * 30000;
+        nbytes[(at + i * (count / (ngiants + 1))) % count] = share_of(GIANT_NBYTES - i % 7 * 30000);
     return count;
 }
 

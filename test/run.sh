@@ -25,6 +25,7 @@ if [ "$level" = fuzz ]; then
     part "fuzz the parsers" fuzz/run.sh 600
 else
     part "C library" test/c.sh "$level"
+    part "C library on other architectures" test/cross.sh "$level"
     part "format" cargo fmt --all --check
     part "lint" cargo clippy --quiet --workspace --all-targets --locked -- -D warnings
     part "lint, without bench" cargo clippy --quiet --package hashloom-cli --no-default-features --all-targets --locked \

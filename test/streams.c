@@ -116,7 +116,7 @@ static void check_counts(const hl_alg_info *alg)
     hl_slice chunks[COUNT];
     const uint8_t *pool = random_pool(100000);
 
-    for (int round = 0; round < 20; round++) {
+    for (size_t round = 0; round < share_of(20); round++) {
         for (size_t i = 0; i < COUNT; i++) {
             const uint64_t nbytes = edges[i / NEAR] + (i % NEAR - NEAR / 2) * alg->block_nbytes +
                                     random_below(alg->block_nbytes);
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
             if (hl_kernel_chosen(alg->alg, 1) == NULL)
                 continue; /* no kernel of this algorithm has that instruction set */
             test_case("random splits of %s, %s", alg->name, isas == 0 ? "default" : hl_isa_name(i));
-            for (int round = 0; round < (test_all ? 100 : 10); round++) {
+            for (int round = 0; round < (test_all ? 100 : (int)share_of(10)); round++) {
                 static const size_t chunk_max[] = {1, 63, 64, 128, 200, 1000, MESSAGE_MAX_NBYTES};
                 check_splits(alg, random_below(40) + 1, chunk_max[1 + random_below(6)]);
                 if (round % 10 == 0)

@@ -6,8 +6,10 @@
 #include "test.h"
 
 #include <stdarg.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#ifndef __wasm__
+#  include <sys/mman.h>
+#  include <unistd.h>
+#endif
 #ifdef HAVE_LIBCRYPTO
 #  include <openssl/evp.h>
 #endif
@@ -81,6 +83,21 @@ int test_failed(const char *file, int line, const char *condition, const char *f
     return 0;
 }
 
+static size_t share(void)
+{
+    static size_t n;
+
+    if (n == 0) {
+        const char *text = getenv("HASHLOOM_TEST_SHARE");
+        n = text == NULL ? 1 : (size_t)strtoull(text, NULL, 10);
+        if (n == 0) {
+            fprintf(stderr, "HASHLOOM_TEST_SHARE=%s: expected a number from 1 on\n", text);
+            exit(2);
+        }
+    }
+    return n;
+}
+
 static void expect_isas(const char *names)
 {
     char name[32];
@@ -91,6 +108,11 @@ static void expect_isas(const char *names)
             memcpy(name, names, length);
             name[length] = '\0';
             test_case("expected %s", name);
+            if (name[0] == '-') {
+                CHECK((hl_isa_named(name + 1) & hl_isas_available()) == 0, "%s was taken to be here", name + 1);
+                names += length + (names[length] != '\0');
+                continue;
+            }
             if (CHECK(hl_isa_named(name) != 0, "this build has no instruction set %s", name))
                 CHECK((hl_isa_named(name) & hl_isas_available()) != 0, "this machine has no %s", name);
         }
@@ -117,9 +139,21 @@ void test_start(int argc, char **argv)
             exit(2);
         }
     }
+    if (share() > 1)
+        printf("%s: about 1/%zu of the repetitions (HASHLOOM_TEST_SHARE)\n", program, share());
     random_restart(0);
     if (expected != NULL)
         expect_isas(expected);
+}
+
+size_t share_of(size_t n)
+{
+    return n / share() > 0 ? n / share() : 1;
+}
+
+int in_share(size_t i)
+{
+    return i % share() == 0;
 }
 
 int test_end(void)
@@ -230,6 +264,25 @@ const uint8_t *random_pool(size_t nbytes)
 
 /* ---- Guarded memory ---- */
 
+#ifdef __wasm__
+/* No page can be forbidden there. A write beyond is still found, by the tests that look around what they gave. */
+struct guarded guard_new(size_t nbytes)
+{
+    const size_t page = 4096, usable = (nbytes + page - 1) / page * page;
+    uint8_t *base = aligned_alloc(page, usable + page);
+
+    if (base == NULL) {
+        perror("aligned_alloc");
+        exit(2);
+    }
+    return (struct guarded){base, base + usable};
+}
+
+void guard_free(struct guarded memory)
+{
+    free(memory.begin);
+}
+#else
 struct guarded guard_new(size_t nbytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), usable = (nbytes + page - 1) / page * page;
@@ -248,6 +301,7 @@ void guard_free(struct guarded memory)
 
     munmap(memory.begin - page, (size_t)(memory.end - memory.begin) + 2 * page);
 }
+#endif
 
 /* ---- Oracle ---- */
 

@@ -3,7 +3,7 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   tools/setup.sh demo|test|bench
+#   tools/setup.sh demo|test|cross|bench
 #
 # Installs Debian packages when it may (as root, or with sudo that asks for no password); otherwise it prints the exact
 # command and exits with 2. Rust is not taken from Debian, whose version is too old on the current release.
@@ -13,18 +13,31 @@ cd "$(dirname "$0")/.."
 # command or header file -> Debian package
 demo="cc:gcc openssl:openssl python3:python3"
 test="$demo g++:g++ clang:clang cmake:cmake make:make nm:binutils pkg-config:pkg-config
-      openssl/evp.h:libssl-dev transmission-create:transmission-cli"
+      openssl/evp.h:libssl-dev transmission-create:transmission-cli
+      i686-linux-gnu-gcc:gcc-i686-linux-gnu aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu qemu-aarch64:qemu-user
+      /usr/i686-linux-gnu/include/stdio.h:libc6-dev-i386-cross
+      /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross"
+# Not gcc-multilib for i686: installing it removes the cross compilers.
+cross="cc:gcc cmake:cmake make:make clang:clang node:nodejs /usr/lib/wasm32-wasi/libc.a:wasi-libc
+       $(for arch in i686:i386 aarch64:arm64 riscv64:riscv64 s390x:s390x powerpc64le:ppc64el; do
+             echo "${arch%:*}-linux-gnu-gcc:gcc-${arch%:*}-linux-gnu"
+             echo "/usr/${arch%:*}-linux-gnu/include/stdio.h:libc6-dev-${arch#*:}-cross"
+         done)
+       arm-linux-gnueabihf-gcc:gcc-arm-linux-gnueabihf /usr/arm-linux-gnueabihf/include/stdio.h:libc6-dev-armhf-cross
+       qemu-s390x:qemu-user"
 bench="$demo openssl/evp.h:libssl-dev cmake:cmake make:make"
-target=${1:?usage: setup.sh demo|test|bench}
+target=${1:?usage: setup.sh demo|test|cross|bench}
 case $target in
 demo) needs=$demo ;;
 test) needs=$test ;;
+cross) needs=$cross ;;
 bench) needs=$bench ;;
 *) echo "setup.sh: unknown target $target" >&2; exit 2 ;;
 esac
 
 have() {
     case $1 in
+    /*) test -e "$1" ;;
     *.h) echo "#include <$1>" | cc -E -x c - >/dev/null 2>&1 ;;
     *) command -v "$1" >/dev/null ;;
     esac
@@ -58,6 +71,46 @@ if [ "$target" = test ]; then
     clang_major=$(clang -dumpversion | cut -d. -f1)
     echo 'int main(void) { return 0; }' | clang -fsanitize=address -x c - -o /dev/null 2>/dev/null ||
         install "libclang-rt-$clang_major-dev"
+fi
+
+if [ "$target" = cross ]; then
+    # clang's linker and library for WebAssembly are packages of its version.
+    compile_wasm() { # SUFFIX
+        command -v "clang$1" >/dev/null && command -v "wasm-ld$1" >/dev/null &&
+            echo 'int main(void) { return 0; }' |
+            "clang$1" --target=wasm32-wasi --sysroot=/usr -x c - -o /dev/null 2>/dev/null
+    }
+    found_wasm=
+    for version in "" -22 -21 -20 -19 -18 -17 -16 -15 -14; do
+        compile_wasm "$version" && found_wasm=yes && break
+    done
+    clang_major=$(clang -dumpversion | cut -d. -f1)
+    [ -n "$found_wasm" ] || install "lld-$clang_major" lld "libclang-rt-$clang_major-dev-wasm32"
+
+    # qemu emulates the x86 SHA instructions since version 8.2. Debian 12 has that in its backports: taken from there
+    # into the build folder, beside the system's, which stays as it is.
+    version=$(qemu-x86_64 --version | sed -n 's/.*version \([0-9.]*\).*/\1/p')
+    if [ "$(printf '%s\n' 8.2 "$version" | sort -V | head -n1)" != 8.2 ] && ! [ -x build/qemu/usr/bin/qemu-x86_64 ]; then
+        if ! grep -q '^VERSION_CODENAME=bookworm' /etc/os-release; then
+            echo "setup.sh: qemu-user 8.2 or later is needed, $version is installed" >&2
+            exit 2
+        fi
+        echo "setup.sh: taking a newer qemu-user from bookworm-backports into build/qemu"
+        apt=$PWD/build/qemu/apt
+        mkdir -p "$apt/lists/partial" "$apt/archives/partial"
+        echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian \
+bookworm-backports main" >"$apt/sources.list"
+        options=(-qq -o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=/dev/null
+            -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt" -o APT::Sandbox::User=)
+        { apt-get "${options[@]}" update && (cd "$apt" && apt-get "${options[@]}" download qemu-user) &&
+            dpkg-deb --fsys-tarfile "$apt"/qemu-user_*.deb |
+            tar -x -C build/qemu ./usr/bin/qemu-x86_64; } >"$apt/log" 2>&1 || {
+            cat "$apt/log" >&2
+            echo "setup.sh: qemu-user could not be taken from http://deb.debian.org/debian bookworm-backports" >&2
+            exit 2
+        }
+        rm -rf "$apt"
+    fi
 fi
 
 # The minimum is stated once, in Cargo.toml.

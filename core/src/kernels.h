@@ -13,15 +13,23 @@
 #  pragma GCC optimize("O3", "no-tree-reassoc", "no-schedule-insns2")
 #endif
 
+/* A 32-bit caller's stack may be aligned to 4 bytes only (-mpreferred-stack-boundary=2, Windows, older binaries), where
+ * compilers take 16 for granted, as the ABI of Linux has it, and keep vectors there. */
+#if defined(__i386__)
+#  define HLI_ANY_STACK __attribute__((force_align_arg_pointer))
+#else
+#  define HLI_ANY_STACK
+#endif
+
 #define BODY(body, name) HLI_HIDDEN void name##_schedule_scalar(const uint8_t block[], void *schedule);
 #define LANES(body, name, isa, nlanes, intel, amd) \
-    HLI_HIDDEN hl_blocks_fn name##_blocks_##isa; \
-    HLI_HIDDEN hl_scheduled_fn name##_scheduled_##isa;
-#define KERNEL(body, function, isa, nlanes, intel, amd) HLI_HIDDEN hl_blocks_fn function;
+    HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn name##_blocks_##isa; \
+    HLI_HIDDEN HLI_ANY_STACK hl_scheduled_fn name##_scheduled_##isa;
+#define KERNEL(body, function, isa, nlanes, intel, amd) HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn function;
 #define KERNEL2(body, function, scheduled, isa, nlanes, intel, amd) \
-    HLI_HIDDEN hl_blocks_fn function; \
-    HLI_HIDDEN hl_scheduled_fn scheduled;
+    HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn function; \
+    HLI_HIDDEN HLI_ANY_STACK hl_scheduled_fn scheduled;
 #define EDGES(isa) \
-    HLI_HIDDEN hli_pad_fn hli_pad_##isa; \
-    HLI_HIDDEN hli_digests_fn hli_digests_##isa;
+    HLI_HIDDEN HLI_ANY_STACK hli_pad_fn hli_pad_##isa; \
+    HLI_HIDDEN HLI_ANY_STACK hli_digests_fn hli_digests_##isa;
 #include "registry.def"

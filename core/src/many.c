@@ -224,7 +224,7 @@ static uint8_t size_class(size_t shape)
 {
     if (shape < 128)
         return (uint8_t)shape;
-    const unsigned octave = 63 - (unsigned)__builtin_clzll(shape); /* 7 or more */
+    const unsigned octave = 63 - hli_clz64(shape); /* 7 or more */
     const unsigned class = 128 + 16 * (octave - 7) + (unsigned)(shape >> (octave - 4) & 15);
     return (uint8_t)(class < 255 ? class : 255);
 }
@@ -312,7 +312,7 @@ static void run(const hl_alg_info *alg, const struct hli_plan *plan, struct run_
             if (stop || choose(plan, nbusy) != kernel) { /* all leave the lanes, the longest first in the queue */
                 first = end = 0;
                 for (; busy != 0; busy &= busy - 1) {
-                    const unsigned l = (unsigned)__builtin_ctz(busy);
+                    const unsigned l = hli_ctz32(busy);
                     struct run_item *item = &items[item_of[l]];
                     if (kernel->nlanes > 1)
                         save_lane(alg, &states, kernel->nlanes, l, item->state);
@@ -334,7 +334,7 @@ static void run(const hl_alg_info *alg, const struct hli_plan *plan, struct run_
         const unsigned nlanes = kernel->nlanes;
         uint32_t idle = ~busy & (uint32_t)((UINT64_C(1) << nlanes) - 1);
         for (; idle != 0 && first < end; idle &= idle - 1) {
-            const unsigned l = (unsigned)__builtin_ctz(idle);
+            const unsigned l = hli_ctz32(idle);
             const struct run_item *item = &items[item_of[l] = order[first++]];
             msg[l] = item->data;
             left[l] = item->nblocks;
@@ -343,8 +343,8 @@ static void run(const hl_alg_info *alg, const struct hli_plan *plan, struct run_
             busy |= UINT32_C(1) << l;
         }
         for (; idle != 0; idle &= idle - 1) { /* those that stay idle work on anything that is there */
-            const unsigned l = (unsigned)__builtin_ctz(idle);
-            msg[l] = msg[__builtin_ctz(busy)];
+            const unsigned l = hli_ctz32(idle);
+            msg[l] = msg[hli_ctz32(busy)];
             left[l] = SIZE_MAX;
             load_lane(alg, &states, nlanes, l, alg->iv);
         }
@@ -361,7 +361,7 @@ static void run(const hl_alg_info *alg, const struct hli_plan *plan, struct run_
             through |= (uint32_t)(left[l] == 0) << l;
         }
         for (busy &= ~through; through != 0; through &= through - 1) {
-            const unsigned l = (unsigned)__builtin_ctz(through);
+            const unsigned l = hli_ctz32(through);
             if (nlanes > 1)
                 save_lane(alg, &states, nlanes, l, items[item_of[l]].state);
             items[item_of[l]].nblocks = 0;

@@ -3,5 +3,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "../kernels.h"
-#include "../lanes/gnu.h"
-#include "../lanes/kernels.inc.h"
+#if HLI_VECTORS
+#  include "../lanes/gnu.h"
+#  include "../lanes/kernels.inc.h"
+#endif

@@ -1,0 +1,195 @@
+#!/usr/bin/env bash
+# The C tests for other architectures than this machine's, by Debian's cross compilers, statically linked, under qemu's
+# user emulation (i686: on the machine itself), and with the oracle of test/reference.c.
+#
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+#   test/cross.sh [quick|all] [ARCH ...]
+#
+# quick (the default) is i686 and aarch64, all is every one below; ARCH, one or more of them, is those alone. Each line
+# is an architecture with a CPU. Emulation is slow: there, and in quick, HASHLOOM_TEST_SHARE (test.h) has about one of
+# eight repetitions done, unless it is set already; 1 does all. all also proves that the core is freestanding. JOBS says how many compilers or tests run at once.
+# Exit status: 0 all passed, 1 something failed, 2 something needed is not installed, and is named.
+#
+# Each CPU comes with what it must have, so that a kernel that is silently missing fails, and with a minus what it must
+# not be taken to have. On i686 that is HASHLOOM_EXPECT if it is set: it runs on the machine itself.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 2
+root=$PWD
+logs=$root/build/cross
+export JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
+
+usage() {
+    echo "usage: test/cross.sh [quick|all] [i686|aarch64|x86_64|riscv64|s390x|ppc64le|armhf|wasm32 ...]" >&2
+    exit 2
+}
+level=quick archs=()
+for argument; do
+    case $argument in
+    quick | all) level=$argument ;;
+    i686 | aarch64 | x86_64 | riscv64 | s390x | ppc64le | armhf | wasm32) archs+=("$argument") ;;
+    *) usage ;;
+    esac
+done
+if [ ${#archs[@]} -eq 0 ]; then
+    archs=(i686 aarch64)
+    [ $level = quick ] || archs+=(x86_64 riscv64 s390x ppc64le armhf wasm32)
+fi
+
+# ---- What is needed -------------------------------------------------------------------------------------------------
+
+# The SHA instructions came to qemu's emulation of x86 with version 8.2; on Debian 12 tools/setup.sh puts a newer one
+# beside the system's.
+newer_qemu=$root/build/qemu/usr/bin/qemu-x86_64
+if ! [ -x $newer_qemu ]; then
+    version=$(qemu-x86_64 --version 2>/dev/null | sed -n 's/.*version \([0-9.]*\).*/\1/p')
+    [ "$(printf '%s\n' 8.2 "${version:-0}" | sort -V | head -n1)" != 8.2 ] || newer_qemu=qemu-x86_64
+fi
+# clang with its linker for WebAssembly: of one version.
+wasm_clang=
+for version in "" -22 -21 -20 -19 -18 -17 -16 -15 -14; do
+    command -v "clang$version" >/dev/null && command -v "wasm-ld$version" >/dev/null && wasm_clang=clang$version && break
+done
+
+packages=()
+need() { # COMMAND PACKAGE...
+    command -v "$1" >/dev/null || packages+=("${@:2}")
+}
+need cmake cmake
+for arch in "${archs[@]}"; do
+    case $arch in
+    i686) need i686-linux-gnu-gcc gcc-i686-linux-gnu libc6-dev-i386-cross; need qemu-i386 qemu-user ;;
+    aarch64) need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross; need qemu-aarch64 qemu-user ;;
+    riscv64) need riscv64-linux-gnu-gcc gcc-riscv64-linux-gnu libc6-dev-riscv64-cross; need qemu-riscv64 qemu-user ;;
+    s390x) need s390x-linux-gnu-gcc gcc-s390x-linux-gnu libc6-dev-s390x-cross; need qemu-s390x qemu-user ;;
+    ppc64le)
+        need powerpc64le-linux-gnu-gcc gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross
+        need qemu-ppc64le qemu-user
+        ;;
+    armhf) need arm-linux-gnueabihf-gcc gcc-arm-linux-gnueabihf libc6-dev-armhf-cross; need qemu-arm qemu-user ;;
+    x86_64)
+        need x86_64-linux-gnu-gcc gcc-x86-64-linux-gnu
+        need qemu-x86_64 qemu-user
+        command -v $newer_qemu >/dev/null || packages+=("qemu-user (>= 8.2)")
+        ;;
+    wasm32)
+        need node nodejs
+        major=$(clang -dumpversion 2>/dev/null | cut -d. -f1)
+        [ -n "$wasm_clang" ] || packages+=(clang lld "libclang-rt-${major:-14}-dev-wasm32")
+        [ -e /usr/lib/wasm32-wasi/libc.a ] || packages+=(wasi-libc)
+        ;;
+    esac
+done
+if [ ${#packages[@]} -gt 0 ]; then
+    mapfile -t packages < <(printf '%s\n' "${packages[@]}" | sort -u)
+    plain=$(printf '%s\n' "${packages[@]}" | grep -v '(' | paste -sd' ')
+    echo "cross.sh: not installed: $(IFS=,; echo "${packages[*]}" | sed 's/,/, /g')" >&2
+    [ -z "$plain" ] || echo "          apt-get install $plain" >&2
+    [[ ${packages[*]} != *'('* ]] || echo "          tools/setup.sh cross   (Debian 12: takes it from its backports)" >&2
+    exit 2
+fi
+
+# ---- Steps ----------------------------------------------------------------------------------------------------------
+
+. test/steps.sh
+
+warnings="-Wall -Wextra -Wpedantic -Werror"
+
+# build_for ARCH NAME CMAKE-ARGS...: what comes after is built in build/cross/NAME for this architecture.
+build_for() {
+    local arch=$1 compiler=
+    name=$2
+    shift 2
+    case $arch in
+    i686) compiler=i686-linux-gnu-gcc ;;
+    armhf) compiler=arm-linux-gnueabihf-gcc ;;
+    ppc64le) compiler=powerpc64le-linux-gnu-gcc ;;
+    wasm32) compiler=$wasm_clang ;;
+    *) compiler=$arch-linux-gnu-gcc ;;
+    esac
+    cmake_args=(-DCMAKE_C_COMPILER="$compiler" -DCMAKE_SYSTEM_PROCESSOR="$arch" -DTEST_LIBCRYPTO=OFF
+        -DCMAKE_CROSSCOMPILING_EMULATOR="$root/test/emulate.sh" -DTEST_FUZZ_SECONDS=2)
+    if [ "$arch" = wasm32 ]; then
+        cmake_args+=(-DCMAKE_SYSTEM_NAME=WASI -DCMAKE_C_COMPILER_TARGET=wasm32-wasi -DCMAKE_SYSROOT=/usr
+            -DCMAKE_EXE_LINKER_FLAGS=-Wl,-z,stack-size=1048576)
+    else
+        cmake_args+=(-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_EXE_LINKER_FLAGS=-static)
+        [ $level = quick ] ||
+            step "$name: freestanding" env CC=$compiler test/freestanding.sh quick "$logs/$name-freestanding"
+    fi
+    cmake_args+=("$@")
+}
+
+# on CPU EXPECTED EMULATOR [CTEST-ARGS]: runs the tests that build_for named. EMULATOR is empty, or a command that runs a
+# program.
+on() {
+    local share=${HASHLOOM_TEST_SHARE:-8}
+    [ -n "$3" ] || [ $level = quick ] || share=${HASHLOOM_TEST_SHARE:-1}
+    HASHLOOM_EXPECT=$2 HASHLOOM_TEST_EMULATOR=$3 HASHLOOM_TEST_SHARE=$share \
+        step "$name, $1: tests$([ "$share" = 1 ] || echo ", 1/$share of the repetitions")" \
+        suite "$name" "-j $JOBS ${4-}" "${cmake_args[@]}"
+}
+
+# The kernels of i686, called by code that aligns the stack to 4 bytes.
+stack_of_4_bytes() {
+    i686-linux-gnu-gcc -O1 -static -mpreferred-stack-boundary=2 -Icore/include test/kernels.c test/test.c \
+        test/reference.c "$logs/i686/core/libhashloom.a" -o "$logs/i686/kernels4" && "$logs/i686/kernels4"
+}
+
+# What each CPU decides: the kernels that are there, and which are chosen.
+detection='-R ^(oracle|kernels|api)$'
+
+for arch in "${archs[@]}"; do
+    case $arch in
+    i686)
+        build_for i686 i686 -DCMAKE_C_FLAGS="$warnings"
+        on "this machine" "${HASHLOOM_EXPECT-scalar,sse2},-gnu" ""
+        step "i686, this machine: kernels called with a stack aligned to 4 bytes" stack_of_4_bytes
+        on "pentium2, without SSE" scalar,-sse2,-gnu "qemu-i386 -cpu pentium2" "$detection"
+        on "pentium3, without SSE2" scalar,-sse2 "qemu-i386 -cpu pentium3" "$detection"
+        on "coreduo, without SSSE3" scalar,sse2,-ssse3,-avx,-sha "qemu-i386 -cpu coreduo" "$detection"
+        ;;
+    aarch64)
+        build_for aarch64 aarch64 -DCMAKE_C_FLAGS="$warnings"
+        on max scalar,gnu "qemu-aarch64 -cpu max"
+        on cortex-a53 scalar,gnu "qemu-aarch64 -cpu cortex-a53" "$detection"
+        ;;
+    x86_64)
+        # Real CPUs, oldest first. Goldmont has the SHA instructions and no AVX.
+        build_for x86_64 x86_64 -DCMAKE_C_FLAGS="$warnings"
+        on "Denverton: SHA without AVX" sse2,ssse3,sha,-avx,-avx2,-avx512 "$newer_qemu -cpu Denverton"
+        on "Opteron_G1: SSE2" gnu,sse2,-ssse3,-avx,-sha "$newer_qemu -cpu Opteron_G1" "$detection"
+        on "Conroe: SSSE3" ssse3,-avx,-sha "$newer_qemu -cpu Conroe" "$detection"
+        on "SandyBridge: AVX" ssse3,avx,-avx2,-sha "$newer_qemu -cpu SandyBridge" "$detection"
+        # qemu 10.0 ends the test of sha1_blocks_avx2 with a segmentation fault at an aligned 32-byte load from the stack,
+        # which the same binary makes without one on real CPUs and under qemu 7.2: the system's own qemu here.
+        on "Haswell: AVX2" avx,avx2,-avx512vl,-avx512,-sha "qemu-x86_64 -cpu Haswell" "$detection"
+        ;;
+    riscv64)
+        build_for riscv64 riscv64 -DCMAKE_C_FLAGS="$warnings"
+        on rv64 scalar,-gnu "qemu-riscv64 -cpu rv64"
+        ;;
+    s390x) # big-endian; vectors since z13
+        build_for s390x s390x -DCMAKE_C_FLAGS="$warnings"
+        on max scalar,-gnu "qemu-s390x -cpu max"
+        build_for s390x s390x-z13 -DCMAKE_C_FLAGS="$warnings -march=z13"
+        on max scalar,gnu "qemu-s390x -cpu max"
+        ;;
+    ppc64le)
+        build_for ppc64le ppc64le -DCMAKE_C_FLAGS="$warnings"
+        on power8 scalar,gnu "qemu-ppc64le -cpu power8"
+        ;;
+    armhf)
+        build_for armhf armhf -DCMAKE_C_FLAGS="$warnings"
+        on cortex-a9 scalar,-gnu "qemu-arm -cpu cortex-a9"
+        ;;
+    wasm32)
+        build_for wasm32 wasm32 -DCMAKE_C_FLAGS="$warnings"
+        on node scalar,-gnu "node --no-warnings $root/test/wasi.mjs"
+        build_for wasm32 wasm32-simd128 -DCMAKE_C_FLAGS="$warnings -msimd128"
+        on node scalar,gnu "node --no-warnings $root/test/wasi.mjs"
+        ;;
+    esac
+done
+
+end_steps "$level: ${archs[*]}"

@@ -1,0 +1,66 @@
+# steps.sh: the steps of c.sh and cross.sh: what each prints, and the counts. Sourced, with $root the repository and $logs
+# a folder for what it builds and says.
+#
+# SPDX-License-Identifier: MIT OR Apache-2.0
+
+mkdir -p "$logs"
+: >"$logs/skipped"
+passed=0 failed=0 skipped=0
+failed_steps=()
+started=$SECONDS
+
+telling='^FAILED: |^  .*not true: |^  \.\.\. and|runtime error: |^SUMMARY: |\*\*\*|[^a-z]error: |fuzz/hash_many: .*: '
+
+# step NAME COMMAND...: one line on success; the output's end on failure. Counts the cases that the output sums up in
+# lines "N passed, N failed, N skipped", and itself if there is none.
+step() {
+    local name=$1 log from=$SECONDS status cases p f s
+    shift
+    log=$logs/$(echo "$name" | tr -c 'a-z0-9\n' -).log
+    printf '%-72s ' "$name"
+    ("$@") >"$log" 2>&1
+    status=$?
+    grep '^skipped: ' "$log" >>"$logs/skipped"
+    read -r p f s cases < <(awk '/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ {p += $1; f += $3; s += $5; n++}
+        END {print p + 0, f + 0, s + 0, n + 0}' "$log")
+    [ "$cases" -gt 0 ] || { [ $status -eq 0 ] && p=1; }
+    [ $status -eq 0 ] || [ "$f" -gt 0 ] || f=1
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    if [ $status -eq 0 ] && [ "$f" -eq 0 ]; then
+        printf 'ok %5s passed%s %3ds\n' "$p" "$([ "$s" -eq 0 ] || echo ", $s skipped")" $((SECONDS - from))
+    else
+        printf 'FAILED %3ds\n' $((SECONDS - from))
+        failed_steps+=("$name")
+        # What the tests and sanitizers say first; or else the end.
+        { grep -E "$telling" "$log" || tail -n 40 "$log"; } | head -n 40 | sed 's/^/    /'
+        echo "    the whole log: ${log#"$root"/}"
+    fi
+}
+
+# suite NAME CTEST-ARGS CMAKE-ARGS...: builds the tests and runs them.
+suite() {
+    local build=$logs/$1 ctest_args=$2
+    shift 2
+    cmake -S "$root/test" -B "$build" "$@" && cmake --build "$build" -j "$JOBS" || return 1
+    # shellcheck disable=SC2086
+    (cd "$build" && ctest $ctest_args)
+    local status=$?
+    # What the tests said. A bad_length test is meant to end in a sanitizer's report.
+    awk '/^[0-9]+\/[0-9]+ Testing: / {meant = /bad_length/}
+        !meant {print}
+        meant && /^Test Passed|^Test Pass Reason/ {print "1 passed, 0 failed, 0 skipped"}
+        meant && /^Test Failed/ {print "FAILED: not caught by AddressSanitizer"; print "0 passed, 1 failed, 0 skipped"}
+        ' "$build/Testing/Temporary/LastTest.log"
+    return $status
+}
+
+# end_steps WHAT: what was skipped, what failed, the sums; the exit status of the script.
+end_steps() {
+    sort -u "$logs/skipped"
+    for name in "${failed_steps[@]}"; do
+        echo "FAILED: $name"
+    done
+    echo "$1, $((SECONDS - started)) s"
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ $failed -eq 0 ]
+}

@@ -1,0 +1,12 @@
+// wasi.mjs: runs a WebAssembly program under node's WASI with all files and variables that node itself has.
+//
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+//   node test/wasi.mjs PROGRAM [ARGUMENT ...]
+import { readFile } from 'node:fs/promises';
+import { WASI } from 'node:wasi';
+
+const args = process.argv.slice(2);
+const wasi = new WASI({ version: 'preview1', args, env: process.env, preopens: { '/': '/' } });
+const module = await WebAssembly.compile(await readFile(args[0]));
+process.exitCode = wasi.start(await WebAssembly.instantiate(module, wasi.getImportObject()));
