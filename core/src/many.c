@@ -206,8 +206,8 @@ enum ending_kind { PADDING_ONLY, ONE_BLOCK, TWO_BLOCKS };
 
 static size_t shape_of(const hl_alg_info *alg, size_t nbytes)
 {
-    /* Up to two blocks with its padding, a message is nothing but an ending: one copy costs less than a call of a kernel
-     * for its first block. A whole block is better off with padding whose schedule is known. */
+    /* Up to two blocks with its padding, a message is nothing but an ending: one copy costs less than a call of a
+     * kernel for its first block. A whole block is better off with padding whose schedule is known. */
     const size_t longest = longest_in_one_block(alg);
     if (nbytes <= longest + alg->block_nbytes && nbytes != alg->block_nbytes)
         return ONE_BLOCK + (nbytes > longest); /* without a branch: lengths about one block would make it guess */
