@@ -9,9 +9,9 @@
  *
  * With -DBENCH_KERNELS_ONLY it knows the second alone and needs no OpenSSL, of which cross compilers have none.
  *
- * Method: both sides run in turn, A B A B, in one process pinned to one CPU, at least 9 rounds after a warm-up; printed is
- * the ratio of the minima, and the least and greatest ratio of the pairs. The machine may be shared: absolute figures
- * drift, ratios hold. Data are random bytes; the digests of both sides are compared after each scenario.
+ * Method: both sides run in turn, A B A B, in one process pinned to one CPU, at least 9 rounds after a warm-up; printed
+ * is the ratio of the minima, and the least and greatest ratio of the pairs. The machine may be shared: absolute
+ * figures drift, ratios hold. Data are random bytes; the digests of both sides are compared after each scenario.
  */
 #define _GNU_SOURCE
 #include <hashloom.h>
@@ -189,13 +189,15 @@ static void compare_all(const hl_alg_info *alg)
         free(m);
         m = lay_out(n, 32, 16);
         a.messages = b.messages = m;
-        compare("the same, 16 bytes off the cache lines", with_hashloom, &a, 32 * 262144.0, with_openssl, &b, 262144, 0);
+        compare("the same, 16 bytes off the cache lines", with_hashloom, &a, 32 * 262144.0, with_openssl, &b, 262144,
+                0);
         free(n), free(m);
         n = equal_lengths(64, 16 << 10);
         m = lay_out(n, 64, 0);
         SIDE(c, m, 64, ours);
         SIDE(d, m, 1, theirs);
-        compare("64 messages of 16 KiB / EVP, one message", with_hashloom, &c, 64 * 16384.0, with_openssl, &d, 16384, 0);
+        compare("64 messages of 16 KiB / EVP, one message", with_hashloom, &c, 64 * 16384.0, with_openssl, &d, 16384,
+                0);
         free(n), free(m);
     }
     { /* tree nodes */

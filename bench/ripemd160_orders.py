@@ -5,9 +5,9 @@ SPDX-License-Identifier: MIT OR Apache-2.0
 
     bench/ripemd160_orders.py [CC ...]          (default: gcc clang)
 
-Writes core/src/alg/ripemd160.lanes.h again with its steps left line first, round by round, and step by step (as it stands
-there), builds the library with each, and runs the three programs in turn, 5 times, on one CPU. Printed is the least time
-of a call that advances all lanes by one block. Exit status: 0, or 1 if something cannot be built or run.
+Writes core/src/alg/ripemd160.lanes.h again with its steps left line first, round by round, and step by step (as it
+stands there), builds the library with each, and runs the three programs in turn, 5 times, on one CPU. Printed is the
+least time of a call that advances all lanes by one block. Exit status: 0, or 1 if something cannot be built or run.
 """
 import os
 import pathlib
@@ -19,8 +19,10 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "ripemd160_orders"
 RUNS = 5
-HALVES = """#define LEFT(a, b, c, d, e, j, fl, rl, sl, fr, rr, sr) HALF(a##l, b##l, c##l, d##l, e##l, fl, XK(0, j, rl), sl)
-#define RIGHT(a, b, c, d, e, j, fl, rl, sl, fr, rr, sr) HALF(a##r, b##r, c##r, d##r, e##r, fr, XK(1, j, rr), sr)
+HALVES = """#define LEFT(a, b, c, d, e, j, fl, rl, sl, fr, rr, sr) \\
+    HALF(a##l, b##l, c##l, d##l, e##l, fl, XK(0, j, rl), sl)
+#define RIGHT(a, b, c, d, e, j, fl, rl, sl, fr, rr, sr) \\
+    HALF(a##r, b##r, c##r, d##r, e##r, fr, XK(1, j, rr), sr)
 """
 
 
@@ -56,14 +58,16 @@ def build(compiler: str, name: str, body: str) -> pathlib.Path:
     shutil.copytree(ROOT / "core", tree / "core", ignore=shutil.ignore_patterns("target"))
     (tree / "core/src/alg/ripemd160.lanes.h").write_text(body)
     sources = [*tree.glob("core/src/*.c"), *tree.glob("core/src/*/*.c"), ROOT / "bench/bench.c"]
-    subprocess.run([compiler, "-O3", "-I", tree / "core/include", *sources, "-lcrypto", "-o", tree / "bench"], check=True)
+    command = [compiler, "-O3", "-I", tree / "core/include", *sources, "-lcrypto", "-o", tree / "bench"]
+    subprocess.run(command, check=True)
     return tree / "bench"
 
 
 def nanoseconds(program: pathlib.Path) -> dict[str, float]:
     """Of the kernels of RIPEMD-160 that this machine can run."""
     text = subprocess.run([program, "kernels"], check=True, capture_output=True, text=True).stdout
-    return {name: float(ns) for name, ns in re.findall(r"^\| ripemd160_blocks_(\S+) *\| *\d+ \| *([\d.]+) \|", text, re.M)}
+    rows = re.findall(r"^\| ripemd160_blocks_(\S+) *\| *\d+ \| *([\d.]+) \|", text, re.M)
+    return {name: float(ns) for name, ns in rows}
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ PIECE_NBYTES = 256 << 10
 
 
 def make_image(path, nbytes):
-    """Random bytes, the same on every machine; written under another name first, so that a half-made one is not used."""
+    """Random bytes, the same on every machine; under another name first, so that a half-made one is not used."""
     generator = random.Random(485)
     with open(path + ".new", "wb") as image:
         for _ in range(nbytes >> 20):
@@ -64,7 +64,8 @@ def run(command, environment):
 
 def available_isas(hashloom, torrent, folder):
     """From the message that an unknown name gives."""
-    done = subprocess.run([hashloom, "--isa", "?", "torrent", "verify", torrent, folder], stderr=subprocess.PIPE, text=True)
+    command = [hashloom, "--isa", "?", "torrent", "verify", torrent, folder]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     return re.findall(r"[a-z0-9_]+", done.stderr.partition("available here:")[2])
 
 
@@ -114,10 +115,13 @@ def main():
         sys.exit("verify.py: openssl and sha1sum do not agree on the image")
 
     ours = least["hashloom torrent verify, 1 thread"]
-    print(f"| {'485 MiB, pieces of 256 KiB, in the page cache, one CPU':<55}| wall s | CPU s | GB/s | times hashloom: wall, CPU |")
+    title = "485 MiB, pieces of 256 KiB, in the page cache, one CPU"
+    print(f"| {title:<55}| wall s | CPU s | GB/s | times hashloom: wall, CPU |")
     print(f"|{'-' * 56}|--------|-------|------|---------------------------|")
     for name, (wall, cpu) in least.items():
-        print(f"| {name:<55}| {wall:6.3f} | {cpu:5.3f} | {IMAGE_NBYTES / wall * 1e-9:4.2f} | {wall / ours[0]:12.2f}, {cpu / ours[1]:5.2f}       |")
+        speed = IMAGE_NBYTES / wall * 1e-9
+        times = f"{wall / ours[0]:12.2f}, {cpu / ours[1]:5.2f}"
+        print(f"| {name:<55}| {wall:6.3f} | {cpu:5.3f} | {speed:4.2f} | {times}       |")
 
 
 if __name__ == "__main__":

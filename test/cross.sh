@@ -9,7 +9,8 @@
 # quick (the default) is i686 and aarch64, all is every one below; ARCH, one or more of them, is those alone. Each line
 # is an architecture with a CPU. Emulation is slow: there, and in quick, HASHLOOM_TEST_SHARE (test.h) has about one of
 # eight repetitions done, unless it is set already; 1 does all. all also proves that the core is freestanding. JOBS says
-# how many compilers or tests run at once. Exit status: 0 all passed, 1 something failed, 2 something needed is not installed, and is named.
+# how many compilers or tests run at once. Exit status: 0 all passed, 1 something failed, 2 something needed is not
+# installed, and is named.
 #
 # Each CPU comes with what it must have, so that a kernel that is silently missing fails, and with a minus what it must
 # not be taken to have. On i686 that is HASHLOOM_EXPECT if it is set: it runs on the machine itself.
@@ -48,7 +49,9 @@ fi
 # clang with its linker for WebAssembly: of one version.
 wasm_clang=
 for version in "" -22 -21 -20 -19 -18 -17 -16 -15 -14; do
-    command -v "clang$version" >/dev/null && command -v "wasm-ld$version" >/dev/null && wasm_clang=clang$version && break
+    command -v "clang$version" >/dev/null && command -v "wasm-ld$version" >/dev/null || continue
+    wasm_clang=clang$version
+    break
 done
 
 packages=()
@@ -85,7 +88,8 @@ if [ ${#packages[@]} -gt 0 ]; then
     plain=$(printf '%s\n' "${packages[@]}" | grep -v '(' | paste -sd' ')
     echo "cross.sh: not installed: $(IFS=,; echo "${packages[*]}" | sed 's/,/, /g')" >&2
     [ -z "$plain" ] || echo "          apt-get install $plain" >&2
-    [[ ${packages[*]} != *'('* ]] || echo "          tools/setup.sh cross   (Debian 12: takes it from its backports)" >&2
+    [[ ${packages[*]} != *'('* ]] ||
+        echo "          tools/setup.sh cross   (Debian 12: takes it from its backports)" >&2
     exit 2
 fi
 
@@ -120,8 +124,8 @@ build_for() {
     cmake_args+=("$@")
 }
 
-# on CPU EXPECTED EMULATOR [CTEST-ARGS]: runs the tests that build_for named. EMULATOR is empty, or a command that runs a
-# program.
+# on CPU EXPECTED EMULATOR [CTEST-ARGS]: runs the tests that build_for named. EMULATOR is empty, or a command that runs
+# a program.
 on() {
     local share=${HASHLOOM_TEST_SHARE:-8}
     [ -n "$3" ] || [ $level = quick ] || share=${HASHLOOM_TEST_SHARE:-1}

@@ -75,7 +75,8 @@ def make_contents(folder):
 def by_transmission(content, out):
     for kib in (16, 32, 256):
         path = out / f"transmission-{kib}-{content.stem}.torrent"
-        command = ["transmission-create", "-s", str(kib), "-c", "a comment", "-t", "udp://t.invalid:1", "-o", path, content]
+        command = ["transmission-create", "-s", str(kib), "-c", "a comment", "-t", "udp://t.invalid:1"]
+        command += ["-o", path, content]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         yield path, None
 
@@ -126,7 +127,8 @@ class Checker:
         self.checks = 0
 
     def verify(self, torrent, path):
-        run = subprocess.run([self.program, "torrent", "verify", torrent, path, "--json"], capture_output=True, check=False)
+        command = [self.program, "torrent", "verify", torrent, path, "--json"]
+        run = subprocess.run(command, capture_output=True, check=False)
         return run.returncode, json.loads(run.stdout) if run.stdout else None, run.stderr.decode()
 
     def expect(self, what, found, expected):

@@ -28,8 +28,8 @@ else
     part "C library on other architectures" test/cross.sh "$level"
     part "format" cargo fmt --all --check
     part "lint" cargo clippy --quiet --workspace --all-targets --locked -- -D warnings
-    part "lint, without bench" cargo clippy --quiet --package hashloom-cli --no-default-features --all-targets --locked \
-        -- -D warnings
+    part "lint, without bench" \
+        cargo clippy --quiet --package hashloom-cli --no-default-features --all-targets --locked -- -D warnings
     part "Rust crates and program" cargo test --quiet --workspace --locked
     part "crate without std" cargo test --quiet --package hashloom --no-default-features --locked
     part "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --locked

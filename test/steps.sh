@@ -1,5 +1,5 @@
-# steps.sh: the steps of c.sh and cross.sh: what each prints, and the counts. Sourced, with $root the repository and $logs
-# a folder for what it builds and says.
+# steps.sh: the steps of c.sh and cross.sh: what each prints, and the counts. Sourced, with $root the repository and
+# $logs a folder for what it builds and says.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 

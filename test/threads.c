@@ -97,8 +97,8 @@ static hl_isas of_several_lanes(void)
     return isas & (0 - isas);
 }
 
-/* One stream at a time while other threads change the choice between one lane and several: a call that chose twice would
- * give its plain state to a kernel of several lanes, which writes beyond it. */
+/* One stream at a time while other threads change the choice between one lane and several: a call that chose twice
+ * would give its plain state to a kernel of several lanes, which writes beyond it. */
 static void *run_stream(void *arg)
 {
     const unsigned thread = (unsigned)(uintptr_t)arg;
@@ -182,7 +182,8 @@ int main(int argc, char **argv)
         if (i == ROUNDS)
             test_case("streams of their own in %d threads, some of which restrict", THREADS);
         else
-            test_case("first call from %d threads, round %d (%s)", THREADS, i, i % 2 ? "many restrict" : "one restricts");
+            test_case("first call from %d threads, round %d (%s)", THREADS, i,
+                      i % 2 ? "many restrict" : "one restricts");
         snprintf(number, sizeof number, "%d", i);
         /* What this program itself runs under, in words between spaces: the system may not know its format. */
         if (getenv("HASHLOOM_TEST_EMULATOR") != NULL)

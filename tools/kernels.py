@@ -113,8 +113,8 @@ def main():
 
     print(f"{report['cpu']}, {report['date']}: {', '.join(report['isas']['available'])}\n")
     print(f"Code and stack in bytes, by {compiler}:")
-    print("of the kernel and, where it has one, of its second for the padding that all lanes share. A call is one block in")
-    print("all lanes; chosen for: the number of messages left to do.")
+    print("of the kernel and, where it has one, of its second for the padding that all lanes share. A call is one")
+    print("block in all lanes; chosen for: the number of messages left to do.")
     if report["compiler"] != compiler:
         print(f"The program is compiled by another: {report['compiler']}.")
     print()

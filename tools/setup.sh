@@ -90,7 +90,8 @@ if [ "$target" = cross ]; then
     # qemu emulates the x86 SHA instructions since version 8.2. Debian 12 has that in its backports: taken from there
     # into the build folder, beside the system's, which stays as it is.
     version=$(qemu-x86_64 --version | sed -n 's/.*version \([0-9.]*\).*/\1/p')
-    if [ "$(printf '%s\n' 8.2 "$version" | sort -V | head -n1)" != 8.2 ] && ! [ -x build/qemu/usr/bin/qemu-x86_64 ]; then
+    older=$(printf '%s\n' 8.2 "$version" | sort -V | head -n1)
+    if [ "$older" != 8.2 ] && ! [ -x build/qemu/usr/bin/qemu-x86_64 ]; then
         if ! grep -q '^VERSION_CODENAME=bookworm' /etc/os-release; then
             echo "setup.sh: qemu-user 8.2 or later is needed, $version is installed" >&2
             exit 2

@@ -77,9 +77,10 @@ int main(void)
     for (size_t i = 0; i < hl_kernel_count(); i++) {
         const hl_kernel *kernel = hl_kernel_at(i);
         const int here = (kernel->isas & hl_isas_available()) != 0;
-        printf("%-26s %2u messages at once  %s%s%s\n", kernel->name, kernel->nlanes, here ? "here" : "not here",
-               kernel == hl_kernel_chosen(HL_SHA1, 1) || kernel == hl_kernel_chosen(HL_SHA256, 1) ? ", for one message" : "",
-               kernel == hl_kernel_chosen(HL_SHA1, 1000) || kernel == hl_kernel_chosen(HL_SHA256, 1000) ? ", for many" : "");
+        const int for_one = kernel == hl_kernel_chosen(HL_SHA1, 1) || kernel == hl_kernel_chosen(HL_SHA256, 1);
+        const int for_many = kernel == hl_kernel_chosen(HL_SHA1, 1000) || kernel == hl_kernel_chosen(HL_SHA256, 1000);
+        printf("%-34s %2u messages at once  %s%s%s\n", kernel->name, kernel->nlanes, here ? "here" : "not here",
+               for_one ? ", for one message" : "", for_many ? ", for many" : "");
         if (here && kernel->body == HL_BODY_SHA256) /* one kernel by hand, for tests and benchmarks */
             CHECK(hl_hash_many_with(kernel, HL_SHA256, words, 3, digests));
     }

@@ -32,8 +32,8 @@
 #endif
 
 /* Whether the compiler's vector types become vectors on every CPU that this build is for. On plain words they lose:
- * four lanes in general registers spill (i686, gcc 12.2: SHA-1 0.86 of scalar, SHA-256 0.84, SHA-512 0.24, and 56 KiB of
- * stack). 32-bit Arm has them, but gcc 12.2 spills those of 64-bit words alike: 40 KiB of stack. */
+ * four lanes in general registers spill (i686, gcc 12.2: SHA-1 0.86 of scalar, SHA-256 0.84, SHA-512 0.24, and 56 KiB
+ * of stack). 32-bit Arm has them, but gcc 12.2 spills those of 64-bit words alike: 40 KiB of stack. */
 #if defined(__SSE2__) || (defined(__aarch64__) && defined(__ARM_NEON)) || defined(__VX__) || defined(__VSX__) || \
     defined(__wasm_simd128__)
 #  define HLI_VECTORS 1

@@ -15,10 +15,6 @@
 #  define EACH_MESSAGE(l) UNROLLED(4) for (unsigned l = 0; l < N; l++)
 #endif
 
-/* Makes the compiler see the pointer as another one in each turn of the loop that this stands in. It then loads
- * constants where they are used; else it loads them all before the loop, and has to keep most of them on the stack. */
-#define NEW_POINTER(p) __asm__ volatile("" : "+r"(p))
-
 /* The kernel `name`: the body with these arguments before the kernel's own. `target`: its attributes. */
 #define INSTANCE(target, name, body, ...) \
     target void name(void *state, const uint8_t *const msg[], size_t nblocks) \

@@ -21,6 +21,10 @@
 #  define HLI_ANY_STACK
 #endif
 
+/* Makes the compiler see the pointer as another one in each turn of the loop that this stands in. It then loads
+ * constants where they are used; else it loads them all before the loop, and has to keep most of them on the stack. */
+#define HLI_NEW_POINTER(p) __asm__ volatile("" : "+r"(p))
+
 #define BODY(body, name) HLI_HIDDEN void name##_schedule_scalar(const uint8_t block[], void *schedule);
 #define LANES(body, name, isa, nlanes, intel, amd) \
     HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn name##_blocks_##isa; \

@@ -21,8 +21,8 @@
         c = lv32_rol(c, 10); \
     } while (0)
 
-/* A step of the left line (message word rl, rotation sl) and one of the right. XK(side, j, t): the word and the constant
- * of round j, from what the including function has. */
+/* A step of the left line (message word rl, rotation sl) and one of the right. XK(side, j, t): the word and the
+ * constant of round j, from what the including function has. */
 #define STEP(a, b, c, d, e, j, fl, rl, sl, fr, rr, sr) \
     HALF(a##l, b##l, c##l, d##l, e##l, fl, XK(0, j, rl), sl); \
     HALF(a##r, b##r, c##r, d##r, e##r, fr, XK(1, j, rr), sr)

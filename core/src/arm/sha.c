@@ -52,7 +52,7 @@ SHA_FN void sha256_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[
         uint32x4_t w[3][4], abcd0[3], efgh0[3];
         const uint32_t *constants = hli_sha256_k;
 
-        NEW_POINTER(constants);
+        HLI_NEW_POINTER(constants);
         EACH_MESSAGE(l) {
             abcd0[l] = abcd[l];
             efgh0[l] = efgh[l];

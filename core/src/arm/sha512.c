@@ -45,7 +45,7 @@ SHA_FN void sha512_blocks_sha(unsigned N, uint64_t *s, const uint8_t *const msg[
         uint64x2_t v[2][4], w[2][8];
         const uint64_t *constants = hli_sha512_k;
 
-        NEW_POINTER(constants);
+        HLI_NEW_POINTER(constants);
         EACH_MESSAGE(l) {
             UNROLLED(4)
             for (unsigned i = 0; i < 4; i++)

@@ -1,5 +1,5 @@
-/* lanes/avx.h: the vocabulary of AVX: the operations of SSSE3 on the same registers, in a form that names its destination,
- * which saves the copies. (Integers in 256-bit registers come with AVX2.)
+/* lanes/avx.h: the vocabulary of AVX: the operations of SSSE3 on the same registers, in a form that names its
+ * destination, which saves the copies. (Integers in 256-bit registers come with AVX2.)
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

@@ -101,9 +101,9 @@ LV_FN void lv64_load_block(lv64 w[16], const uint8_t *const msg[], size_t offset
         w[i] = _mm512_shuffle_epi8(w[i], swap);
 }
 
-/* A splat is part of an addition here, if it is from memory. Left to themselves, compilers splat all constants before the
- * first block, onto 4 KiB of stack. */
-#define LV_RELOAD(pointer) __asm__ volatile("" : "+r"(pointer))
+/* A splat is part of an addition here, if it is from memory. Left to themselves, compilers splat all constants before
+ * the first block, onto 4 KiB of stack. */
+#define LV_RELOAD(pointer) HLI_NEW_POINTER(pointer)
 
 /* A block put in order bit by bit while another is hashed: shuffles all go to one port, and in one heap they keep the
  * other waiting (80 of SHA-1's 837 operations). What is stored a quarter register at a time needs only half of them. */

@@ -19,7 +19,7 @@
  *                                   byte order that the literal says
  *   lv64_...                        the same on 64-bit words, without xor and orn_xor
  *
- * It may define LV_RELOAD(pointer), for what is not to be kept in registers or on the stack from block to block.
+ * It may define LV_RELOAD(pointer) as HLI_NEW_POINTER: the round constants are then loaded where they are used.
  * It may define LV_STAGES to 1 and load all blocks but the first in four parts, while the one before is hashed:
  *   lv32_staging                    room for a block of every lane
  *   lv32_stage(staging, msg, offset, part, big_endian)
@@ -54,10 +54,11 @@ typedef struct {
 #  define lv64_staged(w, staging)                            ((void)(staging))
 #endif
 
-/* name##_blocks from name##_block(state, msg, offset, staging, more), which hashes the block at `offset`, staged or not,
- * and stages the next if there is one more. The last block is written out once more, without stages: to short messages it
- * is the only one. */
-#define LV_BLOCK_ARGS(lv) void *state, const uint8_t *const msg[], size_t offset, LV_PASTE(lv, staging) *staging, int more
+/* name##_blocks from name##_block(state, msg, offset, staging, more), which hashes the block at `offset`, staged or
+ * not, and stages the next if there is one more. The last block is written out once more, without stages: to short
+ * messages it is the only one. */
+#define LV_BLOCK_ARGS(lv) \
+    void *state, const uint8_t *const msg[], size_t offset, LV_PASTE(lv, staging) *staging, int more
 #define LV_BLOCKS(lv, name, block_nbytes) \
     LV_KERNEL void LV_NAME(LV_PASTE(name, blocks))(void *state, const uint8_t *const msg[], size_t nblocks) \
     { \

@@ -1,5 +1,5 @@
-/* pshufb.inc.h: what a shuffle of bytes does better than shifts in 128-bit registers: byte swaps, and rotations by whole
- * bytes, one operation instead of three.
+/* pshufb.inc.h: what a shuffle of bytes does better than shifts in 128-bit registers: byte swaps, and rotations by
+ * whole bytes, one operation instead of three.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *

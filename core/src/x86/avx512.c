@@ -20,8 +20,8 @@ EDGE_FN __mmask64 lowest(size_t n)
 #  endif
 }
 
-/* The last `nchunks` (a literal) times 64 bytes of one message: the rest by a load that touches nothing behind it, the one
- * bit and the length in the register, one store. (Several stores of parts would hold up the kernel's load of the whole.) */
+/* The last `nchunks` (a literal) times 64 bytes of one message: the rest by a load that touches nothing behind it, the
+ * one bit and the length in the register, one store. (Stores of parts would hold up the kernel's load of the whole.) */
 EDGE_FN void pad_chunks(unsigned nchunks, int length_is_128_bits, int big_endian, const uint8_t *data, size_t nrest,
                         uint64_t nbytes, uint8_t *out)
 {

@@ -21,7 +21,9 @@
 /* Unaligned: the state of one lane is aligned to its words. */
 PAIRS_FN __m128i load_pair(const uint64_t *low, const uint64_t *high)
 {
-    return _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(_mm_loadl_epi64((const __m128i *)low)), (const double *)high));
+    const __m128d half = _mm_castsi128_pd(_mm_loadl_epi64((const __m128i *)low));
+
+    return _mm_castpd_si128(_mm_loadh_pd(half, (const double *)high));
 }
 
 PAIRS_FN void add_pair(uint64_t *low, uint64_t *high, __m128i x)
@@ -41,7 +43,8 @@ PAIRS_FN __m128i between(__m128i x, __m128i y)
 /* T1 = h + Sigma1(e) + Ch(e, f, g) + K + W and T2 = Sigma0(a) + Maj(a, b, c); [d|h] becomes [T2 + T1|T1 + d]. */
 #define ROUND(t, ae, bf, cg, dh) \
     do { \
-        const __m128i t2_t1 = _mm_add_epi64(_mm_add_epi64(low_plus(dh, wk + (t)), maj_ch(ae, bf, cg)), big_sigmas(ae)); \
+        const __m128i t2_t1 = \
+            _mm_add_epi64(_mm_add_epi64(low_plus(dh, wk + (t)), maj_ch(ae, bf, cg)), big_sigmas(ae)); \
         dh = _mm_add_epi64(t2_t1, between(dh, t2_t1)); \
     } while (0)
 

@@ -13,12 +13,13 @@
 #  define PAIRS_FN     LV_FN
 #  define PAIRS_NAME   sha512_blocks_sse2_x1
 
-/* Two rotations of one word by one shift: with a word's halves as high:low and low:high, the lower 32 bits of both shifted
- * right by n < 32 are the halves of its rotation by n, or, exchanged, by n + 32. So the six rotations are six shifts and
- * not twelve, and the shuffles that end them bring a's and e's together. */
+/* Two rotations of one word by one shift: with a word's halves as high:low and low:high, the lower 32 bits of both
+ * shifted right by n < 32 are the halves of its rotation by n, or, exchanged, by n + 32. So the six rotations are six
+ * shifts and not twelve, and the shuffles that end them bring a's and e's together. */
 PAIRS_FN __m128i big_sigmas(__m128i ae)
 {
-    const __m128i a = _mm_shuffle_epi32(ae, _MM_SHUFFLE(2, 3, 3, 2)), e = _mm_shuffle_epi32(ae, _MM_SHUFFLE(0, 1, 1, 0));
+    const __m128i a = _mm_shuffle_epi32(ae, _MM_SHUFFLE(2, 3, 3, 2));
+    const __m128i e = _mm_shuffle_epi32(ae, _MM_SHUFFLE(0, 1, 1, 0));
     const __m128 a28 = _mm_castsi128_ps(_mm_srli_epi64(a, 28));
     const __m128 e14_18 = _mm_castsi128_ps(_mm_xor_si128(_mm_srli_epi64(e, 14), _mm_srli_epi64(e, 18)));
     const __m128 a34_39 = _mm_castsi128_ps(_mm_xor_si128(_mm_srli_epi64(a, 34 - 32), _mm_srli_epi64(a, 39 - 32)));
