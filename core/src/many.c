@@ -369,32 +369,40 @@ static void run(const hl_alg_info *alg, const struct hli_plan *plan, struct run_
     }
 }
 
-/* Does the endings, those of one block first, and writes the digests. */
+/* Does the endings, those of one block first, with full lanes as long as there are enough, and writes the digests. */
 static void finish(const hl_alg_info *alg, const struct hli_plan *plan, const struct ending *const endings[],
                    size_t n)
 {
-    struct tails tails;
-    struct run_item items[LANES];
-    const struct ending *batch[LANES];
     const struct hli_edges edges = choose_edges(plan);
-    const size_t nfull = sizeof tails / (2 * alg->block_nbytes);
+    union lane_states states;
+    struct tails tails;
+    const uint8_t *msg[LANES];
+    uint8_t *digests[LANES];
 
     for (unsigned nblocks = 1; nblocks <= 2; nblocks++) {
-        size_t nbatch = 0;
-        for (size_t i = 0; i <= n; i++) {
-            if (i < n && ending_nblocks(alg, endings[i]->nrest) == nblocks) {
+        size_t left = 0;
+        for (size_t i = 0; i < n; i++)
+            left += ending_nblocks(alg, endings[i]->nrest) == nblocks;
+        for (size_t i = 0; left > 0;) {
+            const hl_kernel *kernel = choose(plan, left);
+            const unsigned nlanes = kernel->nlanes, nstep = left < nlanes ? (unsigned)left : nlanes;
+            for (unsigned l = 0; l < nstep; i++) {
                 const struct ending *e = endings[i];
-                uint8_t *tail = tail_of(alg, &tails, nbatch);
+                if (ending_nblocks(alg, e->nrest) != nblocks)
+                    continue;
+                uint8_t *tail = tail_of(alg, &tails, l);
                 edges.pad(alg, nblocks, &e->rest, &e->nrest, e->nbytes - e->nrest, 1, tail);
-                items[nbatch] = (struct run_item){e->state, tail, nblocks};
-                batch[nbatch++] = e;
+                load_lane(alg, &states, nlanes, l, e->state);
+                digests[l] = e->digest;
+                msg[l++] = tail;
             }
-            if (nbatch == nfull || (i == n && nbatch > 0)) {
-                run(alg, plan, items, nbatch, 0);
-                for (size_t j = 0; j < nbatch; j++)
-                    write_digest(alg, batch[j]->state, 1, 0, batch[j]->digest);
-                nbatch = 0;
+            for (unsigned l = nstep; l < nlanes; l++) { /* those that have no message work on another's */
+                load_lane(alg, &states, nlanes, l, alg->iv);
+                msg[l] = msg[0];
             }
+            kernel->blocks(&states, msg, nblocks);
+            edges.digests(alg, &states, nlanes, nstep, digests);
+            left -= nstep;
         }
     }
 }
