@@ -482,10 +482,11 @@ struct step_memory {
     uint64_t schedule[80];                    /* and its message schedule */
 };
 
-/* Hashes batch[first .. first + n - 1], n <= kernel->nlanes, all of one shape. Not inlined, so that its stack is not held
- * while the window runs. */
-static __attribute__((noinline)) void hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, const struct hli_edges *edges,
-                         struct step_memory *memory, const struct batch *batch, size_t first, unsigned n)
+/* Hashes batch[first .. first + n - 1], n <= kernel->nlanes, all of one shape. Not inlined, so that its stack is not
+ * held while the window runs. */
+static __attribute__((noinline)) void
+hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, const struct hli_edges *edges,
+             struct step_memory *memory, const struct batch *batch, size_t first, unsigned n)
 {
     const unsigned nlanes = kernel->nlanes;
     const size_t shape = batch->shapes[first], nblocks = shape >> 2, nwhole = nblocks << block_shift(alg);
