@@ -131,7 +131,7 @@ on() {
     [ -n "$3" ] || [ $level = quick ] || share=${HASHLOOM_TEST_SHARE:-1}
     HASHLOOM_EXPECT=$2 HASHLOOM_TEST_EMULATOR=$3 HASHLOOM_TEST_SHARE=$share \
         step "$name, $1: tests$([ "$share" = 1 ] || echo ", 1/$share of the repetitions")" \
-        suite "$name" "-j $JOBS ${4-}" "${cmake_args[@]}"
+        suite "$name" "${4-}" "${cmake_args[@]}"
 }
 
 # The kernels of i686, called by code that aligns the stack to 4 bytes.

@@ -34,10 +34,8 @@ all_flags=("-O2 -fPIC" "-O2 -ffreestanding")
 for flags in "${all_flags[@]}"; do
     rm -f "$build"/*.o
     for file in "$core"/src/*.c "$core"/src/*/*.c; do
-        # shellcheck disable=SC2086
-        $CC $flags $plain -std=c11 -I"$core/include" -c "$file" \
-            -o "$build/$(basename "$(dirname "$file")")-$(basename "$file" .c).o"
-    done
+        printf '%s\0' "$file" -o "$build/$(basename "$(dirname "$file")")-$(basename "$file" .c).o"
+    done | xargs -0 -n 3 -P "$jobs" $CC $flags $plain -std=c11 -I"$core/include" -c
     # Not by ld: the compiler knows which one and for what target.
     $CC -r -nostdlib -o "$build/core.o" "$build"/*-*.o
 

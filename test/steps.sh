@@ -43,7 +43,7 @@ suite() {
     shift 2
     cmake -S "$root/test" -B "$build" "$@" && cmake --build "$build" -j "$JOBS" || return 1
     # shellcheck disable=SC2086
-    (cd "$build" && ctest $ctest_args)
+    (cd "$build" && ctest -j "$JOBS" $ctest_args)
     local status=$?
     # What the tests said. A bad_length test is meant to end in a sanitizer's report.
     awk '/^[0-9]+\/[0-9]+ Testing: / {meant = /bad_length/}

@@ -37,9 +37,10 @@ int test_end(void); /* what main returns */
 extern int test_all; /* --all: also what takes minutes */
 
 /* HASHLOOM_TEST_SHARE=N: about one N-th of the repetitions, and giants of one N-th of the length, for emulators, which
- * are 10 to 50 times slower. Every kernel, call and length is still run; the program says that it was reduced. */
-size_t share_of(size_t n);                /* n / N, at least 1 */
-int in_share(size_t i);                   /* whether repetition i is among them: every N-th */
+ * are 10 to 50 times slower, and for sanitizers. Every kernel, call and length is still run; the program says that it
+ * was reduced. */
+size_t share_of(size_t n); /* n / N, at least 1 */
+int in_share(size_t i);    /* whether repetition i is among them: every N-th */
 
 /* Ends the case before it and begins one. */
 void test_case(const char *format, ...) PRINTF_LIKE(1, 2);
