@@ -72,30 +72,36 @@ LV_FN void lv32_load_block(lv32 w[16], const uint8_t *const msg[], size_t offset
         w[i] = _mm512_shuffle_epi8(w[i], swap);
 }
 
-/* Two 8 x 8 transpositions of 64-bit words, half a block each: pairs of words, then 128-bit quarters in two steps. */
+/* An 8 x 8 transposition of 64-bit words: pairs of words, then 128-bit quarters in two steps. */
+LV_FN void transpose64(__m512i r[8])
+{
+    __m512i t[8];
+
+    for (unsigned i = 0; i < 8; i += 2) { /* quarter q of t[i + j] = word 2 q + j of rows i, i + 1 */
+        t[i] = _mm512_unpacklo_epi64(r[i], r[i + 1]);
+        t[i + 1] = _mm512_unpackhi_epi64(r[i], r[i + 1]);
+    }
+    for (unsigned j = 0; j < 2; j++) {
+        const __m512i low_front = _mm512_shuffle_i64x2(t[j], t[j + 2], 0x44);
+        const __m512i high_front = _mm512_shuffle_i64x2(t[j], t[j + 2], 0xee);
+        const __m512i low_back = _mm512_shuffle_i64x2(t[j + 4], t[j + 6], 0x44);
+        const __m512i high_back = _mm512_shuffle_i64x2(t[j + 4], t[j + 6], 0xee);
+        r[j + 0] = _mm512_shuffle_i64x2(low_front, low_back, 0x88);
+        r[j + 2] = _mm512_shuffle_i64x2(low_front, low_back, 0xdd);
+        r[j + 4] = _mm512_shuffle_i64x2(high_front, high_back, 0x88);
+        r[j + 6] = _mm512_shuffle_i64x2(high_front, high_back, 0xdd);
+    }
+}
+
 LV_FN void lv64_load_block(lv64 w[16], const uint8_t *const msg[], size_t offset, int big_endian)
 {
     const __m512i swap = _mm512_broadcast_i32x4(
         _mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8));
 
     for (unsigned half = 0; half < 16; half += 8) {
-        __m512i r[8], t[8];
         for (unsigned i = 0; i < 8; i++)
-            r[i] = _mm512_loadu_si512(msg[i] + offset + 8 * half);
-        for (unsigned i = 0; i < 8; i += 2) { /* quarter q of t[i + j] = word 2 q + j of messages i, i + 1 */
-            t[i] = _mm512_unpacklo_epi64(r[i], r[i + 1]);
-            t[i + 1] = _mm512_unpackhi_epi64(r[i], r[i + 1]);
-        }
-        for (unsigned j = 0; j < 2; j++) {
-            const __m512i low_front = _mm512_shuffle_i64x2(t[j], t[j + 2], 0x44);
-            const __m512i high_front = _mm512_shuffle_i64x2(t[j], t[j + 2], 0xee);
-            const __m512i low_back = _mm512_shuffle_i64x2(t[j + 4], t[j + 6], 0x44);
-            const __m512i high_back = _mm512_shuffle_i64x2(t[j + 4], t[j + 6], 0xee);
-            w[half + j + 0] = _mm512_shuffle_i64x2(low_front, low_back, 0x88);
-            w[half + j + 2] = _mm512_shuffle_i64x2(low_front, low_back, 0xdd);
-            w[half + j + 4] = _mm512_shuffle_i64x2(high_front, high_back, 0x88);
-            w[half + j + 6] = _mm512_shuffle_i64x2(high_front, high_back, 0xdd);
-        }
+            w[half + i] = _mm512_loadu_si512(msg[i] + offset + 8 * half);
+        transpose64(w + half);
     }
     for (unsigned i = 0; big_endian && i < 16; i++)
         w[i] = _mm512_shuffle_epi8(w[i], swap);

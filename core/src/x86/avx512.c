@@ -89,20 +89,7 @@ EDGE_TARGET void hli_digests_avx512(const hl_alg_info *alg, const void *states, 
     }
     if (alg->word_nbytes == 8) {
         const __mmask64 bytes = lowest(alg->digest_nbytes);
-        for (unsigned i = 0; i < 8; i += 2) { /* quarter q of t[i + j] = words i, i + 1 of lane 2 q + j */
-            t[i] = _mm512_unpacklo_epi64(r[i], r[i + 1]);
-            t[i + 1] = _mm512_unpackhi_epi64(r[i], r[i + 1]);
-        }
-        for (unsigned j = 0; j < 2; j++) {
-            const __m512i front_low = _mm512_shuffle_i64x2(t[j], t[j + 2], 0x44);
-            const __m512i front_high = _mm512_shuffle_i64x2(t[j], t[j + 2], 0xee);
-            const __m512i back_low = _mm512_shuffle_i64x2(t[j + 4], t[j + 6], 0x44);
-            const __m512i back_high = _mm512_shuffle_i64x2(t[j + 4], t[j + 6], 0xee);
-            r[j + 0] = _mm512_shuffle_i64x2(front_low, back_low, 0x88);
-            r[j + 2] = _mm512_shuffle_i64x2(front_low, back_low, 0xdd);
-            r[j + 4] = _mm512_shuffle_i64x2(front_high, back_high, 0x88);
-            r[j + 6] = _mm512_shuffle_i64x2(front_high, back_high, 0xdd);
-        }
+        transpose64(r);
 #  pragma GCC unroll 8
         for (unsigned l = 0; l < 8; l++)
             if (l < n)

@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use hashloom::Algorithm;
 
 #[cfg(feature = "bench")]
-use crate::bench::Size;
+use crate::size::Size;
 use crate::timing::Effort;
 
 /// Hash many things at once.

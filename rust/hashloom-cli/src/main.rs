@@ -14,6 +14,8 @@ mod machine;
 mod map;
 mod output;
 mod progress;
+#[cfg(feature = "bench")]
+mod size;
 mod style;
 mod summary;
 mod table;

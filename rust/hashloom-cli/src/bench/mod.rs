@@ -5,7 +5,6 @@
 mod chart;
 mod openssl;
 mod peers;
-mod size;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -18,13 +17,13 @@ use serde::Serialize;
 use crate::args::Bench;
 use crate::json::hex;
 use crate::progress::Bar;
+use crate::size::Size;
 use crate::table::{Align, Look, Table};
 use crate::timing::{self, Effort, Work};
 use crate::units::{bytes, plural};
 use crate::{machine, output, style};
 
 use peers::Peers;
-pub use size::Size;
 
 /// Many messages are of so many bytes together, if that is neither more than [`MANY_MAX`] nor too few for the lanes:
 /// they stay in the second cache, so that what is compared is the hashing.
