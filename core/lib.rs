@@ -157,8 +157,8 @@ pub type hl_isas = u32;
 /// (at most 64). `msg` is `nlanes` pointers, each to `nblocks * block_nbytes` readable bytes of any alignment.
 pub type hl_blocks_fn = unsafe extern "C" fn(state: *mut c_void, msg: *const *const u8, nblocks: usize);
 
-/// Advances all lanes by one block that they share, of which the message schedule is given: word `t`, of the state's word
-/// size, is `W[t] + K[t]` (of RIPEMD-160 as `hashloom.h` orders it).
+/// Advances all lanes by one block that they share, of which the message schedule is given: word `t`, of the state's
+/// word size, is `W[t] + K[t]` (of RIPEMD-160 as `hashloom.h` orders it).
 pub type hl_scheduled_fn = unsafe extern "C" fn(state: *mut c_void, schedule: *const c_void);
 
 /// One implementation of one block function for one instruction set.

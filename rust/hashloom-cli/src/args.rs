@@ -14,7 +14,8 @@ use crate::timing::Effort;
 
 /// Hash many things at once.
 ///
-/// One SHA-1 or SHA-256 keeps a modern CPU mostly idle. hashloom hashes 4, 8 or 16 messages side by side, on every core.
+/// One SHA-1 or SHA-256 keeps a modern CPU mostly idle. hashloom hashes 4, 8 or 16 messages side by side, on every
+/// core.
 #[derive(Debug, Parser)]
 #[command(name = "hashloom", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 pub struct Arguments {
@@ -49,8 +50,8 @@ pub enum TorrentCommand {
 
 /// Check files on disk against a torrent.
 ///
-/// Reads every piece, compares its SHA-1 with the torrent's, and says which pieces are right, missing or bad. Nothing on
-/// disk is changed but the FILE of --bitfield. Torrents of version 1 are checked; version 2 and hybrid ones are not
+/// Reads every piece, compares its SHA-1 with the torrent's, and says which pieces are right, missing or bad. Nothing
+/// on disk is changed but the FILE of --bitfield. Torrents of version 1 are checked; version 2 and hybrid ones are not
 /// supported yet.
 #[derive(Debug, Args)]
 pub struct Verify {

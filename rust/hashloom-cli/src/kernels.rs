@@ -220,8 +220,8 @@ impl Row {
 
 /// The runs of numbers of messages for which `is_chosen` holds.
 ///
-/// The choice is the same for all numbers beyond those that fill the lanes of some kernel; it is asked for twice as many
-/// and for the greatest.
+/// The choice is the same for all numbers beyond those that fill the lanes of some kernel; it is asked for twice as
+/// many and for the greatest.
 fn runs(is_chosen: impl Fn(usize) -> bool) -> Vec<Run> {
     let asked = 2 * lib::kernels().map(|kernel| kernel.lanes()).max().unwrap_or(1);
     let mut runs: Vec<Run> = Vec::new();

@@ -42,7 +42,8 @@ fn main() -> ExitCode {
     match run(&arguments) {
         Ok(status) => ExitCode::from(status),
         Err(message) => {
-            // Not eprintln!, which panics where standard error is full or nobody reads it: the exit status must still tell.
+            // Not eprintln!, which panics where standard error is full or nobody reads it: the exit status must still
+            // tell.
             let _ = writeln!(io::stderr(), "{} {message}", style::error("error:"));
             ExitCode::from(EXIT_ERROR)
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What the program writes: standard output, and files by writing another one and renaming it: there is never half of one.
+//! What the program writes: standard output, and files by writing another one and renaming it: there is never half of
+//! one.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};

@@ -36,8 +36,8 @@ pub fn race(works: &mut [Work<'_>], effort: &Effort, mut tick: impl FnMut()) -> 
     let mut least = vec![f64::INFINITY; works.len()];
     for _ in 0..effort.rounds {
         for ((work, &repeats), least) in works.iter_mut().zip(&repeats).zip(&mut least) {
-            // Not counted: the one before has left its own code and data in the first caches. What is too long to be done
-            // twice in its time does not notice.
+            // Not counted: the one before has left its own code and data in the first caches. What is too long to be
+            // done twice in its time does not notice.
             if repeats > 1 {
                 work();
             }

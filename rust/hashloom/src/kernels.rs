@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The implementations in this build, and the choice among them: for tests, benchmarks and finding faults.
 //!
-//! A *kernel* is one block function (that of SHA-1, of SHA-224 and SHA-256) for one instruction set, advancing a fixed number of
-//! messages. The fastest that the CPU has for the number of messages at hand is chosen without any call to this module;
-//! every kernel gives the same digests.
+//! A *kernel* is one block function (that of SHA-1, of SHA-224 and SHA-256) for one instruction set, advancing a fixed
+//! number of messages. The fastest that the CPU has for the number of messages at hand is chosen without any call to
+//! this module; every kernel gives the same digests.
 //!
 //! Instruction sets have the names `scalar`, `gnu`, `sse2`, `avx2`, `avx512`, `sha`, … everywhere: here, in the C
 //! library, in the program and in its environment variable.
@@ -239,8 +239,8 @@ pub fn restrict(isas: IsaSet) -> Result<(), RestrictError> {
     restrict_keeping(isas, Algorithm::ALL)
 }
 
-/// As [`restrict`], but only this algorithm has to be left with a kernel: for `sha`, which has kernels of SHA-1, SHA-224
-/// and SHA-256 and of no other.
+/// As [`restrict`], but only this algorithm has to be left with a kernel: for `sha`, which has kernels of SHA-1,
+/// SHA-224 and SHA-256 and of no other.
 ///
 /// Until it is taken back, hashing with an algorithm that is left without a kernel panics.
 ///
@@ -281,7 +281,8 @@ fn restrict_keeping(isas: IsaSet, algorithms: &[Algorithm]) -> Result<(), Restri
     }
 }
 
-/// Takes the restriction of [`restrict`] or [`restrict_for`] back: from now on, all available instruction sets may be chosen.
+/// Takes the restriction of [`restrict`] or [`restrict_for`] back: from now on, all available instruction sets may be
+/// chosen.
 ///
 /// ```
 /// use hashloom::kernels::{IsaSet, unrestrict};

@@ -3,8 +3,8 @@
 //!
 //! One SHA-1 or SHA-2 is a serial chain of steps, in which a wide CPU stands mostly idle. This crate puts message *i*
 //! into lane *i* of a SIMD register, so that one instruction advances up to 16 messages, and chooses at run time the
-//! fastest kernel that the CPU has for the number of messages at hand. Every digest is the standard one. There are SHA-1,
-//! SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224, SHA-512/256 and RIPEMD-160: see [`Algorithm`].
+//! fastest kernel that the CPU has for the number of messages at hand. Every digest is the standard one. There are
+//! SHA-1, SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224, SHA-512/256 and RIPEMD-160: see [`Algorithm`].
 //!
 //! ```
 //! use hashloom::{Algorithm, hash_many};
@@ -28,8 +28,9 @@
 //! | which kernels there are, and a choice among them | [`kernels`] |
 //!
 //! What holds for every function of the table: lengths are in bytes; zero is a length like any other; nothing is
-//! allocated (but see [`hash_many`]), no file or environment variable is read; all of it may be called from any number of
-//! threads at once. A message may have up to 2<sup>61</sup> − 1 bytes; one longer, which takes years to hash, is a panic.
+//! allocated (but see [`hash_many`]), no file or environment variable is read; all of it may be called from any number
+//! of threads at once. A message may have up to 2<sup>61</sup> − 1 bytes; one longer, which takes years to hash, is a
+//! panic.
 //!
 //! `Sha256::digest_many` has the shape that the RustCrypto traits discuss for hashing many messages
 //! ([RustCrypto/traits#2478](https://github.com/RustCrypto/traits/issues/2478)): a slice of messages, a slice of

@@ -95,7 +95,8 @@ digest::buffer_fixed!(
 );
 
 digest::buffer_fixed!(
-    /// SHA-512/224 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha512_224`, as [`Sha256`] is for its own.
+    /// SHA-512/224 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha512_224`, as [`Sha256`] is for its
+    /// own.
     ///
     /// The standard is FIPS 180-4 section 6.6.
     ///
@@ -111,7 +112,8 @@ digest::buffer_fixed!(
 );
 
 digest::buffer_fixed!(
-    /// SHA-512/256 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha512_256`, as [`Sha256`] is for its own.
+    /// SHA-512/256 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha512_256`, as [`Sha256`] is for its
+    /// own.
     ///
     /// The standard is FIPS 180-4 section 6.7.
     ///
@@ -127,7 +129,8 @@ digest::buffer_fixed!(
 );
 
 digest::buffer_fixed!(
-    /// RIPEMD-160 with the traits of the [`digest`] crate, a drop-in for `ripemd::Ripemd160`, as [`Sha256`] is for its own.
+    /// RIPEMD-160 with the traits of the [`digest`] crate, a drop-in for `ripemd::Ripemd160`, as [`Sha256`] is for its
+    /// own.
     ///
     /// For existing formats. By Dobbertin, Bosselaers and Preneel, 1996; ISO/IEC 10118-3.
     ///

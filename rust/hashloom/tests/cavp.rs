@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! NIST's CAVP vectors for SHA-1 and SHA-2 (byte-oriented short, long and Monte Carlo) and the authors' for RIPEMD-160,
-//! on every kernel and through every way of hashing one message. The Monte Carlo procedure is that of NIST's "The Secure Hash Algorithm Validation
-//! System (SHAVS)", section 6.4.
+//! on every kernel and through every way of hashing one message. The Monte Carlo procedure is that of NIST's "The
+//! Secure Hash Algorithm Validation System (SHAVS)", section 6.4.
 
 mod common;
 

@@ -2,10 +2,10 @@
 
 //! A report as a chart: an SVG file that needs nothing else.
 //!
-//! One panel for each algorithm, in it a column of bars for each kind of messages, all on one scale. Rows are hashloom's
-//! choice, the kernels and the others. Widths of texts are not known here, so texts begin or end where there is room
-//! for long ones. Colours are for white and, in viewers that prefer it, for black paper; all have a contrast of at least
-//! 3 to it. Viewers that ignore style sheets of media show the first.
+//! One panel for each algorithm, in it a column of bars for each kind of messages, all on one scale. Rows are
+//! hashloom's choice, the kernels and the others. Widths of texts are not known here, so texts begin or end where there
+//! is room for long ones. Colours are for white and, in viewers that prefer it, for black paper; all have a contrast of
+//! at least 3 to it. Viewers that ignore style sheets of media show the first.
 
 use svg::Document;
 use svg::node::element::{Group, Line, Rectangle, Style, Text, Title};

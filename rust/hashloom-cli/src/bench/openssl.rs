@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! OpenSSL's digests, through the libcrypto that the machine has: found at run time, so that the program runs where there
-//! is none. The only module of the program with `unsafe`.
+//! OpenSSL's digests, through the libcrypto that the machine has: found at run time, so that the program runs where
+//! there is none. The only module of the program with `unsafe`.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_uint, c_void};
@@ -82,8 +82,8 @@ impl OpenSsl {
     /// From a file, or by a name for the system's loader.
     pub fn load(file: &OsStr) -> Result<OpenSsl, String> {
         let shown = hashloom::torrent::shown(file.as_encoded_bytes());
-        // SAFETY: loading runs the library's initialisers. OpenSSL's may be run by any thread at any time; a FILE that is
-        // not OpenSSL's is one that the user asked for.
+        // SAFETY: loading runs the library's initialisers. OpenSSL's may be run by any thread at any time; a FILE that
+        // is not OpenSSL's is one that the user asked for.
         let library = unsafe { Library::new(file) }.map_err(|error| format!("{shown}: {error}"))?;
         // SAFETY: as far as can be told it is libcrypto: it has all of these names.
         let functions = unsafe { Functions::find(&library) }.map_err(|error| format!("{shown} {error}"))?;

@@ -3,8 +3,8 @@
 //! Reading ahead: the disk fetches what comes next while this is hashed.
 //!
 //! Lanes read one file at up to 16 places in turn. The operating system takes that for random access and fetches little
-//! ahead, so it is told. But telling it costs a look at every page, which is a waste where the data is in memory already:
-//! so first a few bytes are read under the condition that this needs no waiting.
+//! ahead, so it is told. But telling it costs a look at every page, which is a waste where the data is in memory
+//! already: so first a few bytes are read under the condition that this needs no waiting.
 
 use std::fs::File;
 use std::ops::Range;

@@ -5,11 +5,11 @@
 //! A relative path may lead through symbolic links as long as they stay in the folder. What is opened is a regular file
 //! or nothing: a FIFO in its place does not block, a device is not read.
 //!
-//! On Linux `openat2` with `RESOLVE_BENEATH` does this in one call. It refuses absolute links, also those that lead back
-//! into the folder, and older kernels and some sandboxes lack it. Then, and on other Unix systems, each component is
-//! opened below the one before without following links; where a link is met, the path is resolved by name, checked to be
-//! in the folder, and opened again the same way, so that a link swapped in meanwhile is not followed either. On other
-//! systems the resolved path is checked before it is opened.
+//! On Linux `openat2` with `RESOLVE_BENEATH` does this in one call. It refuses absolute links, also those that lead
+//! back into the folder, and older kernels and some sandboxes lack it. Then, and on other Unix systems, each component
+//! is opened below the one before without following links; where a link is met, the path is resolved by name, checked
+//! to be in the folder, and opened again the same way, so that a link swapped in meanwhile is not followed either. On
+//! other systems the resolved path is checked before it is opened.
 
 use std::fs::File;
 use std::io;

@@ -50,7 +50,8 @@ mod os {
                 Ok(hole) if hole > offset => Stretch { start: offset, end: hole, hole: false },
                 _ => Stretch::DATA,
             },
-            // No data from here to the end of the file. The end is asked for, as it may just have moved before `offset`.
+            // No data from here to the end of the file. The end is asked for, as it may just have moved before
+            // `offset`.
             Err(Errno::NXIO) => match fstat(file) {
                 Ok(stat) if stat.st_size as u64 > offset => {
                     Stretch { start: offset, end: stat.st_size as u64, hole: true }

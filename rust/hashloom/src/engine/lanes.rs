@@ -10,8 +10,8 @@ pub(crate) const LANES: usize = 16;
 /// Zeros that stand for holes and padding, so that no row is filled for them.
 static ZEROS: [u8; CHUNK_MAX_NBYTES] = [0; CHUNK_MAX_NBYTES];
 
-/// The most that is read of a message at once. Measured with 16 lanes on a core with 2 MiB of second-level cache, data in
-/// the page cache, seconds of CPU for 485 MiB: 4 KiB 0.167, 8 KiB 0.158, 16 KiB 0.151, 32 KiB 0.150, 64 KiB 0.151,
+/// The most that is read of a message at once. Measured with 16 lanes on a core with 2 MiB of second-level cache, data
+/// in the page cache, seconds of CPU for 485 MiB: 4 KiB 0.167, 8 KiB 0.158, 16 KiB 0.151, 32 KiB 0.150, 64 KiB 0.151,
 /// 128 KiB 0.158.
 const CHUNK_MAX_NBYTES: usize = 32 << 10;
 
@@ -59,8 +59,8 @@ impl Lanes {
         self.chunk_nbytes
     }
 
-    /// Fills the first `count` rows by `fill` and appends each to its message. A row of zero bytes leaves its message as it
-    /// is. Returns the number of bytes appended.
+    /// Fills the first `count` rows by `fill` and appends each to its message. A row of zero bytes leaves its message
+    /// as it is. Returns the number of bytes appended.
     pub(crate) fn advance(&mut self, count: usize, mut fill: impl FnMut(usize, &mut [u8]) -> Filled) -> u64 {
         let stride = stride(self.chunk_nbytes);
         let rows = self.buffer[self.start..].chunks_mut(stride).take(count);

@@ -3,8 +3,8 @@
 //! Checks pieces: threads take runs of pieces, read a chunk of each in turn, hash them side by side, compare.
 //!
 //! Neighbouring pieces go to one thread, so that a disk sees few streams, each in order. A piece that is known without
-//! reading takes no lane: its file is missing or too short, or all of it lies in holes and padding, and then one digest,
-//! computed once, serves all such pieces.
+//! reading takes no lane: its file is missing or too short, or all of it lies in holes and padding, and then one
+//! digest, computed once, serves all such pieces.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -244,7 +244,8 @@ impl Check<'_> {
         Some(self.compare(piece, zeros.as_ref()))
     }
 
-    /// Reads and hashes the pieces of all lanes. If it is cancelled, the hashers of `rows` are left with half a piece each.
+    /// Reads and hashes the pieces of all lanes. If it is cancelled, the hashers of `rows` are left with half a piece
+    /// each.
     fn hash(&self, own: &mut Own, rows: &mut Lanes, lanes: &mut [Lane]) -> Result<(), Cancelled> {
         let chunk_nbytes = rows.chunk_nbytes() as u64;
         let by_lane = self.layout.piece_nbytes() > ahead::ALL_NBYTES / LANES as u64;

@@ -11,8 +11,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A torrent comes from a stranger. Whatever it holds, parsing it neither panics nor uses memory beyond a small multiple
-//! of its size, and verifying it opens nothing but regular files below the folder that the caller names, for reading.
+//! A torrent comes from a stranger. Whatever it holds, parsing it neither panics nor uses memory beyond a small
+//! multiple of its size, and verifying it opens nothing but regular files below the folder that the caller names, for
+//! reading.
 
 mod error;
 mod locate;
@@ -145,8 +146,8 @@ impl Torrent {
         Ok(torrent)
     }
 
-    /// Takes a `.torrent` file's bytes over. The digests, most of a large torrent, stay where they are in memory instead
-    /// of being copied; the rest of the bytes is given back once it is read.
+    /// Takes a `.torrent` file's bytes over. The digests, most of a large torrent, stay where they are in memory
+    /// instead of being copied; the rest of the bytes is given back once it is read.
     ///
     /// # Errors
     ///

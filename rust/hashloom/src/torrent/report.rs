@@ -134,8 +134,8 @@ impl Report {
         Ranges { pieces: &self.pieces, pos: 0 }
     }
 
-    /// The pieces that are right, as the BitTorrent protocol's `bitfield` message orders them (BEP 3): the highest bit of
-    /// the first byte is piece 0, spare bits at the end are 0.
+    /// The pieces that are right, as the BitTorrent protocol's `bitfield` message orders them (BEP 3): the highest bit
+    /// of the first byte is piece 0, spare bits at the end are 0.
     pub fn bitfield(&self) -> Vec<u8> {
         let byte = |pieces: &[PieceState]| {
             pieces.iter().enumerate().fold(0, |byte, (i, &piece)| byte | u8::from(piece == PieceState::Have) << (7 - i))

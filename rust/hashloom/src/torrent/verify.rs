@@ -59,14 +59,16 @@ impl<'a> Options<'a> {
         self
     }
 
-    /// Called by any of the threads with how far the check is: whenever it has hashed the next chunk of each of its pieces
-    /// (up to 16 pieces, at most 512 KiB of them all), and for each piece whose verdict is known without reading it.
+    /// Called by any of the threads with how far the check is: whenever it has hashed the next chunk of each of its
+    /// pieces (up to 16 pieces, at most 512 KiB of them all), and for each piece whose verdict is known without reading
+    /// it.
     pub fn progress(mut self, progress: &'a (dyn Fn(Progress) + Sync)) -> Self {
         self.progress = Some(progress);
         self
     }
 
-    /// As soon as this is true the check stops, and its report says [`Unchecked`](PieceState::Unchecked) of what is left.
+    /// As soon as this is true the check stops, and its report says [`Unchecked`](PieceState::Unchecked) of what is
+    /// left.
     pub fn cancel(mut self, cancel: &'a AtomicBool) -> Self {
         self.cancel = Some(cancel);
         self
@@ -119,9 +121,9 @@ impl std::error::Error for VerifyError {
 
 /// Checks every piece of a torrent against the files on disk. Nothing is written, created or changed.
 ///
-/// `path` is the folder that holds the content, as a client's download folder does, or the content itself: the file of a
-/// single-file torrent, the folder of another one. `path` itself may be a symbolic link; below it, links are followed as
-/// long as they stay below it.
+/// `path` is the folder that holds the content, as a client's download folder does, or the content itself: the file of
+/// a single-file torrent, the folder of another one. `path` itself may be a symbolic link; below it, links are followed
+/// as long as they stay below it.
 ///
 /// A file that is missing, too short, unreadable or changed meanwhile is in the report and does not stop the check.
 ///
