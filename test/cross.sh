@@ -176,6 +176,7 @@ for arch in "${archs[@]}"; do
         # qemu 10.0 ends the test of sha1_blocks_avx2 with a segmentation fault, apparently at an aligned 32-byte load
         # from the stack; under qemu 7.2 the same program passes: the system's own qemu here.
         on "Haswell: AVX2" avx,avx2,-avx512vl,-avx512,-sha "qemu-x86_64 -cpu Haswell" "$detection"
+        on "AVX2 without BMI2" avx,-avx2,-avx512,-sha "qemu-x86_64 -cpu Haswell,-bmi2" "$detection"
         ;;
     riscv64)
         build_for riscv64 riscv64 -DCMAKE_C_FLAGS="$warnings"
