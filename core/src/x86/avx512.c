@@ -32,7 +32,9 @@ EDGE_FN void pad_chunks(unsigned nchunks, int length_is_128_bits, int big_endian
     for (unsigned c = 0; c < nchunks; c++) {
         const size_t at = 64 * (size_t)c, n = nrest > at ? nrest - at : 0, end = nrest + 1 > at ? nrest + 1 - at : 0;
         const __mmask64 before = lowest(n), upto = lowest(end);
-        __m512i x = _mm512_mask_mov_epi8(_mm512_maskz_loadu_epi8(before, data + at), before ^ upto, one_bit);
+        /* The address as a number: data may be NULL or end before it, and then nothing is loaded. */
+        const void *from = (const void *)((uintptr_t)data + at);
+        __m512i x = _mm512_mask_mov_epi8(_mm512_maskz_loadu_epi8(before, from), before ^ upto, one_bit);
 
         if (c == nchunks - 1) {
             x = _mm512_mask_set1_epi64(x, 0x80, (long long)(big_endian ? __builtin_bswap64(low) : low));

@@ -51,7 +51,7 @@ LV_FN void sha1_schedule_part(lv32 w[8], lv32 *x, lv32 *y, uint32_t *wk, unsigne
       do { \
           uint32_t sx, sy; \
           __asm__(F(a, b, c, d, e) OP(add, y, e) \
-                  : [b] "+r"(b), [e] "+r"(e), [x] "=&r"(sx), [y] "=&r"(sy) \
+                  : [b] "+&r"(b), [e] "+&r"(e), [x] "=&r"(sx), [y] "=&r"(sy) \
                   : [wk] "m"(wk_), [a] "r"(a), [c] "r"(c), [d] "r"(d) \
                   : "cc"); \
       } while (0)
