@@ -336,6 +336,7 @@ static void time_kernels(hl_isas wanted)
     free(best), free(cycle);
 }
 
+#ifndef BENCH_KERNELS_ONLY
 /* What OpenSSL may use beside the kernels of an instruction set: OPENSSL_ia32cap, as OPENSSL_ia32cap(3) describes it:
  * bit 41 is SSSE3, 60 AVX; after the colon stands leaf 7, where bits 3, 8 are BMI1 and BMI2, 5 AVX2, 29 SHA, and 16,
  * 17, 30, 31 of AVX-512. */
@@ -417,6 +418,7 @@ static void print_head(void)
            "----------------------------------------------------------------");
     fflush(stdout);
 }
+#endif
 
 static void pin_to_this_cpu(void)
 {

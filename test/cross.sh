@@ -140,6 +140,12 @@ stack_of_4_bytes() {
         test/reference.c "$logs/i686/core/libhashloom.a" -o "$logs/i686/kernels4" && "$logs/i686/kernels4"
 }
 
+# What measures i686's costs for registry.def.
+bench_of_i686() {
+    i686-linux-gnu-gcc -O2 -Wall -Wextra -Werror -static -DBENCH_KERNELS_ONLY -Icore/include bench/bench.c \
+        "$logs/i686/core/libhashloom.a" -o "$logs/i686/bench" && "$logs/i686/bench" kernels scalar
+}
+
 # What each CPU decides: the kernels that are there, and which are chosen.
 detection='-R ^(oracle|kernels|api)$'
 
@@ -149,6 +155,7 @@ for arch in "${archs[@]}"; do
         build_for i686 i686 -DCMAKE_C_FLAGS="$warnings"
         on "this machine" "${HASHLOOM_EXPECT-scalar,sse2},-gnu" ""
         step "i686, this machine: kernels called with a stack aligned to 4 bytes" stack_of_4_bytes
+        step "i686: bench kernels" bench_of_i686
         on "pentium2, without SSE" scalar,-sse2,-gnu "qemu-i386 -cpu pentium2" "$detection"
         on "pentium3, without SSE2" scalar,-sse2 "qemu-i386 -cpu pentium3" "$detection"
         on "coreduo, without SSSE3" scalar,sse2,-ssse3,-avx,-sha "qemu-i386 -cpu coreduo" "$detection"
