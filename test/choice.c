@@ -74,9 +74,9 @@ int main(int argc, char **argv)
     }
     test_case("features taken away never add an instruction set");
     for (uint32_t features = 0; features < nsets; features++)
-        for (unsigned i = 0; i < HLI_FEATURE_COUNT; i++)
-            CHECK((hli_isas_with(features & ~(UINT32_C(1) << i)) & ~hli_isas_with(features)) == 0, "%#x without %u",
-                  (unsigned)features, i);
+        for (uint32_t feature = 1; feature < nsets; feature <<= 1) /* none on CPUs without any */
+            CHECK((hli_isas_with(features & ~feature) & ~hli_isas_with(features)) == 0, "%#x without %#x",
+                  (unsigned)features, (unsigned)feature);
     test_case("all features are all instruction sets");
     CHECK(hli_isas_with(nsets - 1) == ((hl_isas)1 << hl_isa_count()) - 1, "%#x", (unsigned)hli_isas_with(nsets - 1));
     hl_restrict(0);
