@@ -287,7 +287,7 @@ static void run(const hl_alg_info *alg, const struct hli_plan *plan, struct run_
     size_t first = 0, end = n; /* order[first .. end - 1] wait */
     const hl_kernel *kernel = NULL;
 
-    if (n == 1) { /* a stream on its own */
+    if (n == 1 && !more) { /* a stream on its own */
         const hl_kernel *alone = choose(plan, 1);
         if (alone->nlanes == 1) {
             if (items[0].nblocks > 0)
@@ -302,6 +302,8 @@ static void run(const hl_alg_info *alg, const struct hli_plan *plan, struct run_
     sort_largest_first(classes, n, order);
     while (end > 0 && items[order[end - 1]].nblocks == 0)
         end--;
+    if (more && end < choose(plan, SIZE_MAX)->nlanes) /* better later, beside others */
+        return;
 
     for (;;) {
         if (first == end) {

@@ -39,6 +39,13 @@ static const struct row {
 #include "registry.def"
 };
 
+/* The lane driver has room for so many states. */
+#define FITS(body, nlanes) \
+    _Static_assert((nlanes) <= (HL_BODY_##body == HL_BODY_SHA512 ? HL_LANES_MAX / 2 : HL_LANES_MAX), "too many lanes");
+#define LANES(body, name, isa, nlanes, intel, amd)      FITS(body, nlanes)
+#define KERNEL(body, function, isa, nlanes, intel, amd) FITS(body, nlanes)
+#include "registry.def"
+
 /* The first row of each body; its own enumerator takes no number. */
 enum {
 #define BODY(body, name) FIRST_##body, FIRST_##body##_again = FIRST_##body - 1,
