@@ -121,8 +121,8 @@ typedef struct {
     uint64_t words[16][LV64_LANES];
 } __attribute__((aligned(64))) lv64_staging;
 
-/* By name: clang makes whole registers of such stores again, with more shuffles than were to be saved. In both dialects,
- * -masm=att and -masm=intel. */
+/* By name: clang makes whole registers of such stores again, with more shuffles than were to be saved. In both
+ * dialects, -masm=att and -masm=intel. */
 #define STORE_QUARTER(to, x, i) \
     __asm__("vextracti32x4 {%2, %1, %0|%0, %1, %2}" : "=m"(*(__m128i *)(to)) : "v"(x), "n"(i))
 LV_FN void store_quarters(void *to, size_t stride, __m512i x)
