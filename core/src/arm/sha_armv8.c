@@ -1,4 +1,4 @@
-/* sha.c: SHA-1 and SHA-256 over Arm's FEAT_SHA1 and FEAT_SHA256, 1 to 3 messages interleaved.
+/* sha_armv8.c: SHA-1 and SHA-256 over Arm's FEAT_SHA1 and FEAT_SHA256, 1 to 3 messages interleaved.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
