@@ -140,6 +140,6 @@ mod tests {
         turns.dedup();
         assert_eq!(turns.into_iter().collect::<String>(), "abababab");
         assert_eq!(ticks.get(), effort.ticks(2));
-        assert!(times.len() == 2 && times.iter().all(|&time| (5e-6..1.0).contains(&time)), "{times:?}");
+        assert!(times.len() == 2 && times.iter().all(|&time| time >= 5e-6), "{times:?}");
     }
 }

@@ -109,8 +109,9 @@ fn json_says_what_the_table_says() {
         let speeds = ["ns_per_call", "gb_per_s", "million_blocks_per_s", "ratio_to_scalar"];
         for (key, cell) in speeds.into_iter().zip(&row[5..]) {
             if kernel.is_available() {
+                // On a busy machine one short round can be so slow that two decimals of its speed are 0.00.
                 assert!(found[key].as_f64().unwrap() > 0.0, "{kernel}: {key}");
-                assert!(cell.parse::<f64>().unwrap() > 0.0, "{kernel}: {key} {cell}");
+                assert!(cell.parse::<f64>().unwrap() >= 0.0, "{kernel}: {key} {cell}");
             } else {
                 assert!(found.get(key).is_none() && cell.is_empty(), "{kernel}: {key}");
             }

@@ -202,7 +202,7 @@ fn holes_padding_and_data_in_one_piece() {
 }
 
 #[test]
-fn a_terabyte_that_was_only_preallocated_takes_no_time() {
+fn a_terabyte_that_was_only_preallocated_is_not_read() {
     let outer = tempfile::tempdir().unwrap();
     let file = fs::File::create(outer.path().join("image")).unwrap();
     if let Err(error) = file.set_len(1 << 40) {
@@ -211,11 +211,8 @@ fn a_terabyte_that_was_only_preallocated_takes_no_time() {
     }
     let zeros = sha1(&vec![0; 4 << 20]);
     let torrent = raw_file_torrent("image", 1 << 40, 4 << 20, zeros.repeat(1 << 18));
-    let started = std::time::Instant::now();
     let report = check(&torrent, outer.path());
     assert!(report.is_complete() && report.nbytes_read == 0);
-    // In a debug build, and twice.
-    assert!(started.elapsed().as_secs() < 4, "{:?}", started.elapsed());
 }
 
 #[test]
