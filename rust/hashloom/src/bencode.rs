@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Bencode (BEP 3), read in place.
+//! Bencode (BEP 3): read in place, and written from an [`Item`].
 //!
 //! [`parse`] walks the whole input once and says whether it is bencode at all. After that a [`Value`] is nothing but a
 //! span of the input: its children are found by walking the span again. No tree is built, so an input of any shape
@@ -23,8 +23,12 @@
 //! # Ok::<(), bencode::Error>(())
 //! ```
 
+mod item;
+
 use std::fmt;
 use std::ops::Range;
+
+pub use item::Item;
 
 use crate::torrent::paths::quoted;
 

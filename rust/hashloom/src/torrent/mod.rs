@@ -17,6 +17,9 @@
 
 mod error;
 mod locate;
+// Used by what reads and checks version 2.
+#[allow(dead_code)]
+mod merkle;
 mod metainfo;
 mod names;
 pub(crate) mod paths;

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! BEP 52's hash trees: SHA-256 of blocks of 16 KiB, then of two digests at a time up to one root.
+//!
+//! The leaves of a tree are a power of two; those beyond the data are 32 zero bytes, not digests of anything. A file's
+//! root covers its own blocks; the root of a piece, of which `piece layers` has one for each piece of a file longer
+//! than a piece, always covers a whole piece.
+
+use crate::{Algorithm, hash, hash_rows};
+
+/// Bytes of data under a leaf.
+pub(crate) const BLOCK_NBYTES: u64 = 16 << 10;
+
+/// Bytes of a node.
+pub(crate) const NODE_NBYTES: usize = 32;
+
+/// A digest of the tree.
+pub(crate) type Node = [u8; NODE_NBYTES];
+
+/// Levels above the blocks of a tree over `nbytes` bytes: 0 for up to one block.
+pub(crate) fn height(nbytes: u64) -> u32 {
+    nbytes.div_ceil(BLOCK_NBYTES).max(1).next_power_of_two().trailing_zeros()
+}
+
+/// The node over two.
+pub(crate) fn parent(left: &Node, right: &Node) -> Node {
+    let mut both = [0; 2 * NODE_NBYTES];
+    both[..NODE_NBYTES].copy_from_slice(left);
+    both[NODE_NBYTES..].copy_from_slice(right);
+    node(hash(Algorithm::Sha256, &both).as_ref())
+}
+
+/// The node `levels` above leaves that are all `leaf`.
+pub(crate) fn uniform(leaf: Node, levels: u32) -> Node {
+    (0..levels).fold(leaf, |node, _| parent(&node, &node))
+}
+
+/// The node `levels` above `nodes`, each of [`NODE_NBYTES`] bytes, which are at most 2^`levels`; missing ones are `pad`.
+/// Works in place: `nodes` is overwritten. There must be one node at least.
+pub(crate) fn root(nodes: &mut [u8], levels: u32, pad: Node) -> Node {
+    let mut count = nodes.len() / NODE_NBYTES;
+    debug_assert!(count >= 1 && count as u64 <= 1u64 << levels);
+    let mut pad = pad;
+    let mut above = [0; 256 * NODE_NBYTES];
+    for _ in 0..levels {
+        let pairs = count / 2;
+        let odd = (count % 2 == 1).then(|| parent(&node(&nodes[(count - 1) * NODE_NBYTES..][..NODE_NBYTES]), &pad));
+        // 512 nodes at a time become 256, which lie before what is still to be read.
+        for start in (0..pairs).step_by(256) {
+            let here = (pairs - start).min(256);
+            let rows = &nodes[2 * start * NODE_NBYTES..][..2 * here * NODE_NBYTES];
+            let above = &mut above[..here * NODE_NBYTES];
+            hash_rows(Algorithm::Sha256, rows, 2 * NODE_NBYTES, 2 * NODE_NBYTES, here, above);
+            nodes[start * NODE_NBYTES..][..above.len()].copy_from_slice(above);
+        }
+        count = pairs;
+        if let Some(odd) = odd {
+            nodes[count * NODE_NBYTES..][..NODE_NBYTES].copy_from_slice(&odd);
+            count += 1;
+        }
+        pad = parent(&pad, &pad);
+    }
+    node(&nodes[..NODE_NBYTES])
+}
+
+/// The node in [`NODE_NBYTES`] bytes.
+pub(crate) fn node(bytes: &[u8]) -> Node {
+    let mut node = [0; NODE_NBYTES];
+    node.copy_from_slice(bytes);
+    node
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As BEP 52 says it: all leaves there, level by level.
+    fn naive(mut level: Vec<Node>, levels: u32, pad: Node) -> Node {
+        level.resize(1 << levels, pad);
+        while level.len() > 1 {
+            level = level.chunks(2).map(|pair| parent(&pair[0], &pair[1])).collect();
+        }
+        level[0]
+    }
+
+    #[test]
+    fn heights() {
+        let block = BLOCK_NBYTES;
+        let cases = [(0, 0), (1, 0), (block, 0), (block + 1, 1), (3 * block, 2), (4 * block, 2), (u64::MAX, 50)];
+        for (nbytes, expected) in cases {
+            assert_eq!(height(nbytes), expected, "{nbytes}");
+        }
+    }
+
+    #[test]
+    fn roots_are_those_of_the_whole_tree() {
+        let pad = uniform([0; NODE_NBYTES], 3);
+        for count in (1..70).chain([511, 512, 513, 1023, 1025, 1300]) {
+            let nodes: Vec<Node> =
+                (0..count as u32).map(|i| node(hash(Algorithm::Sha256, &i.to_le_bytes()).as_ref())).collect();
+            let least = (count as u64).next_power_of_two().trailing_zeros();
+            for levels in least..least + 3 {
+                let mut bytes = nodes.concat();
+                assert_eq!(root(&mut bytes, levels, pad), naive(nodes.clone(), levels, pad), "{count} {levels}");
+            }
+        }
+    }
+}
