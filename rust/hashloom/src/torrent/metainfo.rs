@@ -120,7 +120,7 @@ impl Reader {
         let torrent = Torrent {
             info_hash: super::sha1(info.raw()),
             name: name.into(),
-            layout,
+            layout: layout.into(),
             digests: Vec::new(),
             single_file,
             names: self.names,

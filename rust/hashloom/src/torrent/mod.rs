@@ -17,9 +17,6 @@
 
 mod error;
 mod locate;
-// Used by what reads and checks version 2.
-#[allow(dead_code)]
-mod merkle;
 mod metainfo;
 mod names;
 pub(crate) mod paths;
@@ -28,13 +25,12 @@ mod verify;
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 pub use error::{Error, Problem};
 pub use paths::{BadComponent, Shown, shown};
-pub use report::{FileReport, FileState, FileTrouble, Ranges, Report, Trouble};
-pub use verify::{Options, Progress, VerifyError, verify};
-
-pub use crate::engine::pieces::PieceState;
+pub use report::{FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
+pub use verify::{Check, Options, Progress, VerifyError, verify, verify_many};
 
 use names::Names;
 
@@ -50,7 +46,7 @@ pub const MAX_PIECE_NBYTES: u64 = 1 << 32;
 pub struct Torrent {
     info_hash: [u8; 20],
     name: Box<[u8]>,
-    pub(crate) layout: Layout,
+    pub(crate) layout: Arc<Layout>,
     digests: Vec<u8>,
     single_file: bool,
     names: Names,
@@ -268,6 +264,10 @@ impl Torrent {
 
     pub(crate) fn digests(&self) -> &[u8] {
         &self.digests
+    }
+
+    pub(crate) fn roots(&self) -> &[u8] {
+        &[]
     }
 }
 

@@ -7,8 +7,9 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::Torrent;
 use super::paths::shown;
-use super::{PieceState, Torrent};
+use crate::engine::files::Absent;
 pub use crate::engine::files::Trouble;
 
 /// What a check found. See [`verify`](super::verify).
@@ -43,6 +44,49 @@ pub struct Report {
     pub elapsed: Duration,
     /// Whether it was cancelled before all pieces were checked.
     pub cancelled: bool,
+}
+
+/// The verdict on a piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+#[non_exhaustive]
+pub enum PieceState {
+    /// Not checked: the check was cancelled, or was not asked for this piece.
+    Unchecked = 0,
+    /// Its bytes have the right digest; of a hybrid torrent: both digests.
+    Have = 1,
+    /// A file that it has bytes of is missing or too short.
+    Missing = 2,
+    /// All its bytes are there, with another digest.
+    Bad = 3,
+    /// A file that it has bytes of could not be opened or read.
+    Unread = 4,
+    /// The halves of a hybrid torrent disagree: by one its bytes are right, by the other they are wrong. No content can
+    /// be right by both; whoever made the torrent made it so.
+    Disputed = 5,
+}
+
+impl PieceState {
+    /// The state whose number this is; for any other number [`Unchecked`](PieceState::Unchecked).
+    pub(crate) fn from_byte(byte: u8) -> PieceState {
+        match byte {
+            1 => PieceState::Have,
+            2 => PieceState::Missing,
+            3 => PieceState::Bad,
+            4 => PieceState::Unread,
+            5 => PieceState::Disputed,
+            _ => PieceState::Unchecked,
+        }
+    }
+}
+
+impl From<Absent> for PieceState {
+    fn from(absent: Absent) -> PieceState {
+        match absent {
+            Absent::Missing => PieceState::Missing,
+            Absent::Failed => PieceState::Unread,
+        }
+    }
 }
 
 /// What was found of a file.
@@ -117,10 +161,8 @@ impl Report {
 
     /// Bytes in the pieces of a state.
     pub fn nbytes(&self, torrent: &Torrent, state: PieceState) -> u64 {
-        let Some((&last, rest)) = self.pieces.split_last() else { return 0 };
-        let whole = rest.iter().filter(|&&piece| piece == state).count() as u64 * torrent.piece_nbytes();
-        let range = torrent.piece_range(self.pieces.len() - 1);
-        whole + if last == state { range.end - range.start } else { 0 }
+        let of_state = self.pieces.iter().enumerate().filter(|&(_, &piece)| piece == state);
+        of_state.map(|(piece, _)| torrent.piece_range(piece)).map(|range| range.end - range.start).sum()
     }
 
     /// Whether every piece is right and every file is there, the empty ones included.
