@@ -103,11 +103,11 @@ impl Rows {
         let mut blocks: [&[u8]; LANES * BLOCKS_MAX] = [&[]; LANES * BLOCKS_MAX];
         let mut counts = [0; LANES];
         let mut nblocks = 0;
-        for lane in 0..count {
+        for (lane, own) in counts.iter_mut().enumerate().take(count) {
             for block in self.chunk(lane)[..nbytes(lane)].chunks(BLOCK_NBYTES as usize) {
                 blocks[nblocks] = block;
                 nblocks += 1;
-                counts[lane] += 1;
+                *own += 1;
             }
         }
         let mut digests = [0; LANES * BLOCKS_MAX * NODE_NBYTES];
