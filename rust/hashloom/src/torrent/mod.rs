@@ -15,6 +15,7 @@
 //! multiple of its size, and verifying it opens nothing but regular files below the folder that the caller names, for
 //! reading.
 
+mod checkpoint;
 mod error;
 mod locate;
 mod metainfo;
@@ -27,6 +28,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use checkpoint::{Checkpoint, CheckpointError};
 pub use error::{Error, Problem};
 pub use paths::{BadComponent, Shown, shown};
 pub use report::{FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
@@ -176,6 +178,16 @@ impl Torrent {
         self.info_hash
     }
 
+    /// stand-in
+    pub fn info_hash_v1(&self) -> Option<[u8; 20]> {
+        Some(self.info_hash)
+    }
+
+    /// stand-in
+    pub fn info_hash_v2(&self) -> Option<[u8; 32]> {
+        None
+    }
+
     /// The name of its file or folder: bytes, UTF-8 as a rule.
     pub fn name(&self) -> &[u8] {
         &self.name
@@ -217,6 +229,24 @@ impl Torrent {
     /// The files that a piece has bytes of, as a range of indices; empty files inside that range included.
     pub fn files_of_piece(&self, piece: usize) -> Range<usize> {
         self.layout.files_of(self.piece_range(piece))
+    }
+
+    /// The bytes of each file that a run of pieces covers, padding left out.
+    ///
+    /// # Panics
+    /// If one of the pieces is not there.
+    pub fn bytes_of_pieces(&self, pieces: Range<usize>) -> impl Iterator<Item = (usize, Range<u64>)> + '_ {
+        let files = match pieces.is_empty() {
+            true => 0..0,
+            false => self.files_of_piece(pieces.start).start..self.files_of_piece(pieces.end - 1).end,
+        };
+        let range = self.piece_range(pieces.start).start..self.piece_range(pieces.end.saturating_sub(1)).end;
+        files.filter_map(move |file| {
+            let span = self.layout.span(file);
+            let bytes = range.start.max(span.offset)..range.end.min(span.end());
+            let wanted = !span.padding && bytes.start < bytes.end;
+            wanted.then(|| (file, bytes.start - span.offset..bytes.end - span.offset))
+        })
     }
 
     /// The pieces that have bytes of a file.

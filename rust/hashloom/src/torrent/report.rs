@@ -176,6 +176,31 @@ impl Report {
         Ranges { pieces: &self.pieces, pos: 0 }
     }
 
+    /// The bytes of files that are not right, file by file: what a client would ask for, or `curl --range` fetch.
+    ///
+    /// Neighbouring pieces of one state are one range. Padding is left out.
+    ///
+    /// ```
+    /// # use hashloom::torrent::{Options, PieceState, Torrent, verify};
+    /// # let folder = tempfile::tempdir()?;
+    /// # std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// let report = verify(&torrent, folder.path(), &Options::default())?;
+    /// let wrong: Vec<_> = report.wrong_bytes(&torrent).collect();
+    /// assert_eq!(wrong, [(0, 0..3, PieceState::Bad)]); // of file 0 the bytes 0 to 2
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn wrong_bytes<'a>(
+        &'a self,
+        torrent: &'a Torrent,
+    ) -> impl Iterator<Item = (usize, Range<u64>, PieceState)> + 'a {
+        let wrong = |state: PieceState| !matches!(state, PieceState::Have | PieceState::Unchecked);
+        self.ranges().filter(move |&(state, _)| wrong(state)).flat_map(move |(state, pieces)| {
+            torrent.bytes_of_pieces(pieces).map(move |(file, bytes)| (file, bytes, state))
+        })
+    }
+
     /// The pieces that are right, as the BitTorrent protocol's `bitfield` message orders them (BEP 3): the highest bit
     /// of the first byte is piece 0, spare bits at the end are 0.
     pub fn bitfield(&self) -> Vec<u8> {

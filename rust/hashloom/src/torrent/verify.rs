@@ -45,8 +45,11 @@ use crate::engine::pieces::{Content, Effort, Hashes, Job, Outcome, run};
 pub struct Options<'a> {
     threads: Option<NonZeroUsize>,
     progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+    pieces: Option<OnPiece<'a>>,
     cancel: Option<&'a AtomicBool>,
 }
+
+type OnPiece<'a> = &'a (dyn Fn(&Torrent, usize, PieceState) + Sync);
 
 impl fmt::Debug for Options<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -71,6 +74,13 @@ impl<'a> Options<'a> {
     /// it.
     pub fn progress(mut self, progress: &'a (dyn Fn(Progress) + Sync)) -> Self {
         self.progress = Some(progress);
+        self
+    }
+
+    /// Called by any of the threads with each piece's verdict as soon as it is known, in any order. Not for verdicts that
+    /// [were known before](Check::known).
+    pub fn pieces(mut self, pieces: &'a (dyn Fn(&Torrent, usize, PieceState) + Sync)) -> Self {
+        self.pieces = Some(pieces);
         self
     }
 
@@ -234,7 +244,7 @@ pub fn verify_many<T, I>(
 {
     let cache = Arc::new(Cache::default());
     let sink: Sink<'_, T> = Mutex::new(&mut report);
-    let tasks = checks.into_iter().filter_map(|check| Task::begin(check, &cache, &sink));
+    let tasks = checks.into_iter().filter_map(|check| Task::begin(check, &cache, &sink, options.pieces));
     run(tasks, options.effort());
 }
 
@@ -250,10 +260,16 @@ struct Task<'a, T> {
     only: Option<Vec<u8>>,
     started: Instant,
     sink: &'a Sink<'a, T>,
+    on_piece: Option<OnPiece<'a>>,
 }
 
 impl<'a, T: Borrow<Torrent> + Send + Sync> Task<'a, T> {
-    fn begin(check: Check<T>, cache: &Arc<Cache>, sink: &'a Sink<'a, T>) -> Option<Arc<Task<'a, T>>> {
+    fn begin(
+        check: Check<T>,
+        cache: &Arc<Cache>,
+        sink: &'a Sink<'a, T>,
+        on_piece: Option<OnPiece<'a>>,
+    ) -> Option<Arc<Task<'a, T>>> {
         let started = Instant::now();
         let torrent = Arc::new(check.torrent);
         let this: &Torrent = (*torrent).borrow();
@@ -282,6 +298,7 @@ impl<'a, T: Borrow<Torrent> + Send + Sync> Task<'a, T> {
             only: check.only,
             started,
             sink,
+            on_piece,
             torrent,
         }))
     }
@@ -338,6 +355,9 @@ impl<T: Borrow<Torrent> + Send + Sync> Job for Task<'_, T> {
             }
         };
         self.states[piece].store(state as u8, Ordering::Relaxed);
+        if let Some(on_piece) = self.on_piece {
+            on_piece(torrent, piece, state);
+        }
     }
 
     fn finish(&self) {
