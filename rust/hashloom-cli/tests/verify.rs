@@ -227,13 +227,16 @@ fn the_report_is_printed_even_if_the_bitfield_is_not_written() {
 }
 
 #[test]
-fn a_v2_torrent_without_its_version_is_told_from_a_broken_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("x.torrent");
-    fs::write(&path, b"d4:infod9:file treede4:name1:x12:piece lengthi16384eee").unwrap();
-    let output = verify([&path, &folder.path()]);
-    assert_eq!((status(&output), stdout(&output)), (2, ""));
-    assert!(stderr(&output).contains("info.file tree, byte 19: this is a v2 torrent (BEP 52)"), "{}", stderr(&output));
+fn torrents_of_other_versions_are_named() {
+    for version in ["v2", "hybrid"] {
+        let output = verify([&fixtures().join(format!("../../libtorrent/alice-{version}.torrent")), &fixtures()]);
+        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        assert!(
+            stderr(&output).starts_with(&format!("error: this is a {version} torrent (BEP 52)")),
+            "{}",
+            stderr(&output)
+        );
+    }
 }
 
 #[cfg(unix)]

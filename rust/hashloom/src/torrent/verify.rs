@@ -12,7 +12,7 @@ use std::time::Instant;
 use super::locate::{Located, locate};
 use super::paths::{self, shown};
 use super::report::{FileReport, FileState, FileTrouble, Report};
-use super::{PieceState, Torrent};
+use super::{PieceState, Torrent, Version};
 use crate::Algorithm;
 use crate::engine::files::{Files, Known};
 pub use crate::engine::pieces::Progress;
@@ -86,6 +86,11 @@ pub enum VerifyError {
         /// Why.
         error: io::Error,
     },
+    /// The torrent is of a version that this version of hashloom does not verify yet.
+    NotYet {
+        /// The version.
+        version: Version,
+    },
     /// The torrent is of a folder, but the path is that of a file.
     NotAFolder {
         /// The path.
@@ -100,6 +105,11 @@ impl fmt::Display for VerifyError {
         let show = |path: &PathBuf| shown(path.as_os_str().as_encoded_bytes()).to_string();
         match self {
             VerifyError::Path { path, error } => write!(f, "{}: {error}", show(path)),
+            VerifyError::NotYet { version } => write!(
+                f,
+                "this is a {version} torrent (BEP 52). hashloom {} does not verify these yet, only v1",
+                env!("CARGO_PKG_VERSION")
+            ),
             VerifyError::NotAFolder { path, name } => write!(
                 f,
                 "{}: expected a folder, as the torrent has several files, found a file. Give the folder {} or the one it is in",
@@ -114,7 +124,7 @@ impl std::error::Error for VerifyError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             VerifyError::Path { error, .. } => Some(error),
-            VerifyError::NotAFolder { .. } => None,
+            VerifyError::NotYet { .. } | VerifyError::NotAFolder { .. } => None,
         }
     }
 }
@@ -150,6 +160,9 @@ impl std::error::Error for VerifyError {
 /// ```
 pub fn verify(torrent: &Torrent, path: &Path, options: &Options<'_>) -> Result<Report, VerifyError> {
     let started = Instant::now();
+    if torrent.version() != Version::V1 {
+        return Err(VerifyError::NotYet { version: torrent.version() });
+    }
     let Located { place, prefix, content } = locate(torrent, path).map_err(|error| match error.kind() {
         io::ErrorKind::NotADirectory if path.is_file() => {
             VerifyError::NotAFolder { path: path.to_owned(), name: torrent.name().to_owned() }
