@@ -18,7 +18,12 @@ const NAMED_MAX: usize = 10;
 /// What the torrent is and where its content was looked for.
 pub fn heading(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
     writeln!(out, "{}", style::bold(shown(torrent.name())))?;
-    writeln!(out, "  info-hash  {}", hex(&torrent.info_hash()))?;
+    if let Some(hash) = torrent.info_hash_v1() {
+        writeln!(out, "  info-hash  {}", hex(&hash))?;
+    }
+    if let Some(hash) = torrent.info_hash_v2() {
+        writeln!(out, "  info-hash  {}", hex(&hash))?;
+    }
     writeln!(
         out,
         "  torrent    {}, {} of {}, {}",

@@ -41,8 +41,6 @@ impl Default for Spans {
 }
 
 impl Spans {
-    // Used by what reads version 2.
-    #[allow(dead_code)]
     /// Each file begins at a piece of its own. `piece_nbytes` is not 0.
     pub(crate) fn aligned(piece_nbytes: u64) -> Spans {
         Spans { ends: Vec::new(), alignment: piece_nbytes, gaps_nbytes: 0 }
