@@ -11,6 +11,7 @@ use hashloom::Algorithm;
 #[cfg(feature = "bench")]
 use crate::size::Size;
 use crate::timing::Effort;
+use crate::torrent::show::Show;
 
 /// Hash many things at once.
 ///
@@ -46,6 +47,7 @@ pub enum Command {
 pub enum TorrentCommand {
     #[command(after_long_help = VERIFY_HELP)]
     Verify(Verify),
+    Show(Show),
 }
 
 /// Check files on disk against a torrent.

@@ -20,6 +20,7 @@ mod style;
 mod summary;
 mod table;
 mod timing;
+mod torrent;
 mod units;
 mod verify;
 
@@ -57,6 +58,11 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
             // The one algorithm of torrents of version 1.
             restrict(isa, &[Algorithm::Sha1])?;
             verify::run(options)
+        }
+        Command::Torrent { command: TorrentCommand::Show(options) } => {
+            // What is hashed is one dictionary for each torrent.
+            restrict(isa, &[])?;
+            torrent::show::run(options)
         }
         Command::Kernels(options) => {
             restrict(isa, &options.algorithms)?;

@@ -92,7 +92,8 @@ fn os_path(bytes: &[u8]) -> PathBuf {
     PathBuf::from(&*String::from_utf8_lossy(bytes))
 }
 
-fn read(path: &Path) -> Result<Torrent, String> {
+/// Reads a torrent, within the limits on its size.
+pub fn read(path: &Path) -> Result<Torrent, String> {
     let failed = |error: io::Error| format!("{}: {error}", display(path));
     let limits = Limits::default();
     let mut bytes = Vec::new();

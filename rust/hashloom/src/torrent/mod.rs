@@ -19,6 +19,7 @@ mod error;
 mod layers;
 mod locate;
 mod merkle;
+mod metadata;
 mod metainfo;
 mod names;
 pub(crate) mod paths;
@@ -30,6 +31,7 @@ use std::fmt;
 use std::ops::Range;
 
 pub use error::{Error, HybridDifference, Problem};
+pub use metadata::Metadata;
 pub use paths::{BadComponent, Shown, shown};
 pub use report::{FileReport, FileState, FileTrouble, Ranges, Report, Trouble};
 pub use verify::{Options, Progress, VerifyError, verify};
@@ -90,6 +92,7 @@ pub struct Torrent {
     roots: Roots,
     single_file: bool,
     names: Names,
+    metadata: Metadata,
     notes: Vec<Note>,
     note_count: usize,
 }
@@ -175,6 +178,32 @@ pub enum NoteKind {
         /// Where its path stands.
         offset: usize,
     },
+    /// A value of another kind than its key has. No file depends on it, and it is ignored.
+    Ignored {
+        /// Where it stands.
+        offset: usize,
+        /// The kind that the key has.
+        expected: bencode::Kind,
+        /// What stands there.
+        found: bencode::Kind,
+    },
+    /// An integer that does not fit 64 bits. No file depends on it, and it is ignored.
+    HugeInteger {
+        /// Where it stands.
+        offset: usize,
+    },
+    /// A node that is not a list of a host and a port.
+    BadNode {
+        /// Where it stands.
+        offset: usize,
+    },
+    /// More URLs or nodes than are kept.
+    TooManyUrls {
+        /// How many are kept.
+        most: usize,
+    },
+    /// The tracker of `announce` is not in `announce-list`, so that clients do not ask it (BEP 12).
+    AnnounceNotListed,
 }
 
 impl fmt::Display for Note {
@@ -197,6 +226,17 @@ impl fmt::Display for Note {
             NoteKind::SymlinkLeadsOut { offset } => {
                 write!(f, "byte {offset}: a symbolic link leads out of the torrent's folder")
             }
+            NoteKind::Ignored { offset, expected, found } => {
+                write!(f, "byte {offset}: expected {expected}, found {found}, it is ignored")
+            }
+            NoteKind::HugeInteger { offset } => {
+                write!(f, "byte {offset}: an integer that does not fit 64 bits, it is ignored")
+            }
+            NoteKind::BadNode { offset } => {
+                write!(f, "byte {offset}: expected a list of a host and a port, it is ignored")
+            }
+            NoteKind::TooManyUrls { most } => write!(f, "there are more than {most}, the rest is ignored"),
+            NoteKind::AnnounceNotListed => write!(f, "this tracker is not in announce-list, which counts"),
         }
     }
 }
