@@ -73,6 +73,9 @@ impl Reader {
             [b"meta version", b"name", b"name.utf-8", b"piece length", b"pieces", b"length", b"files", b"file tree"],
         );
         let version = version_of(version, tree, pieces.is_some())?;
+        if version == Version::V1 && tree.is_some() {
+            self.note("info.file tree", NoteKind::TreeOfV1);
+        }
 
         let (name, name_key) = match name_utf8 {
             Some(value) if value.kind() == Kind::String => (Some(value), "info.name.utf-8"),

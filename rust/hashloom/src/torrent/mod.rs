@@ -151,6 +151,8 @@ pub enum NoteKind {
     LengthBesideFiles,
     /// `length` or `files` is there without `pieces`, so that the torrent is of v2 only.
     NoPieces,
+    /// `file tree` is there but no `meta version` 2, so that the torrent is of v1 only.
+    TreeOfV1,
     /// A v2 or hybrid torrent has no `piece layers`. No file needs one, but BEP 52 wants an empty dictionary.
     NoLayers,
     /// `piece layers` has layers that no file needs.
@@ -215,6 +217,7 @@ impl fmt::Display for Note {
             NoteKind::Bencode(note) => note.fmt(f),
             NoteKind::LengthBesideFiles => write!(f, "there are both length and files, files counts"),
             NoteKind::NoPieces => write!(f, "it is there without pieces, the file tree counts"),
+            NoteKind::TreeOfV1 => write!(f, "it is there without meta version 2, and is ignored"),
             NoteKind::NoLayers => write!(f, "this key is missing, though no file needs it"),
             NoteKind::UnusedLayers { count: 1 } => write!(f, "1 layer is of no file longer than a piece"),
             NoteKind::UnusedLayers { count } => write!(f, "{count} layers are of no file longer than a piece"),
