@@ -140,7 +140,34 @@ class Checker:
         ranges = [r for r in report["ranges"] if r["state"] != "have"]
         return [(r["state"], piece) for r in ranges for piece in range(r["first"], r["last"] + 1)]
 
+    def show(self, path):
+        """What libtorrent and this program say of a torrent is the same."""
+        try:
+            import libtorrent as lt
+        except ImportError:
+            return
+        command = [self.program, "torrent", "show", path, "--json"]
+        run = subprocess.run(command, capture_output=True, check=False)
+        self.expect(f"{path.name}: show", (run.returncode, run.stderr), (0, b""))
+        found = json.loads(run.stdout)
+        theirs = lt.torrent_info(str(path))
+        hashes = theirs.info_hashes()
+        v1 = str(hashes.v1) if hashes.has_v1() else None
+        v2 = str(hashes.v2) if hashes.has_v2() else None
+        self.expect(f"{path.name}: info-hashes", (found.get("info_hash"), found.get("info_hash_v2")), (v1, v2))
+        files = theirs.files()
+        real = [i for i in range(files.num_files()) if not files.file_flags(i) & files.flag_pad_file]
+        roots = [files.root(i).to_bytes().hex() if v2 and files.file_size(i) else None for i in real]
+        ours = [file for file in found["files"] if not file.get("padding")]
+        self.expect(f"{path.name}: roots", [file.get("root") for file in ours], roots)
+        self.expect(f"{path.name}: lengths", [file["length"] for file in ours], [files.file_size(i) for i in real])
+        names = [found["name"] + ("" if found["single_file"] else "/" + file["path"]) for file in ours]
+        self.expect(f"{path.name}: paths", names, [files.file_path(i) for i in real])
+        self.expect(f"{path.name}: trackers", found["trackers"], [["udp://t.invalid:1"]])
+        self.expect(f"{path.name}: notes", found["notes"], [])
+
     def torrent(self, path, content, refused):
+        self.show(path)
         if refused:
             status, report, message = self.verify(path, content)
             self.expect(f"{path.name}: status", (status, report), (2, None))

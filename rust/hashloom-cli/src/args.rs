@@ -10,6 +10,7 @@ use hashloom::Algorithm;
 #[cfg(feature = "bench")]
 use crate::size::Size;
 use crate::timing::Effort;
+use crate::torrent::show::Show;
 use crate::torrent::verify::Verify;
 
 /// Hash many things at once.
@@ -45,6 +46,7 @@ pub enum Command {
 #[derive(Debug, Subcommand)]
 pub enum TorrentCommand {
     Verify(Verify),
+    Show(Show),
 }
 
 /// List the kernels: which there are, which run here, which are chosen, how fast each is.

@@ -59,6 +59,11 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
             restrict(isa, &[Algorithm::Sha1, Algorithm::Sha256])?;
             torrent::verify::run(options)
         }
+        Command::Torrent { command: TorrentCommand::Show(options) } => {
+            // What is hashed is one dictionary for each torrent.
+            restrict(isa, &[])?;
+            torrent::show::run(options)
+        }
         Command::Kernels(options) => {
             restrict(isa, &options.algorithms)?;
             kernels::run(options)

@@ -19,6 +19,7 @@ mod checkpoint;
 mod error;
 mod layers;
 mod locate;
+mod metadata;
 mod metainfo;
 mod names;
 pub(crate) mod paths;
@@ -32,6 +33,7 @@ use std::sync::Arc;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use error::{Error, HybridDifference, Problem};
+pub use metadata::Metadata;
 pub use paths::{BadComponent, Shown, shown};
 pub use report::{FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
 pub use verify::{Check, Options, Progress, VerifyError, verify, verify_many};
@@ -88,6 +90,7 @@ pub struct Torrent {
     roots: Roots,
     single_file: bool,
     names: Names,
+    metadata: Metadata,
     notes: Vec<Note>,
     note_count: usize,
 }
@@ -146,6 +149,8 @@ pub enum NoteKind {
     LengthBesideFiles,
     /// `length` or `files` is there without `pieces`, so that the torrent is of v2 only.
     NoPieces,
+    /// `file tree` is there but no `meta version` 2, so that the torrent is of v1 only.
+    TreeOfV1,
     /// A v2 or hybrid torrent has no `piece layers`. No file needs one, but BEP 52 wants an empty dictionary.
     NoLayers,
     /// `piece layers` has layers that no file needs.
@@ -173,6 +178,32 @@ pub enum NoteKind {
         /// Where its path stands.
         offset: usize,
     },
+    /// A value of another kind than its key has. No file depends on it, and it is ignored.
+    Ignored {
+        /// Where it stands.
+        offset: usize,
+        /// The kind that the key has.
+        expected: bencode::Kind,
+        /// What stands there.
+        found: bencode::Kind,
+    },
+    /// An integer that does not fit 64 bits. No file depends on it, and it is ignored.
+    HugeInteger {
+        /// Where it stands.
+        offset: usize,
+    },
+    /// A node that is not a list of a host and a port.
+    BadNode {
+        /// Where it stands.
+        offset: usize,
+    },
+    /// More URLs or nodes than are kept.
+    TooManyUrls {
+        /// How many are kept.
+        most: usize,
+    },
+    /// The tracker of `announce` is not in `announce-list`, so that clients do not ask it (BEP 12).
+    AnnounceNotListed,
 }
 
 impl fmt::Display for Note {
@@ -184,6 +215,7 @@ impl fmt::Display for Note {
             NoteKind::Bencode(note) => note.fmt(f),
             NoteKind::LengthBesideFiles => write!(f, "there are both length and files, files counts"),
             NoteKind::NoPieces => write!(f, "it is there without pieces, the file tree counts"),
+            NoteKind::TreeOfV1 => write!(f, "it is there without meta version 2, and is ignored"),
             NoteKind::NoLayers => write!(f, "this key is missing, though no file needs it"),
             NoteKind::UnusedLayers { count: 1 } => write!(f, "1 layer is of no file longer than a piece"),
             NoteKind::UnusedLayers { count } => write!(f, "{count} layers are of no file longer than a piece"),
@@ -195,6 +227,17 @@ impl fmt::Display for Note {
             NoteKind::SymlinkLeadsOut { offset } => {
                 write!(f, "byte {offset}: a symbolic link leads out of the torrent's folder")
             }
+            NoteKind::Ignored { offset, expected, found } => {
+                write!(f, "byte {offset}: expected {expected}, found {found}, it is ignored")
+            }
+            NoteKind::HugeInteger { offset } => {
+                write!(f, "byte {offset}: an integer that does not fit 64 bits, it is ignored")
+            }
+            NoteKind::BadNode { offset } => {
+                write!(f, "byte {offset}: expected a list of a host and a port, it is ignored")
+            }
+            NoteKind::TooManyUrls { most } => write!(f, "there are more than {most}, the rest is ignored"),
+            NoteKind::AnnounceNotListed => write!(f, "this tracker is not in announce-list, which counts"),
         }
     }
 }
