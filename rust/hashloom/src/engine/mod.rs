@@ -10,6 +10,7 @@
 //! ahead     has the disk fetch what comes next
 //! lanes     a thread's buffers and hashers: one row per message
 //! pieces    each thread takes pieces, fills its lanes, hashes, compares
+//! sequential   computes the digests of pieces one after the other, for a torrent that is made
 //! ```
 //!
 //! Files are read by positioned reads into rows that stay in the second-level cache, never mapped: a file that is
@@ -23,3 +24,5 @@ mod holes;
 mod lanes;
 pub(crate) mod layout;
 pub(crate) mod pieces;
+#[cfg(feature = "create")]
+pub(crate) mod sequential;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Torrents: what they say ([`Torrent::parse`]) and whether the files on disk are that ([`verify`]).
+//! Torrents: what they say ([`Torrent::parse`]), whether the files on disk are that ([`verify`]), and how they are made
+//! ([`Builder`], [`create`](fn@create)).
 //!
 //! ```no_run
 //! use hashloom::torrent::{self, Options, Torrent};
@@ -15,11 +16,13 @@
 //! multiple of its size, and verifying it opens nothing but regular files below the folder that the caller names, for
 //! reading.
 
+#[cfg(feature = "create")]
+mod create;
 mod error;
 mod locate;
 // Used by what reads and checks version 2.
 #[allow(dead_code)]
-mod merkle;
+pub(crate) mod merkle;
 mod metainfo;
 mod names;
 pub(crate) mod paths;
@@ -29,6 +32,8 @@ mod verify;
 use std::fmt;
 use std::ops::Range;
 
+#[cfg(feature = "create")]
+pub use create::{Builder, CreateError, Created, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks, create};
 pub use error::{Error, Problem};
 pub use paths::{BadComponent, Shown, shown};
 pub use report::{FileReport, FileState, FileTrouble, Ranges, Report, Trouble};
@@ -44,6 +49,31 @@ use crate::{Algorithm, hash};
 
 /// The longest piece: a client asks for parts of a piece by an offset of 32 bits (BEP 3, `request`).
 pub const MAX_PIECE_NBYTES: u64 = 1 << 32;
+
+/// A version of the torrent format.
+///
+/// ```
+/// assert_eq!(hashloom::torrent::Version::Hybrid.to_string(), "hybrid");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// BEP 3: SHA-1 of pieces, all files one after the other.
+    V1,
+    /// BEP 52: SHA-256 in a tree for each file, which begins at a piece of its own.
+    V2,
+    /// Both, of the same files; padding files make every file begin at a piece in v1 too.
+    Hybrid,
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Version::V1 => "v1",
+            Version::V2 => "v2",
+            Version::Hybrid => "hybrid",
+        })
+    }
+}
 
 /// A v1 torrent's metainfo, checked.
 #[derive(Clone)]

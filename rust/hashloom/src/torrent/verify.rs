@@ -42,8 +42,8 @@ use crate::engine::pieces::{Check, Shared};
 #[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
     threads: Option<NonZeroUsize>,
-    progress: Option<&'a (dyn Fn(Progress) + Sync)>,
-    cancel: Option<&'a AtomicBool>,
+    pub(crate) progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+    pub(crate) cancel: Option<&'a AtomicBool>,
 }
 
 impl fmt::Debug for Options<'_> {
