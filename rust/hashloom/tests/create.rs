@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hashloom::torrent::{
-    self, Builder, CreateError, Created, FileProblemKind, Options, Plan, Symlinks, Torrent, Version, verify,
+    self, Builder, CreateError, Created, FileProblemKind, Options, Plan, Symlinks, Version, verify,
 };
 use maker::{Bencode, Content, content, dictionary, int, list, noise, padding, pieces, text, write_files};
 use proptest::prelude::*;
@@ -159,7 +159,11 @@ fn the_bytes_are_the_standards() {
             let info = &created.bytes[start..layers.unwrap_or(created.bytes.len() - 1)];
             let v1 = (version != Version::V2).then(|| maker::sha1(info));
             let v2 = (version != Version::V1).then(|| Sha256::digest(info).into());
-            assert_eq!((created.info_hash_v1, created.info_hash_v2), (v1, v2), "{version} {piece_nbytes}");
+            assert_eq!(
+                (created.torrent.info_hash_v1(), created.torrent.info_hash_v2()),
+                (v1, v2),
+                "{version} {piece_nbytes}"
+            );
         }
     }
 }
@@ -320,8 +324,7 @@ fn aligned_v1() {
     let created = make(builder(Version::V1).align(true), &root);
     let padded: Vec<Content> = files().iter().flat_map(|file| pad(file, 16384)).collect();
     assert!(created.bytes == maker::folder_torrent("content", &padded, 16384));
-    let torrent = Torrent::parse(&created.bytes).unwrap();
-    assert!(verify(&torrent, folder.path(), &Options::default()).unwrap().is_complete());
+    assert!(verify(&created.torrent, folder.path(), &Options::default()).unwrap().is_complete());
 }
 
 #[test]
@@ -376,11 +379,15 @@ fn more_than_32_bits() {
     let path = folder.path().join("sparse");
     let file = fs::File::create(&path).unwrap();
     file.set_len((4 << 30) + 5).unwrap();
-    let created = make(Builder::new().version(Version::V1).piece_length(16 << 20), &path);
-    let torrent = Torrent::parse(&created.bytes).unwrap();
-    assert_eq!((torrent.total_nbytes(), torrent.piece_count()), ((4 << 30) + 5, 257));
-    assert_eq!(torrent.piece_digest(256), maker::sha1(&[0; 5]));
-    assert!(verify(&torrent, &path, &Options::default()).unwrap().is_complete());
+    for version in VERSIONS {
+        let torrent = make(builder(version).piece_length(16 << 20), &path).torrent;
+        assert_eq!((torrent.total_nbytes(), torrent.piece_count()), ((4 << 30) + 5, 257), "{version}");
+        let v1 = (version != Version::V2).then(|| maker::sha1(&[0; 5]));
+        assert_eq!(torrent.piece_digest(256), v1.as_ref().map(|digest| &digest[..]), "{version}");
+        let v2 = (version != Version::V1).then(|| root(&[0; 5], 1024));
+        assert_eq!(torrent.piece_root(256), v2.as_ref().map(|root| &root[..]), "{version}");
+        assert!(verify(&torrent, &path, &Options::default()).unwrap().is_complete(), "{version}");
+    }
 }
 
 #[test]
@@ -614,8 +621,9 @@ mod unix {
         assert!(has(&marked, b"ld4:attr1:x6:lengthi2e4:pathl3:runee"));
         let marked_file = make(builder(Version::Hybrid), &path);
         assert!(has(&marked_file, b"4:infod4:attr1:x9:file treed3:rund0:d4:attr1:x6:lengthi2e"));
-        assert_eq!(make(builder(Version::Hybrid).name("c").executable(false), folder.path()), plain);
-        assert_eq!(make(builder(Version::Hybrid).executable(false), &path), plain_file);
+        let unmarked = make(builder(Version::Hybrid).name("c").executable(false), folder.path());
+        assert_eq!(unmarked.bytes, plain.bytes);
+        assert_eq!(make(builder(Version::Hybrid).executable(false), &path).bytes, plain_file.bytes);
     }
 
     #[test]
@@ -645,7 +653,7 @@ mod unix {
         fs::create_dir(folder.path().join(name)).unwrap();
         fs::write(folder.path().join(name).join("\x1b[31m"), "x").unwrap();
         let made = make(builder(Version::V1).name("c"), folder.path());
-        let torrent = Torrent::parse(&made.bytes).unwrap();
+        let torrent = made.torrent;
         assert_eq!(torrent.file(0).path, b"caf\xe9/\x1b[31m");
         assert!(verify(&torrent, folder.path(), &Options::default()).unwrap().is_complete());
         for version in [Version::V2, Version::Hybrid] {
@@ -714,10 +722,7 @@ proptest! {
         for version in VERSIONS {
             let created = make(builder(version).piece_length(piece_nbytes), &root);
             prop_assert!(created.bytes == expected(version, "random", &files, piece_nbytes as usize), "{}", version);
-            if version == Version::V1 {
-                let torrent = Torrent::parse(&created.bytes).unwrap();
-                prop_assert!(verify(&torrent, folder.path(), &Options::default()).unwrap().is_complete());
-            }
+            prop_assert!(verify(&created.torrent, folder.path(), &Options::default()).unwrap().is_complete());
         }
     }
 }

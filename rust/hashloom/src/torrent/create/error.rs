@@ -138,6 +138,8 @@ pub enum FileProblemKind {
     TooDeep,
     /// It was changed, replaced or removed while it was read.
     Changed,
+    /// It has fewer bytes than the file system says, as files of `/sys` do.
+    Short,
 }
 
 impl fmt::Display for CreateError {
@@ -242,6 +244,7 @@ impl fmt::Display for FileProblem {
                 "this lies in more than {} folders, more than parsers follow. Exclude it",
                 super::scan::DEPTH_MAX - 1
             ),
+            FileProblemKind::Short => write!(f, "this has fewer bytes than the file system says. Exclude it"),
             FileProblemKind::Changed => {
                 write!(f, "this was changed, replaced or removed while it was read. Try again when it is at rest")
             }

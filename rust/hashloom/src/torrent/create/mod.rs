@@ -12,7 +12,9 @@ mod error;
 mod scan;
 mod write;
 
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use error::{CreateError, FileProblem, FileProblemKind};
 
@@ -20,11 +22,12 @@ use error::Problems;
 use scan::Entry;
 
 use super::paths::{Platform, check_component, to_path};
-use super::{Attributes, Options, Problem, Torrent, Version, sha1};
-use crate::bencode::{self, Limits};
+use super::{Attributes, Options, Torrent, Version};
+use crate::bencode::Limits;
+use crate::engine::compute::{Computed, Failure, compute};
 use crate::engine::files::{Files, Known, Place, Trouble};
 use crate::engine::layout::{Layout, Spans};
-use crate::engine::sequential::{Failure, Hashes, compute};
+use crate::engine::pieces::{Content, Hashes};
 use crate::{Algorithm, hash};
 
 /// The shortest piece: what clients ask each other for at once (BEP 52).
@@ -466,31 +469,27 @@ impl Plan {
     /// Files that cannot be read or were changed since the plan was made; [`CreateError::Cancelled`].
     pub fn create(&self, options: &Options<'_>) -> Result<Created, CreateError> {
         let (layout, sources) = self.layout();
-        let path_of = |index: usize| self.path(sources[index] as usize);
-        let files = Files::new(&Place::Listed, sources.len(), &path_of);
-        let hashes = Hashes { sha1: self.builder.version != Version::V2, merkle: self.builder.version != Version::V1 };
-        let computed = match compute(&layout, &files, hashes, options) {
+        let path_of = Box::new(|index: usize| self.path(sources[index] as usize));
+        let files = Files::new(Place::Listed, sources.len(), path_of, &Arc::default());
+        let version = self.builder.version;
+        let hashes = Hashes { sha1: version != Version::V2, merkle: version != Version::V1 };
+        let (content, computed) = compute(Content::new(Arc::new(layout), files, hashes), options.effort());
+        let computed = match computed {
             Ok(computed) => computed,
             Err(Failure::Cancelled) => return Err(CreateError::Cancelled),
-            Err(Failure::File(index)) => return Err(self.failed(&files, index, sources[index] as usize)),
+            Err(Failure::Absent) => return Err(self.failed(&content.files, &sources)),
         };
-        drop(files);
+        drop(content);
         self.check_unchanged()?;
         let (bytes, info) = write::write(self, &computed);
-        drop(computed);
         if bytes.len() > Limits::default().nbytes {
             return Err(self.too_many_pieces());
         }
-        let info = &bytes[info];
-        let info_hash_v1 = (self.builder.version != Version::V2).then(|| sha1(info));
-        let info_hash_v2 = (self.builder.version != Version::V1).then(|| {
-            let mut digest = [0; 32];
-            digest.copy_from_slice(hash(Algorithm::Sha256, info).as_ref());
-            digest
-        });
-        let created = Created { bytes, info_hash_v1, info_hash_v2 };
-        self.check_created(&created)?;
-        Ok(created)
+        let torrent = Torrent::parse(&bytes).map_err(CreateError::Unreadable)?;
+        match self.is_what_was_meant(&torrent, &bytes[info], &computed) {
+            true => Ok(Created { bytes, torrent }),
+            false => Err(CreateError::Different),
+        }
     }
 
     /// The layout, and of each of its files which entry it is; padding files have none.
@@ -512,83 +511,99 @@ impl Plan {
         (Layout::new(self.piece_nbytes, spans), sources)
     }
 
-    /// Why reading failed, and which other files could not be opened either.
-    fn failed(&self, files: &Files<'_>, index: usize, source: usize) -> CreateError {
+    /// Which files made it fail, and which others would have.
+    fn failed(&self, files: &Files<'_>, sources: &[u32]) -> CreateError {
+        let mut troubles = files.take_troubles();
         let mut problems = Problems::default();
-        let kind = match files.take_troubles().remove(&index) {
-            Some(Trouble::Open(error) | Trouble::Read { error, .. }) => FileProblemKind::Io(error),
-            Some(Trouble::NotRegular(_) | Trouble::Outside(_)) => FileProblemKind::Changed,
-            // It is gone, or shorter than it was.
-            None => FileProblemKind::Changed,
-        };
-        debug_assert!(!matches!(files.known(index), Known::Unknown));
-        problems.push(self.path(source), kind);
-        for (index, entry) in self.entries.iter().enumerate() {
+        for (index, &source) in sources.iter().enumerate().filter(|&(_, &source)| source != u32::MAX) {
             if problems.is_full() {
                 break;
             }
-            if index != source && entry.link.is_none() {
-                if let Err(error) = std::fs::File::open(self.path(index)) {
-                    problems.push(self.path(index), FileProblemKind::Io(error));
-                }
+            let entry = &self.entries[source as usize];
+            let path = self.path(source as usize);
+            let kind = match (troubles.remove(&index), files.known(index)) {
+                _ if entry.link.is_some() => None,
+                (Some(Trouble::Open(error) | Trouble::Read { error, .. }), _) => Some(FileProblemKind::Io(error)),
+                (Some(Trouble::NotRegular(_) | Trouble::Outside(_)), _) => Some(FileProblemKind::Changed),
+                (None, Known::Missing) => Some(FileProblemKind::Changed),
+                (None, Known::Present(_)) if !is_unchanged(&path, entry) => Some(FileProblemKind::Changed),
+                (None, _) => probe(&path, entry.nbytes),
+            };
+            if let Some(kind) = kind {
+                problems.push(path, kind);
             }
         }
-        problems.check().err().unwrap_or(CreateError::Cancelled)
+        problems.check().err().unwrap_or_else(|| {
+            let error = std::io::Error::other("a file could not be read to its end, but now it can. Try again");
+            CreateError::Path { path: self.root.clone(), error }
+        })
     }
 
     fn check_unchanged(&self) -> Result<(), CreateError> {
         let mut problems = Problems::default();
         for (index, entry) in self.entries.iter().enumerate() {
             let path = self.path(index);
-            let metadata = if entry.link.is_some() { path.symlink_metadata() } else { path.metadata() };
-            if !metadata.is_ok_and(|metadata| scan::stamp(&metadata) == entry.stamp) {
+            if !is_unchanged(&path, entry) {
                 problems.push(path, FileProblemKind::Changed);
             }
         }
         problems.check()
     }
 
-    /// That it reads back as what was meant.
-    fn check_created(&self, created: &Created) -> Result<(), CreateError> {
-        let torrent = match Torrent::parse(&created.bytes) {
-            Ok(torrent) => torrent,
-            // Until the parser reads these versions, that it comes so far is what can be said.
-            Err(error) if matches!(error.problem, Problem::NotYet { .. }) => {
-                return match bencode::parse(&created.bytes, &Limits::default()) {
-                    Ok(document) if document.note_count() == 0 => Ok(()),
-                    _ => Err(CreateError::Different),
-                };
-            }
-            Err(error) => return Err(CreateError::Unreadable(error)),
-        };
+    /// Whether it reads back as what was meant.
+    fn is_what_was_meant(&self, torrent: &Torrent, info: &[u8], computed: &Computed) -> bool {
         let mut found = torrent.files().filter(|file| !file.attributes.padding);
-        let same_files = self.files().all(|meant| {
+        let same_files = self.entries.iter().zip(self.files()).all(|(entry, meant)| {
             found.next().is_some_and(|found| {
                 (found.path, found.nbytes, found.attributes) == (meant.path, meant.nbytes, meant.attributes)
+                    && found.symlink == entry.link.as_deref()
             })
         });
-        let same = same_files
+        let version = self.builder.version;
+        let v1 = (version != Version::V2).then(|| hash(Algorithm::Sha1, info));
+        let v2 = (version != Version::V1).then(|| hash(Algorithm::Sha256, info));
+        same_files
             && found.next().is_none()
             && torrent.note_count() == 0
+            && torrent.version() == version
             && torrent.name() == self.name
             && torrent.is_single_file() == self.single_file
             && torrent.piece_nbytes() == self.piece_nbytes
-            && torrent.piece_count() as u64 == self.piece_count()
-            && Some(torrent.info_hash()) == created.info_hash_v1;
-        if same { Ok(()) } else { Err(CreateError::Different) }
+            && torrent.digests() == computed.sha1
+            && torrent.roots() == computed.roots
+            && torrent.info_hash_v1().as_ref().map(|hash| &hash[..]) == v1.as_ref().map(|hash| hash.as_ref())
+            && torrent.info_hash_v2().as_ref().map(|hash| &hash[..]) == v2.as_ref().map(|hash| hash.as_ref())
+    }
+}
+
+fn is_unchanged(path: &Path, entry: &Entry) -> bool {
+    let metadata = if entry.link.is_some() { path.symlink_metadata() } else { path.metadata() };
+    metadata.is_ok_and(|metadata| scan::stamp(&metadata) == entry.stamp)
+}
+
+/// What is wrong with a file that seems to be what it was, if anything is: it cannot be opened, or its last byte not be
+/// read.
+fn probe(path: &Path, nbytes: u64) -> Option<FileProblemKind> {
+    let last = || {
+        let mut file = std::fs::File::open(path)?;
+        file.seek(SeekFrom::Start(nbytes.saturating_sub(1)))?;
+        file.read(&mut [0])
+    };
+    match last() {
+        Ok(0) if nbytes > 0 => Some(FileProblemKind::Short),
+        Ok(_) => None,
+        Err(error) => Some(FileProblemKind::Io(error)),
     }
 }
 
 /// A torrent that was made.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct Created {
     /// What a `.torrent` file has in it.
     pub bytes: Vec<u8>,
-    /// The SHA-1 of the info dictionary; none for v2.
-    pub info_hash_v1: Option<[u8; 20]>,
-    /// The SHA-256 of the info dictionary; none for v1.
-    pub info_hash_v2: Option<[u8; 32]>,
+    /// The same, read by [`Torrent::parse`].
+    pub torrent: Torrent,
 }
 
 /// Makes a hybrid torrent of a file or folder: [`Builder`] with its defaults.
@@ -605,7 +620,7 @@ pub struct Created {
 /// std::fs::write(&path, "Rose is a rose is a rose")?;
 /// let created = torrent::create(&path, &Options::default())?;
 /// assert!(created.bytes.starts_with(b"d4:infod9:file treed8:rose.txtd0:d6:lengthi24e11:pieces root32:"));
-/// assert!(created.info_hash_v1.is_some() && created.info_hash_v2.is_some());
+/// assert!(torrent::verify(&created.torrent, folder.path(), &Options::default())?.is_complete());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn create(path: &Path, options: &Options<'_>) -> Result<Created, CreateError> {

@@ -10,9 +10,9 @@ use std::ops::Range;
 use super::scan::Entry;
 use super::{Builder, Plan};
 use crate::bencode::encode_string;
-use crate::engine::sequential::Computed;
+use crate::engine::compute::Computed;
+use crate::engine::merkle::{self, NODE_NBYTES, Node};
 use crate::torrent::Version;
-use crate::torrent::merkle::{self, NODE_NBYTES, Node};
 
 /// A file's hash tree.
 struct Tree {
