@@ -10,6 +10,7 @@ use hashloom::Algorithm;
 #[cfg(feature = "bench")]
 use crate::size::Size;
 use crate::timing::Effort;
+use crate::torrent::create::Create;
 use crate::torrent::verify::Verify;
 
 /// Hash many things at once.
@@ -44,6 +45,7 @@ pub enum Command {
 
 #[derive(Debug, Subcommand)]
 pub enum TorrentCommand {
+    Create(Create),
     Verify(Verify),
 }
 

@@ -70,7 +70,7 @@ struct Files<'a>(&'a Torrent, &'a Report);
 struct Errors<'a>(&'a Report);
 
 /// Bytes as text in hexadecimal.
-struct Hex<'a>(&'a [u8]);
+pub struct Hex<'a>(&'a [u8]);
 
 #[derive(Serialize)]
 struct Counts {
@@ -133,7 +133,8 @@ pub fn file_state_name(state: FileState) -> &'static str {
     }
 }
 
-fn text(bytes: &[u8]) -> (Cow<'_, str>, Option<Hex<'_>>) {
+/// Bytes as text, and as they are if that is not the same.
+pub fn text(bytes: &[u8]) -> (Cow<'_, str>, Option<Hex<'_>>) {
     let text = String::from_utf8_lossy(bytes);
     // Borrowed if it is all UTF-8.
     let hex = matches!(text, Cow::Owned(_)).then_some(Hex(bytes));

@@ -2,6 +2,7 @@
 
 //! `hashloom torrent …`.
 
+pub mod create;
 pub mod verify;
 
 use std::fs::File;

@@ -422,6 +422,26 @@ impl Plan {
         if self.single_file { self.root.clone() } else { self.root.join(to_path(&self.entries[index].path)) }
     }
 
+    /// Whether the file at `path` is one of those that the torrent is made of, under whatever name, so that it had
+    /// better not be replaced by the torrent. False if there is none.
+    ///
+    /// ```
+    /// use hashloom::torrent::Builder;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let (film, notes) = (folder.path().join("film.mkv"), folder.path().join("film.torrent"));
+    /// std::fs::write(&film, "a film")?;
+    /// std::fs::write(&notes, "a torrent")?;
+    /// let plan = Builder::new().exclude("*.torrent").plan(folder.path())?;
+    /// assert!(plan.has(&film) && !plan.has(&notes));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn has(&self, path: &Path) -> bool {
+        let Ok(metadata) = path.metadata() else { return false };
+        let stamp = scan::stamp(&metadata);
+        self.entries.iter().any(|entry| entry.stamp == stamp)
+    }
+
     /// Bytes of padding after a file of this length.
     fn padding_after(&self, nbytes: u64) -> u64 {
         if self.padded { nbytes.next_multiple_of(self.piece_nbytes) - nbytes } else { 0 }

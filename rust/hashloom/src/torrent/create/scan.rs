@@ -192,6 +192,14 @@ impl Scan<'_> {
         let (path, kind) = problem(error);
         let path = path.unwrap_or(self.root);
         let kind = match kind {
+            // The walk tells the kind of an error only. Asked again, the system tells all of it.
+            FileProblemKind::Io(error) if error.raw_os_error().is_none() => {
+                let again = path.metadata().err().or_else(|| path.read_dir().err());
+                FileProblemKind::Io(again.unwrap_or(error))
+            }
+            kind => kind,
+        };
+        let kind = match kind {
             // Links are followed, and this one is there.
             FileProblemKind::Io(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
                 FileProblemKind::LinkDangling
@@ -263,7 +271,6 @@ fn problem(error: &ignore::Error) -> (Option<&Path>, FileProblemKind) {
         },
         error => {
             let io = match error.io_error() {
-                // An error of the operating system has a number, from which it can be made again.
                 Some(io) => io.raw_os_error().map_or_else(|| io.kind().into(), io::Error::from_raw_os_error),
                 None => io::Error::other(error.to_string()),
             };
