@@ -10,6 +10,7 @@ use hashloom::Algorithm;
 #[cfg(feature = "bench")]
 use crate::size::Size;
 use crate::timing::Effort;
+use crate::torrent::create::Create;
 use crate::torrent::show::Show;
 use crate::torrent::verify::Verify;
 
@@ -45,6 +46,7 @@ pub enum Command {
 
 #[derive(Debug, Subcommand)]
 pub enum TorrentCommand {
+    Create(Create),
     Verify(Verify),
     Show(Show),
 }

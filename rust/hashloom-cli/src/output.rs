@@ -41,6 +41,22 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes `bytes` to `path`, where nothing may be: what has come there meanwhile stays.
+pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if is_special(path) {
+        return fs::write(path, bytes);
+    }
+    let mut file = temporary(path)?;
+    file.as_file_mut().write_all(bytes)?;
+    file.persist_noclobber(path)?;
+    Ok(())
+}
+
+/// Whether something is there that writing would replace.
+pub fn exists(path: &Path) -> bool {
+    path.symlink_metadata().is_ok() && !is_special(path)
+}
+
 /// A device or pipe, such as /dev/stdout, cannot be replaced by renaming.
 fn is_special(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())

@@ -29,6 +29,8 @@ use std::fmt;
 use std::ops::Range;
 
 pub use item::Item;
+#[cfg(feature = "create")]
+pub(crate) use item::encode_string;
 
 use crate::torrent::paths::quoted;
 

@@ -87,6 +87,9 @@ pub(crate) enum Place {
     Folder(Root),
     /// There is one file, this one.
     File(PathBuf),
+    /// Wherever the caller says: the path of each file is opened as it stands, links in it are followed.
+    #[cfg(feature = "create")]
+    Listed,
 }
 
 /// What is known of a file in 8 bytes: its length if it is present, which is below 2^63, else one of these.
@@ -216,6 +219,8 @@ impl<'a> Files<'a> {
         let open = || match &self.place {
             Place::Folder(root) => root.open_file(&(self.path_of)(index)),
             Place::File(path) => open_regular(path),
+            #[cfg(feature = "create")]
+            Place::Listed => open_regular(&(self.path_of)(index)),
         };
         match open() {
             // Somebody else in this process has most of its descriptors: make do with few.
@@ -232,6 +237,8 @@ impl<'a> Files<'a> {
         match &self.place {
             Place::Folder(root) => root.path().join((self.path_of)(index)),
             Place::File(path) => path.clone(),
+            #[cfg(feature = "create")]
+            Place::Listed => (self.path_of)(index),
         }
     }
 

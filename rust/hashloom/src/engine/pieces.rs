@@ -85,6 +85,7 @@ impl<'a> Content<'a> {
         self.nbytes_read.load(Ordering::Relaxed)
     }
 
+    #[cfg(feature = "create")]
     pub(crate) fn hashes(&self) -> Hashes {
         self.hashes
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Torrents: what they say ([`Torrent::parse`]) and whether the files on disk are that ([`verify`]).
+//! Torrents: what they say ([`Torrent::parse`]), whether the files on disk are that ([`verify`]), and how they are made
+//! ([`Builder`], [`create`](fn@create)).
 //!
 //! ```no_run
 //! use hashloom::torrent::{self, Options, Torrent};
@@ -16,6 +17,8 @@
 //! reading.
 
 mod checkpoint;
+#[cfg(feature = "create")]
+mod create;
 mod error;
 mod layers;
 mod locate;
@@ -32,6 +35,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
+#[cfg(feature = "create")]
+pub use create::{Builder, CreateError, Created, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks, create};
 pub use error::{Error, HybridDifference, Problem};
 pub use metadata::Metadata;
 pub use paths::{BadComponent, Shown, shown};
