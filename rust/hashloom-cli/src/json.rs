@@ -116,7 +116,8 @@ pub fn state_name(state: PieceState) -> &'static str {
         PieceState::Missing => "missing",
         PieceState::Bad => "bad",
         PieceState::Unread => "unread",
-        PieceState::Unchecked => "unchecked",
+        PieceState::Disputed => "disputed",
+        _ => "unchecked",
     }
 }
 

@@ -227,14 +227,26 @@ fn the_report_is_printed_even_if_the_bitfield_is_not_written() {
 }
 
 #[test]
-fn torrents_of_other_versions_are_named() {
+fn torrents_of_version_2_and_hybrid_ones() {
+    let made = |name: &str| fixtures().join("../../libtorrent").join(name);
+    for (name, pieces) in [("alice", 10), ("leaves", 23), ("lots", 6), ("numbers", 3)] {
+        for version in ["v2", "hybrid"] {
+            let output = verify([&made(&format!("{name}-{version}.torrent")), &fixtures()]);
+            assert_eq!((status(&output), stderr(&output)), (0, ""), "{name} {version}");
+            assert!(stdout(&output).contains(&format!("complete: {pieces} of {pieces} pieces")), "{}", stdout(&output));
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut bytes = fs::read(fixtures().join("alice.txt")).unwrap();
+    bytes[100_000] ^= 1;
+    fs::write(folder.path().join("alice.txt"), bytes).unwrap();
     for version in ["v2", "hybrid"] {
-        let output = verify([&fixtures().join(format!("../../libtorrent/alice-{version}.torrent")), &fixtures()]);
-        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        let output = verify([&made(&format!("alice-{version}.torrent")), &folder.path(), &"--missing"]);
+        assert_eq!((status(&output), stderr(&output)), (1, ""));
         assert!(
-            stderr(&output).starts_with(&format!("error: this is a {version} torrent (BEP 52)")),
+            stdout(&output).contains("piece 6  bad  16 KiB\n  alice.txt  bytes 98304-114687\n"),
             "{}",
-            stderr(&output)
+            stdout(&output)
         );
     }
 }

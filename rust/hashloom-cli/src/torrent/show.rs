@@ -14,7 +14,7 @@ use hashloom::torrent::{File, Torrent, Version, shown};
 use super::show_json::Json;
 use crate::json::hex;
 use crate::units::{date, size};
-use crate::{EXIT_ERROR, output, style, verify};
+use crate::{EXIT_ERROR, output, style};
 
 /// Show what a torrent says.
 ///
@@ -67,7 +67,7 @@ pub fn run(arguments: &Show) -> Result<u8, String> {
     let mut status = 0;
     let mut shown_before = false;
     for path in &arguments.torrents {
-        let torrent = match verify::read(path) {
+        let torrent = match super::read(path) {
             Ok(torrent) => torrent,
             Err(message) => {
                 // Best effort: if standard error is closed, the exit status still tells.

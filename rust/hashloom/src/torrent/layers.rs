@@ -4,10 +4,10 @@
 //! info-hash does not vouch for them: none is believed before it has led to the `pieces root` that it is given for.
 
 use super::error::{Error, Problem};
-use super::merkle::{self, NODE_NBYTES, Node};
 use super::metainfo::{Reader, at, expect, wrong_kind};
 use super::{NoteKind, paths};
 use crate::bencode::{Kind, Value};
+use crate::engine::merkle::{self, NODE_NBYTES, Node};
 
 /// The layers of a torrent by the roots that they are given for.
 pub(super) struct Layers<'a> {

@@ -10,9 +10,10 @@ use super::metadata::Metadata;
 use super::names::Names;
 use super::paths::{Platform, check_component};
 use super::tree::Tree;
-use super::{Attributes, MAX_PIECE_NBYTES, Note, NoteKind, Torrent, Version, merkle};
+use super::{Attributes, MAX_PIECE_NBYTES, Note, NoteKind, Torrent, Version};
 use crate::bencode::{self, Kind, Value};
 use crate::engine::layout::{Layout, Spans};
+use crate::engine::merkle;
 
 /// Bytes of a digest in `pieces`.
 const DIGEST_NBYTES: usize = 20;
@@ -133,14 +134,12 @@ impl Reader {
             }
         }
         let layout = layout.unwrap_or_else(|| Layout::new(piece_nbytes, std::mem::take(&mut self.spans)));
-        let nbytes = (0..self.names.len()).map(|file| layout.span(file).nbytes).sum();
         let metadata = Metadata::read(&mut self, root, info);
         let torrent = Torrent {
             info_hash_v1: (version != Version::V2).then(|| super::sha1(info.raw())),
             info_hash_v2: (version != Version::V1).then(|| super::sha256(info.raw())),
             name: name.into(),
-            nbytes,
-            layout,
+            layout: layout.into(),
             digests: Vec::new(),
             roots: self.roots,
             single_file,

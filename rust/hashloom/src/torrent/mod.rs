@@ -15,10 +15,10 @@
 //! multiple of its size, and verifying it opens nothing but regular files below the folder that the caller names, for
 //! reading.
 
+mod checkpoint;
 mod error;
 mod layers;
 mod locate;
-mod merkle;
 mod metadata;
 mod metainfo;
 mod names;
@@ -29,17 +29,17 @@ mod verify;
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
+pub use checkpoint::{Checkpoint, CheckpointError};
 pub use error::{Error, HybridDifference, Problem};
 pub use metadata::Metadata;
 pub use paths::{BadComponent, Shown, shown};
-pub use report::{FileReport, FileState, FileTrouble, Ranges, Report, Trouble};
-pub use verify::{Options, Progress, VerifyError, verify};
+pub use report::{FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
+pub use verify::{Check, Options, Progress, VerifyError, verify, verify_many};
 
-pub use crate::engine::pieces::PieceState;
-
+use crate::engine::merkle::NODE_NBYTES;
 use layers::Roots;
-use merkle::NODE_NBYTES;
 use names::Names;
 
 use crate::bencode;
@@ -85,9 +85,7 @@ pub struct Torrent {
     info_hash_v1: Option<[u8; 20]>,
     info_hash_v2: Option<[u8; 32]>,
     name: Box<[u8]>,
-    /// Sum of the lengths of the files.
-    nbytes: u64,
-    pub(crate) layout: Layout,
+    pub(crate) layout: Arc<Layout>,
     digests: Vec<u8>,
     roots: Roots,
     single_file: bool,
@@ -343,7 +341,7 @@ impl Torrent {
 
     /// Length in bytes of all files together, padding files included.
     pub fn total_nbytes(&self) -> u64 {
-        self.nbytes
+        self.layout.files_nbytes()
     }
 
     /// Length in bytes of every piece but the last, which may be shorter; in a v2 torrent the last of each file.
@@ -396,6 +394,24 @@ impl Torrent {
     /// The files that a piece has bytes of, as a range of indices; empty files inside that range included.
     pub fn files_of_piece(&self, piece: usize) -> Range<usize> {
         self.layout.files_of(self.piece_range(piece))
+    }
+
+    /// The bytes of each file that a run of pieces covers, padding left out.
+    ///
+    /// # Panics
+    /// If one of the pieces is not there.
+    pub fn bytes_of_pieces(&self, pieces: Range<usize>) -> impl Iterator<Item = (usize, Range<u64>)> + '_ {
+        let files = match pieces.is_empty() {
+            true => 0..0,
+            false => self.files_of_piece(pieces.start).start..self.files_of_piece(pieces.end - 1).end,
+        };
+        let range = self.piece_range(pieces.start).start..self.piece_range(pieces.end.saturating_sub(1)).end;
+        files.filter_map(move |file| {
+            let span = self.layout.span(file);
+            let bytes = range.start.max(span.offset)..range.end.min(span.end());
+            let wanted = !span.padding && bytes.start < bytes.end;
+            wanted.then(|| (file, bytes.start - span.offset..bytes.end - span.offset))
+        })
     }
 
     /// The pieces that have bytes of a file.
@@ -452,7 +468,6 @@ impl Torrent {
     }
 
     /// Of v2: 32 bytes a piece, or none.
-    #[allow(dead_code, reason = "for the check of version 2")]
     pub(crate) fn roots(&self) -> &[u8] {
         &self.roots.pieces
     }

@@ -7,12 +7,12 @@
 
 use super::error::{Error, HybridDifference, Problem};
 use super::layers::{Layers, tree_key};
-use super::merkle::NODE_NBYTES;
 use super::metainfo::{Reader, at, integer, wrong_kind};
 use super::paths::{Platform, check_component};
 use super::{Attributes, NoteKind};
 use crate::bencode::{Kind, Step, Value};
 use crate::engine::layout::Layout;
+use crate::engine::merkle::NODE_NBYTES;
 
 /// A folder of the tree that is being read.
 struct Folder<'a> {
