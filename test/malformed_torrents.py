@@ -788,8 +788,8 @@ def v2_cases():
     bad(
         "a v2 file twice, others between",
         tree(Pairs([("x", leaf()), ("b", leaf()), ("x", leaf())])),
-        key + '"x" is there twice',
-        b"d1:x",
+        x + ', byte {}: "x" is there twice',
+        b"1:xd0:",
     )
     unsorted = 'byte {}: key "long" comes after "short": keys are not sorted'
     good("a file tree that is not sorted", tree(Pairs([("short", leaf()), ("long", LONG)])), unsorted)

@@ -550,6 +550,11 @@ impl<'a> Walk<'a> {
         self.pos
     }
 
+    /// The value that begins at `start` and has just ended.
+    pub(crate) fn since(&self, start: usize) -> Value<'a> {
+        Value { input: self.input, start, end: self.pos }
+    }
+
     /// Goes into the dictionary that is the value of the key; returns false, and stays, if it is something else.
     pub(crate) fn enter(&mut self) -> bool {
         // Not `pos += usize::from(is_dictionary)`: rustc 1.95 at -O2 leaves that addition out where a loop goes on by
