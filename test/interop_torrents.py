@@ -7,8 +7,8 @@ are read by other programs, which find the content complete, and equal to those 
 
 Makers: transmission-create (Debian package transmission-cli) and libtorrent (the PyPI package of that name, or Debian's
 python3-libtorrent). Readers: these, aria2, mktorrent, and imdl if it is in the PATH. One that is not installed is named
-as SKIPPED; with --require that is a failure, except for imdl, which Debian has not. Transmission 3 and aria2 1.36 refuse
-hybrid and v2 torrents, libtorrent's too, or read other digests into them: they get those of v1.
+as SKIPPED; with --require that is a failure, except for imdl, which Debian has not. Transmission 3 refuses hybrid and
+v2 torrents, libtorrent's too, and aria2 1.36 takes them for others: these two get those of v1 only.
 """
 
 import argparse
@@ -210,8 +210,10 @@ def imdl_makes(content, piece_length, out):
     return Torrent(path).info_hash
 
 
-def output_of(command):
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+def told(command, label):
+    """The last words of the lines of a program's output that have a label in them."""
+    lines = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+    return [line.split()[-1] for line in lines if label in line]
 
 
 def readers(ours, content, version, piece_length, out):
@@ -224,18 +226,15 @@ def readers(ours, content, version, piece_length, out):
     if version != "v1":
         return
     if shutil.which("transmission-show"):
-        found = [line.split()[1] for line in output_of(["transmission-show", ours.path]).splitlines() if "Hash:" in line]
-        yield "transmission-show", "info-hash", found, [ours.info_hash]
+        yield "transmission-show", "info-hash", told(["transmission-show", ours.path], "Hash:"), [ours.info_hash]
     if shutil.which("transmission-create"):
         path = out / f"transmission-again-{piece_length}-{content.stem}.torrent"
         command = ["transmission-create", "-s", str(piece_length // 1024), "-o", path, content]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         # It leaves out empty files and writes private=0, so that the info-hash is another one.
-        theirs = bdecode(path.read_bytes())[0][b"info"]
-        yield "transmission-create", "digests", theirs[b"pieces"], bdecode(ours.path.read_bytes())[0][b"info"][b"pieces"]
+        yield "transmission-create", "digests", Torrent(path).info[b"pieces"], ours.info[b"pieces"]
     if shutil.which("aria2c"):
-        found = [line.split()[2] for line in output_of(["aria2c", "-S", ours.path]).splitlines() if "Info Hash:" in line]
-        yield "aria2", "info-hash", found, [ours.info_hash]
+        yield "aria2", "info-hash", told(["aria2c", "-S", ours.path], "Info Hash:"), [ours.info_hash]
         # On a copy: it writes beside what it checks.
         copy = out / "for aria2"
         copy.mkdir()
@@ -364,7 +363,7 @@ def main():
             if name not in programs:
                 skipped.append(name)
         if "imdl" not in programs:
-            print("SKIPPED: imdl is not installed: it did NOT read hashloom's torrents (cargo install imdl)", file=sys.stderr)
+            print("SKIPPED: imdl is not installed (cargo install imdl): it did NOT read our torrents", file=sys.stderr)
     for name in skipped:
         print(f"SKIPPED: {name} is not installed: its torrents were NOT checked, nor ours by it", file=sys.stderr)
     sys.exit(1 if skipped and arguments.require else 0)
