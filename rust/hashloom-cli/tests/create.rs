@@ -166,7 +166,8 @@ fn what_is_asked_for_is_in_it() {
     ];
     let bytes = made(folder.path(), &arguments);
     for part in [
-        "d8:announce19:https://a.example/x13:announce-listll19:https://a.example/x17:udp://b.example:1el15:wss://c.exampleee",
+        "d8:announce19:https://a.example/x13:announce-list",
+        "13:announce-listll19:https://a.example/x17:udp://b.example:1el15:wss://c.exampleee",
         "7:comment9:a comment",
         concat!(
             "10:created by",

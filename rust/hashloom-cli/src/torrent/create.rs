@@ -153,6 +153,10 @@ Length of a piece:
   If not given, the least power of two that makes at most 2048 pieces, from 16 KiB to 16 MiB. It may
   be up to 256 MiB, and with --v1 any multiple of 16 KiB.
 
+Which version:
+  Clients of either version share the data of a hybrid torrent. Transmission before 4 and aria2 take
+  neither hybrid nor version 2 torrents, whoever made them: for these --v1.
+
 A file that is changed, replaced or removed while it is read is an error, and nothing is written. The
 torrent is read back and compared before it is written, to another file that is then renamed. FILE
 may lie in PATH, but not be one of the files that the torrent is made of.
