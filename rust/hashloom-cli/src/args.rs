@@ -11,6 +11,7 @@ use hashloom::Algorithm;
 #[cfg(feature = "bench")]
 use crate::size::Size;
 use crate::timing::Effort;
+use crate::torrent::clients::Clients;
 
 /// Hash many things at once.
 ///
@@ -51,8 +52,8 @@ pub enum TorrentCommand {
 /// Check files on disk against a torrent.
 ///
 /// Reads every piece, compares its SHA-1 with the torrent's, and says which pieces are right, missing or bad. Nothing
-/// on disk is changed but the FILE of --bitfield. Torrents of version 1 are checked; version 2 and hybrid ones are not
-/// supported yet.
+/// on disk is changed but what --bitfield, --libtorrent and --transmission name. Torrents of version 1 are checked;
+/// version 2 and hybrid ones are not supported yet.
 #[derive(Debug, Args)]
 pub struct Verify {
     /// The .torrent file
@@ -79,6 +80,9 @@ pub struct Verify {
     /// replaced, but never if it is the torrent or a file of its content
     #[arg(long, value_name = "FILE")]
     pub bitfield: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub clients: Clients,
 
     /// Print errors only; the exit status tells the result
     #[arg(short, long, conflicts_with_all = ["missing", "map", "json"])]
@@ -214,13 +218,22 @@ What counts:
   A file that is too long is mentioned; its pieces are judged as they are. Padding files (BEP 47)
   are zeros and need not exist. Symbolic links that a torrent describes are not checked.
 
+Clients without their own check:
+  End the client: it writes its resume files when it ends. Then check with --libtorrent (qBittorrent)
+  or --transmission, with the folder of its resume files, and start it. The folder where the content
+  was found is written too. A torrent that the client does not have yet needs a copy of its file
+  beside: BT_backup/<info-hash>.torrent, torrents/<info-hash>.torrent. Nothing is written if a file
+  could not be opened, or if the client has renamed files.
+
 Exit status:
-  0  complete: all pieces are right and all files there
-  1  a piece or file is missing or bad
-  2  wrong usage, a bad torrent, or a file that could not be read
+  0  complete: all pieces are right and all files there; with --claimed, if all claims are true
+  1  a piece or file is missing or bad; with --claimed, a piece that FILE claims
+  2  wrong usage, a bad torrent, a file that could not be read, or one that could not be written
 
 Examples:
   hashloom torrent verify debian.torrent ~/Downloads
+  hashloom torrent verify debian.torrent ~/Downloads --libtorrent \
+      ~/.local/share/qBittorrent/BT_backup
   hashloom torrent verify debian.torrent ~/Downloads/debian-13.iso --map
   hashloom torrent verify album.torrent /srv/music --missing
   hashloom torrent verify album.torrent /srv/music --json | jq .percent";

@@ -20,6 +20,7 @@ mod style;
 mod summary;
 mod table;
 mod timing;
+mod torrent;
 mod units;
 mod verify;
 

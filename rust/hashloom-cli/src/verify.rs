@@ -7,21 +7,25 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use hashloom::bencode::Limits;
-use hashloom::torrent::{self, Options, Progress, Report, Torrent, shown};
+use hashloom::torrent::{Options, Progress, Report, Torrent, shown};
 
 use crate::args::Verify;
 use crate::json::Json;
 use crate::output::Same;
 use crate::progress::Bar;
+use crate::torrent::clients::Claim;
 use crate::{EXIT_ERROR, EXIT_INCOMPLETE, map, output, summary};
 
 /// Returns the exit status.
 pub fn run(arguments: &Verify) -> Result<u8, String> {
     let torrent = read(&arguments.torrent)?;
     if let Some(path) = &arguments.bitfield {
-        refuse_content(path, arguments, &torrent)?;
+        refuse_content(path, "the bitfield", arguments, &torrent)?;
         output::probe(path).map_err(|error| not_written(path, &error))?;
     }
+    let claim = arguments.clients.claim(&torrent)?;
+    let refuse = |path: &Path, what: &str| refuse_content(path, what, arguments, &torrent);
+    let plan = arguments.clients.plan(&torrent, &arguments.path, refuse)?;
     let bar = Bar::new(torrent.total_nbytes(), "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left");
     let show = |progress: Progress| bar.set(progress.nbytes);
     let mut options = Options::default();
@@ -31,7 +35,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
     if let Some(threads) = arguments.threads {
         options = options.threads(threads);
     }
-    let report = torrent::verify(&torrent, &arguments.path, &options).map_err(|error| error.to_string());
+    let report = hashloom::torrent::verify(&torrent, &arguments.path, &options).map_err(|error| error.to_string());
     bar.finish();
     let report = report?;
 
@@ -40,11 +44,13 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
         Some(path) => output::write(path, &report.bitfield()).map_err(|error| not_written(path, &error)),
         None => Ok(()),
     };
-    let printed = output::print(|out| print(out, arguments, &torrent, &report));
+    let written = written.and(plan.write(&torrent, &report));
+    let printed = output::print(|out| print(out, arguments, &torrent, &report, claim.as_ref()));
     // Best effort: if standard error is closed, the exit status still tells.
     let _ = summary::troubles(&mut io::stderr().lock(), &report);
     written.and(printed)?;
-    Ok(match report.is_complete() {
+    let right = claim.map_or(report.is_complete(), |claim| claim.is_true(&report));
+    Ok(match right {
         _ if !report.troubles.is_empty() => EXIT_ERROR,
         true => 0,
         false => EXIT_INCOMPLETE,
@@ -55,13 +61,12 @@ fn not_written(path: &Path, error: &io::Error) -> String {
     format!("{}: the bitfield cannot be written: {error}", display(path))
 }
 
-/// Refuses to write the bitfield where the torrent is, or one of the files that it describes, wherever below PATH the
+/// Refuses to write `output` where the torrent is, or one of the files that it describes, wherever below PATH the
 /// content may be found. Nothing of these is ever changed.
-fn refuse_content(path: &Path, arguments: &Verify, torrent: &Torrent) -> Result<(), String> {
+fn refuse_content(path: &Path, output: &str, arguments: &Verify, torrent: &Torrent) -> Result<(), String> {
     let same = Same::new(path);
-    let refused = |what: &str| {
-        Err(format!("{}: the bitfield is not written there: it is {what}. Give another FILE", display(path)))
-    };
+    let refused =
+        |what: &str| Err(format!("{}: {output} is not written there: it is {what}. Give another FILE", display(path)));
     if same.is(&arguments.torrent) {
         return refused("the torrent");
     }
@@ -106,12 +111,18 @@ fn display(path: &Path) -> impl std::fmt::Display {
     shown(path.as_os_str().as_encoded_bytes())
 }
 
-fn print(out: &mut impl Write, arguments: &Verify, torrent: &Torrent, report: &Report) -> io::Result<()> {
+fn print(
+    out: &mut impl Write,
+    arguments: &Verify,
+    torrent: &Torrent,
+    report: &Report,
+    claim: Option<&Claim>,
+) -> io::Result<()> {
     if arguments.quiet {
         return Ok(());
     }
     if arguments.json {
-        serde_json::to_writer(&mut *out, &Json::new(&arguments.torrent, torrent, report))?;
+        serde_json::to_writer(&mut *out, &Json::new(&arguments.torrent, torrent, report, claim))?;
         return writeln!(out);
     }
     summary::heading(out, torrent, report)?;
@@ -123,5 +134,6 @@ fn print(out: &mut impl Write, arguments: &Verify, torrent: &Torrent, report: &R
         writeln!(out)?;
         summary::missing(out, torrent, report)?;
     }
-    summary::verdict(out, torrent, report)
+    summary::verdict(out, torrent, report)?;
+    claim.map_or(Ok(()), |claim| claim.print(out, report))
 }

@@ -15,6 +15,8 @@
 //! multiple of its size, and verifying it opens nothing but regular files below the folder that the caller names, for
 //! reading.
 
+mod bitfield;
+mod content;
 mod error;
 mod locate;
 // Used by what reads and checks version 2.
@@ -24,11 +26,14 @@ mod metainfo;
 mod names;
 pub(crate) mod paths;
 mod report;
+pub mod resume;
 mod verify;
 
 use std::fmt;
 use std::ops::Range;
 
+pub use bitfield::{Bitfield, BitfieldError};
+pub use content::Content;
 pub use error::{Error, Problem};
 pub use paths::{BadComponent, Shown, shown};
 pub use report::{FileReport, FileState, FileTrouble, Ranges, Report, Trouble};

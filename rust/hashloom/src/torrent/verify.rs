@@ -95,6 +95,18 @@ pub enum VerifyError {
     },
 }
 
+impl VerifyError {
+    /// What `error` means that came of looking for the content at `path`.
+    pub(super) fn locating(torrent: &Torrent, path: &Path, error: io::Error) -> VerifyError {
+        match error.kind() {
+            io::ErrorKind::NotADirectory if path.is_file() => {
+                VerifyError::NotAFolder { path: path.to_owned(), name: torrent.name().to_owned() }
+            }
+            _ => VerifyError::Path { path: path.to_owned(), error },
+        }
+    }
+}
+
 impl fmt::Display for VerifyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let show = |path: &PathBuf| shown(path.as_os_str().as_encoded_bytes()).to_string();
@@ -150,12 +162,8 @@ impl std::error::Error for VerifyError {
 /// ```
 pub fn verify(torrent: &Torrent, path: &Path, options: &Options<'_>) -> Result<Report, VerifyError> {
     let started = Instant::now();
-    let Located { place, prefix, content } = locate(torrent, path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotADirectory if path.is_file() => {
-            VerifyError::NotAFolder { path: path.to_owned(), name: torrent.name().to_owned() }
-        }
-        _ => VerifyError::Path { path: path.to_owned(), error },
-    })?;
+    let located = locate(torrent, path).map_err(|error| VerifyError::locating(torrent, path, error));
+    let Located { place, prefix, content } = located?;
     let path_of = |index: usize| prefix.join(paths::to_path(torrent.file(index).path));
     let files = Files::new(&place, torrent.file_count(), &path_of);
     let shared = Shared::new(torrent.piece_count());

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Resume files of clients: `--libtorrent` and `--transmission` write what a check found into them, `--claimed` checks
+//! what one of them says.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use hashloom::bencode::Limits;
+use hashloom::torrent::resume::{self, Format};
+use hashloom::torrent::{Bitfield, Content, PieceState, Report, Torrent, Trouble, shown};
+
+use crate::json::state_name;
+use crate::output;
+use crate::style;
+use crate::units::plural;
+
+#[derive(Debug, Args)]
+pub struct Clients {
+    /// Write the pieces that are right to a resume file of libtorrent, as qBittorrent has one: to FILE, or to
+    /// <info-hash>.fastresume in the folder DIR. If the file exists, all else in it is kept
+    #[arg(long, value_name = "FILE|DIR")]
+    pub libtorrent: Option<PathBuf>,
+
+    /// Write the pieces that are right to a resume file of Transmission: to FILE, or to <info-hash>.resume in the
+    /// folder DIR. If the file exists, all else in it is kept
+    #[arg(long, value_name = "FILE|DIR")]
+    pub transmission: Option<PathBuf>,
+
+    /// Say which of the pieces are wrong that FILE claims to be there: a resume file of libtorrent or Transmission, or
+    /// a bitfield. The exit status is 0 if none is
+    #[arg(long, value_name = "FILE")]
+    pub claimed: Option<PathBuf>,
+}
+
+/// A resume file that is to be written when the check is done.
+#[derive(Debug)]
+struct Target {
+    format: Format,
+    path: PathBuf,
+    /// What it holds now.
+    old: Option<Vec<u8>>,
+}
+
+/// What is to be written when the check is done.
+#[derive(Debug)]
+pub struct Plan {
+    targets: Vec<Target>,
+    /// The files as they were before the check; none if there is nothing to write.
+    content: Option<Content>,
+}
+
+/// What a file claims.
+#[derive(Debug)]
+pub struct Claim {
+    pub path: PathBuf,
+    pub format: Format,
+    /// The pieces that are there by what it says.
+    pub pieces: Bitfield,
+}
+
+impl Clients {
+    /// What is to be written, where, and whether it can: known before a check that can take hours. `refuse` returns an
+    /// error for a path that must not be written.
+    pub fn plan(
+        &self,
+        torrent: &Torrent,
+        content: &Path,
+        refuse: impl Fn(&Path, &str) -> Result<(), String>,
+    ) -> Result<Plan, String> {
+        let asked = [(Format::Libtorrent, &self.libtorrent), (Format::Transmission, &self.transmission)];
+        let asked = asked.into_iter().filter_map(|(format, path)| Some((format, path.as_ref()?)));
+        let mut plan = Plan { targets: Vec::new(), content: None };
+        for (format, path) in asked {
+            let path = match path.is_dir() {
+                true => path.join(resume::file_name(format, torrent)),
+                false => path.to_owned(),
+            };
+            refuse(&path, &format!("the {format}"))?;
+            let target = Target { old: old(&path)?, format, path };
+            let probed = output::probe(&target.path);
+            probed.map_err(|error| target.not_written(&error.to_string()))?;
+            if plan.content.is_none() {
+                plan.content = Some(Content::find(torrent, content).map_err(|error| error.to_string())?);
+            }
+            // What cannot be written whatever the check finds: that of another torrent, of renamed files.
+            if let Some(content) = &plan.content {
+                target.encode(torrent, &Bitfield::none(torrent.piece_count()), content)?;
+            }
+            plan.targets.push(target);
+        }
+        Ok(plan)
+    }
+
+    /// What FILE of `--claimed` claims.
+    pub fn claim(&self, torrent: &Torrent) -> Result<Option<Claim>, String> {
+        let Some(path) = &self.claimed else { return Ok(None) };
+        let bytes = read(path).map_err(|error| format!("{}: {error}", display(path)))?;
+        let read = resume::decode(&bytes, torrent).map_err(|error| format!("{}: {error}", display(path)))?;
+        Ok(Some(Claim { path: path.clone(), format: read.format, pieces: read.have }))
+    }
+}
+
+impl Plan {
+    /// Writes what the check found. What could not be written is in the error, the rest is.
+    ///
+    /// Nothing is written if a client would be told to fetch what may well be there: if the check did not come to its
+    /// end, or files are there that could not be opened.
+    pub fn write(&self, torrent: &Torrent, report: &Report) -> Result<(), String> {
+        let Some(content) = &self.content else { return Ok(()) };
+        let unopened = report.troubles.iter().find(|trouble| !matches!(trouble.trouble, Trouble::Read { .. }));
+        let why = match unopened {
+            _ if report.cancelled => Some("the check was interrupted".to_owned()),
+            Some(trouble) => Some(format!("it would say that files are missing which are there: {trouble}")),
+            None => None,
+        };
+        if let (Some(why), Some(target)) = (why, self.targets.first()) {
+            return Err(target.not_written(&why));
+        }
+        let mut have = Bitfield::from(&report.pieces[..]);
+        for file in content.changed(torrent) {
+            torrent.pieces_of_file(file).for_each(|piece| have.set(piece, false));
+            let name = shown(torrent.file(file).path);
+            let _ = writeln!(
+                io::stderr(),
+                "{} {name} was changed during the check: clients are told that its pieces are missing",
+                style::warning("warning:")
+            );
+        }
+        let mut failed = Ok(());
+        for target in &self.targets {
+            let written = target.encode(torrent, &have, content).and_then(|bytes| {
+                output::write(&target.path, &bytes).map_err(|error| target.not_written(&error.to_string()))
+            });
+            failed = failed.and(written);
+        }
+        failed
+    }
+}
+
+impl Target {
+    fn encode(&self, torrent: &Torrent, have: &Bitfield, content: &Content) -> Result<Vec<u8>, String> {
+        let encoded = match &self.old {
+            Some(old) => resume::update(old, self.format, torrent, have, content),
+            None => resume::encode(self.format, torrent, have, content),
+        };
+        encoded.map_err(|error| self.not_written(&error.to_string()))
+    }
+
+    fn not_written(&self, why: &str) -> String {
+        format!("{}: the {} cannot be written: {why}", display(&self.path), self.format)
+    }
+}
+
+impl Claim {
+    /// The pieces that it wrongly claims, in runs of one state.
+    pub fn wrong(&self, report: &Report) -> Vec<(PieceState, Range<usize>)> {
+        let mut runs: Vec<(PieceState, Range<usize>)> = Vec::new();
+        for piece in self.pieces.ones().filter(|&piece| report.pieces[piece] != PieceState::Have) {
+            let state = report.pieces[piece];
+            match runs.last_mut() {
+                Some((last, run)) if *last == state && run.end == piece => run.end += 1,
+                _ => runs.push((state, piece..piece + 1)),
+            }
+        }
+        runs
+    }
+
+    /// Whether all pieces are right that it claims.
+    pub fn is_true(&self, report: &Report) -> bool {
+        self.wrong(report).is_empty()
+    }
+
+    /// A line on what it claims and which of it is wrong.
+    pub fn print(&self, out: &mut impl Write, report: &Report) -> io::Result<()> {
+        let (count, of) = (self.pieces.count() as u64, self.pieces.len() as u64);
+        let runs = self.wrong(report);
+        let wrong: u64 = runs.iter().map(|(_, run)| run.len() as u64).sum();
+        let verdict = match wrong {
+            0 => style::good("all of them are right".to_owned()).bold(),
+            _ => style::bad(plural(wrong, "wrong piece")).bold(),
+        };
+        write!(
+            out,
+            "claimed: {count} of {} by the {} {}: {verdict}",
+            plural(of, "piece"),
+            self.format,
+            display(&self.path)
+        )?;
+        for (i, (state, run)) in runs.iter().enumerate() {
+            let separator = if i == 0 { ":" } else { "," };
+            match run.len() {
+                1 => write!(out, "{separator} {}", run.start)?,
+                _ => write!(out, "{separator} {}-{}", run.start, run.end - 1)?,
+            }
+            write!(out, " {}", state_name(*state))?;
+        }
+        writeln!(out)
+    }
+}
+
+/// What the file holds that is to be written, if it exists and is a file.
+fn old(path: &Path) -> Result<Option<Vec<u8>>, String> {
+    // A pipe or device has nothing to keep.
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return Ok(None);
+    }
+    match read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("{}: {error}", display(path))),
+    }
+}
+
+/// A file's bytes, as many as are needed to see that it is too long.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(Limits::default().nbytes as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn display(path: &Path) -> impl std::fmt::Display {
+    shown(path.as_os_str().as_encoded_bytes())
+}

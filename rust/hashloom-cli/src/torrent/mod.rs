@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom torrent`.
+
+pub mod clients;
