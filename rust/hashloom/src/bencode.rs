@@ -458,6 +458,11 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// Goes through a dictionary and the dictionaries in it, however deep, in one pass.
+    pub(crate) fn walk(&self) -> Walk<'a> {
+        Walk { input: self.input, pos: self.start + 1 }
+    }
+
     /// The value of the first such key of a dictionary.
     pub fn get(&self, key: &[u8]) -> Option<Value<'a>> {
         self.entries().find(|entry| entry.key == key).map(|entry| entry.value)
@@ -507,6 +512,54 @@ impl<'a> Iterator for Entries<'a> {
         let key = self.0.next()?;
         let value = self.0.next()?;
         Some(Entry { key: key.string()?, offset: key.start, value })
+    }
+}
+
+/// Goes through dictionaries inside dictionaries; see [`Value::walk`]. [`Entries`] inside [`Entries`] would find the end
+/// of every value once for each dictionary around it.
+pub(crate) struct Walk<'a> {
+    input: &'a [u8],
+    pos: usize,
+}
+
+/// What a [`Walk`] meets next.
+pub(crate) enum Step<'a> {
+    /// A key, of which [`Walk::enter`] or [`Walk::take`] has the value.
+    Key { key: &'a [u8], offset: usize },
+    /// The end of the dictionary that the walk is in.
+    End,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn step(&mut self) -> Step<'a> {
+        let offset = self.pos;
+        if self.input[offset] == b'e' {
+            self.pos += 1;
+            return Step::End;
+        }
+        // `parse` has seen that a key is a string.
+        let Ok(body) = string_at(self.input, offset) else { return Step::End };
+        self.pos = body.end;
+        Step::Key { key: &self.input[body], offset }
+    }
+
+    /// Where the walk is: after a key, where its value begins.
+    pub(crate) fn offset(&self) -> usize {
+        self.pos
+    }
+
+    /// Goes into the dictionary that is the value of the key; returns false, and stays, if it is something else.
+    pub(crate) fn enter(&mut self) -> bool {
+        let is_dictionary = self.input[self.pos] == b'd';
+        self.pos += usize::from(is_dictionary);
+        is_dictionary
+    }
+
+    /// The value of the key. The walk goes on behind it.
+    pub(crate) fn take(&mut self) -> Value<'a> {
+        let start = self.pos;
+        self.pos = end_of_value(self.input, start).unwrap_or(self.input.len());
+        Value { input: self.input, start, end: self.pos }
     }
 }
 

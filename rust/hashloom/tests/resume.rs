@@ -89,7 +89,7 @@ fn libtorrent_gets_a_byte_a_piece() {
     let folder = string(path_text(example.folder.path()));
     assert_eq!(value("file-format"), string("libtorrent resume file"));
     assert_eq!(value("file-version"), b"i1e");
-    assert_eq!(value("info-hash"), string(example.torrent.info_hash()));
+    assert_eq!(value("info-hash"), string(example.torrent.info_hash_v1().unwrap()));
     assert_eq!(value("pieces"), b"5:\x01\0\0\x01\x01");
     assert_eq!((value("save_path"), value("qBt-savePath")), (folder.clone(), folder));
     assert_eq!(
@@ -356,10 +356,10 @@ fn blocks_that_versions_count_differently_are_neither_written_nor_read() {
 #[test]
 fn names_are_those_of_the_clients() {
     let example = example();
-    let hash: String = example.torrent.info_hash().iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(file_name(Format::Libtorrent, &example.torrent), format!("{hash}.fastresume"));
-    assert_eq!(file_name(Format::Transmission, &example.torrent), format!("{hash}.resume"));
-    assert_eq!(file_name(Format::Bitfield, &example.torrent), format!("{hash}.bitfield"));
+    let hash: String = example.torrent.info_hash_v1().unwrap().iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(file_name(Format::Libtorrent, &example.torrent), Some(format!("{hash}.fastresume")));
+    assert_eq!(file_name(Format::Transmission, &example.torrent), Some(format!("{hash}.resume")));
+    assert_eq!(file_name(Format::Bitfield, &example.torrent), Some(format!("{hash}.bitfield")));
 }
 
 #[test]

@@ -13,6 +13,7 @@ use hashloom::bencode::Limits;
 use hashloom::torrent::resume::{self, Format};
 use hashloom::torrent::{Bitfield, Content, PieceState, Report, Torrent, Trouble, shown};
 
+use super::display;
 use crate::json::state_name;
 use crate::output;
 use crate::style;
@@ -31,8 +32,9 @@ pub struct Clients {
     pub transmission: Option<PathBuf>,
 
     /// Say which of the pieces are wrong that FILE claims to be there: a resume file of libtorrent or Transmission, or
-    /// a bitfield. The exit status is 0 if none is
-    #[arg(long, value_name = "FILE")]
+    /// a bitfield; or the one in the folder DIR that has the torrent's info-hash for its name. Only these pieces are
+    /// checked
+    #[arg(long, value_name = "FILE|DIR")]
     pub claimed: Option<PathBuf>,
 }
 
@@ -63,23 +65,42 @@ pub struct Claim {
 }
 
 impl Clients {
-    /// What is to be written, where, and whether it can: known before a check that can take hours. `refuse` returns an
-    /// error for a path that must not be written.
-    pub fn plan(
-        &self,
-        torrent: &Torrent,
-        content: &Path,
-        refuse: impl Fn(&Path, &str) -> Result<(), String>,
-    ) -> Result<Plan, String> {
+    fn asked(&self) -> impl Iterator<Item = (Format, &PathBuf)> {
         let asked = [(Format::Libtorrent, &self.libtorrent), (Format::Transmission, &self.transmission)];
-        let asked = asked.into_iter().filter_map(|(format, path)| Some((format, path.as_ref()?)));
+        asked.into_iter().filter_map(|(format, path)| Some((format, path.as_ref()?)))
+    }
+
+    /// An error if the options are not for so many torrents: more than one need folders.
+    pub fn check(&self, torrents: usize) -> Result<(), String> {
+        let paths =
+            [("libtorrent", &self.libtorrent), ("transmission", &self.transmission), ("claimed", &self.claimed)];
+        for (option, path) in paths.iter().filter_map(|(option, path)| Some((option, path.as_ref()?))) {
+            if torrents > 1 && !path.is_dir() {
+                let path = display(path);
+                return Err(format!(
+                    "--{option} {path}: with several torrents a folder is needed, which has a file for each"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The files that are to be written for a torrent.
+    pub fn paths(&self, torrent: &Torrent) -> Result<Vec<(Format, PathBuf)>, String> {
+        let path = |(format, path): (Format, &PathBuf)| match path.is_dir() {
+            true => match resume::file_name(format, torrent) {
+                Some(name) => Ok((format, path.join(name))),
+                None => Err(format!("{}: a {format} cannot be of a v2 torrent", display(path))),
+            },
+            false => Ok((format, path.clone())),
+        };
+        self.asked().map(path).collect()
+    }
+
+    /// What is to be written, where, and whether it can: known before a check that can take hours.
+    pub fn plan(&self, torrent: &Torrent, content: &Path) -> Result<Plan, String> {
         let mut plan = Plan { targets: Vec::new(), content: None };
-        for (format, path) in asked {
-            let path = match path.is_dir() {
-                true => path.join(resume::file_name(format, torrent)),
-                false => path.to_owned(),
-            };
-            refuse(&path, &format!("the {format}"))?;
+        for (format, path) in self.paths(torrent)? {
             let target = Target { old: old(&path)?, format, path };
             let probed = output::probe(&target.path);
             probed.map_err(|error| target.not_written(&error.to_string()))?;
@@ -98,6 +119,10 @@ impl Clients {
     /// What FILE of `--claimed` claims.
     pub fn claim(&self, torrent: &Torrent) -> Result<Option<Claim>, String> {
         let Some(path) = &self.claimed else { return Ok(None) };
+        let path = &match path.is_dir() {
+            true => in_folder(path, torrent)?,
+            false => path.clone(),
+        };
         let bytes = read(path).map_err(|error| format!("{}: {error}", display(path)))?;
         let read = resume::decode(&bytes, torrent).map_err(|error| format!("{}: {error}", display(path)))?;
         Ok(Some(Claim { path: path.clone(), format: read.format, pieces: read.have }))
@@ -109,7 +134,8 @@ impl Plan {
     ///
     /// Nothing is written if a client would be told to fetch what may well be there: if the check did not come to its
     /// end, or files are there that could not be opened.
-    pub fn write(&self, torrent: &Torrent, report: &Report) -> Result<(), String> {
+    /// Warnings go to `errors`.
+    pub fn write(&self, torrent: &Torrent, report: &Report, errors: &mut impl Write) -> Result<(), String> {
         let Some(content) = &self.content else { return Ok(()) };
         let unopened = report.troubles.iter().find(|trouble| !matches!(trouble.trouble, Trouble::Read { .. }));
         let why = match unopened {
@@ -125,7 +151,7 @@ impl Plan {
             torrent.pieces_of_file(file).for_each(|piece| have.set(piece, false));
             let name = shown(torrent.file(file).path);
             let _ = writeln!(
-                io::stderr(),
+                errors,
                 "{} {name} was changed during the check: clients are told that its pieces are missing",
                 style::warning("warning:")
             );
@@ -202,6 +228,14 @@ impl Claim {
     }
 }
 
+/// A client's resume file of a torrent.
+fn in_folder(folder: &Path, torrent: &Torrent) -> Result<PathBuf, String> {
+    let formats = [Format::Libtorrent, Format::Transmission, Format::Bitfield];
+    let names: Vec<String> = formats.into_iter().filter_map(|format| resume::file_name(format, torrent)).collect();
+    let found = names.iter().map(|name| folder.join(name)).find(|path| path.is_file());
+    found.ok_or_else(|| format!("{}: none of {} is there", display(folder), names.join(", ")))
+}
+
 /// What the file holds that is to be written, if it exists and is a file.
 fn old(path: &Path) -> Result<Option<Vec<u8>>, String> {
     // A pipe or device has nothing to keep.
@@ -220,8 +254,4 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(Limits::default().nbytes as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-fn display(path: &Path) -> impl std::fmt::Display {
-    shown(path.as_os_str().as_encoded_bytes())
 }

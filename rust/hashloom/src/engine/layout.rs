@@ -29,24 +29,27 @@ pub(crate) struct Spans {
     ends: Vec<u64>,
     /// Every file begins at a multiple of this.
     alignment: u64,
+    /// Bytes between files.
+    gaps_nbytes: u64,
 }
 
 impl Default for Spans {
     /// Without gaps.
     fn default() -> Spans {
-        Spans { ends: Vec::new(), alignment: 1 }
+        Spans { ends: Vec::new(), alignment: 1, gaps_nbytes: 0 }
     }
 }
 
 impl Spans {
     /// Each file begins at a piece of its own. `piece_nbytes` is not 0.
     pub(crate) fn aligned(piece_nbytes: u64) -> Spans {
-        Spans { ends: Vec::new(), alignment: piece_nbytes }
+        Spans { ends: Vec::new(), alignment: piece_nbytes, gaps_nbytes: 0 }
     }
 
     /// Adds a file after the last. The length of all together, gaps included, must stay below 2^63.
     pub(crate) fn push(&mut self, nbytes: u64, padding: bool) {
         let end = self.next_offset() + nbytes;
+        self.gaps_nbytes += self.next_offset() - self.total_nbytes();
         debug_assert!(end <= i64::MAX as u64);
         self.ends.push(end << 1 | u64::from(padding));
     }
@@ -89,6 +92,11 @@ impl Layout {
     /// Where the last file ends: the length of all files and of the gaps between them.
     pub(crate) fn total_nbytes(&self) -> u64 {
         self.spans.total_nbytes()
+    }
+
+    /// Length of all files, padding included, gaps not.
+    pub(crate) fn files_nbytes(&self) -> u64 {
+        self.spans.total_nbytes() - self.spans.gaps_nbytes
     }
 
     pub(crate) fn piece_count(&self) -> u64 {
@@ -149,7 +157,7 @@ mod tests {
         [0, 3, 0, 0, 6, 8, 1].iter().for_each(|&nbytes| spans.push(nbytes, false));
         let layout = Layout::new(4, spans);
         assert_eq!([0, 1, 2, 3, 4, 5, 6].map(|file| layout.span(file).offset), [0, 0, 4, 4, 4, 12, 20]);
-        assert_eq!((layout.total_nbytes(), layout.piece_count()), (21, 6));
+        assert_eq!((layout.total_nbytes(), layout.files_nbytes(), layout.piece_count()), (21, 18, 6));
         let ranges = [0, 1, 2, 3, 4, 5, 6].map(|piece| layout.piece_range(piece));
         assert_eq!(ranges, [0..3, 4..8, 8..10, 12..16, 16..20, 20..21, 21..21]);
         assert_eq!([0, 1, 2, 5].map(|piece| layout.files_of(layout.piece_range(piece))), [1..2, 4..5, 4..5, 6..7]);

@@ -160,6 +160,8 @@ pub enum Error {
         /// Where it was checked.
         checked: PathBuf,
     },
+    /// Transmission does not know torrents of version 2 only.
+    NoV2,
     /// The content is the root of a file system, which is in no folder.
     NoFolder,
 }
@@ -203,6 +205,7 @@ impl fmt::Display for Error {
                 show(client),
                 show(checked)
             ),
+            Error::NoV2 => write!(f, "Transmission does not know v2 torrents"),
             Error::NoFolder => {
                 write!(f, "the content is the root of a file system; a client needs the folder that it is in")
             }
@@ -221,7 +224,11 @@ impl fmt::Display for Hex<'_> {
     }
 }
 
-/// The name that a client gives to its resume file of a torrent: `<info-hash>.fastresume`, `<info-hash>.resume`.
+/// The name that a client gives to its resume file of a torrent: `<info-hash>.fastresume`, `<info-hash>.resume`. None if
+/// the client has no such torrents: Transmission, v2.
+///
+/// qBittorrent calls a hybrid or v2 torrent by the first 20 bytes of its v2 info-hash, Transmission a hybrid one by its v1
+/// info-hash.
 ///
 /// ```
 /// use hashloom::torrent::Torrent;
@@ -229,17 +236,19 @@ impl fmt::Display for Hex<'_> {
 ///
 /// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
 /// let torrent = Torrent::parse(bytes)?;
-/// let name = file_name(Format::Libtorrent, &torrent);
+/// let name = file_name(Format::Libtorrent, &torrent).unwrap();
 /// assert_eq!(name, "1ec14c34424a11a8651e5205fff27668a041a46d.fastresume");
 /// # Ok::<(), hashloom::torrent::Error>(())
 /// ```
-pub fn file_name(format: Format, torrent: &Torrent) -> String {
-    let extension = match format {
-        Format::Bitfield => "bitfield",
-        Format::Libtorrent => "fastresume",
-        Format::Transmission => "resume",
+pub fn file_name(format: Format, torrent: &Torrent) -> Option<String> {
+    let (v1, v2) = (torrent.info_hash_v1(), torrent.info_hash_v2());
+    let v2 = v2.and_then(|hash| hash.first_chunk().copied());
+    let (hash, extension) = match format {
+        Format::Bitfield => (v2.or(v1), "bitfield"),
+        Format::Libtorrent => (v2.or(v1), "fastresume"),
+        Format::Transmission => (v1, "resume"),
     };
-    format!("{}.{extension}", Hex(&torrent.info_hash()))
+    hash.map(|hash: [u8; 20]| format!("{}.{extension}", Hex(&hash)))
 }
 
 /// Reads a resume file or bitfield. Which it is, is told by what it holds.
@@ -284,7 +293,7 @@ pub fn decode(bytes: &[u8], torrent: &Torrent) -> Result<Resume, Error> {
 ///
 /// # Errors
 ///
-/// [`Error::BlockLength`] and [`Error::NoFolder`].
+/// [`Error::BlockLength`], [`Error::NoFolder`] and [`Error::NoV2`].
 ///
 /// # Panics
 /// If `have` or `content` is that of another torrent.
@@ -526,14 +535,18 @@ mod libtorrent {
             let found = version.digits().unwrap_or_default().to_vec();
             return Err(Error::Version { found, offset: version.span().start });
         }
-        let expected = torrent.info_hash();
-        match root.get("info-hash", Kind::String)? {
-            Some(value) if value.string() != Some(&expected) => {
-                let (key, offset, expected) = ("info-hash", value.span().start, expected.to_vec());
-                Err(Error::OtherTorrent { key, offset, expected, found: value.string().unwrap_or_default().to_vec() })
+        let (v1, v2) = (torrent.info_hash_v1(), torrent.info_hash_v2());
+        let (v1, v2) = (v1.unwrap_or([0; 20]), v2.unwrap_or([0; 32]));
+        for (key, expected) in [("info-hash", &v1[..]), ("info-hash2", &v2)] {
+            let Some(value) = root.get(key, Kind::String)? else { continue };
+            let found = value.string().unwrap_or_default();
+            // qBittorrent writes zeros for the one that a torrent has not. Others leave it empty.
+            if found != expected && !found.is_empty() {
+                let (offset, expected, found) = (value.span().start, expected.to_vec(), found.to_vec());
+                return Err(Error::OtherTorrent { key, offset, expected, found });
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 
     /// A byte a piece: bit 0, it is there; bit 1, it was checked since the torrent was added as a seed.
@@ -581,7 +594,12 @@ mod libtorrent {
             set("apply_ip_filter", 1.into());
             set("auto_managed", 1.into());
         }
-        set("info-hash", torrent.info_hash()[..].into());
+        if let Some(hash) = torrent.info_hash_v1() {
+            set("info-hash", hash[..].into());
+        }
+        if let Some(hash) = torrent.info_hash_v2() {
+            set("info-hash2", hash[..].into());
+        }
         let pieces: Vec<u8> = (0..have.len()).map(|piece| u8::from(have.get(piece))).collect();
         set("pieces", pieces.into());
         // It would say that all pieces are there.
@@ -636,6 +654,9 @@ mod transmission {
     }
 
     pub(super) fn check(root: &Keys<'_>, torrent: &Torrent) -> Result<(), Error> {
+        if torrent.info_hash_v1().is_none() {
+            return Err(Error::NoV2);
+        }
         let Some(progress) = progress(root)? else { return Ok(()) };
         for key in ["time-checked", "mtimes"] {
             if let Some(list) = progress.get(key, Kind::List)? {
@@ -694,6 +715,9 @@ mod transmission {
     }
 
     pub(super) fn write(items: &mut Items, torrent: &Torrent, have: &Bitfield, content: &Content) -> Result<(), Error> {
+        if torrent.info_hash_v1().is_none() {
+            return Err(Error::NoV2);
+        }
         let whole = |some: &Bitfield, bits: Vec<u8>| match some.count() {
             _ if some.is_complete() => Item::from("all"),
             0 => Item::from("none"),

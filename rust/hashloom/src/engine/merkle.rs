@@ -17,6 +17,9 @@ pub(crate) const NODE_NBYTES: usize = 32;
 /// A digest of the tree.
 pub(crate) type Node = [u8; NODE_NBYTES];
 
+/// What stands for a leaf beyond the data.
+pub(crate) const NO_LEAF: Node = [0; NODE_NBYTES];
+
 /// Levels above the blocks of a tree over `nbytes` bytes: 0 for up to one block.
 pub(crate) fn height(nbytes: u64) -> u32 {
     nbytes.div_ceil(BLOCK_NBYTES).max(1).next_power_of_two().trailing_zeros()
@@ -63,6 +66,57 @@ pub(crate) fn root(nodes: &mut [u8], levels: u32, pad: Node) -> Node {
     node(&nodes[..NODE_NBYTES])
 }
 
+/// A tree whose leaves come a few at a time. Keeps at most 2^[`WHOLE_LEVELS`] of them.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    /// Leaves that are not yet under a node of `whole`.
+    leaves: Vec<u8>,
+    /// Nodes [`WHOLE_LEVELS`] above the leaves.
+    whole: Vec<u8>,
+}
+
+/// 256 leaves, 8 KiB, fill all lanes of every kernel for the first levels.
+const WHOLE_LEVELS: u32 = 8;
+const WHOLE_NBYTES: usize = NODE_NBYTES << WHOLE_LEVELS;
+
+impl Tree {
+    /// Appends leaves, each of [`NODE_NBYTES`] bytes.
+    pub(crate) fn push(&mut self, leaves: &[u8]) {
+        self.leaves.extend_from_slice(leaves);
+        while self.leaves.len() >= WHOLE_NBYTES {
+            let node = root(&mut self.leaves[..WHOLE_NBYTES], WHOLE_LEVELS, NO_LEAF);
+            self.whole.extend_from_slice(&node);
+            self.leaves.drain(..WHOLE_NBYTES);
+        }
+    }
+
+    /// The node `levels` above the leaves, which are at most 2^`levels` and at least one. The tree is empty after it.
+    pub(crate) fn finish(&mut self, levels: u32) -> Node {
+        if levels < WHOLE_LEVELS {
+            let node = root(&mut self.leaves, levels, NO_LEAF);
+            self.leaves.clear();
+            return node;
+        }
+        if !self.leaves.is_empty() {
+            let node = root(&mut self.leaves, WHOLE_LEVELS, NO_LEAF);
+            self.whole.extend_from_slice(&node);
+        }
+        let node = root(&mut self.whole, levels - WHOLE_LEVELS, uniform(NO_LEAF, WHOLE_LEVELS));
+        self.clear();
+        node
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.leaves.is_empty() && self.whole.is_empty()
+    }
+
+    /// Forgets all leaves.
+    pub(crate) fn clear(&mut self) {
+        self.leaves.clear();
+        self.whole.clear();
+    }
+}
+
 /// The node in [`NODE_NBYTES`] bytes.
 pub(crate) fn node(bytes: &[u8]) -> Node {
     let mut node = [0; NODE_NBYTES];
@@ -94,7 +148,7 @@ mod tests {
 
     #[test]
     fn roots_are_those_of_the_whole_tree() {
-        let pad = uniform([0; NODE_NBYTES], 3);
+        let pad = uniform(NO_LEAF, 3);
         for count in (1..70).chain([511, 512, 513, 1023, 1025, 1300]) {
             let nodes: Vec<Node> =
                 (0..count as u32).map(|i| node(hash(Algorithm::Sha256, &i.to_le_bytes()).as_ref())).collect();
@@ -102,6 +156,11 @@ mod tests {
             for levels in least..least + 3 {
                 let mut bytes = nodes.concat();
                 assert_eq!(root(&mut bytes, levels, pad), naive(nodes.clone(), levels, pad), "{count} {levels}");
+            }
+            let mut tree = Tree::default();
+            for levels in least..least + 3 {
+                nodes.chunks(1 + levels as usize).for_each(|leaves| tree.push(&leaves.concat()));
+                assert_eq!(tree.finish(levels), naive(nodes.clone(), levels, NO_LEAF), "{count} {levels}");
             }
         }
     }
