@@ -47,7 +47,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::paths::{quoted, to_path};
-use super::{Bitfield, BitfieldError, Content, Torrent};
+use super::{Bitfield, BitfieldError, Content, Torrent, Version};
 use crate::bencode::{self, Item, Kind, Limits, Value};
 
 /// Whose resume file.
@@ -440,19 +440,14 @@ fn expect_length(key: &'static str, value: Value<'_>, expected: u64, found: usiz
 
 /// Where a client looks for the files: in a folder, under the torrent's own names but for those of `renamed`.
 ///
-/// Both clients keep renamings as a list with an entry a file: its path below the folder, the torrent's name included;
+/// Both clients keep renamings as a list of an entry a file: its path below the folder, the torrent's name included;
 /// empty, or not there, if the file is not renamed.
 struct Places<'a> {
     folder: PathBuf,
     renamed: Vec<&'a [u8]>,
 }
 
-impl<'a> Places<'a> {
-    fn new(folder: &[u8], renamed: Option<Value<'a>>) -> Places<'a> {
-        let paths = renamed.into_iter().flat_map(|list| list.items());
-        Places { folder: to_path(folder), renamed: paths.map(|path| path.string().unwrap_or_default()).collect() }
-    }
-
+impl Places<'_> {
     fn path(&self, torrent: &Torrent, file: usize) -> PathBuf {
         match self.renamed.get(file).copied() {
             None | Some(b"") => self.folder.join(own_path(torrent, file)),
@@ -494,7 +489,7 @@ fn own_path(torrent: &Torrent, file: usize) -> PathBuf {
 }
 
 /// The folder for a client, and the list of renamed files if the content has another name than the torrent.
-fn placed(torrent: &Torrent, content: &Content) -> Result<(Vec<u8>, Option<Item>), Error> {
+fn placed(torrent: &Torrent, content: &Content) -> Result<(Vec<u8>, Option<Vec<Item>>), Error> {
     let (Some(folder), Some(name)) = (content.folder(), content.path().file_name()) else {
         return Err(Error::NoFolder);
     };
@@ -565,12 +560,26 @@ mod libtorrent {
         Ok(have)
     }
 
+    /// libtorrent's list of a v2 torrent's files has padding files between them, as that of a hybrid torrent has.
+    fn has_padding_after(torrent: &Torrent, file: usize) -> bool {
+        torrent.version() == Version::V2 && torrent.file(file).nbytes % torrent.piece_nbytes() != 0
+    }
+
     /// Leaves out of `items` what is not to be kept of an old file.
     pub(super) fn keep(root: &Keys<'_>, items: &mut Items, torrent: &Torrent, content: &Content) -> Result<(), Error> {
         // Blocks of pieces that are not whole, by number and bitmask.
         items.remove(&b"unfinished"[..]);
         let folder = root.string("save_path")?.unwrap_or_default();
-        let places = Places::new(folder, root.get("mapped_files", Kind::List)?);
+        let renamed = root.get("mapped_files", Kind::List)?.into_iter().flat_map(|list| list.items());
+        let mut renamed = renamed.map(|path| path.string().unwrap_or_default());
+        let mut own = Vec::new();
+        for file in 0..torrent.file_count() {
+            own.push(renamed.next().unwrap_or_default());
+            if has_padding_after(torrent, file) {
+                renamed.next();
+            }
+        }
+        let places = Places { folder: to_path(folder), renamed: own };
         if let Some(differ) = places.differ(torrent, content) {
             differ?;
             items.remove(&b"save_path"[..]);
@@ -605,6 +614,10 @@ mod libtorrent {
         // It would say that all pieces are there.
         set("seed_mode", 0.into());
         let last = content.last_changed_s().filter(|_| complete).unwrap_or(0);
+        if fresh {
+            // Otherwise qBittorrent takes it for a torrent without a folder of its own.
+            set("qBt-contentLayout", "Original".into());
+        }
         if !complete || fresh {
             set("completed_time", last.into());
             // Whether qBittorrent has done what it does when a download finishes: moved it, told of it.
@@ -619,7 +632,14 @@ mod libtorrent {
             }
             items.insert(b"save_path".to_vec(), folder.into());
             if let Some(renamed) = renamed {
-                items.insert(b"mapped_files".to_vec(), renamed);
+                let mut mapped = Vec::new();
+                for (file, path) in renamed.into_iter().enumerate() {
+                    mapped.push(path);
+                    if has_padding_after(torrent, file) {
+                        mapped.push("".into());
+                    }
+                }
+                items.insert(b"mapped_files".to_vec(), Item::List(mapped));
             }
         }
         Ok(())
@@ -696,13 +716,15 @@ mod transmission {
 
     /// Leaves out of `items` what is not to be kept of an old file.
     pub(super) fn keep(root: &Keys<'_>, items: &mut Items, torrent: &Torrent, content: &Content) -> Result<(), Error> {
-        let renamed = root.get("files", Kind::List)?;
+        let renamed = root.get("files", Kind::List)?.into_iter().flat_map(|list| list.items());
+        let renamed: Vec<&[u8]> = renamed.map(|path| path.string().unwrap_or_default()).collect();
         // Each file is looked for in both, the second being for what is not complete yet.
         let destination = root.string("destination")?.unwrap_or_default();
         let incomplete = root.string("incomplete-dir")?.or(root.string("incomplete_dir")?);
         let mut differ = Ok(());
         for folder in [Some(destination), incomplete].into_iter().flatten() {
-            match Places::new(folder, renamed).differ(torrent, content) {
+            let places = Places { folder: to_path(folder), renamed: renamed.clone() };
+            match places.differ(torrent, content) {
                 None => return Ok(()),
                 Some(result) => differ = differ.and(result),
             }
@@ -745,7 +767,7 @@ mod transmission {
             let (folder, renamed) = placed(torrent, content)?;
             items.insert(b"destination".to_vec(), folder.into());
             if let (Some(renamed), Some(name)) = (renamed, content.path().file_name()) {
-                items.insert(b"files".to_vec(), renamed);
+                items.insert(b"files".to_vec(), Item::List(renamed));
                 items.insert(b"name".to_vec(), path_bytes(Path::new(name)).into());
             }
         }
