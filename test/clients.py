@@ -38,6 +38,7 @@ from interop_torrents import bdecode
 # Far more than any of it takes; a machine may be slow and busy.
 DEADLINE_S = 120
 PIECE = 32768
+BUILD = pathlib.Path(__file__).resolve().parent.parent / "build"
 # Nobody is there.
 TRACKER = "http://127.0.0.1:1/announce"
 
@@ -293,7 +294,7 @@ WebUI\\LocalHostAuth=false
 WebUI\\UseUPnP=false
 """
         )
-        return ["qbittorrent-nox", f"--profile={self.folder}", f"--webui-port={self.port}"]
+        return [find("qbittorrent-nox"), f"--profile={self.folder}", f"--webui-port={self.port}"]
 
     def api(self, method, **fields):
         data = urllib.parse.urlencode(fields).encode() if fields else None
@@ -379,7 +380,7 @@ class Transmission(Daemon):
             "utp-enabled": False,
         }
         (self.folder / "settings.json").write_text(json.dumps(settings))
-        return ["transmission-daemon", "--foreground", "--no-portmap", "--config-dir", str(self.folder)]
+        return [find("transmission-daemon"), "--foreground", "--no-portmap", "--config-dir", str(self.folder)]
 
     def rpc(self, method, **arguments):
         url = f"http://127.0.0.1:{self.port}/transmission/rpc"
@@ -657,8 +658,14 @@ def has_libtorrent():
     return f"libtorrent {libtorrent.version}"
 
 
+def find(program):
+    """A program of the system, or one that tools/setup.sh has put into the build folder."""
+    return shutil.which(program) or shutil.which(program, path=BUILD / "clients/usr/bin")
+
+
 def version_of(program):
-    if not shutil.which(program):
+    program = find(program)
+    if not program:
         return None
     run = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
     return (run.stdout + run.stderr).strip()
