@@ -374,6 +374,55 @@ fn changes_are_seen() {
     assert_eq!(example.content().nbytes(4), Some(0));
 }
 
+/// A v2 torrent of files of up to 16 KiB, a piece each.
+fn v2(files: &[(&str, &[u8])]) -> Torrent {
+    let mut tree = Item::dictionary();
+    for (name, bytes) in files {
+        let mut file = Item::dictionary();
+        file.insert("length", bytes.len() as i64);
+        file.insert("pieces root", hashloom::hash(hashloom::Algorithm::Sha256, bytes).as_ref());
+        let mut entry = Item::dictionary();
+        entry.insert("", file);
+        tree.insert(name, entry);
+    }
+    let mut info = Item::dictionary();
+    info.insert("file tree", tree);
+    info.insert("meta version", 2);
+    info.insert("name", "album");
+    info.insert("piece length", 16384);
+    let mut torrent = Item::dictionary();
+    torrent.insert("info", info);
+    torrent.insert("piece layers", Item::dictionary());
+    Torrent::parse(&torrent.encode()).unwrap()
+}
+
+#[test]
+fn v2_torrents_have_another_hash_and_padding_that_no_list_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = noise(16384, 1);
+    let files: [(&str, &[u8]); 3] = [("a", b"abc"), ("b", &whole), ("c", b"c")];
+    let torrent = v2(&files);
+    write_files(&folder.path().join("other"), &files.map(|(name, bytes)| content(name, bytes)));
+    let content = Content::find(&torrent, &folder.path().join("other")).unwrap();
+    let bytes = encode(Format::Libtorrent, &torrent, &Bitfield::all(3), &content).unwrap();
+    assert_eq!(raw(&bytes, "info-hash"), None);
+    assert_eq!(raw(&bytes, "info-hash2"), Some(string(torrent.info_hash_v2().unwrap())));
+    // libtorrent's files are a, 16381 zeros, b, c, 16383 zeros.
+    assert_eq!(raw(&bytes, "mapped_files"), Some(b"l7:other/a0:7:other/b7:other/c0:e".to_vec()));
+    assert_eq!(update(&bytes, Format::Libtorrent, &torrent, &Bitfield::all(3), &content).unwrap(), bytes);
+    assert_eq!(decode(&bytes, &torrent).unwrap().have, Bitfield::all(3));
+    let zeros = with(&bytes, &[("info-hash", Item::from(&[0; 20][..]))]);
+    decode(&zeros, &torrent).unwrap();
+    let other = with(&bytes, &[("info-hash2", Item::from(&[7; 32][..]))]);
+    assert!(matches!(decode(&other, &torrent), Err(Error::OtherTorrent { key: "info-hash2", .. })));
+
+    let hash: String = torrent.info_hash_v2().unwrap()[..20].iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(file_name(Format::Libtorrent, &torrent), Some(format!("{hash}.fastresume")));
+    assert_eq!(file_name(Format::Transmission, &torrent), None);
+    assert_eq!(encode(Format::Transmission, &torrent, &Bitfield::all(3), &content), Err(Error::NoV2));
+    assert_eq!(decode(b"d8:progressdee", &torrent), Err(Error::NoV2));
+}
+
 proptest! {
     /// Whatever is there, both clients' files and the bitfield say so again.
     #[test]
