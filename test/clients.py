@@ -178,8 +178,11 @@ class Hashloom:
 
     def verify(self, content, *options, path=None, status=0):
         self.torrent.write_bytes(content.torrent)
-        command = [self.program, "torrent", "verify", self.torrent, path or content.folder, *options]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        return self.run(self.torrent, path or content.folder, *options, status=status)
+
+    def run(self, *options, folder=None, status=0):
+        command = [self.program, "torrent", "verify", *options]
+        run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
         expect(f"{options}: status; {run.stderr}", run.returncode, status)
         return run.stdout
 
@@ -256,6 +259,7 @@ class Daemon:
 
 class QBittorrent(Daemon):
     name, option = "qBittorrent", "--libtorrent"
+    readme = "qBittorrent/data/BT_backup", ("--libtorrent", ".")
 
     def prepare(self):
         self.backup = self.folder / "qBittorrent/data/BT_backup"
@@ -346,6 +350,7 @@ WebUI\\UseUPnP=false
 
 class Transmission(Daemon):
     name, option = "Transmission", "--transmission"
+    readme = "torrents", ("--transmission", "../resume")
 
     def prepare(self):
         for name in ("torrents", "resume", "elsewhere"):
@@ -568,9 +573,10 @@ def check_daemon(client_kind, hashloom, folder, version="v1"):
     claimed = hashloom.verify(content, "--claimed", client.resume_file(content)).splitlines()[-1]
     expect(f"{client.name}: {claimed}", claimed.startswith(f"claimed: {sum(pieces)} of "), True)
 
-    # Repaired by somebody else: the client goes on with all.
+    # Repaired by somebody else: the client goes on with all. As the README says, where the client keeps its files.
     content.write()
-    hashloom.verify(content, client.option, client.resume_file(content))
+    place, option = client.readme
+    hashloom.run(*sorted((client.folder / place).glob("*.torrent")), *option, folder=client.folder / place)
     # What it does not know: damage without a trace.
     content.flip("f.bin", 10)
     with client:

@@ -150,6 +150,32 @@ fn a_file_that_is_no_resume_file_of_the_torrent_stays_as_it_is() {
     assert!(images.names(".").iter().all(|name| !name.starts_with(".hashloom")), "nothing is left behind");
 }
 
+#[test]
+fn the_content_is_where_the_client_has_it_unless_another_place_is_given() {
+    let images = Images::new(&["image"]);
+    let (here, there) = (images.path("here"), images.path("there"));
+    for folder in [&here, &there] {
+        fs::create_dir(folder).unwrap();
+    }
+    fs::rename(images.path("image"), here.join("image")).unwrap();
+    for option in ["--libtorrent", "--transmission"] {
+        let file = option.trim_start_matches('-');
+        assert_eq!(status(&images.verify(&["image.torrent", "here", option, file])), 0);
+        let before = fs::read(images.path(file)).unwrap();
+        for options in [[option, file], ["--claimed", file]] {
+            let output = images.verify(&["image.torrent", options[0], options[1]]);
+            assert_eq!((status(&output), stderr(&output)), (0, ""));
+            let place = here.canonicalize().unwrap().join("image");
+            assert!(stdout(&output).contains(&format!("  content    {}\n", place.display())), "{}", stdout(&output));
+        }
+        // A folder without it is a mistake, and does not make the client forget what it has.
+        let output = images.verify(&["image.torrent", "there", option, file]);
+        assert_eq!(status(&output), 2);
+        assert!(stderr(&output).contains(" cannot be written: none of the torrent's files is there: "));
+        assert_eq!(fs::read(images.path(file)).unwrap(), before);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn nothing_is_written_of_what_could_not_be_opened() {

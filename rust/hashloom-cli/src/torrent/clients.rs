@@ -97,6 +97,18 @@ impl Clients {
         self.asked().map(path).collect()
     }
 
+    /// The folder where a client has the content, by the first of its files that says so. What is wrong with the others
+    /// is told when they are used.
+    pub fn folder(&self, torrent: &Torrent) -> Option<PathBuf> {
+        let claimed = self.claimed.as_ref().and_then(|path| match path.is_dir() {
+            true => in_folder(path, torrent).ok(),
+            false => Some(path.clone()),
+        });
+        let written = self.paths(torrent).unwrap_or_default().into_iter().map(|(_, path)| path);
+        let folder = |path: PathBuf| resume::decode(&old(&path).ok()??, torrent).ok()?.folder;
+        claimed.into_iter().chain(written).find_map(folder).filter(|folder| folder.is_absolute())
+    }
+
     /// What is to be written, where, and whether it can: known before a check that can take hours.
     pub fn plan(&self, torrent: &Torrent, content: &Path) -> Result<Plan, String> {
         let mut plan = Plan { targets: Vec::new(), content: None };
@@ -133,7 +145,7 @@ impl Plan {
     /// Writes what the check found. What could not be written is in the error, the rest is.
     ///
     /// Nothing is written if a client would be told to fetch what may well be there: if the check did not come to its
-    /// end, or files are there that could not be opened.
+    /// end, or files are there that could not be opened, or no file is where it was looked for.
     /// Warnings go to `errors`.
     pub fn write(&self, torrent: &Torrent, report: &Report, errors: &mut impl Write) -> Result<(), String> {
         let Some(content) = &self.content else { return Ok(()) };
@@ -141,6 +153,11 @@ impl Plan {
         let why = match unopened {
             _ if report.cancelled => Some("the check was interrupted".to_owned()),
             Some(trouble) => Some(format!("it would say that files are missing which are there: {trouble}")),
+            None if torrent.file_count() > 0
+                && (0..torrent.file_count()).all(|file| content.nbytes(file).is_none()) =>
+            {
+                Some(format!("none of the torrent's files is there: {}", display(content.path())))
+            }
             None => None,
         };
         if let (Some(why), Some(target)) = (why, self.targets.first()) {

@@ -30,7 +30,8 @@ use crate::{EXIT_ERROR, EXIT_INCOMPLETE, map, output, style, summary};
 #[command(after_long_help = HELP, override_usage = "hashloom torrent verify [OPTIONS] <TORRENT>... [PATH]")]
 pub struct Verify {
     /// The .torrent files; then, if its name does not end in .torrent, the folder that holds the content (a client's
-    /// download folder), or the content itself [default: the current folder]
+    /// download folder), or the content itself [default: the folder that the client's resume file names, if one is given;
+    /// else the current folder]
     #[arg(value_name = "TORRENT", required = true)]
     paths: Vec<PathBuf>,
 
@@ -101,8 +102,9 @@ Clients without their own check:
   End the client: it writes its resume files when it ends. Then check with --libtorrent (qBittorrent)
   or --transmission, with the folder of its resume files, and start it. The folder where the content
   was found is written too. A torrent that the client does not have yet needs a copy of its file
-  beside: BT_backup/<info-hash>.torrent, torrents/<info-hash>.torrent. Nothing is written if a file
-  could not be opened, if the check was interrupted, or if the client has renamed files.
+  beside: BT_backup/<info-hash>.torrent, torrents/<info-hash>.torrent. Nothing is written if no file
+  of the content is there, if one could not be opened, if the check was interrupted, or if the
+  client has renamed files.
 
 Exit status:
   0    complete: all pieces are right and all files there; with --claimed: all claims are true
@@ -115,7 +117,7 @@ Examples:
   hashloom torrent verify debian.torrent ~/Downloads/debian-13.iso --map
   hashloom torrent verify *.torrent --data /srv/seeds --resume seeds.check
   cd ~/.local/share/qBittorrent/BT_backup
-  hashloom torrent verify *.torrent --data /srv/seeds --libtorrent .
+  hashloom torrent verify *.torrent --libtorrent .
   hashloom torrent verify album.torrent /srv/music --missing
   hashloom torrent verify album.torrent /srv/music --json | jq .percent";
 
@@ -124,7 +126,7 @@ const SAVE_EVERY: Duration = Duration::from_secs(10);
 
 /// Returns the exit status.
 pub fn run(arguments: &Verify) -> Result<u8, String> {
-    let (torrents, path) = arguments.torrents_and_path();
+    let (torrents, given) = arguments.torrents_and_path();
     if torrents.len() > 1 && arguments.bitfield.is_some() {
         return Err("--bitfield takes one torrent: its FILE has no place for more".into());
     }
@@ -156,14 +158,16 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
     let printed = || printer.lock().unwrap_or_else(PoisonError::into_inner);
     let checks = torrents.iter().enumerate().filter_map(|(index, file)| {
         let begun = read(file).and_then(|torrent| {
-            refuse_content(arguments, file, path, &torrent)?;
-            let plan = arguments.clients.plan(&torrent, path)?;
+            let path = given.map(Path::to_owned).or_else(|| arguments.clients.folder(&torrent));
+            let path = path.unwrap_or_else(|| ".".into());
+            refuse_content(arguments, file, &path, &torrent)?;
+            let plan = arguments.clients.plan(&torrent, &path)?;
             let claim = arguments.clients.claim(&torrent)?;
-            Ok((torrent, plan, claim))
+            Ok((torrent, path, plan, claim))
         });
         match begun {
-            Ok((torrent, plan, claim)) => {
-                let known = saver.as_ref().map_or(Vec::new(), |saver| saver.checkpoint.begin(&torrent, path));
+            Ok((torrent, path, plan, claim)) => {
+                let known = saver.as_ref().map_or(Vec::new(), |saver| saver.checkpoint.begin(&torrent, &path));
                 let only = claim.as_ref().map(|claim| claim.pieces.as_bytes().to_vec());
                 let check = Check::new(Named { index, file, torrent, plan, claim }, path).known(known);
                 Some(match only {
@@ -190,12 +194,12 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
 }
 
 impl Verify {
-    fn torrents_and_path(&self) -> (&[PathBuf], &Path) {
-        let here = Path::new(".");
+    /// The torrents, and PATH if it is given.
+    fn torrents_and_path(&self) -> (&[PathBuf], Option<&Path>) {
         match (&self.data, &self.paths[..]) {
-            (Some(data), all) => (all, data),
-            (None, [torrents @ .., path]) if !torrents.is_empty() && !has_torrent_name(path) => (torrents, path),
-            (None, all) => (all, here),
+            (Some(data), all) => (all, Some(data)),
+            (None, [torrents @ .., path]) if !torrents.is_empty() && !has_torrent_name(path) => (torrents, Some(path)),
+            (None, all) => (all, None),
         }
     }
 }
