@@ -550,9 +550,13 @@ impl<'a> Walk<'a> {
 
     /// Goes into the dictionary that is the value of the key; returns false, and stays, if it is something else.
     pub(crate) fn enter(&mut self) -> bool {
-        let is_dictionary = self.input[self.pos] == b'd';
-        self.pos += usize::from(is_dictionary);
-        is_dictionary
+        // Not `pos += usize::from(is_dictionary)`: rustc 1.95 at -O2 leaves that addition out where a loop goes on by
+        // what is returned.
+        if self.input[self.pos] != b'd' {
+            return false;
+        }
+        self.pos += 1;
+        true
     }
 
     /// The value of the key. The walk goes on behind it.
