@@ -8,11 +8,13 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::path::Path;
 
 use hashloom::torrent::{FileState, PieceState, Report, Torrent};
 use serde::{Serialize, Serializer};
 
+use crate::torrent::clients::Claim;
 use crate::units::tenths_of_percent;
 
 #[derive(Serialize)]
@@ -34,6 +36,21 @@ pub struct Json<'a> {
     bitfield: Bitfield<'a>,
     files: Files<'a>,
     errors: Errors<'a>,
+    /// Only with --claimed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claimed: Option<ClaimJson<'a>>,
+}
+
+/// What a client's resume file says.
+#[derive(Serialize)]
+struct ClaimJson<'a> {
+    path: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_hex: Option<Hex<'a>>,
+    format: String,
+    pieces: usize,
+    /// Runs of pieces that it claims and that are not right.
+    wrong: Vec<RangeJson>,
 }
 
 #[derive(Serialize)]
@@ -209,8 +226,21 @@ fn counts(total: u64, count: impl Fn(PieceState) -> u64) -> Counts {
     }
 }
 
+impl<'a> ClaimJson<'a> {
+    fn new(claim: &'a Claim, report: &Report) -> ClaimJson<'a> {
+        let (path, path_hex) = text(claim.path.as_os_str().as_encoded_bytes());
+        let range = |(state, range): (PieceState, Range<usize>)| RangeJson {
+            state: state_name(state),
+            first: range.start,
+            last: range.end - 1,
+        };
+        let wrong = claim.wrong(report).into_iter().map(range).collect();
+        ClaimJson { path, path_hex, format: claim.format.to_string(), pieces: claim.pieces.count(), wrong }
+    }
+}
+
 impl<'a> Json<'a> {
-    pub fn new(torrent_path: &'a Path, torrent: &'a Torrent, report: &'a Report) -> Json<'a> {
+    pub fn new(torrent_path: &'a Path, torrent: &'a Torrent, report: &'a Report, claim: Option<&'a Claim>) -> Json<'a> {
         let (path, path_hex) = text(torrent_path.as_os_str().as_encoded_bytes());
         let (name, name_hex) = text(torrent.name());
         let (content, content_hex) = text(report.content.as_os_str().as_encoded_bytes());
@@ -244,6 +274,7 @@ impl<'a> Json<'a> {
             bitfield: Bitfield(report),
             files: Files(torrent, report),
             errors: Errors(report),
+            claimed: claim.map(|claim| ClaimJson::new(claim, report)),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 //! The commands of `hashloom torrent`, a module each: its options, its help and what it does.
 
+pub mod clients;
 pub mod create;
 pub mod show;
 mod show_json;

@@ -16,7 +16,9 @@
 //! multiple of its size, and verifying it opens nothing but regular files below the folder that the caller names, for
 //! reading.
 
+mod bitfield;
 mod checkpoint;
+mod content;
 #[cfg(feature = "create")]
 mod create;
 mod error;
@@ -27,6 +29,7 @@ mod metainfo;
 mod names;
 pub(crate) mod paths;
 mod report;
+pub mod resume;
 mod tree;
 mod verify;
 
@@ -34,7 +37,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use bitfield::{Bitfield, BitfieldError};
 pub use checkpoint::{Checkpoint, CheckpointError};
+pub use content::Content;
 #[cfg(feature = "create")]
 pub use create::{Builder, CreateError, Created, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks, create};
 pub use error::{Error, HybridDifference, Problem};
