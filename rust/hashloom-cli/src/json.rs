@@ -23,6 +23,8 @@ pub struct Json<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     content_hex: Option<Hex<'a>>,
     complete: bool,
+    /// Whether pieces are unchecked because the check was interrupted.
+    interrupted: bool,
     /// Of the bytes, rounded down to a tenth.
     percent: f64,
     pieces: Counts,
@@ -79,6 +81,8 @@ struct Counts {
     missing: u64,
     bad: u64,
     unread: u64,
+    disputed: u64,
+    unchecked: u64,
 }
 
 #[derive(Serialize)]
@@ -205,6 +209,8 @@ fn counts(total: u64, count: impl Fn(PieceState) -> u64) -> Counts {
         missing: count(PieceState::Missing),
         bad: count(PieceState::Bad),
         unread: count(PieceState::Unread),
+        disputed: count(PieceState::Disputed),
+        unchecked: count(PieceState::Unchecked),
     }
 }
 
@@ -234,6 +240,7 @@ impl<'a> Json<'a> {
             content,
             content_hex,
             complete: report.is_complete(),
+            interrupted: report.cancelled,
             percent: tenths_of_percent(bytes.have, bytes.total) as f64 / 10.0,
             pieces: counts(report.pieces.len() as u64, |state| report.count(state) as u64),
             bytes,

@@ -144,7 +144,8 @@ pub fn total(
 /// The files that are not as they should be.
 fn files(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
     let missing = |found: &FileReport| matches!(found.state, FileState::Missing | FileState::Skipped);
-    if report.files.len() > 1 && report.files.iter().all(missing) {
+    let is_missing = |found: &FileReport| found.state == FileState::Missing;
+    if report.files.len() > 1 && report.files.iter().all(missing) && report.files.iter().any(is_missing) {
         let place = shown(report.content.as_os_str().as_encoded_bytes());
         return writeln!(out, "\n  none of its files is in {place}. PATH is the folder that holds it, or it itself");
     }

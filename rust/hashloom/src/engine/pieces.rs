@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::ahead::{self, read_ahead};
-use super::files::{Absent, Files, Key, Last};
+use super::files::{Absent, Files, Key, Last, open_max};
 use super::holes::{Stretch, stretch_at};
 use super::layout::Layout;
 use super::merkle::{self, BLOCK_NBYTES, Node, Tree};
@@ -173,7 +173,8 @@ pub(crate) struct Effort<'a> {
 /// Hashes all pieces of all jobs. `jobs` is asked for the next one when the pieces of those before are taken, so that the
 /// number of jobs does not matter. Returns when all is done or the run was cancelled.
 pub(crate) fn run<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, effort: Effort<'_>) {
-    let nthreads = effort.nthreads.clamp(1, THREADS_MAX);
+    // Each has a file in use.
+    let nthreads = effort.nthreads.clamp(1, THREADS_MAX.min(open_max()));
     let mut queue = Queue { jobs: jobs.fuse(), current: None, following: None, next: 0, nthreads, total_nbytes: 0 };
     queue.current = queue.begin();
     queue.following = queue.begin();

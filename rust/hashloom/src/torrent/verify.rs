@@ -273,7 +273,7 @@ impl<'a, T: Borrow<Torrent> + Send + Sync> Task<'a, T> {
         let started = Instant::now();
         let torrent = Arc::new(check.torrent);
         let this: &Torrent = (*torrent).borrow();
-        let Located { place, prefix, content } = match locate(this, &check.path) {
+        let Located { place, prefix, content } = match locate(this, &check.path, cache) {
             Ok(located) => located,
             Err(error) => {
                 let error = match error.kind() {
