@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
-use hashloom::torrent::{FileState, PieceState, Report, Torrent};
+use hashloom::torrent::{FileDifference, FileState, PieceState, Report, Torrent};
 use serde::{Serialize, Serializer};
 
 use crate::units::tenths_of_percent;
@@ -98,6 +98,9 @@ struct FileJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     path_hex: Option<Hex<'a>>,
     state: &'static str,
+    /// What its attributes say and the disk does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<&'static str>,
     length: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     found_length: Option<u64>,
@@ -134,6 +137,16 @@ pub fn file_state_name(state: FileState) -> &'static str {
         FileState::Failed => "failed",
         FileState::Skipped => "skipped",
         _ => "unchecked",
+    }
+}
+
+fn difference_name(difference: FileDifference) -> &'static str {
+    match difference {
+        FileDifference::LinkMissing => "link missing",
+        FileDifference::LinkElsewhere => "link elsewhere",
+        FileDifference::NotALink => "not a link",
+        FileDifference::NotExecutable => "not executable",
+        _ => "other",
     }
 }
 
@@ -186,6 +199,7 @@ impl Serialize for Files<'_> {
                 path,
                 path_hex,
                 state: file_state_name(found.state),
+                difference: found.difference.map(difference_name),
                 length: file.nbytes,
                 found_length: found.found_nbytes,
                 first_piece: (!pieces.is_empty()).then_some(pieces.start),

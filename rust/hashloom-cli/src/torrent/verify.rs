@@ -89,8 +89,9 @@ What counts:
   disputed   right by one half of a hybrid torrent, wrong by the other: the torrent is at fault
   Of version 1 the SHA-1 of each piece is compared, of version 2 its hash tree, of a hybrid torrent
   both, from one read. A file that is too long is mentioned; its pieces are judged as they are.
-  Padding files (BEP 47) are zeros and need not exist. Symbolic links that a torrent describes are
-  not checked.
+  Padding files (BEP 47) are zeros and need not exist. A symbolic link that the torrent describes
+  and that is missing or leads elsewhere, and a file that is not executable though it is to be, are
+  noted, but do not make the content incomplete: most clients create neither.
 
 Several torrents get a line each, and share all lanes and threads.
 
@@ -370,8 +371,9 @@ fn print(out: &mut impl Write, arguments: &Verify, single: bool, named: &Named<'
             writeln!(out)?;
         }
         summary::missing(out, torrent, report)?;
+        summary::differences(out, torrent, report, usize::MAX)?;
     }
-    if single { summary::verdict(out, torrent, report) } else { Ok(()) }
+    if single { summary::verdict(out, torrent, report, arguments.missing) } else { Ok(()) }
 }
 
 /// `bad<TAB>0<TAB>16383<TAB>music/album/track.flac`: bytes as HTTP's Range counts them.

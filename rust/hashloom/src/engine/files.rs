@@ -276,6 +276,13 @@ impl<'a> Files<'a> {
         lock(&self.troubles).entry(index).or_insert(trouble);
     }
 
+    /// Notes that a file which is being read has become shorter than it was when it was opened.
+    pub(crate) fn shrank(&self, index: usize, file: &OpenFile) {
+        if let Ok(metadata) = file.file.metadata() {
+            self.known[index].fetch_min(metadata.len(), Ordering::Relaxed);
+        }
+    }
+
     /// What is known of a file.
     pub(crate) fn known(&self, index: usize) -> Known {
         match self.known[index].load(Ordering::Relaxed) {

@@ -565,7 +565,10 @@ impl<J: Job> Lane<J> {
                         Ok(found) if found == nbytes => {
                             content.nbytes_read.fetch_add(nbytes as u64, Ordering::Relaxed);
                         }
-                        Ok(_) => return Err(Absent::Missing),
+                        Ok(_) => {
+                            content.files.shrank(self.file, file);
+                            return Err(Absent::Missing);
+                        }
                         Err(error) => {
                             content.files.read_failed(self.file, at, error);
                             return Err(Absent::Failed);
