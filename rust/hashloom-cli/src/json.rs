@@ -11,7 +11,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
-use hashloom::torrent::{FileState, PieceState, Report, Torrent};
+use hashloom::torrent::{FileDifference, FileState, PieceState, Report, Torrent};
 use serde::{Serialize, Serializer};
 
 use crate::torrent::clients::Claim;
@@ -25,6 +25,8 @@ pub struct Json<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     content_hex: Option<Hex<'a>>,
     complete: bool,
+    /// Whether pieces are unchecked because the check was interrupted.
+    interrupted: bool,
     /// Of the bytes, rounded down to a tenth.
     percent: f64,
     pieces: Counts,
@@ -96,6 +98,8 @@ struct Counts {
     missing: u64,
     bad: u64,
     unread: u64,
+    disputed: u64,
+    unchecked: u64,
 }
 
 #[derive(Serialize)]
@@ -111,6 +115,9 @@ struct FileJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     path_hex: Option<Hex<'a>>,
     state: &'static str,
+    /// What its attributes say and the disk does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<&'static str>,
     length: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     found_length: Option<u64>,
@@ -147,6 +154,16 @@ pub fn file_state_name(state: FileState) -> &'static str {
         FileState::Failed => "failed",
         FileState::Skipped => "skipped",
         _ => "unchecked",
+    }
+}
+
+fn difference_name(difference: FileDifference) -> &'static str {
+    match difference {
+        FileDifference::LinkMissing => "link missing",
+        FileDifference::LinkElsewhere => "link elsewhere",
+        FileDifference::NotALink => "not a link",
+        FileDifference::NotExecutable => "not executable",
+        _ => "other",
     }
 }
 
@@ -200,6 +217,7 @@ impl Serialize for Files<'_> {
                 path,
                 path_hex,
                 state: file_state_name(found.state),
+                difference: found.difference.map(difference_name),
                 length: file.nbytes,
                 found_length: found.found_nbytes,
                 first_piece: (!pieces.is_empty()).then_some(pieces.start),
@@ -223,6 +241,8 @@ fn counts(total: u64, count: impl Fn(PieceState) -> u64) -> Counts {
         missing: count(PieceState::Missing),
         bad: count(PieceState::Bad),
         unread: count(PieceState::Unread),
+        disputed: count(PieceState::Disputed),
+        unchecked: count(PieceState::Unchecked),
     }
 }
 
@@ -265,6 +285,7 @@ impl<'a> Json<'a> {
             content,
             content_hex,
             complete: report.is_complete(),
+            interrupted: report.cancelled,
             percent: tenths_of_percent(bytes.have, bytes.total) as f64 / 10.0,
             pieces: counts(report.pieces.len() as u64, |state| report.count(state) as u64),
             bytes,

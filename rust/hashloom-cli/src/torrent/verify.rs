@@ -4,7 +4,8 @@
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -93,8 +94,9 @@ What counts:
   disputed   right by one half of a hybrid torrent, wrong by the other: the torrent is at fault
   Of version 1 the SHA-1 of each piece is compared, of version 2 its hash tree, of a hybrid torrent
   both, from one read. A file that is too long is mentioned; its pieces are judged as they are.
-  Padding files (BEP 47) are zeros and need not exist. Symbolic links that a torrent describes are
-  not checked.
+  Padding files (BEP 47) are zeros and need not exist. A symbolic link that the torrent describes
+  and that is missing or leads elsewhere, and a file that is not executable though it is to be, are
+  noted, but do not make the content incomplete: most clients create neither.
 
 Several torrents get a line each, and share all lanes and threads.
 
@@ -134,6 +136,17 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
         output::probe(file).map_err(|error| not_written("bitfield", file, &error))?;
     }
     arguments.clients.check(torrents.len())?;
+    if let (Some(bitfield), Some(resume)) = (&arguments.bitfield, &arguments.resume) {
+        if bitfield == resume || Same::new(resume).is(bitfield) {
+            return Err(format!("{}: --bitfield and --resume cannot be the same FILE", display(resume)));
+        }
+    }
+    if arguments.bitfield.is_some() || arguments.resume.is_some() {
+        // Before anything is written. One that cannot be read now is an error when its turn comes.
+        for file in torrents.iter().filter(|file| file.is_file()) {
+            read(file).map_or(Ok(()), |torrent| refuse_content(arguments, file, path, &torrent))?;
+        }
+    }
     let saver = arguments.resume.as_deref().map(Saver::new).transpose()?;
     let stop = interrupt::flag();
 
@@ -208,9 +221,10 @@ fn has_torrent_name(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("torrent"))
 }
 
-/// For a bar that shows how far all is.
+/// For a bar that shows how far all is. What comes from a pipe can be read only once, and is not counted.
 fn total_nbytes(torrents: &[PathBuf]) -> u64 {
-    let lengths = torrents.iter().filter_map(|file| read(file).ok()).map(|torrent| torrent.total_nbytes());
+    let files = torrents.iter().filter(|file| file.is_file());
+    let lengths = files.filter_map(|file| read(file).ok()).map(|torrent| torrent.total_nbytes());
     lengths.fold(0, u64::saturating_add)
 }
 
@@ -389,9 +403,10 @@ fn print(out: &mut impl Write, arguments: &Verify, single: bool, named: &Named<'
             writeln!(out)?;
         }
         summary::missing(out, torrent, report)?;
+        summary::differences(out, torrent, report, usize::MAX)?;
     }
     if single {
-        summary::verdict(out, torrent, report)?;
+        summary::verdict(out, torrent, report, arguments.missing)?;
     }
     named.claim.as_ref().map_or(Ok(()), |claim| claim.print(out, report))
 }
@@ -443,6 +458,16 @@ fn refuse_content(arguments: &Verify, file: &Path, data: &Path, torrent: &Torren
     Ok(())
 }
 
+/// What a regular file holds; none of anything else, of which a FIFO would wait and a device never end.
+fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(Checkpoint::MAX_NBYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
 /// Keeps in a file how far the check is.
 struct Saver<'a> {
     path: &'a Path,
@@ -452,10 +477,12 @@ struct Saver<'a> {
 
 impl<'a> Saver<'a> {
     fn new(path: &'a Path) -> Result<Saver<'a>, String> {
-        let checkpoint = match std::fs::read(path) {
-            Ok(bytes) => Checkpoint::decode(&bytes).map_err(|error| {
-                format!("{}: {error}. It is not replaced: give another FILE, or remove it", display(path))
-            })?,
+        let refused = |error: &dyn std::fmt::Display| {
+            format!("{}: {error}. It is not replaced: give another FILE, or remove it", display(path))
+        };
+        let checkpoint = match read_regular(path) {
+            Ok(Some(bytes)) => Checkpoint::decode(&bytes).map_err(|error| refused(&error))?,
+            Ok(None) => return Err(refused(&"expected a regular file, found something else")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Checkpoint::default(),
             Err(error) => return Err(format!("{}: {error}", display(path))),
         };

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::ahead::{self, read_ahead};
-use super::files::{Absent, Files, Key, Last};
+use super::files::{Absent, Files, Key, Last, open_max};
 use super::holes::{Stretch, stretch_at};
 use super::layout::Layout;
 use super::merkle::{self, BLOCK_NBYTES, Node, Tree};
@@ -174,7 +174,8 @@ pub(crate) struct Effort<'a> {
 /// Hashes all pieces of all jobs. `jobs` is asked for the next one when the pieces of those before are taken, so that the
 /// number of jobs does not matter. Returns when all is done or the run was cancelled.
 pub(crate) fn run<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, effort: Effort<'_>) {
-    let nthreads = effort.nthreads.clamp(1, THREADS_MAX);
+    // Each has a file in use.
+    let nthreads = effort.nthreads.clamp(1, THREADS_MAX.min(open_max()));
     let mut queue = Queue { jobs: jobs.fuse(), current: None, following: None, next: 0, nthreads, total_nbytes: 0 };
     queue.current = queue.begin();
     queue.following = queue.begin();
@@ -565,7 +566,10 @@ impl<J: Job> Lane<J> {
                         Ok(found) if found == nbytes => {
                             content.nbytes_read.fetch_add(nbytes as u64, Ordering::Relaxed);
                         }
-                        Ok(_) => return Err(Absent::Missing),
+                        Ok(_) => {
+                            content.files.shrank(self.file, file);
+                            return Err(Absent::Missing);
+                        }
                         Err(error) => {
                             content.files.read_failed(self.file, at, error);
                             return Err(Absent::Failed);

@@ -23,6 +23,7 @@ mod content;
 mod create;
 mod error;
 mod layers;
+mod links;
 mod locate;
 mod metadata;
 mod metainfo;
@@ -45,7 +46,7 @@ pub use create::{Builder, CreateError, Created, FileProblem, FileProblemKind, Pl
 pub use error::{Error, HybridDifference, Problem};
 pub use metadata::Metadata;
 pub use paths::{BadComponent, Shown, shown};
-pub use report::{FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
+pub use report::{FileDifference, FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
 pub use verify::{Check, Options, Progress, VerifyError, verify, verify_many};
 
 use crate::engine::merkle::NODE_NBYTES;
@@ -110,7 +111,7 @@ pub struct Torrent {
 pub struct Attributes {
     /// `p`: zeros that align the next file to a piece. It need not be on disk and is never read.
     pub padding: bool,
-    /// `l`: a symbolic link. It has no content of its own and is not verified.
+    /// `l`: a symbolic link. It has no content of its own.
     pub symlink: bool,
     /// `x`: executable.
     pub executable: bool,
@@ -136,7 +137,7 @@ pub struct File<'a> {
     /// without content.
     pub root: Option<&'a [u8]>,
     /// Where it leads, if it is a symbolic link that says so: below the torrent's folder, the components joined by `/`
-    /// (BEP 47). Nothing follows it, and it is not checked: it may well lead out of the folder.
+    /// (BEP 47). Nothing follows it: it may well lead out of the folder.
     pub symlink: Option<&'a [u8]>,
 }
 
