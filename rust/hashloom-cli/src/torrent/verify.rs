@@ -141,10 +141,14 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
             return Err(format!("{}: --bitfield and --resume cannot be the same FILE", display(resume)));
         }
     }
+    let place = |torrent: &Torrent| {
+        let path = given.map(Path::to_owned).or_else(|| arguments.clients.folder(torrent));
+        path.unwrap_or_else(|| ".".into())
+    };
     if arguments.bitfield.is_some() || arguments.resume.is_some() {
         // Before anything is written. One that cannot be read now is an error when its turn comes.
         for file in torrents.iter().filter(|file| file.is_file()) {
-            read(file).map_or(Ok(()), |torrent| refuse_content(arguments, file, path, &torrent))?;
+            read(file).map_or(Ok(()), |torrent| refuse_content(arguments, file, &place(&torrent), &torrent))?;
         }
     }
     let saver = arguments.resume.as_deref().map(Saver::new).transpose()?;
@@ -171,8 +175,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
     let printed = || printer.lock().unwrap_or_else(PoisonError::into_inner);
     let checks = torrents.iter().enumerate().filter_map(|(index, file)| {
         let begun = read(file).and_then(|torrent| {
-            let path = given.map(Path::to_owned).or_else(|| arguments.clients.folder(&torrent));
-            let path = path.unwrap_or_else(|| ".".into());
+            let path = place(&torrent);
             refuse_content(arguments, file, &path, &torrent)?;
             let plan = arguments.clients.plan(&torrent, &path)?;
             let claim = arguments.clients.claim(&torrent)?;

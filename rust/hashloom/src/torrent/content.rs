@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::locate::locate;
 use super::verify::VerifyError;
 use super::{Torrent, paths};
+use crate::engine::files::Cache;
 
 /// Where a torrent's files are, how long each is and when it was last changed.
 ///
@@ -54,7 +55,9 @@ impl Content {
     ///
     /// Those of [`verify`](super::verify()).
     pub fn find(torrent: &Torrent, path: &Path) -> Result<Content, VerifyError> {
-        let content = locate(torrent, path).map_err(|error| VerifyError::locating(torrent, path, error))?.content;
+        let content = locate(torrent, path, &Cache::default())
+            .map_err(|error| VerifyError::locating(torrent, path, error))?
+            .content;
         let path = absolute(&content).map_err(|error| VerifyError::Path { path: content, error })?;
         let files = (0..torrent.file_count()).map(|index| stat(&file_path(torrent, &path, index))).collect();
         Ok(Content { path, files })
