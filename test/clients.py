@@ -8,8 +8,8 @@ Clients: libtorrent (the PyPI package of that name, or Debian's python3-libtorre
 qbittorrent-nox) and Transmission (transmission-daemon). One that is not installed is named as SKIPPED; with --require
 that is a failure.
 
-Each gets a folder of its own for all that it keeps, ports that were free, and peers on this machine only. What it has is
-asked over its own interface, piece by piece. That it does not check is seen by damage that it does not notice, and
+Each gets a folder of its own for all that it keeps, ports that were free, and peers on this machine only. What it has
+is asked over its own interface, piece by piece. That it does not check is seen by damage that it does not notice, and
 where it would say so, by what it says. A peer (libtorrent) that downloads everything from it tells that it finds the
 files.
 """
@@ -687,15 +687,17 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("FAILED: ended from outside"))
     # The peer of the daemons is libtorrent too.
     clients = [
-        ("libtorrent (PyPI: libtorrent)", has_libtorrent, check_libtorrent),
-        ("qBittorrent (Debian: qbittorrent-nox)", lambda: has_libtorrent() and version_of("qbittorrent-nox"), check_qbittorrent),
-        ("Transmission (Debian: transmission-daemon)", lambda: has_libtorrent() and version_of("transmission-daemon"), check_transmission),
+        ("libtorrent (PyPI: libtorrent)", "libtorrent", check_libtorrent),
+        ("qBittorrent (Debian: qbittorrent-nox)", "qbittorrent-nox", check_qbittorrent),
+        ("Transmission (Debian: transmission-daemon)", "transmission-daemon", check_transmission),
     ]
     skipped = []
-    for name, version, check in clients:
+    for name, program, check in clients:
         if arguments.only and not name.lower().startswith(arguments.only.lower()):
             continue
-        found = version()
+        found = has_libtorrent()
+        if found and program != "libtorrent":
+            found = version_of(program)
         if not found:
             skipped.append(name)
             continue

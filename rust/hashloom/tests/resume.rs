@@ -354,6 +354,19 @@ fn blocks_that_versions_count_differently_are_neither_written_nor_read() {
 }
 
 #[test]
+fn a_file_that_the_client_has_not_finished_is_not_said_to_be_missing() {
+    let example = example();
+    for (format, ending) in [(Format::Transmission, "part"), (Format::Libtorrent, "!qB")] {
+        let unfinished = example.file(&format!("b/c.{ending}"));
+        fs::rename(example.file("b/c"), &unfinished).unwrap();
+        let encoded = encode(format, &example.torrent, &bits(&[0, 3, 4], 5), &example.content());
+        assert_eq!(encoded, Err(Error::Unfinished { path: unfinished.clone() }));
+        fs::rename(unfinished, example.file("b/c")).unwrap();
+        encode(format, &example.torrent, &bits(&[0, 3, 4], 5), &example.content()).unwrap();
+    }
+}
+
+#[test]
 fn names_are_those_of_the_clients() {
     let example = example();
     let hash: String = example.torrent.info_hash_v1().unwrap().iter().map(|byte| format!("{byte:02x}")).collect();

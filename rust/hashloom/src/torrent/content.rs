@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Where a torrent's files are, how long each is and when it was last changed: what a client's resume file says of them.
+//! Where a torrent's files are, how long each is and when it was last changed, as clients' resume files say.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a client knows of a torrent's pieces when it starts: read from its resume file, and written into it, so that it
-//! starts with what [`verify`](super::verify()) found instead of checking once more.
+//! What a client knows of a torrent's pieces when it starts: read from its resume file, and written into it, so that
+//! it starts with what [`verify`](super::verify()) found instead of checking once more.
 //!
 //! | [`Format`] | clients | where they keep it |
 //! |---|---|---|
-//! | [`Libtorrent`](Format::Libtorrent) | qBittorrent and others that use libtorrent 1.2 or later | `BT_backup/<info-hash>.fastresume` |
+//! | [`Libtorrent`](Format::Libtorrent) | qBittorrent, others with libtorrent | `BT_backup/<info-hash>.fastresume` |
 //! | [`Transmission`](Format::Transmission) | Transmission 3 and 4 | `resume/<info-hash>.resume` |
 //! | [`Bitfield`](Format::Bitfield) | the protocol's message (BEP 3) | |
 //!
-//! No standard describes the two; they are as libtorrent 2.0, qBittorrent 4.5 and Transmission 3.00 write and read them.
+//! No standard describes the two; they are as libtorrent 2.0, qBittorrent 4.5 and Transmission 3.00 write and read
+//! them.
 //! A client writes its file when it ends, so this is done while it does not run. It does not look at the content again,
 //! other than at the lengths of files (libtorrent) and the times of last change (Transmission).
 //!
@@ -160,6 +161,11 @@ pub enum Error {
         /// Where it was checked.
         checked: PathBuf,
     },
+    /// The client keeps a file that it has not finished under a longer name, so that it was found missing.
+    Unfinished {
+        /// The file under the client's name.
+        path: PathBuf,
+    },
     /// Transmission does not know torrents of version 2 only.
     NoV2,
     /// The content is the root of a file system, which is in no folder.
@@ -205,6 +211,11 @@ impl fmt::Display for Error {
                 show(client),
                 show(checked)
             ),
+            Error::Unfinished { path } => write!(
+                f,
+                "the client has not finished {}, whose pieces would be lost. Take the ending off in the client's settings, or let it check this torrent itself",
+                show(path)
+            ),
             Error::NoV2 => write!(f, "Transmission does not know v2 torrents"),
             Error::NoFolder => {
                 write!(f, "the content is the root of a file system; a client needs the folder that it is in")
@@ -224,11 +235,11 @@ impl fmt::Display for Hex<'_> {
     }
 }
 
-/// The name that a client gives to its resume file of a torrent: `<info-hash>.fastresume`, `<info-hash>.resume`. None if
-/// the client has no such torrents: Transmission, v2.
+/// The name that a client gives to its resume file of a torrent: `<info-hash>.fastresume`, `<info-hash>.resume`. None
+/// if the client has no such torrents: Transmission, v2.
 ///
-/// qBittorrent calls a hybrid or v2 torrent by the first 20 bytes of its v2 info-hash, Transmission a hybrid one by its v1
-/// info-hash.
+/// qBittorrent calls a hybrid or v2 torrent by the first 20 bytes of its v2 info-hash, Transmission a hybrid one by its
+/// v1 info-hash.
 ///
 /// ```
 /// use hashloom::torrent::Torrent;
@@ -293,7 +304,7 @@ pub fn decode(bytes: &[u8], torrent: &Torrent) -> Result<Resume, Error> {
 ///
 /// # Errors
 ///
-/// [`Error::BlockLength`], [`Error::NoFolder`] and [`Error::NoV2`].
+/// [`Error::BlockLength`], [`Error::NoFolder`], [`Error::Unfinished`] and [`Error::NoV2`].
 ///
 /// # Panics
 /// If `have` or `content` is that of another torrent.
@@ -354,15 +365,33 @@ fn write(
     match format {
         Format::Bitfield => return Ok(have.as_bytes().to_vec()),
         Format::Libtorrent => {
+            // Only if qBittorrent is told to.
+            check_finished(torrent, content, ".!qB")?;
             let have = on_disk(torrent, have, content, false);
             libtorrent::write(&mut items, torrent, &have, content)?;
         }
         Format::Transmission => {
+            // Unless Transmission is told not to.
+            check_finished(torrent, content, ".part")?;
             let have = on_disk(torrent, have, content, true);
             transmission::write(&mut items, torrent, &have, content)?;
         }
     }
     Ok(Item::Dictionary(items).encode())
+}
+
+/// An error if a file is not there but is under its name with `ending`.
+fn check_finished(torrent: &Torrent, content: &Content, ending: &str) -> Result<(), Error> {
+    let absent = (0..torrent.file_count()).filter(|&file| content.nbytes(file).is_none());
+    let mut names = absent.map(|file| {
+        let mut name = content.file_path(torrent, file).into_os_string();
+        name.push(ending);
+        PathBuf::from(name)
+    });
+    match names.find(|path| path.is_file()) {
+        Some(path) => Err(Error::Unfinished { path }),
+        None => Ok(()),
+    }
 }
 
 /// The pieces of `have` without those that have bytes of files that are not there or end before them.
