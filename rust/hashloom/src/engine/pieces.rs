@@ -60,7 +60,7 @@ pub(crate) struct Content<'a> {
     nleft: AtomicU64,
     /// Up to here the content was asked for ahead of reading it.
     asked: AtomicU64,
-    /// SHA-1 of a piece of zeros: of full length, and of the last one's.
+    /// SHA-1 of a piece of zeros: of full length, and of the last one's if that is shorter.
     zeros: [OnceLock<[u8; 20]>; 2],
     /// The tree of a whole piece of zeros.
     zeros_root: OnceLock<Node>,
@@ -106,11 +106,12 @@ impl<'a> Content<'a> {
     }
 
     /// The digests of a piece that is all zeros.
-    fn of_zeros(&self, piece: usize, range: &Range<u64>, file: usize) -> Outcome {
+    fn of_zeros(&self, range: &Range<u64>, file: usize) -> Outcome {
         let sha1 = match self.hashes.sha1 {
             true => {
-                let last = piece as u64 + 1 == self.layout.piece_count();
-                *self.zeros[usize::from(last)].get_or_init(|| sha1_of_zeros(range.end - range.start))
+                let nbytes = range.end - range.start;
+                let is_short = nbytes < self.layout.piece_nbytes();
+                *self.zeros[usize::from(is_short)].get_or_init(|| sha1_of_zeros(nbytes))
             }
             false => [0; 20],
         };
@@ -335,7 +336,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                 let range = content.layout.piece_range(piece as u64);
                 let file = content.layout.file_at(range.start);
                 let settled = match job.wants(piece) {
-                    true => without_reading(content, piece, &range, file, own),
+                    true => without_reading(content, &range, file, own),
                     false => Some(Outcome::Unwanted),
                 };
                 match settled {
@@ -442,13 +443,7 @@ fn settle_finished<J: Job>(rows: &mut Rows, lanes: &mut Vec<Lane<J>>) {
 
 /// What comes of a piece if that is known without reading. Only as many of its files are looked at as it takes to know
 /// that it must be read: usually one.
-fn without_reading(
-    content: &Content<'_>,
-    piece: usize,
-    range: &Range<u64>,
-    first: usize,
-    own: &mut Own,
-) -> Option<Outcome> {
+fn without_reading(content: &Content<'_>, range: &Range<u64>, first: usize, own: &mut Own) -> Option<Outcome> {
     let mut pos = range.start;
     let mut index = first;
     while pos < range.end {
@@ -477,7 +472,7 @@ fn without_reading(
         pos = end;
         index += 1;
     }
-    Some(content.of_zeros(piece, range, first))
+    Some(content.of_zeros(range, first))
 }
 
 /// Pieces so long that each lane asks for its own next bytes, instead of all for the next pieces.
