@@ -161,6 +161,6 @@ if [ "$target" = bench-torrents ]; then
         { command -v go >/dev/null && GOBIN=$PWD/build/peers/bin go install github.com/autobrr/mkbrr@v1.24.0; } ||
         echo "setup.sh: go could not install mkbrr: it is left out" >&2
     command -v torrenttools >/dev/null || [ -x build/peers/bin/torrenttools ] ||
-        echo "setup.sh: torrenttools is in no package: unless one from https://github.com/fbdtemme/torrenttools is put" \
-            "into build/peers/bin it is left out" >&2
+        echo "setup.sh: torrenttools is in no package: unless a binary of https://github.com/fbdtemme/torrenttools" \
+            "is put into build/peers/bin it is left out" >&2
 fi
