@@ -91,7 +91,7 @@ def by_libtorrent(content, out):
     kinds = {
         "v1": (flags.v1_only, None),
         "v1-padded": (flags.v1_only | flags.canonical_files, None),
-        "hybrid": (0, "a hybrid (v1 and v2) torrent"),
+        "hybrid": (0, "a hybrid torrent"),
         "v2": (flags.v2_only, "a v2 torrent"),
     }
     for kind, (flag, refused) in kinds.items():

@@ -31,6 +31,8 @@ else
     part "lint, without bench" \
         cargo clippy --quiet --package hashloom-cli --no-default-features --all-targets --locked -- -D warnings
     part "Rust crates and program" cargo test --quiet --workspace --locked
+    # What users run is optimised, and compilers have bugs.
+    part "crate, optimised" cargo test --quiet --release --package hashloom --tests --locked
     part "crate without std" cargo test --quiet --package hashloom --no-default-features --locked
     part "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --locked
     part "program, optimised" cargo build --quiet --release --locked --package hashloom-cli

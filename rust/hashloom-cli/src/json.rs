@@ -44,8 +44,13 @@ struct TorrentJson<'a> {
     name: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     name_hex: Option<Hex<'a>>,
-    version: &'static str,
-    info_hash: String,
+    version: String,
+    /// The SHA-1 of v1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    info_hash: Option<String>,
+    /// The SHA-256 of v2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    info_hash_v2: Option<String>,
     length: u64,
     piece_length: u64,
     piece_count: usize,
@@ -111,7 +116,8 @@ pub fn state_name(state: PieceState) -> &'static str {
         PieceState::Missing => "missing",
         PieceState::Bad => "bad",
         PieceState::Unread => "unread",
-        PieceState::Unchecked => "unchecked",
+        PieceState::Disputed => "disputed",
+        _ => "unchecked",
     }
 }
 
@@ -215,8 +221,9 @@ impl<'a> Json<'a> {
                 path_hex,
                 name,
                 name_hex,
-                version: "v1",
-                info_hash: hex(&torrent.info_hash()),
+                version: torrent.version().to_string(),
+                info_hash: torrent.info_hash_v1().map(|hash| hex(&hash)),
+                info_hash_v2: torrent.info_hash_v2().map(|hash| hex(&hash)),
                 length: torrent.total_nbytes(),
                 piece_length: torrent.piece_nbytes(),
                 piece_count: torrent.piece_count(),

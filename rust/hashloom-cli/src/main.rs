@@ -8,6 +8,7 @@
 mod args;
 #[cfg(feature = "bench")]
 mod bench;
+mod interrupt;
 mod json;
 mod kernels;
 mod machine;
@@ -20,8 +21,8 @@ mod style;
 mod summary;
 mod table;
 mod timing;
+mod torrent;
 mod units;
-mod verify;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -54,9 +55,9 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
     let isa = arguments.isa.as_deref();
     match &arguments.command {
         Command::Torrent { command: TorrentCommand::Verify(options) } => {
-            // The one algorithm of torrents of version 1.
-            restrict(isa, &[Algorithm::Sha1])?;
-            verify::run(options)
+            // Those of version 1 and 2.
+            restrict(isa, &[Algorithm::Sha1, Algorithm::Sha256])?;
+            torrent::verify::run(options)
         }
         Command::Kernels(options) => {
             restrict(isa, &options.algorithms)?;

@@ -34,6 +34,11 @@ impl Bar {
         io::stderr().is_terminal()
     }
 
+    /// Is full at `length`.
+    pub fn set_length(&self, length: u64) {
+        self.bar.set_length(length);
+    }
+
     pub fn set(&self, position: u64) {
         self.draw();
         self.bar.set_position(position);

@@ -3,10 +3,12 @@
 //! A report as text.
 
 use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
 
 use hashloom::torrent::{FileReport, FileState, PieceState, Report, Torrent, shown};
 
-use crate::json::hex;
+use crate::json::{hex, state_name};
 use crate::style;
 use crate::units::{duration, percent, plural, rate, size};
 
@@ -16,7 +18,12 @@ const NAMED_MAX: usize = 10;
 /// What the torrent is and where its content was looked for.
 pub fn heading(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
     writeln!(out, "{}", style::bold(shown(torrent.name())))?;
-    writeln!(out, "  info-hash  {}", hex(&torrent.info_hash()))?;
+    if let Some(hash) = torrent.info_hash_v1() {
+        writeln!(out, "  info-hash  {}", hex(&hash))?;
+    }
+    if let Some(hash) = torrent.info_hash_v2() {
+        writeln!(out, "  info-hash  {}", hex(&hash))?;
+    }
     writeln!(
         out,
         "  torrent    {}, {} of {}, {}",
@@ -45,6 +52,7 @@ pub fn verdict(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::
         (PieceState::Missing, "missing"),
         (PieceState::Bad, "bad"),
         (PieceState::Unread, "unread"),
+        (PieceState::Disputed, "disputed"),
         (PieceState::Unchecked, "unchecked"),
     ];
     if !report.is_complete() {
@@ -70,6 +78,7 @@ pub fn verdict(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::
     writeln!(out)?;
     let verdict = match report.is_complete() {
         true => style::good("complete").bold(),
+        false if report.cancelled => style::bad("interrupted").bold(),
         false => style::bad("not complete").bold(),
     };
     let (count, of) = (report.have(), report.pieces.len());
@@ -78,6 +87,56 @@ pub fn verdict(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::
     match rate(report.nbytes_read, report.elapsed) {
         // Of a few bytes the rate says nothing.
         Some(rate) if report.nbytes_read >= 1 << 20 => writeln!(out, ", {} read at {rate}", size(report.nbytes_read)),
+        _ => writeln!(out),
+    }
+}
+
+/// A torrent among several.
+pub fn line(out: &mut impl Write, file: &Path, torrent: &Torrent, report: &Report) -> io::Result<()> {
+    let verdict = match report.is_complete() {
+        true => style::good("complete    "),
+        false if report.cancelled => style::bad("interrupted "),
+        false => style::bad("not complete"),
+    };
+    let have = report.nbytes(torrent, PieceState::Have);
+    write!(out, "{verdict}  {}  ", shown(file.as_os_str().as_encoded_bytes()))?;
+    let total = torrent.total_nbytes();
+    if report.is_complete() {
+        return writeln!(out, "{}", size(total));
+    }
+    write!(out, "{} of {} ({})", size(have), size(total), percent(have, total))?;
+    let others =
+        [PieceState::Missing, PieceState::Bad, PieceState::Unread, PieceState::Disputed, PieceState::Unchecked];
+    for state in others {
+        match report.count(state) as u64 {
+            0 => {}
+            count => write!(out, ", {} {}", plural(count, "piece"), state_name(state))?,
+        }
+    }
+    let is_gone = |file: &&FileReport| matches!(file.state, FileState::Missing);
+    match report.files.iter().filter(is_gone).count() as u64 {
+        0 => writeln!(out),
+        count => writeln!(out, ", {} missing", plural(count, "file")),
+    }
+}
+
+/// After the lines of several torrents.
+pub fn total(
+    out: &mut impl Write,
+    complete: u64,
+    count: u64,
+    nbytes_read: u64,
+    elapsed: Duration,
+    interrupted: bool,
+) -> io::Result<()> {
+    let verdict = match complete == count {
+        true => style::good("complete").bold(),
+        false if interrupted => style::bad("interrupted").bold(),
+        false => style::bad("not complete").bold(),
+    };
+    write!(out, "\n{verdict}: {complete} of {} in {}", plural(count, "torrent"), duration(elapsed))?;
+    match rate(nbytes_read, elapsed) {
+        Some(rate) if nbytes_read >= 1 << 20 => writeln!(out, ", {} read at {rate}", size(nbytes_read)),
         _ => writeln!(out),
     }
 }
@@ -136,18 +195,15 @@ pub fn troubles(out: &mut impl Write, report: &Report) -> io::Result<()> {
 /// The pieces that are not right, in runs, with the bytes of each file that they cover.
 pub fn missing(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
     for (state, pieces) in report.ranges().filter(|(state, _)| *state != PieceState::Have) {
-        let range = torrent.piece_range(pieces.start).start..torrent.piece_range(pieces.end - 1).end;
+        let nbytes: u64 =
+            pieces.clone().map(|piece| torrent.piece_range(piece)).map(|range| range.end - range.start).sum();
         let numbers = match pieces.len() {
             1 => format!("piece {}", pieces.start),
             _ => format!("pieces {}-{}", pieces.start, pieces.end - 1),
         };
-        let state = crate::json::state_name(state);
-        writeln!(out, "{numbers}  {}  {}", style::bad(state), size(range.end - range.start))?;
-        let files = torrent.files_of_piece(pieces.start).start..torrent.files_of_piece(pieces.end - 1).end;
-        for file in files.map(|index| torrent.file(index)).filter(|file| !file.attributes.padding && file.nbytes > 0) {
-            let first = range.start.max(file.offset) - file.offset;
-            let last = range.end.min(file.offset + file.nbytes) - file.offset - 1;
-            writeln!(out, "  {}  bytes {first}-{last}", shown(file.path))?;
+        writeln!(out, "{numbers}  {}  {}", style::bad(state_name(state)), size(nbytes))?;
+        for (file, bytes) in torrent.bytes_of_pieces(pieces) {
+            writeln!(out, "  {}  bytes {}-{}", shown(torrent.file(file).path), bytes.start, bytes.end - 1)?;
         }
     }
     Ok(())

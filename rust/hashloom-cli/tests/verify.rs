@@ -227,13 +227,28 @@ fn the_report_is_printed_even_if_the_bitfield_is_not_written() {
 }
 
 #[test]
-fn a_v2_torrent_without_its_version_is_told_from_a_broken_one() {
+fn torrents_of_version_2_and_hybrid_ones() {
+    let made = |name: &str| fixtures().join("../../libtorrent").join(name);
+    for (name, pieces) in [("alice", 10), ("leaves", 23), ("lots", 6), ("numbers", 3)] {
+        for version in ["v2", "hybrid"] {
+            let output = verify([&made(&format!("{name}-{version}.torrent")), &fixtures()]);
+            assert_eq!((status(&output), stderr(&output)), (0, ""), "{name} {version}");
+            assert!(stdout(&output).contains(&format!("complete: {pieces} of {pieces} pieces")), "{}", stdout(&output));
+        }
+    }
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("x.torrent");
-    fs::write(&path, b"d4:infod9:file treede4:name1:x12:piece lengthi16384eee").unwrap();
-    let output = verify([&path, &folder.path()]);
-    assert_eq!((status(&output), stdout(&output)), (2, ""));
-    assert!(stderr(&output).contains("info.file tree, byte 19: this is a v2 torrent (BEP 52)"), "{}", stderr(&output));
+    let mut bytes = fs::read(fixtures().join("alice.txt")).unwrap();
+    bytes[100_000] ^= 1;
+    fs::write(folder.path().join("alice.txt"), bytes).unwrap();
+    for version in ["v2", "hybrid"] {
+        let output = verify([&made(&format!("alice-{version}.torrent")), &folder.path(), &"--missing"]);
+        assert_eq!((status(&output), stderr(&output)), (1, ""));
+        assert!(
+            stdout(&output).contains("piece 6  bad  16 KiB\n  alice.txt  bytes 98304-114687\n"),
+            "{}",
+            stdout(&output)
+        );
+    }
 }
 
 #[cfg(unix)]

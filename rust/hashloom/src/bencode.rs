@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Bencode (BEP 3), read in place.
+//! Bencode (BEP 3): read in place, and written from an [`Item`].
 //!
 //! [`parse`] walks the whole input once and says whether it is bencode at all. After that a [`Value`] is nothing but a
 //! span of the input: its children are found by walking the span again. No tree is built, so an input of any shape
@@ -23,8 +23,12 @@
 //! # Ok::<(), bencode::Error>(())
 //! ```
 
+mod item;
+
 use std::fmt;
 use std::ops::Range;
+
+pub use item::Item;
 
 use crate::torrent::paths::quoted;
 
@@ -454,6 +458,11 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// Goes through a dictionary and the dictionaries in it, however deep, in one pass.
+    pub(crate) fn walk(&self) -> Walk<'a> {
+        Walk { input: self.input, pos: self.start + 1 }
+    }
+
     /// The value of the first such key of a dictionary.
     pub fn get(&self, key: &[u8]) -> Option<Value<'a>> {
         self.entries().find(|entry| entry.key == key).map(|entry| entry.value)
@@ -503,6 +512,58 @@ impl<'a> Iterator for Entries<'a> {
         let key = self.0.next()?;
         let value = self.0.next()?;
         Some(Entry { key: key.string()?, offset: key.start, value })
+    }
+}
+
+/// Goes through dictionaries inside dictionaries; see [`Value::walk`]. [`Entries`] inside [`Entries`] would find the end
+/// of every value once for each dictionary around it.
+pub(crate) struct Walk<'a> {
+    input: &'a [u8],
+    pos: usize,
+}
+
+/// What a [`Walk`] meets next.
+pub(crate) enum Step<'a> {
+    /// A key, of which [`Walk::enter`] or [`Walk::take`] has the value.
+    Key { key: &'a [u8], offset: usize },
+    /// The end of the dictionary that the walk is in.
+    End,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn step(&mut self) -> Step<'a> {
+        let offset = self.pos;
+        if self.input[offset] == b'e' {
+            self.pos += 1;
+            return Step::End;
+        }
+        // `parse` has seen that a key is a string.
+        let Ok(body) = string_at(self.input, offset) else { return Step::End };
+        self.pos = body.end;
+        Step::Key { key: &self.input[body], offset }
+    }
+
+    /// Where the walk is: after a key, where its value begins.
+    pub(crate) fn offset(&self) -> usize {
+        self.pos
+    }
+
+    /// Goes into the dictionary that is the value of the key; returns false, and stays, if it is something else.
+    pub(crate) fn enter(&mut self) -> bool {
+        // Not `pos += usize::from(is_dictionary)`: rustc 1.95 at -O2 leaves that addition out where a loop goes on by
+        // what is returned.
+        if self.input[self.pos] != b'd' {
+            return false;
+        }
+        self.pos += 1;
+        true
+    }
+
+    /// The value of the key. The walk goes on behind it.
+    pub(crate) fn take(&mut self) -> Value<'a> {
+        let start = self.pos;
+        self.pos = end_of_value(self.input, start).unwrap_or(self.input.len());
+        Value { input: self.input, start, end: self.pos }
     }
 }
 

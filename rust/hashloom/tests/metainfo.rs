@@ -6,7 +6,7 @@
 
 mod maker;
 
-use hashloom::torrent::{Error, Problem, Torrent};
+use hashloom::torrent::{Error, Problem, Torrent, Version};
 use maker::{Bencode, content, dictionary, file_torrent, folder_torrent, int, list, padding, sha1, text};
 
 /// A single-file torrent's info with some keys set or, by `None`, removed.
@@ -188,12 +188,8 @@ fn each_malformation_has_an_error_of_its_own() {
             "info.meta version, byte 34: expected an integer, found a string",
         ),
         (
-            info(vec![("meta version", Some(int(2))), ("pieces", None), ("file tree", Some(dictionary([])))]),
-            "info.meta version, byte 47: this is a v2 torrent (BEP 52). hashloom 0.1.0 does not verify these yet, only v1",
-        ),
-        (
-            info(vec![("meta version", Some(int(2))), ("file tree", Some(dictionary([])))]),
-            "info.meta version, byte 47: this is a hybrid (v1 and v2) torrent (BEP 52). hashloom 0.1.0 does not verify these yet, only v1",
+            info(vec![("pieces", None), ("file tree", Some(dictionary([])))]),
+            "info.meta version, byte 19: this key is missing",
         ),
     ];
     let mut messages = std::collections::BTreeSet::new();
@@ -237,11 +233,13 @@ fn what_a_torrent_says() {
     let bytes = folder_torrent("the name", &files, 4);
     let torrent = Torrent::parse(&bytes).unwrap();
     let start = bytes.windows(6).position(|w| w == b"4:info").unwrap() + 6;
-    assert_eq!(torrent.info_hash(), sha1(&bytes[start..bytes.len() - 1]));
+    assert_eq!(torrent.info_hash_v1(), Some(sha1(&bytes[start..bytes.len() - 1])));
+    assert_eq!((torrent.version(), torrent.info_hash_v2(), torrent.piece_root(0)), (Version::V1, None, None));
     assert_eq!(torrent.name(), b"the name");
     assert!(!torrent.is_single_file());
     assert_eq!((torrent.total_nbytes(), torrent.piece_nbytes(), torrent.piece_count()), (10, 4, 3));
-    assert_eq!(torrent.piece_digest(2), sha1(b"12"));
+    assert_eq!(torrent.piece_digest(2), Some(&sha1(b"12")[..]));
+    assert_eq!(torrent.piece_digest(3), None);
     let all: Vec<_> = torrent.files().map(|f| (f.index, f.path.to_vec(), f.nbytes, f.offset)).collect();
     let expected = [(0, "a/b", 5, 0), (1, "empty", 0, 5), (2, ".pad/3", 3, 5), (3, "c", 2, 8)];
     assert_eq!(all, expected.map(|(i, path, nbytes, offset)| (i, path.as_bytes().to_vec(), nbytes, offset)));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The files that are checked: what is known of each, and a bounded number of open ones for all threads together.
+//! The files that are read: what is known of each, and a bounded number of open ones for all threads together.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::beneath::{OpenError, Opened, Root, open_regular};
@@ -104,42 +104,70 @@ pub(crate) enum Known {
     Failed,
 }
 
-/// All files of a check.
+/// The path of a file below the folder, by its index.
+pub(crate) type PathOf<'a> = Box<dyn Fn(usize) -> PathBuf + Send + Sync + 'a>;
+
+/// The files of one torrent.
 pub(crate) struct Files<'a> {
-    place: &'a Place,
-    /// The path of a file below the folder.
-    path_of: &'a (dyn Fn(usize) -> PathBuf + Sync),
+    place: Place,
+    path_of: PathOf<'a>,
     /// What is known of each.
     known: Vec<AtomicU64>,
-    open: Mutex<Open>,
+    cache: Arc<Cache>,
+    /// Tells its files from those of others in the cache.
+    number: usize,
     troubles: Mutex<BTreeMap<usize, Trouble>>,
 }
+
+/// The open files of all torrents that are read at the same time.
+#[derive(Default)]
+pub(crate) struct Cache {
+    open: Mutex<Open>,
+    /// How many torrents have used it.
+    count: AtomicUsize,
+}
+
+/// A file's torrent and its index there.
+pub(crate) type Key = (usize, usize);
 
 /// The open files, each with the time of its last use.
 #[derive(Default)]
 struct Open {
-    files: HashMap<usize, (Arc<OpenFile>, u64)>,
+    files: HashMap<Key, (Arc<OpenFile>, u64)>,
     now: u64,
 }
 
 /// The last file that a thread used, which is almost always the next one too: no lock is taken for it.
-pub(crate) type Last = Option<(usize, Arc<OpenFile>)>;
+pub(crate) type Last = Option<(Key, Arc<OpenFile>)>;
+
+impl Drop for Files<'_> {
+    fn drop(&mut self) {
+        lock(&self.cache.open).files.retain(|&(number, _), _| number != self.number);
+    }
+}
 
 impl<'a> Files<'a> {
-    pub(crate) fn new(place: &'a Place, count: usize, path_of: &'a (dyn Fn(usize) -> PathBuf + Sync)) -> Files<'a> {
+    pub(crate) fn new(place: Place, count: usize, path_of: PathOf<'a>, cache: &Arc<Cache>) -> Files<'a> {
         Files {
             place,
             path_of,
             known: (0..count).map(|_| AtomicU64::new(UNKNOWN)).collect(),
-            open: Mutex::default(),
+            cache: cache.clone(),
+            number: cache.count.fetch_add(1, Ordering::Relaxed),
             troubles: Mutex::default(),
         }
     }
 
+    /// Tells a file of these from all others of the same cache.
+    pub(crate) fn key(&self, index: usize) -> Key {
+        (self.number, index)
+    }
+
     /// The file, opened if it is not open.
     pub(crate) fn get<'l>(&self, index: usize, last: &'l mut Last) -> Result<&'l OpenFile, Absent> {
-        if !matches!(last, Some((at, _)) if *at == index) {
-            *last = Some((index, self.shared(index)?));
+        let key = self.key(index);
+        if !matches!(last, Some((of, _)) if *of == key) {
+            *last = Some((key, self.shared(index)?));
         }
         match last {
             Some((_, file)) => Ok(file),
@@ -153,7 +181,8 @@ impl<'a> Files<'a> {
             FAILED => return Err(Absent::Failed),
             _ => {}
         }
-        if let Some(file) = lock(&self.open).touch(index) {
+        let key = self.key(index);
+        if let Some(file) = lock(&self.cache.open).touch(key) {
             return Ok(file);
         }
         // Not under the lock: opening can take long on a network file system. Two threads may both open the file, then
@@ -163,7 +192,7 @@ impl<'a> Files<'a> {
                 let holes = holes::has_holes(&opened.file, opened.nbytes);
                 self.known[index].store(opened.nbytes, Ordering::Relaxed);
                 let file = OpenFile { file: opened.file, nbytes: opened.nbytes, holes };
-                Ok(lock(&self.open).keep(index, Arc::new(file)))
+                Ok(lock(&self.cache.open).keep(key, Arc::new(file)))
             }
             Err(OpenError::Missing) => {
                 self.known[index].store(MISSING, Ordering::Relaxed);
@@ -184,14 +213,14 @@ impl<'a> Files<'a> {
     }
 
     fn open_file(&self, index: usize) -> Result<Opened, OpenError> {
-        let open = || match self.place {
+        let open = || match &self.place {
             Place::Folder(root) => root.open_file(&(self.path_of)(index)),
             Place::File(path) => open_regular(path),
         };
         match open() {
             // Somebody else in this process has most of its descriptors: make do with few.
             Err(OpenError::Io(error)) if too_many_open(&error) => {
-                lock(&self.open).files.clear();
+                lock(&self.cache.open).files.clear();
                 open()
             }
             other => other,
@@ -200,7 +229,7 @@ impl<'a> Files<'a> {
 
     /// Where a file is, for messages.
     pub(crate) fn path(&self, index: usize) -> PathBuf {
-        match self.place {
+        match &self.place {
             Place::Folder(root) => root.path().join((self.path_of)(index)),
             Place::File(path) => path.clone(),
         }
@@ -233,22 +262,22 @@ impl<'a> Files<'a> {
 }
 
 impl Open {
-    fn touch(&mut self, index: usize) -> Option<Arc<OpenFile>> {
+    fn touch(&mut self, key: Key) -> Option<Arc<OpenFile>> {
         self.now += 1;
-        let (file, used) = self.files.get_mut(&index)?;
+        let (file, used) = self.files.get_mut(&key)?;
         *used = self.now;
         Some(file.clone())
     }
 
-    fn keep(&mut self, index: usize, file: Arc<OpenFile>) -> Arc<OpenFile> {
-        if let Some(file) = self.touch(index) {
+    fn keep(&mut self, key: Key, file: Arc<OpenFile>) -> Arc<OpenFile> {
+        if let Some(file) = self.touch(key) {
             return file;
         }
         if self.files.len() >= OPEN_MAX {
-            let oldest = self.files.iter().min_by_key(|(_, (_, used))| *used).map(|(&index, _)| index);
-            oldest.map(|index| self.files.remove(&index));
+            let oldest = self.files.iter().min_by_key(|(_, (_, used))| *used).map(|(&key, _)| key);
+            oldest.map(|key| self.files.remove(&key));
         }
-        self.files.insert(index, (file.clone(), self.now));
+        self.files.insert(key, (file.clone(), self.now));
         file
     }
 }

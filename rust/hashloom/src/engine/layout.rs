@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Files laid end to end and cut into pieces of one length: which bytes of which files a piece is made of.
+//!
+//! Or each file begins at a piece of its own (BEP 52): then the gaps before them belong to no file and no piece.
 
 use std::ops::Range;
 
@@ -20,19 +22,41 @@ impl Span {
     }
 }
 
-/// The places of all files, which follow each other without gaps, in 8 bytes a file: there can be ten million.
-#[derive(Debug, Clone, Default)]
+/// The places of all files in 8 bytes a file: there can be ten million.
+#[derive(Debug, Clone)]
 pub(crate) struct Spans {
     /// For each file twice the offset of its end, plus 1 if it is padding.
     ends: Vec<u64>,
+    /// Every file begins at a multiple of this.
+    alignment: u64,
+    /// Bytes between files.
+    gaps_nbytes: u64,
+}
+
+impl Default for Spans {
+    /// Without gaps.
+    fn default() -> Spans {
+        Spans { ends: Vec::new(), alignment: 1, gaps_nbytes: 0 }
+    }
 }
 
 impl Spans {
-    /// Adds a file after the last. The length of all together must stay below 2^63.
+    /// Each file begins at a piece of its own. `piece_nbytes` is not 0.
+    pub(crate) fn aligned(piece_nbytes: u64) -> Spans {
+        Spans { ends: Vec::new(), alignment: piece_nbytes, gaps_nbytes: 0 }
+    }
+
+    /// Adds a file after the last. The length of all together, gaps included, must stay below 2^63.
     pub(crate) fn push(&mut self, nbytes: u64, padding: bool) {
-        let end = self.total_nbytes() + nbytes;
+        let end = self.next_offset() + nbytes;
+        self.gaps_nbytes += self.next_offset() - self.total_nbytes();
         debug_assert!(end <= i64::MAX as u64);
         self.ends.push(end << 1 | u64::from(padding));
+    }
+
+    /// Where the next file begins.
+    pub(crate) fn next_offset(&self) -> u64 {
+        self.total_nbytes().next_multiple_of(self.alignment)
     }
 
     pub(crate) fn total_nbytes(&self) -> u64 {
@@ -40,7 +64,7 @@ impl Spans {
     }
 
     fn get(&self, file: usize) -> Span {
-        let offset = if file == 0 { 0 } else { self.ends[file - 1] >> 1 };
+        let offset = if file == 0 { 0 } else { (self.ends[file - 1] >> 1).next_multiple_of(self.alignment) };
         let end = self.ends[file];
         Span { offset, nbytes: (end >> 1) - offset, padding: end & 1 != 0 }
     }
@@ -65,8 +89,14 @@ impl Layout {
         self.piece_nbytes
     }
 
+    /// Where the last file ends: the length of all files and of the gaps between them.
     pub(crate) fn total_nbytes(&self) -> u64 {
         self.spans.total_nbytes()
+    }
+
+    /// Length of all files, padding included, gaps not.
+    pub(crate) fn files_nbytes(&self) -> u64 {
+        self.spans.total_nbytes() - self.spans.gaps_nbytes
     }
 
     pub(crate) fn piece_count(&self) -> u64 {
@@ -76,14 +106,19 @@ impl Layout {
     /// The bytes of the content that a piece covers; empty beyond the last.
     pub(crate) fn piece_range(&self, piece: u64) -> Range<u64> {
         let start = piece.saturating_mul(self.piece_nbytes).min(self.total_nbytes());
-        start..start.saturating_add(self.piece_nbytes).min(self.total_nbytes())
+        let end = match self.spans.alignment == self.piece_nbytes && start < self.total_nbytes() {
+            true => self.span(self.file_at(start)).end(),
+            false => self.total_nbytes(),
+        };
+        start..start.saturating_add(self.piece_nbytes).min(end)
     }
 
     pub(crate) fn span(&self, file: usize) -> Span {
         self.spans.get(file)
     }
 
-    /// The file that has byte `offset` of the content, which must be below its total length. Never an empty file.
+    /// The file that has byte `offset` of the content, which must be below its total length and in no gap. Never an
+    /// empty file.
     pub(crate) fn file_at(&self, offset: u64) -> usize {
         self.spans.ends.partition_point(|end| end >> 1 <= offset)
     }
@@ -114,6 +149,18 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(|piece| layout.piece_range(piece)), [0..4, 4..8, 8..10, 10..10]);
         assert_eq!([0, 1, 2].map(|piece| layout.files_of(layout.piece_range(piece))), [1..5, 4..5, 4..6]);
         assert_eq!(layout.files_of(3..3), 0..0);
+    }
+
+    #[test]
+    fn aligned_files_share_no_piece() {
+        let mut spans = Spans::aligned(4);
+        [0, 3, 0, 0, 6, 8, 1].iter().for_each(|&nbytes| spans.push(nbytes, false));
+        let layout = Layout::new(4, spans);
+        assert_eq!([0, 1, 2, 3, 4, 5, 6].map(|file| layout.span(file).offset), [0, 0, 4, 4, 4, 12, 20]);
+        assert_eq!((layout.total_nbytes(), layout.files_nbytes(), layout.piece_count()), (21, 18, 6));
+        let ranges = [0, 1, 2, 3, 4, 5, 6].map(|piece| layout.piece_range(piece));
+        assert_eq!(ranges, [0..3, 4..8, 8..10, 12..16, 16..20, 20..21, 21..21]);
+        assert_eq!([0, 1, 2, 5].map(|piece| layout.files_of(layout.piece_range(piece))), [1..2, 4..5, 4..5, 6..7]);
     }
 
     #[test]

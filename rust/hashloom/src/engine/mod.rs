@@ -8,8 +8,10 @@
 //! files     what is known of each file; a bounded number of open ones, shared by all threads
 //! holes     where a file has no data on disk
 //! ahead     has the disk fetch what comes next
-//! lanes     a thread's buffers and hashers: one row per message
-//! pieces    each thread takes pieces, fills its lanes, hashes, compares
+//! merkle    the hash trees of BEP 52
+//! rows      a thread's buffers and hashers: one row per message
+//! compute   the digests of all pieces, for a torrent that is made
+//! pieces    each thread takes pieces of one torrent after another, fills its lanes, hashes
 //! ```
 //!
 //! Files are read by positioned reads into rows that stay in the second-level cache, never mapped: a file that is
@@ -17,9 +19,13 @@
 //! from a few bytes of state for each piece and file.
 
 mod ahead;
+// Used by what makes torrents.
 pub(crate) mod beneath;
+#[allow(dead_code)]
+pub(crate) mod compute;
 pub(crate) mod files;
 mod holes;
-mod lanes;
 pub(crate) mod layout;
+pub(crate) mod merkle;
 pub(crate) mod pieces;
+mod rows;

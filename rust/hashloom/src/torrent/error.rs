@@ -42,11 +42,6 @@ pub enum Problem {
         /// What stands there.
         found: Kind,
     },
-    /// A torrent of a later version of the format, which this version of hashloom does not verify yet.
-    NotYet {
-        /// `"v2"` or `"hybrid (v1 and v2)"`.
-        version: &'static str,
-    },
     /// A `meta version` that no standard describes.
     UnknownVersion {
         /// The version.
@@ -64,6 +59,11 @@ pub enum Problem {
     },
     /// `piece length` is more than [`MAX_PIECE_NBYTES`].
     PieceLengthTooLarge {
+        /// Its value.
+        found: i64,
+    },
+    /// `piece length` is not what BEP 52 wants of v2 and hybrid torrents: a power of two, 16 KiB at least.
+    PieceLengthNotV2 {
         /// Its value.
         found: i64,
     },
@@ -119,6 +119,95 @@ pub enum Problem {
         /// Index in `files` of the other one.
         other: usize,
     },
+    /// The file tree has a path twice.
+    TwiceInTree {
+        /// The path, of a file or folder.
+        path: Vec<u8>,
+    },
+    /// The file tree says of a path that it is a file, and that files lie in it.
+    FileAndFolder {
+        /// The path.
+        path: Vec<u8>,
+    },
+    /// The file tree has a padding file, of which only the list of v1, `files`, can have need.
+    PaddingInTree,
+    /// `pieces root` is not 32 bytes, the length of a SHA-256 digest.
+    RootNotWhole {
+        /// Its length.
+        nbytes: usize,
+    },
+    /// `piece layers` has no layer for the root of a file that is longer than a piece.
+    LayerMissing {
+        /// The file's path.
+        path: Vec<u8>,
+    },
+    /// A layer has another number of digests than its file has pieces.
+    LayerLength {
+        /// The file's path.
+        path: Vec<u8>,
+        /// Length of the layer in bytes.
+        nbytes: usize,
+        /// Pieces of the file; each needs 32 bytes.
+        pieces: u64,
+    },
+    /// The digests of a layer do not lead to the `pieces root` that it is given for.
+    LayerRoot {
+        /// The file's path.
+        path: Vec<u8>,
+    },
+    /// The paths, or the roots of the pieces, would take far more memory than the torrent: names of folders and layers
+    /// can be shared by many files. The limit is 16 MiB or 8 times the torrent's length, whichever is more.
+    Expansion {
+        /// What takes it.
+        what: &'static str,
+        /// The limit in bytes.
+        most_nbytes: u64,
+    },
+    /// The two halves of a hybrid torrent do not describe the same files.
+    Hybrid(HybridDifference),
+}
+
+/// In what the two halves of a hybrid torrent differ: `files` or `length` of v1, `file tree` of v2.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HybridDifference {
+    /// Where one has a file, padding not counted, the other has another file or none.
+    File {
+        /// The path in v1.
+        v1: Option<Vec<u8>>,
+        /// The path in v2.
+        v2: Option<Vec<u8>>,
+    },
+    /// They give a file different lengths.
+    Length {
+        /// The file's path.
+        path: Vec<u8>,
+        /// Its length in v1.
+        v1: u64,
+        /// Its length in v2.
+        v2: u64,
+    },
+    /// For one a file is a symbolic link, for the other not, or it leads elsewhere.
+    Symlink {
+        /// The file's path.
+        path: Vec<u8>,
+    },
+    /// A file does not begin at the piece in v1 at which it begins in v2.
+    Offset {
+        /// The file's path.
+        path: Vec<u8>,
+        /// Where it begins in v1, in bytes.
+        v1: u64,
+        /// Where it begins in v2, in bytes.
+        v2: u64,
+    },
+    /// One has more pieces than the other.
+    PieceCount {
+        /// Pieces of v1.
+        v1: u64,
+        /// Pieces of v2.
+        v2: u64,
+    },
 }
 
 impl fmt::Display for Error {
@@ -139,11 +228,6 @@ impl fmt::Display for Problem {
             Problem::Bencode(error) => error.fmt(f),
             Problem::Missing => write!(f, "this key is missing"),
             Problem::WrongKind { expected, found } => write!(f, "expected {expected}, found {found}"),
-            Problem::NotYet { version } => write!(
-                f,
-                "this is a {version} torrent (BEP 52). hashloom {} does not verify these yet, only v1",
-                env!("CARGO_PKG_VERSION")
-            ),
             Problem::UnknownVersion { found } => {
                 write!(f, "version {found} of the torrent format is unknown, known are 1 and 2")
             }
@@ -182,6 +266,48 @@ impl fmt::Display for Problem {
                     quoted(other_path)
                 )
             }
+            Problem::PieceLengthNotV2 { found } => {
+                write!(f, "must be a power of two and at least 16384 in a v2 or hybrid torrent, found {found}")
+            }
+            Problem::TwiceInTree { path } => write!(f, "{} is there twice", quoted(path)),
+            Problem::FileAndFolder { path } => write!(f, "{} is both a file and a folder", quoted(path)),
+            Problem::PaddingInTree => write!(f, "a padding file, which a v2 file tree cannot have"),
+            Problem::RootNotWhole { nbytes } => write!(f, "must be a 32-byte SHA-256 digest, found {nbytes} bytes"),
+            Problem::LayerMissing { path } => {
+                write!(f, "no layer for the pieces root of {}, which is longer than a piece", quoted(path))
+            }
+            Problem::LayerLength { path, nbytes, pieces } => write!(
+                f,
+                "the layer of {} must be a 32-byte digest for each of its {pieces} pieces, found {nbytes} bytes",
+                quoted(path)
+            ),
+            Problem::LayerRoot { path } => {
+                write!(f, "the layer of {} does not lead to the file's pieces root", quoted(path))
+            }
+            Problem::Expansion { what, most_nbytes } => {
+                write!(f, "{what} need more than {most_nbytes} bytes of memory, far more than the torrent has")
+            }
+            Problem::Hybrid(difference) => write!(f, "the v1 and v2 halves disagree: {difference}"),
+        }
+    }
+}
+
+impl fmt::Display for HybridDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HybridDifference::File { v1: Some(v1), v2: Some(v2) } => {
+                write!(f, "where v1 has {}, v2 has {}", quoted(v1), quoted(v2))
+            }
+            HybridDifference::File { v1: Some(path), .. } => write!(f, "v2 has no {}", quoted(path)),
+            HybridDifference::File { v2, .. } => write!(f, "v1 has no {}", quoted(v2.as_deref().unwrap_or_default())),
+            HybridDifference::Length { path, v1, v2 } => {
+                write!(f, "{} has {v1} bytes in v1 and {v2} bytes in v2", quoted(path))
+            }
+            HybridDifference::Symlink { path } => write!(f, "{} is not the same symbolic link in both", quoted(path)),
+            HybridDifference::Offset { path, v1, v2 } => {
+                write!(f, "{} begins at byte {v1} in v1 and at byte {v2}, a piece's first, in v2", quoted(path))
+            }
+            HybridDifference::PieceCount { v1, v2 } => write!(f, "v1 has {v1} pieces, v2 has {v2}"),
         }
     }
 }

@@ -1,25 +1,33 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A torrent's metainfo (BEP 3, BEP 47), checked as it is read: what this accepts can be verified.
+//! A torrent's metainfo (BEP 3, 47, 52), checked as it is read: what this accepts can be verified.
 
 use std::ops::Range;
 
 use super::error::{Error, Problem};
+use super::layers::{Layers, Roots};
 use super::names::Names;
 use super::paths::{Platform, check_component};
-use super::{Attributes, MAX_PIECE_NBYTES, Note, NoteKind, Torrent};
+use super::tree::Tree;
+use super::{Attributes, MAX_PIECE_NBYTES, Note, NoteKind, Torrent, Version};
 use crate::bencode::{self, Kind, Value};
 use crate::engine::layout::{Layout, Spans};
+use crate::engine::merkle;
 
 /// Bytes of a digest in `pieces`.
 const DIGEST_NBYTES: usize = 20;
 
+/// What the paths and roots of a small v2 torrent may take, though it has few bytes itself: many files can share a folder's
+/// name or a layer. A larger torrent may take 8 times its length; none with contents of its own comes near that.
+const MOST_EXPANSION_NBYTES: u64 = 16 << 20;
+
 /// Collects a torrent while its keys are read.
-struct Reader {
+pub(super) struct Reader {
     notes: Vec<Note>,
     note_count: usize,
-    spans: Spans,
-    names: Names,
+    pub(super) spans: Spans,
+    pub(super) names: Names,
+    pub(super) roots: Roots,
 }
 
 /// Reads a torrent, and where in `bytes` its digests are. The torrent comes without them, so that the caller can keep
@@ -34,7 +42,7 @@ pub(super) fn parse(
         key: String::new(),
         problem: Problem::Bencode(error),
     })?;
-    let mut reader = Reader {
+    let reader = Reader {
         notes: document
             .notes()
             .iter()
@@ -43,22 +51,28 @@ pub(super) fn parse(
         note_count: document.note_count(),
         spans: Spans::default(),
         names: Names::default(),
+        roots: Roots::default(),
     };
     let root = document.root();
     expect(root, Kind::Dictionary, "")?;
-    let [info] = reader.keys(root, "", [b"info"]);
-    let info = required(info, Kind::Dictionary, "info", root)?;
-    reader.info(info, platform)
+    reader.torrent(root, platform, MOST_EXPANSION_NBYTES.max(8 * bytes.len() as u64))
 }
 
 impl Reader {
-    fn info(mut self, info: Value<'_>, platform: Platform) -> Result<(Torrent, Range<usize>), Error> {
+    fn torrent(
+        mut self,
+        root: Value<'_>,
+        platform: Platform,
+        most_nbytes: u64,
+    ) -> Result<(Torrent, Range<usize>), Error> {
+        let [info, layers] = self.keys(root, "", [b"info", b"piece layers"]);
+        let info = required(info, Kind::Dictionary, "info", root)?;
         let [version, name, name_utf8, piece_length, pieces, length, files, tree] = self.keys(
             info,
             "info",
             [b"meta version", b"name", b"name.utf-8", b"piece length", b"pieces", b"length", b"files", b"file tree"],
         );
-        check_version(version, tree, pieces.is_some())?;
+        let version = version_of(version, tree, pieces.is_some())?;
 
         let (name, name_key) = match name_utf8 {
             Some(value) if value.kind() == Kind::String => (Some(value), "info.name.utf-8"),
@@ -71,63 +85,89 @@ impl Reader {
             key: name_key.to_owned(),
             offset: name_value.span().start,
         })?;
+        let piece_nbytes = piece_length_of(piece_length, info, version)?;
 
-        let piece_length = required(piece_length, Kind::Integer, "info.piece length", info)?;
-        let found = integer(piece_length, || "info.piece length".to_owned())?;
-        let problem = match found {
-            ..=0 => Some(Problem::PieceLengthNotPositive { found }),
-            _ if found as u64 > MAX_PIECE_NBYTES => Some(Problem::PieceLengthTooLarge { found }),
-            _ => None,
-        };
-        if let Some(problem) = problem {
-            return Err(at(piece_length, "info.piece length", problem));
-        }
-        let piece_nbytes = found as u64;
-
-        let pieces = required(pieces, Kind::String, "info.pieces", info)?;
-        let digests = pieces.string().unwrap_or_default();
-        if digests.len() % DIGEST_NBYTES != 0 {
-            return Err(at(pieces, "info.pieces", Problem::PiecesNotWhole { nbytes: digests.len() }));
-        }
-
-        let single_file = files.is_none();
-        match files {
-            Some(files) => {
-                if length.is_some() {
-                    self.note("info.length", NoteKind::LengthBesideFiles);
+        let mut end = 0;
+        let mut digests: &[u8] = b"";
+        let mut single_file = false;
+        let layout = if version == Version::V2 {
+            for (key, value) in [("info.length", length), ("info.files", files)] {
+                if value.is_some() {
+                    self.note(key, NoteKind::NoPieces);
                 }
-                self.file_list(expect(files, Kind::List, "info.files")?, platform)?;
-                check_distinct(&self, files)?;
             }
-            None => {
-                let Some(length) = length else {
-                    return Err(at(info, "info.length (or info.files)", Problem::Missing));
-                };
-                let attributes = self.attributes(info, "info");
-                self.names.push_component(name);
-                self.file(attributes, Some(length), info, None)?;
+            None
+        } else {
+            let pieces = required(pieces, Kind::String, "info.pieces", info)?;
+            digests = pieces.string().unwrap_or_default();
+            end = pieces.span().end;
+            if digests.len() % DIGEST_NBYTES != 0 {
+                return Err(at(pieces, "info.pieces", Problem::PiecesNotWhole { nbytes: digests.len() }));
+            }
+            single_file = files.is_none();
+            self.v1_files(info, name, length, files, platform)?;
+            let layout = Layout::new(piece_nbytes, std::mem::take(&mut self.spans));
+            let found = (digests.len() / DIGEST_NBYTES) as u64;
+            if found != layout.piece_count() {
+                let (expected, total_nbytes) = (layout.piece_count(), layout.total_nbytes());
+                let problem = Problem::PieceCount { expected, found, total_nbytes, piece_nbytes };
+                return Err(at(pieces, "info.pieces", problem));
+            }
+            Some(layout)
+        };
+        if version != Version::V1 {
+            let tree = required(tree, Kind::Dictionary, "info.file tree", info)?;
+            let mut layers = Layers::find(&mut self, root, layers, piece_nbytes)?;
+            self.spans = Spans::aligned(piece_nbytes);
+            let reading =
+                Tree { layers: &mut layers, piece_nbytes, platform, most_nbytes, v1: layout.as_ref(), next: 0, end: 0 };
+            reading.read(&mut self, tree)?;
+            if layers.unused() > 0 {
+                self.note("piece layers", NoteKind::UnusedLayers { count: layers.unused() });
+            }
+            if version == Version::V2 {
+                single_file = self.names.len() == 1 && self.names.path(0) == name && tree.entries().nth(1).is_none();
             }
         }
-
-        let layout = Layout::new(piece_nbytes, self.spans);
-        let found = (digests.len() / DIGEST_NBYTES) as u64;
-        if found != layout.piece_count() {
-            let total_nbytes = layout.total_nbytes();
-            let problem = Problem::PieceCount { expected: layout.piece_count(), found, total_nbytes, piece_nbytes };
-            return Err(at(pieces, "info.pieces", problem));
-        }
-        let end = pieces.span().end;
+        let layout = layout.unwrap_or_else(|| Layout::new(piece_nbytes, self.spans));
         let torrent = Torrent {
-            info_hash: super::sha1(info.raw()),
+            info_hash_v1: (version != Version::V2).then(|| super::sha1(info.raw())),
+            info_hash_v2: (version != Version::V1).then(|| super::sha256(info.raw())),
             name: name.into(),
-            layout,
+            layout: layout.into(),
             digests: Vec::new(),
+            roots: self.roots,
             single_file,
             names: self.names,
             notes: self.notes,
             note_count: self.note_count,
         };
         Ok((torrent, end - digests.len()..end))
+    }
+
+    /// The files as v1 has them.
+    fn v1_files(
+        &mut self,
+        info: Value<'_>,
+        name: &[u8],
+        length: Option<Value<'_>>,
+        files: Option<Value<'_>>,
+        platform: Platform,
+    ) -> Result<(), Error> {
+        if let Some(files) = files {
+            if length.is_some() {
+                self.note("info.length", NoteKind::LengthBesideFiles);
+            }
+            self.file_list(expect(files, Kind::List, "info.files")?, platform)?;
+            return check_distinct(self, files);
+        }
+        let Some(length) = length else {
+            return Err(at(info, "info.length (or info.files)", Problem::Missing));
+        };
+        let (attributes, target) = self.attributes(info, "info");
+        self.names.push_component(name);
+        self.target(target, "info.symlink path");
+        self.file(attributes, Some(length), info, None)
     }
 
     fn file_list(&mut self, list: Value<'_>, platform: Platform) -> Result<(), Error> {
@@ -138,7 +178,7 @@ impl Reader {
                 return Err(wrong_kind(entry, Kind::Dictionary, &key("")));
             }
             let [length, path, path_utf8] = self.keys(entry, "info.files", [b"length", b"path", b"path.utf-8"]);
-            let attributes = self.attributes(entry, "info.files");
+            let (attributes, target) = self.attributes(entry, "info.files");
             let (path, name) = match path_utf8 {
                 Some(value) if value.kind() == Kind::List => (Some(value), "path.utf-8"),
                 _ => (path, "path"),
@@ -153,6 +193,7 @@ impl Reader {
                     error
                 })?,
             }
+            self.target(target, "info.files");
             self.file(attributes, length, entry, Some(index))?;
         }
         match self.names.len() == 0 {
@@ -217,21 +258,32 @@ impl Reader {
         Ok(())
     }
 
-    /// BEP 47's `attr`: letters, of which unknown ones are ignored.
-    fn attributes(&mut self, holder: Value<'_>, place: &'static str) -> Attributes {
-        let [attr] = self.keys(holder, place, [b"attr"]);
+    /// BEP 47's `attr`: letters, of which unknown ones are ignored; and `symlink path` of a symbolic link.
+    pub(super) fn attributes<'a>(&mut self, holder: Value<'a>, place: &'static str) -> (Attributes, Option<Value<'a>>) {
+        let [attr, target] = self.keys(holder, place, [b"attr", b"symlink path"]);
         let letters = attr.and_then(|value| value.string()).unwrap_or_default();
-        Attributes {
+        let attributes = Attributes {
             padding: letters.contains(&b'p'),
             symlink: letters.contains(&b'l'),
             executable: letters.contains(&b'x'),
             hidden: letters.contains(&b'h'),
+        };
+        (attributes, target.filter(|target| attributes.symlink && target.kind() == Kind::List))
+    }
+
+    /// Keeps where the file leads that is added next, if it is a symbolic link.
+    pub(super) fn target(&mut self, target: Option<Value<'_>>, place: &'static str) {
+        let Some(target) = target else { return };
+        let components = || target.items().filter_map(|item| item.string());
+        if components().any(|component| check_component(component, Platform::Unix).is_err()) {
+            self.note(place, NoteKind::SymlinkLeadsOut { offset: target.span().start });
         }
+        self.names.push_target(components());
     }
 
     /// The values of these keys of a dictionary. Of a key that is there twice the first counts, as in libtorrent. The
     /// bencode parser notes what is not canonical but finds two equal keys only among sorted ones; here the others.
-    fn keys<'a, const N: usize>(
+    pub(super) fn keys<'a, const N: usize>(
         &mut self,
         dictionary: Value<'a>,
         place: &'static str,
@@ -255,7 +307,7 @@ impl Reader {
         values
     }
 
-    fn note(&mut self, key: &'static str, kind: NoteKind) {
+    pub(super) fn note(&mut self, key: &'static str, kind: NoteKind) {
         self.note_count += 1;
         // As many again as the bencode parser keeps.
         if self.notes.len() < 32 {
@@ -264,23 +316,21 @@ impl Reader {
     }
 }
 
-fn check_version(version: Option<Value<'_>>, tree: Option<Value<'_>>, has_pieces: bool) -> Result<(), Error> {
+/// Which version `info` says that it is of.
+fn version_of(version: Option<Value<'_>>, tree: Option<Value<'_>>, has_pieces: bool) -> Result<Version, Error> {
     let key = "info.meta version";
     let Some(value) = version else {
         return match tree {
             // Only v2 can be meant, though BEP 52 wants its version beside it.
-            Some(tree) if !has_pieces => Err(at(tree, "info.file tree", Problem::NotYet { version: "v2" })),
-            _ => Ok(()),
+            Some(tree) if !has_pieces => Err(at(tree, key, Problem::Missing)),
+            _ => Ok(Version::V1),
         };
     };
     let digits = expect(value, Kind::Integer, key)?.digits().unwrap_or_default();
     match value.integer() {
-        Some(1) => Ok(()),
-        Some(2) => {
-            let hybrid = has_pieces && tree.is_some();
-            let version = if hybrid { "hybrid (v1 and v2)" } else { "v2" };
-            Err(at(value, key, Problem::NotYet { version }))
-        }
+        Some(1) => Ok(Version::V1),
+        Some(2) if has_pieces => Ok(Version::Hybrid),
+        Some(2) => Ok(Version::V2),
         _ => {
             let found = String::from_utf8_lossy(&digits[..digits.len().min(40)]).into_owned();
             Err(at(value, key, Problem::UnknownVersion { found }))
@@ -288,46 +338,43 @@ fn check_version(version: Option<Value<'_>>, tree: Option<Value<'_>>, has_pieces
     }
 }
 
-/// No two files have one path, and none lies in another: at most one of them could be whole on disk.
-fn check_distinct(reader: &Reader, list: Value<'_>) -> Result<(), Error> {
-    let names = &reader.names;
-    let path = |index: &usize| names.path(*index);
-    // '/' sorts first, so that what lies in "a" comes right after "a", before "a b". No component has a NUL.
-    let letters = |index: &usize| path(index).iter().map(|&byte| if byte == b'/' { 0 } else { byte });
-    let mut order: Vec<usize> = (0..names.len()).filter(|&i| !names.attributes(i).padding).collect();
-    // In place: a stable sort would need half as much again.
-    order.sort_unstable_by(|a, b| letters(a).cmp(letters(b)).then(a.cmp(b)));
-    let problem = order.windows(2).find_map(|pair| {
-        let (first, second) = (pair[0], pair[1]);
-        let rest = path(&second).strip_prefix(path(&first))?;
-        match rest.first() {
-            None => Some((second, Problem::SamePath { path: path(&second).to_vec(), other: first })),
-            Some(b'/') => {
-                let (inner, outer) = (path(&second).to_vec(), path(&first).to_vec());
-                Some((second, Problem::InsideFile { path: inner, other_path: outer, other: first }))
-            }
-            Some(_) => None,
+fn piece_length_of(value: Option<Value<'_>>, info: Value<'_>, version: Version) -> Result<u64, Error> {
+    let key = "info.piece length";
+    let value = required(value, Kind::Integer, key, info)?;
+    let found = integer(value, || key.to_owned())?;
+    let problem = match u64::try_from(found) {
+        Err(_) | Ok(0) => Problem::PieceLengthNotPositive { found },
+        Ok(nbytes) if nbytes > MAX_PIECE_NBYTES => Problem::PieceLengthTooLarge { found },
+        Ok(nbytes) if version != Version::V1 && !(nbytes.is_power_of_two() && nbytes >= merkle::BLOCK_NBYTES) => {
+            Problem::PieceLengthNotV2 { found }
         }
-    });
-    match problem {
-        None => Ok(()),
-        Some((index, problem)) => {
-            let entry = list.items().nth(index).unwrap_or(list);
-            let place = entry.get(b"path.utf-8").or(entry.get(b"path")).unwrap_or(entry);
-            Err(at(place, &format!("info.files[{index}].path"), problem))
-        }
-    }
+        Ok(nbytes) => return Ok(nbytes),
+    };
+    Err(at(value, key, problem))
 }
 
-fn at(value: Value<'_>, key: &str, problem: Problem) -> Error {
+/// No two files have one path, and none lies in another: at most one of them could be whole on disk.
+fn check_distinct(reader: &Reader, list: Value<'_>) -> Result<(), Error> {
+    let Some((first, second)) = reader.names.overlap() else { return Ok(()) };
+    let path = |index: usize| reader.names.path(index).to_vec();
+    let problem = match path(first) == path(second) {
+        true => Problem::SamePath { path: path(second), other: first },
+        false => Problem::InsideFile { path: path(second), other_path: path(first), other: first },
+    };
+    let entry = list.items().nth(second).unwrap_or(list);
+    let place = entry.get(b"path.utf-8").or(entry.get(b"path")).unwrap_or(entry);
+    Err(at(place, &format!("info.files[{second}].path"), problem))
+}
+
+pub(super) fn at(value: Value<'_>, key: &str, problem: Problem) -> Error {
     Error { problem, key: key.to_owned(), offset: value.span().start }
 }
 
-fn wrong_kind(value: Value<'_>, expected: Kind, key: &str) -> Error {
+pub(super) fn wrong_kind(value: Value<'_>, expected: Kind, key: &str) -> Error {
     at(value, key, Problem::WrongKind { expected, found: value.kind() })
 }
 
-fn expect<'a>(value: Value<'a>, kind: Kind, key: &str) -> Result<Value<'a>, Error> {
+pub(super) fn expect<'a>(value: Value<'a>, kind: Kind, key: &str) -> Result<Value<'a>, Error> {
     if value.kind() == kind { Ok(value) } else { Err(wrong_kind(value, kind, key)) }
 }
 
@@ -338,7 +385,7 @@ fn required<'a>(value: Option<Value<'a>>, kind: Kind, key: &str, holder: Value<'
     }
 }
 
-fn integer(value: Value<'_>, key: impl Fn() -> String) -> Result<i64, Error> {
+pub(super) fn integer(value: Value<'_>, key: impl Fn() -> String) -> Result<i64, Error> {
     let Some(digits) = value.digits() else { return Err(wrong_kind(value, Kind::Integer, &key())) };
     value.integer().ok_or_else(|| {
         let found = String::from_utf8_lossy(&digits[..digits.len().min(40)]).into_owned();

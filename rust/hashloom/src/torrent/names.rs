@@ -11,6 +11,10 @@ pub(super) struct Names {
     paths: Vec<u8>,
     /// For each file where its path ends in `paths`, times 16, plus its attributes.
     ends: Vec<u64>,
+    /// Where symbolic links lead, one after the other.
+    targets: Vec<u8>,
+    /// The files that have such a target, in order, and where it ends in `targets`.
+    links: Vec<(usize, usize)>,
 }
 
 const PADDING: u64 = 1;
@@ -54,6 +58,44 @@ impl Names {
     pub(super) fn attributes(&self, file: usize) -> Attributes {
         let has = |flag: u64| self.ends[file] & flag != 0;
         Attributes { padding: has(PADDING), symlink: has(SYMLINK), executable: has(EXECUTABLE), hidden: has(HIDDEN) }
+    }
+
+    /// Bytes of all paths together.
+    pub(super) fn nbytes(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// Says where the file leads that [`push`](Names::push) adds next.
+    pub(super) fn push_target<'a>(&mut self, components: impl Iterator<Item = &'a [u8]>) {
+        let start = self.targets.len();
+        for component in components {
+            if self.targets.len() > start {
+                self.targets.push(b'/');
+            }
+            self.targets.extend_from_slice(component);
+        }
+        self.links.push((self.ends.len(), self.targets.len()));
+    }
+
+    /// Where a file leads, its components joined by `/`, if it is a symbolic link that says so.
+    pub(super) fn target(&self, file: usize) -> Option<&[u8]> {
+        let at = self.links.binary_search_by_key(&file, |&(file, _)| file).ok()?;
+        let start = if at == 0 { 0 } else { self.links[at - 1].1 };
+        Some(&self.targets[start..self.links[at].1])
+    }
+
+    /// Two files, padding not counted, of which one has the path of the other (then the earlier one comes first) or lies
+    /// in the other (which comes first).
+    pub(super) fn overlap(&self) -> Option<(usize, usize)> {
+        // '/' sorts first, so that what lies in "a" comes right after "a", before "a b". No component has a NUL.
+        let letters = |&index: &usize| self.path(index).iter().map(|&byte| if byte == b'/' { 0 } else { byte });
+        let mut order: Vec<usize> = (0..self.len()).filter(|&i| !self.attributes(i).padding).collect();
+        // In place: a stable sort would need half as much again.
+        order.sort_unstable_by(|a, b| letters(a).cmp(letters(b)).then(a.cmp(b)));
+        order.windows(2).map(|pair| (pair[0], pair[1])).find(|&(first, second)| {
+            let rest = self.path(second).strip_prefix(self.path(first));
+            rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'/')))
+        })
     }
 
     fn start(&self, file: usize) -> usize {

@@ -7,8 +7,9 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::Torrent;
 use super::paths::shown;
-use super::{PieceState, Torrent};
+use crate::engine::files::Absent;
 pub use crate::engine::files::Trouble;
 
 /// What a check found. See [`verify`](super::verify).
@@ -43,6 +44,49 @@ pub struct Report {
     pub elapsed: Duration,
     /// Whether it was cancelled before all pieces were checked.
     pub cancelled: bool,
+}
+
+/// The verdict on a piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+#[non_exhaustive]
+pub enum PieceState {
+    /// Not checked: the check was cancelled, or was not asked for this piece.
+    Unchecked = 0,
+    /// Its bytes have the right digest; of a hybrid torrent: both digests.
+    Have = 1,
+    /// A file that it has bytes of is missing or too short.
+    Missing = 2,
+    /// All its bytes are there, with another digest.
+    Bad = 3,
+    /// A file that it has bytes of could not be opened or read.
+    Unread = 4,
+    /// The halves of a hybrid torrent disagree: by one its bytes are right, by the other they are wrong. No content can
+    /// be right by both; whoever made the torrent made it so.
+    Disputed = 5,
+}
+
+impl PieceState {
+    /// The state whose number this is; for any other number [`Unchecked`](PieceState::Unchecked).
+    pub(crate) fn from_byte(byte: u8) -> PieceState {
+        match byte {
+            1 => PieceState::Have,
+            2 => PieceState::Missing,
+            3 => PieceState::Bad,
+            4 => PieceState::Unread,
+            5 => PieceState::Disputed,
+            _ => PieceState::Unchecked,
+        }
+    }
+}
+
+impl From<Absent> for PieceState {
+    fn from(absent: Absent) -> PieceState {
+        match absent {
+            Absent::Missing => PieceState::Missing,
+            Absent::Failed => PieceState::Unread,
+        }
+    }
 }
 
 /// What was found of a file.
@@ -117,10 +161,8 @@ impl Report {
 
     /// Bytes in the pieces of a state.
     pub fn nbytes(&self, torrent: &Torrent, state: PieceState) -> u64 {
-        let Some((&last, rest)) = self.pieces.split_last() else { return 0 };
-        let whole = rest.iter().filter(|&&piece| piece == state).count() as u64 * torrent.piece_nbytes();
-        let range = torrent.piece_range(self.pieces.len() - 1);
-        whole + if last == state { range.end - range.start } else { 0 }
+        let of_state = self.pieces.iter().enumerate().filter(|&(_, &piece)| piece == state);
+        of_state.map(|(piece, _)| torrent.piece_range(piece)).map(|range| range.end - range.start).sum()
     }
 
     /// Whether every piece is right and every file is there, the empty ones included.
@@ -132,6 +174,31 @@ impl Report {
     /// Runs of pieces of equal state, in order.
     pub fn ranges(&self) -> Ranges<'_> {
         Ranges { pieces: &self.pieces, pos: 0 }
+    }
+
+    /// The bytes of files that are not right, file by file: what a client would ask for, or `curl --range` fetch.
+    ///
+    /// Neighbouring pieces of one state are one range. Padding is left out.
+    ///
+    /// ```
+    /// # use hashloom::torrent::{Options, PieceState, Torrent, verify};
+    /// # let folder = tempfile::tempdir()?;
+    /// # std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// let report = verify(&torrent, folder.path(), &Options::default())?;
+    /// let wrong: Vec<_> = report.wrong_bytes(&torrent).collect();
+    /// assert_eq!(wrong, [(0, 0..3, PieceState::Bad)]); // of file 0 the bytes 0 to 2
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn wrong_bytes<'a>(
+        &'a self,
+        torrent: &'a Torrent,
+    ) -> impl Iterator<Item = (usize, Range<u64>, PieceState)> + 'a {
+        let wrong = |state: PieceState| !matches!(state, PieceState::Have | PieceState::Unchecked);
+        self.ranges().filter(move |&(state, _)| wrong(state)).flat_map(move |(state, pieces)| {
+            torrent.bytes_of_pieces(pieces).map(move |(file, bytes)| (file, bytes, state))
+        })
     }
 
     /// The pieces that are right, as the BitTorrent protocol's `bitfield` message orders them (BEP 3): the highest bit

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Checks the files on disk against a torrent.
+//! Checks the files on disk against torrents.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use super::Torrent;
 use super::locate::{Located, locate};
 use super::paths::{self, shown};
-use super::report::{FileReport, FileState, FileTrouble, Report};
-use super::{PieceState, Torrent};
-use crate::Algorithm;
-use crate::engine::files::{Files, Known};
+use super::report::{FileReport, FileState, FileTrouble, PieceState, Report};
+use crate::engine::files::{Cache, Files, Known};
+use crate::engine::merkle::NODE_NBYTES;
 pub use crate::engine::pieces::Progress;
-use crate::engine::pieces::{Check, Shared};
+use crate::engine::pieces::{Content, Effort, Hashes, Job, Outcome, run};
 
 /// How to check. The default is one thread for each CPU, no callback, no cancelling.
 ///
@@ -43,8 +45,11 @@ use crate::engine::pieces::{Check, Shared};
 pub struct Options<'a> {
     threads: Option<NonZeroUsize>,
     progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+    pieces: Option<OnPiece<'a>>,
     cancel: Option<&'a AtomicBool>,
 }
+
+type OnPiece<'a> = &'a (dyn Fn(&Torrent, usize, PieceState) + Sync);
 
 impl fmt::Debug for Options<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -53,7 +58,12 @@ impl fmt::Debug for Options<'_> {
 }
 
 impl<'a> Options<'a> {
-    /// So many threads, at most 512. Memory in use does not grow with them beyond a fixed bound.
+    pub(super) fn effort(&self) -> Effort<'a> {
+        let threads = self.threads.or_else(|| std::thread::available_parallelism().ok());
+        Effort { nthreads: threads.map_or(1, NonZeroUsize::get), progress: self.progress, cancel: self.cancel }
+    }
+
+    /// So many threads, at most 128. Memory in use does not grow with them beyond a fixed bound.
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = Some(threads);
         self
@@ -64,6 +74,13 @@ impl<'a> Options<'a> {
     /// it.
     pub fn progress(mut self, progress: &'a (dyn Fn(Progress) + Sync)) -> Self {
         self.progress = Some(progress);
+        self
+    }
+
+    /// Called by any of the threads with each piece's verdict as soon as it is known, in any order. Not for verdicts that
+    /// [were known before](Check::known).
+    pub fn pieces(mut self, pieces: &'a (dyn Fn(&Torrent, usize, PieceState) + Sync)) -> Self {
+        self.pieces = Some(pieces);
         self
     }
 
@@ -127,6 +144,9 @@ impl std::error::Error for VerifyError {
 ///
 /// A file that is missing, too short, unreadable or changed meanwhile is in the report and does not stop the check.
 ///
+/// Of version 1 (BEP 3) the SHA-1 of each piece is compared, of version 2 (BEP 52) the root of its hash tree, of a
+/// hybrid torrent both, from one read.
+///
 /// # Errors
 ///
 /// If `path` is not there, or is a file although the torrent is of a folder. Once the check has begun there are none.
@@ -149,44 +169,201 @@ impl std::error::Error for VerifyError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn verify(torrent: &Torrent, path: &Path, options: &Options<'_>) -> Result<Report, VerifyError> {
-    let started = Instant::now();
-    let Located { place, prefix, content } = locate(torrent, path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotADirectory if path.is_file() => {
-            VerifyError::NotAFolder { path: path.to_owned(), name: torrent.name().to_owned() }
-        }
-        _ => VerifyError::Path { path: path.to_owned(), error },
-    })?;
-    let path_of = |index: usize| prefix.join(paths::to_path(torrent.file(index).path));
-    let files = Files::new(&place, torrent.file_count(), &path_of);
-    let shared = Shared::new(torrent.piece_count());
-    let threads = options.threads.or_else(|| std::thread::available_parallelism().ok());
-    let check = Check {
-        algorithm: Algorithm::Sha1,
-        layout: &torrent.layout,
-        digests: torrent.digests(),
-        files: &files,
-        nthreads: threads.map_or(1, NonZeroUsize::get),
-        progress: options.progress,
-        cancel: options.cancel,
-        shared: &shared,
-    };
-    check.run();
-
-    let pieces = shared.states();
-    let cancelled = pieces.contains(&PieceState::Unchecked);
-    let file_reports = (0..torrent.file_count()).map(|index| report_file(torrent, &files, index, &pieces, cancelled));
-    let file_reports = file_reports.collect();
-    let troubles = files.take_troubles();
-    let troubles = troubles.into_iter().map(|(file, trouble)| FileTrouble { file, path: files.path(file), trouble });
-    Ok(Report {
-        content,
-        pieces,
-        files: file_reports,
-        troubles: troubles.collect(),
-        nbytes_read: shared.nbytes_read(),
-        elapsed: started.elapsed(),
-        cancelled,
+    let mut found = None;
+    verify_many([Check::new(torrent, path)], options, |_, report| found = Some(report));
+    // A single check is always reported.
+    found.unwrap_or_else(|| {
+        Err(VerifyError::Path { path: path.to_owned(), error: io::Error::other("the check was lost") })
     })
+}
+
+/// A torrent to check, and where. See [`verify_many`].
+#[derive(Debug, Clone)]
+pub struct Check<T> {
+    torrent: T,
+    path: PathBuf,
+    only: Option<Vec<u8>>,
+    known: Vec<PieceState>,
+}
+
+impl<T: Borrow<Torrent>> Check<T> {
+    /// All pieces of `torrent`, whose content `path` is or holds, as for [`verify`].
+    pub fn new(torrent: T, path: impl Into<PathBuf>) -> Check<T> {
+        Check { torrent, path: path.into(), only: None, known: Vec::new() }
+    }
+
+    /// Only the pieces whose bits are set, in the order of BEP 3's bitfield, as [`Report::bitfield`] gives it. Pieces
+    /// beyond its end are not checked.
+    pub fn only(mut self, bitfield: impl Into<Vec<u8>>) -> Check<T> {
+        self.only = Some(bitfield.into());
+        self
+    }
+
+    /// The verdicts of a check that was interrupted: only pieces that are [`Unchecked`](PieceState::Unchecked) in it,
+    /// or beyond its end, are checked.
+    pub fn known(mut self, states: impl Into<Vec<PieceState>>) -> Check<T> {
+        self.known = states.into();
+        self
+    }
+}
+
+/// Checks any number of torrents, sharing lanes and threads: the pieces of a small one do not fill them.
+///
+/// `checks` is drawn from as threads get free, one ahead, so that of a thousand torrents only a few are in memory at
+/// any time. `report` is called by any of the threads, one at a time, as soon as a torrent is done with, which is not
+/// always the order in which they came. If the check is cancelled it is called for those that were begun.
+///
+/// ```
+/// use hashloom::torrent::{Check, Options, Torrent, verify_many};
+///
+/// let torrent = |name| {
+///     let head = format!("d4:infod6:lengthi3e4:name1:{name}12:piece lengthi16384e6:pieces20:").into_bytes();
+///     let digest = hashloom::hash(hashloom::Algorithm::Sha1, b"abc");
+///     Torrent::parse(&[&head[..], digest.as_ref(), b"ee"].concat())
+/// };
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("b"), "abc")?;
+/// let checks = ["a", "b"].map(|name| Check::new(torrent(name).unwrap(), folder.path()));
+/// let mut complete = Vec::new();
+/// verify_many(checks, &Options::default(), |torrent, report| {
+///     if report.is_ok_and(|report| report.is_complete()) {
+///         complete.push(torrent.name().to_owned());
+///     }
+/// });
+/// assert_eq!(complete, [b"b"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn verify_many<T, I>(
+    checks: I,
+    options: &Options<'_>,
+    mut report: impl FnMut(&T, Result<Report, VerifyError>) + Send,
+) where
+    T: Borrow<Torrent> + Send + Sync,
+    I: IntoIterator<Item = Check<T>>,
+    I::IntoIter: Send,
+{
+    let cache = Arc::new(Cache::default());
+    let sink: Sink<'_, T> = Mutex::new(&mut report);
+    let tasks = checks.into_iter().filter_map(|check| Task::begin(check, &cache, &sink, options.pieces));
+    run(tasks, options.effort());
+}
+
+type Sink<'s, T> = Mutex<&'s mut (dyn FnMut(&T, Result<Report, VerifyError>) + Send)>;
+
+/// The check of one torrent.
+struct Task<'a, T> {
+    torrent: Arc<T>,
+    /// Where the torrent's file or folder was looked for.
+    place: PathBuf,
+    content: Content<'a>,
+    states: Vec<AtomicU8>,
+    only: Option<Vec<u8>>,
+    started: Instant,
+    sink: &'a Sink<'a, T>,
+    on_piece: Option<OnPiece<'a>>,
+}
+
+impl<'a, T: Borrow<Torrent> + Send + Sync> Task<'a, T> {
+    fn begin(
+        check: Check<T>,
+        cache: &Arc<Cache>,
+        sink: &'a Sink<'a, T>,
+        on_piece: Option<OnPiece<'a>>,
+    ) -> Option<Arc<Task<'a, T>>> {
+        let started = Instant::now();
+        let torrent = Arc::new(check.torrent);
+        let this: &Torrent = (*torrent).borrow();
+        let Located { place, prefix, content } = match locate(this, &check.path) {
+            Ok(located) => located,
+            Err(error) => {
+                let error = match error.kind() {
+                    io::ErrorKind::NotADirectory if check.path.is_file() => {
+                        VerifyError::NotAFolder { path: check.path, name: this.name().to_owned() }
+                    }
+                    _ => VerifyError::Path { path: check.path, error },
+                };
+                (sink.lock().unwrap_or_else(PoisonError::into_inner))(&torrent, Err(error));
+                return None;
+            }
+        };
+        let names = torrent.clone();
+        let path_of = move |index| prefix.join(paths::to_path((*names).borrow().file(index).path));
+        let files = Files::new(place, this.file_count(), Box::new(path_of), cache);
+        let hashes = Hashes { sha1: !this.digests().is_empty(), merkle: !this.roots().is_empty() };
+        let known = |piece| check.known.get(piece).copied().unwrap_or(PieceState::Unchecked);
+        Some(Arc::new(Task {
+            place: content,
+            content: Content::new(this.layout.clone(), files, hashes),
+            states: (0..this.piece_count()).map(|piece| AtomicU8::new(known(piece) as u8)).collect(),
+            only: check.only,
+            started,
+            sink,
+            on_piece,
+            torrent,
+        }))
+    }
+
+    fn report(&self) -> Report {
+        let torrent: &Torrent = (*self.torrent).borrow();
+        let files = &self.content.files;
+        let pieces: Vec<PieceState> =
+            self.states.iter().map(|state| PieceState::from_byte(state.load(Ordering::Relaxed))).collect();
+        let cancelled = !self.content.is_done();
+        let file_reports =
+            (0..torrent.file_count()).map(|index| report_file(torrent, files, index, &pieces, cancelled));
+        let file_reports = file_reports.collect();
+        let troubles = files.take_troubles();
+        let troubles =
+            troubles.into_iter().map(|(file, trouble)| FileTrouble { file, path: files.path(file), trouble });
+        Report {
+            content: self.place.clone(),
+            pieces,
+            files: file_reports,
+            troubles: troubles.collect(),
+            nbytes_read: self.content.nbytes_read(),
+            elapsed: self.started.elapsed(),
+            cancelled,
+        }
+    }
+}
+
+impl<T: Borrow<Torrent> + Send + Sync> Job for Task<'_, T> {
+    fn content(&self) -> &Content<'_> {
+        &self.content
+    }
+
+    fn wants(&self, piece: usize) -> bool {
+        let asked = |bits: &Vec<u8>| bits.get(piece / 8).is_some_and(|byte| byte & 0x80 >> (piece % 8) != 0);
+        self.states[piece].load(Ordering::Relaxed) == PieceState::Unchecked as u8
+            && self.only.as_ref().is_none_or(asked)
+    }
+
+    fn settle(&self, piece: usize, outcome: Outcome) {
+        let torrent: &Torrent = (*self.torrent).borrow();
+        let state = match outcome {
+            Outcome::Unwanted => return,
+            Outcome::Absent(absent) => absent.into(),
+            Outcome::Hashed { sha1, root } => {
+                let agrees = |all: &[u8], nbytes: usize, found: &[u8]| {
+                    (!all.is_empty()).then(|| all.get(piece * nbytes..(piece + 1) * nbytes) == Some(found))
+                };
+                match (agrees(torrent.digests(), 20, &sha1), agrees(torrent.roots(), NODE_NBYTES, &root)) {
+                    (Some(true), Some(false)) | (Some(false), Some(true)) => PieceState::Disputed,
+                    (Some(true), _) | (_, Some(true)) => PieceState::Have,
+                    _ => PieceState::Bad,
+                }
+            }
+        };
+        self.states[piece].store(state as u8, Ordering::Relaxed);
+        if let Some(on_piece) = self.on_piece {
+            on_piece(torrent, piece, state);
+        }
+    }
+
+    fn finish(&self) {
+        let report = self.report();
+        (self.sink.lock().unwrap_or_else(PoisonError::into_inner))(&self.torrent, Ok(report));
+    }
 }
 
 fn report_file(

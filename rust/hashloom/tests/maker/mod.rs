@@ -96,8 +96,8 @@ pub fn pieces(files: &[Content], piece_nbytes: usize) -> Vec<u8> {
     whole.chunks(piece_nbytes).flat_map(sha1).collect()
 }
 
-/// A torrent of several files, in the order given.
-pub fn folder_torrent(name: &str, files: &[Content], piece_nbytes: usize) -> Vec<u8> {
+/// `files` of v1.
+pub fn file_list(files: &[Content]) -> Bencode {
     let entry = |file: &Content| {
         let mut keys = vec![("length", int(file.bytes.len() as u64)), ("path", list(file.path.split('/').map(text)))];
         if file.padding {
@@ -105,11 +105,16 @@ pub fn folder_torrent(name: &str, files: &[Content], piece_nbytes: usize) -> Vec
         }
         dictionary(keys)
     };
+    list(files.iter().map(entry))
+}
+
+/// A torrent of several files, in the order given.
+pub fn folder_torrent(name: &str, files: &[Content], piece_nbytes: usize) -> Vec<u8> {
     let info = dictionary([
         ("name", text(name)),
         ("piece length", int(piece_nbytes as u64)),
         ("pieces", text(pieces(files, piece_nbytes))),
-        ("files", list(files.iter().map(entry))),
+        ("files", file_list(files)),
     ]);
     dictionary([("info", info)]).write()
 }
@@ -150,4 +155,112 @@ pub fn noise(nbytes: usize, seed: u64) -> Vec<u8> {
         (state >> 32) as u8
     };
     (0..nbytes).map(|_| next()).collect()
+}
+
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    sha2::Sha256::digest(bytes).into()
+}
+
+/// The root of 2^`levels` leaves, the digests of blocks of 16 KiB of `bytes`, the rest zeros: BEP 52 word by word.
+pub fn merkle_root(bytes: &[u8], levels: u32) -> [u8; 32] {
+    let mut nodes: Vec<[u8; 32]> = bytes.chunks(16384).map(sha256).collect();
+    nodes.resize(1 << levels, [0; 32]);
+    while nodes.len() > 1 {
+        nodes = nodes.chunks(2).map(|pair| sha256(&pair.concat())).collect();
+    }
+    nodes[0]
+}
+
+fn levels(nbytes: usize) -> u32 {
+    nbytes.div_ceil(16384).next_power_of_two().trailing_zeros()
+}
+
+/// The `pieces root` of a file that is not empty.
+pub fn pieces_root(bytes: &[u8]) -> [u8; 32] {
+    merkle_root(bytes, levels(bytes.len()))
+}
+
+/// The layer of a file that is longer than a piece.
+pub fn layer(bytes: &[u8], piece_nbytes: usize) -> Vec<u8> {
+    bytes.chunks(piece_nbytes).flat_map(|piece| merkle_root(piece, levels(piece_nbytes))).collect()
+}
+
+/// A file of a tree: the value of its empty key.
+pub fn leaf(bytes: &[u8]) -> Bencode {
+    let mut keys = vec![("length", int(bytes.len() as u64))];
+    if !bytes.is_empty() {
+        keys.push(("pieces root", text(pieces_root(bytes))));
+    }
+    dictionary([("", dictionary(keys))])
+}
+
+/// Puts `leaf` into a tree at `path`, keys sorted.
+pub fn plant(tree: &mut Bencode, path: &str, leaf: Bencode) {
+    let Bencode::Dictionary(entries) = tree else { panic!("a file is a folder: {path}") };
+    let (first, rest) = path.split_once('/').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    let at = entries.binary_search_by(|(key, _)| key.as_slice().cmp(first.as_bytes()));
+    let at = at.unwrap_or_else(|at| {
+        entries.insert(at, (first.as_bytes().to_vec(), Bencode::Dictionary(Vec::new())));
+        at
+    });
+    match rest {
+        Some(rest) => plant(&mut entries[at].1, rest, leaf),
+        None => entries[at].1 = leaf,
+    }
+}
+
+pub fn tree(files: &[Content]) -> Bencode {
+    let mut tree = Bencode::Dictionary(Vec::new());
+    files.iter().filter(|file| !file.padding).for_each(|file| plant(&mut tree, &file.path, leaf(&file.bytes)));
+    tree
+}
+
+pub fn layers(files: &[Content], piece_nbytes: usize) -> Bencode {
+    let long = files.iter().filter(|file| !file.padding && file.bytes.len() > piece_nbytes);
+    let layers: BTreeMap<_, _> =
+        long.map(|file| (pieces_root(&file.bytes).to_vec(), text(layer(&file.bytes, piece_nbytes)))).collect();
+    Bencode::Dictionary(layers.into_iter().collect())
+}
+
+/// The keys of a v2 torrent: those of `info`, and `piece layers`.
+pub fn v2_info(name: &str, files: &[Content], piece_nbytes: usize) -> Vec<(&'static str, Bencode)> {
+    vec![
+        ("name", text(name)),
+        ("piece length", int(piece_nbytes as u64)),
+        ("meta version", int(2)),
+        ("file tree", tree(files)),
+    ]
+}
+
+/// A v2 torrent. Its files come in the order of the tree.
+pub fn v2_torrent(name: &str, files: &[Content], piece_nbytes: usize) -> Vec<u8> {
+    let info = dictionary(v2_info(name, files, piece_nbytes));
+    dictionary([("info", info), ("piece layers", layers(files, piece_nbytes))]).write()
+}
+
+/// The files in the order of a tree, each that is not empty beginning at a piece.
+pub fn padded(files: &[Content], piece_nbytes: usize) -> Vec<Content> {
+    let mut sorted = files.to_vec();
+    sorted.sort_by(|a, b| a.path.split('/').cmp(b.path.split('/')));
+    let mut out = Vec::new();
+    let mut end: usize = 0;
+    for file in sorted {
+        let gap = end.next_multiple_of(piece_nbytes) - end;
+        if !file.bytes.is_empty() && gap > 0 {
+            out.push(padding(gap));
+            end += gap;
+        }
+        end += file.bytes.len();
+        out.push(file);
+    }
+    out
+}
+
+/// A hybrid torrent, its files sorted and padded.
+pub fn hybrid_torrent(name: &str, files: &[Content], piece_nbytes: usize) -> Vec<u8> {
+    let mut info = v2_info(name, files, piece_nbytes);
+    let v1 = padded(files, piece_nbytes);
+    info.push(("pieces", text(pieces(&v1, piece_nbytes))));
+    info.push(("files", file_list(&v1)));
+    dictionary([("info", dictionary(info)), ("piece layers", layers(files, piece_nbytes))]).write()
 }

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom torrent verify`.
+
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use hashloom::torrent::{Check, Checkpoint, Options, PieceState, Progress, Report, Torrent, shown, verify_many};
+
+use super::{display, os_path, read};
+use crate::interrupt::{self, EXIT_INTERRUPTED};
+use crate::json::{Json, state_name};
+use crate::output::Same;
+use crate::progress::Bar;
+use crate::{EXIT_ERROR, EXIT_INCOMPLETE, map, output, style, summary};
+
+/// Check files on disk against torrents.
+///
+/// Reads every piece, compares its digests with the torrent's, and says which pieces are right, missing or bad. Nothing
+/// on disk is changed but the FILE of --bitfield and of --resume.
+#[derive(Debug, Args)]
+#[command(after_long_help = HELP, override_usage = "hashloom torrent verify [OPTIONS] <TORRENT>... [PATH]")]
+pub struct Verify {
+    /// The .torrent files; then, if its name does not end in .torrent, the folder that holds the content (a client's
+    /// download folder), or the content itself [default: the current folder]
+    #[arg(value_name = "TORRENT", required = true)]
+    paths: Vec<PathBuf>,
+
+    /// The folder that holds the content, or the content itself: then all other arguments are torrents
+    #[arg(short, long, value_name = "PATH")]
+    data: Option<PathBuf>,
+
+    /// List the pieces that are not right and the files they touch
+    #[arg(long)]
+    missing: bool,
+
+    /// Draw the pieces
+    #[arg(long)]
+    map: bool,
+
+    /// Print only the bytes that are not right, a range a line: state, first byte, last byte, file, with tabs between
+    #[arg(long, conflicts_with_all = ["missing", "map", "json"])]
+    repair_list: bool,
+
+    /// Print everything as one JSON object a torrent instead
+    #[arg(long, conflicts_with_all = ["missing", "map"])]
+    json: bool,
+
+    /// Write the pieces that are right to FILE, one bit each, in the order of BitTorrent's bitfield message; FILE is
+    /// replaced, but never if it is the torrent or a file of its content
+    #[arg(long, value_name = "FILE")]
+    bitfield: Option<PathBuf>,
+
+    /// Keep in FILE how far the check is, and go on from there if it was interrupted; pieces of files that have changed
+    /// since are checked again. FILE is removed when the check has come to its end
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
+
+    /// Print errors only; the exit status tells the result
+    #[arg(short, long, conflicts_with_all = ["missing", "map", "json", "repair_list"])]
+    quiet: bool,
+
+    /// Number of threads [default: one for each CPU]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+const HELP: &str = "\
+Where the content is looked for:
+  A torrent of one file:     PATH itself if it is a file; else PATH/name.
+  A torrent of a folder:     PATH/name if that is a folder; else PATH itself, if any of the files is
+                             there. If PATH/name is a folder and PATH has more of the first 100
+                             files than it has, PATH.
+  `name` is the name in the torrent. PATH may be a symbolic link. Links below PATH are followed as
+  long as they stay below PATH.
+
+What counts:
+  missing    a file that the piece has bytes of is not there or too short
+  bad        all bytes are there, but they are not the right ones
+  unread     a file that the piece has bytes of cannot be opened or read
+  disputed   right by one half of a hybrid torrent, wrong by the other: the torrent is at fault
+  Of version 1 the SHA-1 of each piece is compared, of version 2 its hash tree, of a hybrid torrent
+  both, from one read. A file that is too long is mentioned; its pieces are judged as they are.
+  Padding files (BEP 47) are zeros and need not exist. Symbolic links that a torrent describes are
+  not checked.
+
+Several torrents get a line each, and share all lanes and threads.
+
+Exit status:
+  0    complete: all pieces are right and all files there
+  1    a piece or file is missing or bad
+  2    wrong usage, a bad torrent, or a file that could not be read
+  130  interrupted (Ctrl-C); what was found until then is printed
+
+Examples:
+  hashloom torrent verify debian.torrent ~/Downloads
+  hashloom torrent verify debian.torrent ~/Downloads/debian-13.iso --map
+  hashloom torrent verify *.torrent --data /srv/seeds --resume seeds.check
+  hashloom torrent verify album.torrent /srv/music --missing
+  hashloom torrent verify album.torrent /srv/music --json | jq .percent";
+
+/// How often it is noted how far the check is. A note costs one small file.
+const SAVE_EVERY: Duration = Duration::from_secs(10);
+
+/// Returns the exit status.
+pub fn run(arguments: &Verify) -> Result<u8, String> {
+    let (torrents, path) = arguments.torrents_and_path();
+    if torrents.len() > 1 && arguments.bitfield.is_some() {
+        return Err("--bitfield takes one torrent: its FILE has no place for more".into());
+    }
+    if let Some(file) = &arguments.bitfield {
+        output::probe(file).map_err(|error| not_written("bitfield", file, &error))?;
+    }
+    let saver = arguments.resume.as_deref().map(Saver::new).transpose()?;
+    let stop = interrupt::flag();
+
+    let bar = Bar::new(0, "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left");
+    let show = |progress: Progress| bar.set(progress.nbytes);
+    let record = |torrent: &Torrent, piece, state| {
+        if let Some(saver) = &saver {
+            saver.record(torrent, piece, state);
+        }
+    };
+    let mut options = Options::default().cancel(stop).pieces(&record);
+    let is_bar_wanted = !arguments.quiet && bar.is_wanted();
+    if is_bar_wanted {
+        bar.set_length(total_nbytes(torrents));
+        options = options.progress(&show);
+    }
+    if let Some(threads) = arguments.threads {
+        options = options.threads(threads);
+    }
+
+    let printer = Mutex::new(Printer::new(arguments, torrents.len()));
+    let printed = || printer.lock().unwrap_or_else(PoisonError::into_inner);
+    let checks = torrents.iter().enumerate().filter_map(|(index, file)| {
+        let begun = read(file).and_then(|torrent| {
+            refuse_content(arguments, file, path, &torrent)?;
+            Ok(torrent)
+        });
+        match begun {
+            Ok(torrent) => {
+                let known = saver.as_ref().map_or(Vec::new(), |saver| saver.checkpoint.begin(&torrent, path));
+                Some(Check::new(Named { index, file, torrent }, path).known(known))
+            }
+            Err(message) => {
+                printed().put(index, Done::error(message));
+                None
+            }
+        }
+    });
+    verify_many(checks, &options, |named, report| match report {
+        Ok(report) => printed().report(named, &report),
+        Err(error) => printed().put(named.index, Done::error(error.to_string())),
+    });
+    bar.finish();
+    let interrupted = stop.load(Ordering::Relaxed);
+    let ended = saver.map_or(Ok(()), |saver| saver.end(interrupted));
+    let printer = printer.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let status = printer.end(interrupted);
+    ended.and(status)
+}
+
+impl Verify {
+    fn torrents_and_path(&self) -> (&[PathBuf], &Path) {
+        let here = Path::new(".");
+        match (&self.data, &self.paths[..]) {
+            (Some(data), all) => (all, data),
+            (None, [torrents @ .., path]) if !torrents.is_empty() && !has_torrent_name(path) => (torrents, path),
+            (None, all) => (all, here),
+        }
+    }
+}
+
+fn has_torrent_name(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("torrent"))
+}
+
+/// For a bar that shows how far all is.
+fn total_nbytes(torrents: &[PathBuf]) -> u64 {
+    let lengths = torrents.iter().filter_map(|file| read(file).ok()).map(|torrent| torrent.total_nbytes());
+    lengths.fold(0, u64::saturating_add)
+}
+
+/// A torrent and where it came from.
+struct Named<'a> {
+    index: usize,
+    file: &'a Path,
+    torrent: Torrent,
+}
+
+impl Borrow<Torrent> for Named<'_> {
+    fn borrow(&self) -> &Torrent {
+        &self.torrent
+    }
+}
+
+/// What is to be printed of a torrent, and what counts.
+struct Done {
+    out: Vec<u8>,
+    errors: Vec<u8>,
+    status: u8,
+    counts: Counts,
+}
+
+#[derive(Default)]
+struct Counts {
+    complete: u64,
+    nbytes_read: u64,
+}
+
+impl Done {
+    fn error(message: String) -> Done {
+        let errors = format!("{} {message}\n", style::error("error:")).into_bytes();
+        Done { out: Vec::new(), errors, status: EXIT_ERROR, counts: Counts::default() }
+    }
+
+    /// Without what goes to standard output.
+    fn report(arguments: &Verify, named: &Named<'_>, report: &Report) -> Done {
+        let mut errors = Vec::new();
+        // Writing into memory does not fail.
+        let _ = summary::troubles(&mut errors, report);
+        let mut status = match report.is_complete() {
+            _ if !report.troubles.is_empty() => EXIT_ERROR,
+            true => 0,
+            false => EXIT_INCOMPLETE,
+        };
+        if report.pieces.contains(&PieceState::Disputed) {
+            let line = format!(
+                "{} {}: its two halves, v1 and v2, disagree about the content of {}. Whoever made it made it wrong\n",
+                style::error("error:"),
+                display(named.file),
+                crate::units::plural(report.count(PieceState::Disputed) as u64, "piece"),
+            );
+            errors.extend_from_slice(line.as_bytes());
+            status = EXIT_ERROR;
+        }
+        if let Some(file) = &arguments.bitfield {
+            // What was found is told even if the bitfield cannot be written.
+            if let Err(error) = output::write(file, &report.bitfield()) {
+                let message = not_written("bitfield", file, &error);
+                errors.extend_from_slice(format!("{} {message}\n", style::error("error:")).as_bytes());
+                status = EXIT_ERROR;
+            }
+        }
+        let counts = Counts { complete: report.is_complete().into(), nbytes_read: report.nbytes_read };
+        Done { out: Vec::new(), errors, status, counts }
+    }
+}
+
+/// Prints what was found in the order of the arguments.
+struct Printer<'a> {
+    arguments: &'a Verify,
+    count: usize,
+    /// What is done before those that come before it.
+    waiting: BTreeMap<usize, Done>,
+    next: usize,
+    started: Instant,
+    totals: Counts,
+    status: u8,
+    failed: Result<(), String>,
+}
+
+impl<'a> Printer<'a> {
+    fn new(arguments: &'a Verify, count: usize) -> Printer<'a> {
+        let started = Instant::now();
+        let (waiting, totals) = (BTreeMap::new(), Counts::default());
+        Printer { arguments, count, waiting, next: 0, started, totals, status: 0, failed: Ok(()) }
+    }
+
+    fn report(&mut self, named: &Named<'_>, report: &Report) {
+        let mut done = Done::report(self.arguments, named, report);
+        if named.index == self.next {
+            // Not collected first: it can be long.
+            let printed = output::print(|out| print(out, self.arguments, self.count == 1, named, report));
+            self.note(printed);
+        } else {
+            // Writing into memory does not fail.
+            let _ = print(&mut done.out, self.arguments, self.count == 1, named, report);
+        }
+        self.put(named.index, done);
+    }
+
+    fn put(&mut self, index: usize, done: Done) {
+        self.waiting.insert(index, done);
+        while let Some(done) = self.waiting.remove(&self.next) {
+            self.next += 1;
+            self.print(done);
+        }
+    }
+
+    fn print(&mut self, done: Done) {
+        let printed = output::print(|out| out.write_all(&done.out));
+        self.note(printed);
+        // Best effort: if standard error is closed, the exit status still tells.
+        let _ = io::stderr().lock().write_all(&done.errors);
+        self.status = self.status.max(done.status);
+        self.totals.complete += done.counts.complete;
+        self.totals.nbytes_read += done.counts.nbytes_read;
+    }
+
+    /// Keeps the first failure to print.
+    fn note(&mut self, printed: Result<(), String>) {
+        self.failed = std::mem::replace(&mut self.failed, Ok(())).and(printed);
+    }
+
+    /// Returns the exit status.
+    fn end(mut self, interrupted: bool) -> Result<u8, String> {
+        // After an interruption some were never begun.
+        for done in std::mem::take(&mut self.waiting).into_values() {
+            self.print(done);
+        }
+        let arguments = self.arguments;
+        if self.count > 1 && !(arguments.quiet || arguments.json || arguments.repair_list) {
+            let totals = &self.totals;
+            let elapsed = self.started.elapsed();
+            output::print(|out| {
+                summary::total(out, totals.complete, self.count as u64, totals.nbytes_read, elapsed, interrupted)
+            })?;
+        }
+        self.failed?;
+        Ok(if interrupted { EXIT_INTERRUPTED } else { self.status })
+    }
+}
+
+fn print(out: &mut impl Write, arguments: &Verify, single: bool, named: &Named<'_>, report: &Report) -> io::Result<()> {
+    let torrent = &named.torrent;
+    if arguments.quiet {
+        return Ok(());
+    }
+    if arguments.json {
+        serde_json::to_writer(&mut *out, &Json::new(named.file, torrent, report))?;
+        return writeln!(out);
+    }
+    if arguments.repair_list {
+        return repair_list(out, torrent, report);
+    }
+    match single {
+        true => summary::heading(out, torrent, report)?,
+        false => summary::line(out, named.file, torrent, report)?,
+    }
+    if arguments.map {
+        if single {
+            writeln!(out)?;
+        }
+        map::draw(out, &report.pieces)?;
+    }
+    if arguments.missing {
+        if single {
+            writeln!(out)?;
+        }
+        summary::missing(out, torrent, report)?;
+    }
+    if single { summary::verdict(out, torrent, report) } else { Ok(()) }
+}
+
+/// `bad<TAB>0<TAB>16383<TAB>music/album/track.flac`: bytes as HTTP's Range counts them.
+fn repair_list(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
+    for (file, bytes, state) in report.wrong_bytes(torrent) {
+        let path = match torrent.is_single_file() {
+            true => report.content.clone(),
+            false => report.content.join(os_path(torrent.file(file).path)),
+        };
+        let path = shown(path.as_os_str().as_encoded_bytes());
+        writeln!(out, "{}\t{}\t{}\t{path}", state_name(state), bytes.start, bytes.end - 1)?;
+    }
+    Ok(())
+}
+
+fn not_written(what: &str, path: &Path, error: &io::Error) -> String {
+    format!("{}: the {what} cannot be written: {error}", display(path))
+}
+
+/// Refuses to write what `arguments` tell to write where the torrent is, or one of the files that it describes,
+/// wherever below `data` the content may be found. Nothing of these is ever changed.
+fn refuse_content(arguments: &Verify, file: &Path, data: &Path, torrent: &Torrent) -> Result<(), String> {
+    let written = [("bitfield", &arguments.bitfield), ("checkpoint", &arguments.resume)];
+    for (what, path) in written.iter().filter_map(|(what, path)| Some((what, path.as_deref()?))) {
+        let same = Same::new(path);
+        let refused = |which: &str| {
+            Err(format!("{}: the {what} is not written there: it is {which}. Give another FILE", display(path)))
+        };
+        if same.is(file) {
+            return refused("the torrent");
+        }
+        // A name is one component of a path, and was checked to be safe.
+        let inner = data.join(os_path(torrent.name()));
+        if same.is(data) || same.is(&inner) {
+            return refused("the content");
+        }
+        for file in torrent.files().filter(|file| !file.attributes.padding) {
+            let file = os_path(file.path);
+            if same.is(&inner.join(&file)) || same.is(&data.join(&file)) {
+                return refused("a file of the content");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Keeps in a file how far the check is.
+struct Saver<'a> {
+    path: &'a Path,
+    checkpoint: Checkpoint,
+    last: Mutex<Instant>,
+}
+
+impl<'a> Saver<'a> {
+    fn new(path: &'a Path) -> Result<Saver<'a>, String> {
+        let checkpoint = match std::fs::read(path) {
+            Ok(bytes) => Checkpoint::decode(&bytes).map_err(|error| {
+                format!("{}: {error}. It is not replaced: give another FILE, or remove it", display(path))
+            })?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Checkpoint::default(),
+            Err(error) => return Err(format!("{}: {error}", display(path))),
+        };
+        output::probe(path).map_err(|error| not_written("checkpoint", path, &error))?;
+        Ok(Saver { path, checkpoint, last: Mutex::new(Instant::now()) })
+    }
+
+    fn record(&self, torrent: &Torrent, piece: usize, state: PieceState) {
+        self.checkpoint.record(torrent, piece, state);
+        // If another thread is at it, that will do.
+        if let Ok(mut last) = self.last.try_lock() {
+            if last.elapsed() >= SAVE_EVERY {
+                // If it fails now it may work the next time; at the end it is an error.
+                let _ = output::write(self.path, &self.checkpoint.encode());
+                *last = Instant::now();
+            }
+        }
+    }
+
+    fn end(self, interrupted: bool) -> Result<(), String> {
+        if interrupted {
+            return output::write(self.path, &self.checkpoint.encode())
+                .map_err(|error| not_written("checkpoint", self.path, &error));
+        }
+        match std::fs::remove_file(self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!(
+                "{}: the check is at its end, but this file cannot be removed: {error}",
+                display(self.path)
+            )),
+            _ => Ok(()),
+        }
+    }
+}
