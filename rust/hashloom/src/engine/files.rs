@@ -14,7 +14,7 @@ use super::holes;
 
 /// Files that are open at once, apart from one per thread that may be in use after it fell out of here. Half of the
 /// 256 descriptors that the most frugal of today's systems (macOS) gives a process.
-const OPEN_MAX: usize = 128;
+pub(crate) const OPEN_MAX: usize = 128;
 
 /// An open file.
 #[derive(Debug)]
