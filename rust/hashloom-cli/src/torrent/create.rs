@@ -131,6 +131,10 @@ pub struct Create {
     #[arg(short, long, conflicts_with_all = ["json", "dry_run"])]
     quiet: bool,
 
+    /// Read files that are in memory instead of hashing them where they are
+    #[arg(long)]
+    no_map: bool,
+
     /// Number of threads [default: one for each CPU]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
@@ -283,7 +287,7 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
             bar.set_length(progress.total_nbytes);
             bar.set(progress.nbytes);
         };
-        let mut options = Options::default().cancel(stop);
+        let mut options = Options::default().cancel(stop).mapped(!arguments.no_map);
         if !arguments.quiet && bar.is_wanted() {
             options = options.progress(&show);
         }

@@ -73,6 +73,10 @@ pub struct Verify {
     #[arg(short, long, conflicts_with_all = ["missing", "map", "json", "repair_list"])]
     quiet: bool,
 
+    /// Read files that are in memory instead of hashing them where they are
+    #[arg(long)]
+    no_map: bool,
+
     /// Number of threads [default: one for each CPU]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
@@ -161,7 +165,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
             saver.record(torrent, piece, state);
         }
     };
-    let mut options = Options::default().cancel(stop).pieces(&record);
+    let mut options = Options::default().cancel(stop).pieces(&record).mapped(!arguments.no_map);
     let is_bar_wanted = !arguments.quiet && bar.is_wanted();
     if is_bar_wanted {
         bar.set_length(total_nbytes(torrents));

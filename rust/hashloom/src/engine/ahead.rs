@@ -51,13 +51,28 @@ impl Recent {
     }
 }
 
+/// Whether a byte can be read without waiting.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn is_in_memory(file: &File, offset: u64) -> bool {
+    use std::io::IoSliceMut;
+
+    use rustix::io::{Errno, ReadWriteFlags, preadv2};
+
+    let mut byte = [0];
+    let flags = ReadWriteFlags::NOWAIT;
+    // OPNOTSUPP: a file system that cannot tell, a network one for instance, which gains most from being asked.
+    !matches!(preadv2(file, &mut [IoSliceMut::new(&mut byte)], offset, flags), Err(Errno::AGAIN | Errno::OPNOTSUPP))
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn is_in_memory(_file: &File, _offset: u64) -> bool {
+    true
+}
+
 /// Asks for bytes of a file that are not in memory. Returns whether all seem to be.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn read_ahead(file: &File, range: Range<u64>) -> bool {
-    use std::io::IoSliceMut;
-
     use rustix::fs::{Advice, fadvise};
-    use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
     /// One request fetches at most the disk's read-ahead window, by default this.
     const REQUEST_NBYTES: u64 = 128 << 10;
@@ -65,12 +80,7 @@ pub(crate) fn read_ahead(file: &File, range: Range<u64>) -> bool {
     if range.is_empty() {
         return true;
     }
-    let in_memory = |offset: u64| {
-        let mut byte = [0];
-        let flags = ReadWriteFlags::NOWAIT;
-        // OPNOTSUPP: a file system that cannot tell, a network one for instance, which gains most from being asked.
-        !matches!(preadv2(file, &mut [IoSliceMut::new(&mut byte)], offset, flags), Err(Errno::AGAIN | Errno::OPNOTSUPP))
-    };
+    let in_memory = |offset| is_in_memory(file, offset);
     // The first page alone says little: what was fetched for the page before often reaches beyond it.
     let middle = range.start + (range.end - range.start) / 2;
     let is_short = range.end - range.start <= REQUEST_NBYTES;

@@ -5,12 +5,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use super::ahead::is_in_memory;
 use super::beneath::{OpenError, Opened, Root, open_regular};
 use super::holes;
+use super::map::Mapping;
 
 /// Files that are open at once, apart from one per thread that may be in use after it fell out of here.
 pub(crate) const OPEN_MAX: usize = 128;
@@ -33,7 +36,12 @@ pub(crate) struct OpenFile {
     pub(crate) nbytes: u64,
     /// Whether it may have holes.
     pub(crate) holes: bool,
+    /// If it is to be hashed where the page cache has it.
+    pub(crate) mapping: Option<Mapping>,
 }
+
+/// Shorter files are read: to map one costs as much as to copy this.
+const WORTH_MAPPING_NBYTES: u64 = 64 << 10;
 
 impl OpenFile {
     /// Fills `row` from `offset` on. Less is read only where the file ends.
@@ -136,6 +144,8 @@ pub(crate) struct Cache {
     open: Mutex<Open>,
     /// How many torrents have used it.
     count: AtomicUsize,
+    /// Whether long files are mapped.
+    maps: bool,
     /// The folders that are in use. A hundred torrents are usually in one.
     roots: Mutex<HashMap<PathBuf, Weak<Root>>>,
 }
@@ -155,12 +165,17 @@ pub(crate) type Last = Option<(Key, Arc<OpenFile>)>;
 
 impl Default for Cache {
     fn default() -> Cache {
-        let open = Open { files: HashMap::new(), now: 0, most: open_max() };
-        Cache { open: Mutex::new(open), count: AtomicUsize::new(0), roots: Mutex::default() }
+        Cache::new(false)
     }
 }
 
 impl Cache {
+    /// `maps`: long files are mapped, where that can be had.
+    pub(crate) fn new(maps: bool) -> Cache {
+        let open = Open { files: HashMap::new(), now: 0, most: open_max() };
+        Cache { open: Mutex::new(open), count: AtomicUsize::new(0), maps, roots: Mutex::default() }
+    }
+
     /// The folder `path`, opened if no other torrent has it open.
     pub(crate) fn root(&self, path: &Path) -> io::Result<Arc<Root>> {
         let mut roots = lock(&self.roots);
@@ -209,6 +224,20 @@ impl<'a> Files<'a> {
         }
     }
 
+    /// The file, if it is mapped and all of a range is in memory: then the range is now present in the mapping.
+    pub(crate) fn fetch_mapped(
+        &self,
+        index: usize,
+        last: &mut Last,
+        range: Range<u64>,
+    ) -> Result<Option<Arc<OpenFile>>, Absent> {
+        let file = self.get(index, last)?;
+        let Some(mapping) = &file.mapping else { return Ok(None) };
+        // What is not in memory is read, for which the system reads ahead.
+        let is_present = is_in_memory(&file.file, range.end - 1) && mapping.fetch(range);
+        Ok(last.as_ref().filter(|_| is_present).map(|(_, file)| file.clone()))
+    }
+
     fn shared(&self, index: usize) -> Result<Arc<OpenFile>, Absent> {
         match self.known[index].load(Ordering::Relaxed) {
             MISSING => return Err(Absent::Missing),
@@ -225,7 +254,9 @@ impl<'a> Files<'a> {
             Ok(opened) => {
                 let holes = holes::has_holes(&opened.file, opened.nbytes);
                 self.known[index].store(opened.nbytes, Ordering::Relaxed);
-                let file = OpenFile { file: opened.file, nbytes: opened.nbytes, holes };
+                let is_mapped = self.cache.maps && opened.nbytes >= WORTH_MAPPING_NBYTES;
+                let mapping = if is_mapped { Mapping::new(&opened.file, opened.nbytes) } else { None };
+                let file = OpenFile { file: opened.file, nbytes: opened.nbytes, holes, mapping };
                 Ok(lock(&self.cache.open).keep(key, Arc::new(file)))
             }
             Err(OpenError::Missing) => {

@@ -8,6 +8,7 @@
 //! files     what is known of each file; a bounded number of open ones, shared by all threads
 //! holes     where a file has no data on disk
 //! ahead     has the disk fetch what comes next
+//! map       files mapped into memory, and what keeps that safe
 //! merkle    the hash trees of BEP 52
 //! rows      a thread's buffers and hashers: one row per message
 //! compute   the digests of all pieces, for a torrent that is made
@@ -25,6 +26,8 @@ pub(crate) mod compute;
 pub(crate) mod files;
 mod holes;
 pub(crate) mod layout;
+#[allow(unsafe_code)]
+mod map;
 pub(crate) mod merkle;
 pub(crate) mod pieces;
 mod rows;

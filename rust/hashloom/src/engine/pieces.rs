@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::ahead::{self, read_ahead};
-use super::files::{Absent, Files, Key, Last, open_max};
+use super::files::{Absent, Files, Key, Last, OpenFile, open_max};
 use super::holes::{Stretch, stretch_at};
 use super::layout::Layout;
 use super::merkle::{self, BLOCK_NBYTES, Node, Tree};
@@ -295,8 +295,55 @@ struct Lane<J> {
     asked: u64,
     /// Up to here its small files were asked for.
     looked_at: u64,
+    /// What is mapped and present of its file.
+    window: Window,
     /// Set if it cannot be read to its end.
     absent: Option<Absent>,
+}
+
+/// A part of a mapped file that is present in this process, and given back when it is no longer wanted.
+#[derive(Default)]
+struct Window(Option<(Key, Arc<OpenFile>, Range<u64>)>);
+
+/// Bytes of a window. Measured with 16 lanes, seconds for 1 GiB: 32 KiB 0.263, 64 KiB 0.246, 128 KiB 0.239, 256 KiB 0.211;
+/// copied instead, 0.309.
+const WINDOW_NBYTES: u64 = 256 << 10;
+
+impl Window {
+    /// A range of a file, out of its mapping; none if it is to be read. What follows, up to `end`, will be asked for next.
+    fn get(
+        &mut self,
+        files: &Files<'_>,
+        index: usize,
+        own: &mut Own,
+        range: Range<u64>,
+        end: u64,
+    ) -> Result<Option<Filled>, Absent> {
+        let has = |(key, _, window): &(Key, Arc<OpenFile>, Range<u64>)| {
+            *key == files.key(index) && window.start <= range.start && range.end <= window.end
+        };
+        if !self.0.as_ref().is_some_and(has) {
+            self.give_back();
+            let window = range.start..end.min(range.start + WINDOW_NBYTES).max(range.end);
+            let file = files.fetch_mapped(index, &mut own.last, window.clone())?;
+            self.0 = file.map(|file| (files.key(index), file, window));
+        }
+        Ok(self.0.as_ref().map(|(_, file, _)| Filled::Mapped(file.clone(), range)))
+    }
+
+    fn give_back(&mut self) {
+        if let Some((_, file, range)) = self.0.take() {
+            if let Some(mapping) = &file.mapping {
+                mapping.give_back(range);
+            }
+        }
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        self.give_back();
+    }
 }
 
 /// What a thread has of its own.
@@ -364,6 +411,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                             stretch: Stretch::NONE,
                             asked: range.start,
                             looked_at: range.start,
+                            window: Window::default(),
                             absent: None,
                         });
                     }
@@ -407,8 +455,9 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
         if covered.iter().any(|&nbytes| nbytes > 0) {
             rows.hash_blocks(lanes.len(), |at| covered[at], |at, leaves| lanes[at].tree.push(leaves));
         }
+        rows.check_mapped(lanes.len(), |at| lanes[at].begin_again());
         let after: u64 = lanes.iter().map(|lane| lane.end - lane.pos).sum();
-        self.done(before - after);
+        self.done(before.saturating_sub(after));
     }
 
     fn done(&self, nbytes: u64) {
@@ -559,6 +608,17 @@ fn ask_for(content: &Content<'_>, own: &mut Own, range: Range<u64>) {
 }
 
 impl<J: Job> Lane<J> {
+    /// What was hashed were not the file's bytes: from now on the file is read, which tells what is wrong with it.
+    fn begin_again(&mut self) {
+        let layout = &self.job.content().layout;
+        self.pos = layout.piece_range(self.piece as u64).start;
+        self.file = layout.file_at(self.pos);
+        self.stretch = Stretch::NONE;
+        self.tree.clear();
+        self.window.give_back();
+        self.absent = None;
+    }
+
     /// Fills `row` with the next bytes of the piece.
     fn fill(&mut self, own: &mut Own, row: &mut [u8]) -> Result<Filled, Absent> {
         let content = self.job.content();
@@ -575,17 +635,28 @@ impl<J: Job> Lane<J> {
             }
             let at = self.pos - span.offset;
             let run = match span.padding {
-                true => Filled::Zeros(left),
+                true => Bytes::Zeros(left),
                 false => next_run(content, own, self.file, &mut self.stretch, at, left)?,
             };
             let nbytes = match run {
-                Filled::Zeros(nbytes) => {
+                Bytes::Zeros(nbytes) => {
                     if !zeros {
                         row[filled..filled + nbytes].fill(0);
                     }
                     nbytes
                 }
-                Filled::Read(nbytes) => {
+                Bytes::Data(nbytes) => {
+                    if nbytes == row.len() {
+                        let end = span.end().min(self.end) - span.offset;
+                        let end = if self.stretch.contains(at) { end.min(self.stretch.end) } else { end };
+                        if let Some(mapped) =
+                            self.window.get(&content.files, self.file, own, at..at + nbytes as u64, end)?
+                        {
+                            self.pos += nbytes as u64;
+                            content.nbytes_read.fetch_add(nbytes as u64, Ordering::Relaxed);
+                            return Ok(mapped);
+                        }
+                    }
                     if zeros {
                         row[..filled].fill(0);
                         zeros = false;
@@ -614,6 +685,12 @@ impl<J: Job> Lane<J> {
     }
 }
 
+/// So many bytes that need not be read, or must.
+enum Bytes {
+    Zeros(usize),
+    Data(usize),
+}
+
 /// What the next bytes of a file are, at most `nbytes` from `at` on: zeros, or to be read.
 fn next_run(
     content: &Content<'_>,
@@ -622,16 +699,16 @@ fn next_run(
     stretch: &mut Stretch,
     at: u64,
     nbytes: usize,
-) -> Result<Filled, Absent> {
+) -> Result<Bytes, Absent> {
     let file = content.files.get(file, &mut own.last)?;
     if !file.holes {
-        return Ok(Filled::Read(nbytes));
+        return Ok(Bytes::Data(nbytes));
     }
     if !stretch.contains(at) {
         *stretch = stretch_at(&file.file, at);
     }
     let nbytes = (stretch.end - at).min(nbytes as u64) as usize;
-    Ok(if stretch.hole { Filled::Zeros(nbytes) } else { Filled::Read(nbytes) })
+    Ok(if stretch.hole { Bytes::Zeros(nbytes) } else { Bytes::Data(nbytes) })
 }
 
 /// A panic elsewhere leaves nothing half-done in what these locks guard.

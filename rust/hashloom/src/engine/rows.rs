@@ -2,6 +2,10 @@
 
 //! A thread's rows and hashers: many messages advance side by side, a chunk of each at a time.
 
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::files::OpenFile;
 use super::merkle::{BLOCK_NBYTES, NODE_NBYTES};
 use crate::{Algorithm, Hasher, finalize_many, hash_many, update_many};
 
@@ -26,12 +30,14 @@ const ROWS_MAX_NBYTES: usize = 32 << 20;
 pub(crate) const THREADS_MAX: usize = ROWS_MAX_NBYTES / LANES / BLOCK_NBYTES as usize;
 
 /// What a row holds after it was filled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Filled {
     /// So many bytes that were read.
     Read(usize),
     /// So many zeros, which are not in the row.
     Zeros(usize),
+    /// These bytes of a file that is mapped, which are not in the row either.
+    Mapped(Arc<OpenFile>, Range<u64>),
 }
 
 /// Rows for [`LANES`] messages.
@@ -55,7 +61,7 @@ impl Rows {
             buffer,
             start,
             chunk_nbytes,
-            filled: [Filled::Zeros(0); LANES],
+            filled: [const { Filled::Zeros(0) }; LANES],
             hashers: vec![Hasher::new(Algorithm::Sha1); LANES],
         }
     }
@@ -75,9 +81,21 @@ impl Rows {
 
     /// What was filled into a row.
     fn chunk(&self, lane: usize) -> &[u8] {
-        match self.filled[lane] {
-            Filled::Read(nbytes) => &self.buffer[self.start + lane * stride(self.chunk_nbytes)..][..nbytes],
-            Filled::Zeros(nbytes) => &ZEROS[..nbytes],
+        match &self.filled[lane] {
+            Filled::Read(nbytes) => &self.buffer[self.start + lane * stride(self.chunk_nbytes)..][..*nbytes],
+            Filled::Zeros(nbytes) => &ZEROS[..*nbytes],
+            Filled::Mapped(file, range) => file.mapping.as_ref().map_or(&[], |mapping| mapping.bytes(range.clone())),
+        }
+    }
+
+    /// After hashing: the messages of which mapped bytes were not the file's are begun anew, and named.
+    pub(crate) fn check_mapped(&mut self, count: usize, mut broken: impl FnMut(usize)) {
+        for (lane, filled) in self.filled.iter_mut().enumerate().take(count) {
+            let Filled::Mapped(file, _) = std::mem::replace(filled, Filled::Zeros(0)) else { continue };
+            if !file.mapping.as_ref().is_some_and(|mapping| mapping.is_sound()) {
+                self.hashers[lane] = Hasher::new(Algorithm::Sha1);
+                broken(lane);
+            }
         }
     }
 

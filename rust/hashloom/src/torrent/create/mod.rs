@@ -490,7 +490,7 @@ impl Plan {
     pub fn create(&self, options: &Options<'_>) -> Result<Created, CreateError> {
         let (layout, sources) = self.layout();
         let path_of = Box::new(|index: usize| self.path(sources[index] as usize));
-        let files = Files::new(Place::Listed, sources.len(), path_of, &Arc::default());
+        let files = Files::new(Place::Listed, sources.len(), path_of, &Arc::new(options.cache()));
         let version = self.builder.version;
         let hashes = Hashes { sha1: version != Version::V2, merkle: version != Version::V1 };
         let (content, computed) = compute(Content::new(Arc::new(layout), files, hashes), options.effort());
