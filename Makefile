@@ -20,7 +20,7 @@ help:
 	@echo '                    make bench-tiers: one message, OpenSSL held to the same instruction sets'
 	@echo 'make kernels        each kernel: what is chosen, code size, stack; BENCH=1: with speeds'
 	@echo 'make bench-peers    ratios to other libraries, crates and Go; make bench-compilers: gcc beside clang'
-	@echo 'make fuzz           fuzz the bencode and torrent parsers and the C library, 10 minutes each'
+	@echo 'make fuzz           fuzz the bencode and torrent parsers, verify and the C library, 10 minutes each'
 	@echo 'make install        the program, into PREFIX=$(PREFIX) (DESTDIR is respected)'
 	@echo 'make clean          remove everything built'
 
