@@ -25,7 +25,10 @@ for target in bencode metainfo verify; do
     case $target in
         # Threads that a scope has waited for may still free what is theirs, which looks like a leak to libFuzzer.
         verify) corpus=() options=(-max_len=256 -detect_leaks=0) ;;
-        *) corpus=(vectors/webtorrent-fixtures/fixtures) options=(-dict=fuzz/bencode.dict -max_len=65536) ;;
+        *)
+            corpus=(vectors/webtorrent-fixtures/fixtures vectors/libtorrent)
+            options=(-dict=fuzz/bencode.dict -max_len=65536)
+            ;;
     esac
     cargo +nightly fuzz run "$target" --fuzz-dir fuzz "build/fuzz/$target" "${corpus[@]}" -- \
         "${options[@]}" -max_total_time="$seconds" -print_final_stats=1 -verbosity=0

@@ -9,6 +9,18 @@
 
 enum { COUNT = 150, LENGTH_MAX = 400 };
 
+/* The table once more, with the costs, which the library does not tell. */
+static const struct {
+    hl_body body;
+    uint8_t nlanes;
+    uint16_t cost[HLI_TUNE_COUNT];
+} rows[] = {
+#define LANES(body, name, isa, nlanes, intel, amd)      {HL_BODY_##body, nlanes, {intel, amd}},
+#define KERNEL(body, function, isa, nlanes, intel, amd) {HL_BODY_##body, nlanes, {intel, amd}},
+#include "../core/src/registry.def"
+};
+static const size_t nrows = sizeof rows / sizeof rows[0];
+
 static hl_slice messages[COUNT];
 static uint8_t expected[32][COUNT * HL_DIGEST_MAX_NBYTES];
 
@@ -28,6 +40,16 @@ static void check_hashing(void)
     }
 }
 
+static void check_order(void)
+{
+    test_case("kernels of one lane stand last, the faster the later");
+    CHECK(hl_kernel_count() == nrows, "%zu kernels in %zu rows", hl_kernel_count(), nrows);
+    for (size_t i = 0; i + 1 < nrows; i++)
+        for (size_t tune = 0; rows[i].nlanes == 1 && rows[i + 1].body == rows[i].body && tune < HLI_TUNE_COUNT; tune++)
+            CHECK(rows[i + 1].nlanes == 1 && rows[i + 1].cost[tune] <= rows[i].cost[tune] * 1.02,
+                  "%s stands before %s", hl_kernel_at(i)->name, hl_kernel_at(i + 1)->name);
+}
+
 static void check_chosen(hl_isas isas, uint32_t features)
 {
     for (size_t k = 0; k < hl_kernel_count(); k++) {
@@ -36,6 +58,9 @@ static void check_chosen(hl_isas isas, uint32_t features)
             const hl_kernel *chosen = hl_kernel_chosen(body_alg(body)->alg, n);
             CHECK(chosen != NULL && (chosen->isas & ~isas) == 0 && chosen->body == body,
                   "features %#x: %s for %zu messages", (unsigned)features, chosen == NULL ? "none" : chosen->name, n);
+            if (n == 1 && hl_kernel_at(k)->nlanes == 1 && (hl_kernel_at(k)->isas & isas) != 0)
+                CHECK(chosen != NULL && chosen->nlanes == 1 && chosen >= hl_kernel_at(k),
+                      "features %#x: not %s for one message", (unsigned)features, hl_kernel_at(k)->name);
         }
     }
 }
@@ -52,6 +77,7 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < COUNT; i++)
             oracle(hl_alg_at(a), messages[i].data, messages[i].nbytes, expected[a] + i * hl_alg_at(a)->digest_nbytes);
 
+    check_order();
     const hl_isas available = hl_isas_available(), plain = hl_isa_named("scalar") | hl_isa_named("gnu");
     const uint32_t nsets = UINT32_C(1) << HLI_FEATURE_COUNT;
     for (uint32_t features = 0; features < nsets; features++) {

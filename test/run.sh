@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# run.sh: all tests: the C library, the Rust crates, the program against the torrents of other programs.
+# run.sh: all tests: the C library, the Rust crates, the program against the torrents of other programs and
+# against malformed ones.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -31,13 +32,15 @@ else
     part "lint, without bench" \
         cargo clippy --quiet --package hashloom-cli --no-default-features --all-targets --locked -- -D warnings
     part "Rust crates and program" cargo test --quiet --workspace --locked
-    # What ships is optimised, and compilers have bugs: rustc 1.95 lost a sum that 1.85 and unoptimised code had.
-    part "Rust crates and program, optimised" cargo test --quiet --release --workspace --locked --tests
+    # What users run is optimised, and compilers have bugs.
+    part "crate, optimised" cargo test --quiet --release --package hashloom --tests --locked
     part "crate without std" cargo test --quiet --package hashloom --no-default-features --locked
     part "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --locked
     part "program, optimised" cargo build --quiet --release --locked --package hashloom-cli
     part "sizes of the kernels" tools/kernels.py target/release/hashloom
     part "torrents of other programs" build/venv/bin/python test/interop_torrents.py target/release/hashloom --require
+    part "malformed torrents" build/venv/bin/python test/malformed_torrents.py target/release/hashloom --require
+    part "resume files of clients" build/venv/bin/python test/clients.py target/release/hashloom --require
 fi
 
 echo

@@ -131,6 +131,19 @@ extern const uint64_t hli_sha512_256_iv[8] HLI_HIDDEN;
 extern const uint64_t hli_sha512_k[80] HLI_HIDDEN;
 extern const uint32_t hli_ripemd160_k[2][5] HLI_HIDDEN;
 
+/* FIPS 180-4 section 5.1: a one bit, zeros, and the length in bits in the last two words of the last block, big-endian.
+ * RIPEMD-160 does the same little-endian; the low word then comes first, as in one 64-bit word. */
+HLI_INLINE size_t hli_longest_in_one_block(const hl_alg_info *alg)
+{
+    return alg->block_nbytes - 1 - 2 * (size_t)alg->word_nbytes;
+}
+
+/* The blocks that the last nrest bytes of a message, less than a block, take with their padding. */
+HLI_INLINE unsigned hli_ending_nblocks(const hl_alg_info *alg, size_t nrest)
+{
+    return nrest <= hli_longest_in_one_block(alg) ? 1 : 2;
+}
+
 /* Writes the last `nblocks` blocks of n messages, the i-th at out + i * 2 blocks, which is aligned to 64 bytes: what is
  * left of each after the same nwhole bytes (rests[i] may be NULL if nrests[i] is 0), the one bit, zeros, the length. */
 typedef void hli_pad_fn(const hl_alg_info *alg, unsigned nblocks, const uint8_t *const rests[], const size_t nrests[],
@@ -138,7 +151,7 @@ typedef void hli_pad_fn(const hl_alg_info *alg, unsigned nblocks, const uint8_t 
 /* Writes the digests of the first n lanes. */
 typedef void hli_digests_fn(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned n,
                             uint8_t *const digests[]);
-/* In plain C, for any number of lanes (many.c). */
+/* In plain C, for any number of lanes (edges.c). */
 HLI_HIDDEN hli_pad_fn hli_pad_scalar;
 HLI_HIDDEN hli_digests_fn hli_digests_scalar;
 struct hli_edges {

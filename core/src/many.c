@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A message is its whole blocks, read where they lie, and an ending of one or two blocks, made here: the rest, the
+ * A message is its whole blocks, read where they lie, and an ending of one or two blocks (edges.c): the rest, the
  * padding and the length. There are two ways through:
  *
  *   in step   Messages with equally many blocks fill all lanes and are begun, advanced and ended together, their states
@@ -80,101 +80,6 @@ static size_t rest_of_block(const hl_alg_info *alg, uint64_t nbytes)
     return nbytes & (alg->block_nbytes - 1);
 }
 
-/* ---- Padding and digests ----------------------------------------------------------------------------------------- */
-
-/* FIPS 180-4 section 5.1: a one bit, zeros, and the length in bits in the last two words of the last block, big-endian.
- * RIPEMD-160 does the same little-endian; the low word then comes first, as in one 64-bit word. */
-static size_t longest_in_one_block(const hl_alg_info *alg)
-{
-    return alg->block_nbytes - 1 - 2 * (size_t)alg->word_nbytes;
-}
-
-static unsigned ending_nblocks(const hl_alg_info *alg, size_t nrest)
-{
-    return nrest <= longest_in_one_block(alg) ? 1 : 2;
-}
-
-/* A copy of up to some hundred bytes by moves of fixed sizes that may overlap: a call of memcpy with a length that is
- * not known would take longer than a block of SHA-1 over sixteen lanes. */
-static void copy_short(uint8_t *to, const uint8_t *from, size_t nbytes)
-{
-    if (nbytes >= 16) {
-        for (size_t i = 0; i < nbytes - 16; i += 16)
-            hli_copy(to + i, from + i, 16);
-        hli_copy(to + nbytes - 16, from + nbytes - 16, 16);
-    } else if (nbytes >= 8) {
-        hli_copy(to, from, 8);
-        hli_copy(to + nbytes - 8, from + nbytes - 8, 8);
-    } else if (nbytes >= 4) {
-        hli_copy(to, from, 4);
-        hli_copy(to + nbytes - 4, from + nbytes - 4, 4);
-    } else if (nbytes > 0) { /* the first, the middle and the last are all */
-        to[0] = from[0];
-        to[nbytes / 2] = from[nbytes / 2];
-        to[nbytes - 1] = from[nbytes - 1];
-    }
-}
-
-static void pad(const hl_alg_info *alg, uint8_t *out, const uint8_t *rest, size_t nrest, uint64_t nbytes)
-{
-    const size_t end = ending_nblocks(alg, nrest) * (size_t)alg->block_nbytes;
-
-    for (size_t i = 0; i < end; i += 64)
-        hli_zero(out + i, 64);
-    copy_short(out, rest, nrest);
-    out[nrest] = 0x80;
-    hli_store64(out + end - 8, nbytes << 3, alg->big_endian);
-    if (alg->word_nbytes == 8)
-        hli_store64(out + end - 16, nbytes >> 61, alg->big_endian);
-}
-
-void hli_pad_scalar(const hl_alg_info *alg, unsigned nblocks, const uint8_t *const rests[], const size_t nrests[],
-                    uint64_t nwhole, unsigned n, uint8_t *out)
-{
-    (void)nblocks; /* each length says so itself */
-    for (unsigned i = 0; i < n; i++)
-        pad(alg, out + i * 2 * alg->block_nbytes, rests[i], nrests[i], nwhole + nrests[i]);
-}
-
-/* The literals make one load, swap and store a word of this; with short messages digests are a tenth of the time. */
-HLI_INLINE void write_words32(const uint32_t *s, unsigned nlanes, unsigned nwords, int big_endian, uint8_t *digest)
-{
-#pragma GCC unroll 8
-    for (unsigned w = 0; w < nwords; w++)
-        hli_store32(digest + 4 * w, s[w * nlanes], big_endian);
-}
-
-static void write_digest64(const uint64_t *s, unsigned nlanes, unsigned nbytes, uint8_t *digest)
-{
-    for (; nbytes >= 8; nbytes -= 8, digest += 8, s += nlanes)
-        hli_store64(digest, *s, 1);
-    if (nbytes != 0) /* SHA-512/224 takes half of its fourth word */
-        hli_store32(digest, (uint32_t)(*s >> 32), 1);
-}
-
-static void write_digest(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned lane, uint8_t *digest)
-{
-    const uint32_t *s = (const uint32_t *)states + lane;
-
-    if (alg->word_nbytes == 8)
-        write_digest64((const uint64_t *)states + lane, nlanes, alg->digest_nbytes, digest);
-    else if (!alg->big_endian)
-        write_words32(s, nlanes, 5, 0, digest);
-    else if (alg->digest_nbytes == 20)
-        write_words32(s, nlanes, 5, 1, digest);
-    else if (alg->digest_nbytes == 28)
-        write_words32(s, nlanes, 7, 1, digest);
-    else
-        write_words32(s, nlanes, 8, 1, digest);
-}
-
-void hli_digests_scalar(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned n,
-                        uint8_t *const digests[])
-{
-    for (unsigned l = 0; l < n; l++)
-        write_digest(alg, states, nlanes, l, digests[l]);
-}
-
 /* ---- Moving states between layouts ------------------------------------------------------------------------------- */
 
 static void load_lane(const hl_alg_info *alg, union lane_states *states, unsigned nlanes, unsigned lane,
@@ -208,12 +113,12 @@ static size_t shape_of(const hl_alg_info *alg, size_t nbytes)
 {
     /* Up to two blocks with its padding, a message is nothing but an ending: one copy costs less than a call of a
      * kernel for its first block. A whole block is better off with padding whose schedule is known. */
-    const size_t longest = longest_in_one_block(alg);
+    const size_t longest = hli_longest_in_one_block(alg);
     if (nbytes <= longest + alg->block_nbytes && nbytes != alg->block_nbytes)
         return ONE_BLOCK + (nbytes > longest); /* without a branch: lengths about one block would make it guess */
     const size_t nrest = rest_of_block(alg, nbytes);
     const enum ending_kind kind =
-        nrest == 0 ? PADDING_ONLY : ending_nblocks(alg, nrest) == 1 ? ONE_BLOCK : TWO_BLOCKS;
+        nrest == 0 ? PADDING_ONLY : hli_ending_nblocks(alg, nrest) == 1 ? ONE_BLOCK : TWO_BLOCKS;
 
     return whole_blocks(alg, nbytes) << 2 | kind;
 }
@@ -287,6 +192,8 @@ static void run(const hl_alg_info *alg, const struct hli_plan *plan, struct run_
     size_t first = 0, end = n; /* order[first .. end - 1] wait */
     const hl_kernel *kernel = NULL;
 
+    if (n == 0)
+        return;
     if (n == 1 && !more) { /* a stream on its own */
         const hl_kernel *alone = choose(plan, 1);
         if (alone->nlanes == 1) {
@@ -384,13 +291,13 @@ static void finish(const hl_alg_info *alg, const struct hli_plan *plan, const st
     for (unsigned nblocks = 1; nblocks <= 2; nblocks++) {
         size_t left = 0;
         for (size_t i = 0; i < n; i++)
-            left += ending_nblocks(alg, endings[i]->nrest) == nblocks;
+            left += hli_ending_nblocks(alg, endings[i]->nrest) == nblocks;
         for (size_t i = 0; left > 0;) {
             const hl_kernel *kernel = choose(plan, left);
             const unsigned nlanes = kernel->nlanes, nstep = left < nlanes ? (unsigned)left : nlanes;
             for (unsigned l = 0; l < nstep; i++) {
                 const struct ending *e = endings[i];
-                if (ending_nblocks(alg, e->nrest) != nblocks)
+                if (hli_ending_nblocks(alg, e->nrest) != nblocks)
                     continue;
                 uint8_t *tail = tail_of(alg, &tails, l);
                 edges.pad(alg, nblocks, &e->rest, &e->nrest, e->nbytes - e->nrest, 1, tail);
@@ -481,16 +388,17 @@ struct step_memory {
     union lane_states states;                 /* fresh messages in a kernel's layout */
     uint64_t padded_nbytes;                   /* of the padding below; 1: none yet */
     uint8_t padding[2 * HL_BLOCK_MAX_NBYTES]; /* the end of every message of padded_nbytes, a whole number of blocks */
-    uint64_t schedule[80];                    /* and its message schedule */
+    int has_schedule;
+    uint64_t schedule[80]; /* the padding's message schedule */
 };
 
-/* Hashes batch[first .. first + n - 1], n <= kernel->nlanes, all of one shape. Not inlined, so that its stack is not
- * held while the window runs. */
-static __attribute__((noinline)) void
+/* Hashes as many of batch[first .. end - 1], all of one shape, as the kernel has lanes, and returns how many. Not
+ * inlined, so that its stack is not held while the window runs. */
+static __attribute__((noinline)) unsigned
 hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, const struct hli_edges *edges,
-             struct step_memory *memory, const struct batch *batch, size_t first, unsigned n)
+             struct step_memory *memory, const struct batch *batch, size_t first, size_t end)
 {
-    const unsigned nlanes = kernel->nlanes;
+    const unsigned nlanes = kernel->nlanes, n = end - first < nlanes ? (unsigned)(end - first) : nlanes;
     const size_t shape = batch->shapes[first], nblocks = shape >> 2, nwhole = nblocks << block_shift(alg);
     const enum ending_kind kind = shape & 3;
     const uint8_t *const *data = batch->data + first;
@@ -521,9 +429,9 @@ hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, const struct hli_e
 
     if (kind == PADDING_ONLY) {
         if (memory->padded_nbytes != nwhole) {
-            pad(alg, memory->padding, NULL, 0, nwhole);
-            hli_schedule(alg->body, memory->padding, memory->schedule);
+            hli_pad_scalar(alg, 1, &(const uint8_t *){NULL}, &(size_t){0}, nwhole, 1, memory->padding);
             memory->padded_nbytes = nwhole;
+            memory->has_schedule = 0;
         }
         for (unsigned l = 0; l < nlanes; l++)
             msg[l] = memory->padding;
@@ -532,11 +440,19 @@ hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, const struct hli_e
         for (unsigned l = 0; l < nlanes; l++)
             msg[l] = tail_of(alg, &tails, l < n ? l : 0);
     }
-    if (kind == PADDING_ONLY && kernel->scheduled != NULL)
+    /* A schedule takes 90 to 150 ns to make. With it a step saves a third over lanes of SHA-2, less of others, and over
+     * the SHA instructions, on Intel, nothing. */
+    const int pays = first + n < end && end - first >= 8;
+    if (kind == PADDING_ONLY && kernel->scheduled != NULL && (memory->has_schedule || pays)) {
+        if (!memory->has_schedule)
+            hli_schedule(alg->body, memory->padding, memory->schedule);
+        memory->has_schedule = 1;
         kernel->scheduled(&states, memory->schedule);
-    else
+    } else {
         kernel->blocks(&states, msg, kind == TWO_BLOCKS ? 2 : 1);
+    }
     edges->digests(alg, &states, nlanes, n, batch->digests + first);
+    return n;
 }
 
 /* ---- Whole messages ---------------------------------------------------------------------------------------------- */
@@ -595,11 +511,10 @@ static void sort_batch(const struct batch *batch, size_t n, struct batch *sorted
         copy_message(sorted, i, batch, order[i]);
 }
 
-static void hash_all(const hl_alg_info *alg, const struct hli_plan *plan, const struct hli_messages *all,
-                     uint8_t *digests)
+/* `wide` is the best for all of them. */
+static void hash_all(const hl_alg_info *alg, const struct hli_plan *plan, const hl_kernel *wide,
+                     const struct hli_messages *all, uint8_t *digests)
 {
-    /* The best for any number that fills its lanes without remainder. */
-    const hl_kernel *wide = choose(plan, SIZE_MAX);
     const struct hli_edges edges = choose_edges(plan);
     struct step_memory memory;
     struct window window;
@@ -636,11 +551,8 @@ static void hash_all(const hl_alg_info *alg, const struct hli_plan *plan, const 
             const int is_ending = shape >> 2 == 0;
             const int nothing_else = !more && (is_ending || (end - i == n && window.n == 0));
             while (i < end && (end - i >= wide->nlanes || nothing_else)) {
-                const int fits = end - i > LANES || (end - i) % wide->nlanes == 0;
-                const hl_kernel *kernel = fits ? wide : choose(plan, end - i);
-                const unsigned nstep = end - i < kernel->nlanes ? (unsigned)(end - i) : kernel->nlanes;
-                hash_in_step(alg, kernel, &edges, &memory, ready, i, nstep);
-                i += nstep;
+                const int fits = end - i > LANES || end - i == all->count || (end - i) % wide->nlanes == 0;
+                i += hash_in_step(alg, fits ? wide : choose(plan, end - i), &edges, &memory, ready, i, end);
             }
             for (; i < end; i++) {
                 if (!is_ending) {
@@ -661,17 +573,19 @@ static void hash_one(const hl_alg_info *alg, const hl_kernel *kernel, const uint
                      uint8_t *digest)
 {
     const size_t nblocks = whole_blocks(alg, nbytes), nwhole = nblocks << block_shift(alg);
+    const size_t nrest = nbytes - nwhole;
+    const unsigned nending = hli_ending_nblocks(alg, nrest);
+    const uint8_t *const rest = after(data, nwhole), *msg = data;
     union plain_state state;
     uint8_t tail[2 * HL_BLOCK_MAX_NBYTES];
-    const uint8_t *msg = data;
 
     hli_copy(&state, alg->iv, (size_t)alg->nwords * alg->word_nbytes);
     if (nblocks > 0)
         kernel->blocks(&state, &msg, nblocks);
-    pad(alg, tail, after(data, nwhole), nbytes - nwhole, nbytes);
+    hli_pad_scalar(alg, nending, &rest, &nrest, nwhole, 1, tail);
     msg = tail;
-    kernel->blocks(&state, &msg, ending_nblocks(alg, nbytes - nwhole));
-    write_digest(alg, &state, 1, 0, digest);
+    kernel->blocks(&state, &msg, nending);
+    hli_digests_scalar(alg, &state, 1, 1, &digest);
 }
 
 void hli_hash(const hl_alg_info *alg, const struct hli_plan *plan, const struct hli_messages *all, uint8_t *digests)
@@ -683,7 +597,7 @@ void hli_hash(const hl_alg_info *alg, const struct hli_plan *plan, const struct 
         fetch(alg, all, 0, 1, &batch, 0, digests);
         hash_one(alg, kernel, batch.data[0], batch.nbytes[0], digests);
     } else {
-        hash_all(alg, plan, all, digests);
+        hash_all(alg, plan, kernel, all, digests);
     }
 }
 

@@ -8,11 +8,13 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::path::Path;
 
 use hashloom::torrent::{FileDifference, FileState, PieceState, Report, Torrent};
 use serde::{Serialize, Serializer};
 
+use crate::torrent::clients::Claim;
 use crate::units::tenths_of_percent;
 
 #[derive(Serialize)]
@@ -36,6 +38,21 @@ pub struct Json<'a> {
     bitfield: Bitfield<'a>,
     files: Files<'a>,
     errors: Errors<'a>,
+    /// Only with --claimed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claimed: Option<ClaimJson<'a>>,
+}
+
+/// What a client's resume file says.
+#[derive(Serialize)]
+struct ClaimJson<'a> {
+    path: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_hex: Option<Hex<'a>>,
+    format: String,
+    pieces: usize,
+    /// Runs of pieces that it claims and that are not right.
+    wrong: Vec<RangeJson>,
 }
 
 #[derive(Serialize)]
@@ -72,7 +89,7 @@ struct Files<'a>(&'a Torrent, &'a Report);
 struct Errors<'a>(&'a Report);
 
 /// Bytes as text in hexadecimal.
-struct Hex<'a>(&'a [u8]);
+pub struct Hex<'a>(pub &'a [u8]);
 
 #[derive(Serialize)]
 struct Counts {
@@ -150,7 +167,8 @@ fn difference_name(difference: FileDifference) -> &'static str {
     }
 }
 
-fn text(bytes: &[u8]) -> (Cow<'_, str>, Option<Hex<'_>>) {
+/// Bytes as text, and as they are if they are not UTF-8.
+pub fn text(bytes: &[u8]) -> (Cow<'_, str>, Option<Hex<'_>>) {
     let text = String::from_utf8_lossy(bytes);
     // Borrowed if it is all UTF-8.
     let hex = matches!(text, Cow::Owned(_)).then_some(Hex(bytes));
@@ -228,8 +246,21 @@ fn counts(total: u64, count: impl Fn(PieceState) -> u64) -> Counts {
     }
 }
 
+impl<'a> ClaimJson<'a> {
+    fn new(claim: &'a Claim, report: &Report) -> ClaimJson<'a> {
+        let (path, path_hex) = text(claim.path.as_os_str().as_encoded_bytes());
+        let range = |(state, range): (PieceState, Range<usize>)| RangeJson {
+            state: state_name(state),
+            first: range.start,
+            last: range.end - 1,
+        };
+        let wrong = claim.wrong(report).into_iter().map(range).collect();
+        ClaimJson { path, path_hex, format: claim.format.to_string(), pieces: claim.pieces.count(), wrong }
+    }
+}
+
 impl<'a> Json<'a> {
-    pub fn new(torrent_path: &'a Path, torrent: &'a Torrent, report: &'a Report) -> Json<'a> {
+    pub fn new(torrent_path: &'a Path, torrent: &'a Torrent, report: &'a Report, claim: Option<&'a Claim>) -> Json<'a> {
         let (path, path_hex) = text(torrent_path.as_os_str().as_encoded_bytes());
         let (name, name_hex) = text(torrent.name());
         let (content, content_hex) = text(report.content.as_os_str().as_encoded_bytes());
@@ -264,6 +295,7 @@ impl<'a> Json<'a> {
             bitfield: Bitfield(report),
             files: Files(torrent, report),
             errors: Errors(report),
+            claimed: claim.map(|claim| ClaimJson::new(claim, report)),
         }
     }
 }

@@ -29,6 +29,8 @@ use std::fmt;
 use std::ops::Range;
 
 pub use item::Item;
+#[cfg(feature = "create")]
+pub(crate) use item::encode_string;
 
 use crate::torrent::paths::quoted;
 
@@ -548,15 +550,20 @@ impl<'a> Walk<'a> {
         self.pos
     }
 
+    /// The value that begins at `start` and has just ended.
+    pub(crate) fn since(&self, start: usize) -> Value<'a> {
+        Value { input: self.input, start, end: self.pos }
+    }
+
     /// Goes into the dictionary that is the value of the key; returns false, and stays, if it is something else.
     pub(crate) fn enter(&mut self) -> bool {
-        let is_dictionary = self.input[self.pos] == b'd';
-        // Not `+= usize::from(is_dictionary)`: optimised by rustc 1.95 (1.85 is right) the sum is lost in the loop that
-        // reads a file tree, so that every v2 torrent seems empty.
-        if is_dictionary {
-            self.pos += 1;
+        // Not `pos += usize::from(is_dictionary)`: rustc 1.95 at -O2 leaves that addition out where a loop goes on by
+        // what is returned.
+        if self.input[self.pos] != b'd' {
+            return false;
         }
-        is_dictionary
+        self.pos += 1;
+        true
     }
 
     /// The value of the key. The walk goes on behind it.

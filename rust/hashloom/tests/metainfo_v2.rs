@@ -300,11 +300,11 @@ fn each_malformation_has_an_error_of_its_own() {
         (raw(b"d1:ad0:d6:lengthi0eee1:ad0:d6:lengthi0eeee"), "info.file tree[\"a\"], byte 40: \"a\" is there twice"),
         (
             raw(b"d1:bd0:d6:lengthi0eee1:ad0:d6:lengthi0eee1:bd0:d6:lengthi0eeee"),
-            "info.file tree, byte 19: \"b\" is there twice",
+            "info.file tree[\"b\"], byte 60: \"b\" is there twice",
         ),
         (
             raw(b"d1:bd0:d6:lengthi0eee1:ad0:d6:lengthi0eee1:bd1:cd0:d6:lengthi0eeeee"),
-            "info.file tree, byte 19: \"b\" is both a file and a folder",
+            "info.file tree[\"b\"], byte 60: \"b\" is there twice",
         ),
         (
             raw(b"d1:ad2:..d0:d6:lengthi0eeeee"),
@@ -369,6 +369,13 @@ fn links_are_the_same_in_both_halves_of_a_hybrid() {
     let file = torrent.files().last().unwrap();
     assert_eq!((file.symlink, file.attributes.symlink), (Some(&b"a/deep/er"[..]), true));
     assert_eq!(torrent.file(0).symlink, None);
+    // However its components are cut.
+    let absolute = || ("symlink path", list([text("/etc/passwd")]));
+    let torrent = parse(&make(vec![attr("l"), absolute()], vec![attr("l"), absolute()]));
+    assert_eq!(torrent.files().last().unwrap().symlink, Some(&b"/etc/passwd"[..]));
+    assert_eq!(torrent.note_count(), 1, "{:?}", torrent.notes());
+    let nowhere = || ("symlink path", list([]));
+    assert!(Torrent::parse(&make(vec![attr("l"), nowhere()], vec![attr("l"), nowhere()])).is_ok());
     for (v1, v2) in [
         (vec![attr("l"), link("a")], vec![attr("l"), link("b")]),
         (vec![attr("l"), link("a")], vec![attr("l")]),

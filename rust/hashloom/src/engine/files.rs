@@ -13,7 +13,7 @@ use super::beneath::{OpenError, Opened, Root, open_regular};
 use super::holes;
 
 /// Files that are open at once, apart from one per thread that may be in use after it fell out of here.
-const OPEN_MAX: usize = 128;
+pub(crate) const OPEN_MAX: usize = 128;
 
 /// Files that may be open at once, and threads that may each have one more in use: a quarter of the descriptors that
 /// this process may have. The rest is for folders and for whatever else it does.
@@ -96,6 +96,9 @@ pub(crate) enum Place {
     Folder(Arc<Root>),
     /// There is one file, this one.
     File(PathBuf),
+    /// Wherever the caller says: the path of each file is opened as it stands, links in it are followed.
+    #[cfg(feature = "create")]
+    Listed,
 }
 
 /// What is known of a file in 8 bytes: its length if it is present, which is below 2^63, else one of these.
@@ -247,6 +250,8 @@ impl<'a> Files<'a> {
         let open = || match &self.place {
             Place::Folder(root) => root.open_file(&(self.path_of)(index)),
             Place::File(path) => open_regular(path),
+            #[cfg(feature = "create")]
+            Place::Listed => open_regular(&(self.path_of)(index)),
         };
         match open() {
             // Somebody else in this process has most of its descriptors: make do with few.
@@ -263,6 +268,8 @@ impl<'a> Files<'a> {
         match &self.place {
             Place::Folder(root) => root.path().join((self.path_of)(index)),
             Place::File(path) => path.clone(),
+            #[cfg(feature = "create")]
+            Place::Listed => (self.path_of)(index),
         }
     }
 

@@ -113,6 +113,18 @@ pub enum VerifyError {
     },
 }
 
+impl VerifyError {
+    /// What `error` means that came of looking for the content at `path`.
+    pub(super) fn locating(torrent: &Torrent, path: &Path, error: io::Error) -> VerifyError {
+        match error.kind() {
+            io::ErrorKind::NotADirectory if path.is_file() => {
+                VerifyError::NotAFolder { path: path.to_owned(), name: torrent.name().to_owned() }
+            }
+            _ => VerifyError::Path { path: path.to_owned(), error },
+        }
+    }
+}
+
 impl fmt::Display for VerifyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let show = |path: &PathBuf| shown(path.as_os_str().as_encoded_bytes()).to_string();
@@ -277,12 +289,7 @@ impl<'a, T: Borrow<Torrent> + Send + Sync> Task<'a, T> {
         let Located { place, prefix, content } = match locate(this, &check.path, cache) {
             Ok(located) => located,
             Err(error) => {
-                let error = match error.kind() {
-                    io::ErrorKind::NotADirectory if check.path.is_file() => {
-                        VerifyError::NotAFolder { path: check.path, name: this.name().to_owned() }
-                    }
-                    _ => VerifyError::Path { path: check.path, error },
-                };
+                let error = VerifyError::locating(this, &check.path, error);
                 (sink.lock().unwrap_or_else(PoisonError::into_inner))(&torrent, Err(error));
                 return None;
             }

@@ -1,0 +1,87 @@
+/* edges.c: how messages end and digests are written, in plain C, for any number of lanes. What may be done in registers
+ * instead is in x86/avx512.c, and registry.c chooses.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#include "core.h"
+
+/* A copy of up to some hundred bytes by moves of fixed sizes that may overlap: a call of memcpy with a length that is
+ * not known would take longer than a block of SHA-1 over sixteen lanes. */
+static void copy_short(uint8_t *to, const uint8_t *from, size_t nbytes)
+{
+    if (nbytes >= 16) {
+        for (size_t i = 0; i < nbytes - 16; i += 16)
+            hli_copy(to + i, from + i, 16);
+        hli_copy(to + nbytes - 16, from + nbytes - 16, 16);
+    } else if (nbytes >= 8) {
+        hli_copy(to, from, 8);
+        hli_copy(to + nbytes - 8, from + nbytes - 8, 8);
+    } else if (nbytes >= 4) {
+        hli_copy(to, from, 4);
+        hli_copy(to + nbytes - 4, from + nbytes - 4, 4);
+    } else if (nbytes > 0) { /* the first, the middle and the last are all */
+        to[0] = from[0];
+        to[nbytes / 2] = from[nbytes / 2];
+        to[nbytes - 1] = from[nbytes - 1];
+    }
+}
+
+static void pad(const hl_alg_info *alg, uint8_t *out, const uint8_t *rest, size_t nrest, uint64_t nbytes)
+{
+    const size_t end = hli_ending_nblocks(alg, nrest) * (size_t)alg->block_nbytes;
+
+    for (size_t i = 0; i < end; i += 64)
+        hli_zero(out + i, 64);
+    copy_short(out, rest, nrest);
+    out[nrest] = 0x80;
+    hli_store64(out + end - 8, nbytes << 3, alg->big_endian);
+    if (alg->word_nbytes == 8)
+        hli_store64(out + end - 16, nbytes >> 61, alg->big_endian);
+}
+
+void hli_pad_scalar(const hl_alg_info *alg, unsigned nblocks, const uint8_t *const rests[], const size_t nrests[],
+                    uint64_t nwhole, unsigned n, uint8_t *out)
+{
+    (void)nblocks; /* each length says so itself */
+    for (unsigned i = 0; i < n; i++)
+        pad(alg, out + i * 2 * alg->block_nbytes, rests[i], nrests[i], nwhole + nrests[i]);
+}
+
+/* The literals make one load, swap and store a word of this; with short messages digests are a tenth of the time. */
+HLI_INLINE void write_words32(const uint32_t *s, unsigned nlanes, unsigned nwords, int big_endian, uint8_t *digest)
+{
+#pragma GCC unroll 8
+    for (unsigned w = 0; w < nwords; w++)
+        hli_store32(digest + 4 * w, s[w * nlanes], big_endian);
+}
+
+static void write_digest64(const uint64_t *s, unsigned nlanes, unsigned nbytes, uint8_t *digest)
+{
+    for (; nbytes >= 8; nbytes -= 8, digest += 8, s += nlanes)
+        hli_store64(digest, *s, 1);
+    if (nbytes != 0) /* SHA-512/224 takes half of its fourth word */
+        hli_store32(digest, (uint32_t)(*s >> 32), 1);
+}
+
+static void write_digest(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned lane, uint8_t *digest)
+{
+    const uint32_t *s = (const uint32_t *)states + lane;
+
+    if (alg->word_nbytes == 8)
+        write_digest64((const uint64_t *)states + lane, nlanes, alg->digest_nbytes, digest);
+    else if (!alg->big_endian)
+        write_words32(s, nlanes, 5, 0, digest);
+    else if (alg->digest_nbytes == 20)
+        write_words32(s, nlanes, 5, 1, digest);
+    else if (alg->digest_nbytes == 28)
+        write_words32(s, nlanes, 7, 1, digest);
+    else
+        write_words32(s, nlanes, 8, 1, digest);
+}
+
+void hli_digests_scalar(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned n,
+                        uint8_t *const digests[])
+{
+    for (unsigned l = 0; l < n; l++)
+        write_digest(alg, states, nlanes, l, digests[l]);
+}
