@@ -21,7 +21,7 @@ help:
 	@echo 'make kernels        each kernel: what is chosen, code size, stack; BENCH=1: with speeds'
 	@echo 'make bench-peers    ratios to other libraries, crates and Go; make bench-compilers: gcc beside clang'
 	@echo "make bench-torrents verify and create beside other programs, 20 minutes; ARGS='--size 512M' for a quick look"
-	@echo 'make fuzz           fuzz the bencode and torrent parsers and the C library, 10 minutes each'
+	@echo 'make fuzz           fuzz the bencode and torrent parsers, verify and the C library, 10 minutes each'
 	@echo 'make install        the program, into PREFIX=$(PREFIX) (DESTDIR is respected)'
 	@echo 'make clean          remove everything built'
 

@@ -23,7 +23,7 @@ part() { # TITLE COMMAND...
 
 if [ "$level" = fuzz ]; then
     part "fuzz the C library" test/fuzz_c.sh 600
-    part "fuzz the parsers" fuzz/run.sh 600
+    part "fuzz the parsers and verify" fuzz/run.sh 600
 else
     part "C library" test/c.sh "$level"
     part "C library on other architectures" test/cross.sh "$level"
