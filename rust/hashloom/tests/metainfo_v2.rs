@@ -369,6 +369,13 @@ fn links_are_the_same_in_both_halves_of_a_hybrid() {
     let file = torrent.files().last().unwrap();
     assert_eq!((file.symlink, file.attributes.symlink), (Some(&b"a/deep/er"[..]), true));
     assert_eq!(torrent.file(0).symlink, None);
+    // However its components are cut.
+    let absolute = || ("symlink path", list([text("/etc/passwd")]));
+    let torrent = parse(&make(vec![attr("l"), absolute()], vec![attr("l"), absolute()]));
+    assert_eq!(torrent.files().last().unwrap().symlink, Some(&b"/etc/passwd"[..]));
+    assert_eq!(torrent.note_count(), 1, "{:?}", torrent.notes());
+    let nowhere = || ("symlink path", list([]));
+    assert!(Torrent::parse(&make(vec![attr("l"), nowhere()], vec![attr("l"), nowhere()])).is_ok());
     for (v1, v2) in [
         (vec![attr("l"), link("a")], vec![attr("l"), link("b")]),
         (vec![attr("l"), link("a")], vec![attr("l")]),

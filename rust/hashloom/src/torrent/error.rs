@@ -21,7 +21,8 @@ use crate::bencode::{self, Kind};
 pub struct Error {
     /// What is wrong.
     pub problem: Problem,
-    /// The key that it concerns, such as `info.files[3].length`; empty for the file as a whole.
+    /// The key that it concerns, such as `info.files[3].length` or `info.file tree["a/b"].length`; empty for the file as a
+    /// whole. Safe to print.
     pub key: String,
     /// Offset of that key's value in the file; of the dictionary that lacks it, if it is missing.
     pub offset: usize,

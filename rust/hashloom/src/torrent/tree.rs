@@ -203,13 +203,8 @@ impl<'a> Tree<'a, '_> {
             return differs(HybridDifference::File { v1, v2: Some(path.to_vec()) });
         }
         let there = names.attributes(index);
-        let leads = target.map(|target| target.items().filter_map(|item| item.string()));
-        let same_target = match (names.target(index), leads) {
-            (Some(target), Some(leads)) => leads.eq(target.split(|&byte| byte == b'/')),
-            (None, None) => true,
-            _ => false,
-        };
-        if there.symlink != attributes.symlink || attributes.symlink && !same_target {
+        let leads = |target: Value<'_>| target.items().filter_map(|item| item.string()).collect::<Vec<_>>().join(&b'/');
+        if there.symlink != attributes.symlink || names.target(index) != target.map(leads).as_deref() {
             return differs(HybridDifference::Symlink { path: path.to_vec() });
         }
         let span = v1.span(index);
