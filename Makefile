@@ -7,8 +7,8 @@ PREFIX ?= /usr/local
 export CARGO_TARGET_DIR := $(CURDIR)/target
 HASHLOOM := target/release/hashloom
 
-.PHONY: help build demo test test-all cross bench bench-kernels bench-tiers bench-peers bench-compilers kernels fuzz
-.PHONY: install clean
+.PHONY: help build demo test test-all cross bench bench-kernels bench-tiers bench-peers bench-compilers bench-torrents
+.PHONY: kernels fuzz install clean
 
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image'
@@ -20,6 +20,7 @@ help:
 	@echo '                    make bench-tiers: one message, OpenSSL held to the same instruction sets'
 	@echo 'make kernels        each kernel: what is chosen, code size, stack; BENCH=1: with speeds'
 	@echo 'make bench-peers    ratios to other libraries, crates and Go; make bench-compilers: gcc beside clang'
+	@echo "make bench-torrents verify and create beside other programs, 20 minutes; ARGS='--size 512M' for a quick look"
 	@echo 'make fuzz           fuzz the bencode and torrent parsers and the C library, 10 minutes each'
 	@echo 'make install        the program, into PREFIX=$(PREFIX) (DESTDIR is respected)'
 	@echo 'make clean          remove everything built'
@@ -74,6 +75,11 @@ kernels: build
 bench-peers:
 	@tools/setup.sh demo
 	@bench/peers/run.sh
+
+# ARGS: rows and options of bench/torrents.py.
+bench-torrents: build
+	@tools/setup.sh bench-torrents
+	@bench/torrents.py $(HASHLOOM) $(ARGS)
 
 bench-compilers:
 	@bench/compilers.sh

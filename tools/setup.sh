@@ -3,7 +3,7 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   tools/setup.sh demo|test|cross|bench
+#   tools/setup.sh demo|test|cross|bench|bench-torrents
 #
 # Installs Debian packages when it may (as root, or with sudo that asks for no password); otherwise it prints the exact
 # command and exits with 2. Rust is not taken from Debian, whose version is too old on the current release.
@@ -27,12 +27,14 @@ cross="cc:gcc cmake:cmake make:make clang:clang node:nodejs /usr/lib/wasm32-wasi
        arm-linux-gnueabihf-gcc:gcc-arm-linux-gnueabihf /usr/arm-linux-gnueabihf/include/stdio.h:libc6-dev-armhf-cross
        qemu-s390x:qemu-user"
 bench="$demo openssl/evp.h:libssl-dev cmake:cmake make:make"
-target=${1:?usage: setup.sh demo|test|cross|bench}
+bench_torrents="$demo aria2c:aria2 mktorrent:mktorrent transmission-cli:transmission-cli"
+target=${1:?usage: setup.sh demo|test|cross|bench|bench-torrents}
 case $target in
 demo) needs=$demo ;;
 test) needs=$test ;;
 cross) needs=$cross ;;
 bench) needs=$bench ;;
+bench-torrents) needs=$bench_torrents ;;
 *) echo "setup.sh: unknown target $target" >&2; exit 2 ;;
 esac
 
@@ -59,6 +61,14 @@ install() { # PACKAGE...
         DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get -qq install --no-install-recommends "$@"; } \
         >"$log" 2>&1 || { cat "$log" >&2; echo "setup.sh: apt-get install $* failed" >&2; exit 2; }
     rm -f "$log"
+}
+
+from_pip() { # PACKAGE, into build/venv
+    build/venv/bin/python -c "import $1" 2>/dev/null && return
+    mkdir -p build
+    python3 -c 'import ensurepip, venv' 2>/dev/null || install python3-venv
+    [ -x build/venv/bin/python ] || python3 -m venv build/venv
+    build/venv/bin/python -m pip install --quiet --disable-pip-version-check "$1"
 }
 
 packages=()
@@ -147,13 +157,25 @@ if [ "$target" = test ]; then
         }
     fi
     # libtorrent's own Python binding makes torrents for the interoperability test. It stays in a folder of the build.
-    if ! [ -x build/venv/bin/python ] || ! build/venv/bin/python -c 'import libtorrent' 2>/dev/null; then
-        mkdir -p build
-        python3 -c 'import ensurepip, venv' 2>/dev/null || install python3-venv
-        python3 -m venv build/venv
-        build/venv/bin/python -m pip install --quiet --disable-pip-version-check libtorrent || {
-            echo "setup.sh: pip could not install libtorrent, whose torrents are a test: it needs a network" >&2
-            exit 2
-        }
-    fi
+    from_pip libtorrent || {
+        echo "setup.sh: pip could not install libtorrent, whose torrents are a test: it needs a network" >&2
+        exit 2
+    }
+fi
+
+# Programs to compare with, each into a folder of the build. What cannot be had is named, here and in the tables.
+if [ "$target" = bench-torrents ]; then
+    for package in libtorrent torf; do
+        from_pip "$package" || echo "setup.sh: pip could not install $package: it is left out" >&2
+    done
+    mkdir -p build/peers/bin
+    command -v imdl >/dev/null || [ -x build/peers/bin/imdl ] ||
+        cargo install --quiet --locked --root build/peers --no-track imdl@0.1.16 ||
+        echo "setup.sh: cargo could not install imdl: it is left out" >&2
+    command -v mkbrr >/dev/null || [ -x build/peers/bin/mkbrr ] ||
+        { command -v go >/dev/null && GOBIN=$PWD/build/peers/bin go install github.com/autobrr/mkbrr@v1.24.0; } ||
+        echo "setup.sh: go could not install mkbrr: it is left out" >&2
+    command -v torrenttools >/dev/null || [ -x build/peers/bin/torrenttools ] ||
+        echo "setup.sh: torrenttools is in no package: unless a binary of https://github.com/fbdtemme/torrenttools" \
+            "is put into build/peers/bin it is left out" >&2
 fi

@@ -9,15 +9,51 @@
 use std::fs::File;
 use std::ops::Range;
 
+use super::files::OPEN_MAX;
+use super::rows::LANES;
+
 /// How far ahead of a lane, and of all lanes together, is asked for.
 pub(crate) const LANE_NBYTES: u64 = 2 << 20;
 pub(crate) const ALL_NBYTES: u64 = 32 << 20;
 
-/// Files that are shorter are read with few calls anyway.
+/// Files that are shorter are asked for each by itself, whole.
 pub(crate) const WORTH_ASKING_NBYTES: u64 = 1 << 20;
 
+/// How many of these each lane of each of `nthreads` threads asks for at once. They are opened for that, and have to stay
+/// open until they are read: half of the files that may be open at once are for this. Many threads wait for many files
+/// at once anyway.
+pub(crate) fn small_files(nthreads: usize) -> usize {
+    (OPEN_MAX / 2 / LANES / nthreads.max(1)).min(4)
+}
+
+/// What a thread's last small files were: to open and to ask each of many that are in memory is up to a sixth of all work.
+#[derive(Default)]
+pub(crate) struct Recent {
+    /// So many in turn were in memory.
+    in_memory: u32,
+    /// So many lanes need not ask.
+    rest: u32,
+}
+
+impl Recent {
+    /// Whether a lane is to ask: while all is in memory, one a row.
+    pub(crate) fn is_worth_asking(&mut self) -> bool {
+        if self.rest > 0 {
+            self.rest -= 1;
+            return false;
+        }
+        true
+    }
+
+    pub(crate) fn note(&mut self, in_memory: bool) {
+        self.in_memory = if in_memory { self.in_memory.saturating_add(1) } else { 0 };
+        self.rest = if self.in_memory >= LANES as u32 { LANES as u32 - 1 } else { 0 };
+    }
+}
+
+/// Asks for bytes of a file that are not in memory. Returns whether all seem to be.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(crate) fn read_ahead(file: &File, range: Range<u64>) {
+pub(crate) fn read_ahead(file: &File, range: Range<u64>) -> bool {
     use std::io::IoSliceMut;
 
     use rustix::fs::{Advice, fadvise};
@@ -27,7 +63,7 @@ pub(crate) fn read_ahead(file: &File, range: Range<u64>) {
     const REQUEST_NBYTES: u64 = 128 << 10;
 
     if range.is_empty() {
-        return;
+        return true;
     }
     let in_memory = |offset: u64| {
         let mut byte = [0];
@@ -37,8 +73,9 @@ pub(crate) fn read_ahead(file: &File, range: Range<u64>) {
     };
     // The first page alone says little: what was fetched for the page before often reaches beyond it.
     let middle = range.start + (range.end - range.start) / 2;
-    if in_memory(range.start) && in_memory(middle) && in_memory(range.end - 1) {
-        return;
+    let is_short = range.end - range.start <= REQUEST_NBYTES;
+    if in_memory(range.end - 1) && (is_short || in_memory(range.start) && in_memory(middle)) {
+        return true;
     }
     let mut start = range.start;
     while start < range.end {
@@ -47,7 +84,10 @@ pub(crate) fn read_ahead(file: &File, range: Range<u64>) {
         let _ = fadvise(file, start, std::num::NonZeroU64::new(nbytes), Advice::WillNeed);
         start += nbytes;
     }
+    false
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(crate) fn read_ahead(_file: &File, _range: Range<u64>) {}
+pub(crate) fn read_ahead(_file: &File, _range: Range<u64>) -> bool {
+    true
+}

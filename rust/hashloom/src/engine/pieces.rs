@@ -60,7 +60,7 @@ pub(crate) struct Content<'a> {
     nleft: AtomicU64,
     /// Up to here the content was asked for ahead of reading it.
     asked: AtomicU64,
-    /// SHA-1 of a piece of zeros: of full length, and of the last one's.
+    /// SHA-1 of a piece of zeros: of full length, and of the last one's if that is shorter.
     zeros: [OnceLock<[u8; 20]>; 2],
     /// The tree of a whole piece of zeros.
     zeros_root: OnceLock<Node>,
@@ -106,11 +106,12 @@ impl<'a> Content<'a> {
     }
 
     /// The digests of a piece that is all zeros.
-    fn of_zeros(&self, piece: usize, range: &Range<u64>, file: usize) -> Outcome {
+    fn of_zeros(&self, range: &Range<u64>, file: usize) -> Outcome {
         let sha1 = match self.hashes.sha1 {
             true => {
-                let last = piece as u64 + 1 == self.layout.piece_count();
-                *self.zeros[usize::from(last)].get_or_init(|| sha1_of_zeros(range.end - range.start))
+                let nbytes = range.end - range.start;
+                let is_short = nbytes < self.layout.piece_nbytes();
+                *self.zeros[usize::from(is_short)].get_or_init(|| sha1_of_zeros(nbytes))
             }
             false => [0; 20],
         };
@@ -292,6 +293,8 @@ struct Lane<J> {
     stretch: Stretch,
     /// Up to here it was asked for ahead of reading it.
     asked: u64,
+    /// Up to here its small files were asked for.
+    looked_at: u64,
     /// Set if it cannot be read to its end.
     absent: Option<Absent>,
 }
@@ -302,6 +305,7 @@ struct Own {
     last: Last,
     /// In which file, and for the piece that is looked at next.
     stretch: Option<(Key, Stretch)>,
+    recent: ahead::Recent,
 }
 
 impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
@@ -335,7 +339,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                 let range = content.layout.piece_range(piece as u64);
                 let file = content.layout.file_at(range.start);
                 let settled = match job.wants(piece) {
-                    true => without_reading(content, piece, &range, file, own),
+                    true => without_reading(content, &range, file, own),
                     false => Some(Outcome::Unwanted),
                 };
                 match settled {
@@ -359,6 +363,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                             file,
                             stretch: Stretch::NONE,
                             asked: range.start,
+                            looked_at: range.start,
                             absent: None,
                         });
                     }
@@ -379,6 +384,9 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     fn advance(&self, own: &mut Own, rows: &mut Rows, lanes: &mut [Lane<J>]) {
         let chunk_nbytes = rows.chunk_nbytes() as u64;
         let before: u64 = lanes.iter().map(|lane| lane.end - lane.pos).sum();
+        // All lanes' small files are asked for before the first of them is waited for: those of this row and the next.
+        let nsmall = ahead::small_files(self.nthreads);
+        lanes.iter_mut().for_each(|lane| ask_for_small(own, lane, 2 * chunk_nbytes, nsmall));
         // How many bytes of each row its tree covers.
         let mut covered = [0; LANES];
         rows.fill(lanes.len(), |at, row| {
@@ -442,13 +450,7 @@ fn settle_finished<J: Job>(rows: &mut Rows, lanes: &mut Vec<Lane<J>>) {
 
 /// What comes of a piece if that is known without reading. Only as many of its files are looked at as it takes to know
 /// that it must be read: usually one.
-fn without_reading(
-    content: &Content<'_>,
-    piece: usize,
-    range: &Range<u64>,
-    first: usize,
-    own: &mut Own,
-) -> Option<Outcome> {
+fn without_reading(content: &Content<'_>, range: &Range<u64>, first: usize, own: &mut Own) -> Option<Outcome> {
     let mut pos = range.start;
     let mut index = first;
     while pos < range.end {
@@ -477,7 +479,7 @@ fn without_reading(
         pos = end;
         index += 1;
     }
-    Some(content.of_zeros(piece, range, first))
+    Some(content.of_zeros(range, first))
 }
 
 /// Pieces so long that each lane asks for its own next bytes, instead of all for the next pieces.
@@ -496,6 +498,33 @@ fn ask_for_all<J: Job>(content: &Content<'_>, own: &mut Own, lanes: &[Lane<J>]) 
     let end = last.end.saturating_add(LANES as u64 * layout.piece_nbytes()).min(layout.total_nbytes());
     let asked = content.asked.fetch_max(end, Ordering::Relaxed);
     ask_for(content, own, first.pos.max(asked)..end);
+}
+
+/// Small files: asks for those that the lane's next `nbytes` bytes are in, the first `most` of them that were not looked
+/// at before, each as far as the piece goes.
+fn ask_for_small<J: Job>(own: &mut Own, lane: &mut Lane<J>, nbytes: u64, most: usize) {
+    let content = lane.job.content();
+    let until = lane.end.min(lane.pos.saturating_add(nbytes));
+    let mut left = if lane.looked_at < until && own.recent.is_worth_asking() { most } else { 0 };
+    while lane.looked_at < until && left > 0 {
+        let pos = lane.looked_at;
+        let index = content.layout.file_at(pos);
+        let span = content.layout.span(index);
+        // Before the file there can be a gap.
+        lane.looked_at = if pos < span.offset { span.offset } else { span.end() };
+        if !span.padding && span.nbytes < ahead::WORTH_ASKING_NBYTES && pos >= span.offset {
+            left -= 1;
+            match content.files.get(index, &mut own.last) {
+                // A hole would be filled with zeros, in memory.
+                Ok(file) if !file.holes => {
+                    let range = pos - span.offset..span.end().min(lane.end) - span.offset;
+                    own.recent.note(read_ahead(&file.file, range));
+                }
+                _ => {}
+            }
+        }
+    }
+    lane.looked_at = lane.looked_at.max(until);
 }
 
 /// Long pieces: asks for what the lane reads next when half of what was asked for is read.
