@@ -926,6 +926,13 @@ def hybrid_cases():
             tree={"e": leaf(0, None), "long": LONG, "short": leaf()},
         ),
     )
+    good(
+        "a hybrid whose empty files are in another order",
+        hybrid(
+            [file("f", length=0), file("e", length=0), file("long", length=40000), pad(9152), file("short")],
+            tree={"e": leaf(0, None), "f": leaf(0, None), "long": LONG, "short": leaf()},
+        ),
+    )
     one = {"length": 3, "files": None, "pieces": DIGEST, "file tree": {"name": leaf()}}
     good("a hybrid of one file", hybrid(changes=one, layers={}))
     disagree = ": the v1 and v2 halves disagree: "

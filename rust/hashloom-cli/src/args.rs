@@ -82,16 +82,20 @@ fn is_effort(arg: &clap::Arg) -> bool {
 const KERNELS_HELP: &str = "\
 The columns:
   lanes       messages that one call advances
-  here        whether this machine, its operating system included, can run the kernel
-  chosen for  the numbers of messages left to do for which this kernel is chosen; 5+: five and
-              more. --isa and HASHLOOM_ISA restrict the choice, not what is listed or timed
-  ns a call   for one block in all lanes, long messages, data in the first caches
+  here        whether this machine, its operating system included, can run it
+  chosen for  the numbers of messages left to do for which this kernel is
+              chosen; 5+: five and more. --isa and HASHLOOM_ISA restrict the
+              choice, not what is listed or timed
+  ns a call   for one block in all lanes, long messages, data in the first
+              caches
   M/s         million blocks a second
-  / scalar    the ratio of the speeds, this kernel's to that of plain C for one message
+  / scalar    the ratio of the speeds, this kernel's to that of plain C for one
+              message
 
 How is timed:
-  All kernels take turns on one thread, --rounds times, and of each the fastest round counts. Ratios
-  within one table hold on a busy machine too; figures of two runs are compared with care.
+  All kernels take turns on one thread, --rounds times, and of each the fastest
+  round counts. Ratios within one table hold on a busy machine too; figures of
+  two runs are compared with care.
 
 Exit status:
   0  listed
@@ -101,7 +105,7 @@ Examples:
   hashloom kernels
   hashloom kernels --bench --algorithm sha256
   hashloom kernels --isa avx2,sha
-  hashloom kernels --bench --json | jq -r '.kernels[] | [.name, .ns_per_call] | @tsv'";
+  hashloom kernels --bench --json | jq -c '.kernels[] | [.name, .ns_per_call]'";
 
 /// Compare hashloom with OpenSSL, ring and RustCrypto on this machine.
 ///
@@ -138,16 +142,19 @@ pub struct Bench {
 #[cfg(feature = "bench")]
 const BENCH_HELP: &str = "\
 What is printed:
-  GB/s        10^9 bytes of message a second. Padding takes time but is not counted: for SHA-256 a
-              message of 64 bytes is two blocks
-  ratio       the speed of hashloom's choice to that of the row: 3.0 is three times as fast
-  1 x 16 KiB  one message alone, of the greatest size; all lanes of a kernel but one are idle
+  GB/s        10^9 bytes of message a second. Padding takes time but is not
+              counted: for SHA-256 a message of 64 bytes is two blocks
+  ratio       the speed of hashloom's choice to that of the row: 3.0 is three
+              times as fast
+  1 x 16 KiB  one message alone, of the greatest size; all lanes of a kernel but
+              one are idle
   A library that is not there, or has not this algorithm, says so in its row.
 
 How is timed:
-  All rows of a column take turns on one thread, --rounds times, and of each the fastest round
-  counts. Then the digests of all are compared: if any differs, that is an error, and no figure is
-  shown. Only kernels that --isa and HASHLOOM_ISA allow are timed.
+  All rows of a column take turns on one thread, --rounds times, and of each the
+  fastest round counts. Then the digests of all are compared: if any differs,
+  that is an error, and no figure is shown. Only kernels that --isa and
+  HASHLOOM_ISA allow are timed.
 
 Exit status:
   0  timed
@@ -159,3 +166,26 @@ Examples:
   hashloom bench --svg speed.svg
   hashloom bench --rounds 1 --time 100us          a first look
   hashloom bench --json | jq '.results[0].rows[0]'";
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn check(command: &clap::Command) {
+        if let Some(help) = command.get_after_long_help() {
+            let help = help.to_string();
+            let long: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
+            assert!(long.is_empty(), "{}: {long:#?}", command.get_name());
+        }
+        command.get_subcommands().for_each(check);
+    }
+
+    /// clap breaks longer lines once more where the terminal is narrower, which leaves stumps of lines.
+    #[test]
+    fn help_that_is_broken_into_lines_fits_80_columns() {
+        Arguments::command().debug_assert();
+        check(&Arguments::command());
+    }
+}

@@ -317,7 +317,7 @@ fn wrong_usage_exits_with_2() {
         (&["torrent", "verify", torrent.to_str().unwrap(), "/no/where"], "error: /no/where: No such file or directory"),
         (&["torrent", "verify", torrent.to_str().unwrap(), "--threads", "0"], "--threads"),
         (&["torrent", "verify", torrent.to_str().unwrap(), "--json", "--map"], "cannot be used with"),
-        (&["torrent", "verify", "."], "error: .: Is a directory"),
+        (&["torrent", "verify", "."], "error: .: expected a .torrent file, found a folder"),
     ];
     for (arguments, message) in cases {
         let output = hashloom().args(*arguments).output().unwrap();

@@ -351,6 +351,42 @@ fn each_malformation_has_an_error_of_its_own() {
     assert_eq!(failed, 0);
 }
 
+/// libtorrent 2.1 sorts the files of v1 by whole paths and those of the tree by components, and loads what it made so as
+/// long as that concerns empty files only.
+#[test]
+fn files_without_content_may_stand_elsewhere_in_the_halves_of_a_hybrid() {
+    let whole = [content("a.txt", ""), content("a/b", ""), content("a/c", noise(PIECE + 1, 1)), content("z", "z")];
+    let make = |v1: &[Content], v2: &[Content]| {
+        let mut info = maker::v2_info("name", v2, PIECE);
+        // In the order that is given.
+        let pad = |file: &Content| padding(file.bytes.len().next_multiple_of(PIECE) - file.bytes.len());
+        let v1: Vec<Content> = v1.iter().flat_map(|file| [file.clone(), pad(file)]).collect();
+        info.extend([("pieces", text(pieces(&v1, PIECE))), ("files", file_list(&v1))]);
+        dictionary([("info", dictionary(info)), ("piece layers", layers(v2, PIECE))]).write()
+    };
+    let torrent = parse(&make(&whole, &whole));
+    let paths = torrent.files().filter(|file| !file.attributes.padding).map(|file| file.path.to_vec());
+    assert_eq!(paths.collect::<Vec<_>>(), [&b"a.txt"[..], b"a/b", b"a/c", b"z"], "the order of v1");
+    assert_eq!((torrent.piece_count(), torrent.note_count()), (3, 0), "{:?}", torrent.notes());
+    let file = torrent.files().find(|file| file.path == b"a/c").unwrap();
+    assert_eq!(file.root, Some(&pieces_root(&whole[2].bytes)[..]));
+
+    let path = |path: &str| Some(path.as_bytes().to_vec());
+    let file = |v1, v2| HybridDifference::File { v1, v2 };
+    let with_content = [content("a.txt", "x"), whole[1].clone(), whole[2].clone(), whole[3].clone()];
+    let length = |v1, v2| HybridDifference::Length { path: b"a.txt".to_vec(), v1, v2 };
+    for (v1, v2, expected) in [
+        (&whole[..], &whole[1..], file(path("a.txt"), None)),
+        (&whole[1..], &whole[..], file(None, path("a.txt"))),
+        (&whole[..], &with_content[..], length(0, 1)),
+        (&with_content[1..], &with_content[..], file(path("z"), path("a.txt"))),
+        (&with_content[..1], &whole[..1], length(1, 0)),
+        (&with_content[..], &with_content[..], file(path("a.txt"), path("a/c"))),
+    ] {
+        assert_eq!(error(&make(v1, v2)).problem, Problem::Hybrid(expected));
+    }
+}
+
 #[test]
 fn links_are_the_same_in_both_halves_of_a_hybrid() {
     let link = |target: &str| ("symlink path", list(target.split('/').map(text)));

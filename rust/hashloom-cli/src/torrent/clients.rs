@@ -90,7 +90,10 @@ impl Clients {
         let path = |(format, path): (Format, &PathBuf)| match path.is_dir() {
             true => match resume::file_name(format, torrent) {
                 Some(name) => Ok((format, path.join(name))),
-                None => Err(format!("{}: a {format} cannot be of a v2 torrent", display(path))),
+                None => {
+                    let name = shown(torrent.name());
+                    Err(format!("{}: there is no {format} of a v2 torrent, which {name} is", display(path)))
+                }
             },
             false => Ok((format, path.clone())),
         };

@@ -142,39 +142,45 @@ pub struct Create {
 
 const HELP: &str = "\
 Which files:
-  All below PATH, hidden ones too, in the order of their paths' bytes, folder by folder. Globs are
-  those of .gitignore: *.log matches at any depth, /extras/ only a folder in PATH itself, music/** all
-  below music. Of empty folders a torrent says nothing. Sockets, FIFOs and devices are an error until
-  they are excluded.
+  All below PATH, hidden ones too, in the order of their paths' bytes, folder by
+  folder. Globs are those of .gitignore: *.log matches at any depth, /extras/
+  only a folder in PATH itself, music/** all below music. Of empty folders a
+  torrent says nothing. Sockets, FIFOs and devices are an error until they are
+  excluded.
 
 Symbolic links:
   follow  what they lead to is part of the torrent, wherever it is
-  keep    they are part of it as links (BEP 47); they must lead to something that is part of it too
+  keep    they are part of it as links (BEP 47); they must lead to something
+          that is part of it too
   skip    they are left out
   error   they are refused
 
 Length of a piece:
-  If not given, the least power of two that makes at most 2048 pieces, from 16 KiB to 16 MiB. It may
-  be up to 256 MiB, and with --v1 any multiple of 16 KiB.
+  If not given, the least power of two that makes at most 2048 pieces, from
+  16 KiB to 16 MiB. It may be up to 256 MiB, and with --v1 any multiple of
+  16 KiB.
 
 Which version:
-  Clients of either version share the data of a hybrid torrent. Transmission before 4 and aria2 take
-  neither hybrid nor version 2 torrents, whoever made them: for these --v1.
+  Clients of either version share the data of a hybrid torrent. Transmission
+  before 4 and aria2 take neither hybrid nor version 2 torrents, whoever made
+  them: for these --v1.
 
-A file that is changed, replaced or removed while it is read is an error, and nothing is written. The
-torrent is read back and compared before it is written, to another file that is then renamed. FILE
-may lie in PATH, but not be one of the files that the torrent is made of.
+A file that is changed, replaced or removed while it is read is an error, and
+nothing is written. The torrent is read back and compared before it is written,
+to another file that is then renamed. FILE may lie in PATH, but not be one of
+the files that the torrent is made of.
 
 Exit status:
   0    made
-  2    wrong usage, a file that cannot be read or was changed, or a torrent that cannot be written
+  2    wrong usage, a file that cannot be read or was changed, or a torrent that
+       cannot be written
   130  interrupted (Ctrl-C); no torrent is written half
 
 Examples:
-  hashloom torrent create ~/music/album --tracker https://tracker.example.org/announce
-  hashloom torrent create debian.iso --v1 -l 256KiB -o /srv/torrents/debian.torrent
+  hashloom torrent create ~/music/album --tracker https://example.org/announce
+  hashloom torrent create debian.iso --v1 -l 256KiB -o /srv/debian.torrent
   hashloom torrent create photos --exclude '*.tmp' --exclude /drafts --dry-run
-  hashloom torrent create /srv/seeds/* --output-dir /srv/torrents --json | jq -r .torrent.info_hash";
+  hashloom torrent create seeds/* --output-dir /srv --json | jq .torrent";
 
 /// What becomes of symbolic links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

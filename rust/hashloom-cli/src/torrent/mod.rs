@@ -18,6 +18,9 @@ use hashloom::torrent::{Torrent, shown};
 /// Reads a .torrent file, of which no more is read than the parser takes.
 pub fn read(path: &Path) -> Result<Torrent, String> {
     let failed = |error: io::Error| format!("{}: {error}", display(path));
+    if path.is_dir() {
+        return Err(format!("{}: expected a .torrent file, found a folder", display(path)));
+    }
     let limits = Limits::default();
     let mut bytes = Vec::new();
     // One byte more than the limit, so that the parser sees that it is too long.

@@ -44,10 +44,12 @@ const HELP: &str = "\
 What is shown:
   size        of the files, without padding files, which are not listed either
   magnet      info-hashes, name, trackers and web seeds, as BEP 9 has them
-  trackers    with the number of the tier; those of the first tier are to be asked first
+  trackers    with the number of the tier; those of the first tier are to be
+              asked first
   note        what is not as the standards want it but accepted
-  Of long lists the beginning is shown without --all: 100 files, 10 trackers. Bytes that are not
-  UTF-8 and characters that could steer a terminal come as \\xff and \\u{202e}.
+  Of long lists the beginning is shown without --all: 100 files, 10 trackers.
+  Bytes that are not UTF-8 and characters that could steer a terminal come as
+  \\xff and \\u{202e}.
 
 Exit status:
   0  shown

@@ -84,37 +84,42 @@ pub struct Verify {
 
 const HELP: &str = "\
 Where the content is looked for:
-  A torrent of one file:     PATH itself if it is a file; else PATH/name.
-  A torrent of a folder:     PATH/name if that is a folder; else PATH itself, if any of the files is
-                             there. If PATH/name is a folder and PATH has more of the first 100
-                             files than it has, PATH.
-  `name` is the name in the torrent. PATH may be a symbolic link. Links below PATH are followed as
-  long as they stay below PATH.
+  A torrent of one file:  PATH itself if it is a file; else PATH/name.
+  A torrent of a folder:  PATH/name if that is a folder; else PATH itself, if
+                          any of the files is there. If PATH/name is a folder
+                          and PATH has more of the first 100 files than it has,
+                          PATH.
+  `name` is the name in the torrent. PATH may be a symbolic link. Links below
+  PATH are followed as long as they stay below PATH.
 
 What counts:
   missing    a file that the piece has bytes of is not there or too short
   bad        all bytes are there, but they are not the right ones
   unread     a file that the piece has bytes of cannot be opened or read
-  disputed   right by one half of a hybrid torrent, wrong by the other: the torrent is at fault
-  Of version 1 the SHA-1 of each piece is compared, of version 2 its hash tree, of a hybrid torrent
-  both, from one read. A file that is too long is mentioned; its pieces are judged as they are.
-  Padding files (BEP 47) are zeros and need not exist. A symbolic link that the torrent describes
-  and that is missing or leads elsewhere, and a file that is not executable though it is to be, are
+  disputed   right by one half of a hybrid torrent, wrong by the other: the
+             torrent is at fault
+  Of version 1 the SHA-1 of each piece is compared, of version 2 its hash tree,
+  of a hybrid torrent both, from one read. A file that is too long is mentioned;
+  its pieces are judged as they are. Padding files (BEP 47) are zeros and need
+  not exist. A symbolic link that the torrent describes and that is missing or
+  leads elsewhere, and a file that is not executable though it is to be, are
   noted, but do not make the content incomplete: most clients create neither.
 
 Several torrents get a line each, and share all lanes and threads.
 
 Clients without their own check:
-  End the client: it writes its resume files when it ends. Then check with --libtorrent (qBittorrent)
-  or --transmission, with the folder of its resume files, and start it. The folder where the content
-  was found is written too. A torrent that the client does not have yet needs a copy of its file
-  beside: BT_backup/<info-hash>.torrent, torrents/<info-hash>.torrent. Nothing is written if no file
-  of the content is there, if one could not be opened, if the check was interrupted, or if the
-  client has renamed files.
+  End the client: it writes its resume files when it ends. Then check with
+  --libtorrent (qBittorrent) or --transmission, with the folder of its resume
+  files, and start it. The folder where the content was found is written too.
+  A torrent that the client does not have yet needs a copy of its file beside:
+  BT_backup/<info-hash>.torrent, torrents/<info-hash>.torrent. Nothing is
+  written if no file of the content is there, if one could not be opened, if the
+  check was interrupted, or if the client has renamed files.
 
 Exit status:
-  0    complete: all pieces are right and all files there; with --claimed: all claims are true
-  1    a piece or file is missing or bad; with --claimed: a piece that is claimed
+  0    complete: all pieces are right and all files there; with --claimed: all
+       claims are true
+  1    a piece or file is missing or bad; with --claimed: one that is claimed
   2    wrong usage, a bad torrent, or a file that could not be read or written
   130  interrupted (Ctrl-C); what was found until then is printed
 
@@ -140,11 +145,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
         output::probe(file).map_err(|error| not_written("bitfield", file, &error))?;
     }
     arguments.clients.check(torrents.len())?;
-    if let (Some(bitfield), Some(resume)) = (&arguments.bitfield, &arguments.resume) {
-        if bitfield == resume || Same::new(resume).is(bitfield) {
-            return Err(format!("{}: --bitfield and --resume cannot be the same FILE", display(resume)));
-        }
-    }
+    arguments.check_distinct()?;
     let place = |torrent: &Torrent| {
         let path = given.map(Path::to_owned).or_else(|| arguments.clients.folder(torrent));
         path.unwrap_or_else(|| ".".into())
@@ -221,6 +222,26 @@ impl Verify {
             (None, [torrents @ .., path]) if !torrents.is_empty() && !has_torrent_name(path) => (torrents, Some(path)),
             (None, all) => (all, None),
         }
+    }
+
+    /// An error if two options name one FILE to be written: the last to be written, or removed, would take the others.
+    fn check_distinct(&self) -> Result<(), String> {
+        let Clients { libtorrent, transmission, .. } = &self.clients;
+        let files = [
+            ("bitfield", &self.bitfield),
+            ("resume", &self.resume),
+            ("libtorrent", libtorrent),
+            ("transmission", transmission),
+        ];
+        let files = files.map(|(option, path)| Some((option, path.as_deref().filter(|path| !path.is_dir())?)));
+        let files: Vec<(&str, &Path)> = files.into_iter().flatten().collect();
+        for (index, (option, path)) in files.iter().enumerate() {
+            let same = Same::new(path);
+            if let Some((other, _)) = files[..index].iter().find(|(_, other)| other == path || same.is(other)) {
+                return Err(format!("{}: --{other} and --{option} cannot be the same FILE", display(path)));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -406,7 +427,8 @@ fn print(out: &mut impl Write, arguments: &Verify, single: bool, named: &Named<'
         map::draw(out, &report.pieces)?;
     }
     if arguments.missing {
-        if single {
+        let is_listed = !report.is_complete() || report.files.iter().any(|found| found.difference.is_some());
+        if single && is_listed {
             writeln!(out)?;
         }
         summary::missing(out, torrent, report)?;

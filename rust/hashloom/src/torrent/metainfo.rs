@@ -123,8 +123,16 @@ impl Reader {
             let tree = required(tree, Kind::Dictionary, "info.file tree", info)?;
             let mut layers = Layers::find(&mut self, root, layers, piece_nbytes)?;
             self.spans = Spans::aligned(piece_nbytes);
-            let reading =
-                Tree { layers: &mut layers, piece_nbytes, platform, most_nbytes, v1: layout.as_ref(), next: 0, end: 0 };
+            let reading = Tree {
+                layers: &mut layers,
+                piece_nbytes,
+                platform,
+                most_nbytes,
+                v1: layout.as_ref(),
+                next: 0,
+                empty: Vec::new(),
+                end: 0,
+            };
             reading.read(&mut self, tree)?;
             if layers.unused() > 0 {
                 self.note("piece layers", NoteKind::UnusedLayers { count: layers.unused() });

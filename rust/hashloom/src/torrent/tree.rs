@@ -3,7 +3,8 @@
 //! `file tree` (BEP 52): folders are dictionaries, a file is a dictionary whose one key is empty.
 //!
 //! The tree is read in one pass, whatever its depth. For a v2 torrent its files become the torrent's; for a hybrid one
-//! each is compared with the next file of v1 that is not padding.
+//! each is compared with the next file of v1 that has content, or, if it has none itself, with the one of its path:
+//! libtorrent makes hybrids whose halves order empty files differently (`a.txt` and `a/b`), and takes them.
 
 use super::error::{Error, HybridDifference, Problem};
 use super::layers::{Layers, tree_key};
@@ -35,14 +36,22 @@ pub(super) struct Tree<'a, 'l> {
     pub(super) most_nbytes: u64,
     /// The files of v1, which these must be, if the torrent is a hybrid.
     pub(super) v1: Option<&'l Layout>,
-    /// The next file.
+    /// The next file of v1.
     pub(super) next: usize,
+    /// The files of v1 without content, by path, and whether the tree has had each.
+    pub(super) empty: Vec<(usize, bool)>,
     /// Where the files so far end, each beginning at a piece.
     pub(super) end: u64,
 }
 
 impl<'a> Tree<'a, '_> {
     pub(super) fn read(mut self, reader: &mut Reader, tree: Value<'a>) -> Result<(), Error> {
+        if let Some(v1) = self.v1 {
+            let names = &reader.names;
+            let is_empty = |&index: &usize| !names.attributes(index).padding && v1.span(index).nbytes == 0;
+            self.empty = (0..names.len()).filter(is_empty).map(|index| (index, false)).collect();
+            self.empty.sort_unstable_by_key(|&(index, _)| names.path(index));
+        }
         let mut walk = tree.walk();
         let mut path: Vec<u8> = Vec::new();
         let mut open = vec![Folder { path_nbytes: 0, offset: tree.span().start, last: None, sorted: true }];
@@ -179,7 +188,7 @@ impl<'a> Tree<'a, '_> {
         Ok(index)
     }
 
-    /// Compares a file with the next one of v1. Returns its index there.
+    /// Compares a file with that of v1. Returns its index there.
     #[allow(clippy::too_many_arguments, reason = "all that is known of one file")]
     fn compare(
         &mut self,
@@ -193,15 +202,21 @@ impl<'a> Tree<'a, '_> {
     ) -> Result<usize, Error> {
         let differs = |difference: HybridDifference| Err(at(file, &tree_key(path, ""), Problem::Hybrid(difference)));
         let names = &reader.names;
-        let index = next_real(reader, self.next);
-        if index == names.len() {
-            return differs(HybridDifference::File { v1: None, v2: Some(path.to_vec()) });
-        }
-        self.next = index + 1;
-        if names.path(index) != path {
-            let v1 = Some(names.path(index).to_vec());
-            return differs(HybridDifference::File { v1, v2: Some(path.to_vec()) });
-        }
+        let index = match self.empty.binary_search_by(|&(index, _)| names.path(index).cmp(path)) {
+            Ok(found) => {
+                self.empty[found].1 = true;
+                self.empty[found].0
+            }
+            Err(_) => {
+                let next = next_with_content(reader, v1, self.next);
+                let Some(index) = next.filter(|&next| names.path(next) == path) else {
+                    let v1 = next.filter(|_| nbytes > 0).map(|next| names.path(next).to_vec());
+                    return differs(HybridDifference::File { v1, v2: Some(path.to_vec()) });
+                };
+                self.next = index + 1;
+                index
+            }
+        };
         let there = names.attributes(index);
         let leads = |target: Value<'_>| target.items().filter_map(|item| item.string()).collect::<Vec<_>>().join(&b'/');
         if there.symlink != attributes.symlink || names.target(index) != target.map(leads).as_deref() {
@@ -238,9 +253,10 @@ impl<'a> Tree<'a, '_> {
             None if reader.names.len() == 0 => Some(Problem::NoFiles),
             None => None,
             Some(v1) => {
-                let rest = next_real(reader, self.next);
+                let empty = self.empty.iter().filter(|(_, had)| !had).map(|&(index, _)| index).min();
+                let rest = next_with_content(reader, v1, self.next).or(empty);
                 let (ours, theirs) = (v1.piece_count(), self.end.div_ceil(self.piece_nbytes));
-                if rest < reader.names.len() {
+                if let Some(rest) = rest {
                     let path = Some(reader.names.path(rest).to_vec());
                     Some(Problem::Hybrid(HybridDifference::File { v1: path, v2: None }))
                 } else if ours != theirs {
@@ -268,8 +284,8 @@ fn join(path: &mut Vec<u8>, key: &[u8]) {
     path.extend_from_slice(key);
 }
 
-/// The first file from `index` on that is not padding.
-fn next_real(reader: &Reader, index: usize) -> usize {
+/// The first file of v1 from `index` on that has content and is not padding.
+fn next_with_content(reader: &Reader, v1: &Layout, index: usize) -> Option<usize> {
     let names = &reader.names;
-    (index..names.len()).find(|&index| !names.attributes(index).padding).unwrap_or(names.len())
+    (index..names.len()).find(|&index| !names.attributes(index).padding && v1.span(index).nbytes > 0)
 }
