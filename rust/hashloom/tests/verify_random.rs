@@ -14,6 +14,7 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hashloom::torrent::{Check, FileState, Options, PieceState, Report, Torrent, verify, verify_many};
 use maker::{Content, Version, content, noise};
@@ -419,6 +420,50 @@ proptest! {
         prop_assert_eq!(reports.len(), all.len());
         for made in &all {
             compare(made, &reports[made.torrent.name()], &oracle(made, &root))?;
+        }
+    }
+
+    #[test]
+    fn what_is_begun_is_reported_once_however_early_the_run_is_cancelled(
+        cases in prop::collection::vec(case(), 1..6),
+        nthreads in nthreads(),
+        most in 0..40usize,
+        repeats in 1..4usize,
+    ) {
+        let (outer, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let root = outer.path().canonicalize().unwrap();
+        let all: Vec<_> = cases.iter().enumerate().map(|(i, case)| case.make(&root, &format!("name {i}"))).collect();
+        for (i, (case, made)) in cases.iter().zip(&all).enumerate() {
+            let outside = outside.path().join(i.to_string());
+            fs::create_dir(&outside).unwrap();
+            case.damage(made, &outside);
+        }
+        let cancel = AtomicBool::new(most == 0);
+        let left = AtomicUsize::new(most);
+        let stop = |_: &Torrent, _, _| {
+            if left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)) == Ok(1) {
+                cancel.store(true, Ordering::Relaxed);
+            }
+        };
+        let begun = AtomicUsize::new(0);
+        // Each torrent several times, which are checks of their own.
+        let checks = all.iter().flat_map(|made| std::iter::repeat_n(made, repeats)).map(|made| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            Check::new(&made.torrent, &*root)
+        });
+        let mut reports = Vec::new();
+        let options = threads(nthreads).pieces(&stop).cancel(&cancel);
+        verify_many(checks, &options, |torrent, report| reports.push((torrent.name().to_owned(), report.unwrap())));
+        prop_assert_eq!(reports.len(), begun.into_inner());
+        for (name, report) in reports {
+            let made = all.iter().find(|made| made.torrent.name() == name).unwrap();
+            let expected = oracle(made, &root);
+            if !report.cancelled {
+                compare(made, &report, &expected)?;
+            }
+            for (&found, &expected) in report.pieces.iter().zip(&expected.pieces) {
+                prop_assert!(found == expected || report.cancelled && found == PieceState::Unchecked);
+            }
         }
     }
 }

@@ -22,11 +22,11 @@ use crate::units::plural;
 #[derive(Debug, Args)]
 pub struct Clients {
     /// Write the pieces that are right to a resume file of libtorrent, as qBittorrent has one: to FILE, or to
-    /// <info-hash>.fastresume in the folder DIR. If the file exists, all else in it is kept
+    /// INFO-HASH.fastresume in the folder DIR. If the file exists, all else in it is kept
     #[arg(long, value_name = "FILE|DIR")]
     pub libtorrent: Option<PathBuf>,
 
-    /// Write the pieces that are right to a resume file of Transmission: to FILE, or to <info-hash>.resume in the
+    /// Write the pieces that are right to a resume file of Transmission: to FILE, or to INFO-HASH.resume in the
     /// folder DIR. If the file exists, all else in it is kept
     #[arg(long, value_name = "FILE|DIR")]
     pub transmission: Option<PathBuf>,

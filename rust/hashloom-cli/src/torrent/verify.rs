@@ -112,7 +112,7 @@ Clients without their own check:
   --libtorrent (qBittorrent) or --transmission, with the folder of its resume
   files, and start it. The folder where the content was found is written too.
   A torrent that the client does not have yet needs a copy of its file beside:
-  BT_backup/<info-hash>.torrent, torrents/<info-hash>.torrent. Nothing is
+  BT_backup/INFO-HASH.torrent, torrents/INFO-HASH.torrent. Nothing is
   written if no file of the content is there, if one could not be opened, if the
   check was interrupted, or if the client has renamed files.
 

@@ -17,6 +17,9 @@ use crate::engine::files::Cache;
 /// The verdicts on the pieces of any number of torrents, with the lengths and times of change that their files had when
 /// each check began. A verdict holds as long as the files that the piece has bytes of have not changed.
 ///
+/// A torrent is known by its info-hash alone: of one that is checked in two places at a time, each needs a checkpoint of
+/// its own.
+///
 /// ```
 /// use hashloom::torrent::{Check, Checkpoint, Options, Torrent, verify_many};
 ///
