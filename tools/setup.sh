@@ -63,12 +63,15 @@ install() { # PACKAGE...
     rm -f "$log"
 }
 
+# libtorrent is held at the version whose verdicts docs/torrents.md lists.
 from_pip() { # PACKAGE, into build/venv
+    local package=$1
+    [ "$1" != libtorrent ] || package=libtorrent==2.1.1
     build/venv/bin/python -c "import $1" 2>/dev/null && return
     mkdir -p build
     python3 -c 'import ensurepip, venv' 2>/dev/null || install python3-venv
     [ -x build/venv/bin/python ] || python3 -m venv build/venv
-    build/venv/bin/python -m pip install --quiet --disable-pip-version-check "$1"
+    build/venv/bin/python -m pip install --quiet --disable-pip-version-check "$package"
 }
 
 packages=()
