@@ -239,8 +239,8 @@ fn nothing_is_overwritten() {
         refused(folder.path(), &["album", "-o", "dangling.torrent"], "it exists");
     }
     assert_eq!(fs::read(folder.path().join("album/one.flac")).unwrap(), [1; 40_000]);
-    refused(folder.path(), &["album", "-o", "album"], "it exists");
-    refused(folder.path(), &["album", "-f", "-o", "album"], "the torrent cannot be written: ");
+    refused(folder.path(), &["album", "-o", "album"], "it is a folder. Give a FILE with --output, or");
+    refused(folder.path(), &["album", "-f", "-o", "album"], "it is a folder. Give a FILE with --output, or");
     refused(folder.path(), &["album", "-o", "missing/album.torrent"], "missing/album.torrent: the torrent cannot be");
 }
 

@@ -374,6 +374,9 @@ impl Create {
 fn check_output(arguments: &Create, task: &Task<'_>, tasks: &[Task<'_>], index: usize) -> Result<(), String> {
     let output = &task.output;
     let refused = |why: &str| Err(format!("{}: the torrent is not written there: {why}", display(output)));
+    if output.is_dir() {
+        return refused("it is a folder. Give a FILE with --output, or the folder with --output-dir");
+    }
     if output::exists(output) && !arguments.force {
         return refused("it exists. Give --force to replace it, or another place with --output");
     }
