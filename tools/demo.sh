@@ -53,5 +53,15 @@ echo "== A torrent file that is damaged itself: the error says where (exit statu
 show 2 torrent verify "$fixtures/corrupt.torrent" "$fixtures"
 
 echo
+echo "== A torrent of both versions made of a folder, what it says, and the check of both halves in one read"
+show 0 torrent create "$fixtures/numbers" --tracker https://tracker.example.org/announce --output "$damaged/numbers.torrent"
+show 0 torrent show "$damaged/numbers.torrent"
+show 0 torrent verify "$damaged/numbers.torrent" "$fixtures"
+
+echo
+echo "== Many torrents in one call: a line each (exit status 1: not all of the content is here)"
+show 1 torrent verify vectors/libtorrent/*.torrent "$fixtures/leaves.torrent" "$fixtures/bunny.torrent" --data "$fixtures"
+
+echo
 echo "== The race: SHA-1 of a 485 MiB image in pieces of 256 KiB, one CPU, everything in memory"
 bench/verify.py "$hashloom" --kernels --rounds 3

@@ -24,13 +24,16 @@ pub fn heading(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::
     if let Some(hash) = torrent.info_hash_v2() {
         writeln!(out, "  info-hash  {}", hex(&hash))?;
     }
+    let real = torrent.files().filter(|file| !file.attributes.padding);
+    let (count, nbytes) = real.fold((0, 0), |(count, nbytes), file| (count + 1, nbytes + file.nbytes));
     writeln!(
         out,
-        "  torrent    {}, {} of {}, {}",
-        size(torrent.total_nbytes()),
+        "  torrent    {}, {} in {}, {} of {}",
+        torrent.version(),
+        size(nbytes),
+        plural(count, "file"),
         plural(torrent.piece_count() as u64, "piece"),
         size(torrent.piece_nbytes()),
-        plural(torrent.file_count() as u64, "file"),
     )?;
     writeln!(out, "  content    {}", shown(report.content.as_os_str().as_encoded_bytes()))?;
     for note in torrent.notes().iter().take(3) {
