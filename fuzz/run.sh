@@ -18,7 +18,8 @@ if ! cargo +nightly --version >/dev/null 2>&1; then
 fi
 for target in bencode metainfo; do
     mkdir -p "build/fuzz/$target"
-    cargo +nightly fuzz run "$target" --fuzz-dir fuzz "build/fuzz/$target" vectors/webtorrent-fixtures/fixtures -- \
+    cargo +nightly fuzz run "$target" --fuzz-dir fuzz "build/fuzz/$target" vectors/webtorrent-fixtures/fixtures \
+        vectors/libtorrent -- \
         -dict=fuzz/bencode.dict -max_total_time="$seconds" -max_len=65536 -print_final_stats=1 -verbosity=0
     echo "$target: $seconds s of fuzzing, no failure"
 done

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Torrents made by other programs verify, and a flipped byte is reported at the right piece.
+"""Torrents made by other programs verify, and a flipped byte is reported at the right piece; those that hashloom makes
+are read by other programs, which find the content complete, and equal to those that they make themselves.
 
     python3 test/interop_torrents.py path/to/hashloom [--require]
 
 Makers: transmission-create (Debian package transmission-cli) and libtorrent (the PyPI package of that name, or Debian's
-python3-libtorrent). One that is not installed is named as SKIPPED; with --require that is a failure.
+python3-libtorrent). Readers: these, aria2, mktorrent, and imdl if it is in the PATH. One that is not installed is named
+as SKIPPED; with --require that is a failure, except for imdl, which Debian has not. Transmission 3 refuses hybrid and
+v2 torrents, libtorrent's too, and aria2 1.36 takes them for others: these two get those of v1 only.
 """
 
 import argparse
@@ -17,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 
 
@@ -44,20 +48,48 @@ class Torrent:
         self.path = path
         data = path.read_bytes()
         info = bdecode(data)[0][b"info"]
+        self.info = info
         # The raw info: from behind its key to where it ends.
         start = data.index(b"4:infod") + 6
-        self.info_hash = hashlib.sha1(data[start : bdecode(data, start)[1]]).hexdigest()
+        raw = data[start : bdecode(data, start)[1]]
+        self.info_hash = hashlib.sha1(raw).hexdigest() if b"pieces" in info else None
+        self.info_hash_v2 = hashlib.sha256(raw).hexdigest() if b"file tree" in info else None
         self.piece_length = info[b"piece length"]
-        self.piece_count = len(info.get(b"pieces", b"")) // 20
         name = info[b"name"].decode()
-        entries = info.get(b"files", [{b"path": [], b"length": info.get(b"length", 0)}])
-        self.files, offset = [], 0
-        for entry in entries:
+        self.files, self.padded, offset = [], False, 0
+        if b"pieces" not in info:
+            # Each file begins at a piece.
+            for path, length in self.tree():
+                self.files.append((path, offset, length))
+                offset += -(-length // self.piece_length) * self.piece_length
+            self.piece_count = offset // self.piece_length
+            return
+        self.piece_count = len(info[b"pieces"]) // 20
+        for entry in info.get(b"files", [{b"path": [], b"length": info.get(b"length", 0)}]):
             path = pathlib.Path(name, *(part.decode() for part in entry[b"path"]))
-            if b"p" not in entry.get(b"attr", b""):
+            if b"p" in entry.get(b"attr", b""):
+                self.padded = True
+            else:
                 self.files.append((path, offset, entry[b"length"]))
             offset += entry[b"length"]
-        self.padded = any(b"p" in entry.get(b"attr", b"") for entry in entries)
+
+    def tree(self):
+        """The files of BEP 52's tree in its order, and their lengths."""
+
+        def walk(tree, path):
+            for name, node in tree.items():
+                if name == b"":
+                    yield path, node[b"length"]
+                else:
+                    yield from walk(node, path / name.decode())
+
+        name, tree = self.info[b"name"], self.info[b"file tree"]
+        single = list(tree) == [name] and b"" in tree[name]
+        return walk(tree, pathlib.Path("" if single else name.decode()))
+
+    def tree_order(self):
+        """The files in the order of BEP 52's tree, or of v1's list if there is no tree."""
+        return [path for path, _ in self.tree()] if b"file tree" in self.info else [path for path, _, _ in self.files]
 
 
 def make_contents(folder):
@@ -78,7 +110,7 @@ def by_transmission(content, out):
         command = ["transmission-create", "-s", str(kib), "-c", "a comment", "-t", "udp://t.invalid:1"]
         command += ["-o", path, content]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        yield path, None
+        yield path
 
 
 def by_libtorrent(content, out):
@@ -89,12 +121,12 @@ def by_libtorrent(content, out):
 
     flags = lt.create_torrent
     kinds = {
-        "v1": (flags.v1_only, None),
-        "v1-padded": (flags.v1_only | flags.canonical_files, None),
-        "hybrid": (0, "a hybrid torrent"),
-        "v2": (flags.v2_only, "a v2 torrent"),
+        "v1": flags.v1_only,
+        "v1-padded": flags.v1_only | flags.canonical_files,
+        "hybrid": 0,
+        "v2": flags.v2_only,
     }
-    for kind, (flag, refused) in kinds.items():
+    for kind, flag in kinds.items():
         for piece_length in (16384, 65536):
             storage = lt.file_storage()
             lt.add_files(storage, str(content), flags=0)
@@ -103,7 +135,7 @@ def by_libtorrent(content, out):
             lt.set_piece_hashes(torrent, str(content.parent))
             path = out / f"libtorrent-{kind}-{piece_length}-{content.stem}.torrent"
             path.write_bytes(lt.bencode(torrent.generate()))
-            yield path, refused
+            yield path
 
 
 def has_libtorrent():
@@ -119,6 +151,109 @@ def has_transmission():
         return None
     run = subprocess.run(["transmission-create", "--version"], capture_output=True, text=True, check=False)
     return (run.stdout + run.stderr).strip()
+
+
+def libtorrent_makes(content, version, piece_length, files):
+    """The info-hashes of libtorrent's torrent of the same files in the order of BEP 52's tree."""
+    import libtorrent as lt
+
+    flags = {"v1": lt.create_torrent.v1_only, "v2": lt.create_torrent.v2_only, "hybrid": 0}[version]
+    storage = lt.file_storage()
+    for file in files:
+        path = content.parent / file
+        executable = path.stat().st_mode & 0o100
+        storage.add_file(str(file), path.stat().st_size, lt.file_flags_t.flag_executable if executable else 0)
+    torrent = lt.create_torrent(storage, piece_length, flags=flags)
+    lt.set_piece_hashes(torrent, str(content.parent))
+    return libtorrent_hashes(lt.bencode(torrent.generate()))
+
+
+def libtorrent_hashes(data):
+    import libtorrent as lt
+
+    hashes = lt.torrent_info(lt.bdecode(data)).info_hashes()
+    return str(hashes.v1) if hashes.has_v1() else None, str(hashes.v2) if hashes.has_v2() else None
+
+
+def libtorrent_finds(path, folder):
+    """How much of the content libtorrent has after checking it, and how much there is."""
+    import libtorrent as lt
+
+    session = lt.session({
+        "listen_interfaces": "", "enable_dht": False, "enable_lsd": False, "enable_upnp": False, "enable_natpmp": False,
+        "alert_mask": lt.alert.category_t.status_notification | lt.alert.category_t.error_notification,
+    })
+    # Seeding is the state of a torrent of which everything was found. It is not allowed to make or change files.
+    parameters = {"ti": lt.torrent_info(str(path)), "save_path": str(folder)}
+    handle = session.add_torrent({**parameters, "flags": lt.torrent_flags.upload_mode})
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        status = handle.status()
+        if status.state not in (status.checking_files, status.checking_resume_data):
+            break
+        session.wait_for_alert(100)
+        session.pop_alerts()
+    return status.total_wanted_done, status.total_wanted
+
+
+def mktorrent_makes(content, exponent, out):
+    path = out / f"mktorrent-{exponent}-{content.stem}.torrent"
+    command = ["mktorrent", "-l", str(exponent), "-a", "http://t.invalid", "-o", path, content]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return Torrent(path).info_hash
+
+
+def imdl_makes(content, piece_length, out):
+    path = out / f"imdl-{piece_length}-{content.stem}.torrent"
+    command = ["imdl", "--quiet", "torrent", "create", "--piece-length", f"{piece_length}B"]
+    subprocess.run([*command, "--input", content, "--output", path], check=True)
+    return Torrent(path).info_hash
+
+
+def told(command, label):
+    """The last words of the lines of a program's output that have a label in them."""
+    lines = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+    return [line.split()[-1] for line in lines if label in line]
+
+
+def readers(ours, content, version, piece_length, out):
+    """What other programs say of a torrent of ours: (program, what, found, expected)."""
+    if has_libtorrent():
+        made = libtorrent_makes(content, version, piece_length, ours.tree_order())
+        yield "libtorrent", "info-hashes", libtorrent_hashes(ours.path.read_bytes()), made
+        done, wanted = libtorrent_finds(ours.path, content.parent)
+        yield "libtorrent", "bytes that are there", done, wanted
+    if version != "v1":
+        return
+    if shutil.which("transmission-show"):
+        yield "transmission-show", "info-hash", told(["transmission-show", ours.path], "Hash:"), [ours.info_hash]
+    if shutil.which("transmission-create"):
+        path = out / f"transmission-again-{piece_length}-{content.stem}.torrent"
+        command = ["transmission-create", "-s", str(piece_length // 1024), "-o", path, content]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        # It leaves out empty files and writes private=0, so that the info-hash is another one.
+        yield "transmission-create", "digests", Torrent(path).info[b"pieces"], ours.info[b"pieces"]
+    if shutil.which("aria2c"):
+        yield "aria2", "info-hash", told(["aria2c", "-S", ours.path], "Info Hash:"), [ours.info_hash]
+        # On a copy: it writes beside what it checks.
+        copy = out / "for aria2"
+        copy.mkdir()
+        place = copy / content.name
+        if content.is_dir():
+            shutil.copytree(content, place)
+        else:
+            shutil.copy(content, place)
+        command = ["aria2c", "--check-integrity=true", "--hash-check-only=true", "--enable-dht=false", "-d", copy]
+        run = subprocess.run([*command, ours.path], capture_output=True, check=False)
+        yield "aria2", "status of its check", run.returncode, 0
+        shutil.rmtree(copy)
+    if shutil.which("mktorrent"):
+        found = mktorrent_makes(content, piece_length.bit_length() - 1, out)
+        yield "mktorrent", "info-hash", found, ours.info_hash
+    if shutil.which("imdl"):
+        yield "imdl", "info-hash", imdl_makes(content, piece_length, out), ours.info_hash
+        command = ["imdl", "--quiet", "torrent", "verify", "--input", ours.path, "--content", content]
+        yield "imdl", "status of its check", subprocess.run(command, capture_output=True, check=False).returncode, 0
 
 
 class Checker:
@@ -140,18 +275,52 @@ class Checker:
         ranges = [r for r in report["ranges"] if r["state"] != "have"]
         return [(r["state"], piece) for r in ranges for piece in range(r["first"], r["last"] + 1)]
 
-    def torrent(self, path, content, refused):
-        if refused:
-            status, report, message = self.verify(path, content)
-            self.expect(f"{path.name}: status", (status, report), (2, None))
-            self.expect(f"{path.name}: {message!r} names the version", refused in message, True)
+    def show(self, path):
+        """What libtorrent and this program say of a torrent is the same."""
+        try:
+            import libtorrent as lt
+        except ImportError:
             return
+        command = [self.program, "torrent", "show", path, "--json"]
+        run = subprocess.run(command, capture_output=True, check=False)
+        self.expect(f"{path.name}: show", (run.returncode, run.stderr), (0, b""))
+        found = json.loads(run.stdout)
+        theirs = lt.torrent_info(str(path))
+        hashes = theirs.info_hashes()
+        v1 = str(hashes.v1) if hashes.has_v1() else None
+        v2 = str(hashes.v2) if hashes.has_v2() else None
+        self.expect(f"{path.name}: info-hashes", (found.get("info_hash"), found.get("info_hash_v2")), (v1, v2))
+        files = theirs.files()
+        real = [i for i in range(files.num_files()) if not files.file_flags(i) & files.flag_pad_file]
+        roots = [files.root(i).to_bytes().hex() if v2 and files.file_size(i) else None for i in real]
+        ours = [file for file in found["files"] if not file.get("padding")]
+        self.expect(f"{path.name}: roots", [file.get("root") for file in ours], roots)
+        self.expect(f"{path.name}: lengths", [file["length"] for file in ours], [files.file_size(i) for i in real])
+        names = [found["name"] + ("" if found["single_file"] else "/" + file["path"]) for file in ours]
+        self.expect(f"{path.name}: paths", names, [files.file_path(i) for i in real])
+        self.expect(f"{path.name}: trackers", found["trackers"], [["udp://t.invalid:1"]])
+        self.expect(f"{path.name}: notes", found["notes"], [])
+
+    def create(self, content, version, piece_length, out):
+        path = out / f"ours-{version}-{piece_length}-{content.stem}.torrent"
+        command = [self.program, "torrent", "create", content, f"--{version}", "-l", str(piece_length), "-o", path]
+        run = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False)
+        self.expect(f"{path.name}: status, errors", (run.returncode, run.stderr), (0, ""))
+        ours = Torrent(path)
+        told = json.loads(run.stdout)["torrent"]
+        hashes = told.get("info_hash"), told.get("info_hash_v2")
+        self.expect(f"{path.name}: info-hashes", hashes, (ours.info_hash, ours.info_hash_v2))
+        return ours
+
+    def torrent(self, path, content):
+        self.show(path)
         torrent = Torrent(path)
         # By the folder that has the content, and by the content.
         for place in (content.parent, content):
             status, report, message = self.verify(path, place)
             self.expect(f"{path.name} in {place.name}: status, errors", (status, message), (0, ""))
-            self.expect(f"{path.name}: info-hash", report["torrent"]["info_hash"], torrent.info_hash)
+            hashes = report["torrent"].get("info_hash"), report["torrent"].get("info_hash_v2")
+            self.expect(f"{path.name}: info-hashes", hashes, (torrent.info_hash, torrent.info_hash_v2))
             self.expect(f"{path.name}: pieces", report["pieces"]["have"], torrent.piece_count)
             self.expect(f"{path.name}: notes", report["torrent"]["notes"], [])
         for file, offset, length in torrent.files:
@@ -196,13 +365,34 @@ def main():
                 continue
             before, count, padded = checker.checks, 0, 0
             for content in contents:
-                for path, refused in maker(content, folder):
-                    checker.torrent(path, content, refused)
+                for path in maker(content, folder):
+                    checker.torrent(path, content)
                     count += 1
-                    padded += not refused and Torrent(path).padded
+                    padded += Torrent(path).padded
             print(f"ok: {found}: {count} torrents ({padded} with padding files), {checker.checks - before} checks")
+        (contents[1] / "run me").write_bytes(b"#!/bin/sh\n")
+        (contents[1] / "run me").chmod(0o755)
+        programs = {}
+        for content in contents:
+            for version in ("v1", "v2", "hybrid"):
+                for piece_length in (32768, 65536, 1 << 20):
+                    # Transmission's and mktorrent's know no executable files.
+                    if version == "v1" and content.is_dir():
+                        (contents[1] / "run me").chmod(0o644)
+                    ours = checker.create(content, version, piece_length, folder)
+                    for program, what, found, expected in readers(ours, content, version, piece_length, folder):
+                        checker.expect(f"{ours.path.name}: {program}: {what}", found, expected)
+                        programs[program] = programs.get(program, 0) + 1
+                    (contents[1] / "run me").chmod(0o755)
+        for program, count in programs.items():
+            print(f"ok: torrents made by hashloom, {program}: {count} checks")
+        for name in ("libtorrent", "transmission-show", "transmission-create", "aria2", "mktorrent"):
+            if name not in programs:
+                skipped.append(name)
+        if "imdl" not in programs:
+            print("SKIPPED: imdl is not installed (cargo install imdl): it did NOT read our torrents", file=sys.stderr)
     for name in skipped:
-        print(f"SKIPPED: {name} is not installed: its torrents were NOT checked", file=sys.stderr)
+        print(f"SKIPPED: {name} is not installed: its torrents were NOT checked, nor ours by it", file=sys.stderr)
     sys.exit(1 if skipped and arguments.require else 0)
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# run.sh: all tests: the C library, the Rust crates, the program against the torrents of other programs.
+# run.sh: all tests: the C library, the Rust crates, the program against the torrents of other programs and
+# against malformed ones.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -38,6 +39,8 @@ else
     part "program, optimised" cargo build --quiet --release --locked --package hashloom-cli
     part "sizes of the kernels" tools/kernels.py target/release/hashloom
     part "torrents of other programs" build/venv/bin/python test/interop_torrents.py target/release/hashloom --require
+    part "malformed torrents" build/venv/bin/python test/malformed_torrents.py target/release/hashloom --require
+    part "resume files of clients" build/venv/bin/python test/clients.py target/release/hashloom --require
 fi
 
 echo

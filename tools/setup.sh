@@ -13,7 +13,8 @@ cd "$(dirname "$0")/.."
 # command or header file -> Debian package
 demo="cc:gcc openssl:openssl python3:python3"
 test="$demo g++:g++ clang:clang cmake:cmake make:make nm:binutils pkg-config:pkg-config
-      openssl/evp.h:libssl-dev transmission-create:transmission-cli
+      openssl/evp.h:libssl-dev transmission-create:transmission-cli aria2c:aria2 mktorrent:mktorrent
+      qbittorrent-nox:qbittorrent-nox
       i686-linux-gnu-gcc:gcc-i686-linux-gnu aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu qemu-aarch64:qemu-user
       /usr/i686-linux-gnu/include/stdio.h:libc6-dev-i386-cross
       /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross"
@@ -141,6 +142,20 @@ if [ "$target" = test ]; then
         echo "setup.sh: clippy and rustfmt are needed: rustup component add clippy rustfmt" >&2
         exit 2
     }
+    # Debian's package of the daemon starts it as a service of the system. Only the program is needed: it is taken into
+    # the build folder. transmission-cli has brought its libraries.
+    daemon=build/clients/usr/bin/transmission-daemon
+    if ! have transmission-daemon && ! [ -x "$daemon" ]; then
+        mkdir -p build/clients
+        { (cd build/clients && apt-get -qq download transmission-daemon) &&
+            dpkg-deb --fsys-tarfile build/clients/transmission-daemon_*.deb |
+            tar -x -C build/clients ./usr/bin/transmission-daemon; } >build/clients/log 2>&1 && "$daemon" --version \
+            >>build/clients/log 2>&1 || {
+            cat build/clients/log >&2
+            echo "setup.sh: transmission-daemon is needed and could not be taken from Debian's package" >&2
+            exit 2
+        }
+    fi
     # libtorrent's own Python binding makes torrents for the interoperability test. It stays in a folder of the build.
     from_pip libtorrent || {
         echo "setup.sh: pip could not install libtorrent, whose torrents are a test: it needs a network" >&2

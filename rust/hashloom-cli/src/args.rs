@@ -10,6 +10,8 @@ use hashloom::Algorithm;
 #[cfg(feature = "bench")]
 use crate::size::Size;
 use crate::timing::Effort;
+use crate::torrent::create::Create;
+use crate::torrent::show::Show;
 use crate::torrent::verify::Verify;
 
 /// Hash many things at once.
@@ -44,7 +46,9 @@ pub enum Command {
 
 #[derive(Debug, Subcommand)]
 pub enum TorrentCommand {
+    Create(Create),
     Verify(Verify),
+    Show(Show),
 }
 
 /// List the kernels: which there are, which run here, which are chosen, how fast each is.

@@ -8,11 +8,13 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::path::Path;
 
-use hashloom::torrent::{FileState, PieceState, Report, Torrent};
+use hashloom::torrent::{FileDifference, FileState, PieceState, Report, Torrent};
 use serde::{Serialize, Serializer};
 
+use crate::torrent::clients::Claim;
 use crate::units::tenths_of_percent;
 
 #[derive(Serialize)]
@@ -23,6 +25,8 @@ pub struct Json<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     content_hex: Option<Hex<'a>>,
     complete: bool,
+    /// Whether pieces are unchecked because the check was interrupted.
+    interrupted: bool,
     /// Of the bytes, rounded down to a tenth.
     percent: f64,
     pieces: Counts,
@@ -34,6 +38,21 @@ pub struct Json<'a> {
     bitfield: Bitfield<'a>,
     files: Files<'a>,
     errors: Errors<'a>,
+    /// Only with --claimed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claimed: Option<ClaimJson<'a>>,
+}
+
+/// What a client's resume file says.
+#[derive(Serialize)]
+struct ClaimJson<'a> {
+    path: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_hex: Option<Hex<'a>>,
+    format: String,
+    pieces: usize,
+    /// Runs of pieces that it claims and that are not right.
+    wrong: Vec<RangeJson>,
 }
 
 #[derive(Serialize)]
@@ -70,7 +89,7 @@ struct Files<'a>(&'a Torrent, &'a Report);
 struct Errors<'a>(&'a Report);
 
 /// Bytes as text in hexadecimal.
-struct Hex<'a>(&'a [u8]);
+pub struct Hex<'a>(pub &'a [u8]);
 
 #[derive(Serialize)]
 struct Counts {
@@ -79,6 +98,8 @@ struct Counts {
     missing: u64,
     bad: u64,
     unread: u64,
+    disputed: u64,
+    unchecked: u64,
 }
 
 #[derive(Serialize)]
@@ -94,6 +115,9 @@ struct FileJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     path_hex: Option<Hex<'a>>,
     state: &'static str,
+    /// What its attributes say and the disk does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<&'static str>,
     length: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     found_length: Option<u64>,
@@ -133,7 +157,18 @@ pub fn file_state_name(state: FileState) -> &'static str {
     }
 }
 
-fn text(bytes: &[u8]) -> (Cow<'_, str>, Option<Hex<'_>>) {
+fn difference_name(difference: FileDifference) -> &'static str {
+    match difference {
+        FileDifference::LinkMissing => "link missing",
+        FileDifference::LinkElsewhere => "link elsewhere",
+        FileDifference::NotALink => "not a link",
+        FileDifference::NotExecutable => "not executable",
+        _ => "other",
+    }
+}
+
+/// Bytes as text, and as they are if they are not UTF-8.
+pub fn text(bytes: &[u8]) -> (Cow<'_, str>, Option<Hex<'_>>) {
     let text = String::from_utf8_lossy(bytes);
     // Borrowed if it is all UTF-8.
     let hex = matches!(text, Cow::Owned(_)).then_some(Hex(bytes));
@@ -182,6 +217,7 @@ impl Serialize for Files<'_> {
                 path,
                 path_hex,
                 state: file_state_name(found.state),
+                difference: found.difference.map(difference_name),
                 length: file.nbytes,
                 found_length: found.found_nbytes,
                 first_piece: (!pieces.is_empty()).then_some(pieces.start),
@@ -205,11 +241,26 @@ fn counts(total: u64, count: impl Fn(PieceState) -> u64) -> Counts {
         missing: count(PieceState::Missing),
         bad: count(PieceState::Bad),
         unread: count(PieceState::Unread),
+        disputed: count(PieceState::Disputed),
+        unchecked: count(PieceState::Unchecked),
+    }
+}
+
+impl<'a> ClaimJson<'a> {
+    fn new(claim: &'a Claim, report: &Report) -> ClaimJson<'a> {
+        let (path, path_hex) = text(claim.path.as_os_str().as_encoded_bytes());
+        let range = |(state, range): (PieceState, Range<usize>)| RangeJson {
+            state: state_name(state),
+            first: range.start,
+            last: range.end - 1,
+        };
+        let wrong = claim.wrong(report).into_iter().map(range).collect();
+        ClaimJson { path, path_hex, format: claim.format.to_string(), pieces: claim.pieces.count(), wrong }
     }
 }
 
 impl<'a> Json<'a> {
-    pub fn new(torrent_path: &'a Path, torrent: &'a Torrent, report: &'a Report) -> Json<'a> {
+    pub fn new(torrent_path: &'a Path, torrent: &'a Torrent, report: &'a Report, claim: Option<&'a Claim>) -> Json<'a> {
         let (path, path_hex) = text(torrent_path.as_os_str().as_encoded_bytes());
         let (name, name_hex) = text(torrent.name());
         let (content, content_hex) = text(report.content.as_os_str().as_encoded_bytes());
@@ -234,6 +285,7 @@ impl<'a> Json<'a> {
             content,
             content_hex,
             complete: report.is_complete(),
+            interrupted: report.cancelled,
             percent: tenths_of_percent(bytes.have, bytes.total) as f64 / 10.0,
             pieces: counts(report.pieces.len() as u64, |state| report.count(state) as u64),
             bytes,
@@ -243,6 +295,7 @@ impl<'a> Json<'a> {
             bitfield: Bitfield(report),
             files: Files(torrent, report),
             errors: Errors(report),
+            claimed: claim.map(|claim| ClaimJson::new(claim, report)),
         }
     }
 }

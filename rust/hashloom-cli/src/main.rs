@@ -54,10 +54,19 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<u8, String> {
     let isa = arguments.isa.as_deref();
     match &arguments.command {
+        Command::Torrent { command: TorrentCommand::Create(options) } => {
+            restrict(isa, &[Algorithm::Sha1, Algorithm::Sha256])?;
+            torrent::create::run(options)
+        }
         Command::Torrent { command: TorrentCommand::Verify(options) } => {
             // Those of version 1 and 2.
             restrict(isa, &[Algorithm::Sha1, Algorithm::Sha256])?;
             torrent::verify::run(options)
+        }
+        Command::Torrent { command: TorrentCommand::Show(options) } => {
+            // What is hashed is one dictionary for each torrent.
+            restrict(isa, &[])?;
+            torrent::show::run(options)
         }
         Command::Kernels(options) => {
             restrict(isa, &options.algorithms)?;

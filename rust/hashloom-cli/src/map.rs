@@ -16,7 +16,7 @@ const ROWS_MAX: usize = 16;
 const COLUMNS: usize = 80;
 const MARGIN: &str = "  ";
 
-/// How many of a cell's pieces are right, from none to all; then the two that stand out.
+/// How many of a cell's pieces are right, from none to all; then those that stand out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cell {
     None,
@@ -26,15 +26,20 @@ enum Cell {
     All,
     Bad,
     Unread,
+    Disputed,
+    /// None of them was looked at.
+    Unchecked,
 }
 
 impl Cell {
     fn of(pieces: &[PieceState]) -> Cell {
-        if pieces.contains(&PieceState::Unread) {
-            return Cell::Unread;
+        let stands_out =
+            [(PieceState::Disputed, Cell::Disputed), (PieceState::Unread, Cell::Unread), (PieceState::Bad, Cell::Bad)];
+        if let Some((_, cell)) = stands_out.into_iter().find(|(state, _)| pieces.contains(state)) {
+            return cell;
         }
-        if pieces.contains(&PieceState::Bad) {
-            return Cell::Bad;
+        if !pieces.is_empty() && pieces.iter().all(|&piece| piece == PieceState::Unchecked) {
+            return Cell::Unchecked;
         }
         let have = pieces.iter().filter(|&&piece| piece == PieceState::Have).count();
         match 3 * have / pieces.len().max(1) {
@@ -55,13 +60,15 @@ impl Cell {
             Cell::All => ('█', '#'),
             Cell::Bad => ('✗', 'x'),
             Cell::Unread => ('?', '?'),
+            Cell::Disputed => ('!', '!'),
+            Cell::Unchecked => ('~', '~'),
         };
         let symbol = if utf8 { unicode } else { ascii };
         match self {
-            Cell::None => style::dim(symbol),
+            Cell::None | Cell::Unchecked => style::dim(symbol),
             Cell::Some | Cell::Half | Cell::Most => style::partial(symbol),
             Cell::All => style::good(symbol),
-            Cell::Bad | Cell::Unread => style::bad(symbol),
+            Cell::Bad | Cell::Unread | Cell::Disputed => style::bad(symbol),
         }
     }
 }
@@ -88,9 +95,8 @@ fn draw_in(out: &mut impl Write, pieces: &[PieceState], columns: usize, utf8: bo
         legend.extend([(Cell::Most, "most"), (Cell::Half, "half"), (Cell::Some, "some")]);
     }
     legend.extend([(Cell::None, "missing"), (Cell::Bad, "bad")]);
-    if cells.contains(&Cell::Unread) {
-        legend.push((Cell::Unread, "unread"));
-    }
+    let others = [(Cell::Unread, "unread"), (Cell::Disputed, "disputed"), (Cell::Unchecked, "unchecked")];
+    legend.extend(others.into_iter().filter(|(cell, _)| cells.contains(cell)));
     write!(out, "{MARGIN}")?;
     for (cell, meaning) in legend {
         write!(out, "{} {meaning}   ", cell.symbol(utf8))?;
@@ -101,7 +107,7 @@ fn draw_in(out: &mut impl Write, pieces: &[PieceState], columns: usize, utf8: bo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use PieceState::{Bad, Have, Missing, Unread};
+    use PieceState::{Bad, Disputed, Have, Missing, Unchecked, Unread};
 
     fn drawn(pieces: &[PieceState], columns: usize, utf8: bool) -> String {
         console::set_colors_enabled(false);
@@ -116,6 +122,13 @@ mod tests {
         let expected = "  ██·✗█?·█\n  ██\n  █ have   · missing   ✗ bad   ? unread   each 1 piece\n";
         assert_eq!(drawn(&pieces, 12, true), expected);
         let expected = "  ##.x#?.###\n  # have   . missing   x bad   ? unread   each 1 piece\n";
+        assert_eq!(drawn(&pieces, 80, false), expected);
+    }
+
+    #[test]
+    fn what_was_not_checked_is_not_drawn_as_missing() {
+        let pieces = [Have, Disputed, Unchecked, Unchecked, Missing];
+        let expected = "  #!~~.\n  # have   . missing   x bad   ! disputed   ~ unchecked   each 1 piece\n";
         assert_eq!(drawn(&pieces, 80, false), expected);
     }
 

@@ -36,9 +36,42 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     let path = target(path)?;
     let mut file = temporary(&path)?;
+    if let Ok(metadata) = path.metadata() {
+        keep_owner(file.as_file(), &metadata)?;
+    }
     file.as_file_mut().write_all(bytes)?;
     file.persist(path)?;
     Ok(())
+}
+
+/// Writes `bytes` to `path`, where nothing may be: what has come there meanwhile stays.
+pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if is_special(path) {
+        return fs::write(path, bytes);
+    }
+    let mut file = temporary(path)?;
+    file.as_file_mut().write_all(bytes)?;
+    file.persist_noclobber(path)?;
+    Ok(())
+}
+
+/// Whether something is there that writing would replace.
+pub fn exists(path: &Path) -> bool {
+    path.symlink_metadata().is_ok() && !is_special(path)
+}
+
+/// The new file shall be for whom the old one was: a client must be able to read what root has written for it.
+#[cfg(unix)]
+fn keep_owner(file: &File, old: &fs::Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    // Only root can give files away; for anybody else the owner is the same, or not to be kept.
+    let _ = fchown(file, Some(old.uid()), Some(old.gid()));
+    file.set_permissions(old.permissions())
+}
+
+#[cfg(not(unix))]
+fn keep_owner(file: &File, old: &fs::Metadata) -> io::Result<()> {
+    file.set_permissions(old.permissions())
 }
 
 /// A device or pipe, such as /dev/stdout, cannot be replaced by renaming.

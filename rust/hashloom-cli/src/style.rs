@@ -11,6 +11,11 @@ pub fn error<D: Display>(text: D) -> StyledObject<D> {
     style(text).for_stderr().red().bold()
 }
 
+/// Something to know of, on standard error.
+pub fn warning<D: Display>(text: D) -> StyledObject<D> {
+    style(text).for_stderr().yellow().bold()
+}
+
 pub fn good<D: Display>(text: D) -> StyledObject<D> {
     style(text).green()
 }

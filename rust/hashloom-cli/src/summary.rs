@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use hashloom::torrent::{FileReport, FileState, PieceState, Report, Torrent, shown};
+use hashloom::torrent::{File, FileDifference, FileReport, FileState, PieceState, Report, Torrent, shown};
 
 use crate::json::{hex, state_name};
 use crate::style;
@@ -42,9 +42,15 @@ pub fn heading(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::
     Ok(())
 }
 
-/// The verdict: a table where there is more than one state, then a line.
-pub fn verdict(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
-    files(out, torrent, report)?;
+/// The verdict: a table where there is more than one state, then a line. `is_listed`: [`differences`] have been printed.
+pub fn verdict(out: &mut impl Write, torrent: &Torrent, report: &Report, is_listed: bool) -> io::Result<()> {
+    let named = files(out, torrent, report)?;
+    if !is_listed && report.files.iter().any(|found| found.difference.is_some()) {
+        if named == 0 {
+            writeln!(out)?;
+        }
+        differences(out, torrent, report, NAMED_MAX)?;
+    }
     let total = torrent.total_nbytes();
     let have = report.nbytes(torrent, PieceState::Have);
     let states = [
@@ -102,7 +108,8 @@ pub fn line(out: &mut impl Write, file: &Path, torrent: &Torrent, report: &Repor
     write!(out, "{verdict}  {}  ", shown(file.as_os_str().as_encoded_bytes()))?;
     let total = torrent.total_nbytes();
     if report.is_complete() {
-        return writeln!(out, "{}", size(total));
+        write!(out, "{}", size(total))?;
+        return notes(out, report);
     }
     write!(out, "{} of {} ({})", size(have), size(total), percent(have, total))?;
     let others =
@@ -115,8 +122,44 @@ pub fn line(out: &mut impl Write, file: &Path, torrent: &Torrent, report: &Repor
     }
     let is_gone = |file: &&FileReport| matches!(file.state, FileState::Missing);
     match report.files.iter().filter(is_gone).count() as u64 {
+        0 => {}
+        count => write!(out, ", {} missing", plural(count, "file"))?,
+    }
+    notes(out, report)
+}
+
+/// Ends a line with how many files are not as their attributes say.
+fn notes(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    match report.files.iter().filter(|found| found.difference.is_some()).count() as u64 {
         0 => writeln!(out),
-        count => writeln!(out, ", {} missing", plural(count, "file")),
+        count => writeln!(out, ", {} (--missing lists them)", plural(count, "note")),
+    }
+}
+
+/// What is not as the attributes of a file say.
+fn difference(file: &File<'_>, difference: FileDifference) -> String {
+    let link = || match file.symlink {
+        Some(target) => format!("a symbolic link to {}", shown(target)),
+        None => "a symbolic link".to_owned(),
+    };
+    match difference {
+        FileDifference::LinkMissing => format!("is to be {}, and is not there", link()),
+        FileDifference::LinkElsewhere => format!("is to be {}, and leads elsewhere", link()),
+        FileDifference::NotALink => format!("is to be {}, and is none", link()),
+        FileDifference::NotExecutable => "is to be executable, and is not".to_owned(),
+        _ => "is not as its attributes say".to_owned(),
+    }
+}
+
+/// The files that are not as their attributes say, `most` of them, and whether they are all.
+pub fn differences(out: &mut impl Write, torrent: &Torrent, report: &Report, most: usize) -> io::Result<()> {
+    let mut all = torrent.files().zip(&report.files).filter_map(|(file, found)| Some((file, found.difference?)));
+    for (file, what) in all.by_ref().take(most) {
+        writeln!(out, "  note: {} {}", shown(file.path), difference(&file, what))?;
+    }
+    match all.count() {
+        0 => Ok(()),
+        more => writeln!(out, "  and {} (--missing lists them)", plural(more as u64, "more note")),
     }
 }
 
@@ -141,12 +184,14 @@ pub fn total(
     }
 }
 
-/// The files that are not as they should be.
-fn files(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
+/// The files that are not as they should be. Returns how many were named.
+fn files(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<usize> {
     let missing = |found: &FileReport| matches!(found.state, FileState::Missing | FileState::Skipped);
-    if report.files.len() > 1 && report.files.iter().all(missing) {
+    let is_missing = |found: &FileReport| found.state == FileState::Missing;
+    if report.files.len() > 1 && report.files.iter().all(missing) && report.files.iter().any(is_missing) {
         let place = shown(report.content.as_os_str().as_encoded_bytes());
-        return writeln!(out, "\n  none of its files is in {place}. PATH is the folder that holds it, or it itself");
+        writeln!(out, "\n  none of its files is in {place}. PATH is the folder that holds it, or it itself")?;
+        return Ok(1);
     }
     let mut named = 0;
     let mut wrong = 0;
@@ -178,7 +223,7 @@ fn files(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result
     if wrong > named {
         writeln!(out, "  and {} more (--missing lists pieces and files)", plural((wrong - named) as u64, "file"))?;
     }
-    Ok(())
+    Ok(named)
 }
 
 /// The files that could not be read, for standard error.

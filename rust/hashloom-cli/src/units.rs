@@ -70,9 +70,47 @@ pub fn plural(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
+/// `2023-11-14 22:13:20 UTC` of seconds since 1970; none beyond the year 9999 and before the year 0.
+pub fn date(seconds: i64) -> Option<String> {
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Counted from 1 March of the year 0 of the Gregorian calendar: so a leap day is the last of its year, and every
+    // 400 years have 146 097 days.
+    let days = days.checked_add(719_468)?;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    // Months from March on have 31, 30, 31, 30, 31 days, and again: 153 in five.
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, next_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let year = era * 400 + year + next_year;
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    (0..=9999).contains(&year).then(|| format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dates() {
+        // From `date -u -d @N`.
+        let cases = [
+            (0, "1970-01-01 00:00:00"),
+            (-1, "1969-12-31 23:59:59"),
+            (951_782_400, "2000-02-29 00:00:00"),
+            (951_868_800, "2000-03-01 00:00:00"),
+            (1_700_000_000, "2023-11-14 22:13:20"),
+            (4_107_542_399, "2100-02-28 23:59:59"),
+            (4_107_542_400, "2100-03-01 00:00:00"),
+            (253_402_300_799, "9999-12-31 23:59:59"),
+            (-62_135_596_800, "0001-01-01 00:00:00"),
+        ];
+        for (seconds, text) in cases {
+            assert_eq!(date(seconds).unwrap(), format!("{text} UTC"));
+        }
+        assert_eq!([253_402_300_800, i64::MAX, i64::MIN, -100_000_000_000].map(date), [None, None, None, None]);
+    }
 
     #[test]
     fn sizes() {

@@ -8,6 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
+#[cfg(target_os = "linux")]
+use common::peak_kib;
 use common::{hashloom, status, stderr, stdout};
 use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
@@ -125,9 +127,12 @@ fn json_has_all_of_it() {
         },
         "content": path.to_str(),
         "complete": false,
+        "interrupted": false,
         "percent": 90.0,
-        "pieces": {"total": 10, "have": 9, "missing": 0, "bad": 1, "unread": 0},
-        "bytes": {"total": 10000, "have": 9000, "missing": 0, "bad": 1000, "unread": 0},
+        "pieces":
+            {"total": 10, "have": 9, "missing": 0, "bad": 1, "unread": 0, "disputed": 0, "unchecked": 0},
+        "bytes":
+            {"total": 10000, "have": 9000, "missing": 0, "bad": 1000, "unread": 0, "disputed": 0, "unchecked": 0},
         "bytes_read": 10000,
         "seconds": 0,
         "ranges": [
@@ -421,24 +426,6 @@ fn memory_stays_below_64_mib() {
         assert_eq!(status, 0, "{threads} threads");
         assert!(peak < 64 << 10, "{threads} threads: {peak} KiB");
         eprintln!("{threads} threads: {peak} KiB at most");
-    }
-}
-
-/// The exit status of a check in `folder`, and the most memory it had.
-#[cfg(target_os = "linux")]
-fn peak_kib(folder: &Path, arguments: &[&str]) -> (i32, u64) {
-    let mut command = hashloom();
-    command.args(["torrent", "verify"]).args(arguments).current_dir(folder).stdout(Stdio::null());
-    let mut child = command.spawn().unwrap();
-    // The high-water mark is read again and again until the program has ended.
-    let mut peak = 0;
-    loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            return (status.code().unwrap(), peak);
-        }
-        let text = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-        let mark = text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse().ok());
-        peak = peak.max(mark.unwrap_or(0u64));
     }
 }
 

@@ -29,6 +29,8 @@ use std::fmt;
 use std::ops::Range;
 
 pub use item::Item;
+#[cfg(feature = "create")]
+pub(crate) use item::encode_string;
 
 use crate::torrent::paths::quoted;
 
@@ -546,6 +548,11 @@ impl<'a> Walk<'a> {
     /// Where the walk is: after a key, where its value begins.
     pub(crate) fn offset(&self) -> usize {
         self.pos
+    }
+
+    /// The value that begins at `start` and has just ended.
+    pub(crate) fn since(&self, start: usize) -> Value<'a> {
+        Value { input: self.input, start, end: self.pos }
     }
 
     /// Goes into the dictionary that is the value of the key; returns false, and stays, if it is something else.

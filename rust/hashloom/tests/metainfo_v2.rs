@@ -300,11 +300,11 @@ fn each_malformation_has_an_error_of_its_own() {
         (raw(b"d1:ad0:d6:lengthi0eee1:ad0:d6:lengthi0eeee"), "info.file tree[\"a\"], byte 40: \"a\" is there twice"),
         (
             raw(b"d1:bd0:d6:lengthi0eee1:ad0:d6:lengthi0eee1:bd0:d6:lengthi0eeee"),
-            "info.file tree, byte 19: \"b\" is there twice",
+            "info.file tree[\"b\"], byte 60: \"b\" is there twice",
         ),
         (
             raw(b"d1:bd0:d6:lengthi0eee1:ad0:d6:lengthi0eee1:bd1:cd0:d6:lengthi0eeeee"),
-            "info.file tree, byte 19: \"b\" is both a file and a folder",
+            "info.file tree[\"b\"], byte 60: \"b\" is there twice",
         ),
         (
             raw(b"d1:ad2:..d0:d6:lengthi0eeeee"),

@@ -417,8 +417,8 @@ fn a_file_that_shrinks_or_goes_during_the_check_does_no_harm() {
     let bytes = noise(8_000_000, 1);
     let (outer, inner, torrent) = folder(&[content("a", &bytes[..]), content("b", noise(100_000, 2))], 65536);
     let parsed = Torrent::parse(&torrent).unwrap();
-    for change in ["shrink", "remove", "grow"] {
-        fs::write(inner.join("a"), &bytes).unwrap();
+    for change in ["shrink", "remove", "grow", "replace", "folder", "all"] {
+        maker::write_files(&inner, &[content("a", &bytes[..]), content("b", noise(100_000, 2))]);
         let once = AtomicBool::new(false);
         let meddle = |progress: hashloom::torrent::Progress| {
             if progress.nbytes > 1_000_000 && !once.swap(true, Ordering::Relaxed) {
@@ -426,6 +426,17 @@ fn a_file_that_shrinks_or_goes_during_the_check_does_no_harm() {
                 match change {
                     "shrink" => fs::OpenOptions::new().write(true).open(path).unwrap().set_len(2_000_000).unwrap(),
                     "remove" => fs::remove_file(path).unwrap(),
+                    // What is open stays what it was.
+                    "replace" => {
+                        fs::write(inner.join("new"), "new").unwrap();
+                        fs::rename(inner.join("new"), path).unwrap();
+                    }
+                    "folder" => {
+                        fs::rename(path, outer.path().join("away")).unwrap();
+                        fs::create_dir(inner.join("a")).unwrap();
+                    }
+                    // Of `b`, which was not yet opened, nothing is there; `a` goes on.
+                    "all" => fs::remove_dir_all(&inner).unwrap(),
                     _ => fs::OpenOptions::new().write(true).open(path).unwrap().set_len(9_000_000).unwrap(),
                 }
             }
@@ -433,7 +444,18 @@ fn a_file_that_shrinks_or_goes_during_the_check_does_no_harm() {
         let options = Options::default().threads(NonZeroUsize::MIN).progress(&meddle);
         let report = verify(&parsed, outer.path(), &options).unwrap();
         assert!(report.troubles.is_empty() && report.count(Bad) == 0 && report.pieces[0] == Have, "{change}");
-        assert_eq!(report.pieces[123], Have, "{change}");
-        assert_eq!(report.pieces[122], if change == "shrink" { Missing } else { Have }, "{change}");
+        // The end of `a` and the beginning of `b`; then `b` alone.
+        let all = if change == "all" { Missing } else { Have };
+        assert_eq!((report.pieces[122], report.pieces[123]), (if change == "shrink" { Missing } else { all }, all));
+        let expected = match change {
+            "shrink" => (FileState::Short, Some(2_000_000)),
+            "all" => (FileState::Incomplete, Some(8_000_000)),
+            _ => (FileState::Complete, Some(8_000_000)),
+        };
+        assert_eq!((report.files[0].state, report.files[0].found_nbytes), expected, "{change}");
+        assert_eq!(report.files[1].state == FileState::Missing, change == "all");
+        if change == "folder" {
+            fs::remove_dir(inner.join("a")).unwrap();
+        }
     }
 }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom torrent …`.
+//! The commands of `hashloom torrent`, a module each: its options, its help and what it does.
 
+pub mod clients;
+pub mod create;
+pub mod show;
+mod show_json;
 pub mod verify;
 
 use std::fs::File;

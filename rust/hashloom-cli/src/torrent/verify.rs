@@ -4,7 +4,8 @@
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use hashloom::torrent::{Check, Checkpoint, Options, PieceState, Progress, Report, Torrent, shown, verify_many};
 
+use super::clients::{Claim, Clients, Plan};
 use super::{display, os_path, read};
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::json::{Json, state_name};
@@ -24,12 +26,13 @@ use crate::{EXIT_ERROR, EXIT_INCOMPLETE, map, output, style, summary};
 /// Check files on disk against torrents.
 ///
 /// Reads every piece, compares its digests with the torrent's, and says which pieces are right, missing or bad. Nothing
-/// on disk is changed but the FILE of --bitfield and of --resume.
+/// on disk is changed but what --bitfield, --resume, --libtorrent and --transmission name.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP, override_usage = "hashloom torrent verify [OPTIONS] <TORRENT>... [PATH]")]
 pub struct Verify {
     /// The .torrent files; then, if its name does not end in .torrent, the folder that holds the content (a client's
-    /// download folder), or the content itself [default: the current folder]
+    /// download folder), or the content itself [default: the folder that the client's resume file names, if one is given;
+    /// else the current folder]
     #[arg(value_name = "TORRENT", required = true)]
     paths: Vec<PathBuf>,
 
@@ -57,6 +60,9 @@ pub struct Verify {
     /// replaced, but never if it is the torrent or a file of its content
     #[arg(long, value_name = "FILE")]
     bitfield: Option<PathBuf>,
+
+    #[command(flatten)]
+    clients: Clients,
 
     /// Keep in FILE how far the check is, and go on from there if it was interrupted; pieces of files that have changed
     /// since are checked again. FILE is removed when the check has come to its end
@@ -88,21 +94,32 @@ What counts:
   disputed   right by one half of a hybrid torrent, wrong by the other: the torrent is at fault
   Of version 1 the SHA-1 of each piece is compared, of version 2 its hash tree, of a hybrid torrent
   both, from one read. A file that is too long is mentioned; its pieces are judged as they are.
-  Padding files (BEP 47) are zeros and need not exist. Symbolic links that a torrent describes are
-  not checked.
+  Padding files (BEP 47) are zeros and need not exist. A symbolic link that the torrent describes
+  and that is missing or leads elsewhere, and a file that is not executable though it is to be, are
+  noted, but do not make the content incomplete: most clients create neither.
 
 Several torrents get a line each, and share all lanes and threads.
 
+Clients without their own check:
+  End the client: it writes its resume files when it ends. Then check with --libtorrent (qBittorrent)
+  or --transmission, with the folder of its resume files, and start it. The folder where the content
+  was found is written too. A torrent that the client does not have yet needs a copy of its file
+  beside: BT_backup/<info-hash>.torrent, torrents/<info-hash>.torrent. Nothing is written if no file
+  of the content is there, if one could not be opened, if the check was interrupted, or if the
+  client has renamed files.
+
 Exit status:
-  0    complete: all pieces are right and all files there
-  1    a piece or file is missing or bad
-  2    wrong usage, a bad torrent, or a file that could not be read
+  0    complete: all pieces are right and all files there; with --claimed: all claims are true
+  1    a piece or file is missing or bad; with --claimed: a piece that is claimed
+  2    wrong usage, a bad torrent, or a file that could not be read or written
   130  interrupted (Ctrl-C); what was found until then is printed
 
 Examples:
   hashloom torrent verify debian.torrent ~/Downloads
   hashloom torrent verify debian.torrent ~/Downloads/debian-13.iso --map
   hashloom torrent verify *.torrent --data /srv/seeds --resume seeds.check
+  cd ~/.local/share/qBittorrent/BT_backup
+  hashloom torrent verify *.torrent --libtorrent .
   hashloom torrent verify album.torrent /srv/music --missing
   hashloom torrent verify album.torrent /srv/music --json | jq .percent";
 
@@ -111,12 +128,28 @@ const SAVE_EVERY: Duration = Duration::from_secs(10);
 
 /// Returns the exit status.
 pub fn run(arguments: &Verify) -> Result<u8, String> {
-    let (torrents, path) = arguments.torrents_and_path();
+    let (torrents, given) = arguments.torrents_and_path();
     if torrents.len() > 1 && arguments.bitfield.is_some() {
         return Err("--bitfield takes one torrent: its FILE has no place for more".into());
     }
     if let Some(file) = &arguments.bitfield {
         output::probe(file).map_err(|error| not_written("bitfield", file, &error))?;
+    }
+    arguments.clients.check(torrents.len())?;
+    if let (Some(bitfield), Some(resume)) = (&arguments.bitfield, &arguments.resume) {
+        if bitfield == resume || Same::new(resume).is(bitfield) {
+            return Err(format!("{}: --bitfield and --resume cannot be the same FILE", display(resume)));
+        }
+    }
+    let place = |torrent: &Torrent| {
+        let path = given.map(Path::to_owned).or_else(|| arguments.clients.folder(torrent));
+        path.unwrap_or_else(|| ".".into())
+    };
+    if arguments.bitfield.is_some() || arguments.resume.is_some() {
+        // Before anything is written. One that cannot be read now is an error when its turn comes.
+        for file in torrents.iter().filter(|file| file.is_file()) {
+            read(file).map_or(Ok(()), |torrent| refuse_content(arguments, file, &place(&torrent), &torrent))?;
+        }
     }
     let saver = arguments.resume.as_deref().map(Saver::new).transpose()?;
     let stop = interrupt::flag();
@@ -142,13 +175,21 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
     let printed = || printer.lock().unwrap_or_else(PoisonError::into_inner);
     let checks = torrents.iter().enumerate().filter_map(|(index, file)| {
         let begun = read(file).and_then(|torrent| {
-            refuse_content(arguments, file, path, &torrent)?;
-            Ok(torrent)
+            let path = place(&torrent);
+            refuse_content(arguments, file, &path, &torrent)?;
+            let plan = arguments.clients.plan(&torrent, &path)?;
+            let claim = arguments.clients.claim(&torrent)?;
+            Ok((torrent, path, plan, claim))
         });
         match begun {
-            Ok(torrent) => {
-                let known = saver.as_ref().map_or(Vec::new(), |saver| saver.checkpoint.begin(&torrent, path));
-                Some(Check::new(Named { index, file, torrent }, path).known(known))
+            Ok((torrent, path, plan, claim)) => {
+                let known = saver.as_ref().map_or(Vec::new(), |saver| saver.checkpoint.begin(&torrent, &path));
+                let only = claim.as_ref().map(|claim| claim.pieces.as_bytes().to_vec());
+                let check = Check::new(Named { index, file, torrent, plan, claim }, path).known(known);
+                Some(match only {
+                    Some(only) => check.only(only),
+                    None => check,
+                })
             }
             Err(message) => {
                 printed().put(index, Done::error(message));
@@ -169,12 +210,12 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
 }
 
 impl Verify {
-    fn torrents_and_path(&self) -> (&[PathBuf], &Path) {
-        let here = Path::new(".");
+    /// The torrents, and PATH if it is given.
+    fn torrents_and_path(&self) -> (&[PathBuf], Option<&Path>) {
         match (&self.data, &self.paths[..]) {
-            (Some(data), all) => (all, data),
-            (None, [torrents @ .., path]) if !torrents.is_empty() && !has_torrent_name(path) => (torrents, path),
-            (None, all) => (all, here),
+            (Some(data), all) => (all, Some(data)),
+            (None, [torrents @ .., path]) if !torrents.is_empty() && !has_torrent_name(path) => (torrents, Some(path)),
+            (None, all) => (all, None),
         }
     }
 }
@@ -183,9 +224,10 @@ fn has_torrent_name(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("torrent"))
 }
 
-/// For a bar that shows how far all is.
+/// For a bar that shows how far all is. What comes from a pipe can be read only once, and is not counted.
 fn total_nbytes(torrents: &[PathBuf]) -> u64 {
-    let lengths = torrents.iter().filter_map(|file| read(file).ok()).map(|torrent| torrent.total_nbytes());
+    let files = torrents.iter().filter(|file| file.is_file());
+    let lengths = files.filter_map(|file| read(file).ok()).map(|torrent| torrent.total_nbytes());
     lengths.fold(0, u64::saturating_add)
 }
 
@@ -194,6 +236,8 @@ struct Named<'a> {
     index: usize,
     file: &'a Path,
     torrent: Torrent,
+    plan: Plan,
+    claim: Option<Claim>,
 }
 
 impl Borrow<Torrent> for Named<'_> {
@@ -227,7 +271,8 @@ impl Done {
         let mut errors = Vec::new();
         // Writing into memory does not fail.
         let _ = summary::troubles(&mut errors, report);
-        let mut status = match report.is_complete() {
+        let is_right = named.claim.as_ref().map_or(report.is_complete(), |claim| claim.is_true(report));
+        let mut status = match is_right {
             _ if !report.troubles.is_empty() => EXIT_ERROR,
             true => 0,
             false => EXIT_INCOMPLETE,
@@ -249,6 +294,10 @@ impl Done {
                 errors.extend_from_slice(format!("{} {message}\n", style::error("error:")).as_bytes());
                 status = EXIT_ERROR;
             }
+        }
+        if let Err(message) = named.plan.write(&named.torrent, report, &mut errors) {
+            errors.extend_from_slice(format!("{} {message}\n", style::error("error:")).as_bytes());
+            status = EXIT_ERROR;
         }
         let counts = Counts { complete: report.is_complete().into(), nbytes_read: report.nbytes_read };
         Done { out: Vec::new(), errors, status, counts }
@@ -336,7 +385,7 @@ fn print(out: &mut impl Write, arguments: &Verify, single: bool, named: &Named<'
         return Ok(());
     }
     if arguments.json {
-        serde_json::to_writer(&mut *out, &Json::new(named.file, torrent, report))?;
+        serde_json::to_writer(&mut *out, &Json::new(named.file, torrent, report, named.claim.as_ref()))?;
         return writeln!(out);
     }
     if arguments.repair_list {
@@ -357,8 +406,12 @@ fn print(out: &mut impl Write, arguments: &Verify, single: bool, named: &Named<'
             writeln!(out)?;
         }
         summary::missing(out, torrent, report)?;
+        summary::differences(out, torrent, report, usize::MAX)?;
     }
-    if single { summary::verdict(out, torrent, report) } else { Ok(()) }
+    if single {
+        summary::verdict(out, torrent, report, arguments.missing)?;
+    }
+    named.claim.as_ref().map_or(Ok(()), |claim| claim.print(out, report))
 }
 
 /// `bad<TAB>0<TAB>16383<TAB>music/album/track.flac`: bytes as HTTP's Range counts them.
@@ -382,7 +435,10 @@ fn not_written(what: &str, path: &Path, error: &io::Error) -> String {
 /// wherever below `data` the content may be found. Nothing of these is ever changed.
 fn refuse_content(arguments: &Verify, file: &Path, data: &Path, torrent: &Torrent) -> Result<(), String> {
     let written = [("bitfield", &arguments.bitfield), ("checkpoint", &arguments.resume)];
-    for (what, path) in written.iter().filter_map(|(what, path)| Some((what, path.as_deref()?))) {
+    let written = written.into_iter().filter_map(|(what, path)| Some((what.to_owned(), path.clone()?)));
+    let clients = arguments.clients.paths(torrent)?;
+    for (what, path) in written.chain(clients.into_iter().map(|(format, path)| (format.to_string(), path))) {
+        let path = &*path;
         let same = Same::new(path);
         let refused = |which: &str| {
             Err(format!("{}: the {what} is not written there: it is {which}. Give another FILE", display(path)))
@@ -405,6 +461,16 @@ fn refuse_content(arguments: &Verify, file: &Path, data: &Path, torrent: &Torren
     Ok(())
 }
 
+/// What a regular file holds; none of anything else, of which a FIFO would wait and a device never end.
+fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(Checkpoint::MAX_NBYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
 /// Keeps in a file how far the check is.
 struct Saver<'a> {
     path: &'a Path,
@@ -414,10 +480,12 @@ struct Saver<'a> {
 
 impl<'a> Saver<'a> {
     fn new(path: &'a Path) -> Result<Saver<'a>, String> {
-        let checkpoint = match std::fs::read(path) {
-            Ok(bytes) => Checkpoint::decode(&bytes).map_err(|error| {
-                format!("{}: {error}. It is not replaced: give another FILE, or remove it", display(path))
-            })?,
+        let refused = |error: &dyn std::fmt::Display| {
+            format!("{}: {error}. It is not replaced: give another FILE, or remove it", display(path))
+        };
+        let checkpoint = match read_regular(path) {
+            Ok(Some(bytes)) => Checkpoint::decode(&bytes).map_err(|error| refused(&error))?,
+            Ok(None) => return Err(refused(&"expected a regular file, found something else")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Checkpoint::default(),
             Err(error) => return Err(format!("{}: {error}", display(path))),
         };

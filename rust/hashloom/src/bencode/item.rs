@@ -75,7 +75,8 @@ impl Item {
     }
 }
 
-fn encode_string(bytes: &[u8], out: &mut Vec<u8>) {
+/// Appends `length:bytes` to `out`.
+pub(crate) fn encode_string(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(format!("{}:", bytes.len()).as_bytes());
     out.extend_from_slice(bytes);
 }

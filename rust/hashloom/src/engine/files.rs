@@ -7,14 +7,23 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::beneath::{OpenError, Opened, Root, open_regular};
 use super::holes;
 
-/// Files that are open at once, apart from one per thread that may be in use after it fell out of here. Half of the
-/// 256 descriptors that the most frugal of today's systems (macOS) gives a process.
-pub(crate) const OPEN_MAX: usize = 128;
+/// Files that are open at once, apart from one per thread that may be in use after it fell out of here.
+const OPEN_MAX: usize = 128;
+
+/// Files that may be open at once, and threads that may each have one more in use: a quarter of the descriptors that
+/// this process may have. The rest is for folders and for whatever else it does.
+pub(crate) fn open_max() -> usize {
+    #[cfg(unix)]
+    if let Some(most) = rustix::process::getrlimit(rustix::process::Resource::Nofile).current {
+        return (most / 4).clamp(1, OPEN_MAX as u64) as usize;
+    }
+    OPEN_MAX
+}
 
 /// An open file.
 #[derive(Debug)]
@@ -84,9 +93,12 @@ pub enum Trouble {
 #[derive(Debug)]
 pub(crate) enum Place {
     /// Below a folder.
-    Folder(Root),
+    Folder(Arc<Root>),
     /// There is one file, this one.
     File(PathBuf),
+    /// Wherever the caller says: the path of each file is opened as it stands, links in it are followed.
+    #[cfg(feature = "create")]
+    Listed,
 }
 
 /// What is known of a file in 8 bytes: its length if it is present, which is below 2^63, else one of these.
@@ -120,25 +132,47 @@ pub(crate) struct Files<'a> {
 }
 
 /// The open files of all torrents that are read at the same time.
-#[derive(Default)]
 pub(crate) struct Cache {
     open: Mutex<Open>,
     /// How many torrents have used it.
     count: AtomicUsize,
+    /// The folders that are in use. A hundred torrents are usually in one.
+    roots: Mutex<HashMap<PathBuf, Weak<Root>>>,
 }
 
 /// A file's torrent and its index there.
 pub(crate) type Key = (usize, usize);
 
 /// The open files, each with the time of its last use.
-#[derive(Default)]
 struct Open {
     files: HashMap<Key, (Arc<OpenFile>, u64)>,
     now: u64,
+    most: usize,
 }
 
 /// The last file that a thread used, which is almost always the next one too: no lock is taken for it.
 pub(crate) type Last = Option<(Key, Arc<OpenFile>)>;
+
+impl Default for Cache {
+    fn default() -> Cache {
+        let open = Open { files: HashMap::new(), now: 0, most: open_max() };
+        Cache { open: Mutex::new(open), count: AtomicUsize::new(0), roots: Mutex::default() }
+    }
+}
+
+impl Cache {
+    /// The folder `path`, opened if no other torrent has it open.
+    pub(crate) fn root(&self, path: &Path) -> io::Result<Arc<Root>> {
+        let mut roots = lock(&self.roots);
+        if let Some(root) = roots.get(path).and_then(Weak::upgrade) {
+            return Ok(root);
+        }
+        roots.retain(|_, root| root.strong_count() > 0);
+        let root = Arc::new(Root::open(path)?);
+        roots.insert(path.to_owned(), Arc::downgrade(&root));
+        Ok(root)
+    }
+}
 
 impl Drop for Files<'_> {
     fn drop(&mut self) {
@@ -216,6 +250,8 @@ impl<'a> Files<'a> {
         let open = || match &self.place {
             Place::Folder(root) => root.open_file(&(self.path_of)(index)),
             Place::File(path) => open_regular(path),
+            #[cfg(feature = "create")]
+            Place::Listed => open_regular(&(self.path_of)(index)),
         };
         match open() {
             // Somebody else in this process has most of its descriptors: make do with few.
@@ -232,6 +268,8 @@ impl<'a> Files<'a> {
         match &self.place {
             Place::Folder(root) => root.path().join((self.path_of)(index)),
             Place::File(path) => path.clone(),
+            #[cfg(feature = "create")]
+            Place::Listed => (self.path_of)(index),
         }
     }
 
@@ -243,6 +281,13 @@ impl<'a> Files<'a> {
     /// Keeps the first trouble of each file.
     fn trouble(&self, index: usize, trouble: Trouble) {
         lock(&self.troubles).entry(index).or_insert(trouble);
+    }
+
+    /// Notes that a file which is being read has become shorter than it was when it was opened.
+    pub(crate) fn shrank(&self, index: usize, file: &OpenFile) {
+        if let Ok(metadata) = file.file.metadata() {
+            self.known[index].fetch_min(metadata.len(), Ordering::Relaxed);
+        }
     }
 
     /// What is known of a file.
@@ -273,7 +318,7 @@ impl Open {
         if let Some(file) = self.touch(key) {
             return file;
         }
-        if self.files.len() >= OPEN_MAX {
+        if self.files.len() >= self.most {
             let oldest = self.files.iter().min_by_key(|(_, (_, used))| *used).map(|(&key, _)| key);
             oldest.map(|key| self.files.remove(&key));
         }

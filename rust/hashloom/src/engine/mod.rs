@@ -19,9 +19,8 @@
 //! from a few bytes of state for each piece and file.
 
 mod ahead;
-// Used by what makes torrents.
 pub(crate) mod beneath;
-#[allow(dead_code)]
+#[cfg(feature = "create")]
 pub(crate) mod compute;
 pub(crate) mod files;
 mod holes;

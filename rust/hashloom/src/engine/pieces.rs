@@ -12,8 +12,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::ahead::{self, read_ahead};
-use super::files::{Absent, Files, Key, Last};
+use super::ahead::{self, Small, read_ahead};
+use super::files::{Absent, Files, Key, Last, open_max};
 use super::holes::{Stretch, stretch_at};
 use super::layout::Layout;
 use super::merkle::{self, BLOCK_NBYTES, Node, Tree};
@@ -85,6 +85,7 @@ impl<'a> Content<'a> {
         self.nbytes_read.load(Ordering::Relaxed)
     }
 
+    #[cfg(feature = "create")]
     pub(crate) fn hashes(&self) -> Hashes {
         self.hashes
     }
@@ -173,7 +174,8 @@ pub(crate) struct Effort<'a> {
 /// Hashes all pieces of all jobs. `jobs` is asked for the next one when the pieces of those before are taken, so that the
 /// number of jobs does not matter. Returns when all is done or the run was cancelled.
 pub(crate) fn run<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, effort: Effort<'_>) {
-    let nthreads = effort.nthreads.clamp(1, THREADS_MAX);
+    // Each has a file in use.
+    let nthreads = effort.nthreads.clamp(1, THREADS_MAX.min(open_max()));
     let mut queue = Queue { jobs: jobs.fuse(), current: None, following: None, next: 0, nthreads, total_nbytes: 0 };
     queue.current = queue.begin();
     queue.following = queue.begin();
@@ -297,12 +299,11 @@ struct Lane<J> {
 }
 
 /// What a thread has of its own.
-#[derive(Default)]
 struct Own {
     last: Last,
     /// In which file, and for the piece that is looked at next.
     stretch: Option<(Key, Stretch)>,
-    recent: ahead::Recent,
+    small: Small,
 }
 
 impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
@@ -311,7 +312,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     }
 
     fn work(&self) {
-        let mut own = Own::default();
+        let mut own = Own { last: None, stretch: None, small: Small::new(self.nthreads) };
         let mut rows = Rows::new(self.nthreads);
         let mut lanes: Vec<Lane<J>> = Vec::with_capacity(LANES);
         loop {
@@ -382,8 +383,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
         let chunk_nbytes = rows.chunk_nbytes() as u64;
         let before: u64 = lanes.iter().map(|lane| lane.end - lane.pos).sum();
         // All lanes' small files are asked for before the first of them is waited for: those of this row and the next.
-        let nsmall = ahead::small_files(self.nthreads);
-        lanes.iter_mut().for_each(|lane| ask_for_small(own, lane, 2 * chunk_nbytes, nsmall));
+        lanes.iter_mut().for_each(|lane| ask_for_small(own, lane, 2 * chunk_nbytes));
         // How many bytes of each row its tree covers.
         let mut covered = [0; LANES];
         rows.fill(lanes.len(), |at, row| {
@@ -503,12 +503,12 @@ fn ask_for_all<J: Job>(content: &Content<'_>, own: &mut Own, lanes: &[Lane<J>]) 
     ask_for(content, own, first.pos.max(asked)..end);
 }
 
-/// Small files: asks for those that the lane's next `nbytes` bytes are in, the first `most` of them that were not looked
-/// at before, each as far as the piece goes.
-fn ask_for_small<J: Job>(own: &mut Own, lane: &mut Lane<J>, nbytes: u64, most: usize) {
+/// Small files: asks for the first of those that the lane's next `nbytes` bytes are in and that were not looked at
+/// before, each as far as the piece goes.
+fn ask_for_small<J: Job>(own: &mut Own, lane: &mut Lane<J>, nbytes: u64) {
     let content = lane.job.content();
     let until = lane.end.min(lane.pos.saturating_add(nbytes));
-    let mut left = if lane.looked_at < until && own.recent.is_worth_asking() { most } else { 0 };
+    let mut left = if lane.looked_at < until { own.small.next() } else { 0 };
     while lane.looked_at < until && left > 0 {
         let pos = lane.looked_at;
         let index = content.layout.file_at(pos);
@@ -521,7 +521,7 @@ fn ask_for_small<J: Job>(own: &mut Own, lane: &mut Lane<J>, nbytes: u64, most: u
                 // A hole would be filled with zeros, in memory.
                 Ok(file) if !file.holes => {
                     let range = pos - span.offset..span.end().min(lane.end) - span.offset;
-                    own.recent.note(read_ahead(&file.file, range));
+                    own.small.note(read_ahead(&file.file, range));
                 }
                 _ => {}
             }
@@ -598,7 +598,10 @@ impl<J: Job> Lane<J> {
                         Ok(found) if found == nbytes => {
                             content.nbytes_read.fetch_add(nbytes as u64, Ordering::Relaxed);
                         }
-                        Ok(_) => return Err(Absent::Missing),
+                        Ok(_) => {
+                            content.files.shrank(self.file, file);
+                            return Err(Absent::Missing);
+                        }
                         Err(error) => {
                             content.files.read_failed(self.file, at, error);
                             return Err(Absent::Failed);

@@ -4,17 +4,18 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs::Metadata;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::UNIX_EPOCH;
 
 use super::locate::locate;
 use super::paths;
 use super::{PieceState, Torrent};
 use crate::bencode::{self, Item, Kind, Limits, Value};
+use crate::engine::files::Cache;
 
-/// The verdicts on the pieces of any number of torrents, with the lengths and modification times that their files had
-/// when each check began. A verdict holds as long as the files that the piece has bytes of have not changed.
+/// The verdicts on the pieces of any number of torrents, with the lengths and times of change that their files had when
+/// each check began. A verdict holds as long as the files that the piece has bytes of have not changed.
 ///
 /// ```
 /// use hashloom::torrent::{Check, Checkpoint, Options, Torrent, verify_many};
@@ -55,6 +56,9 @@ struct Stamp {
     nbytes: u64,
     /// Modification time in nanoseconds since 1970.
     mtime: i64,
+    /// The same of the last change of any kind, which no program can set: of a file that was replaced by one with the
+    /// same modification time it is another. 0 where there is no such time.
+    ctime: i64,
 }
 
 /// The key that tells such a file from other bencode, and its version.
@@ -93,12 +97,16 @@ impl fmt::Display for CheckpointError {
 impl std::error::Error for CheckpointError {}
 
 impl Checkpoint {
+    /// The longest checkpoint that is read: 1 GiB, of 20 million files.
+    pub const MAX_NBYTES: usize = 1 << 30;
+
     /// Reads what [`encode`](Checkpoint::encode) wrote.
     ///
     /// # Errors
     /// If it did not write these bytes.
     pub fn decode(bytes: &[u8]) -> Result<Checkpoint, CheckpointError> {
-        let document = bencode::parse(bytes, &Limits::default()).map_err(CheckpointError::Bencode)?;
+        let limits = Limits { nbytes: Checkpoint::MAX_NBYTES, depth: 5 };
+        let document = bencode::parse(bytes, &limits).map_err(CheckpointError::Bencode)?;
         let root = document.root();
         let version = root.get(MAGIC).and_then(|version| version.integer()).ok_or(CheckpointError::NotACheckpoint)?;
         if version != VERSION {
@@ -169,7 +177,7 @@ impl Entry {
         item.insert("pieces", &self.pieces[..]);
         let stamp = |stamp: &Option<Stamp>| match *stamp {
             None => Item::List(Vec::new()),
-            Some(Stamp { nbytes, mtime }) => [Item::from(nbytes as i64), Item::from(mtime)].into_iter().collect(),
+            Some(Stamp { nbytes, mtime, ctime }) => [nbytes as i64, mtime, ctime].map(Item::from).into_iter().collect(),
         };
         item.insert("files", self.files.iter().map(stamp).collect::<Item>());
         item
@@ -179,10 +187,10 @@ impl Entry {
         let files = value.get(b"files").filter(|files| files.kind() == Kind::List)?;
         let files = files.items().map(|file| {
             let mut numbers = file.items().map(|number| number.integer());
-            match (numbers.next(), numbers.next()) {
-                (None, None) if file.kind() == Kind::List => Some(None),
-                (Some(Some(nbytes)), Some(Some(mtime))) => {
-                    Some(Some(Stamp { nbytes: u64::try_from(nbytes).ok()?, mtime }))
+            match (numbers.next(), numbers.next(), numbers.next(), numbers.next()) {
+                (None, ..) if file.kind() == Kind::List => Some(None),
+                (Some(Some(nbytes)), Some(Some(mtime)), Some(Some(ctime)), None) => {
+                    Some(Some(Stamp { nbytes: u64::try_from(nbytes).ok()?, mtime, ctime }))
                 }
                 _ => None,
             }
@@ -201,7 +209,7 @@ fn id(torrent: &Torrent) -> Vec<u8> {
 
 fn stamps(torrent: &Torrent, path: &Path) -> Vec<Option<Stamp>> {
     // Without the place nothing is known; the check itself will say why.
-    let Ok(located) = locate(torrent, path) else { return vec![None; torrent.file_count()] };
+    let Ok(located) = locate(torrent, path, &Cache::default()) else { return vec![None; torrent.file_count()] };
     let stamp = |file: super::File<'_>| {
         if file.attributes.padding || file.attributes.symlink {
             return None;
@@ -211,8 +219,26 @@ fn stamps(torrent: &Torrent, path: &Path) -> Vec<Option<Stamp>> {
             false => located.content.join(paths::to_path(file.path)),
         };
         let metadata = std::fs::metadata(path).ok()?;
-        let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-        Some(Stamp { nbytes: metadata.len(), mtime: i64::try_from(since.as_nanos()).ok()? })
+        let (mtime, ctime) = times(&metadata);
+        Some(Stamp { nbytes: metadata.len(), mtime, ctime })
     };
     torrent.files().map(stamp).collect()
+}
+
+/// Both can be before 1970. Only whether they are equal matters, so what does not fit may wrap.
+#[cfg(unix)]
+fn times(metadata: &Metadata) -> (i64, i64) {
+    use std::os::unix::fs::MetadataExt;
+    let nanoseconds = |seconds: i64, rest: i64| seconds.wrapping_mul(1_000_000_000).wrapping_add(rest);
+    (nanoseconds(metadata.mtime(), metadata.mtime_nsec()), nanoseconds(metadata.ctime(), metadata.ctime_nsec()))
+}
+
+#[cfg(not(unix))]
+fn times(metadata: &Metadata) -> (i64, i64) {
+    use std::time::UNIX_EPOCH;
+    let since = |time: std::time::SystemTime| match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => after.as_nanos() as i64,
+        Err(before) => (before.duration().as_nanos() as i64).wrapping_neg(),
+    };
+    (metadata.modified().map_or(0, since), 0)
 }

@@ -50,6 +50,7 @@ impl<'a> Layers<'a> {
         }
         // Stable: of two of one key the first counts, as everywhere.
         layers.sort_by_key(|layer| layer.root);
+        layers.dedup_by_key(|layer| layer.root);
         Ok(Layers { layers, place: value, piece_nbytes })
     }
 

@@ -17,8 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Torrent, paths};
-use crate::engine::beneath::Root;
-use crate::engine::files::{Place, seems_present};
+use crate::engine::files::{Cache, Place, seems_present};
 
 /// Where to look for a torrent's files.
 pub(super) struct Located {
@@ -32,17 +31,18 @@ pub(super) struct Located {
 /// Files that decide between two places.
 const DECIDING: usize = 100;
 
-pub(super) fn locate(torrent: &Torrent, path: &Path) -> io::Result<Located> {
+/// `cache` may have the folder open already.
+pub(super) fn locate(torrent: &Torrent, path: &Path, cache: &Cache) -> io::Result<Located> {
     let is_folder = std::fs::metadata(path)?.is_dir();
     let name = paths::to_path(torrent.name());
     let inner = path.join(&name);
     if torrent.is_single_file() {
         return Ok(match is_folder {
-            true => Located { place: Place::Folder(Root::open(path)?), prefix: PathBuf::new(), content: inner },
+            true => Located { place: Place::Folder(cache.root(path)?), prefix: PathBuf::new(), content: inner },
             false => Located { place: Place::File(path.to_owned()), prefix: PathBuf::new(), content: path.to_owned() },
         });
     }
-    let place = Place::Folder(Root::open(path)?);
+    let place = Place::Folder(cache.root(path)?);
     let count = |folder: &Path| {
         let checked =
             torrent.files().filter(|file| !file.attributes.padding && !file.attributes.symlink).take(DECIDING);

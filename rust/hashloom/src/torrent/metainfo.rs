@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use super::error::{Error, Problem};
 use super::layers::{Layers, Roots};
+use super::metadata::Metadata;
 use super::names::Names;
 use super::paths::{Platform, check_component};
 use super::tree::Tree;
@@ -73,6 +74,9 @@ impl Reader {
             [b"meta version", b"name", b"name.utf-8", b"piece length", b"pieces", b"length", b"files", b"file tree"],
         );
         let version = version_of(version, tree, pieces.is_some())?;
+        if version == Version::V1 && tree.is_some() {
+            self.note("info.file tree", NoteKind::TreeOfV1);
+        }
 
         let (name, name_key) = match name_utf8 {
             Some(value) if value.kind() == Kind::String => (Some(value), "info.name.utf-8"),
@@ -129,7 +133,8 @@ impl Reader {
                 single_file = self.names.len() == 1 && self.names.path(0) == name && tree.entries().nth(1).is_none();
             }
         }
-        let layout = layout.unwrap_or_else(|| Layout::new(piece_nbytes, self.spans));
+        let layout = layout.unwrap_or_else(|| Layout::new(piece_nbytes, std::mem::take(&mut self.spans)));
+        let metadata = Metadata::read(&mut self, root, info);
         let torrent = Torrent {
             info_hash_v1: (version != Version::V2).then(|| super::sha1(info.raw())),
             info_hash_v2: (version != Version::V1).then(|| super::sha256(info.raw())),
@@ -139,6 +144,7 @@ impl Reader {
             roots: self.roots,
             single_file,
             names: self.names,
+            metadata,
             notes: self.notes,
             note_count: self.note_count,
         };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Torrents: what they say ([`Torrent::parse`]) and whether the files on disk are that ([`verify`]).
+//! Torrents: what they say ([`Torrent::parse`]), whether the files on disk are that ([`verify`]), and how they are made
+//! ([`Builder`], [`create`](fn@create)).
 //!
 //! ```no_run
 //! use hashloom::torrent::{self, Options, Torrent};
@@ -15,14 +16,21 @@
 //! multiple of its size, and verifying it opens nothing but regular files below the folder that the caller names, for
 //! reading.
 
+mod bitfield;
 mod checkpoint;
+mod content;
+#[cfg(feature = "create")]
+mod create;
 mod error;
 mod layers;
+mod links;
 mod locate;
+mod metadata;
 mod metainfo;
 mod names;
 pub(crate) mod paths;
 mod report;
+pub mod resume;
 mod tree;
 mod verify;
 
@@ -30,10 +38,15 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use bitfield::{Bitfield, BitfieldError};
 pub use checkpoint::{Checkpoint, CheckpointError};
+pub use content::Content;
+#[cfg(feature = "create")]
+pub use create::{Builder, CreateError, Created, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks, create};
 pub use error::{Error, HybridDifference, Problem};
+pub use metadata::Metadata;
 pub use paths::{BadComponent, Shown, shown};
-pub use report::{FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
+pub use report::{FileDifference, FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
 pub use verify::{Check, Options, Progress, VerifyError, verify, verify_many};
 
 use crate::engine::merkle::NODE_NBYTES;
@@ -88,6 +101,7 @@ pub struct Torrent {
     roots: Roots,
     single_file: bool,
     names: Names,
+    metadata: Metadata,
     notes: Vec<Note>,
     note_count: usize,
 }
@@ -97,7 +111,7 @@ pub struct Torrent {
 pub struct Attributes {
     /// `p`: zeros that align the next file to a piece. It need not be on disk and is never read.
     pub padding: bool,
-    /// `l`: a symbolic link. It has no content of its own and is not verified.
+    /// `l`: a symbolic link. It has no content of its own.
     pub symlink: bool,
     /// `x`: executable.
     pub executable: bool,
@@ -123,7 +137,7 @@ pub struct File<'a> {
     /// without content.
     pub root: Option<&'a [u8]>,
     /// Where it leads, if it is a symbolic link that says so: below the torrent's folder, the components joined by `/`
-    /// (BEP 47). Nothing follows it, and it is not checked: it may well lead out of the folder.
+    /// (BEP 47). Nothing follows it: it may well lead out of the folder.
     pub symlink: Option<&'a [u8]>,
 }
 
@@ -146,6 +160,8 @@ pub enum NoteKind {
     LengthBesideFiles,
     /// `length` or `files` is there without `pieces`, so that the torrent is of v2 only.
     NoPieces,
+    /// `file tree` is there but no `meta version` 2, so that the torrent is of v1 only.
+    TreeOfV1,
     /// A v2 or hybrid torrent has no `piece layers`. No file needs one, but BEP 52 wants an empty dictionary.
     NoLayers,
     /// `piece layers` has layers that no file needs.
@@ -173,6 +189,32 @@ pub enum NoteKind {
         /// Where its path stands.
         offset: usize,
     },
+    /// A value of another kind than its key has. No file depends on it, and it is ignored.
+    Ignored {
+        /// Where it stands.
+        offset: usize,
+        /// The kind that the key has.
+        expected: bencode::Kind,
+        /// What stands there.
+        found: bencode::Kind,
+    },
+    /// An integer that does not fit 64 bits. No file depends on it, and it is ignored.
+    HugeInteger {
+        /// Where it stands.
+        offset: usize,
+    },
+    /// A node that is not a list of a host and a port.
+    BadNode {
+        /// Where it stands.
+        offset: usize,
+    },
+    /// More URLs or nodes than are kept.
+    TooManyUrls {
+        /// How many are kept.
+        most: usize,
+    },
+    /// The tracker of `announce` is not in `announce-list`, so that clients do not ask it (BEP 12).
+    AnnounceNotListed,
 }
 
 impl fmt::Display for Note {
@@ -184,6 +226,7 @@ impl fmt::Display for Note {
             NoteKind::Bencode(note) => note.fmt(f),
             NoteKind::LengthBesideFiles => write!(f, "there are both length and files, files counts"),
             NoteKind::NoPieces => write!(f, "it is there without pieces, the file tree counts"),
+            NoteKind::TreeOfV1 => write!(f, "it is there without meta version 2, and is ignored"),
             NoteKind::NoLayers => write!(f, "this key is missing, though no file needs it"),
             NoteKind::UnusedLayers { count: 1 } => write!(f, "1 layer is of no file longer than a piece"),
             NoteKind::UnusedLayers { count } => write!(f, "{count} layers are of no file longer than a piece"),
@@ -195,6 +238,17 @@ impl fmt::Display for Note {
             NoteKind::SymlinkLeadsOut { offset } => {
                 write!(f, "byte {offset}: a symbolic link leads out of the torrent's folder")
             }
+            NoteKind::Ignored { offset, expected, found } => {
+                write!(f, "byte {offset}: expected {expected}, found {found}, it is ignored")
+            }
+            NoteKind::HugeInteger { offset } => {
+                write!(f, "byte {offset}: an integer that does not fit 64 bits, it is ignored")
+            }
+            NoteKind::BadNode { offset } => {
+                write!(f, "byte {offset}: expected a list of a host and a port, it is ignored")
+            }
+            NoteKind::TooManyUrls { most } => write!(f, "there are more than {most}, the rest is ignored"),
+            NoteKind::AnnounceNotListed => write!(f, "this tracker is not in announce-list, which counts"),
         }
     }
 }

@@ -97,6 +97,37 @@ pub struct FileReport {
     pub state: FileState,
     /// Its length on disk, if it is there and was looked at. It may be too long: then its pieces' verdicts stand.
     pub found_nbytes: Option<u64>,
+    /// What its attributes say and the disk does not. It does not count against completeness, as most clients create
+    /// neither links nor executable files.
+    pub difference: Option<FileDifference>,
+}
+
+/// What the attributes of a file (BEP 47) say that is not so on disk.
+///
+/// ```
+/// use hashloom::torrent::{FileDifference, Options, Torrent, verify};
+///
+/// let folder = tempfile::tempdir()?;
+/// let link = b"d4:attr1:l6:lengthi0e4:pathl4:linke12:symlink pathl1:aee";
+/// let head = b"d4:infod5:filesld6:lengthi0e4:pathl1:aee";
+/// let torrent = [&head[..], link, b"e4:name1:t12:piece lengthi16384e6:pieces0:ee"].concat();
+/// std::fs::write(folder.path().join("a"), "")?;
+/// let report = verify(&Torrent::parse(&torrent)?, folder.path(), &Options::default())?;
+/// assert_eq!(report.files[1].difference, Some(FileDifference::LinkMissing));
+/// assert!(report.is_complete());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileDifference {
+    /// It is to be a symbolic link, and nothing is there.
+    LinkMissing,
+    /// It is a symbolic link, but leads elsewhere.
+    LinkElsewhere,
+    /// It is to be a symbolic link, and something else is there.
+    NotALink,
+    /// It is to be executable, and nobody may execute it. Only where there is such a permission.
+    NotExecutable,
 }
 
 /// The verdict on a file.
@@ -111,9 +142,11 @@ pub enum FileState {
     Short,
     /// It is not there.
     Missing,
-    /// It could not be opened or read; [`Report::troubles`] says why.
+    /// It could not be opened; [`Report::troubles`] says why. One that is open but has parts that cannot be read is
+    /// incomplete.
     Failed,
-    /// It has no content to check: a padding file or a symbolic link.
+    /// It has no content to check: a padding file or a symbolic link, for which see
+    /// [`difference`](FileReport::difference).
     Skipped,
     /// The check was cancelled.
     Unchecked,

@@ -22,6 +22,8 @@ struct Folder<'a> {
     offset: usize,
     /// The key before.
     last: Option<&'a [u8]>,
+    /// Each key so far is greater than the one before.
+    sorted: bool,
 }
 
 /// What is needed to read the tree, beside the reader, and how far it is.
@@ -43,20 +45,22 @@ impl<'a> Tree<'a, '_> {
     pub(super) fn read(mut self, reader: &mut Reader, tree: Value<'a>) -> Result<(), Error> {
         let mut walk = tree.walk();
         let mut path: Vec<u8> = Vec::new();
-        let mut open = vec![Folder { path_nbytes: 0, offset: tree.span().start, last: None }];
-        let mut sorted = true;
+        let mut open = vec![Folder { path_nbytes: 0, offset: tree.span().start, last: None, sorted: true }];
         while let Some(folder) = open.last_mut() {
             path.truncate(folder.path_nbytes);
             let Step::Key { key, offset } = walk.step() else {
                 if folder.last.is_none() && folder.path_nbytes > 0 {
                     reader.note("info.file tree", NoteKind::EmptyFolder { offset: folder.offset });
                 }
+                if !folder.sorted {
+                    self.check_distinct(walk.since(folder.offset), &path)?;
+                }
                 open.pop();
                 continue;
             };
             let error = |problem: Problem, path: &[u8]| Error { problem, key: tree_key(path, ""), offset };
             let last = folder.last.replace(key);
-            sorted &= last.is_none_or(|last| last < key);
+            folder.sorted &= last.is_none_or(|last| last < key);
             if last == Some(key) {
                 join(&mut path, key);
                 return Err(error(Problem::TwiceInTree { path: path.clone() }, &path));
@@ -83,9 +87,9 @@ impl<'a> Tree<'a, '_> {
             if !walk.enter() {
                 return Err(wrong_kind(walk.take(), Kind::Dictionary, &tree_key(&path, "")));
             }
-            open.push(Folder { path_nbytes: path.len(), offset, last: None });
+            open.push(Folder { path_nbytes: path.len(), offset, last: None, sorted: true });
         }
-        self.finish(reader, tree, sorted)
+        self.finish(reader, tree)
     }
 
     /// Reads the properties of the file at `path`.
@@ -218,12 +222,25 @@ impl<'a> Tree<'a, '_> {
         Ok(index)
     }
 
+    /// No key of a folder that is not sorted is there twice. Neighbours have been compared; these are further apart.
+    fn check_distinct(&self, folder: Value<'_>, path: &[u8]) -> Result<(), Error> {
+        let mut keys: Vec<(&[u8], usize)> = folder.entries().map(|entry| (entry.key, entry.offset)).collect();
+        keys.sort_unstable();
+        match keys.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            None => Ok(()),
+            Some(pair) => {
+                let mut path = path.to_vec();
+                join(&mut path, pair[1].0);
+                let key = tree_key(&path, "");
+                Err(Error { problem: Problem::TwiceInTree { path }, key, offset: pair[1].1 })
+            }
+        }
+    }
+
     /// What can be said only when all files have been read.
-    fn finish(self, reader: &mut Reader, tree: Value<'_>, sorted: bool) -> Result<(), Error> {
+    fn finish(self, reader: &Reader, tree: Value<'_>) -> Result<(), Error> {
         let problem = match self.v1 {
             None if reader.names.len() == 0 => Some(Problem::NoFiles),
-            // Neighbours have been compared; equal ones further apart are in trees that are not sorted.
-            None if !sorted => twice(reader),
             None => None,
             Some(v1) => {
                 let rest = next_real(reader, self.next);
@@ -260,14 +277,4 @@ fn join(path: &mut Vec<u8>, key: &[u8]) {
 fn next_real(reader: &Reader, index: usize) -> usize {
     let names = &reader.names;
     (index..names.len()).find(|&index| !names.attributes(index).padding).unwrap_or(names.len())
-}
-
-/// A path that is there twice, or inside a file.
-fn twice(reader: &Reader) -> Option<Problem> {
-    let (first, second) = reader.names.overlap()?;
-    let path = reader.names.path(first).to_vec();
-    Some(match reader.names.path(second) == path {
-        true => Problem::TwiceInTree { path },
-        false => Problem::FileAndFolder { path },
-    })
 }

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use super::Torrent;
+use super::links;
 use super::locate::{Located, locate};
 use super::paths::{self, shown};
 use super::report::{FileReport, FileState, FileTrouble, PieceState, Report};
@@ -110,6 +111,18 @@ pub enum VerifyError {
         /// The torrent's name.
         name: Vec<u8>,
     },
+}
+
+impl VerifyError {
+    /// What `error` means that came of looking for the content at `path`.
+    pub(super) fn locating(torrent: &Torrent, path: &Path, error: io::Error) -> VerifyError {
+        match error.kind() {
+            io::ErrorKind::NotADirectory if path.is_file() => {
+                VerifyError::NotAFolder { path: path.to_owned(), name: torrent.name().to_owned() }
+            }
+            _ => VerifyError::Path { path: path.to_owned(), error },
+        }
+    }
 }
 
 impl fmt::Display for VerifyError {
@@ -273,15 +286,10 @@ impl<'a, T: Borrow<Torrent> + Send + Sync> Task<'a, T> {
         let started = Instant::now();
         let torrent = Arc::new(check.torrent);
         let this: &Torrent = (*torrent).borrow();
-        let Located { place, prefix, content } = match locate(this, &check.path) {
+        let Located { place, prefix, content } = match locate(this, &check.path, cache) {
             Ok(located) => located,
             Err(error) => {
-                let error = match error.kind() {
-                    io::ErrorKind::NotADirectory if check.path.is_file() => {
-                        VerifyError::NotAFolder { path: check.path, name: this.name().to_owned() }
-                    }
-                    _ => VerifyError::Path { path: check.path, error },
-                };
+                let error = VerifyError::locating(this, &check.path, error);
                 (sink.lock().unwrap_or_else(PoisonError::into_inner))(&torrent, Err(error));
                 return None;
             }
@@ -310,7 +318,7 @@ impl<'a, T: Borrow<Torrent> + Send + Sync> Task<'a, T> {
             self.states.iter().map(|state| PieceState::from_byte(state.load(Ordering::Relaxed))).collect();
         let cancelled = !self.content.is_done();
         let file_reports =
-            (0..torrent.file_count()).map(|index| report_file(torrent, files, index, &pieces, cancelled));
+            (0..torrent.file_count()).map(|index| report_file(torrent, &self.place, files, index, &pieces, cancelled));
         let file_reports = file_reports.collect();
         let troubles = files.take_troubles();
         let troubles =
@@ -368,6 +376,7 @@ impl<T: Borrow<Torrent> + Send + Sync> Job for Task<'_, T> {
 
 fn report_file(
     torrent: &Torrent,
+    content: &Path,
     files: &Files<'_>,
     index: usize,
     pieces: &[PieceState],
@@ -375,7 +384,9 @@ fn report_file(
 ) -> FileReport {
     let file = torrent.file(index);
     if file.attributes.padding || file.attributes.symlink {
-        return FileReport { state: FileState::Skipped, found_nbytes: None };
+        let looked_at = file.attributes.symlink && !cancelled;
+        let difference = looked_at.then(|| links::of_link(&file, content, &files.path(index))).flatten();
+        return FileReport { state: FileState::Skipped, found_nbytes: None, difference };
     }
     if files.known(index) == Known::Unknown && !cancelled {
         // An empty file, or one whose only piece was given up before it was reached.
@@ -393,5 +404,7 @@ fn report_file(
         Known::Present(found) if own.contains(&PieceState::Unchecked) => (FileState::Unchecked, Some(found)),
         Known::Present(found) => (FileState::Incomplete, Some(found)),
     };
-    FileReport { state, found_nbytes }
+    let is_there = file.attributes.executable && found_nbytes.is_some() && !cancelled;
+    let difference = is_there.then(|| links::of_executable(&files.path(index))).flatten();
+    FileReport { state, found_nbytes, difference }
 }

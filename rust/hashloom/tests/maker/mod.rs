@@ -264,3 +264,65 @@ pub fn hybrid_torrent(name: &str, files: &[Content], piece_nbytes: usize) -> Vec
     info.push(("files", file_list(&v1)));
     dictionary([("info", dictionary(info)), ("piece layers", layers(files, piece_nbytes))]).write()
 }
+
+/// A torrent of one version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    V1,
+    V2,
+    Hybrid,
+}
+
+/// A torrent, and its files in its own order. One file whose path is the name makes a single-file torrent.
+pub fn torrent(version: Version, name: &str, files: &[Content], piece_nbytes: usize) -> (Vec<u8>, Vec<Content>) {
+    let single = matches!(files, [file] if file.path == name);
+    let ours = match version {
+        Version::V1 => files.to_vec(),
+        Version::V2 => padded(files, piece_nbytes).into_iter().filter(|file| !file.padding).collect(),
+        Version::Hybrid => padded(&real(files), piece_nbytes),
+    };
+    let bytes = match version {
+        Version::V1 if single => file_torrent(name, &files[0].bytes, piece_nbytes),
+        Version::V1 => folder_torrent(name, files, piece_nbytes),
+        Version::V2 => v2_torrent(name, files, piece_nbytes),
+        Version::Hybrid if single => {
+            let mut info = v2_info(name, files, piece_nbytes);
+            info.push(("pieces", text(pieces(files, piece_nbytes))));
+            info.push(("length", int(files[0].bytes.len() as u64)));
+            dictionary([("info", dictionary(info)), ("piece layers", layers(files, piece_nbytes))]).write()
+        }
+        Version::Hybrid => hybrid_torrent(name, &real(files), piece_nbytes),
+    };
+    (bytes, ours)
+}
+
+/// The files that are not padding.
+fn real(files: &[Content]) -> Vec<Content> {
+    files.iter().filter(|file| !file.padding).cloned().collect()
+}
+
+/// Bytes of a piece: in which file, and which of its bytes.
+pub type Part = (usize, std::ops::Range<usize>);
+
+/// What each piece is made of, byte by byte: of all files end to end, or of one file in a v2 torrent.
+pub fn parts(version: Version, files: &[Content], piece_nbytes: usize) -> Vec<Vec<Part>> {
+    let mut pieces: Vec<Vec<Part>> = Vec::new();
+    let mut left = 0;
+    for (index, file) in files.iter().enumerate() {
+        if version == Version::V2 {
+            left = 0;
+        }
+        let mut pos = 0;
+        while pos < file.bytes.len() {
+            if left == 0 {
+                pieces.push(Vec::new());
+                left = piece_nbytes;
+            }
+            let nbytes = left.min(file.bytes.len() - pos);
+            pieces.last_mut().unwrap().push((index, pos..pos + nbytes));
+            pos += nbytes;
+            left -= nbytes;
+        }
+    }
+    pieces
+}

@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom torrent create`.
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::{Duration, Instant, SystemTime};
+
+use clap::{Args, ValueEnum};
+use hashloom::torrent::{Builder, CreateError, Created, Options, Plan, Progress, Symlinks, Version, shown};
+use serde::Serialize;
+
+use super::{display, os_path};
+use crate::interrupt::{self, EXIT_INTERRUPTED};
+use crate::json::{Hex, hex, text};
+use crate::output::{self, Same};
+use crate::progress::Bar;
+use crate::style;
+use crate::units::{duration, plural, rate, size};
+
+/// Make torrents of files and folders.
+///
+/// Reads everything once and writes NAME.torrent into the current folder. The same files make the same bytes, on any
+/// day and machine.
+#[derive(Debug, Args)]
+#[command(after_long_help = HELP)]
+pub struct Create {
+    /// The file or folder; of several, each becomes a torrent of its own
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+
+    /// Version 1 only: SHA-1 of pieces (BEP 3)
+    #[arg(long, conflicts_with_all = ["v2", "hybrid"])]
+    v1: bool,
+
+    /// Version 2 only: a SHA-256 tree for each file (BEP 52)
+    #[arg(long, conflicts_with = "hybrid")]
+    v2: bool,
+
+    /// Both in one torrent, which clients of either version take: this is the default
+    #[arg(long)]
+    hybrid: bool,
+
+    /// Bytes in a piece, such as 256KiB, 1M or 20 for 2^20 [default: by the length of all files, see below]
+    #[arg(short = 'l', long, value_name = "BYTES")]
+    piece_length: Option<PieceLength>,
+
+    /// Let the files of a version 1 torrent begin at pieces of their own, as in the other versions
+    #[arg(long, conflicts_with_all = ["v2", "hybrid"], requires = "v1")]
+    align: bool,
+
+    /// A tracker; can be given several times, each is tried after those before. With commas between them: one tier, of
+    /// which clients choose by chance
+    #[arg(short, long = "tracker", visible_alias = "announce", value_name = "URL[,URL]")]
+    trackers: Vec<String>,
+
+    /// A server that has the files; can be given several times (BEP 19)
+    #[arg(short, long = "web-seed", value_name = "URL")]
+    web_seeds: Vec<String>,
+
+    /// Peers only from the trackers (BEP 27)
+    #[arg(short, long)]
+    private: bool,
+
+    /// Where it is published: with another source the same files have another info-hash
+    #[arg(short, long, value_name = "TEXT")]
+    source: Option<String>,
+
+    /// A comment
+    #[arg(short, long, value_name = "TEXT")]
+    comment: Option<String>,
+
+    /// Note the date of making: "now", or seconds since 1970 (UTC). For "now" SOURCE_DATE_EPOCH counts if it is set
+    /// [default: none is noted]
+    #[arg(short, long, value_name = "DATE")]
+    date: Option<Date>,
+
+    /// Do not note the date; for scripts that say so
+    #[arg(long, conflicts_with = "date")]
+    no_date: bool,
+
+    /// The name in the torrent [default: that of PATH]
+    #[arg(short, long, value_name = "NAME")]
+    name: Option<String>,
+
+    /// Only files that match; can be given several times
+    #[arg(long, value_name = "GLOB")]
+    include: Vec<String>,
+
+    /// No files and folders that match, whatever is included; can be given several times
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
+
+    /// Leave out what .gitignore and .ignore files in PATH and below it say
+    #[arg(long)]
+    ignore_files: bool,
+
+    /// What becomes of symbolic links below PATH
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Links::Follow)]
+    symlinks: Links,
+
+    /// Do not mark the files that their owner may execute
+    #[arg(long)]
+    no_executable: bool,
+
+    /// Write to FILE [default: NAME.torrent]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "output_dir")]
+    output: Option<PathBuf>,
+
+    /// Write NAME.torrent into DIR [default: the current folder]
+    #[arg(long, value_name = "DIR")]
+    output_dir: Option<PathBuf>,
+
+    /// Replace the torrent if it is there
+    #[arg(short, long)]
+    force: bool,
+
+    /// List the files that would be in the torrent, but read and write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Print what was made as one JSON object a torrent instead
+    #[arg(long, conflicts_with = "dry_run")]
+    json: bool,
+
+    /// Print errors only
+    #[arg(short, long, conflicts_with_all = ["json", "dry_run"])]
+    quiet: bool,
+
+    /// Number of threads [default: one for each CPU]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+const HELP: &str = "\
+Which files:
+  All below PATH, hidden ones too, in the order of their paths' bytes, folder by folder. Globs are
+  those of .gitignore: *.log matches at any depth, /extras/ only a folder in PATH itself, music/** all
+  below music. Of empty folders a torrent says nothing. Sockets, FIFOs and devices are an error until
+  they are excluded.
+
+Symbolic links:
+  follow  what they lead to is part of the torrent, wherever it is
+  keep    they are part of it as links (BEP 47); they must lead to something that is part of it too
+  skip    they are left out
+  error   they are refused
+
+Length of a piece:
+  If not given, the least power of two that makes at most 2048 pieces, from 16 KiB to 16 MiB. It may
+  be up to 256 MiB, and with --v1 any multiple of 16 KiB.
+
+Which version:
+  Clients of either version share the data of a hybrid torrent. Transmission before 4 and aria2 take
+  neither hybrid nor version 2 torrents, whoever made them: for these --v1.
+
+A file that is changed, replaced or removed while it is read is an error, and nothing is written. The
+torrent is read back and compared before it is written, to another file that is then renamed. FILE
+may lie in PATH, but not be one of the files that the torrent is made of.
+
+Exit status:
+  0    made
+  2    wrong usage, a file that cannot be read or was changed, or a torrent that cannot be written
+  130  interrupted (Ctrl-C); no torrent is written half
+
+Examples:
+  hashloom torrent create ~/music/album --tracker https://tracker.example.org/announce
+  hashloom torrent create debian.iso --v1 -l 256KiB -o /srv/torrents/debian.torrent
+  hashloom torrent create photos --exclude '*.tmp' --exclude /drafts --dry-run
+  hashloom torrent create /srv/seeds/* --output-dir /srv/torrents --json | jq -r .torrent.info_hash";
+
+/// What becomes of symbolic links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Links {
+    Follow,
+    Keep,
+    Skip,
+    Error,
+}
+
+impl From<Links> for Symlinks {
+    fn from(links: Links) -> Symlinks {
+        match links {
+            Links::Follow => Symlinks::Follow,
+            Links::Keep => Symlinks::Keep,
+            Links::Skip => Symlinks::Skip,
+            Links::Error => Symlinks::Refuse,
+        }
+    }
+}
+
+/// Bytes in a piece; whether it can be that, the crate knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct PieceLength(u64);
+
+impl FromStr for PieceLength {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<PieceLength, String> {
+        const UNITS: [(&str, u32); 8] =
+            [("", 0), ("B", 0), ("KiB", 10), ("K", 10), ("k", 10), ("MiB", 20), ("M", 20), ("m", 20)];
+        let expected =
+            || "expected a number of bytes, KiB or MiB, or a power of two, such as 256KiB, 1M or 20".to_owned();
+        let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let (number, unit) = text.split_at(digits);
+        let number: u64 = number.parse().map_err(|_| expected())?;
+        let shift = UNITS.into_iter().find(|(name, _)| *name == unit.trim()).ok_or_else(expected)?.1;
+        // As mktorrent's -l: no piece has so few bytes.
+        let (number, shift) = if unit.is_empty() && number < 64 { (1, number as u32) } else { (number, shift) };
+        number.checked_mul(1 << shift).map(PieceLength).ok_or_else(expected)
+    }
+}
+
+/// The date of making.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Date {
+    Now,
+    Seconds(i64),
+}
+
+impl FromStr for Date {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Date, String> {
+        match text.parse() {
+            _ if text == "now" => Ok(Date::Now),
+            Ok(seconds @ 0..) => Ok(Date::Seconds(seconds)),
+            _ => Err("expected now, or whole seconds since 1970-01-01 00:00 UTC".into()),
+        }
+    }
+}
+
+impl Date {
+    fn seconds(self) -> Result<i64, String> {
+        let variable = std::env::var("SOURCE_DATE_EPOCH").ok().filter(|value| !value.is_empty());
+        match (self, variable) {
+            (Date::Seconds(seconds), _) => Ok(seconds),
+            (Date::Now, Some(value)) => match value.parse() {
+                Ok(seconds @ 0..) => Ok(seconds),
+                _ => Err(format!(
+                    "SOURCE_DATE_EPOCH: expected whole seconds since 1970, found \"{}\"",
+                    shown(value.as_bytes())
+                )),
+            },
+            (Date::Now, None) => {
+                let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+                Ok(i64::try_from(now.as_secs()).unwrap_or(i64::MAX))
+            }
+        }
+    }
+}
+
+/// A torrent to be made.
+struct Task<'a> {
+    path: &'a Path,
+    plan: Plan,
+    output: PathBuf,
+}
+
+/// Returns the exit status.
+pub fn run(arguments: &Create) -> Result<u8, String> {
+    if arguments.paths.len() > 1 && (arguments.output.is_some() || arguments.name.is_some()) {
+        return Err("--output and --name are for one PATH. For several take --output-dir".into());
+    }
+    let builder = arguments.builder()?;
+    // All are looked at before the first is read: an error that can be known now shall not come in an hour, and no
+    // torrent that is written becomes part of the next.
+    let tasks = arguments.paths.iter().map(|path| arguments.task(&builder, path));
+    let tasks = tasks.collect::<Result<Vec<_>, _>>()?;
+    if arguments.dry_run {
+        return output::print(|out| tasks.iter().try_for_each(|task| list(out, task))).map(|()| 0);
+    }
+    for (index, task) in tasks.iter().enumerate() {
+        check_output(arguments, task, &tasks, index)?;
+    }
+    let stop = interrupt::flag();
+    let bar = Bar::new(0, "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left");
+    for task in &tasks {
+        let show = |progress: Progress| {
+            bar.set_length(progress.total_nbytes);
+            bar.set(progress.nbytes);
+        };
+        let mut options = Options::default().cancel(stop);
+        if !arguments.quiet && bar.is_wanted() {
+            options = options.progress(&show);
+        }
+        if let Some(threads) = arguments.threads {
+            options = options.threads(threads);
+        }
+        let started = Instant::now();
+        let created = task.plan.create(&options);
+        let elapsed = started.elapsed();
+        bar.finish();
+        let created = match created {
+            Ok(created) => created,
+            Err(CreateError::Cancelled) => {
+                // Best effort: if standard error is closed, the exit status still tells.
+                let _ = writeln!(io::stderr(), "{}: interrupted, not written", display(&task.output));
+                return Ok(EXIT_INTERRUPTED);
+            }
+            Err(error) => return Err(error.to_string()),
+        };
+        let written = match arguments.force {
+            true => output::write(&task.output, &created.bytes),
+            false => output::write_new(&task.output, &created.bytes),
+        };
+        written.map_err(|error| not_written(&task.output, &error))?;
+        output::print(|out| print(out, arguments, task, &created, elapsed))?;
+    }
+    Ok(0)
+}
+
+impl Create {
+    fn builder(&self) -> Result<Builder, String> {
+        let version = match () {
+            () if self.v1 => Version::V1,
+            () if self.v2 => Version::V2,
+            () => Version::Hybrid,
+        };
+        let mut builder = Builder::new()
+            .version(version)
+            .align(self.align)
+            .private(self.private)
+            .ignore_files(self.ignore_files)
+            .symlinks(self.symlinks.into())
+            .executable(!self.no_executable)
+            .created_by(concat!("hashloom ", env!("CARGO_PKG_VERSION")));
+        if let Some(PieceLength(nbytes)) = self.piece_length {
+            builder = builder.piece_length(nbytes);
+        }
+        if let Some(date) = self.date {
+            builder = builder.date(date.seconds()?);
+        }
+        if let Some(name) = &self.name {
+            builder = builder.name(name);
+        }
+        if let Some(source) = &self.source {
+            builder = builder.source(source);
+        }
+        if let Some(comment) = &self.comment {
+            builder = builder.comment(comment);
+        }
+        builder = self.trackers.iter().fold(builder, |builder, tier| builder.tier(tier.split(',')));
+        builder = self.web_seeds.iter().fold(builder, |builder, url| builder.web_seed(url));
+        builder = self.include.iter().fold(builder, |builder, glob| builder.include(glob));
+        Ok(self.exclude.iter().fold(builder, |builder, glob| builder.exclude(glob)))
+    }
+
+    fn task<'a>(&self, builder: &Builder, path: &'a Path) -> Result<Task<'a>, String> {
+        let plan = builder.clone().plan(path).map_err(|error| error.to_string())?;
+        let output = self.output.clone().unwrap_or_else(|| {
+            let mut name: OsString = os_path(plan.name()).into();
+            name.push(".torrent");
+            self.output_dir.as_deref().unwrap_or(Path::new("")).join(name)
+        });
+        Ok(Task { path, plan, output })
+    }
+}
+
+/// Refuses an output that cannot be written, that is there, or that is a file of any torrent or another one's output.
+fn check_output(arguments: &Create, task: &Task<'_>, tasks: &[Task<'_>], index: usize) -> Result<(), String> {
+    let output = &task.output;
+    let refused = |why: &str| Err(format!("{}: the torrent is not written there: {why}", display(output)));
+    if output::exists(output) && !arguments.force {
+        return refused("it exists. Give --force to replace it, or another place with --output");
+    }
+    let same = Same::new(output);
+    if tasks[..index].iter().any(|other| same.is(&other.output)) {
+        return refused("another PATH's torrent has this name too. Give one PATH at a time, and --output");
+    }
+    if let Some(other) = tasks.iter().find(|other| other.plan.has(output)) {
+        let why = format!("it is part of {}. Exclude it, or give another place", display(other.path));
+        return refused(&why);
+    }
+    output::probe(output).map_err(|error| not_written(output, &error))
+}
+
+fn not_written(path: &Path, error: &io::Error) -> String {
+    format!("{}: the torrent cannot be written: {error}", display(path))
+}
+
+/// The files of a torrent that is not made.
+fn list(out: &mut impl Write, task: &Task<'_>) -> io::Result<()> {
+    let plan = &task.plan;
+    writeln!(out, "{}", style::bold(shown(plan.name())))?;
+    for file in plan.files() {
+        let what = if file.attributes.symlink { "link".to_owned() } else { size(file.nbytes) };
+        writeln!(out, "  {what:>10}  {}", shown(file.path))?;
+    }
+    writeln!(out, "{}, {}; not made, as this is a dry run", plan.version(), content(plan))
+}
+
+/// `1.2 GiB in 3 files, 120 pieces of 10 MiB`
+fn content(plan: &Plan) -> String {
+    format!(
+        "{} in {}, {} of {}",
+        size(plan.nbytes()),
+        plural(plan.files().len() as u64, "file"),
+        plural(plan.piece_count(), "piece"),
+        size(plan.piece_nbytes()),
+    )
+}
+
+fn print(
+    out: &mut impl Write,
+    arguments: &Create,
+    task: &Task<'_>,
+    created: &Created,
+    elapsed: Duration,
+) -> io::Result<()> {
+    let (plan, torrent) = (&task.plan, &created.torrent);
+    if arguments.quiet {
+        return Ok(());
+    }
+    if arguments.json {
+        serde_json::to_writer(&mut *out, &Json::new(task, created, elapsed))?;
+        return writeln!(out);
+    }
+    writeln!(out, "{}", style::bold(shown(plan.name())))?;
+    let hashes = [torrent.info_hash_v1().map(|hash| hex(&hash)), torrent.info_hash_v2().map(|hash| hex(&hash))];
+    for hash in hashes.into_iter().flatten() {
+        writeln!(out, "  info-hash  {hash}")?;
+    }
+    writeln!(out, "  torrent    {}, {}", plan.version(), content(plan))?;
+    writeln!(out, "  content    {}", display(task.path))?;
+    write!(out, "  {}    {}", style::good("written"), display(&task.output))?;
+    write!(out, ", {} in {}", size(created.bytes.len() as u64), duration(elapsed))?;
+    match rate(plan.nbytes(), elapsed) {
+        // Of a few bytes the rate says nothing.
+        Some(rate) if plan.nbytes() >= 1 << 20 => writeln!(out, ", {rate}"),
+        _ => writeln!(out),
+    }
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    hashloom: &'static str,
+    torrent: TorrentJson<'a>,
+    content: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_hex: Option<Hex<'a>>,
+    seconds: f64,
+}
+
+/// The keys of `verify --json`, as far as they are there.
+#[derive(Serialize)]
+struct TorrentJson<'a> {
+    path: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_hex: Option<Hex<'a>>,
+    bytes: usize,
+    name: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name_hex: Option<Hex<'a>>,
+    version: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    info_hash: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    info_hash_v2: Option<String>,
+    /// Without padding.
+    length: u64,
+    piece_length: u64,
+    piece_count: u64,
+    /// Without padding files.
+    file_count: usize,
+}
+
+impl<'a> Json<'a> {
+    fn new(task: &'a Task<'_>, created: &Created, elapsed: Duration) -> Json<'a> {
+        let plan = &task.plan;
+        let (path, path_hex) = text(task.output.as_os_str().as_encoded_bytes());
+        let (name, name_hex) = text(plan.name());
+        let (content, content_hex) = text(task.path.as_os_str().as_encoded_bytes());
+        Json {
+            hashloom: env!("CARGO_PKG_VERSION"),
+            torrent: TorrentJson {
+                path,
+                path_hex,
+                bytes: created.bytes.len(),
+                name,
+                name_hex,
+                version: plan.version().to_string(),
+                info_hash: created.torrent.info_hash_v1().map(|hash| hex(&hash)),
+                info_hash_v2: created.torrent.info_hash_v2().map(|hash| hex(&hash)),
+                length: plan.nbytes(),
+                piece_length: plan.piece_nbytes(),
+                piece_count: plan.piece_count(),
+                file_count: plan.files().len(),
+            },
+            content,
+            content_hex,
+            seconds: elapsed.as_secs_f64(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn piece_lengths() {
+        let cases = [
+            ("16384", 16384),
+            ("16KiB", 16384),
+            ("256 KiB", 256 << 10),
+            ("48K", 48 << 10),
+            ("1M", 1 << 20),
+            ("4m", 4 << 20),
+            ("18", 1 << 18),
+            ("63", 1 << 63),
+            ("64", 64),
+            ("20B", 20),
+        ];
+        for (text, nbytes) in cases {
+            assert_eq!(text.parse(), Ok(PieceLength(nbytes)), "{text}");
+        }
+        let wrong = ["", "K", "-1", "1.5M", "1G", "1kb", "18446744073709551616", "18014398509481984K", "0x4000", "1 2"];
+        for text in wrong {
+            assert!(text.parse::<PieceLength>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn dates() {
+        assert_eq!("now".parse(), Ok(Date::Now));
+        assert_eq!("0".parse(), Ok(Date::Seconds(0)));
+        assert_eq!("4102444800".parse(), Ok(Date::Seconds(4_102_444_800)));
+        for text in ["", "-1", "Now", "1.5", "2026-11-21", "9223372036854775808"] {
+            assert!(text.parse::<Date>().is_err(), "{text}");
+        }
+    }
+}

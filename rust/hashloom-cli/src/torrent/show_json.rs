@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What a torrent says as JSON.
+//!
+//! Strings that are not UTF-8 come with replacement characters, and beside them, in `…_hex`, as they are. The list of
+//! files can be long, so each element is made when it is written.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use hashloom::torrent::Torrent;
+use serde::{Serialize, Serializer};
+
+use crate::json::{Hex, hex, text};
+
+#[derive(Serialize)]
+pub struct Json<'a> {
+    hashloom: &'static str,
+    path: Text<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_hex: Option<Hex<'a>>,
+    name: Text<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name_hex: Option<Hex<'a>>,
+    version: String,
+    /// The SHA-1 of v1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    info_hash: Option<String>,
+    /// The SHA-256 of v2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    info_hash_v2: Option<String>,
+    magnet: String,
+    /// Padding included.
+    length: u64,
+    piece_length: u64,
+    piece_count: usize,
+    single_file: bool,
+    private: bool,
+    #[serde(flatten)]
+    source: Named<'a>,
+    #[serde(flatten)]
+    comment: Named<'a>,
+    #[serde(flatten)]
+    created_by: Named<'a>,
+    /// Seconds since 1970, UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    creation_date: Option<i64>,
+    #[serde(flatten)]
+    encoding: Named<'a>,
+    #[serde(flatten)]
+    publisher: Named<'a>,
+    #[serde(flatten)]
+    publisher_url: Named<'a>,
+    #[serde(flatten)]
+    update_url: Named<'a>,
+    /// By tier.
+    trackers: Vec<Vec<Text<'a>>>,
+    web_seeds: Vec<Text<'a>>,
+    http_seeds: Vec<Text<'a>>,
+    nodes: Vec<(Text<'a>, u16)>,
+    /// Padding files included.
+    file_count: usize,
+    files: Files<'a>,
+    /// What is not as the standards want it.
+    notes: Vec<String>,
+    note_count: usize,
+}
+
+type Text<'a> = Cow<'a, str>;
+
+/// A string under a name of its own, and its bytes under another; neither if there is none.
+struct Named<'a>(&'static [&'static str; 2], Option<&'a [u8]>);
+
+impl Serialize for Named<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Named([name, name_hex], bytes) = self;
+        let (string, hex) = bytes.map(text).unzip();
+        let string = string.map(|string| (*name, string.into_owned()));
+        let hex = hex.flatten().map(|hex| (*name_hex, hex.to_string()));
+        serializer.collect_map(string.into_iter().chain(hex))
+    }
+}
+
+struct Files<'a>(&'a Torrent);
+
+#[derive(Serialize)]
+struct FileJson<'a> {
+    path: Text<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_hex: Option<Hex<'a>>,
+    length: u64,
+    /// Its pieces, first and last included; none if it is empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_piece: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_piece: Option<usize>,
+    /// `pieces root` of v2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    root: Option<Hex<'a>>,
+    #[serde(skip_serializing_if = "is_false")]
+    padding: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    executable: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    hidden: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    symlink: bool,
+    /// Where it leads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<Text<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target_hex: Option<Hex<'a>>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl Serialize for Files<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Files(torrent) = self;
+        serializer.collect_seq(torrent.files().map(|file| {
+            let (path, path_hex) = text(file.path);
+            let (target, target_hex) = file.symlink.map(text).unzip();
+            let pieces = torrent.pieces_of_file(file.index);
+            FileJson {
+                path,
+                path_hex,
+                length: file.nbytes,
+                first_piece: (!pieces.is_empty()).then_some(pieces.start),
+                last_piece: pieces.end.checked_sub(1).filter(|_| !pieces.is_empty()),
+                root: file.root.map(Hex),
+                padding: file.attributes.padding,
+                executable: file.attributes.executable,
+                hidden: file.attributes.hidden,
+                symlink: file.attributes.symlink,
+                target,
+                target_hex: target_hex.flatten(),
+            }
+        }))
+    }
+}
+
+impl<'a> Json<'a> {
+    pub fn new(torrent_path: &'a Path, torrent: &'a Torrent) -> Json<'a> {
+        let (path, path_hex) = text(torrent_path.as_os_str().as_encoded_bytes());
+        let (name, name_hex) = text(torrent.name());
+        let metadata = torrent.metadata();
+        let strings = |list: &'a [Vec<u8>]| list.iter().map(|url| text(url).0).collect::<Vec<_>>();
+        Json {
+            hashloom: env!("CARGO_PKG_VERSION"),
+            path,
+            path_hex,
+            name,
+            name_hex,
+            version: torrent.version().to_string(),
+            info_hash: torrent.info_hash_v1().map(|hash| hex(&hash)),
+            info_hash_v2: torrent.info_hash_v2().map(|hash| hex(&hash)),
+            magnet: torrent.magnet(),
+            length: torrent.total_nbytes(),
+            piece_length: torrent.piece_nbytes(),
+            piece_count: torrent.piece_count(),
+            single_file: torrent.is_single_file(),
+            private: metadata.private,
+            source: Named(&["source", "source_hex"], metadata.source.as_deref()),
+            comment: Named(&["comment", "comment_hex"], metadata.comment.as_deref()),
+            created_by: Named(&["created_by", "created_by_hex"], metadata.created_by.as_deref()),
+            creation_date: metadata.creation_date,
+            encoding: Named(&["encoding", "encoding_hex"], metadata.encoding.as_deref()),
+            publisher: Named(&["publisher", "publisher_hex"], metadata.publisher.as_deref()),
+            publisher_url: Named(&["publisher_url", "publisher_url_hex"], metadata.publisher_url.as_deref()),
+            update_url: Named(&["update_url", "update_url_hex"], metadata.update_url.as_deref()),
+            trackers: metadata.trackers.iter().map(|tier| strings(tier)).collect(),
+            web_seeds: strings(&metadata.web_seeds),
+            http_seeds: strings(&metadata.http_seeds),
+            nodes: metadata.nodes.iter().map(|(host, port)| (text(host).0, *port)).collect(),
+            file_count: torrent.file_count(),
+            files: Files(torrent),
+            notes: torrent.notes().iter().map(ToString::to_string).collect(),
+            note_count: torrent.note_count(),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom torrent verify --libtorrent`, `--transmission` and `--claimed` as a person calls them. That the clients
+//! accept what is written is shown by `test/clients.py`.
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Output;
+
+use common::{hashloom, status, stderr, stdout};
+use serde_json::{Value, json};
+use sha1::{Digest, Sha1};
+
+const PIECE: usize = 16 << 10;
+
+/// A folder with `NAME` of ten pieces and `NAME.torrent` for each name.
+struct Images(tempfile::TempDir);
+
+impl Images {
+    fn new(names: &[&str]) -> Images {
+        let folder = tempfile::tempdir().unwrap();
+        for name in names {
+            let bytes = Images::bytes(name);
+            let digests: Vec<u8> = bytes.chunks(PIECE).flat_map(Sha1::digest).collect();
+            let head = format!(
+                "d4:infod6:lengthi{}e4:name{}:{name}12:piece lengthi16384e6:pieces200:",
+                bytes.len(),
+                name.len()
+            );
+            fs::write(folder.path().join(name), &bytes).unwrap();
+            let torrent = [head.as_bytes(), &digests, b"ee"].concat();
+            fs::write(folder.path().join(format!("{name}.torrent")), torrent).unwrap();
+        }
+        Images(folder)
+    }
+
+    fn bytes(name: &str) -> Vec<u8> {
+        let seed = u32::from(name.as_bytes()[0]);
+        (0..10 * PIECE as u32 - 5).map(|i| ((i.wrapping_mul(i + seed)) >> 7) as u8).collect()
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Makes the piece of a file wrong, or right again.
+    fn flip(&self, name: &str, piece: usize) {
+        let mut bytes = fs::read(self.path(name)).unwrap();
+        bytes[piece * PIECE] ^= 1;
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    fn verify(&self, arguments: &[&str]) -> Output {
+        hashloom().current_dir(self.0.path()).args(["torrent", "verify"]).args(arguments).output().unwrap()
+    }
+
+    fn names(&self, folder: &str) -> Vec<String> {
+        let names = fs::read_dir(self.path(folder)).unwrap();
+        let mut names: Vec<String> = names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+#[test]
+fn both_are_written_and_claim_what_is_right() {
+    let images = Images::new(&["image"]);
+    images.flip("image", 3);
+    let output = images.verify(&["image.torrent", ".", "-q", "--libtorrent", "lt", "--transmission", "tr"]);
+    assert_eq!((status(&output), stdout(&output), stderr(&output)), (1, "", ""));
+    for (file, format) in [("lt", "libtorrent"), ("tr", "Transmission")] {
+        let output = images.verify(&["image.torrent", ".", "--claimed", file]);
+        assert_eq!((status(&output), stderr(&output)), (0, ""), "9 pieces are claimed, and right");
+        let claim = format!("\nclaimed: 9 of 10 pieces by the {format} resume file {file}: all of them are right\n");
+        assert!(stdout(&output).ends_with(&claim), "{}", stdout(&output));
+        assert!(stdout(&output).contains("unchecked   1 piece"), "{}", stdout(&output));
+    }
+    for piece in [0, 1, 5] {
+        images.flip("image", piece);
+    }
+    let output = images.verify(&["image.torrent", ".", "--claimed", "tr"]);
+    assert_eq!((status(&output), stderr(&output)), (1, ""));
+    assert!(stdout(&output).ends_with(" tr: 3 wrong pieces: 0-1 bad, 5 bad\n"), "{}", stdout(&output));
+    let output = images.verify(&["image.torrent", ".", "--claimed", "lt", "--json"]);
+    let object: Value = serde_json::from_str(stdout(&output)).unwrap();
+    let wrong = json!([{"state": "bad", "first": 0, "last": 1}, {"state": "bad", "first": 5, "last": 5}]);
+    let expected = json!({"path": "lt", "format": "libtorrent resume file", "pieces": 9, "wrong": wrong});
+    assert_eq!(object["claimed"], expected);
+    assert_eq!(object["bytes_read"], 9 * PIECE - 5, "what is not claimed is not read");
+}
+
+#[test]
+fn a_folder_gets_a_file_for_each_torrent() {
+    let images = Images::new(&["one", "two"]);
+    fs::create_dir(images.path("resume")).unwrap();
+    images.flip("two", 9);
+    let both = ["one.torrent", "two.torrent", "--data", "."];
+    let with = |more: &[&str]| images.verify(&[&both, more].concat());
+    let output = with(&["--libtorrent", "resume", "--transmission", "resume"]);
+    assert_eq!((status(&output), stderr(&output)), (1, ""));
+    let names = images.names("resume");
+    let extensions: Vec<&str> = names.iter().map(|name| &name[40..]).collect();
+    assert_eq!(extensions, [".fastresume", ".resume", ".fastresume", ".resume"]);
+    let output = with(&["--claimed", "resume"]);
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    assert_eq!(stdout(&output).matches("all of them are right\n").count(), 2);
+
+    for option in ["--libtorrent", "--transmission", "--claimed"] {
+        let output = with(&[option, "file"]);
+        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        assert!(stderr(&output).contains(&format!("{option} file: with several torrents a folder is needed")));
+    }
+    fs::create_dir(images.path("empty")).unwrap();
+    let output = with(&["--claimed", "empty"]);
+    assert_eq!(status(&output), 2);
+    assert!(stderr(&output).contains("error: empty: none of "), "{}", stderr(&output));
+}
+
+#[test]
+fn a_file_that_is_no_resume_file_of_the_torrent_stays_as_it_is() {
+    let images = Images::new(&["image", "other"]);
+    assert_eq!(status(&images.verify(&["other.torrent", ".", "--libtorrent", "theirs"])), 0);
+    fs::write(images.path("letter"), "Dear Sir").unwrap();
+    for (file, why) in [("theirs", "it belongs to another torrent"), ("letter", "expected a resume file")] {
+        let before = fs::read(images.path(file)).unwrap();
+        let output = images.verify(&["image.torrent", ".", "--libtorrent", file]);
+        assert_eq!((status(&output), stdout(&output)), (2, ""), "nothing is checked");
+        let message = format!("{file}: the libtorrent resume file cannot be written: ");
+        assert!(stderr(&output).contains(&message) && stderr(&output).contains(why), "{}", stderr(&output));
+        assert_eq!(fs::read(images.path(file)).unwrap(), before);
+        let output = images.verify(&["image.torrent", ".", "--claimed", file]);
+        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        assert!(stderr(&output).contains(why), "{}", stderr(&output));
+    }
+    let output = images.verify(&["image.torrent", ".", "--transmission", "no/such/folder"]);
+    assert_eq!((status(&output), stdout(&output)), (2, ""));
+    assert!(stderr(&output).contains("no/such/folder: the Transmission resume file cannot be written: "));
+    for (option, file, what) in
+        [("--libtorrent", "image", "the content"), ("--transmission", "image.torrent", "the torrent")]
+    {
+        let before = fs::read(images.path(file)).unwrap();
+        let output = images.verify(&["image.torrent", ".", option, file]);
+        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        let message = format!("resume file is not written there: it is {what}. Give another FILE");
+        assert!(stderr(&output).contains(&message), "{}", stderr(&output));
+        assert_eq!(fs::read(images.path(file)).unwrap(), before);
+    }
+    assert!(images.names(".").iter().all(|name| !name.starts_with(".hashloom")), "nothing is left behind");
+}
+
+#[test]
+fn the_content_is_where_the_client_has_it_unless_another_place_is_given() {
+    let images = Images::new(&["image"]);
+    let (here, there) = (images.path("here"), images.path("there"));
+    for folder in [&here, &there] {
+        fs::create_dir(folder).unwrap();
+    }
+    fs::rename(images.path("image"), here.join("image")).unwrap();
+    for option in ["--libtorrent", "--transmission"] {
+        let file = option.trim_start_matches('-');
+        assert_eq!(status(&images.verify(&["image.torrent", "here", option, file])), 0);
+        let before = fs::read(images.path(file)).unwrap();
+        for options in [[option, file], ["--claimed", file]] {
+            let output = images.verify(&["image.torrent", options[0], options[1]]);
+            assert_eq!((status(&output), stderr(&output)), (0, ""));
+            let place = here.canonicalize().unwrap().join("image");
+            assert!(stdout(&output).contains(&format!("  content    {}\n", place.display())), "{}", stdout(&output));
+        }
+        // A folder without it is a mistake, and does not make the client forget what it has.
+        let output = images.verify(&["image.torrent", "there", option, file]);
+        assert_eq!(status(&output), 2);
+        assert!(stderr(&output).contains(" cannot be written: none of the torrent's files is there: "));
+        assert_eq!(fs::read(images.path(file)).unwrap(), before);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_of_what_could_not_be_opened() {
+    let images = Images::new(&["image"]);
+    fs::create_dir(images.path("inner")).unwrap();
+    std::os::unix::fs::symlink("../image", images.path("inner/image")).unwrap();
+    let output = images.verify(&["image.torrent", "inner", "--libtorrent", "lt"]);
+    assert_eq!(status(&output), 2);
+    let message =
+        "lt: the libtorrent resume file cannot be written: it would say that files are missing which are there: ";
+    assert!(stderr(&output).contains(message), "{}", stderr(&output));
+    assert!(!images.path("lt").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_replaced_file_keeps_its_owner_and_permissions() {
+    use std::os::unix::fs::PermissionsExt;
+    let images = Images::new(&["image"]);
+    assert_eq!(status(&images.verify(&["image.torrent", ".", "--libtorrent", "lt"])), 0);
+    for mode in [0o600, 0o664] {
+        fs::set_permissions(images.path("lt"), fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(status(&images.verify(&["image.torrent", ".", "--libtorrent", "lt"])), 0);
+        assert_eq!(fs::metadata(images.path("lt")).unwrap().permissions().mode() & 0o777, mode);
+    }
+}

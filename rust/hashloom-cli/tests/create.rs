@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom torrent create` as a person or a script calls it.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use common::{hashloom, status, stderr, stdout};
+use serde_json::{Value, json};
+
+/// A folder with `album`: two files and one in a folder.
+fn album() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let album = folder.path().join("album");
+    fs::create_dir_all(album.join("extras")).unwrap();
+    fs::write(album.join("one.flac"), vec![1; 40_000]).unwrap();
+    fs::write(album.join("two.flac"), vec![2; 70_000]).unwrap();
+    fs::write(album.join("extras/cover.jpg"), vec![3; 100]).unwrap();
+    folder
+}
+
+fn create_in(folder: &Path) -> Command {
+    let mut command = hashloom();
+    command.current_dir(folder).env_remove("SOURCE_DATE_EPOCH").args(["torrent", "create"]);
+    command
+}
+
+fn create(folder: &Path, arguments: &[&str]) -> Output {
+    create_in(folder).args(arguments).output().unwrap()
+}
+
+/// That it made what it says, and left nothing else.
+#[track_caller]
+fn made(folder: &Path, arguments: &[&str]) -> Vec<u8> {
+    let output = create(folder, arguments);
+    assert_eq!((status(&output), stderr(&output)), (0, ""), "{arguments:?}");
+    let path = folder.join("album.torrent");
+    let bytes = fs::read(&path).unwrap();
+    fs::remove_file(path).unwrap();
+    assert_eq!(names(folder), ["album"], "{arguments:?}");
+    bytes
+}
+
+#[track_caller]
+fn refused(folder: &Path, arguments: &[&str], part: &str) {
+    let before = names(folder);
+    let output = create(folder, arguments);
+    assert_eq!((status(&output), stdout(&output)), (2, ""), "{arguments:?}: {}", stderr(&output));
+    assert!(stderr(&output).contains(part), "{arguments:?}: {}", stderr(&output));
+    assert_eq!(names(folder), before, "{arguments:?}");
+}
+
+/// Everything in a folder, hidden files too.
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn has(bytes: &[u8], part: &str) -> bool {
+    bytes.windows(part.len()).any(|window| window == part.as_bytes())
+}
+
+#[test]
+fn what_is_made_verifies() {
+    let folder = album();
+    for version in ["--v1", "--v2", "--hybrid"] {
+        let output = create(folder.path(), &["album", version, "--force"]);
+        assert_eq!((status(&output), stderr(&output)), (0, ""), "{version}");
+        let arguments = ["torrent", "verify", "album.torrent", "--json"];
+        let verified = hashloom().current_dir(folder.path()).args(arguments).output().unwrap();
+        assert_eq!((status(&verified), stderr(&verified)), (0, ""), "{version}");
+        let report: Value = serde_json::from_str(stdout(&verified)).unwrap();
+        assert_eq!(report["torrent"]["version"], version[2..], "{report}");
+        assert_eq!(report["torrent"]["notes"], json!([]), "{report}");
+        for hash in ["info_hash", "info_hash_v2"] {
+            let expected = report["torrent"][hash].as_str();
+            let printed = stdout(&output)
+                .lines()
+                .any(|line| Some(line) == expected.map(|h| format!("  info-hash  {h}")).as_deref());
+            assert_eq!(printed, expected.is_some(), "{version}: {}", stdout(&output));
+        }
+    }
+}
+
+#[test]
+fn what_is_printed() {
+    let folder = album();
+    let output = create(folder.path(), &["album/", "--v1", "-l", "16KiB"]);
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let text = stdout(&output);
+    let (before, after) = text.split_once("info-hash  ").unwrap();
+    assert_eq!(before, "album\n  ");
+    let nbytes = fs::metadata(folder.path().join("album.torrent")).unwrap().len();
+    let expected = format!(
+        "
+  torrent    v1, 107.5 KiB in 3 files, 7 pieces of 16 KiB
+  content    album/
+  written    album.torrent, {nbytes} bytes in "
+    );
+    assert!(after[40..].starts_with(&expected) && text.ends_with(" s\n"), "{text}");
+    let quiet = create(folder.path(), &["album", "--quiet", "--force"]);
+    assert_eq!((status(&quiet), stdout(&quiet), stderr(&quiet)), (0, "", ""));
+}
+
+#[test]
+fn json_has_all_of_it() {
+    let folder = album();
+    let output = create(folder.path(), &["album", "--json", "-l", "15", "--name", "\u{1b}x"]);
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let mut object: Value = serde_json::from_str(stdout(&output)).unwrap();
+    assert!(object["seconds"].as_f64().unwrap() >= 0.0);
+    object["seconds"] = json!(0);
+    for (key, nbytes) in [("info_hash", 20), ("info_hash_v2", 32)] {
+        assert_eq!(object["torrent"][key].as_str().unwrap().len(), 2 * nbytes);
+        object["torrent"][key] = json!("");
+    }
+    let expected = json!({
+        "hashloom": env!("CARGO_PKG_VERSION"),
+        "torrent": {
+            "path": "\u{1b}x.torrent",
+            "bytes": fs::metadata(folder.path().join("\u{1b}x.torrent")).unwrap().len(),
+            "name": "\u{1b}x",
+            "version": "hybrid",
+            "info_hash": "",
+            "info_hash_v2": "",
+            "length": 110_100,
+            "piece_length": 32768,
+            "piece_count": 1 + 2 + 3,
+            "file_count": 3,
+        },
+        "content": "album",
+        "seconds": 0,
+    });
+    assert_eq!(object, expected);
+}
+
+#[test]
+fn what_is_asked_for_is_in_it() {
+    let folder = album();
+    let arguments = [
+        "album",
+        "--v1",
+        "--name",
+        "other",
+        "-t",
+        "https://a.example/x,udp://b.example:1",
+        "--announce",
+        "wss://c.example",
+        "-w",
+        "https://seed.example/",
+        "-p",
+        "-s",
+        "SRC",
+        "-c",
+        "a comment",
+        "-d",
+        "1234567890",
+        "-o",
+        "album.torrent",
+        "--align",
+    ];
+    let bytes = made(folder.path(), &arguments);
+    for part in [
+        "d8:announce19:https://a.example/x13:announce-list",
+        "13:announce-listll19:https://a.example/x17:udp://b.example:1el15:wss://c.exampleee",
+        "7:comment9:a comment",
+        concat!(
+            "10:created by",
+            "14:hashloom ",
+            env!("CARGO_PKG_VERSION"),
+            "13:creation datei1234567890e4:infod5:files"
+        ),
+        "4:name5:other",
+        "7:privatei1e6:source3:SRCe8:url-listl21:https://seed.example/ee",
+        "4:pathl4:.pad",
+    ] {
+        assert!(has(&bytes, part), "{part}: {}", String::from_utf8_lossy(&bytes));
+    }
+    assert!(!has(&bytes, "file tree"));
+}
+
+#[test]
+fn the_same_files_make_the_same_bytes() {
+    let folder = album();
+    let other = tempfile::tempdir().unwrap();
+    let copy = other.path().join("album");
+    fs::create_dir_all(copy.join("extras")).unwrap();
+    for name in ["two.flac", "extras/cover.jpg", "one.flac"] {
+        fs::copy(folder.path().join("album").join(name), copy.join(name)).unwrap();
+    }
+    let first = made(folder.path(), &["album"]);
+    assert!(!has(&first, "creation date"));
+    assert_eq!(made(folder.path(), &["./album/../album"]), first);
+    assert_eq!(made(folder.path(), &["album", "--threads", "3", "--no-date"]), first);
+    assert_eq!(made(other.path(), &["album"]), first);
+    // The variable does not make a date, but is the one of "now".
+    let dated = |date: &[&str], epoch: &str| {
+        let output = create_in(folder.path()).env("SOURCE_DATE_EPOCH", epoch).arg("album").args(date).output().unwrap();
+        let bytes = fs::read(folder.path().join("album.torrent"));
+        let _ = fs::remove_file(folder.path().join("album.torrent"));
+        (status(&output), bytes.unwrap_or_default(), stderr(&output).to_owned())
+    };
+    assert_eq!(dated(&[], "1700000000").1, first);
+    assert!(has(&dated(&["--date", "now"], "1700000000").1, "13:creation datei1700000000e"));
+    assert!(has(&dated(&["--date", "5"], "1700000000").1, "13:creation datei5e"));
+    let (status, bytes, message) = dated(&["--date", "now"], "yesterday");
+    assert_eq!((status, bytes.len()), (2, 0));
+    assert!(message.contains("SOURCE_DATE_EPOCH: expected whole seconds since 1970, found \"yesterday\""), "{message}");
+    let now = made(folder.path(), &["album", "--date", "now"]);
+    assert!(has(&now, "13:creation datei") && now != first);
+}
+
+#[test]
+fn nothing_is_overwritten() {
+    let folder = album();
+    fs::write(folder.path().join("album.torrent"), "precious").unwrap();
+    refused(folder.path(), &["album"], "album.torrent: the torrent is not written there: it exists. Give --force");
+    assert_eq!(fs::read(folder.path().join("album.torrent")).unwrap(), b"precious");
+    assert_eq!(status(&create(folder.path(), &["album", "-f"])), 0);
+    assert!(has(&fs::read(folder.path().join("album.torrent")).unwrap(), "4:name5:album"));
+    // Not even with --force a file that it is made of.
+    let part = "it is part of album. Exclude it, or give another place";
+    refused(folder.path(), &["album", "-f", "-o", "album/one.flac"], part);
+    refused(folder.path(), &["album/one.flac", "-f", "-o", "album/one.flac"], "it is part of album/one.flac.");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("../album.torrent", folder.path().join("album/link")).unwrap();
+        refused(folder.path(), &["album", "-f"], part);
+        let output = create(folder.path(), &["album", "-f", "--symlinks", "skip"]);
+        assert_eq!((status(&output), stderr(&output)), (0, ""));
+        fs::remove_file(folder.path().join("album/link")).unwrap();
+        // A link to nowhere is something that is there.
+        std::os::unix::fs::symlink("nowhere", folder.path().join("dangling.torrent")).unwrap();
+        refused(folder.path(), &["album", "-o", "dangling.torrent"], "it exists");
+    }
+    assert_eq!(fs::read(folder.path().join("album/one.flac")).unwrap(), [1; 40_000]);
+    refused(folder.path(), &["album", "-o", "album"], "it exists");
+    refused(folder.path(), &["album", "-f", "-o", "album"], "the torrent cannot be written: ");
+    refused(folder.path(), &["album", "-o", "missing/album.torrent"], "missing/album.torrent: the torrent cannot be");
+}
+
+#[test]
+fn in_the_folder_itself() {
+    let folder = album();
+    let here = folder.path().join("album");
+    let output = create(&here, &["."]);
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let first = fs::read(here.join("album.torrent")).unwrap();
+    // The second time it would be part of itself.
+    refused(&here, &[".", "--force"], "album.torrent: the torrent is not written there: it is part of .");
+    assert_eq!(status(&create(&here, &[".", "--force", "--exclude", "/album.torrent"])), 0);
+    assert_eq!(fs::read(here.join("album.torrent")).unwrap(), first);
+}
+
+#[test]
+fn several_paths() {
+    let folder = album();
+    fs::create_dir(folder.path().join("out")).unwrap();
+    let output = create(folder.path(), &["album", "album/extras", "album/one.flac", "--output-dir", "out", "--json"]);
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let names_of = |line: &str| serde_json::from_str::<Value>(line).unwrap()["torrent"]["name"].clone();
+    assert_eq!(stdout(&output).lines().map(names_of).collect::<Vec<_>>(), ["album", "extras", "one.flac"]);
+    assert_eq!(names(&folder.path().join("out")), ["album.torrent", "extras.torrent", "one.flac.torrent"]);
+    // No torrent that is written becomes part of the next.
+    let inside = create(folder.path(), &["album", "album/extras", "--output-dir", "album/extras", "--json"]);
+    assert_eq!(status(&inside), 0, "{}", stderr(&inside));
+    let counts = stdout(&inside)
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["torrent"]["file_count"].clone());
+    assert_eq!(counts.collect::<Vec<_>>(), [json!(3), json!(1)]);
+    let one_path = "--output and --name are for one PATH. For several take --output-dir";
+    refused(folder.path(), &["album", "out", "-o", "x"], one_path);
+    refused(folder.path(), &["album", "out", "-n", "x"], one_path);
+    fs::create_dir(folder.path().join("copy")).unwrap();
+    fs::write(folder.path().join("copy/album"), "another").unwrap();
+    refused(folder.path(), &["album", "copy/album"], "another PATH's torrent has this name too");
+    // One that is wrong: none is made.
+    refused(folder.path(), &["album", "missing"], "missing: ");
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let folder = album();
+    let output = create(folder.path(), &["album", "--dry-run", "--exclude", "extras/", "--v2"]);
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let expected = "album\n    39.1 KiB  one.flac\n    68.4 KiB  two.flac\n\
+        v2, 107.4 KiB in 2 files, 8 pieces of 16 KiB; not made, as this is a dry run\n";
+    assert_eq!(stdout(&output), expected);
+    assert_eq!(names(folder.path()), ["album"]);
+}
+
+#[test]
+fn wrong_usage() {
+    let folder = album();
+    let cases: [(&[&str], &str); 16] = [
+        (&[], "<PATH>..."),
+        (&["album", "--v1", "--v2"], "cannot be used with"),
+        (&["album", "--align"], "--v1"),
+        (&["album", "-o", "x", "--output-dir", "y"], "cannot be used with"),
+        (&["album", "--piece-length", "1.5M"], "expected a number of bytes, KiB or MiB, or a power of two"),
+        (&["album", "--piece-length", "1000000"], "expected a power of two from 16 KiB to 256 MiB"),
+        (&["album", "--piece-length", "48K"], "Only v1 torrents can have others"),
+        (&["album", "--v1", "--piece-length", "20000"], "expected a multiple of 16 KiB from 16 KiB to 256 MiB"),
+        (&["album", "--piece-length", "40"], "a piece length of 1099511627776 bytes"),
+        (&["album", "--tracker", "tracker.example"], "the tracker \"tracker.example\": expected a URL"),
+        (&["album", "--tracker", "http://a.example,"], "the tracker \"\": expected a URL"),
+        (&["album", "--web-seed", "\u{1b}[31m"], r#"the web seed "\x1b[31m": expected a URL"#),
+        (&["album", "--exclude", "[x"], "the glob \"[x\": "),
+        (&["album", "--date", "today"], "expected now, or whole seconds"),
+        (&["album", "--name", "a/b"], "the name \"a/b\" is none that a file can have"),
+        (&["nothing"], "nothing: No such file or directory"),
+    ];
+    for (arguments, part) in cases {
+        refused(folder.path(), arguments, part);
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::os::unix::fs::PermissionsExt;
+    use std::process::Stdio;
+
+    use super::*;
+
+    /// The program as somebody whom permissions bind.
+    fn unprivileged(folder: &Path, arguments: &[&str]) -> Output {
+        let is_root = String::from_utf8_lossy(&Command::new("id").arg("-u").output().unwrap().stdout).trim() == "0";
+        let program = env!("CARGO_BIN_EXE_hashloom");
+        // The folder of the build may be closed to others.
+        let copy = folder.join("hashloom");
+        if !copy.exists() {
+            fs::copy(program, &copy).unwrap();
+        }
+        let mut command = match is_root {
+            true => {
+                let mut command = Command::new("setpriv");
+                command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&copy);
+                command
+            }
+            false => Command::new(&copy),
+        };
+        command.env_remove("HASHLOOM_ISA").env("LC_ALL", "C.UTF-8").current_dir(folder);
+        command.args(["torrent", "create"]).args(arguments).stdin(Stdio::null()).output().unwrap()
+    }
+
+    fn mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn what_cannot_be_read_or_written() {
+        let folder = album();
+        let album = folder.path().join("album");
+        mode(folder.path(), 0o777);
+        for i in 10..25 {
+            let path = album.join(format!("secret {i}"));
+            fs::write(&path, "x").unwrap();
+            mode(&path, 0);
+        }
+        let output = unprivileged(folder.path(), &["album"]);
+        assert_eq!((status(&output), stdout(&output)), (2, ""), "{}", stderr(&output));
+        let lines: Vec<&str> = stderr(&output).lines().collect();
+        assert_eq!(lines.len(), 10, "{lines:?}");
+        for (line, i) in lines.iter().zip(10..) {
+            assert!(line.ends_with(&format!("album/secret {i}: Permission denied (os error 13)")), "{line}");
+        }
+        mode(&album.join("extras"), 0);
+        let output = unprivileged(folder.path(), &["album", "--exclude", "secret*"]);
+        assert_eq!(status(&output), 2);
+        assert_eq!(stderr(&output), "error: album/extras: Permission denied (os error 13)\n");
+        mode(&album.join("extras"), 0o755);
+        mode(&album, 0o555);
+        let output = unprivileged(folder.path(), &["album", "--exclude", "secret*", "-o", "album/x.torrent"]);
+        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        let expected = "error: album/x.torrent: the torrent cannot be written: Permission denied (os error 13)\n";
+        assert_eq!(stderr(&output), expected);
+        mode(&album, 0o755);
+        let output = unprivileged(folder.path(), &["album", "--exclude", "secret*"]);
+        assert_eq!((status(&output), stderr(&output)), (0, ""));
+        assert_eq!(names(folder.path()), ["album", "album.torrent", "hashloom"]);
+    }
+
+    #[test]
+    fn devices() {
+        let folder = album();
+        let output = create(folder.path(), &["album", "--quiet", "-o", "/dev/stdout"]);
+        assert_eq!((status(&output), stderr(&output)), (0, ""));
+        assert_eq!(output.stdout, made(folder.path(), &["album"]));
+        #[cfg(target_os = "linux")]
+        {
+            let full = "/dev/full: the torrent cannot be written: No space left on device";
+            refused(folder.path(), &["album", "-o", "/dev/full"], full);
+            let stdout = Stdio::from(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+            let output = create_in(folder.path()).arg("album").stdout(stdout).output().unwrap();
+            assert_eq!(status(&output), 2);
+            assert!(stderr(&output).contains("standard output: No space left"), "{}", stderr(&output));
+            refused(folder.path(), &["/dev/zero"], "/dev/zero: expected a file or folder, found a device");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Where a torrent's files are, how long each is and when it was last changed, as clients' resume files say.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::locate::locate;
+use super::verify::VerifyError;
+use super::{Torrent, paths};
+use crate::engine::files::Cache;
+
+/// Where a torrent's files are, how long each is and when it was last changed.
+///
+/// Taken before a check and compared after it ([`changed`](Content::changed)), it tells which verdicts are out of date.
+///
+/// ```
+/// use hashloom::torrent::{Content, Torrent};
+///
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+/// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let torrent = Torrent::parse(bytes)?;
+///
+/// let content = Content::find(&torrent, folder.path())?;
+/// assert_eq!(content.path(), folder.path().join("abc.txt"));
+/// assert_eq!(content.nbytes(0), Some(3));
+/// std::fs::write(folder.path().join("abc.txt"), "abcd")?;
+/// assert_eq!(content.changed(&torrent), [0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Content {
+    path: PathBuf,
+    files: Vec<Stat>,
+}
+
+/// A file's length and time of last change in 16 bytes: there can be ten million.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stat {
+    /// `ABSENT` if it is not there. Otherwise below 2^63.
+    nbytes: u64,
+    /// Nanoseconds after 1970, in which 64 bits reach from 1677 to 2262.
+    changed_ns: i64,
+}
+
+const ABSENT: Stat = Stat { nbytes: u64::MAX, changed_ns: 0 };
+
+impl Content {
+    /// Looks where the files of a torrent are and what they are like; `path` means what it means to
+    /// [`verify`](super::verify()). No file is opened. One that is not there is no error.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`verify`](super::verify()).
+    pub fn find(torrent: &Torrent, path: &Path) -> Result<Content, VerifyError> {
+        let content = locate(torrent, path, &Cache::default())
+            .map_err(|error| VerifyError::locating(torrent, path, error))?
+            .content;
+        let path = absolute(&content).map_err(|error| VerifyError::Path { path: content, error })?;
+        let files = (0..torrent.file_count()).map(|index| stat(&file_path(torrent, &path, index))).collect();
+        Ok(Content { path, files })
+    }
+
+    /// The content's file or folder, whether it exists or not: an absolute path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder that the content is in, which a client calls the torrent's download folder; none if the content is
+    /// the root of a file system.
+    pub fn folder(&self) -> Option<&Path> {
+        self.path.parent()
+    }
+
+    /// The length of a file in bytes, if it is there.
+    ///
+    /// # Panics
+    /// If there is no such file.
+    pub fn nbytes(&self, file: usize) -> Option<u64> {
+        let stat = self.files[file];
+        (stat != ABSENT).then_some(stat.nbytes)
+    }
+
+    /// When a file was last changed, in whole seconds after 1970, rounded down, if it is there.
+    ///
+    /// # Panics
+    /// If there is no such file.
+    pub fn changed_s(&self, file: usize) -> Option<i64> {
+        let stat = self.files[file];
+        (stat != ABSENT).then_some(stat.changed_ns.div_euclid(1_000_000_000))
+    }
+
+    /// The files that are not now as they were then: changed, come or gone. What was found of their pieces since may be
+    /// true no more.
+    pub fn changed(&self, torrent: &Torrent) -> Vec<usize> {
+        let is_other = |&index: &usize| stat(&file_path(torrent, &self.path, index)) != self.files[index];
+        (0..self.files.len()).filter(is_other).collect()
+    }
+
+    /// Where a file is or should be.
+    pub(super) fn file_path(&self, torrent: &Torrent, index: usize) -> PathBuf {
+        file_path(torrent, &self.path, index)
+    }
+
+    /// Number of files.
+    pub(super) fn file_count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// The last change of all, in seconds after 1970.
+    pub(super) fn last_changed_s(&self) -> Option<i64> {
+        (0..self.files.len()).filter_map(|index| self.changed_s(index)).max()
+    }
+}
+
+fn file_path(torrent: &Torrent, content: &Path, index: usize) -> PathBuf {
+    match torrent.is_single_file() {
+        true => content.to_owned(),
+        false => content.join(paths::to_path(torrent.file(index).path)),
+    }
+}
+
+fn stat(path: &Path) -> Stat {
+    let Ok(metadata) = path.metadata() else { return ABSENT };
+    if !metadata.is_file() {
+        return ABSENT;
+    }
+    let changed_ns = metadata.modified().map_or(0, nanoseconds);
+    Stat { nbytes: metadata.len(), changed_ns }
+}
+
+/// After 1970; before it, negative. The nearest that fits.
+fn nanoseconds(time: SystemTime) -> i64 {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanoseconds| -nanoseconds),
+    }
+}
+
+/// The path from the root on, with a name at its end. Links stay as they are, as the person who set them up meant.
+fn absolute(path: &Path) -> io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    if !path.components().any(|component| component == Component::ParentDir) {
+        return Ok(path);
+    }
+    // Where ".." leads depends on what is a link before it. The content itself need not exist.
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => Ok(parent.canonicalize()?.join(name)),
+        _ => path.canonicalize(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn times_before_1970_and_beyond_64_bits() {
+        assert_eq!(nanoseconds(UNIX_EPOCH - Duration::new(1, 1)), -1_000_000_001);
+        assert_eq!((-1i64).div_euclid(1_000_000_000), -1, "rounded down, as clients do");
+        assert_eq!(nanoseconds(UNIX_EPOCH + Duration::from_secs(1 << 35)), i64::MAX);
+    }
+
+    #[test]
+    fn a_path_that_goes_up_is_resolved() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(folder.join("a")).unwrap();
+        assert_eq!(absolute(&folder.join("a/..")).unwrap(), folder);
+        assert_eq!(absolute(&folder.join("a/../b")).unwrap(), folder.join("b"));
+        assert_eq!(absolute(&folder.join("./a/")).unwrap(), folder.join("a"));
+    }
+}

@@ -1,0 +1,715 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Real clients start with what hashloom found, without a check of their own.
+
+    python3 test/clients.py path/to/hashloom [--require]
+
+Clients: libtorrent (the PyPI package of that name, or Debian's python3-libtorrent), qBittorrent (Debian package
+qbittorrent-nox) and Transmission (transmission-daemon). One that is not installed is named as SKIPPED; with --require
+that is a failure.
+
+Each gets a folder of its own for all that it keeps, ports that were free, and peers on this machine only. What it has
+is asked over its own interface, piece by piece. That it does not check is seen by damage that it does not notice, and
+where it would say so, by what it says. A peer (libtorrent) that downloads everything from it tells that it finds the
+files.
+"""
+
+import argparse
+import base64
+import hashlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import warnings
+
+from interop_torrents import bdecode
+
+# Far more than any of it takes; a machine may be slow and busy.
+DEADLINE_S = 120
+PIECE = 32768
+BUILD = pathlib.Path(__file__).resolve().parent.parent / "build"
+# Nobody is there.
+TRACKER = "http://127.0.0.1:1/announce"
+
+
+def bencode(value):
+    if isinstance(value, int):
+        return b"i%de" % value
+    if isinstance(value, str):
+        value = value.encode()
+    if isinstance(value, bytes):
+        return b"%d:%s" % (len(value), value)
+    if isinstance(value, list):
+        return b"l%se" % b"".join(map(bencode, value))
+    pairs = sorted((key.encode() if isinstance(key, str) else key, item) for key, item in value.items())
+    return b"d%se" % b"".join(bencode(key) + bencode(item) for key, item in pairs)
+
+
+def wait(what, poll):
+    """Returns the first result of poll() that is not None."""
+    end = time.monotonic() + DEADLINE_S
+    while time.monotonic() < end:
+        result = poll()
+        if result is not None:
+            return result
+        time.sleep(0.1)
+    sys.exit(f"FAILED: {what}: not within {DEADLINE_S} s")
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Expect:
+    """Counts what was compared."""
+
+    count = 0
+
+    def __call__(self, what, found, expected):
+        Expect.count += 1
+        if found != expected:
+            sys.exit(f"FAILED: {what}: expected {expected!r}, found {found!r}")
+
+
+expect = Expect()
+
+
+class Content:
+    """A torrent of several files, and its content. Of version 2 and hybrid ones libtorrent makes the torrent."""
+
+    def __init__(self, folder, name="album", seed=1, version="v1"):
+        noise = random.Random(seed)
+        self.name, self.folder = name, folder
+        # Pieces that span files, and the last shorter than a block.
+        lengths = {"a.bin": 300_000, "b/c.bin": 65_536, "b/d ä.bin": 7, "e.bin": 200_001, "f.bin": 90_000}
+        self.files = {file: noise.randbytes(length) for file, length in lengths.items()}
+        self.bytes = b"".join(self.files.values())
+        self.write()
+        self.starts, end = {}, 0
+        for file, data in self.files.items():
+            if version != "v1":
+                end = -(-end // PIECE) * PIECE
+            self.starts[file], end = end, end + len(data)
+        self.version, self.piece_count = version, -(-end // PIECE)
+        if version != "v1":
+            self.torrent, self.hash = made_by_libtorrent(self.path(), version)
+            return
+        pieces = [hashlib.sha1(self.bytes[at : at + PIECE]).digest() for at in range(0, len(self.bytes), PIECE)]
+        info = {
+            "name": name,
+            "piece length": PIECE,
+            "pieces": b"".join(pieces),
+            "files": [{"length": len(data), "path": file.split("/")} for file, data in self.files.items()],
+        }
+        self.hash = hashlib.sha1(bencode(info)).hexdigest()
+        self.torrent = bencode({"announce": TRACKER, "info": info})
+
+    def path(self, file=""):
+        return self.folder / self.name / file
+
+    def write(self):
+        """Everything as it should be."""
+        for file, data in self.files.items():
+            self.path(file).parent.mkdir(parents=True, exist_ok=True)
+            self.path(file).write_bytes(data)
+
+    def flip(self, file, at, later=False):
+        """Flips a byte. The time of last change stays as it was, or is a minute later."""
+        stat = self.path(file).stat()
+        with open(self.path(file), "r+b") as stream:
+            stream.seek(at)
+            byte = stream.read(1)[0]
+            stream.seek(at)
+            stream.write(bytes([byte ^ 1]))
+        minute = 60 * 10**9 if later else 0
+        os.utime(self.path(file), ns=(stat.st_atime_ns, stat.st_mtime_ns + minute))
+
+    def damage(self):
+        """A wrong byte, a file too short, a file gone; returns the pieces that are left."""
+        self.flip("a.bin", 100_000)
+        os.truncate(self.path("e.bin"), 150_000)
+        self.path("b/c.bin").unlink()
+        wrong = {
+            *self.pieces_of("a.bin", 100_000, 100_001),
+            *self.pieces_of("e.bin", 150_000, len(self.files["e.bin"])),
+            *self.pieces_of("b/c.bin", 0, len(self.files["b/c.bin"])),
+        }
+        return [int(piece not in wrong) for piece in range(self.piece_count)]
+
+    def pieces_of(self, file, start, end):
+        start, end = self.starts[file] + start, self.starts[file] + end
+        return range(start // PIECE, (end - 1) // PIECE + 1)
+
+
+def made_by_libtorrent(path, version):
+    """A torrent of a folder, and what qBittorrent calls it."""
+    import libtorrent as lt
+
+    # Its older interface, which all versions have.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    storage = lt.file_storage()
+    lt.add_files(storage, str(path), flags=0)
+    flags = lt.create_torrent
+    kinds = {"padded v1": flags.v1_only | flags.canonical_files, "v2": flags.v2_only, "hybrid": 0}
+    torrent = lt.create_torrent(storage, PIECE, flags=kinds[version])
+    torrent.add_tracker(TRACKER)
+    lt.set_piece_hashes(torrent, str(path.parent))
+    data = lt.bencode(torrent.generate())
+    hashes = lt.torrent_info(lt.bdecode(data)).info_hashes()
+    return data, str(hashes.v2 if hashes.has_v2() else hashes.v1)[:40]
+
+
+class Hashloom:
+    def __init__(self, program, folder):
+        self.program, self.torrent = program, folder / "checked.torrent"
+
+    def verify(self, content, *options, path=None, status=0):
+        self.torrent.write_bytes(content.torrent)
+        return self.run(self.torrent, path or content.folder, *options, status=status)
+
+    def run(self, *options, folder=None, status=0):
+        command = [self.program, "torrent", "verify", *options]
+        run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+        expect(f"{options}: status; {run.stderr}", run.returncode, status)
+        return run.stdout
+
+
+class Process:
+    """A client that runs. It is ended, whatever happens."""
+
+    def __init__(self, command, folder):
+        self.log = folder / "log"
+        environment = {**os.environ, "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+        for name in [name for name in environment if name.startswith("XDG_") or name.endswith("_proxy")]:
+            del environment[name]
+        with open(self.log, "ab") as log:
+            self.child = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, start_new_session=True
+            )
+
+    def alive(self):
+        return self.child.poll() is None
+
+    def stop(self):
+        """Ends it as its user would, so that it writes its files."""
+        if self.alive():
+            self.child.terminate()
+            try:
+                self.child.wait(DEADLINE_S)
+            except subprocess.TimeoutExpired:
+                self.kill()
+                sys.exit(f"FAILED: {self.child.args[0]} did not end within {DEADLINE_S} s")
+
+    def kill(self):
+        if self.alive():
+            self.child.kill()
+            self.child.wait()
+
+
+def get(url, data=None, headers=None):
+    """An answer's bytes; None while nobody answers. No proxy is asked."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(urllib.request.Request(url, data, headers or {}), timeout=30) as answer:
+            return answer.read()
+    except (urllib.error.URLError, ConnectionError, TimeoutError):
+        return None
+
+
+class Daemon:
+    """A client in a process of its own, with a folder that holds all that it keeps."""
+
+    def __init__(self, folder):
+        self.folder, self.process = folder, None
+        self.prepare()
+
+    def start(self):
+        # A port that was free can be taken by another program before the client has it.
+        for _ in range(5):
+            self.port, self.peer_port = free_port(), free_port()
+            self.process = Process(self.command(), self.folder)
+            wait(f"{self.name} answers", lambda: self.answers() or (None if self.process.alive() else "ended"))
+            if self.process.alive():
+                return
+        sys.exit(f"FAILED: {self.name} does not start:\n{self.process.log.read_text(errors='replace')}")
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind:
+            self.process.kill()
+        else:
+            self.process.stop()
+
+
+class QBittorrent(Daemon):
+    name, option = "qBittorrent", "--libtorrent"
+    readme = "qBittorrent/data/BT_backup", ("--libtorrent", ".")
+
+    def prepare(self):
+        self.backup = self.folder / "qBittorrent/data/BT_backup"
+        self.backup.mkdir(parents=True)
+        (self.folder / "qBittorrent/config").mkdir()
+        (self.folder / "elsewhere").mkdir()
+
+    def put(self, content):
+        (self.backup / f"{content.hash}.torrent").write_bytes(content.torrent)
+
+    def resume_file(self, content):
+        return self.backup / f"{content.hash}.fastresume"
+
+    def resume_folder(self):
+        return self.backup
+
+    def command(self):
+        (self.folder / "qBittorrent/config/qBittorrent.conf").write_text(
+            f"""[LegalNotice]
+Accepted=true
+[BitTorrent]
+Session\\DHTEnabled=false
+Session\\LSDEnabled=false
+Session\\PeXEnabled=false
+Session\\Port={self.peer_port}
+Session\\Interface=lo
+Session\\InterfaceName=lo
+Session\\InterfaceAddress=127.0.0.1
+Session\\DefaultSavePath={self.folder}/elsewhere
+Session\\QueueingSystemEnabled=false
+[Network]
+PortForwardingEnabled=false
+[Preferences]
+WebUI\\Address=127.0.0.1
+WebUI\\LocalHostAuth=false
+WebUI\\UseUPnP=false
+"""
+        )
+        return [find("qbittorrent-nox"), f"--profile={self.folder}", f"--webui-port={self.port}"]
+
+    def api(self, method, **fields):
+        data = urllib.parse.urlencode(fields).encode() if fields else None
+        return get(f"http://127.0.0.1:{self.port}/api/v2/{method}", data)
+
+    def answers(self):
+        return self.api("app/version")
+
+    def info(self, content):
+        torrents = json.loads(self.api(f"torrents/info?hashes={content.hash}") or "[]")
+        return torrents[0] if torrents else None
+
+    def state(self, content):
+        """Whether it is complete, and its pieces, once it has read its resume file. A check is waited for."""
+        checking = []
+
+        def poll():
+            info = self.info(content)
+            if info is None or info["state"] in ("checkingResumeData", "unknown"):
+                return None
+            if info["state"].startswith("checking"):
+                checking.append(info["state"])
+                return None
+            return info
+
+        info = wait(f"{self.name} has {content.name}", poll)
+        pieces = json.loads(self.api(f"torrents/pieceStates?hash={content.hash}"))
+        return info["state"], [int(piece == 2) for piece in pieces], bool(checking)
+
+    def expect(self, content, pieces, what):
+        state, found, checked = self.state(content)
+        expect(f"{self.name}, {what}: pieces", found, pieces)
+        expect(f"{self.name}, {what}: state {state}", state, "stalledUP" if all(pieces) else "stalledDL")
+        expect(f"{self.name}, {what}: checked", checked, False)
+        if content.version != "v1":
+            return
+        have = sum(len(content.bytes[i * PIECE : (i + 1) * PIECE]) for i, there in enumerate(pieces) if there)
+        found = round(self.info(content)["progress"], 3)
+        expect(f"{self.name}, {what}: progress", found, round(have / len(content.bytes), 3))
+
+    def label(self, content):
+        self.api("torrents/addTags", hashes=content.hash, tags="kept")
+        wait("the tag", lambda: self.info(content)["tags"] == "kept" or None)
+
+    def expect_label(self, content):
+        # The torrent is there a moment before its tags.
+        wait(f"{self.name}: tags", lambda: self.info(content)["tags"] == "kept" or None)
+
+
+class Transmission(Daemon):
+    name, option = "Transmission", "--transmission"
+    readme = "torrents", ("--transmission", "../resume")
+
+    def prepare(self):
+        for name in ("torrents", "resume", "elsewhere"):
+            (self.folder / name).mkdir()
+
+    def put(self, content):
+        (self.folder / "torrents" / f"{content.hash}.torrent").write_bytes(content.torrent)
+
+    def resume_file(self, content):
+        return self.folder / "resume" / f"{content.hash}.resume"
+
+    def resume_folder(self):
+        return self.folder / "resume"
+
+    def command(self):
+        settings = {
+            "bind-address-ipv4": "127.0.0.1",
+            "bind-address-ipv6": "::1",
+            "dht-enabled": False,
+            "download-dir": str(self.folder / "elsewhere"),
+            "incomplete-dir-enabled": False,
+            "lpd-enabled": False,
+            "message-level": 3,
+            "peer-port": self.peer_port,
+            "peer-port-random-on-start": False,
+            "pex-enabled": False,
+            "port-forwarding-enabled": False,
+            "rename-partial-files": False,
+            "rpc-authentication-required": False,
+            "rpc-bind-address": "127.0.0.1",
+            "rpc-port": self.port,
+            "utp-enabled": False,
+        }
+        (self.folder / "settings.json").write_text(json.dumps(settings))
+        return [find("transmission-daemon"), "--foreground", "--no-portmap", "--config-dir", str(self.folder)]
+
+    def rpc(self, method, **arguments):
+        url = f"http://127.0.0.1:{self.port}/transmission/rpc"
+        # It wants to be told a word that it tells whoever asks without.
+        try:
+            urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, b"{}", timeout=30)
+            return None
+        except urllib.error.HTTPError as error:
+            word = error.headers.get("X-Transmission-Session-Id")
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            return None
+        data = json.dumps({"method": method, "arguments": arguments}).encode()
+        answer = get(url, data, {"X-Transmission-Session-Id": word})
+        return answer and json.loads(answer)["arguments"]
+
+    def answers(self):
+        return self.rpc("session-get")
+
+    def info(self, content):
+        fields = ["pieces", "status", "percentDone", "error", "errorString", "labels", "downloadDir"]
+        torrents = (self.rpc("torrent-get", ids=[content.hash], fields=fields) or {}).get("torrents")
+        return torrents[0] if torrents else None
+
+    def expect(self, content, pieces, what):
+        check_wait, checking, stopped = 1, 2, 0
+        seen = set()
+
+        def poll():
+            info = self.info(content)
+            if info is None:
+                return None
+            seen.add(info["status"])
+            return None if info["status"] in (check_wait, checking, stopped) else info
+
+        info = wait(f"{self.name} has {content.name}", poll)
+        bits = "".join(f"{byte:08b}" for byte in base64.b64decode(info["pieces"]))
+        expect(f"{self.name}, {what}: pieces", [int(bit) for bit in bits[: len(pieces)]], pieces)
+        expect(f"{self.name}, {what}: checks among the states {seen}", seen & {check_wait, checking}, set())
+        expect(f"{self.name}, {what}: log", "Verifying" in self.process.log.read_text(errors="replace"), False)
+        expect(f"{self.name}, {what}: error", info["errorString"] if info["error"] == 3 else "", "")
+        if content.version != "v1":
+            return
+        have = sum(len(content.bytes[i * PIECE : (i + 1) * PIECE]) for i, there in enumerate(pieces) if there)
+        expect(f"{self.name}, {what}: percent", round(info["percentDone"], 3), round(have / len(content.bytes), 3))
+
+    def label(self, content):
+        self.rpc("torrent-set", ids=[content.hash], labels=["kept"])
+        wait("the label", lambda: self.info(content)["labels"] == ["kept"] or None)
+
+    def expect_label(self, content):
+        expect(f"{self.name}: labels", self.info(content)["labels"], ["kept"])
+
+
+def session():
+    import libtorrent as lt
+
+    return lt.session(
+        {
+            "listen_interfaces": "127.0.0.1:0",
+            "enable_dht": False,
+            "enable_lsd": False,
+            "enable_upnp": False,
+            "enable_natpmp": False,
+            "enable_outgoing_utp": False,
+            "allow_multiple_connections_per_ip": True,
+            "alert_mask": lt.alert.category_t.all_categories,
+        }
+    )
+
+
+def downloaded(content, peer_port, folder):
+    """The pieces that a peer gets from the client, and whether any that it got was wrong."""
+    import libtorrent as lt
+
+    peer, wrong = session(), []
+    parameters = lt.add_torrent_params()
+    parameters.ti = lt.torrent_info(lt.bdecode(content.torrent))
+    parameters.ti.clear_trackers() if hasattr(parameters.ti, "clear_trackers") else None
+    parameters.save_path = str(folder)
+    parameters.flags &= ~(lt.torrent_flags.paused | lt.torrent_flags.auto_managed)
+    handle = peer.add_torrent(parameters)
+
+    def poll():
+        wrong.extend(alert for alert in peer.pop_alerts() if isinstance(alert, lt.hash_failed_alert))
+        if wrong or handle.status().is_seeding:
+            return "done"
+        if handle.status().num_peers == 0:
+            handle.connect_peer(("127.0.0.1", peer_port))
+        return None
+
+    wait("a peer has downloaded all", poll)
+    return not wrong
+
+
+def check_libtorrent(hashloom, folder):
+    for version in ("v1", "hybrid", "v2"):
+        (folder / version).mkdir()
+        check_libtorrent_with(hashloom, folder / version, version)
+
+
+def check_libtorrent_with(hashloom, folder, version):
+    import libtorrent as lt
+
+    content = Content(folder / "downloads", version=version)
+    everything = [1] * content.piece_count
+    resume = folder / "x.fastresume"
+
+    def expect_libtorrent(pieces, checks, what):
+        client = session()
+        parameters = lt.read_resume_data(resume.read_bytes())
+        parameters.ti = lt.torrent_info(lt.bdecode(content.torrent))
+        handle = client.add_torrent(parameters)
+        states, blocks = set(), {}
+
+        def poll():
+            for alert in client.pop_alerts():
+                if isinstance(alert, lt.state_changed_alert):
+                    states.add(str(alert.state))
+                if isinstance(alert, (lt.torrent_error_alert, lt.fastresume_rejected_alert, lt.file_error_alert)):
+                    sys.exit(f"FAILED: libtorrent, {what}: {alert.message()}")
+                if isinstance(alert, lt.session_stats_alert):
+                    blocks.update(alert.values)
+            done = {"seeding", "finished", "downloading"}
+            return True if str(handle.status().state) in done else None
+
+        wait(f"libtorrent, {what}", poll)
+        client.post_session_stats()
+        wait("libtorrent's statistics", lambda: poll() and blocks or None)
+        found = handle.status().pieces or [False] * len(pieces)
+        expect(f"libtorrent, {what}: pieces", [int(piece) for piece in found], pieces)
+        expect(f"libtorrent, {what}: states {states}", "checking_files" in states, checks)
+        expect(f"libtorrent, {what}: blocks read", blocks["disk.num_read_ops"] > 0, checks)
+        expect(f"libtorrent, {what}: trackers", len(handle.trackers()), 1)
+        expect(f"libtorrent, {what}: folder", handle.status().save_path, str(folder / "downloads"))
+
+    hashloom.verify(content, "--libtorrent", resume)
+    expect_libtorrent(everything, False, "complete")
+    content.flip("f.bin", 10)
+    expect_libtorrent(everything, False, "damaged unseen")
+    # So would it have been seen had it checked.
+    entries = bdecode(resume.read_bytes())[0]
+    del entries[b"pieces"]
+    resume.write_bytes(bencode(entries))
+    wrong = content.pieces_of("f.bin", 10, 11)
+    seen = [int(piece not in wrong) for piece in range(content.piece_count)]
+    expect_libtorrent(seen, True, "nothing claimed")
+    content.write()
+    pieces = content.damage()
+    hashloom.verify(content, "--libtorrent", resume, status=1)
+    expect_libtorrent(pieces, False, "damaged")
+    content.write()
+    # Under another name than the torrent's.
+    moved = content.path().rename(content.folder / "under another name")
+    resume.unlink()
+    hashloom.verify(content, "--libtorrent", resume, path=moved)
+    expect_libtorrent(everything, False, "renamed")
+
+
+def check_daemon(client_kind, hashloom, folder, version="v1"):
+    content = Content(folder / "downloads", version=version)
+    everything = [1] * content.piece_count
+    (folder / "client").mkdir()
+    client = client_kind(folder / "client")
+    client.put(content)
+    # Into the client's folder, under the name that it gives.
+    hashloom.verify(content, client.option, client.resume_folder())
+    with client:
+        client.expect(content, everything, "complete")
+        expect(f"{client.name}: a peer gets everything", downloaded(content, client.peer_port, folder / "peer"), True)
+        client.label(content)
+    # The client's own file, with its statistics.
+    before = bdecode(client.resume_file(content).read_bytes())[0]
+    expect(f"{client.name}: what it says it has", hashloom.verify(content, "--claimed", client.resume_file(content))
+           .splitlines()[-1].endswith("all of them are right"), True)
+    pieces = content.damage()
+    hashloom.verify(content, client.option, client.resume_file(content), status=1)
+    after = bdecode(client.resume_file(content).read_bytes())[0]
+    changed = {key for key in before | after if before.get(key) != after.get(key)}
+    expect(f"{client.name}: keys that were changed", changed - {b"pieces", b"progress", b"completed_time",
+           b"qBt-seedStatus", b"unfinished"}, set())
+    with client:
+        client.expect(content, pieces, "damaged")
+        client.expect_label(content)
+        # It asks for the rest, so nothing is written meanwhile: there is no peer.
+    claimed = hashloom.verify(content, "--claimed", client.resume_file(content)).splitlines()[-1]
+    expect(f"{client.name}: {claimed}", claimed.startswith(f"claimed: {sum(pieces)} of "), True)
+
+    # Repaired by somebody else: the client goes on with all. As the README says, where the client keeps its files.
+    content.write()
+    place, option = client.readme
+    hashloom.run(*sorted((client.folder / place).glob("*.torrent")), *option, folder=client.folder / place)
+    # What it does not know: damage without a trace.
+    content.flip("f.bin", 10)
+    with client:
+        client.expect(content, everything, "damaged unseen")
+        client.expect_label(content)
+        whole = downloaded(content, client.peer_port, folder / "deceived peer")
+        expect(f"{client.name}: a peer gets damaged content", whole, False)
+    content.write()
+
+    # Another folder than before, and another name than the torrent's.
+    moved = folder / "moved" / "under another name"
+    shutil.copytree(content.path(), moved)
+    shutil.rmtree(content.path())
+    hashloom.verify(content, client.option, client.resume_file(content), path=moved)
+    with client:
+        client.expect(content, everything, "moved")
+        client.expect_label(content)
+        whole = downloaded(content, client.peer_port, folder / "other peer")
+        expect(f"{client.name}: a peer gets everything that was moved", whole, True)
+    return client
+
+
+def check_qbittorrent(hashloom, folder):
+    for version in ("hybrid", "v2"):
+        (folder / version).mkdir()
+        check_daemon(QBittorrent, hashloom, folder / version, version)
+    client = check_daemon(QBittorrent, hashloom, folder)
+    # A file that claims nothing makes it check: so it would be seen if it had.
+    content = Content(folder / "second", "second", seed=2)
+    content.flip("a.bin", 5)
+    client.put(content)
+    hashloom.verify(content, "--libtorrent", client.resume_folder(), status=1)
+    entries = bdecode(client.resume_file(content).read_bytes())[0]
+    del entries[b"pieces"]
+    client.resume_file(content).write_bytes(bencode(entries))
+    with client:
+        _, pieces, _ = client.state(content)
+        expect("qBittorrent: checks what is not claimed", pieces, [0] + [1] * (content.piece_count - 1))
+
+
+def check_transmission(hashloom, folder):
+    check_daemon(Transmission, hashloom, folder)
+    # It takes padding files for others, and would send what is not there. (Version 3.00 refuses hybrid torrents.)
+    (folder / "padded").mkdir()
+    client = Transmission(folder / "padded")
+    content = Content(folder / "third", "third", seed=3, version="padded v1")
+    client.put(content)
+    hashloom.verify(content, "--transmission", client.resume_folder())
+    padded = {piece for file, data in content.files.items() if len(data) % PIECE
+              for piece in content.pieces_of(file, len(data) - 1, len(data))}
+    with client:
+        client.expect(content, [int(piece not in padded) for piece in range(content.piece_count)], "padded")
+    # A file that was changed after the check is checked again, piece by piece, before a peer gets any of it.
+    (folder / "later").mkdir()
+    client = Transmission(folder / "later")
+    content = Content(folder / "second", "second", seed=2)
+    client.put(content)
+    hashloom.verify(content, "--transmission", client.resume_folder())
+    content.flip("f.bin", 10, later=True)
+    with client:
+        client.expect(content, [1] * content.piece_count, "changed after the check")
+        import libtorrent as lt
+
+        peer = session()
+        parameters = lt.add_torrent_params()
+        parameters.ti = lt.torrent_info(lt.bdecode(content.torrent))
+        parameters.save_path = str(folder / "peer of later")
+        parameters.flags &= ~(lt.torrent_flags.paused | lt.torrent_flags.auto_managed)
+        handle = peer.add_torrent(parameters)
+
+        def noticed():
+            if handle.status().num_peers == 0:
+                handle.connect_peer(("127.0.0.1", client.peer_port))
+            return client.info(content)["errorString"] or None
+
+        error = wait("Transmission notices a later change", noticed)
+        expect(f"Transmission notices a later change: {error}", "orrupt" in error or "erify" in error, True)
+
+
+def has_libtorrent():
+    try:
+        import libtorrent
+    except ImportError:
+        return None
+    return f"libtorrent {libtorrent.version}"
+
+
+def find(program):
+    """A program of the system, or one that tools/setup.sh has put into the build folder."""
+    return shutil.which(program) or shutil.which(program, path=BUILD / "clients/usr/bin")
+
+
+def version_of(program):
+    program = find(program)
+    if not program:
+        return None
+    run = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    return (run.stdout + run.stderr).strip()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("hashloom", type=pathlib.Path, help="the program")
+    parser.add_argument("--require", action="store_true", help="fail if a client is not installed")
+    parser.add_argument("--only", help="the client whose name begins so")
+    arguments = parser.parse_args()
+    # So that clients are ended when this is.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("FAILED: ended from outside"))
+    # The peer of the daemons is libtorrent too.
+    clients = [
+        ("libtorrent (PyPI: libtorrent)", "libtorrent", check_libtorrent),
+        ("qBittorrent (Debian: qbittorrent-nox)", "qbittorrent-nox", check_qbittorrent),
+        ("Transmission (Debian: transmission-daemon)", "transmission-daemon", check_transmission),
+    ]
+    skipped = []
+    for name, program, check in clients:
+        if arguments.only and not name.lower().startswith(arguments.only.lower()):
+            continue
+        found = has_libtorrent()
+        if found and program != "libtorrent":
+            found = version_of(program)
+        if not found:
+            skipped.append(name)
+            continue
+        before = Expect.count
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder).resolve()
+            check(Hashloom(arguments.hashloom.resolve(), folder), folder)
+        print(f"ok: {found}: {Expect.count - before} checks", flush=True)
+    for name in skipped:
+        print(f"SKIPPED: {name} or libtorrent is not installed: it was NOT tried", file=sys.stderr)
+    sys.exit(1 if skipped and arguments.require else 0)
+
+
+if __name__ == "__main__":
+    main()
