@@ -92,3 +92,33 @@ pub(crate) fn read_ahead(file: &File, range: Range<u64>) -> bool {
 pub(crate) fn read_ahead(_file: &File, _range: Range<u64>) -> bool {
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_lane_a_row_asks_while_all_is_in_memory() {
+        let mut small = Small { most: 4, in_memory: 0, rest: 0 };
+        (0..LANES).for_each(|_| {
+            assert_eq!(small.next(), 4);
+            small.note(true);
+        });
+        for _ in 0..2 {
+            (0..LANES - 1).for_each(|_| assert_eq!(small.next(), 0));
+            assert_eq!(small.next(), 4);
+            small.note(true);
+        }
+        (0..LANES - 1).for_each(|_| assert_eq!(small.next(), 0));
+        small.note(false);
+        (0..LANES).for_each(|_| assert_eq!(small.next(), 4));
+    }
+
+    #[test]
+    fn small_files_ahead_stay_open() {
+        for nthreads in 1..100 {
+            let nfiles = Small::new(nthreads).most * LANES * nthreads;
+            assert!(nfiles <= open_max() / 2, "{nthreads} threads: {nfiles} files");
+        }
+    }
+}
