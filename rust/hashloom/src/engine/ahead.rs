@@ -9,7 +9,7 @@
 use std::fs::File;
 use std::ops::Range;
 
-use super::files::OPEN_MAX;
+use super::files::open_max;
 use super::rows::LANES;
 
 /// How far ahead of a lane, and of all lanes together, is asked for.
@@ -19,35 +19,36 @@ pub(crate) const ALL_NBYTES: u64 = 32 << 20;
 /// Files that are shorter are asked for each by itself, whole.
 pub(crate) const WORTH_ASKING_NBYTES: u64 = 1 << 20;
 
-/// How many of these each lane of each of `nthreads` threads asks for at once. They are opened for that, and have to stay
-/// open until they are read: half of the files that may be open at once are for this. Many threads wait for many files
-/// at once anyway.
-pub(crate) fn small_files(nthreads: usize) -> usize {
-    (OPEN_MAX / 2 / LANES / nthreads.max(1)).min(4)
-}
-
-/// What a thread's last small files were: to open and to ask each of many that are in memory is up to a sixth of all work.
-#[derive(Default)]
-pub(crate) struct Recent {
+/// How many of these a thread's lanes ask for.
+pub(crate) struct Small {
+    /// Each lane at once. They are opened for that, and have to stay open until they are read: half of the files that
+    /// may be open at once are for this. Many threads wait for many files at once anyway.
+    most: usize,
     /// So many in turn were in memory.
-    in_memory: u32,
+    in_memory: usize,
     /// So many lanes need not ask.
-    rest: u32,
+    rest: usize,
 }
 
-impl Recent {
-    /// Whether a lane is to ask: while all is in memory, one a row.
-    pub(crate) fn is_worth_asking(&mut self) -> bool {
-        if self.rest > 0 {
-            self.rest -= 1;
-            return false;
-        }
-        true
+impl Small {
+    pub(crate) fn new(nthreads: usize) -> Small {
+        Small { most: (open_max() / 2 / LANES / nthreads.max(1)).min(4), in_memory: 0, rest: 0 }
     }
 
+    /// How many a lane is to ask for. While all is in memory, one lane a row asks: to open and to look into each of many
+    /// files was up to a sixth of all work.
+    pub(crate) fn next(&mut self) -> usize {
+        if self.rest > 0 {
+            self.rest -= 1;
+            return 0;
+        }
+        self.most
+    }
+
+    /// What came of asking for one.
     pub(crate) fn note(&mut self, in_memory: bool) {
         self.in_memory = if in_memory { self.in_memory.saturating_add(1) } else { 0 };
-        self.rest = if self.in_memory >= LANES as u32 { LANES as u32 - 1 } else { 0 };
+        self.rest = if self.in_memory >= LANES { LANES - 1 } else { 0 };
     }
 }
 
@@ -100,4 +101,34 @@ pub(crate) fn read_ahead(file: &File, range: Range<u64>) -> bool {
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(crate) fn read_ahead(_file: &File, _range: Range<u64>) -> bool {
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_lane_a_row_asks_while_all_is_in_memory() {
+        let mut small = Small { most: 4, in_memory: 0, rest: 0 };
+        (0..LANES).for_each(|_| {
+            assert_eq!(small.next(), 4);
+            small.note(true);
+        });
+        for _ in 0..2 {
+            (0..LANES - 1).for_each(|_| assert_eq!(small.next(), 0));
+            assert_eq!(small.next(), 4);
+            small.note(true);
+        }
+        (0..LANES - 1).for_each(|_| assert_eq!(small.next(), 0));
+        small.note(false);
+        (0..LANES).for_each(|_| assert_eq!(small.next(), 4));
+    }
+
+    #[test]
+    fn small_files_ahead_stay_open() {
+        for nthreads in 1..100 {
+            let nfiles = Small::new(nthreads).most * LANES * nthreads;
+            assert!(nfiles <= open_max() / 2, "{nthreads} threads: {nfiles} files");
+        }
+    }
 }

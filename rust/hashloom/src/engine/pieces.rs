@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::ahead::{self, read_ahead};
+use super::ahead::{self, Small, read_ahead};
 use super::files::{Absent, Files, Key, Last, OpenFile, open_max};
 use super::holes::{Stretch, stretch_at};
 use super::layout::Layout;
@@ -347,12 +347,11 @@ impl Drop for Window {
 }
 
 /// What a thread has of its own.
-#[derive(Default)]
 struct Own {
     last: Last,
     /// In which file, and for the piece that is looked at next.
     stretch: Option<(Key, Stretch)>,
-    recent: ahead::Recent,
+    small: Small,
 }
 
 impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
@@ -361,7 +360,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     }
 
     fn work(&self) {
-        let mut own = Own::default();
+        let mut own = Own { last: None, stretch: None, small: Small::new(self.nthreads) };
         let mut rows = Rows::new(self.nthreads);
         let mut lanes: Vec<Lane<J>> = Vec::with_capacity(LANES);
         loop {
@@ -433,8 +432,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
         let chunk_nbytes = rows.chunk_nbytes() as u64;
         let before: u64 = lanes.iter().map(|lane| lane.end - lane.pos).sum();
         // All lanes' small files are asked for before the first of them is waited for: those of this row and the next.
-        let nsmall = ahead::small_files(self.nthreads);
-        lanes.iter_mut().for_each(|lane| ask_for_small(own, lane, 2 * chunk_nbytes, nsmall));
+        lanes.iter_mut().for_each(|lane| ask_for_small(own, lane, 2 * chunk_nbytes));
         // How many bytes of each row its tree covers.
         let mut covered = [0; LANES];
         rows.fill(lanes.len(), |at, row| {
@@ -549,12 +547,12 @@ fn ask_for_all<J: Job>(content: &Content<'_>, own: &mut Own, lanes: &[Lane<J>]) 
     ask_for(content, own, first.pos.max(asked)..end);
 }
 
-/// Small files: asks for those that the lane's next `nbytes` bytes are in, the first `most` of them that were not looked
-/// at before, each as far as the piece goes.
-fn ask_for_small<J: Job>(own: &mut Own, lane: &mut Lane<J>, nbytes: u64, most: usize) {
+/// Small files: asks for the first of those that the lane's next `nbytes` bytes are in and that were not looked at
+/// before, each as far as the piece goes.
+fn ask_for_small<J: Job>(own: &mut Own, lane: &mut Lane<J>, nbytes: u64) {
     let content = lane.job.content();
     let until = lane.end.min(lane.pos.saturating_add(nbytes));
-    let mut left = if lane.looked_at < until && own.recent.is_worth_asking() { most } else { 0 };
+    let mut left = if lane.looked_at < until { own.small.next() } else { 0 };
     while lane.looked_at < until && left > 0 {
         let pos = lane.looked_at;
         let index = content.layout.file_at(pos);
@@ -567,7 +565,7 @@ fn ask_for_small<J: Job>(own: &mut Own, lane: &mut Lane<J>, nbytes: u64, most: u
                 // A hole would be filled with zeros, in memory.
                 Ok(file) if !file.holes => {
                     let range = pos - span.offset..span.end().min(lane.end) - span.offset;
-                    own.recent.note(read_ahead(&file.file, range));
+                    own.small.note(read_ahead(&file.file, range));
                 }
                 _ => {}
             }
