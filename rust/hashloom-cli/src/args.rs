@@ -2,6 +2,7 @@
 
 //! The command line.
 
+#[cfg(feature = "bench")]
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -30,6 +31,7 @@ pub struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "there is one")]
 pub enum Command {
     /// Work with torrents
     #[command(arg_required_else_help = true)]

@@ -2,6 +2,8 @@
 
 //! Files that are hashed out of a mapping: the verdicts are those of reading, also when a file changes meanwhile.
 
+#![cfg(feature = "create")]
+
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;

@@ -144,8 +144,8 @@ pub(crate) struct Cache {
     open: Mutex<Open>,
     /// How many torrents have used it.
     count: AtomicUsize,
-    /// Whether long files are mapped.
-    maps: bool,
+    /// Whether long files are mapped, and of how many bytes at once that is worth it.
+    maps: Option<u64>,
     /// The folders that are in use. A hundred torrents are usually in one.
     roots: Mutex<HashMap<PathBuf, Weak<Root>>>,
 }
@@ -165,13 +165,13 @@ pub(crate) type Last = Option<(Key, Arc<OpenFile>)>;
 
 impl Default for Cache {
     fn default() -> Cache {
-        Cache::new(false)
+        Cache::new(None)
     }
 }
 
 impl Cache {
-    /// `maps`: long files are mapped, where that can be had.
-    pub(crate) fn new(maps: bool) -> Cache {
+    /// `maps`: long files are mapped, where that can be had, and used for so many bytes at once or more.
+    pub(crate) fn new(maps: Option<u64>) -> Cache {
         let open = Open { files: HashMap::new(), now: 0, most: open_max() };
         Cache { open: Mutex::new(open), count: AtomicUsize::new(0), maps, roots: Mutex::default() }
     }
@@ -233,8 +233,9 @@ impl<'a> Files<'a> {
     ) -> Result<Option<Arc<OpenFile>>, Absent> {
         let file = self.get(index, last)?;
         let Some(mapping) = &file.mapping else { return Ok(None) };
+        let is_worth_it = self.cache.maps.is_some_and(|least| range.end - range.start >= least) && mapping.is_sound();
         // What is not in memory is read, for which the system reads ahead.
-        let is_present = is_in_memory(&file.file, range.end - 1) && mapping.fetch(range);
+        let is_present = is_worth_it && is_in_memory(&file.file, range.end - 1) && mapping.fetch(range);
         Ok(last.as_ref().filter(|_| is_present).map(|(_, file)| file.clone()))
     }
 
@@ -254,7 +255,7 @@ impl<'a> Files<'a> {
             Ok(opened) => {
                 let holes = holes::has_holes(&opened.file, opened.nbytes);
                 self.known[index].store(opened.nbytes, Ordering::Relaxed);
-                let is_mapped = self.cache.maps && opened.nbytes >= WORTH_MAPPING_NBYTES;
+                let is_mapped = self.cache.maps.is_some() && opened.nbytes >= WORTH_MAPPING_NBYTES;
                 let mapping = if is_mapped { Mapping::new(&opened.file, opened.nbytes) } else { None };
                 let file = OpenFile { file: opened.file, nbytes: opened.nbytes, holes, mapping };
                 Ok(lock(&self.cache.open).keep(key, Arc::new(file)))
