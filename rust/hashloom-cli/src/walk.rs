@@ -20,6 +20,7 @@ pub struct Entry {
     /// With `follow` that of what a link leads to.
     pub file_type: FileType,
     /// 1 for what is in the folder itself.
+    #[allow(dead_code, reason = "for manifests")]
     pub depth: usize,
 }
 

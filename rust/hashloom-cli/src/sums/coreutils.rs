@@ -19,7 +19,7 @@ use lexopt::Arg;
 use super::checking::{Checker, Rules};
 use super::console::Console;
 use super::format::{Format, Layout};
-use super::summing::{Item, reason, source, sum};
+use super::summing::{Item, source, sum};
 
 /// The algorithm of the program of this name, if it is one of those.
 pub fn algorithm_of(program: &str) -> Option<Algorithm> {
@@ -119,9 +119,9 @@ pub fn run(program: &str, algorithm: Algorithm, arguments: Vec<OsString>) -> u8 
     });
     match error {
         Some(error) if error.kind() == ErrorKind::BrokenPipe => EXIT_PIPE,
-        Some(error) => {
-            let line = [called, b": write error: ", reason(&error).as_bytes(), b"\n"].concat();
-            let _ = io::stderr().write_all(&line);
+        Some(_) => {
+            // Without the reason: the C library has forgotten it when coreutils looks at the end.
+            let _ = io::stderr().write_all(&[called, b": write error\n"].concat());
             1
         }
         None => u8::from(!is_right),
