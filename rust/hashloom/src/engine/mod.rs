@@ -12,6 +12,7 @@
 //! merkle    the hash trees of BEP 52
 //! rows      a thread's buffers and hashers: one row per message
 //! compute   the digests of all pieces, for a torrent that is made
+//! ring      opens and reads many small files by a few system calls
 //! batch     whole files, each one message: many open at a time
 //! pieces    each thread takes pieces of one torrent after another, fills its lanes, hashes
 //! ```
@@ -32,4 +33,6 @@ pub(crate) mod layout;
 mod map;
 pub(crate) mod merkle;
 pub(crate) mod pieces;
+#[allow(unsafe_code)]
+mod ring;
 mod rows;
