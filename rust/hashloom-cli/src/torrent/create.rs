@@ -144,9 +144,9 @@ const HELP: &str = "\
 Which files:
   All below PATH, hidden ones too, in the order of their paths' bytes, folder by
   folder. Globs are those of .gitignore: *.log matches at any depth, /extras/
-  only a folder in PATH itself, music/** all below music. Of empty folders a
-  torrent says nothing. Sockets, FIFOs and devices are an error until they are
-  excluded.
+  only a folder in PATH itself, music/** all below music. A PATH that is a file
+  is matched by its name. Of empty folders a torrent says nothing. Sockets,
+  FIFOs and devices are an error until they are excluded.
 
 Symbolic links:
   follow  what they lead to is part of the torrent, wherever it is

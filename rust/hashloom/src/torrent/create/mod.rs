@@ -201,7 +201,8 @@ impl Builder {
     }
 
     /// Only files that match this glob or another included one. Globs are those of `.gitignore`: without a `/` before
-    /// their end they match at any depth, with one from the folder on, `**` any number of folders.
+    /// their end they match at any depth, with one from the folder on, `**` any number of folders. A file without a
+    /// folder is matched by its name.
     pub fn include(mut self, glob: impl Into<String>) -> Self {
         self.include.push(glob.into());
         self

@@ -57,6 +57,11 @@ pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool),
             problems.push(root.to_owned(), FileProblemKind::NotRegular(what));
         }
         problems.check()?;
+        // The globs say of a file that is given by itself what they would say of it in a folder.
+        let name = root.file_name().map_or(Path::new(""), Path::new);
+        if overrides.matched(name, false).is_ignore() {
+            return Err(CreateError::Nothing { path: root.to_owned(), empty: 0 });
+        }
         return Ok((vec![entry(builder, Box::default(), &metadata)], true));
     }
     let mut scan = Scan { builder, root, resolved: None, entries: Vec::new(), problems: Problems::default() };
