@@ -12,14 +12,13 @@ mod interrupt;
 mod json;
 mod kernels;
 mod machine;
-mod map;
 mod output;
 mod progress;
 #[cfg(feature = "bench")]
 mod size;
 mod style;
-mod summary;
 mod table;
+mod text;
 mod timing;
 mod torrent;
 mod units;

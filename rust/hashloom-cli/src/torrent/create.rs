@@ -11,15 +11,15 @@ use std::str::FromStr;
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::{Args, ValueEnum};
-use hashloom::torrent::{Builder, CreateError, Created, Options, Plan, Progress, Symlinks, Version, shown};
+use hashloom::torrent::{Builder, CreateError, Created, Options, Plan, Progress, Symlinks, Version, shown, to_path};
 use serde::Serialize;
 
-use super::{display, os_path};
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::json::{Hex, hex, text};
 use crate::output::{self, Same};
 use crate::progress::Bar;
 use crate::style;
+use crate::text::display;
 use crate::units::{duration, plural, rate, size};
 
 /// Make torrents of files and folders.
@@ -362,7 +362,7 @@ impl Create {
     fn task<'a>(&self, builder: &Builder, path: &'a Path) -> Result<Task<'a>, String> {
         let plan = builder.clone().plan(path).map_err(|error| error.to_string())?;
         let output = self.output.clone().unwrap_or_else(|| {
-            let mut name: OsString = os_path(plan.name()).into();
+            let mut name: OsString = to_path(plan.name()).into();
             name.push(".torrent");
             self.output_dir.as_deref().unwrap_or(Path::new("")).join(name)
         });
