@@ -61,6 +61,8 @@ pub mod kernels;
 mod many;
 mod rustcrypto;
 #[cfg(feature = "std")]
+mod stamp;
+#[cfg(feature = "std")]
 pub mod torrent;
 
 pub use algorithm::{Algorithm, ParseAlgorithmError};

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::Metadata;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,6 +12,7 @@ use super::paths;
 use super::{PieceState, Torrent};
 use crate::bencode::{self, Item, Kind, Limits, Value};
 use crate::engine::files::Cache;
+use crate::stamp::Stamp;
 
 /// The verdicts on the pieces of any number of torrents, with the lengths and times of change that their files had when
 /// each check began. A verdict holds as long as the files that the piece has bytes of have not changed.
@@ -48,20 +48,25 @@ pub struct Checkpoint {
 #[derive(Debug)]
 struct Entry {
     /// Of each file what it was; none of one that was not there.
-    files: Vec<Option<Stamp>>,
+    files: Vec<Option<Kept>>,
     /// Of each piece the number of its [`PieceState`].
     pieces: Vec<u8>,
 }
 
-/// What tells whether a file was changed.
+/// What is kept of a file's [`Stamp`]: where it lies may change between two checks, as a disk may be mounted another
+/// time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
+struct Kept {
     nbytes: u64,
-    /// Modification time in nanoseconds since 1970.
-    mtime: i64,
-    /// The same of the last change of any kind, which no program can set: of a file that was replaced by one with the
-    /// same modification time it is another. 0 where there is no such time.
-    ctime: i64,
+    mtime_ns: i64,
+    /// Of a file that was replaced by one with the same modification time it is another.
+    ctime_ns: i64,
+}
+
+impl From<Stamp> for Kept {
+    fn from(Stamp { nbytes, mtime_ns, ctime_ns, .. }: Stamp) -> Kept {
+        Kept { nbytes, mtime_ns, ctime_ns }
+    }
 }
 
 /// The key that tells such a file from other bencode, and its version.
@@ -178,11 +183,13 @@ impl Entry {
     fn encode(&self) -> Item {
         let mut item = Item::dictionary();
         item.insert("pieces", &self.pieces[..]);
-        let stamp = |stamp: &Option<Stamp>| match *stamp {
+        let kept = |kept: &Option<Kept>| match *kept {
             None => Item::List(Vec::new()),
-            Some(Stamp { nbytes, mtime, ctime }) => [nbytes as i64, mtime, ctime].map(Item::from).into_iter().collect(),
+            Some(Kept { nbytes, mtime_ns, ctime_ns }) => {
+                [nbytes as i64, mtime_ns, ctime_ns].map(Item::from).into_iter().collect()
+            }
         };
-        item.insert("files", self.files.iter().map(stamp).collect::<Item>());
+        item.insert("files", self.files.iter().map(kept).collect::<Item>());
         item
     }
 
@@ -192,8 +199,8 @@ impl Entry {
             let mut numbers = file.items().map(|number| number.integer());
             match (numbers.next(), numbers.next(), numbers.next(), numbers.next()) {
                 (None, ..) if file.kind() == Kind::List => Some(None),
-                (Some(Some(nbytes)), Some(Some(mtime)), Some(Some(ctime)), None) => {
-                    Some(Some(Stamp { nbytes: u64::try_from(nbytes).ok()?, mtime, ctime }))
+                (Some(Some(nbytes)), Some(Some(mtime_ns)), Some(Some(ctime_ns)), None) => {
+                    Some(Some(Kept { nbytes: u64::try_from(nbytes).ok()?, mtime_ns, ctime_ns }))
                 }
                 _ => None,
             }
@@ -210,10 +217,10 @@ fn id(torrent: &Torrent) -> Vec<u8> {
     }
 }
 
-fn stamps(torrent: &Torrent, path: &Path) -> Vec<Option<Stamp>> {
+fn stamps(torrent: &Torrent, path: &Path) -> Vec<Option<Kept>> {
     // Without the place nothing is known; the check itself will say why.
     let Ok(located) = locate(torrent, path, &Cache::default()) else { return vec![None; torrent.file_count()] };
-    let stamp = |file: super::File<'_>| {
+    let kept = |file: super::File<'_>| {
         if file.attributes.padding || file.attributes.symlink {
             return None;
         }
@@ -221,27 +228,7 @@ fn stamps(torrent: &Torrent, path: &Path) -> Vec<Option<Stamp>> {
             true => located.content.clone(),
             false => located.content.join(paths::to_path(file.path)),
         };
-        let metadata = std::fs::metadata(path).ok()?;
-        let (mtime, ctime) = times(&metadata);
-        Some(Stamp { nbytes: metadata.len(), mtime, ctime })
+        Some(Stamp::of(&std::fs::metadata(path).ok()?).into())
     };
-    torrent.files().map(stamp).collect()
-}
-
-/// Both can be before 1970. Only whether they are equal matters, so what does not fit may wrap.
-#[cfg(unix)]
-fn times(metadata: &Metadata) -> (i64, i64) {
-    use std::os::unix::fs::MetadataExt;
-    let nanoseconds = |seconds: i64, rest: i64| seconds.wrapping_mul(1_000_000_000).wrapping_add(rest);
-    (nanoseconds(metadata.mtime(), metadata.mtime_nsec()), nanoseconds(metadata.ctime(), metadata.ctime_nsec()))
-}
-
-#[cfg(not(unix))]
-fn times(metadata: &Metadata) -> (i64, i64) {
-    use std::time::UNIX_EPOCH;
-    let since = |time: std::time::SystemTime| match time.duration_since(UNIX_EPOCH) {
-        Ok(after) => after.as_nanos() as i64,
-        Err(before) => (before.duration().as_nanos() as i64).wrapping_neg(),
-    };
-    (metadata.modified().map_or(0, since), 0)
+    torrent.files().map(kept).collect()
 }

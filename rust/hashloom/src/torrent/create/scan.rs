@@ -12,6 +12,7 @@ use ignore::{DirEntry, WalkBuilder};
 
 use super::error::{FileProblemKind, Problems};
 use super::{Builder, CreateError, Symlinks};
+use crate::stamp::Stamp;
 use crate::torrent::Version;
 
 /// Components that a path can have so that our parser, and libtorrent, follow its file tree: the document, `info`,
@@ -31,19 +32,10 @@ pub(super) struct Entry {
     pub(super) link: Option<Box<[u8]>>,
 }
 
-/// A digest of everything that tells whether a file is still the same and unchanged: which file it is, its length, the
-/// times of its last change. Eight bytes of each, as there can be millions.
+/// A digest of a file's [`Stamp`]: eight bytes of each, as there can be millions.
 pub(super) fn stamp(metadata: &Metadata) -> u64 {
     let mut hasher = DefaultHasher::new();
-    metadata.len().hash(&mut hasher);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        (metadata.dev(), metadata.ino()).hash(&mut hasher);
-        (metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()).hash(&mut hasher);
-    }
-    #[cfg(not(unix))]
-    metadata.modified().ok().hash(&mut hasher);
+    Stamp::of(metadata).hash(&mut hasher);
     hasher.finish()
 }
 
