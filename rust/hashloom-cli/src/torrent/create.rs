@@ -14,6 +14,7 @@ use clap::{Args, ValueEnum};
 use hashloom::torrent::{Builder, CreateError, Created, Options, Plan, Progress, Symlinks, Version, shown, to_path};
 use serde::Serialize;
 
+use super::identity::Identity;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::json::{Hex, hex, text};
 use crate::output::{self, Same};
@@ -458,50 +459,22 @@ struct Json<'a> {
     seconds: f64,
 }
 
-/// The keys of `verify --json`, as far as they are there.
 #[derive(Serialize)]
 struct TorrentJson<'a> {
-    path: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_hex: Option<Hex<'a>>,
+    #[serde(flatten)]
+    identity: Identity<'a>,
+    /// In the .torrent file.
     bytes: usize,
-    name: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name_hex: Option<Hex<'a>>,
-    version: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    info_hash: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    info_hash_v2: Option<String>,
-    /// Without padding.
-    length: u64,
-    piece_length: u64,
-    piece_count: u64,
-    /// Without padding files.
-    file_count: usize,
 }
 
 impl<'a> Json<'a> {
-    fn new(task: &'a Task<'_>, created: &Created, elapsed: Duration) -> Json<'a> {
-        let plan = &task.plan;
-        let (path, path_hex) = text(task.output.as_os_str().as_encoded_bytes());
-        let (name, name_hex) = text(plan.name());
+    fn new(task: &'a Task<'_>, created: &'a Created, elapsed: Duration) -> Json<'a> {
         let (content, content_hex) = text(task.path.as_os_str().as_encoded_bytes());
         Json {
             hashloom: env!("CARGO_PKG_VERSION"),
             torrent: TorrentJson {
-                path,
-                path_hex,
+                identity: Identity::new(&task.output, &created.torrent),
                 bytes: created.bytes.len(),
-                name,
-                name_hex,
-                version: plan.version().to_string(),
-                info_hash: created.torrent.info_hash_v1().map(|hash| hex(&hash)),
-                info_hash_v2: created.torrent.info_hash_v2().map(|hash| hex(&hash)),
-                length: plan.nbytes(),
-                piece_length: plan.piece_nbytes(),
-                piece_count: plan.piece_count(),
-                file_count: plan.files().len(),
             },
             content,
             content_hex,

@@ -5,6 +5,7 @@
 
 pub mod clients;
 pub mod create;
+mod identity;
 mod piece_map;
 pub mod show;
 mod show_json;

@@ -18,7 +18,7 @@ use hashloom::torrent::{Check, Checkpoint, Options, PieceState, Progress, Report
 use super::clients::{Claim, Clients, Plan};
 use super::states::state_name;
 use super::verify_json::Json;
-use super::{piece_map, read, verify_summary};
+use super::{identity, piece_map, read, verify_summary};
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::output::Same;
 use crate::progress::Bar;
@@ -480,7 +480,7 @@ fn refuse_content(arguments: &Verify, file: &Path, data: &Path, torrent: &Torren
         if same.is(data) || same.is(&inner) {
             return refused("the content");
         }
-        for file in torrent.files().filter(|file| !file.attributes.padding) {
+        for file in identity::files(torrent) {
             let file = to_path(file.path);
             if same.is(&inner.join(&file)) || same.is(&data.join(&file)) {
                 return refused("a file of the content");

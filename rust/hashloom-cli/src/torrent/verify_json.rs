@@ -12,8 +12,9 @@ use hashloom::torrent::{PieceState, Report, Torrent};
 use serde::{Serialize, Serializer};
 
 use super::clients::Claim;
+use super::identity::Identity;
 use super::states::{difference_name, file_state_name, state_name};
-use crate::json::{Hex, hex, text};
+use crate::json::{Hex, text};
 use crate::units::tenths_of_percent;
 
 #[derive(Serialize)]
@@ -29,6 +30,7 @@ pub struct Json<'a> {
     /// Of the bytes, rounded down to a tenth.
     percent: f64,
     pieces: Counts,
+    /// Of all pieces, so padding included.
     bytes: Counts,
     bytes_read: u64,
     seconds: f64,
@@ -56,23 +58,8 @@ struct ClaimJson<'a> {
 
 #[derive(Serialize)]
 struct TorrentJson<'a> {
-    path: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_hex: Option<Hex<'a>>,
-    name: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name_hex: Option<Hex<'a>>,
-    version: String,
-    /// The SHA-1 of v1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    info_hash: Option<String>,
-    /// The SHA-256 of v2.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    info_hash_v2: Option<String>,
-    length: u64,
-    piece_length: u64,
-    piece_count: usize,
-    file_count: usize,
+    #[serde(flatten)]
+    identity: Identity<'a>,
     /// What is not canonical.
     notes: Vec<String>,
     note_count: usize,
@@ -122,6 +109,9 @@ struct FileJson<'a> {
     first_piece: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_piece: Option<usize>,
+    /// Whether it is none that a user sees, but padding (BEP 47).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    padding: bool,
 }
 
 #[derive(Serialize)]
@@ -163,6 +153,7 @@ impl Serialize for Files<'_> {
                 found_length: found.found_nbytes,
                 first_piece: (!pieces.is_empty()).then_some(pieces.start),
                 last_piece: pieces.end.checked_sub(1).filter(|_| !pieces.is_empty()),
+                padding: file.attributes.padding,
             }
         }))
     }
@@ -197,24 +188,12 @@ impl<'a> ClaimJson<'a> {
 
 impl<'a> Json<'a> {
     pub fn new(torrent_path: &'a Path, torrent: &'a Torrent, report: &'a Report, claim: Option<&'a Claim>) -> Json<'a> {
-        let (path, path_hex) = text(torrent_path.as_os_str().as_encoded_bytes());
-        let (name, name_hex) = text(torrent.name());
         let (content, content_hex) = text(report.content.as_os_str().as_encoded_bytes());
         let bytes = counts(torrent.total_nbytes(), |state| report.nbytes(torrent, state));
         Json {
             hashloom: env!("CARGO_PKG_VERSION"),
             torrent: TorrentJson {
-                path,
-                path_hex,
-                name,
-                name_hex,
-                version: torrent.version().to_string(),
-                info_hash: torrent.info_hash_v1().map(|hash| hex(&hash)),
-                info_hash_v2: torrent.info_hash_v2().map(|hash| hex(&hash)),
-                length: torrent.total_nbytes(),
-                piece_length: torrent.piece_nbytes(),
-                piece_count: torrent.piece_count(),
-                file_count: torrent.file_count(),
+                identity: Identity::new(torrent_path, torrent),
                 notes: torrent.notes().iter().map(ToString::to_string).collect(),
                 note_count: torrent.note_count(),
             },

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use hashloom::torrent::{File, FileDifference, FileReport, FileState, PieceState, Report, Torrent, shown};
 
+use super::identity::size_of;
 use super::states::state_name;
 use crate::json::hex;
 use crate::style;
@@ -26,14 +27,13 @@ pub fn heading(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::
     if let Some(hash) = torrent.info_hash_v2() {
         writeln!(out, "  info-hash  {}", hex(&hash))?;
     }
-    let real = torrent.files().filter(|file| !file.attributes.padding);
-    let (count, nbytes) = real.fold((0, 0), |(count, nbytes), file| (count + 1, nbytes + file.nbytes));
+    let (count, nbytes) = size_of(torrent);
     writeln!(
         out,
         "  torrent    {}, {} in {}, {} of {}",
         torrent.version(),
         size(nbytes),
-        plural(count, "file"),
+        plural(count as u64, "file"),
         plural(torrent.piece_count() as u64, "piece"),
         size(torrent.piece_nbytes()),
     )?;
