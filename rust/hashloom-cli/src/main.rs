@@ -22,6 +22,7 @@ mod text;
 mod timing;
 mod torrent;
 mod units;
+mod work;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -5,13 +5,12 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::{Args, ValueEnum};
-use hashloom::torrent::{Builder, CreateError, Created, Options, Plan, Progress, Symlinks, Version, shown, to_path};
+use hashloom::torrent::{Builder, CreateError, Created, Plan, Progress, Symlinks, Version, shown, to_path};
 use serde::Serialize;
 
 use super::identity::Identity;
@@ -22,6 +21,7 @@ use crate::progress::Bar;
 use crate::style;
 use crate::text::display;
 use crate::units::{duration, plural, rate, size};
+use crate::work::Work;
 
 /// Make torrents of files and folders.
 ///
@@ -132,13 +132,8 @@ pub struct Create {
     #[arg(short, long, conflicts_with_all = ["json", "dry_run"])]
     quiet: bool,
 
-    /// Read files that are in memory instead of hashing them where they are
-    #[arg(long)]
-    no_map: bool,
-
-    /// Number of threads [default: one for each CPU]
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    work: Work,
 }
 
 const HELP: &str = "\
@@ -288,18 +283,15 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
         check_output(arguments, task, &tasks, index)?;
     }
     let stop = interrupt::flag();
-    let bar = Bar::new(0, "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left");
+    let bar = Bar::of_bytes();
     for task in &tasks {
         let show = |progress: Progress| {
             bar.set_length(progress.total_nbytes);
             bar.set(progress.nbytes);
         };
-        let mut options = Options::default().cancel(stop).mapped(!arguments.no_map);
+        let mut options = arguments.work.torrent_options().cancel(stop);
         if !arguments.quiet && bar.is_wanted() {
             options = options.progress(&show);
-        }
-        if let Some(threads) = arguments.threads {
-            options = options.threads(threads);
         }
         let started = Instant::now();
         let created = task.plan.create(&options);

@@ -6,14 +6,13 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use hashloom::torrent::{Check, Checkpoint, Options, PieceState, Progress, Report, Torrent, to_path, verify_many};
+use hashloom::torrent::{Check, Checkpoint, PieceState, Progress, Report, Torrent, to_path, verify_many};
 
 use super::clients::{Claim, Clients, Plan};
 use super::states::state_name;
@@ -24,6 +23,7 @@ use crate::output::Same;
 use crate::progress::Bar;
 use crate::text::display;
 use crate::units::plural;
+use crate::work::Work;
 use crate::{EXIT_ERROR, EXIT_INCOMPLETE, output, style};
 
 /// Check files on disk against torrents.
@@ -76,13 +76,8 @@ pub struct Verify {
     #[arg(short, long, conflicts_with_all = ["missing", "map", "json", "repair_list"])]
     quiet: bool,
 
-    /// Read files that are in memory instead of hashing them where they are
-    #[arg(long)]
-    no_map: bool,
-
-    /// Number of threads [default: one for each CPU]
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    work: Work,
 }
 
 const HELP: &str = "\
@@ -162,21 +157,18 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
     let saver = arguments.resume.as_deref().map(Saver::new).transpose()?;
     let stop = interrupt::flag();
 
-    let bar = Bar::new(0, "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left");
+    let bar = Bar::of_bytes();
     let show = |progress: Progress| bar.set(progress.nbytes);
     let record = |torrent: &Torrent, piece, state| {
         if let Some(saver) = &saver {
             saver.record(torrent, piece, state);
         }
     };
-    let mut options = Options::default().cancel(stop).pieces(&record).mapped(!arguments.no_map);
+    let mut options = arguments.work.torrent_options().cancel(stop).pieces(&record);
     let is_bar_wanted = !arguments.quiet && bar.is_wanted();
     if is_bar_wanted {
         bar.set_length(total_nbytes(torrents));
         options = options.progress(&show);
-    }
-    if let Some(threads) = arguments.threads {
-        options = options.threads(threads);
     }
 
     let printer = Mutex::new(Printer::new(arguments, torrents.len()));
