@@ -26,8 +26,8 @@ use super::{Attributes, Options, Torrent, Version};
 use crate::bencode::Limits;
 use crate::engine::compute::{Computed, Failure, compute};
 use crate::engine::files::{Files, Known, Place, Trouble};
+use crate::engine::job::{Content, Hashes};
 use crate::engine::layout::{Layout, Spans};
-use crate::engine::pieces::{Content, Hashes};
 use crate::{Algorithm, hash};
 
 /// The shortest piece: what clients ask each other for at once (BEP 52).
