@@ -5,7 +5,7 @@
 use std::num::NonZeroUsize;
 
 use clap::Args;
-use hashloom::torrent;
+use hashloom::{files, torrent};
 
 /// How files are read and hashed; it changes no digest.
 #[derive(Debug, Args)]
@@ -25,6 +25,16 @@ impl Work {
         let options = torrent::Options::default().mapped(!self.no_map);
         match self.threads {
             Some(threads) => options.threads(threads),
+            None => options,
+        }
+    }
+
+    /// Options for files of which each is one message.
+    #[allow(dead_code, reason = "for the commands that are to come")]
+    pub fn files_options<'a>(&self) -> files::Options<'a> {
+        let options = files::Options::new().mapped(!self.no_map);
+        match self.threads {
+            Some(threads) => options.threads(threads.get()),
             None => options,
         }
     }

@@ -16,6 +16,7 @@
 //! queue     the jobs, whose pieces are dealt out to threads
 //! window    what a lane has present of a mapped file
 //! lane      a piece that is being read
+//! batch     whole files, each one message: many open at a time
 //! pieces    each thread takes pieces of one torrent after another, fills its lanes, hashes
 //! compute   the digests of all pieces, for a torrent that is made
 //! ```
@@ -23,10 +24,11 @@
 //! Each is made of those above it in this list.
 //!
 //! Files are read by positioned reads into rows that stay in the second-level cache, or hashed where they are mapped if
-//! the caller allows for what that takes ([`map`]). Memory depends neither on the length nor on the number of files, apart
-//! from a few bytes of state for each piece and file.
+//! the caller allows for what that takes ([`map`]). Memory depends neither on the length nor on the number of files,
+//! apart from a few bytes of state for each piece and file.
 
 mod ahead;
+pub(crate) mod batch;
 pub(crate) mod beneath;
 #[cfg(feature = "create")]
 pub(crate) mod compute;
