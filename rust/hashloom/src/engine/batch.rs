@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::files::open_max;
 use super::map::Mapping;
+use super::open::open_max;
 use super::ring::{Begun, Ring};
 use super::rows::LANES;
 use crate::files::{FileError, Hashed, Options, Request, Source, Stamp, Summary};
