@@ -14,21 +14,21 @@ mod json;
 mod kernels;
 mod machine;
 mod manifest;
-mod map;
 mod output;
 mod progress;
 #[cfg(feature = "bench")]
 mod size;
 mod solaris;
 mod style;
-mod summary;
 mod sums;
 mod table;
+mod text;
 mod timing;
 mod torrent;
 mod tree;
 mod units;
 mod walk;
+mod work;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
