@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashloom::files::{FileError, Method, Options, Request, Source};
@@ -14,10 +14,11 @@ use hashloom::{Algorithm, Digest};
 use super::console::Console;
 use super::drive::{Event, Step, drive};
 use super::format::{name, push_name};
+use super::front::End;
 use super::lines::{self, Length};
 use super::quote::quoted;
 use super::summing::{reason, source, trouble};
-use crate::torrent::os_path;
+use crate::text::os_path;
 use crate::units::plural;
 
 /// What is said, and what counts.
@@ -48,14 +49,6 @@ pub struct Checker<'a> {
     pub console: &'a Console<'a>,
 }
 
-/// What came of a list.
-pub struct Checked {
-    /// All of it is as it is to be.
-    pub is_right: bool,
-    /// It did not come to its end.
-    pub is_cancelled: bool,
-}
-
 #[derive(Default)]
 struct Counts {
     nmatched: u64,
@@ -70,8 +63,19 @@ struct Bad {
 }
 
 impl Checker<'_> {
-    pub fn check(&mut self, list: &Path) -> Checked {
-        let failed = Checked { is_right: false, is_cancelled: false };
+    /// Checks one list after the other.
+    pub fn check_all(&mut self, lists: &[PathBuf]) -> End {
+        let mut end = End::Right;
+        for list in lists {
+            end = end.and(self.check(list));
+            if end == End::Cancelled {
+                break;
+            }
+        }
+        end
+    }
+
+    fn check(&mut self, list: &Path) -> End {
         let is_stdin = list.as_os_str() == "-";
         let list_name = if is_stdin { b"standard input" } else { list.as_os_str().as_encoded_bytes() };
         let reader: Box<dyn BufRead + Send> = if is_stdin {
@@ -81,7 +85,7 @@ impl Checker<'_> {
                 Ok(file) => Box::new(BufReader::with_capacity(BUFFER_NBYTES, file)),
                 Err(error) => {
                     self.console.message(&trouble(list_name, &error));
-                    return failed;
+                    return End::Wrong;
                 }
             }
         };
@@ -123,19 +127,19 @@ impl Checker<'_> {
             }
         });
         if !is_done {
-            return Checked { is_cancelled: true, ..failed };
+            return End::Cancelled;
         }
         let Reading { error, nbad, nentries, .. } = reading;
         if let Some(error) = error {
             // Word for word, but for a folder: to read one is the error that people make.
             let why = if self.rules.lenient { reason(&error) } else { "read error".to_owned() };
             console.message(&[&quoted(list_name)[..], b": ", why.as_bytes()].concat());
-            return failed;
+            return End::Wrong;
         }
         if nentries == 0 {
             let message = [&quoted(list_name)[..], b": no properly formatted checksum lines found"].concat();
             console.message(&message);
-            return failed;
+            return End::Wrong;
         }
         if !rules.status {
             summarize(console, nbad, &counts);
@@ -144,7 +148,7 @@ impl Checker<'_> {
             }
         }
         let is_right = counts.nmatched > 0 && counts.nmismatched == 0 && counts.nunread == 0;
-        Checked { is_right: is_right && (nbad == 0 || !rules.strict), is_cancelled: false }
+        End::of(is_right && (nbad == 0 || !rules.strict))
     }
 }
 
@@ -209,7 +213,7 @@ impl Reading<'_> {
                 _ if length == Length::TooLong => ": it is too long".to_owned(),
                 Line::Blank => continue,
                 Line::Entry(Entry { algorithm, digest, name, .. }) => {
-                    let source = source(os_path(&name));
+                    let source = source(os_path(name.into_owned()));
                     if source != Source::Stdin || !self.is_stdin {
                         self.nentries += 1;
                         let methods = self.methods(algorithm);

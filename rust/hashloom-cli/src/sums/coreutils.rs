@@ -19,6 +19,7 @@ use lexopt::Arg;
 use super::checking::{Checker, Rules};
 use super::console::Console;
 use super::format::{Format, Layout};
+use super::front::End;
 use super::summing::{Item, source, sum};
 
 /// The algorithm of the program of this name, if it is one of those.
@@ -256,13 +257,12 @@ fn work(wanted: &Wanted, algorithm: Algorithm, console: &Console<'_>, stop: &Ato
     if wanted.check {
         let parser = Parser::only(algorithm);
         let mut checker = Checker { rules: wanted.rules, parser, algorithm: Some(algorithm), options, console };
-        // Not `all`: every list is checked.
-        return wanted.files.iter().fold(true, |is_right, list| checker.check(list).is_right && is_right);
+        return checker.check_all(&wanted.files) == End::Right;
     }
     let layout = if wanted.tag { Layout::Bsd } else { Layout::Gnu { binary: wanted.binary == Some(true) } };
     let format = Format { layout, end: if wanted.zero { 0 } else { b'\n' } };
     let items = wanted.files.iter().cloned().map(|file| Item::File(source(file)));
-    sum(items, &[algorithm], format, &options, console).is_right
+    sum(items, &[algorithm], format, &options, console) == End::Right
 }
 
 fn help(called: &[u8], algorithm: Algorithm) -> String {

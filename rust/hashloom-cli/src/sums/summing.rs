@@ -11,6 +11,7 @@ use hashloom::files::{Method, Options, Request, Source};
 use super::console::Console;
 use super::drive::{Event, Step, drive};
 use super::format::{Format, name};
+use super::front::End;
 use super::quote::quoted;
 
 /// What is to be summed.
@@ -25,21 +26,13 @@ pub fn source(path: PathBuf) -> Source {
     if path.as_os_str() == "-" { Source::Stdin } else { Source::Path(path) }
 }
 
-/// What came of it.
-pub struct Summed {
-    /// All could be read.
-    pub is_right: bool,
-    /// It did not come to its end.
-    pub is_cancelled: bool,
-}
-
 pub fn sum(
     items: impl Iterator<Item = Item> + Send,
     algorithms: &[Algorithm],
     format: Format,
     options: &Options<'_>,
     console: &Console<'_>,
-) -> Summed {
+) -> End {
     let methods: Arc<[Method]> = algorithms.iter().map(|&algorithm| algorithm.into()).collect();
     let steps = items.map(|item| match item {
         Item::File(source) => Step::Hash(Request { source, methods: Arc::clone(&methods), tag: () }),
@@ -59,7 +52,7 @@ pub fn sum(
             console.message(&message);
         }
     });
-    Summed { is_right, is_cancelled: !is_done }
+    if is_done { End::of(is_right) } else { End::Cancelled }
 }
 
 /// `<name>: <why>`
