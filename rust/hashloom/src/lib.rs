@@ -25,6 +25,7 @@
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
 //! | code written for the RustCrypto traits | [`Sha256`], [`Sha1`], [`Sha512`] and the others |
 //! | files, each one message | [`files::hash_files`] |
+//! | lists of checksums | [`list::Parser`] |
 //! | the files of a torrent | [`torrent::verify`] |
 //! | which kernels there are, and a choice among them | [`kernels`] |
 //!
@@ -61,6 +62,7 @@ mod ffi;
 pub mod files;
 mod hasher;
 pub mod kernels;
+pub mod list;
 mod many;
 mod rustcrypto;
 #[cfg(feature = "std")]
