@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use hashloom::files::{FileError, Method, Options, Request, Source};
 use hashloom::list::{Entry, Line, Parser, tag};
+use hashloom::torrent::to_path;
 use hashloom::{Algorithm, Digest};
 
 use super::console::Console;
@@ -18,7 +19,6 @@ use super::front::End;
 use super::lines::{self, Length};
 use super::quote::quoted;
 use super::summing::{reason, source, trouble};
-use crate::text::os_path;
 use crate::units::plural;
 
 /// What is said, and what counts.
@@ -213,7 +213,7 @@ impl Reading<'_> {
                 _ if length == Length::TooLong => ": it is too long".to_owned(),
                 Line::Blank => continue,
                 Line::Entry(Entry { algorithm, digest, name, .. }) => {
-                    let source = source(os_path(name.into_owned()));
+                    let source = source(to_path(&name));
                     if source != Source::Stdin || !self.is_stdin {
                         self.nentries += 1;
                         let methods = self.methods(algorithm);
