@@ -48,6 +48,11 @@ pub struct Check {
     #[arg(short, long, overrides_with_all = ["quiet", "status"])]
     warn: bool,
 
+    /// Print a JSON object for each file instead, a line each: path, path_hex if the path is not UTF-8, algorithm, state:
+    /// ok, failed or unread
+    #[arg(long, conflicts_with = "status")]
+    json: bool,
+
     #[command(flatten)]
     work: Work,
 }
@@ -85,6 +90,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         status: arguments.status,
         strict: arguments.strict,
         warn: arguments.warn,
+        json: arguments.json,
         lenient: true,
     };
     let parser = match &arguments.algorithms[..] {

@@ -20,7 +20,7 @@ use super::checking::{Checker, Rules};
 use super::console::Console;
 use super::format::{Format, Layout};
 use super::front::End;
-use super::summing::{Item, source, sum};
+use super::summing::{Item, Summer, source};
 
 /// The algorithm of the program of this name, if it is one of those.
 pub fn algorithm_of(program: &str) -> Option<Algorithm> {
@@ -262,7 +262,8 @@ fn work(wanted: &Wanted, algorithm: Algorithm, console: &Console<'_>, stop: &Ato
     let layout = if wanted.tag { Layout::Bsd } else { Layout::Gnu { binary: wanted.binary == Some(true) } };
     let format = Format { layout, end: if wanted.zero { 0 } else { b'\n' } };
     let items = wanted.files.iter().cloned().map(|file| Item::File(source(file)));
-    sum(items, &[algorithm], format, &options, console) == End::Right
+    let summer = Summer { algorithms: &[algorithm], format, folder_hint: "", options, console };
+    summer.sum(items) == End::Right
 }
 
 fn help(called: &[u8], algorithm: Algorithm) -> String {

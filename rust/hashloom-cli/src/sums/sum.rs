@@ -10,7 +10,7 @@ use hashloom::files::Source;
 
 use super::format::{Format, Layout};
 use super::front::{self, or_stdin};
-use super::summing::{Item, source, sum, trouble};
+use super::summing::{Item, Summer, source, trouble};
 use crate::walk;
 use crate::work::Work;
 
@@ -89,28 +89,27 @@ impl Sum {
 
 /// Returns the exit status.
 pub fn run(arguments: &Sum) -> Result<u8, String> {
+    let mut algorithms = Vec::new();
+    for &algorithm in &arguments.algorithms {
+        if !algorithms.contains(&algorithm) {
+            algorithms.push(algorithm);
+        }
+    }
     let layout = match () {
         () if arguments.json => Layout::Json,
-        () if arguments.tag || arguments.algorithms.len() > 1 => Layout::Bsd,
+        () if arguments.tag || algorithms.len() > 1 => Layout::Bsd,
         () => Layout::Gnu { binary: arguments.binary },
     };
     let format = Format { layout, end: if arguments.zero { 0 } else { b'\n' } };
-    let mut algorithms = arguments.algorithms.clone();
-    let mut seen = Vec::new();
-    algorithms.retain(|algorithm| {
-        !seen.contains(algorithm) && {
-            seen.push(*algorithm);
-            true
-        }
-    });
     let paths = or_stdin(&arguments.paths);
     front::run(&paths, &arguments.work, |options, console| {
+        let folder_hint = ": --recursive sums the files below it";
+        let summer = Summer { algorithms: &algorithms, format, folder_hint, options: *options, console };
         let sources = paths.iter().cloned().map(source);
         if arguments.recursive {
-            let items = sources.flat_map(|source| items(source, arguments.follow));
-            sum(items, &algorithms, format, options, console)
+            summer.sum(sources.flat_map(|source| items(source, arguments.follow)))
         } else {
-            sum(sources.map(Item::File), &algorithms, format, options, console)
+            summer.sum(sources.map(Item::File))
         }
     })
 }
