@@ -16,9 +16,10 @@
 //! queue     the jobs, whose pieces are dealt out to threads
 //! window    what a lane has present of a mapped file
 //! lane      a piece that is being read
-//! batch     whole files, each one message: many open at a time
 //! pieces    each thread takes pieces of one torrent after another, fills its lanes, hashes
 //! compute   the digests of all pieces, for a torrent that is made
+//! ring      opens and reads many small files by a few system calls
+//! batch     whole files, each one message: many open at a time
 //! ```
 //!
 //! Each is made of those above it in this list.
@@ -43,5 +44,7 @@ pub(crate) mod merkle;
 mod open;
 pub(crate) mod pieces;
 mod queue;
+#[allow(unsafe_code)]
+mod ring;
 mod rows;
 pub(crate) mod window;
