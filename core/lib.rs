@@ -266,23 +266,13 @@ unsafe extern "C" {
     pub fn hl_final_many(ctxs: *const *mut hl_ctx, count: usize, digests: *mut u8) -> hl_status;
 
     /// Prepares an HMAC key of any length.
-    pub fn hl_hmac_key_init(
-        key: *mut hl_hmac_key,
-        alg: hl_alg,
-        secret: *const c_void,
-        nbytes: usize,
-    ) -> hl_status;
+    pub fn hl_hmac_key_init(key: *mut hl_hmac_key, alg: hl_alg, secret: *const c_void, nbytes: usize) -> hl_status;
     /// Overwrites the key with zeros.
     pub fn hl_hmac_key_wipe(key: *mut hl_hmac_key);
     /// `tag = HMAC(key, data[0 .. nbytes])`.
     pub fn hl_hmac(key: *const hl_hmac_key, data: *const c_void, nbytes: usize, tag: *mut u8) -> hl_status;
     /// `tags[i] = HMAC(key, messages[i])` for `i` in `0 .. count`.
-    pub fn hl_hmac_many(
-        key: *const hl_hmac_key,
-        messages: *const hl_slice,
-        count: usize,
-        tags: *mut u8,
-    ) -> hl_status;
+    pub fn hl_hmac_many(key: *const hl_hmac_key, messages: *const hl_slice, count: usize, tags: *mut u8) -> hl_status;
     /// [`HL_OK`] if `tag[0 .. tag_nbytes]` are the first bytes of the message's tag, [`HL_ETAG`] if not. `tag_nbytes` is
     /// 10 to the digest's size.
     pub fn hl_hmac_verify(
