@@ -14,6 +14,11 @@ pub struct Mac {
 }
 
 /// Does what the program does; `arguments` begin with its name. Returns the exit status.
-pub fn run(_arguments: &[OsString]) -> u8 {
+pub fn called(_arguments: &[OsString], _isa: Option<&str>) -> u8 {
+    1
+}
+
+/// Returns the exit status.
+pub fn run(_program: &str, _options: &Mac, _isa: Option<&str>) -> u8 {
     1
 }

@@ -1,6 +1,228 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! `digest(1)` and `mac(1)` of Solaris: as commands of `hashloom`, and as programs of these names.
+//!
+//! Options, output and exit statuses are those of the manual pages of illumos and Oracle Solaris 11.4, and where these
+//! say nothing those of illumos: a file that cannot be opened is passed over, as is one that cannot be read; the last
+//! error decides the exit status; file names are printed as they are. What differs: an error also gives the reason; a
+//! pipe that nobody has opened yet is waited for.
 
 pub mod digest;
 pub mod mac;
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::error::{ContextKind, ErrorKind};
+use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
+use hashloom::Algorithm;
+use hashloom::files::{FileError, Method, Options, Request, Source, hash_files};
+
+use crate::torrent::display;
+
+/// All errors but those of usage and of opening.
+const EXIT_FAILURE: u8 = 1;
+/// Wrong usage, or a file that cannot be opened.
+const EXIT_USAGE: u8 = 2;
+
+/// Prints an error as these programs do, with the name that the user called.
+fn complain(program: &str, message: &str) {
+    let _ = writeln!(io::stderr(), "{program}: {message}");
+}
+
+/// A program that is called by its own name. Short options are those of Solaris only.
+fn program(name: &'static str) -> clap::Command {
+    let help = Arg::new("help").long("help").action(ArgAction::HelpLong).help("Print help");
+    let version = Arg::new("version").long("version").action(ArgAction::Version).help("Print version");
+    let command = clap::Command::new(name).version(env!("CARGO_PKG_VERSION")).max_term_width(100);
+    command.disable_help_flag(true).disable_version_flag(true).args([help, version])
+}
+
+/// Parses the command line of a program that is called by its own name. Options end at the first file. On an error this
+/// returns the exit status.
+fn parse<T: FromArgMatches>(command: clap::Command, usage: &str, arguments: &[OsString]) -> Result<T, u8> {
+    let program = command.get_name().to_owned();
+    // Each option counts where it comes last.
+    let parsed = command.args_override_self(true).try_get_matches_from(arguments);
+    parsed.and_then(|matches: ArgMatches| T::from_arg_matches(&matches)).map_err(|error| {
+        if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+            let _ = error.print();
+            return 0;
+        }
+        // In the words of getopt(3C): "-x <NAME>" or "--xyz" is what clap names.
+        let option = error.get(ContextKind::InvalidArg).map(|value| value.to_string()).unwrap_or_default();
+        let option = option.trim_start_matches('-').split([' ', '=']).next().unwrap_or_default();
+        match error.kind() {
+            ErrorKind::UnknownArgument => complain(&program, &format!("illegal option -- {option}")),
+            ErrorKind::InvalidValue => complain(&program, &format!("option requires an argument -- {option}")),
+            _ => {}
+        }
+        let _ = writeln!(io::stderr(), "Usage:\n{usage}");
+        EXIT_USAGE
+    })
+}
+
+/// Every algorithm with its names as a digest and as a MAC: those of PKCS #11, in lower case.
+const NAMES: [(Algorithm, &str, &str); 8] = [
+    (Algorithm::Sha1, "sha1", "sha1_hmac"),
+    (Algorithm::Sha224, "sha224", "sha224_hmac"),
+    (Algorithm::Sha256, "sha256", "sha256_hmac"),
+    (Algorithm::Sha384, "sha384", "sha384_hmac"),
+    (Algorithm::Sha512, "sha512", "sha512_hmac"),
+    (Algorithm::Sha512_224, "sha512_224", "sha512_224_hmac"),
+    (Algorithm::Sha512_256, "sha512_256", "sha512_256_hmac"),
+    (Algorithm::Ripemd160, "ripemd160", "ripemd160_hmac"),
+];
+
+/// What is computed.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Digest,
+    Mac,
+}
+
+impl Kind {
+    fn names(self) -> impl Iterator<Item = (Algorithm, &'static str)> {
+        NAMES.into_iter().map(move |(algorithm, digest, mac)| match self {
+            Kind::Digest => (algorithm, digest),
+            Kind::Mac => (algorithm, mac),
+        })
+    }
+}
+
+/// Takes any name, so that an unknown one is told as these programs tell it, but lists those that there are, for
+/// completions and manual pages.
+#[derive(Clone)]
+struct Names(Kind);
+
+impl TypedValueParser for Names {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, OsStr::new(&*value.to_string_lossy()))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.names().map(|(_, name)| PossibleValue::new(name))))
+    }
+}
+
+/// The algorithm of this name; there is no other spelling of it. Oracle Solaris has `sha512_t` (`sha512_t_hmac`), which
+/// takes its t from `truncation`. On an error this returns the exit status.
+fn algorithm(program: &str, kind: Kind, wanted: &str, truncation: Option<&str>) -> Result<Algorithm, u8> {
+    let (general, full) = match kind {
+        Kind::Digest => ("sha512_t", truncation.map(|nbits| format!("sha512_{nbits}"))),
+        Kind::Mac => ("sha512_t_hmac", truncation.map(|nbits| format!("sha512_{nbits}_hmac"))),
+    };
+    let of_name = |full: &str| kind.names().find(|(_, name)| *name == full).map(|(algorithm, _)| algorithm);
+    let found = match &full {
+        None => of_name(wanted),
+        Some(full) => of_name(full).filter(|_| wanted == general),
+    };
+    found.ok_or_else(|| {
+        if wanted == general || full.is_some() {
+            complain(program, &format!("expected -a {general} with -t 224 or -t 256, and -t with nothing else"));
+            EXIT_USAGE
+        } else {
+            complain(program, &format!("unknown algorithm -- {wanted} ({program} -l lists those that there are)"));
+            EXIT_FAILURE
+        }
+    })
+}
+
+/// Hashes the files, or standard input if there is none, and prints a line for each. `label` is the algorithm's name as
+/// the user gave it. Returns the exit status.
+fn print(program: &str, label: &str, method: Method, verbose: bool, files: &[PathBuf]) -> u8 {
+    let named = files.len() > 1 || verbose && !files.is_empty();
+    let methods: Arc<[Method]> = [method].into();
+    let inputs = files.iter().map(|path| (Source::from(path), Some(path.as_path())));
+    let standard = files.is_empty().then_some((Source::Stdin, None));
+    let requests = standard.into_iter().chain(inputs);
+    let requests = requests.map(|(source, tag)| Request { source, methods: methods.clone(), tag });
+
+    let stop = AtomicBool::new(false);
+    let is_watched = io::stdout().is_terminal();
+    let mut out = BufWriter::new(io::stdout());
+    let mut failure = None;
+    let mut status = 0;
+    hash_files(requests, &Options::new().mapped(true).cancel(&stop), |request, result| {
+        if stop.load(Ordering::Relaxed) {
+            return;
+        }
+        let path: Option<&Path> = request.tag;
+        let written = match result {
+            Ok(hashed) => {
+                let name = path.filter(|_| named).map(|path| path.as_os_str().as_encoded_bytes());
+                line(&mut out, verbose.then_some(label), name, &hashed.digests[0])
+            }
+            Err(error) => {
+                // In the order in which it comes, should both go to one place.
+                let flushed = out.flush();
+                let shown = path.map_or_else(|| "STDIN".to_owned(), |path| display(path).to_string());
+                status = refuse(program, &shown, &error);
+                flushed
+            }
+        };
+        let flushed = if is_watched { written.and_then(|()| out.flush()) } else { written };
+        if let Err(error) = flushed {
+            failure = Some(error);
+            stop.store(true, Ordering::Relaxed);
+        }
+    });
+    match failure.or_else(|| out.flush().err()) {
+        // Whoever read the output has seen enough of it.
+        Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            complain(program, &format!("standard output: {error}"));
+            EXIT_FAILURE
+        }
+        _ => status,
+    }
+}
+
+/// Writes `sha1 (NAME) = DIGEST`, or as much of it as is wanted.
+fn line(out: &mut impl Write, label: Option<&str>, name: Option<&[u8]>, digest: &hashloom::Digest) -> io::Result<()> {
+    if let Some(label) = label {
+        write!(out, "{label} ")?;
+    }
+    if let Some(name) = name {
+        out.write_all(b"(")?;
+        out.write_all(name)?;
+        out.write_all(b") = ")?;
+    }
+    writeln!(out, "{digest}")
+}
+
+/// Says why there is no digest of a file. Returns the exit status that comes of it.
+fn refuse(program: &str, path: &str, error: &FileError) -> u8 {
+    // A folder can be opened there, but not read.
+    if matches!(error, FileError::Open(error) if error.kind() != io::ErrorKind::IsADirectory) {
+        complain(program, &format!("can not open input file {path}: {error}"));
+        EXIT_USAGE
+    } else {
+        complain(program, &format!("error reading file {path}: {error}"));
+        EXIT_FAILURE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_algorithm_has_its_names() {
+        for (&algorithm, (listed, digest, mac)) in Algorithm::ALL.iter().zip(NAMES) {
+            let name = algorithm.name().replace('-', "_");
+            assert_eq!((algorithm, digest, mac), (listed, name.as_str(), format!("{name}_hmac").as_str()));
+        }
+        assert_eq!(NAMES.len(), Algorithm::ALL.len());
+    }
+}
