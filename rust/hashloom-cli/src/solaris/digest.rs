@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::Kind;
 use crate::output;
 
 /// Print digests as digest(1) of Solaris does.
@@ -26,7 +27,7 @@ pub struct Digest {
     verbose: bool,
 
     /// The algorithm
-    #[arg(short, value_name = "ALGORITHM", required_unless_present = "list", value_parser = super::Names(super::Kind::Digest))]
+    #[arg(short, value_name = "ALGORITHM", required_unless_present = "list", value_parser = super::Names(Kind::Digest))]
     algorithm: Option<String>,
 
     /// For -a sha512_t: the bits of its digest, 224 or 256
@@ -42,14 +43,11 @@ const USAGE: &str = "  digest -l | [-v] -a <algorithm> [file...]";
 
 const HELP: &str = "\
 What is printed:
-  one file        9498a4f5303d056ad3ecae826b59f41448d63790
-  several         (/etc/motd) = 9498a4f5303d056ad3ecae826b59f41448d63790
-  -v              sha1 (/etc/motd) = 9498a4f5303d056ad3ecae826b59f41448d63790
-  standard input  9498a4f5303d056ad3ecae826b59f41448d63790
-  the same, -v    sha1 9498a4f5303d056ad3ecae826b59f41448d63790
-
-Under the name digest the program takes the same arguments:
-  ln -s hashloom /usr/local/bin/digest
+  one file        a9993e364706816aba3e25717850c26c9cd0d89d
+  several         (file) = a9993e364706816aba3e25717850c26c9cd0d89d
+  -v              sha1 (file) = a9993e364706816aba3e25717850c26c9cd0d89d
+  standard input  a9993e364706816aba3e25717850c26c9cd0d89d
+  the same, -v    sha1 a9993e364706816aba3e25717850c26c9cd0d89d
 
 Exit status:
   0  all digests are printed
@@ -62,12 +60,13 @@ Examples:
   hashloom digest -a sha256 /etc/motd
   hashloom digest -v -a sha1 /usr/lib/*.so
   tar -cf - photos | hashloom digest -a ripemd160
-  hashloom digest -l";
+  ln -s hashloom /usr/local/bin/digest      for the program of that name";
 
 /// The program that is called `digest`.
 pub fn command() -> clap::Command {
     let usage = "digest -l\n       digest [-v] -a ALGORITHM [FILE]...";
-    Digest::augment_args(super::program("digest")).override_usage(usage)
+    let help = HELP.replace("hashloom digest", "digest");
+    Digest::augment_args(super::program("digest")).override_usage(usage).after_long_help(help)
 }
 
 /// Does what the program `digest` does; `arguments` begin with its name. Returns the exit status.
@@ -78,7 +77,7 @@ pub fn called(arguments: &[OsString], isa: Option<&str>) -> u8 {
 /// `program` is what the user called. Returns the exit status.
 pub fn run(program: &str, options: &Digest, isa: Option<&str>) -> u8 {
     let Some(wanted) = &options.algorithm else { return list(program) };
-    let algorithm = match super::algorithm(program, super::Kind::Digest, wanted, options.truncation.as_deref()) {
+    let algorithm = match super::algorithm(program, Kind::Digest, wanted, options.truncation.as_deref()) {
         Ok(algorithm) => algorithm,
         Err(status) => return status,
     };
@@ -90,12 +89,6 @@ pub fn run(program: &str, options: &Digest, isa: Option<&str>) -> u8 {
 }
 
 fn list(program: &str) -> u8 {
-    let listed = output::print(|out| super::Kind::Digest.names().try_for_each(|(_, name)| writeln!(out, "{name}")));
-    listed.map_or_else(
-        |error| {
-            super::complain(program, &error);
-            super::EXIT_FAILURE
-        },
-        |()| 0,
-    )
+    let listed = output::print(|out| Kind::Digest.names().try_for_each(|(_, name)| writeln!(out, "{name}")));
+    super::status(program, listed)
 }

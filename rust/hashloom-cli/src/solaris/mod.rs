@@ -42,6 +42,13 @@ fn program(name: &'static str) -> clap::Command {
     command.disable_help_flag(true).disable_version_flag(true).args([help, version])
 }
 
+/// The exit status of what has been done, if all went well; else says what did not.
+fn status(program: &str, done: Result<(), String>) -> u8 {
+    let Err(error) = done else { return 0 };
+    complain(program, &error);
+    EXIT_FAILURE
+}
+
 /// Parses the command line of a program that is called by its own name. Options end at the first file. On an error this
 /// returns the exit status.
 fn parse<T: FromArgMatches>(command: clap::Command, usage: &str, arguments: &[OsString]) -> Result<T, u8> {
