@@ -14,20 +14,20 @@ mod json;
 mod kernels;
 mod machine;
 mod manifest;
-mod map;
 mod output;
 mod progress;
 #[cfg(feature = "bench")]
 mod size;
 mod solaris;
 mod style;
-mod summary;
 mod sums;
 mod table;
+mod text;
 mod timing;
 mod torrent;
 mod tree;
 mod units;
+mod work;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
