@@ -12,8 +12,8 @@ use crate::Algorithm;
 /// A digest, in the byte order of the standard.
 ///
 /// It knows its length but not its algorithm, and takes no heap. [`Display`](fmt::Display) writes lower-case
-/// hexadecimal. Comparisons are those of its bytes and stop at the first difference: to compare secrets (a MAC), use
-/// [`Hmac`](https://docs.rs/hmac) with [`Sha256`](crate::Sha256) and its `verify`. The RustCrypto trait of the same
+/// hexadecimal. Comparisons are those of its bytes and stop at the first difference: the tag of
+/// a message is compared by [`Hmac::verify`](crate::Hmac::verify), in constant time. The RustCrypto trait of the same
 /// name is [`digest::Digest`].
 ///
 /// ```
