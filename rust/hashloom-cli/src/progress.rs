@@ -60,6 +60,11 @@ impl Bar {
         }
     }
 
+    /// Does `write`, which prints to the terminal, without the bar.
+    pub fn suspend<R>(&self, write: impl FnOnce() -> R) -> R {
+        self.bar.suspend(write)
+    }
+
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }

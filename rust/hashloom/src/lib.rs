@@ -26,6 +26,7 @@
 //! | messages that a key vouches for (HMAC) | [`HmacKey`] with [`hmac()`], [`hmac_many`] or [`Hmac`] |
 //! | code written for the RustCrypto traits | [`Sha256`], [`Sha1`], [`Sha512`] and the others; [`HmacSha256`] … |
 //! | files, each one message | [`files::hash_files`] |
+//! | lists of checksums | [`list::Parser`] |
 //! | the files of a torrent | [`torrent::verify`] |
 //! | which kernels there are, and a choice among them | [`kernels`] |
 //!
@@ -63,6 +64,7 @@ pub mod files;
 mod hasher;
 mod hmac;
 pub mod kernels;
+pub mod list;
 mod many;
 mod rustcrypto;
 mod rustcrypto_mac;
