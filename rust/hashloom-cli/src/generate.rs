@@ -12,7 +12,8 @@ use clap::{Args, Command, CommandFactory, Subcommand};
 use clap_complete::Shell;
 
 use crate::args::Arguments;
-use crate::torrent::display;
+use crate::sums::coreutils;
+use crate::text::display;
 use crate::{output, solaris};
 
 /// Write manual pages or shell completions.
@@ -80,7 +81,11 @@ pub fn run(arguments: &Generate) -> Result<u8, String> {
 
 /// The programs that the binary can be called as.
 fn stand_in_programs() -> Vec<Command> {
-    vec![solaris::digest::command(), solaris::mac::command()]
+    let sums = coreutils::PROGRAMS.map(|(program, algorithm)| {
+        let help = coreutils::help(program.as_bytes(), algorithm);
+        page::command_of_help(program, &help)
+    });
+    [solaris::digest::command(), solaris::mac::command()].into_iter().chain(sums).collect()
 }
 
 /// Writes the page of a command and those of its subcommands; `above` are the names of the pages that lead to it.

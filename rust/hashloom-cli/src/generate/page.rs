@@ -98,6 +98,23 @@ fn with_values(arg: Arg) -> Arg {
     arg.long_help(help).hide_possible_values(true)
 }
 
+/// A command for a page, of the help text of a program that clap does not parse the options of: a usage, what it is,
+/// paragraphs, and lists of options, of which the first has no title.
+pub fn command_of_help(program: &'static str, help: &str) -> Command {
+    let (usage, rest) = help.split_once('\n').unwrap_or((help, ""));
+    let (about, rest) = rest.split_once('\n').unwrap_or((rest, ""));
+    let blocks = rest.trim().split("\n\n").map(|block| {
+        // Long options begin where those with a letter would have theirs.
+        let lines: Vec<String> = block.lines().map(|line| line.replace("      --", "  --")).collect();
+        let title = if block.starts_with(' ') { "Options:\n" } else { "" };
+        format!("{title}{}", lines.join("\n"))
+    });
+    let notes = blocks.collect::<Vec<_>>().join("\n\n");
+    let usage = usage.trim_start_matches("Usage: ").to_owned();
+    let command = Command::new(program).about(about.trim_end_matches('.').to_owned());
+    command.override_usage(usage).after_long_help(notes).disable_help_flag(true)
+}
+
 /// Those that have a page.
 pub fn subcommands(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help")

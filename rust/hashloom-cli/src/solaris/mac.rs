@@ -7,8 +7,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use hashloom::HmacKey;
+use hashloom::files::Method;
 
 use super::Kind;
+use super::key::{self, NoKey};
+use crate::interrupt::EXIT_INTERRUPTED;
 use crate::output;
 
 /// Print message authentication codes as mac(1) of Solaris does.
@@ -117,7 +121,20 @@ pub fn run(program: &str, options: &Mac, isa: Option<&str>) -> u8 {
         super::complain(program, "no matching PKCS#11 token (there are none here: put the key into a file for -k)");
         return super::EXIT_FAILURE;
     }
-    super::print(program, wanted, algorithm.into(), options.verbose, &options.files)
+    let key = match &options.keyfile {
+        Some(path) => key::of_file(path),
+        None => key::ask().map(|passphrase| key::of_passphrase(&passphrase)),
+    };
+    let method = match key {
+        Ok(key) => Method::from(HmacKey::new(algorithm, &key)),
+        Err(NoKey::Interrupted) => return EXIT_INTERRUPTED,
+        Err(NoKey::Because(reason)) => {
+            super::complain(program, &reason);
+            super::complain(program, if options.keyfile.is_some() { "invalid key." } else { "invalid passphrase." });
+            return super::EXIT_FAILURE;
+        }
+    };
+    super::print(program, wanted, method, options.verbose, &options.files)
 }
 
 fn list(program: &str) -> u8 {

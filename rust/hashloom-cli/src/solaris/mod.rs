@@ -8,21 +8,24 @@
 //! pipe that nobody has opened yet is waited for.
 
 pub mod digest;
+mod key;
 pub mod mac;
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, ErrorKind, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
-use clap::error::{ContextKind, ErrorKind};
+use clap::error::{ContextKind, ErrorKind as Misuse};
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
-use hashloom::Algorithm;
 use hashloom::files::{FileError, Method, Options, Request, Source, hash_files};
+use hashloom::torrent::shown;
+use hashloom::{Algorithm, Digest};
 
-use crate::torrent::display;
+use crate::sums::console::Console;
+use crate::sums::summing::reason;
 
 /// All errors but those of usage and of opening.
 const EXIT_FAILURE: u8 = 1;
@@ -56,7 +59,7 @@ fn parse<T: FromArgMatches>(command: clap::Command, usage: &str, arguments: &[Os
     // Each option counts where it comes last.
     let parsed = command.args_override_self(true).try_get_matches_from(arguments);
     parsed.and_then(|matches: ArgMatches| T::from_arg_matches(&matches)).map_err(|error| {
-        if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        if matches!(error.kind(), Misuse::DisplayHelp | Misuse::DisplayVersion) {
             let _ = error.print();
             return 0;
         }
@@ -64,8 +67,8 @@ fn parse<T: FromArgMatches>(command: clap::Command, usage: &str, arguments: &[Os
         let option = error.get(ContextKind::InvalidArg).map(|value| value.to_string()).unwrap_or_default();
         let option = option.trim_start_matches('-').split([' ', '=']).next().unwrap_or_default();
         match error.kind() {
-            ErrorKind::UnknownArgument => complain(&program, &format!("illegal option -- {option}")),
-            ErrorKind::InvalidValue => complain(&program, &format!("option requires an argument -- {option}")),
+            Misuse::UnknownArgument => complain(&program, &format!("illegal option -- {option}")),
+            Misuse::InvalidValue => complain(&program, &format!("option requires an argument -- {option}")),
             _ => {}
         }
         let _ = writeln!(io::stderr(), "Usage:\n{usage}");
@@ -149,74 +152,65 @@ fn algorithm(program: &str, kind: Kind, wanted: &str, truncation: Option<&str>) 
 /// Hashes the files, or standard input if there is none, and prints a line for each. `label` is the algorithm's name as
 /// the user gave it. Returns the exit status.
 fn print(program: &str, label: &str, method: Method, verbose: bool, files: &[PathBuf]) -> u8 {
-    let named = files.len() > 1 || verbose && !files.is_empty();
+    let is_named = files.len() > 1 || verbose && !files.is_empty();
     let methods: Arc<[Method]> = [method].into();
-    let inputs = files.iter().map(|path| (Source::from(path), Some(path.as_path())));
-    let standard = files.is_empty().then_some((Source::Stdin, None));
-    let requests = standard.into_iter().chain(inputs);
-    let requests = requests.map(|(source, tag)| Request { source, methods: methods.clone(), tag });
-
+    let sources = files.iter().map(Source::from).chain(files.is_empty().then_some(Source::Stdin));
+    let requests = sources.map(|source| Request { source, methods: Arc::clone(&methods), tag: () });
     let stop = AtomicBool::new(false);
-    let is_watched = io::stdout().is_terminal();
-    let mut out = BufWriter::new(io::stdout());
-    let mut failure = None;
-    let mut status = 0;
-    hash_files(requests, &Options::new().mapped(true).cancel(&stop), |request, result| {
-        if stop.load(Ordering::Relaxed) {
-            return;
-        }
-        let path: Option<&Path> = request.tag;
-        let written = match result {
-            Ok(hashed) => {
-                let name = path.filter(|_| named).map(|path| path.as_os_str().as_encoded_bytes());
-                line(&mut out, verbose.then_some(label), name, &hashed.digests[0])
-            }
+    let (status, error) = Console::new(program.as_bytes(), &stop, None).run(|console| {
+        let mut status = 0;
+        hash_files(requests, &Options::new().mapped(true).cancel(&stop), |request, result| match result {
+            Ok(hashed) => console.print(|lines| {
+                let name = name(&request.source).filter(|_| is_named);
+                push_line(lines, verbose.then_some(label), name, &hashed.digests[0]);
+            }),
             Err(error) => {
-                // In the order in which it comes, should both go to one place.
-                let flushed = out.flush();
-                let shown = path.map_or_else(|| "STDIN".to_owned(), |path| display(path).to_string());
-                status = refuse(program, &shown, &error);
-                flushed
+                let (message, code) = trouble(&request.source, &error);
+                console.message(message.as_bytes());
+                status = code;
             }
-        };
-        let flushed = if is_watched { written.and_then(|()| out.flush()) } else { written };
-        if let Err(error) = flushed {
-            failure = Some(error);
-            stop.store(true, Ordering::Relaxed);
-        }
+        });
+        status
     });
-    match failure.or_else(|| out.flush().err()) {
+    match error {
         // Whoever read the output has seen enough of it.
-        Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            complain(program, &format!("standard output: {error}"));
+        Some(error) if error.kind() != ErrorKind::BrokenPipe => {
+            complain(program, &format!("standard output: {}", reason(&error)));
             EXIT_FAILURE
         }
         _ => status,
     }
 }
 
-/// Writes `sha1 (NAME) = DIGEST`, or as much of it as is wanted.
-fn line(out: &mut impl Write, label: Option<&str>, name: Option<&[u8]>, digest: &hashloom::Digest) -> io::Result<()> {
-    if let Some(label) = label {
-        write!(out, "{label} ")?;
+fn name(source: &Source) -> Option<&[u8]> {
+    match source {
+        Source::Path(path) => Some(path.as_os_str().as_encoded_bytes()),
+        _ => None,
     }
-    if let Some(name) = name {
-        out.write_all(b"(")?;
-        out.write_all(name)?;
-        out.write_all(b") = ")?;
-    }
-    writeln!(out, "{digest}")
 }
 
-/// Says why there is no digest of a file. Returns the exit status that comes of it.
-fn refuse(program: &str, path: &str, error: &FileError) -> u8 {
-    // A folder can be opened there, but not read.
-    if matches!(error, FileError::Open(error) if error.kind() != io::ErrorKind::IsADirectory) {
-        complain(program, &format!("can not open input file {path}: {error}"));
-        EXIT_USAGE
-    } else {
-        complain(program, &format!("error reading file {path}: {error}"));
-        EXIT_FAILURE
+/// Appends `sha1 (NAME) = DIGEST`, or as much of it as is wanted.
+fn push_line(lines: &mut Vec<u8>, label: Option<&str>, name: Option<&[u8]>, digest: &Digest) {
+    if let Some(label) = label {
+        lines.extend_from_slice(label.as_bytes());
+        lines.push(b' ');
+    }
+    if let Some(name) = name {
+        lines.extend_from_slice(&[b"(", name, b") = "].concat());
+    }
+    lines.extend_from_slice(format!("{digest}\n").as_bytes());
+}
+
+/// Why there is no digest of a file, and the exit status that comes of it.
+fn trouble(source: &Source, error: &FileError) -> (String, u8) {
+    let name = name(source).map_or_else(|| "STDIN".into(), |name| shown(name).to_string());
+    let reason = reason(error.io());
+    match error {
+        // A folder can be opened there, but not read.
+        FileError::Open(error) if error.kind() != ErrorKind::IsADirectory => {
+            (format!("can not open input file {name}: {reason}"), EXIT_USAGE)
+        }
+        _ => (format!("error reading file {name}: {reason}"), EXIT_FAILURE),
     }
 }
 

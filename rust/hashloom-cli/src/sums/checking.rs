@@ -17,7 +17,7 @@ use super::format::{name, push_name};
 use super::lines::{self, Length};
 use super::quote::quoted;
 use super::summing::{reason, source, trouble};
-use crate::torrent::os_path;
+use crate::text::os_path;
 use crate::units::plural;
 
 /// What is said, and what counts.
