@@ -23,11 +23,10 @@
 //! | an Apache Arrow column of variable length | [`hash_offsets32`], [`hash_offsets64`] |
 //! | one message that arrives in parts | [`Hasher`] |
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
-//! | code written for the RustCrypto traits | [`Sha256`], [`Sha1`], [`Sha512`] and the others |
-//! | files, each one message | [`files::hash_files`] |
-//! | lists of checksums | [`list::Parser`] |
 //! | messages that a key vouches for (HMAC) | [`HmacKey`] with [`hmac()`], [`hmac_many`] or [`Hmac`] |
 //! | code written for the RustCrypto traits | [`Sha256`], [`Sha1`], [`Sha512`] and the others; [`HmacSha256`] … |
+//! | files, each one message | [`files::hash_files`] |
+//! | lists of checksums | [`list::Parser`] |
 //! | the files of a torrent | [`torrent::verify`] |
 //! | which kernels there are, and a choice among them | [`kernels`] |
 //!
