@@ -25,6 +25,7 @@
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
 //! | code written for the RustCrypto traits | [`Sha256`], [`Sha1`], [`Sha512`] and the others |
 //! | the files of a torrent | [`torrent::verify`] |
+//! | the root of a file's hash tree: fs-verity, dm-verity, RFC 6962, Glacier, S3, BEP 52 | [`tree`] |
 //! | which kernels there are, and a choice among them | [`kernels`] |
 //!
 //! What holds for every function of the table: lengths are in bytes; zero is a length like any other; nothing is
@@ -62,6 +63,8 @@ mod many;
 mod rustcrypto;
 #[cfg(feature = "std")]
 pub mod torrent;
+#[cfg(feature = "std")]
+pub mod tree;
 
 pub use algorithm::{Algorithm, ParseAlgorithmError};
 /// The RustCrypto traits that [`Sha256`] and the others implement.

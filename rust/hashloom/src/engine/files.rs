@@ -46,17 +46,22 @@ const WORTH_MAPPING_NBYTES: u64 = 64 << 10;
 impl OpenFile {
     /// Fills `row` from `offset` on. Less is read only where the file ends.
     pub(crate) fn read_at(&self, row: &mut [u8], offset: u64) -> io::Result<usize> {
-        let mut filled = 0;
-        while filled < row.len() {
-            match read_at_once(&self.file, &mut row[filled..], offset + filled as u64) {
-                Ok(0) => break,
-                Ok(nbytes) => filled += nbytes,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(filled)
+        read_at(&self.file, row, offset)
     }
+}
+
+/// Fills `row` from `offset` on. Less is read only where the file ends.
+pub(crate) fn read_at(file: &File, row: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < row.len() {
+        match read_at_once(file, &mut row[filled..], offset + filled as u64) {
+            Ok(0) => break,
+            Ok(nbytes) => filled += nbytes,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }
 
 #[cfg(unix)]

@@ -12,6 +12,8 @@
 //! merkle    the hash trees of BEP 52
 //! rows      a thread's buffers and hashers: one row per message
 //! compute   the digests of all pieces, for a torrent that is made
+//! leaves    one file or stream in parts of one length, hashed for a tree
+//! levels    the levels of a hash tree above its leaves, of whatever kind
 //! pieces    each thread takes pieces of one torrent after another, fills its lanes, hashes
 //! ```
 //!
@@ -26,6 +28,8 @@ pub(crate) mod compute;
 pub(crate) mod files;
 mod holes;
 pub(crate) mod layout;
+pub(crate) mod leaves;
+pub(crate) mod levels;
 #[allow(unsafe_code)]
 mod map;
 pub(crate) mod merkle;
