@@ -68,7 +68,7 @@ pub(crate) struct Effort<'a> {
 }
 
 impl Effort<'_> {
-    fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
     }
 }
