@@ -14,6 +14,7 @@
 //! compute   the digests of all pieces, for a torrent that is made
 //! leaves    one file or stream in parts of one length, hashed for a tree
 //! levels    the levels of a hash tree above its leaves, of whatever kind
+//! batch     whole files, each one message: many open at a time
 //! pieces    each thread takes pieces of one torrent after another, fills its lanes, hashes
 //! ```
 //!
@@ -22,6 +23,7 @@
 //! from a few bytes of state for each piece and file.
 
 mod ahead;
+pub(crate) mod batch;
 pub(crate) mod beneath;
 #[cfg(feature = "create")]
 pub(crate) mod compute;
