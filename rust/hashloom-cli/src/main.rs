@@ -96,7 +96,10 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
         Command::Check(options) => sums::check::run(options),
         Command::Manifest { command } => manifest::run(command),
         Command::Digest(_) | Command::Mac(_) => Err("not built yet".to_owned()),
-        Command::Tree { command } => tree::run(command),
+        Command::Tree { command } => {
+            restrict(isa, &command.algorithms())?;
+            tree::run(command)
+        }
         Command::Generate(options) => generate::run(options),
         Command::Kernels(options) => {
             restrict(isa, &options.algorithms)?;

@@ -345,7 +345,10 @@ impl<'t> Run<'_, 't> {
         order.failure = failure;
         if order.failure.is_none() && order.next == number {
             order.pass(digests);
-            while let Some(digests) = { let next = order.next; order.waiting.remove(&next) } {
+            while let Some(digests) = {
+                let next = order.next;
+                order.waiting.remove(&next)
+            } {
                 order.pass(&digests);
             }
         } else if order.failure.is_none() {

@@ -221,9 +221,8 @@ mod tests {
             block.resize(shape.block_nbytes, 0);
             block
         };
-        let digest = |block: &[u8]| {
-            hash(shape.algorithm, &[&shape.head[..], block, &shape.tail].concat()).as_ref().to_vec()
-        };
+        let digest =
+            |block: &[u8]| hash(shape.algorithm, &[&shape.head[..], block, &shape.tail].concat()).as_ref().to_vec();
         while level.len() > 1 {
             let mut above = Vec::new();
             for (number, nodes) in level.chunks(shape.arity).enumerate() {

@@ -212,7 +212,8 @@ impl DmVerity {
         let count = nbytes / self.data_block_nbytes as u64;
         let wanted = self.data_blocks.unwrap_or(count);
         if wanted == 0 || wanted > count {
-            let expected = format!("a file or device of {} blocks of {} bytes at least", wanted.max(1), self.data_block_nbytes);
+            let expected =
+                format!("a file or device of {} blocks of {} bytes at least", wanted.max(1), self.data_block_nbytes);
             return Err(TreeError::parameter("data", expected, format!("{nbytes} bytes")));
         }
         Ok(wanted)

@@ -36,6 +36,7 @@ use std::sync::atomic::AtomicBool;
 pub use error::TreeError;
 
 use crate::engine::leaves::{Effort, Leaves, Take};
+use crate::stamp::Stamp;
 
 /// How to hash. The default is one thread for each CPU, no callback, no cancelling.
 ///
@@ -175,9 +176,9 @@ fn hash_range(
     take: Take<'_>,
 ) -> Result<u64, TreeError> {
     let nbytes = range.end - range.start;
-    let before = stamp(&metadata(file)?);
+    let before = Stamp::of(&metadata(file)?);
     leaves.hash_file(file, range, &options.effort(), take)?;
-    if stamp(&metadata(file)?) != before {
+    if Stamp::of(&metadata(file)?) != before {
         return Err(TreeError::Changed);
     }
     Ok(nbytes)
@@ -199,16 +200,4 @@ fn length(mut file: &File) -> Result<Option<u64>, TreeError> {
         return file.seek(SeekFrom::End(0)).map(Some).map_err(|error| TreeError::Read { offset: 0, error });
     }
     Ok(None)
-}
-
-/// Whether a file is still what it was: its length and the times of its last change.
-#[cfg(unix)]
-fn stamp(metadata: &Metadata) -> impl PartialEq + use<> {
-    use std::os::unix::fs::MetadataExt;
-    (metadata.len(), metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec())
-}
-
-#[cfg(not(unix))]
-fn stamp(metadata: &Metadata) -> impl PartialEq + use<> {
-    (metadata.len(), metadata.modified().ok())
 }

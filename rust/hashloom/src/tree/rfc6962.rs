@@ -15,6 +15,7 @@ use std::io::{BufRead, Read};
 pub use proof::{ProofError, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion};
 
 use super::{Input, Options, TreeError};
+use crate::engine::files::read_at;
 use crate::engine::leaves::Leaves;
 use crate::engine::levels::{Levels, Odd, Shape};
 use crate::{Algorithm, Digest, Hasher, hash, hash_offsets64};
@@ -26,6 +27,9 @@ const NODE: u8 = 1;
 
 /// Entries that are hashed together have up to so many bytes.
 const BATCH_NBYTES: usize = 256 << 10;
+
+/// A file up to this is an entry that is kept until it is hashed.
+const SMALL_NBYTES: u64 = 64 << 10;
 
 /// The digest of an entry in a tree.
 ///
@@ -94,7 +98,8 @@ impl Prove {
 /// let built = tree.finish();
 /// assert_eq!(built.size, 3);
 /// let proof = built.proofs[0].as_ref().unwrap();
-/// check_inclusion(Algorithm::Sha256, leaf(Algorithm::Sha256, b"b").as_ref(), 1, 3, proof, built.root.as_ref())?;
+/// assert_eq!(proof.of, leaf(Algorithm::Sha256, b"b"));
+/// check_inclusion(Algorithm::Sha256, proof.of.as_ref(), 1, 3, &proof.nodes, built.root.as_ref())?;
 /// # Ok::<(), hashloom::tree::rfc6962::ProofError>(())
 /// ```
 #[derive(Debug)]
@@ -116,7 +121,16 @@ pub struct Built {
     /// Its root; of no entries the digest of nothing.
     pub root: Digest,
     /// In the order in which they were asked for.
-    pub proofs: Vec<Result<Vec<Digest>, ProofError>>,
+    pub proofs: Vec<Result<Proof, ProofError>>,
+}
+
+/// A proof, and what it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proof {
+    /// The leaf that is in the tree, or the root of the first tree or of the subtree.
+    pub of: Digest,
+    /// The proof itself.
+    pub nodes: Vec<Digest>,
 }
 
 /// The pairs of nodes beside and on the paths that proofs are about.
@@ -230,7 +244,7 @@ impl Tree {
         })
     }
 
-    /// Appends a file or stream as one entry, of any length. Returns its leaf.
+    /// Appends a file or stream as one entry, of any length. Small files wait until some can be hashed together.
     ///
     /// # Errors
     ///
@@ -242,24 +256,37 @@ impl Tree {
     /// use hashloom::tree::{Input, Options};
     ///
     /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
-    /// let found = tree.push_file(Input::Stream(&mut &b"abcde"[..]), &Options::default())?;
-    /// assert_eq!(found, leaf(Algorithm::Sha256, b"abcde"));
+    /// tree.push_file(Input::Stream(&mut &b"abcde"[..]), &Options::default())?;
+    /// assert_eq!(tree.finish().root, leaf(Algorithm::Sha256, b"abcde"));
     /// # Ok::<(), hashloom::tree::TreeError>(())
     /// ```
-    pub fn push_file<'a>(&mut self, input: impl Into<Input<'a>>, options: &Options<'_>) -> Result<Digest, TreeError> {
+    pub fn push_file<'a>(&mut self, input: impl Into<Input<'a>>, options: &Options<'_>) -> Result<(), TreeError> {
         let algorithm = self.algorithm;
+        let input = input.into();
+        if let Input::File(file) = input {
+            if let Some(nbytes) = super::length(file)?.filter(|&nbytes| nbytes <= SMALL_NBYTES) {
+                // One byte more, to see that the file ends there.
+                let mut entry = vec![0; nbytes as usize + 1];
+                let read = read_at(file, &mut entry, 0).map_err(|error| TreeError::Read { offset: 0, error })?;
+                if read as u64 != nbytes {
+                    return Err(TreeError::Changed);
+                }
+                self.push_entry(&entry[..read]);
+                return Ok(());
+            }
+        }
         let head = Some(leaf_hasher(algorithm));
         let leaves = Leaves { head, ..Leaves::plain(algorithm, u64::MAX) };
         // Of an empty file there is no part at all.
         let mut digest = leaf(algorithm, &[]);
-        input.into().hash(&leaves, options, &mut |digests| {
+        input.hash(&leaves, options, &mut |digests| {
             if !digests.is_empty() {
                 digest = Digest::from_slice(algorithm, digests);
             }
             Ok(())
         })?;
         self.push_leaves(digest.as_ref());
-        Ok(digest)
+        Ok(())
     }
 
     /// Appends the lines of a stream as entries, each without the `\n` at its end; the last need not have one. Returns
@@ -360,7 +387,7 @@ impl Tree {
             let start = (index % 2) as usize * digest_nbytes;
             Some(Digest::from_slice(self.algorithm, &pair[start..start + digest_nbytes]))
         };
-        let proofs = self.prove.iter().map(|&prove| proof::nodes(prove, size, &node_at)).collect();
+        let proofs = self.prove.iter().map(|&prove| proof::make(self.algorithm, prove, size, root, &node_at)).collect();
         Built { size, root, proofs }
     }
 }

@@ -96,13 +96,7 @@ impl DmVerity {
     /// [`TreeError::Parameter`] if `data` is too short or the root has another length than a digest;
     /// [`TreeError::HashFile`] if the hash file is too short; [`TreeError::Read`] (of either), [`TreeError::Changed`],
     /// [`TreeError::Cancelled`].
-    pub fn check(
-        &self,
-        data: &File,
-        hashes: &File,
-        root: &[u8],
-        options: &Options<'_>,
-    ) -> Result<Checked, TreeError> {
+    pub fn check(&self, data: &File, hashes: &File, root: &[u8], options: &Options<'_>) -> Result<Checked, TreeError> {
         let digest_nbytes = self.algorithm.digest_len();
         if root.len() != digest_nbytes {
             let expected = format!("{digest_nbytes} bytes, the digest of {}", self.algorithm);

@@ -68,8 +68,8 @@ impl DmVerity {
     /// ```
     pub fn read(hashes: &File, hash_offset: u64) -> Result<DmVerity, TreeError> {
         let mut bytes = [0; NBYTES];
-        let nbytes = read_at(hashes, &mut bytes, hash_offset)
-            .map_err(|error| TreeError::Read { offset: hash_offset, error })?;
+        let nbytes =
+            read_at(hashes, &mut bytes, hash_offset).map_err(|error| TreeError::Read { offset: hash_offset, error })?;
         let wrong = |what, expected: String, found: String| Err(TreeError::HashFile { what, expected, found });
         if nbytes < NBYTES {
             return wrong("superblock", format!("{NBYTES} bytes at byte {hash_offset}"), nbytes.to_string());

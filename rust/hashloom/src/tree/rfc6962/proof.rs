@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use super::{Prove, node};
+use super::{Proof, Prove, node};
 use crate::{Algorithm, Digest};
 
 /// Why a proof cannot be made, or is not one.
@@ -211,52 +211,52 @@ pub fn check_subtree_consistency<N: AsRef<[u8]>>(
     let mut proof = Nodes::new(algorithm, proof);
     let path = SubtreePath::new(start, end, size)?;
     proof.expect(path.clone().count() + usize::from(path.first().is_some()))?;
-    // What the subtree's root, and the tree's, become on the way up.
-    let first = if path.first().is_some() { proof.next()? } else { root1 };
-    let (mut found1, mut found2) = (first, first);
-    for (_, beside) in path {
-        let next = proof.next()?;
-        if beside.is_left {
-            if beside.is_inside {
-                found1 = over(algorithm, &next, &found1);
-            }
-            found2 = over(algorithm, &next, &found2);
-        } else {
-            found2 = over(algorithm, &found2, &next);
-        }
+    let from = if path.first().is_some() { proof.next()? } else { root1 };
+    let mut nodes = Vec::new();
+    for _ in path.clone() {
+        nodes.push(proof.next()?);
     }
+    let mut nodes = nodes.into_iter();
+    // They have been counted.
+    let (found1, found2) = path.climb(algorithm, from, |_| nodes.next().unwrap_or(root2));
     same(root1, found1)?;
     same(root2, found2)
 }
 
-/// The nodes of a proof about a tree of `size` entries. `node_at` has those of the tree, by level and index.
-pub(super) fn nodes(
+/// A proof about a tree of `size` entries and that root. `node_at` has the pairs beside and on the path, by level and
+/// index.
+pub(super) fn make(
+    algorithm: Algorithm,
     prove: Prove,
     size: u64,
+    root: Digest,
     node_at: &dyn Fn(u32, u64) -> Option<Digest>,
-) -> Result<Vec<Digest>, ProofError> {
-    let beside = |(level, beside): (u32, Beside)| node_at(level, beside.index);
-    let found: Option<Vec<Digest>> = match prove {
-        Prove::Inclusion(index) => inclusion_path(index, size)?.map(beside).collect(),
+) -> Result<Proof, ProofError> {
+    // All that is asked for is there, so the root never stands for anything else.
+    let node = |level, index| node_at(level, index).unwrap_or(root);
+    let beside = |(level, beside): (u32, Beside)| node(level, beside.index);
+    // What was not hashed with another before stands beside the first of the nodes.
+    let own = |first: Option<(u32, Beside)>| first.map_or(root, |(level, beside)| node(level, beside.index ^ 1));
+    let (start, end) = match prove {
+        Prove::Inclusion(index) => {
+            let of = own(inclusion_path(index, size)?.next());
+            return Ok(Proof { of, nodes: inclusion_path(index, size)?.map(beside).collect() });
+        }
         Prove::Consistency(size1) if size1 == 0 || size1 > size => {
             return Err(ProofError::Sizes { size1, size2: size });
         }
-        Prove::Consistency(size1) => subtree_nodes(0, size1, size, node_at)?,
-        Prove::Subtree(start, end) => subtree_nodes(start, end, size, node_at)?,
+        Prove::Consistency(size1) => (0, size1),
+        Prove::Subtree(start, end) => (start, end),
     };
-    // All are pairs on the path that the tree was told to keep.
-    Ok(found.unwrap_or_default())
-}
-
-fn subtree_nodes(
-    start: u64,
-    end: u64,
-    size: u64,
-    node_at: &dyn Fn(u32, u64) -> Option<Digest>,
-) -> Result<Option<Vec<Digest>>, ProofError> {
     let path = SubtreePath::new(start, end, size)?;
-    let first = path.first().map(|(level, index)| node_at(level, index));
-    Ok(first.into_iter().chain(path.map(|(level, beside)| node_at(level, beside.index))).collect())
+    let first = path.first().map(|(level, index)| node(level, index));
+    let from = first.unwrap_or_else(|| own(path.clone().next()));
+    let mut nodes: Vec<Digest> = first.into_iter().collect();
+    let (of, _) = path.climb(algorithm, from, |at| {
+        nodes.push(beside(at));
+        beside(at)
+    });
+    Ok(Proof { of, nodes })
 }
 
 /// A node that a proof has.
@@ -279,7 +279,7 @@ fn inclusion_path(index: u64, size: u64) -> Result<impl Iterator<Item = (u32, Be
     Ok((0..u64::BITS - last.leading_zeros()).filter_map(move |level| {
         let index = (index >> level) ^ 1;
         // The last of a level may have no neighbour.
-        (index <= last >> level).then_some((level, Beside { index, is_left: index % 2 == 0, is_inside: true }))
+        (index <= last >> level).then_some((level, Beside { index, is_left: index % 2 == 0, is_inside: false }))
     }))
 }
 
@@ -326,6 +326,28 @@ impl SubtreePath {
     /// The node that a proof begins with, if it is not the subtree's root.
     fn first(&self) -> Option<(u32, u64)> {
         (self.first != self.second).then_some((self.level, self.second))
+    }
+
+    /// What the subtree's root and the tree's become on the way up, from what is common to both.
+    fn climb(
+        self,
+        algorithm: Algorithm,
+        from: Digest,
+        mut next: impl FnMut((u32, Beside)) -> Digest,
+    ) -> (Digest, Digest) {
+        let (mut first, mut second) = (from, from);
+        for (level, beside) in self {
+            let node = next((level, beside));
+            if beside.is_left {
+                if beside.is_inside {
+                    first = over(algorithm, &node, &first);
+                }
+                second = over(algorithm, &node, &second);
+            } else {
+                second = over(algorithm, &second, &node);
+            }
+        }
+        (first, second)
     }
 
     fn up(&mut self) {
