@@ -111,7 +111,10 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
         Command::Manifest { command } => manifest::run(command),
         Command::Digest(options) => Ok(solaris::digest::run("hashloom digest", options, isa)),
         Command::Mac(options) => Ok(solaris::mac::run("hashloom mac", options, isa)),
-        Command::Tree { command } => tree::run(command),
+        Command::Tree { command } => {
+            restrict(isa, &command.algorithms())?;
+            tree::run(command)
+        }
         Command::Generate(options) => generate::run(options),
         Command::Kernels(options) => {
             restrict(isa, &options.algorithms)?;

@@ -57,6 +57,45 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// A file that is being written, under another name until it is whole; a device or pipe as it stands.
+pub struct Pending {
+    file: Result<NamedTempFile<File>, File>,
+    path: PathBuf,
+}
+
+impl Pending {
+    /// Begins to write what will be `path`.
+    pub fn begin(path: &Path) -> io::Result<Pending> {
+        if is_special(path) {
+            let file = OpenOptions::new().read(true).write(true).open(path)?;
+            return Ok(Pending { file: Err(file), path: path.to_owned() });
+        }
+        let path = target(path)?;
+        Ok(Pending { file: Ok(temporary(&path)?), path })
+    }
+
+    pub fn file(&self) -> &File {
+        match &self.file {
+            Ok(file) => file.as_file(),
+            Err(file) => file,
+        }
+    }
+
+    /// Gives it its name. What is there is replaced only if `replace`.
+    pub fn end(self, replace: bool) -> io::Result<()> {
+        let Ok(file) = self.file else { return Ok(()) };
+        if !replace {
+            file.persist_noclobber(self.path)?;
+            return Ok(());
+        }
+        if let Ok(metadata) = self.path.metadata() {
+            keep_owner(file.as_file(), &metadata)?;
+        }
+        file.persist(self.path)?;
+        Ok(())
+    }
+}
+
 /// Whether something is there that writing would replace.
 pub fn exists(path: &Path) -> bool {
     path.symlink_metadata().is_ok() && !is_special(path)

@@ -28,6 +28,7 @@
 //! | files, each one message | [`files::hash_files`] |
 //! | lists of checksums | [`list::Parser`] |
 //! | the files of a torrent | [`torrent::verify`] |
+//! | the root of a file's hash tree: fs-verity, dm-verity, RFC 6962, Glacier, S3, BEP 52 | [`tree`] |
 //! | which kernels there are, and a choice among them | [`kernels`] |
 //!
 //! What holds for every function of the table: lengths are in bytes; zero is a length like any other; nothing is
@@ -72,6 +73,8 @@ mod rustcrypto_mac;
 mod stamp;
 #[cfg(feature = "std")]
 pub mod torrent;
+#[cfg(feature = "std")]
+pub mod tree;
 
 pub use algorithm::{Algorithm, ParseAlgorithmError};
 /// The RustCrypto traits that [`Sha256`] and the others implement.
