@@ -25,6 +25,7 @@
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
 //! | code written for the RustCrypto traits | [`Sha256`], [`Sha1`], [`Sha512`] and the others |
 //! | files, each one message | [`files::hash_files`] |
+//! | the files of a folder, now and later | [`manifest`] |
 //! | the files of a torrent | [`torrent::verify`] |
 //! | which kernels there are, and a choice among them | [`kernels`] |
 //!
@@ -41,6 +42,7 @@
 //!
 //! - `std` (default): [`std::io::Write`] for the hashers, and everything that reads files. Without it the crate is
 //!   `no_std` and needs `alloc`.
+//! - `manifest` (default): reading, writing and comparing manifests.
 //! - `oid` (default): `digest::const_oid::AssociatedOid` for [`Sha256`] and the others.
 //! - `zeroize`: hashers wipe themselves when dropped.
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -61,6 +63,8 @@ mod ffi;
 pub mod files;
 mod hasher;
 pub mod kernels;
+#[cfg(feature = "manifest")]
+pub mod manifest;
 mod many;
 mod rustcrypto;
 #[cfg(feature = "std")]
