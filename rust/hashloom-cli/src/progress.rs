@@ -55,6 +55,11 @@ impl Bar {
         }
     }
 
+    /// Lets `print` print while the bar is out of its way.
+    pub fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
+    }
+
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
