@@ -14,20 +14,20 @@ mod json;
 mod kernels;
 mod machine;
 mod manifest;
-mod map;
 mod output;
 mod progress;
 #[cfg(feature = "bench")]
 mod size;
 mod solaris;
 mod style;
-mod summary;
 mod sums;
 mod table;
+mod text;
 mod timing;
 mod torrent;
 mod tree;
 mod units;
+mod work;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -94,7 +94,10 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
         }
         Command::Sum(options) => sums::sum::run(options),
         Command::Check(options) => sums::check::run(options),
-        Command::Manifest { command } => manifest::run(command),
+        Command::Manifest { command } => {
+            restrict(isa, &[])?;
+            manifest::run(command)
+        }
         Command::Digest(_) | Command::Mac(_) => Err("not built yet".to_owned()),
         Command::Tree { command } => tree::run(command),
         Command::Generate(options) => generate::run(options),

@@ -29,6 +29,11 @@ impl Bar {
         Bar { bar: bar.with_style(style.progress_chars(chars)), started: Instant::now(), drawn: Once::new() }
     }
 
+    /// Of bytes that are read and hashed, with their speed. Its length is to be set.
+    pub fn of_bytes() -> Bar {
+        Bar::new(0, "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left")
+    }
+
     /// Whether somebody would see it.
     pub fn is_wanted(&self) -> bool {
         io::stderr().is_terminal()

@@ -26,7 +26,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -49,6 +49,25 @@ pub enum Source {
     Path(PathBuf),
     /// Standard input, to its end.
     Stdin,
+}
+
+impl Source {
+    /// The file's path, if it is a file.
+    ///
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use hashloom::files::Source;
+    ///
+    /// assert_eq!(Source::from("a").path(), Some(Path::new("a")));
+    /// assert_eq!(Source::Stdin.path(), None);
+    /// ```
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Source::Path(path) => Some(path),
+            Source::Stdin => None,
+        }
+    }
 }
 
 impl<P: Into<PathBuf>> From<P> for Source {

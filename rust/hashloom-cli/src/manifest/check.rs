@@ -13,11 +13,12 @@ use hashloom::manifest::{Comparison, Counts, Difference, Entry, Error, Journal, 
 
 use super::report::{Done, Format, Printer, STATES};
 use super::scan::{Scan, scan};
-use super::{Opened, Work, check_folder, open, places_below};
+use super::{Opened, check_folder, open, places_below};
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::output::{self, Same};
 use crate::progress::Bar;
-use crate::torrent::display;
+use crate::text::display;
+use crate::work::Work;
 use crate::{EXIT_ERROR, EXIT_INCOMPLETE, style};
 
 /// Say what has become of the files of a folder since its manifest was written.
@@ -98,7 +99,8 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     };
 
     let stop = interrupt::flag();
-    let bar = Bar::new(totals.nbytes, "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left");
+    let bar = Bar::of_bytes();
+    bar.set_length(totals.nbytes);
     let task = Scan {
         root: folder,
         algorithms: &algorithms,
@@ -122,7 +124,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         failed: None,
     };
     let started = Instant::now();
-    let done = scan(task, arguments.work.options(), |(entry, trouble)| judge.found(entry, trouble));
+    let done = scan(task, arguments.work.files_options(), |(entry, trouble)| judge.found(entry, trouble));
     let done = done?;
     let elapsed = started.elapsed();
     let (printer, counts) = judge.finish(done.cancelled)?;
@@ -159,7 +161,7 @@ impl<'a, I: Iterator<Item = Result<Entry, Error>>> Judge<'a, I> {
         let found = comparison.found(entry, |difference| {
             let printed = bar.suspend(|| {
                 if let (Some(message), true) = (&trouble, *is_quiet) {
-                    let path = folder.join(crate::torrent::os_path(difference.path()));
+                    let path = folder.join(hashloom::torrent::to_path(difference.path()));
                     let _ = writeln!(io::stderr(), "{} {}: {message}", style::error("error:"), display(&path));
                 }
                 printer.difference(&difference, trouble.as_deref())

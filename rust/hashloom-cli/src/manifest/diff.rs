@@ -10,7 +10,7 @@ use hashloom::manifest::{Comparison, Difference};
 use super::report::{Done, Format, Printer, STATES};
 use super::{Opened, check, open};
 use crate::EXIT_INCOMPLETE;
-use crate::torrent::display;
+use crate::text::display;
 
 /// Compare two manifests without reading files.
 #[derive(Debug, Args)]

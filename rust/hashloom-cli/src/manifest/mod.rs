@@ -11,43 +11,19 @@ mod write;
 
 use std::fs::File;
 use std::io::{BufReader, Seek};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
-use hashloom::files::Options;
+use clap::Subcommand;
 use hashloom::manifest::{Reader, Totals};
 
 use crate::output::folder;
-use crate::torrent::display;
+use crate::text::display;
 
 #[derive(Debug, Subcommand)]
 pub enum Manifest {
     Write(write::Write),
     Check(check::Check),
     Diff(diff::Diff),
-}
-
-/// How files are read and hashed; it changes no digest.
-#[derive(Debug, Args)]
-struct Work {
-    /// Read files that are in memory instead of hashing them where they are
-    #[arg(long)]
-    no_map: bool,
-
-    /// Number of threads [default: one for each CPU]
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
-}
-
-impl Work {
-    fn options<'a>(&self) -> Options<'a> {
-        let options = Options::new().mapped(!self.no_map);
-        match self.threads {
-            Some(threads) => options.threads(threads.get()),
-            None => options,
-        }
-    }
 }
 
 /// Returns the exit status.

@@ -109,7 +109,7 @@ pub fn scan<I>(
 where
     I: Iterator<Item = Result<Entry, Error>> + Send,
 {
-    let walk = Walk::new(scan.root).map_err(|error| format!("{}: {error}", crate::torrent::display(scan.root)))?;
+    let walk = Walk::new(scan.root).map_err(|error| format!("{}: {error}", crate::text::display(scan.root)))?;
     let stop = scan.stop;
     let reused = AtomicU64::new(0);
     let show = |nbytes: u64| scan.bar.set(nbytes + reused.load(Ordering::Relaxed));

@@ -12,13 +12,14 @@ use hashloom::Algorithm;
 use hashloom::manifest::{Journal, Reader, Totals, Writer};
 
 use super::scan::{Scan, Summary, scan};
-use super::{Opened, Work, check_folder, open, places_below, with_suffix};
+use super::{Opened, check_folder, open, places_below, with_suffix};
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::output;
 use crate::progress::Bar;
 use crate::style;
-use crate::torrent::display;
+use crate::text::display;
 use crate::units::{duration, plural, rate, size};
+use crate::work::Work;
 
 /// Write down what the files of a folder are.
 ///
@@ -204,9 +205,9 @@ fn write<W: io::Write + Send>(
         is_bar_wanted: !arguments.quiet,
     };
     let mut writer = Writer::new(out, algorithms).map_err(|error| failed(error.into()))?;
-    let done = scan(task, arguments.work.options(), |(entry, trouble)| {
+    let done = scan(task, arguments.work.files_options(), |(entry, trouble)| {
         if let Some(message) = trouble {
-            let path = arguments.folder.join(crate::torrent::os_path(&entry.path));
+            let path = arguments.folder.join(hashloom::torrent::to_path(&entry.path));
             bar.suspend(|| {
                 let _ = writeln!(io::stderr(), "{} {}: {message}", style::error("error:"), display(&path));
             });

@@ -5,8 +5,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::job::{Content, Job, Outcome};
 use super::merkle::NODE_NBYTES;
-use super::pieces::{Content, Effort, Job, Outcome, run};
+use super::pieces::{Effort, run};
 
 /// The digests of all pieces, one after the other.
 #[derive(Debug, Default)]

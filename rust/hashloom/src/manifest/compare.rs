@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 //! What has become of the files of a manifest.
 //!
 //! Both sides are sorted, so they are merged. Only what is on one side is kept, to find what was moved.

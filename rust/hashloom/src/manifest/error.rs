@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 //! Why a manifest cannot be read or written.
 
 use std::fmt;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 //! The digests of files, kept while a folder is read, to go on from there if that was interrupted.
 //!
 //! Lines are only ever appended, so whatever ends the program, all but the last of them are whole. What is not is cut

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 //! Lines of a manifest and of a journal as JSON.
 
 use std::borrow::Cow;

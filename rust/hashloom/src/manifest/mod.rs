@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 //! Manifests: what the files of a folder are, written down, and compared with what they are later.
 //!
 //! A manifest is text, a JSON object a line, each line ended by a line feed (U+000A):

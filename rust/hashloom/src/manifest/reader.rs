@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 //! Reads a manifest, which may be anybody's.
 
 use std::io::BufRead;
