@@ -33,15 +33,20 @@ pub fn probe(path: &Path) -> io::Result<()> {
 
 /// Writes `bytes` to `path`, which is replaced if it exists. Of a symbolic link to a file the file is replaced.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_with(path, |file| file.write_all(bytes))
+}
+
+/// The same for what is too long to be in memory: `write` gets the new file.
+pub fn write_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     if is_special(path) {
-        return fs::write(path, bytes);
+        return write(&mut OpenOptions::new().write(true).open(path)?);
     }
     let path = target(path)?;
     let mut temporary = temporary(&path)?;
     if let Ok(metadata) = path.metadata() {
         keep_owner(temporary.file.as_file(), &metadata)?;
     }
-    temporary.file.as_file_mut().write_all(bytes)?;
+    write(temporary.file.as_file_mut())?;
     temporary.file.persist(path)?;
     Ok(())
 }
@@ -180,7 +185,8 @@ pub fn exit(status: u8) -> ! {
     std::process::exit(status.into())
 }
 
-fn folder(path: &Path) -> &Path {
+/// What it lies in.
+pub fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

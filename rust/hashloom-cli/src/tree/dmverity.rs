@@ -15,7 +15,7 @@ use super::nbytes::Nbytes;
 use super::{Common, Failed, HexBytes, Work, json_line, open};
 use crate::json::hex;
 use crate::output::{self, Pending};
-use crate::torrent::display;
+use crate::text::display;
 use crate::units::plural;
 use crate::{EXIT_INCOMPLETE, style};
 

@@ -21,7 +21,7 @@ use hashloom::tree::{Input, Options, TreeError};
 
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::progress::Bar;
-use crate::torrent::display;
+use crate::text::display;
 use crate::{EXIT_ERROR, style};
 
 #[derive(Debug, Subcommand)]
