@@ -191,8 +191,8 @@ class Bench(Race):
                 hashdeep.write(f"{os.path.getsize(os.path.join(folder, name))},{found[name]},./{name}\n")
 
         def is_right(result):
-            passed = "Audit passed" in result.output or len(re.findall(r"^\d+/\d+:? +OK *$", result.output, re.M)) == len(names)
-            return result.status == 0 and passed
+            nright = len(re.findall(r"^\d+/\d+:? +OK *$", result.output, re.M))
+            return result.status == 0 and (nright == len(names) or "Audit passed" in result.output)
 
         entrants = [Entrant(name, line, folder=folder, is_right=is_right)
                     for name, line in self.peers.check("sha256", lists).items()]
