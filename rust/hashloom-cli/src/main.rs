@@ -8,23 +8,30 @@
 mod args;
 #[cfg(feature = "bench")]
 mod bench;
+mod generate;
 mod interrupt;
 mod json;
 mod kernels;
 mod machine;
+mod manifest;
 mod map;
 mod output;
 mod progress;
 #[cfg(feature = "bench")]
 mod size;
+mod solaris;
 mod style;
 mod summary;
+mod sums;
 mod table;
 mod timing;
 mod torrent;
+mod tree;
 mod units;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -39,6 +46,9 @@ const EXIT_INCOMPLETE: u8 = 1;
 const EXIT_ERROR: u8 = 2;
 
 fn main() -> ExitCode {
+    if let Some(status) = as_other_program() {
+        return ExitCode::from(status);
+    }
     let arguments = Arguments::parse();
     match run(&arguments) {
         Ok(status) => ExitCode::from(status),
@@ -47,6 +57,20 @@ fn main() -> ExitCode {
             // tell.
             let _ = writeln!(io::stderr(), "{} {message}", style::error("error:"));
             ExitCode::from(EXIT_ERROR)
+        }
+    }
+}
+
+/// Called by the name of a program that it can stand in for, this is that program. Returns its exit status.
+fn as_other_program() -> Option<u8> {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let program = Path::new(arguments.first()?).file_name()?.to_str()?;
+    match program {
+        "digest" => Some(solaris::digest::run(&arguments)),
+        "mac" => Some(solaris::mac::run(&arguments)),
+        _ => {
+            let algorithm = sums::coreutils::algorithm_of(program)?;
+            Some(sums::coreutils::run(program, algorithm, &arguments))
         }
     }
 }
@@ -68,6 +92,12 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
             restrict(isa, &[])?;
             torrent::show::run(options)
         }
+        Command::Sum(options) => sums::sum::run(options),
+        Command::Check(options) => sums::check::run(options),
+        Command::Manifest { command } => manifest::run(command),
+        Command::Digest(_) | Command::Mac(_) => Err("not built yet".to_owned()),
+        Command::Tree { command } => tree::run(command),
+        Command::Generate(options) => generate::run(options),
         Command::Kernels(options) => {
             restrict(isa, &options.algorithms)?;
             kernels::run(options)

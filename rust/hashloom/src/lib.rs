@@ -24,6 +24,7 @@
 //! | one message that arrives in parts | [`Hasher`] |
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
 //! | code written for the RustCrypto traits | [`Sha256`], [`Sha1`], [`Sha512`] and the others |
+//! | files, each one message | [`files::hash_files`] |
 //! | the files of a torrent | [`torrent::verify`] |
 //! | which kernels there are, and a choice among them | [`kernels`] |
 //!
@@ -56,10 +57,14 @@ mod digest_bytes;
 mod engine;
 #[allow(unsafe_code)]
 mod ffi;
+#[cfg(feature = "std")]
+pub mod files;
 mod hasher;
 pub mod kernels;
 mod many;
 mod rustcrypto;
+#[cfg(feature = "std")]
+mod stamp;
 #[cfg(feature = "std")]
 pub mod torrent;
 

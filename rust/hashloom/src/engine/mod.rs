@@ -12,6 +12,7 @@
 //! merkle    the hash trees of BEP 52
 //! rows      a thread's buffers and hashers: one row per message
 //! compute   the digests of all pieces, for a torrent that is made
+//! batch     whole files, each one message: many open at a time
 //! pieces    each thread takes pieces of one torrent after another, fills its lanes, hashes
 //! ```
 //!
@@ -20,6 +21,7 @@
 //! from a few bytes of state for each piece and file.
 
 mod ahead;
+pub(crate) mod batch;
 pub(crate) mod beneath;
 #[cfg(feature = "create")]
 pub(crate) mod compute;

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Hashes whole files: each thread has many of them open, reads a chunk of each, and hashes all chunks side by side.
+//!
+//! A round of a thread: every file that is not at its end gets a chunk of the thread's buffer; what is left of the
+//! buffer is for files that are new. Most of these end in the same round, whole in the buffer, and are hashed as whole
+//! messages. Then all that was read is hashed at once, and what has ended is handed out, in the order of the requests.
+//!
+//! When there are no more requests, a thread that has nothing to do gets half of the open files of one that has several:
+//! so a few long files are dealt out evenly, whoever took them first.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::files::open_max;
+use super::map::Mapping;
+use super::rows::LANES;
+use crate::files::{FileError, Hashed, Options, Request, Source, Stamp, Summary};
+use crate::{Algorithm, Digest, Hasher, finalize_many, hash_many, update_many};
+
+/// A thread's buffer: with what the kernels use it shall stay in the second-level cache.
+const BUFFER_NBYTES: usize = LANES * (CHUNK_NBYTES + 64);
+
+/// The most that is read of a file at once.
+const CHUNK_NBYTES: usize = 32 << 10;
+
+/// Messages of a round. More would not be hashed faster.
+const ROUND_MAX: usize = 256;
+
+/// Of a mapped file so much is hashed in a round.
+const WINDOW_NBYTES: u64 = 256 << 10;
+
+/// Shorter files are read.
+const WORTH_MAPPING_NBYTES: u64 = 1 << 20;
+
+/// Results that may wait for one before them.
+const WAITING_MAX: u64 = 1 << 16;
+
+pub(crate) fn run<T: Send>(
+    requests: impl Iterator<Item = Request<T>> + Send,
+    options: &Options<'_>,
+    each: impl FnMut(Request<T>, Result<Hashed, FileError>) + Send,
+) -> Summary {
+    // More threads than messages have nothing to do, and each thread has a file open.
+    let most = requests.size_hint().1.unwrap_or(usize::MAX).min(open_max());
+    let nthreads = options.nthreads.min(most).max(1);
+    let run = Run {
+        options,
+        lanes_max: (open_max() / nthreads).clamp(2, LANES + 1) - 1,
+        supply: Mutex::new(Supply {
+            requests: requests.fuse(),
+            next: 0,
+            exhausted: false,
+            given: Vec::new(),
+            idle: 0,
+            nthreads,
+        }),
+        changed: Condvar::new(),
+        hungry: AtomicUsize::new(0),
+        results: Mutex::new(Results { next: 0, waiting: BTreeMap::new(), each, summary: Summary::default() }),
+        handed_out: AtomicU64::new(0),
+        nbytes: AtomicU64::new(0),
+    };
+    std::thread::scope(|scope| {
+        for number in 1..nthreads {
+            let builder = std::thread::Builder::new().name(format!("hashloom-{number}"));
+            // Where no more threads can be had, fewer do the work.
+            if builder.spawn_scoped(scope, || run.work()).is_err() {
+                lock(&run.supply).nthreads -= 1;
+            }
+        }
+        run.work();
+    });
+    let mut results = run.results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // Of a run that was cancelled: those that wait for one that has no result.
+    for (request, result) in std::mem::take(&mut results.waiting).into_values() {
+        results.hand_out(request, result);
+    }
+    let supply = run.supply.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let ndone = results.summary.nfiles + results.summary.nfailed;
+    Summary { cancelled: !supply.exhausted || ndone < supply.next, ..results.summary }
+}
+
+/// What all threads share.
+struct Run<'a, T, I, F> {
+    options: &'a Options<'a>,
+    /// Files that a thread has open from one round to the next.
+    lanes_max: usize,
+    supply: Mutex<Supply<T, I>>,
+    /// Something has changed that a thread without work waits for.
+    changed: Condvar,
+    /// Threads that have nothing to do.
+    hungry: AtomicUsize,
+    results: Mutex<Results<T, F>>,
+    /// Results handed out.
+    handed_out: AtomicU64,
+    /// Bytes hashed.
+    nbytes: AtomicU64,
+}
+
+/// What is to be done.
+struct Supply<T, I> {
+    requests: std::iter::Fuse<I>,
+    /// Requests drawn.
+    next: u64,
+    /// There are no more.
+    exhausted: bool,
+    /// Open files that a thread has given to those that have none.
+    given: Vec<Lane<T>>,
+    /// Threads that wait, of so many.
+    idle: usize,
+    nthreads: usize,
+}
+
+/// What has been done.
+struct Results<T, F> {
+    /// The request whose result is handed out next.
+    next: u64,
+    waiting: BTreeMap<u64, (Request<T>, Result<Hashed, FileError>)>,
+    each: F,
+    summary: Summary,
+}
+
+/// A message that is being read.
+struct Lane<T> {
+    number: u64,
+    request: Request<T>,
+    reader: Reader,
+    /// One for each method, or none in the first round; taken out while they are in use.
+    hashers: Vec<Option<Hasher>>,
+    /// One for each method, when the message has ended.
+    digests: Vec<Option<Digest>>,
+    /// Bytes of the message before this round's.
+    nbytes: u64,
+    chunk: Chunk,
+    has_ended: bool,
+    error: Option<FileError>,
+    stamps: Option<[Stamp; 2]>,
+}
+
+enum Reader {
+    File(File),
+    /// A regular file of so many bytes when it was mapped.
+    Mapped(File, Mapping, u64),
+    Stdin(io::Stdin),
+    Closed,
+}
+
+/// What a lane has of its message in this round.
+#[derive(Clone)]
+enum Chunk {
+    /// In the thread's buffer.
+    Buffer(Range<usize>),
+    /// In the mapping.
+    Mapped(Range<u64>),
+}
+
+impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result<Hashed, FileError>) + Send>
+    Run<'_, T, I, F>
+{
+    fn is_cancelled(&self) -> bool {
+        self.options.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+
+    fn work(&self) {
+        let mut buffer = vec![0; BUFFER_NBYTES];
+        let mut lanes: Vec<Lane<T>> = Vec::new();
+        while !self.is_cancelled() {
+            let mut room = Room { buffer: &mut buffer, used: 0 };
+            lanes.iter_mut().for_each(|lane| lane.read(&mut room, self.options));
+            self.take(&mut lanes, &mut room);
+            if lanes.is_empty() {
+                match self.wait() {
+                    Some(given) => lanes = given,
+                    None => break,
+                }
+                continue;
+            }
+            hash(&mut lanes, &buffer);
+            let nbytes: u64 = lanes.iter_mut().map(Lane::count).sum();
+            let nbytes = self.nbytes.fetch_add(nbytes, Ordering::Relaxed) + nbytes;
+            if let Some(progress) = self.options.progress {
+                progress(nbytes);
+            }
+            let (ended, others) = lanes.into_iter().partition(|lane| lane.has_ended);
+            lanes = others;
+            self.hand_out(ended);
+            if lanes.len() > 1 && self.hungry.load(Ordering::Relaxed) > 0 {
+                self.give(&mut lanes);
+            }
+        }
+    }
+
+    /// Opens new files while there is room, and reads the first chunk of each.
+    fn take(&self, lanes: &mut Vec<Lane<T>>, room: &mut Room<'_>) {
+        let mut nopen = lanes.iter().filter(|lane| !lane.has_ended).count();
+        while nopen < self.lanes_max && lanes.len() < ROUND_MAX && room.has_chunk() {
+            let Some((number, request)) = self.draw() else { return };
+            let mut lane = Lane::open(number, request, self.options);
+            lane.read(room, self.options);
+            nopen += usize::from(!lane.has_ended);
+            lanes.push(lane);
+        }
+    }
+
+    fn draw(&self) -> Option<(u64, Request<T>)> {
+        let mut supply = lock(&self.supply);
+        if supply.next >= self.handed_out.load(Ordering::Acquire) + WAITING_MAX {
+            return None;
+        }
+        let request = supply.requests.next();
+        supply.exhausted = request.is_none();
+        let number = supply.next;
+        supply.next += u64::from(request.is_some());
+        request.map(|request| (number, request))
+    }
+
+    /// Waits for something to do. None if there will be nothing.
+    fn wait(&self) -> Option<Vec<Lane<T>>> {
+        let mut supply = lock(&self.supply);
+        supply.idle += 1;
+        self.hungry.fetch_add(1, Ordering::Relaxed);
+        let found = loop {
+            if !supply.given.is_empty() {
+                break Some(std::mem::take(&mut supply.given));
+            }
+            if self.is_cancelled() || supply.exhausted && supply.idle == supply.nthreads {
+                break None;
+            }
+            if !supply.exhausted && supply.next < self.handed_out.load(Ordering::Acquire) + WAITING_MAX {
+                break Some(Vec::new());
+            }
+            // The time is for a cancellation, which notifies nobody.
+            let waited = self.changed.wait_timeout(supply, Duration::from_millis(50));
+            supply = waited.unwrap_or_else(PoisonError::into_inner).0;
+        };
+        self.hungry.fetch_sub(1, Ordering::Relaxed);
+        match found {
+            // It stays idle, so that the others come to the same end.
+            None => self.changed.notify_all(),
+            Some(_) => supply.idle -= 1,
+        }
+        found
+    }
+
+    /// Gives half of the open files to a thread that has none.
+    fn give(&self, lanes: &mut Vec<Lane<T>>) {
+        let mut supply = lock(&self.supply);
+        if supply.given.is_empty() {
+            supply.given.extend(lanes.drain(lanes.len().div_ceil(2)..));
+            self.changed.notify_one();
+        }
+    }
+
+    fn hand_out(&self, ended: Vec<Lane<T>>) {
+        if ended.is_empty() {
+            return;
+        }
+        let mut results = lock(&self.results);
+        for lane in ended {
+            let (number, request, result) = lane.finish();
+            results.waiting.insert(number, (request, result));
+        }
+        while let Some((request, result)) = results.take_next() {
+            results.hand_out(request, result);
+        }
+        self.handed_out.store(results.next, Ordering::Release);
+        drop(results);
+        if self.hungry.load(Ordering::Relaxed) > 0 {
+            // Whoever holds this has not yet begun to wait, or looks at `handed_out` again.
+            drop(lock(&self.supply));
+            self.changed.notify_all();
+        }
+    }
+}
+
+impl<T, F: FnMut(Request<T>, Result<Hashed, FileError>)> Results<T, F> {
+    fn take_next(&mut self) -> Option<(Request<T>, Result<Hashed, FileError>)> {
+        let found = self.waiting.remove(&self.next)?;
+        self.next += 1;
+        Some(found)
+    }
+
+    fn hand_out(&mut self, request: Request<T>, result: Result<Hashed, FileError>) {
+        match &result {
+            Ok(hashed) => {
+                self.summary.nfiles += 1;
+                self.summary.nbytes += hashed.nbytes;
+            }
+            Err(_) => self.summary.nfailed += 1,
+        }
+        (self.each)(request, result);
+    }
+}
+
+/// A thread's buffer, filled from its beginning.
+struct Room<'a> {
+    buffer: &'a mut [u8],
+    used: usize,
+}
+
+impl Room<'_> {
+    fn has_chunk(&self) -> bool {
+        self.used + CHUNK_NBYTES <= self.buffer.len()
+    }
+
+    /// Where the next chunk goes.
+    fn chunk(&mut self) -> &mut [u8] {
+        &mut self.buffer[self.used..][..CHUNK_NBYTES]
+    }
+
+    /// Keeps the first bytes of the chunk. The next one begins at another cache line: at distances that are powers of
+    /// two all chunks would fall into the same few sets of the first-level cache.
+    fn keep(&mut self, nbytes: usize) -> Range<usize> {
+        let range = self.used..self.used + nbytes;
+        self.used = (range.end + 127) & !63;
+        range
+    }
+}
+
+impl<T> Lane<T> {
+    fn open(number: u64, request: Request<T>, options: &Options<'_>) -> Lane<T> {
+        let opened = match &request.source {
+            Source::Path(path) => File::open(path).map(Reader::File),
+            Source::Stdin => Ok(Reader::Stdin(io::stdin())),
+        };
+        let (reader, error) = match opened {
+            Ok(reader) => (reader, None),
+            Err(error) => (Reader::Closed, Some(FileError::Open(error))),
+        };
+        let stamp = if options.stamps { reader.stamp() } else { None };
+        Lane {
+            number,
+            digests: vec![None; request.methods.len()],
+            request,
+            has_ended: error.is_some(),
+            reader,
+            hashers: Vec::new(),
+            nbytes: 0,
+            chunk: Chunk::Buffer(0..0),
+            error,
+            stamps: stamp.map(|stamp| [stamp; 2]),
+        }
+    }
+
+    /// Reads the next chunk, less than a whole one only where the message ends.
+    fn read(&mut self, room: &mut Room<'_>, options: &Options<'_>) {
+        if let Reader::Mapped(_, mapping, nbytes) = &self.reader {
+            let range = self.nbytes..(self.nbytes + WINDOW_NBYTES).min(*nbytes);
+            if !range.is_empty() && mapping.fetch(range.clone()) {
+                self.chunk = Chunk::Mapped(range);
+                return;
+            }
+            self.unmap(self.nbytes);
+        }
+        let chunk = room.chunk();
+        let mut filled = 0;
+        while filled < chunk.len() && !self.has_ended {
+            match self.reader.read(&mut chunk[filled..]) {
+                Ok(0) => self.has_ended = true,
+                Ok(nbytes) => filled += nbytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => self.fail(self.nbytes + filled as u64, error),
+            }
+        }
+        self.chunk = Chunk::Buffer(room.keep(filled));
+        if self.has_ended {
+            if let (Some([_, after]), Some(now)) = (&mut self.stamps, self.reader.stamp()) {
+                *after = now;
+            }
+            self.reader = Reader::Closed;
+        } else if self.nbytes == 0 && options.mapped {
+            self.map();
+        }
+    }
+
+    fn fail(&mut self, offset: u64, error: io::Error) {
+        self.error = Some(FileError::Read { offset, error });
+        self.has_ended = true;
+    }
+
+    /// Maps the file, after its first chunk was read, if it is worth it.
+    fn map(&mut self) {
+        let Reader::File(file) = &self.reader else { return };
+        let Ok(metadata) = file.metadata() else { return };
+        if !metadata.is_file() || metadata.len() < WORTH_MAPPING_NBYTES {
+            return;
+        }
+        if let Some(mapping) = Mapping::new(file, metadata.len()) {
+            if let Reader::File(file) = std::mem::replace(&mut self.reader, Reader::Closed) {
+                self.reader = Reader::Mapped(file, mapping, metadata.len());
+            }
+        }
+    }
+
+    /// From here on the file is read.
+    fn unmap(&mut self, offset: u64) {
+        if let Reader::Mapped(mut file, ..) = std::mem::replace(&mut self.reader, Reader::Closed) {
+            let sought = file.seek(SeekFrom::Start(offset));
+            self.reader = Reader::File(file);
+            if let Err(error) = sought {
+                self.fail(offset, error);
+            }
+        }
+    }
+
+    /// What was read in this round.
+    fn chunk<'a>(&'a self, buffer: &'a [u8]) -> &'a [u8] {
+        match (&self.chunk, &self.reader) {
+            (Chunk::Buffer(range), _) => &buffer[range.clone()],
+            (Chunk::Mapped(range), Reader::Mapped(_, mapping, _)) => mapping.bytes(range.clone()),
+            (Chunk::Mapped(_), _) => &[],
+        }
+    }
+
+    /// After the chunk was hashed: its bytes. Where bytes of a mapping were not the file's the message is begun anew.
+    fn count(&mut self) -> u64 {
+        let nbytes = match (&self.chunk, &self.reader) {
+            (Chunk::Buffer(range), _) => range.len() as u64,
+            (Chunk::Mapped(range), Reader::Mapped(_, mapping, _)) => {
+                mapping.give_back(range.clone());
+                if !mapping.is_sound() {
+                    self.hashers.clear();
+                    self.nbytes = 0;
+                    self.unmap(0);
+                    return 0;
+                }
+                range.end - range.start
+            }
+            (Chunk::Mapped(_), _) => 0,
+        };
+        self.nbytes += nbytes;
+        nbytes
+    }
+
+    fn take_hasher(&mut self, slot: usize) -> Hasher {
+        self.hashers.resize_with(self.request.methods.len(), || None);
+        self.hashers[slot].take().unwrap_or_else(|| self.request.methods[slot].hasher())
+    }
+
+    fn finish(self) -> (u64, Request<T>, Result<Hashed, FileError>) {
+        let result = match self.error {
+            Some(error) => Err(error),
+            None => Ok(Hashed {
+                digests: self.digests.into_iter().flatten().collect(),
+                nbytes: self.nbytes,
+                stamps: self.stamps,
+            }),
+        };
+        (self.number, self.request, result)
+    }
+}
+
+impl Reader {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Reader::File(file) | Reader::Mapped(file, ..) => file.read(into),
+            Reader::Stdin(stdin) => stdin.read(into),
+            Reader::Closed => Ok(0),
+        }
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        let (Reader::File(file) | Reader::Mapped(file, ..)) = self else { return None };
+        let metadata = file.metadata().ok()?;
+        metadata.is_file().then(|| Stamp::of(&metadata))
+    }
+}
+
+/// Hashes what all lanes have of this round, and ends the messages that have ended.
+fn hash<T>(lanes: &mut [Lane<T>], buffer: &[u8]) {
+    for &algorithm in Algorithm::ALL {
+        // Messages that begin and end here need no hasher; those that end come first.
+        let (mut whole, mut ending, mut going_on) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.error.is_none()) {
+            for (slot, method) in lane.request.methods.iter().enumerate() {
+                if method.algorithm() == algorithm {
+                    match (lane.has_ended, lane.hashers.is_empty() && method.is_plain()) {
+                        (true, true) => whole.push((index, slot)),
+                        (true, false) => ending.push((index, slot)),
+                        (false, _) => going_on.push((index, slot)),
+                    }
+                }
+            }
+        }
+        if !whole.is_empty() {
+            hash_whole(lanes, buffer, algorithm, &whole);
+        }
+        let nending = ending.len();
+        ending.append(&mut going_on);
+        if !ending.is_empty() {
+            hash_parts(lanes, buffer, algorithm, &ending, nending);
+        }
+    }
+}
+
+fn hash_whole<T>(lanes: &mut [Lane<T>], buffer: &[u8], algorithm: Algorithm, places: &[(usize, usize)]) {
+    let messages: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(buffer)).collect();
+    let mut digests = vec![0; places.len() * algorithm.digest_len()];
+    hash_many(algorithm, &messages, &mut digests);
+    for (&(index, slot), bytes) in places.iter().zip(digests.chunks_exact(algorithm.digest_len())) {
+        lanes[index].digests[slot] = Some(Digest::of(algorithm, |digest| digest.copy_from_slice(bytes)));
+    }
+}
+
+/// Of `places`, the first `nending` end their messages.
+fn hash_parts<T>(
+    lanes: &mut [Lane<T>],
+    buffer: &[u8],
+    algorithm: Algorithm,
+    places: &[(usize, usize)],
+    nending: usize,
+) {
+    let mut hashers: Vec<Hasher> = places.iter().map(|&(index, slot)| lanes[index].take_hasher(slot)).collect();
+    let chunks: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(buffer)).collect();
+    update_many(&mut hashers, &chunks);
+    let mut digests = vec![0; nending * algorithm.digest_len()];
+    finalize_many(&mut hashers[..nending], &mut digests);
+    for (&(index, slot), bytes) in places.iter().zip(digests.chunks_exact(algorithm.digest_len())) {
+        let digest = Digest::of(algorithm, |digest| digest.copy_from_slice(bytes));
+        let lane = &mut lanes[index];
+        lane.digests[slot] = Some(lane.request.methods[slot].finish(digest));
+    }
+    for (&(index, slot), hasher) in places.iter().zip(hashers).skip(nending) {
+        lanes[index].hashers[slot] = Some(hasher);
+    }
+}
+
+/// A panic elsewhere leaves nothing half-done in what these locks guard.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
