@@ -22,16 +22,18 @@ use super::format::{Format, Layout};
 use super::front::End;
 use super::summing::{Item, Summer, source};
 
+/// The programs that this can stand in for.
+pub const PROGRAMS: [(&str, Algorithm); 5] = [
+    ("sha1sum", Algorithm::Sha1),
+    ("sha224sum", Algorithm::Sha224),
+    ("sha256sum", Algorithm::Sha256),
+    ("sha384sum", Algorithm::Sha384),
+    ("sha512sum", Algorithm::Sha512),
+];
+
 /// The algorithm of the program of this name, if it is one of those.
 pub fn algorithm_of(program: &str) -> Option<Algorithm> {
-    match program {
-        "sha1sum" => Some(Algorithm::Sha1),
-        "sha224sum" => Some(Algorithm::Sha224),
-        "sha256sum" => Some(Algorithm::Sha256),
-        "sha384sum" => Some(Algorithm::Sha384),
-        "sha512sum" => Some(Algorithm::Sha512),
-        _ => None,
-    }
+    PROGRAMS.iter().find(|(name, _)| *name == program).map(|&(_, algorithm)| algorithm)
 }
 
 /// As shells count the signal with which coreutils ends when nobody reads its output.
@@ -266,7 +268,8 @@ fn work(wanted: &Wanted, algorithm: Algorithm, console: &Console<'_>, stop: &Ato
     summer.sum(items) == End::Right
 }
 
-fn help(called: &[u8], algorithm: Algorithm) -> String {
+/// What `--help` prints. The manual page is made of it too.
+pub fn help(called: &[u8], algorithm: Algorithm) -> String {
     let called = String::from_utf8_lossy(called);
     let tag = tag(algorithm);
     format!(

@@ -7,7 +7,7 @@
 
 pub mod check;
 mod checking;
-mod console;
+pub mod console;
 pub mod coreutils;
 mod drive;
 mod format;
@@ -15,4 +15,4 @@ mod front;
 mod lines;
 mod quote;
 pub mod sum;
-mod summing;
+pub mod summing;
