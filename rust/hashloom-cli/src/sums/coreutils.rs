@@ -91,18 +91,20 @@ enum Other {
     Usage(Vec<u8>),
 }
 
-/// Does what the program does; `arguments` begin with its name. Returns the exit status.
-pub fn run(program: &str, algorithm: Algorithm, arguments: Vec<OsString>) -> u8 {
+/// Does what the program does; `arguments` begin with its name; `isa` is as in `--isa`. Returns the exit status.
+pub fn run(program: &str, algorithm: Algorithm, arguments: Vec<OsString>, isa: Option<&str>) -> u8 {
     let called = arguments.first().map_or_else(|| program.into(), OsString::clone);
     let called = called.as_encoded_bytes();
     let stop = AtomicBool::new(false);
     let console = Console::new(called, &stop, None);
     let (is_right, error) = console.run(|console| match wanted(arguments) {
-        Ok(_) if restrict().is_err() => {
-            console.message(restrict().unwrap_err().as_bytes());
-            false
-        }
-        Ok(wanted) => work(&wanted, algorithm, console, &stop),
+        Ok(wanted) => match crate::restrict(isa, &[algorithm]) {
+            Ok(()) => work(&wanted, algorithm, console, &stop),
+            Err(message) => {
+                console.message(message.as_bytes());
+                false
+            }
+        },
         Err(Other::Help) => {
             console.print(|lines| lines.extend_from_slice(help(called, algorithm).as_bytes()));
             true
@@ -129,11 +131,6 @@ pub fn run(program: &str, algorithm: Algorithm, arguments: Vec<OsString>) -> u8 
         }
         None => u8::from(!is_right),
     }
-}
-
-/// As in every other command; there is no option for it here.
-fn restrict() -> Result<(), String> {
-    crate::restrict(std::env::var("HASHLOOM_ISA").ok().as_deref(), &[])
 }
 
 fn wanted(arguments: Vec<OsString>) -> Result<Wanted, Other> {

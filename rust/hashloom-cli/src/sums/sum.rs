@@ -118,8 +118,8 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
 fn items(source: Source, follow: bool) -> Box<dyn Iterator<Item = Item> + Send> {
     match source {
         Source::Path(path) if path.is_dir() => {
-            let entries = walk::files(&path, follow).map(|entry| match entry {
-                Ok(entry) => Item::File(Source::Path(entry.path)),
+            let entries = walk::files(&path, follow).map(|found| match found {
+                Ok(path) => Item::File(Source::Path(path)),
                 Err(walk::WalkError { path, error }) => {
                     Item::Trouble(trouble(path.as_os_str().as_encoded_bytes(), &error))
                 }
