@@ -76,7 +76,8 @@ int main(int argc, char **argv)
 }
 END
 # shellcheck disable=SC2046
-$CC $warnings "$build/file.c" -o "$build/file" $(pkg-config --cflags --libs hashloom-md) -Wl,-rpath,"$build/installed/lib"
+$CC $warnings "$build/file.c" -o "$build/file" $(pkg-config --cflags --libs hashloom-md) \
+    -Wl,-rpath,"$build/installed/lib"
 same() { # EXPECTED ARGUMENTS...
     local expected=$1 found
     shift
@@ -89,8 +90,10 @@ digest() { # ALGORITHM, of standard input
 for algorithm in sha224 sha512-256 sha256; do
     for at in 0 1 70000; do
         for n in 0 1 30000 200000; do
-            expected=$(tail -c +$((at + 1)) "$files/big" |
-                { [ "$n" = 0 ] || head -c "$n" | digest $algorithm; [ "$n" != 0 ] || digest $algorithm; cat >/dev/null; })
+            # 0 is all. The last cat takes what is left, so that tail does not end by SIGPIPE.
+            part="head -c $n"
+            [ "$n" != 0 ] || part=cat
+            expected=$(tail -c +$((at + 1)) "$files/big" | { $part | digest $algorithm; cat >/dev/null; })
             same "$expected" $algorithm "$files/big" $at $n
         done
     done
