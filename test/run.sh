@@ -41,6 +41,7 @@ else
     part "torrents of other programs" build/venv/bin/python test/interop_torrents.py target/release/hashloom --require
     part "malformed torrents" build/venv/bin/python test/malformed_torrents.py target/release/hashloom --require
     part "resume files of clients" build/venv/bin/python test/clients.py target/release/hashloom --require
+    part "coreutils' programs" build/venv/bin/python test/coreutils.py target/release/hashloom --require
 fi
 
 echo
