@@ -8,6 +8,7 @@ export CARGO_TARGET_DIR := $(CURDIR)/target
 HASHLOOM := target/release/hashloom
 
 .PHONY: help build demo test test-all cross bench bench-kernels bench-tiers bench-peers bench-compilers bench-torrents
+.PHONY: bench-trees
 .PHONY: kernels fuzz install clean
 
 help:
@@ -21,6 +22,7 @@ help:
 	@echo 'make kernels        each kernel: what is chosen, code size, stack; BENCH=1: with speeds'
 	@echo 'make bench-peers    ratios to other libraries, crates and Go; make bench-compilers: gcc beside clang'
 	@echo "make bench-torrents verify and create beside other programs, 20 minutes; ARGS='--size 512M' for a quick look"
+	@echo "make bench-trees    fs-verity, dm-verity and others beside the usual programs; ARGS='--size 512M'"
 	@echo 'make fuzz           fuzz the bencode and torrent parsers, verify and the C library, 10 minutes each'
 	@echo 'make install        the program, into PREFIX=$(PREFIX) (DESTDIR is respected)'
 	@echo 'make clean          remove everything built'
@@ -80,6 +82,11 @@ bench-peers:
 bench-torrents: build
 	@tools/setup.sh bench-torrents
 	@bench/torrents.py $(HASHLOOM) $(ARGS)
+
+# ARGS: rows and options of bench/trees.py.
+bench-trees: build
+	@tools/setup.sh bench-trees
+	@bench/trees.py $(HASHLOOM) $(ARGS)
 
 bench-compilers:
 	@bench/compilers.sh
