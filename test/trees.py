@@ -22,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = None
@@ -380,10 +381,12 @@ def vectors(folder):
 
 
 def faults(folder):
-    path = write(folder, "file", noise.randbytes(1 << 20))
+    path = write(folder, "file", noise.randbytes(32 << 20))
     grows = "while :; do printf x >> \"$1\"; done"
     writer = subprocess.Popen(["sh", "-c", grows, "sh", path])
     try:
+        while path.stat().st_size == 32 << 20:
+            time.sleep(0.01)
         done = subprocess.run([PROGRAM, "tree", "fsverity", path, path, path], capture_output=True)
         check("a file that changes is an error", done.returncode == 2 and b"changed while it was read" in done.stderr,
               done.stderr.decode())

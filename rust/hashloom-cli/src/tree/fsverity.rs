@@ -16,7 +16,7 @@ use super::nbytes::Nbytes;
 use super::{Common, Failed, HexBytes, Work, open};
 use crate::json::{Hex, hex, text};
 use crate::output::{self, Pending};
-use crate::torrent::display;
+use crate::text::display;
 
 /// The digest under which Linux seals a file, as `fsverity digest` prints it.
 #[derive(Debug, Args)]

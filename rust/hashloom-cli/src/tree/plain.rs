@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::nbytes::Nbytes;
 use super::{Common, Work, json_line};
 use crate::json::{Hex, text};
-use crate::torrent::display;
+use crate::text::display;
 
 /// The SHA-256 tree hash of Amazon S3 Glacier.
 ///

@@ -14,9 +14,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::ahead::{is_in_memory, read_ahead};
-use super::files::read_at;
+use super::ahead::read_ahead;
 use super::map::Mapping;
+use super::open::{is_in_memory, read_at};
 use super::rows::LANES;
 use crate::{Algorithm, Digest, Hasher, finalize_many, hash_rows, update_many};
 

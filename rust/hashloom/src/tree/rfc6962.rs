@@ -15,9 +15,9 @@ use std::io::{BufRead, Read};
 pub use proof::{ProofError, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion};
 
 use super::{Input, Options, TreeError};
-use crate::engine::files::read_at;
 use crate::engine::leaves::Leaves;
 use crate::engine::levels::{Levels, Odd, Shape};
+use crate::engine::open::read_at;
 use crate::{Algorithm, Digest, Hasher, hash, hash_offsets64};
 
 /// Before an entry.

@@ -8,7 +8,7 @@ use std::io;
 use std::ops::Range;
 
 use super::DmVerity;
-use crate::engine::files::read_at;
+use crate::engine::open::read_at;
 use crate::tree::{Options, TreeError, hash_range, length};
 
 /// Bad blocks that a [`Checked`] names. There may be more.

@@ -6,7 +6,7 @@ use std::fs::File;
 
 use super::{DmVerity, HashType, SALT_MAX_NBYTES};
 use crate::Algorithm;
-use crate::engine::files::read_at;
+use crate::engine::open::read_at;
 use crate::tree::TreeError;
 
 pub(super) const NBYTES: usize = 512;
