@@ -111,12 +111,7 @@ where
 {
     let walk = Walk::new(scan.root).map_err(|error| format!("{}: {error}", crate::text::display(scan.root)))?;
     let stop = scan.stop;
-    let reused = AtomicU64::new(0);
-    let show = |nbytes: u64| scan.bar.set(nbytes + reused.load(Ordering::Relaxed));
-    let mut options = options.stamps(true).cancel(stop);
-    if scan.is_bar_wanted && scan.bar.is_wanted() {
-        options = options.progress(&show);
-    }
+    let is_bar_wanted = scan.is_bar_wanted && scan.bar.is_wanted();
     let shared = Mutex::new(Shared {
         queue: VecDeque::new(),
         first: 0,
@@ -125,6 +120,17 @@ where
         failed: None,
         summary: Summary::default(),
     });
+    let reused = AtomicU64::new(0);
+    let progress = |nbytes: u64| {
+        if is_bar_wanted {
+            scan.bar.set(nbytes + reused.load(Ordering::Relaxed));
+        }
+        // While a long file is read nothing else would. Whoever has the lock may do it the next time.
+        if let Ok(mut shared) = shared.try_lock() {
+            shared.flush_journal(stop);
+        }
+    };
+    let options = options.stamps(true).cancel(stop).progress(&progress);
     let draw = Draw {
         walk,
         root: scan.root,
@@ -146,7 +152,7 @@ where
         return Err(message);
     }
     if let Some(mut journal) = shared.journal {
-        journal.flush().map_err(|error| format!("the journal cannot be written: {error}"))?;
+        journal.flush().map_err(|error| not_journaled(&error))?;
     }
     let cancelled = done.cancelled || stop.load(Ordering::Relaxed);
     Ok(Summary { cancelled, ..shared.summary })
@@ -348,6 +354,18 @@ impl<F: FnMut(Entered) -> Result<(), String>> Shared<F> {
         }
     }
 
+    /// Now and then.
+    fn flush_journal(&mut self, stop: &AtomicBool) {
+        let flushed = self.journal.as_mut().map(Journal::flush_if_due);
+        self.journaled(flushed, stop);
+    }
+
+    fn journaled(&mut self, written: Option<io::Result<()>>, stop: &AtomicBool) {
+        if let Some(Err(error)) = written {
+            self.fail(not_journaled(&error), stop);
+        }
+    }
+
     fn fail(&mut self, message: String, stop: &AtomicBool) {
         self.failed.get_or_insert(message);
         stop.store(true, Ordering::Relaxed);
@@ -397,6 +415,10 @@ fn is_fresh(stamp: &Stamp, drawn_ns: i64) -> bool {
 fn now_ns() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+fn not_journaled(error: &io::Error) -> String {
+    format!("what is done cannot be kept for the next time: {error}")
 }
 
 fn unread(path: &[u8], reason: Reason, message: String) -> Entered {
