@@ -27,6 +27,7 @@ mod timing;
 mod torrent;
 mod tree;
 mod units;
+mod walk;
 mod work;
 
 use std::ffi::OsString;
@@ -70,7 +71,8 @@ fn as_other_program() -> Option<u8> {
         "mac" => Some(solaris::mac::run(&arguments)),
         _ => {
             let algorithm = sums::coreutils::algorithm_of(program)?;
-            Some(sums::coreutils::run(program, algorithm, &arguments))
+            let program = program.to_owned();
+            Some(sums::coreutils::run(&program, algorithm, arguments))
         }
     }
 }
@@ -92,8 +94,15 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
             restrict(isa, &[])?;
             torrent::show::run(options)
         }
-        Command::Sum(options) => sums::sum::run(options),
-        Command::Check(options) => sums::check::run(options),
+        Command::Sum(options) => {
+            restrict(isa, options.algorithms())?;
+            sums::sum::run(options)
+        }
+        Command::Check(options) => {
+            // The lists tell of which algorithms they are.
+            restrict(isa, &[])?;
+            sums::check::run(options)
+        }
         Command::Manifest { command } => {
             restrict(isa, &[])?;
             manifest::run(command)

@@ -60,9 +60,9 @@ impl Bar {
         }
     }
 
-    /// Lets `print` print while the bar is out of its way.
-    pub fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
-        self.bar.suspend(print)
+    /// Does `write`, which prints to the terminal, without the bar.
+    pub fn suspend<R>(&self, write: impl FnOnce() -> R) -> R {
+        self.bar.suspend(write)
     }
 
     pub fn finish(&self) {

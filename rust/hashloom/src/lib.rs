@@ -26,6 +26,7 @@
 //! | code written for the RustCrypto traits | [`Sha256`], [`Sha1`], [`Sha512`] and the others |
 //! | files, each one message | [`files::hash_files`] |
 //! | the files of a folder, now and later | [`manifest`] |
+//! | lists of checksums | [`list::Parser`] |
 //! | the files of a torrent | [`torrent::verify`] |
 //! | which kernels there are, and a choice among them | [`kernels`] |
 //!
@@ -63,6 +64,7 @@ mod ffi;
 pub mod files;
 mod hasher;
 pub mod kernels;
+pub mod list;
 #[cfg(feature = "manifest")]
 pub mod manifest;
 mod many;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What lies below a folder, in the order of the bytes of the paths, found as it is asked for.
+//!
+//! That order is not the one of the names in each folder: `a.txt` is before `a/b`, as `.` is before `/`. So a folder is
+//! sorted by its name with a slash behind it.
+
+use std::cmp::Ordering;
+use std::fs::FileType;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use walkdir::{DirEntry, WalkDir};
+
+/// Something below a folder.
+#[derive(Debug)]
+pub struct Entry {
+    /// Begins with the folder as it was named.
+    pub path: PathBuf,
+    /// With `follow` that of what a link leads to.
+    pub file_type: FileType,
+    /// 1 for what is in the folder itself.
+    #[allow(dead_code, reason = "for manifests")]
+    pub depth: usize,
+}
+
+/// Something that is there and cannot be looked at. The walk goes on.
+#[derive(Debug)]
+pub struct WalkError {
+    pub path: PathBuf,
+    pub error: io::Error,
+}
+
+/// Everything below `folder`, which itself may be a link and is not among it. Links are entries, or, with `follow`, what
+/// they lead to; one that leads to a folder above it is an error, one that leads nowhere too.
+pub fn walk(folder: &Path, follow: bool) -> impl Iterator<Item = Result<Entry, WalkError>> + Send + use<> {
+    entries(folder, WalkDir::new(folder).follow_links(follow).sort_by(by_path))
+}
+
+/// The same without following links, in an order that does not depend on what the entries are: each folder sorted by the
+/// bytes of the names, and what is in a folder right behind it. A folder that cannot be listed is followed by the error.
+pub fn walk_by_names(folder: &Path) -> impl Iterator<Item = Result<Entry, WalkError>> + Send + use<> {
+    entries(folder, WalkDir::new(folder).sort_by_file_name())
+}
+
+fn entries(folder: &Path, walk: WalkDir) -> impl Iterator<Item = Result<Entry, WalkError>> + Send + use<> {
+    let folder = folder.to_owned();
+    walk.min_depth(1).into_iter().map(move |entry| match entry {
+        Ok(entry) => {
+            let (file_type, depth) = (entry.file_type(), entry.depth());
+            Ok(Entry { path: entry.into_path(), file_type, depth })
+        }
+        Err(error) => {
+            let path = error.path().unwrap_or(&folder).to_owned();
+            let error = match error.loop_ancestor() {
+                Some(above) => io::Error::other(format!("a link to {}, the folder it is in", above.display())),
+                None => error.into_io_error().unwrap_or_else(|| io::ErrorKind::Other.into()),
+            };
+            Err(WalkError { path, error })
+        }
+    })
+}
+
+/// The regular files below `folder`.
+pub fn files(folder: &Path, follow: bool) -> impl Iterator<Item = Result<Entry, WalkError>> + Send + use<> {
+    walk(folder, follow).filter(|entry| entry.as_ref().map_or(true, |entry| entry.file_type.is_file()))
+}
+
+fn by_path(one: &DirEntry, other: &DirEntry) -> Ordering {
+    let (bytes, other_bytes) = (one.file_name().as_encoded_bytes(), other.file_name().as_encoded_bytes());
+    let common = bytes.iter().zip(other_bytes).take_while(|(byte, other)| byte == other).count();
+    // Only where one name is the beginning of the other it counts what they are.
+    let next = |bytes: &[u8], entry| bytes.get(common).copied().or_else(|| is_folder(entry).then_some(b'/'));
+    next(bytes, one).cmp(&next(other_bytes, other))
+}
+
+/// With links that are followed the type is that of the link before it is its turn.
+fn is_folder(entry: &DirEntry) -> bool {
+    entry.file_type().is_dir() || entry.path_is_symlink() && entry.path().is_dir()
+}
