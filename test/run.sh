@@ -41,6 +41,10 @@ else
     part "torrents of other programs" build/venv/bin/python test/interop_torrents.py target/release/hashloom --require
     part "malformed torrents" build/venv/bin/python test/malformed_torrents.py target/release/hashloom --require
     part "resume files of clients" build/venv/bin/python test/clients.py target/release/hashloom --require
+    huge=()
+    [ "$level" != all ] || huge=(--huge)
+    part "digests and codes as Python's" python3 test/macs.py target/release/hashloom --require "${huge[@]}"
+    part "installation" test/install.sh --require
 fi
 
 echo

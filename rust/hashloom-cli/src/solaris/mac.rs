@@ -50,7 +50,7 @@ pub struct Mac {
     label: Option<OsString>,
 
     /// The PKCS #11 token for -K
-    #[arg(short = 'T', value_name = "TOKEN", requires = "label")]
+    #[arg(short = 'T', value_name = "TOKEN", requires = "label", conflicts_with = "keyfile")]
     token: Option<OsString>,
 
     /// Files to read [default: standard input]

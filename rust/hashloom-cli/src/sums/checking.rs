@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use hashloom::files::{FileError, Method, Options, Request, Source};
 use hashloom::list::{Entry, Line, Parser, tag};
+use hashloom::torrent::to_path;
 use hashloom::{Algorithm, Digest};
 
 use super::console::Console;
@@ -17,7 +18,6 @@ use super::format::{name, push_name};
 use super::lines::{self, Length};
 use super::quote::quoted;
 use super::summing::{reason, source, trouble};
-use crate::text::os_path;
 use crate::units::plural;
 
 /// What is said, and what counts.
@@ -209,7 +209,7 @@ impl Reading<'_> {
                 _ if length == Length::TooLong => ": it is too long".to_owned(),
                 Line::Blank => continue,
                 Line::Entry(Entry { algorithm, digest, name, .. }) => {
-                    let source = source(os_path(&name));
+                    let source = source(to_path(&name));
                     if source != Source::Stdin || !self.is_stdin {
                         self.nentries += 1;
                         let methods = self.methods(algorithm);
