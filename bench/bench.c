@@ -18,6 +18,7 @@
 #define _GNU_SOURCE
 #include <hashloom.h>
 #ifndef BENCH_KERNELS_ONLY
+#  define OPENSSL_SUPPRESS_DEPRECATED /* HMAC_CTX: faster than EVP_MAC */
 #  include <openssl/crypto.h>
 #  include <openssl/evp.h>
 #  include <openssl/hmac.h>

@@ -11,6 +11,7 @@
 #  include <unistd.h>
 #endif
 #ifdef HAVE_LIBCRYPTO
+#  define OPENSSL_SUPPRESS_DEPRECATED /* HMAC_CTX: faster than EVP_MAC */
 #  include <openssl/evp.h>
 #  include <openssl/hmac.h>
 #endif

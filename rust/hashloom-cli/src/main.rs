@@ -108,10 +108,16 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
             restrict(isa, &[])?;
             sums::check::run(options)
         }
-        Command::Manifest { command } => manifest::run(command),
+        Command::Manifest { command } => {
+            restrict(isa, &[])?;
+            manifest::run(command)
+        }
         Command::Digest(options) => Ok(solaris::digest::run("hashloom digest", options, isa)),
         Command::Mac(options) => Ok(solaris::mac::run("hashloom mac", options, isa)),
-        Command::Tree { command } => tree::run(command),
+        Command::Tree { command } => {
+            restrict(isa, &command.algorithms())?;
+            tree::run(command)
+        }
         Command::Generate(options) => generate::run(options),
         Command::Kernels(options) => {
             restrict(isa, &options.algorithms)?;

@@ -33,15 +33,20 @@ pub fn probe(path: &Path) -> io::Result<()> {
 
 /// Writes `bytes` to `path`, which is replaced if it exists. Of a symbolic link to a file the file is replaced.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_with(path, |file| file.write_all(bytes))
+}
+
+/// The same for what is too long to be in memory: `write` gets the new file.
+pub fn write_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     if is_special(path) {
-        return fs::write(path, bytes);
+        return write(&mut OpenOptions::new().write(true).open(path)?);
     }
     let path = target(path)?;
     let mut temporary = temporary(&path)?;
     if let Ok(metadata) = path.metadata() {
         keep_owner(temporary.file.as_file(), &metadata)?;
     }
-    temporary.file.as_file_mut().write_all(bytes)?;
+    write(temporary.file.as_file_mut())?;
     temporary.file.persist(path)?;
     Ok(())
 }
@@ -55,6 +60,45 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     temporary.file.as_file_mut().write_all(bytes)?;
     temporary.file.persist_noclobber(path)?;
     Ok(())
+}
+
+/// A file that is being written, under another name until it is whole; a device or pipe as it stands.
+pub struct Pending {
+    file: Result<NamedTempFile<File>, File>,
+    path: PathBuf,
+}
+
+impl Pending {
+    /// Begins to write what will be `path`.
+    pub fn begin(path: &Path) -> io::Result<Pending> {
+        if is_special(path) {
+            let file = OpenOptions::new().read(true).write(true).open(path)?;
+            return Ok(Pending { file: Err(file), path: path.to_owned() });
+        }
+        let path = target(path)?;
+        Ok(Pending { file: Ok(temporary(&path)?), path })
+    }
+
+    pub fn file(&self) -> &File {
+        match &self.file {
+            Ok(file) => file.as_file(),
+            Err(file) => file,
+        }
+    }
+
+    /// Gives it its name. What is there is replaced only if `replace`.
+    pub fn end(self, replace: bool) -> io::Result<()> {
+        let Ok(file) = self.file else { return Ok(()) };
+        if !replace {
+            file.persist_noclobber(self.path)?;
+            return Ok(());
+        }
+        if let Ok(metadata) = self.path.metadata() {
+            keep_owner(file.as_file(), &metadata)?;
+        }
+        file.persist(self.path)?;
+        Ok(())
+    }
 }
 
 /// Whether something is there that writing would replace.
@@ -141,7 +185,8 @@ pub fn exit(status: u8) -> ! {
     std::process::exit(status.into())
 }
 
-fn folder(path: &Path) -> &Path {
+/// What it lies in.
+pub fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

@@ -30,7 +30,6 @@ impl Work {
     }
 
     /// Options for files of which each is one message.
-    #[allow(dead_code, reason = "for the commands that are to come")]
     pub fn files_options<'a>(&self) -> files::Options<'a> {
         let options = files::Options::new().mapped(!self.no_map);
         match self.threads {

@@ -37,6 +37,12 @@ impl Digest {
         write(&mut bytes[..len]);
         Digest { bytes, len: len as u8 }
     }
+
+    /// A digest of `algorithm`, which `digest` must have the length of.
+    #[cfg(feature = "std")]
+    pub(crate) fn from_slice(algorithm: Algorithm, digest: &[u8]) -> Self {
+        Digest::of(algorithm, |bytes| bytes.copy_from_slice(digest))
+    }
 }
 
 impl AsRef<[u8]> for Digest {

@@ -27,7 +27,9 @@
 //! | code written for the RustCrypto traits | [`Sha256`], [`Sha1`], [`Sha512`] and the others; [`HmacSha256`] … |
 //! | files, each one message | [`files::hash_files`] |
 //! | lists of checksums | [`list::Parser`] |
+//! | the files of a folder, now and later | [`manifest`] |
 //! | the files of a torrent | [`torrent::verify`] |
+//! | the root of a file's hash tree: fs-verity, dm-verity, RFC 6962, Glacier, S3, BEP 52 | [`tree`] |
 //! | which kernels there are, and a choice among them | [`kernels`] |
 //!
 //! What holds for every function of the table: lengths are in bytes; zero is a length like any other; nothing is
@@ -43,6 +45,7 @@
 //!
 //! - `std` (default): [`std::io::Write`] for the hashers, and everything that reads files. Without it the crate is
 //!   `no_std` and needs `alloc`.
+//! - `manifest` (default): reading, writing and comparing manifests.
 //! - `oid` (default): `digest::const_oid::AssociatedOid` for [`Sha256`] and the others.
 //! - `zeroize`: hashers wipe themselves when dropped. (HMAC's keys and contexts do so without it.)
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -65,6 +68,8 @@ mod hasher;
 mod hmac;
 pub mod kernels;
 pub mod list;
+#[cfg(feature = "manifest")]
+pub mod manifest;
 mod many;
 mod rustcrypto;
 mod rustcrypto_mac;
@@ -72,6 +77,8 @@ mod rustcrypto_mac;
 mod stamp;
 #[cfg(feature = "std")]
 pub mod torrent;
+#[cfg(feature = "std")]
+pub mod tree;
 
 pub use algorithm::{Algorithm, ParseAlgorithmError};
 /// The RustCrypto traits that [`Sha256`] and the others implement.

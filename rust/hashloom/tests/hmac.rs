@@ -2,6 +2,8 @@
 //! HMAC against the `hmac` crate over RustCrypto's own hashes, one, many, in parts and by the traits, on every
 //! instruction set; against tags that Python's `hmac` made; and what it refuses.
 
+#![cfg(feature = "std")]
+
 mod common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -217,8 +219,8 @@ fn refused() {
         assert!(mac.clone().verify(&wrong).is_err(), "bit {i}");
     }
     let panics = |f: &dyn Fn()| catch_unwind(AssertUnwindSafe(f)).is_err();
-    assert!(panics(&|| drop(mac.clone().verify_truncated(tag.as_ref(), 9))));
-    assert!(panics(&|| drop(mac.clone().verify_truncated(tag.as_ref(), 33))));
+    assert!(panics(&|| mac.clone().verify_truncated(tag.as_ref(), 9).unwrap()));
+    assert!(panics(&|| mac.clone().verify_truncated(tag.as_ref(), 33).unwrap()));
     assert!(panics(&|| hmac_many(&key, &["a", "b"], &mut [0; 63])));
     assert!(panics(&|| hashloom::HmacSha1::mac_many(&key, &["a"], &mut [Default::default()])));
     assert!(!format!("{key:?} {mac:?}").contains("secret"));
