@@ -64,7 +64,7 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// A file that is being written, under another name until it is whole; a device or pipe as it stands.
 pub struct Pending {
-    file: Result<NamedTempFile<File>, File>,
+    file: Result<Temporary, File>,
     path: PathBuf,
 }
 
@@ -81,14 +81,14 @@ impl Pending {
 
     pub fn file(&self) -> &File {
         match &self.file {
-            Ok(file) => file.as_file(),
+            Ok(temporary) => temporary.file.as_file(),
             Err(file) => file,
         }
     }
 
     /// Gives it its name. What is there is replaced only if `replace`.
     pub fn end(self, replace: bool) -> io::Result<()> {
-        let Ok(file) = self.file else { return Ok(()) };
+        let Ok(Temporary { file, .. }) = self.file else { return Ok(()) };
         if !replace {
             file.persist_noclobber(self.path)?;
             return Ok(());

@@ -19,7 +19,6 @@ use super::lines::{self, Length};
 use super::quote::quoted;
 use super::summing::{reason, source, trouble};
 use crate::units::plural;
-use hashloom::torrent::to_path;
 
 /// What is said, and what counts.
 #[derive(Debug, Clone, Copy, Default)]
