@@ -33,9 +33,9 @@ const DATE: &str = "2026-11-21";
 
 /// `command` has been built; `above` are the names of the pages that lead to it.
 pub fn of(command: &Command, above: &[String]) -> String {
-    let manual = "User Commands";
     let source = concat!("hashloom ", env!("CARGO_PKG_VERSION"));
     let title = name(command).to_uppercase();
+    let manual = "User Commands";
     let man = Man::new(command.clone().mut_args(with_values)).title(title).date(DATE).source(source).manual(manual);
     let notes = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
     let notes = Notes::parse(&notes);
@@ -43,6 +43,8 @@ pub fn of(command: &Command, above: &[String]) -> String {
     let mut rendered = Vec::new();
     // Writing to a vector does not fail.
     let _ = man.render_title(&mut rendered);
+    // Names of options and commands are not to be torn apart.
+    let _ = Roff::new().control("nh", []).control("ad", ["l"]).to_writer(&mut rendered);
     let _ = man.render_name_section(&mut rendered);
     let _ = synopsis(command).to_writer(&mut rendered);
     let _ = man.render_description_section(&mut rendered);
