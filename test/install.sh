@@ -58,7 +58,7 @@ cmp "$program" "$folder/root/usr/bin/hashloom"
 commands() { # COMMAND...
     local name
     echo "$(IFS=-; echo "$*").1"
-    for name in $("$program" "${@:2}" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
+    for name in $("$program" "${@:2}" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z0-9-]*\) .*/\1/p'); do
         [ "$name" = help ] || commands "$@" "$name"
     done
 }

@@ -76,11 +76,12 @@ pub fn of(command: &Command, above: &[String]) -> String {
 /// The usage as `--help` has it: clap_mangen would name every option.
 fn synopsis(command: &Command) -> Roff {
     let usage = command.clone().render_usage().to_string();
+    let program = command.get_bin_name().unwrap_or_else(|| command.get_name());
     let mut roff = Roff::new();
     roff.control("SH", ["SYNOPSIS"]).control("nf", []);
     for line in usage.trim_start_matches("Usage:").lines() {
         let line = line.trim();
-        let program = command.get_bin_name().filter(|program| line.starts_with(program)).unwrap_or_default();
+        let program = Some(program).filter(|program| line.starts_with(program)).unwrap_or_default();
         roff.text([bold(program), roman(&line[program.len()..])]);
     }
     roff.control("fi", []);
