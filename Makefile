@@ -14,7 +14,7 @@ ROOT = $(DESTDIR)$(PREFIX)
 LINKS = $(ROOT)/libexec/hashloom
 
 .PHONY: help build share demo test test-all cross bench bench-kernels bench-tiers bench-peers bench-compilers bench-torrents
-.PHONY: kernels fuzz install install-links uninstall clean
+.PHONY: bench-sums kernels fuzz install install-links uninstall clean
 
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image'
@@ -27,6 +27,7 @@ help:
 	@echo 'make kernels        each kernel: what is chosen, code size, stack; BENCH=1: with speeds'
 	@echo 'make bench-peers    ratios to other libraries, crates and Go; make bench-compilers: gcc beside clang'
 	@echo "make bench-torrents verify and create beside other programs, 20 minutes; ARGS='--size 512M' for a quick look"
+	@echo "make bench-sums     sum and check beside other programs, 10 minutes; ARGS=--quick for a quick look"
 	@echo 'make fuzz           fuzz the bencode and torrent parsers, verify and the C library, 10 minutes each'
 	@echo 'make install        program, manual pages, completions, into PREFIX=$(PREFIX) (DESTDIR is respected)'
 	@echo '                    make install-links: sha1sum, digest and others of it, in libexec/hashloom;'
@@ -97,6 +98,11 @@ bench-peers:
 bench-torrents: build
 	@tools/setup.sh bench-torrents
 	@bench/torrents.py $(HASHLOOM) $(ARGS)
+
+# ARGS: rows and options of bench/sums.py.
+bench-sums: build
+	@tools/setup.sh bench-sums
+	@bench/sums.py $(HASHLOOM) $(ARGS)
 
 bench-compilers:
 	@bench/compilers.sh

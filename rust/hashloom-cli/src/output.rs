@@ -88,15 +88,15 @@ impl Pending {
 
     /// Gives it its name. What is there is replaced only if `replace`.
     pub fn end(self, replace: bool) -> io::Result<()> {
-        let Ok(Temporary { file, .. }) = self.file else { return Ok(()) };
+        let Ok(temporary) = self.file else { return Ok(()) };
         if !replace {
-            file.persist_noclobber(self.path)?;
+            temporary.file.persist_noclobber(self.path)?;
             return Ok(());
         }
         if let Ok(metadata) = self.path.metadata() {
-            keep_owner(file.as_file(), &metadata)?;
+            keep_owner(temporary.file.as_file(), &metadata)?;
         }
-        file.persist(self.path)?;
+        temporary.file.persist(self.path)?;
         Ok(())
     }
 }
@@ -136,7 +136,7 @@ fn temporary(path: &Path) -> io::Result<Temporary> {
     let create = |path: &Path| {
         // Under the lock, so that there is no file which is not listed.
         let mut all = list();
-        let file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
         all.push(path.to_owned());
         listed = Some(Listed(path.to_owned()));
         Ok(file)
