@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use hashloom::files::{FileError, Method, Options, Request, Source};
 use hashloom::list::{Entry, Line, Parser, tag};
-use hashloom::torrent::to_path;
 use hashloom::{Algorithm, Digest};
 
 use super::console::Console;
@@ -19,6 +18,7 @@ use super::lines::{self, Length};
 use super::quote::quoted;
 use super::summing::{reason, source, trouble};
 use crate::units::plural;
+use hashloom::torrent::to_path;
 
 /// What is said, and what counts.
 #[derive(Debug, Clone, Copy, Default)]
