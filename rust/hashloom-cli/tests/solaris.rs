@@ -262,6 +262,16 @@ fn a_name_that_is_not_text_is_printed_as_it_is_and_shown_in_messages() {
 }
 
 #[test]
+fn an_empty_name_is_one_that_cannot_be_opened() {
+    let folder = folder();
+    let output = run("digest", folder.path(), &["-a", "sha1", "", "abc"]);
+    assert_eq!((status(&output), stdout(&output)), (2, format!("(abc) = {ABC}\n").as_str()));
+    assert_eq!(stderr(&output), "digest: can not open input file : No such file or directory\n");
+    let output = run("mac", folder.path(), &["-a", "sha1_hmac", "-k", "", "abc"]);
+    assert_eq!((status(&output), stdout(&output)), (2, ""));
+}
+
+#[test]
 fn the_instruction_sets_of_the_environment_hold() {
     let folder = folder();
     for (isa, expected) in [("generic", 0), ("scalar", 0), ("nonsense", 2)] {

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use hashloom::HmacKey;
 use hashloom::files::Method;
 
@@ -54,7 +54,7 @@ pub struct Mac {
     token: Option<OsString>,
 
     /// Files to read [default: standard input]
-    #[arg(value_name = "FILE", trailing_var_arg = true)]
+    #[arg(value_name = "FILE", trailing_var_arg = true, value_parser = super::any_path(), value_hint = ValueHint::FilePath)]
     files: Vec<PathBuf>,
 }
 
