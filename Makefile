@@ -142,7 +142,7 @@ uninstall:
 	rm -f '$(ROOT)/share/bash-completion/completions/hashloom' '$(ROOT)/share/zsh/site-functions/_hashloom'
 	rm -f '$(ROOT)/share/fish/vendor_completions.d/hashloom.fish'
 	for name in $(STAND_INS); do rm -f '$(LINKS)'/$$name '$(LINKS)'/man/man1/$$name.1; done
-	-rmdir '$(LINKS)/man/man1' '$(LINKS)/man' '$(LINKS)' 2>/dev/null
+	rmdir '$(LINKS)/man/man1' '$(LINKS)/man' '$(LINKS)' 2>/dev/null || true
 
 clean:
 	rm -rf build target bench/peers/target
