@@ -12,8 +12,8 @@ use crate::Algorithm;
 /// A digest, in the byte order of the standard.
 ///
 /// It knows its length but not its algorithm, and takes no heap. [`Display`](fmt::Display) writes lower-case
-/// hexadecimal. Comparisons are those of its bytes and stop at the first difference: to compare secrets (a MAC), use
-/// [`Hmac`](https://docs.rs/hmac) with [`Sha256`](crate::Sha256) and its `verify`. The RustCrypto trait of the same
+/// hexadecimal. Comparisons are those of its bytes and stop at the first difference: the tag of
+/// a message is compared by [`Hmac::verify`](crate::Hmac::verify), in constant time. The RustCrypto trait of the same
 /// name is [`digest::Digest`].
 ///
 /// ```
@@ -36,6 +36,12 @@ impl Digest {
         let len = algorithm.digest_len();
         write(&mut bytes[..len]);
         Digest { bytes, len: len as u8 }
+    }
+
+    /// A digest of `algorithm`, which `digest` must have the length of.
+    #[cfg(feature = "std")]
+    pub(crate) fn from_slice(algorithm: Algorithm, digest: &[u8]) -> Self {
+        Digest::of(algorithm, |bytes| bytes.copy_from_slice(digest))
     }
 }
 
@@ -80,7 +86,14 @@ impl Hash for Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.as_ref().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        // At once: lists of checksums are made of this, and a call for each byte takes as long as to hash a small file.
+        let mut text = [0; 2 * HL_DIGEST_MAX_NBYTES];
+        for (pair, byte) in text.chunks_exact_mut(2).zip(self.as_ref()) {
+            pair[0] = b"0123456789abcdef"[usize::from(byte >> 4)];
+            pair[1] = b"0123456789abcdef"[usize::from(byte & 15)];
+        }
+        let text = &text[..2 * usize::from(self.len)];
+        f.write_str(core::str::from_utf8(text).map_err(|_| fmt::Error)?)
     }
 }
 

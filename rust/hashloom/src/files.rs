@@ -26,13 +26,13 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::engine::batch;
 pub use crate::stamp::Stamp;
-use crate::{Algorithm, Digest, Hasher};
+use crate::{Algorithm, Digest, Hasher, HmacKey};
 
 /// Where the bytes of a message come from.
 ///
@@ -49,6 +49,25 @@ pub enum Source {
     Path(PathBuf),
     /// Standard input, to its end.
     Stdin,
+}
+
+impl Source {
+    /// The file's path, if it is a file.
+    ///
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use hashloom::files::Source;
+    ///
+    /// assert_eq!(Source::from("a").path(), Some(Path::new("a")));
+    /// assert_eq!(Source::Stdin.path(), None);
+    /// ```
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Source::Path(path) => Some(path),
+            Source::Stdin => None,
+        }
+    }
 }
 
 impl<P: Into<PathBuf>> From<P> for Source {
@@ -80,6 +99,8 @@ impl fmt::Display for Source {
 pub enum Method {
     /// Its digest.
     Digest(Algorithm),
+    /// Its HMAC under a key.
+    Mac(HmacKey),
 }
 
 impl Method {
@@ -93,6 +114,7 @@ impl Method {
     pub fn algorithm(&self) -> Algorithm {
         match self {
             Method::Digest(algorithm) => *algorithm,
+            Method::Mac(key) => key.algorithm(),
         }
     }
 
@@ -100,6 +122,7 @@ impl Method {
     pub(crate) fn hasher(&self) -> Hasher {
         match self {
             Method::Digest(algorithm) => Hasher::new(*algorithm),
+            Method::Mac(key) => key.hasher(),
         }
     }
 
@@ -107,12 +130,19 @@ impl Method {
     pub(crate) fn finish(&self, digest: Digest) -> Digest {
         match self {
             Method::Digest(_) => digest,
+            Method::Mac(key) => key.finish(&digest),
         }
     }
 
     /// Whether [`hash_many`](crate::hash_many) computes it.
     pub(crate) fn is_plain(&self) -> bool {
         matches!(self, Method::Digest(_))
+    }
+}
+
+impl From<HmacKey> for Method {
+    fn from(key: HmacKey) -> Method {
+        Method::Mac(key)
     }
 }
 

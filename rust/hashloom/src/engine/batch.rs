@@ -13,24 +13,27 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::files::open_max;
 use super::map::Mapping;
+use super::open::open_max;
+use super::ring::{Begun, Ring};
 use super::rows::LANES;
 use crate::files::{FileError, Hashed, Options, Request, Source, Stamp, Summary};
 use crate::{Algorithm, Digest, Hasher, finalize_many, hash_many, update_many};
 
-/// A thread's buffer: with what the kernels use it shall stay in the second-level cache.
-const BUFFER_NBYTES: usize = LANES * (CHUNK_NBYTES + 64);
-
-/// The most that is read of a file at once.
+/// The most that is read of a message at once.
 const CHUNK_NBYTES: usize = 32 << 10;
 
-/// Messages of a round. More would not be hashed faster.
-const ROUND_MAX: usize = 256;
+/// So much is read in a round, and what the last files have beyond it: with what the kernels use it shall stay in the
+/// second-level cache.
+const ROUND_NBYTES: usize = 512 << 10;
+
+/// Messages of a round. Each has a place for a chunk, of which it touches what it needs.
+const ROUND_MAX: usize = 64;
 
 /// Of a mapped file so much is hashed in a round.
 const WINDOW_NBYTES: u64 = 256 << 10;
@@ -168,12 +171,12 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 
     fn work(&self) {
-        let mut buffer = vec![0; BUFFER_NBYTES];
+        let mut own = Own { room: Room::new(), ring: None, nbatches: 0 };
         let mut lanes: Vec<Lane<T>> = Vec::new();
         while !self.is_cancelled() {
-            let mut room = Room { buffer: &mut buffer, used: 0 };
-            lanes.iter_mut().for_each(|lane| lane.read(&mut room, self.options));
-            self.take(&mut lanes, &mut room);
+            own.room.clear();
+            lanes.iter_mut().for_each(|lane| lane.read(&mut own.room, self.options));
+            self.take(&mut lanes, &mut own);
             if lanes.is_empty() {
                 match self.wait() {
                     Some(given) => lanes = given,
@@ -181,7 +184,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
                 }
                 continue;
             }
-            hash(&mut lanes, &buffer);
+            hash(&mut lanes, &own.room);
             let nbytes: u64 = lanes.iter_mut().map(Lane::count).sum();
             let nbytes = self.nbytes.fetch_add(nbytes, Ordering::Relaxed) + nbytes;
             if let Some(progress) = self.options.progress {
@@ -197,27 +200,30 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 
     /// Opens new files while there is room, and reads the first chunk of each.
-    fn take(&self, lanes: &mut Vec<Lane<T>>, room: &mut Room<'_>) {
-        let mut nopen = lanes.iter().filter(|lane| !lane.has_ended).count();
-        while nopen < self.lanes_max && lanes.len() < ROUND_MAX && room.has_chunk() {
-            let Some((number, request)) = self.draw() else { return };
-            let mut lane = Lane::open(number, request, self.options);
-            lane.read(room, self.options);
-            nopen += usize::from(!lane.has_ended);
-            lanes.push(lane);
+    fn take(&self, lanes: &mut Vec<Lane<T>>, own: &mut Own) {
+        loop {
+            let nopen = lanes.iter().filter(|lane| !lane.has_ended).count();
+            let most = self.lanes_max.saturating_sub(nopen).min(own.room.nchunks());
+            let drawn = self.draw(most);
+            if drawn.is_empty() {
+                return;
+            }
+            own.begin(drawn, self.options, lanes);
         }
     }
 
-    fn draw(&self) -> Option<(u64, Request<T>)> {
-        let mut supply = lock(&self.supply);
-        if supply.next >= self.handed_out.load(Ordering::Acquire) + WAITING_MAX {
-            return None;
+    fn draw(&self, most: usize) -> Vec<(u64, Request<T>)> {
+        if most == 0 {
+            return Vec::new();
         }
-        let request = supply.requests.next();
-        supply.exhausted = request.is_none();
-        let number = supply.next;
-        supply.next += u64::from(request.is_some());
-        request.map(|request| (number, request))
+        let mut supply = lock(&self.supply);
+        let nmore = (self.handed_out.load(Ordering::Acquire) + WAITING_MAX).saturating_sub(supply.next);
+        let most = most.min(nmore as usize);
+        let first = supply.next;
+        let drawn: Vec<_> = (first..).zip(supply.requests.by_ref().take(most)).collect();
+        supply.next += drawn.len() as u64;
+        supply.exhausted = drawn.len() < most;
+        drawn
     }
 
     /// Waits for something to do. None if there will be nothing.
@@ -264,7 +270,12 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         let mut results = lock(&self.results);
         for lane in ended {
             let (number, request, result) = lane.finish();
-            results.waiting.insert(number, (request, result));
+            if number == results.next {
+                results.next += 1;
+                results.hand_out(request, result);
+            } else {
+                results.waiting.insert(number, (request, result));
+            }
         }
         while let Some((request, result)) = results.take_next() {
             results.hand_out(request, result);
@@ -298,58 +309,141 @@ impl<T, F: FnMut(Request<T>, Result<Hashed, FileError>)> Results<T, F> {
     }
 }
 
-/// A thread's buffer, filled from its beginning.
-struct Room<'a> {
-    buffer: &'a mut [u8],
-    used: usize,
+/// What a thread has of its own.
+struct Own {
+    room: Room,
+    /// None until it is wanted, then none where there can be none.
+    ring: Option<Option<Ring>>,
+    nbatches: u64,
 }
 
-impl Room<'_> {
-    fn has_chunk(&self) -> bool {
-        self.used + CHUNK_NBYTES <= self.buffer.len()
+/// Fewer files are opened by calls of their own.
+const WORTH_A_RING: usize = 4;
+
+impl Own {
+    /// Opens files and reads the first chunk of each.
+    fn begin<T>(&mut self, drawn: Vec<(u64, Request<T>)>, options: &Options<'_>, lanes: &mut Vec<Lane<T>>) {
+        // To make one takes longer than to read a few files. It cannot tell stamps.
+        let is_worth_it = self.nbatches > 0 && drawn.len() >= WORTH_A_RING && !options.stamps;
+        self.nbatches += 1;
+        let ring = if is_worth_it { self.ring.get_or_insert_with(Ring::new).as_mut() } else { None };
+        let (batch, others): (Vec<_>, Vec<_>) =
+            drawn.into_iter().partition(|(_, request)| ring.is_some() && request.source.path().is_some());
+        if let Some(ring) = ring.filter(|_| !batch.is_empty()) {
+            let paths: Vec<&Path> = batch.iter().filter_map(|(_, request)| request.source.path()).collect();
+            let begun = self.room.fill(batch.len(), |chunks| ring.begin(&paths, chunks));
+            for ((number, request), (begun, place)) in batch.into_iter().zip(begun) {
+                let mut lane = Lane::new(number, request);
+                lane.begin(begun, place, options);
+                self.room.nbytes += lane.chunk(&self.room).len();
+                lanes.push(lane);
+            }
+        }
+        for (number, request) in others {
+            let mut lane = Lane::new(number, request);
+            lane.open(options);
+            lane.read(&mut self.room, options);
+            lanes.push(lane);
+        }
+    }
+}
+
+/// A thread's buffer, with places for a chunk each.
+struct Room {
+    buffer: Vec<u8>,
+    /// Places taken, and bytes read into them.
+    ntaken: usize,
+    nbytes: usize,
+}
+
+/// From place to place. At a distance that is a power of two all chunks would fall into the same few sets of the
+/// first-level cache.
+const STRIDE: usize = CHUNK_NBYTES + 64;
+
+impl Room {
+    fn new() -> Room {
+        // Zeros from the system: pages that are never used are never there.
+        Room { buffer: vec![0; ROUND_MAX * STRIDE], ntaken: 0, nbytes: 0 }
     }
 
-    /// Where the next chunk goes.
-    fn chunk(&mut self) -> &mut [u8] {
-        &mut self.buffer[self.used..][..CHUNK_NBYTES]
+    fn clear(&mut self) {
+        (self.ntaken, self.nbytes) = (0, 0);
     }
 
-    /// Keeps the first bytes of the chunk. The next one begins at another cache line: at distances that are powers of
-    /// two all chunks would fall into the same few sets of the first-level cache.
-    fn keep(&mut self, nbytes: usize) -> Range<usize> {
-        let range = self.used..self.used + nbytes;
-        self.used = (range.end + 127) & !63;
-        range
+    /// How many chunks more may be read in this round.
+    fn nchunks(&self) -> usize {
+        if self.nbytes < ROUND_NBYTES { ROUND_MAX - self.ntaken } else { 0 }
+    }
+
+    /// The next place, for `read` to fill a part of.
+    fn next(&mut self, read: impl FnOnce(&mut [u8]) -> usize) -> Range<usize> {
+        let start = self.ntaken * STRIDE;
+        let nbytes = read(&mut self.buffer[start..][..CHUNK_NBYTES]);
+        self.ntaken += 1;
+        self.nbytes += nbytes;
+        start..start + nbytes
+    }
+
+    /// The next `count` places, and what `read` says of each, with where it begins.
+    fn fill<B>(&mut self, count: usize, read: impl FnOnce(&mut [&mut [u8]]) -> Vec<B>) -> Vec<(B, usize)> {
+        let start = self.ntaken * STRIDE;
+        let places = self.buffer[start..].chunks_mut(STRIDE).take(count);
+        let mut chunks: Vec<&mut [u8]> = places.map(|place| &mut place[..CHUNK_NBYTES]).collect();
+        let read = read(&mut chunks);
+        self.ntaken += count;
+        read.into_iter().zip((start..).step_by(STRIDE)).collect()
     }
 }
 
 impl<T> Lane<T> {
-    fn open(number: u64, request: Request<T>, options: &Options<'_>) -> Lane<T> {
-        let opened = match &request.source {
-            Source::Path(path) => File::open(path).map(Reader::File),
-            Source::Stdin => Ok(Reader::Stdin(io::stdin())),
-        };
-        let (reader, error) = match opened {
-            Ok(reader) => (reader, None),
-            Err(error) => (Reader::Closed, Some(FileError::Open(error))),
-        };
-        let stamp = if options.stamps { reader.stamp() } else { None };
+    fn new(number: u64, request: Request<T>) -> Lane<T> {
         Lane {
             number,
             digests: vec![None; request.methods.len()],
             request,
-            has_ended: error.is_some(),
-            reader,
+            has_ended: false,
+            reader: Reader::Closed,
             hashers: Vec::new(),
             nbytes: 0,
             chunk: Chunk::Buffer(0..0),
-            error,
-            stamps: stamp.map(|stamp| [stamp; 2]),
+            error: None,
+            stamps: None,
+        }
+    }
+
+    fn open(&mut self, options: &Options<'_>) {
+        let opened = match &self.request.source {
+            Source::Path(path) => File::open(path).map(Reader::File),
+            Source::Stdin => Ok(Reader::Stdin(io::stdin())),
+        };
+        match opened {
+            Ok(reader) => self.reader = reader,
+            Err(error) => self.fail(FileError::Open(error)),
+        }
+        if options.stamps {
+            self.stamps = self.reader.stamp().map(|stamp| [stamp; 2]);
+        }
+    }
+
+    /// Takes over what a ring has begun, with its chunk from `place` on.
+    fn begin(&mut self, begun: Begun, place: usize, options: &Options<'_>) {
+        match begun {
+            Begun::Ended(nbytes) => {
+                self.chunk = Chunk::Buffer(place..place + nbytes);
+                self.has_ended = true;
+            }
+            Begun::GoesOn(nbytes, file) => {
+                self.chunk = Chunk::Buffer(place..place + nbytes);
+                self.reader = Reader::File(file);
+                self.go_on(options);
+            }
+            Begun::NotOpened(error) => self.fail(FileError::Open(error)),
+            Begun::NotRead(nbytes, error) => self.fail(FileError::Read { offset: nbytes as u64, error }),
         }
     }
 
     /// Reads the next chunk, less than a whole one only where the message ends.
-    fn read(&mut self, room: &mut Room<'_>, options: &Options<'_>) {
+    fn read(&mut self, room: &mut Room, options: &Options<'_>) {
         if let Reader::Mapped(_, mapping, nbytes) = &self.reader {
             let range = self.nbytes..(self.nbytes + WINDOW_NBYTES).min(*nbytes);
             if !range.is_empty() && mapping.fetch(range.clone()) {
@@ -358,29 +452,38 @@ impl<T> Lane<T> {
             }
             self.unmap(self.nbytes);
         }
-        let chunk = room.chunk();
-        let mut filled = 0;
-        while filled < chunk.len() && !self.has_ended {
-            match self.reader.read(&mut chunk[filled..]) {
-                Ok(0) => self.has_ended = true,
-                Ok(nbytes) => filled += nbytes,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => self.fail(self.nbytes + filled as u64, error),
+        let place = room.next(|chunk| {
+            let mut filled = 0;
+            while filled < chunk.len() && !self.has_ended {
+                match self.reader.read(&mut chunk[filled..]) {
+                    Ok(0) => self.has_ended = true,
+                    Ok(nbytes) => filled += nbytes,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => self.fail(FileError::Read { offset: self.nbytes + filled as u64, error }),
+                }
             }
+            filled
+        });
+        self.chunk = Chunk::Buffer(place);
+        if !self.has_ended {
+            self.go_on(options);
+            return;
         }
-        self.chunk = Chunk::Buffer(room.keep(filled));
-        if self.has_ended {
-            if let (Some([_, after]), Some(now)) = (&mut self.stamps, self.reader.stamp()) {
-                *after = now;
-            }
-            self.reader = Reader::Closed;
-        } else if self.nbytes == 0 && options.mapped {
+        if let Some([_, after]) = &mut self.stamps {
+            *after = self.reader.stamp().unwrap_or(*after);
+        }
+        self.reader = Reader::Closed;
+    }
+
+    /// A whole chunk was read.
+    fn go_on(&mut self, options: &Options<'_>) {
+        if self.nbytes == 0 && options.mapped {
             self.map();
         }
     }
 
-    fn fail(&mut self, offset: u64, error: io::Error) {
-        self.error = Some(FileError::Read { offset, error });
+    fn fail(&mut self, error: FileError) {
+        self.error = Some(error);
         self.has_ended = true;
     }
 
@@ -404,15 +507,15 @@ impl<T> Lane<T> {
             let sought = file.seek(SeekFrom::Start(offset));
             self.reader = Reader::File(file);
             if let Err(error) = sought {
-                self.fail(offset, error);
+                self.fail(FileError::Read { offset, error });
             }
         }
     }
 
     /// What was read in this round.
-    fn chunk<'a>(&'a self, buffer: &'a [u8]) -> &'a [u8] {
+    fn chunk<'a>(&'a self, room: &'a Room) -> &'a [u8] {
         match (&self.chunk, &self.reader) {
-            (Chunk::Buffer(range), _) => &buffer[range.clone()],
+            (Chunk::Buffer(range), _) => &room.buffer[range.clone()],
             (Chunk::Mapped(range), Reader::Mapped(_, mapping, _)) => mapping.bytes(range.clone()),
             (Chunk::Mapped(_), _) => &[],
         }
@@ -473,7 +576,7 @@ impl Reader {
 }
 
 /// Hashes what all lanes have of this round, and ends the messages that have ended.
-fn hash<T>(lanes: &mut [Lane<T>], buffer: &[u8]) {
+fn hash<T>(lanes: &mut [Lane<T>], room: &Room) {
     for &algorithm in Algorithm::ALL {
         // Messages that begin and end here need no hasher; those that end come first.
         let (mut whole, mut ending, mut going_on) = (Vec::new(), Vec::new(), Vec::new());
@@ -489,18 +592,18 @@ fn hash<T>(lanes: &mut [Lane<T>], buffer: &[u8]) {
             }
         }
         if !whole.is_empty() {
-            hash_whole(lanes, buffer, algorithm, &whole);
+            hash_whole(lanes, room, algorithm, &whole);
         }
         let nending = ending.len();
         ending.append(&mut going_on);
         if !ending.is_empty() {
-            hash_parts(lanes, buffer, algorithm, &ending, nending);
+            hash_parts(lanes, room, algorithm, &ending, nending);
         }
     }
 }
 
-fn hash_whole<T>(lanes: &mut [Lane<T>], buffer: &[u8], algorithm: Algorithm, places: &[(usize, usize)]) {
-    let messages: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(buffer)).collect();
+fn hash_whole<T>(lanes: &mut [Lane<T>], room: &Room, algorithm: Algorithm, places: &[(usize, usize)]) {
+    let messages: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(room)).collect();
     let mut digests = vec![0; places.len() * algorithm.digest_len()];
     hash_many(algorithm, &messages, &mut digests);
     for (&(index, slot), bytes) in places.iter().zip(digests.chunks_exact(algorithm.digest_len())) {
@@ -509,15 +612,9 @@ fn hash_whole<T>(lanes: &mut [Lane<T>], buffer: &[u8], algorithm: Algorithm, pla
 }
 
 /// Of `places`, the first `nending` end their messages.
-fn hash_parts<T>(
-    lanes: &mut [Lane<T>],
-    buffer: &[u8],
-    algorithm: Algorithm,
-    places: &[(usize, usize)],
-    nending: usize,
-) {
+fn hash_parts<T>(lanes: &mut [Lane<T>], room: &Room, algorithm: Algorithm, places: &[(usize, usize)], nending: usize) {
     let mut hashers: Vec<Hasher> = places.iter().map(|&(index, slot)| lanes[index].take_hasher(slot)).collect();
-    let chunks: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(buffer)).collect();
+    let chunks: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(room)).collect();
     update_many(&mut hashers, &chunks);
     let mut digests = vec![0; nending * algorithm.digest_len()];
     finalize_many(&mut hashers[..nending], &mut digests);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What lies below a folder, in the order of the bytes of the paths, found as it is asked for.
+//!
+//! That order is not the one of the names in each folder: `a.txt` is before `a/b`, as `.` is before `/`. So a folder is
+//! sorted by its name with a slash behind it.
+
+use std::cmp::Ordering;
+use std::fs::FileType;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use walkdir::{DirEntry, WalkDir};
+
+/// Something below a folder.
+#[derive(Debug)]
+pub struct Entry {
+    /// Begins with the folder as it was named.
+    pub path: PathBuf,
+    /// With `follow` that of what a link leads to.
+    pub file_type: FileType,
+    /// 1 for what is in the folder itself.
+    #[allow(dead_code, reason = "for manifests")]
+    pub depth: usize,
+}
+
+/// Something that is there and cannot be looked at. The walk goes on.
+#[derive(Debug)]
+pub struct WalkError {
+    pub path: PathBuf,
+    pub error: io::Error,
+}
+
+/// Everything below `folder`, which itself may be a link and is not among it. Links are entries, or, with `follow`, what
+/// they lead to; one that leads to a folder above it is an error, one that leads nowhere too.
+pub fn walk(folder: &Path, follow: bool) -> impl Iterator<Item = Result<Entry, WalkError>> + Send + use<> {
+    let folder = folder.to_owned();
+    let entries = WalkDir::new(&folder).min_depth(1).follow_links(follow).sort_by(by_path(follow)).into_iter();
+    entries.map(move |entry| match entry {
+        Ok(entry) => {
+            let (file_type, depth) = (entry.file_type(), entry.depth());
+            Ok(Entry { path: entry.into_path(), file_type, depth })
+        }
+        Err(error) => {
+            let path = error.path().unwrap_or(&folder).to_owned();
+            let error = match error.loop_ancestor() {
+                Some(above) => io::Error::other(format!("a link to {}, the folder it is in", above.display())),
+                None => error.into_io_error().unwrap_or_else(|| io::ErrorKind::Other.into()),
+            };
+            Err(WalkError { path, error })
+        }
+    })
+}
+
+/// The regular files below `folder`.
+pub fn files(folder: &Path, follow: bool) -> impl Iterator<Item = Result<Entry, WalkError>> + Send + use<> {
+    walk(folder, follow).filter(|entry| entry.as_ref().map_or(true, |entry| entry.file_type.is_file()))
+}
+
+/// Both are in one folder, so that whole paths can be compared, without looking for the names in them.
+fn by_path(follow: bool) -> impl Fn(&DirEntry, &DirEntry) -> Ordering {
+    // A link that will be followed still has the type of a link.
+    let is_folder = move |entry: &DirEntry| {
+        entry.file_type().is_dir() || follow && entry.path_is_symlink() && entry.path().is_dir()
+    };
+    move |one, other| {
+        let (path, other_path) = (bytes(one), bytes(other));
+        let common = path.len().min(other_path.len());
+        // Only where one is the beginning of the other it counts what they are.
+        let next = |entry| bytes(entry).get(common).copied().or_else(|| is_folder(entry).then_some(b'/'));
+        path[..common].cmp(&other_path[..common]).then_with(|| next(one).cmp(&next(other)))
+    }
+}
+
+fn bytes(entry: &DirEntry) -> &[u8] {
+    entry.path().as_os_str().as_encoded_bytes()
+}
