@@ -13,8 +13,8 @@ STAND_INS := sha1sum sha224sum sha256sum sha384sum sha512sum digest mac
 ROOT = $(DESTDIR)$(PREFIX)
 LINKS = $(ROOT)/libexec/hashloom
 
-.PHONY: help build share demo test test-all cross bench bench-kernels bench-tiers bench-peers bench-compilers
-.PHONY: bench-torrents bench-sums kernels fuzz install install-links uninstall clean
+.PHONY: help build share demo test test-all cross bench bench-kernels bench-tiers bench-peers bench-compilers bench-torrents
+.PHONY: bench-sums kernels fuzz install install-links uninstall clean
 
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image'

@@ -64,7 +64,7 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// A file that is being written, under another name until it is whole; a device or pipe as it stands.
 pub struct Pending {
-    file: Result<NamedTempFile<File>, File>,
+    file: Result<Temporary, File>,
     path: PathBuf,
 }
 
@@ -81,22 +81,22 @@ impl Pending {
 
     pub fn file(&self) -> &File {
         match &self.file {
-            Ok(file) => file.as_file(),
+            Ok(temporary) => temporary.file.as_file(),
             Err(file) => file,
         }
     }
 
     /// Gives it its name. What is there is replaced only if `replace`.
     pub fn end(self, replace: bool) -> io::Result<()> {
-        let Ok(file) = self.file else { return Ok(()) };
+        let Ok(temporary) = self.file else { return Ok(()) };
         if !replace {
-            file.persist_noclobber(self.path)?;
+            temporary.file.persist_noclobber(self.path)?;
             return Ok(());
         }
         if let Ok(metadata) = self.path.metadata() {
-            keep_owner(file.as_file(), &metadata)?;
+            keep_owner(temporary.file.as_file(), &metadata)?;
         }
-        file.persist(self.path)?;
+        temporary.file.persist(self.path)?;
         Ok(())
     }
 }
@@ -136,7 +136,7 @@ fn temporary(path: &Path) -> io::Result<Temporary> {
     let create = |path: &Path| {
         // Under the lock, so that there is no file which is not listed.
         let mut all = list();
-        let file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
         all.push(path.to_owned());
         listed = Some(Listed(path.to_owned()));
         Ok(file)
