@@ -6,6 +6,7 @@
 //! sorted by its name with a slash behind it.
 
 use std::cmp::Ordering;
+use std::fs::FileType;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -20,21 +21,42 @@ pub struct WalkError {
     pub error: io::Error,
 }
 
+/// Something that was found.
+#[derive(Debug)]
+pub struct Entry {
+    pub path: PathBuf,
+    pub file_type: FileType,
+}
+
 /// The regular files below `folder`, which itself may be a link. Their paths begin with it as it was named. Links are
 /// passed over; with `follow` they are what they lead to, and one that leads to a folder above it is an error, as is one
 /// that leads nowhere.
 pub fn files(folder: &Path, follow: bool) -> impl Iterator<Item = Result<PathBuf, WalkError>> + Send + use<> {
+    let found = entries(folder, WalkDir::new(folder).follow_links(follow).sort_by(by_path(follow)));
+    found.filter_map(|found| match found {
+        Ok(entry) => entry.file_type.is_file().then_some(Ok(entry.path)),
+        Err(error) => Some(Err(error)),
+    })
+}
+
+/// Everything below `folder`, links as links, in an order that does not depend on what the entries are: each folder sorted
+/// by the bytes of the names, and what is in a folder right behind it. A folder that cannot be listed is followed by the
+/// error.
+pub fn walk_by_names(folder: &Path) -> impl Iterator<Item = Result<Entry, WalkError>> + Send + use<> {
+    entries(folder, WalkDir::new(folder).sort_by_file_name())
+}
+
+fn entries(folder: &Path, walk: WalkDir) -> impl Iterator<Item = Result<Entry, WalkError>> + Send + use<> {
     let folder = folder.to_owned();
-    let entries = WalkDir::new(&folder).min_depth(1).follow_links(follow).sort_by(by_path(follow)).into_iter();
-    entries.filter_map(move |entry| match entry {
-        Ok(entry) => entry.file_type().is_file().then(|| Ok(entry.into_path())),
+    walk.min_depth(1).into_iter().map(move |entry| match entry {
+        Ok(entry) => Ok(Entry { file_type: entry.file_type(), path: entry.into_path() }),
         Err(error) => {
             let path = error.path().unwrap_or(&folder).to_owned();
             let error = match error.loop_ancestor() {
                 Some(above) => io::Error::other(format!("a link to {}, the folder it is in", display(above))),
                 None => error.into_io_error().unwrap_or_else(|| io::ErrorKind::Other.into()),
             };
-            Some(Err(WalkError { path, error }))
+            Err(WalkError { path, error })
         }
     })
 }

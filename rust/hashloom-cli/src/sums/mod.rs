@@ -9,7 +9,7 @@ pub mod check;
 mod checking;
 pub mod console;
 pub mod coreutils;
-mod drive;
+pub mod drive;
 mod format;
 mod front;
 mod lines;
