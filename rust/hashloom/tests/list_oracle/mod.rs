@@ -75,9 +75,10 @@ impl Oracle {
     }
 }
 
-/// Reads the lines of `list` with both, which must agree.
-pub fn compare(algorithm: Algorithm, tag: &str, list: &[u8]) {
-    let (mut parser, mut oracle) = (Parser::only(algorithm), Oracle::new(algorithm, tag));
+/// Reads the lines of a list of `algorithm` with both, which must agree.
+pub fn compare(oracle: &mut Oracle, algorithm: Algorithm, list: &[u8]) {
+    let mut parser = Parser::only(algorithm);
+    oracle.is_reversed = None;
     for line in list.split(|&byte| byte == b'\n') {
         let found = match parser.parse(line) {
             Line::Blank => Ok(None),
