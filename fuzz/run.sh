@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh: fuzzes the bencode and torrent parsers and verify with cargo-fuzz, each for SECONDS (600).
+# run.sh: fuzzes the parsers of bencode, torrents and manifests, and verify, with cargo-fuzz, each for SECONDS (600).
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -20,9 +20,10 @@ fi
 if [ -d /dev/shm ] && [ -w /dev/shm ]; then
     export TMPDIR=/dev/shm
 fi
-for target in bencode metainfo verify; do
+for target in bencode manifest metainfo verify; do
     mkdir -p "build/fuzz/$target"
     case $target in
+        manifest) corpus=(fuzz/manifests) options=(-dict=fuzz/manifest.dict -max_len=4096) ;;
         # Threads that a scope has waited for may still free what is theirs, which looks like a leak to libFuzzer.
         verify) corpus=() options=(-max_len=256 -detect_leaks=0) ;;
         *)
