@@ -115,12 +115,14 @@ pub const HL_ENULL: hl_status = 2;
 pub const HL_ELENGTH: hl_status = 3;
 /// Offsets decrease, are negative, or end beyond the values.
 pub const HL_EOFFSETS: hl_status = 4;
-/// A context was not initialised, is already final, or is not of the same algorithm as the others.
+/// A context or key was not initialised, is already final, or is not of the others' algorithm.
 pub const HL_ESTATE: hl_status = 5;
 /// An instruction set is unknown or this machine does not have it.
 pub const HL_EISA: hl_status = 6;
 /// [`hl_restrict`] left no kernel for this algorithm, or the given kernel cannot do what was asked.
 pub const HL_EKERNEL: hl_status = 7;
+/// [`hl_hmac_verify`]: the tag is not that of the message.
+pub const HL_ETAG: hl_status = 8;
 
 /// A message, laid out as POSIX's `struct iovec`.
 #[repr(C)]
@@ -132,12 +134,15 @@ pub struct hl_slice {
     pub nbytes: usize,
 }
 
+/// A state: `nwords` words of `word_nbytes` bytes, one after the other, in the machine's byte order.
+pub type hl_state = [u64; 8];
+
 /// A running computation. It holds no pointer: it may be copied (a copy goes on independently) and dropped at any time.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct hl_ctx {
-    /// The block function's state, `nwords` words of `word_nbytes` bytes each, one after the other.
-    pub state: [u64; 8],
+    /// The block function's state.
+    pub state: hl_state,
     /// Bytes of message so far.
     pub nbytes: u64,
     /// Its last `nbytes % block_nbytes` bytes, not hashed yet.
@@ -146,6 +151,30 @@ pub struct hl_ctx {
     pub alg: u32,
     /// 0.
     pub reserved: u32,
+}
+
+/// An HMAC key, ready for use: the states of both hashes after the block of the key. To be wiped when no longer needed.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hl_hmac_key {
+    /// After the key xored with ipad.
+    pub inner: hl_state,
+    /// After the key xored with opad.
+    pub outer: hl_state,
+    /// An [`hl_alg`], or 0: not initialised, or wiped.
+    pub alg: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+/// An HMAC of a message that arrives in parts. It holds no pointer: it may be copied (a copy goes on independently).
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hl_hmac_ctx {
+    /// The first hash.
+    pub inner: hl_ctx,
+    /// Where the second begins.
+    pub outer: hl_state,
 }
 
 /// A set of instruction sets: instruction set `i` of [`hl_isa_name`] is bit `i`.
@@ -235,6 +264,32 @@ unsafe extern "C" {
     /// `digests[i]` = the digest of `ctxs[i]`; wipes the contexts. The conditions on `ctxs` are those of
     /// [`hl_update_many`].
     pub fn hl_final_many(ctxs: *const *mut hl_ctx, count: usize, digests: *mut u8) -> hl_status;
+
+    /// Prepares an HMAC key of any length.
+    pub fn hl_hmac_key_init(key: *mut hl_hmac_key, alg: hl_alg, secret: *const c_void, nbytes: usize) -> hl_status;
+    /// Overwrites the key with zeros.
+    pub fn hl_hmac_key_wipe(key: *mut hl_hmac_key);
+    /// `tag = HMAC(key, data[0 .. nbytes])`.
+    pub fn hl_hmac(key: *const hl_hmac_key, data: *const c_void, nbytes: usize, tag: *mut u8) -> hl_status;
+    /// `tags[i] = HMAC(key, messages[i])` for `i` in `0 .. count`.
+    pub fn hl_hmac_many(key: *const hl_hmac_key, messages: *const hl_slice, count: usize, tags: *mut u8) -> hl_status;
+    /// [`HL_OK`] if `tag[0 .. tag_nbytes]` are the first bytes of the message's tag, [`HL_ETAG`] if not. `tag_nbytes` is
+    /// 10 to the digest's size.
+    pub fn hl_hmac_verify(
+        key: *const hl_hmac_key,
+        data: *const c_void,
+        nbytes: usize,
+        tag: *const u8,
+        tag_nbytes: usize,
+    ) -> hl_status;
+    /// Begins a message.
+    pub fn hl_hmac_init(ctx: *mut hl_hmac_ctx, key: *const hl_hmac_key) -> hl_status;
+    /// Appends data to the message.
+    pub fn hl_hmac_update(ctx: *mut hl_hmac_ctx, data: *const c_void, nbytes: usize) -> hl_status;
+    /// Writes the tag and wipes the context, which must be initialised again before its next use.
+    pub fn hl_hmac_final(ctx: *mut hl_hmac_ctx, tag: *mut u8) -> hl_status;
+    /// 1 if the bytes are equal, else 0, in a time that depends on `nbytes` only.
+    pub fn hl_equal(a: *const c_void, b: *const c_void, nbytes: usize) -> c_int;
 
     /// The number of instruction sets that this build has kernels for.
     pub safe fn hl_isa_count() -> usize;

@@ -17,6 +17,8 @@ int main(int argc, char **argv)
     hl_slice messages[3] = {{data, NBYTES}, {data, NBYTES + 1}, {data, NBYTES}};
     const int32_t offsets32[4] = {0, 100, 1000, 1001};
     const int64_t offsets64[4] = {0, 100, 1000, 1001};
+    hl_hmac_key key;
+    hl_hmac_ctx mac;
     hl_ctx *ctxs[3], *heap_ctxs = malloc(3 * sizeof *heap_ctxs);
 
     memset(data, 1, NBYTES);
@@ -48,6 +50,15 @@ int main(int argc, char **argv)
     } else if (strcmp(call, "ctx") == 0) {
         ctxs[2] = &heap_ctxs[3];
         hl_final_many(ctxs, 3, digests);
+    } else if (strcmp(call, "hmac") == 0) {
+        hl_hmac_key_init(&key, HL_SHA256, data, NBYTES);
+        hl_hmac_many(&key, messages, 3, digests);
+    } else if (strcmp(call, "hmac_key") == 0) {
+        hl_hmac_key_init(&key, HL_SHA256, data, NBYTES + 1);
+    } else if (strcmp(call, "hmac_update") == 0) {
+        hl_hmac_key_init(&key, HL_SHA256, data, NBYTES);
+        hl_hmac_init(&mac, &key);
+        hl_hmac_update(&mac, data + 500, NBYTES - 499);
     } else if (strcmp(call, "freed") == 0) {
         free(data);
         hl_hash(HL_SHA256, data, NBYTES, digests);

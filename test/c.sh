@@ -82,7 +82,7 @@ bare() { # CC FLAGS: the build without a build system
 memcheck() { # valgrind 3.19 knows no AVX-512 and no SHA instructions, and says so to cpuid: those kernels are skipped
     local build=$logs/gcc program
     unset HASHLOOM_EXPECT HASHLOOM_TEST_ALL
-    for program in oracle cavp lengths kernels ragged api streams; do
+    for program in oracle cavp lengths kernels ragged api streams hmac; do
         (cd "$build" && valgrind -q --error-exitcode=9 --track-origins=yes "./$program") || return 1
     done | sed 's/ here)$/ under valgrind)/'
     [ "${PIPESTATUS[0]}" -eq 0 ] && (cd "$build" && valgrind -q --error-exitcode=9 ./fuzz --runs 20)

@@ -15,7 +15,7 @@ enum { STACK_NBYTES = 1 << 20, PROMISED_NBYTES = 32 << 10, COUNT = 1000, PAINT =
 struct call {
     const hl_alg_info *alg;
     const hl_kernel *kernel;
-    enum { MANY, ROWS, OFFSETS, STREAMS, FORMS } form;
+    enum { MANY, ROWS, OFFSETS, HMAC, STREAMS, FORMS } form;
     size_t used;
 };
 
@@ -38,6 +38,12 @@ static void make_call(const struct call *c)
     case MANY: hl_hash_many(a, messages, COUNT, digests); break;
     case ROWS: hl_hash_rows(a, messages[0].data, 10, 1000, COUNT, digests); break;
     case OFFSETS: hl_hash_offsets(a, messages[0].data, (size_t)offsets[COUNT], offsets, 8, COUNT, digests); break;
+    case HMAC: {
+        hl_hmac_key key;
+        hl_hmac_key_init(&key, a, messages, 200);
+        hl_hmac_many(&key, messages, COUNT, digests);
+        break;
+    }
     default:
         for (size_t i = 0; i < COUNT; i++)
             hl_init(all[i], a);
@@ -69,7 +75,8 @@ static void *run_thread(void *arg)
 
 int main(int argc, char **argv)
 {
-    static const char *const forms[FORMS] = {"hl_hash_many", "hl_hash_rows", "hl_hash_offsets", "streams"};
+    static const char *const forms[FORMS] = {"hl_hash_many", "hl_hash_rows", "hl_hash_offsets", "hl_hmac_many",
+                                             "streams"};
     struct call most = {0};
     pthread_attr_t attr;
 

@@ -86,6 +86,9 @@ struct oracle;
 struct oracle *oracle_new(const hl_alg_info *alg);
 void oracle_update(struct oracle *o, const void *data, size_t nbytes);
 void oracle_final(struct oracle *o, uint8_t *digest); /* frees it */
+/* The HMAC, by libcrypto's, or as FIPS 198-1 says it over reference.c. */
+void oracle_hmac(const hl_alg_info *alg, const void *key, size_t key_nbytes, const void *data, size_t nbytes,
+                 uint8_t *tag);
 const char *oracle_name(const hl_alg_info *alg);
 /* As the name of algorithm says; ends the program, and says what to add where, if there is none. */
 const struct reference *reference_of(const hl_alg_info *alg);

@@ -3,7 +3,7 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   tools/setup.sh demo|test|cross|bench|bench-torrents
+#   tools/setup.sh demo|test|cross|bench|bench-torrents|bench-sums
 #
 # Installs Debian packages when it may (as root, or with sudo that asks for no password); otherwise it prints the exact
 # command and exits with 2. Rust is not taken from Debian, whose version is too old on the current release.
@@ -28,13 +28,15 @@ cross="cc:gcc cmake:cmake make:make clang:clang node:nodejs /usr/lib/wasm32-wasi
        qemu-s390x:qemu-user"
 bench="$demo openssl/evp.h:libssl-dev cmake:cmake make:make"
 bench_torrents="$demo aria2c:aria2 mktorrent:mktorrent transmission-cli:transmission-cli"
-target=${1:?usage: setup.sh demo|test|cross|bench|bench-torrents}
+bench_sums="$demo hashdeep:hashdeep rhash:rhash busybox:busybox"
+target=${1:?usage: setup.sh demo|test|cross|bench|bench-torrents|bench-sums}
 case $target in
 demo) needs=$demo ;;
 test) needs=$test ;;
 cross) needs=$cross ;;
 bench) needs=$bench ;;
 bench-torrents) needs=$bench_torrents ;;
+bench-sums) needs=$bench_sums ;;
 *) echo "setup.sh: unknown target $target" >&2; exit 2 ;;
 esac
 
@@ -167,18 +169,28 @@ if [ "$target" = test ]; then
 fi
 
 # Programs to compare with, each into a folder of the build. What cannot be had is named, here and in the tables.
+from_cargo() { # CRATE VERSION [OPTION...], whose program has the crate's name
+    command -v "$1" >/dev/null || [ -x "build/peers/bin/$1" ] ||
+        cargo install --quiet --root build/peers --no-track "${@:3}" "$1@$2" ||
+        echo "setup.sh: cargo could not install $1: it is left out" >&2
+}
+
 if [ "$target" = bench-torrents ]; then
     for package in libtorrent torf; do
         from_pip "$package" || echo "setup.sh: pip could not install $package: it is left out" >&2
     done
+    from_cargo imdl 0.1.16 --locked
     mkdir -p build/peers/bin
-    command -v imdl >/dev/null || [ -x build/peers/bin/imdl ] ||
-        cargo install --quiet --locked --root build/peers --no-track imdl@0.1.16 ||
-        echo "setup.sh: cargo could not install imdl: it is left out" >&2
     command -v mkbrr >/dev/null || [ -x build/peers/bin/mkbrr ] ||
         { command -v go >/dev/null && GOBIN=$PWD/build/peers/bin go install github.com/autobrr/mkbrr@v1.24.0; } ||
         echo "setup.sh: go could not install mkbrr: it is left out" >&2
     command -v torrenttools >/dev/null || [ -x build/peers/bin/torrenttools ] ||
         echo "setup.sh: torrenttools is in no package: unless a binary of https://github.com/fbdtemme/torrenttools" \
             "is put into build/peers/bin it is left out" >&2
+fi
+
+if [ "$target" = bench-sums ]; then
+    from_cargo hashsum 0.1.0
+    # uutils
+    from_cargo coreutils 0.12.0 --locked
 fi

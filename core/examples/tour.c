@@ -73,6 +73,23 @@ int main(void)
     print("sha256(\"ab\" \"c\")", digests, HL_SHA256_DIGEST_NBYTES);
     print("sha256(\"x\" \"yz\")", digests + HL_SHA256_DIGEST_NBYTES, HL_SHA256_DIGEST_NBYTES);
 
+    /* Messages that a key vouches for: one, many, and one in parts. */
+    hl_hmac_key key;
+    hl_hmac_ctx mac;
+    CHECK(hl_hmac_key_init(&key, HL_SHA256, "Jefe", 4));
+    CHECK(hl_hmac(&key, "what do ya want for nothing?", 28, digests));
+    print("hmac-sha256, RFC 4231 case 2", digests, HL_SHA256_DIGEST_NBYTES);
+    CHECK(hl_hmac_verify(&key, "what do ya want for nothing?", 28, digests, 16)); /* truncated to 128 bits */
+    CHECK(hl_hmac_many(&key, words, 3, digests));
+    CHECK(hl_hmac_init(&mac, &key));
+    CHECK(hl_hmac_update(&mac, "thr", 3));
+    CHECK(hl_hmac_update(&mac, "ee", 2));
+    CHECK(hl_hmac_final(&mac, digests));
+    print("the same key, \"thr\" \"ee\"", digests, HL_SHA256_DIGEST_NBYTES);
+    printf("equal to the third of many: %d\n",
+           hl_equal(digests, digests + 2 * HL_SHA256_DIGEST_NBYTES, HL_SHA256_DIGEST_NBYTES));
+    hl_hmac_key_wipe(&key);
+
     /* What this machine has, and what is chosen. */
     for (size_t i = 0; i < hl_kernel_count(); i++) {
         const hl_kernel *kernel = hl_kernel_at(i);

@@ -105,9 +105,10 @@ typedef enum hl_status {
     HL_ENULL,    /* a pointer is NULL where bytes are to be read or written */
     HL_ELENGTH,  /* a message is longer than HL_MESSAGE_MAX_NBYTES, or a size does not fit size_t */
     HL_EOFFSETS, /* offsets decrease, are negative, end beyond the values, or are not of 4 or 8 bytes */
-    HL_ESTATE,   /* a context was not initialised, is already final, or is not of the same algorithm as the others */
+    HL_ESTATE,   /* a context or key was not initialised, is already final, or is not of the others' algorithm */
     HL_EISA,     /* an instruction set is unknown or this machine does not have it */
-    HL_EKERNEL   /* hl_restrict left no kernel for this algorithm, or the given kernel cannot do what was asked */
+    HL_EKERNEL,  /* hl_restrict left no kernel for this algorithm, or the given kernel cannot do what was asked */
+    HL_ETAG      /* hl_hmac_verify: the tag is not that of the message */
 } hl_status;
 
 /* One English sentence without a full stop, never NULL. */
@@ -146,13 +147,16 @@ HL_API hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_n
 
 /* ---- Streams: messages that arrive in parts -------------------------------------------------------------------- */
 
+/* A state: nwords words of word_nbytes, packed, in the machine's order, like iv. */
+typedef union hl_state {
+    uint32_t w32[8];
+    uint64_t w64[8];
+} hl_state;
+
 /* A running computation. It holds no pointer and needs no destructor: it may be copied (a copy goes on independently)
  * and dropped at any time. The fields are for this library and its tests. */
 typedef struct hl_ctx {
-    union {
-        uint32_t w32[8];
-        uint64_t w64[8];
-    } state;                             /* nwords words of word_nbytes, packed, in the machine's order, like iv */
+    hl_state state;
     uint64_t nbytes;                     /* bytes of message so far */
     uint8_t  block[HL_BLOCK_MAX_NBYTES]; /* its last nbytes % block_nbytes bytes, not hashed yet */
     uint32_t alg;                        /* an hl_alg, or 0: not initialised or already final */
@@ -171,6 +175,58 @@ HL_API hl_status hl_final(hl_ctx *ctx, uint8_t *digest);
 HL_API hl_status hl_update_many(hl_ctx *const ctxs[], const hl_slice *chunks, size_t count);
 /* digests[i] = the digest of ctxs[i]; wipes the contexts. The conditions on ctxs are those of hl_update_many. */
 HL_API hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests);
+
+/* ---- HMAC: messages that a key vouches for (FIPS 198-1, RFC 2104) ----------------------------------------------- */
+
+/* A key, ready for use: the states of the two hashes after their first blocks, which are the key xored with ipad and
+ * with opad. It holds no pointer and may be copied. Any number of threads may use one key at once. It is as secret as
+ * the bytes that it was made of, to be wiped when no longer needed. The fields are for this library and its bindings.
+ */
+typedef struct hl_hmac_key {
+    hl_state inner;
+    hl_state outer;
+    uint32_t alg; /* an hl_alg, or 0: not initialised, or wiped */
+    uint32_t reserved;
+} hl_hmac_key;
+
+/* Prepares a key of any length, zero included: one of more than block_nbytes bytes is replaced by its digest (FIPS
+ * 198-1 section 4). digest_nbytes random bytes are as strong as it gets (RFC 2104 section 3). */
+HL_API hl_status hl_hmac_key_init(hl_hmac_key *key, hl_alg alg, const void *secret, size_t nbytes);
+/* Overwrites the key with zeros. NULL is left alone. */
+HL_API void hl_hmac_key_wipe(hl_hmac_key *key);
+
+/* Tags are of the algorithm's digest_nbytes bytes; where a protocol truncates them, take the first ones (FIPS 198-1
+ * section 5). A message may have up to HL_MESSAGE_MAX_NBYTES - block_nbytes bytes, as the key's block goes before it. A
+ * key that is not initialised is HL_ESTATE. The copies of the key's states that these calls make on the stack are wiped
+ * before they return. */
+
+/* tag = HMAC(key, data[0 .. nbytes - 1]). */
+HL_API hl_status hl_hmac(const hl_hmac_key *key, const void *data, size_t nbytes, uint8_t *tag);
+/* tags[i] = HMAC(key, messages[i]), i = 0 .. count - 1, both hashes of all messages side by side in lanes: what
+ * hl_hash_many is to hl_hash. Tag i is written at tags + i * digest_nbytes. */
+HL_API hl_status hl_hmac_many(const hl_hmac_key *key, const hl_slice *messages, size_t count, uint8_t *tags);
+/* HL_OK if tag[0 .. tag_nbytes - 1] are the first bytes of the message's tag, HL_ETAG if not, in a time that does not
+ * depend on where they differ. tag_nbytes is what the protocol says, never what a sender sent: from 10 bytes, the least
+ * that RFC 2104 section 5 allows, to digest_nbytes; all else is HL_ELENGTH. */
+HL_API hl_status hl_hmac_verify(const hl_hmac_key *key, const void *data, size_t nbytes, const uint8_t *tag,
+                                size_t tag_nbytes);
+
+/* A message that arrives in parts. Holds no pointer, also not to the key, and may be copied; a copy goes on
+ * independently. It is as secret as the key: what is dropped before hl_hmac_final has wiped it should be wiped. */
+typedef struct hl_hmac_ctx {
+    hl_ctx   inner; /* the first hash */
+    hl_state outer; /* where the second begins */
+} hl_hmac_ctx;
+
+HL_API hl_status hl_hmac_init(hl_hmac_ctx *ctx, const hl_hmac_key *key);
+/* Appends data to the message. */
+HL_API hl_status hl_hmac_update(hl_hmac_ctx *ctx, const void *data, size_t nbytes);
+/* Writes the tag and wipes the context, which must be initialised again before its next use. */
+HL_API hl_status hl_hmac_final(hl_hmac_ctx *ctx, uint8_t *tag);
+
+/* 1 if the bytes at a and at b are equal, else 0, in a time that depends on nbytes only: for tags, keys and other
+ * secrets. Of 0 bytes it is 1, and the pointers may be NULL. */
+HL_API int hl_equal(const void *a, const void *b, size_t nbytes);
 
 /* ---- Kernels and the choice among them ------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
-#include "core.h"
+#include "check.h"
 
 /* name, alg, body, bytes of digest, block and word, words, big-endian, initial value */
 static const hl_alg_info algs[] = {
@@ -66,79 +66,12 @@ const char *hl_strerror(hl_status status)
     case HL_ENULL: return "a pointer is NULL where bytes are to be read or written";
     case HL_ELENGTH: return "a message is longer than 2^61 - 1 bytes, or a size does not fit in memory";
     case HL_EOFFSETS: return "offsets decrease, are negative, or end beyond the values";
-    case HL_ESTATE: return "a context is not initialised, is final already, or is of another algorithm";
+    case HL_ESTATE: return "a context or key is not initialised, is final already, or is of another algorithm";
     case HL_EISA: return "an instruction set is unknown or not available on this machine";
     case HL_EKERNEL: return "no kernel that may be used here implements the algorithm";
+    case HL_ETAG: return "the tag is not that of the message";
     }
     return "unknown status";
-}
-
-/* Kernels are compiled without sanitizers, so that a debug build stays fast; a caller's length that runs over a buffer
- * must be caught all the same. Under AddressSanitizer the range is looked up in its shadow memory, and the first bad
- * byte, if there is one, is read here, in instrumented code, which reports it with the caller's stack. */
-#if defined(__has_feature)
-#  if __has_feature(address_sanitizer)
-#    define HLI_ASAN 1
-#  endif
-#elif defined(__SANITIZE_ADDRESS__)
-#  define HLI_ASAN 1
-#endif
-#ifdef HLI_ASAN
-void *__asan_region_is_poisoned(void *begin, size_t nbytes);
-static void check_readable(const void *data, size_t nbytes)
-{
-    const volatile uint8_t *bad = nbytes == 0 ? NULL : __asan_region_is_poisoned((void *)(uintptr_t)data, nbytes);
-    if (bad != NULL)
-        (void)*bad;
-}
-#else
-#  define check_readable(data, nbytes) ((void)(data), (void)(nbytes))
-#endif
-
-static hl_status check_slice(const void *data, size_t nbytes)
-{
-    if (data == NULL && nbytes != 0)
-        return HL_ENULL;
-#if SIZE_MAX > UINT32_MAX
-    if (nbytes > HL_MESSAGE_MAX_NBYTES)
-        return HL_ELENGTH;
-#endif
-    return HL_OK;
-}
-
-static hl_status check_slices(const hl_slice *slices, size_t count)
-{
-    if (count != 0 && slices == NULL)
-        return HL_ENULL;
-    for (size_t i = 0; i < count; i++) {
-        const hl_status status = check_slice(slices[i].data, slices[i].nbytes);
-        if (status != HL_OK)
-            return status;
-    }
-    return HL_OK;
-}
-
-static void check_readable_slices(const hl_slice *slices, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        check_readable(slices[i].data, slices[i].nbytes);
-}
-
-/* What every hashing call needs: a known algorithm, room for the digests, and a kernel, which the plan then has. Inline
- * with check_contexts: as calls the two would take a twentieth of a short stream's time (gcc 12.2). */
-HLI_INLINE hl_status check_call(const hl_alg_info *info, const hl_kernel *forced, size_t count, const uint8_t *digests,
-                                struct hli_plan *plan)
-{
-    if (info == NULL)
-        return HL_EALG;
-    if (count != 0 && digests == NULL)
-        return HL_ENULL;
-    if (count > SIZE_MAX / info->digest_nbytes)
-        return HL_ELENGTH;
-    *plan = (struct hli_plan){info->body, hli_choice(), forced};
-    if (forced != NULL ? forced->body != info->body : hli_choose(plan->choice, info->body, 1) == NULL)
-        return HL_EKERNEL;
-    return HL_OK;
 }
 
 static hl_status hash_slices(const hl_kernel *forced, hl_alg alg, const hl_slice *messages, size_t count,
@@ -146,13 +79,13 @@ static hl_status hash_slices(const hl_kernel *forced, hl_alg alg, const hl_slice
 {
     const hl_alg_info *info = hl_alg_find(alg);
     struct hli_plan plan;
-    hl_status status = check_call(info, forced, count, digests, &plan);
+    hl_status status = hli_check_call(info, forced, count, digests, &plan);
 
     if (status == HL_OK)
-        status = check_slices(messages, count);
+        status = hli_check_slices(messages, count);
     if (status != HL_OK)
         return status;
-    check_readable_slices(messages, count);
+    hli_check_readable_slices(messages, count);
     hli_hash(info, &plan, &(struct hli_messages){.layout = HLI_SLICES, .base = messages, .count = count}, digests);
     return HL_OK;
 }
@@ -181,20 +114,20 @@ hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_t nbyte
 {
     const hl_alg_info *info = hl_alg_find(alg);
     struct hli_plan plan;
-    hl_status status = check_call(info, NULL, count, digests, &plan);
+    hl_status status = hli_check_call(info, NULL, count, digests, &plan);
     size_t span = 0;
 
     if (status != HL_OK || count == 0)
         return status;
     if (__builtin_mul_overflow(count - 1, stride, &span) || __builtin_add_overflow(span, nbytes, &span))
         return HL_ELENGTH;
-    status = check_slice(base, nbytes);
+    status = hli_check_slice(base, nbytes);
     if (status != HL_OK)
         return status;
     if (nbytes == 0) /* base may be NULL, to which C adds nothing */
         stride = 0;
     for (size_t i = 0; i < count && nbytes > 0; i++)
-        check_readable((const uint8_t *)base + i * stride, nbytes);
+        hli_check_readable((const uint8_t *)base + i * stride, nbytes);
     hli_hash(info, &plan,
              &(struct hli_messages){
                  .layout = HLI_ROWS, .base = base, .stride = stride, .nbytes = nbytes, .count = count},
@@ -207,7 +140,7 @@ hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_nbytes, 
 {
     const hl_alg_info *info = hl_alg_find(alg);
     struct hli_plan plan;
-    hl_status status = check_call(info, NULL, count, digests, &plan);
+    hl_status status = hli_check_call(info, NULL, count, digests, &plan);
 
     if (status != HL_OK)
         return status;
@@ -217,7 +150,7 @@ hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_nbytes, 
         return HL_OK;
     if (offsets == NULL)
         return HL_ENULL;
-    status = check_slice(values, values_nbytes);
+    status = hli_check_slice(values, values_nbytes);
     if (status != HL_OK)
         return status;
 
@@ -230,7 +163,7 @@ hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_nbytes, 
             return HL_EOFFSETS;
         last = offset;
     }
-    check_readable(values, values_nbytes);
+    hli_check_readable(values, values_nbytes);
     hli_hash(info, &plan,
              &(struct hli_messages){.layout = offset_nbytes == 4 ? HLI_OFFSETS32 : HLI_OFFSETS64,
                                     .base = values, .offsets = offsets, .count = count},
@@ -252,7 +185,7 @@ hl_status hl_init(hl_ctx *ctx, hl_alg alg)
     return HL_OK;
 }
 
-/* What every call on streams needs: contexts of one algorithm, which info then is, and what check_call says. */
+/* What every call on streams needs: contexts of one algorithm, which info then is, and what hli_check_call says. */
 HLI_INLINE hl_status check_contexts(hl_ctx *const ctxs[], size_t count, size_t ndigests, const uint8_t *digests,
                                     const hl_alg_info **info, struct hli_plan *plan)
 {
@@ -269,7 +202,7 @@ HLI_INLINE hl_status check_contexts(hl_ctx *const ctxs[], size_t count, size_t n
     for (size_t i = 0; i < count; i++)
         if (ctxs[i]->alg != ctxs[0]->alg || ctxs[i]->nbytes > HL_MESSAGE_MAX_NBYTES)
             return HL_ESTATE;
-    return check_call(*info, NULL, ndigests, digests, plan);
+    return hli_check_call(*info, NULL, ndigests, digests, plan);
 }
 
 hl_status hl_update_many(hl_ctx *const ctxs[], const hl_slice *chunks, size_t count)
@@ -281,13 +214,13 @@ hl_status hl_update_many(hl_ctx *const ctxs[], const hl_slice *chunks, size_t co
         return HL_OK;
     hl_status status = check_contexts(ctxs, count, 0, NULL, &info, &plan);
     if (status == HL_OK)
-        status = check_slices(chunks, count);
+        status = hli_check_slices(chunks, count);
     for (size_t i = 0; status == HL_OK && i < count; i++)
         if (chunks[i].nbytes > HL_MESSAGE_MAX_NBYTES - ctxs[i]->nbytes)
             status = HL_ELENGTH;
     if (status != HL_OK)
         return status;
-    check_readable_slices(chunks, count);
+    hli_check_readable_slices(chunks, count);
     hli_update(info, &plan, ctxs, chunks, count);
     return HL_OK;
 }

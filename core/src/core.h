@@ -53,6 +53,13 @@
 #define hli_copy(to, from, nbytes) __builtin_memcpy((to), (from), (nbytes))
 #define hli_zero(to, nbytes)       __builtin_memset((to), 0, (nbytes))
 
+/* Stores of zeros that no optimiser may drop although the memory is not read again. */
+HLI_INLINE void hli_wipe(void *p, size_t nbytes)
+{
+    hli_zero(p, nbytes);
+    __asm__ volatile("" : : "r"(p) : "memory");
+}
+
 HLI_INLINE int hli_same_text(const char *a, const char *b)
 {
     while (*a != '\0' && *a == *b)
@@ -169,11 +176,17 @@ HLI_HIDDEN struct hli_edges hli_choose_edges(uint32_t choice);
 /* schedule = what a kernel's scheduled() wants for this block. */
 HLI_HIDDEN void hli_schedule(hl_body body, const uint8_t block[], void *schedule);
 
-/* How one call chooses kernels: settled when it begins, so that hl_restrict does not change it half-way. */
+/* How one call goes about it. The choice of kernels is settled when it begins, so that hl_restrict does not change it
+ * half-way. */
 struct hli_plan {
     hl_body body;
     uint32_t choice;
     const hl_kernel *forced; /* use this one only; NULL: the best for what is left to do */
+    /* Where whole messages begin: the state, its words in order, after begin_nbytes bytes. That is the algorithm's
+     * initial value after none, or the inner state of an HMAC's key after one block. */
+    const void *begin;
+    uint64_t begin_nbytes;
+    const void *outer; /* NULL, or the outer state of an HMAC's key, from which each digest is hashed once more */
 };
 
 /* many.c: the lane driver. Arguments are checked by the callers in api.c, also that the plan has a kernel. */

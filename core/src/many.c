@@ -12,6 +12,10 @@
  *             with, the few states move to the kernel that is best for so few (run). Endings are collected and done
  *             with full lanes (finish). So one long message among short ones costs what it costs alone.
  *
+ * A message begins where the plan says: at the algorithm's initial value, or behind the block of an HMAC's key; the
+ * lanes are then loaded with the key's inner state, and each digest, before it is written, is hashed once more from the
+ * key's outer state, side by side in the same lanes (hash_again).
+ *
  * Layouts of a state: "plain" is its words in order; a kernel's is word w of lane l at w * nlanes + l. With one lane
  * they are the same.
  */
@@ -20,11 +24,6 @@
 enum {
     WINDOW = 96,         /* messages sorted against each other; 16 KiB of stack, of the 32 that hashloom.h promises */
     LANES = HL_LANES_MAX /* messages in step */
-};
-
-union plain_state {
-    uint32_t w32[8];
-    uint64_t w64[8];
 };
 
 union lane_states {
@@ -169,6 +168,29 @@ static struct hli_edges choose_edges(const struct hli_plan *plan)
     return hli_choose_edges(plan->forced != NULL ? plan->forced->isas : plan->choice);
 }
 
+/* HMAC's second half (FIPS 198-1 section 4, steps 7 to 9): the final states of the first n lanes become those of their
+ * digests, hashed from `outer`, which is in the kernel's layout. A digest and its padding are one block for every
+ * algorithm. `tails` is overwritten. */
+static void hash_again(const hl_alg_info *alg, const hl_kernel *kernel, const struct hli_edges *edges,
+                       const void *outer, void *states, struct tails *tails, unsigned n)
+{
+    uint8_t digests[LANES * 32]; /* 64 bytes each in half as many lanes */
+    uint8_t *inner[LANES];
+    const uint8_t *msg[LANES];
+    size_t nbytes[LANES];
+
+    for (unsigned l = 0; l < n; l++) {
+        inner[l] = digests + l * alg->digest_nbytes;
+        nbytes[l] = alg->digest_nbytes;
+    }
+    edges->digests(alg, states, kernel->nlanes, n, inner);
+    edges->pad(alg, 1, (const uint8_t *const *)inner, nbytes, alg->block_nbytes, n, tails->bytes);
+    for (unsigned l = 0; l < kernel->nlanes; l++)
+        msg[l] = tail_of(alg, tails, l < n ? l : 0);
+    hli_copy(states, outer, (size_t)kernel->nlanes * alg->nwords * alg->word_nbytes);
+    kernel->blocks(states, msg, 1);
+}
+
 /* Not __builtin_popcount: where the CPU has no instruction for it, that is a call into the compiler's library. */
 static unsigned count_bits(uint32_t bits)
 {
@@ -283,7 +305,7 @@ static void finish(const hl_alg_info *alg, const struct hli_plan *plan, const st
                    size_t n)
 {
     const struct hli_edges edges = choose_edges(plan);
-    union lane_states states;
+    union lane_states states, outer;
     struct tails tails;
     const uint8_t *msg[LANES];
     uint8_t *digests[LANES];
@@ -310,6 +332,12 @@ static void finish(const hl_alg_info *alg, const struct hli_plan *plan, const st
                 msg[l] = msg[0];
             }
             kernel->blocks(&states, msg, nblocks);
+            if (plan->outer != NULL) {
+                for (unsigned l = 0; l < nlanes; l++)
+                    load_lane(alg, &outer, nlanes, l, plan->outer);
+                hash_again(alg, kernel, &edges, &outer, &states, &tails, nstep);
+                hli_wipe(&outer, sizeof outer);
+            }
             edges.digests(alg, &states, nlanes, nstep, digests);
             left -= nstep;
         }
@@ -386,6 +414,7 @@ static size_t fetch(const hl_alg_info *alg, const struct hli_messages *all, size
 struct step_memory {
     unsigned nlanes;                          /* of the states below; 0: none yet */
     union lane_states states;                 /* fresh messages in a kernel's layout */
+    union lane_states outer;                  /* HMAC's second half, the same */
     uint64_t padded_nbytes;                   /* of the padding below; 1: none yet */
     uint8_t padding[2 * HL_BLOCK_MAX_NBYTES]; /* the end of every message of padded_nbytes, a whole number of blocks */
     int has_schedule;
@@ -395,11 +424,13 @@ struct step_memory {
 /* Hashes as many of batch[first .. end - 1], all of one shape, as the kernel has lanes, and returns how many. Not
  * inlined, so that its stack is not held while the window runs. */
 static __attribute__((noinline)) unsigned
-hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, const struct hli_edges *edges,
-             struct step_memory *memory, const struct batch *batch, size_t first, size_t end)
+hash_in_step(const hl_alg_info *alg, const struct hli_plan *plan, const hl_kernel *kernel,
+             const struct hli_edges *edges, struct step_memory *memory, const struct batch *batch, size_t first,
+             size_t end)
 {
     const unsigned nlanes = kernel->nlanes, n = end - first < nlanes ? (unsigned)(end - first) : nlanes;
     const size_t shape = batch->shapes[first], nblocks = shape >> 2, nwhole = nblocks << block_shift(alg);
+    const uint64_t ndone = plan->begin_nbytes + nwhole;
     const enum ending_kind kind = shape & 3;
     const uint8_t *const *data = batch->data + first;
     const size_t *nbytes = batch->nbytes + first;
@@ -409,8 +440,11 @@ hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, const struct hli_e
     size_t nrests[LANES];
 
     if (memory->nlanes != nlanes) {
-        for (unsigned l = 0; l < nlanes; l++)
-            load_lane(alg, &memory->states, nlanes, l, alg->iv);
+        for (unsigned l = 0; l < nlanes; l++) {
+            load_lane(alg, &memory->states, nlanes, l, plan->begin);
+            if (plan->outer != NULL)
+                load_lane(alg, &memory->outer, nlanes, l, plan->outer);
+        }
         memory->nlanes = nlanes;
     }
     hli_copy(&states, &memory->states, (size_t)nlanes * alg->nwords * alg->word_nbytes);
@@ -428,15 +462,15 @@ hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, const struct hli_e
     }
 
     if (kind == PADDING_ONLY) {
-        if (memory->padded_nbytes != nwhole) {
-            hli_pad_scalar(alg, 1, &(const uint8_t *){NULL}, &(size_t){0}, nwhole, 1, memory->padding);
-            memory->padded_nbytes = nwhole;
+        if (memory->padded_nbytes != ndone) {
+            hli_pad_scalar(alg, 1, &(const uint8_t *){NULL}, &(size_t){0}, ndone, 1, memory->padding);
+            memory->padded_nbytes = ndone;
             memory->has_schedule = 0;
         }
         for (unsigned l = 0; l < nlanes; l++)
             msg[l] = memory->padding;
     } else {
-        edges->pad(alg, kind == TWO_BLOCKS ? 2 : 1, data, nbytes, nwhole, n, tails.bytes);
+        edges->pad(alg, kind == TWO_BLOCKS ? 2 : 1, data, nbytes, ndone, n, tails.bytes);
         for (unsigned l = 0; l < nlanes; l++)
             msg[l] = tail_of(alg, &tails, l < n ? l : 0);
     }
@@ -451,6 +485,8 @@ hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, const struct hli_e
     } else {
         kernel->blocks(&states, msg, kind == TWO_BLOCKS ? 2 : 1);
     }
+    if (plan->outer != NULL)
+        hash_again(alg, kernel, edges, &memory->outer, &states, &tails, n);
     edges->digests(alg, &states, nlanes, n, batch->digests + first);
     return n;
 }
@@ -459,21 +495,22 @@ hash_in_step(const hl_alg_info *alg, const hl_kernel *kernel, const struct hli_e
 
 /* The messages that go on from one filling of the window to the next. */
 struct window {
-    union plain_state states[WINDOW];
+    hl_state states[WINDOW];
     struct run_item items[WINDOW];
     struct ending endings[WINDOW]; /* items[i], endings[i] and states[i] are of one message */
     size_t n;
 };
 
-static void join_window(const hl_alg_info *alg, struct window *window, const struct batch *batch, size_t at)
+static void join_window(const hl_alg_info *alg, const struct hli_plan *plan, struct window *window,
+                        const struct batch *batch, size_t at)
 {
     const size_t i = window->n++, nblocks = batch->shapes[at] >> 2, nwhole = nblocks << block_shift(alg);
     const size_t nbytes = batch->nbytes[at];
 
-    hli_copy(&window->states[i], alg->iv, (size_t)alg->nwords * alg->word_nbytes);
+    hli_copy(&window->states[i], plan->begin, (size_t)alg->nwords * alg->word_nbytes);
     window->items[i] = (struct run_item){&window->states[i], batch->data[at], nblocks};
-    window->endings[i] = (struct ending){&window->states[i], after(batch->data[at], nwhole), nbytes - nwhole, nbytes,
-                                         batch->digests[at]};
+    window->endings[i] = (struct ending){&window->states[i], after(batch->data[at], nwhole), nbytes - nwhole,
+                                         plan->begin_nbytes + nbytes, batch->digests[at]};
 }
 
 /* Advances the window, ends the messages that are through, and moves the others together at the front. */
@@ -552,11 +589,11 @@ static void hash_all(const hl_alg_info *alg, const struct hli_plan *plan, const 
             const int nothing_else = !more && (is_ending || (end - i == n && window.n == 0));
             while (i < end && (end - i >= wide->nlanes || nothing_else)) {
                 const int fits = end - i > LANES || end - i == all->count || (end - i) % wide->nlanes == 0;
-                i += hash_in_step(alg, fits ? wide : choose(plan, end - i), &edges, &memory, ready, i, end);
+                i += hash_in_step(alg, plan, fits ? wide : choose(plan, end - i), &edges, &memory, ready, i, end);
             }
             for (; i < end; i++) {
                 if (!is_ending) {
-                    join_window(alg, &window, ready, i);
+                    join_window(alg, plan, &window, ready, i);
                     continue;
                 }
                 copy_message(&batch, nkept++, ready, i); /* never onto one that is still to come */
@@ -566,25 +603,32 @@ static void hash_all(const hl_alg_info *alg, const struct hli_plan *plan, const 
         if (window.n > 0)
             run_window(alg, plan, &window, more);
     }
+    if (plan->outer != NULL) { /* what a key's tags can be made with */
+        hli_wipe(&memory.states, sizeof memory.states);
+        hli_wipe(&memory.outer, sizeof memory.outer);
+    }
 }
 
 /* One message alone has no use for a window. */
-static void hash_one(const hl_alg_info *alg, const hl_kernel *kernel, const uint8_t *data, size_t nbytes,
-                     uint8_t *digest)
+static void hash_one(const hl_alg_info *alg, const struct hli_plan *plan, const hl_kernel *kernel, const uint8_t *data,
+                     size_t nbytes, uint8_t *digest)
 {
+    static const struct hli_edges edges = {hli_pad_scalar, hli_digests_scalar};
     const size_t nblocks = whole_blocks(alg, nbytes), nwhole = nblocks << block_shift(alg);
     const size_t nrest = nbytes - nwhole;
     const unsigned nending = hli_ending_nblocks(alg, nrest);
     const uint8_t *const rest = after(data, nwhole), *msg = data;
-    union plain_state state;
-    uint8_t tail[2 * HL_BLOCK_MAX_NBYTES];
+    hl_state state;
+    struct tails tails;
 
-    hli_copy(&state, alg->iv, (size_t)alg->nwords * alg->word_nbytes);
+    hli_copy(&state, plan->begin, (size_t)alg->nwords * alg->word_nbytes);
     if (nblocks > 0)
         kernel->blocks(&state, &msg, nblocks);
-    hli_pad_scalar(alg, nending, &rest, &nrest, nwhole, 1, tail);
-    msg = tail;
+    hli_pad_scalar(alg, nending, &rest, &nrest, plan->begin_nbytes + nwhole, 1, tails.bytes);
+    msg = tails.bytes;
     kernel->blocks(&state, &msg, nending);
+    if (plan->outer != NULL)
+        hash_again(alg, kernel, &edges, plan->outer, &state, &tails, 1);
     hli_digests_scalar(alg, &state, 1, 1, &digest);
 }
 
@@ -595,7 +639,7 @@ void hli_hash(const hl_alg_info *alg, const struct hli_plan *plan, const struct 
     if (all->count == 1 && kernel->nlanes == 1) {
         struct batch batch;
         fetch(alg, all, 0, 1, &batch, 0, digests);
-        hash_one(alg, kernel, batch.data[0], batch.nbytes[0], digests);
+        hash_one(alg, plan, kernel, batch.data[0], batch.nbytes[0], digests);
     } else {
         hash_all(alg, plan, kernel, all, digests);
     }
@@ -646,13 +690,6 @@ void hli_update(const hl_alg_info *alg, const struct hli_plan *plan, hl_ctx *con
     }
 }
 
-/* A store that no optimiser may drop although the memory is not read again. */
-static void wipe(hl_ctx *ctx)
-{
-    hli_zero(ctx, sizeof *ctx);
-    __asm__ volatile("" : : "r"(ctx) : "memory");
-}
-
 void hli_final(const hl_alg_info *alg, const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count,
                uint8_t *digests)
 {
@@ -669,6 +706,6 @@ void hli_final(const hl_alg_info *alg, const struct hli_plan *plan, hl_ctx *cons
         }
         finish(alg, plan, all, n);
         for (size_t i = 0; i < n; i++)
-            wipe(ctxs[start + i]);
+            hli_wipe(ctxs[start + i], sizeof *ctxs[start + i]);
     }
 }

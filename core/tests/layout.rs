@@ -21,6 +21,8 @@ fn sizes() {
     assert_eq!(offset_of!(hl_slice, nbytes), size_of::<usize>());
     assert_eq!(size_of::<hl_ctx>(), 64 + 8 + HL_BLOCK_MAX_NBYTES + 8);
     assert_eq!(align_of::<hl_ctx>(), align_of::<u64>());
+    assert_eq!(size_of::<hl_hmac_key>(), 64 + 64 + 8);
+    assert_eq!(size_of::<hl_hmac_ctx>(), size_of::<hl_ctx>() + 64);
 }
 
 #[test]
@@ -110,6 +112,52 @@ fn contexts() {
     assert_eq!((guarded.before, guarded.after), ([0xee; 64], [0xee; 64]));
 }
 
+/// A key and a context between guards: C writes all of them and nothing beside them.
+#[test]
+fn hmac() {
+    #[repr(C)]
+    struct Guarded {
+        before: [u8; 64],
+        key: hl_hmac_key,
+        between: [u8; 64],
+        ctx: hl_hmac_ctx,
+        after: [u8; 64],
+    }
+    let junk = hl_ctx { state: [!0; 8], nbytes: !0, block: [0xff; HL_BLOCK_MAX_NBYTES], alg: !0, reserved: !0 };
+    let mut guarded = Guarded {
+        before: [0xee; 64],
+        key: hl_hmac_key { inner: [!0; 8], outer: [!0; 8], alg: !0, reserved: !0 },
+        between: [0xee; 64],
+        ctx: hl_hmac_ctx { inner: junk, outer: [!0; 8] },
+        after: [0xee; 64],
+    };
+    let (key, ctx) = (&raw mut guarded.key, &raw mut guarded.ctx);
+    let (mut tag, mut again) = ([0; HL_SHA256_DIGEST_NBYTES], [0; HL_SHA256_DIGEST_NBYTES]);
+    let message = b"what do ya want for nothing?"; // RFC 4231, test case 2
+    // SAFETY: a key, a context, bytes with their number, and room for tags.
+    unsafe {
+        assert_eq!(hl_hmac_key_init(key, HL_SHA256, b"Jefe".as_ptr().cast(), 4), HL_OK);
+        assert_eq!((guarded.key.alg, guarded.key.reserved), (HL_SHA256, 0));
+        assert_eq!(hl_hmac(key, message.as_ptr().cast(), message.len(), tag.as_mut_ptr()), HL_OK);
+        assert_eq!(hl_hmac_init(ctx, key), HL_OK);
+        assert_eq!((guarded.ctx.inner.nbytes, guarded.ctx.outer), (64, guarded.key.outer));
+        assert_eq!(hl_hmac_update(ctx, message.as_ptr().cast(), message.len()), HL_OK);
+        assert_eq!(hl_hmac_final(ctx, again.as_mut_ptr()), HL_OK);
+        assert_eq!(hl_hmac_final(ctx, again.as_mut_ptr()), HL_ESTATE);
+        assert_eq!(hl_equal(tag.as_ptr().cast(), again.as_ptr().cast(), tag.len()), 1);
+        assert_eq!(hl_hmac_verify(key, message.as_ptr().cast(), message.len(), tag.as_ptr(), 16), HL_OK);
+        assert_eq!(hl_hmac_verify(key, message.as_ptr().cast(), 3, tag.as_ptr(), 16), HL_ETAG);
+        let slice = hl_slice { data: message.as_ptr().cast(), nbytes: message.len() };
+        again = [0; HL_SHA256_DIGEST_NBYTES];
+        assert_eq!(hl_hmac_many(key, &slice, 1, again.as_mut_ptr()), HL_OK);
+        hl_hmac_key_wipe(key);
+    }
+    assert_eq!(tag[..4], [0x5b, 0xdc, 0xc1, 0x46]);
+    assert_eq!(tag, again);
+    assert_eq!((guarded.key.inner, guarded.key.outer, guarded.key.alg), ([0; 8], [0; 8], 0));
+    assert_eq!((guarded.before, guarded.between, guarded.after), ([0xee; 64], [0xee; 64], [0xee; 64]));
+}
+
 #[test]
 fn slices() {
     let messages = [
@@ -128,8 +176,8 @@ fn slices() {
 
 #[test]
 fn errors() {
-    let texts: HashSet<&str> = (HL_OK..=HL_EKERNEL).map(|status| text(hl_strerror(status))).collect();
-    assert_eq!(texts.len(), 8, "{texts:?}");
+    let texts: HashSet<&str> = (HL_OK..=HL_ETAG).map(|status| text(hl_strerror(status))).collect();
+    assert_eq!(texts.len(), 9, "{texts:?}");
     assert_eq!(text(hl_version()), env!("CARGO_PKG_VERSION"));
     let mut digest = [0; HL_DIGEST_MAX_NBYTES];
     // SAFETY: these are the errors that C finds without touching the data.

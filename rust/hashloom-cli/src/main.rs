@@ -67,14 +67,19 @@ fn as_other_program() -> Option<u8> {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let program = Path::new(arguments.first()?).file_name()?.to_str()?;
     match program {
-        "digest" => Some(solaris::digest::run(&arguments)),
-        "mac" => Some(solaris::mac::run(&arguments)),
+        "digest" => Some(solaris::digest::called(&arguments, isa_of_environment().as_deref())),
+        "mac" => Some(solaris::mac::called(&arguments, isa_of_environment().as_deref())),
         _ => {
             let algorithm = sums::coreutils::algorithm_of(program)?;
             let program = program.to_owned();
             Some(sums::coreutils::run(&program, algorithm, arguments))
         }
     }
+}
+
+/// What `--isa` would say, for programs that have no such option.
+fn isa_of_environment() -> Option<String> {
+    std::env::var("HASHLOOM_ISA").ok()
 }
 
 fn run(arguments: &Arguments) -> Result<u8, String> {
@@ -107,8 +112,12 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
             restrict(isa, &[])?;
             manifest::run(command)
         }
-        Command::Digest(_) | Command::Mac(_) => Err("not built yet".to_owned()),
-        Command::Tree { command } => tree::run(command),
+        Command::Digest(options) => Ok(solaris::digest::run("hashloom digest", options, isa)),
+        Command::Mac(options) => Ok(solaris::mac::run("hashloom mac", options, isa)),
+        Command::Tree { command } => {
+            restrict(isa, &command.algorithms())?;
+            tree::run(command)
+        }
         Command::Generate(options) => generate::run(options),
         Command::Kernels(options) => {
             restrict(isa, &options.algorithms)?;

@@ -62,6 +62,45 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// A file that is being written, under another name until it is whole; a device or pipe as it stands.
+pub struct Pending {
+    file: Result<Temporary, File>,
+    path: PathBuf,
+}
+
+impl Pending {
+    /// Begins to write what will be `path`.
+    pub fn begin(path: &Path) -> io::Result<Pending> {
+        if is_special(path) {
+            let file = OpenOptions::new().read(true).write(true).open(path)?;
+            return Ok(Pending { file: Err(file), path: path.to_owned() });
+        }
+        let path = target(path)?;
+        Ok(Pending { file: Ok(temporary(&path)?), path })
+    }
+
+    pub fn file(&self) -> &File {
+        match &self.file {
+            Ok(temporary) => temporary.file.as_file(),
+            Err(file) => file,
+        }
+    }
+
+    /// Gives it its name. What is there is replaced only if `replace`.
+    pub fn end(self, replace: bool) -> io::Result<()> {
+        let Ok(temporary) = self.file else { return Ok(()) };
+        if !replace {
+            temporary.file.persist_noclobber(self.path)?;
+            return Ok(());
+        }
+        if let Ok(metadata) = self.path.metadata() {
+            keep_owner(temporary.file.as_file(), &metadata)?;
+        }
+        temporary.file.persist(self.path)?;
+        Ok(())
+    }
+}
+
 /// Whether something is there that writing would replace.
 pub fn exists(path: &Path) -> bool {
     path.symlink_metadata().is_ok() && !is_special(path)
@@ -97,7 +136,7 @@ fn temporary(path: &Path) -> io::Result<Temporary> {
     let create = |path: &Path| {
         // Under the lock, so that there is no file which is not listed.
         let mut all = list();
-        let file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
         all.push(path.to_owned());
         listed = Some(Listed(path.to_owned()));
         Ok(file)

@@ -34,7 +34,7 @@ pub struct WalkError {
 /// Everything below `folder`, which itself may be a link and is not among it. Links are entries, or, with `follow`, what
 /// they lead to; one that leads to a folder above it is an error, one that leads nowhere too.
 pub fn walk(folder: &Path, follow: bool) -> impl Iterator<Item = Result<Entry, WalkError>> + Send + use<> {
-    entries(folder, WalkDir::new(folder).follow_links(follow).sort_by(by_path))
+    entries(folder, WalkDir::new(folder).follow_links(follow).sort_by(by_path(follow)))
 }
 
 /// The same without following links, in an order that does not depend on what the entries are: each folder sorted by the
@@ -66,15 +66,21 @@ pub fn files(folder: &Path, follow: bool) -> impl Iterator<Item = Result<Entry, 
     walk(folder, follow).filter(|entry| entry.as_ref().map_or(true, |entry| entry.file_type.is_file()))
 }
 
-fn by_path(one: &DirEntry, other: &DirEntry) -> Ordering {
-    let (bytes, other_bytes) = (one.file_name().as_encoded_bytes(), other.file_name().as_encoded_bytes());
-    let common = bytes.iter().zip(other_bytes).take_while(|(byte, other)| byte == other).count();
-    // Only where one name is the beginning of the other it counts what they are.
-    let next = |bytes: &[u8], entry| bytes.get(common).copied().or_else(|| is_folder(entry).then_some(b'/'));
-    next(bytes, one).cmp(&next(other_bytes, other))
+/// Both are in one folder, so that whole paths can be compared, without looking for the names in them.
+fn by_path(follow: bool) -> impl Fn(&DirEntry, &DirEntry) -> Ordering {
+    // A link that will be followed still has the type of a link.
+    let is_folder = move |entry: &DirEntry| {
+        entry.file_type().is_dir() || follow && entry.path_is_symlink() && entry.path().is_dir()
+    };
+    move |one, other| {
+        let (path, other_path) = (bytes(one), bytes(other));
+        let common = path.len().min(other_path.len());
+        // Only where one is the beginning of the other it counts what they are.
+        let next = |entry| bytes(entry).get(common).copied().or_else(|| is_folder(entry).then_some(b'/'));
+        path[..common].cmp(&other_path[..common]).then_with(|| next(one).cmp(&next(other)))
+    }
 }
 
-/// With links that are followed the type is that of the link before it is its turn.
-fn is_folder(entry: &DirEntry) -> bool {
-    entry.file_type().is_dir() || entry.path_is_symlink() && entry.path().is_dir()
+fn bytes(entry: &DirEntry) -> &[u8] {
+    entry.path().as_os_str().as_encoded_bytes()
 }

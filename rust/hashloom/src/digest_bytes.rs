@@ -12,8 +12,8 @@ use crate::Algorithm;
 /// A digest, in the byte order of the standard.
 ///
 /// It knows its length but not its algorithm, and takes no heap. [`Display`](fmt::Display) writes lower-case
-/// hexadecimal. Comparisons are those of its bytes and stop at the first difference: to compare secrets (a MAC), use
-/// [`Hmac`](https://docs.rs/hmac) with [`Sha256`](crate::Sha256) and its `verify`. The RustCrypto trait of the same
+/// hexadecimal. Comparisons are those of its bytes and stop at the first difference: the tag of
+/// a message is compared by [`Hmac::verify`](crate::Hmac::verify), in constant time. The RustCrypto trait of the same
 /// name is [`digest::Digest`].
 ///
 /// ```
@@ -36,6 +36,12 @@ impl Digest {
         let len = algorithm.digest_len();
         write(&mut bytes[..len]);
         Digest { bytes, len: len as u8 }
+    }
+
+    /// A digest of `algorithm`, which `digest` must have the length of.
+    #[cfg(feature = "std")]
+    pub(crate) fn from_slice(algorithm: Algorithm, digest: &[u8]) -> Self {
+        Digest::of(algorithm, |bytes| bytes.copy_from_slice(digest))
     }
 }
 

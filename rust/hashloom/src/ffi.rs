@@ -13,6 +13,13 @@ use hashloom_sys as sys;
 
 use crate::{Algorithm, Hasher};
 
+/// Zeros that no optimiser may leave out, in the place of what was secret.
+fn wipe<T: Copy>(secret: &mut T, zero: T) {
+    // SAFETY: a valid value over one that needs no drop, through a reference that is ours alone.
+    unsafe { core::ptr::write_volatile(secret, zero) };
+    core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
+}
+
 /// How many slices and pointers are laid out for C on the stack: 16 KiB of slices.
 const WINDOW: usize = 1024;
 
@@ -148,15 +155,123 @@ impl Ctx {
     }
 }
 
+/// Final, with nothing in it.
+const WIPED: sys::hl_ctx =
+    sys::hl_ctx { state: [0; 8], nbytes: 0, block: [0; sys::HL_BLOCK_MAX_NBYTES], alg: 0, reserved: 0 };
+
 #[cfg(feature = "zeroize")]
 impl Drop for Ctx {
     fn drop(&mut self) {
-        use digest::zeroize::Zeroize;
-        self.raw.state.zeroize();
-        self.raw.nbytes.zeroize();
-        self.raw.block.zeroize();
+        wipe(&mut self.raw, WIPED);
     }
 }
+
+// ---- HMAC
+
+/// The states of both hashes after the block of the key. Wiped when dropped.
+#[derive(Clone)]
+pub struct MacKey {
+    raw: sys::hl_hmac_key,
+    algorithm: Algorithm,
+}
+
+impl MacKey {
+    pub fn new(algorithm: Algorithm, secret: &[u8]) -> Self {
+        let mut raw = sys::hl_hmac_key { inner: [0; 8], outer: [0; 8], alg: 0, reserved: 0 };
+        // SAFETY: the key is ours alone; secret is a slice.
+        check(unsafe { sys::hl_hmac_key_init(&mut raw, alg(algorithm), secret.as_ptr().cast(), secret.len()) });
+        MacKey { raw, algorithm }
+    }
+
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    pub fn hmac(&self, message: &[u8], tag: &mut [u8]) {
+        assert_eq!(tag.len(), self.algorithm.digest_len());
+        // SAFETY: the key is initialised; message is a slice; tag has room for one, asserted above.
+        check(unsafe { sys::hl_hmac(&self.raw, message.as_ptr().cast(), message.len(), tag.as_mut_ptr()) });
+    }
+
+    pub fn hmac_many<M: AsRef<[u8]>>(&self, messages: &[M], tags: &mut [u8]) {
+        with_slices(self.algorithm, messages, tags, |slices, tags| {
+            // SAFETY: the key is initialised; with_slices gives live slices and room for a tag of each.
+            unsafe { sys::hl_hmac_many(&self.raw, slices.as_ptr(), slices.len(), tags) }
+        });
+    }
+
+    /// The first hash, after the block of the key.
+    pub fn inner(&self) -> Ctx {
+        self.after_key(self.raw.inner)
+    }
+
+    /// The second hash, after the block of the key: what it still wants is the digest of the first.
+    pub fn outer(&self) -> Ctx {
+        self.after_key(self.raw.outer)
+    }
+
+    fn after_key(&self, state: sys::hl_state) -> Ctx {
+        let mut ctx = Ctx::new(self.algorithm);
+        ctx.raw.state = state;
+        ctx.raw.nbytes = self.algorithm.block_len() as u64;
+        ctx
+    }
+}
+
+impl Drop for MacKey {
+    fn drop(&mut self) {
+        // SAFETY: the key is ours alone.
+        unsafe { sys::hl_hmac_key_wipe(&mut self.raw) };
+    }
+}
+
+/// A running HMAC; final only between `finalize` and `reset` or drop. Wiped when dropped.
+#[derive(Clone)]
+pub struct MacCtx {
+    raw: sys::hl_hmac_ctx,
+}
+
+impl MacCtx {
+    pub fn new(key: &MacKey) -> Self {
+        let mut ctx = MacCtx { raw: sys::hl_hmac_ctx { inner: WIPED, outer: [0; 8] } };
+        ctx.reset(key);
+        ctx
+    }
+
+    pub fn reset(&mut self, key: &MacKey) {
+        // SAFETY: the context is ours alone; the key is initialised.
+        check(unsafe { sys::hl_hmac_init(&mut self.raw, &key.raw) });
+    }
+
+    #[inline]
+    pub fn update(&mut self, data: &[u8]) {
+        // SAFETY: the context is initialised and ours alone; data is a slice.
+        check(unsafe { sys::hl_hmac_update(&mut self.raw, data.as_ptr().cast(), data.len()) });
+    }
+
+    /// `key` is the one that the context was made of: it says how long a tag is.
+    #[inline]
+    pub fn finalize(&mut self, key: &MacKey, tag: &mut [u8]) {
+        assert_eq!(tag.len(), key.algorithm.digest_len());
+        assert_eq!(self.raw.inner.alg, key.raw.alg);
+        // SAFETY: the context is ours alone; tag has room for one of its algorithm, asserted above.
+        check(unsafe { sys::hl_hmac_final(&mut self.raw, tag.as_mut_ptr()) });
+    }
+}
+
+impl Drop for MacCtx {
+    fn drop(&mut self) {
+        wipe(&mut self.raw, sys::hl_hmac_ctx { inner: WIPED, outer: [0; 8] });
+    }
+}
+
+/// Whether the bytes are equal, in a time that depends on their number only.
+pub fn equal(a: &[u8], b: &[u8]) -> bool {
+    // SAFETY: so many bytes are readable at both.
+    a.len() == b.len() && unsafe { sys::hl_equal(a.as_ptr().cast(), b.as_ptr().cast(), a.len()) } == 1
+}
+
+// ---- Many streams
 
 /// The hashers are of one algorithm, or this panics.
 pub fn update_many<C: AsRef<[u8]>>(hashers: &mut [Hasher], chunks: &[C]) {

@@ -32,7 +32,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::engine::batch;
 pub use crate::stamp::Stamp;
-use crate::{Algorithm, Digest, Hasher};
+use crate::{Algorithm, Digest, Hasher, HmacKey};
 
 /// Where the bytes of a message come from.
 ///
@@ -99,6 +99,8 @@ impl fmt::Display for Source {
 pub enum Method {
     /// Its digest.
     Digest(Algorithm),
+    /// Its HMAC under a key.
+    Mac(HmacKey),
 }
 
 impl Method {
@@ -112,6 +114,7 @@ impl Method {
     pub fn algorithm(&self) -> Algorithm {
         match self {
             Method::Digest(algorithm) => *algorithm,
+            Method::Mac(key) => key.algorithm(),
         }
     }
 
@@ -119,6 +122,7 @@ impl Method {
     pub(crate) fn hasher(&self) -> Hasher {
         match self {
             Method::Digest(algorithm) => Hasher::new(*algorithm),
+            Method::Mac(key) => key.hasher(),
         }
     }
 
@@ -126,12 +130,19 @@ impl Method {
     pub(crate) fn finish(&self, digest: Digest) -> Digest {
         match self {
             Method::Digest(_) => digest,
+            Method::Mac(key) => key.finish(&digest),
         }
     }
 
     /// Whether [`hash_many`](crate::hash_many) computes it.
     pub(crate) fn is_plain(&self) -> bool {
         matches!(self, Method::Digest(_))
+    }
+}
+
+impl From<HmacKey> for Method {
+    fn from(key: HmacKey) -> Method {
+        Method::Mac(key)
     }
 }
 

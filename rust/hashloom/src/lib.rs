@@ -23,11 +23,13 @@
 //! | an Apache Arrow column of variable length | [`hash_offsets32`], [`hash_offsets64`] |
 //! | one message that arrives in parts | [`Hasher`] |
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
-//! | code written for the RustCrypto traits | [`Sha256`], [`Sha1`], [`Sha512`] and the others |
+//! | messages that a key vouches for (HMAC) | [`HmacKey`] with [`hmac()`], [`hmac_many`] or [`Hmac`] |
+//! | code written for the RustCrypto traits | [`Sha256`], [`Sha1`], [`Sha512`] and the others; [`HmacSha256`] … |
 //! | files, each one message | [`files::hash_files`] |
 //! | the files of a folder, now and later | [`manifest`] |
 //! | lists of checksums | [`list::Parser`] |
 //! | the files of a torrent | [`torrent::verify`] |
+//! | the root of a file's hash tree: fs-verity, dm-verity, RFC 6962, Glacier, S3, BEP 52 | [`tree`] |
 //! | which kernels there are, and a choice among them | [`kernels`] |
 //!
 //! What holds for every function of the table: lengths are in bytes; zero is a length like any other; nothing is
@@ -45,7 +47,7 @@
 //!   `no_std` and needs `alloc`.
 //! - `manifest` (default): reading, writing and comparing manifests.
 //! - `oid` (default): `digest::const_oid::AssociatedOid` for [`Sha256`] and the others.
-//! - `zeroize`: hashers wipe themselves when dropped.
+//! - `zeroize`: hashers wipe themselves when dropped. (HMAC's keys and contexts do so without it.)
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(missing_docs, unsafe_code)]
 
@@ -63,21 +65,29 @@ mod ffi;
 #[cfg(feature = "std")]
 pub mod files;
 mod hasher;
+mod hmac;
 pub mod kernels;
 pub mod list;
 #[cfg(feature = "manifest")]
 pub mod manifest;
 mod many;
 mod rustcrypto;
+mod rustcrypto_mac;
 #[cfg(feature = "std")]
 mod stamp;
 #[cfg(feature = "std")]
 pub mod torrent;
+#[cfg(feature = "std")]
+pub mod tree;
 
 pub use algorithm::{Algorithm, ParseAlgorithmError};
 /// The RustCrypto traits that [`Sha256`] and the others implement.
 pub use digest;
 pub use digest_bytes::Digest;
 pub use hasher::{Hasher, finalize_many, update_many};
+pub use hmac::{Hmac, HmacKey, hmac, hmac_many};
 pub use many::{OffsetsError, hash, hash_many, hash_offsets32, hash_offsets64, hash_rows};
 pub use rustcrypto::{Ripemd160, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
+pub use rustcrypto_mac::{
+    HmacRipemd160, HmacSha1, HmacSha224, HmacSha256, HmacSha384, HmacSha512, HmacSha512_224, HmacSha512_256,
+};

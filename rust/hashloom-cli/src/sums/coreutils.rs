@@ -21,16 +21,18 @@ use super::console::Console;
 use super::format::{Format, Layout};
 use super::summing::{Item, source, sum};
 
+/// The programs that this can stand in for.
+pub const PROGRAMS: [(&str, Algorithm); 5] = [
+    ("sha1sum", Algorithm::Sha1),
+    ("sha224sum", Algorithm::Sha224),
+    ("sha256sum", Algorithm::Sha256),
+    ("sha384sum", Algorithm::Sha384),
+    ("sha512sum", Algorithm::Sha512),
+];
+
 /// The algorithm of the program of this name, if it is one of those.
 pub fn algorithm_of(program: &str) -> Option<Algorithm> {
-    match program {
-        "sha1sum" => Some(Algorithm::Sha1),
-        "sha224sum" => Some(Algorithm::Sha224),
-        "sha256sum" => Some(Algorithm::Sha256),
-        "sha384sum" => Some(Algorithm::Sha384),
-        "sha512sum" => Some(Algorithm::Sha512),
-        _ => None,
-    }
+    PROGRAMS.iter().find(|(name, _)| *name == program).map(|&(_, algorithm)| algorithm)
 }
 
 /// As shells count the signal with which coreutils ends when nobody reads its output.
@@ -265,7 +267,8 @@ fn work(wanted: &Wanted, algorithm: Algorithm, console: &Console<'_>, stop: &Ato
     sum(items, &[algorithm], format, &options, console).is_right
 }
 
-fn help(called: &[u8], algorithm: Algorithm) -> String {
+/// What `--help` prints. The manual page is made of it too.
+pub fn help(called: &[u8], algorithm: Algorithm) -> String {
     let called = String::from_utf8_lossy(called);
     let tag = tag(algorithm);
     format!(

@@ -7,11 +7,11 @@
 
 pub mod check;
 mod checking;
-mod console;
+pub mod console;
 pub mod coreutils;
 pub mod drive;
 mod format;
 mod lines;
 mod quote;
 pub mod sum;
-mod summing;
+pub mod summing;

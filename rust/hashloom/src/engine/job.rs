@@ -67,11 +67,6 @@ impl<'a> Content<'a> {
         self.nbytes_read.load(Ordering::Relaxed)
     }
 
-    #[cfg(feature = "create")]
-    pub(crate) fn hashes(&self) -> Hashes {
-        self.hashes
-    }
-
     /// Whether all pieces are settled.
     pub(crate) fn is_done(&self) -> bool {
         self.nleft.load(Ordering::Acquire) == 0

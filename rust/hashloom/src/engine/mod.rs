@@ -10,6 +10,7 @@
 //! open      an open file, and how many there may be
 //! files     what is known of each file; a bounded number of open ones, shared by all threads
 //! merkle    the hash trees of BEP 52
+//! levels    the levels of a hash tree above its leaves, of whatever kind
 //! rows      a thread's buffers and hashers: one row per message
 //! ahead     has the disk fetch what comes next
 //! job       the content of one torrent, and what is done with its digests
@@ -18,6 +19,7 @@
 //! lane      a piece that is being read
 //! pieces    each thread takes pieces of one torrent after another, fills its lanes, hashes
 //! compute   the digests of all pieces, for a torrent that is made
+//! leaves    one file or stream in parts of one length, hashed for a tree
 //! ring      opens and reads many small files by a few system calls
 //! batch     whole files, each one message: many open at a time
 //! ```
@@ -38,10 +40,12 @@ mod holes;
 pub(crate) mod job;
 mod lane;
 pub(crate) mod layout;
+pub(crate) mod leaves;
+pub(crate) mod levels;
 #[allow(unsafe_code)]
 mod map;
 pub(crate) mod merkle;
-mod open;
+pub(crate) mod open;
 pub(crate) mod pieces;
 mod queue;
 #[allow(unsafe_code)]

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! HMAC (FIPS 198-1, RFC 2104) with an algorithm chosen at run time: one message, many side by side, one in parts.
+//!
+//! A key is kept as the states of its two hashes after their first blocks, so that using it again costs nothing. Keys
+//! and contexts are wiped when they are dropped. A move leaves a copy behind that nobody wipes: box a key that matters.
+
+use core::fmt;
+
+use digest::MacError;
+
+use crate::many::check_room;
+use crate::{Algorithm, Digest, Hasher, ffi};
+
+/// A key, ready for use with one algorithm, any number of times.
+///
+/// It takes no heap, holds no reference, does not show itself, and is wiped when dropped. The bytes that it was made of
+/// are the caller's to wipe. RFC 2104 section 3 advises random keys as long as a digest: longer ones are not stronger.
+///
+/// ```
+/// use hashloom::{Algorithm, HmacKey, hmac};
+///
+/// let key = HmacKey::new(Algorithm::Sha256, b"Jefe"); // RFC 4231, test case 2
+/// let tag = hmac(&key, b"what do ya want for nothing?");
+/// assert!(tag.to_string().starts_with("5bdcc146bf60754e6a042426089575c7"));
+/// assert_eq!(format!("{key:?}"), "HmacKey { algorithm: Sha256, .. }");
+/// ```
+#[derive(Clone)]
+pub struct HmacKey {
+    key: ffi::MacKey,
+}
+
+impl HmacKey {
+    /// Prepares a key of any length, zero included; one longer than a block is replaced by its digest (FIPS 198-1
+    /// section 4).
+    ///
+    /// # Panics
+    ///
+    /// If the key is longer than 2<sup>61</sup> − 1 bytes.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, HmacKey};
+    ///
+    /// let key = HmacKey::new(Algorithm::Sha512, &[7; 64]);
+    /// assert_eq!(key.algorithm(), Algorithm::Sha512);
+    /// ```
+    pub fn new(algorithm: Algorithm, key: &[u8]) -> Self {
+        HmacKey { key: ffi::MacKey::new(algorithm, key) }
+    }
+
+    /// The algorithm that it was made for: a tag has its [`digest_len`](Algorithm::digest_len) bytes.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, HmacKey};
+    ///
+    /// assert_eq!(HmacKey::new(Algorithm::Sha1, b"").algorithm().digest_len(), 20);
+    /// ```
+    pub fn algorithm(&self) -> Algorithm {
+        self.key.algorithm()
+    }
+
+    /// The hash of a message after the block of the key: `finish` makes the tag of what it ends in. As secret as the
+    /// key until it is final.
+    #[allow(dead_code, reason = "for what reads files, which is not there without `std`")]
+    pub(crate) fn hasher(&self) -> Hasher {
+        Hasher { ctx: self.key.inner() }
+    }
+
+    /// The tag of the message whose [`hasher`](Self::hasher) ended in this digest.
+    #[allow(dead_code, reason = "for what reads files, which is not there without `std`")]
+    pub(crate) fn finish(&self, inner: &Digest) -> Digest {
+        let mut outer = self.key.outer();
+        outer.update(inner.as_ref());
+        Digest::of(self.algorithm(), |tag| outer.finalize(tag))
+    }
+}
+
+/// The key is not shown.
+impl fmt::Debug for HmacKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HmacKey").field("algorithm", &self.algorithm()).finish_non_exhaustive()
+    }
+}
+
+/// The tag of one message (FIPS 198-1 section 4). To check one that came with a message, use [`Hmac::verify`].
+///
+/// # Panics
+///
+/// If the message is longer than 2<sup>61</sup> − 1 bytes less a block.
+///
+/// ```
+/// use hashloom::{Algorithm, HmacKey, hmac};
+///
+/// let key = HmacKey::new(Algorithm::Sha1, b"Jefe"); // RFC 2202, test case 2
+/// let tag = hmac(&key, b"what do ya want for nothing?");
+/// assert_eq!(tag.to_string(), "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79");
+/// ```
+pub fn hmac(key: &HmacKey, message: &[u8]) -> Digest {
+    Digest::of(key.algorithm(), |tag| key.key.hmac(message, tag))
+}
+
+/// The tags of many messages under one key, both hashes side by side in lanes: that of `messages[i]` is written to the
+/// `i`-th `digest_len` bytes of `tags`.
+///
+/// Any number of messages of any mixture of lengths. Up to 1,024 messages nothing is allocated, beyond that an array of
+/// 16 bytes a message.
+///
+/// # Panics
+///
+/// If `tags` has not exactly `messages.len() * digest_len` bytes. If a message is longer than 2<sup>61</sup> − 1 bytes
+/// less a block.
+///
+/// ```
+/// use hashloom::{Algorithm, HmacKey, hmac, hmac_many};
+///
+/// let key = HmacKey::new(Algorithm::Sha256, b"a key of any length");
+/// let messages: [&[u8]; 3] = [b"abc", b"", b"another"];
+/// let mut tags = [0; 3 * 32];
+/// hmac_many(&key, &messages, &mut tags);
+/// assert_eq!(hmac(&key, b"another"), tags[64..]);
+/// ```
+pub fn hmac_many<M: AsRef<[u8]>>(key: &HmacKey, messages: &[M], tags: &mut [u8]) {
+    check_room(key.algorithm(), messages.len(), tags);
+    key.key.hmac_many(messages, tags);
+}
+
+/// The tag of a message that arrives in parts.
+///
+/// It takes no heap and holds no reference, also not to the key. A clone goes on independently. It is wiped when
+/// dropped.
+///
+/// ```
+/// use hashloom::{Algorithm, Hmac, HmacKey, hmac};
+///
+/// let key = HmacKey::new(Algorithm::Sha256, b"secret");
+/// let mut mac = Hmac::new(&key);
+/// mac.update(b"a");
+/// mac.update(b"bc");
+/// assert_eq!(mac.finalize(), hmac(&key, b"abc"));
+/// ```
+#[derive(Clone)]
+pub struct Hmac {
+    ctx: ffi::MacCtx,
+    key: HmacKey,
+}
+
+impl Hmac {
+    /// Begins an empty message.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hmac, HmacKey, hmac};
+    ///
+    /// let key = HmacKey::new(Algorithm::Sha1, b"secret");
+    /// assert_eq!(Hmac::new(&key).finalize(), hmac(&key, b""));
+    /// ```
+    pub fn new(key: &HmacKey) -> Self {
+        Hmac { ctx: ffi::MacCtx::new(&key.key), key: key.clone() }
+    }
+
+    /// Appends data to the message.
+    ///
+    /// # Panics
+    ///
+    /// If the message grows beyond 2<sup>61</sup> − 1 bytes less a block.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hmac, HmacKey};
+    ///
+    /// let mut mac = Hmac::new(&HmacKey::new(Algorithm::Sha1, b"Jefe"));
+    /// mac.update(b"what do ya want ");
+    /// mac.update(b"for nothing?");
+    /// assert_eq!(mac.finalize().to_string(), "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79");
+    /// ```
+    pub fn update(&mut self, data: &[u8]) {
+        self.ctx.update(data);
+    }
+
+    /// Ends the message and gives its tag. To check one that came with the message, use [`verify`](Self::verify).
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hmac, HmacKey};
+    ///
+    /// let tag = Hmac::new(&HmacKey::new(Algorithm::Sha384, b"secret")).finalize();
+    /// assert_eq!(tag.as_ref().len(), 48);
+    /// ```
+    pub fn finalize(mut self) -> Digest {
+        self.tag()
+    }
+
+    /// Ends the message, gives its tag, and begins an empty one with the same key.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hmac, HmacKey, hmac};
+    ///
+    /// let key = HmacKey::new(Algorithm::Sha256, b"secret");
+    /// let mut mac = Hmac::new(&key);
+    /// for message in ["first", "second"] {
+    ///     mac.update(message.as_bytes());
+    ///     assert_eq!(mac.finalize_reset(), hmac(&key, message.as_bytes()));
+    /// }
+    /// ```
+    pub fn finalize_reset(&mut self) -> Digest {
+        let tag = self.tag();
+        self.reset();
+        tag
+    }
+
+    /// Drops the message and begins an empty one with the same key.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hmac, HmacKey, hmac};
+    ///
+    /// let key = HmacKey::new(Algorithm::Sha256, b"secret");
+    /// let mut mac = Hmac::new(&key);
+    /// mac.update(b"never mind");
+    /// mac.reset();
+    /// assert_eq!(mac.finalize(), hmac(&key, b""));
+    /// ```
+    pub fn reset(&mut self) {
+        self.ctx.reset(&self.key.key);
+    }
+
+    /// Ends the message and checks the tag that came with it, in a time that does not depend on where the two differ.
+    ///
+    /// # Errors
+    ///
+    /// [`MacError`] if it is not the tag of the message, all of it: a part of the tag is none. See
+    /// [`verify_truncated`](Self::verify_truncated).
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hmac, HmacKey, hmac};
+    ///
+    /// let key = HmacKey::new(Algorithm::Sha256, b"secret");
+    /// let tag = hmac(&key, b"message");
+    /// let mut mac = Hmac::new(&key);
+    /// mac.update(b"message");
+    /// assert!(mac.clone().verify(tag.as_ref()).is_ok());
+    /// assert!(mac.clone().verify(&tag.as_ref()[..31]).is_err());
+    /// mac.update(b", but another");
+    /// assert!(mac.verify(tag.as_ref()).is_err());
+    /// ```
+    pub fn verify(self, tag: &[u8]) -> Result<(), MacError> {
+        let len = self.algorithm().digest_len();
+        self.verify_truncated(tag, len)
+    }
+
+    /// The same for a protocol that sends the first `len` bytes of tags only (FIPS 198-1 section 5).
+    ///
+    /// # Errors
+    ///
+    /// [`MacError`] if `tag` has not exactly `len` bytes or they are not the first of the message's tag.
+    ///
+    /// # Panics
+    ///
+    /// If `len` is less than 10, the least that RFC 2104 section 5 allows, or more than a tag has.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hmac, HmacKey, hmac};
+    ///
+    /// let key = HmacKey::new(Algorithm::Sha256, b"secret");
+    /// let tag = hmac(&key, b"message");
+    /// let mut mac = Hmac::new(&key);
+    /// mac.update(b"message");
+    /// assert!(mac.verify_truncated(&tag.as_ref()[..16], 16).is_ok()); // HMAC-SHA-256-128 of RFC 4868
+    /// ```
+    pub fn verify_truncated(mut self, tag: &[u8], len: usize) -> Result<(), MacError> {
+        let digest_len = self.algorithm().digest_len();
+        assert!(
+            (SHORTEST_TAG_LEN..=digest_len).contains(&len),
+            "a truncated tag of {len} bytes; it has {SHORTEST_TAG_LEN} to {digest_len}"
+        );
+        if ffi::equal(&self.tag().as_ref()[..len], tag) { Ok(()) } else { Err(MacError) }
+    }
+
+    /// The algorithm of its key.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hmac, HmacKey};
+    ///
+    /// assert_eq!(Hmac::new(&HmacKey::new(Algorithm::Sha1, b"")).algorithm(), Algorithm::Sha1);
+    /// ```
+    pub fn algorithm(&self) -> Algorithm {
+        self.key.algorithm()
+    }
+
+    /// Leaves the context final.
+    fn tag(&mut self) -> Digest {
+        Digest::of(self.algorithm(), |tag| self.ctx.finalize(&self.key.key, tag))
+    }
+}
+
+/// 80 bits (RFC 2104 section 5).
+const SHORTEST_TAG_LEN: usize = 10;
+
+/// Neither message nor key is shown.
+impl fmt::Debug for Hmac {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hmac").field("algorithm", &self.algorithm()).finish_non_exhaustive()
+    }
+}
+
+/// Never fails and takes everything.
+#[cfg(feature = "std")]
+impl std::io::Write for Hmac {
+    fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
+        self.update(data);
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl digest::zeroize::ZeroizeOnDrop for HmacKey {}
+#[cfg(feature = "zeroize")]
+impl digest::zeroize::ZeroizeOnDrop for Hmac {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the engine does with a file: begins from the key, ends with it.
+    #[test]
+    fn hasher_and_finish() {
+        for &algorithm in Algorithm::ALL {
+            let key = HmacKey::new(algorithm, b"secret");
+            let mut hasher = key.hasher();
+            hasher.update(b"message");
+            assert_eq!(key.finish(&hasher.finalize()), hmac(&key, b"message"), "{algorithm}");
+        }
+    }
+}

@@ -1,0 +1,338 @@
+/* hmac.c: HMAC: the vectors of RFC 2202, 2286 and 4231, libcrypto's tags over lengths of keys and of messages on every
+ * instruction set, streams, and misuse.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#include "test.h"
+
+#include <ctype.h>
+
+#ifndef HASHLOOM_VECTORS
+#  define HASHLOOM_VECTORS "vectors"
+#endif
+
+enum { COUNT = 300, KEY_MAX_NBYTES = 300, MESSAGE_MAX_NBYTES = 3000, POISON = 0xa5 };
+
+static size_t from_hex(const char *hex, uint8_t *to, size_t max_nbytes)
+{
+    size_t n = 0;
+    unsigned byte;
+
+    for (; n < max_nbytes && isxdigit((unsigned char)*hex) && sscanf(hex, "%2x", &byte) == 1; hex += 2)
+        to[n++] = (uint8_t)byte;
+    return n;
+}
+
+/* All ways to the tag of one message. */
+static void check_tag(const hl_alg_info *alg, const hl_slice *secret, const hl_slice *message, const uint8_t *expected)
+{
+    enum { COPIES = HL_LANES_MAX + 1 };
+    uint8_t tags[COPIES * HL_DIGEST_MAX_NBYTES];
+    const size_t size = alg->digest_nbytes, cut = message->nbytes / 3;
+    hl_slice messages[COPIES];
+    hl_hmac_key key;
+    hl_hmac_ctx ctx, copy;
+
+    CHECK(hl_hmac_key_init(&key, alg->alg, secret->data, secret->nbytes) == HL_OK, "a key of %zu bytes",
+          secret->nbytes);
+    CHECK(hl_hmac(&key, message->data, message->nbytes, tags) == HL_OK && memcmp(tags, expected, size) == 0,
+          "hl_hmac, a key of %zu bytes, a message of %zu", secret->nbytes, message->nbytes);
+    for (size_t i = 0; i < COPIES; i++)
+        messages[i] = *message;
+    CHECK(hl_hmac_many(&key, messages, COPIES, tags) == HL_OK, "hl_hmac_many");
+    for (size_t i = 0; i < COPIES; i++)
+        CHECK(memcmp(tags + i * size, expected, size) == 0, "message %zu of %d equal ones", i, COPIES);
+    CHECK(hl_hmac_init(&ctx, &key) == HL_OK && hl_hmac_update(&ctx, message->data, cut) == HL_OK, "hl_hmac_update");
+    copy = ctx;
+    CHECK(hl_hmac_update(&copy, "another", 7) == HL_OK && hl_hmac_final(&copy, tags) == HL_OK, "a copy");
+    CHECK(memcmp(tags, expected, size) != 0, "a copy goes on by itself");
+    CHECK(hl_hmac_update(&ctx, (const uint8_t *)message->data + cut, message->nbytes - cut) == HL_OK &&
+              hl_hmac_final(&ctx, tags) == HL_OK && memcmp(tags, expected, size) == 0,
+          "in two parts, %zu bytes cut at %zu", message->nbytes, cut);
+    for (size_t n = 10; n <= size; n++)
+        CHECK(hl_hmac_verify(&key, message->data, message->nbytes, expected, n) == HL_OK, "its first %zu bytes", n);
+    hl_hmac_key_wipe(&key);
+}
+
+/* ---- The RFCs' vectors ---- */
+
+static void check_vectors(const hl_alg_info *alg, const char *file, unsigned wanted)
+{
+    static char path[512], line[4096];
+    static uint8_t secret[512], message[512];
+    uint8_t tag[HL_DIGEST_MAX_NBYTES];
+    hl_slice key = {secret, 0}, data = {message, 0};
+    unsigned n = 0;
+
+    snprintf(path, sizeof path, "%s/hmac-rfc/%s", HASHLOOM_VECTORS, file);
+    test_case("%s: %s", alg->name, file);
+    FILE *f = fopen(path, "r");
+    if (!CHECK(f != NULL, "%s cannot be read: vectors/README.md says where from", path))
+        return;
+    while (fgets(line, sizeof line, f) != NULL) {
+        if (strncmp(line, "Key = ", 6) == 0)
+            key.nbytes = from_hex(line + 6, secret, sizeof secret);
+        else if (strncmp(line, "Msg = ", 6) == 0)
+            data.nbytes = from_hex(line + 6, message, sizeof message);
+        else if (strncmp(line, "MD = ", 5) == 0 && ++n > 0 &&
+                 CHECK(from_hex(line + 5, tag, sizeof tag) == alg->digest_nbytes, "case %u", n))
+            check_tag(alg, &key, &data, tag);
+    }
+    fclose(f);
+    CHECK(n >= wanted, "%u vectors", n);
+}
+
+/* RFC 4231, test case 5: the first 128 bits, which the files leave out. */
+static void check_truncated(void)
+{
+    static const struct {
+        hl_alg alg;
+        const char *tag;
+    } cases[] = {
+        {HL_SHA224, "0e2aea68a90c8d37c988bcdb9fca6fa8"},
+        {HL_SHA256, "a3b6167473100ee06e0c796c2955552b"},
+        {HL_SHA384, "3abf34c3503b2a23a46efc619baef897"},
+        {HL_SHA512, "415fad6271580a531d4179bc891d87a6"},
+    };
+    uint8_t secret[20], tag[16];
+    hl_hmac_key key;
+
+    test_case("RFC 4231, test case 5: tags of 128 bits");
+    memset(secret, 0x0c, sizeof secret);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        hl_hmac_key_init(&key, cases[i].alg, secret, sizeof secret);
+        from_hex(cases[i].tag, tag, sizeof tag);
+        CHECK(hl_hmac_verify(&key, "Test With Truncation", 20, tag, sizeof tag) == HL_OK, "%s", cases[i].tag);
+        tag[15] ^= 1;
+        CHECK(hl_hmac_verify(&key, "Test With Truncation", 20, tag, sizeof tag) == HL_ETAG, "%s", cases[i].tag);
+    }
+}
+
+/* ---- Lengths ---- */
+
+static void check_many(const hl_alg_info *alg, const hl_slice *secret, const hl_slice *messages, size_t count)
+{
+    static uint8_t tags[COUNT * HL_DIGEST_MAX_NBYTES + 1];
+    uint8_t expected[HL_DIGEST_MAX_NBYTES];
+    const size_t size = alg->digest_nbytes;
+    hl_hmac_key key;
+
+    memset(tags, POISON, sizeof tags);
+    CHECK(hl_hmac_key_init(&key, alg->alg, secret->data, secret->nbytes) == HL_OK, "hl_hmac_key_init");
+    CHECK(hl_hmac_many(&key, messages, count, tags) == HL_OK, "hl_hmac_many");
+    for (size_t i = 0; i < count; i++) {
+        oracle_hmac(alg, secret->data, secret->nbytes, messages[i].data, messages[i].nbytes, expected);
+        CHECK(memcmp(tags + i * size, expected, size) == 0, "message %zu of %zu, %zu bytes, a key of %zu", i, count,
+              messages[i].nbytes, secret->nbytes);
+    }
+    CHECK(tags[count * size] == POISON, "written beyond %zu tags", count);
+}
+
+static void check_lengths(const hl_alg_info *alg, const char *isa)
+{
+    static hl_slice messages[COUNT];
+    const uint8_t *pool = random_pool(COUNT * 2 + MESSAGE_MAX_NBYTES + KEY_MAX_NBYTES);
+    const size_t block = alg->block_nbytes;
+
+    test_case("%s, %s: every length to some blocks, and of keys", alg->name, isa);
+    for (size_t key_nbytes = 0; key_nbytes <= 2 * block + 1; key_nbytes += key_nbytes % block == block - 1 ||
+                                                                           key_nbytes % block == 0 ? 1 : 21) {
+        const hl_slice secret = {key_nbytes == 0 ? NULL : pool + key_nbytes, key_nbytes};
+        for (size_t i = 0; i < COUNT; i++)
+            messages[i] = (hl_slice){pool + i, i};
+        check_many(alg, &secret, messages, COUNT);
+    }
+    for (size_t key_nbytes = block - 1; key_nbytes <= block + 1; key_nbytes++)
+        for (size_t nbytes = 0; nbytes <= 3 * block; nbytes += nbytes % block < 2 ? 1 : 13) {
+            uint8_t expected[HL_DIGEST_MAX_NBYTES];
+            const hl_slice secret = {pool, key_nbytes}, message = {pool + nbytes, nbytes};
+            oracle_hmac(alg, secret.data, secret.nbytes, message.data, message.nbytes, expected);
+            check_tag(alg, &secret, &message, expected);
+        }
+
+    test_case("%s, %s: few and many, of one length and of all", alg->name, isa);
+    for (size_t round = 0; round < share_of(test_all ? 400 : 60); round++) {
+        const size_t count = round % 3 == 0 ? random_below(20) : random_below(COUNT) + 1;
+        const size_t same = random_length(MESSAGE_MAX_NBYTES);
+        const hl_slice secret = {pool, random_length(KEY_MAX_NBYTES)};
+        for (size_t i = 0; i < count; i++) {
+            const size_t nbytes = round % 2 == 0 ? same : random_length(random64() % 8 == 0 ? MESSAGE_MAX_NBYTES : 150);
+            messages[i] = (hl_slice){nbytes == 0 ? NULL : pool + 2 * i, nbytes};
+        }
+        check_many(alg, &secret, messages, count);
+    }
+}
+
+/* The message, the key, the contexts and the tags end at pages that cannot be touched. */
+static void check_guarded(const hl_alg_info *alg)
+{
+    const struct guarded data = guard_new(1000), tags = guard_new(20 * HL_DIGEST_MAX_NBYTES),
+                         keys = guard_new(sizeof(hl_hmac_key)), ctxs = guard_new(sizeof(hl_hmac_ctx));
+    hl_hmac_key *key = (hl_hmac_key *)(void *)(keys.end - sizeof *key);
+    hl_hmac_ctx *ctx = (hl_hmac_ctx *)(void *)(ctxs.end - sizeof *ctx);
+    uint8_t expected[HL_DIGEST_MAX_NBYTES], *tag = tags.end - alg->digest_nbytes;
+    hl_slice messages[20];
+
+    test_case("%s: at the end of memory", alg->name);
+    random_fill(data.begin, (size_t)(data.end - data.begin));
+    for (size_t nbytes = 0; nbytes < 300; nbytes += 7) {
+        oracle_hmac(alg, data.end - nbytes, nbytes, data.end - nbytes, nbytes, expected);
+        CHECK(hl_hmac_key_init(key, alg->alg, data.end - nbytes, nbytes) == HL_OK &&
+                  hl_hmac(key, data.end - nbytes, nbytes, tag) == HL_OK &&
+                  memcmp(tag, expected, alg->digest_nbytes) == 0 && hl_hmac_init(ctx, key) == HL_OK &&
+                  hl_hmac_update(ctx, data.end - nbytes, nbytes) == HL_OK && hl_hmac_final(ctx, tag) == HL_OK &&
+                  memcmp(tag, expected, alg->digest_nbytes) == 0,
+              "%zu bytes", nbytes);
+        for (size_t i = 0; i < 20; i++)
+            messages[i] = (hl_slice){data.end - nbytes, nbytes};
+        CHECK(hl_hmac_many(key, messages, 20, tags.end - 20 * alg->digest_nbytes) == HL_OK &&
+                  memcmp(tag, expected, alg->digest_nbytes) == 0,
+              "20 of %zu bytes", nbytes);
+    }
+    guard_free(data), guard_free(tags), guard_free(keys), guard_free(ctxs);
+}
+
+/* ---- Misuse ---- */
+
+static int is_zero(const void *p, size_t nbytes)
+{
+    size_t n = 0;
+
+    while (n < nbytes && ((const uint8_t *)p)[n] == 0)
+        n++;
+    return n == nbytes;
+}
+
+static void check_misuse(const hl_alg_info *alg)
+{
+    const size_t size = alg->digest_nbytes;
+    const hl_slice bad[2] = {{"abc", 3}, {NULL, 1}}, good[2] = {{"abc", 3}, {NULL, 0}};
+    uint8_t tag[2 * HL_DIGEST_MAX_NBYTES], kept[2 * HL_DIGEST_MAX_NBYTES];
+    hl_hmac_key key, none, before;
+    hl_hmac_ctx ctx;
+
+    test_case("%s: what is refused, without a byte written", alg->name);
+    memset(&none, 0, sizeof none);
+    memset(&before, POISON, sizeof before);
+    memset(tag, POISON, sizeof tag);
+    memcpy(kept, tag, sizeof kept);
+    key = before;
+    CHECK(hl_hmac_key_init(NULL, alg->alg, "k", 1) == HL_ENULL, "no key");
+    CHECK(hl_hmac_key_init(&key, (hl_alg)99, "k", 1) == HL_EALG, "no such algorithm");
+    CHECK(hl_hmac_key_init(&key, alg->alg, NULL, 1) == HL_ENULL, "no secret");
+#if SIZE_MAX > UINT32_MAX
+    CHECK(hl_hmac_key_init(&key, alg->alg, "k", HL_MESSAGE_MAX_NBYTES + 1) == HL_ELENGTH, "a secret too long");
+#endif
+    CHECK(memcmp(&key, &before, sizeof key) == 0, "the key changed");
+    CHECK(hl_hmac_key_init(&key, alg->alg, NULL, 0) == HL_OK, "an empty secret");
+
+    CHECK(hl_hmac(NULL, "a", 1, tag) == HL_ENULL && hl_hmac(&none, "a", 1, tag) == HL_ESTATE &&
+              hl_hmac(&before, "a", 1, tag) == HL_ESTATE && hl_hmac(&key, NULL, 1, tag) == HL_ENULL &&
+              hl_hmac(&key, "a", 1, NULL) == HL_ENULL,
+          "hl_hmac");
+    CHECK(hl_hmac_many(NULL, good, 2, tag) == HL_ENULL && hl_hmac_many(&none, good, 2, tag) == HL_ESTATE &&
+              hl_hmac_many(&key, NULL, 2, tag) == HL_ENULL && hl_hmac_many(&key, bad, 2, tag) == HL_ENULL &&
+              hl_hmac_many(&key, good, 2, NULL) == HL_ENULL && hl_hmac_many(&key, good, SIZE_MAX, tag) == HL_ELENGTH,
+          "hl_hmac_many");
+#if SIZE_MAX > UINT32_MAX
+    const hl_slice longest[2] = {{"abc", 3}, {"abc", (size_t)HL_MESSAGE_MAX_NBYTES - alg->block_nbytes + 1}};
+    CHECK(hl_hmac_many(&key, longest, 2, tag) == HL_ELENGTH, "a message too long");
+#endif
+    CHECK(hl_hmac_many(&key, NULL, 0, NULL) == HL_OK && hl_hmac_many(&key, good, 0, tag) == HL_OK, "no messages");
+    CHECK(hl_hmac_init(NULL, &key) == HL_ENULL && hl_hmac_init(&ctx, NULL) == HL_ENULL &&
+              hl_hmac_init(&ctx, &none) == HL_ESTATE && hl_hmac_update(NULL, "a", 1) == HL_ENULL &&
+              hl_hmac_final(NULL, tag) == HL_ENULL,
+          "streams");
+    memset(&ctx, 0, sizeof ctx);
+    CHECK(hl_hmac_update(&ctx, "a", 1) == HL_ESTATE && hl_hmac_final(&ctx, tag) == HL_ESTATE, "a context of zeros");
+    hl_init(&ctx.inner, alg->alg); /* a plain hash */
+    CHECK(hl_hmac_final(&ctx, tag) == HL_ESTATE, "a context without a key");
+    CHECK(hl_hmac_init(&ctx, &key) == HL_OK && hl_hmac_update(&ctx, NULL, 1) == HL_ENULL &&
+              hl_hmac_final(&ctx, NULL) == HL_ENULL,
+          "streams");
+    ctx.inner.nbytes = HL_MESSAGE_MAX_NBYTES - 2;
+    CHECK(hl_hmac_update(&ctx, "abc", 3) == HL_ELENGTH, "no byte beyond the limit");
+    CHECK(memcmp(tag, kept, sizeof tag) == 0, "tags were written");
+
+    test_case("%s: wrong tags, in length and in every bit", alg->name);
+    CHECK(hl_hmac(&key, "abc", 3, tag) == HL_OK, "hl_hmac");
+    CHECK(hl_hmac_verify(&key, "abc", 3, tag, size) == HL_OK && hl_hmac_verify(&key, "abd", 3, tag, size) == HL_ETAG,
+          "another message");
+    for (size_t n = 0; n <= size + 2; n++)
+        CHECK(hl_hmac_verify(&key, "abc", 3, tag, n) == (n < 10 || n > size ? HL_ELENGTH : HL_OK), "%zu bytes", n);
+    CHECK(hl_hmac_verify(&key, "abc", 3, tag, SIZE_MAX) == HL_ELENGTH &&
+              hl_hmac_verify(NULL, "", 0, tag, 16) == HL_ENULL &&
+              hl_hmac_verify(&key, "", 0, NULL, 16) == HL_ENULL && hl_hmac_verify(&key, NULL, 1, tag, 16) == HL_ENULL &&
+              hl_hmac_verify(&none, "", 0, tag, 16) == HL_ESTATE,
+          "hl_hmac_verify");
+    for (size_t bit = 0; bit < 8 * size; bit++) {
+        tag[bit / 8] ^= 1u << bit % 8;
+        CHECK(hl_hmac_verify(&key, "abc", 3, tag, size) == HL_ETAG, "bit %zu", bit);
+        CHECK(hl_hmac_verify(&key, "abc", 3, tag, 10) == (bit < 80 ? HL_ETAG : HL_OK), "bit %zu of 80", bit);
+        tag[bit / 8] ^= 1u << bit % 8;
+    }
+
+    test_case("%s: what is final or wiped is zeros", alg->name);
+    CHECK(hl_hmac_init(&ctx, &key) == HL_OK && hl_hmac_final(&ctx, tag) == HL_OK, "a stream");
+    CHECK(is_zero(&ctx, sizeof ctx) && hl_hmac_final(&ctx, tag) == HL_ESTATE, "the context");
+    hl_hmac_key_wipe(&key);
+    hl_hmac_key_wipe(NULL);
+    CHECK(is_zero(&key, sizeof key) && hl_hmac(&key, "", 0, tag) == HL_ESTATE, "the key");
+}
+
+static void check_equal(void)
+{
+    uint8_t a[100], b[100];
+
+    test_case("hl_equal");
+    random_fill(a, sizeof a);
+    memcpy(b, a, sizeof b);
+    CHECK(hl_equal(NULL, NULL, 0) == 1 && hl_equal(a, b, sizeof a) == 1, "equal");
+    for (size_t bit = 0; bit < 8 * sizeof a; bit++) {
+        b[bit / 8] ^= 1u << bit % 8;
+        CHECK(hl_equal(a, b, sizeof a) == 0 && hl_equal(a, b, bit / 8) == 1 && hl_equal(a, b, bit / 8 + 1) == 0,
+              "bit %zu", bit);
+        b[bit / 8] ^= 1u << bit % 8;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        hl_alg alg;
+        const char *file;
+        unsigned n;
+    } files[] = {
+        {HL_SHA1, "rfc-2202-sha1.txt", 7},     {HL_RIPEMD160, "rfc-2286-ripemd160.txt", 7},
+        {HL_SHA224, "rfc-4231-sha224.txt", 6}, {HL_SHA256, "rfc-4231-sha256.txt", 6},
+        {HL_SHA384, "rfc-4231-sha384.txt", 6}, {HL_SHA512, "rfc-4231-sha512.txt", 6},
+    };
+
+    test_start(argc, argv);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        check_vectors(hl_alg_find(files[i].alg), files[i].file, files[i].n);
+    check_truncated();
+    check_equal();
+    for (size_t a = 0; a < hl_alg_count(); a++) {
+        const hl_alg_info *alg = hl_alg_at(a);
+        for (size_t i = 0; i <= hl_isa_count(); i++) {
+            const hl_isas isas = i == hl_isa_count() ? 0 : (hl_isas)1 << i;
+            const char *isa = isas == 0 ? "default" : hl_isa_name(i);
+            if ((isas & ~hl_isas_available()) != 0) {
+                test_skip("HMAC of %s, %s (no %s here)", alg->name, isa, isa);
+                continue;
+            }
+            CHECK(hl_restrict(isas) == HL_OK, "hl_restrict");
+            if (hl_kernel_chosen(alg->alg, 1) != NULL) {
+                check_lengths(alg, isa);
+                continue;
+            }
+            hl_hmac_key key; /* no kernel of this algorithm has that instruction set */
+            CHECK(hl_hmac_key_init(&key, alg->alg, "k", 1) == HL_EKERNEL, "%s, %s", alg->name, isa);
+        }
+        hl_restrict(0);
+        check_guarded(alg);
+        check_misuse(alg);
+    }
+    return test_end();
+}
