@@ -6,9 +6,15 @@ PREFIX ?= /usr/local
 # Everything here looks for the program in one place, wherever the user's Cargo builds otherwise.
 export CARGO_TARGET_DIR := $(CURDIR)/target
 HASHLOOM := target/release/hashloom
+# What the program generates of itself: manual pages and completions.
+SHARE := target/release/share
+# The programs that it can be called as. They are not put beside it: see install-links.
+STAND_INS := sha1sum sha224sum sha256sum sha384sum sha512sum digest mac
+ROOT = $(DESTDIR)$(PREFIX)
+LINKS = $(ROOT)/libexec/hashloom
 
-.PHONY: help build demo test test-all cross bench bench-kernels bench-tiers bench-peers bench-compilers bench-torrents
-.PHONY: kernels fuzz install clean
+.PHONY: help build share demo test test-all cross bench bench-kernels bench-tiers bench-peers bench-compilers
+.PHONY: bench-torrents bench-sums bench-trees kernels fuzz install install-links uninstall clean
 
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image'
@@ -21,13 +27,26 @@ help:
 	@echo 'make kernels        each kernel: what is chosen, code size, stack; BENCH=1: with speeds'
 	@echo 'make bench-peers    ratios to other libraries, crates and Go; make bench-compilers: gcc beside clang'
 	@echo "make bench-torrents verify and create beside other programs, 20 minutes; ARGS='--size 512M' for a quick look"
+	@echo "make bench-sums     sum and check beside other programs, 10 minutes; ARGS=--quick for a quick look"
+	@echo "make bench-trees    fs-verity, dm-verity and others beside the usual programs; ARGS='--size 512M'"
 	@echo 'make fuzz           fuzz the bencode and torrent parsers, verify and the C library, 10 minutes each'
-	@echo 'make install        the program, into PREFIX=$(PREFIX) (DESTDIR is respected)'
+	@echo 'make install        program, manual pages, completions, into PREFIX=$(PREFIX) (DESTDIR is respected)'
+	@echo '                    make install-links: sha1sum, digest and others of it, in libexec/hashloom;'
+	@echo '                    make uninstall: remove what both have put there'
 	@echo 'make clean          remove everything built'
 
 build:
 	@tools/setup.sh demo
 	cargo build --release --locked --package hashloom-cli
+	@$(MAKE) --no-print-directory share
+
+# Of a program that is built already.
+share:
+	@$(HASHLOOM) generate man $(SHARE)/man/man1
+	@$(HASHLOOM) generate man --stand-ins $(SHARE)/stand-ins/man/man1
+	@mkdir -p $(SHARE)/completions
+	@for shell in bash zsh fish; do \
+	    $(HASHLOOM) generate completions $$shell >$(SHARE)/completions/$$shell || exit 1; done
 
 demo:
 	@tools/setup.sh demo
@@ -81,6 +100,16 @@ bench-torrents: build
 	@tools/setup.sh bench-torrents
 	@bench/torrents.py $(HASHLOOM) $(ARGS)
 
+# ARGS: rows and options of bench/sums.py.
+bench-sums: build
+	@tools/setup.sh bench-sums
+	@bench/sums.py $(HASHLOOM) $(ARGS)
+
+# ARGS: rows and options of bench/trees.py.
+bench-trees: build
+	@tools/setup.sh bench-trees
+	@bench/trees.py $(HASHLOOM) $(ARGS)
+
 bench-compilers:
 	@bench/compilers.sh
 
@@ -90,8 +119,30 @@ fuzz:
 
 # Not a dependency on build: root, as in `sudo make install`, rarely has cargo in its PATH.
 install:
-	@test -x $(HASHLOOM) || { echo 'make: $(HASHLOOM) is not there yet: run make build first' >&2; exit 2; }
-	install -D -m 755 $(HASHLOOM) $(DESTDIR)$(PREFIX)/bin/hashloom
+	@test -x $(HASHLOOM) -a -d $(SHARE)/man || { echo 'make: $(HASHLOOM) and $(SHARE) are not there yet: run' \
+	    'make build first' >&2; exit 2; }
+	install -D -m 755 $(HASHLOOM) '$(ROOT)/bin/hashloom'
+	install -d '$(ROOT)/share/man/man1'
+	install -m 644 $(SHARE)/man/man1/*.1 '$(ROOT)/share/man/man1'
+	install -D -m 644 $(SHARE)/completions/bash '$(ROOT)/share/bash-completion/completions/hashloom'
+	install -D -m 644 $(SHARE)/completions/zsh '$(ROOT)/share/zsh/site-functions/_hashloom'
+	install -D -m 644 $(SHARE)/completions/fish '$(ROOT)/share/fish/vendor_completions.d/hashloom.fish'
+
+# In a folder of their own, where they are no command's rival: whoever wants them puts it first into PATH. man(1) then
+# finds their pages by itself.
+install-links: install
+	install -d '$(LINKS)/man/man1'
+	for name in $(STAND_INS); do ln -sf ../../bin/hashloom '$(LINKS)'/$$name || exit 1; done
+	install -m 644 $(SHARE)/stand-ins/man/man1/*.1 '$(LINKS)/man/man1'
+	@echo 'To use them: PATH=$(PREFIX)/libexec/hashloom:$$PATH'
+
+# By the names in the prefix, so that it needs nothing built. Folders stay, but those of the links, if they are empty.
+uninstall:
+	rm -f '$(ROOT)/bin/hashloom' '$(ROOT)/share/man/man1/hashloom.1' '$(ROOT)'/share/man/man1/hashloom-*.1
+	rm -f '$(ROOT)/share/bash-completion/completions/hashloom' '$(ROOT)/share/zsh/site-functions/_hashloom'
+	rm -f '$(ROOT)/share/fish/vendor_completions.d/hashloom.fish'
+	for name in $(STAND_INS); do rm -f '$(LINKS)'/$$name '$(LINKS)'/man/man1/$$name.1; done
+	rmdir '$(LINKS)/man/man1' '$(LINKS)/man' '$(LINKS)' 2>/dev/null || true
 
 clean:
 	rm -rf build target bench/peers/target

@@ -9,6 +9,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -51,15 +52,15 @@ def one_cpu():
     return {max(os.sched_getaffinity(0))}
 
 
-def run(line, cpus, environment=None, until=None, keep=True):
-    """Runs a command on `cpus`. With `until` it is ended as soon as its output matches. Its output goes to a file,
-    which no reader has to empty while it runs; with `keep` false to nowhere."""
+def run(line, cpus, environment=None, until=None, keep=True, folder=None):
+    """Runs a command on `cpus`, in `folder` if one is given. With `until` it is ended as soon as its output matches.
+    Its output goes to a file, which no reader has to empty while it runs; with `keep` false to nowhere."""
     before = os.sched_getaffinity(0)
     with tempfile.TemporaryFile() as out:
         os.sched_setaffinity(0, cpus)
         try:
             start = time.perf_counter()
-            child = subprocess.Popen(line, env=os.environ | (environment or {}), stdin=subprocess.DEVNULL,
+            child = subprocess.Popen(line, env=os.environ | (environment or {}), cwd=folder, stdin=subprocess.DEVNULL,
                                      stdout=out if keep else subprocess.DEVNULL, stderr=subprocess.STDOUT)
         finally:
             os.sched_setaffinity(0, before)
@@ -106,6 +107,23 @@ def random_file(path, nbytes, seed):
         # Else the disk's writing goes on while the first commands are timed.
         os.fsync(file.fileno())
     os.replace(path + ".new", path)
+
+
+def random_folder(folder, count, nbytes, seed):
+    """`count` files of random bytes, a thousand in each folder, and their paths in it; `nbytes(index)` is the size of
+    one. Under another name first, and flushed, as with `random_file`."""
+    names = [f"{index // 1000:03}/{index % 1000:03}" for index in range(count)]
+    if not os.path.exists(folder):
+        generator = random.Random(seed)
+        shutil.rmtree(folder + ".new", ignore_errors=True)
+        for index, name in enumerate(names):
+            if index % 1000 == 0:
+                os.makedirs(os.path.join(folder + ".new", os.path.dirname(name)))
+            with open(os.path.join(folder + ".new", name), "wb") as file:
+                file.write(generator.randbytes(nbytes(index)))
+        os.sync()
+        os.rename(folder + ".new", folder)
+    return names
 
 
 def bencode(value):

@@ -17,27 +17,22 @@ Programs are looked for in build/peers/bin and in PATH, libtorrent and torf in b
 The Python that drives libtorrent and torf is not counted: what it took to start is taken off their CPU seconds."""
 
 import argparse
-import datetime
-import fcntl
 import json
 import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 
-from commands import Least, bdecode, one_cpu, own_peak_nbytes, random_file, run, v1_torrent
+from commands import bdecode, one_cpu, random_file, run, v1_torrent
+from race import (ALL, ROOT, Entrant, Programs, Race, Row, add_arguments, machine, print_goals, size,
+                  write_json)
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PYTHON_PEERS = os.path.join(ROOT, "bench", "python_peers.py")
 ANNOUNCE = "http://127.0.0.1:9/announce"
 FULL_NBYTES = 4 << 30
 PIECE_NBYTES = 256 << 10
-ALL = os.sched_getaffinity(0)
 
 # What transmission-cli reads: nothing of it leaves this machine.
 TRANSMISSION_SETTINGS = {
@@ -46,76 +41,20 @@ TRANSMISSION_SETTINGS = {
     "bind-address-ipv6": "::1"}
 
 
-@dataclass
-class Entrant:
-    """A command in a race."""
-    name: str
-    line: list
-    # Whether a run found the content complete, or wrote the right torrent.
-    is_right: object = lambda result: result.status == 0
-    # Ends the command as soon as its output matches.
-    until: bytes = None
-    # Called before each run, not timed.
-    prepare: object = None
-    # It reads but judges nothing.
-    reads_only: bool = False
-    # Why it is not held to telling that a byte was changed.
-    blind: str = None
-    least: Least = field(default_factory=Least)
-    failure: str = None
-
-
-@dataclass
-class Row:
-    """A race and what it is about."""
-    name: str
-    title: str
-    nbytes: int
-    entrants: list
-    cpus: set
-    rounds: int
-    # A file of the content in which a byte is changed to see whether it is noticed.
-    damage: str = None
-
-    def get(self, start, of="cpu"):
-        """The least of those entrants whose names begin so, if any finished."""
-        found = [getattr(e.least, of) for e in self.entrants if e.name.startswith(start) and e.least.rounds]
-        return min(found, default=None)
-
-
-class Peers:
-    """The programs that there are."""
-
+class Peers(Programs):
     def __init__(self, hashloom):
-        os.environ["PATH"] = os.path.join(ROOT, "build", "peers", "bin") + os.pathsep + os.environ["PATH"]
-        self.hashloom = os.path.abspath(hashloom)
-        self.versions, self.skipped = [], []
+        super().__init__(hashloom)
         pythons = [path for path in (os.path.join(ROOT, "build", "venv", "bin", "python"), "python3")
                    if shutil.which(path)]
         self.python = {name: next((python for python in pythons if self.ask(name, [
-            python, "-W", "ignore", PYTHON_PEERS, f"{name}-version"])), None) for name in ("libtorrent", "torf")}
+            python, "-W", "ignore", PYTHON_PEERS, f"{name}-version"], must_succeed=True)), None)
+            for name in ("libtorrent", "torf")}
         for name, line in (("aria2c", ["aria2c", "--version"]), ("transmission-cli", ["transmission-cli", "--version"]),
                            ("torrenttools", ["torrenttools", "--version"]), ("mkbrr", ["mkbrr", "version"]),
                            ("imdl", ["imdl", "--version"]), ("mktorrent", ["mktorrent", "-h"])):
             if not self.ask(name, line):
                 self.skipped.append(name)
         self.skipped += [name for name, python in self.python.items() if python is None]
-        self.ask("hashloom", [self.hashloom, "--version"])
-
-    def ask(self, name, line):
-        """Notes the version. False if the program is not there."""
-        if not shutil.which(line[0]):
-            return False
-        done = subprocess.run(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True)
-        if name in ("libtorrent", "torf") and done.returncode != 0:
-            return False
-        first = (done.stdout.strip() or "?").splitlines()[0]
-        self.versions.append(re.sub(r" \(c\).*", "", first if name[:4] in first else f"{name} {first}"))
-        return True
-
-    def has(self, name):
-        return name not in self.skipped
 
     def script(self, name, *arguments):
         library = name.partition("-")[0]
@@ -252,28 +191,11 @@ def can_evict(path):
         return False
 
 
-class Bench:
+class Bench(Race):
     def __init__(self, arguments, peers, work):
-        self.arguments, self.peers, self.work = arguments, peers, work
-        self.keep = arguments.dir is not None
+        super().__init__(arguments, work)
+        self.peers = peers
         self.scale = arguments.size / FULL_NBYTES
-        self.rows = []
-
-    def rounds(self, usual):
-        return self.arguments.rounds or usual
-
-    def path(self, name):
-        return os.path.join(self.work, name)
-
-    @contextmanager
-    def content(self, *paths):
-        """What is in a folder of the caller's is kept for the next time."""
-        try:
-            yield
-        finally:
-            if not self.keep:
-                for path in paths:
-                    (shutil.rmtree if os.path.isdir(path) else os.remove)(path)
 
     def torrent(self, content, kind="v1", piece_nbytes=PIECE_NBYTES):
         """A torrent of the content, made by Python's hashlib or, if it is not v1, by libtorrent."""
@@ -289,50 +211,6 @@ class Bench:
                 sys.exit(f"torrents.py: libtorrent could not create {torrent}:\n{made.output}")
             os.replace(torrent + ".new", torrent)
         return torrent
-
-    def race(self, row):
-        """Runs the entrants of a row in turns and prints what they took."""
-        self.rows.append(row)
-        print(f"\n{row.title}\n", flush=True)
-        if row.damage:
-            with self.turn(), damaged(row.damage):
-                for entrant in row.entrants:
-                    if not entrant.reads_only and not entrant.blind and self.run(row, entrant) is not None:
-                        entrant.failure = "takes damaged content for complete"
-        for _ in range(row.rounds):
-            with self.turn():
-                for entrant in row.entrants:
-                    if entrant.failure is None:
-                        result = self.run(row, entrant)
-                        if result is None:
-                            entrant.failure = self.failure
-                        else:
-                            entrant.least.add(result)
-        print_row(row)
-
-    def run(self, row, entrant):
-        """None if the run did not go right; then `self.failure` says why."""
-        if entrant.prepare:
-            entrant.prepare()
-        result = run(entrant.line, row.cpus, until=entrant.until, keep=not entrant.reads_only)
-        if startup := re.search(r"^startup ([\d.e-]+)$", result.output, re.M):
-            result.cpu -= float(startup[1])
-        if entrant.is_right(result):
-            return result
-        last = ([line for line in result.output.splitlines() if line.strip()] or ["no output"])[-1]
-        what = "wrong, status" if result.status == 0 else "failed, status"
-        self.failure = f"{what} {result.status}: {''.join(filter(str.isprintable, last))[:90]}"
-        return None
-
-    @contextmanager
-    def turn(self):
-        """Several users of one machine can measure in turns."""
-        if not self.arguments.lock:
-            yield
-            return
-        with open(self.arguments.lock, "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
 
     # The rows. Each makes its content, races and leaves nothing behind.
 
@@ -454,39 +332,6 @@ class Bench:
         self.race(row)
 
 
-@contextmanager
-def damaged(path):
-    """Changes one byte in the middle of a file, and changes it back."""
-    at = os.path.getsize(path) // 2
-    with open(path, "r+b", buffering=0) as file:
-        byte = os.pread(file.fileno(), 1, at)
-        os.pwrite(file.fileno(), bytes([byte[0] ^ 1]), at)
-        try:
-            yield
-        finally:
-            os.pwrite(file.fileno(), byte, at)
-
-
-def print_row(row):
-    ours = row.entrants[0].least
-    floor = own_peak_nbytes()
-    print(f"| {row.name:<31}| wall s | CPU s | GB per CPU s | peak MiB | times hashloom: wall, CPU |")
-    print(f"|{'-' * 32}|--------|-------|--------------|----------|---------------------------|")
-    for entrant in row.entrants:
-        least = entrant.least
-        if entrant.failure:
-            print(f"| {entrant.name:<31}| {entrant.failure}")
-            continue
-        peak = least.peak_nbytes / (1 << 20)
-        peak = f"{'<' if least.peak_nbytes <= floor * 1.1 else ''}{peak:.0f}"
-        times = f"{least.wall / ours.wall:12.2f}, {least.cpu / ours.cpu:5.2f}" if ours.rounds else f"{'-':>12}      -"
-        print(f"| {entrant.name:<31}| {least.wall:6.3f} | {least.cpu:5.3f} | {row.nbytes / least.cpu * 1e-9:12.2f} | "
-              f"{peak:>8} | {times}       |", flush=True)
-    for entrant in row.entrants:
-        if row.damage and entrant.blind and entrant.least.rounds:
-            print(f"{entrant.name} was not asked for damage: {entrant.blind}")
-
-
 def goals(rows):
     """What was aimed at: a name, at least so much, what was found or None."""
     named = {row.name: row for row in rows}
@@ -524,50 +369,8 @@ def goals(rows):
             yield f"{row.name}: the device's rate as dd or cat see it", 0.95, best / ours if ours else None
 
 
-def print_goals(rows):
-    print(f"\n| {'goal':<66}| at least | found |")
-    print(f"|{'-' * 67}|----------|-------|")
-    for name, want, found in goals(rows):
-        if found is not None:
-            # What is shown decides: 3.196 is 3.20.
-            verdict = "" if round(found, 2) >= want else " missed"
-            print(f"| {name:<66}| {want:8.2f} | {found:5.2f} |{verdict}")
-        else:
-            print(f"| {name:<66}| {want:8.2f} |     - |")
-
-
-def machine():
-    model = "unknown CPU"
-    if os.path.exists("/proc/cpuinfo"):
-        with open("/proc/cpuinfo") as cpuinfo:
-            model = next((line.split(":")[1].strip() for line in cpuinfo if line.startswith("model name")), model)
-    system = os.uname()
-    return f"{model}, {len(ALL)} CPUs, {system.sysname} {system.release}, {datetime.date.today()}"
-
-
-def write_json(path, peers, rows):
-    document = {"machine": machine(), "versions": peers.versions, "skipped": peers.skipped, "rows": [{
-        "row": row.name, "title": row.title, "bytes": row.nbytes, "commands": [{
-            "name": e.name, "line": shlex.join(e.line[:40]), "failure": e.failure, **({
-                "wall_seconds": e.least.wall, "cpu_seconds": e.least.cpu, "peak_bytes": e.least.peak_nbytes,
-                "rounds": [{"wall_seconds": wall, "cpu_seconds": cpu} for wall, cpu in e.least.rounds],
-            } if e.least.rounds else {})} for e in row.entrants]} for row in rows],
-        "goals": [{"goal": name, "at_least": want, "found": found} for name, want, found in goals(rows)]}
-    with open(path + ".new", "w") as file:
-        json.dump(document, file, indent=2)
-        file.write("\n")
-    os.replace(path + ".new", path)
-
-
 ROWS = ["verify-v1", "verify-all", "verify-v2", "verify-hybrid", "create-v1", "create-hybrid", "small", "many", "hole",
         "cold"]
-
-
-def size(text):
-    match = re.fullmatch(r"(\d+)([KMG]?)", text)
-    if not match or int(match[1]) == 0:
-        raise argparse.ArgumentTypeError(f"{text}: expected a number of bytes such as 512M or 4G")
-    return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2]]
 
 
 def main():
@@ -575,10 +378,7 @@ def main():
     parser.add_argument("hashloom", help="the program")
     parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {' '.join(ROWS)} (default: all)")
     parser.add_argument("--size", type=size, default=FULL_NBYTES, help="of the largest file; all else in proportion")
-    parser.add_argument("--rounds", type=int, help="of each row (default: 5, where it is quick 7)")
-    parser.add_argument("--dir", help="where the content is made and kept (default: made anew and removed)")
-    parser.add_argument("--json", metavar="FILE", help="the results of every round")
-    parser.add_argument("--lock", metavar="FILE", help="locked during each round, for others who measure here too")
+    add_arguments(parser)
     arguments = parser.parse_args()
     if unknown := set(arguments.rows) - set(ROWS):
         parser.error(f"no such row: {' '.join(sorted(unknown))}; there are {' '.join(ROWS)}")
@@ -595,9 +395,7 @@ def main():
                      "or less content with --size")
     peers = Peers(arguments.hashloom)
     print(machine())
-    print(", ".join(peers.versions))
-    for name in peers.skipped:
-        print(f"skipped: {name} (not installed)")
+    peers.print_all()
 
     with tempfile.TemporaryDirectory(prefix="hashloom-bench-") as temporary:
         bench = Bench(arguments, peers, os.path.abspath(arguments.dir or temporary))
@@ -607,9 +405,10 @@ def main():
             bench.small(wanted)
         bench.many(wanted)
         bench.hole(wanted)
-    print_goals(bench.rows)
+    found = list(goals(bench.rows))
+    print_goals(found)
     if arguments.json:
-        write_json(arguments.json, peers, bench.rows)
+        write_json(arguments.json, peers, bench.rows, found)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   tools/setup.sh demo|test|cross|bench|bench-torrents
+#   tools/setup.sh demo|test|cross|bench|bench-torrents|bench-sums|bench-trees
 #
 # Installs Debian packages when it may (as root, or with sudo that asks for no password); otherwise it prints the exact
 # command and exits with 2. Rust is not taken from Debian, whose version is too old on the current release.
@@ -14,7 +14,8 @@ cd "$(dirname "$0")/.."
 demo="cc:gcc openssl:openssl python3:python3"
 test="$demo g++:g++ clang:clang cmake:cmake make:make nm:binutils pkg-config:pkg-config
       openssl/evp.h:libssl-dev transmission-create:transmission-cli aria2c:aria2 mktorrent:mktorrent
-      qbittorrent-nox:qbittorrent-nox sha2.h:libmd-dev mtree:mtree-netbsd
+      qbittorrent-nox:qbittorrent-nox sha2.h:libmd-dev mtree:mtree-netbsd fsverity:fsverity
+      /usr/sbin/veritysetup:cryptsetup-bin mandoc:mandoc groff:groff-base man:man-db zsh:zsh fish:fish
       i686-linux-gnu-gcc:gcc-i686-linux-gnu aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu qemu-aarch64:qemu-user
       /usr/i686-linux-gnu/include/stdio.h:libc6-dev-i386-cross
       /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross"
@@ -28,13 +29,17 @@ cross="cc:gcc cmake:cmake make:make clang:clang node:nodejs /usr/lib/wasm32-wasi
        qemu-s390x:qemu-user"
 bench="$demo openssl/evp.h:libssl-dev cmake:cmake make:make"
 bench_torrents="$demo aria2c:aria2 mktorrent:mktorrent transmission-cli:transmission-cli"
-target=${1:?usage: setup.sh demo|test|cross|bench|bench-torrents}
+bench_sums="$demo hashdeep:hashdeep rhash:rhash busybox:busybox"
+bench_trees="$demo fsverity:fsverity /usr/sbin/veritysetup:cryptsetup-bin"
+target=${1:?usage: setup.sh demo|test|cross|bench|bench-torrents|bench-sums|bench-trees}
 case $target in
 demo) needs=$demo ;;
 test) needs=$test ;;
 cross) needs=$cross ;;
 bench) needs=$bench ;;
 bench-torrents) needs=$bench_torrents ;;
+bench-sums) needs=$bench_sums ;;
+bench-trees) needs=$bench_trees ;;
 *) echo "setup.sh: unknown target $target" >&2; exit 2 ;;
 esac
 
@@ -63,10 +68,11 @@ install() { # PACKAGE...
     rm -f "$log"
 }
 
-# libtorrent is held at the version whose verdicts docs/torrents.md lists.
+# libtorrent is held at the version whose verdicts docs/torrents.md lists, botocore at one that was looked at.
 from_pip() { # PACKAGE, into build/venv
     local package=$1
     [ "$1" != libtorrent ] || package=libtorrent==2.1.1
+    [ "$1" != botocore ] || package=botocore==1.40.50
     build/venv/bin/python -c "import $1" 2>/dev/null && return
     mkdir -p build
     python3 -c 'import ensurepip, venv' 2>/dev/null || install python3-venv
@@ -166,19 +172,37 @@ if [ "$target" = test ]; then
     }
 fi
 
+# The tree hash of Amazon's own library. Beside libtorrent, as it is one oracle more.
+if [ "$target" = test ] || [ "$target" = bench-trees ]; then
+    from_pip botocore || {
+        echo "setup.sh: pip could not install botocore, whose tree hashes are a test: it needs a network" >&2
+        [ "$target" != test ] || exit 2
+    }
+fi
+
 # Programs to compare with, each into a folder of the build. What cannot be had is named, here and in the tables.
+from_cargo() { # CRATE VERSION [OPTION...], whose program has the crate's name
+    command -v "$1" >/dev/null || [ -x "build/peers/bin/$1" ] ||
+        cargo install --quiet --root build/peers --no-track "${@:3}" "$1@$2" ||
+        echo "setup.sh: cargo could not install $1: it is left out" >&2
+}
+
 if [ "$target" = bench-torrents ]; then
     for package in libtorrent torf; do
         from_pip "$package" || echo "setup.sh: pip could not install $package: it is left out" >&2
     done
+    from_cargo imdl 0.1.16 --locked
     mkdir -p build/peers/bin
-    command -v imdl >/dev/null || [ -x build/peers/bin/imdl ] ||
-        cargo install --quiet --locked --root build/peers --no-track imdl@0.1.16 ||
-        echo "setup.sh: cargo could not install imdl: it is left out" >&2
     command -v mkbrr >/dev/null || [ -x build/peers/bin/mkbrr ] ||
         { command -v go >/dev/null && GOBIN=$PWD/build/peers/bin go install github.com/autobrr/mkbrr@v1.24.0; } ||
         echo "setup.sh: go could not install mkbrr: it is left out" >&2
     command -v torrenttools >/dev/null || [ -x build/peers/bin/torrenttools ] ||
         echo "setup.sh: torrenttools is in no package: unless a binary of https://github.com/fbdtemme/torrenttools" \
             "is put into build/peers/bin it is left out" >&2
+fi
+
+if [ "$target" = bench-sums ]; then
+    from_cargo hashsum 0.1.0
+    # uutils
+    from_cargo coreutils 0.12.0 --locked
 fi

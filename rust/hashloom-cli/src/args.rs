@@ -8,12 +8,19 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use hashloom::Algorithm;
 
+use crate::generate::Generate;
+use crate::manifest::Manifest;
 #[cfg(feature = "bench")]
 use crate::size::Size;
+use crate::solaris::digest::Digest;
+use crate::solaris::mac::Mac;
+use crate::sums::check::Check;
+use crate::sums::sum::Sum;
 use crate::timing::Effort;
 use crate::torrent::create::Create;
 use crate::torrent::show::Show;
 use crate::torrent::verify::Verify;
+use crate::tree::Tree;
 
 /// Hash many things at once.
 ///
@@ -39,6 +46,23 @@ pub enum Command {
         #[command(subcommand)]
         command: TorrentCommand,
     },
+    Sum(Sum),
+    Check(Check),
+    /// Write down what the files of a folder are, and see later what has become of them
+    #[command(arg_required_else_help = true)]
+    Manifest {
+        #[command(subcommand)]
+        command: Manifest,
+    },
+    Digest(Digest),
+    Mac(Mac),
+    /// Merkle roots of files: fs-verity, dm-verity, RFC 6962 and others
+    #[command(arg_required_else_help = true)]
+    Tree {
+        #[command(subcommand)]
+        command: Tree,
+    },
+    Generate(Generate),
     #[command(after_long_help = KERNELS_HELP)]
     Kernels(Kernels),
     #[cfg(feature = "bench")]

@@ -4,6 +4,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::output;
+
 /// As shells count it: 128 and the number of SIGINT.
 pub const EXIT_INTERRUPTED: u8 = 130;
 
@@ -13,7 +15,7 @@ static STOP: AtomicBool = AtomicBool::new(false);
 pub fn flag() -> &'static AtomicBool {
     let handler = || {
         if STOP.swap(true, Ordering::Relaxed) {
-            std::process::exit(EXIT_INTERRUPTED.into());
+            output::exit(EXIT_INTERRUPTED);
         }
     };
     // Where signals cannot be caught they end the program, which has nothing half-written at any time.

@@ -8,23 +8,31 @@
 mod args;
 #[cfg(feature = "bench")]
 mod bench;
+mod generate;
 mod interrupt;
 mod json;
 mod kernels;
 mod machine;
-mod map;
+mod manifest;
 mod output;
 mod progress;
 #[cfg(feature = "bench")]
 mod size;
+mod solaris;
 mod style;
-mod summary;
+mod sums;
 mod table;
+mod text;
 mod timing;
 mod torrent;
+mod tree;
 mod units;
+mod walk;
+mod work;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -39,6 +47,9 @@ const EXIT_INCOMPLETE: u8 = 1;
 const EXIT_ERROR: u8 = 2;
 
 fn main() -> ExitCode {
+    if let Some(status) = as_other_program() {
+        return ExitCode::from(status);
+    }
     let arguments = Arguments::parse();
     match run(&arguments) {
         Ok(status) => ExitCode::from(status),
@@ -49,6 +60,26 @@ fn main() -> ExitCode {
             ExitCode::from(EXIT_ERROR)
         }
     }
+}
+
+/// Called by the name of a program that it can stand in for, this is that program. Returns its exit status.
+fn as_other_program() -> Option<u8> {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let program = Path::new(arguments.first()?).file_name()?.to_str()?;
+    match program {
+        "digest" => Some(solaris::digest::called(&arguments, isa_of_environment().as_deref())),
+        "mac" => Some(solaris::mac::called(&arguments, isa_of_environment().as_deref())),
+        _ => {
+            let algorithm = sums::coreutils::algorithm_of(program)?;
+            let program = program.to_owned();
+            Some(sums::coreutils::run(&program, algorithm, arguments, isa_of_environment().as_deref()))
+        }
+    }
+}
+
+/// What `--isa` would say, for programs that have no such option.
+fn isa_of_environment() -> Option<String> {
+    std::env::var("HASHLOOM_ISA").ok()
 }
 
 fn run(arguments: &Arguments) -> Result<u8, String> {
@@ -68,6 +99,26 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
             restrict(isa, &[])?;
             torrent::show::run(options)
         }
+        Command::Sum(options) => {
+            restrict(isa, options.algorithms())?;
+            sums::sum::run(options)
+        }
+        Command::Check(options) => {
+            // The lists tell of which algorithms they are.
+            restrict(isa, &[])?;
+            sums::check::run(options)
+        }
+        Command::Manifest { command } => {
+            restrict(isa, &[])?;
+            manifest::run(command)
+        }
+        Command::Digest(options) => Ok(solaris::digest::run("hashloom digest", options, isa)),
+        Command::Mac(options) => Ok(solaris::mac::run("hashloom mac", options, isa)),
+        Command::Tree { command } => {
+            restrict(isa, &command.algorithms())?;
+            tree::run(command)
+        }
+        Command::Generate(options) => generate::run(options),
         Command::Kernels(options) => {
             restrict(isa, &options.algorithms)?;
             kernels::run(options)

@@ -7,6 +7,8 @@ use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
@@ -31,28 +33,67 @@ pub fn probe(path: &Path) -> io::Result<()> {
 
 /// Writes `bytes` to `path`, which is replaced if it exists. Of a symbolic link to a file the file is replaced.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if is_special(path) {
-        return fs::write(path, bytes);
-    }
-    let path = target(path)?;
-    let mut file = temporary(&path)?;
-    if let Ok(metadata) = path.metadata() {
-        keep_owner(file.as_file(), &metadata)?;
-    }
-    file.as_file_mut().write_all(bytes)?;
-    file.persist(path)?;
-    Ok(())
+    write_with(path, |file| file.write_all(bytes))
+}
+
+/// The same for what is too long to be in memory: `write` gets the new file.
+pub fn write_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let mut pending = Pending::begin(path)?;
+    write(pending.file_mut())?;
+    pending.end(true)
 }
 
 /// Writes `bytes` to `path`, where nothing may be: what has come there meanwhile stays.
 pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if is_special(path) {
-        return fs::write(path, bytes);
+    let mut pending = Pending::begin(path)?;
+    pending.file_mut().write_all(bytes)?;
+    pending.end(false)
+}
+
+/// A file that is being written, under another name until it is whole; a device or pipe as it stands.
+pub struct Pending {
+    file: Result<Temporary, File>,
+    path: PathBuf,
+}
+
+impl Pending {
+    /// Begins to write what will be `path`.
+    pub fn begin(path: &Path) -> io::Result<Pending> {
+        if is_special(path) {
+            let file = OpenOptions::new().write(true).open(path)?;
+            return Ok(Pending { file: Err(file), path: path.to_owned() });
+        }
+        let path = target(path)?;
+        let temporary = temporary(&path)?;
+        if let Ok(metadata) = path.metadata() {
+            keep_owner(temporary.file.as_file(), &metadata)?;
+        }
+        Ok(Pending { file: Ok(temporary), path })
     }
-    let mut file = temporary(path)?;
-    file.as_file_mut().write_all(bytes)?;
-    file.persist_noclobber(path)?;
-    Ok(())
+
+    pub fn file(&self) -> &File {
+        match &self.file {
+            Ok(temporary) => temporary.file.as_file(),
+            Err(file) => file,
+        }
+    }
+
+    fn file_mut(&mut self) -> &mut File {
+        match &mut self.file {
+            Ok(temporary) => temporary.file.as_file_mut(),
+            Err(file) => file,
+        }
+    }
+
+    /// Gives it its name. What is there is replaced only if `replace`.
+    pub fn end(self, replace: bool) -> io::Result<()> {
+        let Ok(temporary) = self.file else { return Ok(()) };
+        match replace {
+            true => temporary.file.persist(self.path)?,
+            false => temporary.file.persist_noclobber(self.path)?,
+        };
+        Ok(())
+    }
 }
 
 /// Whether something is there that writing would replace.
@@ -85,12 +126,62 @@ fn target(path: &Path) -> io::Result<PathBuf> {
 
 /// In the same folder as `path`, as renaming does not cross file systems. It gets the permissions of any new file, and
 /// an error does not name it, unlike those of `tempfile_in`.
-fn temporary(path: &Path) -> io::Result<NamedTempFile<File>> {
-    let create = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
-    tempfile::Builder::new().prefix(".hashloom-").make_in(folder(path), create)
+fn temporary(path: &Path) -> io::Result<Temporary> {
+    let mut listed = None;
+    let create = |path: &Path| {
+        // Under the lock, so that there is no file which is not listed.
+        let mut all = list();
+        let file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        all.push(path.to_owned());
+        listed = Some(Listed(path.to_owned()));
+        Ok(file)
+    };
+    let file = tempfile::Builder::new().prefix(".hashloom-").make_in(folder(path), create)?;
+    Ok(Temporary { file, _listed: listed })
 }
 
-fn folder(path: &Path) -> &Path {
+/// A file that is being written; removed when dropped, unless it has got its name.
+struct Temporary {
+    file: NamedTempFile<File>,
+    /// Dropped after it.
+    _listed: Option<Listed>,
+}
+
+/// The files that are being written.
+static BEING_WRITTEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn list() -> MutexGuard<'static, Vec<PathBuf>> {
+    BEING_WRITTEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Listed(PathBuf);
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        list().retain(|path| *path != self.0);
+    }
+}
+
+/// Ends the program at once, in the middle of whatever it does; no file that is half-written stays.
+pub fn exit(status: u8) -> ! {
+    // Held to the end: no more are begun. One that cannot be had, as its disk does not answer, is not waited for.
+    let all = (0..20).find_map(|_| match BEING_WRITTEN.try_lock() {
+        Ok(all) => Some(all),
+        Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
+        Err(TryLockError::WouldBlock) => {
+            std::thread::sleep(Duration::from_millis(10));
+            None
+        }
+    });
+    for path in all.iter().flat_map(|all| all.iter()) {
+        // It may have got its name just now.
+        let _ = fs::remove_file(path);
+    }
+    std::process::exit(status.into())
+}
+
+/// What it lies in.
+pub fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -128,4 +219,24 @@ fn is_file(metadata: &fs::Metadata, other: &Path) -> bool {
 fn is_file(_metadata: &fs::Metadata, _other: &Path) -> bool {
     // There is no stable way to ask; the place has been compared.
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_being_written_is_listed() {
+        let folder = tempfile::tempdir().unwrap();
+        let is_listed = |path: &Path| list().iter().any(|listed| listed.canonicalize().is_ok_and(|one| one == path));
+        let temporary = temporary(&folder.path().join("file")).unwrap();
+        let path = temporary.file.path().canonicalize().unwrap();
+        assert!(is_listed(&path));
+        drop(temporary);
+        assert!(!path.exists() && !is_listed(&path));
+        write(&folder.path().join("file"), b"abc").unwrap();
+        write_new(&folder.path().join("file"), b"abc").unwrap_err();
+        assert!(!list().iter().any(|path| path.starts_with(folder.path())));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 }

@@ -29,6 +29,11 @@ impl Bar {
         Bar { bar: bar.with_style(style.progress_chars(chars)), started: Instant::now(), drawn: Once::new() }
     }
 
+    /// Of bytes that are read and hashed, with their speed. Its length is to be set.
+    pub fn of_bytes() -> Bar {
+        Bar::new(0, "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left")
+    }
+
     /// Whether somebody would see it.
     pub fn is_wanted(&self) -> bool {
         io::stderr().is_terminal()
@@ -53,6 +58,11 @@ impl Bar {
         if !self.drawn.is_completed() && self.is_wanted() && self.started.elapsed() >= QUIET_TIME {
             self.drawn.call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10)));
         }
+    }
+
+    /// Does `write`, which prints to the terminal, without the bar.
+    pub fn suspend<R>(&self, write: impl FnOnce() -> R) -> R {
+        self.bar.suspend(write)
     }
 
     pub fn finish(&self) {

@@ -72,7 +72,13 @@ pub fn plural(count: u64, noun: &str) -> String {
 
 /// `2023-11-14 22:13:20 UTC` of seconds since 1970; none beyond the year 9999 and before the year 0.
 pub fn date(seconds: i64) -> Option<String> {
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let (day, second) = (day(seconds.div_euclid(86_400))?, seconds.rem_euclid(86_400));
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    Some(format!("{day} {hour:02}:{minute:02}:{second:02} UTC"))
+}
+
+/// `2023-11-14`, so many days after 1970-01-01; none beyond the year 9999 and before the year 0.
+pub fn day(days: i64) -> Option<String> {
     // Counted from 1 March of the year 0 of the Gregorian calendar: so a leap day is the last of its year, and every
     // 400 years have 146 097 days.
     let days = days.checked_add(719_468)?;
@@ -84,8 +90,7 @@ pub fn date(seconds: i64) -> Option<String> {
     let day = day - (153 * month + 2) / 5 + 1;
     let (month, next_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
     let year = era * 400 + year + next_year;
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    (0..=9999).contains(&year).then(|| format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC"))
+    (0..=9999).contains(&year).then(|| format!("{year:04}-{month:02}-{day:02}"))
 }
 
 #[cfg(test)]
@@ -98,6 +103,10 @@ mod tests {
         let cases = [
             (0, "1970-01-01 00:00:00"),
             (-1, "1969-12-31 23:59:59"),
+            (5_097_600, "1970-03-01 00:00:00"),
+            (31_449_600, "1970-12-31 00:00:00"),
+            (31_536_000, "1971-01-01 00:00:00"),
+            (68_169_600, "1972-02-29 00:00:00"),
             (951_782_400, "2000-02-29 00:00:00"),
             (951_868_800, "2000-03-01 00:00:00"),
             (1_700_000_000, "2023-11-14 22:13:20"),

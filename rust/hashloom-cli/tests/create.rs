@@ -139,6 +139,37 @@ fn json_has_all_of_it() {
     assert_eq!(object, expected);
 }
 
+/// Of a hybrid torrent, which has padding files, each command's JSON says the same: what a user sees as files.
+#[test]
+fn json_is_the_same_of_all_commands() {
+    let folder = album();
+    let object = |arguments: &[&str]| -> Value {
+        let output = hashloom().arg("torrent").args(arguments).current_dir(folder.path()).output().unwrap();
+        assert_eq!((status(&output), stderr(&output)), (0, ""));
+        serde_json::from_str(stdout(&output)).unwrap()
+    };
+    let created = object(&["create", "album", "--json"]);
+    let verified = object(&["verify", "album.torrent", "--json"]);
+    let shown = object(&["show", "album.torrent", "--json"]);
+    let keys = "path name version info_hash info_hash_v2 length piece_length piece_count file_count";
+    for key in keys.split(' ') {
+        assert!(!created["torrent"][key].is_null(), "{key}");
+        assert_eq!(
+            (&created["torrent"][key], &created["torrent"][key]),
+            (&verified["torrent"][key], &shown[key]),
+            "{key}"
+        );
+    }
+    assert_eq!((&shown["length"], &shown["file_count"]), (&json!(110_100), &json!(3)));
+    // The lists have the padding files too, and say which they are.
+    for (object, command) in [(&verified, "verify"), (&shown, "show")] {
+        let files = object["files"].as_array().unwrap();
+        let (padding, real): (Vec<_>, Vec<_>) = files.iter().partition(|file| file["padding"] == json!(true));
+        assert_eq!((padding.len(), real.len()), (3, 3), "{command}");
+        assert!(real.iter().all(|file| file.get("padding").is_none()), "{command}");
+    }
+}
+
 #[test]
 fn what_is_asked_for_is_in_it() {
     let folder = album();

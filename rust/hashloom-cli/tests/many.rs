@@ -286,7 +286,7 @@ mod resume {
         let outer = tempfile::tempdir().unwrap();
         let folder = outer.path();
         make(folder, Version::Hybrid, "one");
-        let cases: [(&[u8], &str); 7] = [
+        let cases: [(&[u8], &str); 8] = [
             (b"", "this is no checkpoint: "),
             (b"my diary", "this is no checkpoint: "),
             (b"d4:infod6:lengthi0eee", "this is no checkpoint: it has no key \"hashloom checkpoint\""),
@@ -296,11 +296,17 @@ mod resume {
             ),
             (b"d19:hashloom checkpointi1ee", "this is no checkpoint: "),
             (
-                b"d19:hashloom checkpointi1e8:torrentsd2:abd5:filesli1ee6:pieces0:eee",
+                b"d19:hashloom checkpointi1e8:torrentsd2:abd5:filesle6:pieces0:eee",
+                "the checkpoint is damaged in what it says of torrent 6162.",
+            ),
+            (
+                b"d19:hashloom checkpointi1e8:torrentsd20:abababababababababab\
+                  d5:filesli1ee6:pieces0:eee",
                 "the checkpoint is damaged in what it says of torrent 6162",
             ),
             (
-                b"d19:hashloom checkpointi1e8:torrentsd2:abd5:fileslli-5ei0ei0eee6:pieces0:eee",
+                b"d19:hashloom checkpointi1e8:torrentsd20:abababababababababab\
+                  d5:fileslli-5ei0ei0eee6:pieces0:eee",
                 "the checkpoint is damaged in what it says of torrent 6162",
             ),
         ];
@@ -659,6 +665,24 @@ mod linux {
             let output = command.output().unwrap();
             assert_eq!((status(&output), stderr(&output)), (0, ""), "{threads} threads: {}", stdout(&output));
         }
+    }
+
+    /// Files that were not there are two bytes each in a checkpoint. Of a torrent that is not checked they stay so.
+    #[test]
+    fn memory_of_a_hostile_checkpoint_is_little_more_than_its_length() {
+        let outer = tempfile::tempdir().unwrap();
+        let folder = outer.path();
+        make(folder, Version::Hybrid, "one");
+        let mut bytes = b"d19:hashloom checkpointi1e8:torrentsd20:".to_vec();
+        bytes.extend_from_slice(&[0; 20]);
+        bytes.extend_from_slice(b"d5:filesl");
+        bytes.extend_from_slice(&b"le".repeat(8 << 20));
+        bytes.extend_from_slice(b"e6:pieces0:eee");
+        fs::write(folder.join("check"), &bytes).unwrap();
+        let (status, peak) = peak_kib(folder, &["one.torrent", "--resume", "check", "--threads=1"]);
+        assert_eq!(status, 0);
+        assert!(peak < 80 << 10, "{peak} KiB");
+        eprintln!("a checkpoint of 16 MiB: {peak} KiB at most");
     }
 
     #[test]

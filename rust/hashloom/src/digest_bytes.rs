@@ -37,6 +37,12 @@ impl Digest {
         write(&mut bytes[..len]);
         Digest { bytes, len: len as u8 }
     }
+
+    /// A digest of `algorithm`, which `digest` must have the length of.
+    #[cfg(feature = "std")]
+    pub(crate) fn from_slice(algorithm: Algorithm, digest: &[u8]) -> Self {
+        Digest::of(algorithm, |bytes| bytes.copy_from_slice(digest))
+    }
 }
 
 impl AsRef<[u8]> for Digest {
@@ -80,7 +86,14 @@ impl Hash for Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.as_ref().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        // At once: lists of checksums are made of this, and a call for each byte takes as long as to hash a small file.
+        let mut text = [0; 2 * HL_DIGEST_MAX_NBYTES];
+        for (pair, byte) in text.chunks_exact_mut(2).zip(self.as_ref()) {
+            pair[0] = b"0123456789abcdef"[usize::from(byte >> 4)];
+            pair[1] = b"0123456789abcdef"[usize::from(byte & 15)];
+        }
+        let text = &text[..2 * usize::from(self.len)];
+        f.write_str(core::str::from_utf8(text).map_err(|_| fmt::Error)?)
     }
 }
 

@@ -25,7 +25,11 @@
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
 //! | messages that a key vouches for (HMAC) | [`HmacKey`] with [`hmac()`], [`hmac_many`] or [`Hmac`] |
 //! | code written for the RustCrypto traits | [`Sha256`], [`Sha1`], [`Sha512`] and the others; [`HmacSha256`] … |
+//! | files, each one message | [`files::hash_files`] |
+//! | lists of checksums | [`list::Parser`] |
+//! | the files of a folder, now and later | [`manifest`] |
 //! | the files of a torrent | [`torrent::verify`] |
+//! | the root of a file's hash tree: fs-verity, dm-verity, RFC 6962, Glacier, S3, BEP 52 | [`tree`] |
 //! | which kernels there are, and a choice among them | [`kernels`] |
 //!
 //! What holds for every function of the table: lengths are in bytes; zero is a length like any other; nothing is
@@ -41,6 +45,7 @@
 //!
 //! - `std` (default): [`std::io::Write`] for the hashers, and everything that reads files. Without it the crate is
 //!   `no_std` and needs `alloc`.
+//! - `manifest` (default): reading, writing and comparing manifests.
 //! - `oid` (default): `digest::const_oid::AssociatedOid` for [`Sha256`] and the others.
 //! - `zeroize`: hashers wipe themselves when dropped. (HMAC's keys and contexts do so without it.)
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -57,14 +62,23 @@ mod digest_bytes;
 mod engine;
 #[allow(unsafe_code)]
 mod ffi;
+#[cfg(feature = "std")]
+pub mod files;
 mod hasher;
 mod hmac;
 pub mod kernels;
+pub mod list;
+#[cfg(feature = "manifest")]
+pub mod manifest;
 mod many;
 mod rustcrypto;
 mod rustcrypto_mac;
 #[cfg(feature = "std")]
+mod stamp;
+#[cfg(feature = "std")]
 pub mod torrent;
+#[cfg(feature = "std")]
+pub mod tree;
 
 pub use algorithm::{Algorithm, ParseAlgorithmError};
 /// The RustCrypto traits that [`Sha256`] and the others implement.

@@ -363,6 +363,38 @@ fn globs() {
     assert_eq!(paths(&inner), ["b.flac", "b.log"]);
 }
 
+/// The globs say of a file that is PATH itself what they would say of it in a folder.
+#[test]
+fn globs_and_a_file_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    write_files(folder.path(), &[content("cd1/a.flac", "x")]);
+    let path = folder.path().join("cd1/a.flac");
+    let cases: [(&[&str], &[&str], bool); 10] = [
+        (&[], &[], true),
+        (&[], &["*.log"], true),
+        (&[], &["*.flac"], false),
+        (&[], &["/a.*"], false),
+        (&[], &["cd1"], true),
+        (&["*.flac"], &[], true),
+        (&["/a.flac"], &[], true),
+        (&["*.log"], &[], false),
+        (&["*.log", "a*"], &[], true),
+        (&["*.flac"], &["a*"], false),
+    ];
+    for (include, exclude, is_found) in cases {
+        let mut builder = Builder::new();
+        builder = include.iter().fold(builder, |builder, glob| builder.include(*glob));
+        builder = exclude.iter().fold(builder, |builder, glob| builder.exclude(*glob));
+        match builder.plan(&path) {
+            Ok(plan) => assert!(is_found && plan.nbytes() == 1, "{include:?} {exclude:?}"),
+            Err(error) => {
+                assert!(!is_found, "{include:?} {exclude:?}: {error}");
+                assert!(matches!(error, CreateError::Nothing { empty: 0, .. }), "{error:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn too_large_for_any_parser() {
     let folder = tempfile::tempdir().unwrap();

@@ -19,6 +19,7 @@ use crate::json::hex;
 use crate::progress::Bar;
 use crate::size::Size;
 use crate::table::{Align, Look, Table};
+use crate::text::display;
 use crate::timing::{self, Effort, Work};
 use crate::units::{bytes, plural};
 use crate::{machine, output, style};
@@ -129,7 +130,7 @@ pub fn run(arguments: &Bench) -> Result<u8, String> {
 }
 
 fn not_written(path: &Path, error: &io::Error) -> String {
-    let path = hashloom::torrent::shown(path.as_os_str().as_encoded_bytes());
+    let path = display(path);
     format!("{path}: the chart cannot be written: {error}")
 }
 

@@ -13,10 +13,10 @@ use hashloom::bencode::Limits;
 use hashloom::torrent::resume::{self, Format};
 use hashloom::torrent::{Bitfield, Content, PieceState, Report, Torrent, Trouble, shown};
 
-use super::display;
-use crate::json::state_name;
+use super::states::state_name;
 use crate::output;
 use crate::style;
+use crate::text::display;
 use crate::units::plural;
 
 #[derive(Debug, Args)]

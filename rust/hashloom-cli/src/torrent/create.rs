@@ -5,22 +5,23 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::{Args, ValueEnum};
-use hashloom::torrent::{Builder, CreateError, Created, Options, Plan, Progress, Symlinks, Version, shown};
+use hashloom::torrent::{Builder, CreateError, Created, Plan, Progress, Symlinks, Version, shown, to_path};
 use serde::Serialize;
 
-use super::{display, os_path};
+use super::identity::Identity;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::json::{Hex, hex, text};
 use crate::output::{self, Same};
 use crate::progress::Bar;
 use crate::style;
+use crate::text::display;
 use crate::units::{duration, plural, rate, size};
+use crate::work::Work;
 
 /// Make torrents of files and folders.
 ///
@@ -131,22 +132,17 @@ pub struct Create {
     #[arg(short, long, conflicts_with_all = ["json", "dry_run"])]
     quiet: bool,
 
-    /// Read files that are in memory instead of hashing them where they are
-    #[arg(long)]
-    no_map: bool,
-
-    /// Number of threads [default: one for each CPU]
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    work: Work,
 }
 
 const HELP: &str = "\
 Which files:
   All below PATH, hidden ones too, in the order of their paths' bytes, folder by
   folder. Globs are those of .gitignore: *.log matches at any depth, /extras/
-  only a folder in PATH itself, music/** all below music. Of empty folders a
-  torrent says nothing. Sockets, FIFOs and devices are an error until they are
-  excluded.
+  only a folder in PATH itself, music/** all below music. A PATH that is a file
+  is matched by its name. Of empty folders a torrent says nothing. Sockets,
+  FIFOs and devices are an error until they are excluded.
 
 Symbolic links:
   follow  what they lead to is part of the torrent, wherever it is
@@ -287,18 +283,15 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
         check_output(arguments, task, &tasks, index)?;
     }
     let stop = interrupt::flag();
-    let bar = Bar::new(0, "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left");
+    let bar = Bar::of_bytes();
     for task in &tasks {
         let show = |progress: Progress| {
             bar.set_length(progress.total_nbytes);
             bar.set(progress.nbytes);
         };
-        let mut options = Options::default().cancel(stop).mapped(!arguments.no_map);
+        let mut options = arguments.work.torrent_options().cancel(stop);
         if !arguments.quiet && bar.is_wanted() {
             options = options.progress(&show);
-        }
-        if let Some(threads) = arguments.threads {
-            options = options.threads(threads);
         }
         let started = Instant::now();
         let created = task.plan.create(&options);
@@ -362,7 +355,7 @@ impl Create {
     fn task<'a>(&self, builder: &Builder, path: &'a Path) -> Result<Task<'a>, String> {
         let plan = builder.clone().plan(path).map_err(|error| error.to_string())?;
         let output = self.output.clone().unwrap_or_else(|| {
-            let mut name: OsString = os_path(plan.name()).into();
+            let mut name: OsString = to_path(plan.name()).into();
             name.push(".torrent");
             self.output_dir.as_deref().unwrap_or(Path::new("")).join(name)
         });
@@ -458,50 +451,22 @@ struct Json<'a> {
     seconds: f64,
 }
 
-/// The keys of `verify --json`, as far as they are there.
 #[derive(Serialize)]
 struct TorrentJson<'a> {
-    path: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_hex: Option<Hex<'a>>,
+    #[serde(flatten)]
+    identity: Identity<'a>,
+    /// In the .torrent file.
     bytes: usize,
-    name: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name_hex: Option<Hex<'a>>,
-    version: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    info_hash: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    info_hash_v2: Option<String>,
-    /// Without padding.
-    length: u64,
-    piece_length: u64,
-    piece_count: u64,
-    /// Without padding files.
-    file_count: usize,
 }
 
 impl<'a> Json<'a> {
-    fn new(task: &'a Task<'_>, created: &Created, elapsed: Duration) -> Json<'a> {
-        let plan = &task.plan;
-        let (path, path_hex) = text(task.output.as_os_str().as_encoded_bytes());
-        let (name, name_hex) = text(plan.name());
+    fn new(task: &'a Task<'_>, created: &'a Created, elapsed: Duration) -> Json<'a> {
         let (content, content_hex) = text(task.path.as_os_str().as_encoded_bytes());
         Json {
             hashloom: env!("CARGO_PKG_VERSION"),
             torrent: TorrentJson {
-                path,
-                path_hex,
+                identity: Identity::new(&task.output, &created.torrent),
                 bytes: created.bytes.len(),
-                name,
-                name_hex,
-                version: plan.version().to_string(),
-                info_hash: created.torrent.info_hash_v1().map(|hash| hex(&hash)),
-                info_hash_v2: created.torrent.info_hash_v2().map(|hash| hex(&hash)),
-                length: plan.nbytes(),
-                piece_length: plan.piece_nbytes(),
-                piece_count: plan.piece_count(),
-                file_count: plan.files().len(),
             },
             content,
             content_hex,

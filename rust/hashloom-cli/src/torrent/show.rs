@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use clap::Args;
 use hashloom::torrent::{File, Torrent, Version, shown};
 
+use super::identity;
 use super::show_json::Json;
 use crate::json::hex;
 use crate::units::{date, size};
@@ -102,8 +103,7 @@ fn page(out: &mut impl Write, torrent: &Torrent, arguments: &Show) -> io::Result
         version => version.to_string(),
     };
     page.line("version", version)?;
-    let real = || torrent.files().filter(|file| !file.attributes.padding);
-    let nbytes = real().map(|file| file.nbytes).sum();
+    let (_, nbytes) = identity::size_of(torrent);
     page.line("size", exact_size(nbytes))?;
     if nbytes < torrent.total_nbytes() {
         page.line("padding", exact_size(torrent.total_nbytes() - nbytes))?;
@@ -181,8 +181,7 @@ impl<W: Write> Page<'_, W> {
 
 /// The tree of files: a folder is named when the first file in it comes, and again if others came between.
 fn files(out: &mut impl Write, torrent: &Torrent, arguments: &Show) -> io::Result<()> {
-    let real = || torrent.files().filter(|file| !file.attributes.padding);
-    let count = real().count();
+    let (count, _) = identity::size_of(torrent);
     writeln!(out, "  {:<12}  {}", "files", count)?;
     writeln!(out)?;
     let most = if arguments.all { usize::MAX } else { FILES_MAX };
@@ -192,7 +191,7 @@ fn files(out: &mut impl Write, torrent: &Torrent, arguments: &Show) -> io::Resul
         depth += 1;
     }
     let mut before: &[u8] = b"";
-    for file in real().take(most) {
+    for file in identity::files(torrent).take(most) {
         let (folders, name) = split(file.path);
         let shared = shared_folders(before, folders);
         for (index, component) in folders.split(|&byte| byte == b'/').enumerate().skip(shared) {

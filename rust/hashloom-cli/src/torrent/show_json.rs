@@ -11,29 +11,15 @@ use std::path::Path;
 use hashloom::torrent::Torrent;
 use serde::{Serialize, Serializer};
 
-use crate::json::{Hex, hex, text};
+use super::identity::Identity;
+use crate::json::{Hex, text};
 
 #[derive(Serialize)]
 pub struct Json<'a> {
     hashloom: &'static str,
-    path: Text<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_hex: Option<Hex<'a>>,
-    name: Text<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name_hex: Option<Hex<'a>>,
-    version: String,
-    /// The SHA-1 of v1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    info_hash: Option<String>,
-    /// The SHA-256 of v2.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    info_hash_v2: Option<String>,
+    #[serde(flatten)]
+    identity: Identity<'a>,
     magnet: String,
-    /// Padding included.
-    length: u64,
-    piece_length: u64,
-    piece_count: usize,
     single_file: bool,
     private: bool,
     #[serde(flatten)]
@@ -58,8 +44,7 @@ pub struct Json<'a> {
     web_seeds: Vec<Text<'a>>,
     http_seeds: Vec<Text<'a>>,
     nodes: Vec<(Text<'a>, u16)>,
-    /// Padding files included.
-    file_count: usize,
+    /// Padding files included, which say so.
     files: Files<'a>,
     /// What is not as the standards want it.
     notes: Vec<String>,
@@ -97,23 +82,19 @@ struct FileJson<'a> {
     /// `pieces root` of v2.
     #[serde(skip_serializing_if = "Option::is_none")]
     root: Option<Hex<'a>>,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     padding: bool,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     executable: bool,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     hidden: bool,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     symlink: bool,
     /// Where it leads.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<Text<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     target_hex: Option<Hex<'a>>,
-}
-
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 impl Serialize for Files<'_> {
@@ -143,23 +124,12 @@ impl Serialize for Files<'_> {
 
 impl<'a> Json<'a> {
     pub fn new(torrent_path: &'a Path, torrent: &'a Torrent) -> Json<'a> {
-        let (path, path_hex) = text(torrent_path.as_os_str().as_encoded_bytes());
-        let (name, name_hex) = text(torrent.name());
         let metadata = torrent.metadata();
         let strings = |list: &'a [Vec<u8>]| list.iter().map(|url| text(url).0).collect::<Vec<_>>();
         Json {
             hashloom: env!("CARGO_PKG_VERSION"),
-            path,
-            path_hex,
-            name,
-            name_hex,
-            version: torrent.version().to_string(),
-            info_hash: torrent.info_hash_v1().map(|hash| hex(&hash)),
-            info_hash_v2: torrent.info_hash_v2().map(|hash| hex(&hash)),
+            identity: Identity::new(torrent_path, torrent),
             magnet: torrent.magnet(),
-            length: torrent.total_nbytes(),
-            piece_length: torrent.piece_nbytes(),
-            piece_count: torrent.piece_count(),
             single_file: torrent.is_single_file(),
             private: metadata.private,
             source: Named(&["source", "source_hex"], metadata.source.as_deref()),
@@ -174,7 +144,6 @@ impl<'a> Json<'a> {
             web_seeds: strings(&metadata.web_seeds),
             http_seeds: strings(&metadata.http_seeds),
             nodes: metadata.nodes.iter().map(|(host, port)| (text(host).0, *port)).collect(),
-            file_count: torrent.file_count(),
             files: Files(torrent),
             notes: torrent.notes().iter().map(ToString::to_string).collect(),
             note_count: torrent.note_count(),

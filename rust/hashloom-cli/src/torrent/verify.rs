@@ -6,22 +6,25 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use hashloom::torrent::{Check, Checkpoint, Options, PieceState, Progress, Report, Torrent, shown, verify_many};
+use hashloom::torrent::{Check, Checkpoint, PieceState, Progress, Report, Torrent, to_path, verify_many};
 
 use super::clients::{Claim, Clients, Plan};
-use super::{display, os_path, read};
+use super::states::state_name;
+use super::verify_json::Json;
+use super::{identity, piece_map, read, verify_summary};
 use crate::interrupt::{self, EXIT_INTERRUPTED};
-use crate::json::{Json, state_name};
 use crate::output::Same;
 use crate::progress::Bar;
-use crate::{EXIT_ERROR, EXIT_INCOMPLETE, map, output, style, summary};
+use crate::text::display;
+use crate::units::plural;
+use crate::work::Work;
+use crate::{EXIT_ERROR, EXIT_INCOMPLETE, output, style};
 
 /// Check files on disk against torrents.
 ///
@@ -73,13 +76,8 @@ pub struct Verify {
     #[arg(short, long, conflicts_with_all = ["missing", "map", "json", "repair_list"])]
     quiet: bool,
 
-    /// Read files that are in memory instead of hashing them where they are
-    #[arg(long)]
-    no_map: bool,
-
-    /// Number of threads [default: one for each CPU]
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    work: Work,
 }
 
 const HELP: &str = "\
@@ -159,21 +157,18 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
     let saver = arguments.resume.as_deref().map(Saver::new).transpose()?;
     let stop = interrupt::flag();
 
-    let bar = Bar::new(0, "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left");
+    let bar = Bar::of_bytes();
     let show = |progress: Progress| bar.set(progress.nbytes);
     let record = |torrent: &Torrent, piece, state| {
         if let Some(saver) = &saver {
             saver.record(torrent, piece, state);
         }
     };
-    let mut options = Options::default().cancel(stop).pieces(&record).mapped(!arguments.no_map);
+    let mut options = arguments.work.torrent_options().cancel(stop).pieces(&record);
     let is_bar_wanted = !arguments.quiet && bar.is_wanted();
     if is_bar_wanted {
         bar.set_length(total_nbytes(torrents));
         options = options.progress(&show);
-    }
-    if let Some(threads) = arguments.threads {
-        options = options.threads(threads);
     }
 
     let printer = Mutex::new(Printer::new(arguments, torrents.len()));
@@ -295,7 +290,7 @@ impl Done {
     fn report(arguments: &Verify, named: &Named<'_>, report: &Report) -> Done {
         let mut errors = Vec::new();
         // Writing into memory does not fail.
-        let _ = summary::troubles(&mut errors, report);
+        let _ = verify_summary::troubles(&mut errors, report);
         let is_right = named.claim.as_ref().map_or(report.is_complete(), |claim| claim.is_true(report));
         let mut status = match is_right {
             _ if !report.troubles.is_empty() => EXIT_ERROR,
@@ -307,7 +302,7 @@ impl Done {
                 "{} {}: its two halves, v1 and v2, disagree about the content of {}. Whoever made it made it wrong\n",
                 style::error("error:"),
                 display(named.file),
-                crate::units::plural(report.count(PieceState::Disputed) as u64, "piece"),
+                plural(report.count(PieceState::Disputed) as u64, "piece"),
             );
             errors.extend_from_slice(line.as_bytes());
             status = EXIT_ERROR;
@@ -396,7 +391,7 @@ impl<'a> Printer<'a> {
             let totals = &self.totals;
             let elapsed = self.started.elapsed();
             output::print(|out| {
-                summary::total(out, totals.complete, self.count as u64, totals.nbytes_read, elapsed, interrupted)
+                verify_summary::total(out, totals.complete, self.count as u64, totals.nbytes_read, elapsed, interrupted)
             })?;
         }
         self.failed?;
@@ -417,25 +412,25 @@ fn print(out: &mut impl Write, arguments: &Verify, single: bool, named: &Named<'
         return repair_list(out, torrent, report);
     }
     match single {
-        true => summary::heading(out, torrent, report)?,
-        false => summary::line(out, named.file, torrent, report)?,
+        true => verify_summary::heading(out, torrent, report)?,
+        false => verify_summary::line(out, named.file, torrent, report)?,
     }
     if arguments.map {
         if single {
             writeln!(out)?;
         }
-        map::draw(out, &report.pieces)?;
+        piece_map::draw(out, &report.pieces)?;
     }
     if arguments.missing {
         let is_listed = !report.is_complete() || report.files.iter().any(|found| found.difference.is_some());
         if single && is_listed {
             writeln!(out)?;
         }
-        summary::missing(out, torrent, report)?;
-        summary::differences(out, torrent, report, usize::MAX)?;
+        verify_summary::missing(out, torrent, report)?;
+        verify_summary::differences(out, torrent, report, usize::MAX)?;
     }
     if single {
-        summary::verdict(out, torrent, report, arguments.missing)?;
+        verify_summary::verdict(out, torrent, report, arguments.missing)?;
     }
     named.claim.as_ref().map_or(Ok(()), |claim| claim.print(out, report))
 }
@@ -445,9 +440,9 @@ fn repair_list(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::
     for (file, bytes, state) in report.wrong_bytes(torrent) {
         let path = match torrent.is_single_file() {
             true => report.content.clone(),
-            false => report.content.join(os_path(torrent.file(file).path)),
+            false => report.content.join(to_path(torrent.file(file).path)),
         };
-        let path = shown(path.as_os_str().as_encoded_bytes());
+        let path = display(&path);
         writeln!(out, "{}\t{}\t{}\t{path}", state_name(state), bytes.start, bytes.end - 1)?;
     }
     Ok(())
@@ -473,12 +468,12 @@ fn refuse_content(arguments: &Verify, file: &Path, data: &Path, torrent: &Torren
             return refused("the torrent");
         }
         // A name is one component of a path, and was checked to be safe.
-        let inner = data.join(os_path(torrent.name()));
+        let inner = data.join(to_path(torrent.name()));
         if same.is(data) || same.is(&inner) {
             return refused("the content");
         }
-        for file in torrent.files().filter(|file| !file.attributes.padding) {
-            let file = os_path(file.path);
+        for file in identity::files(torrent) {
+            let file = to_path(file.path);
             if same.is(&inner.join(&file)) || same.is(&data.join(&file)) {
                 return refused("a file of the content");
             }

@@ -9,7 +9,7 @@
 use std::fs::File;
 use std::ops::Range;
 
-use super::files::open_max;
+use super::open::{is_in_memory, open_max};
 use super::rows::LANES;
 
 /// How far ahead of a lane, and of all lanes together, is asked for.
@@ -50,24 +50,6 @@ impl Small {
         self.in_memory = if in_memory { self.in_memory.saturating_add(1) } else { 0 };
         self.rest = if self.in_memory >= LANES { LANES - 1 } else { 0 };
     }
-}
-
-/// Whether a byte can be read without waiting.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-pub(crate) fn is_in_memory(file: &File, offset: u64) -> bool {
-    use std::io::IoSliceMut;
-
-    use rustix::io::{Errno, ReadWriteFlags, preadv2};
-
-    let mut byte = [0];
-    let flags = ReadWriteFlags::NOWAIT;
-    // OPNOTSUPP: a file system that cannot tell, a network one for instance, which gains most from being asked.
-    !matches!(preadv2(file, &mut [IoSliceMut::new(&mut byte)], offset, flags), Err(Errno::AGAIN | Errno::OPNOTSUPP))
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(crate) fn is_in_memory(_file: &File, _offset: u64) -> bool {
-    true
 }
 
 /// Asks for bytes of a file that are not in memory. Returns whether all seem to be.

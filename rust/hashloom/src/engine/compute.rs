@@ -5,8 +5,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::job::{Content, Job, Outcome};
 use super::merkle::NODE_NBYTES;
-use super::pieces::{Content, Effort, Job, Outcome, run};
+use super::pieces::{Effort, run};
 
 /// The digests of all pieces, one after the other.
 #[derive(Debug, Default)]
@@ -36,8 +37,8 @@ pub(crate) fn compute<'a>(content: Content<'a>, effort: Effort<'_>) -> (Content<
     let count = content.layout.piece_count() as usize;
     let nbytes = |wanted: bool, each: usize| if wanted { count * each } else { 0 };
     let computed = Computed {
-        sha1: vec![0; nbytes(content.hashes().sha1, 20)],
-        roots: vec![0; nbytes(content.hashes().merkle, NODE_NBYTES)],
+        sha1: vec![0; nbytes(content.hashes.sha1, 20)],
+        roots: vec![0; nbytes(content.hashes.merkle, NODE_NBYTES)],
     };
     let making = Arc::new(Making { content, computed: Mutex::new(computed), failed: AtomicBool::new(false) });
     run(std::iter::once(making.clone()), effort);

@@ -3,71 +3,19 @@
 //! The files that are read: what is known of each, and a bounded number of open ones for all threads together.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use super::ahead::is_in_memory;
 use super::beneath::{OpenError, Opened, Root, open_regular};
 use super::holes;
 use super::map::Mapping;
-
-/// Files that are open at once, apart from one per thread that may be in use after it fell out of here.
-const OPEN_MAX: usize = 128;
-
-/// Files that may be open at once, and threads that may each have one more in use: a quarter of the descriptors that
-/// this process may have. The rest is for folders and for whatever else it does.
-pub(crate) fn open_max() -> usize {
-    #[cfg(unix)]
-    if let Some(most) = rustix::process::getrlimit(rustix::process::Resource::Nofile).current {
-        return (most / 4).clamp(1, OPEN_MAX as u64) as usize;
-    }
-    OPEN_MAX
-}
-
-/// An open file.
-#[derive(Debug)]
-pub(crate) struct OpenFile {
-    pub(crate) file: File,
-    /// Its length when it was opened.
-    pub(crate) nbytes: u64,
-    /// Whether it may have holes.
-    pub(crate) holes: bool,
-    /// If it is to be hashed where the page cache has it.
-    pub(crate) mapping: Option<Mapping>,
-}
+use super::open::{OpenFile, is_in_memory, open_max};
 
 /// Shorter files are read: to map one costs as much as to copy this.
 const WORTH_MAPPING_NBYTES: u64 = 64 << 10;
-
-impl OpenFile {
-    /// Fills `row` from `offset` on. Less is read only where the file ends.
-    pub(crate) fn read_at(&self, row: &mut [u8], offset: u64) -> io::Result<usize> {
-        let mut filled = 0;
-        while filled < row.len() {
-            match read_at_once(&self.file, &mut row[filled..], offset + filled as u64) {
-                Ok(0) => break,
-                Ok(nbytes) => filled += nbytes,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(filled)
-    }
-}
-
-#[cfg(unix)]
-fn read_at_once(file: &File, row: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, row, offset)
-}
-
-#[cfg(windows)]
-fn read_at_once(file: &File, row: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, row, offset)
-}
 
 /// Why a file's bytes cannot be had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -62,6 +62,11 @@ mod os {
             // SAFETY: the structures are plain data, for which zeros are valid; the handler has the signature that
             // SA_SIGINFO asks for, and does nothing but atomic loads and stores and system calls.
             unsafe {
+                // Linux before 5.14 does not know it. Of no bytes it tells only that: asked once, so that nothing is mapped
+                // in vain.
+                if libc::madvise(null_mut(), 0, libc::MADV_POPULATE_READ) != 0 {
+                    return false;
+                }
                 let page = libc::sysconf(libc::_SC_PAGESIZE);
                 let mut before: libc::sigaction = std::mem::zeroed();
                 if page <= 0 || libc::sigaction(libc::SIGBUS, std::ptr::null(), &mut before) != 0 {

@@ -5,8 +5,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::files::OpenFile;
 use super::merkle::{BLOCK_NBYTES, NODE_NBYTES};
+use super::open::OpenFile;
 use crate::{Algorithm, Hasher, finalize_many, hash_many, update_many};
 
 /// Messages that a thread works on at once: the lanes of the widest kernel. Narrower kernels take them in turns.

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::Metadata;
+use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,6 +13,7 @@ use super::paths;
 use super::{PieceState, Torrent};
 use crate::bencode::{self, Item, Kind, Limits, Value};
 use crate::engine::files::Cache;
+use crate::stamp::Stamp;
 
 /// The verdicts on the pieces of any number of torrents, with the lengths and times of change that their files had when
 /// each check began. A verdict holds as long as the files that the piece has bytes of have not changed.
@@ -45,28 +46,44 @@ pub struct Checkpoint {
     torrents: Mutex<BTreeMap<Vec<u8>, Entry>>,
 }
 
+/// What is known of a torrent.
 #[derive(Debug)]
-struct Entry {
+enum Entry {
+    /// As it was read, in bencode, and found to be whole. Most of it may be of torrents that nobody asks for, and of a
+    /// file that is not there two bytes would become 32.
+    Saved(Box<[u8]>),
+    Begun(Begun),
+}
+
+#[derive(Debug)]
+struct Begun {
     /// Of each file what it was; none of one that was not there.
-    files: Vec<Option<Stamp>>,
+    files: Vec<Option<Kept>>,
     /// Of each piece the number of its [`PieceState`].
     pieces: Vec<u8>,
 }
 
-/// What tells whether a file was changed.
+/// What is kept of a file's [`Stamp`]: where it lies may change between two checks, as a disk may be mounted another
+/// time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
+struct Kept {
     nbytes: u64,
-    /// Modification time in nanoseconds since 1970.
-    mtime: i64,
-    /// The same of the last change of any kind, which no program can set: of a file that was replaced by one with the
-    /// same modification time it is another. 0 where there is no such time.
-    ctime: i64,
+    mtime_ns: i64,
+    /// Of a file that was replaced by one with the same modification time it is another.
+    ctime_ns: i64,
+}
+
+impl From<Stamp> for Kept {
+    fn from(Stamp { nbytes, mtime_ns, ctime_ns, .. }: Stamp) -> Kept {
+        Kept { nbytes, mtime_ns, ctime_ns }
+    }
 }
 
 /// The key that tells such a file from other bencode, and its version.
 const MAGIC: &[u8] = b"hashloom checkpoint";
 const VERSION: i64 = 1;
+
+const LIMITS: Limits = Limits { nbytes: Checkpoint::MAX_NBYTES, depth: 5 };
 
 /// Why bytes are no checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,7 +117,8 @@ impl fmt::Display for CheckpointError {
 impl std::error::Error for CheckpointError {}
 
 impl Checkpoint {
-    /// The longest checkpoint that is read: 1 GiB, of 20 million files.
+    /// The longest checkpoint that is read: 1 GiB, of 20 million files. To read one takes about its length of memory; made
+    /// up of the shortest entries that there can be, four times that.
     pub const MAX_NBYTES: usize = 1 << 30;
 
     /// Reads what [`encode`](Checkpoint::encode) wrote.
@@ -108,8 +126,7 @@ impl Checkpoint {
     /// # Errors
     /// If it did not write these bytes.
     pub fn decode(bytes: &[u8]) -> Result<Checkpoint, CheckpointError> {
-        let limits = Limits { nbytes: Checkpoint::MAX_NBYTES, depth: 5 };
-        let document = bencode::parse(bytes, &limits).map_err(CheckpointError::Bencode)?;
+        let document = bencode::parse(bytes, &LIMITS).map_err(CheckpointError::Bencode)?;
         let root = document.root();
         let version = root.get(MAGIC).and_then(|version| version.integer()).ok_or(CheckpointError::NotACheckpoint)?;
         if version != VERSION {
@@ -118,9 +135,12 @@ impl Checkpoint {
         let torrents = root.get(b"torrents").filter(|value| value.kind() == Kind::Dictionary);
         let mut all = BTreeMap::new();
         for entry in torrents.ok_or(CheckpointError::NotACheckpoint)?.entries() {
-            let read = Entry::decode(entry.value);
-            let hex = || entry.key.iter().take(32).map(|byte| format!("{byte:02x}")).collect();
-            all.insert(entry.key.to_vec(), read.ok_or_else(|| CheckpointError::Damaged(hex()))?);
+            let is_whole = matches!(entry.key.len(), 20 | 32) && is_whole(entry.value);
+            if !is_whole {
+                let hex = entry.key.iter().take(32).map(|byte| format!("{byte:02x}")).collect();
+                return Err(CheckpointError::Damaged(hex));
+            }
+            all.insert(entry.key.to_vec(), Entry::Saved(entry.value.raw().into()));
         }
         Ok(Checkpoint { torrents: Mutex::new(all) })
     }
@@ -130,7 +150,12 @@ impl Checkpoint {
         let mut root = Item::dictionary();
         root.insert(MAGIC, VERSION);
         let entries = self.lock();
-        root.insert("torrents", Item::Dictionary(entries.iter().map(|(id, e)| (id.clone(), e.encode())).collect()));
+        let encode = |entry: &Entry| match entry {
+            Entry::Saved(bytes) => bytes.to_vec(),
+            Entry::Begun(begun) => begun.encode(),
+        };
+        let torrents = entries.iter().map(|(id, entry)| (id.clone(), Item::Raw(encode(entry)))).collect();
+        root.insert("torrents", Item::Dictionary(torrents));
         root.encode()
     }
 
@@ -141,28 +166,32 @@ impl Checkpoint {
     pub fn begin(&self, torrent: &Torrent, path: &Path) -> Vec<PieceState> {
         let files = stamps(torrent, path);
         let mut all = self.lock();
-        let entry = all.remove(&id(torrent));
-        let fits = |entry: &Entry| entry.files.len() == files.len() && entry.pieces.len() == torrent.piece_count();
+        let known = match all.remove(&id(torrent)) {
+            Some(Entry::Saved(bytes)) => Begun::decode(&bytes, files.len(), torrent.piece_count()),
+            Some(Entry::Begun(begun)) => Some(begun),
+            None => None,
+        };
         let mut states = vec![PieceState::Unchecked; torrent.piece_count()];
-        if let Some(entry) = entry.filter(fits) {
-            for (state, &byte) in states.iter_mut().zip(&entry.pieces) {
+        if let Some(known) = known {
+            for (state, &byte) in states.iter_mut().zip(&known.pieces) {
                 *state = PieceState::from_byte(byte);
                 if *state == PieceState::Unread {
                     *state = PieceState::Unchecked;
                 }
             }
-            for file in (0..files.len()).filter(|&file| entry.files[file] != files[file]) {
+            for file in (0..files.len()).filter(|&file| known.files[file] != files[file]) {
                 states[torrent.pieces_of_file(file)].fill(PieceState::Unchecked);
             }
         }
-        all.insert(id(torrent), Entry { files, pieces: states.iter().map(|&state| state as u8).collect() });
+        let begun = Begun { files, pieces: states.iter().map(|&state| state as u8).collect() };
+        all.insert(id(torrent), Entry::Begun(begun));
         states
     }
 
     /// Notes a verdict. The torrent must have been [begun](Checkpoint::begin); that of another is ignored.
     pub fn record(&self, torrent: &Torrent, piece: usize, state: PieceState) {
-        if let Some(entry) = self.lock().get_mut(&id(torrent)) {
-            if let Some(place) = entry.pieces.get_mut(piece) {
+        if let Some(Entry::Begun(begun)) = self.lock().get_mut(&id(torrent)) {
+            if let Some(place) = begun.pieces.get_mut(piece) {
                 *place = state as u8;
             }
         }
@@ -174,32 +203,61 @@ impl Checkpoint {
     }
 }
 
-impl Entry {
-    fn encode(&self) -> Item {
-        let mut item = Item::dictionary();
-        item.insert("pieces", &self.pieces[..]);
-        let stamp = |stamp: &Option<Stamp>| match *stamp {
-            None => Item::List(Vec::new()),
-            Some(Stamp { nbytes, mtime, ctime }) => [nbytes as i64, mtime, ctime].map(Item::from).into_iter().collect(),
-        };
-        item.insert("files", self.files.iter().map(stamp).collect::<Item>());
-        item
+impl Begun {
+    /// Written as it comes: as values it would be three times as much, for each of millions of files.
+    fn encode(&self) -> Vec<u8> {
+        let mut bytes = b"d5:filesl".to_vec();
+        for kept in &self.files {
+            // Writing into memory does not fail.
+            let _ = match kept {
+                None => bytes.write_all(b"le"),
+                Some(Kept { nbytes, mtime_ns, ctime_ns }) => write!(bytes, "li{nbytes}ei{mtime_ns}ei{ctime_ns}ee"),
+            };
+        }
+        let _ = write!(bytes, "e6:pieces{}:", self.pieces.len());
+        bytes.extend_from_slice(&self.pieces);
+        bytes.push(b'e');
+        bytes
     }
 
-    fn decode(value: Value<'_>) -> Option<Entry> {
-        let files = value.get(b"files").filter(|files| files.kind() == Kind::List)?;
-        let files = files.items().map(|file| {
-            let mut numbers = file.items().map(|number| number.integer());
-            match (numbers.next(), numbers.next(), numbers.next(), numbers.next()) {
-                (None, ..) if file.kind() == Kind::List => Some(None),
-                (Some(Some(nbytes)), Some(Some(mtime)), Some(Some(ctime)), None) => {
-                    Some(Some(Stamp { nbytes: u64::try_from(nbytes).ok()?, mtime, ctime }))
-                }
-                _ => None,
-            }
-        });
-        Some(Entry { files: files.collect::<Option<_>>()?, pieces: value.get(b"pieces")?.string()?.to_vec() })
+    /// None if it is not of so many files and pieces.
+    fn decode(bytes: &[u8], nfiles: usize, npieces: usize) -> Option<Begun> {
+        let document = bencode::parse(bytes, &LIMITS).ok()?;
+        let (files, pieces) = parts(document.root())?;
+        if pieces.len() != npieces || files.items().take(nfiles.saturating_add(1)).count() != nfiles {
+            return None;
+        }
+        let mut kept = Vec::with_capacity(nfiles);
+        for file in files.items() {
+            kept.push(Kept::decode(file)?);
+        }
+        Some(Begun { files: kept, pieces: pieces.to_vec() })
     }
+}
+
+impl Kept {
+    /// None of a file that was not there; none of it all if it makes no sense.
+    fn decode(file: Value<'_>) -> Option<Option<Kept>> {
+        let mut numbers = file.items().map(|number| number.integer());
+        match (numbers.next(), numbers.next(), numbers.next(), numbers.next()) {
+            (None, ..) if file.kind() == Kind::List => Some(None),
+            (Some(Some(nbytes)), Some(Some(mtime_ns)), Some(Some(ctime_ns)), None) => {
+                Some(Some(Kept { nbytes: u64::try_from(nbytes).ok()?, mtime_ns, ctime_ns }))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The list of files and the states of pieces of a torrent.
+fn parts(value: Value<'_>) -> Option<(Value<'_>, &[u8])> {
+    let files = value.get(b"files").filter(|files| files.kind() == Kind::List)?;
+    Some((files, value.get(b"pieces")?.string()?))
+}
+
+/// Whether all that is said of a torrent makes sense.
+fn is_whole(value: Value<'_>) -> bool {
+    parts(value).is_some_and(|(files, _)| files.items().all(|file| Kept::decode(file).is_some()))
 }
 
 /// What a torrent is known by: the hash of its version 2 if it has one.
@@ -210,10 +268,10 @@ fn id(torrent: &Torrent) -> Vec<u8> {
     }
 }
 
-fn stamps(torrent: &Torrent, path: &Path) -> Vec<Option<Stamp>> {
+fn stamps(torrent: &Torrent, path: &Path) -> Vec<Option<Kept>> {
     // Without the place nothing is known; the check itself will say why.
     let Ok(located) = locate(torrent, path, &Cache::default()) else { return vec![None; torrent.file_count()] };
-    let stamp = |file: super::File<'_>| {
+    let kept = |file: super::File<'_>| {
         if file.attributes.padding || file.attributes.symlink {
             return None;
         }
@@ -221,27 +279,46 @@ fn stamps(torrent: &Torrent, path: &Path) -> Vec<Option<Stamp>> {
             true => located.content.clone(),
             false => located.content.join(paths::to_path(file.path)),
         };
-        let metadata = std::fs::metadata(path).ok()?;
-        let (mtime, ctime) = times(&metadata);
-        Some(Stamp { nbytes: metadata.len(), mtime, ctime })
+        Some(Stamp::of(&std::fs::metadata(path).ok()?).into())
     };
-    torrent.files().map(stamp).collect()
+    torrent.files().map(kept).collect()
 }
 
-/// Both can be before 1970. Only whether they are equal matters, so what does not fit may wrap.
-#[cfg(unix)]
-fn times(metadata: &Metadata) -> (i64, i64) {
-    use std::os::unix::fs::MetadataExt;
-    let nanoseconds = |seconds: i64, rest: i64| seconds.wrapping_mul(1_000_000_000).wrapping_add(rest);
-    (nanoseconds(metadata.mtime(), metadata.mtime_nsec()), nanoseconds(metadata.ctime(), metadata.ctime_nsec()))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-#[cfg(not(unix))]
-fn times(metadata: &Metadata) -> (i64, i64) {
-    use std::time::UNIX_EPOCH;
-    let since = |time: std::time::SystemTime| match time.duration_since(UNIX_EPOCH) {
-        Ok(after) => after.as_nanos() as i64,
-        Err(before) => (before.duration().as_nanos() as i64).wrapping_neg(),
-    };
-    (metadata.modified().map_or(0, since), 0)
+    /// Torrents that are not checked this time are kept as they were read; those that are, as this version has written
+    /// them before.
+    #[test]
+    fn what_was_saved_is_saved_again() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("abc.txt"), "abc").unwrap();
+        let metainfo = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+        let torrent = Torrent::parse(metainfo).unwrap();
+        let Stamp { mtime_ns, ctime_ns, .. } = Stamp::of(&folder.path().join("abc.txt").metadata().unwrap());
+        let [own, other] = [(mtime_ns, ctime_ns), (-1, 0)]
+            .map(|(mtime_ns, ctime_ns)| format!("d5:fileslli3ei{mtime_ns}ei{ctime_ns}eee6:pieces1:\u{1}e"));
+        let mut all = b"d19:hashloom checkpointi1e8:torrentsd".to_vec();
+        all.extend_from_slice(
+            format!("20:{}d5:fileslleli9ei8ei7eee6:pieces2:\u{1}\u{2}e", "\u{1}".repeat(20)).as_bytes(),
+        );
+        let before = all.len();
+        let with = |entry: &str| {
+            let mut bytes = all.clone();
+            bytes.extend_from_slice(b"20:");
+            bytes.extend_from_slice(&torrent.info_hash_v1().unwrap());
+            bytes.extend_from_slice(entry.as_bytes());
+            bytes.extend_from_slice(b"ee");
+            bytes
+        };
+        for (entry, known) in [(&own, PieceState::Have), (&other, PieceState::Unchecked)] {
+            let checkpoint = Checkpoint::decode(&with(entry)).unwrap();
+            assert_eq!(checkpoint.encode(), with(entry));
+            assert_eq!(checkpoint.begin(&torrent, folder.path()), [known]);
+            assert_eq!(checkpoint.encode()[..before], all[..]);
+            checkpoint.record(&torrent, 0, PieceState::Have);
+            assert_eq!(checkpoint.encode(), with(&own));
+        }
+    }
 }

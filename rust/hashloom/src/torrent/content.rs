@@ -4,12 +4,12 @@
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::locate::locate;
 use super::verify::VerifyError;
 use super::{Torrent, paths};
 use crate::engine::files::Cache;
+use crate::stamp::Stamp;
 
 /// Where a torrent's files are, how long each is and when it was last changed.
 ///
@@ -36,16 +36,16 @@ pub struct Content {
     files: Vec<Stat>,
 }
 
-/// A file's length and time of last change in 16 bytes: there can be ten million.
+/// What clients note of a file's [`Stamp`], in 16 bytes: there can be ten million. To look at files, or to make a link
+/// to one, does not change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stat {
     /// `ABSENT` if it is not there. Otherwise below 2^63.
     nbytes: u64,
-    /// Nanoseconds after 1970, in which 64 bits reach from 1677 to 2262.
-    changed_ns: i64,
+    mtime_ns: i64,
 }
 
-const ABSENT: Stat = Stat { nbytes: u64::MAX, changed_ns: 0 };
+const ABSENT: Stat = Stat { nbytes: u64::MAX, mtime_ns: 0 };
 
 impl Content {
     /// Looks where the files of a torrent are and what they are like; `path` means what it means to
@@ -89,7 +89,8 @@ impl Content {
     /// If there is no such file.
     pub fn changed_s(&self, file: usize) -> Option<i64> {
         let stat = self.files[file];
-        (stat != ABSENT).then_some(stat.changed_ns.div_euclid(1_000_000_000))
+        // Rounded down, as clients do.
+        (stat != ABSENT).then_some(stat.mtime_ns.div_euclid(1_000_000_000))
     }
 
     /// The files that are not now as they were then: changed, come or gone. What was found of their pieces since may be
@@ -127,16 +128,8 @@ fn stat(path: &Path) -> Stat {
     if !metadata.is_file() {
         return ABSENT;
     }
-    let changed_ns = metadata.modified().map_or(0, nanoseconds);
-    Stat { nbytes: metadata.len(), changed_ns }
-}
-
-/// After 1970; before it, negative. The nearest that fits.
-fn nanoseconds(time: SystemTime) -> i64 {
-    match time.duration_since(UNIX_EPOCH) {
-        Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
-        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanoseconds| -nanoseconds),
-    }
+    let Stamp { nbytes, mtime_ns, .. } = Stamp::of(&metadata);
+    Stat { nbytes, mtime_ns }
 }
 
 /// The path from the root on, with a name at its end. Links stay as they are, as the person who set them up meant.
@@ -155,14 +148,6 @@ fn absolute(path: &Path) -> io::Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
-
-    #[test]
-    fn times_before_1970_and_beyond_64_bits() {
-        assert_eq!(nanoseconds(UNIX_EPOCH - Duration::new(1, 1)), -1_000_000_001);
-        assert_eq!((-1i64).div_euclid(1_000_000_000), -1, "rounded down, as clients do");
-        assert_eq!(nanoseconds(UNIX_EPOCH + Duration::from_secs(1 << 35)), i64::MAX);
-    }
 
     #[test]
     fn a_path_that_goes_up_is_resolved() {

@@ -45,7 +45,7 @@ pub use content::Content;
 pub use create::{Builder, CreateError, Created, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks, create};
 pub use error::{Error, HybridDifference, Problem};
 pub use metadata::Metadata;
-pub use paths::{BadComponent, Shown, shown};
+pub use paths::{BadComponent, Shown, shown, to_path};
 pub use report::{FileDifference, FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
 pub use verify::{Check, Options, Progress, VerifyError, verify, verify_many};
 

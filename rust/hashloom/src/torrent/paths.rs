@@ -103,17 +103,21 @@ fn check_windows(component: &[u8]) -> Result<(), BadComponent> {
     Ok(())
 }
 
-/// A path of the operating system from components joined by `/`.
-#[cfg(unix)]
-pub(crate) fn to_path(bytes: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt;
-    PathBuf::from(OsStr::from_bytes(bytes))
-}
-
-/// A path of the operating system from components joined by `/`. [`check_component`] has seen that they are UTF-8.
-#[cfg(not(unix))]
-pub(crate) fn to_path(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(OsStr::new(&*String::from_utf8_lossy(bytes)))
+/// A path of the operating system from bytes as torrents have them: one name, or components joined by `/`
+/// ([`File::path`](super::File::path), [`Torrent::name`](super::Torrent::name)).
+///
+/// On Unix these bytes are the path. Elsewhere what is not UTF-8 becomes U+FFFD; the parser refuses such names there.
+/// Nothing else is checked here: names and paths of files that a [`Torrent`](super::Torrent) gives stay below its folder.
+///
+/// ```
+/// # use hashloom::torrent::to_path;
+/// assert_eq!(to_path(b"cd1/track.flac"), std::path::Path::new("cd1").join("track.flac"));
+/// ```
+pub fn to_path(bytes: &[u8]) -> PathBuf {
+    #[cfg(unix)]
+    return PathBuf::from(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes));
+    #[cfg(not(unix))]
+    return PathBuf::from(OsStr::new(&*String::from_utf8_lossy(bytes)));
 }
 
 /// Bytes as text for a terminal: see [`shown`].

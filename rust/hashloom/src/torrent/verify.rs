@@ -17,9 +17,11 @@ use super::locate::{Located, locate};
 use super::paths::{self, shown};
 use super::report::{FileReport, FileState, FileTrouble, PieceState, Report};
 use crate::engine::files::{Cache, Files, Known};
+use crate::engine::job::{Content, Hashes, Job, Outcome};
 use crate::engine::merkle::NODE_NBYTES;
 pub use crate::engine::pieces::Progress;
-use crate::engine::pieces::{Content, Effort, Hashes, Job, Outcome, WINDOW_NBYTES, run};
+use crate::engine::pieces::{Effort, run};
+use crate::engine::window::WINDOW_NBYTES;
 
 /// How to check. The default is one thread for each CPU, no callback, no cancelling.
 ///

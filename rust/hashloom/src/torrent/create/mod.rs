@@ -26,8 +26,8 @@ use super::{Attributes, Options, Torrent, Version};
 use crate::bencode::Limits;
 use crate::engine::compute::{Computed, Failure, compute};
 use crate::engine::files::{Files, Known, Place, Trouble};
+use crate::engine::job::{Content, Hashes};
 use crate::engine::layout::{Layout, Spans};
-use crate::engine::pieces::{Content, Hashes};
 use crate::{Algorithm, hash};
 
 /// The shortest piece: what clients ask each other for at once (BEP 52).
@@ -201,7 +201,8 @@ impl Builder {
     }
 
     /// Only files that match this glob or another included one. Globs are those of `.gitignore`: without a `/` before
-    /// their end they match at any depth, with one from the folder on, `**` any number of folders.
+    /// their end they match at any depth, with one from the folder on, `**` any number of folders. A file without a
+    /// folder is matched by its name.
     pub fn include(mut self, glob: impl Into<String>) -> Self {
         self.include.push(glob.into());
         self

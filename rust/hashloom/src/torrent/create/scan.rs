@@ -12,6 +12,7 @@ use ignore::{DirEntry, WalkBuilder};
 
 use super::error::{FileProblemKind, Problems};
 use super::{Builder, CreateError, Symlinks};
+use crate::stamp::Stamp;
 use crate::torrent::Version;
 
 /// Components that a path can have so that our parser, and libtorrent, follow its file tree: the document, `info`,
@@ -31,19 +32,10 @@ pub(super) struct Entry {
     pub(super) link: Option<Box<[u8]>>,
 }
 
-/// A digest of everything that tells whether a file is still the same and unchanged: which file it is, its length, the
-/// times of its last change. Eight bytes of each, as there can be millions.
+/// A digest of a file's [`Stamp`]: eight bytes of each, as there can be millions.
 pub(super) fn stamp(metadata: &Metadata) -> u64 {
     let mut hasher = DefaultHasher::new();
-    metadata.len().hash(&mut hasher);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        (metadata.dev(), metadata.ino()).hash(&mut hasher);
-        (metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()).hash(&mut hasher);
-    }
-    #[cfg(not(unix))]
-    metadata.modified().ok().hash(&mut hasher);
+    Stamp::of(metadata).hash(&mut hasher);
     hasher.finish()
 }
 
@@ -57,6 +49,11 @@ pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool),
             problems.push(root.to_owned(), FileProblemKind::NotRegular(what));
         }
         problems.check()?;
+        // The globs say of a file that is given by itself what they would say of it in a folder.
+        let name = root.file_name().map_or(Path::new(""), Path::new);
+        if overrides.matched(name, false).is_ignore() {
+            return Err(CreateError::Nothing { path: root.to_owned(), empty: 0 });
+        }
         return Ok((vec![entry(builder, Box::default(), &metadata)], true));
     }
     let mut scan = Scan { builder, root, resolved: None, entries: Vec::new(), problems: Problems::default() };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A report as text.
+//! The report of a check as text.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,8 +8,11 @@ use std::time::Duration;
 
 use hashloom::torrent::{File, FileDifference, FileReport, FileState, PieceState, Report, Torrent, shown};
 
-use crate::json::{hex, state_name};
+use super::identity::size_of;
+use super::states::state_name;
+use crate::json::hex;
 use crate::style;
+use crate::text::display;
 use crate::units::{duration, percent, plural, rate, size};
 
 /// Files, errors and notes named in the summary. All of them are in `--missing` or `--json`.
@@ -24,18 +27,17 @@ pub fn heading(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::
     if let Some(hash) = torrent.info_hash_v2() {
         writeln!(out, "  info-hash  {}", hex(&hash))?;
     }
-    let real = torrent.files().filter(|file| !file.attributes.padding);
-    let (count, nbytes) = real.fold((0, 0), |(count, nbytes), file| (count + 1, nbytes + file.nbytes));
+    let (count, nbytes) = size_of(torrent);
     writeln!(
         out,
         "  torrent    {}, {} in {}, {} of {}",
         torrent.version(),
         size(nbytes),
-        plural(count, "file"),
+        plural(count as u64, "file"),
         plural(torrent.piece_count() as u64, "piece"),
         size(torrent.piece_nbytes()),
     )?;
-    writeln!(out, "  content    {}", shown(report.content.as_os_str().as_encoded_bytes()))?;
+    writeln!(out, "  content    {}", display(&report.content))?;
     for note in torrent.notes().iter().take(3) {
         writeln!(out, "  note       {note}")?;
     }
@@ -108,7 +110,7 @@ pub fn line(out: &mut impl Write, file: &Path, torrent: &Torrent, report: &Repor
         false => style::bad("not complete"),
     };
     let have = report.nbytes(torrent, PieceState::Have);
-    write!(out, "{verdict}  {}  ", shown(file.as_os_str().as_encoded_bytes()))?;
+    write!(out, "{verdict}  {}  ", display(file))?;
     let total = torrent.total_nbytes();
     if report.is_complete() {
         write!(out, "{}", size(total))?;
@@ -192,7 +194,7 @@ fn files(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result
     let missing = |found: &FileReport| matches!(found.state, FileState::Missing | FileState::Skipped);
     let is_missing = |found: &FileReport| found.state == FileState::Missing;
     if report.files.len() > 1 && report.files.iter().all(missing) && report.files.iter().any(is_missing) {
-        let place = shown(report.content.as_os_str().as_encoded_bytes());
+        let place = display(&report.content);
         writeln!(out, "\n  none of its files is in {place}. PATH is the folder that holds it, or it itself")?;
         return Ok(1);
     }

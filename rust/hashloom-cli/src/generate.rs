@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom generate`: manual pages and shell completions, from the definition of the command line itself.
+
+mod page;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Command, CommandFactory, Subcommand};
+use clap_complete::Shell;
+
+use crate::args::Arguments;
+use crate::sums::coreutils;
+use crate::text::display;
+use crate::{output, solaris};
+
+/// Write manual pages or shell completions.
+///
+/// `make install` does this for you: it puts the pages into share/man/man1 and the completions of bash, zsh and fish
+/// where these look for them.
+#[derive(Debug, Args)]
+#[command(after_long_help = HELP, arg_required_else_help = true)]
+pub struct Generate {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Write a manual page for each command into DIR, which is made if it is not there
+    Man {
+        /// The folder; pages that are there are replaced
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+
+        /// Instead the pages of the programs that hashloom can be called as, such as digest(1)
+        #[arg(long)]
+        stand_ins: bool,
+    },
+    /// Print the completions for a shell
+    Completions {
+        /// The shell
+        #[arg(value_name = "SHELL", value_enum)]
+        shell: Shell,
+    },
+}
+
+const HELP: &str = "\
+Exit status:
+  0  written
+  2  wrong usage, or a file cannot be written
+
+Examples:
+  hashloom generate man ~/.local/share/man/man1
+  hashloom generate completions bash > /etc/bash_completion.d/hashloom
+  hashloom generate completions zsh > ~/.zfunc/_hashloom
+  hashloom generate completions powershell >> $PROFILE";
+
+/// Returns the exit status.
+pub fn run(arguments: &Generate) -> Result<u8, String> {
+    match &arguments.what {
+        What::Man { folder, stand_ins } => {
+            let programs = if *stand_ins { stand_in_programs() } else { vec![Arguments::command()] };
+            fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", display(folder)))?;
+            for mut program in programs {
+                // Fills in what the commands inherit from those above them.
+                program.build();
+                write_pages(&program, &[], folder)?;
+            }
+        }
+        What::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Arguments::command(), "hashloom", &mut script);
+            output::print(|out| out.write_all(&script))?;
+        }
+    }
+    Ok(0)
+}
+
+/// The programs that the binary can be called as.
+fn stand_in_programs() -> Vec<Command> {
+    let sums = coreutils::PROGRAMS.map(|(program, algorithm)| {
+        let help = coreutils::help(program.as_bytes(), algorithm);
+        page::command_of_help(program, &help)
+    });
+    [solaris::digest::command(), solaris::mac::command()].into_iter().chain(sums).collect()
+}
+
+/// Writes the page of a command and those of its subcommands; `above` are the names of the pages that lead to it.
+fn write_pages(command: &Command, above: &[String], folder: &Path) -> Result<(), String> {
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
+    let path = folder.join(format!("{name}.1"));
+    let page = page::of(command, above);
+    output::write(&path, page.as_bytes()).map_err(|error| format!("{}: {error}", display(&path)))?;
+    let above = [above, &[name]].concat();
+    page::subcommands(command).try_for_each(|command| write_pages(command, &above, folder))
+}

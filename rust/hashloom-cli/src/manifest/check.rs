@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom manifest check`.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use hashloom::Algorithm;
+use hashloom::manifest::{Comparison, Counts, Difference, Entry, Error, Journal, Status};
+
+use super::report::{Done, Format, Printer, STATES};
+use super::scan::{Scan, scan};
+use super::{Opened, check_folder, open, places_below};
+use crate::interrupt::{self, EXIT_INTERRUPTED};
+use crate::output::{self, Same};
+use crate::progress::Bar;
+use crate::text::display;
+use crate::work::Work;
+use crate::{EXIT_ERROR, EXIT_INCOMPLETE, style};
+
+/// Say what has become of the files of a folder since its manifest was written.
+///
+/// Reads all of them again.
+#[derive(Debug, Args)]
+#[command(after_long_help = help())]
+pub struct Check {
+    /// The manifest
+    #[arg(value_name = "FILE")]
+    manifest: PathBuf,
+
+    /// The folder that it is of, wherever that is now [default: the folder that FILE lies in]
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+
+    /// Do not read the files: compare lengths and modification times only. What has rotted or was moved is not noticed
+    #[arg(long, conflicts_with = "resume")]
+    quick: bool,
+
+    /// Keep in STATE how far the check is, and go on from there if it was interrupted; files that were written to since
+    /// are read again. STATE is removed when the check has come to its end
+    #[arg(long, value_name = "STATE")]
+    resume: Option<PathBuf>,
+
+    #[command(flatten)]
+    format: Format,
+
+    #[command(flatten)]
+    work: Work,
+}
+
+fn help() -> String {
+    format!(
+        "\
+{STATES}
+
+FILE and STATE may lie in DIR: they are no part of it. What was removed, added
+and moved is said in the end, and kept in memory until then; what is the same is
+not.
+
+Exit status:
+  0    all as written, but for files that were touched
+  1    differences
+  2    wrong usage, a bad manifest, or a file that could not be read
+  130  interrupted (Ctrl-C); what was found until then is printed
+
+Examples:
+  hashloom manifest check ~/photos.manifest ~/photos
+  hashloom manifest check /srv/data/.manifest --resume /var/tmp/data.check
+  hashloom manifest check ~/photos.manifest /media/backup/photos --quick
+  hashloom manifest check a.manifest a --json | jq -c 'select(.status==\"rotted\")'"
+    )
+}
+
+/// `sha1, sha256`.
+pub fn names(algorithms: &[Algorithm]) -> String {
+    algorithms.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the exit status.
+pub fn run(arguments: &Check) -> Result<u8, String> {
+    let folder = arguments.folder.as_deref().unwrap_or_else(|| output::folder(&arguments.manifest));
+    check_folder(folder)?;
+    let Opened { reader, totals } = open(&arguments.manifest)?;
+    let algorithms = reader.algorithms().to_vec();
+    let mut without = places_below(folder, &arguments.manifest);
+    let journal = match &arguments.resume {
+        Some(state) => {
+            if Same::new(state).is(&arguments.manifest) {
+                return Err(format!("--resume: {} is the manifest", display(state)));
+            }
+            without.extend(places_below(folder, state));
+            let failed = |error| format!("--resume: {}: {error}; name another file, or remove it", display(state));
+            Some(Journal::open(state, &algorithms).map_err(failed)?)
+        }
+        None => None,
+    };
+
+    let stop = interrupt::flag();
+    let bar = Bar::of_bytes();
+    bar.set_length(totals.nbytes);
+    let task = Scan {
+        root: folder,
+        algorithms: &algorithms,
+        quick: arguments.quick,
+        without,
+        journal,
+        update: None::<(std::iter::Empty<Result<Entry, Error>>, Vec<usize>)>,
+        stop,
+        bar: &bar,
+        is_bar_wanted: !arguments.format.quiet,
+    };
+    // Both sides have the same, so there is one in common.
+    let comparison = Comparison::new(reader, &algorithms, &algorithms).ok_or("a manifest without algorithms")?;
+    let mut judge = Judge {
+        comparison,
+        printer: Printer::new(&arguments.format, [&algorithms, &algorithms]),
+        is_quiet: arguments.format.quiet,
+        manifest: &arguments.manifest,
+        folder,
+        bar: &bar,
+        failed: None,
+    };
+    let started = Instant::now();
+    let done = scan(task, arguments.work.files_options(), |(entry, trouble)| judge.found(entry, trouble));
+    let done = done?;
+    let elapsed = started.elapsed();
+    let (printer, counts) = judge.finish(done.cancelled)?;
+    let read = (!arguments.quick).then_some((done.nbytes, elapsed));
+    printer.end(&counts, &Done { read, interrupted: done.cancelled })?;
+    if let (Some(state), false) = (&arguments.resume, done.cancelled) {
+        let _ = fs::remove_file(state);
+    }
+    if done.cancelled {
+        return Ok(EXIT_INTERRUPTED);
+    }
+    warn_if_elsewhere(arguments, folder, &counts);
+    Ok(match counts.of(Status::Unreadable) {
+        0 if counts.has_differences() => EXIT_INCOMPLETE,
+        0 => 0,
+        _ => EXIT_ERROR,
+    })
+}
+
+/// Compares what is found.
+struct Judge<'a, I> {
+    comparison: Comparison<I>,
+    printer: Printer<'a>,
+    is_quiet: bool,
+    manifest: &'a Path,
+    folder: &'a Path,
+    bar: &'a Bar,
+    failed: Option<String>,
+}
+
+impl<'a, I: Iterator<Item = Result<Entry, Error>>> Judge<'a, I> {
+    fn found(&mut self, entry: Entry, trouble: Option<String>) -> Result<(), String> {
+        let Judge { comparison, printer, is_quiet, manifest, folder, bar, failed } = self;
+        let found = comparison.found(entry, |difference| {
+            let printed = bar.suspend(|| {
+                if let (Some(message), true) = (&trouble, *is_quiet) {
+                    let path = folder.join(hashloom::torrent::to_path(difference.path()));
+                    let _ = writeln!(io::stderr(), "{} {}: {message}", style::error("error:"), display(&path));
+                }
+                printer.difference(&difference, trouble.as_deref())
+            });
+            if let Err(message) = printed {
+                failed.get_or_insert(message);
+            }
+        });
+        found.map_err(|error| format!("{}: {error}", display(manifest)))?;
+        failed.take().map_or(Ok(()), Err)
+    }
+
+    fn finish(mut self, cancelled: bool) -> Result<(Printer<'a>, Counts), String> {
+        let (printer, failed) = (&mut self.printer, &mut self.failed);
+        let each = |difference: Difference| {
+            if let Err(message) = printer.difference(&difference, None) {
+                failed.get_or_insert(message);
+            }
+        };
+        let counts = match cancelled {
+            true => self.comparison.stop(each),
+            false => self.comparison.finish(each).map_err(|error| format!("{}: {error}", display(self.manifest)))?,
+        };
+        self.failed.map_or(Ok((self.printer, counts)), Err)
+    }
+}
+
+/// Of a folder that has nothing of what the manifest says.
+fn warn_if_elsewhere(arguments: &Check, folder: &Path, counts: &Counts) {
+    let there = Status::ALL.iter().filter(|status| !matches!(status, Status::Removed | Status::Added | Status::Moved));
+    if counts.of(Status::Removed) + counts.of(Status::Moved) > 0
+        && there.map(|&status| counts.of(status)).sum::<u64>() == 0
+    {
+        let (manifest, folder) = (display(&arguments.manifest), display(folder));
+        let message = format!("{folder} has nothing of what {manifest} says: is it of another folder? Name it as DIR");
+        let _ = writeln!(io::stderr(), "{} {message}", style::warning("warning:"));
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom manifest diff`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hashloom::manifest::{Comparison, Difference};
+
+use super::report::{Done, Format, Printer, STATES};
+use super::{Opened, check, open};
+use crate::EXIT_INCOMPLETE;
+use crate::text::display;
+
+/// Compare two manifests without reading files.
+#[derive(Debug, Args)]
+#[command(after_long_help = help())]
+pub struct Diff {
+    /// The older one
+    #[arg(value_name = "OLD")]
+    old: PathBuf,
+
+    /// The newer one. Both must have digests of one algorithm, at least
+    #[arg(value_name = "NEW")]
+    new: PathBuf,
+
+    #[command(flatten)]
+    format: Format,
+}
+
+fn help() -> String {
+    format!(
+        "\
+{STATES}
+
+Exit status:
+  0  no difference
+  1  differences
+  2  wrong usage, or a manifest that cannot be read
+
+Examples:
+  hashloom manifest diff 2024.manifest 2025.manifest
+  hashloom manifest diff old new --json | jq -r 'select(.status==\"rotted\").path'"
+    )
+}
+
+/// Returns the exit status.
+pub fn run(arguments: &Diff) -> Result<u8, String> {
+    let (Opened { reader: old, .. }, Opened { reader: new, .. }) = (open(&arguments.old)?, open(&arguments.new)?);
+    let (of_old, of_new) = (old.algorithms().to_vec(), new.algorithms().to_vec());
+    let mut comparison = Comparison::new(old, &of_old, &of_new).ok_or_else(|| {
+        let (old, new) = (display(&arguments.old), display(&arguments.new));
+        format!("{old} has digests of {}, {new} of {}: none in common", check::names(&of_old), check::names(&of_new))
+    })?;
+    let mut printer = Printer::new(&arguments.format, [&of_old, &of_new]);
+    let mut failed = None;
+    let mut each = |difference: Difference| {
+        if let Err(message) = printer.difference(&difference, None) {
+            failed.get_or_insert(message);
+        }
+    };
+    let of_old = |error| format!("{}: {error}", display(&arguments.old));
+    for entry in new {
+        let entry = entry.map_err(|error| format!("{}: {error}", display(&arguments.new)))?;
+        comparison.found(entry, &mut each).map_err(of_old)?;
+    }
+    let counts = comparison.finish(&mut each).map_err(of_old)?;
+    if let Some(message) = failed {
+        return Err(message);
+    }
+    printer.end(&counts, &Done { read: None, interrupted: false })?;
+    Ok(if counts.has_differences() { EXIT_INCOMPLETE } else { 0 })
+}

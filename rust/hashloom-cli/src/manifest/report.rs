@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What has become of the files of a manifest, for people or as JSON, a line each as it is found.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use hashloom::Algorithm;
+use hashloom::manifest::{Counts, Difference, Entry, Kind, Status};
+use hashloom::torrent::shown;
+use serde::Serialize;
+
+use crate::json::{Hex, text};
+use crate::style;
+use crate::units::{duration, plural, rate, size};
+
+/// How it is printed.
+#[derive(Debug, clap::Args)]
+pub struct Format {
+    /// Name the files that were touched, too: the same content, another modification time
+    #[arg(short, long)]
+    verbose: bool,
+
+    /// Print a JSON object a line instead: one for each difference, then one with the counts
+    #[arg(long, conflicts_with = "verbose")]
+    json: bool,
+
+    /// Print errors only; the exit status tells the result
+    #[arg(short, long, conflicts_with_all = ["json", "verbose"])]
+    pub quiet: bool,
+}
+
+/// Of a help text.
+pub const STATES: &str = "\
+What is said of an entry:
+  rotted      other content, though length and modification time are as they
+              were: the disk, the memory or a program has changed the file behind
+              your back. Restore it, and look after the disk
+  changed     other content, and length or time tell so; a link that leads
+              elsewhere; a folder where a file was
+  moved       removed, and added elsewhere: the same length (not 0) and digest
+  removed, added
+  touched     the same content, another modification time: no difference
+  unreadable  it, or the folder it is in, cannot be read
+  unstable    it changed while it was read, 3 times
+  unrecorded  it could not be read when the manifest was written";
+
+/// Prints differences.
+pub struct Printer<'a> {
+    format: &'a Format,
+    /// Of the old and the new side.
+    algorithms: [&'a [Algorithm]; 2],
+    out: io::LineWriter<io::Stdout>,
+}
+
+/// What was done besides.
+pub struct Done {
+    /// What was read, if anything was to be.
+    pub read: Option<(u64, Duration)>,
+    pub interrupted: bool,
+}
+
+#[derive(Serialize)]
+struct DifferenceJson<'a> {
+    status: String,
+    path: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_hex: Option<Hex<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old: Option<EntryJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new: Option<EntryJson<'a>>,
+}
+
+/// The keys of a manifest.
+#[derive(Serialize, Default)]
+struct EntryJson<'a> {
+    r#type: &'static str,
+    path: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_hex: Option<Hex<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mtime_ns: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target_hex: Option<Hex<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(flatten)]
+    digests: BTreeMap<&'static str, String>,
+}
+
+#[derive(Serialize)]
+struct SummaryJson {
+    hashloom: &'static str,
+    counts: BTreeMap<String, u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_read: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
+    interrupted: bool,
+}
+
+impl<'a> Printer<'a> {
+    pub fn new(format: &'a Format, algorithms: [&'a [Algorithm]; 2]) -> Printer<'a> {
+        Printer { format, algorithms, out: io::LineWriter::new(io::stdout()) }
+    }
+
+    /// `error`: why it could not be read.
+    pub fn difference(&mut self, difference: &Difference, error: Option<&str>) -> Result<(), String> {
+        if self.format.quiet || (difference.status == Status::Touched && !self.format.verbose && !self.format.json) {
+            return Ok(());
+        }
+        let line = if self.format.json { self.json(difference, error)? } else { line(difference, error) };
+        said(writeln!(self.out, "{line}"))
+    }
+
+    pub fn end(mut self, counts: &Counts, done: &Done) -> Result<(), String> {
+        if self.format.json {
+            let summary = SummaryJson {
+                hashloom: env!("CARGO_PKG_VERSION"),
+                counts: Status::ALL.iter().map(|&status| (status.to_string(), counts.of(status))).collect(),
+                bytes_read: done.read.map(|(nbytes, _)| nbytes),
+                seconds: done.read.map(|(_, elapsed)| elapsed.as_secs_f64()),
+                interrupted: done.interrupted,
+            };
+            let line = serde_json::to_string(&summary).map_err(|error| error.to_string())?;
+            return said(writeln!(self.out, "{line}"));
+        }
+        if self.format.quiet {
+            return Ok(());
+        }
+        let line = summary(counts, done);
+        said(writeln!(self.out, "{line}").and_then(|()| self.out.flush()))
+    }
+
+    fn json(&self, difference: &Difference, error: Option<&str>) -> Result<String, String> {
+        let (path, path_hex) = text(difference.path());
+        let json = DifferenceJson {
+            status: difference.status.to_string(),
+            path,
+            path_hex,
+            error,
+            old: difference.old.as_ref().map(|entry| EntryJson::new(entry, self.algorithms[0])),
+            new: difference.new.as_ref().map(|entry| EntryJson::new(entry, self.algorithms[1])),
+        };
+        serde_json::to_string(&json).map_err(|error| error.to_string())
+    }
+}
+
+impl<'a> EntryJson<'a> {
+    fn new(entry: &'a Entry, algorithms: &[Algorithm]) -> EntryJson<'a> {
+        let (path, path_hex) = text(&entry.path);
+        let json = EntryJson { r#type: noun(&entry.kind), path, path_hex, ..EntryJson::default() };
+        match &entry.kind {
+            Kind::File { nbytes, mtime_ns, digests } => {
+                let named = algorithms.iter().zip(digests).map(|(name, digest)| (name.name(), digest.to_string()));
+                EntryJson { size: Some(*nbytes), mtime_ns: Some(*mtime_ns), digests: named.collect(), ..json }
+            }
+            Kind::Link { target } => {
+                let (target, target_hex) = text(target);
+                EntryJson { target: Some(target), target_hex, ..json }
+            }
+            Kind::Unread(reason) => EntryJson { reason: Some(reason.to_string()), ..json },
+            _ => json,
+        }
+    }
+}
+
+fn said(written: io::Result<()>) -> Result<(), String> {
+    match written {
+        // Whoever read the output has seen enough of it; the exit status is to tell the result.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(|error| format!("standard output: {error}")),
+    }
+}
+
+fn noun(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::File { .. } => "file",
+        Kind::Link { .. } => "link",
+        Kind::Folder => "folder",
+        _ => "unread",
+    }
+}
+
+/// A path, with a slash if it is a folder.
+fn named(entry: &Entry) -> String {
+    let slash = if entry.kind == Kind::Folder { "/" } else { "" };
+    format!("{}{slash}", shown(&entry.path))
+}
+
+fn line(difference: &Difference, error: Option<&str>) -> String {
+    let status = format!("{:<10}", difference.status);
+    let status = match difference.status {
+        Status::Touched => style::dim(status),
+        Status::Moved | Status::Added => style::partial(status),
+        _ => style::bad(status),
+    };
+    let what = match (&difference.old, &difference.new) {
+        (Some(old), Some(new)) if difference.status == Status::Moved => format!("{} -> {}", named(old), named(new)),
+        (Some(old), Some(new)) => {
+            let detail = error.map(str::to_owned).or_else(|| detail(difference.status, &old.kind, &new.kind));
+            format!("{}{}", named(old), detail.map_or(String::new(), |detail| format!("  ({detail})")))
+        }
+        (Some(entry), None) | (None, Some(entry)) => {
+            format!("{}{}", named(entry), error.map_or(String::new(), |error| format!("  ({error})")))
+        }
+        (None, None) => String::new(),
+    };
+    format!("{status}  {what}")
+}
+
+/// How something has changed.
+fn detail(status: Status, old: &Kind, new: &Kind) -> Option<String> {
+    match (status, old, new) {
+        (Status::Changed, Kind::File { nbytes: old, .. }, Kind::File { nbytes: new, .. }) if old != new => {
+            Some(format!("{} -> {}", plural(*old, "byte"), plural(*new, "byte")))
+        }
+        (Status::Changed, Kind::File { .. }, Kind::File { .. }) => Some("of the same length".to_owned()),
+        (Status::Changed, Kind::Link { target: old }, Kind::Link { target: new }) => {
+            Some(format!("{} -> {}", shown(old), shown(new)))
+        }
+        (Status::Changed, ..) => Some(format!("{} -> {}", noun(old), noun(new))),
+        _ => None,
+    }
+}
+
+fn summary(counts: &Counts, done: &Done) -> String {
+    let same = counts.of(Status::Same);
+    let parts = Status::ALL.iter().filter(|&&status| status != Status::Same && counts.of(status) > 0);
+    let parts: Vec<String> = parts.map(|&status| format!("{} {status}", counts.of(status))).collect();
+    let verdict = match (done.interrupted, counts.has_differences()) {
+        (true, _) => style::partial("interrupted"),
+        (false, true) => style::bad("different"),
+        (false, false) => style::good("as written"),
+    };
+    let mut line = format!("{verdict}: {same} the same");
+    parts.iter().for_each(|part| line += &format!(", {part}"));
+    if let Some((nbytes, elapsed)) = done.read {
+        let speed = rate(nbytes, elapsed).map_or(String::new(), |rate| format!(", {rate}"));
+        line += &format!("; read {} in {}{speed}", size(nbytes), duration(elapsed));
+    }
+    line
+}

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Reads a folder: every entry that its manifest has now, in order.
+//!
+//! A file that changes while it is read is read again. The stamps before and after tell, but file systems count time in
+//! steps: a file that was changed a moment before it was read could be changed again without another stamp, so it is
+//! read again too, after that moment.
+
+use std::cmp;
+use std::fs::{self, Metadata};
+use std::io;
+use std::iter::Peekable;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use hashloom::files::{FileError, Hashed, Method, Options, Request, Stamp, hash_files};
+use hashloom::manifest::{Entry, Error, Journal, Kind, Reason, compare_paths};
+use hashloom::{Algorithm, Digest};
+
+use crate::progress::Bar;
+use crate::sums::drive::{Event, Step, drive};
+use crate::text::display;
+use crate::walk::{self, WalkError, walk_by_names};
+
+/// A file is read so many times, if it changes meanwhile.
+const TRIES: usize = 3;
+
+/// Two changes in less than this may leave the same stamp: the clock of ext4 and others ticks every 1 to 10 ms.
+const TICK: Duration = Duration::from_millis(50);
+
+/// What is to be done.
+pub struct Scan<'a, I> {
+    pub root: &'a Path,
+    pub algorithms: &'a [Algorithm],
+    /// Do not read the files.
+    pub quick: bool,
+    /// Paths below the root that are not part of it.
+    pub without: Vec<PathBuf>,
+    /// Digests are taken from it and added to it.
+    pub journal: Option<Journal>,
+    /// The entries of a manifest, from which the digests of files that have the same length and time are taken; and
+    /// where those of each algorithm are.
+    pub update: Option<(I, Vec<usize>)>,
+    pub stop: &'a AtomicBool,
+    /// Shows the bytes that were read or need not be.
+    pub bar: &'a Bar,
+    pub is_bar_wanted: bool,
+}
+
+/// What was done.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// Files read, and bytes of them.
+    pub nread: u64,
+    pub nbytes: u64,
+    /// Files whose digests were known.
+    pub nreused: u64,
+    /// Neither files, links nor folders.
+    pub nothers: u64,
+    pub cancelled: bool,
+}
+
+/// An entry, and if it could not be read, why.
+pub type Entered = (Entry, Option<String>);
+
+/// What a file came to.
+enum Settled {
+    File(Stamp, Vec<Digest>),
+    Unread(Reason, String),
+    Vanished,
+    Cancelled,
+}
+
+/// With each file that is read.
+struct Tag {
+    number: u64,
+    path: Vec<u8>,
+    drawn_ns: i64,
+}
+
+/// What takes its place between the files that are read.
+enum Note {
+    Entry { number: u64, entered: Entered },
+    Failed(String),
+}
+
+/// What those that draw and those that hash share.
+struct Shared {
+    journal: Option<Journal>,
+    summary: Summary,
+    /// Bytes that need not be read; that the engine read before it began its count anew; and since.
+    reused: u64,
+    before: u64,
+    now: u64,
+}
+
+/// Hands every entry to `each`, until it fails.
+pub fn scan<I>(
+    scan: Scan<'_, I>,
+    options: Options<'_>,
+    mut each: impl FnMut(Entered) -> Result<(), String> + Send,
+) -> Result<Summary, String>
+where
+    I: Iterator<Item = Result<Entry, Error>> + Send,
+{
+    let Scan { root, stop, bar, .. } = scan;
+    let is_bar_wanted = scan.is_bar_wanted && bar.is_wanted();
+    let shared = Shared { journal: scan.journal, summary: Summary::default(), reused: 0, before: 0, now: 0 };
+    let shared = Mutex::new(shared);
+    let failed = Mutex::new(None);
+    let fail = |message: String| {
+        lock(&failed).get_or_insert(message);
+        stop.store(true, Ordering::Relaxed);
+    };
+    let journaled = |written: Option<io::Result<()>>| {
+        if let Some(Err(error)) = written {
+            fail(not_journaled(&error));
+        }
+    };
+    let progress = |nbytes: u64| {
+        // Whoever has the lock shows it the next time.
+        let Ok(mut shared) = shared.try_lock() else { return };
+        let position = shared.position(nbytes);
+        // While a long file is read nothing else would.
+        let flushed = shared.journal.as_mut().map(Journal::flush_if_due);
+        drop(shared);
+        journaled(flushed);
+        if is_bar_wanted {
+            bar.set(position);
+        }
+    };
+    let options = options.stamps(true).cancel(stop).progress(&progress);
+    let mut steps = Steps {
+        walk: walk_by_names(root).peekable(),
+        root,
+        methods: scan.algorithms.iter().map(|&algorithm| Method::from(algorithm)).collect(),
+        quick: scan.quick,
+        without: scan.without,
+        update: scan.update.map(|(entries, places)| Update { entries, places, ahead: None }),
+        shared: &shared,
+        number: 0,
+        unlisted: None,
+    };
+    let steps = std::iter::from_fn(|| if stop.load(Ordering::Relaxed) { None } else { steps.next() });
+    // Of a run that is cancelled some files have no result: what comes after one of them is not handed out.
+    let mut next = 0;
+    let is_done = drive(steps, &options, |event| {
+        let (number, entered) = match event {
+            Event::Note(Note::Entry { number, entered }) => (number, Some(entered)),
+            Event::Note(Note::Failed(message)) => return fail(message),
+            Event::Hashed(request, result) => {
+                let settled = settle(&request, result, stop);
+                let Tag { number, path, .. } = request.tag;
+                match settled {
+                    Settled::Cancelled => return,
+                    Settled::Vanished => (number, None),
+                    Settled::Unread(reason, message) => (number, Some(unread(path, reason, message))),
+                    Settled::File(stamp, digests) => {
+                        journaled(lock(&shared).read(&path, &stamp, &digests));
+                        let kind = Kind::File { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, digests };
+                        (number, Some((Entry { path, kind }, None)))
+                    }
+                }
+            }
+        };
+        if number == next {
+            next += 1;
+            let has_failed = lock(&failed).is_some();
+            if let Some(entered) = entered.filter(|_| !has_failed) {
+                each(entered).unwrap_or_else(&fail);
+            }
+        }
+    });
+    bar.finish();
+    if let Some(message) = lock(&failed).take() {
+        return Err(message);
+    }
+    let Shared { journal, summary, .. } = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(mut journal) = journal {
+        journal.flush().map_err(|error| not_journaled(&error))?;
+    }
+    Ok(Summary { cancelled: !is_done || stop.load(Ordering::Relaxed), ..summary })
+}
+
+impl Shared {
+    /// A file that was read.
+    fn read(&mut self, path: &[u8], stamp: &Stamp, digests: &[Digest]) -> Option<io::Result<()>> {
+        self.summary.nread += 1;
+        self.summary.nbytes += stamp.nbytes;
+        self.journal.as_mut().map(|journal| journal.add(path, stamp, digests))
+    }
+
+    /// How far it is when the engine has hashed so many bytes, which counts from 0 now and then.
+    fn position(&mut self, nbytes: u64) -> u64 {
+        if nbytes < self.now {
+            self.before += self.now;
+        }
+        self.now = nbytes;
+        self.before + self.now + self.reused
+    }
+}
+
+/// Draws from the walk what is to be read, and what need not be.
+struct Steps<'a, W: Iterator, I> {
+    walk: Peekable<W>,
+    root: &'a Path,
+    methods: Arc<[Method]>,
+    quick: bool,
+    without: Vec<PathBuf>,
+    update: Option<Update<I>>,
+    shared: &'a Mutex<Shared>,
+    /// Of the next step.
+    number: u64,
+    /// A folder that could not be listed to its end.
+    unlisted: Option<PathBuf>,
+}
+
+/// A manifest beside the walk.
+struct Update<I> {
+    entries: I,
+    places: Vec<usize>,
+    ahead: Option<Entry>,
+}
+
+enum Look {
+    Entry(Entered),
+    Nothing,
+    Read,
+}
+
+impl<W, I> Steps<'_, W, I>
+where
+    W: Iterator<Item = Result<walk::Entry, WalkError>>,
+    I: Iterator<Item = Result<Entry, Error>>,
+{
+    fn next(&mut self) -> Option<Step<Tag, Note>> {
+        loop {
+            let found = self.walk.next()?;
+            let place = match &found {
+                Ok(entry) => &entry.path,
+                Err(error) => &error.path,
+            };
+            let path = place.strip_prefix(self.root).unwrap_or(place);
+            let is_below = |folder: &PathBuf| place.starts_with(folder);
+            if self.without.iter().any(|other| other == path) || self.unlisted.as_ref().is_some_and(is_below) {
+                continue;
+            }
+            let (path, place) = (below(path), place.clone());
+            let looked = match found {
+                Ok(entry) => self.look(&entry, &path),
+                // The root itself.
+                Err(error) if path.is_empty() => Err(format!("{}: {}", display(self.root), error.error)),
+                Err(error) => Ok(trouble(&path, &error.error)),
+            };
+            let number = self.number;
+            let step = match looked {
+                Ok(Look::Nothing) => continue,
+                Ok(Look::Entry(entered)) => Step::Note(Note::Entry { number, entered }),
+                Err(message) => Step::Note(Note::Failed(message)),
+                Ok(Look::Read) => {
+                    let tag = Tag { number, path, drawn_ns: now_ns() };
+                    Step::Hash(Request { source: place.into(), methods: self.methods.clone(), tag })
+                }
+            };
+            self.number += 1;
+            return Some(step);
+        }
+    }
+
+    fn look(&mut self, found: &walk::Entry, path: &[u8]) -> Result<Look, String> {
+        let entry = |kind| Look::Entry((Entry { path: path.to_vec(), kind }, None));
+        let (place, file_type) = (&found.path, found.file_type);
+        let looked = if file_type.is_dir() {
+            self.list(place).map(|()| entry(Kind::Folder))
+        } else if file_type.is_symlink() {
+            let target = fs::read_link(place).map(|target| target.into_os_string().into_encoded_bytes());
+            target.map(|target| entry(Kind::Link { target }))
+        } else if !file_type.is_file() {
+            lock(self.shared).summary.nothers += 1;
+            Ok(Look::Nothing)
+        } else if self.quick {
+            fs::symlink_metadata(place).map(|metadata| {
+                let Stamp { nbytes, mtime_ns, .. } = Stamp::of(&metadata);
+                entry(Kind::File { nbytes, mtime_ns, digests: Vec::new() })
+            })
+        } else {
+            return self.known(path, place).map(|known| known.map_or(Look::Read, entry));
+        };
+        Ok(looked.unwrap_or_else(|error| trouble(path, &error)))
+    }
+
+    /// Whether the folder can be listed: if not, the walk says so right behind it. Without a path if it broke off.
+    fn list(&mut self, folder: &Path) -> io::Result<()> {
+        let is_its = |next: &Result<_, WalkError>| {
+            next.as_ref().is_err_and(|error| error.path == folder || error.path == self.root)
+        };
+        match self.walk.next_if(is_its) {
+            Some(Err(error)) => {
+                self.unlisted = Some(folder.to_owned());
+                Err(error.error)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What is known of a file, so that it need not be read.
+    fn known(&mut self, path: &[u8], place: &Path) -> Result<Option<Kind>, String> {
+        let old = match &mut self.update {
+            Some(update) => update.find(path)?,
+            None => None,
+        };
+        let mut shared = lock(self.shared);
+        if old.is_none() && shared.journal.as_ref().is_none_or(Journal::is_empty) {
+            return Ok(None);
+        }
+        let Some(stamp) = fs::symlink_metadata(place).ok().filter(Metadata::is_file).map(|m| Stamp::of(&m)) else {
+            return Ok(None);
+        };
+        let Stamp { nbytes, mtime_ns, .. } = stamp;
+        let is_as_old = |old: &(u64, i64, Vec<Digest>)| (old.0, old.1) == (nbytes, mtime_ns);
+        let digests = match shared.journal.as_mut().and_then(|journal| journal.find(path, &stamp)) {
+            Some(digests) => Some(digests),
+            None => old.filter(is_as_old).map(|(_, _, digests)| digests),
+        };
+        let kind = digests.map(|digests| Kind::File { nbytes, mtime_ns, digests });
+        if kind.is_some() {
+            shared.summary.nreused += 1;
+            shared.reused += nbytes;
+        }
+        Ok(kind)
+    }
+}
+
+impl<I: Iterator<Item = Result<Entry, Error>>> Update<I> {
+    /// Length, time and digests that the manifest has of a file. Paths must come in order.
+    fn find(&mut self, path: &[u8]) -> Result<Option<(u64, i64, Vec<Digest>)>, String> {
+        loop {
+            let entry = match self.ahead.take() {
+                Some(entry) => Some(entry),
+                None => self.entries.next().transpose().map_err(|error| format!("--update: {error}"))?,
+            };
+            let Some(entry) = entry else { return Ok(None) };
+            match compare_paths(&entry.path, path) {
+                cmp::Ordering::Less => {}
+                cmp::Ordering::Equal => {
+                    return Ok(match entry.kind {
+                        Kind::File { nbytes, mtime_ns, digests } => {
+                            let digests = self.places.iter().map(|&place| digests.get(place).copied());
+                            digests.collect::<Option<_>>().map(|digests| (nbytes, mtime_ns, digests))
+                        }
+                        _ => None,
+                    });
+                }
+                cmp::Ordering::Greater => {
+                    self.ahead = Some(entry);
+                    return Ok(None);
+                }
+            }
+        }
+    }
+}
+
+/// Reads a file again if it has to be.
+fn settle(request: &Request<Tag>, result: Result<Hashed, FileError>, stop: &AtomicBool) -> Settled {
+    let (mut result, mut drawn_ns) = (result, request.tag.drawn_ns);
+    for tries_left in (0..TRIES).rev() {
+        let wait = match result {
+            Err(error) if error.io().kind() == io::ErrorKind::NotFound => return Settled::Vanished,
+            Err(error) => return Settled::Unread(Reason::Unreadable, error.to_string()),
+            Ok(Hashed { stamps: None, .. }) => Duration::ZERO,
+            Ok(Hashed { stamps: Some([before, after]), digests, nbytes, .. }) => {
+                let is_fresh = is_fresh(&after, drawn_ns);
+                if before == after && after.nbytes == nbytes && !is_fresh {
+                    return Settled::File(after, digests);
+                }
+                if is_fresh { TICK } else { Duration::ZERO }
+            }
+        };
+        if tries_left == 0 {
+            break;
+        }
+        std::thread::sleep(wait);
+        drawn_ns = now_ns();
+        let mut again = None;
+        let options = Options::new().threads(1).stamps(true).cancel(stop);
+        let request = Request { source: request.source.clone(), methods: request.methods.clone(), tag: () };
+        hash_files(std::iter::once(request), &options, |_, result| again = Some(result));
+        result = match again {
+            Some(result) => result,
+            None => return Settled::Cancelled,
+        };
+    }
+    Settled::Unread(Reason::Unstable, format!("it changed while it was read, {TRIES} times"))
+}
+
+/// Whether it was changed so short a time before it was read, or since, that its stamp may not tell of another change.
+fn is_fresh(stamp: &Stamp, drawn_ns: i64) -> bool {
+    let changed = stamp.ctime_ns.max(stamp.mtime_ns);
+    // A clock elsewhere may be ahead by days: what it says is of no moment here.
+    (drawn_ns.saturating_sub(TICK.as_nanos() as i64)..=now_ns()).contains(&changed)
+}
+
+fn now_ns() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+fn not_journaled(error: &io::Error) -> String {
+    format!("what is done cannot be kept for the next time: {error}")
+}
+
+/// What has vanished since it was listed was never there.
+fn trouble(path: &[u8], error: &io::Error) -> Look {
+    match error.kind() {
+        io::ErrorKind::NotFound => Look::Nothing,
+        _ => Look::Entry(unread(path.to_vec(), Reason::Unreadable, error.to_string())),
+    }
+}
+
+fn unread(path: Vec<u8>, reason: Reason, message: String) -> Entered {
+    (Entry { path, kind: Kind::Unread(reason) }, Some(message))
+}
+
+/// The bytes of a relative path, components joined by `/`.
+fn below(path: &Path) -> Vec<u8> {
+    let components: Vec<&[u8]> = path.iter().map(|component| component.as_encoded_bytes()).collect();
+    components.join(&b'/')
+}
+
+/// A panic elsewhere leaves nothing half-done in what the lock guards.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

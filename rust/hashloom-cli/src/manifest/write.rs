@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom manifest write`.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Seek, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use hashloom::Algorithm;
+use hashloom::manifest::{Journal, Reader, Totals, Writer};
+
+use super::scan::{Scan, Summary, scan};
+use super::{Opened, check_folder, open, places_below, with_suffix};
+use crate::interrupt::{self, EXIT_INTERRUPTED};
+use crate::output;
+use crate::progress::Bar;
+use crate::style;
+use crate::text::display;
+use crate::units::{duration, plural, rate, size};
+use crate::work::Work;
+
+/// Write down what the files of a folder are.
+///
+/// Of each file the path, the length, the modification time and the digest; of each symbolic link where it leads; each
+/// folder. `hashloom manifest check` tells later what has become of them.
+#[derive(Debug, Args)]
+#[command(after_long_help = HELP)]
+pub struct Write {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+
+    /// Write the manifest to FILE, which is replaced when all is read. It may lie in DIR and is no part of the manifest.
+    /// What is done after an interruption is kept in FILE.partial, and the same command goes on from there
+    /// [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Digests of this algorithm; can be given several times, or with commas between them; an unknown name lists those
+    /// that there are [default: sha256, or those of OLD]
+    #[arg(short, long = "algorithm", value_name = "NAME", value_delimiter = ',')]
+    algorithms: Vec<Algorithm>,
+
+    /// Do not read files that have the length and modification time that the manifest OLD says, but take their digests
+    /// from it. OLD may be FILE. What has rotted since is not noticed, but a later check will: its digest is still that
+    /// of the file as it was
+    #[arg(long, value_name = "OLD")]
+    update: Option<PathBuf>,
+
+    /// Print errors only
+    #[arg(short, long)]
+    quiet: bool,
+
+    #[command(flatten)]
+    work: Work,
+}
+
+const HELP: &str = "\
+The manifest:
+  Text, a JSON object a line: a first line with the format and the algorithms, a
+  line for each file, link and folder, sorted, and a last line with the counts
+  and the SHA-256 of all lines before, so that damage to it is noticed. It has
+  nothing of the time or place of writing: the same files, the same bytes.
+  Links are not followed. Devices, pipes and sockets are left out. Names that
+  are not UTF-8 are in path_hex, exactly.
+
+Files that change while they are read are read again, up to 3 times in all. One
+that still changes, or that cannot be read, gets a line of the type \"unread\".
+
+Exit status:
+  0    written
+  1    written, but some files could not be read, or changed again and again
+  2    not written: wrong usage, no such folder, or FILE cannot be written
+  130  interrupted (Ctrl-C); with --output the same command goes on from there
+
+Examples:
+  hashloom manifest write ~/photos -o ~/photos.manifest
+  hashloom manifest write /srv/data -a sha1,sha256 -o /srv/data/.manifest
+  hashloom manifest write ~/photos -o new.manifest --update ~/photos.manifest
+  hashloom manifest write . | jq -r 'select(.size > 1e9) | .path'";
+
+/// Returns the exit status.
+pub fn run(arguments: &Write) -> Result<u8, String> {
+    check_folder(&arguments.folder)?;
+    let update = arguments.update.as_deref().map(open).transpose()?;
+    let algorithms = match (&arguments.algorithms[..], &update) {
+        ([], Some(old)) => old.reader.algorithms().to_vec(),
+        ([], None) => vec![Algorithm::Sha256],
+        (algorithms, _) => algorithms.to_vec(),
+    };
+    let update = update.map(|old| places(old, &algorithms)).transpose()?;
+    match &arguments.output {
+        Some(file) => to_file(arguments, &algorithms, update, file),
+        None => {
+            let failed = |error: io::Error| format!("standard output: {error}");
+            // Not locked: messages of other threads would wait for it.
+            let out = BufWriter::with_capacity(1 << 16, io::stdout());
+            let (_, _, status) = write(arguments, &algorithms, update, None, Vec::new(), out, &failed)?;
+            Ok(status)
+        }
+    }
+}
+
+type Update = (Reader<io::BufReader<File>>, Vec<usize>);
+
+/// Where the old manifest has the digests of each algorithm.
+fn places(old: Opened, algorithms: &[Algorithm]) -> Result<Update, String> {
+    let place = |algorithm: &Algorithm| old.reader.algorithms().iter().position(|other| other == algorithm);
+    let places: Option<Vec<usize>> = algorithms.iter().map(place).collect();
+    let names: Vec<_> = old.reader.algorithms().iter().map(|algorithm| algorithm.name()).collect();
+    let places = places.ok_or_else(|| format!("--update: OLD has digests of {} only", names.join(", ")))?;
+    Ok((old.reader, places))
+}
+
+fn to_file(arguments: &Write, algorithms: &[Algorithm], update: Option<Update>, file: &Path) -> Result<u8, String> {
+    let failed = |error: io::Error| format!("{}: {error}", display(file));
+    output::probe(file).map_err(failed)?;
+    let partial = with_suffix(file, ".partial");
+    let mut without = places_below(&arguments.folder, file);
+    without.extend(places_below(&arguments.folder, &partial));
+    let not_opened = |error| format!("{}: {error}; remove it to begin anew", display(&partial));
+    let journal = Journal::open(&partial, algorithms).map_err(not_opened)?;
+    let nknown = journal.len();
+    // It has no name, so that nothing is left of it whatever happens.
+    let spool = tempfile::tempfile_in(output::folder(file)).map_err(failed)?;
+    let started = Instant::now();
+    let out = BufWriter::with_capacity(1 << 16, spool);
+    let written = write(arguments, algorithms, update, Some(journal), without, out, &failed);
+    let finished = written.and_then(|(spool, done, status)| {
+        let Some((out, totals)) = spool else { return Ok((status, None)) };
+        let mut spool = out.into_inner().map_err(|error| failed(error.into_error()))?;
+        spool.rewind().map_err(failed)?;
+        output::write_with(file, |out| io::copy(&mut spool, out).map(drop)).map_err(failed)?;
+        // What is left of it would only be looked at in vain.
+        let _ = fs::remove_file(&partial);
+        Ok((status, Some((totals, done))))
+    });
+    let (status, done) = finished.inspect_err(|_| remove_if_new(&partial, algorithms, nknown))?;
+    match done {
+        None => {
+            let again = "run the same command again to go on from there";
+            let message = format!("interrupted: what is done is kept in {}; {again}", display(&partial));
+            let _ = writeln!(io::stderr(), "{} {message}", style::warning("warning:"));
+        }
+        Some((totals, done)) if !arguments.quiet => {
+            output::print(|out| print(out, file, &totals, &done, started))?;
+        }
+        Some(_) => {}
+    }
+    Ok(status)
+}
+
+/// A run that failed before it read anything leaves nothing behind.
+fn remove_if_new(partial: &Path, algorithms: &[Algorithm], nknown: usize) {
+    if nknown == 0 && Journal::open(partial, algorithms).is_ok_and(|journal| journal.is_empty()) {
+        let _ = fs::remove_file(partial);
+    }
+}
+
+fn print(out: &mut impl io::Write, file: &Path, totals: &Totals, done: &Summary, started: Instant) -> io::Result<()> {
+    let elapsed = started.elapsed();
+    let mut parts = vec![plural(totals.nfiles, "file")];
+    let others = [(totals.nlinks, "link"), (totals.nfolders, "folder")];
+    parts.extend(others.iter().filter(|(count, _)| *count > 0).map(|&(count, noun)| plural(count, noun)));
+    if totals.nunread > 0 {
+        parts.push(format!("{} unread", totals.nunread));
+    }
+    writeln!(out, "{}: {}, {}", display(file), parts.join(", "), size(totals.nbytes))?;
+    let speed = rate(done.nbytes, elapsed).map_or(String::new(), |rate| format!(", {rate}"));
+    write!(out, "read {} in {}{speed}", size(done.nbytes), duration(elapsed))?;
+    if done.nreused > 0 {
+        write!(out, "; {} taken over", plural(done.nreused, "file"))?;
+    }
+    if done.nothers > 0 {
+        write!(out, "; {} left out that are neither file, link nor folder", done.nothers)?;
+    }
+    writeln!(out)
+}
+
+type Written<W> = (Option<(W, Totals)>, Summary, u8);
+
+/// The output, if it is complete, what was done, and the exit status.
+fn write<W: io::Write + Send>(
+    arguments: &Write,
+    algorithms: &[Algorithm],
+    update: Option<Update>,
+    journal: Option<Journal>,
+    without: Vec<PathBuf>,
+    out: W,
+    failed: &(dyn Fn(io::Error) -> String + Sync),
+) -> Result<Written<W>, String> {
+    let stop = interrupt::flag();
+    let bar = Bar::new(0, "{binary_bytes} read  {binary_bytes_per_sec}  {elapsed}");
+    let task = Scan {
+        root: &arguments.folder,
+        algorithms,
+        quick: false,
+        without,
+        journal,
+        update,
+        stop,
+        bar: &bar,
+        is_bar_wanted: !arguments.quiet,
+    };
+    let mut writer = Writer::new(out, algorithms).map_err(|error| failed(error.into()))?;
+    let done = scan(task, arguments.work.files_options(), |(entry, trouble)| {
+        if let Some(message) = trouble {
+            let path = arguments.folder.join(hashloom::torrent::to_path(&entry.path));
+            bar.suspend(|| {
+                let _ = writeln!(io::stderr(), "{} {}: {message}", style::error("error:"), display(&path));
+            });
+        }
+        writer.write(&entry).map_err(|error| failed(error.into()))
+    });
+    let done = done?;
+    if done.cancelled {
+        return Ok((None, done, EXIT_INTERRUPTED));
+    }
+    let totals = writer.totals();
+    let out = writer.finish().map_err(|error| failed(error.into()))?;
+    Ok((Some((out, totals)), done, u8::from(totals.nunread > 0)))
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Where the key of `mac` comes from: a file, or a passphrase that is asked for. What is read goes straight into memory
+//! that is overwritten when it is dropped, and that does not grow, as what has grown leaves copies behind.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use hashloom::{Algorithm, HmacKey, hmac};
+use zeroize::Zeroizing;
+
+use crate::sums::summing::reason;
+use crate::text::display;
+
+/// A key has some dozen bytes. A device that never ends shall not fill the memory.
+const NBYTES_MAX: usize = 1 << 20;
+
+/// Why there is no key.
+pub enum NoKey {
+    Because(String),
+    /// Ctrl-C at the prompt.
+    #[cfg_attr(not(unix), allow(dead_code))]
+    Interrupted,
+}
+
+/// All bytes of a file, of which there must be one.
+pub fn of_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, NoKey> {
+    let failed = |what: &str, error| NoKey::Because(format!("{what} {}: {}", display(path), reason(&error)));
+    let file = File::open(path).map_err(|error| failed("cannot open", error))?;
+    // Two bytes more than are kept: one shows that there are more, with the other it is never full while it is read.
+    let mut key = Zeroizing::new(Vec::with_capacity(NBYTES_MAX + 2));
+    file.take(NBYTES_MAX as u64 + 1).read_to_end(&mut key).map_err(|error| failed("error reading file", error))?;
+    let found = match key.len() {
+        0 => "nothing",
+        1..=NBYTES_MAX => return Ok(key),
+        _ => "more",
+    };
+    Err(NoKey::Because(format!("{}: expected a key of 1 to {NBYTES_MAX} bytes, found {found}", display(path))))
+}
+
+/// The key that Solaris makes of a passphrase: 16 bytes by PBKDF2 (RFC 8018 section 5.2) with HMAC-SHA-1, 1000 rounds
+/// and always the same salt, so that the same passphrase gives the same codes.
+pub fn of_passphrase(passphrase: &[u8]) -> Zeroizing<Vec<u8>> {
+    const SALT: [u8; 16] = [0x0a; 16];
+    const ROUNDS: usize = 1000;
+    const NBYTES: usize = 16;
+    let key = Box::new(HmacKey::new(Algorithm::Sha1, passphrase));
+    // The first block of the derived key is longer than what is needed of it.
+    let mut last = hmac(&key, &[&SALT[..], &1u32.to_be_bytes()].concat());
+    let mut derived = Zeroizing::new(last.as_ref()[..NBYTES].to_vec());
+    for _ in 1..ROUNDS {
+        last = hmac(&key, last.as_ref());
+        derived.iter_mut().zip(last.as_ref()).for_each(|(byte, other)| *byte ^= other);
+    }
+    derived
+}
+
+/// Asks the user's terminal, wherever standard input and output lead, as getpassphrase(3C) does.
+#[cfg(unix)]
+pub fn ask() -> Result<Zeroizing<Vec<u8>>, NoKey> {
+    use std::io::{ErrorKind, Write};
+
+    // Four times what getpassphrase(3C) takes.
+    const NBYTES_MAX: usize = 1024;
+    let failed = |error: std::io::Error| {
+        NoKey::Because(format!("no terminal to ask for a key: {}; name a key file with -k", reason(&error)))
+    };
+    let terminal = File::options().read(true).write(true).open("/dev/tty").map_err(failed)?;
+    let silence = unix::Silence::of(&terminal).map_err(failed)?;
+    (&terminal).write_all(b"Enter key: ").map_err(failed)?;
+    let line = unix::read_line(&terminal, NBYTES_MAX);
+    // The end of the line was not shown either.
+    let _ = (&terminal).write_all(b"\n");
+    drop(silence);
+    let line = line.map_err(|error| match error.kind() {
+        ErrorKind::Interrupted => NoKey::Interrupted,
+        _ => failed(error),
+    })?;
+    if line.is_empty() {
+        return Err(NoKey::Because("expected a key, found an empty line".to_owned()));
+    }
+    Ok(line)
+}
+
+#[cfg(not(unix))]
+pub fn ask() -> Result<Zeroizing<Vec<u8>>, NoKey> {
+    Err(NoKey::Because("keys are not asked for on this system: name a key file with -k".to_owned()))
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::fs::File;
+    use std::io::{self, ErrorKind, Read};
+
+    use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+    use zeroize::Zeroizing;
+
+    /// While this is there, the terminal shows nothing of what is typed, and gives it byte by byte, Ctrl-C too: so no
+    /// signal ends the program before the terminal is as it was.
+    pub struct Silence<'a> {
+        terminal: &'a File,
+        before: Termios,
+    }
+
+    impl<'a> Silence<'a> {
+        pub fn of(terminal: &'a File) -> io::Result<Silence<'a>> {
+            let before = tcgetattr(terminal)?;
+            let mut modes = before.clone();
+            modes.local_modes.remove(LocalModes::ECHO | LocalModes::ECHONL | LocalModes::ICANON | LocalModes::ISIG);
+            tcsetattr(terminal, OptionalActions::Flush, &modes)?;
+            Ok(Silence { terminal, before })
+        }
+    }
+
+    impl Drop for Silence<'_> {
+        fn drop(&mut self) {
+            let _ = tcsetattr(self.terminal, OptionalActions::Flush, &self.before);
+        }
+    }
+
+    /// What is typed until the end of the line. Ctrl-C is [`ErrorKind::Interrupted`].
+    pub fn read_line(mut terminal: &File, nbytes_max: usize) -> io::Result<Zeroizing<Vec<u8>>> {
+        const INTERRUPT: u8 = 3;
+        const END_OF_FILE: u8 = 4;
+        const BACKSPACE: u8 = 8;
+        const KILL: u8 = 21;
+        const DELETE: u8 = 127;
+        let mut line = Zeroizing::new(Vec::with_capacity(nbytes_max));
+        let mut byte = Zeroizing::new([0]);
+        loop {
+            let nread = match terminal.read(&mut *byte) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                read => read?,
+            };
+            match byte[0] {
+                _ if nread == 0 => return Ok(line),
+                b'\n' | b'\r' | END_OF_FILE => return Ok(line),
+                INTERRUPT => return Err(ErrorKind::Interrupted.into()),
+                BACKSPACE | DELETE => drop(line.pop()),
+                KILL => line.clear(),
+                _ if line.len() == nbytes_max => {
+                    return Err(io::Error::other(format!("expected at most {nbytes_max} bytes")));
+                }
+                typed => line.push(typed),
+            }
+        }
+    }
+}

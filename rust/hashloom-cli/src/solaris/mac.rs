@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom mac`, and the binary called `mac`.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use hashloom::HmacKey;
+use hashloom::files::Method;
+
+use super::Kind;
+use super::key::{self, NoKey};
+use crate::interrupt::EXIT_INTERRUPTED;
+use crate::output;
+
+/// Print message authentication codes as mac(1) of Solaris does.
+///
+/// HMAC (RFC 2104) of one file, or of standard input if none is named, alone; of several files a line each, with their
+/// names. As on Solaris there are short options only, and none after the first file.
+#[derive(Debug, Args)]
+#[command(
+    after_long_help = HELP,
+    override_usage = "hashloom mac -l\n       hashloom mac [-v] -a ALGORITHM [-k KEYFILE] [FILE]..."
+)]
+pub struct Mac {
+    /// List the algorithms and the lengths of their keys
+    #[arg(short, conflicts_with_all = ["algorithm", "truncation", "verbose", "keyfile", "label", "token", "files"])]
+    list: bool,
+
+    /// Print the names of algorithm and file too
+    #[arg(short)]
+    verbose: bool,
+
+    /// The algorithm
+    #[arg(short, value_name = "ALGORITHM", required_unless_present = "list", value_parser = super::Names(Kind::Mac))]
+    algorithm: Option<String>,
+
+    /// For -a sha512_t_hmac: the bits of its digest, 224 or 256
+    #[arg(short, value_name = "BITS")]
+    truncation: Option<String>,
+
+    /// The file whose bytes are the key [default: made of a passphrase that the terminal is asked for]
+    #[arg(short, value_name = "KEYFILE")]
+    keyfile: Option<PathBuf>,
+
+    /// The label of a key in a PKCS #11 token, of which hashloom has none: always an error
+    #[arg(short = 'K', value_name = "LABEL", conflicts_with = "keyfile")]
+    label: Option<OsString>,
+
+    /// The PKCS #11 token for -K
+    #[arg(short = 'T', value_name = "TOKEN", requires = "label", conflicts_with = "keyfile")]
+    token: Option<OsString>,
+
+    /// Files to read [default: standard input]
+    #[arg(value_name = "FILE", trailing_var_arg = true, value_parser = super::any_path(), value_hint = ValueHint::FilePath)]
+    files: Vec<PathBuf>,
+}
+
+const USAGE: &str = "  mac -l
+  mac [-v] -a <algorithm> [-k <keyfile> | -K <keylabel> [-T <tokenspec>]] [file...]";
+
+const HELP: &str = "\
+What is printed:
+  one file        effcdf6ae5eb2fa2d27416d5f184df9c259a7c79
+  several         (file) = effcdf6ae5eb2fa2d27416d5f184df9c259a7c79
+  -v              sha1_hmac (file) = effcdf6ae5eb2fa2d27416d5f184df9c259a7c79
+  standard input  effcdf6ae5eb2fa2d27416d5f184df9c259a7c79
+  the same, -v    sha1_hmac effcdf6ae5eb2fa2d27416d5f184df9c259a7c79
+
+Keys:
+  All bytes of the key file are the key, a newline at its end too. There must be
+  one at least, and not more than 1 MiB. Lengths in -l are in bits: a key that is
+  longer than the greatest of them gives no more security, and is hashed first,
+  as HMAC demands. Let nobody else read the file: chmod 600.
+  Without -k the terminal is asked for a passphrase, even if standard input is
+  none. The key is made of it as on Solaris: 16 bytes by PBKDF2 with HMAC-SHA-1,
+  1000 rounds, the salt 16 bytes of 0x0a. A passphrase that can be guessed is
+  guessed fast so: prefer -k.
+  A key is never an argument, which other users could see, and its bytes are
+  overwritten after use.
+
+Exit status:
+  0  all codes are printed
+  1  the algorithm is unknown, there is no key, or a file cannot be read
+  2  wrong usage, or a file cannot be opened
+  After an error the other files are still read. Of several errors the last
+  decides.
+
+Examples:
+  dd if=/dev/urandom of=mykey bs=32 count=1; chmod 600 mykey
+  hashloom mac -a sha256_hmac -k mykey /etc/motd
+  hashloom mac -v -a sha1_hmac -k mykey /usr/lib/*.so
+  ln -s hashloom /usr/local/bin/mac         for the program of that name";
+
+/// The program that is called `mac`.
+pub fn command() -> clap::Command {
+    let usage = "mac -l\n       mac [-v] -a ALGORITHM [-k KEYFILE] [FILE]...";
+    let help = HELP.replace("hashloom mac", "mac");
+    Mac::augment_args(super::program("mac")).override_usage(usage).after_long_help(help)
+}
+
+/// Does what the program `mac` does; `arguments` begin with its name. Returns the exit status.
+pub fn called(arguments: &[OsString], isa: Option<&str>) -> u8 {
+    super::parse(command(), USAGE, arguments).map_or_else(|status| status, |options| run("mac", &options, isa))
+}
+
+/// `program` is what the user called. Returns the exit status.
+pub fn run(program: &str, options: &Mac, isa: Option<&str>) -> u8 {
+    let Some(wanted) = &options.algorithm else { return list(program) };
+    let algorithm = match super::algorithm(program, Kind::Mac, wanted, options.truncation.as_deref()) {
+        Ok(algorithm) => algorithm,
+        Err(status) => return status,
+    };
+    if let Err(error) = crate::restrict(isa, &[algorithm]) {
+        super::complain(program, &error);
+        return super::EXIT_USAGE;
+    }
+    if options.label.is_some() {
+        super::complain(program, "no matching PKCS#11 token (there are none here: put the key into a file for -k)");
+        return super::EXIT_FAILURE;
+    }
+    let key = match &options.keyfile {
+        Some(path) => key::of_file(path),
+        None => key::ask().map(|passphrase| key::of_passphrase(&passphrase)),
+    };
+    let method = match key {
+        Ok(key) => Method::from(HmacKey::new(algorithm, &key)),
+        Err(NoKey::Interrupted) => return EXIT_INTERRUPTED,
+        Err(NoKey::Because(reason)) => {
+            super::complain(program, &reason);
+            super::complain(program, if options.keyfile.is_some() { "invalid key." } else { "invalid passphrase." });
+            return super::EXIT_FAILURE;
+        }
+    };
+    super::print(program, wanted, method, options.verbose, &options.files)
+}
+
+fn list(program: &str) -> u8 {
+    let listed = output::print(|out| {
+        writeln!(out, "Algorithm       Keysize:  Min   Max (bits)")?;
+        writeln!(out, "------------------------------------------")?;
+        Kind::Mac.names().try_for_each(|(algorithm, name)| {
+            writeln!(out, "{name:15}         {:5} {:5}", 8, 8 * algorithm.block_len())
+        })
+    });
+    super::status(program, listed)
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `digest(1)` and `mac(1)` of Solaris: as commands of `hashloom`, and as programs of these names.
+//!
+//! Options, output and exit statuses are those of the manual pages of illumos and Oracle Solaris 11.4, and where these
+//! say nothing those of illumos: a file that cannot be opened is passed over, as is one that cannot be read; the last
+//! error decides the exit status; file names are printed as they are. What differs: an error also gives the reason; a
+//! pipe that nobody has opened yet is waited for.
+
+pub mod digest;
+mod key;
+pub mod mac;
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use clap::builder::{OsStringValueParser, PossibleValue, StringValueParser, TypedValueParser};
+use clap::error::{ContextKind, ErrorKind as Misuse};
+use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
+use hashloom::files::{FileError, Method, Options, Request, Source, hash_files};
+use hashloom::torrent::shown;
+use hashloom::{Algorithm, Digest};
+
+use crate::sums::console::Console;
+use crate::sums::summing::reason;
+
+/// All errors but those of usage and of opening.
+const EXIT_FAILURE: u8 = 1;
+/// Wrong usage, or a file that cannot be opened.
+const EXIT_USAGE: u8 = 2;
+
+/// Prints an error as these programs do, with the name that the user called.
+fn complain(program: &str, message: &str) {
+    let _ = writeln!(io::stderr(), "{program}: {message}");
+}
+
+/// A program that is called by its own name. Short options are those of Solaris only.
+fn program(name: &'static str) -> clap::Command {
+    let help = Arg::new("help").long("help").action(ArgAction::HelpLong).help("Print help");
+    let version = Arg::new("version").long("version").action(ArgAction::Version).help("Print version");
+    let command = clap::Command::new(name).version(env!("CARGO_PKG_VERSION")).max_term_width(100);
+    command.disable_help_flag(true).disable_version_flag(true).args([help, version])
+}
+
+/// The exit status of what has been done, if all went well; else says what did not.
+fn status(program: &str, done: Result<(), String>) -> u8 {
+    let Err(error) = done else { return 0 };
+    complain(program, &error);
+    EXIT_FAILURE
+}
+
+/// Parses the command line of a program that is called by its own name. Options end at the first file. On an error this
+/// returns the exit status.
+fn parse<T: FromArgMatches>(command: clap::Command, usage: &str, arguments: &[OsString]) -> Result<T, u8> {
+    let program = command.get_name().to_owned();
+    // Each option counts where it comes last.
+    let parsed = command.args_override_self(true).try_get_matches_from(arguments);
+    parsed.and_then(|matches: ArgMatches| T::from_arg_matches(&matches)).map_err(|error| {
+        if matches!(error.kind(), Misuse::DisplayHelp | Misuse::DisplayVersion) {
+            let _ = error.print();
+            return 0;
+        }
+        // In the words of getopt(3C): "-x <NAME>" or "--xyz" is what clap names.
+        let option = error.get(ContextKind::InvalidArg).map(|value| value.to_string()).unwrap_or_default();
+        let option = option.trim_start_matches('-').split([' ', '=']).next().unwrap_or_default();
+        match error.kind() {
+            Misuse::UnknownArgument => complain(&program, &format!("illegal option -- {option}")),
+            Misuse::InvalidValue => complain(&program, &format!("option requires an argument -- {option}")),
+            _ => {}
+        }
+        let _ = writeln!(io::stderr(), "Usage:\n{usage}");
+        EXIT_USAGE
+    })
+}
+
+/// Every algorithm with its names as a digest and as a MAC: those of PKCS #11, in lower case.
+const NAMES: [(Algorithm, &str, &str); 8] = [
+    (Algorithm::Sha1, "sha1", "sha1_hmac"),
+    (Algorithm::Sha224, "sha224", "sha224_hmac"),
+    (Algorithm::Sha256, "sha256", "sha256_hmac"),
+    (Algorithm::Sha384, "sha384", "sha384_hmac"),
+    (Algorithm::Sha512, "sha512", "sha512_hmac"),
+    (Algorithm::Sha512_224, "sha512_224", "sha512_224_hmac"),
+    (Algorithm::Sha512_256, "sha512_256", "sha512_256_hmac"),
+    (Algorithm::Ripemd160, "ripemd160", "ripemd160_hmac"),
+];
+
+/// What is computed.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Digest,
+    Mac,
+}
+
+impl Kind {
+    fn names(self) -> impl Iterator<Item = (Algorithm, &'static str)> {
+        NAMES.into_iter().map(move |(algorithm, digest, mac)| match self {
+            Kind::Digest => (algorithm, digest),
+            Kind::Mac => (algorithm, mac),
+        })
+    }
+}
+
+/// Takes any name, so that an unknown one is told as these programs tell it, but lists those that there are, for
+/// completions and manual pages.
+#[derive(Clone)]
+struct Names(Kind);
+
+impl TypedValueParser for Names {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, OsStr::new(&*value.to_string_lossy()))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.names().map(|(_, name)| PossibleValue::new(name))))
+    }
+}
+
+/// Takes the empty name too, which is one that cannot be opened; clap would call it misuse.
+fn any_path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
+}
+
+/// The algorithm of this name; there is no other spelling of it. Oracle Solaris has `sha512_t` (`sha512_t_hmac`), which
+/// takes its t from `truncation`. On an error this returns the exit status.
+fn algorithm(program: &str, kind: Kind, wanted: &str, truncation: Option<&str>) -> Result<Algorithm, u8> {
+    let (general, full) = match kind {
+        Kind::Digest => ("sha512_t", truncation.map(|nbits| format!("sha512_{nbits}"))),
+        Kind::Mac => ("sha512_t_hmac", truncation.map(|nbits| format!("sha512_{nbits}_hmac"))),
+    };
+    let of_name = |full: &str| kind.names().find(|(_, name)| *name == full).map(|(algorithm, _)| algorithm);
+    let found = match &full {
+        None => of_name(wanted),
+        Some(full) => of_name(full).filter(|_| wanted == general),
+    };
+    found.ok_or_else(|| {
+        if wanted == general || full.is_some() {
+            complain(program, &format!("expected -a {general} with -t 224 or -t 256, and -t with nothing else"));
+            EXIT_USAGE
+        } else {
+            let wanted = shown(wanted.as_bytes());
+            complain(program, &format!("unknown algorithm -- {wanted} ({program} -l lists those that there are)"));
+            EXIT_FAILURE
+        }
+    })
+}
+
+/// Hashes the files, or standard input if there is none, and prints a line for each. `label` is the algorithm's name as
+/// the user gave it. Returns the exit status.
+fn print(program: &str, label: &str, method: Method, verbose: bool, files: &[PathBuf]) -> u8 {
+    let is_named = files.len() > 1 || verbose && !files.is_empty();
+    let methods: Arc<[Method]> = [method].into();
+    let sources = files.iter().map(Source::from).chain(files.is_empty().then_some(Source::Stdin));
+    let requests = sources.map(|source| Request { source, methods: Arc::clone(&methods), tag: () });
+    let stop = AtomicBool::new(false);
+    let (status, error) = Console::new(program.as_bytes(), &stop, None).run(|console| {
+        let mut status = 0;
+        hash_files(requests, &Options::new().mapped(true).cancel(&stop), |request, result| match result {
+            Ok(hashed) => console.print(|lines| {
+                let name = name(&request.source).filter(|_| is_named);
+                push_line(lines, verbose.then_some(label), name, &hashed.digests[0]);
+            }),
+            Err(error) => {
+                let (message, code) = trouble(&request.source, &error);
+                console.message(message.as_bytes());
+                status = code;
+            }
+        });
+        status
+    });
+    match error {
+        // Whoever read the output has seen enough of it.
+        Some(error) if error.kind() != ErrorKind::BrokenPipe => {
+            complain(program, &format!("standard output: {}", reason(&error)));
+            EXIT_FAILURE
+        }
+        _ => status,
+    }
+}
+
+fn name(source: &Source) -> Option<&[u8]> {
+    match source {
+        Source::Path(path) => Some(path.as_os_str().as_encoded_bytes()),
+        _ => None,
+    }
+}
+
+/// Appends `sha1 (NAME) = DIGEST`, or as much of it as is wanted.
+fn push_line(lines: &mut Vec<u8>, label: Option<&str>, name: Option<&[u8]>, digest: &Digest) {
+    if let Some(label) = label {
+        lines.extend_from_slice(label.as_bytes());
+        lines.push(b' ');
+    }
+    if let Some(name) = name {
+        lines.extend_from_slice(&[b"(", name, b") = "].concat());
+    }
+    lines.extend_from_slice(format!("{digest}\n").as_bytes());
+}
+
+/// Why there is no digest of a file, and the exit status that comes of it.
+fn trouble(source: &Source, error: &FileError) -> (String, u8) {
+    let name = name(source).map_or_else(|| "STDIN".into(), |name| shown(name).to_string());
+    let reason = reason(error.io());
+    match error {
+        // A folder can be opened there, but not read.
+        FileError::Open(error) if error.kind() != ErrorKind::IsADirectory => {
+            (format!("can not open input file {name}: {reason}"), EXIT_USAGE)
+        }
+        _ => (format!("error reading file {name}: {reason}"), EXIT_FAILURE),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_algorithm_has_its_names() {
+        for (&algorithm, (listed, digest, mac)) in Algorithm::ALL.iter().zip(NAMES) {
+            let name = algorithm.name().replace('-', "_");
+            assert_eq!((algorithm, digest, mac), (listed, name.as_str(), format!("{name}_hmac").as_str()));
+        }
+        assert_eq!(NAMES.len(), Algorithm::ALL.len());
+    }
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Checks files against lists, for whichever front end: what is printed, and when, is what coreutils 9.1 prints.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hashloom::files::{FileError, Method, Options, Request, Source};
+use hashloom::list::{Entry, Line, Parser, tag};
+use hashloom::torrent::to_path;
+use hashloom::{Algorithm, Digest};
+use serde::Serialize;
+
+use super::console::Console;
+use super::drive::{Event, Step, drive};
+use super::format::{name, push_name};
+use super::front::End;
+use super::lines::{self, Length};
+use super::quote::quoted;
+use super::summing::{reason, source, trouble};
+use crate::json::{Hex, text};
+use crate::units::plural;
+
+/// What is said, and what counts.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Rules {
+    /// Files that are not there do not count.
+    pub ignore_missing: bool,
+    /// Only files that fail are named.
+    pub quiet: bool,
+    /// Nothing but errors is printed.
+    pub status: bool,
+    /// Bad lines count.
+    pub strict: bool,
+    /// Bad lines are named.
+    pub warn: bool,
+    /// Of each file an object is printed, and no summary.
+    pub json: bool,
+    /// Lists may begin with a byte order mark, and messages say why a line is bad.
+    pub lenient: bool,
+}
+
+/// Checks lists one after the other.
+pub struct Checker<'a> {
+    pub rules: Rules,
+    /// Of all lists: what one of them has taught it about their format holds for the next.
+    pub parser: Parser,
+    /// That messages name, if there is one.
+    pub algorithm: Option<Algorithm>,
+    pub options: Options<'a>,
+    pub console: &'a Console<'a>,
+}
+
+#[derive(Default)]
+struct Counts {
+    nmatched: u64,
+    nmismatched: u64,
+    nunread: u64,
+}
+
+/// A line of the list that is no checksum.
+struct Bad {
+    number: u64,
+    why: String,
+}
+
+impl Checker<'_> {
+    /// Checks one list after the other.
+    pub fn check_all(&mut self, lists: &[PathBuf]) -> End {
+        let mut end = End::Right;
+        for list in lists {
+            end = end.and(self.check(list));
+            if end == End::Cancelled {
+                break;
+            }
+        }
+        end
+    }
+
+    fn check(&mut self, list: &Path) -> End {
+        let is_stdin = list.as_os_str() == "-";
+        let list_name = if is_stdin { b"standard input" } else { list.as_os_str().as_encoded_bytes() };
+        let reader: Box<dyn BufRead + Send> = if is_stdin {
+            Box::new(BufReader::with_capacity(BUFFER_NBYTES, io::stdin()))
+        } else {
+            match File::open(list) {
+                Ok(file) => Box::new(BufReader::with_capacity(BUFFER_NBYTES, file)),
+                Err(error) => {
+                    self.console.message(&trouble(list_name, &error));
+                    return End::Wrong;
+                }
+            }
+        };
+        let (rules, console, algorithm) = (self.rules, self.console, self.algorithm);
+        let mut reading = Reading {
+            reader,
+            line: Vec::new(),
+            number: 0,
+            nbad: 0,
+            nentries: 0,
+            error: None,
+            parser: &mut self.parser,
+            rules,
+            is_stdin,
+            methods: Vec::new(),
+        };
+        let mut counts = Counts::default();
+        let tell = |request: &Request<Digest>, verdict: Verdict| {
+            if !rules.status {
+                console.print(|lines| verdict.write(lines, request, rules.json));
+            }
+        };
+        let is_done = drive(std::iter::from_fn(|| reading.next()), &self.options, |event| match event {
+            Event::Note(Bad { number, why }) => {
+                let kind = algorithm.map_or(String::new(), |algorithm| format!("{} ", tag(algorithm)));
+                let message = format!(": {number}: improperly formatted {kind}checksum line{why}");
+                console.message(&[&quoted(list_name)[..], message.as_bytes()].concat());
+            }
+            Event::Hashed(request, Ok(hashed)) => {
+                let is_match = hashed.digests.first() == Some(&request.tag);
+                *if is_match { &mut counts.nmatched } else { &mut counts.nmismatched } += 1;
+                if !(rules.quiet && is_match) {
+                    tell(&request, if is_match { Verdict::Ok } else { Verdict::Failed });
+                }
+            }
+            Event::Hashed(_, Err(FileError::Open(error)))
+                if rules.ignore_missing && error.kind() == ErrorKind::NotFound => {}
+            Event::Hashed(request, Err(error)) => {
+                counts.nunread += 1;
+                console.message(&trouble(name(&request.source), error.io()));
+                tell(&request, Verdict::Unread);
+            }
+        });
+        if !is_done {
+            return End::Cancelled;
+        }
+        let Reading { error, nbad, nentries, .. } = reading;
+        if let Some(error) = error {
+            // Word for word, but for a folder: to read one is the error that people make.
+            let why = if self.rules.lenient { reason(&error) } else { "read error".to_owned() };
+            console.message(&[&quoted(list_name)[..], b": ", why.as_bytes()].concat());
+            return End::Wrong;
+        }
+        if nentries == 0 {
+            let message = [&quoted(list_name)[..], b": no properly formatted checksum lines found"].concat();
+            console.message(&message);
+            return End::Wrong;
+        }
+        if !rules.status && !rules.json {
+            summarize(console, nbad, &counts);
+            if rules.ignore_missing && counts.nmatched == 0 {
+                console.message(&[&quoted(list_name)[..], b": no file was verified"].concat());
+            }
+        }
+        let is_right = counts.nmatched > 0 && counts.nmismatched == 0 && counts.nunread == 0;
+        End::of(is_right && (nbad == 0 || !rules.strict))
+    }
+}
+
+/// Of a list so much is read at once.
+const BUFFER_NBYTES: usize = 64 << 10;
+
+/// What has become of a file.
+#[derive(Clone, Copy)]
+enum Verdict {
+    Ok,
+    Failed,
+    Unread,
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    path: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_hex: Option<Hex<'a>>,
+    algorithm: Option<&'static str>,
+    state: &'static str,
+}
+
+impl Verdict {
+    /// Appends the line: `<name>: OK`, or an object.
+    fn write(self, into: &mut Vec<u8>, request: &Request<Digest>, json: bool) {
+        let name = name(&request.source);
+        if json {
+            let (path, path_hex) = text(name);
+            let algorithm = request.methods.first().map(|method| method.algorithm().name());
+            let state = match self {
+                Verdict::Ok => "ok",
+                Verdict::Failed => "failed",
+                Verdict::Unread => "unread",
+            };
+            // Writing into memory does not fail.
+            let _ = serde_json::to_writer(&mut *into, &Object { path, path_hex, algorithm, state });
+            return into.push(b'\n');
+        }
+        // Unlike in sums a backslash alone is no reason.
+        let is_escaped = name.contains(&b'\n');
+        if is_escaped {
+            into.push(b'\\');
+        }
+        push_name(into, name, is_escaped);
+        into.extend_from_slice(match self {
+            Verdict::Ok => b": OK\n",
+            Verdict::Failed => b": FAILED\n",
+            Verdict::Unread => b": FAILED open or read\n",
+        });
+    }
+}
+
+fn summarize(console: &Console<'_>, nbad: u64, counts: &Counts) {
+    let warn = |count: u64, text: String| {
+        if count > 0 {
+            console.message(format!("WARNING: {text}").as_bytes());
+        }
+    };
+    let are = if nbad == 1 { "is" } else { "are" };
+    warn(nbad, format!("{} {are} improperly formatted", plural(nbad, "line")));
+    warn(counts.nunread, format!("{} could not be read", plural(counts.nunread, "listed file")));
+    warn(counts.nmismatched, format!("{} did NOT match", plural(counts.nmismatched, "computed checksum")));
+}
+
+/// A list that is being read.
+struct Reading<'a> {
+    reader: Box<dyn BufRead + Send>,
+    line: Vec<u8>,
+    number: u64,
+    nbad: u64,
+    nentries: u64,
+    error: Option<io::Error>,
+    parser: &'a mut Parser,
+    rules: Rules,
+    is_stdin: bool,
+    /// Those that the list has so far.
+    methods: Vec<(Algorithm, Arc<[Method]>)>,
+}
+
+impl Reading<'_> {
+    fn next(&mut self) -> Option<Step<Digest, Bad>> {
+        loop {
+            let length = match lines::next(&mut self.reader, &mut self.line) {
+                Ok(length) => length?,
+                Err(error) => {
+                    self.error = Some(error);
+                    return None;
+                }
+            };
+            self.number += 1;
+            let line = match self.line.strip_prefix(b"\xEF\xBB\xBF") {
+                Some(line) if self.number == 1 && self.rules.lenient => line,
+                _ => &self.line,
+            };
+            let why = match self.parser.parse(line) {
+                _ if length == Length::TooLong => ": it is too long".to_owned(),
+                Line::Blank => continue,
+                Line::Entry(Entry { algorithm, digest, name, .. }) => {
+                    let source = source(to_path(&name));
+                    if source != Source::Stdin || !self.is_stdin {
+                        self.nentries += 1;
+                        let methods = self.methods(algorithm);
+                        return Some(Step::Hash(Request { source, methods, tag: digest }));
+                    }
+                    ": the list itself is standard input".to_owned()
+                }
+                Line::Bad(bad) => format!(": {bad}"),
+            };
+            self.nbad += 1;
+            if self.rules.warn {
+                let why = if self.rules.lenient { why } else { String::new() };
+                return Some(Step::Note(Bad { number: self.number, why }));
+            }
+        }
+    }
+
+    fn methods(&mut self, algorithm: Algorithm) -> Arc<[Method]> {
+        if let Some((_, methods)) = self.methods.iter().find(|(of, _)| *of == algorithm) {
+            return Arc::clone(methods);
+        }
+        let methods: Arc<[Method]> = [algorithm.into()].into();
+        self.methods.push((algorithm, Arc::clone(&methods)));
+        methods
+    }
+}

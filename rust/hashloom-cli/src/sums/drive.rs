@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! From a sequence of files, with notes between them, to a sequence of results, with the same notes at the same places.
+//!
+//! The engine draws files before those ahead of them have been hashed. What is to be said between two files (a line of a
+//! list is no checksum, a folder cannot be read) waits with the file after it. Work is cut into runs of the engine where
+//! too much would wait, and before standard input is read once more, which must be after it was read before.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hashloom::files::{FileError, Hashed, Options, Request, Source, hash_files};
+
+/// Notes that may wait for one file.
+const NOTES_MAX: usize = 1 << 12;
+
+/// Bytes of names that may wait. A hostile list has long ones.
+const NAMES_MAX_NBYTES: usize = 16 << 20;
+
+/// What comes in.
+pub enum Step<T, N> {
+    Hash(Request<T>),
+    Note(N),
+}
+
+/// What comes out, in the same order.
+pub enum Event<T, N> {
+    Hashed(Request<T>, Result<Hashed, FileError>),
+    Note(N),
+}
+
+/// Returns whether all was done; not, if it was cancelled.
+pub fn drive<T: Send, N: Send>(
+    mut steps: impl Iterator<Item = Step<T, N>> + Send,
+    options: &Options<'_>,
+    mut each: impl FnMut(Event<T, N>) + Send,
+) -> bool {
+    let mut held = VecDeque::new();
+    let mut is_at_end = false;
+    while !is_at_end {
+        let mut notes = Vec::new();
+        let mut has_stdin = false;
+        let names_nbytes = AtomicUsize::new(0);
+        let requests = std::iter::from_fn(|| {
+            while notes.len() < NOTES_MAX && names_nbytes.load(Ordering::Relaxed) < NAMES_MAX_NBYTES {
+                match held.pop_front().or_else(|| steps.next()) {
+                    Some(Step::Note(note)) => notes.push(note),
+                    Some(Step::Hash(request)) => {
+                        let is_stdin = request.source == Source::Stdin;
+                        if is_stdin && has_stdin {
+                            held.push_back(Step::Hash(request));
+                            return None;
+                        }
+                        has_stdin |= is_stdin;
+                        names_nbytes.fetch_add(name_nbytes(&request.source), Ordering::Relaxed);
+                        let Request { source, methods, tag } = request;
+                        return Some(Request { source, methods, tag: (std::mem::take(&mut notes), tag) });
+                    }
+                    None => {
+                        is_at_end = true;
+                        return None;
+                    }
+                }
+            }
+            None
+        });
+        let summary = hash_files(requests, options, |request, result| {
+            let Request { source, methods, tag: (notes, tag) } = request;
+            names_nbytes.fetch_sub(name_nbytes(&source), Ordering::Relaxed);
+            notes.into_iter().for_each(|note| each(Event::Note(note)));
+            each(Event::Hashed(Request { source, methods, tag }, result));
+        });
+        if summary.cancelled {
+            return false;
+        }
+        notes.into_iter().for_each(|note| each(Event::Note(note)));
+    }
+    true
+}
+
+fn name_nbytes(source: &Source) -> usize {
+    match source {
+        Source::Path(path) => path.as_os_str().len(),
+        _ => 0,
+    }
+}

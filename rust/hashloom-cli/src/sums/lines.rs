@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Lines of a file, of bounded length.
+
+use std::io::{self, BufRead};
+
+/// More than any name that a system opens, every byte of it escaped.
+const LINE_MAX_NBYTES: usize = 64 << 10;
+
+/// A line that was read.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Length {
+    Fits,
+    /// It is longer than [`LINE_MAX_NBYTES`], and what is beyond was skipped.
+    TooLong,
+}
+
+/// Reads the next line into `line`, without its newline. None at the end.
+pub fn next(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<Length>> {
+    line.clear();
+    let mut length = Length::Fits;
+    let mut is_begun = false;
+    loop {
+        let found = match reader.fill_buf() {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if found.is_empty() {
+            return Ok(is_begun.then_some(length));
+        }
+        is_begun = true;
+        let end = memchr::memchr(b'\n', found);
+        let part = &found[..end.unwrap_or(found.len())];
+        if line.len() + part.len() > LINE_MAX_NBYTES {
+            length = Length::TooLong;
+        } else {
+            line.extend_from_slice(part);
+        }
+        let nbytes = part.len() + usize::from(end.is_some());
+        reader.consume(nbytes);
+        if end.is_some() {
+            return Ok(Some(length));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use super::*;
+
+    fn all(text: &[u8], capacity: usize) -> Vec<(Vec<u8>, Length)> {
+        let mut reader = BufReader::with_capacity(capacity, text);
+        let mut lines = Vec::new();
+        let mut line = Vec::new();
+        while let Some(length) = next(&mut reader, &mut line).unwrap() {
+            lines.push((line.clone(), length));
+        }
+        lines
+    }
+
+    #[test]
+    fn lines_end_at_newlines_and_at_the_end() {
+        for capacity in [1, 2, 3, 100] {
+            let lines = all(b"a\n\nbcd\r\nef", capacity);
+            let expected = [&b"a"[..], b"", b"bcd\r", b"ef"].map(|line| (line.to_vec(), Length::Fits));
+            assert_eq!(lines, expected);
+            assert!(all(b"", capacity).is_empty());
+            assert_eq!(all(b"\n", capacity).len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_long_line_is_skipped_whole() {
+        let long = [vec![b'x'; LINE_MAX_NBYTES + 1], b"\nnext\n".to_vec()].concat();
+        let lines = all(&long, 1000);
+        assert_eq!(lines.len(), 2);
+        assert_eq!(lines[0].1, Length::TooLong);
+        assert!(lines[0].0.len() <= LINE_MAX_NBYTES);
+        assert_eq!(lines[1], (b"next".to_vec(), Length::Fits));
+        let fits = all(&long[1..], 1000);
+        assert_eq!((fits[0].0.len(), &fits[0].1), (LINE_MAX_NBYTES, &Length::Fits));
+    }
+}

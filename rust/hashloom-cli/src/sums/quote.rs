@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Names in messages, quoted for a shell as GNU programs do it: only if it is needed, so that they can be pasted.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use crate::style::is_utf8;
+
+/// A name as coreutils' messages have it: as it is, or in single quotes, or, with an apostrophe and nothing else that is
+/// special, in double quotes; what cannot be printed as `$'\n'` or `$'\303'`. A colon is quoted too, as one follows the
+/// name.
+pub fn quoted(name: &[u8]) -> Cow<'_, [u8]> {
+    quoted_in(name, is_utf8())
+}
+
+/// What a shell, or who reads the message, would take for something else, wherever it stands.
+fn is_special(byte: u8) -> bool {
+    matches!(
+        byte,
+        b' ' | b'!'
+            | b'"'
+            | b'$'
+            | b'&'
+            | b'\''
+            | b'('
+            | b')'
+            | b'*'
+            | b':'
+            | b';'
+            | b'<'
+            | b'='
+            | b'>'
+            | b'?'
+            | b'['
+            | b'\\'
+            | b'^'
+            | b'`'
+            | b'|'
+    )
+}
+
+/// What may stand between double quotes beside an apostrophe.
+fn is_plain_in_double_quotes(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b" '%+,-./:]_".contains(&byte)
+}
+
+fn quoted_in(name: &[u8], is_utf8: bool) -> Cow<'_, [u8]> {
+    let parts = parts(name, is_utf8);
+    let needs_quotes = name.is_empty()
+        || matches!(name, b"{" | b"}")
+        || matches!(name[0], b'#' | b'~')
+        || parts.iter().any(|part| !part.is_printable || is_special(part.bytes[0]));
+    if !needs_quotes {
+        return Cow::Borrowed(name);
+    }
+    let is_plain =
+        |part: &Part<'_>| part.is_printable && (part.bytes.len() > 1 || is_plain_in_double_quotes(part.bytes[0]));
+    if name.contains(&b'\'') && parts.iter().all(is_plain) {
+        return Cow::Owned([b"\"", name, b"\""].concat());
+    }
+    let mut text = b"'".to_vec();
+    // Inside of $'…'.
+    let mut is_escaping = false;
+    for part in parts {
+        if part.is_printable {
+            if is_escaping && part.bytes != b"'" {
+                text.extend_from_slice(b"''");
+            }
+            is_escaping = false;
+            if part.bytes == b"'" {
+                text.extend_from_slice(b"'\\''");
+            } else {
+                text.extend_from_slice(part.bytes);
+            }
+        } else {
+            if !is_escaping {
+                text.extend_from_slice(b"'$'");
+            }
+            is_escaping = true;
+            part.bytes.iter().for_each(|&byte| push_escaped(&mut text, byte));
+        }
+    }
+    text.push(b'\'');
+    Cow::Owned(text)
+}
+
+fn push_escaped(text: &mut Vec<u8>, byte: u8) {
+    let letter = match byte {
+        7 => 'a',
+        8 => 'b',
+        b'\t' => 't',
+        b'\n' => 'n',
+        11 => 'v',
+        12 => 'f',
+        b'\r' => 'r',
+        byte => {
+            let mut octal = String::new();
+            let _ = write!(octal, "\\{byte:03o}");
+            return text.extend_from_slice(octal.as_bytes());
+        }
+    };
+    text.extend_from_slice(&[b'\\', letter as u8]);
+}
+
+/// A character, or bytes that are none.
+struct Part<'a> {
+    bytes: &'a [u8],
+    is_printable: bool,
+}
+
+fn parts(name: &[u8], is_utf8: bool) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    if !is_utf8 {
+        let part = |byte| Part { bytes: std::slice::from_ref(byte), is_printable: matches!(byte, b' '..=b'~') };
+        return name.iter().map(part).collect();
+    }
+    for chunk in name.utf8_chunks() {
+        for (index, character) in chunk.valid().char_indices() {
+            let bytes = &chunk.valid().as_bytes()[index..index + character.len_utf8()];
+            parts.push(Part { bytes, is_printable: is_printable(character) });
+        }
+        if !chunk.invalid().is_empty() {
+            parts.push(Part { bytes: chunk.invalid(), is_printable: false });
+        }
+    }
+    parts
+}
+
+/// As the C library sees it, nearly: spaces of all kinds, invisible signs that format text, and private characters count
+/// as printable there and not in Rust.
+fn is_printable(character: char) -> bool {
+    if character.is_ascii() {
+        return matches!(character, ' '..='~');
+    }
+    let is_line_end = matches!(character, '\u{2028}' | '\u{2029}');
+    let is_space = character.is_whitespace() && !character.is_control() && !is_line_end;
+    let is_format = matches!(u32::from(character),
+        0xAD | 0x600..=0x605 | 0x61C | 0x6DD | 0x70F | 0x890..=0x891 | 0x8E2 | 0x180E | 0x200B..=0x200F
+        | 0x202A..=0x202E | 0x2060..=0x2064 | 0x2066..=0x206F | 0xFEFF | 0xFFF9..=0xFFFB | 0x110BD | 0x110CD
+        | 0x13430..=0x1343F | 0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A | 0xE0001 | 0xE0020..=0xE007F);
+    let is_private = matches!(u32::from(character), 0xE000..=0xF8FF | 0xF0000..=0xFFFFD | 0x100000..=0x10FFFD);
+    // Not at the beginning of a string, where marks that stand above a letter would be escaped.
+    let text = String::from_iter(['a', character]);
+    is_space || is_format || is_private || text.escape_debug().count() == 2
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom sum`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hashloom::Algorithm;
+use hashloom::files::Source;
+
+use super::format::{Format, Layout};
+use super::front::{self, or_stdin};
+use super::summing::{Item, Summer, source, trouble};
+use crate::walk;
+use crate::work::Work;
+
+/// Print checksums of files.
+///
+/// Many files are hashed at once, on every core; the order of what is printed is that of the arguments.
+#[derive(Debug, Args)]
+#[command(after_long_help = HELP)]
+pub struct Sum {
+    /// The files; with --recursive also folders; - is standard input [default: -]
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// The algorithms, with commas between; an unknown name lists those that there are
+    #[arg(short, long = "algorithm", value_name = "NAME[,NAME]", value_delimiter = ',', default_value = "sha256")]
+    algorithms: Vec<Algorithm>,
+
+    /// Sum all files below folders, in the order of the bytes of their paths
+    #[arg(short, long)]
+    recursive: bool,
+
+    /// With --recursive: follow links inside of folders, to files and to folders
+    #[arg(short = 'L', long, requires = "recursive")]
+    follow: bool,
+
+    /// Print lines in the format of the BSD programs, which name the algorithm
+    #[arg(long)]
+    tag: bool,
+
+    /// Mark files as read in binary mode: a star before names
+    #[arg(short, long, conflicts_with_all = ["tag", "json"])]
+    binary: bool,
+
+    /// End lines with NUL and do not escape names
+    #[arg(short, long, conflicts_with = "json")]
+    zero: bool,
+
+    /// Print a JSON object a line: path, path_hex if the path is not UTF-8, length, digests
+    #[arg(long, conflicts_with = "tag")]
+    json: bool,
+
+    #[command(flatten)]
+    work: Work,
+}
+
+const HELP: &str = "\
+What is printed:
+  <hex>  <name>            the format of sha256sum, for one algorithm
+  SHA256 (<name>) = <hex>  with --tag, and for several algorithms
+  In both, a line whose name has a newline, carriage return or backslash begins
+  with a backslash, and these are \\n, \\r and \\\\ in the name. `hashloom check`
+  and sha256sum --check read both. All algorithms are computed from one read.
+
+Folders:
+  Links that are arguments are followed. Inside of folders they are passed over,
+  unless --follow is given; then one that leads back into a folder above it is
+  an error. What is no regular file is passed over.
+
+Exit status:
+  0    all files were read
+  1    one could not be read; the others are printed
+  2    wrong usage, or the output cannot be written
+  130  interrupted (Ctrl-C); only whole lines are printed
+
+Examples:
+  hashloom sum *.iso > SHA256SUMS
+  hashloom sum --algorithm sha1,sha256 --recursive photos
+  hashloom sum --json --recursive . | jq -r 'select(.length > 1e9) | .path'
+  find . -newer stamp -type f -print0 | xargs -0 hashloom sum";
+
+impl Sum {
+    pub fn algorithms(&self) -> &[Algorithm] {
+        &self.algorithms
+    }
+}
+
+/// Returns the exit status.
+pub fn run(arguments: &Sum) -> Result<u8, String> {
+    let mut algorithms = Vec::new();
+    for &algorithm in &arguments.algorithms {
+        if !algorithms.contains(&algorithm) {
+            algorithms.push(algorithm);
+        }
+    }
+    let layout = match () {
+        () if arguments.json => Layout::Json,
+        () if arguments.tag || algorithms.len() > 1 => Layout::Bsd,
+        () => Layout::Gnu { binary: arguments.binary },
+    };
+    let format = Format { layout, end: if arguments.zero { 0 } else { b'\n' } };
+    let paths = or_stdin(&arguments.paths);
+    front::run(&paths, &arguments.work, |options, console| {
+        let folder_hint = ": --recursive sums the files below it";
+        let summer = Summer { algorithms: &algorithms, format, folder_hint, options: *options, console };
+        let sources = paths.iter().cloned().map(source);
+        if arguments.recursive {
+            summer.sum(sources.flat_map(|source| items(source, arguments.follow)))
+        } else {
+            summer.sum(sources.map(Item::File))
+        }
+    })
+}
+
+/// The file itself, or the files below the folder.
+fn items(source: Source, follow: bool) -> Box<dyn Iterator<Item = Item> + Send> {
+    match source {
+        Source::Path(path) if path.is_dir() => {
+            let entries = walk::files(&path, follow).map(|found| match found {
+                Ok(path) => Item::File(Source::Path(path)),
+                Err(walk::WalkError { path, error }) => {
+                    Item::Trouble(trouble(path.as_os_str().as_encoded_bytes(), &error))
+                }
+            });
+            Box::new(entries)
+        }
+        source => Box::new(std::iter::once(Item::File(source))),
+    }
+}

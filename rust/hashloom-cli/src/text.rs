@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Names of files in messages.
+
+use std::fmt::Display;
+use std::path::Path;
+
+use hashloom::torrent::shown;
+
+/// A path in a message: nothing in it can steer a terminal.
+pub fn display(path: &Path) -> impl Display {
+    shown(path.as_os_str().as_encoded_bytes())
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What a torrent is: under the same keys, with the same meaning, in the JSON of every command.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use hashloom::torrent::{File, Torrent};
+use serde::Serialize;
+
+use crate::json::{Hex, hex, text};
+
+#[derive(Serialize)]
+pub struct Identity<'a> {
+    path: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_hex: Option<Hex<'a>>,
+    name: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name_hex: Option<Hex<'a>>,
+    version: String,
+    /// The SHA-1 of v1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    info_hash: Option<String>,
+    /// The SHA-256 of v2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    info_hash_v2: Option<String>,
+    /// Bytes in its files, without padding.
+    length: u64,
+    piece_length: u64,
+    piece_count: usize,
+    /// Without padding files.
+    file_count: usize,
+}
+
+impl<'a> Identity<'a> {
+    /// `path`: that of the .torrent file.
+    pub fn new(path: &'a Path, torrent: &'a Torrent) -> Identity<'a> {
+        let (path, path_hex) = text(path.as_os_str().as_encoded_bytes());
+        let (name, name_hex) = text(torrent.name());
+        let (file_count, length) = size_of(torrent);
+        Identity {
+            path,
+            path_hex,
+            name,
+            name_hex,
+            version: torrent.version().to_string(),
+            info_hash: torrent.info_hash_v1().map(|hash| hex(&hash)),
+            info_hash_v2: torrent.info_hash_v2().map(|hash| hex(&hash)),
+            length,
+            piece_length: torrent.piece_nbytes(),
+            piece_count: torrent.piece_count(),
+            file_count,
+        }
+    }
+}
+
+/// What a user sees as files: padding files (BEP 47) are between them, and no client keeps them.
+pub fn files(torrent: &Torrent) -> impl Iterator<Item = File<'_>> {
+    torrent.files().filter(|file| !file.attributes.padding)
+}
+
+/// How many [`files`] there are, and the bytes in all of them.
+pub fn size_of(torrent: &Torrent) -> (usize, u64) {
+    files(torrent).fold((0, 0), |(count, nbytes), file| (count + 1, nbytes + file.nbytes))
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The report of a check as JSON.
+//!
+//! Lists of files and of runs of pieces can be long, so each element is made when it is written.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::Path;
+
+use hashloom::torrent::{PieceState, Report, Torrent};
+use serde::{Serialize, Serializer};
+
+use super::clients::Claim;
+use super::identity::Identity;
+use super::states::{difference_name, file_state_name, state_name};
+use crate::json::{Hex, text};
+use crate::units::tenths_of_percent;
+
+#[derive(Serialize)]
+pub struct Json<'a> {
+    hashloom: &'static str,
+    torrent: TorrentJson<'a>,
+    content: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_hex: Option<Hex<'a>>,
+    complete: bool,
+    /// Whether pieces are unchecked because the check was interrupted.
+    interrupted: bool,
+    /// Of the bytes, rounded down to a tenth.
+    percent: f64,
+    pieces: Counts,
+    /// Of all pieces, so padding included.
+    bytes: Counts,
+    bytes_read: u64,
+    seconds: f64,
+    ranges: Ranges<'a>,
+    /// BEP 3's order of bits, in hexadecimal.
+    bitfield: Bitfield<'a>,
+    files: Files<'a>,
+    errors: Errors<'a>,
+    /// Only with --claimed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claimed: Option<ClaimJson<'a>>,
+}
+
+/// What a client's resume file says.
+#[derive(Serialize)]
+struct ClaimJson<'a> {
+    path: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_hex: Option<Hex<'a>>,
+    format: String,
+    pieces: usize,
+    /// Runs of pieces that it claims and that are not right.
+    wrong: Vec<RangeJson>,
+}
+
+#[derive(Serialize)]
+struct TorrentJson<'a> {
+    #[serde(flatten)]
+    identity: Identity<'a>,
+    /// What is not canonical.
+    notes: Vec<String>,
+    note_count: usize,
+}
+
+/// Runs of pieces of one state, first and last piece included.
+struct Ranges<'a>(&'a Report);
+
+struct Bitfield<'a>(&'a Report);
+
+struct Files<'a>(&'a Torrent, &'a Report);
+
+struct Errors<'a>(&'a Report);
+
+#[derive(Serialize)]
+struct Counts {
+    total: u64,
+    have: u64,
+    missing: u64,
+    bad: u64,
+    unread: u64,
+    disputed: u64,
+    unchecked: u64,
+}
+
+#[derive(Serialize)]
+struct RangeJson {
+    state: &'static str,
+    first: usize,
+    last: usize,
+}
+
+#[derive(Serialize)]
+struct FileJson<'a> {
+    path: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_hex: Option<Hex<'a>>,
+    state: &'static str,
+    /// What its attributes say and the disk does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<&'static str>,
+    length: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found_length: Option<u64>,
+    /// Its pieces, first and last included; none if it is empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_piece: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_piece: Option<usize>,
+    /// Whether it is none that a user sees, but padding (BEP 47).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    padding: bool,
+}
+
+#[derive(Serialize)]
+struct ErrorJson {
+    file: usize,
+    message: String,
+}
+
+impl Serialize for Bitfield<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Hex(&self.0.bitfield()).serialize(serializer)
+    }
+}
+
+impl From<(PieceState, Range<usize>)> for RangeJson {
+    fn from((state, range): (PieceState, Range<usize>)) -> RangeJson {
+        RangeJson { state: state_name(state), first: range.start, last: range.end - 1 }
+    }
+}
+
+impl Serialize for Ranges<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.ranges().map(RangeJson::from))
+    }
+}
+
+impl Serialize for Files<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Files(torrent, report) = self;
+        serializer.collect_seq(torrent.files().zip(&report.files).map(|(file, found)| {
+            let (path, path_hex) = text(file.path);
+            let pieces = torrent.pieces_of_file(file.index);
+            FileJson {
+                path,
+                path_hex,
+                state: file_state_name(found.state),
+                difference: found.difference.map(difference_name),
+                length: file.nbytes,
+                found_length: found.found_nbytes,
+                first_piece: (!pieces.is_empty()).then_some(pieces.start),
+                last_piece: pieces.end.checked_sub(1).filter(|_| !pieces.is_empty()),
+                padding: file.attributes.padding,
+            }
+        }))
+    }
+}
+
+impl Serialize for Errors<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let errors = self.0.troubles.iter();
+        serializer.collect_seq(errors.map(|trouble| ErrorJson { file: trouble.file, message: trouble.to_string() }))
+    }
+}
+
+fn counts(total: u64, count: impl Fn(PieceState) -> u64) -> Counts {
+    Counts {
+        total,
+        have: count(PieceState::Have),
+        missing: count(PieceState::Missing),
+        bad: count(PieceState::Bad),
+        unread: count(PieceState::Unread),
+        disputed: count(PieceState::Disputed),
+        unchecked: count(PieceState::Unchecked),
+    }
+}
+
+impl<'a> ClaimJson<'a> {
+    fn new(claim: &'a Claim, report: &Report) -> ClaimJson<'a> {
+        let (path, path_hex) = text(claim.path.as_os_str().as_encoded_bytes());
+        let wrong = claim.wrong(report).into_iter().map(RangeJson::from).collect();
+        ClaimJson { path, path_hex, format: claim.format.to_string(), pieces: claim.pieces.count(), wrong }
+    }
+}
+
+impl<'a> Json<'a> {
+    pub fn new(torrent_path: &'a Path, torrent: &'a Torrent, report: &'a Report, claim: Option<&'a Claim>) -> Json<'a> {
+        let (content, content_hex) = text(report.content.as_os_str().as_encoded_bytes());
+        let bytes = counts(torrent.total_nbytes(), |state| report.nbytes(torrent, state));
+        Json {
+            hashloom: env!("CARGO_PKG_VERSION"),
+            torrent: TorrentJson {
+                identity: Identity::new(torrent_path, torrent),
+                notes: torrent.notes().iter().map(ToString::to_string).collect(),
+                note_count: torrent.note_count(),
+            },
+            content,
+            content_hex,
+            complete: report.is_complete(),
+            interrupted: report.cancelled,
+            percent: tenths_of_percent(bytes.have, bytes.total) as f64 / 10.0,
+            pieces: counts(report.pieces.len() as u64, |state| report.count(state) as u64),
+            bytes,
+            bytes_read: report.nbytes_read,
+            seconds: report.elapsed.as_secs_f64(),
+            ranges: Ranges(report),
+            bitfield: Bitfield(report),
+            files: Files(torrent, report),
+            errors: Errors(report),
+            claimed: claim.map(|claim| ClaimJson::new(claim, report)),
+        }
+    }
+}

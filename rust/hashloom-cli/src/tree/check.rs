@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom tree rfc6962 check`: a proof from a file, which may come from anybody.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use hashloom::Algorithm;
+use hashloom::tree::rfc6962::{
+    Tree, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion,
+};
+use hashloom::tree::{Input, Options};
+use serde::{Deserialize, Serialize};
+
+use super::{HexBytes, is_stdin, shown_name};
+use crate::{EXIT_INCOMPLETE, output, style};
+
+/// Check a proof of inclusion or consistency.
+#[derive(Debug, Args)]
+#[command(after_long_help = HELP)]
+pub struct Check {
+    /// The proof: a JSON object; - is standard input
+    #[arg(value_name = "PROOF")]
+    proof: PathBuf,
+
+    /// The root of the tree, in hexadecimal, from where it can be trusted [default: what PROOF says]
+    #[arg(long, value_name = "HEX")]
+    root: Option<HexBytes>,
+
+    /// The root of the first tree, of a proof of consistency [default: what PROOF says]
+    #[arg(long, value_name = "HEX")]
+    first_root: Option<HexBytes>,
+
+    /// The leaf, of a proof of inclusion [default: what PROOF says]
+    #[arg(long, value_name = "HEX", conflicts_with = "entry")]
+    leaf: Option<HexBytes>,
+
+    /// The entry itself, instead of its leaf
+    #[arg(long, value_name = "FILE")]
+    entry: Option<PathBuf>,
+
+    /// What the tree is hashed with
+    #[arg(short, long, value_name = "NAME", default_value = "sha256")]
+    pub algorithm: Algorithm,
+}
+
+const HELP: &str = "\
+The proof:
+  What prove-inclusion, prove-consistency and prove-subtree print. The keys tell
+  what it is:
+    inclusion     index, size, leaf, root, proof
+    consistency   size1, root1, size, root, proof
+    subtree       start, end, root1, size, root, proof
+    inclusion in a subtree  index, start, end, leaf, root, proof
+  `proof` is an array of nodes; nodes, leaf and roots are in hexadecimal.
+  A proof tells something only about a root that is known from elsewhere, such
+  as a signed one: give --root, and --first-root, --leaf or --entry.
+
+Exit status:
+  0    the proof is right
+  1    it is not
+  2    wrong usage, or PROOF is no JSON object of one of these kinds
+
+Examples:
+  hashloom tree rfc6962 check 41.json --root $(cat signed-root)
+  hashloom tree rfc6962 check 41.json --root $(cat signed-root) --entry 41.crt
+  hashloom tree rfc6962 check consistency.json --first-root 2b4e... --root 9a01...";
+
+/// More than the longest proof of all has.
+const PROOF_MAX_NBYTES: u64 = 64 << 10;
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProofJson {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub algorithm: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leaf: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size1: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root1: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Vec<String>>,
+}
+
+/// Returns the exit status.
+pub fn run(arguments: &Check) -> Result<u8, String> {
+    let json = read(&arguments.proof)?;
+    let named = |problem: String| format!("{}: {problem}", shown_name(&arguments.proof));
+    let algorithm = arguments.algorithm;
+    if let Some(other) = json.algorithm.as_ref().filter(|&name| name != algorithm.name()) {
+        return Err(named(format!("algorithm: expected {algorithm}, found {other:?}; give it by --algorithm")));
+    }
+    let given = |name: &str, given: &Option<HexBytes>, text: &Option<String>| match (given, text) {
+        (Some(HexBytes(bytes)), _) => Ok(bytes.clone()),
+        (None, Some(text)) => bytes(name, text).map_err(named),
+        (None, None) => Err(named(format!("expected {name:?}, found no such key"))),
+    };
+    let nodes = json.proof.iter().flatten().map(|text| bytes("proof", text).map_err(named));
+    let nodes: Vec<Vec<u8>> = nodes.collect::<Result<_, _>>()?;
+    if json.proof.is_none() {
+        return Err(named("expected \"proof\", found no such key".to_owned()));
+    }
+    let root = given("root", &arguments.root, &json.root)?;
+    let leaf = || match &arguments.entry {
+        Some(path) => entry(path, algorithm),
+        None => given("leaf", &arguments.leaf, &json.leaf),
+    };
+    let root1 = || given("root1", &arguments.first_root, &json.root1);
+    let (checked, what) = match (json.index, json.start, json.end, json.size1, json.size) {
+        (Some(index), None, None, None, Some(size)) => (
+            check_inclusion(algorithm, &leaf()?, index, size, &nodes, &root),
+            format!("entry {index} is in the tree of {size}"),
+        ),
+        (Some(index), Some(start), Some(end), None, None) => (
+            check_subtree_inclusion(algorithm, &leaf()?, index, start, end, &nodes, &root),
+            format!("entry {index} is in the subtree {start} to {end}"),
+        ),
+        (None, None, None, Some(size1), Some(size)) => (
+            check_consistency(algorithm, size1, &root1()?, size, &root, &nodes),
+            format!("the tree of {size1} is the beginning of the tree of {size}"),
+        ),
+        (None, Some(start), Some(end), None, Some(size)) => (
+            check_subtree_consistency(algorithm, start, end, &root1()?, size, &root, &nodes),
+            format!("the subtree {start} to {end} is in the tree of {size}"),
+        ),
+        _ => {
+            return Err(named(
+                "expected index and size, size1 and size, start, end and size, or index, start and end, found other keys"
+                    .to_owned(),
+            ));
+        }
+    };
+    let line = match &checked {
+        Ok(()) => format!("{}: {what}", style::good("right")),
+        Err(error) => format!("{}: {error}", style::bad("wrong")),
+    };
+    output::print(|out| io::Write::write_fmt(out, format_args!("{line}\n")))?;
+    Ok(if checked.is_ok() { 0 } else { EXIT_INCOMPLETE })
+}
+
+fn read(path: &Path) -> Result<ProofJson, String> {
+    let named = |problem: &dyn std::fmt::Display| format!("{}: {problem}", shown_name(path));
+    let mut text = Vec::new();
+    let read = |source: &mut dyn Read, text: &mut Vec<u8>| source.take(PROOF_MAX_NBYTES + 1).read_to_end(text);
+    let nbytes = match is_stdin(path) {
+        true => read(&mut io::stdin(), &mut text),
+        false => File::open(path).and_then(|mut file| read(&mut file, &mut text)),
+    };
+    if nbytes.map_err(|error| named(&error))? as u64 > PROOF_MAX_NBYTES {
+        return Err(named(&format!("expected a proof of up to {PROOF_MAX_NBYTES} bytes, found more")));
+    }
+    serde_json::from_slice(&text).map_err(|error| named(&format!("expected a proof as a JSON object: {error}")))
+}
+
+fn bytes(name: &str, text: &str) -> Result<Vec<u8>, String> {
+    text.parse::<HexBytes>().map(|HexBytes(bytes)| bytes).map_err(|error| format!("{name}: {error}"))
+}
+
+/// The leaf of a file.
+fn entry(path: &Path, algorithm: Algorithm) -> Result<Vec<u8>, String> {
+    let named = |problem: &dyn std::fmt::Display| format!("{}: {problem}", shown_name(path));
+    let file = File::open(path).map_err(|error| named(&error))?;
+    // A tree of one entry has its leaf for a root.
+    let mut tree = Tree::new(algorithm, &[]);
+    tree.push_file(Input::File(&file), &Options::default()).map_err(|error| named(&error))?;
+    Ok(tree.finish().root.as_ref().to_vec())
+}

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom tree dmverity`.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use hashloom::Algorithm;
+use hashloom::tree::TreeError;
+use hashloom::tree::dmverity::{Checked, DmVerity, HashType};
+use serde::Serialize;
+
+use super::nbytes::Nbytes;
+use super::{Common, Failed, HexBytes, Work, json_line, open};
+use crate::json::hex;
+use crate::output::{self, Pending};
+use crate::text::display;
+use crate::units::plural;
+use crate::{EXIT_INCOMPLETE, style};
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Format(Format),
+    Verify(Verify),
+}
+
+impl Command {
+    /// What is hashed with, if that is known before a superblock is read.
+    pub fn algorithm(&self) -> Option<Algorithm> {
+        match self {
+            Command::Format(options) => Some(options.parameters.algorithm),
+            Command::Verify(options) => options.no_superblock.then_some(options.parameters.algorithm),
+        }
+    }
+}
+
+/// Compute the root hash of an image, and write its hash file.
+///
+/// The same bytes as `veritysetup format DATA HASHES` with the same options, salt and UUID.
+#[derive(Debug, Args)]
+#[command(after_long_help = FORMAT_HELP)]
+pub struct Format {
+    /// The image: a file or block device
+    #[arg(value_name = "DATA")]
+    data: PathBuf,
+
+    /// Where the hash file is written; without it only the root hash is printed
+    #[arg(value_name = "HASHES")]
+    hashes: Option<PathBuf>,
+
+    #[command(flatten)]
+    parameters: Parameters,
+
+    /// In hexadecimal, up to 256 bytes; - for none [default: 32 random bytes]
+    #[arg(short, long, value_name = "HEX", value_parser = salt)]
+    salt: Option<HexBytes>,
+
+    /// The UUID in the superblock [default: a random one]
+    #[arg(long, value_name = "UUID", conflicts_with = "no_superblock", value_parser = uuid)]
+    uuid: Option<[u8; 16]>,
+
+    /// Write no superblock: whoever uses the hash file must know all options
+    #[arg(long)]
+    no_superblock: bool,
+
+    /// Replace HASHES if it exists
+    #[arg(short, long)]
+    force: bool,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+/// What the superblock would tell.
+#[derive(Debug, Args)]
+pub struct Parameters {
+    /// Any but sha512-224 and sha512-256, which the kernel has not
+    #[arg(short, long, visible_alias = "hash", value_name = "NAME", default_value = "sha256")]
+    algorithm: Algorithm,
+
+    /// 1: as it is used; 0: of old ChromeOS, the salt behind each block
+    #[arg(long, visible_alias = "format", value_name = "TYPE", default_value = "1", value_parser = hash_type)]
+    hash_type: HashType,
+
+    /// Bytes in a block of DATA: a power of two from 512 to 512 KiB
+    #[arg(long, value_name = "BYTES", default_value = "4096")]
+    data_block_size: Nbytes,
+
+    /// Bytes in a block of HASHES
+    #[arg(long, value_name = "BYTES", default_value = "4096")]
+    hash_block_size: Nbytes,
+
+    /// Cover only so many blocks of DATA [default: all]
+    #[arg(long, value_name = "N")]
+    data_blocks: Option<u64>,
+
+    /// Where in HASHES the superblock, or without one the tree, begins
+    #[arg(long, value_name = "BYTES", default_value = "0")]
+    hash_offset: Nbytes,
+}
+
+const FORMAT_HELP: &str = "\
+What is printed:
+  what `veritysetup format` prints: the options, salt and UUID that were used,
+  and the root hash, by which everything else can be checked. HASHES is a new
+  file, zeros before the hash offset. If DATA does not end with a whole block,
+  its last bytes are not covered, which is warned of.
+
+Exit status:
+  0    done
+  2    wrong usage, or a file that could not be read or written
+  130  interrupted (Ctrl-C); nothing is written
+
+Examples:
+  hashloom tree dmverity format root.img root.verity
+  hashloom tree dmverity format --salt - root.img
+  hashloom tree dmverity format --json root.img root.verity | jq -r .root";
+
+/// Check an image and its hash file against a root hash.
+///
+/// Looks at all blocks and names each that is wrong; `veritysetup verify` stops at the first.
+#[derive(Debug, Args)]
+#[command(after_long_help = VERIFY_HELP)]
+pub struct Verify {
+    /// The image
+    #[arg(value_name = "DATA")]
+    data: PathBuf,
+
+    /// Its hash file
+    #[arg(value_name = "HASHES")]
+    hashes: PathBuf,
+
+    /// The root hash in hexadecimal, from where it can be trusted
+    #[arg(value_name = "ROOT")]
+    root: HexBytes,
+
+    /// HASHES has no superblock: take the options given here
+    #[arg(long)]
+    no_superblock: bool,
+
+    #[command(flatten)]
+    parameters: Parameters,
+
+    /// The salt in hexadecimal, with --no-superblock; - for none
+    #[arg(short, long, value_name = "HEX", requires = "no_superblock", value_parser = salt)]
+    salt: Option<HexBytes>,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+const VERIFY_HELP: &str = "\
+What is printed:
+  a line for each run of wrong blocks of DATA and for each wrong block of
+  HASHES, then the verdict. What a wrong block of HASHES says of blocks below it
+  proves nothing. Options other than --hash-offset come from the superblock.
+
+Exit status:
+  0    all is right
+  1    a block is wrong
+  2    wrong usage, or a file that could not be read or is too short
+  130  interrupted (Ctrl-C)
+
+Examples:
+  hashloom tree dmverity verify root.img root.verity 0f4b...
+  hashloom tree dmverity verify root.img root.verity $(cat root.hash) --json";
+
+fn salt(text: &str) -> Result<HexBytes, String> {
+    if text == "-" { Ok(HexBytes::default()) } else { text.parse() }
+}
+
+fn hash_type(text: &str) -> Result<HashType, String> {
+    match text {
+        "0" => Ok(HashType::ChromeOs),
+        "1" => Ok(HashType::Normal),
+        _ => Err("expected 0 or 1".to_owned()),
+    }
+}
+
+/// `8-4-4-4-12` hexadecimal digits.
+fn uuid(text: &str) -> Result<[u8; 16], String> {
+    let expected = || "expected a UUID such as 01234567-89ab-cdef-0123-456789abcdef".to_owned();
+    let lengths: Vec<usize> = text.split('-').map(str::len).collect();
+    let bytes: HexBytes = text.replace('-', "").parse().map_err(|_| expected())?;
+    match bytes.0.try_into() {
+        Ok(bytes) if lengths == [8, 4, 4, 4, 12] => Ok(bytes),
+        _ => Err(expected()),
+    }
+}
+
+fn shown_uuid(uuid: &[u8; 16]) -> String {
+    let digits = hex(uuid);
+    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+}
+
+fn random<const N: usize>() -> Result<[u8; N], String> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| format!("no random bytes are to be had: {error}; give --salt and --uuid"))?;
+    Ok(bytes)
+}
+
+/// Version 4 of RFC 9562 section 5.4.
+fn random_uuid() -> Result<[u8; 16], String> {
+    let mut uuid = random::<16>()?;
+    uuid[6] = uuid[6] & 0x0f | 0x40;
+    uuid[8] = uuid[8] & 0x3f | 0x80;
+    Ok(uuid)
+}
+
+impl Parameters {
+    fn verity(&self, salt: &[u8]) -> Result<DmVerity, TreeError> {
+        let nbytes = |size: Nbytes| usize::try_from(size.0).unwrap_or(usize::MAX);
+        let verity = DmVerity::new()
+            .algorithm(self.algorithm)?
+            .hash_type(self.hash_type)
+            .data_block_size(nbytes(self.data_block_size))?
+            .hash_block_size(nbytes(self.hash_block_size))?
+            .salt(salt)?
+            .hash_offset(self.hash_offset.0);
+        Ok(match self.data_blocks {
+            Some(count) => verity.data_blocks(count),
+            None => verity,
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct Json {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uuid: Option<String>,
+    hash_type: u32,
+    data_blocks: u64,
+    data_block_size: usize,
+    hash_block_size: usize,
+    algorithm: &'static str,
+    salt: String,
+    root: String,
+}
+
+/// Returns the exit status.
+pub fn run(command: &Command) -> Result<u8, String> {
+    match command {
+        Command::Format(arguments) => Ok(format(arguments)?.unwrap_or_else(Failed::tell)),
+        Command::Verify(arguments) => match verify(arguments) {
+            Ok(checked) => print_checked(arguments, &checked),
+            Err(failed) => Ok(failed.tell()),
+        },
+    }
+}
+
+fn format(arguments: &Format) -> Result<Result<u8, Failed>, String> {
+    let salt = match &arguments.salt {
+        Some(salt) => salt.0.clone(),
+        None => random::<32>()?.to_vec(),
+    };
+    let mut verity = arguments.parameters.verity(&salt).map_err(|error| error.to_string())?;
+    if !arguments.no_superblock {
+        verity = verity.uuid(arguments.uuid.map_or_else(random_uuid, Ok)?);
+    }
+    if let Some(hashes) = &arguments.hashes {
+        if output::Same::new(&arguments.data).is(hashes) {
+            return Err(format!("{}: DATA and HASHES cannot be the same file", display(hashes)));
+        }
+        if !arguments.force && output::exists(hashes) {
+            return Err(format!("{}: exists already; --force replaces it", display(hashes)));
+        }
+    }
+    Ok(formatted(arguments, &verity).and_then(|(root, data_blocks)| {
+        let (algorithm, uuid) = (verity.get_algorithm().name(), verity.get_uuid().as_ref().map(shown_uuid));
+        let json = Json {
+            uuid,
+            hash_type: verity.get_hash_type().number(),
+            data_blocks,
+            data_block_size: verity.get_data_block_size(),
+            hash_block_size: verity.get_hash_block_size(),
+            algorithm,
+            salt: hex(&salt),
+            root,
+        };
+        output::print(|out| print_format(out, arguments.common.json, &json)).map_err(Failed::Message)?;
+        Ok(0)
+    }))
+}
+
+fn print_format(out: &mut impl io::Write, is_json: bool, json: &Json) -> io::Result<()> {
+    if is_json {
+        return out.write_all(json_line(json).as_bytes());
+    }
+    let salt = if json.salt.is_empty() { "-" } else { &json.salt };
+    for (name, value) in [
+        ("UUID", json.uuid.clone().unwrap_or_default()),
+        ("Hash type", json.hash_type.to_string()),
+        ("Data blocks", json.data_blocks.to_string()),
+        ("Data block size", json.data_block_size.to_string()),
+        ("Hash block size", json.hash_block_size.to_string()),
+        ("Hash algorithm", json.algorithm.to_owned()),
+        ("Salt", salt.to_owned()),
+        ("Root hash", json.root.clone()),
+    ] {
+        writeln!(out, "{:17}{value}", format!("{name}:"))?;
+    }
+    Ok(())
+}
+
+/// The root hash, and how many blocks are covered.
+fn formatted(arguments: &Format, verity: &DmVerity) -> Result<(String, u64), Failed> {
+    let path = &arguments.data;
+    let failed = |error| Failed::of(path, error);
+    let data = open(path)?;
+    let covered = verity.covered(&data).map_err(failed)?;
+    let rest = data.metadata().map_or(0, |metadata| metadata.len()) % verity.get_data_block_size() as u64;
+    if rest > 0 && arguments.parameters.data_blocks.is_none() {
+        let text =
+            format!("{}: its last {} are no whole block and are not covered", display(path), plural(rest, "byte"));
+        let _ = io::Write::write_fmt(&mut io::stderr(), format_args!("{} {text}\n", style::warning("warning:")));
+    }
+    let work = Work::new(&arguments.common, std::slice::from_ref(path));
+    let root = match &arguments.hashes {
+        None => work.with(|options| verity.root(&data, options)).map_err(failed),
+        Some(hashes) => {
+            let not_written =
+                |error: io::Error| Failed::Message(format!("{}: cannot be written: {error}", display(hashes)));
+            let pending = Pending::begin(hashes).map_err(not_written)?;
+            let root =
+                work.with(|options| verity.format(&data, pending.file(), options)).map_err(|error| match error {
+                    TreeError::Write(error) => not_written(error),
+                    error => failed(error),
+                })?;
+            pending.end(arguments.force).map_err(not_written)?;
+            Ok(root)
+        }
+    };
+    work.bar.finish();
+    Ok((root?.to_string(), covered))
+}
+
+fn verify(arguments: &Verify) -> Result<Checked, Failed> {
+    let (data, hashes) = (open(&arguments.data)?, open(&arguments.hashes)?);
+    let salt = arguments.salt.clone().unwrap_or_default().0;
+    let verity = match arguments.no_superblock {
+        true => arguments.parameters.verity(&salt),
+        false => DmVerity::read(&hashes, arguments.parameters.hash_offset.0),
+    };
+    let verity = verity.map_err(|error| Failed::of(&arguments.hashes, error))?;
+    let work = Work::new(&arguments.common, std::slice::from_ref(&arguments.data));
+    let checked = work.with(|options| verity.check(&data, &hashes, &arguments.root.0, options));
+    work.bar.finish();
+    checked.map_err(|error| match error {
+        TreeError::HashFile { .. } => Failed::of(&arguments.hashes, error),
+        error => Failed::of(&arguments.data, error),
+    })
+}
+
+#[derive(Serialize)]
+struct CheckedJson {
+    good: bool,
+    bad_data_blocks: u64,
+    bad_hash_blocks: u64,
+    /// First and last, included.
+    data_blocks: Vec<[u64; 2]>,
+    /// Where they begin in the hash file.
+    hash_block_offsets: Vec<u64>,
+}
+
+/// Returns the exit status.
+fn print_checked(arguments: &Verify, checked: &Checked) -> Result<u8, String> {
+    let status = if checked.is_good() { 0 } else { EXIT_INCOMPLETE };
+    if arguments.common.json {
+        let json = CheckedJson {
+            good: checked.is_good(),
+            bad_data_blocks: checked.data_block_count,
+            bad_hash_blocks: checked.hash_block_count,
+            data_blocks: checked.data_blocks.iter().map(|run| [run.start, run.end - 1]).collect(),
+            hash_block_offsets: checked.hash_blocks.iter().map(|block| block.offset).collect(),
+        };
+        return output::print(|out| io::Write::write_all(out, json_line(&json).as_bytes())).map(|()| status);
+    }
+    output::print(|out| print_bad(out, &arguments.data, &arguments.hashes, checked)).map(|()| status)
+}
+
+fn print_bad(out: &mut impl io::Write, data: &Path, hashes: &Path, checked: &Checked) -> io::Result<()> {
+    for block in &checked.hash_blocks {
+        writeln!(out, "{}: the block at byte {} is wrong", display(hashes), block.offset)?;
+    }
+    for run in &checked.data_blocks {
+        match run.end - run.start {
+            1 => writeln!(out, "{}: block {} is wrong", display(data), run.start)?,
+            _ => writeln!(out, "{}: blocks {} to {} are wrong", display(data), run.start, run.end - 1)?,
+        }
+    }
+    if checked.is_good() {
+        return writeln!(out, "{}", style::good("all blocks are right"));
+    }
+    let counts = format!(
+        "wrong: {} of DATA, {} of HASHES",
+        plural(checked.data_block_count, "block"),
+        plural(checked.hash_block_count, "block")
+    );
+    writeln!(out, "{}", style::bad(counts))
+}

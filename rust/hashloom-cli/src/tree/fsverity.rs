@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom tree fsverity`.
+
+use std::borrow::Cow;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use hashloom::Algorithm;
+use hashloom::tree::fsverity::{FsVerity, Sealed};
+use hashloom::tree::{Options, TreeError};
+use serde::Serialize;
+
+use super::nbytes::Nbytes;
+use super::{Common, Failed, HexBytes, Work, open};
+use crate::json::{Hex, hex, text};
+use crate::output::{self, Pending};
+use crate::text::display;
+
+/// The digest under which Linux seals a file, as `fsverity digest` prints it.
+#[derive(Debug, Args)]
+#[command(after_long_help = HELP)]
+pub struct Fsverity {
+    /// The files; - is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    /// sha256 or sha512
+    #[arg(short, long, visible_alias = "hash-alg", value_name = "NAME", default_value = "sha256")]
+    pub algorithm: Algorithm,
+
+    /// Bytes in a block: a power of two from 1024 to 65536
+    #[arg(short, long, value_name = "BYTES", default_value = "4096")]
+    block_size: Nbytes,
+
+    /// Up to 32 bytes in hexadecimal, hashed before each block
+    #[arg(short, long, value_name = "HEX")]
+    salt: Option<HexBytes>,
+
+    /// Print only the digests
+    #[arg(long, conflicts_with = "json")]
+    compact: bool,
+
+    /// Print, in hexadecimal, what a built-in signature signs, instead of the digest
+    #[arg(long, conflicts_with = "json")]
+    for_builtin_sig: bool,
+
+    /// Write the blocks of the tree of one file to FILE, the root's first; FILE is replaced
+    #[arg(long, value_name = "FILE")]
+    out_merkle_tree: Option<PathBuf>,
+
+    /// Write the 256 bytes that the digest of one file is of to FILE, which is replaced
+    #[arg(long, value_name = "FILE")]
+    out_descriptor: Option<PathBuf>,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+const HELP: &str = "\
+What is printed:
+  sha256:DIGEST FILE, the line that `fsverity digest` prints and that
+  `fsverity sign` and fs-verity policies use. The kernel gives the same as
+  `fsverity measure FILE` after `fsverity enable` with the same options. It
+  need not know fs-verity here, and nothing is enabled.
+
+Exit status:
+  0    printed
+  2    wrong usage, or a file that could not be read; the others are printed
+  130  interrupted (Ctrl-C)
+
+Examples:
+  hashloom tree fsverity app.apk
+  hashloom tree fsverity --algorithm sha512 --salt 0a1b2c *.img
+  hashloom tree fsverity --compact --for-builtin-sig app.apk | xxd -r -p
+  hashloom tree fsverity --json *.img | jq -r .digest";
+
+#[derive(Serialize)]
+struct Json<'a> {
+    path: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_hex: Option<Hex<'a>>,
+    algorithm: &'static str,
+    block_size: u64,
+    salt: String,
+    bytes: u64,
+    root: String,
+    digest: String,
+}
+
+/// Returns the exit status.
+pub fn run(arguments: &Fsverity) -> Result<u8, String> {
+    if arguments.files.len() > 1 && (arguments.out_merkle_tree.is_some() || arguments.out_descriptor.is_some()) {
+        return Err("--out-merkle-tree and --out-descriptor take one FILE".into());
+    }
+    let salt = arguments.salt.clone().unwrap_or_default().0;
+    let block_nbytes = usize::try_from(arguments.block_size.0).unwrap_or(usize::MAX);
+    let verity = FsVerity::new(arguments.algorithm)
+        .block_size(block_nbytes)
+        .and_then(|verity| verity.salt(&salt))
+        .map_err(|error| error.to_string())?;
+    let work = Work::new(&arguments.common, &arguments.files);
+    work.each(&arguments.files, |path| {
+        let sealed = match &arguments.out_merkle_tree {
+            Some(out) => write_tree(&work, &verity, path, out)?,
+            None => work.file(path, |input, options| verity.digest(input, options))?,
+        };
+        if let Some(out) = &arguments.out_descriptor {
+            output::write(out, sealed.descriptor()).map_err(|error| not_written(out, &error))?;
+        }
+        Ok(line(arguments, path, &salt, &sealed))
+    })
+}
+
+fn line(arguments: &Fsverity, path: &Path, salt: &[u8], sealed: &Sealed) -> String {
+    if arguments.common.json {
+        let (path, path_hex) = text(path.as_os_str().as_encoded_bytes());
+        let json = Json {
+            path,
+            path_hex,
+            algorithm: arguments.algorithm.name(),
+            block_size: arguments.block_size.0,
+            salt: hex(salt),
+            bytes: sealed.nbytes(),
+            root: sealed.root().to_string(),
+            digest: sealed.digest().to_string(),
+        };
+        return super::json_line(&json);
+    }
+    let digest = match (arguments.for_builtin_sig, arguments.compact) {
+        (true, _) => hex(&sealed.formatted()),
+        (false, true) => sealed.digest().to_string(),
+        (false, false) => sealed.to_string(),
+    };
+    if arguments.compact { format!("{digest}\n") } else { format!("{digest} {}\n", display(path)) }
+}
+
+fn write_tree(work: &Work<'_>, verity: &FsVerity, path: &Path, out: &Path) -> Result<Sealed, Failed> {
+    let pending = Pending::begin(out).map_err(|error| not_written(out, &error))?;
+    let file = open(path)?;
+    let written = work.with(|options: &Options<'_>| verity.write_tree(&file, pending.file(), options));
+    let sealed = match written {
+        Err(TreeError::Write(error)) => return Err(not_written(out, &error)),
+        other => other.map_err(|error| Failed::of(path, error))?,
+    };
+    pending.end(true).map_err(|error| not_written(out, &error))?;
+    Ok(sealed)
+}
+
+fn not_written(path: &Path, error: &io::Error) -> Failed {
+    Failed::Message(format!("{}: cannot be written: {error}", display(path)))
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom tree`: Merkle roots of files. What all kinds have in common is here, each kind has a module.
+
+mod check;
+mod dmverity;
+mod fsverity;
+mod log;
+mod nbytes;
+mod plain;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use clap::{Args, Subcommand};
+use hashloom::Algorithm;
+use hashloom::tree::{Input, Options, TreeError};
+
+use crate::interrupt::{self, EXIT_INTERRUPTED};
+use crate::progress::Bar;
+use crate::text::display;
+use crate::{EXIT_ERROR, style};
+
+#[derive(Debug, Subcommand)]
+pub enum Tree {
+    Fsverity(fsverity::Fsverity),
+    /// The root hash and hash file of a read-only block device, as veritysetup has them
+    #[command(arg_required_else_help = true)]
+    Dmverity {
+        #[command(subcommand)]
+        command: dmverity::Command,
+    },
+    /// The Merkle trees of transparency logs: roots, proofs of inclusion and consistency
+    #[command(arg_required_else_help = true, visible_alias = "ct")]
+    Rfc6962 {
+        #[command(subcommand)]
+        command: log::Command,
+    },
+    Glacier(plain::Glacier),
+    S3(plain::S3),
+    Bep52(plain::Bep52),
+}
+
+impl Tree {
+    /// What is hashed with.
+    pub fn algorithms(&self) -> Vec<Algorithm> {
+        match self {
+            Tree::Fsverity(options) => vec![options.algorithm],
+            Tree::Dmverity { command } => command.algorithm().into_iter().collect(),
+            Tree::Rfc6962 { command } => vec![command.algorithm()],
+            Tree::S3(options) => vec![options.algorithm],
+            Tree::Glacier(_) | Tree::Bep52(_) => vec![Algorithm::Sha256],
+        }
+    }
+}
+
+/// Returns the exit status.
+pub fn run(command: &Tree) -> Result<u8, String> {
+    match command {
+        Tree::Fsverity(options) => fsverity::run(options),
+        Tree::Dmverity { command } => dmverity::run(command),
+        Tree::Rfc6962 { command } => log::run(command),
+        Tree::Glacier(options) => plain::glacier(options),
+        Tree::S3(options) => plain::s3(options),
+        Tree::Bep52(options) => plain::bep52(options),
+    }
+}
+
+/// Options of all kinds.
+#[derive(Debug, Args)]
+struct Common {
+    /// Print one JSON object a line instead
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    work: crate::work::Work,
+}
+
+/// A FILE that is to be read: `-` is standard input.
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Why nothing came out.
+enum Failed {
+    Interrupted,
+    Message(String),
+}
+
+impl Failed {
+    /// Returns the exit status.
+    fn tell(self) -> u8 {
+        match self {
+            Failed::Interrupted => EXIT_INTERRUPTED,
+            Failed::Message(message) => {
+                // Best effort: if standard error is closed, the exit status still tells.
+                let _ = writeln!(io::stderr(), "{} {message}", style::error("error:"));
+                EXIT_ERROR
+            }
+        }
+    }
+
+    fn of(path: &Path, error: TreeError) -> Failed {
+        match error {
+            TreeError::Cancelled => Failed::Interrupted,
+            // What is wrong with an option is not the file's fault.
+            TreeError::Parameter { what, .. } if what != "data" => Failed::Message(error.to_string()),
+            error => Failed::Message(format!("{}: {error}", shown_name(path))),
+        }
+    }
+}
+
+fn shown_name(path: &Path) -> String {
+    if is_stdin(path) { "standard input".to_owned() } else { display(path).to_string() }
+}
+
+/// Hashing with a bar, until Ctrl-C.
+struct Work<'a> {
+    common: &'a Common,
+    stop: &'static AtomicBool,
+    bar: Bar,
+    /// Bytes of the files before.
+    done: AtomicU64,
+}
+
+impl<'a> Work<'a> {
+    /// `paths` are the files that will be hashed.
+    fn new(common: &'a Common, paths: &[PathBuf]) -> Work<'a> {
+        let total = paths.iter().filter_map(|path| path.metadata().ok()).map(|metadata| metadata.len());
+        let bar = Bar::new(
+            total.fold(0, u64::saturating_add),
+            "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left",
+        );
+        Work { common, stop: interrupt::flag(), bar, done: AtomicU64::new(0) }
+    }
+
+    /// Calls `hash` with the options.
+    fn with<R>(&self, hash: impl FnOnce(&Options<'_>) -> R) -> R {
+        let before = self.done.load(Ordering::Relaxed);
+        let show = |nbytes: u64| {
+            self.done.fetch_max(before + nbytes, Ordering::Relaxed);
+            self.bar.set(before + nbytes);
+        };
+        let mut options = self.common.work.tree_options().cancel(self.stop);
+        if self.bar.is_wanted() {
+            options = options.progress(&show);
+        }
+        hash(&options)
+    }
+
+    /// Opens a FILE and has `hash` work on it.
+    fn file<R>(
+        &self,
+        path: &Path,
+        hash: impl FnOnce(Input<'_>, &Options<'_>) -> Result<R, TreeError>,
+    ) -> Result<R, Failed> {
+        let hashed = if is_stdin(path) {
+            self.with(|options| stdin(|input| hash(input, options)))
+        } else {
+            let file = open(path)?;
+            self.with(|options| hash(Input::File(&file), options))
+        };
+        hashed.map_err(|error| Failed::of(path, error))
+    }
+
+    /// Hashes each FILE and prints what came of it. What fails is told, the others go on. Returns the exit status.
+    fn each(&self, paths: &[PathBuf], mut one: impl FnMut(&Path) -> Result<String, Failed>) -> Result<u8, String> {
+        let mut status = 0;
+        for path in paths {
+            match one(path) {
+                Ok(line) => crate::output::print(|out| out.write_all(line.as_bytes()))?,
+                Err(Failed::Interrupted) => {
+                    status = EXIT_INTERRUPTED;
+                    break;
+                }
+                Err(failed) => status = failed.tell(),
+            }
+        }
+        self.bar.finish();
+        Ok(status)
+    }
+}
+
+/// Standard input: a file, if it is one, else a stream.
+fn stdin<R>(hash: impl FnOnce(Input<'_>) -> R) -> R {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        if let Ok(file) = io::stdin().as_fd().try_clone_to_owned().map(File::from) {
+            // A shell may have read a part of it.
+            let is_at_start = io::Seek::stream_position(&mut &file).is_ok_and(|position| position == 0);
+            return if is_at_start { hash(Input::File(&file)) } else { hash(Input::Stream(&mut &file)) };
+        }
+    }
+    hash(Input::Stream(&mut io::stdin().lock()))
+}
+
+fn open(path: &Path) -> Result<File, Failed> {
+    let failed = |error: io::Error| Failed::Message(format!("{}: {error}", display(path)));
+    let file = File::open(path).map_err(failed)?;
+    match file.metadata().map_err(failed)?.is_dir() {
+        true => Err(Failed::Message(format!("{}: expected a file, found a folder", display(path)))),
+        false => Ok(file),
+    }
+}
+
+/// Bytes in hexadecimal, as on a command line.
+#[derive(Debug, Clone, Default)]
+struct HexBytes(Vec<u8>);
+
+impl std::str::FromStr for HexBytes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<HexBytes, String> {
+        let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(16)).collect();
+        match digits {
+            Some(digits) if digits.len() % 2 == 0 => {
+                Ok(HexBytes(digits.chunks_exact(2).map(|two| (two[0] << 4 | two[1]) as u8).collect()))
+            }
+            _ => Err("expected hexadecimal digits, two for each byte".to_owned()),
+        }
+    }
+}
+
+/// One object, one line.
+fn json_line(json: &impl serde::Serialize) -> String {
+    // Neither maps nor what fails by itself are in it.
+    serde_json::to_string(json).unwrap_or_default() + "\n"
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom tree glacier`, `s3` and `bep52`: a root and the file's name.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use hashloom::tree::s3::base64;
+use hashloom::tree::{bep52, glacier, s3};
+use hashloom::{Algorithm, Digest};
+use serde::Serialize;
+
+use super::nbytes::Nbytes;
+use super::{Common, Work, json_line};
+use crate::json::{Hex, text};
+use crate::text::display;
+
+/// The SHA-256 tree hash of Amazon S3 Glacier.
+///
+/// SHA-256 of each MiB, and of two digests at a time up to one, as `x-amz-sha256-tree-hash` wants it.
+#[derive(Debug, Args)]
+#[command(after_long_help = GLACIER_HELP)]
+pub struct Glacier {
+    /// The files; - is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+const GLACIER_HELP: &str = "\
+What is printed:
+  the tree hash in hexadecimal, two blanks, FILE
+
+Exit status:
+  0    printed
+  2    wrong usage, or a file that could not be read; the others are printed
+  130  interrupted (Ctrl-C)
+
+Examples:
+  hashloom tree glacier backup.tar
+  tar c /home | hashloom tree glacier -";
+
+/// The composite SHA-256 or SHA-1 of a multipart upload to Amazon S3.
+///
+/// The digest of the digests of all parts, in base64, and how many parts there are: what S3 shows as ChecksumSHA256 of an
+/// object that was uploaded in parts.
+#[derive(Debug, Args)]
+#[command(after_long_help = S3_HELP)]
+pub struct S3 {
+    /// The files; - is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    /// sha256 or sha1
+    #[arg(short, long, value_name = "NAME", default_value = "sha256")]
+    pub algorithm: Algorithm,
+
+    /// Bytes in a part, 5 MiB to 5 GiB: it must be that of the upload. There are 10,000 parts at most
+    #[arg(short, long, value_name = "BYTES", default_value = "8MiB")]
+    part_size: Nbytes,
+
+    /// Print the checksum of each part too, before the line of the whole
+    #[arg(long, conflicts_with = "json")]
+    parts: bool,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+const S3_HELP: &str = "\
+What is printed:
+  BASE64-N, two blanks, FILE; N is the number of parts. With --parts before it
+  a line for each part: its checksum, two blanks, FILE, a colon, its number.
+  The aws program cuts files longer than 8 MiB into parts of 8 MiB unless
+  `multipart_chunksize` is set. A file that was not uploaded in parts has the
+  plain digest and no -N: `hashloom sum`.
+
+Exit status:
+  0    printed
+  2    wrong usage, or a file that could not be read; the others are printed
+  130  interrupted (Ctrl-C)
+
+Examples:
+  hashloom tree s3 backup.tar
+  hashloom tree s3 --algorithm sha1 --part-size 64MiB backup.tar
+  aws s3api get-object-attributes --bucket b --key backup.tar \\
+      --object-attributes Checksum ObjectParts";
+
+/// The pieces root of a file in a v2 or hybrid torrent (BEP 52).
+#[derive(Debug, Args)]
+#[command(after_long_help = BEP52_HELP)]
+pub struct Bep52 {
+    /// The files; - is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+const BEP52_HELP: &str = "\
+What is printed:
+  the root in hexadecimal, two blanks, FILE. It is the same in every torrent:
+  files with one root have the same content. An empty file has none, and a
+  minus sign is printed instead.
+
+Exit status:
+  0    printed
+  2    wrong usage, or a file that could not be read; the others are printed
+  130  interrupted (Ctrl-C)
+
+Examples:
+  hashloom tree bep52 *.mkv
+  hashloom torrent show --json album.torrent | jq '.files[].root'";
+
+#[derive(Serialize)]
+struct Json<'a> {
+    path: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_hex: Option<Hex<'a>>,
+    /// Null of an empty file that has none.
+    root: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parts: Option<Vec<String>>,
+}
+
+fn line(common: &Common, path: &Path, root: Option<String>, parts: Option<Vec<String>>) -> String {
+    if common.json {
+        let (path, path_hex) = text(path.as_os_str().as_encoded_bytes());
+        return json_line(&Json { path, path_hex, root, parts });
+    }
+    format!("{}  {}\n", root.as_deref().unwrap_or("-"), display(path))
+}
+
+/// Returns the exit status.
+pub fn glacier(arguments: &Glacier) -> Result<u8, String> {
+    let work = Work::new(&arguments.common, &arguments.files);
+    work.each(&arguments.files, |path| {
+        let root = work.file(path, |input, options| glacier::tree_hash(input, options))?;
+        Ok(line(&arguments.common, path, Some(root.to_string()), None))
+    })
+}
+
+/// Returns the exit status.
+pub fn bep52(arguments: &Bep52) -> Result<u8, String> {
+    let work = Work::new(&arguments.common, &arguments.files);
+    work.each(&arguments.files, |path| {
+        let root = work.file(path, |input, options| bep52::pieces_root(input, options))?;
+        Ok(line(&arguments.common, path, root.map(|root| root.to_string()), None))
+    })
+}
+
+/// Returns the exit status.
+pub fn s3(arguments: &S3) -> Result<u8, String> {
+    let work = Work::new(&arguments.common, &arguments.files);
+    let part_nbytes = arguments.part_size.0;
+    work.each(&arguments.files, |path| {
+        let found =
+            work.file(path, |input, options| s3::composite(input, arguments.algorithm, part_nbytes, options))?;
+        let parts = || found.parts.iter().map(|part: &Digest| base64(part.as_ref()));
+        let mut lines = String::new();
+        if arguments.parts {
+            for (number, part) in parts().enumerate() {
+                lines += &format!("{part}  {}:{}\n", display(path), number + 1);
+            }
+        }
+        let listed = arguments.common.json.then(|| parts().collect());
+        Ok(lines + &line(&arguments.common, path, Some(found.to_string()), listed))
+    })
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Options of every command that reads and hashes files.
+
+use std::num::NonZeroUsize;
+
+use clap::Args;
+use hashloom::{files, torrent, tree};
+
+/// How files are read and hashed; it changes no digest.
+#[derive(Debug, Args)]
+pub struct Work {
+    /// Read files that are in memory instead of hashing them where they are
+    #[arg(long)]
+    pub no_map: bool,
+
+    /// Number of threads [default: one for each CPU]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+}
+
+impl Work {
+    /// Options for the crate's work on torrents.
+    pub fn torrent_options<'a>(&self) -> torrent::Options<'a> {
+        let options = torrent::Options::default().mapped(!self.no_map);
+        match self.threads {
+            Some(threads) => options.threads(threads),
+            None => options,
+        }
+    }
+
+    /// Options for hash trees of files.
+    pub fn tree_options<'a>(&self) -> tree::Options<'a> {
+        let options = tree::Options::default().mapped(!self.no_map);
+        match self.threads {
+            Some(threads) => options.threads(threads),
+            None => options,
+        }
+    }
+
+    /// Options for files of which each is one message.
+    pub fn files_options<'a>(&self) -> files::Options<'a> {
+        let options = files::Options::new().mapped(!self.no_map);
+        match self.threads {
+            Some(threads) => options.threads(threads.get()),
+            None => options,
+        }
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Opening and reading many small files by a few system calls: io_uring, where Linux has it.
+//!
+//! To open, read and close a file of 16 KiB by calls of its own took 5.2 µs of CPU, in batches of sixteen 3.7 (Zen 4,
+//! Linux 6.18, all in memory); of files that are not in memory the disk gets sixteen requests at a time instead of one,
+//! which took a third of the time. Files are opened into a table of the ring's own, without a descriptor; one that does
+//! not fit into its chunk gets a descriptor and is read on by whoever wants it.
+//!
+//! What must hold: while the kernel works on a request, what the request points to stays. So [`Ring::complete`] returns
+//! only when all that it has submitted is done.
+
+#[cfg(target_os = "linux")]
+mod os {
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::FromRawFd;
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
+
+    use io_uring::squeue::Entry;
+    use io_uring::types::{DestinationSlot, Fd, Fixed};
+    use io_uring::{IoUring, Probe, opcode};
+
+    use super::{Begun, SLOTS};
+
+    pub(crate) struct Ring {
+        ring: IoUring,
+        /// The paths of a batch as C has them, one after the other.
+        names: Vec<u8>,
+    }
+
+    impl Ring {
+        /// None where the kernel is older than 6.8, or does not let this process have one.
+        pub(crate) fn new() -> Option<Ring> {
+            let mut builder = IoUring::builder();
+            builder.setup_single_issuer().setup_coop_taskrun().setup_defer_taskrun();
+            let mut ring = builder.build(SLOTS as u32).ok()?;
+            let mut probe = Probe::new();
+            ring.submitter().register_probe(&mut probe).ok()?;
+            let used = [opcode::OpenAt::CODE, opcode::Read::CODE, opcode::Close::CODE, opcode::FixedFdInstall::CODE];
+            if !used.into_iter().all(|code| probe.is_supported(code)) {
+                return None;
+            }
+            ring.submitter().register_files_sparse(SLOTS as u32).ok()?;
+            // A filter of system calls may allow all of this and forbid to use it.
+            // SAFETY: it points to nothing.
+            unsafe { ring.submission().push(&opcode::Nop::new().build()) }.ok()?;
+            ring.submit_and_wait(1).ok()?;
+            let is_done = ring.completion().next().is_some();
+            is_done.then_some(Ring { ring, names: Vec::new() })
+        }
+
+        /// Opens files, at most [`SLOTS`], and reads the beginning of each into its chunk.
+        pub(crate) fn begin(&mut self, paths: &[impl AsRef<Path>], chunks: &mut [&mut [u8]]) -> Vec<Begun> {
+            assert!(paths.len() == chunks.len() && paths.len() <= SLOTS);
+            let mut names = std::mem::take(&mut self.names);
+            let mut starts = [None; SLOTS];
+            names.clear();
+            for (slot, path) in paths.iter().enumerate() {
+                let path = path.as_ref().as_os_str().as_bytes();
+                // What has a zero byte is the name of no file.
+                if !path.contains(&0) {
+                    starts[slot] = Some(names.len());
+                    names.extend_from_slice(path);
+                    names.push(0);
+                }
+            }
+            let mut begun: Vec<Option<Begun>> = (0..paths.len()).map(|_| None).collect();
+            let mut filled = [0; SLOTS];
+
+            let opens = starts.iter().enumerate().filter_map(|(slot, &start)| {
+                let place = DestinationSlot::try_from_slot_target(slot as u32).ok()?;
+                let open = opcode::OpenAt::new(Fd(libc::AT_FDCWD), names[start?..].as_ptr().cast());
+                Some((slot, open.flags(libc::O_RDONLY).file_index(Some(place)).build()))
+            });
+            // SAFETY: the names are there until all is done.
+            let results = unsafe { self.complete(opens) };
+            for (slot, begun) in begun.iter_mut().enumerate() {
+                let error = match (starts[slot], results[slot]) {
+                    (Some(_), 0..) => continue,
+                    (Some(_), code) => io::Error::from_raw_os_error(-code),
+                    (None, _) => io::Error::new(io::ErrorKind::InvalidInput, "a zero byte in a path"),
+                };
+                *begun = Some(Begun::NotOpened(error));
+            }
+            self.names = names;
+            let is_open: [bool; SLOTS] = std::array::from_fn(|slot| begun.get(slot).is_some_and(Option::is_none));
+
+            // Until each is at its end, or its chunk is full. Of most files that is the second time.
+            loop {
+                let mut reads: [Option<Entry>; SLOTS] = [const { None }; SLOTS];
+                for (slot, chunk) in chunks.iter_mut().enumerate().filter(|(slot, _)| begun[*slot].is_none()) {
+                    let rest = &mut chunk[filled[slot]..];
+                    let nbytes = rest.len().min(1 << 30) as u32;
+                    let read = opcode::Read::new(Fixed(slot as u32), rest.as_mut_ptr(), nbytes);
+                    // From where the file is at: pipes have no offsets.
+                    reads[slot] = Some(read.offset(u64::MAX).build());
+                }
+                let reads = reads.into_iter().enumerate().filter_map(|(slot, read)| Some((slot, read?)));
+                // SAFETY: the chunks are different, ours alone, and there until the end of this function.
+                let results = unsafe { self.complete(reads) };
+                let mut full = [false; SLOTS];
+                for (slot, begun) in begun.iter_mut().enumerate().filter(|(_, begun)| begun.is_none()) {
+                    match results[slot] {
+                        0 => *begun = Some(Begun::Ended(filled[slot])),
+                        code if code > 0 => {
+                            filled[slot] += code as usize;
+                            full[slot] = filled[slot] == chunks[slot].len();
+                        }
+                        code if code == -libc::EINTR => {}
+                        code => *begun = Some(Begun::NotRead(filled[slot], io::Error::from_raw_os_error(-code))),
+                    }
+                }
+                let installs = (0..paths.len()).filter(|&slot| full[slot]).map(|slot| {
+                    // Without flags it is closed when another program is executed.
+                    (slot, opcode::FixedFdInstall::new(Fixed(slot as u32), 0).build())
+                });
+                // SAFETY: it points to nothing.
+                let results = unsafe { self.complete(installs) };
+                for slot in (0..paths.len()).filter(|&slot| full[slot]) {
+                    begun[slot] = Some(match results[slot] {
+                        // SAFETY: a new descriptor, which nobody else has.
+                        fd @ 0.. => Begun::GoesOn(filled[slot], unsafe { File::from_raw_fd(fd) }),
+                        code => Begun::NotRead(filled[slot], io::Error::from_raw_os_error(-code)),
+                    });
+                }
+                if begun.iter().all(Option::is_some) {
+                    break;
+                }
+            }
+
+            let closes = (0..paths.len()).filter(|&slot| is_open[slot]);
+            let closes = closes.map(|slot| (slot, opcode::Close::new(Fixed(slot as u32)).build()));
+            // SAFETY: it points to nothing.
+            unsafe { self.complete(closes) };
+            begun.into_iter().flatten().collect()
+        }
+
+        /// Submits requests, each with the number under which its result is returned, and waits for all.
+        ///
+        /// # Safety
+        /// What they point to stays until this returns.
+        unsafe fn complete(&mut self, requests: impl Iterator<Item = (usize, Entry)>) -> [i32; SLOTS] {
+            let mut results = [0; SLOTS];
+            let mut nleft = 0;
+            for (number, request) in requests {
+                // SAFETY: the caller's. There is room: it was made for SLOTS requests, and is empty between calls.
+                if unsafe { self.ring.submission().push(&request.user_data(number as u64)) }.is_ok() {
+                    nleft += 1;
+                }
+            }
+            while nleft > 0 {
+                match self.ring.submit_and_wait(nleft) {
+                    Ok(_) => {}
+                    Err(error)
+                        if [libc::EINTR, libc::EAGAIN, libc::EBUSY].map(Some).contains(&error.raw_os_error()) => {}
+                    // The kernel may still write to what the requests point to, and does not tell when it has ended.
+                    Err(_) => std::process::abort(),
+                }
+                for completion in self.ring.completion() {
+                    results[completion.user_data() as usize] = completion.result();
+                    nleft -= 1;
+                }
+            }
+            results
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod os {
+    use std::convert::Infallible;
+    use std::path::Path;
+
+    use super::Begun;
+
+    /// There are none here.
+    pub(crate) struct Ring(Infallible);
+
+    impl Ring {
+        pub(crate) fn new() -> Option<Ring> {
+            None
+        }
+
+        pub(crate) fn begin(&mut self, _paths: &[impl AsRef<Path>], _chunks: &mut [&mut [u8]]) -> Vec<Begun> {
+            match self.0 {}
+        }
+    }
+}
+
+pub(crate) use os::Ring;
+
+/// Files of a batch.
+pub(crate) const SLOTS: usize = super::rows::LANES;
+
+/// What came of opening a file and reading its first chunk.
+#[derive(Debug)]
+pub(crate) enum Begun {
+    /// So many bytes are all of it.
+    Ended(usize),
+    /// The chunk is full, of so many bytes, and there may be more.
+    GoesOn(usize, std::fs::File),
+    NotOpened(std::io::Error),
+    /// After so many bytes.
+    NotRead(usize, std::io::Error),
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Digests and MACs of many files at once, each file one message.
+//!
+//! The digest of a file is a serial chain, so files are what stands side by side in the lanes: [`hash_files`] reads many
+//! at a time, a chunk of each, on every thread. Small files are read whole and hashed together; a file that is longer
+//! advances by a chunk in each round. Several digests of a file are computed from one read.
+//!
+//! ```
+//! use hashloom::Algorithm;
+//! use hashloom::files::{Options, Request, hash_files};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # std::env::set_current_dir(folder.path())?;
+//! std::fs::write("abc", "abc")?;
+//! let requests = ["abc", "missing"].into_iter().map(|path| Request::digest(path, Algorithm::Sha1));
+//! let mut lines = Vec::new();
+//! let summary = hash_files(requests, &Options::new(), |request, result| match result {
+//!     Ok(hashed) => lines.push(format!("{}  {}", hashed.digests[0], request.source)),
+//!     Err(error) => lines.push(format!("{}: {error}", request.source)),
+//! });
+//! assert_eq!(lines[0], "a9993e364706816aba3e25717850c26c9cd0d89d  abc");
+//! assert!(lines[1].starts_with("missing: "));
+//! assert_eq!((summary.nfiles, summary.nfailed), (1, 1));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::engine::batch;
+pub use crate::stamp::Stamp;
+use crate::{Algorithm, Digest, Hasher, HmacKey};
+
+/// Where the bytes of a message come from.
+///
+/// ```
+/// use hashloom::files::Source;
+///
+/// assert_eq!(Source::from("a/b").to_string(), "a/b");
+/// assert_eq!(Source::Stdin.to_string(), "standard input");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Source {
+    /// A file. Whatever can be opened and read to an end: a regular file, a pipe, a device. Links are followed.
+    Path(PathBuf),
+    /// Standard input, to its end.
+    Stdin,
+}
+
+impl Source {
+    /// The file's path, if it is a file.
+    ///
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use hashloom::files::Source;
+    ///
+    /// assert_eq!(Source::from("a").path(), Some(Path::new("a")));
+    /// assert_eq!(Source::Stdin.path(), None);
+    /// ```
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Source::Path(path) => Some(path),
+            Source::Stdin => None,
+        }
+    }
+}
+
+impl<P: Into<PathBuf>> From<P> for Source {
+    fn from(path: P) -> Source {
+        Source::Path(path.into())
+    }
+}
+
+/// For people: a path that is not UTF-8 comes with replacement characters.
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Path(path) => path.display().fmt(f),
+            Source::Stdin => f.write_str("standard input"),
+        }
+    }
+}
+
+/// What is computed of a message.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom::files::Method;
+///
+/// assert_eq!(Method::from(Algorithm::Sha256).algorithm(), Algorithm::Sha256);
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Method {
+    /// Its digest.
+    Digest(Algorithm),
+    /// Its HMAC under a key.
+    Mac(HmacKey),
+}
+
+impl Method {
+    /// The hash function, of a MAC that under it.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, files::Method};
+    ///
+    /// assert_eq!(Method::Digest(Algorithm::Sha1).algorithm(), Algorithm::Sha1);
+    /// ```
+    pub fn algorithm(&self) -> Algorithm {
+        match self {
+            Method::Digest(algorithm) => *algorithm,
+            Method::Mac(key) => key.algorithm(),
+        }
+    }
+
+    /// With which a message begins.
+    pub(crate) fn hasher(&self) -> Hasher {
+        match self {
+            Method::Digest(algorithm) => Hasher::new(*algorithm),
+            Method::Mac(key) => key.hasher(),
+        }
+    }
+
+    /// What the digest of all that went through [`hasher`](Method::hasher) becomes.
+    pub(crate) fn finish(&self, digest: Digest) -> Digest {
+        match self {
+            Method::Digest(_) => digest,
+            Method::Mac(key) => key.finish(&digest),
+        }
+    }
+
+    /// Whether [`hash_many`](crate::hash_many) computes it.
+    pub(crate) fn is_plain(&self) -> bool {
+        matches!(self, Method::Digest(_))
+    }
+}
+
+impl From<HmacKey> for Method {
+    fn from(key: HmacKey) -> Method {
+        Method::Mac(key)
+    }
+}
+
+impl From<Algorithm> for Method {
+    fn from(algorithm: Algorithm) -> Method {
+        Method::Digest(algorithm)
+    }
+}
+
+/// A message that is to be hashed.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use hashloom::Algorithm::{Sha1, Sha256};
+/// use hashloom::files::{Method, Request, Source};
+///
+/// // Both from one read. The methods are shared by all requests.
+/// let methods: Arc<[Method]> = [Sha1, Sha256].map(Method::from).into();
+/// let request = Request { source: Source::Stdin, methods, tag: () };
+/// assert_eq!(request.methods.len(), 2);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Request<T = ()> {
+    /// What is read.
+    pub source: Source,
+    /// What is computed of it.
+    pub methods: Arc<[Method]>,
+    /// Whatever the caller wants to have at hand with the result.
+    pub tag: T,
+}
+
+impl Request {
+    /// One digest of one file.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom::files::{Request, Source};
+    ///
+    /// assert_eq!(Request::digest("a", Algorithm::Sha1).source, Source::from("a"));
+    /// ```
+    pub fn digest(source: impl Into<Source>, algorithm: Algorithm) -> Request {
+        Request { source: source.into(), methods: [Method::Digest(algorithm)].into(), tag: () }
+    }
+}
+
+/// What came of a message.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Hashed {
+    /// A digest or MAC for each of the request's methods, in their order.
+    pub digests: Vec<Digest>,
+    /// Bytes of the message.
+    pub nbytes: u64,
+    /// With [`Options::stamps`]: what the file was like before the first and after the last byte was read. If they
+    /// differ the file has changed meanwhile, and the digests may be of bytes that it never had at one time. None for
+    /// what is no regular file.
+    pub stamps: Option<[Stamp; 2]>,
+}
+
+/// Why there is no digest.
+///
+/// ```
+/// use std::io;
+///
+/// use hashloom::files::FileError;
+///
+/// let error = FileError::Read { offset: 8192, error: io::Error::other("bad sector") };
+/// assert_eq!(error.to_string(), "bad sector, after 8192 bytes");
+/// assert_eq!(error.io().to_string(), "bad sector");
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum FileError {
+    /// It cannot be opened.
+    Open(io::Error),
+    /// It cannot be read to its end.
+    Read {
+        /// So many bytes could be read.
+        offset: u64,
+        /// Why there are no more.
+        error: io::Error,
+    },
+}
+
+impl FileError {
+    /// What the system says.
+    ///
+    /// ```
+    /// use hashloom::files::FileError;
+    ///
+    /// let error = FileError::Open(std::io::ErrorKind::NotFound.into());
+    /// assert_eq!(error.io().kind(), std::io::ErrorKind::NotFound);
+    /// ```
+    pub fn io(&self) -> &io::Error {
+        match self {
+            FileError::Open(error) | FileError::Read { error, .. } => error,
+        }
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FileError::Open(error) | FileError::Read { offset: 0, error } => error.fmt(f),
+            FileError::Read { offset, error } => write!(f, "{error}, after {offset} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for FileError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(self.io())
+    }
+}
+
+/// How files are read and hashed.
+///
+/// ```
+/// use hashloom::files::Options;
+///
+/// let options = Options::new().threads(4).stamps(true);
+/// ```
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    pub(crate) nthreads: usize,
+    pub(crate) mapped: bool,
+    pub(crate) stamps: bool,
+    pub(crate) progress: Option<&'a (dyn Fn(u64) + Sync)>,
+    pub(crate) cancel: Option<&'a AtomicBool>,
+}
+
+impl<'a> Options<'a> {
+    /// A thread for each CPU, files are read.
+    pub fn new() -> Options<'a> {
+        let nthreads = std::thread::available_parallelism().map_or(1, |count| count.get());
+        Options { nthreads, mapped: false, stamps: false, progress: None, cancel: None }
+    }
+
+    /// At most so many threads, at least one.
+    pub fn threads(self, nthreads: usize) -> Options<'a> {
+        Options { nthreads: nthreads.max(1), ..self }
+    }
+
+    /// Whether long files that are in memory already may be hashed where they are, instead of being copied first. It
+    /// sets a handler of SIGBUS for the process: see [`torrent::Options::mapped`](crate::torrent::Options::mapped).
+    pub fn mapped(self, mapped: bool) -> Options<'a> {
+        Options { mapped, ..self }
+    }
+
+    /// Whether [`Hashed::stamps`] are wanted.
+    pub fn stamps(self, stamps: bool) -> Options<'a> {
+        Options { stamps, ..self }
+    }
+
+    /// Called with the bytes hashed so far, by any thread, some hundred times a second at most for each.
+    pub fn progress(self, progress: &'a (dyn Fn(u64) + Sync)) -> Options<'a> {
+        Options { progress: Some(progress), ..self }
+    }
+
+    /// Once it is true, no more is read. The results that are there are handed out.
+    pub fn cancel(self, cancel: &'a AtomicBool) -> Options<'a> {
+        Options { cancel: Some(cancel), ..self }
+    }
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options::new()
+    }
+}
+
+impl fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("nthreads", &self.nthreads)
+            .field("mapped", &self.mapped)
+            .field("stamps", &self.stamps)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Messages hashed.
+    pub nfiles: u64,
+    /// Messages that could not be opened or read to their end.
+    pub nfailed: u64,
+    /// Bytes of the messages hashed.
+    pub nbytes: u64,
+    /// Whether it ended before the requests did, by [`Options::cancel`].
+    pub cancelled: bool,
+}
+
+/// Hashes files, many at a time.
+///
+/// `each` gets every request back with what came of it, in the order of the requests, one at a time, on whichever
+/// thread. The requests are drawn as they can be worked on: there may be any number of them, as memory depends on the
+/// number of threads only (below 1 MiB for each, and up to 65,536 results that wait for one before them).
+///
+/// Each thread has up to 16 files open, fewer where the process may not open so many. Files of which nothing can be
+/// read without waiting, such as pipes, keep their thread waiting.
+///
+/// See the [module](self) for an example.
+pub fn hash_files<T: Send>(
+    requests: impl Iterator<Item = Request<T>> + Send,
+    options: &Options<'_>,
+    each: impl FnMut(Request<T>, Result<Hashed, FileError>) + Send,
+) -> Summary {
+    batch::run(requests, options, each)
+}

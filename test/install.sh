@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# install.sh: `make install`, `install-links` and `uninstall` into a folder of the test: each file is where it belongs,
+# the manual pages are without a warning, the shells complete, the links are the programs.
+#
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+#   test/install.sh [--require]
+#
+# Needs an optimised program (make build). --require makes it a failure if a shell or a program for manual pages is not
+# there; without it they are named and passed over.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+require=${1-}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+# A user's own settings shall not count.
+export HOME=$folder LC_ALL=C.UTF-8 MAKEFLAGS= CDPATH=
+unset MANPATH XDG_DATA_HOME XDG_DATA_DIRS ZDOTDIR
+
+fail() {
+    echo "install.sh: $*" >&2
+    exit 1
+}
+
+have() { # PROGRAM
+    command -v "$1" >/dev/null && return
+    [ "$require" != --require ] || fail "$1 is needed for this test and not installed"
+    echo "skipped: $1 is not installed"
+    return 1
+}
+
+files() { # everything below the installation
+    (cd "$folder/root" && find . \( -type f -o -type l \) -printf '%P %m %l\n' | sed 's/ $//' | sort)
+}
+
+pages() { # FOLDER PREFIX
+    (cd "$1" && for page in *.1; do echo "$2/$page 644"; done)
+}
+
+program=target/release/hashloom
+make --silent share
+make --silent install install-links "DESTDIR=$folder/root" PREFIX=/usr >"$folder/log"
+stand_ins="digest mac sha1sum sha224sum sha256sum sha384sum sha512sum"
+{
+    echo usr/bin/hashloom 755
+    pages target/release/share/man/man1 usr/share/man/man1
+    echo usr/share/bash-completion/completions/hashloom 644
+    echo usr/share/zsh/site-functions/_hashloom 644
+    echo usr/share/fish/vendor_completions.d/hashloom.fish 644
+    for name in $stand_ins; do
+        echo "usr/libexec/hashloom/$name 777 ../../bin/hashloom"
+        echo "usr/libexec/hashloom/man/man1/$name.1 644"
+    done
+} | sort | diff - <(files) || fail "there are other files (>) than there should be (<)"
+cmp "$program" "$folder/root/usr/bin/hashloom"
+
+# A page for every command, by the help that the program itself prints.
+commands() { # COMMAND...
+    local name
+    echo "$(IFS=-; echo "$*").1"
+    for name in $("$program" "${@:2}" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z0-9-]*\) .*/\1/p'); do
+        [ "$name" = help ] || commands "$@" "$name"
+    done
+}
+commands hashloom | sort | diff - <(cd "$folder/root/usr/share/man/man1" && printf '%s\n' *.1 | sort) ||
+    fail "manual pages and commands differ"
+
+mapfile -t all_pages < <(find "$folder/root" -name '*.1')
+if have mandoc; then
+    mandoc -T lint "${all_pages[@]}" || fail "mandoc has something to say about the manual pages"
+fi
+if have groff; then
+    for page in "${all_pages[@]}"; do
+        # Without bold and underlined letters.
+        warnings=$(groff -man -Tutf8 -P-cbou -ww "$page" 2>&1 >"$folder/page")
+        [ -z "$warnings" ] || fail "$page: $warnings"
+        for section in NAME SYNOPSIS DESCRIPTION; do
+            grep -q "$section" "$folder/page" || fail "$page: no section $section"
+        done
+    done
+fi
+if have man; then
+    # man-db looks beside the folders of PATH.
+    links=$folder/root/usr/libexec/hashloom
+    found=$(PATH=$links:$PATH man -w digest)
+    [ "$found" = "$links/man/man1/digest.1" ] || fail "man finds $found for digest"
+    found=$(PATH=$folder/root/usr/bin:$PATH man -w hashloom-torrent-verify)
+    [ "$found" = "$folder/root/usr/share/man/man1/hashloom-torrent-verify.1" ] || fail "man finds $found"
+fi
+
+if have bash; then
+    completed=$(bash --norc -c '
+        set -eu
+        source "$1"
+        COMP_WORDS=(hashloom torrent ver) COMP_CWORD=2
+        _hashloom hashloom ver torrent 2>/dev/null
+        echo "${COMPREPLY[@]}"' - "$folder/root/usr/share/bash-completion/completions/hashloom")
+    [ "$completed" = verify ] || fail "bash completes: $completed"
+fi
+if have zsh; then
+    completed=$(timeout 60 zsh -f -c '
+        zmodload zsh/zpty
+        zpty shell zsh -f -i
+        zpty -w shell "fpath=($1 \$fpath); autoload -U compinit; compinit -D -u; PS1=; echo rea\"\"dy"
+        zpty -r shell output "*ready*"
+        zpty -w -n shell "hashloom torrent ver"$'"'\\t'"'" --li"$'"'\\t'"'
+        zpty -r shell output "*--libtorrent*"
+        print -r -- "$output"' - "$folder/root/usr/share/zsh/site-functions") || true
+    [[ $completed = *torrent\ verify*--libtorrent* ]] || fail "zsh completes: $completed"
+fi
+if have fish; then
+    completed=$(fish --no-config -c 'source $argv[1]; complete -C "hashloom torrent ver"' \
+        "$folder/root/usr/share/fish/vendor_completions.d/hashloom.fish")
+    [[ $completed = verify* ]] || fail "fish completes: $completed"
+fi
+
+printf abc >"$folder/abc"
+for name in $stand_ins; do
+    "$folder/root/usr/libexec/hashloom/$name" --help >"$folder/help" || fail "$name --help: exit status $?"
+    grep -q "$name" "$folder/help" || fail "$name --help does not name it"
+done
+digest=$("$folder/root/usr/libexec/hashloom/digest" -a sha1 "$folder/abc")
+[ "$digest" = a9993e364706816aba3e25717850c26c9cd0d89d ] || fail "digest prints $digest"
+line=$("$folder/root/usr/libexec/hashloom/sha1sum" "$folder/abc")
+[ "$line" = "a9993e364706816aba3e25717850c26c9cd0d89d  $folder/abc" ] || fail "sha1sum prints $line"
+
+# What is another's stays.
+touch "$folder/root/usr/bin/other" "$folder/root/usr/share/man/man1/other.1"
+make --silent uninstall "DESTDIR=$folder/root" PREFIX=/usr >"$folder/log"
+printf 'usr/bin/other 644\nusr/share/man/man1/other.1 644\n' | diff - <(files) || fail "uninstall leaves (>) these"
+[ ! -e "$folder/root/usr/libexec/hashloom" ] || fail "uninstall leaves libexec/hashloom"
+echo "installed, completed, called and removed: $(wc -w <<<"$stand_ins") links, ${#all_pages[@]} manual pages"
