@@ -227,8 +227,7 @@ def lists():
     yield b"two backslashes", b"\\\\" + a + b"  a\n"
     yield b"long name", a + b"  " + b"x" * 5000 + b"\n" + a + b"  " + b"y/" * 3000 + b"\n"
     yield b"many", (a + b"  a\n") * 3000 + b"bad\n" * 5000 + (wrong + b"  a\n") * 2 + a + b"  missing\n"
-    for name in NAMES:
-        yield b"named", a + b"  " + name + b".missing\n" if len(name) < 200 else b""
+    yield b"names", b"".join(a + b"  " + name + b".missing\n" for name in NAMES if len(name) < 200)
 
 
 def check_checking(folder):
@@ -242,7 +241,7 @@ def check_checking(folder):
         same("sha256sum", ["-cw"], folder, stdin=text)
         same("sha256sum", ["-c", "-"], folder, stdin=text)
         if 0 < number < 12:
-            for count in range(0, 4):
+            for count in range(0, 4 if name in [b"all", b"missing, right"] else 3):
                 for options in itertools.permutations(rules, count):
                     same("sha256sum", ["--check", *options, "list"], folder)
         for program in PROGRAMS:
@@ -356,10 +355,15 @@ def check_faults(folder):
         ncases += 1
         process = subprocess.Popen(
             [program, "a", "empty", "/dev/zero"], executable=hashloom, cwd=folder, stdout=subprocess.PIPE,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=20)
+        try:
+            out, _ = process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, _ = process.communicate()
         if process.returncode != -signal.SIGINT or out.count(b"\n") != 2 or not out.endswith(b"  empty\n"):
             failures.append(f"{program}, interrupted: {process.returncode} {out}")
     # Called by its name, through a link, in PATH.

@@ -26,8 +26,8 @@
 //! | messages that a key vouches for (HMAC) | [`HmacKey`] with [`hmac()`], [`hmac_many`] or [`Hmac`] |
 //! | code written for the RustCrypto traits | [`Sha256`], [`Sha1`], [`Sha512`] and the others; [`HmacSha256`] … |
 //! | files, each one message | [`files::hash_files`] |
-//! | the files of a folder, now and later | [`manifest`] |
 //! | lists of checksums | [`list::Parser`] |
+//! | the files of a folder, now and later | [`manifest`] |
 //! | the files of a torrent | [`torrent::verify`] |
 //! | the root of a file's hash tree: fs-verity, dm-verity, RFC 6962, Glacier, S3, BEP 52 | [`tree`] |
 //! | which kernels there are, and a choice among them | [`kernels`] |

@@ -11,6 +11,7 @@ pub mod console;
 pub mod coreutils;
 pub mod drive;
 mod format;
+mod front;
 mod lines;
 mod quote;
 pub mod sum;

@@ -8,6 +8,7 @@ mod check;
 mod superblock;
 
 use std::fs::File;
+use std::io;
 
 pub use check::{BadBlock, Checked, LISTED_MAX};
 
@@ -188,6 +189,7 @@ impl DmVerity {
         let out = Out { file: hashes, offset: self.tree_offset()?, layout };
         if let Some(superblock) = superblock::encode(self, nblocks)? {
             write_all_at(hashes, &superblock, self.hash_offset).map_err(TreeError::Write)?;
+            fill(hashes, out.offset).map_err(TreeError::Write)?;
         }
         self.build(data, Some(out), options)
     }
@@ -282,6 +284,12 @@ impl DmVerity {
     pub fn get_uuid(&self) -> Option<[u8; 16]> {
         self.uuid
     }
+}
+
+/// The block that the superblock is in is whole even if no tree follows it. A device is as long as it is.
+fn fill(hashes: &File, nbytes: u64) -> io::Result<()> {
+    let metadata = hashes.metadata()?;
+    if metadata.is_file() && metadata.len() < nbytes { hashes.set_len(nbytes) } else { Ok(()) }
 }
 
 fn block_size(what: &'static str, nbytes: usize) -> Result<usize, TreeError> {
