@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh: fuzzes the parsers of bencode, torrents, manifests and lists of checksums, and verify, with cargo-fuzz, each for
-# SECONDS (600).
+# run.sh: fuzzes the parsers of bencode, torrents, manifests and lists of checksums, and verify, with cargo-fuzz, each
+# for SECONDS (600).
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -21,7 +21,7 @@ fi
 if [ -d /dev/shm ] && [ -w /dev/shm ]; then
     export TMPDIR=/dev/shm
 fi
-for target in bencode metainfo verify list manifest; do
+for target in bencode manifest metainfo verify list; do
     mkdir -p "build/fuzz/$target"
     case $target in
         manifest) corpus=(fuzz/manifests) options=(-dict=fuzz/manifest.dict -max_len=4096) ;;
