@@ -13,8 +13,8 @@ STAND_INS := sha1sum sha224sum sha256sum sha384sum sha512sum digest mac
 ROOT = $(DESTDIR)$(PREFIX)
 LINKS = $(ROOT)/libexec/hashloom
 
-.PHONY: help build share demo test test-all cross bench bench-kernels bench-tiers bench-peers bench-compilers bench-torrents
-.PHONY: bench-sums kernels fuzz install install-links uninstall clean
+.PHONY: help build share demo test test-all cross bench bench-kernels bench-tiers bench-peers bench-compilers
+.PHONY: bench-torrents bench-sums bench-trees kernels fuzz install install-links uninstall clean
 
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image'
@@ -28,6 +28,7 @@ help:
 	@echo 'make bench-peers    ratios to other libraries, crates and Go; make bench-compilers: gcc beside clang'
 	@echo "make bench-torrents verify and create beside other programs, 20 minutes; ARGS='--size 512M' for a quick look"
 	@echo "make bench-sums     sum and check beside other programs, 10 minutes; ARGS=--quick for a quick look"
+	@echo "make bench-trees    fs-verity, dm-verity and others beside the usual programs; ARGS='--size 512M'"
 	@echo 'make fuzz           fuzz the bencode and torrent parsers, verify and the C library, 10 minutes each'
 	@echo 'make install        program, manual pages, completions, into PREFIX=$(PREFIX) (DESTDIR is respected)'
 	@echo '                    make install-links: sha1sum, digest and others of it, in libexec/hashloom;'
@@ -104,6 +105,11 @@ bench-sums: build
 	@tools/setup.sh bench-sums
 	@bench/sums.py $(HASHLOOM) $(ARGS)
 
+# ARGS: rows and options of bench/trees.py.
+bench-trees: build
+	@tools/setup.sh bench-trees
+	@bench/trees.py $(HASHLOOM) $(ARGS)
+
 bench-compilers:
 	@bench/compilers.sh
 
@@ -136,7 +142,7 @@ uninstall:
 	rm -f '$(ROOT)/share/bash-completion/completions/hashloom' '$(ROOT)/share/zsh/site-functions/_hashloom'
 	rm -f '$(ROOT)/share/fish/vendor_completions.d/hashloom.fish'
 	for name in $(STAND_INS); do rm -f '$(LINKS)'/$$name '$(LINKS)'/man/man1/$$name.1; done
-	-rmdir '$(LINKS)/man/man1' '$(LINKS)/man' '$(LINKS)' 2>/dev/null
+	rmdir '$(LINKS)/man/man1' '$(LINKS)/man' '$(LINKS)' 2>/dev/null || true
 
 clean:
 	rm -rf build target bench/peers/target

@@ -111,6 +111,8 @@ for cc in "${compilers[@]}"; do
 done
 step "gcc: core/examples/tour.c" tour
 step "gcc: used by add_subdirectory, find_package, pkg-config" env CC=gcc test/consumer.sh
+step "gcc: libmd's functions beside Debian's libmd, and mtree with them" env CC=gcc test/libmd.sh $level
+[ $level = quick ] || step "clang: libmd's functions beside Debian's libmd" env CC=clang test/libmd.sh $level
 [ $level = quick ] || step "clang: used by add_subdirectory, find_package, pkg-config" env CC=clang test/consumer.sh
 
 if [ $level = quick ]; then

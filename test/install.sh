@@ -58,7 +58,7 @@ cmp "$program" "$folder/root/usr/bin/hashloom"
 commands() { # COMMAND...
     local name
     echo "$(IFS=-; echo "$*").1"
-    for name in $("$program" "${@:2}" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
+    for name in $("$program" "${@:2}" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z0-9-]*\) .*/\1/p'); do
         [ "$name" = help ] || commands "$@" "$name"
     done
 }
@@ -71,7 +71,8 @@ if have mandoc; then
 fi
 if have groff; then
     for page in "${all_pages[@]}"; do
-        warnings=$(groff -man -Tutf8 -ww "$page" 2>&1 >"$folder/page")
+        # Without bold and underlined letters.
+        warnings=$(groff -man -Tutf8 -P-cbou -ww "$page" 2>&1 >"$folder/page")
         [ -z "$warnings" ] || fail "$page: $warnings"
         for section in NAME SYNOPSIS DESCRIPTION; do
             grep -q "$section" "$folder/page" || fail "$page: no section $section"

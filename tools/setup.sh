@@ -3,7 +3,7 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   tools/setup.sh demo|test|cross|bench|bench-torrents|bench-sums
+#   tools/setup.sh demo|test|cross|bench|bench-torrents|bench-sums|bench-trees
 #
 # Installs Debian packages when it may (as root, or with sudo that asks for no password); otherwise it prints the exact
 # command and exits with 2. Rust is not taken from Debian, whose version is too old on the current release.
@@ -14,7 +14,8 @@ cd "$(dirname "$0")/.."
 demo="cc:gcc openssl:openssl python3:python3"
 test="$demo g++:g++ clang:clang cmake:cmake make:make nm:binutils pkg-config:pkg-config
       openssl/evp.h:libssl-dev transmission-create:transmission-cli aria2c:aria2 mktorrent:mktorrent
-      qbittorrent-nox:qbittorrent-nox
+      qbittorrent-nox:qbittorrent-nox sha2.h:libmd-dev mtree:mtree-netbsd fsverity:fsverity
+      /usr/sbin/veritysetup:cryptsetup-bin mandoc:mandoc groff:groff-base man:man-db zsh:zsh fish:fish
       i686-linux-gnu-gcc:gcc-i686-linux-gnu aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu qemu-aarch64:qemu-user
       /usr/i686-linux-gnu/include/stdio.h:libc6-dev-i386-cross
       /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross"
@@ -29,7 +30,8 @@ cross="cc:gcc cmake:cmake make:make clang:clang node:nodejs /usr/lib/wasm32-wasi
 bench="$demo openssl/evp.h:libssl-dev cmake:cmake make:make"
 bench_torrents="$demo aria2c:aria2 mktorrent:mktorrent transmission-cli:transmission-cli"
 bench_sums="$demo hashdeep:hashdeep rhash:rhash busybox:busybox"
-target=${1:?usage: setup.sh demo|test|cross|bench|bench-torrents|bench-sums}
+bench_trees="$demo fsverity:fsverity /usr/sbin/veritysetup:cryptsetup-bin"
+target=${1:?usage: setup.sh demo|test|cross|bench|bench-torrents|bench-sums|bench-trees}
 case $target in
 demo) needs=$demo ;;
 test) needs=$test ;;
@@ -37,6 +39,7 @@ cross) needs=$cross ;;
 bench) needs=$bench ;;
 bench-torrents) needs=$bench_torrents ;;
 bench-sums) needs=$bench_sums ;;
+bench-trees) needs=$bench_trees ;;
 *) echo "setup.sh: unknown target $target" >&2; exit 2 ;;
 esac
 
@@ -65,10 +68,11 @@ install() { # PACKAGE...
     rm -f "$log"
 }
 
-# libtorrent is held at the version whose verdicts docs/torrents.md lists.
+# libtorrent is held at the version whose verdicts docs/torrents.md lists, botocore at one that was looked at.
 from_pip() { # PACKAGE, into build/venv
     local package=$1
     [ "$1" != libtorrent ] || package=libtorrent==2.1.1
+    [ "$1" != botocore ] || package=botocore==1.40.50
     build/venv/bin/python -c "import $1" 2>/dev/null && return
     mkdir -p build
     python3 -c 'import ensurepip, venv' 2>/dev/null || install python3-venv
@@ -165,6 +169,14 @@ if [ "$target" = test ]; then
     from_pip libtorrent || {
         echo "setup.sh: pip could not install libtorrent, whose torrents are a test: it needs a network" >&2
         exit 2
+    }
+fi
+
+# The tree hash of Amazon's own library. Beside libtorrent, as it is one oracle more.
+if [ "$target" = test ] || [ "$target" = bench-trees ]; then
+    from_pip botocore || {
+        echo "setup.sh: pip could not install botocore, whose tree hashes are a test: it needs a network" >&2
+        [ "$target" != test ] || exit 2
     }
 fi
 

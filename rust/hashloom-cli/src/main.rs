@@ -72,7 +72,7 @@ fn as_other_program() -> Option<u8> {
         _ => {
             let algorithm = sums::coreutils::algorithm_of(program)?;
             let program = program.to_owned();
-            Some(sums::coreutils::run(&program, algorithm, arguments))
+            Some(sums::coreutils::run(&program, algorithm, arguments, isa_of_environment().as_deref()))
         }
     }
 }

@@ -38,28 +38,16 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// The same for what is too long to be in memory: `write` gets the new file.
 pub fn write_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    if is_special(path) {
-        return write(&mut OpenOptions::new().write(true).open(path)?);
-    }
-    let path = target(path)?;
-    let mut temporary = temporary(&path)?;
-    if let Ok(metadata) = path.metadata() {
-        keep_owner(temporary.file.as_file(), &metadata)?;
-    }
-    write(temporary.file.as_file_mut())?;
-    temporary.file.persist(path)?;
-    Ok(())
+    let mut pending = Pending::begin(path)?;
+    write(pending.file_mut())?;
+    pending.end(true)
 }
 
 /// Writes `bytes` to `path`, where nothing may be: what has come there meanwhile stays.
 pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if is_special(path) {
-        return fs::write(path, bytes);
-    }
-    let mut temporary = temporary(path)?;
-    temporary.file.as_file_mut().write_all(bytes)?;
-    temporary.file.persist_noclobber(path)?;
-    Ok(())
+    let mut pending = Pending::begin(path)?;
+    pending.file_mut().write_all(bytes)?;
+    pending.end(false)
 }
 
 /// A file that is being written, under another name until it is whole; a device or pipe as it stands.
@@ -72,11 +60,15 @@ impl Pending {
     /// Begins to write what will be `path`.
     pub fn begin(path: &Path) -> io::Result<Pending> {
         if is_special(path) {
-            let file = OpenOptions::new().read(true).write(true).open(path)?;
+            let file = OpenOptions::new().write(true).open(path)?;
             return Ok(Pending { file: Err(file), path: path.to_owned() });
         }
         let path = target(path)?;
-        Ok(Pending { file: Ok(temporary(&path)?), path })
+        let temporary = temporary(&path)?;
+        if let Ok(metadata) = path.metadata() {
+            keep_owner(temporary.file.as_file(), &metadata)?;
+        }
+        Ok(Pending { file: Ok(temporary), path })
     }
 
     pub fn file(&self) -> &File {
@@ -86,17 +78,20 @@ impl Pending {
         }
     }
 
+    fn file_mut(&mut self) -> &mut File {
+        match &mut self.file {
+            Ok(temporary) => temporary.file.as_file_mut(),
+            Err(file) => file,
+        }
+    }
+
     /// Gives it its name. What is there is replaced only if `replace`.
     pub fn end(self, replace: bool) -> io::Result<()> {
         let Ok(temporary) = self.file else { return Ok(()) };
-        if !replace {
-            temporary.file.persist_noclobber(self.path)?;
-            return Ok(());
-        }
-        if let Ok(metadata) = self.path.metadata() {
-            keep_owner(temporary.file.as_file(), &metadata)?;
-        }
-        temporary.file.persist(self.path)?;
+        match replace {
+            true => temporary.file.persist(self.path)?,
+            false => temporary.file.persist_noclobber(self.path)?,
+        };
         Ok(())
     }
 }
@@ -136,7 +131,7 @@ fn temporary(path: &Path) -> io::Result<Temporary> {
     let create = |path: &Path| {
         // Under the lock, so that there is no file which is not listed.
         let mut all = list();
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
+        let file = OpenOptions::new().write(true).create_new(true).open(path)?;
         all.push(path.to_owned());
         listed = Some(Listed(path.to_owned()));
         Ok(file)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What lies below a folder, in the order of the bytes of the paths, found as it is asked for.
+//! The files below a folder, in the order of the bytes of the paths, found as it is asked for.
 //!
 //! That order is not the one of the names in each folder: `a.txt` is before `a/b`, as `.` is before `/`. So a folder is
 //! sorted by its name with a slash behind it.
@@ -12,17 +12,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
-/// Something below a folder.
-#[derive(Debug)]
-pub struct Entry {
-    /// Begins with the folder as it was named.
-    pub path: PathBuf,
-    /// With `follow` that of what a link leads to.
-    pub file_type: FileType,
-    /// 1 for what is in the folder itself.
-    #[allow(dead_code, reason = "for manifests")]
-    pub depth: usize,
-}
+use crate::text::display;
 
 /// Something that is there and cannot be looked at. The walk goes on.
 #[derive(Debug)]
@@ -31,30 +21,44 @@ pub struct WalkError {
     pub error: io::Error,
 }
 
-/// Everything below `folder`, which itself may be a link and is not among it. Links are entries, or, with `follow`, what
-/// they lead to; one that leads to a folder above it is an error, one that leads nowhere too.
-pub fn walk(folder: &Path, follow: bool) -> impl Iterator<Item = Result<Entry, WalkError>> + Send + use<> {
+/// Something that was found.
+#[derive(Debug)]
+pub struct Entry {
+    pub path: PathBuf,
+    pub file_type: FileType,
+}
+
+/// The regular files below `folder`, which itself may be a link. Their paths begin with it as it was named. Links are
+/// passed over; with `follow` they are what they lead to, and one that leads to a folder above it is an error, as is one
+/// that leads nowhere.
+pub fn files(folder: &Path, follow: bool) -> impl Iterator<Item = Result<PathBuf, WalkError>> + Send + use<> {
+    let found = entries(folder, WalkDir::new(folder).follow_links(follow).sort_by(by_path(follow)));
+    found.filter_map(|found| match found {
+        Ok(entry) => entry.file_type.is_file().then_some(Ok(entry.path)),
+        Err(error) => Some(Err(error)),
+    })
+}
+
+/// Everything below `folder`, links as links, in an order that does not depend on what the entries are: each folder sorted
+/// by the bytes of the names, and what is in a folder right behind it. A folder that cannot be listed is followed by the
+/// error.
+pub fn walk_by_names(folder: &Path) -> impl Iterator<Item = Result<Entry, WalkError>> + Send + use<> {
+    entries(folder, WalkDir::new(folder).sort_by_file_name())
+}
+
+fn entries(folder: &Path, walk: WalkDir) -> impl Iterator<Item = Result<Entry, WalkError>> + Send + use<> {
     let folder = folder.to_owned();
-    let entries = WalkDir::new(&folder).min_depth(1).follow_links(follow).sort_by(by_path(follow)).into_iter();
-    entries.map(move |entry| match entry {
-        Ok(entry) => {
-            let (file_type, depth) = (entry.file_type(), entry.depth());
-            Ok(Entry { path: entry.into_path(), file_type, depth })
-        }
+    walk.min_depth(1).into_iter().map(move |entry| match entry {
+        Ok(entry) => Ok(Entry { file_type: entry.file_type(), path: entry.into_path() }),
         Err(error) => {
             let path = error.path().unwrap_or(&folder).to_owned();
             let error = match error.loop_ancestor() {
-                Some(above) => io::Error::other(format!("a link to {}, the folder it is in", above.display())),
+                Some(above) => io::Error::other(format!("a link to {}, the folder it is in", display(above))),
                 None => error.into_io_error().unwrap_or_else(|| io::ErrorKind::Other.into()),
             };
             Err(WalkError { path, error })
         }
     })
-}
-
-/// The regular files below `folder`.
-pub fn files(folder: &Path, follow: bool) -> impl Iterator<Item = Result<Entry, WalkError>> + Send + use<> {
-    walk(folder, follow).filter(|entry| entry.as_ref().map_or(true, |entry| entry.file_type.is_file()))
 }
 
 /// Both are in one folder, so that whole paths can be compared, without looking for the names in them.

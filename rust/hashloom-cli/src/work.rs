@@ -5,7 +5,7 @@
 use std::num::NonZeroUsize;
 
 use clap::Args;
-use hashloom::{files, torrent};
+use hashloom::{files, torrent, tree};
 
 /// How files are read and hashed; it changes no digest.
 #[derive(Debug, Args)]
@@ -23,6 +23,15 @@ impl Work {
     /// Options for the crate's work on torrents.
     pub fn torrent_options<'a>(&self) -> torrent::Options<'a> {
         let options = torrent::Options::default().mapped(!self.no_map);
+        match self.threads {
+            Some(threads) => options.threads(threads),
+            None => options,
+        }
+    }
+
+    /// Options for hash trees of files.
+    pub fn tree_options<'a>(&self) -> tree::Options<'a> {
+        let options = tree::Options::default().mapped(!self.no_map);
         match self.threads {
             Some(threads) => options.threads(threads),
             None => options,

@@ -8,10 +8,10 @@
 //! | `SHA256 (<name>) = <hex>` | BSD, GNU `--tag`; `SHA256(<name>)= <hex>`: OpenSSL |
 //! | `\` before any of these | in the name `\n`, `\r` and `\\` stand for a newline, a carriage return, a backslash |
 //!
-//! Blank lines and lines that begin with `#` count for nothing. A carriage return at the end of a line is dropped, spaces
-//! and tabs before it are skipped, digits may have any case. These are the rules of GNU coreutils 9.1, down to the
-//! corners: a name ends at a NUL byte, and the mode with one space is never mixed with that with two, so that nobody gains
-//! from renaming a file to ` name`.
+//! Blank lines and lines that begin with `#` count for nothing. A carriage return at the end of a line is dropped,
+//! spaces and tabs before it are skipped, digits may have any case. These are the rules of GNU coreutils 9.1, down to
+//! the corners: a name ends at a NUL byte, and the mode with one space is never mixed with that with two, so that
+//! nobody gains from renaming a file to ` name`.
 //!
 //! ```
 //! use hashloom::Algorithm;
@@ -108,8 +108,7 @@ impl fmt::Display for BadLine {
 
 impl core::error::Error for BadLine {}
 
-/// The names of algorithms in lists: that which is written first. Those with digits of their own length after a
-/// name that others have come before it.
+/// The names of algorithms in lists. The first of each is the one that is written.
 const TAGS: [(&str, Algorithm); 23] = [
     ("SHA1", Algorithm::Sha1),
     ("SHA224", Algorithm::Sha224),
@@ -119,7 +118,7 @@ const TAGS: [(&str, Algorithm); 23] = [
     ("SHA512/224", Algorithm::Sha512_224),
     ("SHA512/256", Algorithm::Sha512_256),
     ("RMD160", Algorithm::Ripemd160),
-    // OpenSSL 3; NetBSD, some BSDs before it, and this program's own names.
+    // OpenSSL 3 and 1.1; FreeBSD; and names that people know.
     ("SHA2-224", Algorithm::Sha224),
     ("SHA2-256", Algorithm::Sha256),
     ("SHA2-384", Algorithm::Sha384),

@@ -33,9 +33,9 @@ const DATE: &str = "2026-11-21";
 
 /// `command` has been built; `above` are the names of the pages that lead to it.
 pub fn of(command: &Command, above: &[String]) -> String {
-    let manual = "User Commands";
     let source = concat!("hashloom ", env!("CARGO_PKG_VERSION"));
     let title = name(command).to_uppercase();
+    let manual = "User Commands";
     let man = Man::new(command.clone().mut_args(with_values)).title(title).date(DATE).source(source).manual(manual);
     let notes = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
     let notes = Notes::parse(&notes);
@@ -43,6 +43,8 @@ pub fn of(command: &Command, above: &[String]) -> String {
     let mut rendered = Vec::new();
     // Writing to a vector does not fail.
     let _ = man.render_title(&mut rendered);
+    // Names of options and commands are not to be torn apart.
+    let _ = Roff::new().control("nh", []).control("ad", ["l"]).to_writer(&mut rendered);
     let _ = man.render_name_section(&mut rendered);
     let _ = synopsis(command).to_writer(&mut rendered);
     let _ = man.render_description_section(&mut rendered);
@@ -74,11 +76,12 @@ pub fn of(command: &Command, above: &[String]) -> String {
 /// The usage as `--help` has it: clap_mangen would name every option.
 fn synopsis(command: &Command) -> Roff {
     let usage = command.clone().render_usage().to_string();
+    let program = command.get_bin_name().unwrap_or_else(|| command.get_name());
     let mut roff = Roff::new();
     roff.control("SH", ["SYNOPSIS"]).control("nf", []);
     for line in usage.trim_start_matches("Usage:").lines() {
         let line = line.trim();
-        let program = command.get_bin_name().filter(|program| line.starts_with(program)).unwrap_or_default();
+        let program = Some(program).filter(|program| line.starts_with(program)).unwrap_or_default();
         roff.text([bold(program), roman(&line[program.len()..])]);
     }
     roff.control("fi", []);
@@ -99,20 +102,25 @@ fn with_values(arg: Arg) -> Arg {
 }
 
 /// A command for a page, of the help text of a program that clap does not parse the options of: a usage, what it is,
-/// paragraphs, and lists of options, of which the first has no title.
+/// paragraphs, and lists of options, with a title or without.
 pub fn command_of_help(program: &'static str, help: &str) -> Command {
     let (usage, rest) = help.split_once('\n').unwrap_or((help, ""));
     let (about, rest) = rest.split_once('\n').unwrap_or((rest, ""));
-    let blocks = rest.trim().split("\n\n").map(|block| {
+    let mut options = String::from("Options:");
+    let mut notes = Vec::new();
+    for block in rest.trim_matches('\n').split("\n\n") {
         // Long options begin where those with a letter would have theirs.
-        let lines: Vec<String> = block.lines().map(|line| line.replace("      --", "  --")).collect();
-        let title = if block.starts_with(' ') { "Options:\n" } else { "" };
-        format!("{title}{}", lines.join("\n"))
-    });
-    let notes = blocks.collect::<Vec<_>>().join("\n\n");
+        let block = block.replace("      --", "  --");
+        if block.starts_with(' ') {
+            options = options + "\n" + &block;
+        } else {
+            notes.push(block);
+        }
+    }
+    // clap does not add options of its own to those.
+    let command = Command::new(program).about(about.trim_end_matches('.').to_owned()).disable_help_flag(true);
     let usage = usage.trim_start_matches("Usage: ").to_owned();
-    let command = Command::new(program).about(about.trim_end_matches('.').to_owned());
-    command.override_usage(usage).after_long_help(notes).disable_help_flag(true)
+    command.override_usage(usage).after_long_help(options + "\n\n" + &notes.join("\n\n"))
 }
 
 /// Those that have a page.
@@ -186,16 +194,19 @@ impl Section {
             roff.control("fi", []);
             return;
         }
-        let mut lines = self.lines.iter().map(String::as_str).peekable();
+        let mut lines = self.lines.iter().map(String::as_str).filter(|line| !line.is_empty()).peekable();
         let mut is_first = true;
         while let Some(line) = lines.next() {
-            if let Some((term, text, column)) = columns(line) {
+            let follows = |next: &&str| indent(next) > 0 && columns(next).is_none();
+            // A term that is too long for its column has its text below.
+            let row = columns(line).or_else(|| lines.next_if(follows).map(|text| (line, text.trim_start())));
+            if let Some((term, text)) = row {
                 let mut text = text.to_owned();
-                while let Some(more) = lines.next_if(|next| indent(next) >= column.min(2) && columns(next).is_none()) {
+                while let Some(more) = lines.next_if(follows) {
                     text = text + " " + more.trim_start();
                 }
                 roff.control("TP", []).text([bold(term)]).text([roman(text)]);
-            } else if !line.is_empty() {
+            } else {
                 let mut text = line.to_owned();
                 while let Some(more) = lines.next_if(|next| indent(next) == 0 && columns(next).is_none()) {
                     text = text + " " + more;
@@ -210,16 +221,15 @@ impl Section {
     }
 }
 
-/// `term   text`, and in which column the text begins.
-fn columns(line: &str) -> Option<(&str, &str, usize)> {
-    let (term, text) = line.split_once("  ")?;
-    let text = text.trim_start();
-    (!term.is_empty() && !text.is_empty()).then(|| (term, text, line.len() - text.len()))
+/// `term   text`, with two blanks between them at least; if there are three anywhere, the term may have two in it.
+fn columns(line: &str) -> Option<(&str, &str)> {
+    let (term, text) = line.split_once("   ").or_else(|| line.split_once("  "))?;
+    (!term.trim().is_empty() && !text.trim().is_empty()).then(|| (term, text.trim_start()))
 }
 
-/// Blanks that the line begins with; an empty line is none of a paragraph.
+/// Blanks that the line begins with.
 fn indent(line: &str) -> usize {
-    if line.is_empty() { usize::MAX } else { line.len() - line.trim_start().len() }
+    line.len() - line.trim_start().len()
 }
 
 /// What renders the same everywhere, see the head of this file, and has nothing that `mandoc -T lint` warns of.

@@ -191,8 +191,10 @@ impl<'a, I: Iterator<Item = Result<Entry, Error>>> Judge<'a, I> {
 
 /// Of a folder that has nothing of what the manifest says.
 fn warn_if_elsewhere(arguments: &Check, folder: &Path, counts: &Counts) {
-    let there = Status::ALL.iter().filter(|status| !matches!(status, Status::Removed | Status::Added));
-    if counts.of(Status::Removed) > 0 && there.map(|&status| counts.of(status)).sum::<u64>() == 0 {
+    let there = Status::ALL.iter().filter(|status| !matches!(status, Status::Removed | Status::Added | Status::Moved));
+    if counts.of(Status::Removed) + counts.of(Status::Moved) > 0
+        && there.map(|&status| counts.of(status)).sum::<u64>() == 0
+    {
         let (manifest, folder) = (display(&arguments.manifest), display(folder));
         let message = format!("{folder} has nothing of what {manifest} says: is it of another folder? Name it as DIR");
         let _ = writeln!(io::stderr(), "{} {message}", style::warning("warning:"));

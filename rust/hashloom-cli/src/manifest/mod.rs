@@ -6,7 +6,6 @@ mod check;
 mod diff;
 mod report;
 mod scan;
-mod walk;
 mod write;
 
 use std::fs::File;

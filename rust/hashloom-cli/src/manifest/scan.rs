@@ -2,18 +2,16 @@
 
 //! Reads a folder: every entry that its manifest has now, in order.
 //!
-//! The walk feeds the files to the engine as it asks for them; everything else, and files whose digests are known, take
-//! a slot in a queue, and so does each file that is being read. What has come to the front of the queue is handed out.
-//!
 //! A file that changes while it is read is read again. The stamps before and after tell, but file systems count time in
 //! steps: a file that was changed a moment before it was read could be changed again without another stamp, so it is
 //! read again too, after that moment.
 
-use std::collections::VecDeque;
+use std::cmp;
 use std::fs::{self, Metadata};
 use std::io;
+use std::iter::Peekable;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -21,18 +19,16 @@ use hashloom::files::{FileError, Hashed, Method, Options, Request, Stamp, hash_f
 use hashloom::manifest::{Entry, Error, Journal, Kind, Reason, compare_paths};
 use hashloom::{Algorithm, Digest};
 
-use super::walk::{Found, Walk, What};
 use crate::progress::Bar;
+use crate::sums::drive::{Event, Step, drive};
+use crate::text::display;
+use crate::walk::{self, WalkError, walk_by_names};
 
 /// A file is read so many times, if it changes meanwhile.
 const TRIES: usize = 3;
 
 /// Two changes in less than this may leave the same stamp: the clock of ext4 and others ticks every 1 to 10 ms.
 const TICK: Duration = Duration::from_millis(50);
-
-/// Entries that may wait for a file that is being read. If there are more, files are read though their digests are
-/// known: then the engine asks for no more.
-const QUEUE_MAX: usize = 1 << 16;
 
 /// What is to be done.
 pub struct Scan<'a, I> {
@@ -77,92 +73,148 @@ enum Settled {
     Cancelled,
 }
 
-enum Slot {
-    Waiting,
-    Ready(Option<Entered>),
-}
-
-/// What the walk and the results share.
-struct Shared<F> {
-    queue: VecDeque<Slot>,
-    /// The number of the first slot of the queue.
-    first: u64,
-    each: F,
-    journal: Option<Journal>,
-    failed: Option<String>,
-    summary: Summary,
-}
-
-/// With each request.
+/// With each file that is read.
 struct Tag {
-    slot: u64,
+    number: u64,
     path: Vec<u8>,
     drawn_ns: i64,
+}
+
+/// What takes its place between the files that are read.
+enum Note {
+    Entry { number: u64, entered: Entered },
+    Failed(String),
+}
+
+/// What those that draw and those that hash share.
+struct Shared {
+    journal: Option<Journal>,
+    summary: Summary,
+    /// Bytes that need not be read; that the engine read before it began its count anew; and since.
+    reused: u64,
+    before: u64,
+    now: u64,
 }
 
 /// Hands every entry to `each`, until it fails.
 pub fn scan<I>(
     scan: Scan<'_, I>,
     options: Options<'_>,
-    each: impl FnMut(Entered) -> Result<(), String> + Send,
+    mut each: impl FnMut(Entered) -> Result<(), String> + Send,
 ) -> Result<Summary, String>
 where
     I: Iterator<Item = Result<Entry, Error>> + Send,
 {
-    let walk = Walk::new(scan.root).map_err(|error| format!("{}: {error}", crate::text::display(scan.root)))?;
-    let stop = scan.stop;
-    let reused = AtomicU64::new(0);
-    let show = |nbytes: u64| scan.bar.set(nbytes + reused.load(Ordering::Relaxed));
-    let mut options = options.stamps(true).cancel(stop);
-    if scan.is_bar_wanted && scan.bar.is_wanted() {
-        options = options.progress(&show);
-    }
-    let shared = Mutex::new(Shared {
-        queue: VecDeque::new(),
-        first: 0,
-        each,
-        journal: scan.journal,
-        failed: None,
-        summary: Summary::default(),
-    });
-    let draw = Draw {
-        walk,
-        root: scan.root,
+    let Scan { root, stop, bar, .. } = scan;
+    let is_bar_wanted = scan.is_bar_wanted && bar.is_wanted();
+    let shared = Shared { journal: scan.journal, summary: Summary::default(), reused: 0, before: 0, now: 0 };
+    let shared = Mutex::new(shared);
+    let failed = Mutex::new(None);
+    let fail = |message: String| {
+        lock(&failed).get_or_insert(message);
+        stop.store(true, Ordering::Relaxed);
+    };
+    let journaled = |written: Option<io::Result<()>>| {
+        if let Some(Err(error)) = written {
+            fail(not_journaled(&error));
+        }
+    };
+    let progress = |nbytes: u64| {
+        // Whoever has the lock shows it the next time.
+        let Ok(mut shared) = shared.try_lock() else { return };
+        let position = shared.position(nbytes);
+        // While a long file is read nothing else would.
+        let flushed = shared.journal.as_mut().map(Journal::flush_if_due);
+        drop(shared);
+        journaled(flushed);
+        if is_bar_wanted {
+            bar.set(position);
+        }
+    };
+    let options = options.stamps(true).cancel(stop).progress(&progress);
+    let mut steps = Steps {
+        walk: walk_by_names(root).peekable(),
+        root,
         methods: scan.algorithms.iter().map(|&algorithm| Method::from(algorithm)).collect(),
         quick: scan.quick,
         without: scan.without,
         update: scan.update.map(|(entries, places)| Update { entries, places, ahead: None }),
-        stop,
-        reused: &reused,
         shared: &shared,
+        number: 0,
+        unlisted: None,
     };
-    let done = hash_files(draw, &options, |request, result| {
-        let settled = settle(&request, result, stop);
-        lock(&shared).settle(request.tag, settled, stop);
+    let steps = std::iter::from_fn(|| if stop.load(Ordering::Relaxed) { None } else { steps.next() });
+    // Of a run that is cancelled some files have no result: what comes after one of them is not handed out.
+    let mut next = 0;
+    let is_done = drive(steps, &options, |event| {
+        let (number, entered) = match event {
+            Event::Note(Note::Entry { number, entered }) => (number, Some(entered)),
+            Event::Note(Note::Failed(message)) => return fail(message),
+            Event::Hashed(request, result) => {
+                let settled = settle(&request, result, stop);
+                let Tag { number, path, .. } = request.tag;
+                match settled {
+                    Settled::Cancelled => return,
+                    Settled::Vanished => (number, None),
+                    Settled::Unread(reason, message) => (number, Some(unread(path, reason, message))),
+                    Settled::File(stamp, digests) => {
+                        journaled(lock(&shared).read(&path, &stamp, &digests));
+                        let kind = Kind::File { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, digests };
+                        (number, Some((Entry { path, kind }, None)))
+                    }
+                }
+            }
+        };
+        if number == next {
+            next += 1;
+            let has_failed = lock(&failed).is_some();
+            if let Some(entered) = entered.filter(|_| !has_failed) {
+                each(entered).unwrap_or_else(&fail);
+            }
+        }
     });
-    scan.bar.finish();
-    let shared = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if let Some(message) = shared.failed {
+    bar.finish();
+    if let Some(message) = lock(&failed).take() {
         return Err(message);
     }
-    if let Some(mut journal) = shared.journal {
-        journal.flush().map_err(|error| format!("the journal cannot be written: {error}"))?;
+    let Shared { journal, summary, .. } = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(mut journal) = journal {
+        journal.flush().map_err(|error| not_journaled(&error))?;
     }
-    let cancelled = done.cancelled || stop.load(Ordering::Relaxed);
-    Ok(Summary { cancelled, ..shared.summary })
+    Ok(Summary { cancelled: !is_done || stop.load(Ordering::Relaxed), ..summary })
 }
 
-/// Draws from the walk what is to be read.
-struct Draw<'a, I, F> {
-    walk: Walk,
+impl Shared {
+    /// A file that was read.
+    fn read(&mut self, path: &[u8], stamp: &Stamp, digests: &[Digest]) -> Option<io::Result<()>> {
+        self.summary.nread += 1;
+        self.summary.nbytes += stamp.nbytes;
+        self.journal.as_mut().map(|journal| journal.add(path, stamp, digests))
+    }
+
+    /// How far it is when the engine has hashed so many bytes, which counts from 0 now and then.
+    fn position(&mut self, nbytes: u64) -> u64 {
+        if nbytes < self.now {
+            self.before += self.now;
+        }
+        self.now = nbytes;
+        self.before + self.now + self.reused
+    }
+}
+
+/// Draws from the walk what is to be read, and what need not be.
+struct Steps<'a, W: Iterator, I> {
+    walk: Peekable<W>,
     root: &'a Path,
     methods: Arc<[Method]>,
     quick: bool,
     without: Vec<PathBuf>,
     update: Option<Update<I>>,
-    stop: &'a AtomicBool,
-    reused: &'a AtomicU64,
-    shared: &'a Mutex<Shared<F>>,
+    shared: &'a Mutex<Shared>,
+    /// Of the next step.
+    number: u64,
+    /// A folder that could not be listed to its end.
+    unlisted: Option<PathBuf>,
 }
 
 /// A manifest beside the walk.
@@ -172,74 +224,85 @@ struct Update<I> {
     ahead: Option<Entry>,
 }
 
-impl<I, F> Iterator for Draw<'_, I, F>
-where
-    I: Iterator<Item = Result<Entry, Error>>,
-    F: FnMut(Entered) -> Result<(), String>,
-{
-    type Item = Request<Tag>;
-
-    fn next(&mut self) -> Option<Request<Tag>> {
-        loop {
-            if self.stop.load(Ordering::Relaxed) {
-                return None;
-            }
-            let found = self.walk.next()?;
-            if self.without.contains(&found.path) {
-                continue;
-            }
-            let path = below(&found.path);
-            let place = self.root.join(&found.path);
-            match self.look(&found, &path, &place) {
-                Ok(Look::Entry(entered)) => lock(self.shared).put(Slot::Ready(Some(entered)), self.stop),
-                Ok(Look::Nothing) => {}
-                Ok(Look::Read) => {
-                    let slot = lock(self.shared).wait();
-                    let tag = Tag { slot, path, drawn_ns: now_ns() };
-                    return Some(Request { source: place.into(), methods: self.methods.clone(), tag });
-                }
-                Err(message) => {
-                    lock(self.shared).fail(message, self.stop);
-                    return None;
-                }
-            }
-        }
-    }
-}
-
 enum Look {
     Entry(Entered),
     Nothing,
     Read,
 }
 
-impl<I, F> Draw<'_, I, F>
+impl<W, I> Steps<'_, W, I>
 where
+    W: Iterator<Item = Result<walk::Entry, WalkError>>,
     I: Iterator<Item = Result<Entry, Error>>,
-    F: FnMut(Entered) -> Result<(), String>,
 {
-    fn look(&mut self, found: &Found, path: &[u8], place: &Path) -> Result<Look, String> {
-        let entry = |kind| Look::Entry((Entry { path: path.to_vec(), kind }, None));
-        let looked = match &found.what {
-            What::Folder => Ok(entry(Kind::Folder)),
-            What::Link => fs::read_link(place)
-                .map(|target| entry(Kind::Link { target: target.into_os_string().into_encoded_bytes() })),
-            What::Other => {
-                lock(self.shared).summary.nothers += 1;
-                Ok(Look::Nothing)
+    fn next(&mut self) -> Option<Step<Tag, Note>> {
+        loop {
+            let found = self.walk.next()?;
+            let place = match &found {
+                Ok(entry) => &entry.path,
+                Err(error) => &error.path,
+            };
+            let path = place.strip_prefix(self.root).unwrap_or(place);
+            let is_below = |folder: &PathBuf| place.starts_with(folder);
+            if self.without.iter().any(|other| other == path) || self.unlisted.as_ref().is_some_and(is_below) {
+                continue;
             }
-            What::Error(error) => Ok(Look::Entry(unread(path, Reason::Unreadable, error.to_string()))),
-            What::File if self.quick => fs::symlink_metadata(place).map(|metadata| {
+            let (path, place) = (below(path), place.clone());
+            let looked = match found {
+                Ok(entry) => self.look(&entry, &path),
+                // The root itself.
+                Err(error) if path.is_empty() => Err(format!("{}: {}", display(self.root), error.error)),
+                Err(error) => Ok(trouble(&path, &error.error)),
+            };
+            let number = self.number;
+            let step = match looked {
+                Ok(Look::Nothing) => continue,
+                Ok(Look::Entry(entered)) => Step::Note(Note::Entry { number, entered }),
+                Err(message) => Step::Note(Note::Failed(message)),
+                Ok(Look::Read) => {
+                    let tag = Tag { number, path, drawn_ns: now_ns() };
+                    Step::Hash(Request { source: place.into(), methods: self.methods.clone(), tag })
+                }
+            };
+            self.number += 1;
+            return Some(step);
+        }
+    }
+
+    fn look(&mut self, found: &walk::Entry, path: &[u8]) -> Result<Look, String> {
+        let entry = |kind| Look::Entry((Entry { path: path.to_vec(), kind }, None));
+        let (place, file_type) = (&found.path, found.file_type);
+        let looked = if file_type.is_dir() {
+            self.list(place).map(|()| entry(Kind::Folder))
+        } else if file_type.is_symlink() {
+            let target = fs::read_link(place).map(|target| target.into_os_string().into_encoded_bytes());
+            target.map(|target| entry(Kind::Link { target }))
+        } else if !file_type.is_file() {
+            lock(self.shared).summary.nothers += 1;
+            Ok(Look::Nothing)
+        } else if self.quick {
+            fs::symlink_metadata(place).map(|metadata| {
                 let Stamp { nbytes, mtime_ns, .. } = Stamp::of(&metadata);
                 entry(Kind::File { nbytes, mtime_ns, digests: Vec::new() })
-            }),
-            What::File => return self.known(path, place).map(|known| known.map_or(Look::Read, entry)),
+            })
+        } else {
+            return self.known(path, place).map(|known| known.map_or(Look::Read, entry));
         };
-        Ok(match looked {
-            Ok(looked) => looked,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Look::Nothing,
-            Err(error) => Look::Entry(unread(path, Reason::Unreadable, error.to_string())),
-        })
+        Ok(looked.unwrap_or_else(|error| trouble(path, &error)))
+    }
+
+    /// Whether the folder can be listed: if not, the walk says so right behind it. Without a path if it broke off.
+    fn list(&mut self, folder: &Path) -> io::Result<()> {
+        let is_its = |next: &Result<_, WalkError>| {
+            next.as_ref().is_err_and(|error| error.path == folder || error.path == self.root)
+        };
+        match self.walk.next_if(is_its) {
+            Some(Err(error)) => {
+                self.unlisted = Some(folder.to_owned());
+                Err(error.error)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What is known of a file, so that it need not be read.
@@ -249,23 +312,22 @@ where
             None => None,
         };
         let mut shared = lock(self.shared);
-        if shared.queue.len() >= QUEUE_MAX || (old.is_none() && shared.journal.is_none()) {
+        if old.is_none() && shared.journal.as_ref().is_none_or(Journal::is_empty) {
             return Ok(None);
         }
         let Some(stamp) = fs::symlink_metadata(place).ok().filter(Metadata::is_file).map(|m| Stamp::of(&m)) else {
             return Ok(None);
         };
         let Stamp { nbytes, mtime_ns, .. } = stamp;
+        let is_as_old = |old: &(u64, i64, Vec<Digest>)| (old.0, old.1) == (nbytes, mtime_ns);
         let digests = match shared.journal.as_mut().and_then(|journal| journal.find(path, &stamp)) {
             Some(digests) => Some(digests),
-            None => {
-                old.filter(|&(old_nbytes, old_mtime, _)| (old_nbytes, old_mtime) == (nbytes, mtime_ns)).map(|old| old.2)
-            }
+            None => old.filter(is_as_old).map(|(_, _, digests)| digests),
         };
         let kind = digests.map(|digests| Kind::File { nbytes, mtime_ns, digests });
         if kind.is_some() {
             shared.summary.nreused += 1;
-            self.reused.fetch_add(nbytes, Ordering::Relaxed);
+            shared.reused += nbytes;
         }
         Ok(kind)
     }
@@ -281,8 +343,8 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Update<I> {
             };
             let Some(entry) = entry else { return Ok(None) };
             match compare_paths(&entry.path, path) {
-                std::cmp::Ordering::Less => {}
-                std::cmp::Ordering::Equal => {
+                cmp::Ordering::Less => {}
+                cmp::Ordering::Equal => {
                     return Ok(match entry.kind {
                         Kind::File { nbytes, mtime_ns, digests } => {
                             let digests = self.places.iter().map(|&place| digests.get(place).copied());
@@ -291,66 +353,12 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Update<I> {
                         _ => None,
                     });
                 }
-                std::cmp::Ordering::Greater => {
+                cmp::Ordering::Greater => {
                     self.ahead = Some(entry);
                     return Ok(None);
                 }
             }
         }
-    }
-}
-
-impl<F: FnMut(Entered) -> Result<(), String>> Shared<F> {
-    /// A slot at the end of the queue, for a file that is going to be read.
-    fn wait(&mut self) -> u64 {
-        self.queue.push_back(Slot::Waiting);
-        self.first + self.queue.len() as u64 - 1
-    }
-
-    fn put(&mut self, slot: Slot, stop: &AtomicBool) {
-        self.queue.push_back(slot);
-        self.hand_out(stop);
-    }
-
-    fn settle(&mut self, tag: Tag, settled: Settled, stop: &AtomicBool) {
-        let entered = match settled {
-            // What comes after it is not handed out.
-            Settled::Cancelled => return,
-            Settled::Vanished => None,
-            Settled::Unread(reason, message) => Some(unread(&tag.path, reason, message)),
-            Settled::File(stamp, digests) => {
-                self.summary.nread += 1;
-                self.summary.nbytes += stamp.nbytes;
-                if let Some(Err(error)) = self.journal.as_mut().map(|journal| journal.add(&tag.path, &stamp, &digests))
-                {
-                    self.fail(format!("the journal cannot be written: {error}"), stop);
-                }
-                let kind = Kind::File { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, digests };
-                Some((Entry { path: tag.path, kind }, None))
-            }
-        };
-        if let Some(slot) = self.queue.get_mut((tag.slot - self.first) as usize) {
-            *slot = Slot::Ready(entered);
-        }
-        self.hand_out(stop);
-    }
-
-    fn hand_out(&mut self, stop: &AtomicBool) {
-        while let Some(Slot::Ready(entered)) = self.queue.front_mut() {
-            let entered = entered.take();
-            self.queue.pop_front();
-            self.first += 1;
-            if let (Some(entered), None) = (entered, &self.failed) {
-                if let Err(message) = (self.each)(entered) {
-                    self.fail(message, stop);
-                }
-            }
-        }
-    }
-
-    fn fail(&mut self, message: String, stop: &AtomicBool) {
-        self.failed.get_or_insert(message);
-        stop.store(true, Ordering::Relaxed);
     }
 }
 
@@ -399,8 +407,20 @@ fn now_ns() -> i64 {
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
-fn unread(path: &[u8], reason: Reason, message: String) -> Entered {
-    (Entry { path: path.to_vec(), kind: Kind::Unread(reason) }, Some(message))
+fn not_journaled(error: &io::Error) -> String {
+    format!("what is done cannot be kept for the next time: {error}")
+}
+
+/// What has vanished since it was listed was never there.
+fn trouble(path: &[u8], error: &io::Error) -> Look {
+    match error.kind() {
+        io::ErrorKind::NotFound => Look::Nothing,
+        _ => Look::Entry(unread(path.to_vec(), Reason::Unreadable, error.to_string())),
+    }
+}
+
+fn unread(path: Vec<u8>, reason: Reason, message: String) -> Entered {
+    (Entry { path, kind: Kind::Unread(reason) }, Some(message))
 }
 
 /// The bytes of a relative path, components joined by `/`.

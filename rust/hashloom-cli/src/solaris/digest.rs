@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use super::Kind;
 use crate::output;
@@ -35,7 +35,7 @@ pub struct Digest {
     truncation: Option<String>,
 
     /// Files to read [default: standard input]
-    #[arg(value_name = "FILE", trailing_var_arg = true)]
+    #[arg(value_name = "FILE", trailing_var_arg = true, value_parser = super::any_path(), value_hint = ValueHint::FilePath)]
     files: Vec<PathBuf>,
 }
 

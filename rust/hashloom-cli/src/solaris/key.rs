@@ -4,7 +4,7 @@
 //! that is overwritten when it is dropped, and that does not grow, as what has grown leaves copies behind.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::path::Path;
 
 use hashloom::{Algorithm, HmacKey, hmac};
@@ -16,13 +16,11 @@ use crate::text::display;
 /// A key has some dozen bytes. A device that never ends shall not fill the memory.
 const NBYTES_MAX: usize = 1 << 20;
 
-/// Bytes of a passphrase: four times what getpassphrase(3C) takes.
-const PASSPHRASE_NBYTES_MAX: usize = 1024;
-
 /// Why there is no key.
 pub enum NoKey {
     Because(String),
     /// Ctrl-C at the prompt.
+    #[cfg_attr(not(unix), allow(dead_code))]
     Interrupted,
 }
 
@@ -61,15 +59,17 @@ pub fn of_passphrase(passphrase: &[u8]) -> Zeroizing<Vec<u8>> {
 /// Asks the user's terminal, wherever standard input and output lead, as getpassphrase(3C) does.
 #[cfg(unix)]
 pub fn ask() -> Result<Zeroizing<Vec<u8>>, NoKey> {
-    use std::io::Write;
+    use std::io::{ErrorKind, Write};
 
+    // Four times what getpassphrase(3C) takes.
+    const NBYTES_MAX: usize = 1024;
     let failed = |error: std::io::Error| {
         NoKey::Because(format!("no terminal to ask for a key: {}; name a key file with -k", reason(&error)))
     };
     let terminal = File::options().read(true).write(true).open("/dev/tty").map_err(failed)?;
     let silence = unix::Silence::of(&terminal).map_err(failed)?;
     (&terminal).write_all(b"Enter key: ").map_err(failed)?;
-    let line = unix::read_line(&terminal, PASSPHRASE_NBYTES_MAX);
+    let line = unix::read_line(&terminal, NBYTES_MAX);
     // The end of the line was not shown either.
     let _ = (&terminal).write_all(b"\n");
     drop(silence);

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use hashloom::HmacKey;
 use hashloom::files::Method;
 
@@ -50,11 +50,11 @@ pub struct Mac {
     label: Option<OsString>,
 
     /// The PKCS #11 token for -K
-    #[arg(short = 'T', value_name = "TOKEN", requires = "label")]
+    #[arg(short = 'T', value_name = "TOKEN", requires = "label", conflicts_with = "keyfile")]
     token: Option<OsString>,
 
     /// Files to read [default: standard input]
-    #[arg(value_name = "FILE", trailing_var_arg = true)]
+    #[arg(value_name = "FILE", trailing_var_arg = true, value_parser = super::any_path(), value_hint = ValueHint::FilePath)]
     files: Vec<PathBuf>,
 }
 

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ErrorKind as Misuse};
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 use hashloom::files::{FileError, Method, Options, Request, Source, hash_files};
@@ -126,6 +126,11 @@ impl TypedValueParser for Names {
     }
 }
 
+/// Takes the empty name too, which is one that cannot be opened; clap would call it misuse.
+fn any_path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
+}
+
 /// The algorithm of this name; there is no other spelling of it. Oracle Solaris has `sha512_t` (`sha512_t_hmac`), which
 /// takes its t from `truncation`. On an error this returns the exit status.
 fn algorithm(program: &str, kind: Kind, wanted: &str, truncation: Option<&str>) -> Result<Algorithm, u8> {
@@ -143,6 +148,7 @@ fn algorithm(program: &str, kind: Kind, wanted: &str, truncation: Option<&str>) 
             complain(program, &format!("expected -a {general} with -t 224 or -t 256, and -t with nothing else"));
             EXIT_USAGE
         } else {
+            let wanted = shown(wanted.as_bytes());
             complain(program, &format!("unknown algorithm -- {wanted} ({program} -l lists those that there are)"));
             EXIT_FAILURE
         }

@@ -2,18 +2,15 @@
 
 //! `hashloom check`.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom::files::Options;
 use hashloom::list::Parser;
 
 use super::checking::{Checker, Rules};
-use super::console::Console;
-use super::sum::{ended, stop_flag};
-use crate::progress::Bar;
+use super::front::{self, or_stdin};
+use crate::work::Work;
 
 /// Check files against lists of checksums.
 ///
@@ -51,13 +48,13 @@ pub struct Check {
     #[arg(short, long, overrides_with_all = ["quiet", "status"])]
     warn: bool,
 
-    /// Read files that are in memory instead of hashing them where they are
-    #[arg(long)]
-    no_map: bool,
+    /// Print a JSON object for each file instead, a line each: path, path_hex if the path is not UTF-8, algorithm,
+    /// state: ok, failed or unread
+    #[arg(long, conflicts_with = "status")]
+    json: bool,
 
-    /// Number of threads [default: one for each CPU]
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    work: Work,
 }
 
 const HELP: &str = "\
@@ -93,37 +90,16 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         status: arguments.status,
         strict: arguments.strict,
         warn: arguments.warn,
+        json: arguments.json,
         lenient: true,
     };
     let parser = match &arguments.algorithms[..] {
         [] => Parser::new(),
         algorithms => Parser::untagged(algorithms),
     };
-    let stdin = [PathBuf::from("-")];
-    let lists = if arguments.lists.is_empty() { &stdin[..] } else { &arguments.lists };
-    let stop = stop_flag(lists);
-    let bar = Bar::new(0, "{spinner} {binary_bytes}  {binary_bytes_per_sec}");
-    let show = |nbytes| bar.set(nbytes);
-    let mut options = Options::new().cancel(stop).mapped(!arguments.no_map);
-    if bar.is_wanted() {
-        options = options.progress(&show);
-    }
-    if let Some(threads) = arguments.threads {
-        options = options.threads(threads.get());
-    }
-    let console = Console::new(b"hashloom", stop, Some(&bar));
-    let ((is_right, is_cancelled), error) = console.run(|console| {
-        let mut checker = Checker { rules, parser, algorithm: None, options, console };
-        let mut is_right = true;
-        for list in lists {
-            let checked = checker.check(list);
-            is_right &= checked.is_right;
-            if checked.is_cancelled {
-                return (false, true);
-            }
-        }
-        (is_right, false)
-    });
-    bar.finish();
-    ended(is_right, is_cancelled, error)
+    let lists = or_stdin(&arguments.lists);
+    front::run(&lists, &arguments.work, |options, console| {
+        let mut checker = Checker { rules, parser, algorithm: None, options: *options, console };
+        checker.check_all(&lists)
+    })
 }

@@ -2,23 +2,27 @@
 
 //! Checks files against lists, for whichever front end: what is printed, and when, is what coreutils 9.1 prints.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashloom::files::{FileError, Method, Options, Request, Source};
 use hashloom::list::{Entry, Line, Parser, tag};
+use hashloom::torrent::to_path;
 use hashloom::{Algorithm, Digest};
+use serde::Serialize;
 
 use super::console::Console;
 use super::drive::{Event, Step, drive};
 use super::format::{name, push_name};
+use super::front::End;
 use super::lines::{self, Length};
 use super::quote::quoted;
 use super::summing::{reason, source, trouble};
+use crate::json::{Hex, text};
 use crate::units::plural;
-use hashloom::torrent::to_path;
 
 /// What is said, and what counts.
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,6 +37,8 @@ pub struct Rules {
     pub strict: bool,
     /// Bad lines are named.
     pub warn: bool,
+    /// Of each file an object is printed, and no summary.
+    pub json: bool,
     /// Lists may begin with a byte order mark, and messages say why a line is bad.
     pub lenient: bool,
 }
@@ -46,14 +52,6 @@ pub struct Checker<'a> {
     pub algorithm: Option<Algorithm>,
     pub options: Options<'a>,
     pub console: &'a Console<'a>,
-}
-
-/// What came of a list.
-pub struct Checked {
-    /// All of it is as it is to be.
-    pub is_right: bool,
-    /// It did not come to its end.
-    pub is_cancelled: bool,
 }
 
 #[derive(Default)]
@@ -70,8 +68,19 @@ struct Bad {
 }
 
 impl Checker<'_> {
-    pub fn check(&mut self, list: &Path) -> Checked {
-        let failed = Checked { is_right: false, is_cancelled: false };
+    /// Checks one list after the other.
+    pub fn check_all(&mut self, lists: &[PathBuf]) -> End {
+        let mut end = End::Right;
+        for list in lists {
+            end = end.and(self.check(list));
+            if end == End::Cancelled {
+                break;
+            }
+        }
+        end
+    }
+
+    fn check(&mut self, list: &Path) -> End {
         let is_stdin = list.as_os_str() == "-";
         let list_name = if is_stdin { b"standard input" } else { list.as_os_str().as_encoded_bytes() };
         let reader: Box<dyn BufRead + Send> = if is_stdin {
@@ -81,7 +90,7 @@ impl Checker<'_> {
                 Ok(file) => Box::new(BufReader::with_capacity(BUFFER_NBYTES, file)),
                 Err(error) => {
                     self.console.message(&trouble(list_name, &error));
-                    return failed;
+                    return End::Wrong;
                 }
             }
         };
@@ -99,6 +108,11 @@ impl Checker<'_> {
             methods: Vec::new(),
         };
         let mut counts = Counts::default();
+        let tell = |request: &Request<Digest>, verdict: Verdict| {
+            if !rules.status {
+                console.print(|lines| verdict.write(lines, request, rules.json));
+            }
+        };
         let is_done = drive(std::iter::from_fn(|| reading.next()), &self.options, |event| match event {
             Event::Note(Bad { number, why }) => {
                 let kind = algorithm.map_or(String::new(), |algorithm| format!("{} ", tag(algorithm)));
@@ -108,8 +122,8 @@ impl Checker<'_> {
             Event::Hashed(request, Ok(hashed)) => {
                 let is_match = hashed.digests.first() == Some(&request.tag);
                 *if is_match { &mut counts.nmatched } else { &mut counts.nmismatched } += 1;
-                if !rules.status && !(rules.quiet && is_match) {
-                    verdict(console, name(&request.source), if is_match { b": OK\n" } else { b": FAILED\n" });
+                if !(rules.quiet && is_match) {
+                    tell(&request, if is_match { Verdict::Ok } else { Verdict::Failed });
                 }
             }
             Event::Hashed(_, Err(FileError::Open(error)))
@@ -117,50 +131,83 @@ impl Checker<'_> {
             Event::Hashed(request, Err(error)) => {
                 counts.nunread += 1;
                 console.message(&trouble(name(&request.source), error.io()));
-                if !rules.status {
-                    verdict(console, name(&request.source), b": FAILED open or read\n");
-                }
+                tell(&request, Verdict::Unread);
             }
         });
         if !is_done {
-            return Checked { is_cancelled: true, ..failed };
+            return End::Cancelled;
         }
         let Reading { error, nbad, nentries, .. } = reading;
         if let Some(error) = error {
             // Word for word, but for a folder: to read one is the error that people make.
             let why = if self.rules.lenient { reason(&error) } else { "read error".to_owned() };
             console.message(&[&quoted(list_name)[..], b": ", why.as_bytes()].concat());
-            return failed;
+            return End::Wrong;
         }
         if nentries == 0 {
             let message = [&quoted(list_name)[..], b": no properly formatted checksum lines found"].concat();
             console.message(&message);
-            return failed;
+            return End::Wrong;
         }
-        if !rules.status {
+        if !rules.status && !rules.json {
             summarize(console, nbad, &counts);
             if rules.ignore_missing && counts.nmatched == 0 {
                 console.message(&[&quoted(list_name)[..], b": no file was verified"].concat());
             }
         }
         let is_right = counts.nmatched > 0 && counts.nmismatched == 0 && counts.nunread == 0;
-        Checked { is_right: is_right && (nbad == 0 || !rules.strict), is_cancelled: false }
+        End::of(is_right && (nbad == 0 || !rules.strict))
     }
 }
 
 /// Of a list so much is read at once.
 const BUFFER_NBYTES: usize = 64 << 10;
 
-/// `<name>: OK`
-fn verdict(console: &Console<'_>, name: &[u8], verdict: &[u8]) {
-    let is_escaped = name.contains(&b'\n');
-    console.print(|lines| {
-        if is_escaped {
-            lines.push(b'\\');
+/// What has become of a file.
+#[derive(Clone, Copy)]
+enum Verdict {
+    Ok,
+    Failed,
+    Unread,
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    path: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_hex: Option<Hex<'a>>,
+    algorithm: Option<&'static str>,
+    state: &'static str,
+}
+
+impl Verdict {
+    /// Appends the line: `<name>: OK`, or an object.
+    fn write(self, into: &mut Vec<u8>, request: &Request<Digest>, json: bool) {
+        let name = name(&request.source);
+        if json {
+            let (path, path_hex) = text(name);
+            let algorithm = request.methods.first().map(|method| method.algorithm().name());
+            let state = match self {
+                Verdict::Ok => "ok",
+                Verdict::Failed => "failed",
+                Verdict::Unread => "unread",
+            };
+            // Writing into memory does not fail.
+            let _ = serde_json::to_writer(&mut *into, &Object { path, path_hex, algorithm, state });
+            return into.push(b'\n');
         }
-        push_name(lines, name, is_escaped);
-        lines.extend_from_slice(verdict);
-    });
+        // Unlike in sums a backslash alone is no reason.
+        let is_escaped = name.contains(&b'\n');
+        if is_escaped {
+            into.push(b'\\');
+        }
+        push_name(into, name, is_escaped);
+        into.extend_from_slice(match self {
+            Verdict::Ok => b": OK\n",
+            Verdict::Failed => b": FAILED\n",
+            Verdict::Unread => b": FAILED open or read\n",
+        });
+    }
 }
 
 fn summarize(console: &Console<'_>, nbad: u64, counts: &Counts) {

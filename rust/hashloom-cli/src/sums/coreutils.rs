@@ -19,7 +19,8 @@ use lexopt::Arg;
 use super::checking::{Checker, Rules};
 use super::console::Console;
 use super::format::{Format, Layout};
-use super::summing::{Item, source, sum};
+use super::front::End;
+use super::summing::{Item, Summer, source};
 
 /// The programs that this can stand in for.
 pub const PROGRAMS: [(&str, Algorithm); 5] = [
@@ -90,18 +91,20 @@ enum Other {
     Usage(Vec<u8>),
 }
 
-/// Does what the program does; `arguments` begin with its name. Returns the exit status.
-pub fn run(program: &str, algorithm: Algorithm, arguments: Vec<OsString>) -> u8 {
+/// Does what the program does; `arguments` begin with its name; `isa` is as in `--isa`. Returns the exit status.
+pub fn run(program: &str, algorithm: Algorithm, arguments: Vec<OsString>, isa: Option<&str>) -> u8 {
     let called = arguments.first().map_or_else(|| program.into(), OsString::clone);
     let called = called.as_encoded_bytes();
     let stop = AtomicBool::new(false);
     let console = Console::new(called, &stop, None);
     let (is_right, error) = console.run(|console| match wanted(arguments) {
-        Ok(_) if restrict().is_err() => {
-            console.message(restrict().unwrap_err().as_bytes());
-            false
-        }
-        Ok(wanted) => work(&wanted, algorithm, console, &stop),
+        Ok(wanted) => match crate::restrict(isa, &[algorithm]) {
+            Ok(()) => work(&wanted, algorithm, console, &stop),
+            Err(message) => {
+                console.message(message.as_bytes());
+                false
+            }
+        },
         Err(Other::Help) => {
             console.print(|lines| lines.extend_from_slice(help(called, algorithm).as_bytes()));
             true
@@ -128,11 +131,6 @@ pub fn run(program: &str, algorithm: Algorithm, arguments: Vec<OsString>) -> u8 
         }
         None => u8::from(!is_right),
     }
-}
-
-/// As in every other command; there is no option for it here.
-fn restrict() -> Result<(), String> {
-    crate::restrict(std::env::var("HASHLOOM_ISA").ok().as_deref(), &[])
 }
 
 fn wanted(arguments: Vec<OsString>) -> Result<Wanted, Other> {
@@ -258,13 +256,13 @@ fn work(wanted: &Wanted, algorithm: Algorithm, console: &Console<'_>, stop: &Ato
     if wanted.check {
         let parser = Parser::only(algorithm);
         let mut checker = Checker { rules: wanted.rules, parser, algorithm: Some(algorithm), options, console };
-        // Not `all`: every list is checked.
-        return wanted.files.iter().fold(true, |is_right, list| checker.check(list).is_right && is_right);
+        return checker.check_all(&wanted.files) == End::Right;
     }
     let layout = if wanted.tag { Layout::Bsd } else { Layout::Gnu { binary: wanted.binary == Some(true) } };
     let format = Format { layout, end: if wanted.zero { 0 } else { b'\n' } };
     let items = wanted.files.iter().cloned().map(|file| Item::File(source(file)));
-    sum(items, &[algorithm], format, &options, console).is_right
+    let summer = Summer { algorithms: &[algorithm], format, folder_hint: "", options, console };
+    summer.sum(items) == End::Right
 }
 
 /// What `--help` prints. The manual page is made of it too.

@@ -2,9 +2,9 @@
 
 //! From a sequence of files, with notes between them, to a sequence of results, with the same notes at the same places.
 //!
-//! The engine draws files before those ahead of them have been hashed. What is to be said between two files (a line of a
-//! list is no checksum, a folder cannot be read) waits with the file after it. Work is cut into runs of the engine where
-//! too much would wait, and before standard input is read once more, which must be after it was read before.
+//! The engine draws files before those ahead of them have been hashed. What is to be said between two files (a line of
+//! a list is no checksum, a folder cannot be read) waits with the file after it. Work is cut into runs of the engine
+//! where too much would wait, and before standard input is read once more, which must be after it was read before.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};

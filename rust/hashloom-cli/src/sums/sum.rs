@@ -2,22 +2,17 @@
 
 //! `hashloom sum`.
 
-use std::io;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom::files::{Options, Source};
+use hashloom::files::Source;
 
-use super::console::Console;
 use super::format::{Format, Layout};
-use super::quote::quoted;
-use super::summing::{Item, reason, source, sum};
-use crate::interrupt::{self, EXIT_INTERRUPTED};
-use crate::progress::Bar;
+use super::front::{self, or_stdin};
+use super::summing::{Item, Summer, source, trouble};
 use crate::walk;
+use crate::work::Work;
 
 /// Print checksums of files.
 ///
@@ -57,13 +52,8 @@ pub struct Sum {
     #[arg(long, conflicts_with = "tag")]
     json: bool,
 
-    /// Read files that are in memory instead of hashing them where they are
-    #[arg(long)]
-    no_map: bool,
-
-    /// Number of threads [default: one for each CPU]
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    work: Work,
 }
 
 const HELP: &str = "\
@@ -99,64 +89,39 @@ impl Sum {
 
 /// Returns the exit status.
 pub fn run(arguments: &Sum) -> Result<u8, String> {
+    let mut algorithms = Vec::new();
+    for &algorithm in &arguments.algorithms {
+        if !algorithms.contains(&algorithm) {
+            algorithms.push(algorithm);
+        }
+    }
     let layout = match () {
         () if arguments.json => Layout::Json,
-        () if arguments.tag || arguments.algorithms.len() > 1 => Layout::Bsd,
+        () if arguments.tag || algorithms.len() > 1 => Layout::Bsd,
         () => Layout::Gnu { binary: arguments.binary },
     };
     let format = Format { layout, end: if arguments.zero { 0 } else { b'\n' } };
-    let stdin = [PathBuf::from("-")];
-    let paths = if arguments.paths.is_empty() { &stdin[..] } else { &arguments.paths };
-    let stop = stop_flag(paths);
-    let bar = Bar::new(0, "{spinner} {binary_bytes}  {binary_bytes_per_sec}");
-    let show = |nbytes| bar.set(nbytes);
-    let mut options = Options::new().cancel(stop).mapped(!arguments.no_map);
-    if bar.is_wanted() {
-        options = options.progress(&show);
-    }
-    if let Some(threads) = arguments.threads {
-        options = options.threads(threads.get());
-    }
-    let console = Console::new(b"hashloom", stop, Some(&bar));
-    let (summed, error) = console.run(|console| {
+    let paths = or_stdin(&arguments.paths);
+    front::run(&paths, &arguments.work, |options, console| {
+        let folder_hint = ": --recursive sums the files below it";
+        let summer = Summer { algorithms: &algorithms, format, folder_hint, options: *options, console };
         let sources = paths.iter().cloned().map(source);
         if arguments.recursive {
-            let items = sources.flat_map(|source| items(source, arguments.follow));
-            sum(items, &arguments.algorithms, format, &options, console)
+            summer.sum(sources.flat_map(|source| items(source, arguments.follow)))
         } else {
-            sum(sources.map(Item::File), &arguments.algorithms, format, &options, console)
+            summer.sum(sources.map(Item::File))
         }
-    });
-    bar.finish();
-    ended(summed.is_right, summed.is_cancelled, error)
-}
-
-/// Set by Ctrl-C. While standard input is waited for a flag would not be seen, and there the signal itself is right.
-pub fn stop_flag(paths: &[PathBuf]) -> &'static AtomicBool {
-    static NEVER: AtomicBool = AtomicBool::new(false);
-    if paths.iter().any(|path| path.as_os_str() == "-") { &NEVER } else { interrupt::flag() }
-}
-
-/// The exit status, after everything was printed, or not.
-pub fn ended(is_right: bool, is_cancelled: bool, error: Option<io::Error>) -> Result<u8, String> {
-    match error {
-        // Whoever read the output has seen enough of it.
-        Some(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
-        Some(error) => Err(format!("standard output: {}", reason(&error))),
-        None if is_cancelled => Ok(EXIT_INTERRUPTED),
-        None => Ok(u8::from(!is_right)),
-    }
+    })
 }
 
 /// The file itself, or the files below the folder.
 fn items(source: Source, follow: bool) -> Box<dyn Iterator<Item = Item> + Send> {
     match source {
         Source::Path(path) if path.is_dir() => {
-            let entries = walk::files(&path, follow).map(|entry| match entry {
-                Ok(entry) => Item::File(Source::Path(entry.path)),
-                Err(error) => {
-                    let name = quoted(error.path.as_os_str().as_encoded_bytes()).into_owned();
-                    Item::Trouble([&name[..], b": ", reason(&error.error).as_bytes()].concat())
+            let entries = walk::files(&path, follow).map(|found| match found {
+                Ok(path) => Item::File(Source::Path(path)),
+                Err(walk::WalkError { path, error }) => {
+                    Item::Trouble(trouble(path.as_os_str().as_encoded_bytes(), &error))
                 }
             });
             Box::new(entries)

@@ -2,6 +2,7 @@
 
 //! Prints the checksums of files, for whichever front end.
 
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use hashloom::files::{Method, Options, Request, Source};
 use super::console::Console;
 use super::drive::{Event, Step, drive};
 use super::format::{Format, name};
+use super::front::End;
 use super::quote::quoted;
 
 /// What is to be summed.
@@ -25,50 +27,53 @@ pub fn source(path: PathBuf) -> Source {
     if path.as_os_str() == "-" { Source::Stdin } else { Source::Path(path) }
 }
 
-/// What came of it.
-pub struct Summed {
-    /// All could be read.
-    pub is_right: bool,
-    /// It did not come to its end.
-    pub is_cancelled: bool,
+/// Sums files.
+pub struct Summer<'a> {
+    pub algorithms: &'a [Algorithm],
+    pub format: Format,
+    /// What is added to the message that something is a folder.
+    pub folder_hint: &'static str,
+    pub options: Options<'a>,
+    pub console: &'a Console<'a>,
 }
 
-pub fn sum(
-    items: impl Iterator<Item = Item> + Send,
-    algorithms: &[Algorithm],
-    format: Format,
-    options: &Options<'_>,
-    console: &Console<'_>,
-) -> Summed {
-    let methods: Arc<[Method]> = algorithms.iter().map(|&algorithm| algorithm.into()).collect();
-    let steps = items.map(|item| match item {
-        Item::File(source) => Step::Hash(Request { source, methods: Arc::clone(&methods), tag: () }),
-        Item::Trouble(message) => Step::Note(message),
-    });
-    let mut is_right = true;
-    let is_done = drive(steps, options, |event| match event {
-        Event::Hashed(request, Ok(hashed)) => {
-            console.print(|lines| format.write(lines, algorithms, &request.source, &hashed));
-        }
-        Event::Hashed(request, Err(error)) => {
+impl Summer<'_> {
+    pub fn sum(&self, items: impl Iterator<Item = Item> + Send) -> End {
+        let Summer { algorithms, format, console, .. } = *self;
+        let methods: Arc<[Method]> = algorithms.iter().map(|&algorithm| algorithm.into()).collect();
+        let steps = items.map(|item| match item {
+            Item::File(source) => Step::Hash(Request { source, methods: Arc::clone(&methods), tag: () }),
+            Item::Trouble(message) => Step::Note(message),
+        });
+        let mut is_right = true;
+        let mut tell = |message: &[u8]| {
             is_right = false;
-            console.message(&trouble(name(&request.source), error.io()));
-        }
-        Event::Note(message) => {
-            is_right = false;
-            console.message(&message);
-        }
-    });
-    Summed { is_right, is_cancelled: !is_done }
+            console.message(message);
+        };
+        let is_done = drive(steps, &self.options, |event| match event {
+            Event::Hashed(request, Ok(hashed)) => {
+                console.print(|lines| format.write(lines, algorithms, &request.source, &hashed));
+            }
+            Event::Hashed(request, Err(error)) => {
+                let mut message = trouble(name(&request.source), error.io());
+                if error.io().kind() == ErrorKind::IsADirectory {
+                    message.extend_from_slice(self.folder_hint.as_bytes());
+                }
+                tell(&message);
+            }
+            Event::Note(message) => tell(&message),
+        });
+        if is_done { End::of(is_right) } else { End::Cancelled }
+    }
 }
 
 /// `<name>: <why>`
-pub fn trouble(name: &[u8], error: &std::io::Error) -> Vec<u8> {
+pub fn trouble(name: &[u8], error: &io::Error) -> Vec<u8> {
     [&quoted(name)[..], b": ", reason(error).as_bytes()].concat()
 }
 
 /// What the system says, without the number that Rust adds.
-pub fn reason(error: &std::io::Error) -> String {
+pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let number = error.raw_os_error().map(|code| format!(" (os error {code})"));
     let stripped = number.and_then(|number| text.strip_suffix(&number)).map(str::to_owned);

@@ -201,6 +201,14 @@ fn random<const N: usize>() -> Result<[u8; N], String> {
     Ok(bytes)
 }
 
+/// Version 4 of RFC 9562 section 5.4.
+fn random_uuid() -> Result<[u8; 16], String> {
+    let mut uuid = random::<16>()?;
+    uuid[6] = uuid[6] & 0x0f | 0x40;
+    uuid[8] = uuid[8] & 0x3f | 0x80;
+    Ok(uuid)
+}
+
 impl Parameters {
     fn verity(&self, salt: &[u8]) -> Result<DmVerity, TreeError> {
         let nbytes = |size: Nbytes| usize::try_from(size.0).unwrap_or(usize::MAX);
@@ -249,7 +257,7 @@ fn format(arguments: &Format) -> Result<Result<u8, Failed>, String> {
     };
     let mut verity = arguments.parameters.verity(&salt).map_err(|error| error.to_string())?;
     if !arguments.no_superblock {
-        verity = verity.uuid(arguments.uuid.map_or_else(random, Ok)?);
+        verity = verity.uuid(arguments.uuid.map_or_else(random_uuid, Ok)?);
     }
     if let Some(hashes) = &arguments.hashes {
         if output::Same::new(&arguments.data).is(hashes) {

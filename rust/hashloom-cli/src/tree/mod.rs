@@ -11,7 +11,6 @@ mod plain;
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -76,13 +75,8 @@ struct Common {
     #[arg(long)]
     json: bool,
 
-    /// Read files that are in memory instead of hashing them where they are
-    #[arg(long)]
-    no_map: bool,
-
-    /// Number of threads [default: one for each CPU]
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    work: crate::work::Work,
 }
 
 /// A FILE that is to be read: `-` is standard input.
@@ -150,12 +144,9 @@ impl<'a> Work<'a> {
             self.done.fetch_max(before + nbytes, Ordering::Relaxed);
             self.bar.set(before + nbytes);
         };
-        let mut options = Options::default().cancel(self.stop).mapped(!self.common.no_map);
+        let mut options = self.common.work.tree_options().cancel(self.stop);
         if self.bar.is_wanted() {
             options = options.progress(&show);
-        }
-        if let Some(threads) = self.common.threads {
-            options = options.threads(threads);
         }
         hash(&options)
     }

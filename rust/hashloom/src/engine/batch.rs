@@ -9,37 +9,22 @@
 //! When there are no more requests, a thread that has nothing to do gets half of the open files of one that has several:
 //! so a few long files are dealt out evenly, whoever took them first.
 
+mod lane;
+mod room;
+
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::map::Mapping;
+use self::lane::Lane;
+use self::room::Room;
 use super::open::open_max;
-use super::ring::{Begun, Ring};
+use super::ring::Ring;
 use super::rows::LANES;
-use crate::files::{FileError, Hashed, Options, Request, Source, Stamp, Summary};
+use crate::files::{FileError, Hashed, Options, Request, Summary};
 use crate::{Algorithm, Digest, Hasher, finalize_many, hash_many, update_many};
-
-/// The most that is read of a message at once.
-const CHUNK_NBYTES: usize = 32 << 10;
-
-/// So much is read in a round, and what the last files have beyond it: with what the kernels use it shall stay in the
-/// second-level cache.
-const ROUND_NBYTES: usize = 512 << 10;
-
-/// Messages of a round. Each has a place for a chunk, of which it touches what it needs.
-const ROUND_MAX: usize = 64;
-
-/// Of a mapped file so much is hashed in a round.
-const WINDOW_NBYTES: u64 = 256 << 10;
-
-/// Shorter files are read.
-const WORTH_MAPPING_NBYTES: u64 = 1 << 20;
 
 /// Results that may wait for one before them.
 const WAITING_MAX: u64 = 1 << 16;
@@ -127,40 +112,6 @@ struct Results<T, F> {
     waiting: BTreeMap<u64, (Request<T>, Result<Hashed, FileError>)>,
     each: F,
     summary: Summary,
-}
-
-/// A message that is being read.
-struct Lane<T> {
-    number: u64,
-    request: Request<T>,
-    reader: Reader,
-    /// One for each method, or none in the first round; taken out while they are in use.
-    hashers: Vec<Option<Hasher>>,
-    /// One for each method, when the message has ended.
-    digests: Vec<Option<Digest>>,
-    /// Bytes of the message before this round's.
-    nbytes: u64,
-    chunk: Chunk,
-    has_ended: bool,
-    error: Option<FileError>,
-    stamps: Option<[Stamp; 2]>,
-}
-
-enum Reader {
-    File(File),
-    /// A regular file of so many bytes when it was mapped.
-    Mapped(File, Mapping, u64),
-    Stdin(io::Stdin),
-    Closed,
-}
-
-/// What a lane has of its message in this round.
-#[derive(Clone)]
-enum Chunk {
-    /// In the thread's buffer.
-    Buffer(Range<usize>),
-    /// In the mapping.
-    Mapped(Range<u64>),
 }
 
 impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result<Hashed, FileError>) + Send>
@@ -345,233 +296,6 @@ impl Own {
             lane.read(&mut self.room, options);
             lanes.push(lane);
         }
-    }
-}
-
-/// A thread's buffer, with places for a chunk each.
-struct Room {
-    buffer: Vec<u8>,
-    /// Places taken, and bytes read into them.
-    ntaken: usize,
-    nbytes: usize,
-}
-
-/// From place to place. At a distance that is a power of two all chunks would fall into the same few sets of the
-/// first-level cache.
-const STRIDE: usize = CHUNK_NBYTES + 64;
-
-impl Room {
-    fn new() -> Room {
-        // Zeros from the system: pages that are never used are never there.
-        Room { buffer: vec![0; ROUND_MAX * STRIDE], ntaken: 0, nbytes: 0 }
-    }
-
-    fn clear(&mut self) {
-        (self.ntaken, self.nbytes) = (0, 0);
-    }
-
-    /// How many chunks more may be read in this round.
-    fn nchunks(&self) -> usize {
-        if self.nbytes < ROUND_NBYTES { ROUND_MAX - self.ntaken } else { 0 }
-    }
-
-    /// The next place, for `read` to fill a part of.
-    fn next(&mut self, read: impl FnOnce(&mut [u8]) -> usize) -> Range<usize> {
-        let start = self.ntaken * STRIDE;
-        let nbytes = read(&mut self.buffer[start..][..CHUNK_NBYTES]);
-        self.ntaken += 1;
-        self.nbytes += nbytes;
-        start..start + nbytes
-    }
-
-    /// The next `count` places, and what `read` says of each, with where it begins.
-    fn fill<B>(&mut self, count: usize, read: impl FnOnce(&mut [&mut [u8]]) -> Vec<B>) -> Vec<(B, usize)> {
-        let start = self.ntaken * STRIDE;
-        let places = self.buffer[start..].chunks_mut(STRIDE).take(count);
-        let mut chunks: Vec<&mut [u8]> = places.map(|place| &mut place[..CHUNK_NBYTES]).collect();
-        let read = read(&mut chunks);
-        self.ntaken += count;
-        read.into_iter().zip((start..).step_by(STRIDE)).collect()
-    }
-}
-
-impl<T> Lane<T> {
-    fn new(number: u64, request: Request<T>) -> Lane<T> {
-        Lane {
-            number,
-            digests: vec![None; request.methods.len()],
-            request,
-            has_ended: false,
-            reader: Reader::Closed,
-            hashers: Vec::new(),
-            nbytes: 0,
-            chunk: Chunk::Buffer(0..0),
-            error: None,
-            stamps: None,
-        }
-    }
-
-    fn open(&mut self, options: &Options<'_>) {
-        let opened = match &self.request.source {
-            Source::Path(path) => File::open(path).map(Reader::File),
-            Source::Stdin => Ok(Reader::Stdin(io::stdin())),
-        };
-        match opened {
-            Ok(reader) => self.reader = reader,
-            Err(error) => self.fail(FileError::Open(error)),
-        }
-        if options.stamps {
-            self.stamps = self.reader.stamp().map(|stamp| [stamp; 2]);
-        }
-    }
-
-    /// Takes over what a ring has begun, with its chunk from `place` on.
-    fn begin(&mut self, begun: Begun, place: usize, options: &Options<'_>) {
-        match begun {
-            Begun::Ended(nbytes) => {
-                self.chunk = Chunk::Buffer(place..place + nbytes);
-                self.has_ended = true;
-            }
-            Begun::GoesOn(nbytes, file) => {
-                self.chunk = Chunk::Buffer(place..place + nbytes);
-                self.reader = Reader::File(file);
-                self.go_on(options);
-            }
-            Begun::NotOpened(error) => self.fail(FileError::Open(error)),
-            Begun::NotRead(nbytes, error) => self.fail(FileError::Read { offset: nbytes as u64, error }),
-        }
-    }
-
-    /// Reads the next chunk, less than a whole one only where the message ends.
-    fn read(&mut self, room: &mut Room, options: &Options<'_>) {
-        if let Reader::Mapped(_, mapping, nbytes) = &self.reader {
-            let range = self.nbytes..(self.nbytes + WINDOW_NBYTES).min(*nbytes);
-            if !range.is_empty() && mapping.fetch(range.clone()) {
-                self.chunk = Chunk::Mapped(range);
-                return;
-            }
-            self.unmap(self.nbytes);
-        }
-        let place = room.next(|chunk| {
-            let mut filled = 0;
-            while filled < chunk.len() && !self.has_ended {
-                match self.reader.read(&mut chunk[filled..]) {
-                    Ok(0) => self.has_ended = true,
-                    Ok(nbytes) => filled += nbytes,
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(error) => self.fail(FileError::Read { offset: self.nbytes + filled as u64, error }),
-                }
-            }
-            filled
-        });
-        self.chunk = Chunk::Buffer(place);
-        if !self.has_ended {
-            self.go_on(options);
-            return;
-        }
-        if let Some([_, after]) = &mut self.stamps {
-            *after = self.reader.stamp().unwrap_or(*after);
-        }
-        self.reader = Reader::Closed;
-    }
-
-    /// A whole chunk was read.
-    fn go_on(&mut self, options: &Options<'_>) {
-        if self.nbytes == 0 && options.mapped {
-            self.map();
-        }
-    }
-
-    fn fail(&mut self, error: FileError) {
-        self.error = Some(error);
-        self.has_ended = true;
-    }
-
-    /// Maps the file, after its first chunk was read, if it is worth it.
-    fn map(&mut self) {
-        let Reader::File(file) = &self.reader else { return };
-        let Ok(metadata) = file.metadata() else { return };
-        if !metadata.is_file() || metadata.len() < WORTH_MAPPING_NBYTES {
-            return;
-        }
-        if let Some(mapping) = Mapping::new(file, metadata.len()) {
-            if let Reader::File(file) = std::mem::replace(&mut self.reader, Reader::Closed) {
-                self.reader = Reader::Mapped(file, mapping, metadata.len());
-            }
-        }
-    }
-
-    /// From here on the file is read.
-    fn unmap(&mut self, offset: u64) {
-        if let Reader::Mapped(mut file, ..) = std::mem::replace(&mut self.reader, Reader::Closed) {
-            let sought = file.seek(SeekFrom::Start(offset));
-            self.reader = Reader::File(file);
-            if let Err(error) = sought {
-                self.fail(FileError::Read { offset, error });
-            }
-        }
-    }
-
-    /// What was read in this round.
-    fn chunk<'a>(&'a self, room: &'a Room) -> &'a [u8] {
-        match (&self.chunk, &self.reader) {
-            (Chunk::Buffer(range), _) => &room.buffer[range.clone()],
-            (Chunk::Mapped(range), Reader::Mapped(_, mapping, _)) => mapping.bytes(range.clone()),
-            (Chunk::Mapped(_), _) => &[],
-        }
-    }
-
-    /// After the chunk was hashed: its bytes. Where bytes of a mapping were not the file's the message is begun anew.
-    fn count(&mut self) -> u64 {
-        let nbytes = match (&self.chunk, &self.reader) {
-            (Chunk::Buffer(range), _) => range.len() as u64,
-            (Chunk::Mapped(range), Reader::Mapped(_, mapping, _)) => {
-                mapping.give_back(range.clone());
-                if !mapping.is_sound() {
-                    self.hashers.clear();
-                    self.nbytes = 0;
-                    self.unmap(0);
-                    return 0;
-                }
-                range.end - range.start
-            }
-            (Chunk::Mapped(_), _) => 0,
-        };
-        self.nbytes += nbytes;
-        nbytes
-    }
-
-    fn take_hasher(&mut self, slot: usize) -> Hasher {
-        self.hashers.resize_with(self.request.methods.len(), || None);
-        self.hashers[slot].take().unwrap_or_else(|| self.request.methods[slot].hasher())
-    }
-
-    fn finish(self) -> (u64, Request<T>, Result<Hashed, FileError>) {
-        let result = match self.error {
-            Some(error) => Err(error),
-            None => Ok(Hashed {
-                digests: self.digests.into_iter().flatten().collect(),
-                nbytes: self.nbytes,
-                stamps: self.stamps,
-            }),
-        };
-        (self.number, self.request, result)
-    }
-}
-
-impl Reader {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Reader::File(file) | Reader::Mapped(file, ..) => file.read(into),
-            Reader::Stdin(stdin) => stdin.read(into),
-            Reader::Closed => Ok(0),
-        }
-    }
-
-    fn stamp(&self) -> Option<Stamp> {
-        let (Reader::File(file) | Reader::Mapped(file, ..)) = self else { return None };
-        let metadata = file.metadata().ok()?;
-        metadata.is_file().then(|| Stamp::of(&metadata))
     }
 }
 

@@ -108,17 +108,26 @@ impl Levels {
         }
         let (row_nbytes, digest_nbytes) = (shape.row_nbytes(), shape.algorithm.digest_len());
         let capacity = shape.rows_max() * shape.arity;
-        let mut nodes = nodes.chunks_exact(digest_nbytes);
+        let mut nodes = nodes;
         loop {
-            let level = &mut self.levels[at];
-            let shape = &self.shape;
-            while level.filled < capacity {
-                let Some(node) = nodes.next() else { return };
-                let (row, column) = (level.filled / shape.arity, level.filled % shape.arity);
-                let slot = row * row_nbytes + shape.head.len() + column * shape.slot_nbytes;
-                level.rows[slot..slot + digest_nbytes].copy_from_slice(node);
-                level.filled += 1;
-                level.count += 1;
+            let (shape, level) = (&self.shape, &mut self.levels[at]);
+            let (now, later) = nodes.split_at(nodes.len().min((capacity - level.filled) * digest_nbytes));
+            if row_nbytes == shape.arity * digest_nbytes {
+                // Nothing stands between the digests.
+                level.rows[level.filled * digest_nbytes..][..now.len()].copy_from_slice(now);
+            } else {
+                for (node, index) in now.chunks_exact(digest_nbytes).zip(level.filled..) {
+                    let (row, column) = (index / shape.arity, index % shape.arity);
+                    let slot = row * row_nbytes + shape.head.len() + column * shape.slot_nbytes;
+                    level.rows[slot..slot + digest_nbytes].copy_from_slice(node);
+                }
+            }
+            let count = now.len() / digest_nbytes;
+            level.filled += count;
+            level.count += count as u64;
+            nodes = later;
+            if level.filled < capacity {
+                return;
             }
             self.hash(at, capacity / self.shape.arity, show);
         }

@@ -108,8 +108,8 @@ impl Journal {
         })
     }
 
-    /// Adds a file. It is written to the journal at the latest with the first that is added a second later, or by
-    /// [`flush`](Journal::flush).
+    /// Adds a file. It is written to the journal at the latest with the first that is added a second later, by
+    /// [`flush_if_due`](Journal::flush_if_due) after that time, or by [`flush`](Journal::flush).
     ///
     /// # Errors
     /// If it cannot be written.
@@ -119,6 +119,14 @@ impl Journal {
         let line = Line::of(&entry, &self.algorithms).map_err(to_io)?.stamped(stamp).to_json();
         self.waiting.extend_from_slice(line.as_bytes());
         self.waiting.push(b'\n');
+        self.flush_if_due()
+    }
+
+    /// Writes what was added to the file if it is much, or waits for a second.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn flush_if_due(&mut self) -> io::Result<()> {
         match self.waiting.len() >= BUFFER_NBYTES || self.flushed.elapsed() >= WAIT {
             true => self.flush(),
             false => Ok(()),

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use super::{Proof, Prove, node};
-use crate::{Algorithm, Digest};
+use crate::{Algorithm, Digest, hash};
 
 /// Why a proof cannot be made, or is not one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,9 +51,9 @@ pub enum ProofError {
     /// The proof leads to another root.
     Root {
         /// The root given.
-        expected: Digest,
+        expected: Box<Digest>,
         /// The root that it leads to.
-        found: Digest,
+        found: Box<Digest>,
     },
 }
 
@@ -187,7 +187,8 @@ pub fn check_subtree_inclusion<N: AsRef<[u8]>>(
 ///
 /// # Errors
 ///
-/// What is wrong with the proof: see [`ProofError`].
+/// What is wrong with the proof: see [`ProofError`]. An empty subtree has the digest of nothing for a root and is in every
+/// tree that reaches so far; the proof is empty too, and the second root is not looked at.
 ///
 /// ```
 /// use hashloom::Algorithm::Sha256;
@@ -207,8 +208,16 @@ pub fn check_subtree_consistency<N: AsRef<[u8]>>(
     root2: &[u8],
     proof: &[N],
 ) -> Result<(), ProofError> {
-    let (root1, root2) = (digest(algorithm, root1)?, digest(algorithm, root2)?);
     let mut proof = Nodes::new(algorithm, proof);
+    if start == end && end <= size {
+        proof.expect(0)?;
+        return same(digest(algorithm, root1)?, hash(algorithm, &[]));
+    }
+    if (start, end) == (0, size) && size > 0 && root1 == root2 {
+        // The same, whatever it is.
+        return proof.expect(0);
+    }
+    let (root1, root2) = (digest(algorithm, root1)?, digest(algorithm, root2)?);
     let path = SubtreePath::new(start, end, size)?;
     proof.expect(path.clone().count() + usize::from(path.first().is_some()))?;
     let from = if path.first().is_some() { proof.next()? } else { root1 };
@@ -404,5 +413,8 @@ fn over(algorithm: Algorithm, left: &Digest, right: &Digest) -> Digest {
 }
 
 fn same(expected: Digest, found: Digest) -> Result<(), ProofError> {
-    if expected == found { Ok(()) } else { Err(ProofError::Root { expected, found }) }
+    match expected == found {
+        true => Ok(()),
+        false => Err(ProofError::Root { expected: Box::new(expected), found: Box::new(found) }),
+    }
 }

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Any list of checksums: no panic; the lines that are accepted for one algorithm, and their names, are those of the
+//! oracle; and what is accepted for one is accepted, the same, among all.
+
+#![no_main]
+
+#[path = "../../rust/hashloom/tests/list_oracle/mod.rs"]
+mod list_oracle;
+
+use hashloom::Algorithm;
+use hashloom::list::{Line, Parser};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: &[u8]| {
+    list_oracle::compare(Algorithm::Sha1, "SHA1", input);
+    let (mut one, mut all) = (Parser::only(Algorithm::Sha1), Parser::new());
+    for line in input.split(|&byte| byte == b'\n') {
+        let before = all.clone();
+        match (one.parse(line), all.parse(line)) {
+            (Line::Entry(entry), other) => assert_eq!(Line::Entry(entry), other),
+            (Line::Blank, other) => assert_eq!(Line::Blank, other),
+            // A line of another algorithm may settle where names begin.
+            (Line::Bad(bad), _) => {
+                let _ = bad.to_string();
+                all = before;
+            }
+        }
+    }
+});

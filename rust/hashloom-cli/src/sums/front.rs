@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What `hashloom sum` and `hashloom check` have around their work: Ctrl-C, a progress bar, the exit status.
+
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use hashloom::files::Options;
+
+use super::console::Console;
+use super::summing::reason;
+use crate::interrupt::{self, EXIT_INTERRUPTED};
+use crate::progress::Bar;
+use crate::work::Work;
+
+/// How work has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// All is as it is to be.
+    Right,
+    /// Something is not, and was told.
+    Wrong,
+    /// It did not come to its end.
+    Cancelled,
+}
+
+impl End {
+    pub fn of(is_right: bool) -> End {
+        if is_right { End::Right } else { End::Wrong }
+    }
+
+    /// Of both together.
+    pub fn and(self, other: End) -> End {
+        match (self, other) {
+            (End::Cancelled, _) | (_, End::Cancelled) => End::Cancelled,
+            (End::Wrong, _) | (_, End::Wrong) => End::Wrong,
+            (End::Right, End::Right) => End::Right,
+        }
+    }
+}
+
+/// The paths, or standard input if there are none.
+pub fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
+    if paths.is_empty() { vec!["-".into()] } else { paths.to_vec() }
+}
+
+/// Does `work` on `paths`. Returns the exit status.
+pub fn run(paths: &[PathBuf], work: &Work, does: impl FnOnce(&Options<'_>, &Console<'_>) -> End) -> Result<u8, String> {
+    let stop = stop_flag(paths);
+    // How much there is to do is not known before it is done.
+    let bar = Bar::new(0, "{spinner} {binary_bytes}  {binary_bytes_per_sec}");
+    let show = |nbytes| bar.set(nbytes);
+    let mut options = work.files_options().cancel(stop);
+    if bar.is_wanted() {
+        options = options.progress(&show);
+    }
+    let console = Console::new(b"hashloom", stop, Some(&bar));
+    let (end, error) = console.run(|console| does(&options, console));
+    bar.finish();
+    match (error, end) {
+        // Whoever read the output has seen enough of it.
+        (Some(error), _) if error.kind() == ErrorKind::BrokenPipe => Ok(0),
+        (Some(error), _) => Err(format!("standard output: {}", reason(&error))),
+        (None, End::Cancelled) => Ok(EXIT_INTERRUPTED),
+        (None, End::Wrong) => Ok(1),
+        (None, End::Right) => Ok(0),
+    }
+}
+
+/// Set by Ctrl-C. While standard input is waited for a flag would not be seen, and there the signal itself is right.
+fn stop_flag(paths: &[PathBuf]) -> &'static AtomicBool {
+    static NO_READER: AtomicBool = AtomicBool::new(false);
+    if paths.iter().any(|path| path.as_os_str() == "-") { &NO_READER } else { interrupt::flag() }
+}

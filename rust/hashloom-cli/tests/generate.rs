@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom generate`. What man programs and shells make of it is for `test/install.sh` to say.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{hashloom, status, stderr, stdout};
+
+/// The pages in a folder, by their names.
+fn pages(folder: &Path) -> Vec<(String, String)> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let page = |entry: fs::DirEntry| {
+        (entry.file_name().into_string().unwrap(), String::from_utf8(fs::read(entry.path()).unwrap()).unwrap())
+    };
+    let mut pages: Vec<_> = entries.map(page).collect();
+    pages.sort();
+    pages
+}
+
+fn generate_man(folder: &Path, arguments: &[&str]) {
+    let output = hashloom().args(["generate", "man"]).args(arguments).arg(folder).output().unwrap();
+    assert_eq!((status(&output), stdout(&output), stderr(&output)), (0, "", ""));
+}
+
+#[test]
+fn a_page_is_plain_man_of_ascii_with_the_sections_of_the_help() {
+    let folder = tempfile::tempdir().unwrap();
+    // The folder is made, and what is there is replaced.
+    let folder = folder.path().join("share/man/man1");
+    generate_man(&folder, &[]);
+    let pages = pages(&folder);
+    for (name, page) in &pages {
+        assert!(page.is_ascii(), "{name}");
+        for section in [".SH NAME\n", ".SH SYNOPSIS\n", ".SH DESCRIPTION\n", ".SH OPTIONS\n"] {
+            assert_eq!(page.matches(section).count(), 1, "{name}: {section}");
+        }
+        // An example is not filled, and nothing else is left so.
+        assert_eq!(page.matches("\n.nf\n").count(), page.matches("\n.fi\n").count(), "{name}");
+    }
+    let find = |wanted: &str| &pages.iter().find(|(name, _)| name == wanted).unwrap().1;
+    let verify = find("hashloom-torrent-verify.1");
+    assert!(verify.contains(".SH \"EXIT STATUS\"\n.TP\n\\fB0\\fR\ncomplete: all pieces are right"), "{verify}");
+    assert!(verify.contains("\nhashloom torrent verify debian.torrent \\(ti/Downloads\n"), "{verify}");
+    assert!(verify.contains(".SH \"SEE ALSO\"\n\\fBhashloom\\fR(1), \\fBhashloom\\-torrent\\fR(1)\n"), "{verify}");
+    assert!(find("hashloom.1").contains("\\fBhashloom\\-torrent\\fR(1)\n"));
+
+    generate_man(&folder, &[]);
+    assert_eq!(self::pages(&folder), pages);
+}
+
+#[test]
+fn programs_that_it_can_be_called_as_have_pages_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    generate_man(folder.path(), &["--stand-ins"]);
+    let pages = pages(folder.path());
+    let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
+    let expected = ["digest.1", "mac.1", "sha1sum.1", "sha224sum.1", "sha256sum.1", "sha384sum.1", "sha512sum.1"];
+    assert_eq!(names, expected);
+    for (name, page) in &pages {
+        let program = name.trim_end_matches(".1");
+        assert!(page.contains(&format!(".SH SYNOPSIS\n.nf\n\\fB{program}\\fR ")), "{page}");
+        assert!(!page.contains("hashloom digest") && !page.contains("hashloom mac"), "{page}");
+    }
+}
+
+#[test]
+fn every_shell_gets_a_script_that_names_the_commands() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let output = hashloom().args(["generate", "completions", shell]).output().unwrap();
+        assert_eq!((status(&output), stderr(&output)), (0, ""), "{shell}");
+        for word in ["hashloom", "manifest", "libtorrent", "sha512_224_hmac"] {
+            // The scripts of PowerShell and elvish know no values.
+            let is_there = stdout(&output).contains(word);
+            assert!(is_there || word.ends_with("hmac") && ["elvish", "powershell"].contains(&shell), "{shell}: {word}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let output = hashloom().args(["generate", "man"]).arg(&file).output().unwrap();
+    assert_eq!((status(&output), stdout(&output)), (2, ""));
+    assert!(stderr(&output).contains("file: "), "{}", stderr(&output));
+    let output = hashloom().args(["generate", "completions", "csh"]).output().unwrap();
+    assert_eq!((status(&output), stdout(&output)), (2, ""));
+    assert!(stderr(&output).contains("bash"), "{}", stderr(&output));
+}

@@ -1,0 +1,606 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom manifest` as a person or a script calls it.
+
+mod common;
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use common::{hashloom, status, stderr, stdout};
+use serde_json::Value;
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    hashloom().current_dir(folder).arg("manifest").args(arguments).output().unwrap()
+}
+
+/// What it prints; it must succeed without a word on standard error.
+#[track_caller]
+fn done(folder: &Path, arguments: &[&str]) -> String {
+    let output = run(folder, arguments);
+    assert_eq!((status(&output), stderr(&output)), (0, ""), "{arguments:?}: {}", stdout(&output));
+    stdout(&output).to_owned()
+}
+
+/// The differences of a check or diff, as `status path`, and its exit status.
+#[track_caller]
+fn differences(folder: &Path, arguments: &[&str]) -> (i32, Vec<String>) {
+    let output = run(folder, &[arguments, &["--json"]].concat());
+    assert_eq!(stderr(&output), "", "{arguments:?}");
+    let lines: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (summary, differences) = lines.split_last().unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let mut counted = serde_json::Map::new();
+    let found = differences.iter().map(|difference| {
+        let place = counted.entry(text(&difference["status"])).or_insert(0.into());
+        *place = (place.as_u64().unwrap() + 1).into();
+        match difference["status"] == "moved" {
+            true => format!("moved {} {}", text(&difference["path"]), text(&difference["new"]["path"])),
+            false => format!("{} {}", text(&difference["status"]), text(&difference["path"])),
+        }
+    });
+    let found = found.collect();
+    // Of what cannot be read what is below it is counted, too.
+    for (status, count) in counted.into_iter().filter(|(status, _)| status != "unreadable") {
+        assert_eq!(summary["counts"][&status], count, "{status}");
+    }
+    (status(&output), found)
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+fn write(path: PathBuf, content: impl AsRef<[u8]>) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+}
+
+fn mtime(path: &Path) -> SystemTime {
+    path.metadata().unwrap().modified().unwrap()
+}
+
+fn set_mtime(path: &Path, time: SystemTime) {
+    File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+}
+
+/// Other content of the same length, without anything to tell so but the digest.
+fn rot(path: &Path) {
+    let time = mtime(path);
+    let mut bytes = fs::read(path).unwrap();
+    bytes[0] ^= 1;
+    fs::write(path, bytes).unwrap();
+    set_mtime(path, time);
+}
+
+/// A folder with `tree` in it.
+fn tree() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = folder.path().join("tree");
+    for name in ["a/one", "a/two", "a b", "a-b", "a.txt", "b/c/d", "z"] {
+        write(tree.join(name), format!("this is {name}"));
+    }
+    write(tree.join("nothing"), "");
+    fs::create_dir(tree.join("empty")).unwrap();
+    folder
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn every_entry_sorted_and_in_the_same_bytes_again() {
+    let folder = tree();
+    let text = done(folder.path(), &["write", "tree"]);
+    let entries = lines(&text);
+    assert_eq!(entries[0].to_string(), r#"{"algorithms":["sha256"],"format":"hashloom manifest","version":1}"#);
+    let paths: Vec<&str> = entries[1..entries.len() - 1].iter().map(|entry| entry["path"].as_str().unwrap()).collect();
+    let expected = ["a", "a/one", "a/two", "a b", "a-b", "a.txt", "b", "b/c", "b/c/d", "empty", "nothing", "z"];
+    assert_eq!(paths, expected);
+    assert_eq!(entries[entries.len() - 2]["sha256"], sha256(b"this is z"));
+    let end = entries.last().unwrap();
+    assert_eq!((&end["files"], &end["folders"], &end["bytes"]), (&8.into(), &4.into(), &83.into()));
+    let before = text.rfind("{\"type\":\"end\"").unwrap();
+    assert_eq!(end["sha256"], sha256(&text.as_bytes()[..before]));
+
+    for threads in ["1", "3"] {
+        assert_eq!(done(folder.path(), &["write", "tree/", "--threads", threads, "--no-map"]), text);
+    }
+    let printed = done(folder.path(), &["write", "tree", "-o", "m"]);
+    assert!(printed.starts_with("m: 8 files, 4 folders, 83 bytes\nread 83 bytes in "), "{printed}");
+    assert_eq!(fs::read_to_string(folder.path().join("m")).unwrap(), text);
+    assert_eq!(names(folder.path()), ["m", "tree"]);
+    assert_eq!(done(folder.path(), &["write", "tree", "-o", "m", "--quiet"]), "");
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    use sha2::Digest;
+    sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn several_algorithms_from_one_read() {
+    let folder = tree();
+    done(folder.path(), &["write", "tree", "-o", "m", "-a", "sha512-256,sha1", "-a", "ripemd160"]);
+    let entries = lines(&fs::read_to_string(folder.path().join("m")).unwrap());
+    let file = &entries[2];
+    let lengths = ["sha512-256", "sha1", "ripemd160"].map(|name| file[name].as_str().unwrap().len());
+    assert_eq!(lengths, [64, 40, 40]);
+    assert_eq!(differences(folder.path(), &["check", "m", "tree"]), (0, vec![]));
+    for (arguments, part) in [(["-a", "md5"], "expected one of sha1"), (["-a", "sha1,sha1"], "none twice")] {
+        let output = run(folder.path(), &[&["write", "tree"], &arguments[..]].concat());
+        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        assert!(stderr(&output).contains(part), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn every_kind_of_difference() {
+    let folder = tree();
+    let tree = folder.path().join("tree");
+    done(folder.path(), &["write", "tree", "-o", "old"]);
+    assert_eq!(differences(folder.path(), &["check", "old", "tree"]), (0, vec![]));
+
+    rot(&tree.join("a/one"));
+    write(tree.join("a/two"), "longer than it was");
+    fs::rename(tree.join("a b"), tree.join("b/a b")).unwrap();
+    set_mtime(&tree.join("a-b"), SystemTime::UNIX_EPOCH);
+    fs::remove_file(tree.join("a.txt")).unwrap();
+    fs::create_dir(tree.join("a.txt")).unwrap();
+    fs::rename(tree.join("b/c/d"), tree.join("b/c/e")).unwrap();
+    fs::remove_dir(tree.join("empty")).unwrap();
+    fs::remove_file(tree.join("nothing")).unwrap();
+    write(tree.join("nothing else"), "");
+    write(tree.join("y"), "new");
+    let expected = [
+        "rotted a/one",
+        "changed a/two",
+        "touched a-b",
+        "changed a.txt",
+        "moved a b b/a b",
+        "moved b/c/d b/c/e",
+        "removed empty",
+        "removed nothing",
+        "added nothing else",
+        "added y",
+    ];
+    let (status_of_check, found) = differences(folder.path(), &["check", "old", "tree"]);
+    assert_eq!((status_of_check, &found[..]), (1, &expected.map(str::to_owned)[..]));
+    // The same between two manifests.
+    done(folder.path(), &["write", "tree", "-o", "new"]);
+    assert_eq!(differences(folder.path(), &["diff", "old", "new"]), (1, found));
+    assert_eq!(differences(folder.path(), &["diff", "new", "new"]), (0, vec![]));
+
+    let output = run(folder.path(), &["check", "old", "tree"]);
+    let text = stdout(&output);
+    let (head, summary) = text.split_at(text.rfind("different: ").unwrap());
+    assert_eq!(
+        head,
+        "rotted      a/one
+changed     a/two  (13 bytes -> 18 bytes)
+changed     a.txt  (file -> folder)
+moved       a b -> b/a b
+moved       b/c/d -> b/c/e
+removed     empty/
+removed     nothing
+added       nothing else
+added       y
+"
+    );
+    let counts = "different: 4 the same, 1 touched, 1 rotted, 2 changed, 2 moved, 2 removed, 2 added; read ";
+    assert!(summary.starts_with(counts), "{summary}");
+    assert!(stdout(&run(folder.path(), &["check", "old", "tree", "-v"])).contains("touched     a-b\n"));
+    let quiet = run(folder.path(), &["check", "old", "tree", "--quiet"]);
+    assert_eq!((status(&quiet), stdout(&quiet), stderr(&quiet)), (1, "", ""));
+
+    let (_, quick) = differences(folder.path(), &["check", "old", "tree", "--quick"]);
+    let expected = [
+        "changed a/two",
+        "changed a-b",
+        "changed a.txt",
+        "removed a b",
+        "removed b/c/d",
+        "removed empty",
+        "removed nothing",
+        "added b/a b",
+        "added b/c/e",
+        "added nothing else",
+        "added y",
+    ];
+    assert_eq!(quick, expected);
+}
+
+#[test]
+fn touched_is_no_difference() {
+    let folder = tree();
+    done(folder.path(), &["write", "tree", "-o", "m"]);
+    set_mtime(&folder.path().join("tree/z"), SystemTime::UNIX_EPOCH);
+    assert_eq!(differences(folder.path(), &["check", "m", "tree"]), (0, vec!["touched z".to_owned()]));
+    let text = done(folder.path(), &["check", "m", "tree"]);
+    assert!(text.starts_with("as written: 11 the same, 1 touched; read 83 bytes in "), "{text}");
+}
+
+/// Of several files of one content each goes to one place, that of the same name first.
+#[test]
+fn moves_among_copies() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = folder.path().join("tree");
+    for name in ["1", "2", "3", "x/4"] {
+        write(tree.join(name), "copy");
+    }
+    done(folder.path(), &["write", "tree", "-o", "m"]);
+    fs::create_dir(tree.join("y")).unwrap();
+    for (from, to) in [("1", "y/2"), ("2", "y/1"), ("x/4", "5")] {
+        fs::rename(tree.join(from), tree.join(to)).unwrap();
+    }
+    let (_, found) = differences(folder.path(), &["check", "m", "tree"]);
+    assert_eq!(found, ["moved 1 y/1", "moved 2 y/2", "moved x/4 5", "added y"]);
+}
+
+#[test]
+fn the_manifest_is_no_part_of_the_folder() {
+    let folder = tree();
+    let tree = folder.path().join("tree");
+    let text = done(folder.path(), &["write", "tree"]);
+    for name in ["tree/m", "tree/a/m", "tree/./b/../m2"] {
+        done(folder.path(), &["write", "tree", "-o", name]);
+        assert_eq!(fs::read_to_string(folder.path().join(name)).unwrap(), text, "{name}");
+        assert_eq!(differences(folder.path(), &["check", name, "tree", "--resume", "tree/state"]), (0, vec![]));
+        fs::remove_file(folder.path().join(name)).unwrap();
+    }
+    // The folder of the manifest is the default.
+    done(&tree, &["write", ".", "-o", "m"]);
+    assert_eq!(differences(folder.path(), &["check", "tree/m"]), (0, vec![]));
+    assert_eq!(differences(&tree, &["check", "m"]), (0, vec![]));
+    assert_eq!(names(&tree).len(), 9, "nothing is left");
+}
+
+#[test]
+fn update_reads_what_has_changed_only() {
+    let folder = tree();
+    let tree = folder.path().join("tree");
+    done(folder.path(), &["write", "tree", "-o", "m"]);
+    rot(&tree.join("a/one"));
+    write(tree.join("a/two"), "new");
+    write(tree.join("new"), "new");
+    let text = done(folder.path(), &["write", "tree", "-o", "m", "--update", "m"]);
+    assert!(text.contains("\nread 6 bytes in ") && text.contains("; 7 files taken over\n"), "{text}");
+    assert_eq!(differences(folder.path(), &["check", "m", "tree"]), (1, vec!["rotted a/one".to_owned()]));
+    let output = run(folder.path(), &["write", "tree", "-a", "sha1", "--update", "m"]);
+    assert_eq!((status(&output), stdout(&output)), (2, ""));
+    assert!(stderr(&output).ends_with("--update: OLD has digests of sha256 only\n"), "{}", stderr(&output));
+}
+
+#[test]
+fn manifests_without_a_common_algorithm() {
+    let folder = tree();
+    for algorithm in ["sha1", "sha512", "sha1,sha256"] {
+        done(folder.path(), &["write", "tree", "-a", algorithm, "-o", algorithm]);
+    }
+    let output = run(folder.path(), &["diff", "sha1", "sha512"]);
+    assert_eq!((status(&output), stdout(&output)), (2, ""));
+    assert!(stderr(&output).contains("sha1 has digests of sha1, sha512 of sha512: none in common"));
+    rot(&folder.path().join("tree/z"));
+    done(folder.path(), &["write", "tree", "-o", "m"]);
+    assert_eq!(differences(folder.path(), &["diff", "sha1,sha256", "m"]), (1, vec!["rotted z".to_owned()]));
+}
+
+#[test]
+fn what_is_refused() {
+    let folder = tree();
+    done(folder.path(), &["write", "tree", "-o", "m"]);
+    fs::write(folder.path().join("other"), "something else\n").unwrap();
+    fs::copy(folder.path().join("other"), folder.path().join("n.partial")).unwrap();
+    let before = names(folder.path());
+    let cases: &[(&[&str], &str)] = &[
+        (&["write", "missing"], "missing: No such file"),
+        (&["write", "m"], "m: expected a folder, found a file"),
+        (&["write", "tree", "-o", "tree"], "tree: is a directory"),
+        (&["write", "tree", "-o", "missing/m"], "missing/m: No such file"),
+        (&["write", "tree", "-o", "n"], "n.partial: this is no journal of such a run"),
+        (&["write", "tree", "--update", "other"], "other: line 1: this is no manifest"),
+        (&["check", "other", "tree"], "other: line 1: this is no manifest"),
+        (&["check", "tree", "tree"], "tree: expected a manifest, found something that is no file"),
+        (&["check", "m", "missing"], "missing: No such file"),
+        (&["check", "m", "tree", "--resume", "other"], "--resume: other: this is no journal of such a run"),
+        (&["check", "m", "tree", "--resume", "./m"], "--resume: ./m is the manifest"),
+        (&["diff", "m", "missing"], "missing: No such file"),
+    ];
+    for (arguments, part) in cases {
+        let output = run(folder.path(), arguments);
+        assert_eq!((status(&output), stdout(&output)), (2, ""), "{arguments:?}");
+        assert!(stderr(&output).contains(part), "{arguments:?}: {}", stderr(&output));
+        assert_eq!(names(folder.path()), before, "{arguments:?}");
+    }
+    assert_eq!(fs::read(folder.path().join("other")).unwrap(), b"something else\n");
+
+    let elsewhere = run(folder.path(), &["check", "m", "tree/b"]);
+    assert_eq!(status(&elsewhere), 1);
+    assert!(stderr(&elsewhere).contains("tree/b has nothing of what m says"), "{}", stderr(&elsewhere));
+}
+
+/// Any byte of a manifest, cut or changed.
+#[test]
+fn damaged_manifests() {
+    let folder = tree();
+    done(folder.path(), &["write", "tree", "-o", "m"]);
+    let good = fs::read(folder.path().join("m")).unwrap();
+    let refuse = |bytes: &[u8]| {
+        fs::write(folder.path().join("bad"), bytes).unwrap();
+        let output = run(folder.path(), &["diff", "m", "bad"]);
+        assert_eq!((status(&output), stdout(&output)), (2, ""), "{}", String::from_utf8_lossy(bytes));
+        assert!(stderr(&output).contains("bad: line "), "{}", stderr(&output));
+    };
+    for nbytes in (0..good.len()).step_by(97).chain([good.len() - 1]) {
+        refuse(&good[..nbytes]);
+    }
+    for place in (0..good.len()).step_by(89) {
+        let mut bad = good.clone();
+        bad[place] ^= 1;
+        refuse(&bad);
+    }
+    refuse(&[&good[..], b"\n"].concat());
+}
+
+/// Lets the program run until `path` has so many bytes.
+fn wait_for(child: &mut Child, path: &Path, nbytes: u64) {
+    let started = Instant::now();
+    while path.metadata().map_or(0, |metadata| metadata.len()) < nbytes {
+        assert_eq!(child.try_wait().unwrap(), None);
+        assert!(started.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::ffi::OsStr;
+    use std::io::{Read, Write};
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn odd_names_and_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let tree = folder.path().join("tree");
+        let names: [&[u8]; 8] = [b"\\", b"\n", b"\xff\xfe", b"\xff", b"-", b" ", b"\"", "é\u{200e}".as_bytes()];
+        for name in names {
+            write(tree.join(OsStr::from_bytes(name)), name);
+        }
+        symlink(OsStr::from_bytes(b"to\xffwhere"), tree.join("link")).unwrap();
+        symlink(".", tree.join("loop")).unwrap();
+        let text = done(folder.path(), &["write", "tree", "-o", "m"]);
+        assert!(text.starts_with("m: 8 files, 2 links, "), "{text}");
+        assert_eq!(differences(folder.path(), &["check", "m", "tree"]), (0, vec![]));
+        let entries = lines(&fs::read_to_string(folder.path().join("m")).unwrap());
+        let hex: Vec<&str> = entries.iter().filter_map(|entry| entry["path_hex"].as_str()).collect();
+        assert_eq!(hex, ["ff", "fffe"]);
+        let target: Vec<&str> = entries.iter().filter_map(|entry| entry["target_hex"].as_str()).collect();
+        assert_eq!(target, ["746fff7768657265"]);
+
+        fs::rename(tree.join(OsStr::from_bytes(b"\xff")), tree.join("\u{1b}[31m")).unwrap();
+        fs::remove_file(tree.join("link")).unwrap();
+        symlink("elsewhere", tree.join("link")).unwrap();
+        let output = run(folder.path(), &["check", "m", "tree"]);
+        let expected = "changed     link  (to\\xffwhere -> elsewhere)\nmoved       \\xff -> \\x1b[31m\n";
+        assert!(stdout(&output).starts_with(expected), "{}", stdout(&output));
+    }
+
+    #[test]
+    fn what_is_neither_file_link_nor_folder_is_left_out() {
+        let folder = tree();
+        let fifo = folder.path().join("tree/fifo");
+        assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        let text = done(folder.path(), &["write", "tree", "-o", "m"]);
+        assert!(text.ends_with("; 1 left out that are neither file, link nor folder\n"), "{text}");
+        assert_eq!(differences(folder.path(), &["check", "m", "tree"]), (0, vec![]));
+    }
+
+    /// The program as somebody whom permissions bind.
+    fn unprivileged(folder: &Path, arguments: &[&str]) -> Output {
+        let is_root = String::from_utf8_lossy(&Command::new("id").arg("-u").output().unwrap().stdout).trim() == "0";
+        // The folder of the build may be closed to others.
+        let copy = folder.join("hashloom");
+        if !copy.exists() {
+            fs::copy(env!("CARGO_BIN_EXE_hashloom"), &copy).unwrap();
+        }
+        let mut command = match is_root {
+            true => {
+                let mut command = Command::new("setpriv");
+                command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&copy);
+                command
+            }
+            false => Command::new(&copy),
+        };
+        command.env_remove("HASHLOOM_ISA").env("LC_ALL", "C.UTF-8").current_dir(folder).stdin(Stdio::null());
+        command.arg("manifest").args(arguments).output().unwrap()
+    }
+
+    fn mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn what_cannot_be_read() {
+        let folder = tree();
+        mode(folder.path(), 0o777);
+        let tree = folder.path().join("tree");
+        let whole = unprivileged(folder.path(), &["write", "tree", "-o", "whole"]);
+        assert_eq!((status(&whole), stderr(&whole)), (0, ""));
+        mode(&tree.join("z"), 0);
+        mode(&tree.join("b"), 0);
+
+        let output = unprivileged(folder.path(), &["check", "whole", "tree"]);
+        assert_eq!(status(&output), 2);
+        let expected = "unreadable  b/  (Permission denied (os error 13))
+unreadable  z  (Permission denied (os error 13))
+different: 8 the same, 4 unreadable; ";
+        assert!(stdout(&output).starts_with(expected), "{}", stdout(&output));
+        let quiet = unprivileged(folder.path(), &["check", "whole", "tree", "--quiet"]);
+        assert_eq!((status(&quiet), stdout(&quiet)), (2, ""));
+        let expected =
+            "error: tree/b: Permission denied (os error 13)\nerror: tree/z: Permission denied (os error 13)\n";
+        assert_eq!(stderr(&quiet), expected);
+
+        let part = unprivileged(folder.path(), &["write", "tree", "-o", "part"]);
+        assert_eq!((status(&part), stderr(&part)), (1, expected));
+        assert!(stdout(&part).starts_with("part: 6 files, 2 folders, 2 unread, "), "{}", stdout(&part));
+        let text = fs::read_to_string(folder.path().join("part")).unwrap();
+        assert!(text.contains("\n{\"type\":\"unread\",\"path\":\"z\",\"reason\":\"unreadable\"}\n"), "{text}");
+        let (_, found) = differences(folder.path(), &["diff", "whole", "part"]);
+        assert_eq!(found, ["unreadable b", "unreadable z"]);
+
+        mode(&tree.join("z"), 0o644);
+        mode(&tree.join("b"), 0o755);
+        let (code, found) = differences(folder.path(), &["check", "part", "tree"]);
+        let expected = ["unrecorded b", "unrecorded b/c", "unrecorded b/c/d", "unrecorded z"];
+        assert_eq!((code, &found[..]), (1, &expected.map(str::to_owned)[..]));
+    }
+
+    #[test]
+    fn files_that_change_all_the_time() {
+        let folder = tree();
+        let path = folder.path().join("tree/log");
+        fs::write(&path, "").unwrap();
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut file = File::options().append(true).open(&path).unwrap();
+                while !stop.load(Ordering::Relaxed) {
+                    file.write_all(b"line\n").unwrap();
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+            });
+            let written = run(folder.path(), &["write", "tree", "-o", "m"]);
+            let checked = run(folder.path(), &["check", "m", "tree"]);
+            stop.store(true, Ordering::Relaxed);
+            assert_eq!(status(&written), 1);
+            assert_eq!(stderr(&written), "error: tree/log: it changed while it was read, 3 times\n");
+            assert_eq!(status(&checked), 1);
+            assert!(stdout(&checked).starts_with("unstable    log  (it changed"), "{}", stdout(&checked));
+        });
+        let text = fs::read_to_string(folder.path().join("m")).unwrap();
+        assert!(text.contains("\n{\"type\":\"unread\",\"path\":\"log\",\"reason\":\"unstable\"}\n"), "{text}");
+        assert_eq!(differences(folder.path(), &["check", "m", "tree"]), (1, vec!["unrecorded log".to_owned()]));
+    }
+
+    /// Many small files, then one that takes minutes to read.
+    fn long_tree() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for i in 0..1000 {
+            write(folder.path().join(format!("tree/{:02}/{i}", i % 10)), format!("{i}"));
+        }
+        let last = folder.path().join("tree/last");
+        File::create(&last).unwrap().set_len(1 << 40).unwrap();
+        folder
+    }
+
+    fn start(folder: &Path, arguments: &[&str]) -> Child {
+        let mut command = hashloom();
+        command.current_dir(folder).arg("manifest").args(arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Its exit status, if it has one, standard output and standard error.
+    fn end(mut child: Child, signal: &str) -> (Option<i32>, String, String) {
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let (mut out, mut error) = (String::new(), String::new());
+        child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+        (child.wait().unwrap().code(), out, error)
+    }
+
+    #[test]
+    fn write_goes_on_where_it_was_interrupted() {
+        let folder = long_tree();
+        let partial = folder.path().join("m.partial");
+        let small = folder.path().join("small");
+        File::create(&small).unwrap().write_all(b"end").unwrap();
+        for (signal, torn) in
+            [("-INT", ""), ("-TERM", ""), ("-KILL", "{\"type\":\"file\",\"path\":\"to"), ("-KILL", "\0\0\n")]
+        {
+            let mut child = start(folder.path(), &["write", "tree", "-o", "m"]);
+            // Some 270 bytes a file; what waits for more is written after a second.
+            wait_for(&mut child, &partial, 200_000);
+            std::thread::sleep(Duration::from_millis(300));
+            let (code, out, error) = end(child, signal);
+            if signal == "-KILL" {
+                assert_eq!((code, &out[..], &error[..]), (None, "", ""));
+            } else {
+                assert_eq!((code, &out[..]), (Some(130), ""));
+                assert!(error.contains("interrupted: what is done is kept in m.partial"), "{error}");
+            }
+            assert!(!folder.path().join("m").exists());
+            File::options().append(true).open(&partial).unwrap().write_all(torn.as_bytes()).unwrap();
+
+            // One of those that were read, and the long one.
+            write(folder.path().join("tree/00/0"), format!("changed by {signal}"));
+            fs::rename(folder.path().join("tree/last"), folder.path().join("long")).unwrap();
+            fs::copy(&small, folder.path().join("tree/last")).unwrap();
+            std::thread::sleep(Duration::from_millis(100));
+            let text = done(folder.path(), &["write", "tree", "-o", "m"]);
+            let taken: u32 = text.rsplit_once("; ").unwrap().1.split(' ').next().unwrap().parse().unwrap();
+            assert!((700..1000).contains(&taken), "{text}");
+            if signal != "-KILL" {
+                assert_eq!(taken, 999);
+            }
+            assert!(!partial.exists());
+            assert_eq!(fs::read_to_string(folder.path().join("m")).unwrap(), done(folder.path(), &["write", "tree"]));
+            fs::remove_file(folder.path().join("m")).unwrap();
+            fs::remove_file(folder.path().join("tree/last")).unwrap();
+            fs::rename(folder.path().join("long"), folder.path().join("tree/last")).unwrap();
+            assert_eq!(names(folder.path()), ["small", "tree"]);
+        }
+    }
+
+    #[test]
+    fn check_goes_on_where_it_was_interrupted() {
+        let folder = long_tree();
+        let (tree, state) = (folder.path().join("tree"), folder.path().join("state"));
+        fs::rename(tree.join("last"), folder.path().join("long")).unwrap();
+        write(tree.join("last"), "end");
+        done(folder.path(), &["write", "tree", "-o", "m"]);
+        fs::rename(tree.join("last"), folder.path().join("end")).unwrap();
+        fs::rename(folder.path().join("long"), tree.join("last")).unwrap();
+        rot(&tree.join("03/3"));
+        fs::remove_file(tree.join("04/4")).unwrap();
+        write(tree.join("zz"), "behind the long one");
+
+        let mut child = start(folder.path(), &["check", "m", "tree", "--resume", "state"]);
+        wait_for(&mut child, &state, 1);
+        std::thread::sleep(Duration::from_millis(300));
+        let (code, out, error) = end(child, "-INT");
+        assert_eq!((code, &error[..]), (Some(130), ""));
+        assert!(out.starts_with("rotted      03/3\nremoved     04/4\ninterrupted: "), "{out}");
+        fs::rename(folder.path().join("end"), tree.join("last")).unwrap();
+        // What has been found is found again without reading.
+        let text = run(folder.path(), &["check", "m", "tree", "--resume", "state"]);
+        assert_eq!(status(&text), 1);
+        let out = stdout(&text);
+        let expected = "rotted      03/3\nremoved     04/4\nadded       zz\ndifferent: 1009 the same, ";
+        assert!(out.starts_with(expected), "{out}");
+        assert!(out.contains("; read 3 bytes in ") || out.contains("; read 22 bytes in "), "{out}");
+        assert!(!state.exists());
+    }
+
+    #[test]
+    fn without_a_file_nothing_is_kept() {
+        let folder = long_tree();
+        let mut child = start(folder.path(), &["write", "tree"]);
+        let mut first = [0; 1];
+        child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+        let (code, out, _) = end(child, "-INT");
+        assert_eq!(code, Some(130));
+        assert!(!out.contains("\"end\""));
+        assert_eq!(names(folder.path()), ["tree"]);
+    }
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `digest` and `mac` of Solaris, as commands of `hashloom` and by their own names: options, what is printed, exit
+//! statuses. That the digests and codes are right is for `test/macs.py` to say; here all are of "abc" and nothing.
+#![cfg(unix)]
+
+mod common;
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use common::{hashloom, status, stderr, stdout};
+use tempfile::TempDir;
+
+/// SHA-1 of "abc" (FIPS 180-2, appendix A.1) and of nothing.
+const ABC: &str = "a9993e364706816aba3e25717850c26c9cd0d89d";
+const NOTHING: &str = "da39a3ee5e6b4b0d3255bfef95601890afd80709";
+/// HMAC-SHA-1 of "what do ya want for nothing?" under "Jefe" (RFC 2202).
+const MAC: &str = "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79";
+
+const DIGEST_USAGE: &str = "Usage:\n  digest -l | [-v] -a <algorithm> [file...]\n";
+const MAC_USAGE: &str =
+    "Usage:\n  mac -l\n  mac [-v] -a <algorithm> [-k <keyfile> | -K <keylabel> [-T <tokenspec>]] [file...]\n";
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    write("abc", b"abc");
+    write("-v", b"abc");
+    write("-", b"abc");
+    write("a b\nc", b"abc");
+    write("question", b"what do ya want for nothing?");
+    write("key", b"Jefe");
+    write("empty", b"");
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    folder
+}
+
+/// The program called by `name`, with no terminal to ask.
+fn called(name: &str, folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = hashloom();
+    command.arg0(name).args(arguments).current_dir(folder);
+    command
+}
+
+fn run(name: &str, folder: &Path, arguments: &[&str]) -> Output {
+    called(name, folder, arguments).output().unwrap()
+}
+
+/// As `hashloom digest` and not as `digest`.
+fn run_command(name: &str, folder: &Path, arguments: &[&str]) -> Output {
+    hashloom().arg(name).args(arguments).current_dir(folder).output().unwrap()
+}
+
+/// Arguments with blanks between, or a tab where an argument has a blank; `|` in what is printed ends a line.
+fn check(name: &str, cases: &[(&str, i32, &str, &str)]) {
+    let folder = folder();
+    for &(line, expected_status, expected, message) in cases {
+        let separator = if line.contains('\t') { '\t' } else { ' ' };
+        let arguments: Vec<&str> = line.split(separator).filter(|argument| !argument.is_empty()).collect();
+        let output = run(name, folder.path(), &arguments);
+        let expected = expected.replace("ABC", ABC).replace("NOTHING", NOTHING).replace("MAC", MAC).replace('|', "\n");
+        let message = message.replace('|', "\n").replace("USAGE", if name == "mac" { MAC_USAGE } else { DIGEST_USAGE });
+        let found = (status(&output), stdout(&output), stderr(&output));
+        assert_eq!(found, (expected_status, expected.as_str(), message.as_str()), "{name} {line}");
+    }
+}
+
+#[test]
+fn digest_prints_and_exits_as_the_manual_says() {
+    check(
+        "digest",
+        &[
+            // One file: the digest alone. Several: with names. Standard input has none.
+            ("-a sha1 abc", 0, "ABC|", ""),
+            ("-asha1 abc", 0, "ABC|", ""),
+            ("-a sha1 abc empty", 0, "(abc) = ABC|(empty) = NOTHING|", ""),
+            ("-a sha1", 0, "NOTHING|", ""),
+            ("-v -a sha1", 0, "sha1 NOTHING|", ""),
+            ("-v -a sha1 abc", 0, "sha1 (abc) = ABC|", ""),
+            ("-va sha1 abc empty", 0, "sha1 (abc) = ABC|sha1 (empty) = NOTHING|", ""),
+            ("-a\tsha1\ta b\nc\tabc", 0, "(a b|c) = ABC|(abc) = ABC|", ""),
+            // The order is that of the arguments, twice is twice.
+            ("-a sha1 empty abc empty", 0, "(empty) = NOTHING|(abc) = ABC|(empty) = NOTHING|", ""),
+            // Options end at the first file, and - is a file.
+            ("-a sha1 abc -v", 0, "(abc) = ABC|(-v) = ABC|", ""),
+            ("-a sha1 -- -v", 0, "ABC|", ""),
+            ("-a sha1 -", 0, "ABC|", ""),
+            ("-v -v -a sha256 -a sha1 abc", 0, "sha1 (abc) = ABC|", ""),
+            // What cannot be opened is 2, what cannot be read 1, the last counts, and the rest is done.
+            ("-a sha1 no", 2, "", "digest: can not open input file no: No such file or directory|"),
+            ("-a sha1 no abc", 2, "(abc) = ABC|", "digest: can not open input file no: No such file or directory|"),
+            ("-a sha1 folder abc", 1, "(abc) = ABC|", "digest: error reading file folder: Is a directory|"),
+            (
+                "-a sha1 folder no abc",
+                2,
+                "(abc) = ABC|",
+                "digest: error reading file folder: Is a directory|\
+                 digest: can not open input file no: No such file or directory|",
+            ),
+            (
+                "-a sha1 no abc folder",
+                1,
+                "(abc) = ABC|",
+                "digest: can not open input file no: No such file or directory|\
+                 digest: error reading file folder: Is a directory|",
+            ),
+            // Algorithms.
+            ("-l", 0, "sha1|sha224|sha256|sha384|sha512|sha512_224|sha512_256|ripemd160|", ""),
+            ("-a md5 abc", 1, "", "digest: unknown algorithm -- md5 (digest -l lists those that there are)|"),
+            ("-a SHA1 abc", 1, "", "digest: unknown algorithm -- SHA1 (digest -l lists those that there are)|"),
+            (
+                "-a sha1_hmac abc",
+                1,
+                "",
+                "digest: unknown algorithm -- sha1_hmac (digest -l lists those that there are)|",
+            ),
+            ("-a sha512_t -t 256 abc", 0, "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23|", ""),
+            ("-a sha512_t abc", 2, "", "digest: expected -a sha512_t with -t 224 or -t 256, and -t with nothing else|"),
+            (
+                "-a sha1 -t 224 abc",
+                2,
+                "",
+                "digest: expected -a sha512_t with -t 224 or -t 256, and -t with nothing else|",
+            ),
+            // Usage.
+            ("", 2, "", "USAGE"),
+            ("abc", 2, "", "USAGE"),
+            ("-v", 2, "", "USAGE"),
+            ("-l -v", 2, "", "USAGE"),
+            ("-l abc", 2, "", "USAGE"),
+            ("-l -a sha1", 2, "", "USAGE"),
+            ("-a", 2, "", "digest: option requires an argument -- a|USAGE"),
+            ("-x", 2, "", "digest: illegal option -- x|USAGE"),
+            ("-h", 2, "", "digest: illegal option -- h|USAGE"),
+            ("-k key -a sha1 abc", 2, "", "digest: illegal option -- k|USAGE"),
+        ],
+    );
+}
+
+#[test]
+fn mac_prints_and_exits_as_the_manual_says() {
+    let list = "Algorithm       Keysize:  Min   Max (bits)|------------------------------------------|\
+        sha1_hmac                   8   512|sha224_hmac                 8   512|sha256_hmac                 8   512|\
+        sha384_hmac                 8  1024|sha512_hmac                 8  1024|sha512_224_hmac             8  1024|\
+        sha512_256_hmac             8  1024|ripemd160_hmac              8   512|";
+    check(
+        "mac",
+        &[
+            ("-a sha1_hmac -k key question", 0, "MAC|", ""),
+            ("-k key -v -a sha1_hmac question", 0, "sha1_hmac (question) = MAC|", ""),
+            ("-a sha1_hmac -kkey question question", 0, "(question) = MAC|(question) = MAC|", ""),
+            ("-va sha1_hmac -k key", 0, "sha1_hmac 09d9e59d72239e62a8155c583d52743de9b7231a|", ""),
+            ("-l", 0, list, ""),
+            (
+                "-a sha512_t_hmac -t 256 -k key question",
+                0,
+                "6df7b24630d5ccb2ee335407081a87188c221489768fa2020513b2d593359456|",
+                "",
+            ),
+            ("-a sha1 -k key abc", 1, "", "mac: unknown algorithm -- sha1 (mac -l lists those that there are)|"),
+            // Keys.
+            ("-a sha1_hmac -k no abc", 1, "", "mac: cannot open no: No such file or directory|mac: invalid key.|"),
+            ("-a sha1_hmac -k folder abc", 1, "", "mac: error reading file folder: Is a directory|mac: invalid key.|"),
+            (
+                "-a sha1_hmac -k empty abc",
+                1,
+                "",
+                "mac: empty: expected a key of 1 to 1048576 bytes, found nothing|mac: invalid key.|",
+            ),
+            (
+                "-a sha1_hmac -k /dev/zero abc",
+                1,
+                "",
+                "mac: /dev/zero: expected a key of 1 to 1048576 bytes, found more|mac: invalid key.|",
+            ),
+            // Files.
+            (
+                "-a sha1_hmac -k key no question folder question",
+                1,
+                "(question) = MAC|(question) = MAC|",
+                "mac: can not open input file no: No such file or directory|\
+                 mac: error reading file folder: Is a directory|",
+            ),
+            // Tokens.
+            (
+                "-a sha1_hmac -K label -T token question",
+                1,
+                "",
+                "mac: no matching PKCS#11 token (there are none here: put the key into a file for -k)|",
+            ),
+            ("-a sha1_hmac -T token -k key abc", 2, "", "USAGE"),
+            ("-a sha1_hmac -K label -k key abc", 2, "", "USAGE"),
+            // Usage.
+            ("", 2, "", "USAGE"),
+            ("-k key abc", 2, "", "USAGE"),
+            ("-l -k key", 2, "", "USAGE"),
+            ("-a sha1_hmac -k", 2, "", "mac: option requires an argument -- k|USAGE"),
+            ("-x", 2, "", "mac: illegal option -- x|USAGE"),
+        ],
+    );
+}
+
+#[test]
+fn commands_of_hashloom_do_the_same_under_their_own_name() {
+    let folder = folder();
+    let output = run_command("digest", folder.path(), &["-v", "-a", "sha1", "no", "abc"]);
+    let message = "hashloom digest: can not open input file no: No such file or directory\n";
+    assert_eq!((status(&output), stderr(&output)), (2, message));
+    assert_eq!(stdout(&output), format!("sha1 (abc) = {ABC}\n"));
+
+    let output = run_command("mac", folder.path(), &["-a", "sha1_hmac", "-k", "key", "question"]);
+    assert_eq!((status(&output), stdout(&output), stderr(&output)), (0, format!("{MAC}\n").as_str(), ""));
+
+    let output = run_command("digest", folder.path(), &["-a", "md5", "abc"]);
+    let message = "hashloom digest: unknown algorithm -- md5 (hashloom digest -l lists those that there are)\n";
+    assert_eq!((status(&output), stderr(&output)), (1, message));
+    // Misuse is told as by every command of hashloom.
+    let output = run_command("digest", folder.path(), &["-x"]);
+    assert_eq!((status(&output), stdout(&output)), (2, ""));
+    assert!(stderr(&output).starts_with("error: unexpected argument '-x' found"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_path_before_the_name_does_not_matter() {
+    let folder = folder();
+    let output = run("/usr/libexec/hashloom/digest", folder.path(), &["-a", "sha1", "no", "abc"]);
+    assert_eq!((status(&output), stdout(&output)), (2, format!("(abc) = {ABC}\n").as_str()));
+    assert!(stderr(&output).starts_with("digest: can not open"), "{}", stderr(&output));
+}
+
+#[test]
+fn standard_input_is_read_to_its_end() {
+    let folder = folder();
+    for (arguments, expected) in [(["-a", "sha1"], ABC.to_owned()), (["-va", "sha1"], format!("sha1 {ABC}"))] {
+        let mut command = called("digest", folder.path(), &arguments);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        // In parts, as a slow writer does it.
+        [b"a", b"b", b"c"].into_iter().for_each(|byte| stdin.write_all(byte).unwrap());
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((status(&output), stdout(&output)), (0, format!("{expected}\n").as_str()));
+    }
+}
+
+#[test]
+fn a_name_that_is_not_text_is_printed_as_it_is_and_shown_in_messages() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = folder();
+    let name = std::ffi::OsStr::from_bytes(b"\xff\x1b[31m");
+    fs::write(folder.path().join(name), "abc").unwrap();
+    let output = called("digest", folder.path(), &["-va", "sha1"]).arg(name).output().unwrap();
+    assert_eq!(output.stdout, [b"sha1 (\xff\x1b[31m) = ", ABC.as_bytes(), b"\n"].concat());
+    fs::remove_file(folder.path().join(name)).unwrap();
+    let output = called("digest", folder.path(), &["-va", "sha1"]).arg(name).output().unwrap();
+    assert_eq!(status(&output), 2);
+    assert!(stderr(&output).contains(r"\xff\x1b[31m"), "{}", stderr(&output));
+}
+
+#[test]
+fn an_empty_name_is_one_that_cannot_be_opened() {
+    let folder = folder();
+    let output = run("digest", folder.path(), &["-a", "sha1", "", "abc"]);
+    assert_eq!((status(&output), stdout(&output)), (2, format!("(abc) = {ABC}\n").as_str()));
+    assert_eq!(stderr(&output), "digest: can not open input file : No such file or directory\n");
+    let output = run("mac", folder.path(), &["-a", "sha1_hmac", "-k", "", "abc"]);
+    assert_eq!((status(&output), stdout(&output)), (2, ""));
+}
+
+#[test]
+fn the_instruction_sets_of_the_environment_hold() {
+    let folder = folder();
+    for (isa, expected) in [("generic", 0), ("scalar", 0), ("nonsense", 2)] {
+        let output = called("digest", folder.path(), &["-a", "sha1", "abc"]).env("HASHLOOM_ISA", isa).output().unwrap();
+        let is_known = hashloom::kernels::kernels().any(|kernel| kernel.isa() == isa);
+        let expected = if is_known { expected } else { 2 };
+        assert_eq!(status(&output), expected, "{isa}: {}", stderr(&output));
+        assert!(expected == 0 || stderr(&output).starts_with("digest: --isa or HASHLOOM_ISA: "), "{}", stderr(&output));
+    }
+}
+
+/// A reader that has seen enough is no error; a disk that is full is one.
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let folder = folder();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for arguments in [&["-a", "sha1", "abc"][..], &["-l"]] {
+        let output = called("digest", folder.path(), arguments).stdout(full.try_clone().unwrap()).output().unwrap();
+        assert_eq!(status(&output), 1);
+        assert!(stderr(&output).starts_with("digest: standard output: No space left"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn help_names_the_program_as_it_is_called() {
+    let folder = folder();
+    for (name, first) in [("digest", "Usage: digest -l\n"), ("mac", "Usage: mac -l\n")] {
+        let output = run(name, folder.path(), &["--help"]);
+        assert_eq!((status(&output), stderr(&output)), (0, ""));
+        assert!(stdout(&output).contains(first) && !stdout(&output).contains("hashloom digest"), "{}", stdout(&output));
+        assert!(stdout(&output).lines().all(|line| line.len() <= 100));
+        let output = run(name, folder.path(), &["--version"]);
+        assert_eq!(stdout(&output), format!("{name} {}\n", env!("CARGO_PKG_VERSION")));
+    }
+}

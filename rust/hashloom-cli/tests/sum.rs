@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom sum` and `hashloom check` as a person or a script calls them. What they share with coreutils' programs is
+//! held against these by `test/coreutils.py`.
+
+mod common;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use common::{hashloom, status, stderr, stdout};
+use serde_json::{Value, json};
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    hashloom().current_dir(folder).args(arguments).output().unwrap()
+}
+
+/// With `input` as standard input.
+fn run_with(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+    let mut command = hashloom();
+    command.current_dir(folder).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn hex(bytes: impl AsRef<[u8]>) -> String {
+    bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A folder of such files, each with its path as content.
+fn folder(paths: &[&str]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for path in paths {
+        let file = folder.path().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, path).unwrap();
+    }
+    folder
+}
+
+fn paths(output: &Output) -> Vec<&str> {
+    stdout(output).lines().map(|line| line.split_once("  ").unwrap().1).collect()
+}
+
+#[test]
+fn sha256_of_files_and_of_standard_input() {
+    let folder = folder(&["a", "b"]);
+    let output = run(folder.path(), &["sum", "b", "a"]);
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    assert_eq!(stdout(&output), format!("{}  b\n{}  a\n", hex(Sha256::digest("b")), hex(Sha256::digest("a"))));
+    for arguments in [&["sum"][..], &["sum", "-"]] {
+        let output = run_with(folder.path(), arguments, b"abc");
+        assert_eq!(stdout(&output), format!("{}  -\n", hex(Sha256::digest("abc"))));
+    }
+    // Once more it is at its end.
+    let output = run_with(folder.path(), &["sum", "-", "a", "-"], b"abc");
+    let [abc, a, empty] = ["abc", "a", ""].map(|text| hex(Sha256::digest(text)));
+    assert_eq!(stdout(&output), format!("{abc}  -\n{a}  a\n{empty}  -\n"));
+}
+
+#[test]
+fn several_algorithms_from_one_read() {
+    let folder = folder(&["a"]);
+    let (sha1, sha256) = (hex(Sha1::digest("a")), hex(Sha256::digest("a")));
+    // A pipe can be read only once.
+    let output = run_with(folder.path(), &["sum", "-a", "sha1,sha256", "-a", "sha1"], b"a");
+    assert_eq!(stdout(&output), format!("SHA1 (-) = {sha1}\nSHA256 (-) = {sha256}\n"));
+    let output = run(folder.path(), &["sum", "--json", "-a", "sha256,sha1,sha512-256", "a"]);
+    let mut found: Value = serde_json::from_str(stdout(&output)).unwrap();
+    let last = found["digests"].as_object_mut().unwrap().remove("sha512-256").unwrap();
+    assert_eq!(last.as_str().unwrap().len(), 64);
+    assert_eq!(found, json!({ "path": "a", "length": 1, "digests": { "sha256": sha256, "sha1": sha1 } }));
+    let output = run(folder.path(), &["sum", "-a", "md5", "a"]);
+    assert_eq!(status(&output), 2);
+    assert!(stderr(&output).contains("expected one of sha1, sha224, sha256"), "{}", stderr(&output));
+}
+
+#[test]
+fn files_of_every_length_are_read_and_mapped() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes: Vec<u8> = (0..(3u32 << 20) + 5).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let lengths = [0, 1, 55, 64, 32 << 10, (32 << 10) + 1, 1 << 20, (1 << 20) + 1, bytes.len()];
+    let mut expected = String::new();
+    for length in lengths {
+        fs::write(folder.path().join(length.to_string()), &bytes[..length]).unwrap();
+        expected += &format!("SHA1 ({length}) = {}\n", hex(Sha1::digest(&bytes[..length])));
+        expected += &format!("SHA256 ({length}) = {}\n", hex(Sha256::digest(&bytes[..length])));
+    }
+    let names = lengths.map(|length| length.to_string());
+    for options in [&[][..], &["--no-map"], &["--threads", "1"], &["--threads", "3"]] {
+        let names = names.iter().map(String::as_str);
+        let arguments: Vec<&str> =
+            ["sum", "-a", "sha1,sha256"].into_iter().chain(options.iter().copied()).chain(names).collect();
+        let output = run(folder.path(), &arguments);
+        assert_eq!((status(&output), stdout(&output)), (0, &expected[..]), "{options:?}");
+    }
+}
+
+#[test]
+fn folders_are_sorted_by_the_bytes_of_whole_paths() {
+    let folder = folder(&["d/a.txt", "d/a/b", "d/a/c/d", "d/a-b", "d/a0", "d/Z", "d/é", "other"]);
+    let expected = ["d/Z", "d/a-b", "d/a.txt", "d/a/b", "d/a/c/d", "d/a0", "d/é"];
+    for threads in ["1", "2", "7"] {
+        let output = run(folder.path(), &["sum", "--threads", threads, "-r", "d"]);
+        assert_eq!((status(&output), stderr(&output), &paths(&output)[..]), (0, "", &expected[..]));
+    }
+    let output = run(folder.path(), &["sum", "-r", "other", "d/a/", "other"]);
+    assert_eq!(paths(&output), ["other", "d/a/b", "d/a/c/d", "other"]);
+    let output = run(folder.path(), &["sum", "d", "other"]);
+    assert_eq!((status(&output), paths(&output)), (1, vec!["other"]));
+    assert_eq!(stderr(&output), "hashloom: d: Is a directory: --recursive sums the files below it\n");
+}
+
+#[test]
+fn what_is_printed_does_not_depend_on_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    for index in 0..3000 {
+        let length = if index % 97 == 0 { 200_000 } else { index % 500 };
+        fs::write(folder.path().join(format!("{index:04}")), vec![index as u8; length]).unwrap();
+    }
+    let outputs = ["1", "2", "5"].map(|threads| run(folder.path(), &["sum", "--threads", threads, "-r", "."]).stdout);
+    assert_eq!(outputs[0].iter().filter(|&&byte| byte == b'\n').count(), 3000);
+    assert!(outputs[0] == outputs[1] && outputs[1] == outputs[2]);
+    let output = run_with(folder.path(), &["check", "--quiet"], &outputs[0]);
+    assert_eq!((status(&output), stdout(&output), stderr(&output)), (0, "", ""));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_inside_of_folders_are_followed_on_demand() {
+    use std::os::unix::fs::symlink;
+    let folder = folder(&["d/a", "elsewhere/b"]);
+    symlink("../elsewhere", folder.path().join("d/link")).unwrap();
+    symlink("a", folder.path().join("d/z")).unwrap();
+    symlink("d", folder.path().join("e")).unwrap();
+    let output = run(folder.path(), &["sum", "-r", "e"]);
+    assert_eq!((status(&output), paths(&output)), (0, vec!["e/a"]));
+    let output = run(folder.path(), &["sum", "-rL", "d"]);
+    assert_eq!((status(&output), stderr(&output), paths(&output)), (0, "", vec!["d/a", "d/link/b", "d/z"]));
+    symlink(".", folder.path().join("d/y")).unwrap();
+    symlink("nowhere", folder.path().join("d/x")).unwrap();
+    let output = run(folder.path(), &["sum", "-rL", "d"]);
+    assert_eq!(status(&output), 1);
+    let messages: Vec<&str> = stderr(&output).lines().collect();
+    assert!(messages[0].starts_with("hashloom: d/x: "), "{messages:?}");
+    assert!(messages[1].starts_with("hashloom: d/y: a link to d, "), "{messages:?}");
+    // The walk went on.
+    assert_eq!(*paths(&output).last().unwrap(), "d/z");
+}
+
+#[cfg(unix)]
+#[test]
+fn names_that_are_no_text() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(OsStr::from_bytes(b"\xff\n")), "x").unwrap();
+    let output = run(folder.path(), &["sum", "--json", "-r", "."]);
+    let found: Value = serde_json::from_str(stdout(&output)).unwrap();
+    assert_eq!((&found["path"], &found["path_hex"]), (&json!("./\u{fffd}\n"), &json!("2e2fff0a")));
+    for options in [&["sum", "-r", "."][..], &["sum", "-r", "--tag", "."], &["sum", "-r", "-a", "sha1,sha512", "."]] {
+        let list = run(folder.path(), options).stdout;
+        assert_eq!(list[0], b'\\');
+        let output = hashloom_check(folder.path(), &list);
+        assert_eq!(status(&output), 0, "{options:?}: {}", stderr(&output));
+    }
+    let output = run(folder.path(), &["sum", "-z", "-r", "."]);
+    assert!(output.stdout.ends_with(b"  ./\xff\n\0"));
+}
+
+fn hashloom_check(folder: &Path, list: &[u8]) -> Output {
+    run_with(folder, &["check", "--strict"], list)
+}
+
+#[test]
+fn lists_of_several_algorithms_and_systems() {
+    let folder = folder(&["a", "b", "c"]);
+    let (sha1, sha256) = (hex(Sha1::digest("a")), hex(Sha256::digest("b")));
+    let list = format!(
+        "\u{feff}{sha1}  a\r\n{}  b\r\nSHA1 (a) = {sha1}\r\n\r\n# b\r\nSHA2-256(b)= {sha256}\r\n",
+        sha256.to_uppercase()
+    );
+    let output = hashloom_check(folder.path(), list.as_bytes());
+    assert_eq!((status(&output), stdout(&output), stderr(&output)), (0, "a: OK\nb: OK\na: OK\nb: OK\n", ""));
+    // Of 40 digits, which another algorithm has too.
+    let ripemd160 = run(folder.path(), &["sum", "-a", "ripemd160", "a"]).stdout;
+    assert_eq!(status(&hashloom_check(folder.path(), &ripemd160)), 1);
+    assert_eq!(status(&run_with(folder.path(), &["check", "-a", "sha512,ripemd160"], &ripemd160)), 0);
+}
+
+#[test]
+fn verdicts_and_why_a_line_is_bad() {
+    let folder = folder(&["a", "b"]);
+    let (a, wrong) = (hex(Sha256::digest("a")), "0".repeat(64));
+    let list = format!("{a}  a\n{wrong}  b\n{a}  gone\nbad\n{}  x\n\\{a}  \\q\n{a}  -\n", "0".repeat(32));
+    let output = run_with(folder.path(), &["check", "--warn"], list.as_bytes());
+    assert_eq!((status(&output), stdout(&output)), (1, "a: OK\nb: FAILED\ngone: FAILED open or read\n"));
+    let expected = "\
+hashloom: gone: No such file or directory
+hashloom: 'standard input': 4: improperly formatted checksum line: neither `<hex>  <name>` nor \
+`SHA256 (<name>) = <hex>`
+hashloom: 'standard input': 5: improperly formatted checksum line: a digest of 32 hexadecimal digits, which no \
+algorithm asked for has
+hashloom: 'standard input': 6: improperly formatted checksum line: a backslash in the name that is followed by none of \
+n, r and \\
+hashloom: 'standard input': 7: improperly formatted checksum line: the list itself is standard input
+hashloom: WARNING: 4 lines are improperly formatted
+hashloom: WARNING: 1 listed file could not be read
+hashloom: WARNING: 1 computed checksum did NOT match
+";
+    assert_eq!(stderr(&output), expected);
+    let output = run_with(folder.path(), &["check", "--json"], list.as_bytes());
+    let lines: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let object = |path, state| json!({ "path": path, "algorithm": "sha256", "state": state });
+    assert_eq!(lines, [object("a", "ok"), object("b", "failed"), object("gone", "unread")]);
+    assert_eq!((status(&output), stderr(&output)), (1, "hashloom: gone: No such file or directory\n"));
+    let output =
+        run_with(folder.path(), &["check", "--status", "--ignore-missing"], format!("{a}  a\n{a}  x\n").as_bytes());
+    assert_eq!((status(&output), stdout(&output), stderr(&output)), (0, "", ""));
+}
+
+#[test]
+fn a_line_without_end_is_one_bad_line() {
+    let folder = folder(&["a"]);
+    let list = [vec![b'x'; 1 << 20], format!("\n{}  a\n", hex(Sha256::digest("a"))).into_bytes()].concat();
+    let output = run_with(folder.path(), &["check", "--warn"], &list);
+    assert_eq!((status(&output), stdout(&output)), (0, "a: OK\n"));
+    assert!(
+        stderr(&output).contains(": 1: improperly formatted checksum line: it is too long\n"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn instruction_sets_can_be_restricted() {
+    let folder = folder(&["a"]);
+    let output = run(folder.path(), &["sum", "--isa", "scalar", "a"]);
+    assert_eq!(stdout(&output), format!("{}  a\n", hex(Sha256::digest("a"))));
+    let list = folder.path().join("list");
+    fs::write(&list, &output.stdout).unwrap();
+    assert_eq!(status(&run(folder.path(), &["check", "--isa", "scalar", "list"])), 0);
+    for arguments in [&["sum", "--isa", "nonsense", "a"][..], &["check", "--isa", "nonsense", "list"]] {
+        let output = run(folder.path(), arguments);
+        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        assert!(stderr(&output).contains("nonsense"), "{}", stderr(&output));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn called_by_the_name_of_a_coreutils_program() {
+    use std::os::unix::process::CommandExt;
+    let folder = folder(&["a"]);
+    let mut command = hashloom();
+    let output = command.arg0("/somewhere/sha1sum").current_dir(&folder).args(["a", "b"]).output().unwrap();
+    assert_eq!((status(&output), stdout(&output)), (1, &*format!("{}  a\n", hex(Sha1::digest("a")))));
+    assert_eq!(stderr(&output), "/somewhere/sha1sum: b: No such file or directory\n");
+    let output =
+        hashloom().arg0("sha1sum").env("HASHLOOM_ISA", "nonsense").current_dir(&folder).arg("a").output().unwrap();
+    assert_eq!((status(&output), stdout(&output)), (1, ""));
+    assert!(stderr(&output).starts_with("sha1sum: --isa or HASHLOOM_ISA: "), "{}", stderr(&output));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn interrupted_there_are_whole_lines_only() {
+    let folder = folder(&["a", "b"]);
+    let mut command = hashloom();
+    command.current_dir(&folder).args(["sum", "a", "b", "/dev/zero"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // By then it has printed, and the signal is caught.
+    let mut stdout = child.stdout.take().unwrap();
+    let mut lines = vec![0; 2 * (64 + 4)];
+    std::io::Read::read_exact(&mut stdout, &mut lines).unwrap();
+    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    std::io::Read::read_to_end(&mut stdout, &mut lines).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let expected = format!("{}  a\n{}  b\n", hex(Sha256::digest("a")), hex(Sha256::digest("b")));
+    assert_eq!((status(&output), String::from_utf8(lines).unwrap(), stderr(&output)), (130, expected, ""));
+}

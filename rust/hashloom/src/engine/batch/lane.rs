@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A message that is being read: opened by a call of its own or with others by a ring, read by chunks or, if it is long,
+//! mapped.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+
+use super::room::{CHUNK_NBYTES, Room};
+use crate::engine::ahead::{self, read_ahead};
+use crate::engine::map::Mapping;
+use crate::engine::ring::Begun;
+use crate::files::{FileError, Hashed, Options, Request, Source, Stamp};
+use crate::{Digest, Hasher};
+
+/// Of a mapped file so much is hashed in a round.
+pub(super) const WINDOW_NBYTES: u64 = 256 << 10;
+
+/// Shorter files are read.
+pub(super) const WORTH_MAPPING_NBYTES: u64 = 1 << 20;
+
+/// A message that is being read.
+pub(super) struct Lane<T> {
+    number: u64,
+    pub(super) request: Request<T>,
+    reader: Reader,
+    /// One for each method, or none in the first round; taken out while they are in use.
+    pub(super) hashers: Vec<Option<Hasher>>,
+    /// One for each method, when the message has ended.
+    pub(super) digests: Vec<Option<Digest>>,
+    /// Bytes of the message before this round's.
+    nbytes: u64,
+    chunk: Chunk,
+    pub(super) has_ended: bool,
+    pub(super) error: Option<FileError>,
+    stamps: Option<[Stamp; 2]>,
+    /// Up to here the disk was asked for it, ahead of reading.
+    asked: u64,
+}
+
+enum Reader {
+    File(File),
+    /// A regular file of so many bytes when it was mapped.
+    Mapped(File, Mapping, u64),
+    Stdin(io::Stdin),
+    Closed,
+}
+
+/// What a lane has of its message in this round.
+#[derive(Clone)]
+enum Chunk {
+    /// In the thread's buffer.
+    Buffer(Range<usize>),
+    /// In the mapping.
+    Mapped(Range<u64>),
+}
+
+impl<T> Lane<T> {
+    pub(super) fn new(number: u64, request: Request<T>) -> Lane<T> {
+        Lane {
+            number,
+            digests: vec![None; request.methods.len()],
+            request,
+            has_ended: false,
+            reader: Reader::Closed,
+            hashers: Vec::new(),
+            nbytes: 0,
+            chunk: Chunk::Buffer(0..0),
+            error: None,
+            stamps: None,
+            asked: 0,
+        }
+    }
+
+    pub(super) fn open(&mut self, options: &Options<'_>) {
+        let opened = match &self.request.source {
+            Source::Path(path) => File::open(path).map(Reader::File),
+            Source::Stdin => Ok(Reader::Stdin(io::stdin())),
+        };
+        match opened {
+            Ok(reader) => self.reader = reader,
+            Err(error) => self.fail(FileError::Open(error)),
+        }
+        if options.stamps {
+            self.stamps = self.reader.stamp().map(|stamp| [stamp; 2]);
+        }
+    }
+
+    /// Takes over what a ring has begun, with its chunk from `place` on.
+    pub(super) fn begin(&mut self, begun: Begun, place: usize, options: &Options<'_>) {
+        match begun {
+            Begun::Ended(nbytes) => {
+                self.chunk = Chunk::Buffer(place..place + nbytes);
+                self.has_ended = true;
+            }
+            Begun::GoesOn(nbytes, file) => {
+                self.chunk = Chunk::Buffer(place..place + nbytes);
+                self.reader = Reader::File(file);
+                self.go_on(options);
+            }
+            Begun::NotOpened(error) => self.fail(FileError::Open(error)),
+            Begun::NotRead(nbytes, error) => self.fail(FileError::Read { offset: nbytes as u64, error }),
+        }
+    }
+
+    /// Reads the next chunk, less than a whole one only where the message ends.
+    pub(super) fn read(&mut self, room: &mut Room, options: &Options<'_>) {
+        if let Reader::Mapped(_, mapping, nbytes) = &self.reader {
+            let range = self.nbytes..(self.nbytes + WINDOW_NBYTES).min(*nbytes);
+            if !range.is_empty() && mapping.fetch(range.clone()) {
+                self.chunk = Chunk::Mapped(range);
+                self.go_on(options);
+                return;
+            }
+            self.unmap(self.nbytes);
+        }
+        let place = room.next(|chunk| {
+            let mut filled = 0;
+            while filled < chunk.len() && !self.has_ended {
+                match self.reader.read(&mut chunk[filled..]) {
+                    Ok(0) => self.has_ended = true,
+                    Ok(nbytes) => filled += nbytes,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => self.fail(FileError::Read { offset: self.nbytes + filled as u64, error }),
+                }
+            }
+            filled
+        });
+        self.chunk = Chunk::Buffer(place);
+        if !self.has_ended {
+            self.go_on(options);
+            return;
+        }
+        if let Some([_, after]) = &mut self.stamps {
+            *after = self.reader.stamp().unwrap_or(*after);
+        }
+        self.reader = Reader::Closed;
+    }
+
+    /// A whole chunk was read, and there may be more.
+    fn go_on(&mut self, options: &Options<'_>) {
+        if self.nbytes == 0 && options.mapped {
+            self.map();
+        }
+        // As many files are read in turn, the system sees no stream that it would read ahead far.
+        let (Reader::File(file) | Reader::Mapped(file, ..)) = &self.reader else { return };
+        if self.nbytes + ahead::LANE_NBYTES / 2 >= self.asked {
+            let start = self.asked.max(self.nbytes + CHUNK_NBYTES as u64);
+            self.asked = start + ahead::LANE_NBYTES;
+            read_ahead(file, start..self.asked);
+        }
+    }
+
+    fn fail(&mut self, error: FileError) {
+        self.error = Some(error);
+        self.has_ended = true;
+    }
+
+    /// Maps the file, after its first chunk was read, if it is worth it.
+    fn map(&mut self) {
+        let Reader::File(file) = &self.reader else { return };
+        let Ok(metadata) = file.metadata() else { return };
+        if !metadata.is_file() || metadata.len() < WORTH_MAPPING_NBYTES {
+            return;
+        }
+        if let Some(mapping) = Mapping::new(file, metadata.len()) {
+            if let Reader::File(file) = std::mem::replace(&mut self.reader, Reader::Closed) {
+                self.reader = Reader::Mapped(file, mapping, metadata.len());
+            }
+        }
+    }
+
+    /// From here on the file is read.
+    fn unmap(&mut self, offset: u64) {
+        if let Reader::Mapped(mut file, ..) = std::mem::replace(&mut self.reader, Reader::Closed) {
+            let sought = file.seek(SeekFrom::Start(offset));
+            self.reader = Reader::File(file);
+            if let Err(error) = sought {
+                self.fail(FileError::Read { offset, error });
+            }
+        }
+    }
+
+    /// What was read in this round.
+    pub(super) fn chunk<'a>(&'a self, room: &'a Room) -> &'a [u8] {
+        match (&self.chunk, &self.reader) {
+            (Chunk::Buffer(range), _) => &room.buffer[range.clone()],
+            (Chunk::Mapped(range), Reader::Mapped(_, mapping, _)) => mapping.bytes(range.clone()),
+            (Chunk::Mapped(_), _) => &[],
+        }
+    }
+
+    /// After the chunk was hashed: its bytes. Where bytes of a mapping were not the file's the message is begun anew.
+    pub(super) fn count(&mut self) -> u64 {
+        let nbytes = match (&self.chunk, &self.reader) {
+            (Chunk::Buffer(range), _) => range.len() as u64,
+            (Chunk::Mapped(range), Reader::Mapped(_, mapping, _)) => {
+                mapping.give_back(range.clone());
+                if !mapping.is_sound() {
+                    self.hashers.clear();
+                    self.nbytes = 0;
+                    self.unmap(0);
+                    return 0;
+                }
+                range.end - range.start
+            }
+            (Chunk::Mapped(_), _) => 0,
+        };
+        self.nbytes += nbytes;
+        nbytes
+    }
+
+    pub(super) fn take_hasher(&mut self, slot: usize) -> Hasher {
+        self.hashers.resize_with(self.request.methods.len(), || None);
+        self.hashers[slot].take().unwrap_or_else(|| self.request.methods[slot].hasher())
+    }
+
+    pub(super) fn finish(self) -> (u64, Request<T>, Result<Hashed, FileError>) {
+        let result = match self.error {
+            Some(error) => Err(error),
+            None => Ok(Hashed {
+                digests: self.digests.into_iter().flatten().collect(),
+                nbytes: self.nbytes,
+                stamps: self.stamps,
+            }),
+        };
+        (self.number, self.request, result)
+    }
+}
+
+impl Reader {
+    pub(super) fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Reader::File(file) | Reader::Mapped(file, ..) => file.read(into),
+            Reader::Stdin(stdin) => stdin.read(into),
+            Reader::Closed => Ok(0),
+        }
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        let (Reader::File(file) | Reader::Mapped(file, ..)) = self else { return None };
+        let metadata = file.metadata().ok()?;
+        metadata.is_file().then(|| Stamp::of(&metadata))
+    }
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Files that are messages: all lengths around what the engine reads at once, faults, changes, order, cancellation.
+#![cfg(feature = "std")]
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use hashloom::Algorithm::{self, Ripemd160, Sha1, Sha256, Sha512};
+use hashloom::files::{FileError, Hashed, Method, Options, Request, Source, hash_files};
+use hashloom::{HmacKey, hash, hmac};
+
+const CHUNK: usize = 32 << 10;
+
+/// Bytes that differ from file to file and from block to block.
+fn bytes(nbytes: usize, seed: usize) -> Vec<u8> {
+    let mut state = seed as u64 + 1;
+    let step = |state: &mut u64| {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 56) as u8
+    };
+    (0..nbytes).map(|_| step(&mut state)).collect()
+}
+
+fn methods(algorithms: &[Algorithm]) -> Arc<[Method]> {
+    algorithms.iter().copied().map(Method::from).collect()
+}
+
+/// Hashes the files and asserts that every request comes back once, in order.
+fn run(
+    paths: &[PathBuf],
+    methods: &Arc<[Method]>,
+    options: &Options<'_>,
+) -> (Vec<Result<Hashed, FileError>>, hashloom::files::Summary) {
+    let mut results = Vec::new();
+    let requests =
+        paths.iter().enumerate().map(|(tag, path)| Request { source: path.into(), methods: methods.clone(), tag });
+    let summary = hash_files(requests, options, |request, result| {
+        assert_eq!(request.tag, results.len(), "in order");
+        results.push(result);
+    });
+    (results, summary)
+}
+
+#[test]
+fn every_length_around_chunks_and_windows() {
+    let folder = tempfile::tempdir().unwrap();
+    let mib = 1 << 20;
+    let mut lengths = vec![0, 1, 55, 56, 63, 64, 65, 127, 128, 129, 4095, 4096, 4097, 16 << 10];
+    for around in [CHUNK, 2 * CHUNK, 3 * CHUNK, mib, mib + CHUNK, 3 * mib] {
+        lengths.extend([around - 1, around, around + 1]);
+    }
+    // More than one batch, more than one round, and lengths that are not in order.
+    lengths.extend((0..90).map(|i| (i * 7919) % (2 * CHUNK)));
+    let contents: Vec<Vec<u8>> = lengths.iter().enumerate().map(|(i, &nbytes)| bytes(nbytes, i)).collect();
+    let paths: Vec<PathBuf> = (0..contents.len()).map(|i| folder.path().join(format!("file {i}"))).collect();
+    paths.iter().zip(&contents).for_each(|(path, content)| fs::write(path, content).unwrap());
+    let algorithms = [Sha1, Sha256, Sha512, Ripemd160];
+    let expected: Vec<Vec<_>> =
+        contents.iter().map(|content| algorithms.iter().map(|&algorithm| hash(algorithm, content)).collect()).collect();
+    for nthreads in [1, 2, 5] {
+        for mapped in [false, true] {
+            for stamps in [false, true] {
+                for several in [false, true] {
+                    let methods = methods(if several { &algorithms } else { &algorithms[..1] });
+                    let options = Options::new().threads(nthreads).mapped(mapped).stamps(stamps);
+                    let (results, summary) = run(&paths, &methods, &options);
+                    for ((result, expected), content) in results.iter().zip(&expected).zip(&contents) {
+                        let hashed = result.as_ref().unwrap();
+                        let what = format!("{} bytes, {options:?}", content.len());
+                        assert_eq!(hashed.digests, expected[..methods.len()], "{what}");
+                        assert_eq!(hashed.nbytes, content.len() as u64, "{what}");
+                        assert_eq!(hashed.stamps.is_some(), stamps, "{what}");
+                        if let Some([before, after]) = hashed.stamps {
+                            assert_eq!((before, before.nbytes), (after, hashed.nbytes), "{what}");
+                        }
+                    }
+                    assert_eq!((summary.nfiles, summary.nfailed), (paths.len() as u64, 0));
+                    assert_eq!(summary.nbytes, lengths.iter().sum::<usize>() as u64);
+                    assert!(!summary.cancelled);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_reported_and_the_rest_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    // Before and after the first batch, as files of the others are opened otherwise.
+    let mut paths = Vec::new();
+    for round in 0..3 {
+        for i in 0..10 {
+            let good = path(&format!("good {round} {i}"));
+            fs::write(&good, bytes(1000 * i, i)).unwrap();
+            paths.push(good);
+        }
+        paths.extend([path("missing"), folder.path().to_owned(), PathBuf::from("zero\0byte")]);
+        paths.push(path("good 0 3/beneath a file"));
+    }
+    for nthreads in [1, 3] {
+        let (results, summary) = run(&paths, &methods(&[Sha256]), &Options::new().threads(nthreads));
+        for (path, result) in paths.iter().zip(&results) {
+            let name = path.file_name().unwrap().to_string_lossy();
+            match result {
+                Ok(hashed) => assert_eq!(hashed.digests[0], hash(Sha256, &fs::read(path).unwrap())),
+                Err(error) => {
+                    assert!(!name.starts_with("good"), "{name}: {error}");
+                    assert_eq!(error.io().raw_os_error(), fs::read(path).unwrap_err().raw_os_error(), "{name}");
+                }
+            }
+        }
+        assert_eq!((summary.nfiles, summary.nfailed), (30, 12));
+        assert!(!summary.cancelled);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_are_read_to_their_end() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let folder = tempfile::tempdir().unwrap();
+    let mut paths = Vec::new();
+    for i in 0..40 {
+        let path = folder.path().join(format!("{i}"));
+        if i % 10 == 3 {
+            mknodat(CWD, &path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        } else {
+            fs::write(&path, bytes(i * 100, i)).unwrap();
+        }
+        paths.push(path);
+    }
+    // One that fits into a chunk, and three that do not; each comes in parts.
+    let lengths = [CHUNK - 7, CHUNK, 3 * CHUNK + 5, 500_000];
+    let pipes: Vec<PathBuf> = paths.iter().skip(3).step_by(10).cloned().collect();
+    for nthreads in [1, 2] {
+        std::thread::scope(|scope| {
+            for (i, pipe) in pipes.iter().enumerate() {
+                scope.spawn(move || {
+                    let mut pipe = OpenOptions::new().write(true).open(pipe).unwrap();
+                    for part in bytes(lengths[i], 100 + i).chunks(1234) {
+                        pipe.write_all(part).unwrap();
+                    }
+                });
+            }
+            let (results, _) = run(&paths, &methods(&[Sha256, Sha1]), &Options::new().threads(nthreads).mapped(true));
+            for (i, result) in results.iter().enumerate() {
+                let content = match i % 10 {
+                    3 => bytes(lengths[i / 10], 100 + i / 10),
+                    _ => bytes(i * 100, i),
+                };
+                let hashed = result.as_ref().unwrap();
+                assert_eq!(hashed.digests, [hash(Sha256, &content), hash(Sha1, &content)], "{i}, {nthreads} threads");
+            }
+        });
+    }
+}
+
+#[test]
+fn macs_are_those_of_the_whole_messages() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> = (0..60).map(|i| folder.path().join(format!("{i}"))).collect();
+    for (i, path) in paths.iter().enumerate() {
+        fs::write(path, bytes(i * i * 37, i)).unwrap();
+    }
+    let keys = [HmacKey::new(Sha256, b"key"), HmacKey::new(Sha1, &[7; 100]), HmacKey::new(Sha256, b"other")];
+    let mut all: Vec<Method> = keys.iter().cloned().map(Method::from).collect();
+    all.push(Method::from(Sha256));
+    let (results, _) = run(&paths, &all.into(), &Options::new().threads(2));
+    for (i, result) in results.iter().enumerate() {
+        let content = bytes(i * i * 37, i);
+        let mut expected: Vec<_> = keys.iter().map(|key| hmac(key, &content)).collect();
+        expected.push(hash(Sha256, &content));
+        assert_eq!(result.as_ref().unwrap().digests, expected, "{i}");
+    }
+}
+
+#[test]
+fn a_long_file_before_many_short_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = folder.path().join("long");
+    fs::write(&long, bytes(5 << 20, 1)).unwrap();
+    let short = folder.path().join("short");
+    fs::write(&short, "short").unwrap();
+    // Others wait for the first, and in the end for the last.
+    let mut paths = vec![long.clone()];
+    paths.extend(std::iter::repeat_n(short, 3000));
+    paths.push(long);
+    let (results, summary) = run(&paths, &methods(&[Sha1]), &Options::new().threads(3).mapped(true));
+    let expected = hash(Sha1, &bytes(5 << 20, 1));
+    assert!(results.iter().all(Result::is_ok));
+    assert_eq!([&results[0], &results[3001]].map(|result| result.as_ref().unwrap().digests[0]), [expected; 2]);
+    assert_eq!(summary.nfiles, 3002);
+}
+
+/// Runs with one thread, and does `change` once so many bytes are hashed.
+fn changed_after(path: &Path, nbytes: u64, options: Options<'_>, change: impl Fn() + Sync) -> Hashed {
+    let is_done = AtomicBool::new(false);
+    let progress = |now: u64| {
+        if now >= nbytes && !is_done.swap(true, Ordering::Relaxed) {
+            change();
+        }
+    };
+    let options = options.threads(1).progress(&progress);
+    let (mut results, _) = run(&[path.to_owned()], &methods(&[Sha256]), &options);
+    assert!(is_done.into_inner(), "the change was made in time");
+    results.remove(0).unwrap()
+}
+
+#[test]
+fn files_that_change_are_hashed_as_they_were_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let content = bytes(8 << 20, 5);
+    for mapped in [false, true] {
+        let options = Options::new().mapped(mapped).stamps(true);
+        fs::write(&path, &content).unwrap();
+        let shrunk = changed_after(&path, 1 << 20, options, || {
+            OpenOptions::new().write(true).open(&path).unwrap().set_len(3_000_001).unwrap();
+        });
+        assert_eq!(shrunk.digests[0], hash(Sha256, &content[..3_000_001]), "mapped: {mapped}");
+        let [before, after] = shrunk.stamps.unwrap();
+        assert_eq!((before.nbytes, after.nbytes), (8 << 20, 3_000_001));
+
+        fs::write(&path, &content[..7 << 20]).unwrap();
+        let grown = changed_after(&path, 1 << 20, options, || {
+            OpenOptions::new().append(true).open(&path).unwrap().write_all(&content[7 << 20..]).unwrap();
+        });
+        assert_eq!(grown.digests[0], hash(Sha256, &content), "mapped: {mapped}");
+        assert_ne!(grown.stamps.unwrap()[0], grown.stamps.unwrap()[1]);
+    }
+}
+
+#[test]
+fn a_cancelled_run_hands_out_what_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    fs::write(&path, bytes(2000, 1)).unwrap();
+    for nthreads in [1, 2] {
+        let cancel = AtomicBool::new(false);
+        let count = AtomicUsize::new(0);
+        // Without an end, unless it is cancelled.
+        let requests = std::iter::repeat_with(|| Request::digest(&path, Sha256));
+        let options = Options::new().threads(nthreads).cancel(&cancel);
+        let summary = hash_files(requests, &options, |_, result| {
+            assert_eq!(result.unwrap().digests[0], hash(Sha256, &bytes(2000, 1)));
+            if count.fetch_add(1, Ordering::Relaxed) + 1 == 1000 {
+                cancel.store(true, Ordering::Relaxed);
+            }
+        });
+        assert!(summary.cancelled);
+        assert_eq!(summary.nfiles, count.into_inner() as u64);
+        assert!(summary.nfiles >= 1000);
+    }
+    let nothing = hash_files(std::iter::empty::<Request>(), &Options::new(), |_, _| unreachable!());
+    assert_eq!((nothing.nfiles, nothing.nfailed, nothing.nbytes, nothing.cancelled), (0, 0, 0, false));
+}
+
+/// As many threads as one likes, with as many files open as a process may have.
+#[test]
+fn more_threads_than_files_may_be_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> = (0..300).map(|i| folder.path().join(format!("{i}"))).collect();
+    for (i, path) in paths.iter().enumerate() {
+        File::create(path).unwrap().write_all(&bytes(40_000, i)).unwrap();
+    }
+    let (results, _) = run(&paths, &methods(&[Sha1]), &Options::new().threads(1000).mapped(true));
+    for (i, result) in results.into_iter().enumerate() {
+        assert_eq!(result.unwrap().digests[0], hash(Sha1, &bytes(40_000, i)));
+    }
+}
+
+#[test]
+fn sources_are_shown_as_people_know_them() {
+    assert_eq!(Source::from("a/b").to_string(), "a/b");
+    assert_eq!(Source::Stdin.to_string(), "standard input");
+}

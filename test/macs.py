@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""hashloom digest and hashloom mac, held against Python's hashlib and hmac, and against the vectors of the RFCs.
+
+    python3 test/macs.py path/to/hashloom [--require] [--huge]
+
+Every algorithm, lengths of keys around a block, lengths of files around blocks and chunks; RFC 2202, 2286 and 4231
+from vectors/hmac-rfc; standard input, a FIFO; the key that is made of a passphrase typed on a terminal; that nothing of
+the key is left in memory while a file is read. --huge adds files just over 2 GiB and 4 GiB. Without --require what this
+system cannot do is named and passed over; with it that is a failure.
+"""
+
+import argparse
+import hashlib
+import hmac
+import os
+import pathlib
+import pty
+import random
+import select
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("hashloom", type=pathlib.Path)
+parser.add_argument("--require", action="store_true", help="fail if something cannot be tested here")
+parser.add_argument("--huge", action="store_true", help="files of more than 2 GiB and 4 GiB too")
+arguments = parser.parse_args()
+program = arguments.hashloom.resolve()
+vectors = pathlib.Path(__file__).resolve().parent.parent / "vectors" / "hmac-rfc"
+
+# As digest -l lists them, which are OpenSSL's names too.
+ALGORITHMS = ["sha1", "sha224", "sha256", "sha384", "sha512", "sha512_224", "sha512_256", "ripemd160"]
+SIZES = [0, 1, 55, 56, 63, 64, 65, 111, 112, 119, 120, 127, 128, 129, 1000, 4095, 65535, 65537, (1 << 20) + 3]
+
+failures = []
+nchecks = 0
+
+
+def check(what, found, expected):
+    global nchecks
+    nchecks += 1
+    if found != expected:
+        failures.append(f"{what}: expected {expected!r}, found {found!r}")
+
+
+def skipped(what):
+    print(f"SKIPPED: {what}")
+    if arguments.require:
+        failures.append(f"skipped: {what}")
+
+
+def run(*words, **options):
+    result = subprocess.run([program, *words], capture_output=True, **options)
+    return result.returncode, result.stdout, result.stderr
+
+
+def lines(algorithm, names, digests):
+    return "".join(f"{algorithm} ({name}) = {digest}\n" for name, digest in zip(names, digests)).encode()
+
+
+def prf(algorithm, key, message):
+    return hmac.new(key, message, algorithm).hexdigest()
+
+
+def every_length():
+    generator = random.Random(2104)
+    messages = [generator.randbytes(size) for size in SIZES]
+    names = [f"{size}" for size in SIZES]
+    for name, message in zip(names, messages):
+        pathlib.Path(name).write_bytes(message)
+    for algorithm in ALGORITHMS:
+        expected = [hashlib.new(algorithm, message).hexdigest() for message in messages]
+        found = run("digest", "-v", "-a", algorithm, *names)
+        check(f"digest -a {algorithm}", found, (0, lines(algorithm, names, expected), b""))
+        for name, digest in zip(names, expected):
+            # Alone, so that it is no lane of many.
+            check(f"digest -a {algorithm} {name}", run("digest", "-a", algorithm, name), (0, f"{digest}\n".encode(), b""))
+        block = hashlib.new(algorithm).block_size
+        for key_length in [1, 16, 20, block - 1, block, block + 1, 1000, 1 << 20]:
+            key = generator.randbytes(key_length)
+            pathlib.Path("key").write_bytes(key)
+            expected = [prf(algorithm, key, message) for message in messages]
+            words = ["mac", "-v", "-a", f"{algorithm}_hmac", "-k", "key"]
+            found = run(*words, *names)
+            check(f"{algorithm}_hmac, a key of {key_length}", found, (0, lines(f"{algorithm}_hmac", names, expected), b""))
+            found = run(*words, input=messages[-1])
+            check(f"{algorithm}_hmac, stdin", found, (0, f"{algorithm}_hmac {expected[-1]}\n".encode(), b""))
+    for length in [0, (1 << 20) + 1]:
+        pathlib.Path("key").write_bytes(bytes(length))
+        status, output, message = run("mac", "-a", "sha1_hmac", "-k", "key", names[0])
+        check(f"a key of {length}", (status, output), (1, b""))
+        check(f"a key of {length}", message.endswith(b"hashloom mac: invalid key.\n"), True)
+
+
+def rfcs():
+    names = {"rfc-2202-sha1", "rfc-2286-ripemd160", *(f"rfc-4231-sha{bits}" for bits in (224, 256, 384, 512))}
+    check("the files of vectors/hmac-rfc", {path.stem for path in vectors.glob("*.txt")} & names, names)
+    for name in sorted(names):
+        algorithm = name.rsplit("-", 1)[1]
+        ncases = 0
+        for line in (vectors / f"{name}.txt").read_text().splitlines():
+            field, _, value = line.partition(" = ")
+            if field in ("Key", "Msg"):
+                pathlib.Path(field).write_bytes(bytes.fromhex(value))
+            elif field == "MD":
+                found = run("mac", "-a", f"{algorithm}_hmac", "-k", "Key", "Msg")
+                check(f"{name}, case {ncases}", found, (0, f"{value}\n".encode(), b""))
+                ncases += 1
+        check(f"{name}: cases", ncases >= 5, True)
+
+
+def fifo():
+    os.mkfifo("fifo")
+    words = [program, "digest", "-a", "sha256", "fifo", "1000"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
+        pathlib.Path("fifo").write_bytes(bytes(300_000))
+        found = process.stdout.read()
+    expected = [hashlib.sha256(bytes(300_000)).hexdigest(), hashlib.sha256(pathlib.Path("1000").read_bytes()).hexdigest()]
+    check("a FIFO", found, f"(fifo) = {expected[0]}\n(1000) = {expected[1]}\n".encode())
+
+
+def typed(keys, stdin=subprocess.DEVNULL):
+    """What `mac` prints and exits with that is asked on a terminal of its own, and what the terminal shows."""
+    controller, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [program, "mac", "-a", "sha256_hmac", "1000"],
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        # Opening it makes it the controlling terminal of the new session.
+        preexec_fn=lambda: os.close(os.open(os.ttyname(terminal), os.O_RDWR)),
+    )
+    shown = b""
+    deadline = time.monotonic() + 30
+    while b"Enter key: " not in shown and select.select([controller], [], [], deadline - time.monotonic())[0]:
+        shown += os.read(controller, 1000)
+    os.write(controller, keys)
+    output, message = process.communicate(timeout=60)
+    while select.select([controller], [], [], 0)[0]:
+        shown += os.read(controller, 1000)
+    echoes = bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
+    os.close(controller)
+    os.close(terminal)
+    return process.returncode, output, message, shown.replace(b"\r\n", b"\n"), echoes
+
+
+def passphrase():
+    message = pathlib.Path("1000").read_bytes()
+    for keys, text in [
+        (b"correct horse\n", b"correct horse"),
+        (b"correct hoax\x7f\x7frse\r", b"correct horse"),
+        (b"all wrong\x15right\n", b"right"),
+        ("pässword\n".encode(), "pässword".encode()),
+        (b"x" * 1024 + b"\n", b"x" * 1024),
+    ]:
+        key = hashlib.pbkdf2_hmac("sha1", text, b"\x0a" * 16, 1000, 16)
+        expected = (0, f"{prf('sha256', key, message)}\n".encode(), b"", b"Enter key: \n", True)
+        check(f"typed: {keys}", typed(keys), expected)
+    invalid = b"hashloom mac: invalid passphrase.\n"
+    found = typed(b"\n")
+    check("nothing typed", found, (1, b"", b"hashloom mac: expected a key, found an empty line\n" + invalid, b"Enter key: \n", True))
+    check("Ctrl-C", typed(b"secret\x03"), (130, b"", b"", b"Enter key: \n", True))
+    status, output, errors, shown, echoes = typed(b"x" * 1025 + b"\n")
+    check("a long line", (status, output, errors.endswith(invalid), echoes), (1, b"", True, True))
+    # Without a terminal.
+    status, output, errors = run("mac", "-a", "sha256_hmac", "1000", start_new_session=True, stdin=subprocess.DEVNULL)
+    check("no terminal", (status, output), (1, b""))
+    check("no terminal", b"name a key file with -k\n" in errors and errors.endswith(invalid), True)
+
+
+def memory():
+    """While a message is read, the bytes of the key are nowhere in memory, neither as they are nor padded."""
+    key = random.Random(198).randbytes(48)
+    pathlib.Path("key").write_bytes(key)
+    words = [program, "mac", "-a", "sha256_hmac", "-k", "key"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        # More than a pipe holds: when it is written, what was read has been hashed but for the last of it.
+        process.stdin.write(bytes(1 << 20))
+        process.stdin.flush()
+        marks = {
+            name: bytes(byte ^ mask for byte in key[part])
+            for name, mask in (("as it is", 0), ("inner pad", 0x36), ("outer pad", 0x5C))
+            for part in [slice(0, 16)]
+        }
+        try:
+            # What must be there, so that it would be found: an argument.
+            is_there = False
+            with open(f"/proc/{process.pid}/maps") as maps, open(f"/proc/{process.pid}/mem", "rb", 0) as mem:
+                for line in maps:
+                    span, rights, *_, path = line.rstrip("\n").split(" ", 5)
+                    if not rights.startswith("rw") or path.strip() in ("[vvar]", "[vsyscall]"):
+                        continue
+                    start, end = (int(bound, 16) for bound in span.split("-"))
+                    mem.seek(start)
+                    content = mem.read(end - start)
+                    is_there |= b"sha256_hmac" in content
+                    for name, mark in marks.items():
+                        check(f"the key in memory {name}, {path.strip() or span}", content.find(mark), -1)
+            check("arguments in memory", is_there, True)
+        except OSError as error:
+            skipped(f"the memory of another process cannot be read: {error}")
+        process.stdin.close()
+        check("after that", process.stdout.read(), f"{prf('sha256', key, bytes(1 << 20))}\n".encode())
+
+
+def huge():
+    pathlib.Path("key").write_bytes(b"Jefe")
+    for size in ((1 << 31) + 1, (1 << 32) + 1):
+        with open("huge", "wb") as file:
+            file.truncate(size - 1)
+            file.seek(size - 1)
+            file.write(b"x")
+        digest, code = hashlib.sha256(), hmac.new(b"Jefe", digestmod="sha1")
+        zeros = bytes(1 << 24)
+        for _ in range((size - 1) // len(zeros)):
+            digest.update(zeros)
+            code.update(zeros)
+        digest.update(b"x")
+        code.update(b"x")
+        check(f"digest of {size} bytes", run("digest", "-a", "sha256", "huge"), (0, f"{digest.hexdigest()}\n".encode(), b""))
+        found = run("mac", "-a", "sha1_hmac", "-k", "key", "huge")
+        check(f"mac of {size} bytes", found, (0, f"{code.hexdigest()}\n".encode(), b""))
+        with open("huge", "rb") as file:
+            found = run("digest", "-a", "sha256", stdin=file)
+        check(f"stdin of {size} bytes", found, (0, f"{digest.hexdigest()}\n".encode(), b""))
+
+
+missing = [name for name in ALGORITHMS if name not in hashlib.algorithms_available]
+if missing:
+    skipped(f"Python's hashlib has not {', '.join(missing)}")
+    ALGORITHMS = [name for name in ALGORITHMS if name not in missing]
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    parts = [every_length, rfcs, fifo, passphrase]
+    if sys.platform == "linux":
+        parts.append(memory)
+    else:
+        skipped("the memory of another process can be read on Linux only")
+    if arguments.huge:
+        parts.append(huge)
+    for part in parts:
+        part()
+    os.chdir("/")
+if failures:
+    print("\n".join(failures[:20]))
+    sys.exit(f"macs.py: {len(failures)} of {nchecks} checks failed")
+print(f"{nchecks} digests, codes and messages are right")

@@ -1,0 +1,473 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`hashloom tree` beside the programs whose trees it makes, and beside the definitions written out with hashlib.
+
+    python3 test/trees.py path/to/hashloom [--require] [--all] [--vectors FOLDER]
+
+Programs: fsverity (Debian package fsverity), veritysetup (cryptsetup-bin), and botocore (PyPI). One that is not
+installed is named as SKIPPED; with --require that is a failure. --vectors: the folder testdata of
+https://github.com/transparency-dev/merkle, 518 proofs, right and wrong, which are not part of this repository; default:
+build/rfc6962. Without them that is named too, and is no failure. --all: a file beyond 4 GiB too.
+"""
+
+import argparse
+import base64
+import hashlib
+import io
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAM = None
+passed, failed, skipped = 0, [], []
+noise = random.Random(6962)
+
+
+def check(name, is_right, detail=""):
+    global passed
+    if is_right:
+        passed += 1
+    else:
+        failed.append(name)
+        print(f"FAILED: {name} {detail}", flush=True)
+
+
+def equal(name, found, expected):
+    check(name, found == expected, f"\n  found    {found!r}\n  expected {expected!r}")
+
+
+def run(*line, status=0, stdin=None):
+    """What a command prints. One that does not exit as expected is a failure of its own."""
+    done = subprocess.run([str(part) for part in line], input=stdin, capture_output=True)
+    if done.returncode != status:
+        check(f"{' '.join(map(str, line))}: status {done.returncode}, not {status}", False, done.stderr.decode()[:500])
+    return done.stdout
+
+
+def tree(*arguments, status=0, stdin=None):
+    return run(PROGRAM, "tree", *arguments, status=status, stdin=stdin).decode()
+
+
+def sha256(data):
+    return hashlib.sha256(data).digest()
+
+
+def write(folder, name, data):
+    path = folder / name
+    path.write_bytes(data)
+    return path
+
+
+# fs-verity
+
+
+def fsverity(folder):
+    blocks = {1024: 1024 // 32, 4096: 4096 // 32, 65536: 65536 // 32}
+    for block, arity in blocks.items():
+        sizes = {0, 1, block - 1, block, block + 1, 2 * block, arity * block - 1, arity * block, arity * block + 1,
+                 (arity + 1) * block + 7}
+        if block == 1024:
+            sizes |= {arity * arity * block, arity * arity * block + 1, 3 * arity * arity * block + 5}
+        files = [write(folder, f"{size}", noise.randbytes(size)) for size in sorted(sizes)]
+        hole = folder / "hole"
+        with open(hole, "wb") as file:
+            file.truncate(5 * arity * block // 2)
+            file.seek(arity * block)
+            file.write(b"data")
+        files.append(hole)
+        for algorithm in ("sha256", "sha512"):
+            for salt in ("", "00", noise.randbytes(31).hex(), noise.randbytes(32).hex()):
+                options = ["--block-size", str(block)] + (["--salt", salt] if salt else [])
+                theirs = run("fsverity", "digest", "--hash-alg", algorithm, *options, *files).decode()
+                for threads in (1, 2):
+                    ours = tree("fsverity", "--algorithm", algorithm, "--threads", threads, *options, *files)
+                    equal(f"fsverity {algorithm} {block} {salt!r} {threads} threads", ours, theirs)
+        for path in files[:8:3] + [hole]:
+            ours, theirs = folder / "ours", folder / "theirs"
+            for option in ("--out-merkle-tree", "--out-descriptor"):
+                run("fsverity", "digest", "--block-size", str(block), f"{option}={theirs}", path)
+                tree("fsverity", "--block-size", str(block), f"{option}={ours}", path)
+                equal(f"fsverity {option} {block} {path.name}", ours.read_bytes(), theirs.read_bytes())
+        for path in files:
+            path.unlink()
+    path = write(folder, "file", noise.randbytes(100_000))
+    for options in (["--compact"], ["--for-builtin-sig"], ["--compact", "--for-builtin-sig"]):
+        theirs = run("fsverity", "digest", *options, path).decode()
+        equal(f"fsverity {options}", tree("fsverity", *options, path), theirs)
+    piped = tree("fsverity", "--compact", "-", stdin=path.read_bytes())
+    equal("fsverity from a pipe", piped, tree("fsverity", "--compact", path))
+    print_all = tree("fsverity", folder / "missing", path, folder, status=2)
+    equal("what can be read is printed", print_all, tree("fsverity", path))
+    for wrong in (["--block-size", "512"], ["--block-size", "5000"], ["--salt", "00" * 33], ["--salt", "0"],
+                  ["--algorithm", "sha1"], ["--block-size", "128k"]):
+        tree("fsverity", *wrong, path, status=2)
+
+
+# dm-verity
+
+
+def dmverity_options(block, hash_block, algorithm, kind, salt, offset, has_superblock):
+    options = ["--data-block-size", str(block), "--hash-block-size", str(hash_block), "--hash", algorithm, "--format",
+               str(kind), "--salt", salt, "--hash-offset", str(offset)]
+    if has_superblock:
+        return options + ["--uuid", "01234567-89ab-cdef-fedc-ba9876543210"]
+    return options + ["--no-superblock"]
+
+
+def dmverity(folder):
+    cases = [(4096, 4096, "sha256", 1, "-", 0, True)]
+    for kind in (0, 1):
+        for algorithm in ("sha1", "sha256", "sha512"):
+            cases.append((4096, 4096, algorithm, kind, noise.randbytes(32).hex(), 0, True))
+            cases.append((512, 1024, algorithm, kind, noise.randbytes(7).hex(), 0, False))
+        cases.append((1024, 512, "sha1", kind, noise.randbytes(256).hex(), 1536, True))
+        cases.append((4096, 512, "sha512", kind, "-", 512, True))
+        cases.append((512, 512, "sha384", kind, noise.randbytes(64).hex(), 512 * 3, False))
+        cases.append((1024, 4096, "sha224", kind, "ff", 8192, False))
+    ours, theirs = folder / "ours", folder / "theirs"
+    for case in cases:
+        block, hash_block = case[:2]
+        arity = hash_block // {"sha1": 32, "sha224": 32, "sha256": 32, "sha384": 64, "sha512": 64}[case[2]]
+        options = dmverity_options(*case)
+        counts = {1, 2, arity - 1, arity, arity + 1, 3 * arity + 1}
+        if arity <= 32:
+            counts |= {arity * arity, arity * arity + 1}
+        for count in sorted(counts - {0}):
+            data = write(folder, "data", noise.randbytes(count * block))
+            theirs.unlink(missing_ok=True)
+            printed = run("veritysetup", "format", *options, data, theirs).decode()
+            root = printed.partition("Root hash:")[2].split()[0]
+            done = json.loads(tree("dmverity", "format", "--force", "--json", *options, data, ours))
+            name = f"dmverity {case} {count} blocks"
+            equal(f"{name}: root", done["root"], root)
+            # theirs is as long as what was written; with one block of data there is no tree
+            check(f"{name}: hash file", ours.read_bytes() == theirs.read_bytes(),
+                  f"{ours.stat().st_size} {theirs.stat().st_size}")
+            offset = ["--hash-offset", str(case[5])]
+            known = options if not case[6] else offset
+            tree("dmverity", "verify", *known, data, theirs, root)
+            if count == arity + 1:
+                run("veritysetup", "verify", *(options if not case[6] else offset), data, ours, root)
+                dmverity_damage(folder, name, data, ours, known, root, block, count)
+    data = write(folder, "data", noise.randbytes(10 * 4096 + 100))
+    done = json.loads(tree("dmverity", "format", "--json", "--salt", "-", data))
+    equal("dmverity: what is no whole block is not covered", done["data_blocks"], 10)
+    first = json.loads(tree("dmverity", "format", "--json", "--salt", "-", "--data-blocks", 3, data))
+    data3 = write(folder, "data3", data.read_bytes()[: 3 * 4096])
+    whole = json.loads(tree("dmverity", "format", "--json", "--salt", "-", data3))
+    equal("dmverity: --data-blocks", first["root"], whole["root"])
+    random_salts = {json.loads(tree("dmverity", "format", "--json", data))["salt"] for _ in range(2)}
+    check("dmverity: a salt is 32 random bytes", len(random_salts) == 2 and all(len(s) == 64 for s in random_salts))
+    tree("dmverity", "format", data, ours, status=2)
+    tree("dmverity", "format", "--force", data, data, status=2)
+    tree("dmverity", "format", "--data-blocks", 11, data, status=2)
+    tree("dmverity", "format", "--hash-offset", 100, "--force", data, ours, status=2)
+    tree("dmverity", "format", write(folder, "short", b"x" * 4095), status=2)
+    tree("dmverity", "verify", data, data, "00" * 32, status=2)
+    for damage in range(0, 90):
+        bad = bytearray(512)
+        bad[:] = theirs_superblock(folder, data3)[:512]
+        bad[damage] ^= 0xFF
+        hashes = write(folder, "bad", bytes(bad) + bytes(8192))
+        line = [PROGRAM, "tree", "dmverity", "verify", data3, hashes, first["root"]]
+        done = subprocess.run(line, capture_output=True)
+        check(f"dmverity: a superblock with byte {damage} changed", done.returncode in (1, 2), str(done.returncode))
+
+
+def theirs_superblock(folder, data):
+    path = folder / "superblock"
+    if not path.exists():
+        run("veritysetup", "format", "--salt", "-", data, path)
+    return path.read_bytes()
+
+
+def dmverity_damage(folder, name, data, hashes, known, root, block, count):
+    """Each changed byte is found where it is, and the same by both programs."""
+    before = data.read_bytes()
+    changed = bytearray(before)
+    for number in (0, count - 1):
+        changed[number * block + 5] ^= 1
+    write(folder, "changed", changed)
+    found = json.loads(tree("dmverity", "verify", "--json", *known, folder / "changed", hashes, root, status=1))
+    equal(f"{name}: wrong data", found["data_blocks"], [[0, 0], [count - 1, count - 1]] if count > 2 else [[0, 1]])
+    equal(f"{name}: right hashes", found["bad_hash_blocks"], 0)
+    changed = bytearray(hashes.read_bytes())
+    changed[-1] ^= 1
+    damaged = write(folder, "damaged", changed)
+    found = json.loads(tree("dmverity", "verify", "--json", *known, data, damaged, root, status=1))
+    check(f"{name}: wrong hash file", found["bad_hash_blocks"] == 1, str(found))
+    write(folder, "damaged", bytes(changed[:-1]))
+    tree("dmverity", "verify", *known, data, damaged, root, status=2)
+    wrong = root[:-1] + ("0" if root[-1] != "0" else "1")
+    tree("dmverity", "verify", *known, data, hashes, wrong, status=1)
+    tree("dmverity", "verify", *known, data, hashes, root[:-2], status=2)
+
+
+# Glacier, S3, BEP 52
+
+
+def pairs(level, odd):
+    """Up to one node; `odd` says what becomes of one that is left over."""
+    while len(level) > 1:
+        if len(level) % 2:
+            level = level + [odd(len(level))] if odd else level
+        level = [sha256(b"".join(level[i:i + 2])) if len(level[i:i + 2]) == 2 else level[i]
+                 for i in range(0, len(level), 2)]
+    return level[0]
+
+
+def mib_sizes():
+    mib = 1 << 20
+    return [0, 1, mib - 1, mib, mib + 1, 2 * mib, 3 * mib, 5 * mib + 1, 16 * mib, 16 * mib + 1, 17 * mib, 33 * mib + 3]
+
+
+def glacier(folder):
+    from botocore.utils import calculate_tree_hash
+    for size in mib_sizes():
+        data = noise.randbytes(size)
+        path = write(folder, "file", data)
+        expected = calculate_tree_hash(io.BytesIO(data))
+        for threads in (1, 3):
+            equal(f"glacier {size}", tree("glacier", "--threads", threads, path), f"{expected}  {path}\n")
+        equal(f"glacier {size} from a pipe", tree("glacier", "-", stdin=data), f"{expected}  -\n")
+
+
+def s3(folder):
+    for size in mib_sizes():
+        data = noise.randbytes(size)
+        path = write(folder, "file", data)
+        for algorithm in ("sha1", "sha256"):
+            for part in (5 << 20, (5 << 20) + 1, 8 << 20):
+                parts = [hashlib.new(algorithm, data[i:i + part]).digest() for i in range(0, max(size, 1), part)]
+                whole = base64.b64encode(hashlib.new(algorithm, b"".join(parts)).digest()).decode()
+                expected = f"{whole}-{len(parts)}"
+                options = ["--algorithm", algorithm, "--part-size", str(part)]
+                equal(f"s3 {size} {options}", tree("s3", *options, path), f"{expected}  {path}\n")
+                equal(f"s3 {size} {options} from a pipe", tree("s3", *options, "-", stdin=data), f"{expected}  -\n")
+                listed = json.loads(tree("s3", *options, "--json", path))
+                equal(f"s3 {size} {options} parts", listed["parts"], [base64.b64encode(d).decode() for d in parts])
+    hole = folder / "hole"
+    with open(hole, "wb") as file:
+        file.truncate(10_001 * (5 << 20))
+    for wrong in (["--part-size", "5MiB"], ["--part-size", "4MiB"], ["--part-size", "6GiB"], ["--algorithm", "sha512"]):
+        tree("s3", *wrong, hole, status=2)
+
+
+def bep52(folder):
+    block = 16384
+    zero = [bytes(32)]
+    while len(zero) < 20:
+        zero.append(sha256(zero[-1] * 2))
+    for size in [1, block - 1, block, block + 1, 2 * block, 3 * block, 16 * block + 1, 17 * block, 128 * block + 5,
+                 1000 * block + 1]:
+        data = noise.randbytes(size)
+        path = write(folder, "file", data)
+        level, height = [sha256(data[i:i + block]) for i in range(0, size, block)], 0
+        while len(level) > 1:
+            level += [zero[height]] * (len(level) % 2)
+            level = [sha256(level[i] + level[i + 1]) for i in range(0, len(level), 2)]
+            height += 1
+        for threads in (1, 2):
+            equal(f"bep52 {size}", tree("bep52", "--threads", threads, path), f"{level[0].hex()}  {path}\n")
+    equal("bep52 of nothing", tree("bep52", write(folder, "empty", b"")), f"-  {folder / 'empty'}\n")
+
+
+# RFC 6962, as section 2.1 of RFC 9162 writes it
+
+
+def mth(leaves):
+    if len(leaves) <= 1:
+        return leaves[0] if leaves else sha256(b"")
+    k = split(len(leaves))
+    return sha256(b"\1" + mth(leaves[:k]) + mth(leaves[k:]))
+
+
+def split(n):
+    return 1 << ((n - 1).bit_length() - 1)
+
+
+def path_of(m, leaves):
+    if len(leaves) == 1:
+        return []
+    k = split(len(leaves))
+    if m < k:
+        return path_of(m, leaves[:k]) + [mth(leaves[k:])]
+    return path_of(m - k, leaves[k:]) + [mth(leaves[:k])]
+
+
+def subproof(m, leaves, b=True):
+    if m == len(leaves):
+        return [] if b else [mth(leaves)]
+    k = split(len(leaves))
+    if m <= k:
+        return subproof(m, leaves[:k], b) + [mth(leaves[k:])]
+    return subproof(m - k, leaves[k:], False) + [mth(leaves[:k])]
+
+
+def rfc6962(folder):
+    for n in (0, 1, 2, 3, 5, 8, 9, 33, 600):
+        lines = [noise.randbytes(noise.randrange(40)).replace(b"\n", b"") for _ in range(n)]
+        path = write(folder, "lines", b"".join(line + b"\n" for line in lines))
+        leaves = [sha256(b"\0" + line) for line in lines]
+        equal(f"rfc6962 {n} lines", tree("rfc6962", "root", "--lines", path), f"{n}  {mth(leaves).hex()}\n")
+        for index in sorted({0, n // 2, n - 1}) if n else []:
+            proof = json.loads(tree("rfc6962", "prove-inclusion", index, "--lines", path))
+            equal(f"rfc6962 inclusion {index} of {n}", proof["proof"], [p.hex() for p in path_of(index, leaves)])
+            equal(f"rfc6962 leaf {index} of {n}", proof["leaf"], leaves[index].hex())
+            tree("rfc6962", "check", "-", stdin=json.dumps(proof).encode())
+        for size in sorted({1, n // 2, n - 1, n} - {0}) if n else []:
+            proof = json.loads(tree("rfc6962", "prove-consistency", size, "--lines", path))
+            equal(f"rfc6962 consistency {size} of {n}", proof["proof"], [p.hex() for p in subproof(size, leaves)])
+            equal(f"rfc6962 root of {size} of {n}", proof["root1"], mth(leaves[:size]).hex())
+            tree("rfc6962", "check", "-", stdin=json.dumps(proof).encode())
+            tree("rfc6962", "check", "-", "--first-root", "00" * 32, stdin=json.dumps(proof).encode(), status=1)
+        tree("rfc6962", "prove-inclusion", n, "--lines", path, status=2)
+        tree("rfc6962", "prove-consistency", n + 1, "--lines", path, status=2)
+    long = [b"a" * size for size in (262_143, 262_144, 262_145, 524_287, 524_288, 524_289, 3, 700_000)]
+    for end in (b"", b"\n"):
+        path = write(folder, "long", b"\n".join(long) + end)
+        expected = mth([sha256(b"\0" + line) for line in long]).hex()
+        equal("rfc6962 long lines", tree("rfc6962", "root", "--lines", path), f"{len(long)}  {expected}\n")
+    sizes = (0, 1, 65_535, 65_536, 65_537, 3_000_000)
+    files = [write(folder, f"entry {size}", noise.randbytes(size)) for size in sizes]
+    leaves = [sha256(b"\0" + path.read_bytes()) for path in files]
+    equal("rfc6962 files", tree("rfc6962", "root", *files), f"{len(files)}  {mth(leaves).hex()}\n")
+    proof = tree("rfc6962", "prove-inclusion", 5, *files).encode()
+    tree("rfc6962", "check", "-", "--entry", files[5], "--root", mth(leaves).hex(), stdin=proof)
+    tree("rfc6962", "check", "-", "--entry", files[4], stdin=proof, status=1)
+    for block in (1, 1000, 16384, 16385, 1_000_000):
+        data = noise.randbytes(3_000_001 if block >= 1000 else 3000)
+        path = write(folder, "blocks", data)
+        leaves = [sha256(b"\0" + data[i:i + block]) for i in range(0, len(data), block)]
+        for threads in (1, 2):
+            equal(f"rfc6962 blocks of {block}", tree("rfc6962", "root", "-b", block, "--threads", threads, path),
+                  f"{len(leaves)}  {mth(leaves).hex()}\n")
+        equal(f"rfc6962 blocks of {block} from a pipe", tree("rfc6962", "root", "-b", block, "-", stdin=data),
+              f"{len(leaves)}  {mth(leaves).hex()}\n")
+    for wrong in (b"", b"{}", b"[]", b"nonsense", b'{"index": 1}',
+                  b'{"index": -1, "size": 3, "leaf": "", "root": "", "proof": []}',
+                  b'{"index": 1, "size": 3, "proof": ["zz"], "root": "00", "leaf": "00"}',
+                  b"[" * 60_000, b" " * 70_000):
+        tree("rfc6962", "check", "-", stdin=wrong, status=2)
+    huge = {"index": 2**64 - 2, "size": 2**64 - 1, "leaf": "00" * 32, "root": "00" * 32, "proof": ["11" * 32] * 64}
+    tree("rfc6962", "check", "-", stdin=json.dumps(huge).encode(), status=1)
+
+
+def vectors(folder):
+    """518 proofs and whether they are right."""
+    def hexed(text):
+        return base64.b64decode(text or "").hex()
+
+    files = sorted(folder.rglob("*.json"))
+    for path in files:
+        case = json.loads(path.read_text())
+        proof = {"proof": [hexed(node) for node in case["proof"] or []]}
+        if "leafIdx" in case:
+            proof |= {"index": case["leafIdx"], "leaf": hexed(case["leafHash"]), "root": hexed(case["root"])}
+        else:
+            proof |= {"root1": hexed(case["root1"]), "root": hexed(case["root2"])}
+        for theirs, ours in (("treeSize", "size"), ("size1", "size1"), ("size2", "size"), ("size", "size"),
+                             ("start", "start"), ("end", "end")):
+            if theirs in case:
+                proof[ours] = case[theirs]
+        done = subprocess.run([PROGRAM, "tree", "rfc6962", "check", "-"], input=json.dumps(proof).encode(),
+                              capture_output=True)
+        said = done.stdout.decode() + done.stderr.decode()
+        equal(f"{path.relative_to(folder)}: {said}", done.returncode, int(case["wantErr"]))
+    equal("518 vectors", len(files), 518)
+
+
+# Files that make trouble
+
+
+def faults(folder):
+    path = write(folder, "file", noise.randbytes(32 << 20))
+    grows = "while :; do printf x >> \"$1\"; done"
+    writer = subprocess.Popen(["sh", "-c", grows, "sh", path])
+    try:
+        while path.stat().st_size == 32 << 20:
+            time.sleep(0.01)
+        done = subprocess.run([PROGRAM, "tree", "fsverity", path, path, path], capture_output=True)
+        check("a file that changes is an error", done.returncode == 2 and b"changed while it was read" in done.stderr,
+              done.stderr.decode())
+    finally:
+        writer.kill()
+        writer.wait()
+    proc = pathlib.Path("/proc/version")
+    if proc.exists():
+        equal("a file that the system makes", tree("fsverity", "--compact", proc),
+              tree("fsverity", "--compact", "-", stdin=proc.read_bytes()))
+    tree("glacier", folder, status=2)
+    if pathlib.Path("/dev/full").exists():
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([PROGRAM, "tree", "glacier", path], stdout=full, stderr=subprocess.DEVNULL)
+            equal("standard output is full", done.returncode, 2)
+
+
+def huge(folder):
+    """Beyond 32 bits: a hole with some data."""
+    path = folder / "huge"
+    with open(path, "wb") as file:
+        file.truncate((4 << 30) + 4097)
+        for at in (0, (4 << 30) - 3, (4 << 30) + 4090):
+            file.seek(at)
+            file.write(b"data")
+    equal("fsverity beyond 4 GiB", tree("fsverity", path), run("fsverity", "digest", path).decode())
+    printed = run("veritysetup", "format", "--salt", "ab", path, folder / "theirs").decode()
+    root = printed.partition("Root hash:")[2].split()[0]
+    equal("dmverity beyond 4 GiB", json.loads(tree("dmverity", "format", "--json", "--salt", "ab", path))["root"], root)
+    tree("dmverity", "verify", path, folder / "theirs", root)
+
+
+def main():
+    global PROGRAM
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("hashloom", help="the program")
+    parser.add_argument("--require", action="store_true", help="a program that is not installed is a failure")
+    parser.add_argument("--all", action="store_true", help="a file beyond 4 GiB too")
+    parser.add_argument("--vectors", type=pathlib.Path, default=ROOT / "build" / "rfc6962")
+    arguments = parser.parse_args()
+    PROGRAM = os.path.abspath(arguments.hashloom)
+    os.environ["PATH"] += os.pathsep + "/usr/sbin"
+    try:
+        import botocore  # noqa: F401
+        has_botocore = True
+    except ImportError:
+        has_botocore = False
+    has = {"fsverity": shutil.which("fsverity"), "veritysetup": shutil.which("veritysetup"), "botocore": has_botocore}
+    parts = [(fsverity, ["fsverity"]), (dmverity, ["veritysetup"]), (glacier, ["botocore"]), (s3, []), (bep52, []),
+             (rfc6962, []), (faults, [])]
+    if arguments.all:
+        parts.append((huge, ["fsverity", "veritysetup"]))
+    for part, needs in parts:
+        missing = [name for name in needs if not has[name]]
+        if missing:
+            skipped.append(f"{part.__name__}: {', '.join(missing)} not installed")
+            if arguments.require:
+                failed.append(skipped[-1])
+            continue
+        before = passed
+        with tempfile.TemporaryDirectory() as folder:
+            part(pathlib.Path(folder))
+        print(f"{part.__name__}: {passed - before} passed", flush=True)
+    if arguments.vectors.is_dir():
+        before = passed
+        vectors(arguments.vectors)
+        print(f"vectors of RFC 6962: {passed - before} passed")
+    else:
+        skipped.append(f"vectors of RFC 6962: no folder {arguments.vectors}")
+    for line in skipped:
+        print(f"SKIPPED: {line}")
+    print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
