@@ -11,7 +11,7 @@ mod list_oracle;
 use std::cell::RefCell;
 
 use hashloom::Algorithm;
-use hashloom::list::{Line, Parser};
+use hashloom::list::{BadLine, Line, Parser};
 use libfuzzer_sys::fuzz_target;
 use list_oracle::{Oracle, compare};
 
@@ -25,6 +25,7 @@ fuzz_target!(|input: &[u8]| {
         match (one.parse(line), all.parse(line)) {
             (Line::Entry(entry), other) => assert_eq!(Line::Entry(entry), other),
             (Line::Blank, other) => assert_eq!(Line::Blank, other),
+            (Line::Bad(BadLine::Escape), other) => assert_eq!(Line::Bad(BadLine::Escape), other),
             // A line of another algorithm may settle where names begin.
             (Line::Bad(bad), _) => {
                 let _ = bad.to_string();
