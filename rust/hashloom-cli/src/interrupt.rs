@@ -3,6 +3,7 @@
 //! Ctrl-C: long work stops, says how far it has come, and exits with [`EXIT_INTERRUPTED`].
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use crate::output;
 
@@ -13,10 +14,28 @@ static STOP: AtomicBool = AtomicBool::new(false);
 
 /// From now on SIGINT, SIGTERM and SIGHUP set the flag that is returned. A second one ends the program at once.
 pub fn flag() -> &'static AtomicBool {
-    let handler = || {
+    flag_and(|| ())
+}
+
+/// The same for work that has nothing to save, and may wait where no flag is seen: for a pipe that nobody writes to, for
+/// a disk that does not answer. What has not ended soon after the first signal is ended.
+pub fn flag_and_end() -> &'static AtomicBool {
+    const PATIENCE: Duration = Duration::from_secs(1);
+    let end = || {
+        std::thread::sleep(PATIENCE);
+        output::exit(EXIT_INTERRUPTED);
+    };
+    // Where there can be no thread it takes a second signal.
+    flag_and(move || drop(std::thread::Builder::new().name("interrupt".into()).spawn(end)))
+}
+
+/// The first signal also does `first`.
+fn flag_and(first: impl Fn() + Send + 'static) -> &'static AtomicBool {
+    let handler = move || {
         if STOP.swap(true, Ordering::Relaxed) {
             output::exit(EXIT_INTERRUPTED);
         }
+        first();
     };
     // Where signals cannot be caught they end the program, which has nothing half-written at any time.
     let _ = ctrlc::set_handler(handler);

@@ -71,5 +71,5 @@ pub fn run(paths: &[PathBuf], work: &Work, does: impl FnOnce(&Options<'_>, &Cons
 /// Set by Ctrl-C. While standard input is waited for a flag would not be seen, and there the signal itself is right.
 fn stop_flag(paths: &[PathBuf]) -> &'static AtomicBool {
     static NO_READER: AtomicBool = AtomicBool::new(false);
-    if paths.iter().any(|path| path.as_os_str() == "-") { &NO_READER } else { interrupt::flag() }
+    if paths.iter().any(|path| path.as_os_str() == "-") { &NO_READER } else { interrupt::flag_and_end() }
 }

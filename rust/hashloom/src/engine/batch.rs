@@ -14,7 +14,7 @@ mod room;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -53,6 +53,7 @@ pub(crate) fn run<T: Send>(
         results: Mutex::new(Results { next: 0, waiting: BTreeMap::new(), each, summary: Summary::default() }),
         handed_out: AtomicU64::new(0),
         nbytes: AtomicU64::new(0),
+        panicked: AtomicBool::new(false),
     };
     std::thread::scope(|scope| {
         for number in 1..nthreads {
@@ -89,6 +90,8 @@ struct Run<'a, T, I, F> {
     handed_out: AtomicU64,
     /// Bytes hashed.
     nbytes: AtomicU64,
+    /// A thread has ended in the middle of its work: what it had will never be done, and nobody may wait for it.
+    panicked: AtomicBool,
 }
 
 /// What is to be done.
@@ -118,10 +121,11 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     Run<'_, T, I, F>
 {
     fn is_cancelled(&self) -> bool {
-        self.options.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+        self.panicked.load(Ordering::Relaxed) || self.options.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
     }
 
     fn work(&self) {
+        let told = TellOfPanic(&self.panicked);
         let mut own = Own { room: Room::new(), ring: None, nbatches: 0 };
         let mut lanes: Vec<Lane<T>> = Vec::new();
         while !self.is_cancelled() {
@@ -148,6 +152,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
                 self.give(&mut lanes);
             }
         }
+        std::mem::forget(told);
     }
 
     /// Opens new files while there is room, and reads the first chunk of each.
@@ -257,6 +262,15 @@ impl<T, F: FnMut(Request<T>, Result<Hashed, FileError>)> Results<T, F> {
             Err(_) => self.summary.nfailed += 1,
         }
         (self.each)(request, result);
+    }
+}
+
+/// Is dropped by a panic only: of `each`, of the requests, of `progress`.
+struct TellOfPanic<'a>(&'a AtomicBool);
+
+impl Drop for TellOfPanic<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
