@@ -160,6 +160,44 @@ fn pipes_are_read_to_their_end() {
     }
 }
 
+/// A writer that opens its pipes one after the other waits for each to be read before it opens the next.
+#[cfg(unix)]
+#[test]
+fn pipes_of_one_writer_are_read_in_order() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let pipes = ["one", "two", "three"].map(path);
+    for pipe in &pipes {
+        mknodat(CWD, pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+    }
+    let files: Vec<PathBuf> = (0..40).map(|i| path(&format!("{i}"))).collect();
+    files.iter().enumerate().for_each(|(i, file)| fs::write(file, bytes(i * 1000, i)).unwrap());
+    // As the first files, and among many, which are opened by a ring where there is one.
+    for nbefore in [0, 19, 30] {
+        for nthreads in [1, 2] {
+            let mut paths = files.clone();
+            paths.splice(nbefore..nbefore, pipes.clone());
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    for (i, pipe) in pipes.iter().enumerate() {
+                        fs::write(pipe, bytes(1_000_000, 100 + i)).unwrap();
+                    }
+                });
+                let (results, _) = run(&paths, &methods(&[Sha256]), &Options::new().threads(nthreads));
+                for (i, result) in results.iter().enumerate() {
+                    let content = match i {
+                        _ if (nbefore..nbefore + 3).contains(&i) => bytes(1_000_000, 100 + i - nbefore),
+                        _ if i < nbefore => bytes(i * 1000, i),
+                        _ => bytes((i - 3) * 1000, i - 3),
+                    };
+                    assert_eq!(result.as_ref().unwrap().digests[0], hash(Sha256, &content), "{i} of {nbefore}");
+                }
+            });
+        }
+    }
+}
+
 #[test]
 fn macs_are_those_of_the_whole_messages() {
     let folder = tempfile::tempdir().unwrap();

@@ -12,7 +12,7 @@
 mod lane;
 mod room;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -21,7 +21,7 @@ use std::time::Duration;
 use self::lane::Lane;
 use self::room::Room;
 use super::open::open_max;
-use super::ring::Ring;
+use super::ring::{Begun, Ring};
 use super::rows::LANES;
 use crate::files::{FileError, Hashed, Options, Request, Summary};
 use crate::{Algorithm, Digest, Hasher, finalize_many, hash_many, update_many};
@@ -121,16 +121,24 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     Run<'_, T, I, F>
 {
     fn is_cancelled(&self) -> bool {
-        self.panicked.load(Ordering::Relaxed) || self.options.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+        self.panicked.load(Ordering::Relaxed)
+            || self.options.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
     }
 
     fn work(&self) {
         let told = TellOfPanic(&self.panicked);
-        let mut own = Own { room: Room::new(), ring: None, nbatches: 0 };
+        let mut own = Own { room: Room::new(), ring: None, nbatches: 0, later: VecDeque::new() };
         let mut lanes: Vec<Lane<T>> = Vec::new();
         while !self.is_cancelled() {
             own.room.clear();
-            lanes.iter_mut().for_each(|lane| lane.read(&mut own.room, self.options));
+            // Of several pipes only the first: the writer of the others may wait for that.
+            let stream = lanes.iter().position(|lane| lane.is_stream);
+            for (index, lane) in lanes.iter_mut().enumerate() {
+                match lane.is_stream && stream != Some(index) {
+                    true => lane.skip(),
+                    false => lane.read(&mut own.room, self.options),
+                }
+            }
             self.take(&mut lanes, &mut own);
             if lanes.is_empty() {
                 match self.wait() {
@@ -156,11 +164,19 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 
     /// Opens new files while there is room, and reads the first chunk of each.
-    fn take(&self, lanes: &mut Vec<Lane<T>>, own: &mut Own) {
-        loop {
+    fn take(&self, lanes: &mut Vec<Lane<T>>, own: &mut Own<T>) {
+        // Who has a pipe has nothing else, but what was begun before it.
+        while !lanes.iter().any(|lane| lane.is_stream && !lane.has_ended) {
             let nopen = lanes.iter().filter(|lane| !lane.has_ended).count();
             let most = self.lanes_max.saturating_sub(nopen).min(own.room.nchunks());
-            let drawn = self.draw(most);
+            if most == 0 {
+                return;
+            }
+            // One at a time of those that have kept others waiting, or might.
+            let drawn = match own.later.pop_front() {
+                Some(request) => vec![request],
+                None => self.draw(most),
+            };
             if drawn.is_empty() {
                 return;
             }
@@ -169,9 +185,6 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 
     fn draw(&self, most: usize) -> Vec<(u64, Request<T>)> {
-        if most == 0 {
-            return Vec::new();
-        }
         let mut supply = lock(&self.supply);
         let nmore = (self.handed_out.load(Ordering::Acquire) + WAITING_MAX).saturating_sub(supply.next);
         let most = most.min(nmore as usize);
@@ -275,19 +288,21 @@ impl Drop for TellOfPanic<'_> {
 }
 
 /// What a thread has of its own.
-struct Own {
+struct Own<T> {
     room: Room,
     /// None until it is wanted, then none where there can be none.
     ring: Option<Option<Ring>>,
     nbatches: u64,
+    /// Requests that this thread has drawn and could not begin.
+    later: VecDeque<(u64, Request<T>)>,
 }
 
 /// Fewer files are opened by calls of their own.
 const WORTH_A_RING: usize = 4;
 
-impl Own {
+impl<T> Own<T> {
     /// Opens files and reads the first chunk of each.
-    fn begin<T>(&mut self, drawn: Vec<(u64, Request<T>)>, options: &Options<'_>, lanes: &mut Vec<Lane<T>>) {
+    fn begin(&mut self, drawn: Vec<(u64, Request<T>)>, options: &Options<'_>, lanes: &mut Vec<Lane<T>>) {
         // To make one takes longer than to read a few files. It cannot tell stamps.
         let is_worth_it = self.nbatches > 0 && drawn.len() >= WORTH_A_RING && !options.stamps;
         self.nbatches += 1;
@@ -298,6 +313,10 @@ impl Own {
             let paths: Vec<&Path> = batch.iter().filter_map(|(_, request)| request.source.path()).collect();
             let begun = self.room.fill(batch.len(), |chunks| ring.begin(&paths, chunks));
             for ((number, request), (begun, place)) in batch.into_iter().zip(begun) {
+                if matches!(begun, Begun::Later) {
+                    self.later.push_back((number, request));
+                    continue;
+                }
                 let mut lane = Lane::new(number, request);
                 lane.begin(begun, place, options);
                 self.room.nbytes += lane.chunk(&self.room).len();
@@ -305,6 +324,11 @@ impl Own {
             }
         }
         for (number, request) in others {
+            // To open another pipe may mean to wait for somebody who waits for this one to be read.
+            if lanes.iter().any(|lane| lane.is_stream && !lane.has_ended) {
+                self.later.push_back((number, request));
+                continue;
+            }
             let mut lane = Lane::new(number, request);
             lane.open(options);
             lane.read(&mut self.room, options);

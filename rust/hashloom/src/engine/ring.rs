@@ -9,6 +9,10 @@
 //!
 //! What must hold: while the kernel works on a request, what the request points to stays. So [`Ring::complete`] returns
 //! only when all that it has submitted is done.
+//!
+//! A pipe would keep all others of its batch waiting, and its writer may wait for one of them to be read. So what takes
+//! longer than [`PATIENCE`] is cancelled, which takes no byte from a pipe, and left to plain calls. A pipe is also opened
+//! before it has a writer, and then seems to be at its end: where the first read finds nothing, the caller is to look.
 
 #[cfg(target_os = "linux")]
 mod os {
@@ -19,10 +23,16 @@ mod os {
     use std::path::Path;
 
     use io_uring::squeue::Entry;
-    use io_uring::types::{DestinationSlot, Fd, Fixed};
+    use io_uring::types::{DestinationSlot, Fd, Fixed, SubmitArgs, Timespec};
     use io_uring::{IoUring, Probe, opcode};
 
-    use super::{Begun, SLOTS};
+    use super::{Begun, PATIENCE, SLOTS};
+
+    /// What the kernel says of a request that was cancelled while it waited.
+    fn was_cancelled(code: i32) -> bool {
+        const ERESTARTSYS: i32 = 512;
+        [libc::ECANCELED, libc::EINTR, ERESTARTSYS].contains(&-code)
+    }
 
     pub(crate) struct Ring {
         ring: IoUring,
@@ -77,12 +87,15 @@ mod os {
             // SAFETY: the names are there until all is done.
             let results = unsafe { self.complete(opens) };
             for (slot, begun) in begun.iter_mut().enumerate() {
-                let error = match (starts[slot], results[slot]) {
-                    (Some(_), 0..) => continue,
-                    (Some(_), code) => io::Error::from_raw_os_error(-code),
-                    (None, _) => io::Error::new(io::ErrorKind::InvalidInput, "a zero byte in a path"),
+                *begun = match (starts[slot], results[slot]) {
+                    (Some(_), 0..) => None,
+                    (Some(_), code) if was_cancelled(code) => Some(Begun::Later),
+                    (Some(_), code) => Some(Begun::NotOpened(io::Error::from_raw_os_error(-code))),
+                    (None, _) => {
+                        let error = io::Error::new(io::ErrorKind::InvalidInput, "a zero byte in a path");
+                        Some(Begun::NotOpened(error))
+                    }
                 };
-                *begun = Some(Begun::NotOpened(error));
             }
             self.names = names;
             let is_open: [bool; SLOTS] = std::array::from_fn(|slot| begun.get(slot).is_some_and(Option::is_none));
@@ -100,25 +113,27 @@ mod os {
                 let reads = reads.into_iter().enumerate().filter_map(|(slot, read)| Some((slot, read?)));
                 // SAFETY: the chunks are different, ours alone, and there until the end of this function.
                 let results = unsafe { self.complete(reads) };
-                let mut full = [false; SLOTS];
+                // Whose chunk is full, which keeps the others waiting, or seems empty.
+                let mut leaves = [false; SLOTS];
                 for (slot, begun) in begun.iter_mut().enumerate().filter(|(_, begun)| begun.is_none()) {
                     match results[slot] {
+                        0 if filled[slot] == 0 => leaves[slot] = true,
                         0 => *begun = Some(Begun::Ended(filled[slot])),
                         code if code > 0 => {
                             filled[slot] += code as usize;
-                            full[slot] = filled[slot] == chunks[slot].len();
+                            leaves[slot] = filled[slot] == chunks[slot].len();
                         }
-                        code if code == -libc::EINTR => {}
+                        code if was_cancelled(code) => leaves[slot] = true,
                         code => *begun = Some(Begun::NotRead(filled[slot], io::Error::from_raw_os_error(-code))),
                     }
                 }
-                let installs = (0..paths.len()).filter(|&slot| full[slot]).map(|slot| {
+                let installs = (0..paths.len()).filter(|&slot| leaves[slot]).map(|slot| {
                     // Without flags it is closed when another program is executed.
                     (slot, opcode::FixedFdInstall::new(Fixed(slot as u32), 0).build())
                 });
                 // SAFETY: it points to nothing.
                 let results = unsafe { self.complete(installs) };
-                for slot in (0..paths.len()).filter(|&slot| full[slot]) {
+                for slot in (0..paths.len()).filter(|&slot| leaves[slot]) {
                     begun[slot] = Some(match results[slot] {
                         // SAFETY: a new descriptor, which nobody else has.
                         fd @ 0.. => Begun::GoesOn(filled[slot], unsafe { File::from_raw_fd(fd) }),
@@ -143,24 +158,47 @@ mod os {
         /// What they point to stays until this returns.
         unsafe fn complete(&mut self, requests: impl Iterator<Item = (usize, Entry)>) -> [i32; SLOTS] {
             let mut results = [0; SLOTS];
+            let mut submitted = [false; SLOTS];
             let mut nleft = 0;
+            let mut has_cancelled = false;
             for (number, request) in requests {
                 // SAFETY: the caller's. There is room: it was made for SLOTS requests, and is empty between calls.
                 if unsafe { self.ring.submission().push(&request.user_data(number as u64)) }.is_ok() {
                     nleft += 1;
+                    submitted[number] = true;
                 }
             }
+            let patience = Timespec::from(PATIENCE);
+            let mut is_patient = true;
+            let mut is_pending: [bool; SLOTS] = submitted;
             while nleft > 0 {
-                match self.ring.submit_and_wait(nleft) {
-                    Ok(_) => {}
-                    Err(error)
-                        if [libc::EINTR, libc::EAGAIN, libc::EBUSY].map(Some).contains(&error.raw_os_error()) => {}
+                let args = SubmitArgs::new().timespec(&patience);
+                let waited = match is_patient {
+                    true => self.ring.submitter().submit_with_args(nleft, &args),
+                    false => self.ring.submit_and_wait(nleft),
+                };
+                match waited.map_err(|error| error.raw_os_error()) {
+                    Ok(_) | Err(Some(libc::EINTR | libc::EAGAIN | libc::EBUSY)) => {}
+                    Err(Some(libc::ETIME)) => is_patient = false,
                     // The kernel may still write to what the requests point to, and does not tell when it has ended.
                     Err(_) => std::process::abort(),
                 }
                 for completion in self.ring.completion() {
-                    results[completion.user_data() as usize] = completion.result();
                     nleft -= 1;
+                    // Not of a cancellation.
+                    if let Some(result) = results.get_mut(completion.user_data() as usize) {
+                        *result = completion.result();
+                        is_pending[completion.user_data() as usize] = false;
+                    }
+                }
+                if !is_patient && !std::mem::replace(&mut has_cancelled, true) {
+                    for slot in (0..SLOTS).filter(|&slot| is_pending[slot]) {
+                        let cancel = opcode::AsyncCancel::new(slot as u64).build().user_data(u64::MAX);
+                        // SAFETY: it points to nothing.
+                        if unsafe { self.ring.submission().push(&cancel) }.is_ok() {
+                            nleft += 1;
+                        }
+                    }
                 }
             }
             results
@@ -191,6 +229,10 @@ mod os {
 
 pub(crate) use os::Ring;
 
+/// How long a batch waits for one that does not come. Longer than any disk takes that is well.
+#[cfg(target_os = "linux")]
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+
 /// Files of a batch.
 pub(crate) const SLOTS: usize = super::rows::LANES;
 
@@ -199,8 +241,10 @@ pub(crate) const SLOTS: usize = super::rows::LANES;
 pub(crate) enum Begun {
     /// So many bytes are all of it.
     Ended(usize),
-    /// The chunk is full, of so many bytes, and there may be more.
+    /// So many bytes are there, and there may be more.
     GoesOn(usize, std::fs::File),
+    /// It took too long to open it.
+    Later,
     NotOpened(std::io::Error),
     /// After so many bytes.
     NotRead(usize, std::io::Error),

@@ -37,6 +37,9 @@ pub(super) struct Lane<T> {
     stamps: Option<[Stamp; 2]>,
     /// Up to here the disk was asked for it, ahead of reading.
     asked: u64,
+    /// Whether it goes on and is no regular file: to read it may mean to wait for somebody. Looked at once.
+    pub(super) is_stream: bool,
+    has_looked: bool,
 }
 
 enum Reader {
@@ -70,6 +73,8 @@ impl<T> Lane<T> {
             error: None,
             stamps: None,
             asked: 0,
+            is_stream: false,
+            has_looked: false,
         }
     }
 
@@ -90,6 +95,8 @@ impl<T> Lane<T> {
     /// Takes over what a ring has begun, with its chunk from `place` on.
     pub(super) fn begin(&mut self, begun: Begun, place: usize, options: &Options<'_>) {
         match begun {
+            // Its caller tries again.
+            Begun::Later => self.fail(FileError::Open(io::ErrorKind::TimedOut.into())),
             Begun::Ended(nbytes) => {
                 self.chunk = Chunk::Buffer(place..place + nbytes);
                 self.has_ended = true;
@@ -104,6 +111,11 @@ impl<T> Lane<T> {
         }
     }
 
+    /// Has nothing in this round.
+    pub(super) fn skip(&mut self) {
+        self.chunk = Chunk::Buffer(0..0);
+    }
+
     /// Reads the next chunk, less than a whole one only where the message ends.
     pub(super) fn read(&mut self, room: &mut Room, options: &Options<'_>) {
         if let Reader::Mapped(_, mapping, nbytes) = &self.reader {
@@ -114,6 +126,9 @@ impl<T> Lane<T> {
                 return;
             }
             self.unmap(self.nbytes);
+        }
+        if self.is_stream && self.nbytes == 0 {
+            self.reader.wait();
         }
         let place = room.next(|chunk| {
             let mut filled = 0;
@@ -138,14 +153,15 @@ impl<T> Lane<T> {
         self.reader = Reader::Closed;
     }
 
-    /// A whole chunk was read, and there may be more.
+    /// What was read is not all, or may not be.
     fn go_on(&mut self, options: &Options<'_>) {
-        if self.nbytes == 0 && options.mapped {
-            self.map();
+        if !self.has_looked {
+            self.has_looked = true;
+            self.look(options);
         }
         // As many files are read in turn, the system sees no stream that it would read ahead far.
         let (Reader::File(file) | Reader::Mapped(file, ..)) = &self.reader else { return };
-        if self.nbytes + ahead::LANE_NBYTES / 2 >= self.asked {
+        if !self.is_stream && self.nbytes + ahead::LANE_NBYTES / 2 >= self.asked {
             let start = self.asked.max(self.nbytes + CHUNK_NBYTES as u64);
             self.asked = start + ahead::LANE_NBYTES;
             read_ahead(file, start..self.asked);
@@ -157,11 +173,13 @@ impl<T> Lane<T> {
         self.has_ended = true;
     }
 
-    /// Maps the file, after its first chunk was read, if it is worth it.
-    fn map(&mut self) {
+    /// After its first chunk: whether it is a regular file, which is mapped if it is worth it.
+    fn look(&mut self, options: &Options<'_>) {
+        self.is_stream = true;
         let Reader::File(file) = &self.reader else { return };
         let Ok(metadata) = file.metadata() else { return };
-        if !metadata.is_file() || metadata.len() < WORTH_MAPPING_NBYTES {
+        self.is_stream = !metadata.is_file();
+        if self.is_stream || !options.mapped || metadata.len() < WORTH_MAPPING_NBYTES {
             return;
         }
         if let Some(mapping) = Mapping::new(file, metadata.len()) {
@@ -235,6 +253,16 @@ impl Reader {
             Reader::File(file) | Reader::Mapped(file, ..) => file.read(into),
             Reader::Stdin(stdin) => stdin.read(into),
             Reader::Closed => Ok(0),
+        }
+    }
+
+    /// Waits until there is something to be read, or a writer has come and gone: before one has come, a pipe that was
+    /// opened without waiting for it reads as if it were at its end.
+    fn wait(&self) {
+        #[cfg(unix)]
+        if let Reader::File(file) = self {
+            use rustix::event::{PollFd, PollFlags, poll};
+            while poll(&mut [PollFd::new(file, PollFlags::IN)], None) == Err(rustix::io::Errno::INTR) {}
         }
     }
 
