@@ -134,7 +134,7 @@ impl<'a> Work<'a> {
             total.fold(0, u64::saturating_add),
             "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left",
         );
-        Work { common, stop: interrupt::flag(), bar, done: AtomicU64::new(0) }
+        Work { common, stop: interrupt::flag_and_end(), bar, done: AtomicU64::new(0) }
     }
 
     /// Calls `hash` with the options.
