@@ -121,7 +121,8 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     Run<'_, T, I, F>
 {
     fn is_cancelled(&self) -> bool {
-        self.panicked.load(Ordering::Relaxed) || self.options.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+        self.panicked.load(Ordering::Relaxed)
+            || self.options.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
     }
 
     fn work(&self) {
