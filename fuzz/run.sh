@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh: fuzzes the parsers of bencode, torrents and lists of checksums, and verify, with cargo-fuzz, each for SECONDS
-# (600).
+# run.sh: fuzzes the parsers of bencode, torrents, manifests and lists of checksums, and verify, with cargo-fuzz, each
+# for SECONDS (600).
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -21,9 +21,10 @@ fi
 if [ -d /dev/shm ] && [ -w /dev/shm ]; then
     export TMPDIR=/dev/shm
 fi
-for target in bencode metainfo verify list; do
+for target in bencode manifest metainfo verify list; do
     mkdir -p "build/fuzz/$target"
     case $target in
+        manifest) corpus=(fuzz/manifests) options=(-dict=fuzz/manifest.dict -max_len=4096) ;;
         # Threads that a scope has waited for may still free what is theirs, which looks like a leak to libFuzzer.
         verify) corpus=() options=(-max_len=256 -detect_leaks=0) ;;
         list) corpus=() options=(-dict=fuzz/list.dict -max_len=1024) ;;

@@ -39,6 +39,7 @@ else
     part "program, optimised" cargo build --quiet --release --locked --package hashloom-cli
     part "sizes of the kernels" tools/kernels.py target/release/hashloom
     part "torrents of other programs" build/venv/bin/python test/interop_torrents.py target/release/hashloom --require
+    part "manifests of random folders" test/manifest.py target/release/hashloom
     part "malformed torrents" build/venv/bin/python test/malformed_torrents.py target/release/hashloom --require
     part "hash trees of other programs" build/venv/bin/python test/trees.py target/release/hashloom --require \
         $([ "$level" = quick ] || echo --all)

@@ -99,7 +99,8 @@ def fsverity(folder):
             path.unlink()
     path = write(folder, "file", noise.randbytes(100_000))
     for options in (["--compact"], ["--for-builtin-sig"], ["--compact", "--for-builtin-sig"]):
-        equal(f"fsverity {options}", tree("fsverity", *options, path), run("fsverity", "digest", *options, path).decode())
+        theirs = run("fsverity", "digest", *options, path).decode()
+        equal(f"fsverity {options}", tree("fsverity", *options, path), theirs)
     piped = tree("fsverity", "--compact", "-", stdin=path.read_bytes())
     equal("fsverity from a pipe", piped, tree("fsverity", "--compact", path))
     print_all = tree("fsverity", folder / "missing", path, folder, status=2)
@@ -160,7 +161,8 @@ def dmverity(folder):
     equal("dmverity: what is no whole block is not covered", done["data_blocks"], 10)
     first = json.loads(tree("dmverity", "format", "--json", "--salt", "-", "--data-blocks", 3, data))
     data3 = write(folder, "data3", data.read_bytes()[: 3 * 4096])
-    equal("dmverity: --data-blocks", first["root"], json.loads(tree("dmverity", "format", "--json", "--salt", "-", data3))["root"])
+    whole = json.loads(tree("dmverity", "format", "--json", "--salt", "-", data3))
+    equal("dmverity: --data-blocks", first["root"], whole["root"])
     random_salts = {json.loads(tree("dmverity", "format", "--json", data))["salt"] for _ in range(2)}
     check("dmverity: a salt is 32 random bytes", len(random_salts) == 2 and all(len(s) == 64 for s in random_salts))
     tree("dmverity", "format", data, ours, status=2)
@@ -174,7 +176,8 @@ def dmverity(folder):
         bad[:] = theirs_superblock(folder, data3)[:512]
         bad[damage] ^= 0xFF
         hashes = write(folder, "bad", bytes(bad) + bytes(8192))
-        done = subprocess.run([PROGRAM, "tree", "dmverity", "verify", data3, hashes, first["root"]], capture_output=True)
+        line = [PROGRAM, "tree", "dmverity", "verify", data3, hashes, first["root"]]
+        done = subprocess.run(line, capture_output=True)
         check(f"dmverity: a superblock with byte {damage} changed", done.returncode in (1, 2), str(done.returncode))
 
 
@@ -332,7 +335,8 @@ def rfc6962(folder):
         path = write(folder, "long", b"\n".join(long) + end)
         expected = mth([sha256(b"\0" + line) for line in long]).hex()
         equal("rfc6962 long lines", tree("rfc6962", "root", "--lines", path), f"{len(long)}  {expected}\n")
-    files = [write(folder, f"entry {size}", noise.randbytes(size)) for size in (0, 1, 65_535, 65_536, 65_537, 3_000_000)]
+    sizes = (0, 1, 65_535, 65_536, 65_537, 3_000_000)
+    files = [write(folder, f"entry {size}", noise.randbytes(size)) for size in sizes]
     leaves = [sha256(b"\0" + path.read_bytes()) for path in files]
     equal("rfc6962 files", tree("rfc6962", "root", *files), f"{len(files)}  {mth(leaves).hex()}\n")
     proof = tree("rfc6962", "prove-inclusion", 5, *files).encode()
@@ -347,8 +351,10 @@ def rfc6962(folder):
                   f"{len(leaves)}  {mth(leaves).hex()}\n")
         equal(f"rfc6962 blocks of {block} from a pipe", tree("rfc6962", "root", "-b", block, "-", stdin=data),
               f"{len(leaves)}  {mth(leaves).hex()}\n")
-    for wrong in (b"", b"{}", b"[]", b"nonsense", b'{"index": 1}', b'{"index": -1, "size": 3, "leaf": "", "root": "", "proof": []}',
-                  b'{"index": 1, "size": 3, "proof": ["zz"], "root": "00", "leaf": "00"}', b"[" * 60_000, b" " * 70_000):
+    for wrong in (b"", b"{}", b"[]", b"nonsense", b'{"index": 1}',
+                  b'{"index": -1, "size": 3, "leaf": "", "root": "", "proof": []}',
+                  b'{"index": 1, "size": 3, "proof": ["zz"], "root": "00", "leaf": "00"}',
+                  b"[" * 60_000, b" " * 70_000):
         tree("rfc6962", "check", "-", stdin=wrong, status=2)
     huge = {"index": 2**64 - 2, "size": 2**64 - 1, "leaf": "00" * 32, "root": "00" * 32, "proof": ["11" * 32] * 64}
     tree("rfc6962", "check", "-", stdin=json.dumps(huge).encode(), status=1)
@@ -373,7 +379,8 @@ def vectors(folder):
                 proof[ours] = case[theirs]
         done = subprocess.run([PROGRAM, "tree", "rfc6962", "check", "-"], input=json.dumps(proof).encode(),
                               capture_output=True)
-        equal(f"{path.relative_to(folder)}: {done.stdout.decode()}{done.stderr.decode()}", done.returncode, int(case["wantErr"]))
+        said = done.stdout.decode() + done.stderr.decode()
+        equal(f"{path.relative_to(folder)}: {said}", done.returncode, int(case["wantErr"]))
     equal("518 vectors", len(files), 518)
 
 
@@ -413,7 +420,8 @@ def huge(folder):
             file.seek(at)
             file.write(b"data")
     equal("fsverity beyond 4 GiB", tree("fsverity", path), run("fsverity", "digest", path).decode())
-    root = run("veritysetup", "format", "--salt", "ab", path, folder / "theirs").decode().partition("Root hash:")[2].split()[0]
+    printed = run("veritysetup", "format", "--salt", "ab", path, folder / "theirs").decode()
+    root = printed.partition("Root hash:")[2].split()[0]
     equal("dmverity beyond 4 GiB", json.loads(tree("dmverity", "format", "--json", "--salt", "ab", path))["root"], root)
     tree("dmverity", "verify", path, folder / "theirs", root)
 

@@ -277,8 +277,8 @@ typedef struct hl_kernel {
  * A kernel may be called if (kernel->isas & hl_isas_available()) != 0. */
 HL_API size_t           hl_kernel_count(void);
 HL_API const hl_kernel *hl_kernel_at(size_t i);
-/* The kernel that is chosen when nmessages >= 1 messages of this algorithm are left to do; NULL if alg is unknown or
- * hl_restrict left none. */
+/* The kernel that is chosen when nmessages >= 1 messages of this algorithm are left to do (of many short ones it may be
+ * one of more lanes); NULL if alg is unknown or hl_restrict left none. */
 HL_API const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages);
 /* hl_hash_many with this kernel, one of hl_kernel_at's, and no other, whatever hl_restrict says. HL_EKERNEL if the
  * kernel is not of alg's body, HL_EISA if this machine cannot run it. */

@@ -47,7 +47,7 @@ const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages)
 {
     const hl_alg_info *info = hl_alg_find(alg);
 
-    return info == NULL ? NULL : hli_choose(hli_choice(), info->body, nmessages);
+    return info == NULL ? NULL : hli_choose(hli_choice(), info->body, nmessages, 0);
 }
 
 #define TEXT_(x) #x

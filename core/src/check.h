@@ -70,7 +70,7 @@ HLI_INLINE hl_status hli_check_call(const hl_alg_info *info, const hl_kernel *fo
     if (count > SIZE_MAX / info->digest_nbytes)
         return HL_ELENGTH;
     *plan = (struct hli_plan){info->body, hli_choice(), forced, info->iv, 0, NULL};
-    if (forced != NULL ? forced->body != info->body : hli_choose(plan->choice, info->body, 1) == NULL)
+    if (forced != NULL ? forced->body != info->body : hli_choose(plan->choice, info->body, 1, 0) == NULL)
         return HL_EKERNEL;
     return HL_OK;
 }

@@ -169,8 +169,9 @@ struct hli_edges {
 /* registry.c */
 /* The choice word as it stands. */
 HLI_HIDDEN uint32_t hli_choice(void);
-/* The best kernel for so many messages under that choice; NULL if it leaves none. */
-HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nmessages);
+/* The best kernel for so many messages under that choice; NULL if it leaves none. call_cost is what each call takes
+ * besides its blocks, in the unit of the table: 0 for long messages. */
+HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nmessages, uint32_t call_cost);
 /* How messages begin and end under that choice. */
 HLI_HIDDEN struct hli_edges hli_choose_edges(uint32_t choice);
 /* schedule = what a kernel's scheduled() wants for this block. */

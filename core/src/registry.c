@@ -153,7 +153,7 @@ const hl_kernel *hl_kernel_at(size_t i)
     return i < ROW_COUNT ? &rows[i].kernel : NULL;
 }
 
-const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages)
+const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint32_t call_cost)
 {
     const struct row *const first = rows + first_row[body], *const end = rows + first_row[body + 1];
     const unsigned tune = word >> CHOICE_TUNE & 7;
@@ -175,7 +175,7 @@ const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages)
         if ((row->kernel.isas & word) == 0)
             continue;
         const uint32_t ncalls = n <= row->kernel.nlanes ? 1 : (n + row->kernel.nlanes - 1) / row->kernel.nlanes;
-        const uint32_t cost = ncalls * row->cost[tune];
+        const uint32_t cost = ncalls * (row->cost[tune] + call_cost);
         if (cost < best_cost) {
             best = &row->kernel;
             best_cost = cost;

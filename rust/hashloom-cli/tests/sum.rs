@@ -202,11 +202,12 @@ fn verdicts_and_why_a_line_is_bad() {
     assert_eq!((status(&output), stdout(&output)), (1, "a: OK\nb: FAILED\ngone: FAILED open or read\n"));
     let expected = "\
 hashloom: gone: No such file or directory
-hashloom: 'standard input': 4: improperly formatted checksum line: neither `<hex>  <name>` nor `SHA256 (<name>) = <hex>`
-hashloom: 'standard input': 5: improperly formatted checksum line: a digest of 32 hexadecimal digits, which no algorithm \
-asked for has
-hashloom: 'standard input': 6: improperly formatted checksum line: a backslash in the name that is followed by none of n, \
-r and \\
+hashloom: 'standard input': 4: improperly formatted checksum line: neither `<hex>  <name>` nor \
+`SHA256 (<name>) = <hex>`
+hashloom: 'standard input': 5: improperly formatted checksum line: a digest of 32 hexadecimal digits, which no \
+algorithm asked for has
+hashloom: 'standard input': 6: improperly formatted checksum line: a backslash in the name that is followed by none of \
+n, r and \\
 hashloom: 'standard input': 7: improperly formatted checksum line: the list itself is standard input
 hashloom: WARNING: 4 lines are improperly formatted
 hashloom: WARNING: 1 listed file could not be read

@@ -8,10 +8,10 @@
 //! | `SHA256 (<name>) = <hex>` | BSD, GNU `--tag`; `SHA256(<name>)= <hex>`: OpenSSL |
 //! | `\` before any of these | in the name `\n`, `\r` and `\\` stand for a newline, a carriage return, a backslash |
 //!
-//! Blank lines and lines that begin with `#` count for nothing. A carriage return at the end of a line is dropped, spaces
-//! and tabs before it are skipped, digits may have any case. These are the rules of GNU coreutils 9.1, down to the
-//! corners: a name ends at a NUL byte, and the mode with one space is never mixed with that with two, so that nobody gains
-//! from renaming a file to ` name`.
+//! Blank lines and lines that begin with `#` count for nothing. A carriage return at the end of a line is dropped,
+//! spaces and tabs before it are skipped, digits may have any case. These are the rules of GNU coreutils 9.1, down to
+//! the corners: a name ends at a NUL byte, and the mode with one space is never mixed with that with two, so that
+//! nobody gains from renaming a file to ` name`.
 //!
 //! ```
 //! use hashloom::Algorithm;

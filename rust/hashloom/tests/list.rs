@@ -129,8 +129,8 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
     let token = prop_oneof![
         8 => hex.prop_map(|hex| hex.as_bytes().to_vec()),
         20 => prop::sample::select(vec![
-            " ", "  ", " *", "\t", "\\", "\\n", "\\r", "\\\\", "SHA1", "SHA1 (", "(", ")", ") = ", "=", "name", "\r", "\0",
-            "#", "SHA256", "x",
+            " ", "  ", " *", "\t", "\\", "\\n", "\\r", "\\\\", "SHA1", "SHA1 (", "(", ")", ") = ", "=", "name", "\r",
+            "\0", "#", "SHA256", "x",
         ]).prop_map(|token| token.as_bytes().to_vec()),
         1 => any::<u8>().prop_map(|byte| vec![byte]),
     ];

@@ -358,7 +358,8 @@ fn each_damaged_block_of_a_verity_image_is_found() {
             bad[block * 512 + 511] ^= 0x80;
             let checked = check(&bad, &written);
             assert_eq!((checked.hash_block_count, checked.data_block_count), (0, 1));
-            assert_eq!(checked.data_blocks, [block as u64..block as u64 + 1]);
+            let run = checked.data_blocks.first().unwrap();
+            assert_eq!((run.start, run.end), (block as u64, block as u64 + 1));
         }
         for (block, level) in (2..44).zip([2].into_iter().chain([1; 3]).chain([0; 38])) {
             let mut bad = written.clone();

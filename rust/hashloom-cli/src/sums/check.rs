@@ -48,8 +48,8 @@ pub struct Check {
     #[arg(short, long, overrides_with_all = ["quiet", "status"])]
     warn: bool,
 
-    /// Print a JSON object for each file instead, a line each: path, path_hex if the path is not UTF-8, algorithm, state:
-    /// ok, failed or unread
+    /// Print a JSON object for each file instead, a line each: path, path_hex if the path is not UTF-8, algorithm,
+    /// state: ok, failed or unread
     #[arg(long, conflicts_with = "status")]
     json: bool,
 

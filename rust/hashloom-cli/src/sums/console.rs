@@ -2,9 +2,9 @@
 
 //! What is printed: lines on standard output, messages on standard error, in one order.
 //!
-//! A system call for each line would cost a tenth of the time that small files take. So lines are collected, and written
-//! when there are many, before a message, and when the oldest has waited for a moment: whoever reads them sees them as
-//! they come. Only whole lines are written.
+//! A system call for each line would cost a tenth of the time that small files take. So lines are collected, and
+//! written when there are many, before a message, and when the oldest has waited for a moment: whoever reads them sees
+//! them as they come. Only whole lines are written.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -2,11 +2,11 @@
 
 //! From a sequence of files, with notes between them, to a sequence of results, with the same notes at the same places.
 //!
-//! The engine draws files before those ahead of them have been hashed. What is to be said between two files (a line of a
-//! list is no checksum, a folder cannot be read) waits with the file after it. Work is cut into runs of the engine where
-//! too much would wait, and before standard input is read once more, which must be after it was read before.
+//! The engine draws files before those ahead of them have been hashed. What is to be said between two files (a line of
+//! a list is no checksum, a folder cannot be read) waits with the file after it. Work is cut into runs of the engine
+//! where too much would wait, and before standard input, which may keep a thread waiting that has other files open, and
+//! which can be there twice.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hashloom::files::{FileError, Hashed, Options, Request, Source, hash_files};
@@ -35,23 +35,22 @@ pub fn drive<T: Send, N: Send>(
     options: &Options<'_>,
     mut each: impl FnMut(Event<T, N>) + Send,
 ) -> bool {
-    let mut held = VecDeque::new();
+    let mut held = None;
     let mut is_at_end = false;
     while !is_at_end {
         let mut notes = Vec::new();
-        let mut has_stdin = false;
+        let mut is_first = true;
         let names_nbytes = AtomicUsize::new(0);
         let requests = std::iter::from_fn(|| {
             while notes.len() < NOTES_MAX && names_nbytes.load(Ordering::Relaxed) < NAMES_MAX_NBYTES {
-                match held.pop_front().or_else(|| steps.next()) {
+                match held.take().or_else(|| steps.next()) {
                     Some(Step::Note(note)) => notes.push(note),
                     Some(Step::Hash(request)) => {
-                        let is_stdin = request.source == Source::Stdin;
-                        if is_stdin && has_stdin {
-                            held.push_back(Step::Hash(request));
+                        if request.source == Source::Stdin && !is_first {
+                            held = Some(Step::Hash(request));
                             return None;
                         }
-                        has_stdin |= is_stdin;
+                        is_first = false;
                         names_nbytes.fetch_add(name_nbytes(&request.source), Ordering::Relaxed);
                         let Request { source, methods, tag } = request;
                         return Some(Request { source, methods, tag: (std::mem::take(&mut notes), tag) });

@@ -7,9 +7,9 @@ use std::fmt::Write;
 
 use crate::style::is_utf8;
 
-/// A name as coreutils' messages have it: as it is, or in single quotes, or, with an apostrophe and nothing else that is
-/// special, in double quotes; what cannot be printed as `$'\n'` or `$'\303'`. A colon is quoted too, as one follows the
-/// name.
+/// A name as coreutils' messages have it: as it is, or in single quotes, or, with an apostrophe and nothing else that
+/// is special, in double quotes; what cannot be printed as `$'\n'` or `$'\303'`. A colon is quoted too, as one follows
+/// the name.
 pub fn quoted(name: &[u8]) -> Cow<'_, [u8]> {
     quoted_in(name, is_utf8())
 }
@@ -127,8 +127,8 @@ fn parts(name: &[u8], is_utf8: bool) -> Vec<Part<'_>> {
     parts
 }
 
-/// As the C library sees it, nearly: spaces of all kinds, invisible signs that format text, and private characters count
-/// as printable there and not in Rust.
+/// As the C library sees it, nearly: spaces of all kinds, invisible signs that format text, and private characters
+/// count as printable there and not in Rust.
 fn is_printable(character: char) -> bool {
     if character.is_ascii() {
         return matches!(character, ' '..='~');

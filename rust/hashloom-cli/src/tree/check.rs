@@ -66,7 +66,7 @@ Exit status:
 Examples:
   hashloom tree rfc6962 check 41.json --root $(cat signed-root)
   hashloom tree rfc6962 check 41.json --root $(cat signed-root) --entry 41.crt
-  hashloom tree rfc6962 check consistency.json --first-root 2b4e... --root 9a01...";
+  hashloom tree rfc6962 check longer.json --first-root 2b4e... --root 9a01...";
 
 /// More than the longest proof of all has.
 const PROOF_MAX_NBYTES: u64 = 64 << 10;

@@ -101,6 +101,19 @@ impl DmVerity {
     /// # Errors
     ///
     /// [`TreeError::Parameter`] for SHA-512/224 and SHA-512/256.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom::tree::dmverity::{DmVerity, HashType};
+    ///
+    /// let verity = DmVerity::new().algorithm(Algorithm::Sha512)?.data_block_size(1024)?.hash_block_size(512)?;
+    /// let verity = verity.hash_type(HashType::ChromeOs).data_blocks(100).hash_offset(4096);
+    /// assert_eq!((verity.get_algorithm(), verity.get_hash_type().number()), (Algorithm::Sha512, 0));
+    /// assert_eq!((verity.get_data_block_size(), verity.get_hash_block_size()), (1024, 512));
+    /// assert_eq!((verity.get_salt(), verity.get_uuid()), (&[][..], None));
+    /// assert!(verity.algorithm(Algorithm::Sha512_256).is_err());
+    /// # Ok::<(), hashloom::tree::TreeError>(())
+    /// ```
     pub fn algorithm(mut self, algorithm: Algorithm) -> Result<DmVerity, TreeError> {
         superblock::name(algorithm)?;
         self.algorithm = algorithm;
@@ -172,6 +185,19 @@ impl DmVerity {
     ///
     /// [`TreeError::Parameter`] if `data` is shorter than a block or than it should be; [`TreeError::Read`],
     /// [`TreeError::Changed`], [`TreeError::Cancelled`].
+    ///
+    /// ```
+    /// use hashloom::tree::Options;
+    /// use hashloom::tree::dmverity::DmVerity;
+    /// use hashloom::{Algorithm, hash};
+    ///
+    /// let data = tempfile::tempfile()?;
+    /// data.set_len(4096)?;
+    /// // The root of one block is the digest of this block.
+    /// let root = DmVerity::new().root(&data, &Options::default())?;
+    /// assert_eq!(root, hash(Algorithm::Sha256, &[0; 4096]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn root(&self, data: &File, options: &Options<'_>) -> Result<Digest, TreeError> {
         self.build(data, None, options)
     }

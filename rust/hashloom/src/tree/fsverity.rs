@@ -65,6 +65,12 @@ impl FsVerity {
     /// # Errors
     ///
     /// [`TreeError::Parameter`].
+    ///
+    /// ```
+    /// use hashloom::tree::fsverity::FsVerity;
+    ///
+    /// assert!(FsVerity::new(hashloom::Algorithm::Sha256).block_size(512).is_err());
+    /// ```
     pub fn block_size(mut self, nbytes: usize) -> Result<FsVerity, TreeError> {
         if !(1024..=65536).contains(&nbytes) || !nbytes.is_power_of_two() {
             return Err(TreeError::parameter("block size", "a power of two from 1024 to 65536", nbytes));
@@ -78,6 +84,12 @@ impl FsVerity {
     /// # Errors
     ///
     /// [`TreeError::Parameter`].
+    ///
+    /// ```
+    /// use hashloom::tree::fsverity::FsVerity;
+    ///
+    /// assert!(FsVerity::new(hashloom::Algorithm::Sha256).salt(&[0; 33]).is_err());
+    /// ```
     pub fn salt(mut self, salt: &[u8]) -> Result<FsVerity, TreeError> {
         if salt.len() > SALT_MAX_NBYTES {
             let expected = format!("up to {SALT_MAX_NBYTES} bytes");
@@ -93,6 +105,20 @@ impl FsVerity {
     ///
     /// [`TreeError::Parameter`] if the algorithm is none of the kernel's; [`TreeError::Read`], [`TreeError::Changed`],
     /// [`TreeError::Cancelled`].
+    ///
+    /// ```
+    /// use hashloom::tree::fsverity::FsVerity;
+    /// use hashloom::tree::{Input, Options};
+    /// use hashloom::{Algorithm, hash};
+    ///
+    /// let verity = FsVerity::new(Algorithm::Sha256);
+    /// let sealed = verity.digest(Input::Stream(&mut &[7; 4096][..]), &Options::default())?;
+    /// // The root of one block is the digest of this block.
+    /// assert_eq!(sealed.root(), hash(Algorithm::Sha256, &[7; 4096]));
+    /// assert_eq!(sealed.digest(), hash(Algorithm::Sha256, sealed.descriptor()));
+    /// assert_eq!(sealed.nbytes(), 4096);
+    /// # Ok::<(), hashloom::tree::TreeError>(())
+    /// ```
     pub fn digest<'a>(&self, input: impl Into<Input<'a>>, options: &Options<'_>) -> Result<Sealed, TreeError> {
         let tree = self.tree()?;
         self.seal(input.into(), options, &tree, tree.begin(None))
@@ -104,6 +130,18 @@ impl FsVerity {
     /// # Errors
     ///
     /// Those of [`digest`](FsVerity::digest), and [`TreeError::Write`].
+    ///
+    /// ```
+    /// use hashloom::tree::Options;
+    /// use hashloom::tree::fsverity::FsVerity;
+    ///
+    /// let (file, out) = (tempfile::tempfile()?, tempfile::tempfile()?);
+    /// file.set_len(129 * 4096)?;
+    /// FsVerity::new(hashloom::Algorithm::Sha256).write_tree(&file, &out, &Options::default())?;
+    /// // The root's block, and two over the 129.
+    /// assert_eq!(out.metadata()?.len(), 3 * 4096);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn write_tree(&self, file: &File, out: &File, options: &Options<'_>) -> Result<Sealed, TreeError> {
         let tree = self.tree()?;
         let Some(nbytes) = super::length(file)? else {

@@ -35,7 +35,7 @@ pub struct Composite {
 /// use hashloom::tree::{Input, Options, s3};
 ///
 /// let composite = s3::composite(Input::Stream(&mut &b"abc"[..]), Algorithm::Sha256, 8 << 20, &Options::default())?;
-/// assert_eq!(composite.to_string(), "T4tCwt3XKIpZHJEnp5M7+2PzkcX2H/x+C8e9zlyVjVg=-1");
+/// assert_eq!(composite.to_string(), "T4tCwi3TcptRm6b2jS2nzFstYG0F2u1a1RKMwD5sY1g=-1");
 /// # Ok::<(), hashloom::tree::TreeError>(())
 /// ```
 impl fmt::Display for Composite {

@@ -96,6 +96,19 @@ impl DmVerity {
     /// [`TreeError::Parameter`] if `data` is too short or the root has another length than a digest;
     /// [`TreeError::HashFile`] if the hash file is too short; [`TreeError::Read`] (of either), [`TreeError::Changed`],
     /// [`TreeError::Cancelled`].
+    ///
+    /// ```
+    /// use hashloom::tree::Options;
+    /// use hashloom::tree::dmverity::DmVerity;
+    ///
+    /// let (data, other, hashes) = (tempfile::tempfile()?, tempfile::tempfile()?, tempfile::tempfile()?);
+    /// data.set_len(8192)?;
+    /// let root = DmVerity::new().format(&data, &hashes, &Options::default())?;
+    /// std::io::Write::write_all(&mut &other, &[[0; 4096], [7; 4096]].concat())?;
+    /// let checked = DmVerity::new().check(&other, &hashes, root.as_ref(), &Options::default())?;
+    /// assert_eq!((checked.data_block_count, checked.data_blocks[0].start), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn check(&self, data: &File, hashes: &File, root: &[u8], options: &Options<'_>) -> Result<Checked, TreeError> {
         let digest_nbytes = self.algorithm.digest_len();
         if root.len() != digest_nbytes {

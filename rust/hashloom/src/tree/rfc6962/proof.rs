@@ -51,9 +51,9 @@ pub enum ProofError {
     /// The proof leads to another root.
     Root {
         /// The root given.
-        expected: Digest,
+        expected: Box<Digest>,
         /// The root that it leads to.
-        found: Digest,
+        found: Box<Digest>,
     },
 }
 
@@ -413,5 +413,8 @@ fn over(algorithm: Algorithm, left: &Digest, right: &Digest) -> Digest {
 }
 
 fn same(expected: Digest, found: Digest) -> Result<(), ProofError> {
-    if expected == found { Ok(()) } else { Err(ProofError::Root { expected, found }) }
+    match expected == found {
+        true => Ok(()),
+        false => Err(ProofError::Root { expected: Box::new(expected), found: Box::new(found) }),
+    }
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom tree` as a script calls it: exit statuses, what is written and what is not. That the roots are right is
+//! tested in the crate, and beside other programs in test/trees.py.
+
+mod common;
+
+use std::path::Path;
+use std::process::Output;
+
+use common::{hashloom, status, stderr, stdout};
+
+fn tree(folder: &Path, arguments: &[&str]) -> Output {
+    hashloom().arg("tree").args(arguments).current_dir(folder).output().unwrap()
+}
+
+#[test]
+fn what_can_be_read_is_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("abc"), "abc").unwrap();
+    let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    for kind in ["glacier", "bep52"] {
+        let output = tree(folder.path(), &[kind, "missing", "abc", "."]);
+        assert_eq!(stdout(&output), format!("{abc}  abc\n"));
+        assert!(stderr(&output).contains("missing: ") && stderr(&output).contains("found a folder"));
+        assert_eq!(status(&output), 2);
+        let output = tree(folder.path(), &[kind, "--json", "abc"]);
+        assert_eq!(stdout(&output), format!("{{\"path\":\"abc\",\"root\":\"{abc}\"}}\n"));
+    }
+    for wrong in [&["fsverity", "--block-size", "512", "abc"][..], &["s3", "--part-size", "1MiB", "abc"], &["fsverity"]]
+    {
+        assert_eq!(status(&tree(folder.path(), wrong)), 2, "{wrong:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_stays_on_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a\nb\x1b"), "abc").unwrap();
+    let output = tree(folder.path(), &["fsverity", "a\nb\x1b"]);
+    assert_eq!((status(&output), stdout(&output).lines().count()), (0, 1));
+    assert!(!stdout(&output).contains('\x1b'));
+}
+
+#[test]
+fn a_hash_file_is_whole_or_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = || {
+        let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        names.collect::<std::collections::BTreeSet<_>>()
+    };
+    std::fs::write(folder.path().join("data"), vec![7; 1 << 20]).unwrap();
+    std::fs::write(folder.path().join("short"), "abc").unwrap();
+    let before = names();
+    for wrong in [
+        &["short", "hashes"][..],
+        &["data", "hashes", "--hash-offset", "77"],
+        &["data", "data", "--force"],
+        &["data", "hashes", "--algorithm", "sha512-256"],
+        &["data", "hashes", "--uuid", "1-2-3-4-5"],
+        &["data", "no/folder"],
+    ] {
+        assert_eq!(status(&tree(folder.path(), &[&["dmverity", "format"], wrong].concat())), 2, "{wrong:?}");
+        assert_eq!(names(), before, "{wrong:?}");
+    }
+    let formatted = tree(folder.path(), &["dmverity", "format", "data", "hashes"]);
+    let root = stdout(&formatted).split_whitespace().last().unwrap().to_owned();
+    assert_eq!((status(&formatted), root.len()), (0, 64));
+    let again = tree(folder.path(), &["dmverity", "format", "data", "hashes"]);
+    assert!(status(&again) == 2 && stderr(&again).contains("--force"), "{}", stderr(&again));
+    let good = tree(folder.path(), &["dmverity", "verify", "data", "hashes", &root]);
+    assert_eq!((status(&good), stdout(&good)), (0, "all blocks are right\n"));
+    let mut data = vec![7; 1 << 20];
+    data[5000] = 8;
+    std::fs::write(folder.path().join("data"), data).unwrap();
+    let bad = tree(folder.path(), &["dmverity", "verify", "data", "hashes", &root]);
+    assert_eq!(status(&bad), 1);
+    assert_eq!(stdout(&bad), "data: block 1 is wrong\nwrong: 1 block of DATA, 0 blocks of HASHES\n");
+}
+
+#[test]
+fn a_proof_is_checked_against_what_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("log"), "one\ntwo\nthree\n").unwrap();
+    std::fs::write(folder.path().join("two"), "two").unwrap();
+    let root = tree(folder.path(), &["rfc6962", "root", "--lines", "log"]);
+    let (size, root) = stdout(&root).trim_end().split_once("  ").unwrap();
+    assert_eq!(size, "3");
+    let proof = tree(folder.path(), &["rfc6962", "prove-inclusion", "1", "--lines", "log"]);
+    std::fs::write(folder.path().join("proof"), &proof.stdout).unwrap();
+    let check = |options: &[&str]| tree(folder.path(), &[&["rfc6962", "check", "proof"], options].concat());
+    assert_eq!(stdout(&check(&["--root", root, "--entry", "two"])), "right: entry 1 is in the tree of 3\n");
+    assert_eq!(status(&check(&["--root", &"00".repeat(32)])), 1);
+    assert_eq!(status(&check(&["--entry", "log"])), 1);
+    assert_eq!(status(&check(&["--leaf", "00"])), 1);
+    assert_eq!(status(&check(&["--leaf", "0"])), 2);
+    assert_eq!(status(&check(&["--algorithm", "sha1"])), 2);
+    let none = tree(folder.path(), &["rfc6962", "prove-inclusion", "3", "--lines", "log"]);
+    assert!(status(&none) == 2 && stderr(&none).contains("expected one below 3"), "{}", stderr(&none));
+}

@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Manifests of random folders: the entries and digests are those that Python finds, and after random changes of the
+folder `check`, `check --quick` and `diff` report exactly what was changed.
+
+    python3 test/manifest.py path/to/hashloom [--seeds N]
+
+The expected report comes from two snapshots that this script takes itself, with os and hashlib. Runs are killed in the
+middle, too: the next one must make the same manifest. Needs Python's standard library only.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+NAMES = [b"a", b"a b", b"a-b", b"a.txt", b"B", b"\xff", b"\xc3\xa9", b"\n", b"\\", b"long " * 20, b" ", b"-", b"\x01"]
+ALGORITHMS = {"sha1": "sha1", "sha256": "sha256", "sha512": "sha512", "sha384": "sha384", "sha224": "sha224"}
+
+
+def fail(message):
+    sys.exit(f"test/manifest.py: {message}")
+
+
+def snapshot(root, algorithms):
+    """What is below the folder: path to what a manifest says of it."""
+    found = {}
+    for folder, folders, files in os.walk(root):
+        for name in folders + files:
+            place = os.path.join(folder, name)
+            path = os.path.relpath(place, root)
+            if os.path.islink(place):
+                found[path] = {"type": "link", "target": os.readlink(place)}
+            elif os.path.isdir(place):
+                found[path] = {"type": "folder"}
+            else:
+                data = pathlib.Path(os.fsdecode(place)).read_bytes()
+                entry = {"type": "file", "size": len(data), "mtime_ns": os.stat(place).st_mtime_ns}
+                for algorithm in algorithms:
+                    entry[algorithm] = hashlib.new(ALGORITHMS[algorithm], data).hexdigest()
+                found[path] = entry
+    return found
+
+
+def named(value, key):
+    """A name as JSON has it: all its bytes."""
+    return bytes.fromhex(value[key + "_hex"]) if key + "_hex" in value else value[key].encode()
+
+
+def parse(text, algorithms):
+    """The entries of a manifest, in their order, after a look at its first and last line."""
+    lines = text.splitlines(keepends=True)
+    header, end = json.loads(lines[0]), json.loads(lines[-1])
+    if header != {"format": "hashloom manifest", "version": 1, "algorithms": algorithms}:
+        fail(f"first line {header}")
+    if end["sha256"] != hashlib.sha256(b"".join(lines[:-1])).hexdigest():
+        fail("the digest in the last line is wrong")
+    entries, counts = {}, dict.fromkeys(["file", "link", "folder", "unread"], 0)
+    for line in lines[1:-1]:
+        entry = json.loads(line)
+        counts[entry["type"]] += 1
+        path = named(entry, "path")
+        if path in entries:
+            fail(f"{path} is there twice")
+        keys = ["type", "size", "mtime_ns", *algorithms]
+        entries[path] = {key: entry[key] for key in keys if key in entry}
+        if "target" in entry:
+            entries[path]["target"] = named(entry, "target")
+    if list(entries) != sorted(entries, key=lambda path: path.split(b"/")):
+        fail("not sorted by the components of the paths")
+    expected = [end["files"], end["links"], end["folders"], end["unread"], end["bytes"]]
+    nbytes = sum(entry.get("size", 0) for entry in entries.values())
+    if expected != [*counts.values(), nbytes]:
+        fail(f"last line {end}, found {counts} and {nbytes} bytes")
+    return entries
+
+
+def expected_report(old, new, algorithms, quick=False):
+    """What is to be said of each path that is not the same, and the pairs of contents that can be moves."""
+    statuses, removed, added = {}, {}, {}
+    for path in old.keys() | new.keys():
+        one, other = old.get(path), new.get(path)
+        if one == other:
+            continue
+        if one is None or other is None:
+            side, entry = (removed, one) if other is None else (added, other)
+            content = None
+            if entry["type"] == "file" and entry["size"] > 0 and not quick:
+                content = (entry["size"], *(entry[algorithm] for algorithm in algorithms))
+            side.setdefault(content, []).append(path)
+        elif one["type"] != "file" or other["type"] != "file":
+            statuses[path] = "changed"
+        else:
+            same_content = all(one[algorithm] == other[algorithm] for algorithm in algorithms)
+            same_size, same_time = one["size"] == other["size"], one["mtime_ns"] == other["mtime_ns"]
+            if quick:
+                if not (same_size and same_time):
+                    statuses[path] = "changed"
+            elif same_content:
+                statuses[path] = "touched"
+            else:
+                statuses[path] = "rotted" if same_size and same_time else "changed"
+    return statuses, removed, added
+
+
+def compare_report(output, code, expectation, what):
+    statuses, removed, added = expectation
+    lines = [json.loads(line) for line in output.splitlines()]
+    found, moved = {}, []
+    for line in lines[:-1]:
+        path = named(line, "path")
+        if line["status"] == "moved":
+            moved.append((path, named(line["new"], "path")))
+            continue
+        if path in found:
+            fail(f"{what}: {path} is there twice")
+        found[path] = line["status"]
+    for content in removed.keys() | added.keys():
+        gone, come = removed.get(content, []), added.get(content, [])
+        pairs = [pair for pair in moved if pair[0] in gone]
+        if any(pair[1] not in come for pair in pairs):
+            fail(f"{what}: {pairs} are of other content, expected {come}")
+        if len(pairs) != (0 if content is None else min(len(gone), len(come))):
+            fail(f"{what}: moved {pairs} of {gone} to {come}")
+        # As many as can keep their names do.
+        base = os.path.basename
+        keep = sum(min([base(p) for p in gone].count(n), [base(p) for p in come].count(n)) for n in {base(p) for p in gone})
+        if content is not None and sum(base(a) == base(b) for a, b in pairs) != keep:
+            fail(f"{what}: {pairs} do not keep their names")
+        for side, status, place in ((gone, "removed", 0), (come, "added", 1)):
+            for path in set(side) - {pair[place] for pair in moved}:
+                statuses[path] = status
+    if len(moved) != len({pair[0] for pair in moved}) or found != statuses:
+        differ = {path: (statuses.get(path), found.get(path)) for path in statuses.keys() | found.keys()}
+        fail(f"{what}: expected and found {({p: s for p, s in differ.items() if s[0] != s[1]})}")
+    is_different = bool(moved) or any(status != "touched" for status in statuses.values())
+    if code != int(is_different):
+        fail(f"{what}: exit status {code}, expected {int(is_different)}")
+    for status, count in lines[-1]["counts"].items():
+        expected = len(moved) if status == "moved" else list(statuses.values()).count(status)
+        if status != "same" and count != expected:
+            fail(f"{what}: {count} {status}, expected {expected}")
+
+
+class Folder:
+    def __init__(self, root, seed):
+        self.root, self.random = os.fsencode(root), random.Random(seed)
+        # Some contents come several times.
+        self.contents = [b"", b"x", b"xy"] + [self.random.randbytes(self.random.randrange(200_000)) for _ in range(5)]
+        os.mkdir(self.root)
+        for _ in range(self.random.randrange(5, 120)):
+            self.add()
+
+    def of_type(self, is_folder):
+        found = [self.root] if is_folder else []
+        for folder, folders, files in os.walk(self.root):
+            for name in folders if is_folder else files:
+                place = os.path.join(folder, name)
+                if not os.path.islink(place):
+                    found.append(place)
+        return found
+
+    def content(self):
+        return self.random.choice(self.contents) if self.random.random() < 0.5 else self.random.randbytes(self.random.randrange(5000))
+
+    def free(self):
+        """A place where nothing is."""
+        for _ in range(100):
+            name = self.random.choice(NAMES) + (str(self.random.randrange(30)).encode() if self.random.random() < 0.7 else b"")
+            place = os.path.join(self.random.choice(self.of_type(True)), name)
+            if place.count(b"/") - self.root.count(b"/") < 6 and not os.path.lexists(place):
+                return place
+        return os.path.join(self.root, b"free" + str(self.random.random()).encode())
+
+    def write(self, place, data):
+        with open(place, "wb") as file:
+            file.write(data)
+
+    def add(self):
+        place, kind = self.free(), self.random.random()
+        if kind < 0.2:
+            os.mkdir(place)
+        elif kind < 0.3:
+            os.symlink(self.random.choice(NAMES), place)
+        else:
+            self.write(place, self.content())
+
+    def change(self):
+        files, kind = self.of_type(False), self.random.randrange(9)
+        if kind == 0 or not files:
+            return self.add()
+        place = self.random.choice(files)
+        stat = os.stat(place)
+        if kind == 1:
+            os.unlink(place)
+        elif kind == 2:
+            os.rename(place, self.free())
+        elif kind == 3:
+            self.write(place, self.content())
+        elif kind == 4:
+            os.utime(place, ns=(0, self.random.randrange(-(10**18), 2 * 10**18)))
+        elif kind == 5 and stat.st_size:
+            with open(place, "r+b") as file:
+                file.seek(self.random.randrange(stat.st_size))
+                byte = file.read(1)
+                file.seek(-1, os.SEEK_CUR)
+                file.write(bytes([byte[0] ^ 1 << self.random.randrange(8)]))
+            os.utime(place, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        elif kind == 6:
+            os.unlink(place)
+            os.symlink(b"elsewhere", place) if self.random.random() < 0.5 else os.mkdir(place)
+        elif kind == 7:
+            folders = self.of_type(True)[1:]
+            if folders and self.random.random() < 0.3:
+                shutil.rmtree(self.random.choice(folders))
+        elif kind == 8:
+            shutil.copy2(place, self.free())
+
+
+def run(hashloom, work, *arguments):
+    result = subprocess.run([hashloom, "manifest", *arguments], cwd=work, capture_output=True)
+    if result.stderr or result.returncode not in (0, 1):
+        fail(f"{arguments}: exit status {result.returncode}: {result.stderr.decode(errors='replace')}")
+    return result.returncode, result.stdout
+
+
+def killed(hashloom, work, arguments, delay, how):
+    child = subprocess.Popen([hashloom, "manifest", *arguments], cwd=work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(delay)
+    child.send_signal(how)
+    return child.wait()
+
+
+def check_seed(hashloom, seed):
+    noise = random.Random(seed)
+    with tempfile.TemporaryDirectory() as work:
+        folder = Folder(os.path.join(work, "tree"), seed)
+        algorithms = noise.sample(sorted(ALGORITHMS), noise.choice([1, 1, 2, 3]))
+        options = ["-a", ",".join(algorithms), "--threads", str(noise.choice([1, 2, 5]))]
+        before = {os.fsencode(path): entry for path, entry in snapshot(folder.root, algorithms).items()}
+        run(hashloom, work, "write", "tree", "-o", "old", *options)
+        if parse(pathlib.Path(work, "old").read_bytes(), algorithms) != before:
+            fail(f"seed {seed}: the manifest is not what is there")
+        for _ in range(noise.choice([0, 1, 3, 30])):
+            folder.change()
+        after = {os.fsencode(path): entry for path, entry in snapshot(folder.root, algorithms).items()}
+        report = lambda quick=False: expected_report(before, after, algorithms, quick)
+        code, output = run(hashloom, work, "check", "old", "tree", "--json")
+        compare_report(output, code, report(), f"seed {seed}, check")
+        code, output = run(hashloom, work, "check", "old", "tree", "--json", "--quick")
+        compare_report(output, code, report(True), f"seed {seed}, check --quick")
+
+        # Ended at any time, by Ctrl-C or at once; what comes of it in the end is the same.
+        for _ in range(3):
+            how = noise.choice([signal.SIGINT, signal.SIGKILL])
+            killed(hashloom, work, ["write", "tree", "-o", "new", *options], noise.random() * 0.02, how)
+            if os.path.exists(os.path.join(work, "new")) and noise.random() < 0.5:
+                os.unlink(os.path.join(work, "new"))
+        killed(hashloom, work, ["check", "old", "tree", "--resume", "state"], noise.random() * 0.02, signal.SIGKILL)
+        run(hashloom, work, "write", "tree", "-o", "new", *options)
+        if parse(pathlib.Path(work, "new").read_bytes(), algorithms) != after:
+            fail(f"seed {seed}: the manifest after interruptions is not what is there")
+        code, output = run(hashloom, work, "check", "old", "tree", "--json", "--resume", "state")
+        compare_report(output, code, report(), f"seed {seed}, check --resume")
+        code, output = run(hashloom, work, "diff", "old", "new", "--json")
+        compare_report(output, code, report(), f"seed {seed}, diff")
+        if sorted(os.listdir(work)) != ["new", "old", "tree"]:
+            fail(f"seed {seed}: left behind: {os.listdir(work)}")
+    return len(before), len(after)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("hashloom")
+    parser.add_argument("--seeds", type=int, default=40)
+    arguments = parser.parse_args()
+    hashloom = os.path.abspath(arguments.hashloom)
+    nentries = sum(sum(check_seed(hashloom, seed)) for seed in range(arguments.seeds))
+    print(f"{arguments.seeds} random folders before and after changes, {nentries} entries: all as expected")
+
+
+if __name__ == "__main__":
+    main()
