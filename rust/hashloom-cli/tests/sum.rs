@@ -285,3 +285,23 @@ fn interrupted_there_are_whole_lines_only() {
     let expected = format!("{}  a\n{}  b\n", hex(Sha256::digest("a")), hex(Sha256::digest("b")));
     assert_eq!((status(&output), String::from_utf8(lines).unwrap(), stderr(&output)), (130, expected, ""));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn one_signal_ends_what_waits_for_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for arguments in [&["sum", "pipe"][..], &["tree", "fsverity", "pipe"]] {
+        let mut command = hashloom();
+        command.current_dir(&folder).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        // Is there when the program has opened the other end; by then the signal is caught.
+        let writer = fs::File::options().write(true).open(&pipe).unwrap();
+        let killed = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((status(&output), stdout(&output), stderr(&output)), (130, "", ""), "{arguments:?}");
+        drop(writer);
+    }
+}

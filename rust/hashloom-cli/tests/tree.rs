@@ -33,6 +33,17 @@ fn what_can_be_read_is_printed() {
     }
 }
 
+#[test]
+fn standard_input_is_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("abc"), "abc").unwrap();
+    let file = std::fs::File::open(folder.path().join("abc")).unwrap();
+    let output = hashloom().args(["tree", "glacier", "-", "-"]).stdin(file).output().unwrap();
+    let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    let nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    assert_eq!((status(&output), stdout(&output)), (0, &*format!("{abc}  -\n{nothing}  -\n")));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_name_stays_on_its_line() {

@@ -48,12 +48,9 @@ impl<'a> Console<'a> {
         let result = std::thread::scope(|scope| {
             // Without this thread lines are late, not lost.
             let _ = std::thread::Builder::new().name("printer".into()).spawn_scoped(scope, || self.keep_flushing());
-            let result = work(&self);
-            let mut state = self.lock();
-            self.flush(&mut state);
-            state.is_over = true;
-            self.changed.notify_all();
-            result
+            // Dropped by a panic too, or the thread would wait for ever.
+            let _end = End(&self);
+            work(&self)
         });
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         (result, state.error)
@@ -118,5 +115,29 @@ impl<'a> Console<'a> {
             state = self.lock();
             self.flush(&mut state);
         }
+    }
+}
+
+/// Prints what is left when it is dropped, and ends the thread.
+struct End<'a>(&'a Console<'a>);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        self.0.flush(&mut state);
+        state.is_over = true;
+        self.0.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_the_thread_that_prints() {
+        let stop = AtomicBool::new(false);
+        let ran = std::panic::catch_unwind(|| Console::new(b"test", &stop, None).run(|_| panic!("of the work")));
+        assert!(ran.is_err());
     }
 }

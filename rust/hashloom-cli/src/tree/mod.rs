@@ -134,7 +134,7 @@ impl<'a> Work<'a> {
             total.fold(0, u64::saturating_add),
             "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left",
         );
-        Work { common, stop: interrupt::flag(), bar, done: AtomicU64::new(0) }
+        Work { common, stop: interrupt::flag_and_end(), bar, done: AtomicU64::new(0) }
     }
 
     /// Calls `hash` with the options.
@@ -192,7 +192,13 @@ fn stdin<R>(hash: impl FnOnce(Input<'_>) -> R) -> R {
         if let Ok(file) = io::stdin().as_fd().try_clone_to_owned().map(File::from) {
             // A shell may have read a part of it.
             let is_at_start = io::Seek::stream_position(&mut &file).is_ok_and(|position| position == 0);
-            return if is_at_start { hash(Input::File(&file)) } else { hash(Input::Stream(&mut &file)) };
+            if !is_at_start {
+                return hash(Input::Stream(&mut &file));
+            }
+            let hashed = hash(Input::File(&file));
+            // As after reading: whoever reads on, this program for a second `-`, finds the end.
+            let _ = io::Seek::seek(&mut &file, io::SeekFrom::End(0));
+            return hashed;
         }
     }
     hash(Input::Stream(&mut io::stdin().lock()))
