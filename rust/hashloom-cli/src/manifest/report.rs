@@ -36,8 +36,8 @@ pub struct Format {
 pub const STATES: &str = "\
 What is said of an entry:
   rotted      other content, though length and modification time are as they
-              were: the disk, the memory or a program has changed the file behind
-              your back. Restore it, and look after the disk
+              were: the disk, the memory or a program has changed the file
+              behind your back. Restore it, and look after the disk
   changed     other content, and length or time tell so; a link that leads
               elsewhere; a folder where a file was
   moved       removed, and added elsewhere: the same length (not 0) and digest
