@@ -70,7 +70,7 @@ Examples:
   hashloom manifest check ~/photos.manifest ~/photos
   hashloom manifest check /srv/data/.manifest --resume /var/tmp/data.check
   hashloom manifest check ~/photos.manifest /media/backup/photos --quick
-  hashloom manifest check a.manifest a --json | jq 'select(.status==\"rotted\")'"
+  hashloom manifest check a.manifest a --json | jq -r .path"
     )
 }
 
