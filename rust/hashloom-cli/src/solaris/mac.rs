@@ -71,9 +71,9 @@ What is printed:
 
 Keys:
   All bytes of the key file are the key, a newline at its end too. There must be
-  one at least, and not more than 1 MiB. Lengths in -l are in bits: a key that is
-  longer than the greatest of them gives no more security, and is hashed first,
-  as HMAC demands. Let nobody else read the file: chmod 600.
+  one at least, and not more than 1 MiB. Lengths in -l are in bits: a key that
+  is longer than the greatest of them gives no more security, and is hashed
+  first, as HMAC demands. Let nobody else read the file: chmod 600.
   Without -k the terminal is asked for a passphrase, even if standard input is
   none. The key is made of it as on Solaris: 16 bytes by PBKDF2 with HMAC-SHA-1,
   1000 rounds, the salt 16 bytes of 0x0a. A passphrase that can be guessed is
