@@ -20,7 +20,7 @@ const NBYTES_MAX: usize = 1 << 20;
 pub enum NoKey {
     Because(String),
     /// Ctrl-C at the prompt.
-    #[cfg_attr(not(unix), allow(dead_code))]
+    #[cfg_attr(not(unix), allow(dead_code, reason = "nothing asks for a passphrase there"))]
     Interrupted,
 }
 
