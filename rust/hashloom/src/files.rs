@@ -288,8 +288,9 @@ impl<'a> Options<'a> {
     }
 
     /// Whether long files that are in memory already may be hashed where they are, instead of being copied first. It
-    /// sets a handler of SIGBUS for the process: see [`torrent::Options::mapped`](crate::torrent::Options::mapped).
-    pub fn mapped(self, mapped: bool) -> Options<'a> {
+    /// sets a handler of SIGBUS for the process: see
+    /// [`torrent::Options::mapped_with_sigbus_handler`](crate::torrent::Options::mapped_with_sigbus_handler).
+    pub fn mapped_with_sigbus_handler(self, mapped: bool) -> Options<'a> {
         Options { mapped, ..self }
     }
 

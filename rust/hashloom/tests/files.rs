@@ -66,7 +66,7 @@ fn every_length_around_chunks_and_windows() {
             for stamps in [false, true] {
                 for several in [false, true] {
                     let methods = methods(if several { &algorithms } else { &algorithms[..1] });
-                    let options = Options::new().threads(nthreads).mapped(mapped).stamps(stamps);
+                    let options = Options::new().threads(nthreads).mapped_with_sigbus_handler(mapped).stamps(stamps);
                     let (results, summary) = run(&paths, &methods, &options);
                     for ((result, expected), content) in results.iter().zip(&expected).zip(&contents) {
                         let hashed = result.as_ref().unwrap();
@@ -147,7 +147,11 @@ fn pipes_are_read_to_their_end() {
                     }
                 });
             }
-            let (results, _) = run(&paths, &methods(&[Sha256, Sha1]), &Options::new().threads(nthreads).mapped(true));
+            let (results, _) = run(
+                &paths,
+                &methods(&[Sha256, Sha1]),
+                &Options::new().threads(nthreads).mapped_with_sigbus_handler(true),
+            );
             for (i, result) in results.iter().enumerate() {
                 let content = match i % 10 {
                     3 => bytes(lengths[i / 10], 100 + i / 10),
@@ -228,7 +232,8 @@ fn a_long_file_before_many_short_ones() {
     let mut paths = vec![long.clone()];
     paths.extend(std::iter::repeat_n(short, 3000));
     paths.push(long);
-    let (results, summary) = run(&paths, &methods(&[Sha1]), &Options::new().threads(3).mapped(true));
+    let (results, summary) =
+        run(&paths, &methods(&[Sha1]), &Options::new().threads(3).mapped_with_sigbus_handler(true));
     let expected = hash(Sha1, &bytes(5 << 20, 1));
     assert!(results.iter().all(Result::is_ok));
     assert_eq!([&results[0], &results[3001]].map(|result| result.as_ref().unwrap().digests[0]), [expected; 2]);
@@ -255,7 +260,7 @@ fn files_that_change_are_hashed_as_they_were_read() {
     let path = folder.path().join("file");
     let content = bytes(8 << 20, 5);
     for mapped in [false, true] {
-        let options = Options::new().mapped(mapped).stamps(true);
+        let options = Options::new().mapped_with_sigbus_handler(mapped).stamps(true);
         fs::write(&path, &content).unwrap();
         let shrunk = changed_after(&path, 1 << 20, options, || {
             OpenOptions::new().write(true).open(&path).unwrap().set_len(3_000_001).unwrap();
@@ -331,7 +336,7 @@ fn more_threads_than_files_may_be_open() {
     for (i, path) in paths.iter().enumerate() {
         File::create(path).unwrap().write_all(&bytes(40_000, i)).unwrap();
     }
-    let (results, _) = run(&paths, &methods(&[Sha1]), &Options::new().threads(1000).mapped(true));
+    let (results, _) = run(&paths, &methods(&[Sha1]), &Options::new().threads(1000).mapped_with_sigbus_handler(true));
     for (i, result) in results.into_iter().enumerate() {
         assert_eq!(result.unwrap().digests[0], hash(Sha1, &bytes(40_000, i)));
     }

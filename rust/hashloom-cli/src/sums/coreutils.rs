@@ -252,7 +252,7 @@ impl Wanted {
 
 /// Returns whether all is right.
 fn work(wanted: &Wanted, algorithm: Algorithm, console: &Console<'_>, stop: &AtomicBool) -> bool {
-    let options = Options::new().cancel(stop).mapped(true);
+    let options = Options::new().cancel(stop).mapped_with_sigbus_handler(true);
     if wanted.check {
         let parser = Parser::only(algorithm);
         let mut checker = Checker { rules: wanted.rules, parser, algorithm: Some(algorithm), options, console };
