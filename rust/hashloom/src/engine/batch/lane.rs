@@ -11,7 +11,7 @@ use super::room::{CHUNK_NBYTES, Room};
 use crate::engine::ahead::{self, read_ahead};
 use crate::engine::map::Mapping;
 use crate::engine::ring::Begun;
-use crate::files::{FileError, Hashed, Options, Request, Source, Stamp};
+use crate::files::{FileError, Hashed, Options, Request, Source, Stamp, stdin};
 use crate::{Digest, Hasher};
 
 /// Of a mapped file so much is hashed in a round.
@@ -80,12 +80,12 @@ impl<T> Lane<T> {
 
     pub(super) fn open(&mut self, options: &Options<'_>) {
         let opened = match &self.request.source {
-            Source::Path(path) => File::open(path).map(Reader::File),
-            Source::Stdin => Ok(Reader::Stdin(io::stdin())),
+            Source::Path(path) => File::open(path).map(Reader::File).map_err(FileError::Open),
+            Source::Stdin => stdin().map(Reader::Stdin).map_err(|error| FileError::Read { offset: 0, error }),
         };
         match opened {
             Ok(reader) => self.reader = reader,
-            Err(error) => self.fail(FileError::Open(error)),
+            Err(error) => self.fail(error),
         }
         if options.stamps {
             self.stamps = self.reader.stamp().map(|stamp| [stamp; 2]);
