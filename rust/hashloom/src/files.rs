@@ -340,6 +340,9 @@ impl<'a> Options<'a> {
     }
 
     /// Once it is true, no more is read. The results that are there are handed out.
+    ///
+    /// A wait for a pipe, a terminal or another stream ends within a tenth of a second. Nobody can end a read of a regular
+    /// file that hangs in the system, on a network disk that does not answer for instance: the run ends after it.
     pub fn cancel(self, cancel: &'a AtomicBool) -> Options<'a> {
         Options { cancel: Some(cancel), ..self }
     }
@@ -380,6 +383,8 @@ pub struct Summary {
 /// `each` gets every request back with what came of it, in the order of the requests, one at a time, on whichever
 /// thread. The requests are drawn as they can be worked on: there may be any number of them, as memory depends on the
 /// number of threads only (below 1 MiB for each, and up to 65,536 results that wait for one before them).
+///
+/// If a callback or the iterator panics, all threads stop, and the panic goes on in the caller's with its payload.
 ///
 /// Each thread has up to 16 files open, fewer where the process may not open so many. Files of which nothing can be
 /// read without waiting, such as pipes, keep their thread waiting.

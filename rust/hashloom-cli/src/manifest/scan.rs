@@ -375,7 +375,7 @@ fn settle(request: &Request<Tag>, result: Result<Hashed, FileError>, stop: &Atom
                 if before == after && after.nbytes == nbytes && !is_fresh {
                     return Settled::File(after, digests);
                 }
-                if is_fresh { TICK } else { Duration::ZERO }
+                if is_fresh { until_old(&after, now_ns()) } else { Duration::ZERO }
             }
         };
         if tries_left == 0 {
@@ -400,6 +400,13 @@ fn is_fresh(stamp: &Stamp, drawn_ns: i64) -> bool {
     let changed = stamp.ctime_ns.max(stamp.mtime_ns);
     // A clock elsewhere may be ahead by days: what it says is of no moment here.
     (drawn_ns.saturating_sub(TICK.as_nanos() as i64)..=now_ns()).contains(&changed)
+}
+
+/// How long to wait until a fresh file no longer is. The time that passes for one passes for all others: the waits for
+/// any number of files end when the youngest is old enough.
+fn until_old(stamp: &Stamp, now_ns: i64) -> Duration {
+    let old_ns = stamp.ctime_ns.max(stamp.mtime_ns).saturating_add(TICK.as_nanos() as i64 + 1);
+    Duration::from_nanos(old_ns.saturating_sub(now_ns).max(0) as u64).min(TICK)
 }
 
 fn now_ns() -> i64 {
@@ -432,4 +439,27 @@ fn below(path: &Path) -> Vec<u8> {
 /// A panic elsewhere leaves nothing half-done in what the lock guards.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_youngest_is_waited_for_once() {
+        let file = tempfile::tempfile().unwrap();
+        let stamp = Stamp::of(&file.metadata().unwrap());
+        let changed = stamp.ctime_ns.max(stamp.mtime_ns);
+        let tick = TICK.as_nanos() as i64;
+        assert_eq!(until_old(&stamp, changed), TICK);
+        assert_eq!(until_old(&stamp, changed + tick / 2), TICK / 2 + Duration::from_nanos(1));
+        // After the wait for a younger one there is none for this.
+        assert_eq!(until_old(&stamp, changed + tick + 1), Duration::ZERO);
+        assert_eq!(until_old(&stamp, changed + 1000 * tick), Duration::ZERO);
+        // What was waited for is old, by the same rule.
+        let drawn_ns = changed + until_old(&stamp, changed).as_nanos() as i64 + 1;
+        assert!(is_fresh(&stamp, changed) && !is_fresh(&stamp, drawn_ns));
+        // A clock that runs backwards makes no wait longer.
+        assert_eq!(until_old(&stamp, changed - 1000 * tick), TICK);
+    }
 }
