@@ -8,7 +8,8 @@
 //! not fit into its chunk gets a descriptor and is read on by whoever wants it.
 //!
 //! What must hold: while the kernel works on a request, what the request points to stays. So [`Ring::complete`] returns
-//! only when all that it has submitted is done.
+//! only when all that it has submitted is done. If the kernel fails in telling that, for want of memory for instance, the
+//! ring is [`Lost`], and what its requests point to is given up: neither freed nor used again.
 //!
 //! A pipe would keep all others of its batch waiting, and its writer may wait for one of them to be read. So what takes
 //! longer than [`PATIENCE`], or than the crew goes on, is cancelled, which takes no byte from a pipe, and left to plain calls. A pipe is also opened
@@ -26,7 +27,7 @@ mod os {
     use io_uring::types::{DestinationSlot, Fd, Fixed, SubmitArgs, Timespec};
     use io_uring::{IoUring, Probe, opcode};
 
-    use super::{Begun, PATIENCE, SLOTS};
+    use super::{Begun, Lost, PATIENCE, SLOTS};
     use crate::engine::crew::{Crew, LOOK};
 
     /// What the kernel says of a request that was cancelled while it waited.
@@ -62,13 +63,14 @@ mod os {
             is_done.then_some(Ring { ring, names: Vec::new() })
         }
 
-        /// Opens files, at most [`SLOTS`], and reads the beginning of each into its chunk.
+        /// Opens files, at most [`SLOTS`], and reads the beginning of each into its chunk. When the ring is lost it is to be
+        /// dropped, and the memory of all chunks to be kept and not to be used: the kernel may still write to it.
         pub(crate) fn begin(
             &mut self,
             paths: &[impl AsRef<Path>],
             chunks: &mut [&mut [u8]],
             crew: &Crew<'_>,
-        ) -> Vec<Begun> {
+        ) -> Result<Vec<Begun>, Lost> {
             assert!(paths.len() == chunks.len() && paths.len() <= SLOTS);
             let mut names = std::mem::take(&mut self.names);
             let mut starts = [None; SLOTS];
@@ -90,8 +92,14 @@ mod os {
                 let open = opcode::OpenAt::new(Fd(libc::AT_FDCWD), names[start?..].as_ptr().cast());
                 Some((slot, open.flags(libc::O_RDONLY).file_index(Some(place)).build()))
             });
-            // SAFETY: the names are there until all is done.
-            let results = unsafe { self.complete(opens, crew) };
+            // SAFETY: the names are there until all is done, or for ever.
+            let results = match unsafe { self.complete(opens, crew) } {
+                Ok(results) => results,
+                Err(lost) => {
+                    std::mem::forget(names);
+                    return Err(lost);
+                }
+            };
             for (slot, begun) in begun.iter_mut().enumerate() {
                 *begun = match (starts[slot], results[slot]) {
                     (Some(_), 0..) => None,
@@ -117,8 +125,9 @@ mod os {
                     reads[slot] = Some(read.offset(u64::MAX).build());
                 }
                 let reads = reads.into_iter().enumerate().filter_map(|(slot, read)| Some((slot, read?)));
-                // SAFETY: the chunks are different, ours alone, and there until the end of this function.
-                let results = unsafe { self.complete(reads, crew) };
+                // SAFETY: the chunks are different and ours alone. They are there until all is done: when the ring is lost
+                // the caller keeps them.
+                let results = unsafe { self.complete(reads, crew) }?;
                 // Whose chunk is full, which keeps the others waiting, or seems empty.
                 let mut leaves = [false; SLOTS];
                 for (slot, begun) in begun.iter_mut().enumerate().filter(|(_, begun)| begun.is_none()) {
@@ -138,7 +147,7 @@ mod os {
                     (slot, opcode::FixedFdInstall::new(Fixed(slot as u32), 0).build())
                 });
                 // SAFETY: it points to nothing.
-                let results = unsafe { self.complete(installs, crew) };
+                let results = unsafe { self.complete(installs, crew) }?;
                 for slot in (0..paths.len()).filter(|&slot| leaves[slot]) {
                     begun[slot] = Some(match results[slot] {
                         // SAFETY: a new descriptor, which nobody else has.
@@ -154,15 +163,19 @@ mod os {
             let closes = (0..paths.len()).filter(|&slot| is_open[slot]);
             let closes = closes.map(|slot| (slot, opcode::Close::new(Fixed(slot as u32)).build()));
             // SAFETY: it points to nothing.
-            unsafe { self.complete(closes, crew) };
-            begun.into_iter().flatten().collect()
+            unsafe { self.complete(closes, crew) }?;
+            Ok(begun.into_iter().flatten().collect())
         }
 
         /// Submits requests, each with the number under which its result is returned, and waits for all.
         ///
         /// # Safety
-        /// What they point to stays until this returns.
-        unsafe fn complete(&mut self, requests: impl Iterator<Item = (usize, Entry)>, crew: &Crew<'_>) -> [i32; SLOTS] {
+        /// What they point to stays until this returns, and for ever if the ring is lost.
+        unsafe fn complete(
+            &mut self,
+            requests: impl Iterator<Item = (usize, Entry)>,
+            crew: &Crew<'_>,
+        ) -> Result<[i32; SLOTS], Lost> {
             let mut results = [0; SLOTS];
             let mut submitted = [false; SLOTS];
             let mut nleft = 0;
@@ -176,6 +189,7 @@ mod os {
             }
             let look = Timespec::from(LOOK);
             let mut nlooks_left = PATIENCE.as_millis() / LOOK.as_millis();
+            let mut ntries_left = nlooks_left;
             let mut is_patient = true;
             let mut is_pending: [bool; SLOTS] = submitted;
             while nleft > 0 {
@@ -185,13 +199,18 @@ mod os {
                     false => self.ring.submit_and_wait(nleft),
                 };
                 match waited.map_err(|error| error.raw_os_error()) {
-                    Ok(_) | Err(Some(libc::EINTR | libc::EAGAIN | libc::EBUSY)) => {}
+                    Ok(_) | Err(Some(libc::EINTR)) => {}
+                    // Something is short that others may give back.
+                    Err(Some(libc::EAGAIN | libc::EBUSY)) if ntries_left > 0 => {
+                        ntries_left -= 1;
+                        std::thread::sleep(LOOK);
+                    }
                     Err(Some(libc::ETIME)) => {
                         nlooks_left = nlooks_left.saturating_sub(1);
                         is_patient = nlooks_left > 0 && !crew.must_stop();
                     }
                     // The kernel may still write to what the requests point to, and does not tell when it has ended.
-                    Err(_) => std::process::abort(),
+                    Err(code) => return Err(Lost(code.unwrap_or(libc::EIO))),
                 }
                 for completion in self.ring.completion() {
                     nleft -= 1;
@@ -211,7 +230,7 @@ mod os {
                     }
                 }
             }
-            results
+            Ok(results)
         }
     }
 }
@@ -221,7 +240,7 @@ mod os {
     use std::convert::Infallible;
     use std::path::Path;
 
-    use super::Begun;
+    use super::{Begun, Lost};
     use crate::engine::crew::Crew;
 
     /// There are none here.
@@ -237,7 +256,7 @@ mod os {
             _paths: &[impl AsRef<Path>],
             _chunks: &mut [&mut [u8]],
             _crew: &Crew<'_>,
-        ) -> Vec<Begun> {
+        ) -> Result<Vec<Begun>, Lost> {
             match self.0 {}
         }
     }
@@ -251,6 +270,16 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Files of a batch.
 pub(crate) const SLOTS: usize = super::rows::LANES;
+
+/// The kernel no longer tells what becomes of the requests of a ring. What the system says.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lost(i32);
+
+impl From<Lost> for std::io::Error {
+    fn from(Lost(code): Lost) -> std::io::Error {
+        std::io::Error::from_raw_os_error(code)
+    }
+}
 
 /// What came of opening a file and reading its first chunk.
 #[derive(Debug)]
