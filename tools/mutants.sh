@@ -52,8 +52,9 @@ for file in ${*:-$all}; do
     rm -rf "$out"
     mkdir -p "$out"
     echo "== $file, held against the tests $names"
-    # shellcheck disable=SC2086
-    cargo mutants --package hashloom --file "rust/hashloom/src/$file" --output "$out" --no-shuffle "${shard[@]}" -- \
-        --lib $(printf -- '--test %s ' $names) || status=1
+    only=(--cargo-arg=--lib)
+    for name in $names; do only+=("--cargo-arg=--test=$name"); done
+    cargo mutants --package hashloom --file "rust/hashloom/src/$file" --output "$out" --no-shuffle "${shard[@]}" \
+        "${only[@]}" || status=1
 done
 exit $status
