@@ -6,10 +6,11 @@
 
 Every case is run by both, with the same name, folder, locale and input. Standard output, standard error, both of them
 in one pipe, and the exit status must be the same, byte by byte. Cases are a table of options and of odd names, then
-lists written by either and checked by the other, N (200) random lists from a fixed seed, faults, and a list of N
-(300,000) lines, for which hashloom may take 64 MiB of memory.
+lists written by either and checked by the other, N (200) random lists from a fixed seed, faults, standard streams that
+are closed or cannot be used, and a list of N (300,000) lines, for which hashloom may take 64 MiB of memory.
 
-Known to differ, and not compared: the words of --help and --version. The behaviour of coreutils 9.1 is the reference:
+Known to differ, and not compared: the words of --help and --version, and why /dev/stdin cannot be opened where standard
+input is closed. The behaviour of coreutils 9.1 is the reference:
 without that version nothing can be compared, which is named as SKIPPED, and with --require is a failure.
 """
 
@@ -383,6 +384,43 @@ def check_faults(folder):
         failures.append(f"sha224sum through a link: {done}")
 
 
+def check_streams(folder):
+    """Standard input, output and error that are closed, are open the wrong way round, or take nothing."""
+    global ncases
+    line = digest("sha1sum", content(b"a")) + b"  a\n"
+    (folder / "list").write_bytes(line)
+    (folder / "warned").write_bytes(line + b"bad\n")
+    (folder / "minus").write_bytes(digest("sha1sum", b"") + b"  -\n" + line)
+    streams = ["<&-", ">&-", "2>&-", "<&- >&-", ">&- 2>&-", "<&- 2>&-", "<&- >&- 2>&-", "0>/dev/null", "1</dev/null"]
+    streams += ["2</dev/null", ">/dev/full", "2>/dev/full", "</", "<&- >/dev/full"]
+    commands = ["a", "a missing", "", "-", "- a", "a -", "- -", "missing", "folder", "-c list", "-c --status list"]
+    commands += ["-c -", "-c", "-c list - list", "-c warned", "-c --status warned", "-cw warned", "-c --strict warned"]
+    commands += ["-c minus", "-c --quiet minus", "--help", "--version", "--nonsense", "-c --ignore-missing minus"]
+    if not os.path.exists("/dev/full"):
+        streams = [each for each in streams if "full" not in each]
+    for command, stream in itertools.product(commands, streams):
+        ncases += 1
+        found = []
+        for executable in [genuine_programs["sha1sum"], hashloom]:
+            done = subprocess.run(
+                ["bash", "-c", f'exec -a sha1sum "$0" {command} {stream}', executable], cwd=folder, input=b"",
+                capture_output=True, env={"LC_ALL": "C", "PATH": os.environ["PATH"]}, timeout=60,
+            )  # fmt: skip
+            # The words of these two are each program's own.
+            is_own = command in ["--help", "--version"] and done.stdout
+            found.append((done.returncode, bool(done.stdout) if is_own else done.stdout, done.stderr))
+        if found[0] != found[1]:
+            failures.append(f"sha1sum {command} {stream}:")
+            failures.extend(f"  {who}: {what}" for who, what in zip(["coreutils", "hashloom "], found))
+    # The name of what is closed: the reason differs.
+    for stream in ["<&-", "<&- >&-"]:
+        ncases += 1
+        script = f'exec -a sha1sum "$0" /dev/stdin {stream}'
+        done = subprocess.run(["bash", "-c", script, hashloom], cwd=folder, capture_output=True)
+        if done.returncode != 1 or done.stdout or not done.stderr.startswith(b"sha1sum: /dev/stdin: "):
+            failures.append(f"sha1sum /dev/stdin {stream}: {done}")
+
+
 def check_long_list(folder):
     """Memory does not depend on the length of a list."""
     global ncases
@@ -415,7 +453,7 @@ if not all(genuine_programs.values()):
 with tempfile.TemporaryDirectory() as path:
     for check in [
         check_summing, check_options, check_checking, check_each_other, check_random, check_letters, check_faults,
-        check_long_list,
+        check_streams, check_long_list,
     ]:  # fmt: skip
         folder = pathlib.Path(path) / check.__name__
         folder.mkdir()

@@ -5,8 +5,8 @@
     python3 test/macs.py path/to/hashloom [--require] [--huge]
 
 Every algorithm, lengths of keys around a block, lengths of files around blocks and chunks; RFC 2202, 2286 and 4231
-from vectors/hmac-rfc; standard input, a FIFO; the key that is made of a passphrase typed on a terminal; that nothing of
-the key is left in memory while a file is read. --huge adds files just over 2 GiB and 4 GiB. Without --require what this
+from vectors/hmac-rfc; standard input, a FIFO; the key that is made of a passphrase typed on a terminal, which is as it
+was before whatever signal comes; that nothing of the key is left in memory while a file is read, and no core is dumped. --huge adds files just over 2 GiB and 4 GiB. Without --require what this
 system cannot do is named and passed over; with it that is a failure.
 """
 
@@ -17,7 +17,9 @@ import os
 import pathlib
 import pty
 import random
+import resource
 import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -123,30 +125,129 @@ def fifo():
     check("a FIFO", found, f"(fifo) = {expected[0]}\n(1000) = {expected[1]}\n".encode())
 
 
-def typed(keys, stdin=subprocess.DEVNULL):
-    """What `mac` prints and exits with that is asked on a terminal of its own, and what the terminal shows."""
-    controller, terminal = pty.openpty()
-    process = subprocess.Popen(
-        [program, "mac", "-a", "sha256_hmac", "1000"],
-        stdin=stdin,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        # Opening it makes it the controlling terminal of the new session.
-        preexec_fn=lambda: os.close(os.open(os.ttyname(terminal), os.O_RDWR)),
-    )
+class Terminal:
+    """`mac` that asks for a key on a terminal of its own."""
+
+    def __init__(self, preexec=lambda: None):
+        self.controller, self.terminal = pty.openpty()
+        self.before = termios.tcgetattr(self.terminal)
+        self.shown = b""
+
+        def begin():
+            # Opening it makes it the controlling terminal of the new session.
+            os.close(os.open(os.ttyname(self.terminal), os.O_RDWR))
+            preexec()
+
+        self.process = subprocess.Popen(
+            [program, "mac", "-a", "sha256_hmac", "1000"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            preexec_fn=begin,
+        )
+
+    def until_asked(self, times=1):
+        deadline = time.monotonic() + 30
+        while self.shown.count(b"Enter key: ") < times:
+            if not select.select([self.controller], [], [], max(0, deadline - time.monotonic()))[0]:
+                return False
+            self.shown += os.read(self.controller, 1000)
+        return True
+
+    def type(self, keys):
+        os.write(self.controller, keys)
+
+    def is_as_before(self):
+        return termios.tcgetattr(self.terminal) == self.before
+
+    def end(self):
+        """What `mac` prints and exits with, what the terminal shows, and whether it is as it was before."""
+        try:
+            output, message = self.process.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            output, message = self.process.communicate()
+        while select.select([self.controller], [], [], 0)[0]:
+            self.shown += os.read(self.controller, 1000)
+        is_as_before = self.is_as_before()
+        os.close(self.controller)
+        os.close(self.terminal)
+        return self.process.returncode, output, message, self.shown.replace(b"\r\n", b"\n"), is_as_before
+
+
+def typed(keys):
+    terminal = Terminal()
+    terminal.until_asked()
+    terminal.type(keys)
+    return terminal.end()
+
+
+def signals():
+    """Whatever ends or stops `mac` at its prompt, the terminal shows again what is typed."""
+    for number in [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1]:
+        terminal = Terminal()
+        terminal.until_asked()
+        terminal.type(b"half a pass")
+        check(f"{number.name}: the terminal while a key is typed", terminal.is_as_before(), False)
+        terminal.process.send_signal(number)
+        check(f"{number.name} at the prompt", terminal.end(), (-number, b"", b"", b"Enter key: \n", True))
+    for key, number in [(b"\x03", signal.SIGINT), (b"\x1c", signal.SIGQUIT)]:
+        check(f"{number.name} typed", typed(b"secret" + key), (-number, b"", b"", b"Enter key: \n", True))
+    # What does not end it has it ask again: a signal that is ignored as under nohup, a stop.
+    key = hashlib.pbkdf2_hmac("sha1", b"right", b"\x0a" * 16, 1000, 16)
+    expected = f"{prf('sha256', key, pathlib.Path('1000').read_bytes())}\n"
+    terminal = Terminal(lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    terminal.until_asked()
+    terminal.type(b"wrong")
+    terminal.process.send_signal(signal.SIGHUP)
+    check("SIGHUP ignored: asked again", terminal.until_asked(2), True)
+    terminal.type(b"right\n")
+    check("SIGHUP ignored", terminal.end(), (0, expected.encode(), b"", b"Enter key: \n" * 2, True))
+    stopped("Ctrl-Z", lambda pid, controller: os.write(controller, b"\x1a"))
+    stopped("SIGTSTP", lambda pid, controller: os.kill(pid, signal.SIGTSTP))
+
+
+def stopped(what, stop):
+    """Under a shell with job control: a process without one is not stopped by these."""
+    controller, tty = pty.openpty()
+    # The number of the process goes through it.
+    reader, writer = os.pipe()
+    before = termios.tcgetattr(tty)
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setsid()
+            os.close(os.open(os.ttyname(tty), os.O_RDWR))
+            # This is the shell; mac is a group of its own in the foreground.
+            signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+            with subprocess.Popen(
+                [program, "mac", "-a", "sha256_hmac", "1000"], stdin=tty, stdout=subprocess.DEVNULL,
+                preexec_fn=lambda: (os.setpgid(0, 0), os.tcsetpgrp(tty, os.getpid()), signal.signal(signal.SIGTTOU, signal.SIG_DFL)),
+            ) as process:  # fmt: skip
+                os.write(writer, b"%d\n" % process.pid)
+                _, status = os.waitpid(process.pid, os.WUNTRACED)
+                # Only what was stopped by the signal itself, with the terminal as before, is right.
+                is_right = os.WIFSTOPPED(status) and os.WSTOPSIG(status) == signal.SIGTSTP
+                is_right &= termios.tcgetattr(tty) == before
+                os.kill(process.pid, signal.SIGCONT)
+                _, status = os.waitpid(process.pid, 0)
+                os._exit(0 if is_right and status == 0 else 1)
+        finally:
+            os._exit(2)
     shown = b""
-    deadline = time.monotonic() + 30
-    while b"Enter key: " not in shown and select.select([controller], [], [], deadline - time.monotonic())[0]:
-        shown += os.read(controller, 1000)
-    os.write(controller, keys)
-    output, message = process.communicate(timeout=60)
-    while select.select([controller], [], [], 0)[0]:
-        shown += os.read(controller, 1000)
-    echoes = bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
-    os.close(controller)
-    os.close(terminal)
-    return process.returncode, output, message, shown.replace(b"\r\n", b"\n"), echoes
+    for asked in [1, 2]:
+        while shown.count(b"Enter key: ") < asked and select.select([controller], [], [], 10)[0]:
+            shown += os.read(controller, 1000)
+        if asked == 1:
+            os.write(controller, b"wrong")
+            stop(int(os.read(reader, 20)), controller)
+        else:
+            os.write(controller, b"right\n")
+    _, status = os.waitpid(child, 0)
+    check(f"stopped by {what} and continued", (status, termios.tcgetattr(tty) == before), (0, True))
+    for file in [controller, tty, reader, writer]:
+        os.close(file)
 
 
 def passphrase():
@@ -164,7 +265,6 @@ def passphrase():
     invalid = b"hashloom mac: invalid passphrase.\n"
     found = typed(b"\n")
     check("nothing typed", found, (1, b"", b"hashloom mac: expected a key, found an empty line\n" + invalid, b"Enter key: \n", True))
-    check("Ctrl-C", typed(b"secret\x03"), (130, b"", b"", b"Enter key: \n", True))
     status, output, errors, shown, echoes = typed(b"x" * 1025 + b"\n")
     check("a long line", (status, output, errors.endswith(invalid), echoes), (1, b"", True, True))
     # Without a terminal.
@@ -208,6 +308,28 @@ def memory():
         check("after that", process.stdout.read(), f"{prf('sha256', key, bytes(1 << 20))}\n".encode())
 
 
+def dumps():
+    """What has a key dumps no core, whatever limit it was given, and cannot be looked into by its user."""
+    pathlib.Path("key").write_bytes(b"Jefe")
+    words = [program, "mac", "-a", "sha256_hmac", "-k", "key"]
+    unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+    limits = resource.getrlimit(resource.RLIMIT_CORE)
+    limit = unlimited if os.getuid() == 0 else (limits[1], limits[1])
+    begin = lambda: resource.setrlimit(resource.RLIMIT_CORE, limit)  # noqa: E731
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=begin) as process:
+        # More than a pipe holds: when it is written, the key has been read.
+        process.stdin.write(bytes(1 << 20))
+        process.stdin.flush()
+        found = [line.split() for line in open(f"/proc/{process.pid}/limits") if line.startswith("Max core file size")]
+        check("the limit of cores", [line[4:6] for line in found], [["0", "0"]])
+        # What the system gives to root is not dumped; as root everything is root's.
+        if os.getuid() != 0:
+            check("the owner of /proc/PID/mem", os.stat(f"/proc/{process.pid}/mem").st_uid, 0)
+        process.send_signal(signal.SIGABRT)
+        _, status = os.waitpid(process.pid, 0)
+        check("killed by SIGABRT", (os.WTERMSIG(status), os.WCOREDUMP(status)), (signal.SIGABRT, False))
+
+
 def huge():
     pathlib.Path("key").write_bytes(b"Jefe")
     for size in ((1 << 31) + 1, (1 << 32) + 1):
@@ -236,9 +358,9 @@ if missing:
     ALGORITHMS = [name for name in ALGORITHMS if name not in missing]
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    parts = [every_length, rfcs, fifo, passphrase]
+    parts = [every_length, rfcs, fifo, passphrase, signals]
     if sys.platform == "linux":
-        parts.append(memory)
+        parts += [memory, dumps]
     else:
         skipped("the memory of another process can be read on Linux only")
     if arguments.huge:

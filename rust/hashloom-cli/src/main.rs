@@ -19,6 +19,7 @@ mod progress;
 #[cfg(feature = "bench")]
 mod size;
 mod solaris;
+mod stdio;
 mod style;
 mod sums;
 mod table;
@@ -47,11 +48,11 @@ const EXIT_INCOMPLETE: u8 = 1;
 const EXIT_ERROR: u8 = 2;
 
 fn main() -> ExitCode {
+    stdio::begin();
     if let Some(status) = as_other_program() {
         return ExitCode::from(status);
     }
-    let arguments = Arguments::parse();
-    match run(&arguments) {
+    match Arguments::try_parse().map_or_else(misused, |arguments| run(&arguments)) {
         Ok(status) => ExitCode::from(status),
         Err(message) => {
             // Not eprintln!, which panics where standard error is full or nobody reads it: the exit status must still
@@ -60,6 +61,14 @@ fn main() -> ExitCode {
             ExitCode::from(EXIT_ERROR)
         }
     }
+}
+
+/// Prints what was asked for instead of a command: help, the version. On wrong usage this ends the program.
+fn misused(error: clap::Error) -> Result<u8, String> {
+    if error.use_stderr() {
+        error.exit();
+    }
+    stdio::print_help(&error).map(|()| 0)
 }
 
 /// Called by the name of a program that it can stand in for, this is that program. Returns its exit status.

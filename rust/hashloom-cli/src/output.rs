@@ -5,16 +5,20 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
+use crate::stdio::Stdout;
+
 /// Prints to standard output what `print` writes.
-pub fn print(print: impl FnOnce(&mut BufWriter<StdoutLock<'static>>) -> io::Result<()>) -> Result<(), String> {
-    let mut out = BufWriter::new(io::stdout().lock());
+pub fn print(print: impl FnOnce(&mut BufWriter<Stdout>) -> io::Result<()>) -> Result<(), String> {
+    // Threads that print take turns.
+    let _turn = io::stdout().lock();
+    let mut out = BufWriter::new(Stdout);
     match print(&mut out).and_then(|()| out.flush()) {
         // Whoever read the output has seen enough of it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

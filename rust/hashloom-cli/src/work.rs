@@ -22,7 +22,7 @@ pub struct Work {
 impl Work {
     /// Options for the crate's work on torrents.
     pub fn torrent_options<'a>(&self) -> torrent::Options<'a> {
-        let options = torrent::Options::default().mapped(!self.no_map);
+        let options = torrent::Options::default().mapped_with_sigbus_handler(!self.no_map);
         match self.threads {
             Some(threads) => options.threads(threads),
             None => options,
@@ -31,7 +31,7 @@ impl Work {
 
     /// Options for hash trees of files.
     pub fn tree_options<'a>(&self) -> tree::Options<'a> {
-        let options = tree::Options::default().mapped(!self.no_map);
+        let options = tree::Options::default().mapped_with_sigbus_handler(!self.no_map);
         match self.threads {
             Some(threads) => options.threads(threads),
             None => options,
@@ -40,7 +40,7 @@ impl Work {
 
     /// Options for files of which each is one message.
     pub fn files_options<'a>(&self) -> files::Options<'a> {
-        let options = files::Options::new().mapped(!self.no_map);
+        let options = files::Options::new().mapped_with_sigbus_handler(!self.no_map);
         match self.threads {
             Some(threads) => options.threads(threads.get()),
             None => options,

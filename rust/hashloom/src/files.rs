@@ -86,6 +86,41 @@ impl fmt::Display for Source {
     }
 }
 
+/// Standard input, if it can be read.
+///
+/// [`std::io::stdin`] reads as empty where standard input is closed or is not open for reading, and the digest of
+/// nothing would be taken for that of a file. Rust opens /dev/null in place of what is closed when a program begins:
+/// whether it was closed must be noted before that.
+///
+/// # Errors
+/// EBADF.
+///
+/// ```
+/// use std::io::Read;
+///
+/// let mut text = String::new();
+/// match hashloom::files::stdin() {
+///     Ok(stdin) => drop(stdin.take(80).read_to_string(&mut text)),
+///     Err(error) => eprintln!("standard input: {error}"),
+/// }
+/// ```
+pub fn stdin() -> io::Result<io::Stdin> {
+    let stdin = io::stdin();
+    #[cfg(unix)]
+    {
+        use rustix::fs::{OFlags, fcntl_getfl};
+        let flags = fcntl_getfl(&stdin)?;
+        #[cfg(target_os = "linux")]
+        let is_place = flags.contains(OFlags::PATH);
+        #[cfg(not(target_os = "linux"))]
+        let is_place = false;
+        if is_place || flags & OFlags::RWMODE == OFlags::WRONLY {
+            return Err(rustix::io::Errno::BADF.into());
+        }
+    }
+    Ok(stdin)
+}
+
 /// What is computed of a message.
 ///
 /// ```
@@ -295,8 +330,9 @@ impl<'a> Options<'a> {
     }
 
     /// Whether long files that are in memory already may be hashed where they are, instead of being copied first. It
-    /// sets a handler of SIGBUS for the process: see [`torrent::Options::mapped`](crate::torrent::Options::mapped).
-    pub fn mapped(self, mapped: bool) -> Options<'a> {
+    /// sets a handler of SIGBUS for the process: see
+    /// [`torrent::Options::mapped_with_sigbus_handler`](crate::torrent::Options::mapped_with_sigbus_handler).
+    pub fn mapped_with_sigbus_handler(self, mapped: bool) -> Options<'a> {
         Options { mapped, ..self }
     }
 

@@ -140,8 +140,19 @@ pub(crate) enum Verdict {
 fn is_made_while_read(file: &File) -> bool {
     // proc, sysfs, cgroup, cgroup2, debugfs, tracefs, securityfs, pstore, bpf, configfs, efivarfs, selinuxfs, resctrl
     const MAGIC: [u32; 13] = [
-        0x9fa0, 0x6265_6572, 0x0027_e0eb, 0x6367_7270, 0x6462_6720, 0x7472_6163, 0x7363_6673, 0x6165_676c, 0xcafe_4a11,
-        0x6265_6570, 0xde5e_81e4, 0xf97c_ff8c, 0x0765_5821,
+        0x9fa0,
+        0x6265_6572,
+        0x0027_e0eb,
+        0x6367_7270,
+        0x6462_6720,
+        0x7472_6163,
+        0x7363_6673,
+        0x6165_676c,
+        0xcafe_4a11,
+        0x6265_6570,
+        0xde5e_81e4,
+        0xf97c_ff8c,
+        0x0765_5821,
     ];
     rustix::fs::fstatfs(file).is_ok_and(|system| MAGIC.contains(&(system.f_type as u32)))
 }

@@ -4,13 +4,15 @@
 #![cfg(feature = "std")]
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+#[cfg(unix)]
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use hashloom::Algorithm::{self, Ripemd160, Sha1, Sha256, Sha512};
-use hashloom::files::{FileError, Hashed, Method, Options, Request, Source, hash_files};
+use hashloom::files::{FileError, Hashed, Method, Options, Request, Source, Stamp, hash_files};
 use hashloom::{HmacKey, hash, hmac};
 
 const CHUNK: usize = 32 << 10;
@@ -65,7 +67,7 @@ fn every_length_around_chunks_and_windows() {
         for mapped in [false, true] {
             for several in [false, true] {
                 let methods = methods(if several { &algorithms } else { &algorithms[..1] });
-                let options = Options::new().threads(nthreads).mapped(mapped);
+                let options = Options::new().threads(nthreads).mapped_with_sigbus_handler(mapped);
                 let (results, summary) = run(&paths, &methods, &options);
                 for (((result, expected), content), path) in results.iter().zip(&expected).zip(&contents).zip(&paths) {
                     let hashed = result.as_ref().unwrap();
@@ -142,7 +144,11 @@ fn pipes_are_read_to_their_end() {
                     }
                 });
             }
-            let (results, _) = run(&paths, &methods(&[Sha256, Sha1]), &Options::new().threads(nthreads).mapped(true));
+            let (results, _) = run(
+                &paths,
+                &methods(&[Sha256, Sha1]),
+                &Options::new().threads(nthreads).mapped_with_sigbus_handler(true),
+            );
             for (i, result) in results.iter().enumerate() {
                 let content = match i % 10 {
                     3 => bytes(lengths[i / 10], 100 + i / 10),
@@ -223,16 +229,23 @@ fn a_long_file_before_many_short_ones() {
     let mut paths = vec![long.clone()];
     paths.extend(std::iter::repeat_n(short, 3000));
     paths.push(long);
-    let (results, summary) = run(&paths, &methods(&[Sha1]), &Options::new().threads(3).mapped(true));
+    let (results, summary) =
+        run(&paths, &methods(&[Sha1]), &Options::new().threads(3).mapped_with_sigbus_handler(true));
     let expected = hash(Sha1, &bytes(5 << 20, 1));
     assert!(results.iter().all(Result::is_ok));
     assert_eq!([&results[0], &results[3001]].map(|result| result.as_ref().unwrap().digests[0]), [expected; 2]);
     assert_eq!(summary.nfiles, 3002);
 }
 
+#[cfg(unix)]
 /// Hashes a file with one thread, and does `change` when so many bytes of it are hashed, each time that it is read, as
 /// long as `change` says so.
-fn changed_after(path: &Path, nbytes: u64, mapped: bool, change: &mut (dyn FnMut() -> bool + Send)) -> Result<Hashed, FileError> {
+fn changed_after(
+    path: &Path,
+    nbytes: u64,
+    mapped: bool,
+    change: &mut (dyn FnMut() -> bool + Send),
+) -> Result<Hashed, FileError> {
     let state = Mutex::new((change, nbytes, false));
     let progress = |now: u64| {
         let (change, next, is_over) = &mut *state.lock().unwrap();
@@ -242,13 +255,14 @@ fn changed_after(path: &Path, nbytes: u64, mapped: bool, change: &mut (dyn FnMut
             *next = now + nbytes;
         }
     };
-    let options = Options::new().threads(1).mapped(mapped).progress(&progress);
+    let options = Options::new().threads(1).mapped_with_sigbus_handler(mapped).progress(&progress);
     let (mut results, _) = run(&[path.to_owned()], &methods(&[Sha256]), &options);
     assert!(state.into_inner().unwrap().2 || results[0].is_err(), "the change was made in time");
     results.remove(0)
 }
 
 /// What a file is at the end is hashed, however it came to that.
+#[cfg(unix)]
 #[test]
 fn a_file_that_changes_is_read_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -300,6 +314,7 @@ fn a_file_that_changes_is_read_again() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_file_that_always_changes_is_unstable() {
     let folder = tempfile::tempdir().unwrap();
@@ -320,6 +335,7 @@ fn a_file_that_always_changes_is_unstable() {
 }
 
 /// Many small files of which one is changed while the others are hashed: opened through a ring or not.
+#[cfg(unix)]
 #[test]
 fn small_files_that_change_are_read_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -408,7 +424,7 @@ fn more_threads_than_files_may_be_open() {
     for (i, path) in paths.iter().enumerate() {
         File::create(path).unwrap().write_all(&bytes(40_000, i)).unwrap();
     }
-    let (results, _) = run(&paths, &methods(&[Sha1]), &Options::new().threads(1000).mapped(true));
+    let (results, _) = run(&paths, &methods(&[Sha1]), &Options::new().threads(1000).mapped_with_sigbus_handler(true));
     for (i, result) in results.into_iter().enumerate() {
         assert_eq!(result.unwrap().digests[0], hash(Sha1, &bytes(40_000, i)));
     }

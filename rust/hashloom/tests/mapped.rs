@@ -21,7 +21,7 @@ fn torrent(folder: &Path, version: Version) -> Torrent {
     {
         fs::write(folder.join(name), noise(*nbytes, seed as u64)).unwrap();
     }
-    let options = Options::default().mapped(true);
+    let options = Options::default().mapped_with_sigbus_handler(true);
     Builder::new().version(version).piece_length(64 << 10).plan(folder).unwrap().create(&options).unwrap().torrent
 }
 
@@ -31,7 +31,8 @@ fn verdicts_are_those_of_reading() {
         let folder = tempfile::tempdir().unwrap();
         let torrent = torrent(folder.path(), version);
         let check = |mapped: bool, threads: usize| {
-            let options = Options::default().mapped(mapped).threads(NonZeroUsize::new(threads).unwrap());
+            let options =
+                Options::default().mapped_with_sigbus_handler(mapped).threads(NonZeroUsize::new(threads).unwrap());
             verify(&torrent, folder.path(), &options).unwrap()
         };
         for threads in [1, 3] {
@@ -64,7 +65,7 @@ fn a_file_that_becomes_shorter_meanwhile() {
                 }
             };
             let threads = NonZeroUsize::new(threads).unwrap();
-            let options = Options::default().mapped(true).threads(threads).progress(&cut_it);
+            let options = Options::default().mapped_with_sigbus_handler(true).threads(threads).progress(&cut_it);
             let report = verify(&torrent, folder.path(), &options).unwrap();
             assert!(cut.into_inner());
             let b = torrent.files().position(|file| file.path == b"b").unwrap();

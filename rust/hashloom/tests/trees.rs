@@ -57,7 +57,8 @@ fn each_way<R: PartialEq + std::fmt::Debug>(
     let file = file_of(bytes);
     for threads in [1, 2, 3, 7] {
         for mapped in [false, true] {
-            let options = Options::default().threads(NonZeroUsize::new(threads).unwrap()).mapped(mapped);
+            let options =
+                Options::default().threads(NonZeroUsize::new(threads).unwrap()).mapped_with_sigbus_handler(mapped);
             let found = hash(Input::File(&file), &options).unwrap();
             assert_eq!(found, expected, "{} bytes, {threads} threads, mapped: {mapped}", bytes.len());
         }
@@ -452,8 +453,10 @@ fn a_file_that_changes_is_an_error() {
                     *changed = true;
                 }
             };
-            let options =
-                Options::default().threads(NonZeroUsize::new(threads).unwrap()).mapped(mapped).progress(&show);
+            let options = Options::default()
+                .threads(NonZeroUsize::new(threads).unwrap())
+                .mapped_with_sigbus_handler(mapped)
+                .progress(&show);
             assert!(matches!(bep52::pieces_root(&file, &options), Err(TreeError::Changed)));
         }
     }

@@ -13,6 +13,7 @@ use hashloom::torrent::shown;
 use serde::Serialize;
 
 use crate::json::{Hex, text};
+use crate::stdio::Stdout;
 use crate::style;
 use crate::units::{duration, plural, rate, size};
 
@@ -52,7 +53,7 @@ pub struct Printer<'a> {
     format: &'a Format,
     /// Of the old and the new side.
     algorithms: [&'a [Algorithm]; 2],
-    out: io::LineWriter<io::Stdout>,
+    out: io::LineWriter<Stdout>,
 }
 
 /// What was done besides.
@@ -110,7 +111,7 @@ struct SummaryJson {
 
 impl<'a> Printer<'a> {
     pub fn new(format: &'a Format, algorithms: [&'a [Algorithm]; 2]) -> Printer<'a> {
-        Printer { format, algorithms, out: io::LineWriter::new(io::stdout()) }
+        Printer { format, algorithms, out: io::LineWriter::new(Stdout) }
     }
 
     /// `error`: why it could not be read.

@@ -16,6 +16,7 @@ use super::{Opened, check_folder, open, places_below, with_suffix};
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::output;
 use crate::progress::Bar;
+use crate::stdio::Stdout;
 use crate::style;
 use crate::text::display;
 use crate::units::{duration, plural, rate, size};
@@ -96,7 +97,7 @@ pub fn run(arguments: &Write) -> Result<u8, String> {
         None => {
             let failed = |error: io::Error| format!("standard output: {error}");
             // Not locked: messages of other threads would wait for it.
-            let out = BufWriter::with_capacity(1 << 16, io::stdout());
+            let out = BufWriter::with_capacity(1 << 16, Stdout);
             let (_, _, status) = write(arguments, &algorithms, update, None, Vec::new(), out, &failed)?;
             Ok(status)
         }

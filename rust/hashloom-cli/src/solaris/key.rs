@@ -16,17 +16,21 @@ use crate::text::display;
 /// A key has some dozen bytes. A device that never ends shall not fill the memory.
 const NBYTES_MAX: usize = 1 << 20;
 
-/// Why there is no key.
-pub enum NoKey {
-    Because(String),
-    /// Ctrl-C at the prompt.
-    #[cfg_attr(not(unix), allow(dead_code, reason = "nothing asks for a passphrase there"))]
-    Interrupted,
+/// From now on no dump of this process is written, in which the key would be, and no other process of the same user can
+/// look into it.
+pub fn refuse_dumps() {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, setrlimit};
+        let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    }
 }
 
 /// All bytes of a file, of which there must be one.
-pub fn of_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, NoKey> {
-    let failed = |what: &str, error| NoKey::Because(format!("{what} {}: {}", display(path), reason(&error)));
+pub fn of_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, String> {
+    let failed = |what: &str, error| format!("{what} {}: {}", display(path), reason(&error));
     let file = File::open(path).map_err(|error| failed("cannot open", error))?;
     // Two bytes more than are kept: one shows that there are more, with the other it is never full while it is read.
     let mut key = Zeroizing::new(Vec::with_capacity(NBYTES_MAX + 2));
@@ -36,7 +40,7 @@ pub fn of_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, NoKey> {
         1..=NBYTES_MAX => return Ok(key),
         _ => "more",
     };
-    Err(NoKey::Because(format!("{}: expected a key of 1 to {NBYTES_MAX} bytes, found {found}", display(path))))
+    Err(format!("{}: expected a key of 1 to {NBYTES_MAX} bytes, found {found}", display(path)))
 }
 
 /// The key that Solaris makes of a passphrase: 16 bytes by PBKDF2 (RFC 8018 section 5.2) with HMAC-SHA-1, 1000 rounds
@@ -56,36 +60,41 @@ pub fn of_passphrase(passphrase: &[u8]) -> Zeroizing<Vec<u8>> {
     derived
 }
 
-/// Asks the user's terminal, wherever standard input and output lead, as getpassphrase(3C) does.
+/// Asks the user's terminal, wherever standard input and output lead, as getpassphrase(3C) does. A signal that ends or
+/// stops the program does it when the terminal is as it was before; after a stop it is asked again.
 #[cfg(unix)]
-pub fn ask() -> Result<Zeroizing<Vec<u8>>, NoKey> {
-    use std::io::{ErrorKind, Write};
+pub fn ask() -> Result<Zeroizing<Vec<u8>>, String> {
+    use std::io::Write;
 
     // Four times what getpassphrase(3C) takes.
     const NBYTES_MAX: usize = 1024;
-    let failed = |error: std::io::Error| {
-        NoKey::Because(format!("no terminal to ask for a key: {}; name a key file with -k", reason(&error)))
-    };
+    let failed =
+        |error: std::io::Error| format!("no terminal to ask for a key: {}; name a key file with -k", reason(&error));
     let terminal = File::options().read(true).write(true).open("/dev/tty").map_err(failed)?;
-    let silence = unix::Silence::of(&terminal).map_err(failed)?;
-    (&terminal).write_all(b"Enter key: ").map_err(failed)?;
-    let line = unix::read_line(&terminal, NBYTES_MAX);
-    // The end of the line was not shown either.
-    let _ = (&terminal).write_all(b"\n");
-    drop(silence);
-    let line = line.map_err(|error| match error.kind() {
-        ErrorKind::Interrupted => NoKey::Interrupted,
-        _ => failed(error),
-    })?;
+    let ask_once = || {
+        let held = unix::Held::new()?;
+        let silence = unix::Silence::of(&terminal)?;
+        (&terminal).write_all(b"Enter key: ")?;
+        let line = unix::read_line(&terminal, NBYTES_MAX, &held);
+        // The end of the line was not shown either.
+        let _ = (&terminal).write_all(b"\n");
+        drop(silence);
+        line
+    };
+    let line = loop {
+        if let Some(line) = ask_once().map_err(failed)? {
+            break line;
+        }
+    };
     if line.is_empty() {
-        return Err(NoKey::Because("expected a key, found an empty line".to_owned()));
+        return Err("expected a key, found an empty line".to_owned());
     }
     Ok(line)
 }
 
 #[cfg(not(unix))]
-pub fn ask() -> Result<Zeroizing<Vec<u8>>, NoKey> {
-    Err(NoKey::Because("keys are not asked for on this system: name a key file with -k".to_owned()))
+pub fn ask() -> Result<Zeroizing<Vec<u8>>, String> {
+    Err("keys are not asked for on this system: name a key file with -k".to_owned())
 }
 
 #[cfg(unix)]
@@ -93,11 +102,49 @@ mod unix {
     use std::fs::File;
     use std::io::{self, ErrorKind, Read};
 
+    use nix::sys::signal::Signal::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2};
+    use nix::sys::signal::{SigSet, SigmaskHow, Signal};
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
     use zeroize::Zeroizing;
 
-    /// While this is there, the terminal shows nothing of what is typed, and gives it byte by byte, Ctrl-C too: so no
-    /// signal ends the program before the terminal is as it was.
+    /// What ends or stops a program, and can be held back.
+    const SIGNALS: [Signal; 8] = [SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2];
+
+    /// While this is there, signals wait; then they do what they would have done. There is one thread at that time.
+    pub struct Held {
+        before: SigSet,
+        signals: Vec<Signal>,
+    }
+
+    impl Held {
+        pub fn new() -> io::Result<Held> {
+            let before = SIGNALS.into_iter().collect::<SigSet>().thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
+            // What was held back before is not let go here either.
+            let signals = SIGNALS.into_iter().filter(|signal| !before.contains(*signal)).collect();
+            Ok(Held { before, signals })
+        }
+
+        /// Whether a signal waits.
+        #[allow(unsafe_code)]
+        fn is_one_waiting(&self) -> bool {
+            let mut waiting = *SigSet::empty().as_ref();
+            // SAFETY: a set to write to; what was written is a set.
+            let waiting = unsafe {
+                nix::libc::sigpending(&mut waiting);
+                SigSet::from_sigset_t_unchecked(waiting)
+            };
+            self.signals.iter().any(|signal| waiting.contains(*signal))
+        }
+    }
+
+    impl Drop for Held {
+        fn drop(&mut self) {
+            let _ = self.before.thread_set_mask();
+        }
+    }
+
+    /// While this is there, the terminal shows nothing of what is typed, and gives it byte by byte.
     pub struct Silence<'a> {
         terminal: &'a File,
         before: Termios,
@@ -107,7 +154,7 @@ mod unix {
         pub fn of(terminal: &'a File) -> io::Result<Silence<'a>> {
             let before = tcgetattr(terminal)?;
             let mut modes = before.clone();
-            modes.local_modes.remove(LocalModes::ECHO | LocalModes::ECHONL | LocalModes::ICANON | LocalModes::ISIG);
+            modes.local_modes.remove(LocalModes::ECHO | LocalModes::ECHONL | LocalModes::ICANON);
             tcsetattr(terminal, OptionalActions::Flush, &modes)?;
             Ok(Silence { terminal, before })
         }
@@ -119,24 +166,34 @@ mod unix {
         }
     }
 
-    /// What is typed until the end of the line. Ctrl-C is [`ErrorKind::Interrupted`].
-    pub fn read_line(mut terminal: &File, nbytes_max: usize) -> io::Result<Zeroizing<Vec<u8>>> {
-        const INTERRUPT: u8 = 3;
+    /// What is typed until the end of the line, or None if a signal came before that.
+    pub fn read_line(mut terminal: &File, nbytes_max: usize, held: &Held) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
         const END_OF_FILE: u8 = 4;
         const BACKSPACE: u8 = 8;
         const KILL: u8 = 21;
         const DELETE: u8 = 127;
+        /// POSIX has no call that waits for both a file and a signal that is held back.
+        const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
         let mut line = Zeroizing::new(Vec::with_capacity(nbytes_max));
         let mut byte = Zeroizing::new([0]);
         loop {
+            let nready = match poll(&mut [PollFd::new(terminal, PollFlags::IN)], Some(&PATIENCE)) {
+                Err(rustix::io::Errno::INTR) => 0,
+                nready => nready?,
+            };
+            if held.is_one_waiting() {
+                return Ok(None);
+            }
+            if nready == 0 {
+                continue;
+            }
             let nread = match terminal.read(&mut *byte) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 read => read?,
             };
             match byte[0] {
-                _ if nread == 0 => return Ok(line),
-                b'\n' | b'\r' | END_OF_FILE => return Ok(line),
-                INTERRUPT => return Err(ErrorKind::Interrupted.into()),
+                _ if nread == 0 => return Ok(Some(line)),
+                b'\n' | b'\r' | END_OF_FILE => return Ok(Some(line)),
                 BACKSPACE | DELETE => drop(line.pop()),
                 KILL => line.clear(),
                 _ if line.len() == nbytes_max => {

@@ -10,9 +10,7 @@ use clap::{Args, ValueHint};
 use hashloom::HmacKey;
 use hashloom::files::Method;
 
-use super::Kind;
-use super::key::{self, NoKey};
-use crate::interrupt::EXIT_INTERRUPTED;
+use super::{Kind, key};
 use crate::output;
 
 /// Print message authentication codes as mac(1) of Solaris does.
@@ -121,14 +119,14 @@ pub fn run(program: &str, options: &Mac, isa: Option<&str>) -> u8 {
         super::complain(program, "no matching PKCS#11 token (there are none here: put the key into a file for -k)");
         return super::EXIT_FAILURE;
     }
+    key::refuse_dumps();
     let key = match &options.keyfile {
         Some(path) => key::of_file(path),
         None => key::ask().map(|passphrase| key::of_passphrase(&passphrase)),
     };
     let method = match key {
         Ok(key) => Method::from(HmacKey::new(algorithm, &key)),
-        Err(NoKey::Interrupted) => return EXIT_INTERRUPTED,
-        Err(NoKey::Because(reason)) => {
+        Err(reason) => {
             super::complain(program, &reason);
             super::complain(program, if options.keyfile.is_some() { "invalid key." } else { "invalid passphrase." });
             return super::EXIT_FAILURE;

@@ -24,6 +24,7 @@ use hashloom::files::{FileError, Method, Options, Request, Source, hash_files};
 use hashloom::torrent::shown;
 use hashloom::{Algorithm, Digest};
 
+use crate::stdio;
 use crate::sums::console::Console;
 use crate::sums::summing::reason;
 
@@ -60,8 +61,7 @@ fn parse<T: FromArgMatches>(command: clap::Command, usage: &str, arguments: &[Os
     let parsed = command.args_override_self(true).try_get_matches_from(arguments);
     parsed.and_then(|matches: ArgMatches| T::from_arg_matches(&matches)).map_err(|error| {
         if matches!(error.kind(), Misuse::DisplayHelp | Misuse::DisplayVersion) {
-            let _ = error.print();
-            return 0;
+            return status(&program, stdio::print_help(&error));
         }
         // In the words of getopt(3C): "-x <NAME>" or "--xyz" is what clap names.
         let option = error.get(ContextKind::InvalidArg).map(|value| value.to_string()).unwrap_or_default();
@@ -163,22 +163,24 @@ fn print(program: &str, label: &str, method: Method, verbose: bool, files: &[Pat
     let sources = files.iter().map(Source::from).chain(files.is_empty().then_some(Source::Stdin));
     let requests = sources.map(|source| Request { source, methods: Arc::clone(&methods), tag: () });
     let stop = AtomicBool::new(false);
-    let (status, error) = Console::new(program.as_bytes(), &stop, None).run(|console| {
+    let (status, lost) = Console::new(program.as_bytes(), &stop, None).run(|console| {
         let mut status = 0;
-        hash_files(requests, &Options::new().mapped(true).cancel(&stop), |request, result| match result {
-            Ok(hashed) => console.print(|lines| {
-                let name = name(&request.source).filter(|_| is_named);
-                push_line(lines, verbose.then_some(label), name, &hashed.digests[0]);
-            }),
-            Err(error) => {
-                let (message, code) = trouble(&request.source, &error);
-                console.message(message.as_bytes());
-                status = code;
+        hash_files(requests, &Options::new().mapped_with_sigbus_handler(true).cancel(&stop), |request, result| {
+            match result {
+                Ok(hashed) => console.print(|lines| {
+                    let name = name(&request.source).filter(|_| is_named);
+                    push_line(lines, verbose.then_some(label), name, &hashed.digests[0]);
+                }),
+                Err(error) => {
+                    let (message, code) = trouble(&request.source, &error);
+                    console.message(message.as_bytes());
+                    status = code;
+                }
             }
         });
         status
     });
-    match error {
+    match lost.lines {
         // Whoever read the output has seen enough of it.
         Some(error) if error.kind() != ErrorKind::BrokenPipe => {
             complain(program, &format!("standard output: {}", reason(&error)));

@@ -22,6 +22,7 @@ use super::lines::{self, Length};
 use super::quote::quoted;
 use super::summing::{reason, source, trouble};
 use crate::json::{Hex, text};
+use crate::stdio;
 use crate::units::plural;
 
 /// What is said, and what counts.
@@ -85,7 +86,11 @@ impl Checker<'_> {
         let is_stdin = list.as_os_str() == "-";
         let list_name = if is_stdin { b"standard input" } else { list.as_os_str().as_encoded_bytes() };
         let reader: Box<dyn BufRead + Send> = if is_stdin {
-            Box::new(BufReader::with_capacity(BUFFER_NBYTES, io::stdin()))
+            stdio::want_stdin();
+            match stdio::stdin() {
+                Ok(stdin) => Box::new(BufReader::with_capacity(BUFFER_NBYTES, stdin)),
+                Err(error) => return self.not_read(list_name, &error),
+            }
         } else {
             match File::open(list) {
                 Ok(file) => Box::new(BufReader::with_capacity(BUFFER_NBYTES, file)),
@@ -142,10 +147,7 @@ impl Checker<'_> {
         }
         let Reading { error, nbad, nentries, .. } = reading;
         if let Some(error) = error {
-            // Word for word, but for a folder: to read one is the error that people make.
-            let why = if self.rules.lenient { reason(&error) } else { "read error".to_owned() };
-            console.message(&[&quoted(list_name)[..], b": ", why.as_bytes()].concat());
-            return End::Wrong;
+            return self.not_read(list_name, &error);
         }
         if nentries == 0 {
             let message = [&quoted(list_name)[..], b": no properly formatted checksum lines found"].concat();
@@ -163,6 +165,13 @@ impl Checker<'_> {
         }
         let is_right = counts.nmatched > 0 && counts.nmismatched == 0 && counts.nunread == 0;
         End::of(is_right && (nbad == 0 || !rules.strict))
+    }
+
+    fn not_read(&self, list_name: &[u8], error: &io::Error) -> End {
+        // Word for word, but for a folder: to read one is the error that people make.
+        let why = if self.rules.lenient { reason(error) } else { "read error".to_owned() };
+        self.console.message(&[&quoted(list_name)[..], b": ", why.as_bytes()].concat());
+        End::Wrong
     }
 }
 

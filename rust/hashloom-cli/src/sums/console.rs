@@ -12,6 +12,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::progress::Bar;
+use crate::stdio::{Stderr, Stdout};
 
 /// So much is collected.
 const FULL_NBYTES: usize = 32 << 10;
@@ -31,20 +32,29 @@ pub struct Console<'a> {
 
 struct State {
     lines: Vec<u8>,
-    error: Option<io::Error>,
+    lost: Lost,
     is_over: bool,
+}
+
+/// What could not be written.
+#[derive(Debug, Default)]
+pub struct Lost {
+    /// Why lines are missing on standard output, if any are.
+    pub lines: Option<io::Error>,
+    /// Whether messages are missing on standard error.
+    pub messages: bool,
 }
 
 impl<'a> Console<'a> {
     pub fn new(program: &'a [u8], stop: &'a AtomicBool, bar: Option<&'a Bar>) -> Console<'a> {
-        let state = State { lines: Vec::with_capacity(2 * FULL_NBYTES), error: None, is_over: false };
+        let state = State { lines: Vec::with_capacity(2 * FULL_NBYTES), lost: Lost::default(), is_over: false };
         // A bar and lines on one terminal must take turns.
         let bar = bar.filter(|bar| bar.is_wanted());
         Console { program, stop, bar, state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Does `work`, which prints. What comes back is the error with which something could not be printed.
-    pub fn run<R>(self, work: impl FnOnce(&Console<'_>) -> R) -> (R, Option<io::Error>) {
+    /// Does `work`, which prints.
+    pub fn run<R>(self, work: impl FnOnce(&Console<'_>) -> R) -> (R, Lost) {
         let result = std::thread::scope(|scope| {
             // Without this thread lines are late, not lost.
             let _ = std::thread::Builder::new().name("printer".into()).spawn_scoped(scope, || self.keep_flushing());
@@ -53,7 +63,7 @@ impl<'a> Console<'a> {
             work(&self)
         });
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (result, state.error)
+        (result, state.lost)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -77,26 +87,23 @@ impl<'a> Console<'a> {
         let mut state = self.lock();
         self.flush(&mut state);
         let line = [self.program, b": ", message, b"\n"].concat();
-        // The exit status tells of it where standard error cannot be written.
-        let write = || drop(io::stderr().write_all(&line));
-        self.bar.map_or_else(write, |bar| bar.suspend(write));
+        let write = || Stderr.write_all(&line);
+        let written = self.bar.map_or_else(write, |bar| bar.suspend(write));
+        state.lost.messages |= written.is_err();
     }
 
     fn flush(&self, state: &mut State) {
         if state.lines.is_empty() {
             return;
         }
-        if state.error.is_none() {
-            let write = || {
-                let mut stdout = io::stdout().lock();
-                stdout.write_all(&state.lines).and_then(|()| stdout.flush())
-            };
+        if state.lost.lines.is_none() {
+            let write = || Stdout.write_all(&state.lines);
             let written = match self.bar {
                 Some(bar) if io::stdout().is_terminal() => bar.suspend(write),
                 _ => write(),
             };
             if let Err(error) = written {
-                state.error = Some(error);
+                state.lost.lines = Some(error);
                 self.stop.store(true, Ordering::Relaxed);
             }
         }

@@ -7,7 +7,7 @@
 //! hashed on all CPUs.
 
 use std::ffi::OsString;
-use std::io::{self, ErrorKind, Write};
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -21,6 +21,7 @@ use super::console::Console;
 use super::format::{Format, Layout};
 use super::front::End;
 use super::summing::{Item, Summer, source};
+use crate::stdio::{self, Stderr};
 
 /// The programs that this can stand in for.
 pub const PROGRAMS: [(&str, Algorithm); 5] = [
@@ -97,7 +98,7 @@ pub fn run(program: &str, algorithm: Algorithm, arguments: Vec<OsString>, isa: O
     let called = called.as_encoded_bytes();
     let stop = AtomicBool::new(false);
     let console = Console::new(called, &stop, None);
-    let (is_right, error) = console.run(|console| match wanted(arguments) {
+    let (is_right, lost) = console.run(|console| match wanted(arguments) {
         Ok(wanted) => match crate::restrict(isa, &[algorithm]) {
             Ok(()) => work(&wanted, algorithm, console, &stop),
             Err(message) => {
@@ -118,18 +119,24 @@ pub fn run(program: &str, algorithm: Algorithm, arguments: Vec<OsString>, isa: O
         Err(Other::Usage(message)) => {
             console.message(&message);
             let hint = [b"Try '", called, b" --help' for more information.\n"].concat();
-            let _ = io::stderr().write_all(&hint);
+            let _ = Stderr.write_all(&hint);
             false
         }
     });
-    match error {
+    let complain = |what: &[u8]| drop(Stderr.write_all(&[called, b": ", what, b"\n"].concat()));
+    // What coreutils finds out by closing it when all is done.
+    if stdio::was_stdin_missed() {
+        complain(b"standard input: Bad file descriptor");
+    }
+    match lost.lines {
         Some(error) if error.kind() == ErrorKind::BrokenPipe => EXIT_PIPE,
         Some(_) => {
-            // Without the reason: the C library has forgotten it when coreutils looks at the end.
-            let _ = io::stderr().write_all(&[called, b": write error\n"].concat());
+            // The C library has forgotten the reason when coreutils looks at the end, but closing it gives one again.
+            let reason: &[u8] = if stdio::was_stdout_closed() { b": Bad file descriptor" } else { b"" };
+            complain(&[b"write error", reason].concat());
             1
         }
-        None => u8::from(!is_right),
+        None => u8::from(!is_right || lost.messages),
     }
 }
 
@@ -252,7 +259,7 @@ impl Wanted {
 
 /// Returns whether all is right.
 fn work(wanted: &Wanted, algorithm: Algorithm, console: &Console<'_>, stop: &AtomicBool) -> bool {
-    let options = Options::new().cancel(stop).mapped(true);
+    let options = Options::new().cancel(stop).mapped_with_sigbus_handler(true);
     if wanted.check {
         let parser = Parser::only(algorithm);
         let mut checker = Checker { rules: wanted.rules, parser, algorithm: Some(algorithm), options, console };

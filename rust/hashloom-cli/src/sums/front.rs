@@ -60,9 +60,9 @@ pub fn run(paths: &[PathBuf], work: &Work, does: impl FnOnce(&Options<'_>, &Cons
         options = options.progress(&show);
     }
     let console = Console::new(b"hashloom", stop, Some(&bar));
-    let (end, error) = console.run(|console| does(&options, console));
+    let (end, lost) = console.run(|console| does(&options, console));
     bar.finish();
-    match (error, end) {
+    match (lost.lines, end) {
         // Whoever read the output has seen enough of it.
         (Some(error), _) if error.kind() == ErrorKind::BrokenPipe => Ok(0),
         (Some(error), _) => Err(format!("standard output: {}", reason(&error))),

@@ -14,6 +14,7 @@ use super::drive::{Event, Step, drive};
 use super::format::{Format, name};
 use super::front::End;
 use super::quote::quoted;
+use crate::stdio;
 
 /// What is to be summed.
 pub enum Item {
@@ -24,7 +25,11 @@ pub enum Item {
 
 /// A name on a command line, where `-` is standard input.
 pub fn source(path: PathBuf) -> Source {
-    if path.as_os_str() == "-" { Source::Stdin } else { Source::Path(path) }
+    if path.as_os_str() != "-" {
+        return Source::Path(path);
+    }
+    stdio::want_stdin();
+    Source::Stdin
 }
 
 /// Sums files.

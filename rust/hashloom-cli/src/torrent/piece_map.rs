@@ -139,7 +139,8 @@ mod tests {
     #[test]
     fn what_was_not_checked_is_not_drawn_as_missing() {
         let pieces = [Have, Disputed, Unchecked, Unchecked, Missing, Unstable];
-        let expected = "  #!~~.%\n  # have   . missing   x bad   ! disputed   % unstable   ~ unchecked   each 1 piece\n";
+        let expected =
+            "  #!~~.%\n  # have   . missing   x bad   ! disputed   % unstable   ~ unchecked   each 1 piece\n";
         assert_eq!(drawn(&pieces, 80, false), expected);
     }
 

@@ -15,7 +15,7 @@ use hashloom::tree::{Input, Options};
 use serde::{Deserialize, Serialize};
 
 use super::{HexBytes, is_stdin, shown_name};
-use crate::{EXIT_INCOMPLETE, output, style};
+use crate::{EXIT_INCOMPLETE, output, stdio, style};
 
 /// Check a proof of inclusion or consistency.
 #[derive(Debug, Args)]
@@ -157,7 +157,7 @@ fn read(path: &Path) -> Result<ProofJson, String> {
     let mut text = Vec::new();
     let read = |source: &mut dyn Read, text: &mut Vec<u8>| source.take(PROOF_MAX_NBYTES + 1).read_to_end(text);
     let nbytes = match is_stdin(path) {
-        true => read(&mut io::stdin(), &mut text),
+        true => stdio::stdin().and_then(|mut stdin| read(&mut stdin, &mut text)),
         false => File::open(path).and_then(|mut file| read(&mut file, &mut text)),
     };
     if nbytes.map_err(|error| named(&error))? as u64 > PROOF_MAX_NBYTES {

@@ -12,7 +12,7 @@ use hashloom::tree::rfc6962::{Built, Proof, Prove, Tree};
 
 use super::check::{Check, ProofJson};
 use super::nbytes::Nbytes;
-use super::{Common, Failed, Work, is_stdin, json_line, open};
+use super::{Common, Failed, Work, is_stdin, json_line, open, opened_stdin};
 use crate::output;
 
 #[derive(Debug, Subcommand)]
@@ -230,7 +230,7 @@ fn build(entries: &Entries, prove: Option<Prove>) -> Result<Built, Failed> {
 
 fn push_lines(tree: &mut Tree, work: &Work<'_>, path: &Path) -> Result<(), Failed> {
     let pushed: Result<u64, TreeError> = if is_stdin(path) {
-        work.with(|options| tree.push_lines(&mut io::stdin().lock(), options))
+        opened_stdin().and_then(|stdin| work.with(|options| tree.push_lines(&mut stdin.lock(), options)))
     } else {
         let file = open(path)?;
         work.with(|options| tree.push_lines(&mut BufReader::with_capacity(256 << 10, &file), options))

@@ -21,7 +21,7 @@ use hashloom::tree::{Input, Options, TreeError};
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::progress::Bar;
 use crate::text::display;
-use crate::{EXIT_ERROR, style};
+use crate::{EXIT_ERROR, stdio, style};
 
 #[derive(Debug, Subcommand)]
 pub enum Tree {
@@ -185,11 +185,12 @@ impl<'a> Work<'a> {
 }
 
 /// Standard input: a file, if it is one, else a stream.
-fn stdin<R>(hash: impl FnOnce(Input<'_>) -> R) -> R {
+fn stdin<R>(hash: impl FnOnce(Input<'_>) -> Result<R, TreeError>) -> Result<R, TreeError> {
+    let stdin = opened_stdin()?;
     #[cfg(unix)]
     {
         use std::os::fd::AsFd;
-        if let Ok(file) = io::stdin().as_fd().try_clone_to_owned().map(File::from) {
+        if let Ok(file) = stdin.as_fd().try_clone_to_owned().map(File::from) {
             // A shell may have read a part of it.
             let is_at_start = io::Seek::stream_position(&mut &file).is_ok_and(|position| position == 0);
             if !is_at_start {
@@ -201,7 +202,11 @@ fn stdin<R>(hash: impl FnOnce(Input<'_>) -> R) -> R {
             return hashed;
         }
     }
-    hash(Input::Stream(&mut io::stdin().lock()))
+    hash(Input::Stream(&mut stdin.lock()))
+}
+
+fn opened_stdin() -> Result<io::Stdin, TreeError> {
+    stdio::stdin().map_err(|error| TreeError::Read { offset: 0, error })
 }
 
 fn open(path: &Path) -> Result<File, Failed> {

@@ -155,7 +155,8 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             }
             let (ended, others): (Vec<_>, Vec<_>) = lanes.into_iter().partition(|lane| lane.has_ended);
             lanes = others;
-            let (ended, changed): (Vec<_>, Vec<_>) = ended.into_iter().map(Lane::judged).partition(|lane| lane.has_ended);
+            let (ended, changed): (Vec<_>, Vec<_>) =
+                ended.into_iter().map(Lane::judged).partition(|lane| lane.has_ended);
             own.later.extend(changed);
             self.hand_out(ended);
             if lanes.len() > 1 && self.hungry.load(Ordering::Relaxed) > 0 {

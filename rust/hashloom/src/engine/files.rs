@@ -158,7 +158,13 @@ impl Cache {
     /// `maps`: long files are mapped, where that can be had, and used for so many bytes at once or more.
     pub(crate) fn new(maps: Option<u64>) -> Cache {
         let open = Open { files: HashMap::default(), now: 0, most: open_max() };
-        Cache { open: Mutex::new(open), count: AtomicUsize::new(0), maps, roots: Mutex::default(), key: RandomState::new() }
+        Cache {
+            open: Mutex::new(open),
+            count: AtomicUsize::new(0),
+            maps,
+            roots: Mutex::default(),
+            key: RandomState::new(),
+        }
     }
 
     /// The folder `path`, opened if no other torrent has it open.

@@ -104,10 +104,20 @@ impl<'a> Options<'a> {
     /// Long files that are in memory are mapped and hashed where they are, instead of being copied first. On Linux with
     /// 64 bits, with one thread, or two and pieces of at least 256 KiB; elsewhere it changes nothing.
     ///
-    /// A handler for SIGBUS is installed for this, once and for the whole process: a file that becomes shorter while it is
-    /// hashed is then read instead. It leaves any other SIGBUS to the handler that was there before. A program that
-    /// installs one of its own afterwards must not use this.
-    pub fn mapped(mut self, mapped: bool) -> Self {
+    /// To touch a part of a mapping that its file has lost raises SIGBUS. So a handler is installed, once and for the
+    /// whole process, and stays: a file that becomes shorter while it is hashed, or whose disk fails, is read instead.
+    /// Any other SIGBUS, a fault of the program's own or one that was sent, does what it would do without it: the handler
+    /// that was there before is called, or the process ends. A handler that the program installs later takes the place of
+    /// this one; files that are begun after that are read. One that is installed while files are hashed must call the
+    /// handler that it has replaced, or a file that becomes shorter at that moment is taken for the program's own fault.
+    ///
+    /// ```
+    /// use hashloom::torrent::Options;
+    ///
+    /// // A program of whose signals nobody else takes care.
+    /// let options = Options::default().mapped_with_sigbus_handler(true);
+    /// ```
+    pub fn mapped_with_sigbus_handler(mut self, mapped: bool) -> Self {
         self.mapped = mapped;
         self
     }

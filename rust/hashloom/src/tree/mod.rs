@@ -96,8 +96,8 @@ impl<'a> Options<'a> {
     /// bits, with one thread or two, for parts of up to 16 KiB; elsewhere it changes nothing.
     ///
     /// A handler for SIGBUS is installed for this, once and for the whole process: see
-    /// [`torrent::Options::mapped`](crate::torrent::Options::mapped).
-    pub fn mapped(mut self, mapped: bool) -> Self {
+    /// [`torrent::Options::mapped_with_sigbus_handler`](crate::torrent::Options::mapped_with_sigbus_handler).
+    pub fn mapped_with_sigbus_handler(mut self, mapped: bool) -> Self {
         self.mapped = mapped;
         self
     }

@@ -11,7 +11,7 @@ use super::room::{CHUNK_NBYTES, Room};
 use crate::engine::ahead::{self, read_ahead};
 use crate::engine::map::Mapping;
 use crate::engine::ring::Begun;
-use crate::files::{FileError, Hashed, Options, Request, Source, Stamp};
+use crate::files::{FileError, Hashed, Options, Request, Source, Stamp, stdin};
 use crate::stamp::{READINGS_MAX, Verdict};
 use crate::{Digest, Hasher};
 
@@ -87,13 +87,17 @@ impl<T> Lane<T> {
 
     pub(super) fn open(&mut self) {
         let opened = match &self.request.source {
-            Source::Path(path) => File::open(path).map(Reader::File),
-            Source::Stdin => Ok(Reader::Stdin(io::stdin())),
+            Source::Path(path) => File::open(path).map(Reader::File).map_err(FileError::Open),
+            Source::Stdin => stdin().map(Reader::Stdin).map_err(|error| FileError::Read { offset: 0, error }),
         };
-        let stamped = opened.and_then(|reader| Ok((reader.with_file(Stamp::before_reading).transpose()?.flatten(), reader)));
+        let stamped = opened.and_then(|reader| match reader.with_file(Stamp::before_reading) {
+            Some(Err(error)) => Err(FileError::Read { offset: 0, error }),
+            Some(Ok(stamp)) => Ok((stamp, reader)),
+            None => Ok((None, reader)),
+        });
         match stamped {
             Ok((stamp, reader)) => (self.stamp, self.reader) = (stamp, reader),
-            Err(error) => self.fail(FileError::Open(error)),
+            Err(error) => self.fail(error),
         }
     }
 

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Standard input, output and error as the program was given them.
+//!
+//! Rust's library opens /dev/null in place of those that are closed (`<&-`, `>&-`), before `main`, so that no file of
+//! the program can land there. It also takes EBADF for the end of the input, and for output that was written. Both
+//! together would make a digest of nothing, and lose output without an error. So what is closed is noted before that
+//! library begins, and replaced by what can be neither read nor written; and what is written here does not pass through
+//! that library.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use hashloom::files::stdin;
+
+use crate::output;
+
+/// Of standard input, output and error.
+static WAS_CLOSED: [AtomicBool; 3] = [const { AtomicBool::new(false) }; 3];
+
+/// Whether standard input is to be read.
+static IS_STDIN_WANTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether standard output was closed when the program began.
+pub fn was_stdout_closed() -> bool {
+    WAS_CLOSED[1].load(Ordering::Relaxed)
+}
+
+/// Notes that standard input is to be read.
+pub fn want_stdin() {
+    IS_STDIN_WANTED.store(true, Ordering::Relaxed);
+}
+
+/// Whether standard input was to be read, and was closed when the program began.
+pub fn was_stdin_missed() -> bool {
+    IS_STDIN_WANTED.load(Ordering::Relaxed) && WAS_CLOSED[0].load(Ordering::Relaxed)
+}
+
+/// Standard output without a buffer. Unlike that of Rust's library it fails where it was closed or cannot be written.
+pub struct Stdout;
+
+/// Standard error, likewise.
+pub struct Stderr;
+
+impl Write for Stdout {
+    #[cfg(unix)]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(rustix::io::write(rustix::stdio::stdout(), bytes)?)
+    }
+
+    #[cfg(not(unix))]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut stdout = io::stdout();
+        stdout.write(bytes).and_then(|nbytes| stdout.flush().map(|()| nbytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Write for Stderr {
+    #[cfg(unix)]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(rustix::io::write(rustix::stdio::stderr(), bytes)?)
+    }
+
+    #[cfg(not(unix))]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        io::stderr().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Prints the help or the version that clap has found to be wanted.
+pub fn print_help(wanted: &clap::Error) -> Result<(), String> {
+    let text = wanted.render();
+    output::print(|out| match console::colors_enabled() {
+        true => write!(out, "{}", text.ansi()),
+        false => write!(out, "{text}"),
+    })
+}
+
+/// Begins the program: whatever of the three is closed fails when it is used, also by a name such as /dev/stdin.
+#[cfg(unix)]
+pub fn begin() {
+    use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+
+    type Replace = fn(std::os::fd::OwnedFd) -> rustix::io::Result<()>;
+    let replace: [Replace; 3] = [dup2_stdin, dup2_stdout, dup2_stderr];
+    for (number, (was_closed, replace)) in WAS_CLOSED.iter().zip(replace).enumerate() {
+        if was_closed.load(Ordering::Relaxed) {
+            // If it fails /dev/null stays, without which Rust's library would have ended the program.
+            let _ = unix::unusable(number == 0).and_then(replace);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+pub fn begin() {}
+
+#[cfg(unix)]
+mod unix {
+    use std::os::fd::OwnedFd;
+    use std::sync::atomic::Ordering;
+
+    use rustix::fs::{Mode, OFlags, open};
+    use rustix::io::{Errno, Result, fcntl_getfd};
+    use rustix::stdio::{stderr, stdin, stdout};
+
+    use super::WAS_CLOSED;
+
+    /// What can be neither read nor written: a symbolic link itself. Who opens it again, as /dev/stdin, gets ELOOP.
+    #[cfg(target_os = "linux")]
+    pub fn unusable(is_input: bool) -> Result<OwnedFd> {
+        open("/proc/self", OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).or_else(|_| null(is_input))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub fn unusable(is_input: bool) -> Result<OwnedFd> {
+        null(is_input)
+    }
+
+    /// The wrong way round, as the C library does it for setuid programs.
+    fn null(is_input: bool) -> Result<OwnedFd> {
+        let way = if is_input { OFlags::WRONLY } else { OFlags::RDONLY };
+        open("/dev/null", way | OFlags::CLOEXEC, Mode::empty())
+    }
+
+    /// Among what the loader calls before `main`, and before Rust's library opens anything.
+    // SAFETY: the section holds pointers to functions; that the loader hands them arguments is no matter in C's ABI.
+    #[allow(unsafe_code)]
+    #[used]
+    #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
+    #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
+    static LOOK: extern "C" fn() = look;
+
+    /// Nothing of Rust's library that needs its own beginning is used here.
+    extern "C" fn look() {
+        for (was_closed, fd) in WAS_CLOSED.iter().zip([stdin(), stdout(), stderr()]) {
+            was_closed.store(fcntl_getfd(fd) == Err(Errno::BADF), Ordering::Relaxed);
+        }
+    }
+}
