@@ -307,7 +307,7 @@ impl std::error::Error for FileError {
 /// ```
 /// use hashloom::files::Options;
 ///
-/// let options = Options::new().threads(4).mapped(true);
+/// let options = Options::new().threads(4).mapped_with_sigbus_handler(true);
 /// ```
 #[derive(Clone, Copy)]
 pub struct Options<'a> {

@@ -237,9 +237,9 @@ fn a_long_file_before_many_short_ones() {
     assert_eq!(summary.nfiles, 3002);
 }
 
-#[cfg(unix)]
 /// Hashes a file with one thread, and does `change` when so many bytes of it are hashed, each time that it is read, as
 /// long as `change` says so.
+#[cfg(unix)]
 fn changed_after(
     path: &Path,
     nbytes: u64,
@@ -269,7 +269,7 @@ fn a_file_that_changes_is_read_again() {
     let (path, other) = (folder.path().join("file"), folder.path().join("other"));
     let content = bytes(8 << 20, 5);
     let open = || OpenOptions::new().write(true).open(&path).unwrap();
-    type Change<'a> = (&'a str, Box<dyn Fn() + Send + 'a>);
+    type Change<'a> = (&'a str, Box<dyn Fn() + Sync + 'a>);
     let changes: [Change; 6] = [
         ("truncated", Box::new(|| open().set_len(3_000_001).unwrap())),
         // Of the last page of a mapping what is beyond the end reads as zeros, and no signal tells.
