@@ -364,7 +364,6 @@ mod unix {
     use std::io::{Read, Write};
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::{PermissionsExt, symlink};
-    use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
 
@@ -470,7 +469,7 @@ different: 8 the same, 4 unreadable; ";
     fn files_that_change_all_the_time() {
         let folder = tree();
         let path = folder.path().join("tree/log");
-        fs::write(&path, vec![1; 32 << 20]).unwrap();
+        fs::write(&path, vec![1; 16 << 20]).unwrap();
         let slowly =
             |arguments: &[&str]| slow().arg("manifest").args(arguments).current_dir(folder.path()).output().unwrap();
         let [written, checked] = [&["write", "tree", "-o", "m"][..], &["check", "m", "tree"]]

@@ -61,7 +61,7 @@ pub fn while_it_changes<R>(path: &std::path::Path, work: impl FnOnce() -> R) -> 
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
                 file.write_all_at(&byte, 0).unwrap();
-                std::thread::yield_now();
+                std::thread::sleep(std::time::Duration::from_millis(1));
             }
         });
         let _stop = Stop(&stop);
