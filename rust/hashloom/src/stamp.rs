@@ -298,6 +298,49 @@ mod tests {
         }
     }
 
+    /// What a file system that fails gives, and says nothing.
+    #[test]
+    fn a_length_that_was_not_read_is_odd() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "abc").unwrap();
+        let file = File::open(&path).unwrap();
+        let stamp = Stamp::before_reading(&file).unwrap().unwrap();
+        assert!(matches!(stamp.judge(&file, 3), Verdict::Whole));
+        for (nbytes, why) in
+            [(0, "ended the file early"), (2, "ended the file early"), (4, "gave more than the file has")]
+        {
+            match stamp.judge(&file, nbytes) {
+                Verdict::Odd(error) => {
+                    assert_eq!(error.to_string(), format!("read {nbytes} bytes of 3: the file system {why}"));
+                }
+                other => panic!("{nbytes}: {other:?}"),
+            }
+        }
+        std::fs::write(&path, "abcd").unwrap();
+        assert!(matches!(stamp.judge(&file, 3), Verdict::Changed));
+        std::fs::write(&path, "").unwrap();
+        let stamp = Stamp::before_reading(&file).unwrap().unwrap();
+        assert!(matches!(stamp.judge(&file, 7), Verdict::Whole), "what has no length may have anything");
+    }
+
+    /// Files in /proc have no length, those in /sys more than they have.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn files_that_are_made_while_they_are_read_have_any_length() {
+        for path in ["/proc/self/status", "/proc/cpuinfo", "/sys/kernel/mm/transparent_hugepage/enabled"] {
+            // Containers may hide /sys.
+            let Ok(file) = File::open(path) else {
+                assert!(path.starts_with("/sys"), "{path}");
+                continue;
+            };
+            let stamp = Stamp::before_reading(&file).unwrap().unwrap();
+            let nbytes = std::fs::read(path).unwrap().len() as u64;
+            assert_ne!(nbytes, stamp.nbytes, "{path}");
+            assert!(matches!(stamp.judge(&file, nbytes), Verdict::Whole), "{path}");
+        }
+    }
+
     #[test]
     fn of_an_open_file_it_is_the_same() {
         let folder = tempfile::tempdir().unwrap();
