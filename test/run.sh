@@ -35,6 +35,7 @@ else
     # What users run is optimised, and compilers have bugs.
     part "crate, optimised" cargo test --quiet --release --package hashloom --tests --locked
     part "crate without std" cargo test --quiet --package hashloom --no-default-features --locked
+    part "dependencies" tools/deny.sh
     part "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --locked
     part "program, optimised" cargo build --quiet --release --locked --package hashloom-cli
     part "sizes of the kernels" tools/kernels.py target/release/hashloom

@@ -10,6 +10,7 @@
 
 #[path = "../../rust/hashloom/tests/maker/mod.rs"]
 mod maker;
+mod numbers;
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -18,31 +19,7 @@ use std::path::Path;
 use hashloom::torrent::{Check, Options, PieceState, Torrent, verify, verify_many};
 use libfuzzer_sys::fuzz_target;
 use maker::{Content, Version, content, noise};
-
-/// Numbers from the input; zeros behind its end.
-struct Numbers<'a>(&'a [u8]);
-
-impl Numbers<'_> {
-    fn next(&mut self) -> usize {
-        let Some((&first, rest)) = self.0.split_first() else { return 0 };
-        self.0 = rest;
-        first.into()
-    }
-
-    fn long(&mut self) -> usize {
-        self.next() << 16 | self.next() << 8 | self.next()
-    }
-
-    /// A length that is likely to be at the edge of something.
-    fn length(&mut self) -> usize {
-        match self.next() % 4 {
-            0 => self.next(),
-            1 => self.long() % 10_000,
-            2 => self.long() % 150_000,
-            _ => (self.next() % 9 * 16384 + self.next() % 3).saturating_sub(1),
-        }
-    }
-}
+use numbers::Numbers;
 
 fn files(numbers: &mut Numbers<'_>) -> Vec<Content> {
     let count = 1 + numbers.next() % 7;

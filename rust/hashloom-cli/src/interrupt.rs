@@ -17,8 +17,8 @@ pub fn flag() -> &'static AtomicBool {
     flag_and(|| ())
 }
 
-/// The same for work that has nothing to save, and may wait where no flag is seen: for a pipe that nobody writes to, for
-/// a disk that does not answer. What has not ended soon after the first signal is ended.
+/// The same for work that has nothing to save, and may wait where no flag is seen: for a disk that does not answer, for a
+/// list that comes from a pipe. What has not ended soon after the first signal is ended.
 pub fn flag_and_end() -> &'static AtomicBool {
     const PATIENCE: Duration = Duration::from_secs(1);
     let end = || {

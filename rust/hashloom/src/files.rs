@@ -342,6 +342,9 @@ impl<'a> Options<'a> {
     }
 
     /// Once it is true, no more is read. The results that are there are handed out.
+    ///
+    /// A wait for a pipe, a terminal or another stream ends within a tenth of a second. Nobody can end a read of a regular
+    /// file that hangs in the system, on a network disk that does not answer for instance: the run ends after it.
     pub fn cancel(self, cancel: &'a AtomicBool) -> Options<'a> {
         Options { cancel: Some(cancel), ..self }
     }
@@ -386,6 +389,8 @@ pub struct Summary {
 /// all; then it is [`FileError::Unstable`]. So a digest is of bytes that the file had all at the same time, as far as the
 /// file system tells of changes. A file system that ends a file before its length, or after it, is an error too, but for
 /// those that make files while they are read, such as /proc and /sys.
+///
+/// If a callback or the iterator panics, all threads stop, and the panic goes on in the caller's with its payload.
 ///
 /// Each thread has up to 16 files open, fewer where the process may not open so many. Files of which nothing can be
 /// read without waiting, such as pipes, keep their thread waiting.

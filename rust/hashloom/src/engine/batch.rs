@@ -14,12 +14,12 @@ mod room;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use self::lane::Lane;
 use self::room::Room;
+use super::crew::{Crew, LOOK};
 use super::open::open_max;
 use super::ring::{Begun, Ring};
 use super::rows::LANES;
@@ -38,33 +38,17 @@ pub(crate) fn run<T: Send>(
     let most = requests.size_hint().1.unwrap_or(usize::MAX).min(open_max());
     let nthreads = options.nthreads.min(most).max(1);
     let run = Run {
+        crew: Crew::new(nthreads, options.cancel),
         options,
         lanes_max: (open_max() / nthreads).clamp(2, LANES + 1) - 1,
-        supply: Mutex::new(Supply {
-            requests: requests.fuse(),
-            next: 0,
-            exhausted: false,
-            given: Vec::new(),
-            idle: 0,
-            nthreads,
-        }),
+        supply: Mutex::new(Supply { requests: requests.fuse(), next: 0, exhausted: false, given: Vec::new(), idle: 0 }),
         changed: Condvar::new(),
         hungry: AtomicUsize::new(0),
         results: Mutex::new(Results { next: 0, waiting: BTreeMap::new(), each, summary: Summary::default() }),
         handed_out: AtomicU64::new(0),
         nbytes: AtomicU64::new(0),
-        panicked: AtomicBool::new(false),
     };
-    std::thread::scope(|scope| {
-        for number in 1..nthreads {
-            let builder = std::thread::Builder::new().name(format!("hashloom-{number}"));
-            // Where no more threads can be had, fewer do the work.
-            if builder.spawn_scoped(scope, || run.work()).is_err() {
-                lock(&run.supply).nthreads -= 1;
-            }
-        }
-        run.work();
-    });
+    run.crew.work(|| run.work());
     let mut results = run.results.into_inner().unwrap_or_else(PoisonError::into_inner);
     // Of a run that was cancelled: those that wait for one that has no result.
     for (request, result) in std::mem::take(&mut results.waiting).into_values() {
@@ -77,6 +61,7 @@ pub(crate) fn run<T: Send>(
 
 /// What all threads share.
 struct Run<'a, T, I, F> {
+    crew: Crew<'a>,
     options: &'a Options<'a>,
     /// Files that a thread has open from one round to the next.
     lanes_max: usize,
@@ -90,8 +75,6 @@ struct Run<'a, T, I, F> {
     handed_out: AtomicU64,
     /// Bytes hashed.
     nbytes: AtomicU64,
-    /// A thread has ended in the middle of its work: what it had will never be done, and nobody may wait for it.
-    panicked: AtomicBool,
 }
 
 /// What is to be done.
@@ -103,9 +86,8 @@ struct Supply<T, I> {
     exhausted: bool,
     /// Open files that a thread has given to those that have none.
     given: Vec<Lane<T>>,
-    /// Threads that wait, of so many.
+    /// Threads that wait.
     idle: usize,
-    nthreads: usize,
 }
 
 /// What has been done.
@@ -120,23 +102,17 @@ struct Results<T, F> {
 impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result<Hashed, FileError>) + Send>
     Run<'_, T, I, F>
 {
-    fn is_cancelled(&self) -> bool {
-        self.panicked.load(Ordering::Relaxed)
-            || self.options.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
-    }
-
     fn work(&self) {
-        let told = TellOfPanic(&self.panicked);
         let mut own = Own { room: Room::new(), ring: None, nbatches: 0, later: VecDeque::new() };
         let mut lanes: Vec<Lane<T>> = Vec::new();
-        while !self.is_cancelled() {
+        while !self.crew.must_stop() {
             own.room.clear();
             // Of several pipes only the first: the writer of the others may wait for that.
             let stream = lanes.iter().position(|lane| lane.is_stream);
             for (index, lane) in lanes.iter_mut().enumerate() {
                 match lane.is_stream && stream != Some(index) {
                     true => lane.skip(),
-                    false => lane.read(&mut own.room, self.options),
+                    false => lane.read(&mut own.room, self.options, &self.crew),
                 }
             }
             self.take(&mut lanes, &mut own);
@@ -163,7 +139,6 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
                 self.give(&mut lanes);
             }
         }
-        std::mem::forget(told);
     }
 
     /// Opens new files while there is room, and reads the first chunk of each.
@@ -177,19 +152,20 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             }
             // One at a time of those that have kept others waiting, or might, or have changed.
             if let Some(lane) = own.later.pop_front() {
-                own.open(lane, self.options, lanes);
+                own.open(lane, self.options, &self.crew, lanes);
                 continue;
             }
             let drawn = self.draw(most);
             if drawn.is_empty() {
                 return;
             }
-            own.begin(drawn, self.options, lanes);
+            own.begin(drawn, self.options, &self.crew, lanes);
         }
     }
 
     fn draw(&self, most: usize) -> Vec<(u64, Request<T>)> {
-        let mut supply = lock(&self.supply);
+        // After a panic of the iterator nobody asks it for more.
+        let Ok(mut supply) = self.supply.lock() else { return Vec::new() };
         let nmore = (self.handed_out.load(Ordering::Acquire) + WAITING_MAX).saturating_sub(supply.next);
         let most = most.min(nmore as usize);
         let first = supply.next;
@@ -208,14 +184,14 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             if !supply.given.is_empty() {
                 break Some(std::mem::take(&mut supply.given));
             }
-            if self.is_cancelled() || supply.exhausted && supply.idle == supply.nthreads {
+            if self.crew.must_stop() || supply.exhausted && supply.idle == self.crew.count() {
                 break None;
             }
             if !supply.exhausted && supply.next < self.handed_out.load(Ordering::Acquire) + WAITING_MAX {
                 break Some(Vec::new());
             }
-            // The time is for a cancellation, which notifies nobody.
-            let waited = self.changed.wait_timeout(supply, Duration::from_millis(50));
+            // The time is for what stops the crew, which notifies nobody.
+            let waited = self.changed.wait_timeout(supply, LOOK);
             supply = waited.unwrap_or_else(PoisonError::into_inner).0;
         };
         self.hungry.fetch_sub(1, Ordering::Relaxed);
@@ -240,7 +216,8 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         if ended.is_empty() {
             return;
         }
-        let mut results = lock(&self.results);
+        // After a panic of who takes them nobody hands out more.
+        let Ok(mut results) = self.results.lock() else { return };
         for lane in ended {
             let (number, request, result) = lane.finish();
             if number == results.next {
@@ -282,15 +259,6 @@ impl<T, F: FnMut(Request<T>, Result<Hashed, FileError>)> Results<T, F> {
     }
 }
 
-/// Is dropped by a panic only: of `each`, of the requests, of `progress`.
-struct TellOfPanic<'a>(&'a AtomicBool);
-
-impl Drop for TellOfPanic<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 /// What a thread has of its own.
 struct Own<T> {
     room: Room,
@@ -306,7 +274,13 @@ const WORTH_A_RING: usize = 4;
 
 impl<T> Own<T> {
     /// Opens files and reads the first chunk of each.
-    fn begin(&mut self, drawn: Vec<(u64, Request<T>)>, options: &Options<'_>, lanes: &mut Vec<Lane<T>>) {
+    fn begin(
+        &mut self,
+        drawn: Vec<(u64, Request<T>)>,
+        options: &Options<'_>,
+        crew: &Crew<'_>,
+        lanes: &mut Vec<Lane<T>>,
+    ) {
         // To make one takes longer than to read a few files.
         let is_worth_it = self.nbatches > 0 && drawn.len() >= WORTH_A_RING;
         self.nbatches += 1;
@@ -315,7 +289,7 @@ impl<T> Own<T> {
             drawn.into_iter().partition(|(_, request)| ring.is_some() && request.source.path().is_some());
         if let Some(ring) = ring.filter(|_| !batch.is_empty()) {
             let paths: Vec<&Path> = batch.iter().filter_map(|(_, request)| request.source.path()).collect();
-            let begun = self.room.fill(batch.len(), |chunks| ring.begin(&paths, chunks));
+            let begun = self.room.fill(batch.len(), |chunks| ring.begin(&paths, chunks, crew));
             for ((number, request), (begun, place)) in batch.into_iter().zip(begun) {
                 let mut lane = Lane::new(number, request);
                 if matches!(begun, Begun::Later) {
@@ -328,19 +302,19 @@ impl<T> Own<T> {
             }
         }
         for (number, request) in others {
-            self.open(Lane::new(number, request), options, lanes);
+            self.open(Lane::new(number, request), options, crew, lanes);
         }
     }
 
     /// Opens a file by itself and reads its first chunk.
-    fn open(&mut self, mut lane: Lane<T>, options: &Options<'_>, lanes: &mut Vec<Lane<T>>) {
+    fn open(&mut self, mut lane: Lane<T>, options: &Options<'_>, crew: &Crew<'_>, lanes: &mut Vec<Lane<T>>) {
         // To open another pipe may mean to wait for somebody who waits for this one to be read.
         if lanes.iter().any(|lane| lane.is_stream && !lane.has_ended) {
             self.later.push_back(lane);
             return;
         }
         lane.open();
-        lane.read(&mut self.room, options);
+        lane.read(&mut self.room, options, crew);
         lanes.push(lane);
     }
 }

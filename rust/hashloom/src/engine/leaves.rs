@@ -12,9 +12,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::ahead::read_ahead;
+use super::crew::{Crew, LOOK};
 use super::map::Mapping;
 use super::open::{is_in_memory, read_at};
 use super::rows::LANES;
@@ -178,23 +179,14 @@ impl Leaves {
             range,
             mapping,
             effort,
+            crew: Crew::new(nthreads, effort.cancel),
             nbatches,
-            nthreads,
             next: AtomicU64::new(0),
             nbytes_done: AtomicU64::new(0),
             order: Mutex::new(Order { next: 0, waiting: BTreeMap::new(), take, failure: None }),
             moved: Condvar::new(),
         };
-        std::thread::scope(|scope| {
-            for number in 1..nthreads {
-                let builder = std::thread::Builder::new().name(format!("hashloom-{number}"));
-                // Where no more threads can be had, fewer do the work.
-                if builder.spawn_scoped(scope, || run.work()).is_err() {
-                    break;
-                }
-            }
-            run.work();
-        });
+        run.crew.work(|| run.work());
         let order = run.order.into_inner().unwrap_or_else(PoisonError::into_inner);
         order.failure.map_or(Ok(()), Err)
     }
@@ -282,8 +274,8 @@ struct Run<'r, 't> {
     range: Range<u64>,
     mapping: Option<Mapping>,
     effort: &'r Effort<'r>,
+    crew: Crew<'r>,
     nbatches: u64,
-    nthreads: usize,
     /// The first batch that no thread has taken.
     next: AtomicU64,
     nbytes_done: AtomicU64,
@@ -308,17 +300,11 @@ struct Scratch {
     digests: Vec<u8>,
 }
 
-impl<'t> Run<'_, 't> {
-    fn lock(&self) -> MutexGuard<'_, Order<'t>> {
-        // A panic elsewhere leaves nothing half-done in what this guards.
-        self.order.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
+impl Run<'_, '_> {
     /// Until all batches are taken or something fails.
     fn work(&self) {
         let nbytes = if self.leaves.is_short() { WINDOW_NBYTES } else { LANES * STRIDE_NBYTES };
         let mut scratch = Scratch { buffer: vec![0; nbytes], hashers: Vec::new(), digests: Vec::new() };
-        let _bail = Bail(self);
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             if number >= self.nbatches {
@@ -333,11 +319,16 @@ impl<'t> Run<'_, 't> {
     }
 
     /// Hands on a batch when its turn comes. Returns whether to go on.
-    fn hand_on(&self, number: u64, digests: &mut Vec<u8>, failure: Option<Failure>) -> bool {
-        let mut order = self.lock();
+    fn hand_on(&self, number: u64, digests: &mut Vec<u8>, mut failure: Option<Failure>) -> bool {
+        // After a panic of who takes them nobody hands on more.
+        let Ok(mut order) = self.order.lock() else { return false };
         // The thread that has the next batch never waits here, so all get on.
-        while order.failure.is_none() && failure.is_none() && number >= order.next + 4 * self.nthreads as u64 {
-            order = self.moved.wait(order).unwrap_or_else(PoisonError::into_inner);
+        while order.failure.is_none() && failure.is_none() && number >= order.next + 4 * self.crew.count() as u64 {
+            let Ok((again, _)) = self.moved.wait_timeout(order, LOOK) else { return false };
+            order = again;
+            if self.crew.must_stop() {
+                failure = Some(Failure::Cancelled);
+            }
         }
         if order.failure.is_some() {
             return false;
@@ -359,7 +350,7 @@ impl<'t> Run<'_, 't> {
     }
 
     fn hash_batch(&self, number: u64, scratch: &mut Scratch) -> Result<(), Failure> {
-        if self.effort.is_cancelled() {
+        if self.crew.must_stop() {
             return Err(Failure::Cancelled);
         }
         let batch_nbytes = self.leaves.batch().saturating_mul(self.leaves.leaf_nbytes);
@@ -404,7 +395,7 @@ impl<'t> Run<'_, 't> {
         hashers.resize(count, self.leaves.hasher());
         let mut in_leaf = 0;
         while in_leaf < leaf_nbytes.min(range.end - range.start) {
-            if self.effort.is_cancelled() {
+            if self.crew.must_stop() {
                 return Err(Failure::Cancelled);
             }
             let mut chunks: [&[u8]; LANES] = [&[]; LANES];
@@ -455,18 +446,6 @@ impl<'t> Run<'_, 't> {
             Ok(nbytes) if nbytes < buffer.len() => Err(Failure::Short),
             Ok(_) => Ok(()),
             Err(error) => Err(Failure::Read { offset, error }),
-        }
-    }
-}
-
-/// A panic in a callback ends the thread that others wait for: they must end too.
-struct Bail<'b, 'r, 't>(&'b Run<'r, 't>);
-
-impl Drop for Bail<'_, '_, '_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.lock().failure.get_or_insert(Failure::Cancelled);
-            self.0.moved.notify_all();
         }
     }
 }

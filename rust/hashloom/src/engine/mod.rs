@@ -8,6 +8,8 @@
 //! holes     where a file has no data on disk
 //! map       files mapped into memory, and what keeps that safe
 //! open      an open file, and how many there may be
+//! crew      threads that work together, and what stops them
+//! stream    pipes and the like, which are waited for
 //! files     what is known of each file; a bounded number of open ones, shared by all threads
 //! merkle    the hash trees of BEP 52
 //! levels    the levels of a hash tree above its leaves, of whatever kind
@@ -35,6 +37,7 @@ pub(crate) mod batch;
 pub(crate) mod beneath;
 #[cfg(feature = "create")]
 pub(crate) mod compute;
+mod crew;
 pub(crate) mod files;
 mod holes;
 pub(crate) mod job;
@@ -51,4 +54,5 @@ mod queue;
 #[allow(unsafe_code)]
 mod ring;
 mod rows;
+pub(crate) mod stream;
 pub(crate) mod window;

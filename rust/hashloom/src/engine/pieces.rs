@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::crew::Crew;
 use super::job::{Job, Outcome, break_off, settle};
 use super::lane::{Lane, Own, ask_for_all, ask_for_lane, ask_for_small, without_reading};
 use super::merkle;
@@ -50,6 +51,7 @@ pub(crate) fn run<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, effort: Ef
     };
     let total_nbytes = AtomicU64::new(queue.total_nbytes);
     let run = Run {
+        crew: Crew::new(nthreads.min(nuseful), effort.cancel),
         queue: Mutex::new(queue),
         nthreads,
         effort,
@@ -57,16 +59,7 @@ pub(crate) fn run<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, effort: Ef
         total_nbytes,
         unfinished: Mutex::default(),
     };
-    std::thread::scope(|scope| {
-        for number in 1..nthreads.min(nuseful) {
-            let builder = std::thread::Builder::new().name(format!("hashloom-{number}"));
-            // Where no more threads can be had, fewer do the work.
-            if builder.spawn_scoped(scope, || run.work()).is_err() {
-                break;
-            }
-        }
-        run.work();
-    });
+    run.crew.work(|| run.work());
     // Of a cancelled run: jobs of which a piece is in some lane, or that still wait to be taken.
     let queue = run.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut unfinished = run.unfinished.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -79,6 +72,7 @@ pub(crate) fn run<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, effort: Ef
 
 /// What all threads share.
 struct Run<'a, J, I> {
+    crew: Crew<'a>,
     queue: Mutex<Queue<J, I>>,
     nthreads: usize,
     effort: Effort<'a>,
@@ -88,17 +82,13 @@ struct Run<'a, J, I> {
 }
 
 impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
-    fn cancelled(&self) -> bool {
-        self.effort.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
-    }
-
     fn work(&self) {
         let mut own = Own::new(self.nthreads);
         let mut rows = Rows::new(self.nthreads);
         let mut lanes: Vec<Lane<J>> = Vec::with_capacity(LANES);
         loop {
             self.take_lanes(&mut own, &mut lanes);
-            if lanes.is_empty() || self.cancelled() {
+            if lanes.is_empty() || self.crew.must_stop() {
                 break;
             }
             self.advance(&mut own, &mut rows, &mut lanes);
@@ -110,7 +100,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
 
     /// Takes pieces for the lanes that are free, settling those that need no reading.
     fn take_lanes(&self, own: &mut Own, lanes: &mut Vec<Lane<J>>) {
-        while lanes.len() < LANES && !self.cancelled() {
+        while lanes.len() < LANES && !self.crew.must_stop() {
             let Some((job, pieces)) = self.take(lanes.len()) else { break };
             let content = job.content();
             let first = lanes.len();
@@ -137,7 +127,8 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     }
 
     fn take(&self, busy: usize) -> Option<(Arc<J>, Range<usize>)> {
-        let mut queue = lock(&self.queue);
+        // After a panic of the iterator nobody asks it for more.
+        let mut queue = self.queue.lock().ok()?;
         let taken = queue.take(busy);
         self.total_nbytes.store(queue.total_nbytes, Ordering::Relaxed);
         taken

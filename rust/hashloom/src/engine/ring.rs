@@ -12,7 +12,7 @@
 //! only when all that it has submitted is done.
 //!
 //! A pipe would keep all others of its batch waiting, and its writer may wait for one of them to be read. So what takes
-//! longer than [`PATIENCE`] is cancelled, which takes no byte from a pipe, and left to plain calls. A pipe is also opened
+//! longer than [`PATIENCE`], or than the crew goes on, is cancelled, which takes no byte from a pipe, and left to plain calls. A pipe is also opened
 //! before it has a writer, and then seems to be at its end: where the first read finds nothing, the caller is to look.
 
 #[cfg(target_os = "linux")]
@@ -28,6 +28,7 @@ mod os {
     use io_uring::{IoUring, Probe, opcode};
 
     use super::{Begun, PATIENCE, SLOTS};
+    use crate::engine::crew::{Crew, LOOK};
     use crate::stamp::Stamp;
 
     /// What the kernel says of a request that was cancelled while it waited.
@@ -63,7 +64,12 @@ mod os {
         }
 
         /// Opens files, at most [`SLOTS`], and reads the beginning of each into its chunk.
-        pub(crate) fn begin(&mut self, paths: &[impl AsRef<Path>], chunks: &mut [&mut [u8]]) -> Vec<Begun> {
+        pub(crate) fn begin(
+            &mut self,
+            paths: &[impl AsRef<Path>],
+            chunks: &mut [&mut [u8]],
+            crew: &Crew<'_>,
+        ) -> Vec<Begun> {
             assert!(paths.len() == chunks.len() && paths.len() <= SLOTS);
             let mut names = std::mem::take(&mut self.names);
             let mut starts = [None; SLOTS];
@@ -85,7 +91,7 @@ mod os {
                 Some((slot, open.flags(libc::O_RDONLY | libc::O_CLOEXEC).build()))
             });
             // SAFETY: the names are there until all is done.
-            let results = unsafe { self.complete(opens) };
+            let results = unsafe { self.complete(opens, crew) };
             // The files that are open, with what they are like.
             let mut files: [Option<(File, Option<Stamp>)>; SLOTS] = [const { None }; SLOTS];
             for (slot, begun) in begun.iter_mut().enumerate() {
@@ -121,7 +127,7 @@ mod os {
                 }
                 let reads = reads.into_iter().enumerate().filter_map(|(slot, read)| Some((slot, read?)));
                 // SAFETY: the chunks are different, ours alone, and there until the end of this function.
-                let results = unsafe { self.complete(reads) };
+                let results = unsafe { self.complete(reads, crew) };
                 for (slot, begun) in begun.iter_mut().enumerate().filter(|(_, begun)| begun.is_none()) {
                     let Some((file, stamp)) = files[slot].take() else { continue };
                     let code = results[slot];
@@ -153,7 +159,7 @@ mod os {
                 Some((slot, opcode::Close::new(Fd(file.into_raw_fd())).build()))
             });
             // SAFETY: it points to nothing.
-            unsafe { self.complete(closes) };
+            unsafe { self.complete(closes, crew) };
             begun.into_iter().flatten().collect()
         }
 
@@ -161,7 +167,7 @@ mod os {
         ///
         /// # Safety
         /// What they point to stays until this returns.
-        unsafe fn complete(&mut self, requests: impl Iterator<Item = (usize, Entry)>) -> [i32; SLOTS] {
+        unsafe fn complete(&mut self, requests: impl Iterator<Item = (usize, Entry)>, crew: &Crew<'_>) -> [i32; SLOTS] {
             let mut results = [0; SLOTS];
             let mut submitted = [false; SLOTS];
             let mut nleft = 0;
@@ -173,18 +179,22 @@ mod os {
                     submitted[number] = true;
                 }
             }
-            let patience = Timespec::from(PATIENCE);
+            let look = Timespec::from(LOOK);
+            let mut nlooks_left = PATIENCE.as_millis() / LOOK.as_millis();
             let mut is_patient = true;
             let mut is_pending: [bool; SLOTS] = submitted;
             while nleft > 0 {
-                let args = SubmitArgs::new().timespec(&patience);
+                let args = SubmitArgs::new().timespec(&look);
                 let waited = match is_patient {
                     true => self.ring.submitter().submit_with_args(nleft, &args),
                     false => self.ring.submit_and_wait(nleft),
                 };
                 match waited.map_err(|error| error.raw_os_error()) {
                     Ok(_) | Err(Some(libc::EINTR | libc::EAGAIN | libc::EBUSY)) => {}
-                    Err(Some(libc::ETIME)) => is_patient = false,
+                    Err(Some(libc::ETIME)) => {
+                        nlooks_left = nlooks_left.saturating_sub(1);
+                        is_patient = nlooks_left > 0 && !crew.must_stop();
+                    }
                     // The kernel may still write to what the requests point to, and does not tell when it has ended.
                     Err(_) => std::process::abort(),
                 }
@@ -217,6 +227,7 @@ mod os {
     use std::path::Path;
 
     use super::Begun;
+    use crate::engine::crew::Crew;
 
     /// There are none here.
     pub(crate) struct Ring(Infallible);
@@ -226,7 +237,12 @@ mod os {
             None
         }
 
-        pub(crate) fn begin(&mut self, _paths: &[impl AsRef<Path>], _chunks: &mut [&mut [u8]]) -> Vec<Begun> {
+        pub(crate) fn begin(
+            &mut self,
+            _paths: &[impl AsRef<Path>],
+            _chunks: &mut [&mut [u8]],
+            _crew: &Crew<'_>,
+        ) -> Vec<Begun> {
             match self.0 {}
         }
     }

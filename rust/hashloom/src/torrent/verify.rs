@@ -123,7 +123,8 @@ impl<'a> Options<'a> {
     }
 
     /// As soon as this is true the check stops, and its report says [`Unchecked`](PieceState::Unchecked) of what is
-    /// left.
+    /// left. Nobody can end a read that hangs in the system, on a network disk that does not answer for instance: the check
+    /// ends after it.
     pub fn cancel(mut self, cancel: &'a AtomicBool) -> Self {
         self.cancel = Some(cancel);
         self

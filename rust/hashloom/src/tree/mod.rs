@@ -36,6 +36,7 @@ use std::sync::atomic::AtomicBool;
 pub use error::TreeError;
 
 use crate::engine::leaves::{Effort, Leaves, Take};
+use crate::engine::stream::Patient;
 use crate::stamp::Stamp;
 
 /// How to hash. The default is one thread for each CPU, no callback, no cancelling.
@@ -86,7 +87,9 @@ impl<'a> Options<'a> {
         self
     }
 
-    /// As soon as this is true, the work ends with [`TreeError::Cancelled`].
+    /// As soon as this is true, the work ends with [`TreeError::Cancelled`]. A wait for a pipe, a terminal or another
+    /// stream that is an [`Input::File`] ends within a tenth of a second; a read that hangs in the system, or in an
+    /// [`Input::Stream`], is waited for.
     pub fn cancel(mut self, cancel: &'a AtomicBool) -> Self {
         self.cancel = Some(cancel);
         self
@@ -159,9 +162,9 @@ impl Input<'_> {
     fn hash(self, leaves: &Leaves, options: &Options<'_>, take: Take<'_>) -> Result<u64, TreeError> {
         match self {
             Input::Stream(stream) => Ok(leaves.hash_stream(stream, &options.effort(), take)?),
-            Input::File(mut file) => match length(file)? {
+            Input::File(file) => match length(file)? {
                 Some(nbytes) => hash_range(file, 0..nbytes, leaves, options, take),
-                None => Ok(leaves.hash_stream(&mut file, &options.effort(), take)?),
+                None => Ok(leaves.hash_stream(&mut Patient(file), &options.effort(), take)?),
             },
         }
     }

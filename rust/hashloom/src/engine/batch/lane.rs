@@ -9,8 +9,10 @@ use std::ops::Range;
 
 use super::room::{CHUNK_NBYTES, Room};
 use crate::engine::ahead::{self, read_ahead};
+use crate::engine::crew::Crew;
 use crate::engine::map::Mapping;
 use crate::engine::ring::Begun;
+use crate::engine::stream;
 use crate::files::{FileError, Hashed, Options, Request, Source, Stamp, stdin};
 use crate::stamp::{READINGS_MAX, Verdict};
 use crate::{Digest, Hasher};
@@ -42,7 +44,8 @@ pub(super) struct Lane<T> {
     nreadings: u8,
     /// Up to here the disk was asked for it, ahead of reading.
     asked: u64,
-    /// Whether it goes on and is no regular file: to read it may mean to wait for somebody. Looked at once.
+    /// Whether it is no regular file: to read it may mean to wait for somebody. Known once it is opened by a call of its
+    /// own, or goes on.
     pub(super) is_stream: bool,
     has_looked: bool,
 }
@@ -86,18 +89,23 @@ impl<T> Lane<T> {
     }
 
     pub(super) fn open(&mut self) {
-        let opened = match &self.request.source {
-            Source::Path(path) => File::open(path).map(Reader::File).map_err(FileError::Open),
-            Source::Stdin => stdin().map(Reader::Stdin).map_err(|error| FileError::Read { offset: 0, error }),
-        };
-        let stamped = opened.and_then(|reader| match reader.with_file(Stamp::before_reading) {
-            Some(Err(error)) => Err(FileError::Read { offset: 0, error }),
-            Some(Ok(stamp)) => Ok((stamp, reader)),
-            None => Ok((None, reader)),
-        });
-        match stamped {
-            Ok((stamp, reader)) => (self.stamp, self.reader) = (stamp, reader),
-            Err(error) => self.fail(error),
+        match &self.request.source {
+            Source::Path(path) => match stream::open(path) {
+                Ok((file, metadata)) => {
+                    self.reader = Reader::File(file);
+                    self.is_stream = !metadata.is_file() && !metadata.is_dir();
+                }
+                Err(error) => self.fail(FileError::Open(error)),
+            },
+            Source::Stdin => match stdin() {
+                Ok(stdin) => (self.reader, self.is_stream) = (Reader::Stdin(stdin), true),
+                Err(error) => self.fail(FileError::Read { offset: 0, error }),
+            },
+        }
+        match self.reader.with_file(Stamp::before_reading) {
+            Some(Ok(stamp)) => self.stamp = stamp,
+            Some(Err(error)) => self.fail(FileError::Read { offset: 0, error }),
+            None => {}
         }
     }
 
@@ -128,8 +136,8 @@ impl<T> Lane<T> {
         self.chunk = Chunk::Buffer(0..0);
     }
 
-    /// Reads the next chunk, less than a whole one only where the message ends.
-    pub(super) fn read(&mut self, room: &mut Room, options: &Options<'_>) {
+    /// Reads the next chunk, less than a whole one only where the message ends or the crew stops.
+    pub(super) fn read(&mut self, room: &mut Room, options: &Options<'_>, crew: &Crew<'_>) {
         if let Reader::Mapped(_, mapping, nbytes) = &self.reader {
             let range = self.nbytes..(self.nbytes + WINDOW_NBYTES).min(*nbytes);
             if !range.is_empty() && mapping.fetch(range.clone()) {
@@ -139,16 +147,21 @@ impl<T> Lane<T> {
             }
             self.unmap(self.nbytes);
         }
-        if self.is_stream && self.nbytes == 0 {
-            self.reader.wait();
-        }
         let place = room.next(|chunk| {
             let mut filled = 0;
             while filled < chunk.len() && !self.has_ended {
+                if self.is_stream && !self.reader.is_ready() {
+                    match crew.must_stop() {
+                        true => break,
+                        false => continue,
+                    }
+                }
                 match self.reader.read(&mut chunk[filled..]) {
                     Ok(0) => self.has_ended = true,
                     Ok(nbytes) => filled += nbytes,
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    // Somebody else has read what was there.
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock && self.is_stream => {}
                     Err(error) => self.fail(FileError::Read { offset: self.nbytes + filled as u64, error }),
                 }
             }
@@ -288,13 +301,12 @@ impl Reader {
         }
     }
 
-    /// Waits until there is something to be read, or a writer has come and gone: before one has come, a pipe that was
-    /// opened without waiting for it reads as if it were at its end.
-    fn wait(&self) {
-        #[cfg(unix)]
-        if let Reader::File(file) = self {
-            use rustix::event::{PollFd, PollFlags, poll};
-            while poll(&mut [PollFd::new(file, PollFlags::IN)], None) == Err(rustix::io::Errno::INTR) {}
+    /// Whether to read it is to wait for nobody, as far as this can be known after a short while.
+    fn is_ready(&self) -> bool {
+        match self {
+            Reader::File(file) | Reader::Mapped(file, ..) => stream::is_ready(file),
+            Reader::Stdin(stdin) => stream::is_ready(stdin),
+            Reader::Closed => true,
         }
     }
 

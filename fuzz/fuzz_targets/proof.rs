@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Proofs of RFC 6962: the input says which tree, what is proved of it, and what an enemy makes of the proof. The root,
+//! and the proof that was made, are those of the standard's recursions, written here with other programs' hash
+//! functions. Whatever else is accepted as a proof proves only what is true.
+
+#![no_main]
+
+mod numbers;
+
+use hashloom::Algorithm;
+use hashloom::tree::rfc6962::{
+    Prove, Tree, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion, leaf,
+};
+use libfuzzer_sys::fuzz_target;
+use numbers::Numbers;
+use sha1::Sha1;
+use sha2::{Digest as _, Sha256, Sha512};
+
+type Node = Vec<u8>;
+
+/// The standard's tree, by recursion.
+struct Model {
+    algorithm: Algorithm,
+    leaves: Vec<Node>,
+}
+
+impl Model {
+    fn hash(&self, parts: &[&[u8]]) -> Node {
+        let all = parts.concat();
+        match self.algorithm {
+            Algorithm::Sha1 => Sha1::digest(all).to_vec(),
+            Algorithm::Sha256 => Sha256::digest(all).to_vec(),
+            _ => Sha512::digest(all).to_vec(),
+        }
+    }
+
+    /// RFC 9162 section 2.1.1.
+    fn root(&self, of: std::ops::Range<usize>) -> Node {
+        match of.len() {
+            0 => self.hash(&[]),
+            1 => self.leaves[of.start].clone(),
+            n => {
+                let middle = of.start + n.next_power_of_two() / 2;
+                self.hash(&[&[1], &self.root(of.start..middle), &self.root(middle..of.end)])
+            }
+        }
+    }
+
+    /// RFC 9162 section 2.1.3.1.
+    fn path(&self, index: usize, of: std::ops::Range<usize>) -> Vec<Node> {
+        if of.len() == 1 {
+            return Vec::new();
+        }
+        let middle = of.start + of.len().next_power_of_two() / 2;
+        let (inside, beside) = if index < middle { (of.start..middle, middle..of.end) } else { (middle..of.end, of.start..middle) };
+        let mut path = self.path(index, inside);
+        path.push(self.root(beside));
+        path
+    }
+
+    /// RFC 9162 section 2.1.4.1.
+    fn subproof(&self, size1: usize, of: std::ops::Range<usize>, is_whole: bool) -> Vec<Node> {
+        if size1 == of.len() {
+            return if is_whole { Vec::new() } else { vec![self.root(of)] };
+        }
+        let half = of.len().next_power_of_two() / 2;
+        let middle = of.start + half;
+        let (mut proof, beside) = match size1 <= half {
+            true => (self.subproof(size1, of.start..middle, is_whole), middle..of.end),
+            false => (self.subproof(size1 - half, middle..of.end, false), of.start..middle),
+        };
+        proof.push(self.root(beside));
+        proof
+    }
+}
+
+/// Changes a proof, the digest that it is of, and what is said to be proved: a node may become any of the tree's.
+fn forge(numbers: &mut Numbers<'_>, pool: &[Node], nodes: &mut Vec<Node>, of: &mut Node, at: &mut [u64]) {
+    for _ in 0..numbers.next() % 6 {
+        let place = numbers.next() % (nodes.len() + 1);
+        let one = pool[numbers.next() % pool.len()].clone();
+        match numbers.next() % 8 {
+            0 if place < nodes.len() => drop(nodes.remove(place)),
+            1 => nodes.insert(place, one),
+            2 if place < nodes.len() => nodes[place] = one,
+            3 if place < nodes.len() && !nodes[place].is_empty() => {
+                let byte = numbers.next() % nodes[place].len();
+                nodes[place][byte] ^= 1 << (numbers.next() % 8);
+            }
+            4 => *of = one,
+            5 if !of.is_empty() => {
+                let byte = numbers.next() % of.len();
+                of[byte] ^= 1 << (numbers.next() % 8);
+            }
+            6 => {
+                let which = numbers.next() % at.len();
+                at[which] = match numbers.next() % 4 {
+                    0 => u64::MAX - numbers.next() as u64,
+                    1 => 1 << (numbers.next() % 64),
+                    _ => numbers.next() as u64 % 70,
+                };
+            }
+            _ => drop(of.pop()),
+        }
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    let mut numbers = Numbers(input);
+    let algorithm = [Algorithm::Sha1, Algorithm::Sha256, Algorithm::Sha512][numbers.next() % 3];
+    let size = 1 + numbers.next() % 66;
+    // Some are equal.
+    let kinds = 1 + numbers.next();
+    let entries: Vec<Vec<u8>> = (0..size).map(|i| vec![(i % kinds) as u8; i % kinds % 5]).collect();
+    let mut model = Model { algorithm, leaves: Vec::new() };
+    model.leaves = entries.iter().map(|entry| model.hash(&[&[0], entry])).collect();
+    assert!(entries.iter().zip(&model.leaves).all(|(entry, node)| leaf(algorithm, entry).as_ref() == &node[..]));
+    let root = model.root(0..size);
+
+    let first = numbers.next();
+    let prove = match numbers.next() % 3 {
+        0 => Prove::Inclusion((first % size) as u64),
+        1 => Prove::Consistency((1 + first % size) as u64),
+        _ => {
+            // Any power of two as its room, and a beginning that is a multiple of it.
+            let room = 1 << (first % 8);
+            let start = numbers.next() % size / room * room;
+            let end = (start + 1 + numbers.next() % room).min(size);
+            Prove::Subtree(start as u64, end as u64)
+        }
+    };
+    let mut tree = Tree::new(algorithm, &[prove]);
+    for some in entries.chunks(1 + numbers.next() % 20) {
+        tree.push_entries(some);
+    }
+    let built = tree.finish();
+    assert_eq!((built.size, built.root.as_ref()), (size as u64, &root[..]));
+    // There may be no such subtree: of one entry at an end that no power of two divides there is.
+    let proof = match &built.proofs[0] {
+        Ok(proof) => proof,
+        Err(error) => panic!("{prove:?} of {size}: {error}"),
+    };
+    let mut nodes: Vec<Node> = proof.nodes.iter().map(|node| node.as_ref().to_vec()).collect();
+    let mut of = proof.of.as_ref().to_vec();
+
+    // Every node there is, and some that are none.
+    let mut pool: Vec<Node> = model.leaves.clone();
+    for level in 1..8 {
+        pool.extend((0..size).step_by(1 << level).map(|start| model.root(start..size.min(start + (1 << level)))));
+    }
+    pool.extend([root.clone(), Vec::new(), numbers.bytes(root.len()).to_vec()]);
+
+    let total = size as u64;
+    match prove {
+        Prove::Inclusion(index) => {
+            assert_eq!(nodes, model.path(index as usize, 0..size));
+            assert_eq!(of, model.leaves[index as usize]);
+            check_inclusion(algorithm, &of, index, total, &nodes, &root).unwrap();
+            check_subtree_inclusion(algorithm, &of, index, 0, total, &nodes, &root).unwrap();
+            let mut at = [index, total];
+            forge(&mut numbers, &pool, &mut nodes, &mut of, &mut at);
+            let accepted = check_inclusion(algorithm, &of, at[0], at[1], &nodes, &root);
+            if accepted.is_ok() && at[1] == total {
+                assert_eq!(of, model.leaves[at[0] as usize], "{at:?}");
+            }
+        }
+        Prove::Consistency(size1) => {
+            assert_eq!(nodes, model.subproof(size1 as usize, 0..size, true));
+            assert_eq!(of, model.root(0..size1 as usize));
+            check_consistency(algorithm, size1, &of, total, &root, &nodes).unwrap();
+            let mut at = [size1, total];
+            forge(&mut numbers, &pool, &mut nodes, &mut of, &mut at);
+            let accepted = check_consistency(algorithm, at[0], &of, at[1], &root, &nodes);
+            if accepted.is_ok() && at[1] == total {
+                assert_eq!(of, model.root(0..at[0] as usize), "{at:?}");
+            }
+        }
+        Prove::Subtree(start, end) => {
+            assert_eq!(of, model.root(start as usize..end as usize));
+            check_subtree_consistency(algorithm, start, end, &of, total, &root, &nodes).unwrap();
+            let mut at = [start, end, total];
+            forge(&mut numbers, &pool, &mut nodes, &mut of, &mut at);
+            let accepted = check_subtree_consistency(algorithm, at[0], at[1], &of, at[2], &root, &nodes);
+            if accepted.is_ok() && at[2] == total {
+                assert_eq!(of, model.root(at[0] as usize..at[1] as usize), "{at:?}");
+            }
+        }
+    }
+});

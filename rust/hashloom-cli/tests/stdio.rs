@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Standard input, output and error that are closed, open the wrong way round, or take nothing: every command fails that
+//! would read or write there, and nothing else is touched. The programs of coreutils are compared in test/coreutils.py.
+#![cfg(unix)]
+
+mod common;
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use common::{hashloom, status, stderr, stdout};
+use tempfile::TempDir;
+
+/// With redirections of the shell. `@` before the command is the name that the program is called by.
+fn run(folder: &Path, arguments: &[&str], streams: &str) -> Output {
+    let hashloom = hashloom();
+    let (name, arguments) = match arguments.split_first() {
+        Some((first, rest)) if first.starts_with('@') => (&first[1..], rest),
+        _ => ("hashloom", arguments),
+    };
+    fs::create_dir_all(folder.join("bin")).unwrap();
+    let called = folder.join("bin").join(name);
+    if !called.exists() {
+        std::os::unix::fs::symlink(hashloom.get_program(), &called).unwrap();
+    }
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("exec \"$0\" \"$@\" {streams}")).arg(called).args(arguments);
+    command.env_remove("HASHLOOM_ISA").env("LC_ALL", "C.UTF-8").current_dir(folder).stdin(Stdio::null());
+    // A group of its own, so that none of it waits for a terminal.
+    command.process_group(0).output().unwrap()
+}
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let write = |name: &str, bytes: &[u8]| fs::write(path.join(name), bytes).unwrap();
+    write("abc", b"abc");
+    write("image", &[7; 8192]);
+    write("key", b"Jefe");
+    write("list", b"a9993e364706816aba3e25717850c26c9cd0d89d  abc\n");
+    fs::create_dir(path.join("dir")).unwrap();
+    write("dir/file", b"abc");
+    for (arguments, into) in [
+        (&["torrent", "create", "-q", "-o", "t.torrent", "abc"][..], None),
+        (&["manifest", "write", "-q", "-o", "m", "dir"], None),
+        (&["tree", "dmverity", "format", "image", "hashes"], Some("format")),
+        (&["tree", "rfc6962", "prove-inclusion", "0", "abc", "key"], Some("proof")),
+    ] {
+        let output = run(path, arguments, "");
+        assert_eq!((status(&output), stderr(&output)), (0, ""), "{arguments:?}");
+        if let Some(into) = into {
+            write(into, &output.stdout);
+        }
+    }
+    folder
+}
+
+/// Commands that print to standard output when all is well.
+const PRINTING: &[&[&str]] = &[
+    &["--help"],
+    &["-h"],
+    &["--version"],
+    &["help", "torrent", "verify"],
+    &["torrent", "--help"],
+    &["torrent", "create", "--help"],
+    &["torrent", "create", "-f", "-o", "new.torrent", "abc"],
+    &["torrent", "create", "-f", "--json", "-o", "new.torrent", "abc"],
+    &["torrent", "create", "-f", "--dry-run", "-o", "new.torrent", "abc"],
+    &["torrent", "show", "t.torrent"],
+    &["torrent", "show", "--json", "t.torrent"],
+    &["torrent", "verify", "t.torrent"],
+    &["torrent", "verify", "--json", "t.torrent"],
+    &["sum", "abc"],
+    &["sum", "--json", "abc"],
+    &["sum"],
+    &["check", "list"],
+    &["check", "--json", "list"],
+    &["manifest", "write", "dir"],
+    &["manifest", "write", "-o", "new", "dir"],
+    &["manifest", "check", "m", "dir"],
+    &["manifest", "check", "--json", "m", "dir"],
+    &["manifest", "diff", "m", "m"],
+    &["manifest", "diff", "--json", "m", "m"],
+    &["digest", "-a", "sha1", "abc"],
+    &["digest", "-l"],
+    &["digest", "--help"],
+    &["mac", "-a", "sha1_hmac", "-k", "key", "abc"],
+    &["mac", "-l"],
+    &["tree", "fsverity", "abc"],
+    &["tree", "glacier", "--json", "abc"],
+    &["tree", "s3", "abc"],
+    &["tree", "bep52", "-"],
+    &["tree", "dmverity", "format", "--force", "image", "new"],
+    &["tree", "rfc6962", "root", "abc"],
+    &["tree", "rfc6962", "prove-inclusion", "0", "abc", "key"],
+    &["kernels"],
+    &["kernels", "--json"],
+    &["generate", "completions", "bash"],
+    &["@digest", "-a", "sha1", "abc"],
+    &["@digest", "--help"],
+    &["@digest", "--version"],
+    &["@mac", "-l"],
+    &["@mac", "--help"],
+    &["@sha256sum", "abc"],
+    &["@sha256sum", "--help"],
+    &["@sha256sum", "--version"],
+    #[cfg(feature = "bench")]
+    &["bench", "-a", "sha1", "-s", "64", "--rounds", "1", "--time", "1us"],
+];
+
+/// Commands that read standard input.
+const READING: &[&[&str]] = &[
+    &["sum"],
+    &["sum", "-"],
+    &["sum", "-a", "sha1,sha256", "abc", "-"],
+    &["check"],
+    &["check", "-"],
+    &["digest", "-a", "sha1"],
+    &["mac", "-a", "sha1_hmac", "-k", "key"],
+    &["mac", "-a", "sha1_hmac", "-k", "/dev/stdin", "abc"],
+    &["tree", "fsverity", "-"],
+    &["tree", "glacier", "-"],
+    &["tree", "s3", "-"],
+    &["tree", "bep52", "-"],
+    &["tree", "rfc6962", "root", "-"],
+    &["tree", "rfc6962", "root", "--lines", "-"],
+    &["tree", "rfc6962", "check", "-"],
+    &["sum", "/dev/stdin"],
+    &["torrent", "show", "/dev/stdin"],
+    &["tree", "fsverity", "/dev/stdin"],
+    &["@digest", "-a", "sha1"],
+    &["@mac", "-a", "sha1_hmac", "-k", "key"],
+    &["@sha256sum"],
+    &["@sha256sum", "-c"],
+    &["@sha256sum", "/dev/stdin"],
+];
+
+const UUID: &str = "00000000-0000-0000-0000-000000000000";
+const NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let folder = folder();
+    for arguments in PRINTING {
+        let whole = run(folder.path(), arguments, "");
+        assert_eq!((status(&whole), stdout(&whole).is_empty()), (0, false), "{arguments:?}: {}", stderr(&whole));
+        for streams in [">&-", "1</dev/null", "<&- >&-", ">/dev/full"] {
+            // Which do not read it themselves.
+            if streams.starts_with("<&-") && (arguments == &["sum"] || arguments.last() == Some(&"-")) {
+                continue;
+            }
+            if streams == ">/dev/full" && !Path::new("/dev/full").exists() {
+                continue;
+            }
+            let output = run(folder.path(), arguments, streams);
+            let reason = if streams == ">/dev/full" { "No space left on device" } else { "Bad file descriptor" };
+            let message = stderr(&output);
+            let is_said = message.contains(&format!("standard output: {reason}")) || message.contains(": write error");
+            assert!(is_said, "{arguments:?} {streams}: {message}");
+            assert!(matches!(status(&output), 1 | 2), "{arguments:?} {streams}: {}", status(&output));
+        }
+        // Nobody is told, but the exit status tells.
+        let output = run(folder.path(), arguments, ">&- 2>&-");
+        assert!(matches!(status(&output), 1 | 2), "{arguments:?}: {}", status(&output));
+    }
+}
+
+#[test]
+fn input_that_cannot_be_read_is_an_error() {
+    let folder = folder();
+    for arguments in READING {
+        let is_named = arguments.contains(&"/dev/stdin");
+        for streams in ["<&-", "0>/dev/null", "<&- 2>&-"] {
+            // Under its name /dev/null is opened once more, for reading.
+            if is_named && streams.starts_with("0>") {
+                continue;
+            }
+            let output = run(folder.path(), arguments, streams);
+            assert!(matches!(status(&output), 1 | 2), "{arguments:?} {streams}: {}", status(&output));
+            assert!(!stdout(&output).contains(NOTHING) && !stdout(&output).contains("da39a3ee"), "{arguments:?}");
+            if !streams.contains("2>") && !is_named {
+                let is_said = stderr(&output).contains("Bad file descriptor") || stderr(&output).contains("read error");
+                assert!(is_said, "{arguments:?} {streams}: {}", stderr(&output));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_says_nothing_does_not_need_an_output() {
+    let folder = folder();
+    for arguments in [
+        &["check", "--status", "list"][..],
+        &["check", "--quiet", "list"],
+        &["torrent", "verify", "--quiet", "t.torrent"],
+        &["torrent", "create", "-q", "-f", "-o", "new.torrent", "abc"],
+        &["manifest", "write", "-q", "-o", "new", "dir"],
+        &["manifest", "check", "-q", "m", "dir"],
+        &["generate", "man", "pages"],
+        &["@sha1sum", "-c", "--status", "list"],
+    ] {
+        for streams in ["<&- >&- 2>&-", ">/dev/full", "<&-"] {
+            let output = run(folder.path(), arguments, streams);
+            assert_eq!((status(&output), stderr(&output)), (0, ""), "{arguments:?} {streams}");
+        }
+    }
+}
+
+/// A file that were opened as number 1 or 2 would get what is printed.
+#[test]
+fn no_file_takes_the_place_of_a_closed_stream() {
+    let folder = folder();
+    let path = folder.path();
+    for (arguments, made) in [
+        (&["torrent", "create", "-f", "-o", "made", "abc", "image"][..], "made"),
+        (&["manifest", "write", "-o", "made", "dir"], "made"),
+        (&["tree", "dmverity", "format", "--salt", "-", "--uuid", UUID, "image", "made"], "made"),
+        (&["torrent", "verify", "--bitfield", "made", "t.torrent"], "made"),
+    ] {
+        let _ = fs::remove_file(path.join(made));
+        run(path, arguments, "");
+        let Ok(expected) = fs::read(path.join(made)) else { continue };
+        for streams in [">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"] {
+            let _ = fs::remove_file(path.join(made));
+            run(path, arguments, streams);
+            assert!(fs::read(path.join(made)).unwrap() == expected, "{arguments:?} {streams}");
+        }
+    }
+    // Nor is there an output of that name.
+    let output = run(path, &["manifest", "write", "-o", "/dev/stdout", "dir"], ">&-");
+    assert!(matches!(status(&output), 1 | 2), "{}", stderr(&output));
+}

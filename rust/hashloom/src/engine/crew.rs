@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Threads that do one piece of work together, the caller's among them: how many there are, and when they stop.
+//!
+//! Whatever a crew works on, a panic of one thread, which comes of a callback or an iterator of the caller, stops the
+//! others as a cancellation does: each looks at [`Crew::must_stop`] before whatever takes long, and nobody waits for
+//! another without looking at it every [`LOOK`]. When all have ended the panic goes on in the caller's thread, with what
+//! it was begun with.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long a thread may wait before it looks whether it must stop.
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
+
+/// Threads, and what stops them.
+pub(crate) struct Crew<'a> {
+    cancel: Option<&'a AtomicBool>,
+    /// Threads that there are, or are to be.
+    count: AtomicUsize,
+    has_panicked: AtomicBool,
+    /// What the first panic was begun with.
+    payload: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+impl<'a> Crew<'a> {
+    /// Of `count` threads, one at least, stopped by `cancel`.
+    pub(crate) fn new(count: usize, cancel: Option<&'a AtomicBool>) -> Crew<'a> {
+        Crew { cancel, count: count.max(1).into(), has_panicked: AtomicBool::new(false), payload: Mutex::default() }
+    }
+
+    /// Threads that there are. Fewer than there were to be, once the system gives no more.
+    pub(crate) fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// Whether the work was cancelled, or a thread has panicked.
+    pub(crate) fn must_stop(&self) -> bool {
+        self.has_panicked.load(Ordering::Relaxed) || self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+
+    /// Has each thread do `work`, and returns when all have.
+    ///
+    /// # Panics
+    /// If one has, with its payload.
+    pub(crate) fn work(&self, work: impl Fn() + Sync) {
+        let work = || {
+            // What was half-done in a panic is thrown away with the crew, as nothing goes on after it.
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(&work)) {
+                self.has_panicked.store(true, Ordering::Relaxed);
+                self.payload.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(payload);
+            }
+        };
+        std::thread::scope(|scope| {
+            for number in 1..self.count() {
+                let builder = std::thread::Builder::new().name(format!("hashloom-{number}"));
+                if builder.spawn_scoped(scope, work).is_err() {
+                    self.count.store(number, Ordering::Relaxed);
+                    break;
+                }
+            }
+            work();
+        });
+        let payload = self.payload.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(payload) = payload {
+            resume_unwind(payload);
+        }
+    }
+}
