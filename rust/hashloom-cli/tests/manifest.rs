@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-use common::{hashloom, status, stderr, stdout};
+use common::{hashloom, slow, status, stderr, stdout, while_it_changes};
 use serde_json::Value;
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
@@ -364,7 +364,6 @@ mod unix {
     use std::io::{Read, Write};
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::{PermissionsExt, symlink};
-    use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
 
@@ -470,24 +469,16 @@ different: 8 the same, 4 unreadable; ";
     fn files_that_change_all_the_time() {
         let folder = tree();
         let path = folder.path().join("tree/log");
-        fs::write(&path, "").unwrap();
-        let stop = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let mut file = File::options().append(true).open(&path).unwrap();
-                while !stop.load(Ordering::Relaxed) {
-                    file.write_all(b"line\n").unwrap();
-                    std::thread::sleep(Duration::from_millis(2));
-                }
-            });
-            let written = run(folder.path(), &["write", "tree", "-o", "m"]);
-            let checked = run(folder.path(), &["check", "m", "tree"]);
-            stop.store(true, Ordering::Relaxed);
-            assert_eq!(status(&written), 1);
-            assert_eq!(stderr(&written), "error: tree/log: it changed while it was read, 3 times\n");
-            assert_eq!(status(&checked), 1);
-            assert!(stdout(&checked).starts_with("unstable    log  (it changed"), "{}", stdout(&checked));
-        });
+        fs::write(&path, vec![1; 16 << 20]).unwrap();
+        let slowly =
+            |arguments: &[&str]| slow().arg("manifest").args(arguments).current_dir(folder.path()).output().unwrap();
+        let [written, checked] = [&["write", "tree", "-o", "m"][..], &["check", "m", "tree"]]
+            .map(|arguments| while_it_changes(&path, || slowly(arguments)));
+        assert_eq!(status(&written), 1);
+        let why = "the file changes while it is read; try again when nothing writes to it";
+        assert_eq!(stderr(&written), format!("error: tree/log: {why}\n"));
+        assert_eq!(status(&checked), 2);
+        assert!(stdout(&checked).starts_with(&format!("unstable    log  ({why}")), "{}", stdout(&checked));
         let text = fs::read_to_string(folder.path().join("m")).unwrap();
         assert!(text.contains("\n{\"type\":\"unread\",\"path\":\"log\",\"reason\":\"unstable\"}\n"), "{text}");
         assert_eq!(differences(folder.path(), &["check", "m", "tree"]), (1, vec!["unrecorded log".to_owned()]));

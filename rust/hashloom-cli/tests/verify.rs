@@ -130,9 +130,9 @@ fn json_has_all_of_it() {
         "interrupted": false,
         "percent": 90.0,
         "pieces":
-            {"total": 10, "have": 9, "missing": 0, "bad": 1, "unread": 0, "disputed": 0, "unchecked": 0},
+            {"total": 10, "have": 9, "missing": 0, "bad": 1, "unread": 0, "disputed": 0, "unstable": 0, "unchecked": 0},
         "bytes":
-            {"total": 10000, "have": 9000, "missing": 0, "bad": 1000, "unread": 0, "disputed": 0, "unchecked": 0},
+            {"total": 10000, "have": 9000, "missing": 0, "bad": 1000, "unread": 0, "disputed": 0, "unstable": 0, "unchecked": 0},
         "bytes_read": 10000,
         "seconds": 0,
         "ranges": [

@@ -232,10 +232,9 @@ pub struct Hashed {
     pub digests: Vec<Digest>,
     /// Bytes of the message.
     pub nbytes: u64,
-    /// With [`Options::stamps`]: what the file was like before the first and after the last byte was read. If they
-    /// differ the file has changed meanwhile, and the digests may be of bytes that it never had at one time. None for
-    /// what is no regular file.
-    pub stamps: Option<[Stamp; 2]>,
+    /// What the file was like while it was read, from the first byte to the last. None for what is no regular file, and
+    /// for standard input.
+    pub stamp: Option<Stamp>,
 }
 
 /// Why there is no digest.
@@ -261,9 +260,18 @@ pub enum FileError {
         /// Why there are no more.
         error: io::Error,
     },
+    /// It changed each of the three times that it was read, so that the bytes read may be of no content that it ever
+    /// had; standard input is read once. The error says so in words.
+    Unstable(io::Error),
 }
 
 impl FileError {
+    /// For a file that changed each time that it was read.
+    pub(crate) fn unstable() -> FileError {
+        let message = "the file changes while it is read; try again when nothing writes to it";
+        FileError::Unstable(io::Error::other(message))
+    }
+
     /// What the system says.
     ///
     /// ```
@@ -274,7 +282,7 @@ impl FileError {
     /// ```
     pub fn io(&self) -> &io::Error {
         match self {
-            FileError::Open(error) | FileError::Read { error, .. } => error,
+            FileError::Open(error) | FileError::Read { error, .. } | FileError::Unstable(error) => error,
         }
     }
 }
@@ -282,7 +290,7 @@ impl FileError {
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FileError::Open(error) | FileError::Read { offset: 0, error } => error.fmt(f),
+            FileError::Open(error) | FileError::Read { offset: 0, error } | FileError::Unstable(error) => error.fmt(f),
             FileError::Read { offset, error } => write!(f, "{error}, after {offset} bytes"),
         }
     }
@@ -299,13 +307,12 @@ impl std::error::Error for FileError {
 /// ```
 /// use hashloom::files::Options;
 ///
-/// let options = Options::new().threads(4).stamps(true);
+/// let options = Options::new().threads(4).mapped_with_sigbus_handler(true);
 /// ```
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
     pub(crate) nthreads: usize,
     pub(crate) mapped: bool,
-    pub(crate) stamps: bool,
     pub(crate) progress: Option<&'a (dyn Fn(u64) + Sync)>,
     pub(crate) cancel: Option<&'a AtomicBool>,
 }
@@ -314,7 +321,7 @@ impl<'a> Options<'a> {
     /// A thread for each CPU, files are read.
     pub fn new() -> Options<'a> {
         let nthreads = std::thread::available_parallelism().map_or(1, |count| count.get());
-        Options { nthreads, mapped: false, stamps: false, progress: None, cancel: None }
+        Options { nthreads, mapped: false, progress: None, cancel: None }
     }
 
     /// At most so many threads, at least one.
@@ -327,11 +334,6 @@ impl<'a> Options<'a> {
     /// [`torrent::Options::mapped_with_sigbus_handler`](crate::torrent::Options::mapped_with_sigbus_handler).
     pub fn mapped_with_sigbus_handler(self, mapped: bool) -> Options<'a> {
         Options { mapped, ..self }
-    }
-
-    /// Whether [`Hashed::stamps`] are wanted.
-    pub fn stamps(self, stamps: bool) -> Options<'a> {
-        Options { stamps, ..self }
     }
 
     /// Called with the bytes hashed so far, by any thread, some hundred times a second at most for each.
@@ -359,7 +361,6 @@ impl fmt::Debug for Options<'_> {
         f.debug_struct("Options")
             .field("nthreads", &self.nthreads)
             .field("mapped", &self.mapped)
-            .field("stamps", &self.stamps)
             .finish_non_exhaustive()
     }
 }
@@ -383,6 +384,11 @@ pub struct Summary {
 /// `each` gets every request back with what came of it, in the order of the requests, one at a time, on whichever
 /// thread. The requests are drawn as they can be worked on: there may be any number of them, as memory depends on the
 /// number of threads only (below 1 MiB for each, and up to 65,536 results that wait for one before them).
+///
+/// A regular file that changes while it is read, by its length, times or place on disk, is read again, three times in
+/// all; then it is [`FileError::Unstable`]. So a digest is of bytes that the file had all at the same time, as far as the
+/// file system tells of changes. A file system that ends a file before its length, or after it, is an error too, but for
+/// those that make files while they are read, such as /proc and /sys.
 ///
 /// If a callback or the iterator panics, all threads stop, and the panic goes on in the caller's with its payload.
 ///

@@ -4,13 +4,15 @@
 #![cfg(feature = "std")]
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+#[cfg(unix)]
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use hashloom::Algorithm::{self, Ripemd160, Sha1, Sha256, Sha512};
-use hashloom::files::{FileError, Hashed, Method, Options, Request, Source, hash_files};
+use hashloom::files::{FileError, Hashed, Method, Options, Request, Source, Stamp, hash_files};
 use hashloom::{HmacKey, hash, hmac};
 
 const CHUNK: usize = 32 << 10;
@@ -63,25 +65,20 @@ fn every_length_around_chunks_and_windows() {
         contents.iter().map(|content| algorithms.iter().map(|&algorithm| hash(algorithm, content)).collect()).collect();
     for nthreads in [1, 2, 5] {
         for mapped in [false, true] {
-            for stamps in [false, true] {
-                for several in [false, true] {
-                    let methods = methods(if several { &algorithms } else { &algorithms[..1] });
-                    let options = Options::new().threads(nthreads).mapped_with_sigbus_handler(mapped).stamps(stamps);
-                    let (results, summary) = run(&paths, &methods, &options);
-                    for ((result, expected), content) in results.iter().zip(&expected).zip(&contents) {
-                        let hashed = result.as_ref().unwrap();
-                        let what = format!("{} bytes, {options:?}", content.len());
-                        assert_eq!(hashed.digests, expected[..methods.len()], "{what}");
-                        assert_eq!(hashed.nbytes, content.len() as u64, "{what}");
-                        assert_eq!(hashed.stamps.is_some(), stamps, "{what}");
-                        if let Some([before, after]) = hashed.stamps {
-                            assert_eq!((before, before.nbytes), (after, hashed.nbytes), "{what}");
-                        }
-                    }
-                    assert_eq!((summary.nfiles, summary.nfailed), (paths.len() as u64, 0));
-                    assert_eq!(summary.nbytes, lengths.iter().sum::<usize>() as u64);
-                    assert!(!summary.cancelled);
+            for several in [false, true] {
+                let methods = methods(if several { &algorithms } else { &algorithms[..1] });
+                let options = Options::new().threads(nthreads).mapped_with_sigbus_handler(mapped);
+                let (results, summary) = run(&paths, &methods, &options);
+                for (((result, expected), content), path) in results.iter().zip(&expected).zip(&contents).zip(&paths) {
+                    let hashed = result.as_ref().unwrap();
+                    let what = format!("{} bytes, {options:?}", content.len());
+                    assert_eq!(hashed.digests, expected[..methods.len()], "{what}");
+                    assert_eq!(hashed.nbytes, content.len() as u64, "{what}");
+                    assert_eq!(hashed.stamp, Some(Stamp::of(&path.metadata().unwrap())), "{what}");
                 }
+                assert_eq!((summary.nfiles, summary.nfailed), (paths.len() as u64, 0));
+                assert_eq!(summary.nbytes, lengths.iter().sum::<usize>() as u64);
+                assert!(!summary.cancelled);
             }
         }
     }
@@ -240,42 +237,133 @@ fn a_long_file_before_many_short_ones() {
     assert_eq!(summary.nfiles, 3002);
 }
 
-/// Runs with one thread, and does `change` once so many bytes are hashed.
-fn changed_after(path: &Path, nbytes: u64, options: Options<'_>, change: impl Fn() + Sync) -> Hashed {
-    let is_done = AtomicBool::new(false);
+/// Hashes a file with one thread, and does `change` when so many bytes of it are hashed, each time that it is read, as
+/// long as `change` says so.
+#[cfg(unix)]
+fn changed_after(
+    path: &Path,
+    nbytes: u64,
+    mapped: bool,
+    change: &mut (dyn FnMut() -> bool + Send),
+) -> Result<Hashed, FileError> {
+    let state = Mutex::new((change, nbytes, false));
     let progress = |now: u64| {
-        if now >= nbytes && !is_done.swap(true, Ordering::Relaxed) {
-            change();
+        let (change, next, is_over) = &mut *state.lock().unwrap();
+        if now >= *next && !*is_over {
+            *is_over = !change();
+            // The bytes of all readings are counted.
+            *next = now + nbytes;
         }
     };
-    let options = options.threads(1).progress(&progress);
+    let options = Options::new().threads(1).mapped_with_sigbus_handler(mapped).progress(&progress);
     let (mut results, _) = run(&[path.to_owned()], &methods(&[Sha256]), &options);
-    assert!(is_done.into_inner(), "the change was made in time");
-    results.remove(0).unwrap()
+    assert!(state.into_inner().unwrap().2 || results[0].is_err(), "the change was made in time");
+    results.remove(0)
 }
 
+/// What a file is at the end is hashed, however it came to that.
+#[cfg(unix)]
 #[test]
-fn files_that_change_are_hashed_as_they_were_read() {
+fn a_file_that_changes_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other) = (folder.path().join("file"), folder.path().join("other"));
+    let content = bytes(8 << 20, 5);
+    let open = || OpenOptions::new().write(true).open(&path).unwrap();
+    type Change<'a> = (&'a str, Box<dyn Fn() + Sync + 'a>);
+    let changes: [Change; 6] = [
+        ("truncated", Box::new(|| open().set_len(3_000_001).unwrap())),
+        // Of the last page of a mapping what is beyond the end reads as zeros, and no signal tells.
+        ("truncated in its last page", Box::new(|| open().set_len((8 << 20) - 500).unwrap())),
+        ("appended to", Box::new(|| open().write_all_at(b"more", 8 << 20).unwrap())),
+        (
+            "overwritten behind the reader, with the time set back",
+            Box::new(|| {
+                let before = path.metadata().unwrap().modified().unwrap();
+                open().write_all_at(&[0; 100], 1000).unwrap();
+                open().set_modified(before).unwrap();
+            }),
+        ),
+        ("overwritten, with the time that there is", Box::new(|| open().write_all_at(&[0; 100], 1000).unwrap())),
+        (
+            "replaced",
+            Box::new(|| {
+                fs::write(&other, "other").unwrap();
+                fs::rename(&other, &path).unwrap();
+            }),
+        ),
+    ];
+    for mapped in [false, true] {
+        for (what, change) in &changes {
+            fs::write(&path, &content).unwrap();
+            let hashed = changed_after(&path, 2 << 20, mapped, &mut || {
+                change();
+                false
+            });
+            let now = fs::read(&path).unwrap();
+            assert_ne!(now, content, "{what}");
+            let hashed = hashed.unwrap();
+            assert_eq!(hashed.digests[0], hash(Sha256, &now), "{what}, mapped: {mapped}");
+            assert_eq!((hashed.nbytes, hashed.stamp.unwrap().nbytes), (now.len() as u64, now.len() as u64), "{what}");
+        }
+        fs::write(&path, &content).unwrap();
+        let removed = changed_after(&path, 2 << 20, mapped, &mut || {
+            fs::remove_file(&path).unwrap();
+            false
+        });
+        assert!(matches!(removed, Err(FileError::Open(error)) if error.kind() == ErrorKind::NotFound));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_always_changes_is_unstable() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    let content = bytes(8 << 20, 5);
+    fs::write(&path, bytes(8 << 20, 5)).unwrap();
     for mapped in [false, true] {
-        let options = Options::new().mapped_with_sigbus_handler(mapped).stamps(true);
-        fs::write(&path, &content).unwrap();
-        let shrunk = changed_after(&path, 1 << 20, options, || {
-            OpenOptions::new().write(true).open(&path).unwrap().set_len(3_000_001).unwrap();
+        let mut nchanges = 0;
+        let hashed = changed_after(&path, 2 << 20, mapped, &mut || {
+            nchanges += 1;
+            OpenOptions::new().write(true).open(&path).unwrap().write_all_at(&[nchanges], 0).unwrap();
+            true
         });
-        assert_eq!(shrunk.digests[0], hash(Sha256, &content[..3_000_001]), "mapped: {mapped}");
-        let [before, after] = shrunk.stamps.unwrap();
-        assert_eq!((before.nbytes, after.nbytes), (8 << 20, 3_000_001));
-
-        fs::write(&path, &content[..7 << 20]).unwrap();
-        let grown = changed_after(&path, 1 << 20, options, || {
-            OpenOptions::new().append(true).open(&path).unwrap().write_all(&content[7 << 20..]).unwrap();
-        });
-        assert_eq!(grown.digests[0], hash(Sha256, &content), "mapped: {mapped}");
-        assert_ne!(grown.stamps.unwrap()[0], grown.stamps.unwrap()[1]);
+        assert!(nchanges >= 3, "{nchanges}");
+        let error = hashed.unwrap_err();
+        assert!(matches!(error, FileError::Unstable(_)), "{error:?}");
+        assert!(error.to_string().contains("try again when nothing writes to it"), "{error}");
     }
+}
+
+/// Many small files of which one is changed while the others are hashed: opened through a ring or not.
+#[cfg(unix)]
+#[test]
+fn small_files_that_change_are_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> = (0..3000).map(|i| folder.path().join(format!("{i}"))).collect();
+    paths.iter().for_each(|path| fs::write(path, "before").unwrap());
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                // Of one length, all bytes alike: whatever is read of it in one call could be told from a mixture.
+                for byte in [b'a', b'b'] {
+                    fs::File::options().write(true).open(&paths[2000]).unwrap().write_all_at(&[byte; 6], 0).unwrap();
+                }
+            }
+        });
+        let (results, _) = run(&paths, &methods(&[Sha1]), &Options::new().threads(2));
+        stop.store(true, Ordering::Relaxed);
+        for (i, result) in results.into_iter().enumerate() {
+            match result {
+                Ok(hashed) if i != 2000 => assert_eq!(hashed.digests[0], hash(Sha1, b"before")),
+                Ok(hashed) => {
+                    let known = [b"before", b"aaaaaa", b"bbbbbb"].map(|content| hash(Sha1, content));
+                    assert!(known.contains(&hashed.digests[0]));
+                }
+                Err(error) => assert!(i == 2000 && matches!(error, FileError::Unstable(_)), "{i}: {error:?}"),
+            }
+        }
+    });
 }
 
 #[test]

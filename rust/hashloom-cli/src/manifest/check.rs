@@ -63,7 +63,7 @@ not.
 Exit status:
   0    all as written, but for files that were touched
   1    differences
-  2    wrong usage, a bad manifest, or a file that could not be read
+  2    wrong usage, a bad manifest, or a file that could not be read or is unstable
   130  interrupted (Ctrl-C); what was found until then is printed
 
 Examples:
@@ -137,7 +137,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         return Ok(EXIT_INTERRUPTED);
     }
     warn_if_elsewhere(arguments, folder, &counts);
-    Ok(match counts.of(Status::Unreadable) {
+    Ok(match counts.of(Status::Unreadable) + counts.of(Status::Unstable) {
         0 if counts.has_differences() => EXIT_INCOMPLETE,
         0 => 0,
         _ => EXIT_ERROR,

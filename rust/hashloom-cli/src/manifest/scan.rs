@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Reads a folder: every entry that its manifest has now, in order.
-//!
-//! A file that changes while it is read is read again. The stamps before and after tell, but file systems count time in
-//! steps: a file that was changed a moment before it was read could be changed again without another stamp, so it is
-//! read again too, after that moment.
 
 use std::cmp;
 use std::fs::{self, Metadata};
@@ -13,9 +9,8 @@ use std::iter::Peekable;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use hashloom::files::{FileError, Hashed, Method, Options, Request, Stamp, hash_files};
+use hashloom::files::{FileError, Hashed, Method, Options, Request, Stamp};
 use hashloom::manifest::{Entry, Error, Journal, Kind, Reason, compare_paths};
 use hashloom::{Algorithm, Digest};
 
@@ -23,12 +18,6 @@ use crate::progress::Bar;
 use crate::sums::drive::{Event, Step, drive};
 use crate::text::display;
 use crate::walk::{self, WalkError, walk_by_names};
-
-/// A file is read so many times, if it changes meanwhile.
-const TRIES: usize = 3;
-
-/// Two changes in less than this may leave the same stamp: the clock of ext4 and others ticks every 1 to 10 ms.
-const TICK: Duration = Duration::from_millis(50);
 
 /// What is to be done.
 pub struct Scan<'a, I> {
@@ -70,14 +59,12 @@ enum Settled {
     File(Stamp, Vec<Digest>),
     Unread(Reason, String),
     Vanished,
-    Cancelled,
 }
 
 /// With each file that is read.
 struct Tag {
     number: u64,
     path: Vec<u8>,
-    drawn_ns: i64,
 }
 
 /// What takes its place between the files that are read.
@@ -131,7 +118,7 @@ where
             bar.set(position);
         }
     };
-    let options = options.stamps(true).cancel(stop).progress(&progress);
+    let options = options.cancel(stop).progress(&progress);
     let mut steps = Steps {
         walk: walk_by_names(root).peekable(),
         root,
@@ -151,10 +138,8 @@ where
             Event::Note(Note::Entry { number, entered }) => (number, Some(entered)),
             Event::Note(Note::Failed(message)) => return fail(message),
             Event::Hashed(request, result) => {
-                let settled = settle(&request, result, stop);
-                let Tag { number, path, .. } = request.tag;
-                match settled {
-                    Settled::Cancelled => return,
+                let Tag { number, path } = request.tag;
+                match settle(result) {
                     Settled::Vanished => (number, None),
                     Settled::Unread(reason, message) => (number, Some(unread(path, reason, message))),
                     Settled::File(stamp, digests) => {
@@ -260,7 +245,7 @@ where
                 Ok(Look::Entry(entered)) => Step::Note(Note::Entry { number, entered }),
                 Err(message) => Step::Note(Note::Failed(message)),
                 Ok(Look::Read) => {
-                    let tag = Tag { number, path, drawn_ns: now_ns() };
+                    let tag = Tag { number, path };
                     Step::Hash(Request { source: place.into(), methods: self.methods.clone(), tag })
                 }
             };
@@ -362,56 +347,15 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Update<I> {
     }
 }
 
-/// Reads a file again if it has to be.
-fn settle(request: &Request<Tag>, result: Result<Hashed, FileError>, stop: &AtomicBool) -> Settled {
-    let (mut result, mut drawn_ns) = (result, request.tag.drawn_ns);
-    for tries_left in (0..TRIES).rev() {
-        let wait = match result {
-            Err(error) if error.io().kind() == io::ErrorKind::NotFound => return Settled::Vanished,
-            Err(error) => return Settled::Unread(Reason::Unreadable, error.to_string()),
-            Ok(Hashed { stamps: None, .. }) => Duration::ZERO,
-            Ok(Hashed { stamps: Some([before, after]), digests, nbytes, .. }) => {
-                let is_fresh = is_fresh(&after, drawn_ns);
-                if before == after && after.nbytes == nbytes && !is_fresh {
-                    return Settled::File(after, digests);
-                }
-                if is_fresh { until_old(&after, now_ns()) } else { Duration::ZERO }
-            }
-        };
-        if tries_left == 0 {
-            break;
-        }
-        std::thread::sleep(wait);
-        drawn_ns = now_ns();
-        let mut again = None;
-        let options = Options::new().threads(1).stamps(true).cancel(stop);
-        let request = Request { source: request.source.clone(), methods: request.methods.clone(), tag: () };
-        hash_files(std::iter::once(request), &options, |_, result| again = Some(result));
-        result = match again {
-            Some(result) => result,
-            None => return Settled::Cancelled,
-        };
+fn settle(result: Result<Hashed, FileError>) -> Settled {
+    match result {
+        Ok(Hashed { stamp: Some(stamp), digests, .. }) => Settled::File(stamp, digests),
+        // What was a file when it was listed is none any more.
+        Ok(_) => Settled::Vanished,
+        Err(error) if error.io().kind() == io::ErrorKind::NotFound => Settled::Vanished,
+        Err(error @ FileError::Unstable(_)) => Settled::Unread(Reason::Unstable, error.to_string()),
+        Err(error) => Settled::Unread(Reason::Unreadable, error.to_string()),
     }
-    Settled::Unread(Reason::Unstable, format!("it changed while it was read, {TRIES} times"))
-}
-
-/// Whether it was changed so short a time before it was read, or since, that its stamp may not tell of another change.
-fn is_fresh(stamp: &Stamp, drawn_ns: i64) -> bool {
-    let changed = stamp.ctime_ns.max(stamp.mtime_ns);
-    // A clock elsewhere may be ahead by days: what it says is of no moment here.
-    (drawn_ns.saturating_sub(TICK.as_nanos() as i64)..=now_ns()).contains(&changed)
-}
-
-/// How long to wait until a fresh file no longer is. The time that passes for one passes for all others: the waits for
-/// any number of files end when the youngest is old enough.
-fn until_old(stamp: &Stamp, now_ns: i64) -> Duration {
-    let old_ns = stamp.ctime_ns.max(stamp.mtime_ns).saturating_add(TICK.as_nanos() as i64 + 1);
-    Duration::from_nanos(old_ns.saturating_sub(now_ns).max(0) as u64).min(TICK)
-}
-
-fn now_ns() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
 fn not_journaled(error: &io::Error) -> String {
@@ -439,27 +383,4 @@ fn below(path: &Path) -> Vec<u8> {
 /// A panic elsewhere leaves nothing half-done in what the lock guards.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_youngest_is_waited_for_once() {
-        let file = tempfile::tempfile().unwrap();
-        let stamp = Stamp::of(&file.metadata().unwrap());
-        let changed = stamp.ctime_ns.max(stamp.mtime_ns);
-        let tick = TICK.as_nanos() as i64;
-        assert_eq!(until_old(&stamp, changed), TICK);
-        assert_eq!(until_old(&stamp, changed + tick / 2), TICK / 2 + Duration::from_nanos(1));
-        // After the wait for a younger one there is none for this.
-        assert_eq!(until_old(&stamp, changed + tick + 1), Duration::ZERO);
-        assert_eq!(until_old(&stamp, changed + 1000 * tick), Duration::ZERO);
-        // What was waited for is old, by the same rule.
-        let drawn_ns = changed + until_old(&stamp, changed).as_nanos() as i64 + 1;
-        assert!(is_fresh(&stamp, changed) && !is_fresh(&stamp, drawn_ns));
-        // A clock that runs backwards makes no wait longer.
-        assert_eq!(until_old(&stamp, changed - 1000 * tick), TICK);
-    }
 }

@@ -49,7 +49,7 @@ pub struct Check {
     warn: bool,
 
     /// Print a JSON object for each file instead, a line each: path, path_hex if the path is not UTF-8, algorithm,
-    /// state: ok, failed or unread
+    /// state: ok, failed, unread or unstable
     #[arg(long, conflicts_with = "status")]
     json: bool,
 
@@ -73,7 +73,8 @@ Exit status:
   0    every list has a checksum, and every file that is listed is right
   1    one is not, or cannot be read, or there is no checksum in a list; with
        --strict: there is a line that is none
-  2    wrong usage
+  2    wrong usage, or a file changed each of the three times that it was read:
+       it is UNSTABLE
   130  interrupted (Ctrl-C)
 
 Examples:

@@ -60,6 +60,7 @@ struct Counts {
     nmatched: u64,
     nmismatched: u64,
     nunread: u64,
+    nunstable: u64,
 }
 
 /// A line of the list that is no checksum.
@@ -134,9 +135,11 @@ impl Checker<'_> {
             Event::Hashed(_, Err(FileError::Open(error)))
                 if rules.ignore_missing && error.kind() == ErrorKind::NotFound => {}
             Event::Hashed(request, Err(error)) => {
-                counts.nunread += 1;
+                // coreutils has no word for it.
+                let is_unstable = rules.lenient && matches!(error, FileError::Unstable(_));
+                *if is_unstable { &mut counts.nunstable } else { &mut counts.nunread } += 1;
                 console.message(&trouble(name(&request.source), error.io()));
-                tell(&request, Verdict::Unread);
+                tell(&request, if is_unstable { Verdict::Unstable } else { Verdict::Unread });
             }
         });
         if !is_done {
@@ -156,6 +159,9 @@ impl Checker<'_> {
             if rules.ignore_missing && counts.nmatched == 0 {
                 console.message(&[&quoted(list_name)[..], b": no file was verified"].concat());
             }
+        }
+        if counts.nunstable > 0 {
+            return End::Unstable;
         }
         let is_right = counts.nmatched > 0 && counts.nmismatched == 0 && counts.nunread == 0;
         End::of(is_right && (nbad == 0 || !rules.strict))
@@ -178,6 +184,7 @@ enum Verdict {
     Ok,
     Failed,
     Unread,
+    Unstable,
 }
 
 #[derive(Serialize)]
@@ -200,6 +207,7 @@ impl Verdict {
                 Verdict::Ok => "ok",
                 Verdict::Failed => "failed",
                 Verdict::Unread => "unread",
+                Verdict::Unstable => "unstable",
             };
             // Writing into memory does not fail.
             let _ = serde_json::to_writer(&mut *into, &Object { path, path_hex, algorithm, state });
@@ -215,6 +223,7 @@ impl Verdict {
             Verdict::Ok => b": OK\n",
             Verdict::Failed => b": FAILED\n",
             Verdict::Unread => b": FAILED open or read\n",
+            Verdict::Unstable => b": UNSTABLE\n",
         });
     }
 }
@@ -228,6 +237,7 @@ fn summarize(console: &Console<'_>, nbad: u64, counts: &Counts) {
     let are = if nbad == 1 { "is" } else { "are" };
     warn(nbad, format!("{} {are} improperly formatted", plural(nbad, "line")));
     warn(counts.nunread, format!("{} could not be read", plural(counts.nunread, "listed file")));
+    warn(counts.nunstable, format!("{} changed each time that it was read", plural(counts.nunstable, "listed file")));
     warn(counts.nmismatched, format!("{} did NOT match", plural(counts.nmismatched, "computed checksum")));
 }
 

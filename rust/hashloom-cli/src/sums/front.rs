@@ -10,6 +10,7 @@ use hashloom::files::Options;
 
 use super::console::Console;
 use super::summing::reason;
+use crate::EXIT_ERROR;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::progress::Bar;
 use crate::work::Work;
@@ -21,6 +22,8 @@ pub enum End {
     Right,
     /// Something is not, and was told.
     Wrong,
+    /// A file changed each time that it was read, and this was told.
+    Unstable,
     /// It did not come to its end.
     Cancelled,
 }
@@ -34,6 +37,7 @@ impl End {
     pub fn and(self, other: End) -> End {
         match (self, other) {
             (End::Cancelled, _) | (_, End::Cancelled) => End::Cancelled,
+            (End::Unstable, _) | (_, End::Unstable) => End::Unstable,
             (End::Wrong, _) | (_, End::Wrong) => End::Wrong,
             (End::Right, End::Right) => End::Right,
         }
@@ -63,6 +67,7 @@ pub fn run(paths: &[PathBuf], work: &Work, does: impl FnOnce(&Options<'_>, &Cons
         (Some(error), _) if error.kind() == ErrorKind::BrokenPipe => Ok(0),
         (Some(error), _) => Err(format!("standard output: {}", reason(&error))),
         (None, End::Cancelled) => Ok(EXIT_INTERRUPTED),
+        (None, End::Unstable) => Ok(EXIT_ERROR),
         (None, End::Wrong) => Ok(1),
         (None, End::Right) => Ok(0),
     }

@@ -72,7 +72,8 @@ Folders:
 Exit status:
   0    all files were read
   1    one could not be read; the others are printed
-  2    wrong usage, or the output cannot be written
+  2    wrong usage, the output cannot be written, or a file changed each of the
+       three times that it was read
   130  interrupted (Ctrl-C); only whole lines are printed
 
 Examples:

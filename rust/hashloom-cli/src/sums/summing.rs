@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hashloom::Algorithm;
-use hashloom::files::{Method, Options, Request, Source};
+use hashloom::files::{FileError, Method, Options, Request, Source};
 
 use super::console::Console;
 use super::drive::{Event, Step, drive};
@@ -50,9 +50,9 @@ impl Summer<'_> {
             Item::File(source) => Step::Hash(Request { source, methods: Arc::clone(&methods), tag: () }),
             Item::Trouble(message) => Step::Note(message),
         });
-        let mut is_right = true;
-        let mut tell = |message: &[u8]| {
-            is_right = false;
+        let mut end = End::Right;
+        let mut tell = |message: &[u8], why: End| {
+            end = end.and(why);
             console.message(message);
         };
         let is_done = drive(steps, &self.options, |event| match event {
@@ -64,11 +64,12 @@ impl Summer<'_> {
                 if error.io().kind() == ErrorKind::IsADirectory {
                     message.extend_from_slice(self.folder_hint.as_bytes());
                 }
-                tell(&message);
+                let is_unstable = matches!(error, FileError::Unstable(_));
+                tell(&message, if is_unstable { End::Unstable } else { End::Wrong });
             }
-            Event::Note(message) => tell(&message),
+            Event::Note(message) => tell(&message, End::Wrong),
         });
-        if is_done { End::of(is_right) } else { End::Cancelled }
+        if is_done { end } else { End::Cancelled }
     }
 }
 

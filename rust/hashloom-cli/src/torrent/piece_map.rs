@@ -27,14 +27,19 @@ enum Cell {
     Bad,
     Unread,
     Disputed,
+    Unstable,
     /// None of them was looked at.
     Unchecked,
 }
 
 impl Cell {
     fn of(pieces: &[PieceState]) -> Cell {
-        let stands_out =
-            [(PieceState::Disputed, Cell::Disputed), (PieceState::Unread, Cell::Unread), (PieceState::Bad, Cell::Bad)];
+        let stands_out = [
+            (PieceState::Disputed, Cell::Disputed),
+            (PieceState::Unstable, Cell::Unstable),
+            (PieceState::Unread, Cell::Unread),
+            (PieceState::Bad, Cell::Bad),
+        ];
         if let Some((_, cell)) = stands_out.into_iter().find(|(state, _)| pieces.contains(state)) {
             return cell;
         }
@@ -61,6 +66,7 @@ impl Cell {
             Cell::Bad => ('✗', 'x'),
             Cell::Unread => ('?', '?'),
             Cell::Disputed => ('!', '!'),
+            Cell::Unstable => ('≠', '%'),
             Cell::Unchecked => ('~', '~'),
         };
         let symbol = if utf8 { unicode } else { ascii };
@@ -68,7 +74,7 @@ impl Cell {
             Cell::None | Cell::Unchecked => style::dim(symbol),
             Cell::Some | Cell::Half | Cell::Most => style::partial(symbol),
             Cell::All => style::good(symbol),
-            Cell::Bad | Cell::Unread | Cell::Disputed => style::bad(symbol),
+            Cell::Bad | Cell::Unread | Cell::Disputed | Cell::Unstable => style::bad(symbol),
         }
     }
 }
@@ -95,7 +101,12 @@ fn draw_in(out: &mut impl Write, pieces: &[PieceState], columns: usize, utf8: bo
         legend.extend([(Cell::Most, "most"), (Cell::Half, "half"), (Cell::Some, "some")]);
     }
     legend.extend([(Cell::None, "missing"), (Cell::Bad, "bad")]);
-    let others = [(Cell::Unread, "unread"), (Cell::Disputed, "disputed"), (Cell::Unchecked, "unchecked")];
+    let others = [
+        (Cell::Unread, "unread"),
+        (Cell::Disputed, "disputed"),
+        (Cell::Unstable, "unstable"),
+        (Cell::Unchecked, "unchecked"),
+    ];
     legend.extend(others.into_iter().filter(|(cell, _)| cells.contains(cell)));
     write!(out, "{MARGIN}")?;
     for (cell, meaning) in legend {
@@ -107,7 +118,7 @@ fn draw_in(out: &mut impl Write, pieces: &[PieceState], columns: usize, utf8: bo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use PieceState::{Bad, Disputed, Have, Missing, Unchecked, Unread};
+    use PieceState::{Bad, Disputed, Have, Missing, Unchecked, Unread, Unstable};
 
     fn drawn(pieces: &[PieceState], columns: usize, utf8: bool) -> String {
         console::set_colors_enabled(false);
@@ -127,8 +138,9 @@ mod tests {
 
     #[test]
     fn what_was_not_checked_is_not_drawn_as_missing() {
-        let pieces = [Have, Disputed, Unchecked, Unchecked, Missing];
-        let expected = "  #!~~.\n  # have   . missing   x bad   ! disputed   ~ unchecked   each 1 piece\n";
+        let pieces = [Have, Disputed, Unchecked, Unchecked, Missing, Unstable];
+        let expected =
+            "  #!~~.%\n  # have   . missing   x bad   ! disputed   % unstable   ~ unchecked   each 1 piece\n";
         assert_eq!(drawn(&pieces, 80, false), expected);
     }
 

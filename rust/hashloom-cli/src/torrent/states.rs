@@ -11,6 +11,7 @@ pub fn state_name(state: PieceState) -> &'static str {
         PieceState::Bad => "bad",
         PieceState::Unread => "unread",
         PieceState::Disputed => "disputed",
+        PieceState::Unstable => "unstable",
         _ => "unchecked",
     }
 }
@@ -23,6 +24,7 @@ pub fn file_state_name(state: FileState) -> &'static str {
         FileState::Missing => "missing",
         FileState::Failed => "failed",
         FileState::Skipped => "skipped",
+        FileState::Unstable => "unstable",
         _ => "unchecked",
     }
 }

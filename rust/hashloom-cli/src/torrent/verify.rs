@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use hashloom::torrent::{Check, Checkpoint, PieceState, Progress, Report, Torrent, to_path, verify_many};
+use hashloom::torrent::{Check, Checkpoint, FileState, PieceState, Progress, Report, Torrent, to_path, verify_many};
 
 use super::clients::{Claim, Clients, Plan};
 use super::states::state_name;
@@ -96,6 +96,8 @@ What counts:
   unread     a file that the piece has bytes of cannot be opened or read
   disputed   right by one half of a hybrid torrent, wrong by the other: the
              torrent is at fault
+  unstable   a file that the piece has bytes of changed each of the three times
+             that it was checked: nothing is known of the piece
   Of version 1 the SHA-1 of each piece is compared, of version 2 its hash tree,
   of a hybrid torrent both, from one read. A file that is too long is mentioned;
   its pieces are judged as they are. Padding files (BEP 47) are zeros and need
@@ -118,7 +120,8 @@ Exit status:
   0    complete: all pieces are right and all files there; with --claimed: all
        claims are true
   1    a piece or file is missing or bad; with --claimed: one that is claimed
-  2    wrong usage, a bad torrent, or a file that could not be read or written
+  2    wrong usage, a bad torrent, a file that could not be read or written, or
+       one that is unstable
   130  interrupted (Ctrl-C); what was found until then is printed
 
 Examples:
@@ -297,6 +300,16 @@ impl Done {
             true => 0,
             false => EXIT_INCOMPLETE,
         };
+        if report.pieces.contains(&PieceState::Unstable) {
+            let count = report.files.iter().filter(|found| found.state == FileState::Unstable).count();
+            let line = format!(
+                "{} {} changed each of the three times that it was checked. Check again when nothing writes there\n",
+                style::error("error:"),
+                plural(count as u64, "file"),
+            );
+            errors.extend_from_slice(line.as_bytes());
+            status = EXIT_ERROR;
+        }
         if report.pieces.contains(&PieceState::Disputed) {
             let line = format!(
                 "{} {}: its two halves, v1 and v2, disagree about the content of {}. Whoever made it made it wrong\n",

@@ -82,6 +82,7 @@ struct Counts {
     bad: u64,
     unread: u64,
     disputed: u64,
+    unstable: u64,
     unchecked: u64,
 }
 
@@ -174,6 +175,7 @@ fn counts(total: u64, count: impl Fn(PieceState) -> u64) -> Counts {
         bad: count(PieceState::Bad),
         unread: count(PieceState::Unread),
         disputed: count(PieceState::Disputed),
+        unstable: count(PieceState::Unstable),
         unchecked: count(PieceState::Unchecked),
     }
 }

@@ -64,6 +64,7 @@ pub fn verdict(out: &mut impl Write, torrent: &Torrent, report: &Report, is_list
         (PieceState::Bad, "bad"),
         (PieceState::Unread, "unread"),
         (PieceState::Disputed, "disputed"),
+        (PieceState::Unstable, "unstable"),
         (PieceState::Unchecked, "unchecked"),
     ];
     if !report.is_complete() {
@@ -117,8 +118,14 @@ pub fn line(out: &mut impl Write, file: &Path, torrent: &Torrent, report: &Repor
         return notes(out, report);
     }
     write!(out, "{} of {} ({})", size(have), size(total), percent(have, total))?;
-    let others =
-        [PieceState::Missing, PieceState::Bad, PieceState::Unread, PieceState::Disputed, PieceState::Unchecked];
+    let others = [
+        PieceState::Missing,
+        PieceState::Bad,
+        PieceState::Unread,
+        PieceState::Disputed,
+        PieceState::Unstable,
+        PieceState::Unchecked,
+    ];
     for state in others {
         match report.count(state) as u64 {
             0 => {}
@@ -208,6 +215,7 @@ fn files(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result
                 format!("is too short: {nbytes} of {}", plural(file.nbytes, "byte"))
             }
             (FileState::Failed, _) => "could not be read".to_owned(),
+            (FileState::Unstable, _) => "changed each time that it was checked".to_owned(),
             _ if extra > 0 => format!("is too long: {} after its end", plural(extra, "extra byte")),
             (FileState::Incomplete, _) => {
                 let pieces = &report.pieces[torrent.pieces_of_file(file.index)];

@@ -117,6 +117,9 @@ fn shown_name(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { display(path).to_string() }
 }
 
+/// A file that changes each time that it is read is given up after so many readings, as by all commands.
+const READINGS_MAX: usize = 3;
+
 /// Hashing with a bar, until Ctrl-C.
 struct Work<'a> {
     common: &'a Common,
@@ -151,19 +154,25 @@ impl<'a> Work<'a> {
         hash(&options)
     }
 
-    /// Opens a FILE and has `hash` work on it.
+    /// Opens a FILE and has `hash` work on it; again, if it changes meanwhile.
     fn file<R>(
         &self,
         path: &Path,
-        hash: impl FnOnce(Input<'_>, &Options<'_>) -> Result<R, TreeError>,
+        mut hash: impl FnMut(Input<'_>, &Options<'_>) -> Result<R, TreeError>,
     ) -> Result<R, Failed> {
-        let hashed = if is_stdin(path) {
-            self.with(|options| stdin(|input| hash(input, options)))
-        } else {
-            let file = open(path)?;
-            self.with(|options| hash(Input::File(&file), options))
-        };
-        hashed.map_err(|error| Failed::of(path, error))
+        let mut nreadings = 1;
+        loop {
+            let hashed = if is_stdin(path) {
+                self.with(|options| stdin(|input| hash(input, options)))
+            } else {
+                let file = open(path)?;
+                self.with(|options| hash(Input::File(&file), options))
+            };
+            match hashed {
+                Err(TreeError::Changed) if nreadings < READINGS_MAX && !is_stdin(path) => nreadings += 1,
+                other => return other.map_err(|error| Failed::of(path, error)),
+            }
+        }
     }
 
     /// Hashes each FILE and prints what came of it. What fails is told, the others go on. Returns the exit status.

@@ -40,3 +40,38 @@ pub fn peak_kib(folder: &std::path::Path, arguments: &[&str]) -> (i32, u64) {
         peak = peak.max(mark.unwrap_or(0u64));
     }
 }
+
+/// Writes to a file again and again, always what it has, while `work` runs.
+#[cfg(unix)]
+pub fn while_it_changes<R>(path: &std::path::Path, work: impl FnOnce() -> R) -> R {
+    use std::os::unix::fs::FileExt;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    struct Stop<'a>(&'a AtomicBool);
+    impl Drop for Stop<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let file = std::fs::File::options().read(true).write(true).open(path).unwrap();
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, 0).unwrap();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                file.write_all_at(&byte, 0).unwrap();
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        });
+        let _stop = Stop(&stop);
+        work()
+    })
+}
+
+/// A program so slow that a file of some megabytes is never read between two changes.
+pub fn slow() -> Command {
+    let mut command = hashloom();
+    command.env("HASHLOOM_ISA", "scalar");
+    command
+}

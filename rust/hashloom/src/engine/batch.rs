@@ -129,8 +129,11 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             if let Some(progress) = self.options.progress {
                 progress(nbytes);
             }
-            let (ended, others) = lanes.into_iter().partition(|lane| lane.has_ended);
+            let (ended, others): (Vec<_>, Vec<_>) = lanes.into_iter().partition(|lane| lane.has_ended);
             lanes = others;
+            let (ended, changed): (Vec<_>, Vec<_>) =
+                ended.into_iter().map(Lane::judged).partition(|lane| lane.has_ended);
+            own.later.extend(changed);
             self.hand_out(ended);
             if lanes.len() > 1 && self.hungry.load(Ordering::Relaxed) > 0 {
                 self.give(&mut lanes);
@@ -147,11 +150,12 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             if most == 0 {
                 return;
             }
-            // One at a time of those that have kept others waiting, or might.
-            let drawn = match own.later.pop_front() {
-                Some(request) => vec![request],
-                None => self.draw(most),
-            };
+            // One at a time of those that have kept others waiting, or might, or have changed.
+            if let Some(lane) = own.later.pop_front() {
+                own.open(lane, self.options, &self.crew, lanes);
+                continue;
+            }
+            let drawn = self.draw(most);
             if drawn.is_empty() {
                 return;
             }
@@ -261,8 +265,8 @@ struct Own<T> {
     /// None until it is wanted, then none where there can be none.
     ring: Option<Option<Ring>>,
     nbatches: u64,
-    /// Requests that this thread has drawn and could not begin.
-    later: VecDeque<(u64, Request<T>)>,
+    /// What this thread has drawn and could not begin, or is to begin again.
+    later: VecDeque<Lane<T>>,
 }
 
 /// Fewer files are opened by calls of their own.
@@ -277,8 +281,8 @@ impl<T> Own<T> {
         crew: &Crew<'_>,
         lanes: &mut Vec<Lane<T>>,
     ) {
-        // To make one takes longer than to read a few files. It cannot tell stamps.
-        let is_worth_it = self.nbatches > 0 && drawn.len() >= WORTH_A_RING && !options.stamps;
+        // To make one takes longer than to read a few files.
+        let is_worth_it = self.nbatches > 0 && drawn.len() >= WORTH_A_RING;
         self.nbatches += 1;
         let ring = if is_worth_it { self.ring.get_or_insert_with(Ring::new).as_mut() } else { None };
         let (batch, others): (Vec<_>, Vec<_>) =
@@ -292,27 +296,31 @@ impl<T> Own<T> {
                 paths.iter().map(|path| (begun_in_vain(path, lost), 0)).collect()
             });
             for ((number, request), (begun, place)) in batch.into_iter().zip(begun) {
+                let mut lane = Lane::new(number, request);
                 if matches!(begun, Begun::Later) {
-                    self.later.push_back((number, request));
+                    self.later.push_back(lane);
                     continue;
                 }
-                let mut lane = Lane::new(number, request);
                 lane.begin(begun, place, options);
                 self.room.nbytes += lane.chunk(&self.room).len();
                 lanes.push(lane);
             }
         }
         for (number, request) in others {
-            // To open another pipe may mean to wait for somebody who waits for this one to be read.
-            if lanes.iter().any(|lane| lane.is_stream && !lane.has_ended) {
-                self.later.push_back((number, request));
-                continue;
-            }
-            let mut lane = Lane::new(number, request);
-            lane.open(options);
-            lane.read(&mut self.room, options, crew);
-            lanes.push(lane);
+            self.open(Lane::new(number, request), options, crew, lanes);
         }
+    }
+
+    /// Opens a file by itself and reads its first chunk.
+    fn open(&mut self, mut lane: Lane<T>, options: &Options<'_>, crew: &Crew<'_>, lanes: &mut Vec<Lane<T>>) {
+        // To open another pipe may mean to wait for somebody who waits for this one to be read.
+        if lanes.iter().any(|lane| lane.is_stream && !lane.has_ended) {
+            self.later.push_back(lane);
+            return;
+        }
+        lane.open();
+        lane.read(&mut self.room, options, crew);
+        lanes.push(lane);
     }
 }
 

@@ -16,6 +16,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use crate::stamp::Stamp;
+
 /// Where files are opened.
 #[derive(Debug)]
 pub(crate) struct Root {
@@ -26,11 +28,19 @@ pub(crate) struct Root {
     resolved: OnceLock<PathBuf>,
 }
 
+/// A folder below the root, by its path with a slash behind it.
+#[derive(Default)]
+pub(crate) struct LastFolder {
+    #[cfg(unix)]
+    open: Option<(Vec<u8>, rustix::fd::OwnedFd)>,
+}
+
 /// A regular file, open for reading.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) file: File,
-    pub(crate) nbytes: u64,
+    /// What it is like before it is read.
+    pub(crate) stamp: Stamp,
 }
 
 /// Why a file was not opened.
@@ -89,6 +99,15 @@ impl Root {
         return open_regular(&self.path.join(self.resolve(relative)?));
     }
 
+    /// What a relative path names now. Links are followed wherever they lead: a file that was opened is known by its
+    /// stamp, whatever the way to it. `last` has the folder that the one before was in, which is mostly that of the next.
+    pub(crate) fn stamp(&self, relative: &Path, last: &mut LastFolder) -> io::Result<Stamp> {
+        #[cfg(unix)]
+        return unix::stamp(self, relative, last);
+        #[cfg(not(unix))]
+        return Ok(Stamp::of(&std::fs::metadata(self.path.join(relative))?));
+    }
+
     /// The relative path without links; it is in the folder.
     fn resolve(&self, relative: &Path) -> Result<PathBuf, OpenError> {
         let folder = match self.resolved.get() {
@@ -106,6 +125,14 @@ impl Root {
     }
 }
 
+/// What a path names now, links followed.
+pub(crate) fn stamp_at(path: &Path) -> io::Result<Stamp> {
+    #[cfg(unix)]
+    return Ok(Stamp::from(&rustix::fs::stat(path)?));
+    #[cfg(not(unix))]
+    return Ok(Stamp::of(&std::fs::metadata(path)?));
+}
+
 /// Opens a file that the caller has named, wherever it is.
 pub(crate) fn open_regular(path: &Path) -> Result<Opened, OpenError> {
     #[cfg(unix)]
@@ -118,20 +145,23 @@ pub(crate) fn open_regular(path: &Path) -> Result<Opened, OpenError> {
             return Err(OpenError::NotRegular(if before.is_dir() { "a folder" } else { "not a regular file" }));
         }
         let file = File::open(path)?;
-        let nbytes = file.metadata()?.len();
-        Ok(Opened { file, nbytes })
+        match Stamp::before_reading(&file)? {
+            Some(stamp) => Ok(Opened { file, stamp }),
+            None => Err(OpenError::NotRegular("not a regular file")),
+        }
     }
 }
 
 #[cfg(unix)]
 mod unix {
+    use std::os::unix::ffi::OsStrExt;
     use std::path::{Component, Path};
 
     use rustix::fd::{AsFd, OwnedFd};
-    use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
+    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
     use rustix::io::Errno;
 
-    use super::{OpenError, Opened, Root};
+    use super::{LastFolder, OpenError, Opened, Root, Stamp};
 
     /// Without `NONBLOCK` opening a FIFO would wait for a writer.
     const FILE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
@@ -158,18 +188,33 @@ mod unix {
         }
     }
 
+    pub(super) fn stamp(root: &Root, relative: &Path, last: &mut LastFolder) -> std::io::Result<Stamp> {
+        let bytes = relative.as_os_str().as_bytes();
+        let (folder, name) = bytes.split_at(bytes.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1));
+        if !last.open.as_ref().is_some_and(|(path, _)| path == folder) {
+            last.open = match folder {
+                [] => None,
+                _ => Some((folder.to_owned(), openat(&root.folder, folder, STEP, Mode::empty())?)),
+            };
+        }
+        let folder = last.open.as_ref().map_or(root.folder.as_fd(), |(_, folder)| folder.as_fd());
+        Ok(Stamp::from(&statat(folder, name, AtFlags::empty())?))
+    }
+
     pub(super) fn open_regular(path: &Path) -> Result<Opened, OpenError> {
         regular(openat(CWD, path, FILE, Mode::empty())?)
     }
 
     fn regular(file: OwnedFd) -> Result<Opened, OpenError> {
-        let stat = fstat(&file)?;
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => Ok(Opened { file: file.into(), nbytes: stat.st_size as u64 }),
-            FileType::Directory => Err(OpenError::NotRegular("a folder")),
-            FileType::Fifo => Err(OpenError::NotRegular("a FIFO")),
-            _ => Err(OpenError::NotRegular("a socket or device")),
+        let file = file.into();
+        if let Some(stamp) = Stamp::before_reading(&file)? {
+            return Ok(Opened { file, stamp });
         }
+        Err(OpenError::NotRegular(match FileType::from_raw_mode(fstat(&file)?.st_mode) {
+            FileType::Directory => "a folder",
+            FileType::Fifo => "a FIFO",
+            _ => "a socket or device",
+        }))
     }
 
     #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -259,7 +304,7 @@ mod tests {
                 let mut text = String::new();
                 let mut opened = open(&root, path.as_ref()).unwrap_or_else(|e| panic!("{way} {path}: {e:?}"));
                 opened.file.read_to_string(&mut text).unwrap();
-                assert_eq!((text.as_str(), opened.nbytes), ("inside", 6), "{way} {path}");
+                assert_eq!((text.as_str(), opened.stamp.nbytes), ("inside", 6), "{way} {path}");
             }
         }
     }

@@ -61,6 +61,10 @@ impl Job for Making<'_> {
         !self.failed.load(Ordering::Relaxed)
     }
 
+    fn is_given_up(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
     fn settle(&self, piece: usize, outcome: Outcome) {
         match outcome {
             Outcome::Hashed { sha1, root } => {
@@ -72,9 +76,9 @@ impl Job for Making<'_> {
                     place.copy_from_slice(&root);
                 }
             }
-            Outcome::Absent(_) => self.failed.store(true, Ordering::Relaxed),
-            // Only after a failure.
-            Outcome::Unwanted => {}
+            Outcome::Absent(_) | Outcome::Unstable => self.failed.store(true, Ordering::Relaxed),
+            // Only after a failure; or the piece is hashed again.
+            Outcome::Unwanted | Outcome::Changed => {}
         }
     }
 

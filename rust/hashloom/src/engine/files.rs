@@ -3,16 +3,18 @@
 //! The files that are read: what is known of each, and a bounded number of open ones for all threads together.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher, RandomState};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use super::beneath::{OpenError, Opened, Root, open_regular};
+use super::beneath::{LastFolder, OpenError, Opened, Root, open_regular, stamp_at};
 use super::holes;
 use super::map::Mapping;
 use super::open::{OpenFile, is_in_memory, open_max};
+use crate::stamp::{READINGS_MAX, Stamp};
 
 /// Shorter files are read: to map one costs as much as to copy this.
 const WORTH_MAPPING_NBYTES: u64 = 64 << 10;
@@ -62,6 +64,17 @@ const UNKNOWN: u64 = u64::MAX;
 const MISSING: u64 = u64::MAX - 1;
 const FAILED: u64 = u64::MAX - 2;
 
+/// What a file was like when it was opened, in 8 bytes: the fingerprint of its stamp, or one of these.
+const UNSEEN: u64 = 0;
+/// There was none.
+const GONE: u64 = 1;
+/// It could not be opened: not looked at again, as nothing of it is believed.
+const CLOSED: u64 = 2;
+/// It was opened more than once, and was another each time.
+const CHANGED: u64 = 3;
+/// It was given up, as it changed each time that it was read.
+const UNSTABLE: u64 = 4;
+
 /// What is known of a file when all is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Known {
@@ -81,10 +94,14 @@ pub(crate) struct Files<'a> {
     path_of: PathOf<'a>,
     /// What is known of each.
     known: Vec<AtomicU64>,
+    /// What each was like when it was opened.
+    looks: Vec<AtomicU64>,
     cache: Arc<Cache>,
-    /// Tells its files from those of others in the cache.
-    number: usize,
+    /// Tells its files from those of others in the cache, and from what they were before they changed.
+    number: AtomicUsize,
     troubles: Mutex<BTreeMap<usize, Trouble>>,
+    /// How often each file has changed, of those that have.
+    changes: Mutex<BTreeMap<usize, u8>>,
 }
 
 /// The open files of all torrents that are read at the same time.
@@ -96,6 +113,8 @@ pub(crate) struct Cache {
     maps: Option<u64>,
     /// The folders that are in use. A hundred torrents are usually in one.
     roots: Mutex<HashMap<PathBuf, Weak<Root>>>,
+    /// Of the fingerprints of stamps.
+    key: RandomState,
 }
 
 /// A file's torrent and its index there.
@@ -103,9 +122,27 @@ pub(crate) type Key = (usize, usize);
 
 /// The open files, each with the time of its last use.
 struct Open {
-    files: HashMap<Key, (Arc<OpenFile>, u64)>,
+    files: HashMap<Key, (Arc<OpenFile>, u64), BuildHasherDefault<KeyHasher>>,
     now: u64,
     most: usize,
+}
+
+/// For keys that nobody else has made up.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_usize(byte.into()));
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.0 = (self.0.rotate_left(32) ^ number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// The last file that a thread used, which is almost always the next one too: no lock is taken for it.
@@ -120,8 +157,14 @@ impl Default for Cache {
 impl Cache {
     /// `maps`: long files are mapped, where that can be had, and used for so many bytes at once or more.
     pub(crate) fn new(maps: Option<u64>) -> Cache {
-        let open = Open { files: HashMap::new(), now: 0, most: open_max() };
-        Cache { open: Mutex::new(open), count: AtomicUsize::new(0), maps, roots: Mutex::default() }
+        let open = Open { files: HashMap::default(), now: 0, most: open_max() };
+        Cache {
+            open: Mutex::new(open),
+            count: AtomicUsize::new(0),
+            maps,
+            roots: Mutex::default(),
+            key: RandomState::new(),
+        }
     }
 
     /// The folder `path`, opened if no other torrent has it open.
@@ -139,7 +182,7 @@ impl Cache {
 
 impl Drop for Files<'_> {
     fn drop(&mut self) {
-        lock(&self.cache.open).files.retain(|&(number, _), _| number != self.number);
+        self.close();
     }
 }
 
@@ -149,15 +192,17 @@ impl<'a> Files<'a> {
             place,
             path_of,
             known: (0..count).map(|_| AtomicU64::new(UNKNOWN)).collect(),
+            looks: (0..count).map(|_| AtomicU64::new(UNSEEN)).collect(),
+            number: AtomicUsize::new(cache.count.fetch_add(1, Ordering::Relaxed)),
             cache: cache.clone(),
-            number: cache.count.fetch_add(1, Ordering::Relaxed),
             troubles: Mutex::default(),
+            changes: Mutex::default(),
         }
     }
 
     /// Tells a file of these from all others of the same cache.
     pub(crate) fn key(&self, index: usize) -> Key {
-        (self.number, index)
+        (self.number.load(Ordering::Relaxed), index)
     }
 
     /// The file, opened if it is not open.
@@ -200,15 +245,21 @@ impl<'a> Files<'a> {
         // Not under the lock: opening can take long on a network file system. Two threads may both open the file, then
         // the second to finish uses the first one's.
         match self.open_file(index) {
-            Ok(opened) => {
-                let holes = holes::has_holes(&opened.file, opened.nbytes);
-                self.known[index].store(opened.nbytes, Ordering::Relaxed);
-                let is_mapped = self.cache.maps.is_some() && opened.nbytes >= WORTH_MAPPING_NBYTES;
-                let mapping = if is_mapped { Mapping::new(&opened.file, opened.nbytes) } else { None };
-                let file = OpenFile { file: opened.file, nbytes: opened.nbytes, holes, mapping };
-                Ok(lock(&self.cache.open).keep(key, Arc::new(file)))
+            Ok(Opened { file, stamp }) => {
+                self.note(index, self.look_of(&stamp));
+                let nbytes = stamp.nbytes;
+                let holes = holes::has_holes(&file, nbytes);
+                self.known[index].store(nbytes, Ordering::Relaxed);
+                let is_mapped = self.cache.maps.is_some() && nbytes >= WORTH_MAPPING_NBYTES;
+                let mapping = if is_mapped { Mapping::new(&file, nbytes) } else { None };
+                let file = Arc::new(OpenFile { file, nbytes, holes, mapping });
+                // Closed when the lock is gone.
+                let mut old = Vec::new();
+                let kept = lock(&self.cache.open).keep(key, file, &mut old);
+                Ok(kept)
             }
             Err(OpenError::Missing) => {
+                self.note(index, GONE);
                 self.known[index].store(MISSING, Ordering::Relaxed);
                 Err(Absent::Missing)
             }
@@ -219,6 +270,7 @@ impl<'a> Files<'a> {
                     OpenError::Io(error) => Trouble::Open(error),
                     OpenError::Missing => Trouble::Open(io::ErrorKind::NotFound.into()),
                 };
+                self.note(index, CLOSED);
                 self.known[index].store(FAILED, Ordering::Relaxed);
                 self.trouble(index, trouble);
                 Err(Absent::Failed)
@@ -241,6 +293,79 @@ impl<'a> Files<'a> {
             }
             other => other,
         }
+    }
+
+    fn look_of(&self, stamp: &Stamp) -> u64 {
+        stamp.fingerprint(&self.cache.key).max(UNSTABLE + 1)
+    }
+
+    /// What a file is like now, by its path.
+    fn look_now(&self, index: usize, last: &mut LastFolder) -> u64 {
+        let stamp = match &self.place {
+            Place::Folder(root) => root.stamp(&(self.path_of)(index), last),
+            Place::File(path) => stamp_at(path),
+            #[cfg(feature = "create")]
+            Place::Listed => stamp_at(&(self.path_of)(index)),
+        };
+        match stamp.map_err(OpenError::from) {
+            Ok(stamp) => self.look_of(&stamp),
+            Err(OpenError::Missing) => GONE,
+            Err(_) => CLOSED,
+        }
+    }
+
+    /// The first look at a file counts. A later one that differs tells that the file has changed.
+    fn note(&self, index: usize, look: u64) {
+        let noted = self.looks[index].compare_exchange(UNSEEN, look, Ordering::Relaxed, Ordering::Relaxed);
+        if noted.is_err_and(|first| ![look, UNSTABLE].contains(&first)) {
+            self.looks[index].store(CHANGED, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes what a file is like that may never be opened, as what it has is known.
+    pub(crate) fn look_at(&self, index: usize) {
+        self.note(index, self.look_now(index, &mut LastFolder::default()));
+    }
+
+    /// Looks at all files again: forgets what is known of those that are not as they were when they were opened first, so
+    /// that they are opened anew, and gives up such as change each time, or all of them. Returns those that were given up
+    /// and the others, in order. No thread may be reading any. Files that could not be opened are not looked at.
+    pub(crate) fn forget_changed(&self, all: bool) -> (Vec<usize>, Vec<usize>) {
+        let mut last = LastFolder::default();
+        let is_changed = |&index: &usize| match self.looks[index].load(Ordering::Relaxed) {
+            UNSEEN | CLOSED | UNSTABLE => false,
+            CHANGED => true,
+            look => look != self.look_now(index, &mut last),
+        };
+        let changed: Vec<usize> = (0..self.looks.len()).filter(is_changed).collect();
+        if changed.is_empty() {
+            return (Vec::new(), changed);
+        }
+        self.close();
+        // A thread may still have one of them at hand: by another number it is not found.
+        self.number.store(self.cache.count.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        let mut changes = lock(&self.changes);
+        changed.into_iter().partition(|&index| {
+            let count = changes.entry(index).or_default();
+            *count += 1;
+            let is_given_up = all || *count >= READINGS_MAX;
+            self.looks[index].store(if is_given_up { UNSTABLE } else { UNSEEN }, Ordering::Relaxed);
+            if !is_given_up {
+                self.known[index].store(UNKNOWN, Ordering::Relaxed);
+                lock(&self.troubles).remove(&index);
+            }
+            is_given_up
+        })
+    }
+
+    /// Whether a file was given up.
+    pub(crate) fn is_unstable(&self, index: usize) -> bool {
+        self.looks[index].load(Ordering::Relaxed) == UNSTABLE
+    }
+
+    fn close(&self) {
+        let own = self.number.load(Ordering::Relaxed);
+        lock(&self.cache.open).files.retain(|&(number, _), _| number != own);
     }
 
     /// Where a file is, for messages.
@@ -294,13 +419,22 @@ impl Open {
         Some(file.clone())
     }
 
-    fn keep(&mut self, key: Key, file: Arc<OpenFile>) -> Arc<OpenFile> {
+    /// Moves files for which there is no more room to `old`: a quarter of all, those that were not used for the longest
+    /// time. To look for one of them each time took 3% of a check of small files.
+    fn keep(&mut self, key: Key, file: Arc<OpenFile>, old: &mut Vec<Arc<OpenFile>>) -> Arc<OpenFile> {
         if let Some(file) = self.touch(key) {
             return file;
         }
         if self.files.len() >= self.most {
-            let oldest = self.files.iter().min_by_key(|(_, (_, used))| *used).map(|(&key, _)| key);
-            oldest.map(|key| self.files.remove(&key));
+            let mut times: Vec<u64> = self.files.values().map(|&(_, used)| used).collect();
+            let (_, &mut last, _) = times.select_nth_unstable(self.most / 4);
+            self.files.retain(|_, (file, used)| {
+                let is_kept = *used > last;
+                if !is_kept {
+                    old.push(file.clone());
+                }
+                is_kept
+            });
         }
         self.files.insert(key, (file.clone(), self.now));
         file

@@ -3,7 +3,7 @@
 //! A job: the content of one torrent, the digests that its pieces have, and what is done with them.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::files::{Absent, Files};
@@ -30,6 +30,11 @@ pub(crate) enum Outcome {
     Absent(Absent),
     /// The job does not want it.
     Unwanted,
+    /// A file of it has changed: what came of it before is not to be believed. It will be hashed again, if it is wanted.
+    Changed,
+    /// A file of it has changed each time that it was hashed. This is the last that is said of a piece, but for
+    /// [`Outcome::Changed`], which then means nothing.
+    Unstable,
 }
 
 /// What is read, and what the engine notes of it.
@@ -38,8 +43,10 @@ pub(crate) struct Content<'a> {
     pub(crate) files: Files<'a>,
     pub(super) hashes: Hashes,
     pub(super) nbytes_read: AtomicU64,
-    /// Pieces that are not settled.
+    /// Pieces that are not settled in this round.
     nleft: AtomicU64,
+    /// How often all pieces were settled.
+    nrounds: AtomicU8,
     /// Up to here the content was asked for ahead of reading it.
     pub(super) asked: AtomicU64,
     /// SHA-1 of a piece of zeros: of full length, and of the last one's if that is shorter.
@@ -52,6 +59,7 @@ impl<'a> Content<'a> {
     pub(crate) fn new(layout: Arc<Layout>, files: Files<'a>, hashes: Hashes) -> Content<'a> {
         Content {
             nleft: AtomicU64::new(layout.piece_count()),
+            nrounds: AtomicU8::new(0),
             layout,
             files,
             hashes,
@@ -65,6 +73,11 @@ impl<'a> Content<'a> {
     /// Bytes that were read from files.
     pub(crate) fn nbytes_read(&self) -> u64 {
         self.nbytes_read.load(Ordering::Relaxed)
+    }
+
+    /// Whether no piece was settled twice yet.
+    pub(super) fn is_first_round(&self) -> bool {
+        self.nrounds.load(Ordering::Relaxed) == 0
     }
 
     /// Whether all pieces are settled.
@@ -127,17 +140,68 @@ pub(crate) trait Job: Send + Sync {
     /// Whether the piece is to be hashed.
     fn wants(&self, piece: usize) -> bool;
 
-    /// Called once for each piece, by any thread, in any order. If the run is cancelled, pieces are left out.
+    /// Whether nothing more of it is wanted, and it does not matter whether its files change.
+    fn is_given_up(&self) -> bool {
+        false
+    }
+
+    /// Called for each piece, by any thread, in any order; again for those that are hashed again, after
+    /// [`Outcome::Changed`]. If the run is cancelled, pieces are left out.
     fn settle(&self, piece: usize, outcome: Outcome);
 
     /// Called once, after the last piece, or when the run was cancelled after the job was begun.
     fn finish(&self);
 }
 
-/// Settles a piece, and ends the job with the last.
-pub(super) fn settle<J: Job>(job: &J, piece: usize, outcome: Outcome) {
+/// A job is run over so often at most, whichever of its files change: a check of a folder that is in use comes to an end.
+const ROUNDS_MAX: u8 = 16;
+
+/// Settles a piece. With the last the files are looked at again: either this ends the job, or it is to be run over once
+/// more for pieces of files that have changed. Then the bytes of these are returned.
+pub(super) fn settle<J: Job>(job: &J, piece: usize, outcome: Outcome) -> Option<u64> {
     job.settle(piece, outcome);
-    if job.content().nleft.fetch_sub(1, Ordering::AcqRel) == 1 {
-        job.finish();
+    let content = job.content();
+    if content.nleft.fetch_sub(1, Ordering::AcqRel) > 1 {
+        return None;
     }
+    if !job.is_given_up() {
+        let nrounds = content.nrounds.fetch_add(1, Ordering::Relaxed) + 1;
+        let nbytes = take_back(job, nrounds == ROUNDS_MAX);
+        if nbytes > 0 {
+            content.asked.store(0, Ordering::Relaxed);
+            content.nleft.store(content.layout.piece_count(), Ordering::Release);
+            return Some(nbytes);
+        }
+    }
+    job.finish();
+    None
+}
+
+/// Ends a job of which pieces are left, as the run was cancelled.
+pub(super) fn break_off<J: Job>(job: &J) {
+    take_back(job, false);
+    job.finish();
+}
+
+/// Takes back what came of the pieces of files that are not as they were when they were opened. Returns the bytes of
+/// those that are to be hashed again. No piece of the job may be in work.
+fn take_back<J: Job>(job: &J, is_last: bool) -> u64 {
+    let Content { files, layout, .. } = job.content();
+    let (unstable, changed) = files.forget_changed(is_last);
+    // What is unstable stays so, also for a neighbour with which a piece is shared.
+    for piece in unstable.into_iter().flat_map(|file| layout.pieces_of(file)) {
+        job.settle(piece as usize, Outcome::Unstable);
+    }
+    let (mut next, mut nbytes) = (0, 0);
+    for pieces in changed.into_iter().map(|file| layout.pieces_of(file)) {
+        for piece in pieces.start.max(next)..pieces.end {
+            job.settle(piece as usize, Outcome::Changed);
+            if job.wants(piece as usize) {
+                let range = layout.piece_range(piece);
+                nbytes += range.end - range.start;
+            }
+        }
+        next = next.max(pieces.end);
+    }
+    nbytes
 }

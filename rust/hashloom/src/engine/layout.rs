@@ -123,6 +123,15 @@ impl Layout {
         self.spans.ends.partition_point(|end| end >> 1 <= offset)
     }
 
+    /// The pieces that have bytes of a file.
+    pub(crate) fn pieces_of(&self, file: usize) -> Range<u64> {
+        let span = self.span(file);
+        match span.nbytes {
+            0 => 0..0,
+            _ => span.offset / self.piece_nbytes..span.end().div_ceil(self.piece_nbytes),
+        }
+    }
+
     /// The files that have bytes in `range`, and empty ones among them.
     pub(crate) fn files_of(&self, range: Range<u64>) -> Range<usize> {
         if range.is_empty() {

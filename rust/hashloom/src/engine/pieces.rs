@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::crew::Crew;
-use super::job::{Job, Outcome, settle};
+use super::job::{Job, Outcome, break_off, settle};
 use super::lane::{Lane, Own, ask_for_all, ask_for_lane, ask_for_small, without_reading};
 use super::merkle;
 use super::open::open_max;
@@ -63,11 +63,11 @@ pub(crate) fn run<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, effort: Ef
     // Of a cancelled run: jobs of which a piece is in some lane, or that still wait to be taken.
     let queue = run.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut unfinished = run.unfinished.into_inner().unwrap_or_else(PoisonError::into_inner);
-    unfinished.extend(queue.current.into_iter().chain(queue.following));
+    unfinished.extend(queue.current.into_iter().chain(queue.following).chain(queue.again));
     unfinished.retain(|job| !job.content().is_done());
     unfinished.sort_unstable_by_key(Arc::as_ptr);
     unfinished.dedup_by(|a, b| Arc::ptr_eq(a, b));
-    unfinished.iter().for_each(|job| job.finish());
+    unfinished.iter().for_each(|job| break_off(&**job));
 }
 
 /// What all threads share.
@@ -92,7 +92,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                 break;
             }
             self.advance(&mut own, &mut rows, &mut lanes);
-            settle_finished(&mut rows, &mut lanes);
+            self.settle_finished(&mut rows, &mut lanes);
         }
         let mut unfinished = lock(&self.unfinished);
         unfinished.extend(lanes.into_iter().map(|lane| lane.job));
@@ -113,8 +113,11 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                 };
                 match settled {
                     Some(outcome) => {
-                        settle(&*job, piece, outcome);
-                        self.done(range.end - range.start);
+                        // What is hashed again counts again, what is not does not.
+                        if content.is_first_round() || !matches!(outcome, Outcome::Unwanted) {
+                            self.done(range.end - range.start);
+                        }
+                        self.settle(&job, piece, outcome);
                     }
                     None => lanes.push(Lane::new(job.clone(), piece, range, file)),
                 }
@@ -168,34 +171,40 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
             progress(Progress { nbytes: done, total_nbytes: self.total_nbytes.load(Ordering::Relaxed) });
         }
     }
-}
 
-/// Settles the pieces that are read, and frees their lanes.
-fn settle_finished<J: Job>(rows: &mut Rows, lanes: &mut Vec<Lane<J>>) {
-    // Those that go on come first.
-    let mut busy = 0;
-    for at in 0..lanes.len() {
-        if lanes[at].pos < lanes[at].end {
-            if at != busy {
-                lanes.swap(at, busy);
-                rows.swap(at, busy);
-            }
-            busy += 1;
+    fn settle(&self, job: &Arc<J>, piece: usize, outcome: Outcome) {
+        if let Some(nbytes) = settle(&**job, piece, outcome) {
+            lock(&self.queue).put_back(job.clone(), nbytes);
         }
     }
-    let mut sha1 = [0; LANES * 20];
-    let sha1 = rows.finish_sha1(busy, lanes.len(), &mut sha1);
-    for (mut lane, digest) in lanes.drain(busy..).zip(sha1.chunks_exact(20)) {
-        let outcome = match lane.absent {
-            Some(absent) => Outcome::Absent(absent),
-            None => {
-                let mut sha1 = [0; 20];
-                sha1.copy_from_slice(digest);
-                let root = if lane.tree.is_empty() { merkle::NO_LEAF } else { lane.tree.finish(lane.levels) };
-                Outcome::Hashed { sha1, root }
+
+    /// Settles the pieces that are read, and frees their lanes.
+    fn settle_finished(&self, rows: &mut Rows, lanes: &mut Vec<Lane<J>>) {
+        // Those that go on come first.
+        let mut busy = 0;
+        for at in 0..lanes.len() {
+            if lanes[at].pos < lanes[at].end {
+                if at != busy {
+                    lanes.swap(at, busy);
+                    rows.swap(at, busy);
+                }
+                busy += 1;
             }
-        };
-        settle(&*lane.job, lane.piece, outcome);
+        }
+        let mut sha1 = [0; LANES * 20];
+        let sha1 = rows.finish_sha1(busy, lanes.len(), &mut sha1);
+        for (mut lane, digest) in lanes.drain(busy..).zip(sha1.chunks_exact(20)) {
+            let outcome = match lane.absent {
+                Some(absent) => Outcome::Absent(absent),
+                None => {
+                    let mut sha1 = [0; 20];
+                    sha1.copy_from_slice(digest);
+                    let root = if lane.tree.is_empty() { merkle::NO_LEAF } else { lane.tree.finish(lane.levels) };
+                    Outcome::Hashed { sha1, root }
+                }
+            };
+            self.settle(&lane.job, lane.piece, outcome);
+        }
     }
 }
 

@@ -14,6 +14,8 @@ pub(super) struct Queue<J, I> {
     jobs: std::iter::Fuse<I>,
     pub(super) current: Option<Arc<J>>,
     pub(super) following: Option<Arc<J>>,
+    /// Jobs that are to be run over again.
+    pub(super) again: Vec<Arc<J>>,
     /// The first piece of `current` that no thread has taken.
     next: usize,
     nthreads: usize,
@@ -24,7 +26,9 @@ pub(super) struct Queue<J, I> {
 impl<J: Job, I: Iterator<Item = Arc<J>>> Queue<J, I> {
     /// For so many threads. The first two jobs are begun.
     pub(super) fn new(jobs: I, nthreads: usize) -> Queue<J, I> {
-        let mut queue = Queue { jobs: jobs.fuse(), current: None, following: None, next: 0, nthreads, total_nbytes: 0 };
+        let jobs = jobs.fuse();
+        let again = Vec::new();
+        let mut queue = Queue { jobs, current: None, following: None, again, next: 0, nthreads, total_nbytes: 0 };
         queue.current = queue.begin();
         queue.following = queue.begin();
         queue
@@ -45,7 +49,10 @@ impl<J: Job, I: Iterator<Item = Arc<J>>> Queue<J, I> {
     /// Pieces for a thread that has `busy` of its lanes in use; none if it is to go on with these.
     pub(super) fn take(&mut self, busy: usize) -> Option<(Arc<J>, Range<usize>)> {
         loop {
-            let job = self.current.as_ref()?;
+            let Some(job) = &self.current else {
+                self.current = Some(self.again.pop()?);
+                continue;
+            };
             let count = job.content().layout.piece_count() as usize;
             if self.next < count {
                 let most = if self.following.is_some() { LANES } else { even_share(count, self.nthreads) };
@@ -53,10 +60,19 @@ impl<J: Job, I: Iterator<Item = Arc<J>>> Queue<J, I> {
                 self.next = (start + most.saturating_sub(busy)).min(count);
                 return (self.next > start).then(|| (job.clone(), start..self.next));
             }
-            self.current = self.following.take();
             self.next = 0;
-            self.following = self.begin();
+            self.current = self.again.pop();
+            if self.current.is_none() {
+                self.current = self.following.take();
+                self.following = self.begin();
+            }
         }
+    }
+
+    /// Takes a job anew of which so many bytes are to be hashed again.
+    pub(super) fn put_back(&mut self, job: Arc<J>, nbytes: u64) {
+        self.again.push(job);
+        self.total_nbytes = self.total_nbytes.saturating_add(nbytes);
     }
 }
 

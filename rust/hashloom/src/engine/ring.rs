@@ -4,8 +4,9 @@
 //!
 //! To open, read and close a file of 16 KiB by calls of its own took 5.2 µs of CPU, in batches of sixteen 3.7 (Zen 4,
 //! Linux 6.18, all in memory); of files that are not in memory the disk gets sixteen requests at a time instead of one,
-//! which took a third of the time. Files are opened into a table of the ring's own, without a descriptor; one that does
-//! not fit into its chunk gets a descriptor and is read on by whoever wants it.
+//! which took a third of the time. What each file is like before and after is asked by calls of its own: the ring would
+//! have other threads ask, and it cannot ask of what it has open itself. The length spares most files a second read, the
+//! one that finds nothing more.
 //!
 //! What must hold: while the kernel works on a request, what the request points to stays. So [`Ring::complete`] returns
 //! only when all that it has submitted is done. If the kernel fails in telling that, for want of memory for instance, the
@@ -19,16 +20,17 @@
 mod os {
     use std::fs::File;
     use std::io;
-    use std::os::fd::FromRawFd;
+    use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd};
     use std::os::unix::ffi::OsStrExt;
     use std::path::Path;
 
     use io_uring::squeue::Entry;
-    use io_uring::types::{DestinationSlot, Fd, Fixed, SubmitArgs, Timespec};
+    use io_uring::types::{Fd, SubmitArgs, Timespec};
     use io_uring::{IoUring, Probe, opcode};
 
     use super::{Begun, Lost, PATIENCE, SLOTS};
     use crate::engine::crew::{Crew, LOOK};
+    use crate::stamp::Stamp;
 
     /// What the kernel says of a request that was cancelled while it waited.
     fn was_cancelled(code: i32) -> bool {
@@ -43,18 +45,17 @@ mod os {
     }
 
     impl Ring {
-        /// None where the kernel is older than 6.8, or does not let this process have one.
+        /// None where the kernel is older than 6.1, or does not let this process have one.
         pub(crate) fn new() -> Option<Ring> {
             let mut builder = IoUring::builder();
             builder.setup_single_issuer().setup_coop_taskrun().setup_defer_taskrun();
             let mut ring = builder.build(SLOTS as u32).ok()?;
             let mut probe = Probe::new();
             ring.submitter().register_probe(&mut probe).ok()?;
-            let used = [opcode::OpenAt::CODE, opcode::Read::CODE, opcode::Close::CODE, opcode::FixedFdInstall::CODE];
+            let used = [opcode::OpenAt::CODE, opcode::Read::CODE, opcode::Close::CODE];
             if !used.into_iter().all(|code| probe.is_supported(code)) {
                 return None;
             }
-            ring.submitter().register_files_sparse(SLOTS as u32).ok()?;
             // A filter of system calls may allow all of this and forbid to use it.
             // SAFETY: it points to nothing.
             unsafe { ring.submission().push(&opcode::Nop::new().build()) }.ok()?;
@@ -88,9 +89,8 @@ mod os {
             let mut filled = [0; SLOTS];
 
             let opens = starts.iter().enumerate().filter_map(|(slot, &start)| {
-                let place = DestinationSlot::try_from_slot_target(slot as u32).ok()?;
                 let open = opcode::OpenAt::new(Fd(libc::AT_FDCWD), names[start?..].as_ptr().cast());
-                Some((slot, open.flags(libc::O_RDONLY).file_index(Some(place)).build()))
+                Some((slot, open.flags(libc::O_RDONLY | libc::O_CLOEXEC).build()))
             });
             // SAFETY: the names are there until all is done, or for ever.
             let results = match unsafe { self.complete(opens, crew) } {
@@ -100,9 +100,18 @@ mod os {
                     return Err(lost);
                 }
             };
+            // The files that are open, with what they are like.
+            let mut files: [Option<(File, Option<Stamp>)>; SLOTS] = [const { None }; SLOTS];
             for (slot, begun) in begun.iter_mut().enumerate() {
                 *begun = match (starts[slot], results[slot]) {
-                    (Some(_), 0..) => None,
+                    (Some(_), fd @ 0..) => {
+                        // SAFETY: a new descriptor, which nobody else has.
+                        let file = unsafe { File::from_raw_fd(fd) };
+                        let stamp = Stamp::before_reading(&file);
+                        let is_stamped = stamp.as_ref().map_or(None, |&stamp| stamp);
+                        files[slot] = Some((file, is_stamped));
+                        stamp.err().map(|error| Begun::NotRead(0, error))
+                    }
                     (Some(_), code) if was_cancelled(code) => Some(Begun::Later),
                     (Some(_), code) => Some(Begun::NotOpened(io::Error::from_raw_os_error(-code))),
                     (None, _) => {
@@ -112,15 +121,15 @@ mod os {
                 };
             }
             self.names = names;
-            let is_open: [bool; SLOTS] = std::array::from_fn(|slot| begun.get(slot).is_some_and(Option::is_none));
 
-            // Until each is at its end, or its chunk is full. Of most files that is the second time.
-            loop {
+            // Until each is at its end, or its chunk is full.
+            while begun.iter().any(Option::is_none) {
                 let mut reads: [Option<Entry>; SLOTS] = [const { None }; SLOTS];
                 for (slot, chunk) in chunks.iter_mut().enumerate().filter(|(slot, _)| begun[*slot].is_none()) {
+                    let Some((file, _)) = &files[slot] else { continue };
                     let rest = &mut chunk[filled[slot]..];
                     let nbytes = rest.len().min(1 << 30) as u32;
-                    let read = opcode::Read::new(Fixed(slot as u32), rest.as_mut_ptr(), nbytes);
+                    let read = opcode::Read::new(Fd(file.as_raw_fd()), rest.as_mut_ptr(), nbytes);
                     // From where the file is at: pipes have no offsets.
                     reads[slot] = Some(read.offset(u64::MAX).build());
                 }
@@ -128,40 +137,36 @@ mod os {
                 // SAFETY: the chunks are different and ours alone. They are there until all is done: when the ring is lost
                 // the caller keeps them.
                 let results = unsafe { self.complete(reads, crew) }?;
-                // Whose chunk is full, which keeps the others waiting, or seems empty.
-                let mut leaves = [false; SLOTS];
                 for (slot, begun) in begun.iter_mut().enumerate().filter(|(_, begun)| begun.is_none()) {
-                    match results[slot] {
-                        0 if filled[slot] == 0 => leaves[slot] = true,
-                        0 => *begun = Some(Begun::Ended(filled[slot])),
-                        code if code > 0 => {
-                            filled[slot] += code as usize;
-                            leaves[slot] = filled[slot] == chunks[slot].len();
+                    let Some((file, stamp)) = files[slot].take() else { continue };
+                    let code = results[slot];
+                    filled[slot] += code.max(0) as usize;
+                    let nbytes = filled[slot];
+                    let is_all = nbytes > 0 && stamp.is_some_and(|stamp| stamp.nbytes == nbytes as u64);
+                    // What has filled its chunk, keeps the others waiting, or is no file and seems empty.
+                    let goes_on = !is_all && nbytes == chunks[slot].len()
+                        || was_cancelled(code)
+                        || code == 0 && nbytes == 0 && stamp.is_none();
+                    *begun = match code {
+                        _ if goes_on => Some(Begun::GoesOn(nbytes, file, stamp)),
+                        ..0 => Some(Begun::NotRead(nbytes, io::Error::from_raw_os_error(-code))),
+                        _ if code == 0 || is_all => {
+                            let verdict = stamp.map(|stamp| (stamp, stamp.judge(&file, nbytes as u64)));
+                            files[slot] = Some((file, stamp));
+                            Some(Begun::Ended(nbytes, verdict))
                         }
-                        code if was_cancelled(code) => leaves[slot] = true,
-                        code => *begun = Some(Begun::NotRead(filled[slot], io::Error::from_raw_os_error(-code))),
-                    }
-                }
-                let installs = (0..paths.len()).filter(|&slot| leaves[slot]).map(|slot| {
-                    // Without flags it is closed when another program is executed.
-                    (slot, opcode::FixedFdInstall::new(Fixed(slot as u32), 0).build())
-                });
-                // SAFETY: it points to nothing.
-                let results = unsafe { self.complete(installs, crew) }?;
-                for slot in (0..paths.len()).filter(|&slot| leaves[slot]) {
-                    begun[slot] = Some(match results[slot] {
-                        // SAFETY: a new descriptor, which nobody else has.
-                        fd @ 0.. => Begun::GoesOn(filled[slot], unsafe { File::from_raw_fd(fd) }),
-                        code => Begun::NotRead(filled[slot], io::Error::from_raw_os_error(-code)),
-                    });
-                }
-                if begun.iter().all(Option::is_some) {
-                    break;
+                        _ => {
+                            files[slot] = Some((file, stamp));
+                            None
+                        }
+                    };
                 }
             }
 
-            let closes = (0..paths.len()).filter(|&slot| is_open[slot]);
-            let closes = closes.map(|slot| (slot, opcode::Close::new(Fixed(slot as u32)).build()));
+            let closes = files.into_iter().enumerate().filter_map(|(slot, file)| {
+                let (file, _) = file?;
+                Some((slot, opcode::Close::new(Fd(file.into_raw_fd())).build()))
+            });
             // SAFETY: it points to nothing.
             unsafe { self.complete(closes, crew) }?;
             Ok(begun.into_iter().flatten().collect())
@@ -264,6 +269,8 @@ mod os {
 
 pub(crate) use os::Ring;
 
+use crate::stamp::{Stamp, Verdict};
+
 /// How long a batch waits for one that does not come. Longer than any disk takes that is well.
 #[cfg(target_os = "linux")]
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
@@ -284,10 +291,10 @@ impl From<Lost> for std::io::Error {
 /// What came of opening a file and reading its first chunk.
 #[derive(Debug)]
 pub(crate) enum Begun {
-    /// So many bytes are all of it.
-    Ended(usize),
-    /// So many bytes are there, and there may be more.
-    GoesOn(usize, std::fs::File),
+    /// So many bytes are all of it. What a regular file was like, and what is to be thought of its bytes.
+    Ended(usize, Option<(Stamp, Verdict)>),
+    /// So many bytes are there, and there may be more. What a regular file is like.
+    GoesOn(usize, std::fs::File, Option<Stamp>),
     /// It took too long to open it.
     Later,
     NotOpened(std::io::Error),

@@ -192,7 +192,8 @@ impl Checkpoint {
     pub fn record(&self, torrent: &Torrent, piece: usize, state: PieceState) {
         if let Some(Entry::Begun(begun)) = self.lock().get_mut(&id(torrent)) {
             if let Some(place) = begun.pieces.get_mut(piece) {
-                *place = state as u8;
+                // Of a piece that is unstable nothing is known.
+                *place = if state == PieceState::Unstable { PieceState::Unchecked } else { state } as u8;
             }
         }
     }

@@ -2,6 +2,7 @@
 
 //! Where a torrent's files are, how long each is and when it was last changed, as clients' resume files say.
 
+use std::hash::RandomState;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -34,18 +35,21 @@ use crate::stamp::Stamp;
 pub struct Content {
     path: PathBuf,
     files: Vec<Stat>,
+    /// Of the fingerprints.
+    key: RandomState,
 }
 
-/// What clients note of a file's [`Stamp`], in 16 bytes: there can be ten million. To look at files, or to make a link
-/// to one, does not change it.
+/// What clients note of a file, and all of its [`Stamp`], in 24 bytes: there can be ten million.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stat {
     /// `ABSENT` if it is not there. Otherwise below 2^63.
     nbytes: u64,
     mtime_ns: i64,
+    /// Of the whole stamp: one whose time was set back, or that was replaced, has another.
+    fingerprint: u64,
 }
 
-const ABSENT: Stat = Stat { nbytes: u64::MAX, mtime_ns: 0 };
+const ABSENT: Stat = Stat { nbytes: u64::MAX, mtime_ns: 0, fingerprint: 0 };
 
 impl Content {
     /// Looks where the files of a torrent are and what they are like; `path` means what it means to
@@ -59,8 +63,9 @@ impl Content {
             .map_err(|error| VerifyError::locating(torrent, path, error))?
             .content;
         let path = absolute(&content).map_err(|error| VerifyError::Path { path: content, error })?;
-        let files = (0..torrent.file_count()).map(|index| stat(&file_path(torrent, &path, index))).collect();
-        Ok(Content { path, files })
+        let key = RandomState::new();
+        let files = (0..torrent.file_count()).map(|index| stat(&file_path(torrent, &path, index), &key)).collect();
+        Ok(Content { path, files, key })
     }
 
     /// The content's file or folder, whether it exists or not: an absolute path.
@@ -93,10 +98,10 @@ impl Content {
         (stat != ABSENT).then_some(stat.mtime_ns.div_euclid(1_000_000_000))
     }
 
-    /// The files that are not now as they were then: changed, come or gone. What was found of their pieces since may be
-    /// true no more.
+    /// The files that are not now as they were then: changed, replaced, come or gone. What was found of their pieces since
+    /// may be true no more; and what [`nbytes`](Content::nbytes) and [`changed_s`](Content::changed_s) say is not.
     pub fn changed(&self, torrent: &Torrent) -> Vec<usize> {
-        let is_other = |&index: &usize| stat(&file_path(torrent, &self.path, index)) != self.files[index];
+        let is_other = |&index: &usize| stat(&file_path(torrent, &self.path, index), &self.key) != self.files[index];
         (0..self.files.len()).filter(is_other).collect()
     }
 
@@ -123,13 +128,13 @@ fn file_path(torrent: &Torrent, content: &Path, index: usize) -> PathBuf {
     }
 }
 
-fn stat(path: &Path) -> Stat {
+fn stat(path: &Path, key: &RandomState) -> Stat {
     let Ok(metadata) = path.metadata() else { return ABSENT };
     if !metadata.is_file() {
         return ABSENT;
     }
-    let Stamp { nbytes, mtime_ns, .. } = Stamp::of(&metadata);
-    Stat { nbytes, mtime_ns }
+    let stamp = Stamp::of(&metadata);
+    Stat { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, fingerprint: stamp.fingerprint(key) }
 }
 
 /// The path from the root on, with a name at its end. Links stay as they are, as the person who set them up meant.

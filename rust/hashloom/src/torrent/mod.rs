@@ -430,12 +430,8 @@ impl Torrent {
     /// # Panics
     /// If there is no such file.
     pub fn pieces_of_file(&self, file: usize) -> Range<usize> {
-        let span = self.layout.span(file);
-        if span.nbytes == 0 {
-            return 0..0;
-        }
-        let end = span.offset + span.nbytes;
-        (span.offset / self.piece_nbytes()) as usize..end.div_ceil(self.piece_nbytes()) as usize
+        let pieces = self.layout.pieces_of(file);
+        pieces.start as usize..pieces.end as usize
     }
 
     /// Number of files, padding files included.

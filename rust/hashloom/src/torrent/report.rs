@@ -64,6 +64,8 @@ pub enum PieceState {
     /// The halves of a hybrid torrent disagree: by one its bytes are right, by the other they are wrong. No content can
     /// be right by both; whoever made the torrent made it so.
     Disputed = 5,
+    /// A file that it has bytes of changed each of the three times that it was checked: nothing is known of it.
+    Unstable = 6,
 }
 
 impl PieceState {
@@ -75,6 +77,7 @@ impl PieceState {
             3 => PieceState::Bad,
             4 => PieceState::Unread,
             5 => PieceState::Disputed,
+            6 => PieceState::Unstable,
             _ => PieceState::Unchecked,
         }
     }
@@ -150,6 +153,8 @@ pub enum FileState {
     Skipped,
     /// The check was cancelled.
     Unchecked,
+    /// It changed each of the three times that it was checked. Check again when nothing writes to it any more.
+    Unstable,
 }
 
 /// Why a file that is there could not be checked.

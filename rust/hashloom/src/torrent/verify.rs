@@ -93,7 +93,9 @@ impl<'a> Options<'a> {
     }
 
     /// Called by any of the threads with each piece's verdict as soon as it is known, in any order. Not for verdicts that
-    /// [were known before](Check::known).
+    /// [were known before](Check::known). Called again with [`Unchecked`](PieceState::Unchecked) where a verdict, also
+    /// one that was known, is taken back as a file of the piece has changed since; then once more with the new one, or
+    /// with [`Unstable`](PieceState::Unstable).
     pub fn pieces(mut self, pieces: &'a (dyn Fn(&Torrent, usize, PieceState) + Sync)) -> Self {
         self.pieces = Some(pieces);
         self
@@ -191,7 +193,11 @@ impl std::error::Error for VerifyError {
 /// a single-file torrent, the folder of another one. `path` itself may be a symbolic link; below it, links are followed
 /// as long as they stay below it.
 ///
-/// A file that is missing, too short, unreadable or changed meanwhile is in the report and does not stop the check.
+/// A file that is missing, too short or unreadable is in the report and does not stop the check. When all is read, each
+/// file is looked at again: the pieces of one that has changed since it was opened (its length, times or place on disk;
+/// it has gone or come) are checked again; if it changes each of the three times, they are
+/// [`Unstable`](PieceState::Unstable). So what is said of a file holds for what it was at the end of the check, as far as
+/// the file system tells of changes.
 ///
 /// Of version 1 (BEP 3) the SHA-1 of each piece is compared, of version 2 (BEP 52) the root of its hash tree, of a
 /// hybrid torrent both, from one read.
@@ -331,10 +337,21 @@ impl<'a, T: Borrow<Torrent> + Send + Sync> Task<'a, T> {
             }
         };
         let names = torrent.clone();
-        let path_of = move |index| prefix.join(paths::to_path((*names).borrow().file(index).path));
+        let path_of = move |index| {
+            let path = paths::to_path((*names).borrow().file(index).path);
+            if prefix.as_os_str().is_empty() { path } else { prefix.join(path) }
+        };
         let files = Files::new(place, this.file_count(), Box::new(path_of), cache);
         let hashes = Hashes { sha1: !this.digests().is_empty(), merkle: !this.roots().is_empty() };
         let known = |piece| check.known.get(piece).copied().unwrap_or(PieceState::Unchecked);
+        // What is known holds as long as the files do not change from now on, also those that are not read.
+        for file in (0..this.file_count()).filter(|_| !check.known.is_empty()) {
+            let attributes = this.file(file).attributes;
+            let is_known = || this.pieces_of_file(file).any(|piece| known(piece) != PieceState::Unchecked);
+            if !attributes.padding && !attributes.symlink && is_known() {
+                files.look_at(file);
+            }
+        }
         Some(Arc::new(Task {
             place: content,
             content: Content::new(this.layout.clone(), files, hashes),
@@ -384,8 +401,19 @@ impl<T: Borrow<Torrent> + Send + Sync> Job for Task<'_, T> {
 
     fn settle(&self, piece: usize, outcome: Outcome) {
         let torrent: &Torrent = (*self.torrent).borrow();
+        let place = &self.states[piece];
         let state = match outcome {
             Outcome::Unwanted => return,
+            Outcome::Changed | Outcome::Unstable => {
+                let before = PieceState::from_byte(place.load(Ordering::Relaxed));
+                if matches!(before, PieceState::Unchecked | PieceState::Unstable) {
+                    return;
+                }
+                match outcome {
+                    Outcome::Changed => PieceState::Unchecked,
+                    _ => PieceState::Unstable,
+                }
+            }
             Outcome::Absent(absent) => absent.into(),
             Outcome::Hashed { sha1, root } => {
                 let agrees = |all: &[u8], nbytes: usize, found: &[u8]| {
@@ -398,7 +426,7 @@ impl<T: Borrow<Torrent> + Send + Sync> Job for Task<'_, T> {
                 }
             }
         };
-        self.states[piece].store(state as u8, Ordering::Relaxed);
+        place.store(state as u8, Ordering::Relaxed);
         if let Some(on_piece) = self.on_piece {
             on_piece(torrent, piece, state);
         }
@@ -430,6 +458,8 @@ fn report_file(
     }
     let own = &pieces[torrent.pieces_of_file(index)];
     let (state, found_nbytes) = match files.known(index) {
+        Known::Present(found) if files.is_unstable(index) => (FileState::Unstable, Some(found)),
+        _ if files.is_unstable(index) => (FileState::Unstable, None),
         Known::Unknown => (FileState::Unchecked, None),
         Known::Missing => (FileState::Missing, None),
         Known::Failed => (FileState::Failed, None),

@@ -179,7 +179,12 @@ fn hash_range(
     take: Take<'_>,
 ) -> Result<u64, TreeError> {
     let nbytes = range.end - range.start;
-    let before = Stamp::of(&metadata(file)?);
+    let before = Stamp::before_reading(file).map_err(|error| TreeError::Read { offset: 0, error })?;
+    // Block devices have none.
+    let before = match before {
+        Some(stamp) => stamp,
+        None => Stamp::of(&metadata(file)?),
+    };
     leaves.hash_file(file, range, &options.effort(), take)?;
     if Stamp::of(&metadata(file)?) != before {
         return Err(TreeError::Changed);

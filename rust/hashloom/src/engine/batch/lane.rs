@@ -14,6 +14,7 @@ use crate::engine::map::Mapping;
 use crate::engine::ring::Begun;
 use crate::engine::stream;
 use crate::files::{FileError, Hashed, Options, Request, Source, Stamp, stdin};
+use crate::stamp::{READINGS_MAX, Verdict};
 use crate::{Digest, Hasher};
 
 /// Of a mapped file so much is hashed in a round.
@@ -36,7 +37,11 @@ pub(super) struct Lane<T> {
     chunk: Chunk,
     pub(super) has_ended: bool,
     pub(super) error: Option<FileError>,
-    stamps: Option<[Stamp; 2]>,
+    /// What it was like before it was read, if it is a regular file; and what is to be thought of its bytes.
+    stamp: Option<Stamp>,
+    verdict: Verdict,
+    /// How often it was begun.
+    nreadings: u8,
     /// Up to here the disk was asked for it, ahead of reading.
     asked: u64,
     /// Whether it is no regular file: to read it may mean to wait for somebody. Known once it is opened by a call of its
@@ -74,21 +79,21 @@ impl<T> Lane<T> {
             nbytes: 0,
             chunk: Chunk::Buffer(0..0),
             error: None,
-            stamps: None,
+            stamp: None,
+            verdict: Verdict::Whole,
+            nreadings: 1,
             asked: 0,
             is_stream: false,
             has_looked: false,
         }
     }
 
-    pub(super) fn open(&mut self, options: &Options<'_>) {
+    pub(super) fn open(&mut self) {
         match &self.request.source {
             Source::Path(path) => match stream::open(path) {
                 Ok((file, metadata)) => {
                     self.reader = Reader::File(file);
                     self.is_stream = !metadata.is_file() && !metadata.is_dir();
-                    let is_wanted = options.stamps && metadata.is_file();
-                    self.stamps = is_wanted.then(|| [Stamp::of(&metadata); 2]);
                 }
                 Err(error) => self.fail(FileError::Open(error)),
             },
@@ -97,6 +102,11 @@ impl<T> Lane<T> {
                 Err(error) => self.fail(FileError::Read { offset: 0, error }),
             },
         }
+        match self.reader.with_file(Stamp::before_reading) {
+            Some(Ok(stamp)) => self.stamp = stamp,
+            Some(Err(error)) => self.fail(FileError::Read { offset: 0, error }),
+            None => {}
+        }
     }
 
     /// Takes over what a ring has begun, with its chunk from `place` on.
@@ -104,13 +114,16 @@ impl<T> Lane<T> {
         match begun {
             // Its caller tries again.
             Begun::Later => self.fail(FileError::Open(io::ErrorKind::TimedOut.into())),
-            Begun::Ended(nbytes) => {
+            Begun::Ended(nbytes, judged) => {
                 self.chunk = Chunk::Buffer(place..place + nbytes);
                 self.has_ended = true;
+                if let Some((stamp, verdict)) = judged {
+                    (self.stamp, self.verdict) = (Some(stamp), verdict);
+                }
             }
-            Begun::GoesOn(nbytes, file) => {
+            Begun::GoesOn(nbytes, file, stamp) => {
                 self.chunk = Chunk::Buffer(place..place + nbytes);
-                self.reader = Reader::File(file);
+                (self.reader, self.stamp) = (Reader::File(file), stamp);
                 self.go_on(options);
             }
             Begun::NotOpened(error) => self.fail(FileError::Open(error)),
@@ -159,8 +172,10 @@ impl<T> Lane<T> {
             self.go_on(options);
             return;
         }
-        if let Some([_, after]) = &mut self.stamps {
-            *after = self.reader.stamp().unwrap_or(*after);
+        if let (Some(stamp), None) = (&self.stamp, &self.error) {
+            let Chunk::Buffer(range) = &self.chunk else { return };
+            let nbytes = self.nbytes + range.len() as u64;
+            self.verdict = self.reader.with_file(|file| stamp.judge(file, nbytes)).unwrap_or(Verdict::Changed);
         }
         self.reader = Reader::Closed;
     }
@@ -191,7 +206,9 @@ impl<T> Lane<T> {
         let Reader::File(file) = &self.reader else { return };
         let Ok(metadata) = file.metadata() else { return };
         self.is_stream = !metadata.is_file();
-        if self.is_stream || !options.mapped || metadata.len() < WORTH_MAPPING_NBYTES {
+        // One that has changed may do so again.
+        let is_worth_it = options.mapped && metadata.len() >= WORTH_MAPPING_NBYTES && self.nreadings == 1;
+        if self.is_stream || !is_worth_it {
             return;
         }
         if let Some(mapping) = Mapping::new(file, metadata.len()) {
@@ -246,13 +263,29 @@ impl<T> Lane<T> {
         self.hashers[slot].take().unwrap_or_else(|| self.request.methods[slot].hasher())
     }
 
+    /// A message that has ended, if what was hashed is to be believed or is an error. If its file has changed meanwhile,
+    /// the same message, of which nothing is read yet.
+    pub(super) fn judged(mut self) -> Lane<T> {
+        match std::mem::replace(&mut self.verdict, Verdict::Whole) {
+            _ if self.error.is_some() => {}
+            Verdict::Whole => {}
+            // Standard input cannot be read twice.
+            Verdict::Changed if self.nreadings < READINGS_MAX && self.request.source != Source::Stdin => {
+                return Lane { nreadings: self.nreadings + 1, ..Lane::new(self.number, self.request) };
+            }
+            Verdict::Changed => self.error = Some(FileError::unstable()),
+            Verdict::Odd(error) => self.error = Some(FileError::Read { offset: self.nbytes, error }),
+        }
+        self
+    }
+
     pub(super) fn finish(self) -> (u64, Request<T>, Result<Hashed, FileError>) {
         let result = match self.error {
             Some(error) => Err(error),
             None => Ok(Hashed {
                 digests: self.digests.into_iter().flatten().collect(),
                 nbytes: self.nbytes,
-                stamps: self.stamps,
+                stamp: self.stamp.filter(|_| self.request.source != Source::Stdin),
             }),
         };
         (self.number, self.request, result)
@@ -277,9 +310,17 @@ impl Reader {
         }
     }
 
-    fn stamp(&self) -> Option<Stamp> {
-        let (Reader::File(file) | Reader::Mapped(file, ..)) = self else { return None };
-        let metadata = file.metadata().ok()?;
-        metadata.is_file().then(|| Stamp::of(&metadata))
+    /// What `look` says of the open file, standard input too, if there is one.
+    fn with_file<R>(&self, look: impl FnOnce(&File) -> R) -> Option<R> {
+        match self {
+            Reader::File(file) | Reader::Mapped(file, ..) => Some(look(file)),
+            #[cfg(unix)]
+            Reader::Stdin(stdin) => {
+                use std::os::fd::AsFd;
+                // Where no descriptor is left to be had, nothing is known of it.
+                stdin.as_fd().try_clone_to_owned().ok().map(|descriptor| look(&descriptor.into()))
+            }
+            _ => None,
+        }
     }
 }

@@ -482,12 +482,14 @@ impl Plan {
 
     /// Reads the files and makes the torrent. Progress and cancelling are those of the options.
     ///
-    /// When all is read, every file is looked at again: a torrent of files that changed meanwhile describes nothing
-    /// that ever was. What is returned was read back by this library's parser.
+    /// When all is read, every file is looked at again, and the pieces of one that has changed are hashed again: a
+    /// torrent of files that change meanwhile describes nothing that ever was. What is returned was read back by this
+    /// library's parser.
     ///
     /// # Errors
     ///
-    /// Files that cannot be read or were changed since the plan was made; [`CreateError::Cancelled`].
+    /// Files that cannot be read, have another length than when the plan was made, or change each of the three times that
+    /// they are hashed; [`CreateError::Cancelled`].
     pub fn create(&self, options: &Options<'_>) -> Result<Created, CreateError> {
         let (layout, sources) = self.layout();
         let path_of = Box::new(|index: usize| self.path(sources[index] as usize));
@@ -500,8 +502,8 @@ impl Plan {
             Err(Failure::Cancelled) => return Err(CreateError::Cancelled),
             Err(Failure::Absent) => return Err(self.failed(&content.files, &sources)),
         };
+        self.check_unchanged(&content.files, &sources)?;
         drop(content);
-        self.check_unchanged()?;
         let (bytes, info) = write::write(self, &computed);
         if bytes.len() > Limits::default().nbytes {
             return Err(self.too_many_pieces());
@@ -547,6 +549,7 @@ impl Plan {
                 (Some(Trouble::Open(error) | Trouble::Read { error, .. }), _) => Some(FileProblemKind::Io(error)),
                 (Some(Trouble::NotRegular(_) | Trouble::Outside(_)), _) => Some(FileProblemKind::Changed),
                 (None, Known::Missing) => Some(FileProblemKind::Changed),
+                _ if files.is_unstable(index) => Some(FileProblemKind::Changed),
                 (None, Known::Present(_)) if !is_unchanged(&path, entry) => Some(FileProblemKind::Changed),
                 (None, _) => probe(&path, entry.nbytes),
             };
@@ -560,12 +563,18 @@ impl Plan {
         })
     }
 
-    fn check_unchanged(&self) -> Result<(), CreateError> {
+    /// What was read was the same from its beginning to its end: that is the engine's to see to. Here, that it has the
+    /// planned length, and that what need not be read is as it was.
+    fn check_unchanged(&self, files: &Files<'_>, sources: &[u32]) -> Result<(), CreateError> {
         let mut problems = Problems::default();
-        for (index, entry) in self.entries.iter().enumerate() {
-            let path = self.path(index);
-            if !is_unchanged(&path, entry) {
-                problems.push(path, FileProblemKind::Changed);
+        for (index, &source) in sources.iter().enumerate().filter(|&(_, &source)| source != u32::MAX) {
+            let entry = &self.entries[source as usize];
+            let is_right = match files.known(index) {
+                Known::Present(nbytes) => nbytes == entry.nbytes,
+                _ => is_unchanged(&self.path(source as usize), entry),
+            };
+            if !is_right {
+                problems.push(self.path(source as usize), FileProblemKind::Changed);
             }
         }
         problems.check()

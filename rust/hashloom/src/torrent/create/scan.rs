@@ -3,9 +3,10 @@
 //! Which files a torrent is made of: what lies below a folder, sorted as BEP 52's file tree is.
 
 use std::fs::Metadata;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::RandomState;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{DirEntry, WalkBuilder};
@@ -32,11 +33,10 @@ pub(super) struct Entry {
     pub(super) link: Option<Box<[u8]>>,
 }
 
-/// A digest of a file's [`Stamp`]: eight bytes of each, as there can be millions.
+/// The fingerprint of a file's [`Stamp`].
 pub(super) fn stamp(metadata: &Metadata) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    Stamp::of(metadata).hash(&mut hasher);
-    hasher.finish()
+    static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    Stamp::of(metadata).fingerprint(&KEY)
 }
 
 /// The file or files at `root`, sorted; whether it is one file without a folder.

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Files that never come to rest: no command says anything of them but that, and none says it with exit status 0.
+
+#![cfg(unix)]
+
+mod common;
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Output;
+
+use common::{hashloom, slow, status, stderr, stdout, while_it_changes};
+use serde_json::Value;
+
+const NBYTES: usize = 16 << 20;
+
+/// `f`, which is long, `g`, which is not, and lists and a torrent of both.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes: Vec<u8> = (0..NBYTES as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect();
+    fs::create_dir(folder.path().join("c")).unwrap();
+    fs::write(folder.path().join("c/f"), &bytes).unwrap();
+    fs::write(folder.path().join("c/g"), &bytes[..300_000]).unwrap();
+    let sums = at_rest(folder.path(), &["sum", "c/f", "c/g"]);
+    fs::write(folder.path().join("SUMS"), &sums.stdout).unwrap();
+    at_rest(folder.path(), &["torrent", "create", "c", "-l", "64K", "-o", "c.torrent"]);
+    folder
+}
+
+fn at_rest(folder: &Path, arguments: &[&str]) -> Output {
+    let output = hashloom().current_dir(folder).args(arguments).output().unwrap();
+    assert_eq!(status(&output), 0, "{arguments:?}: {}{}", stdout(&output), stderr(&output));
+    output
+}
+
+#[test]
+fn sums_of_a_file_that_changes() {
+    let folder = folder();
+    let path = folder.path().join("c/f");
+    let run = |arguments: &[&str]| {
+        while_it_changes(&path, || slow().current_dir(folder.path()).args(arguments).output().unwrap())
+    };
+    let why = "c/f: the file changes while it is read; try again when nothing writes to it";
+
+    let output = run(&["sum", "c/f", "c/g"]);
+    assert_eq!((status(&output), stderr(&output)), (2, &*format!("hashloom: {why}\n")));
+    assert!(stdout(&output).ends_with("  c/g\n") && stdout(&output).lines().count() == 1, "{}", stdout(&output));
+
+    let output = run(&["check", "SUMS"]);
+    assert_eq!((status(&output), stdout(&output)), (2, "c/f: UNSTABLE\nc/g: OK\n"));
+    let warning = "hashloom: WARNING: 1 listed file changed each time that it was read\n";
+    assert_eq!(stderr(&output), format!("hashloom: {why}\n{warning}"));
+
+    let output = run(&["check", "--json", "SUMS"]);
+    assert_eq!(status(&output), 2);
+    let object: Value = serde_json::from_str(stdout(&output).lines().next().unwrap()).unwrap();
+    assert_eq!((&object["path"], &object["state"]), (&"c/f".into(), &"unstable".into()));
+
+    // As coreutils says it of a file that cannot be read.
+    let called = |arguments: &[&str]| {
+        while_it_changes(&path, || {
+            slow().arg0("sha256sum").current_dir(folder.path()).args(arguments).output().unwrap()
+        })
+    };
+    let output = called(&["c/f", "c/g"]);
+    assert_eq!((status(&output), stderr(&output)), (1, &*format!("sha256sum: {why}\n")));
+    assert_eq!(stdout(&output).lines().count(), 1);
+    let output = called(&["-c", "SUMS"]);
+    assert_eq!((status(&output), stdout(&output)), (1, "c/f: FAILED open or read\nc/g: OK\n"));
+    let warning = "sha256sum: WARNING: 1 listed file could not be read\n";
+    assert_eq!(stderr(&output), format!("sha256sum: {why}\n{warning}"));
+
+    at_rest(folder.path(), &["check", "SUMS"]);
+}
+
+#[test]
+fn a_torrent_of_a_file_that_changes() {
+    let folder = folder();
+    let path = folder.path().join("c/f");
+    let run = |arguments: &[&str]| {
+        while_it_changes(&path, || {
+            let mut command = slow();
+            command.current_dir(folder.path()).args(["torrent", "verify"]).args(arguments).output().unwrap()
+        })
+    };
+    let told =
+        "error: 1 file changed each of the three times that it was checked. Check again when nothing writes there\n";
+    let output = run(&["c.torrent", ".", "--map", "--bitfield", "bits", "--resume", "state"]);
+    assert_eq!((status(&output), stderr(&output)), (2, told), "{}", stdout(&output));
+    let text = stdout(&output);
+    assert!(text.contains("\n  f changed each time that it was checked\n"), "{text}");
+    assert!(text.contains("\n  unstable   256 pieces") && text.contains("\n  have         5 pieces"), "{text}");
+    assert!(text.contains("% unstable") || text.contains("≠ unstable"), "{text}");
+    assert!(text.contains("\nnot complete: 5 of 261 pieces"), "{text}");
+    let bits: u32 = fs::read(folder.path().join("bits")).unwrap().iter().map(|byte| byte.count_ones()).sum();
+    assert_eq!(bits, 5);
+
+    let output = run(&["c.torrent", ".", "--json"]);
+    assert_eq!(status(&output), 2);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&json["complete"], &json["pieces"]["unstable"]), (&false.into(), &256.into()));
+    assert_eq!((&json["pieces"]["have"], &json["bytes"]["unstable"]), (&5.into(), &NBYTES.into()));
+    assert_eq!((&json["files"][0]["state"], &json["ranges"][0]["state"]), (&"unstable".into(), &"unstable".into()));
+
+    let output = run(&["c.torrent", ".", "--repair-list"]);
+    assert_eq!((status(&output), stdout(&output)), (2, &*format!("unstable\t0\t{}\t./c/f\n", NBYTES - 1)));
+    let output = run(&["c.torrent", ".", "--missing"]);
+    assert!(status(&output) == 2 && stdout(&output).contains("pieces 0-255  unstable  "), "{}", stdout(&output));
+
+    // Of the pieces that are unstable a client hears nothing.
+    let output = run(&["c.torrent", ".", "-q", "--libtorrent", "c.fastresume", "--transmission", "c.resume"]);
+    assert_eq!(status(&output), 2);
+    let claimed = ["torrent", "verify", "c.torrent", ".", "--claimed", "c.fastresume"];
+    let output = at_rest(folder.path(), &claimed);
+    assert!(stdout(&output).contains("claimed: 5 of 261 pieces"), "{}", stdout(&output));
+    let output = at_rest(folder.path(), &["torrent", "verify", "c.torrent", ".", "--claimed", "c.resume"]);
+    // The last piece ends in a padding file, which Transmission expects on the disk.
+    assert!(stdout(&output).contains("claimed: 4 of 261 pieces"), "{}", stdout(&output));
+
+    // Nor is a torrent made of it.
+    let output = while_it_changes(&path, || {
+        let arguments = ["torrent", "create", "c", "-o", "other.torrent"];
+        slow().current_dir(folder.path()).args(arguments).output().unwrap()
+    });
+    assert_eq!(status(&output), 2, "{}", stderr(&output));
+    assert!(stderr(&output).contains("c/f: this was changed, replaced or removed"), "{}", stderr(&output));
+    assert!(!folder.path().join("other.torrent").exists());
+
+    at_rest(folder.path(), &["torrent", "verify", "c.torrent", "."]);
+}
