@@ -19,6 +19,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use self::lane::Lane;
 use self::room::Room;
+use super::buffer::out_of_memory;
 use super::crew::{Crew, LOOK};
 use super::open::open_max;
 use super::ring::{Begun, Lost, Ring};
@@ -48,7 +49,9 @@ pub(crate) fn run<T: Send>(
         handed_out: AtomicU64::new(0),
         nbytes: AtomicU64::new(0),
     };
-    run.crew.work(|| run.work());
+    if !run.crew.work(Room::new, |room| run.work(room)) {
+        run.fail();
+    }
     let mut results = run.results.into_inner().unwrap_or_else(PoisonError::into_inner);
     // Of a run that was cancelled: those that wait for one that has no result.
     for (request, result) in std::mem::take(&mut results.waiting).into_values() {
@@ -102,8 +105,22 @@ struct Results<T, F> {
 impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result<Hashed, FileError>) + Send>
     Run<'_, T, I, F>
 {
-    fn work(&self) {
-        let mut own = Own { room: Room::new(), ring: None, nbatches: 0, later: VecDeque::new() };
+    /// Without memory to work with no file can be read.
+    fn fail(&self) {
+        while !self.crew.must_stop() {
+            let drawn = self.draw(1);
+            if drawn.is_empty() {
+                return;
+            }
+            let mut lanes: Vec<Lane<T>> =
+                drawn.into_iter().map(|(number, request)| Lane::new(number, request)).collect();
+            lanes.iter_mut().for_each(|lane| lane.fail(FileError::Open(out_of_memory())));
+            self.hand_out(lanes);
+        }
+    }
+
+    fn work(&self, room: Room) {
+        let mut own = Own { room, ring: None, nbatches: 0, later: VecDeque::new() };
         let mut lanes: Vec<Lane<T>> = Vec::new();
         while !self.crew.must_stop() {
             own.room.clear();

@@ -43,32 +43,40 @@ impl<'a> Crew<'a> {
         self.has_panicked.load(Ordering::Relaxed) || self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
     }
 
-    /// Has each thread do `work`, and returns when all have.
+    /// Has each thread do `work` with buffers of its own, and returns when all have. A thread that gets none is none of
+    /// the crew; where already the caller's gets none nothing is done, and false returned.
     ///
     /// # Panics
-    /// If one has, with its payload.
-    pub(crate) fn work(&self, work: impl Fn() + Sync) {
-        let work = || {
+    /// If a thread has, with its payload.
+    pub(crate) fn work<B>(&self, buffers: impl Fn() -> Option<B> + Sync, work: impl Fn(B) + Sync) -> bool {
+        let Some(own) = buffers() else { return false };
+        let work = |buffers| {
             // What was half-done in a panic is thrown away with the crew, as nothing goes on after it.
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(&work)) {
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| work(buffers))) {
                 self.has_panicked.store(true, Ordering::Relaxed);
                 self.payload.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(payload);
             }
         };
         std::thread::scope(|scope| {
-            for number in 1..self.count() {
+            let count = self.count();
+            let begin = || match buffers() {
+                Some(buffers) => work(buffers),
+                None => drop(self.count.fetch_sub(1, Ordering::Relaxed)),
+            };
+            for number in 1..count {
                 let builder = std::thread::Builder::new().name(format!("hashloom-{number}"));
-                if builder.spawn_scoped(scope, work).is_err() {
-                    self.count.store(number, Ordering::Relaxed);
+                if builder.spawn_scoped(scope, begin).is_err() {
+                    self.count.fetch_sub(count - number, Ordering::Relaxed);
                     break;
                 }
             }
-            work();
+            work(own);
         });
         let payload = self.payload.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(payload) = payload {
             resume_unwind(payload);
         }
+        true
     }
 }
 

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::ahead::read_ahead;
+use super::buffer::{out_of_memory, zeros};
 use super::crew::{Crew, LOOK};
 use super::map::Mapping;
 use super::open::{is_in_memory, read_at};
@@ -186,7 +187,10 @@ impl Leaves {
             order: Mutex::new(Order { next: 0, waiting: BTreeMap::new(), take, failure: None }),
             moved: Condvar::new(),
         };
-        run.crew.work(|| run.work());
+        let offset = run.range.start;
+        if !run.crew.work(|| run.scratch(), |scratch| run.work(scratch)) {
+            return Err(Failure::Read { offset, error: out_of_memory() });
+        }
         let order = run.order.into_inner().unwrap_or_else(PoisonError::into_inner);
         order.failure.map_or(Ok(()), Err)
     }
@@ -202,9 +206,10 @@ impl Leaves {
         if lanes < 2 {
             return self.hash_stream_of_long_leaves(stream, effort, take);
         }
-        let mut buffer = vec![0; (lanes * self.leaf_nbytes) as usize];
         let (mut hashers, mut digests) = (Vec::new(), Vec::new());
         let mut offset = 0;
+        let buffer = zeros((lanes * self.leaf_nbytes) as usize);
+        let mut buffer = buffer.ok_or_else(|| Failure::Read { offset, error: out_of_memory() })?;
         loop {
             let nbytes = fill(stream, &mut buffer, offset, effort)?;
             offset += nbytes as u64;
@@ -301,10 +306,14 @@ struct Scratch {
 }
 
 impl Run<'_, '_> {
-    /// Until all batches are taken or something fails.
-    fn work(&self) {
+    /// None if there is no memory for it.
+    fn scratch(&self) -> Option<Scratch> {
         let nbytes = if self.leaves.is_short() { WINDOW_NBYTES } else { LANES * STRIDE_NBYTES };
-        let mut scratch = Scratch { buffer: vec![0; nbytes], hashers: Vec::new(), digests: Vec::new() };
+        Some(Scratch { buffer: zeros(nbytes)?, hashers: Vec::new(), digests: Vec::new() })
+    }
+
+    /// Until all batches are taken or something fails.
+    fn work(&self, mut scratch: Scratch) {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             if number >= self.nbatches {

@@ -8,6 +8,7 @@
 //! holes     where a file has no data on disk
 //! map       files mapped into memory, and what keeps that safe
 //! open      an open file, and how many there may be
+//! buffer    large buffers, if they can be had
 //! crew      threads that work together, and what stops them
 //! stream    pipes and the like, which are waited for
 //! files     what is known of each file; a bounded number of open ones, shared by all threads
@@ -35,6 +36,8 @@
 mod ahead;
 pub(crate) mod batch;
 pub(crate) mod beneath;
+#[allow(unsafe_code)]
+mod buffer;
 #[cfg(feature = "create")]
 pub(crate) mod compute;
 mod crew;

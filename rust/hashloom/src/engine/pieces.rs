@@ -12,7 +12,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::buffer::out_of_memory;
 use super::crew::Crew;
+use super::files::Absent;
 use super::job::{Job, Outcome, break_off, settle};
 use super::lane::{Lane, Own, ask_for_all, ask_for_lane, ask_for_small, without_reading};
 use super::merkle;
@@ -59,7 +61,9 @@ pub(crate) fn run<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, effort: Ef
         total_nbytes,
         unfinished: Mutex::default(),
     };
-    run.crew.work(|| run.work());
+    if !run.crew.work(|| Rows::new(run.nthreads), |rows| run.work(rows)) {
+        run.fail();
+    }
     // Of a cancelled run: jobs of which a piece is in some lane, or that still wait to be taken.
     let queue = run.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut unfinished = run.unfinished.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -82,9 +86,20 @@ struct Run<'a, J, I> {
 }
 
 impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
-    fn work(&self) {
+    /// Without memory to work with no file can be read.
+    fn fail(&self) {
+        while let Some((job, pieces)) = self.take(0).filter(|_| !self.crew.must_stop()) {
+            let content = job.content();
+            for piece in pieces {
+                let file = content.layout.file_at(content.layout.piece_range(piece as u64).start);
+                content.files.read_failed(file, 0, out_of_memory());
+                settle(&*job, piece, Outcome::Absent(Absent::Failed));
+            }
+        }
+    }
+
+    fn work(&self, mut rows: Rows) {
         let mut own = Own::new(self.nthreads);
-        let mut rows = Rows::new(self.nthreads);
         let mut lanes: Vec<Lane<J>> = Vec::with_capacity(LANES);
         loop {
             self.take_lanes(&mut own, &mut lanes);

@@ -5,6 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::buffer::zeros;
 use super::merkle::{BLOCK_NBYTES, NODE_NBYTES};
 use super::open::OpenFile;
 use crate::{Algorithm, Hasher, finalize_many, hash_many, update_many};
@@ -52,18 +53,19 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub(crate) fn new(nthreads: usize) -> Rows {
+    /// None if there is no memory for them.
+    pub(crate) fn new(nthreads: usize) -> Option<Rows> {
         let share = ROWS_MAX_NBYTES / LANES / nthreads.clamp(1, THREADS_MAX);
         let chunk_nbytes = CHUNK_MAX_NBYTES.min(1 << share.ilog2());
-        let buffer = vec![0; LANES * stride(chunk_nbytes) + 64];
+        let buffer = zeros(LANES * stride(chunk_nbytes) + 64)?;
         let start = buffer.as_ptr().align_offset(64).min(64);
-        Rows {
+        Some(Rows {
             buffer,
             start,
             chunk_nbytes,
             filled: [const { Filled::Zeros(0) }; LANES],
             hashers: vec![Hasher::new(Algorithm::Sha1); LANES],
-        }
+        })
     }
 
     /// A multiple of a block.

@@ -195,7 +195,7 @@ impl<T> Lane<T> {
         }
     }
 
-    fn fail(&mut self, error: FileError) {
+    pub(super) fn fail(&mut self, error: FileError) {
         self.error = Some(error);
         self.has_ended = true;
     }

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use crate::engine::buffer::zeros;
 use crate::engine::ring::Lost;
 
 /// The most that is read of a message at once.
@@ -29,9 +30,9 @@ pub(super) struct Room {
 const STRIDE: usize = CHUNK_NBYTES + 64;
 
 impl Room {
-    pub(super) fn new() -> Room {
-        // Zeros from the system: pages that are never used are never there.
-        Room { buffer: vec![0; ROUND_MAX * STRIDE], ntaken: 0, nbytes: 0 }
+    /// None if there is no memory for it.
+    pub(super) fn new() -> Option<Room> {
+        Some(Room { buffer: zeros(ROUND_MAX * STRIDE)?, ntaken: 0, nbytes: 0 })
     }
 
     pub(super) fn clear(&mut self) {
