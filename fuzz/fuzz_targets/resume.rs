@@ -86,7 +86,7 @@ fuzz_target!(|input: &[u8]| {
     let mut numbers = Numbers(input);
     let (_, torrent, content) = &examples()[numbers.next() % 3];
     let npieces = torrent.piece_count();
-    let mut bits = |numbers: &mut Numbers<'_>| {
+    let bits = |numbers: &mut Numbers<'_>| {
         let mut bitfield = Bitfield::none(npieces);
         let kind = numbers.next();
         for piece in 0..npieces {
