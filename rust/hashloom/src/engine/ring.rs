@@ -19,7 +19,7 @@
 #[cfg(target_os = "linux")]
 mod os {
     use std::fs::File;
-    use std::io;
+    use std::io::{self, Seek, SeekFrom};
     use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd};
     use std::os::unix::ffi::OsStrExt;
     use std::path::Path;
@@ -130,15 +130,16 @@ mod os {
                     let rest = &mut chunk[filled[slot]..];
                     let nbytes = rest.len().min(1 << 30) as u32;
                     let read = opcode::Read::new(Fd(file.as_raw_fd()), rest.as_mut_ptr(), nbytes);
-                    // From where the file is at: pipes have no offsets.
-                    reads[slot] = Some(read.offset(u64::MAX).build());
+                    // Not from where the file is at: after a read past the pages, which a FUSE file system may ask for,
+                    // Linux 6.18 leaves that where it was. Pipes have no offsets, and none is looked at.
+                    reads[slot] = Some(read.offset(filled[slot] as u64).build());
                 }
                 let reads = reads.into_iter().enumerate().filter_map(|(slot, read)| Some((slot, read?)));
                 // SAFETY: the chunks are different and ours alone. They are there until all is done: when the ring is lost
                 // the caller keeps them.
                 let results = unsafe { self.complete(reads, crew) }?;
                 for (slot, begun) in begun.iter_mut().enumerate().filter(|(_, begun)| begun.is_none()) {
-                    let Some((file, stamp)) = files[slot].take() else { continue };
+                    let Some((mut file, stamp)) = files[slot].take() else { continue };
                     let code = results[slot];
                     filled[slot] += code.max(0) as usize;
                     let nbytes = filled[slot];
@@ -148,7 +149,12 @@ mod os {
                         || was_cancelled(code)
                         || code == 0 && nbytes == 0 && stamp.is_none();
                     *begun = match code {
-                        _ if goes_on => Some(Begun::GoesOn(nbytes, file, stamp)),
+                        _ if goes_on => match file.seek(SeekFrom::Start(nbytes as u64)) {
+                            Err(error) if error.raw_os_error() != Some(libc::ESPIPE) => {
+                                Some(Begun::NotRead(nbytes, error))
+                            }
+                            _ => Some(Begun::GoesOn(nbytes, file, stamp)),
+                        },
                         ..0 => Some(Begun::NotRead(nbytes, io::Error::from_raw_os_error(-code))),
                         _ if code == 0 || is_all => {
                             let verdict = stamp.map(|stamp| (stamp, stamp.judge(&file, nbytes as u64)));
