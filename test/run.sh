@@ -49,6 +49,13 @@ else
     huge=()
     [ "$level" != all ] || huge=(--huge)
     part "digests and codes as Python's" python3 test/macs.py target/release/hashloom --require "${huge[@]}"
+    faultfs=(--quiet --locked --manifest-path test/faultfs/Cargo.toml)
+    part "format of the file system with faults" cargo fmt --manifest-path test/faultfs/Cargo.toml --check
+    part "lint of it" cargo clippy "${faultfs[@]}" --all-targets -- -D warnings
+    part "tests of it" cargo test "${faultfs[@]}"
+    part "file system with faults" cargo build "${faultfs[@]}"
+    part "faults" python3 test/faults.py target/release/hashloom --require \
+        $([ "$level" = quick ] || echo --all)
     part "installation" test/install.sh --require
 fi
 

@@ -1,0 +1,1123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Every command under faults, with two questions after each run: is a wrong "OK" printed, is anything lost?
+
+    python3 test/faults.py path/to/hashloom [--require] [--all] [--only WORD] [--verbose]
+
+Faults come from a file system that fails as it is told to (test/faultfs, which `cargo build --manifest-path
+test/faultfs/Cargo.toml` has to have built), from system calls that strace makes fail, from limits of resources, from
+signals, and from closed standard streams.
+
+What is right is known from a run of the same command without a fault (`Reference`); that such runs are right is what
+the other tests are for. `judge` holds a run under a fault against it:
+
+  * no signal, no panic, no run without an end; an exit status that is documented, and words with each that is not 0;
+  * exit status 0 only with the output of the run without a fault, to the byte but for dates and speeds;
+  * with any other exit status: what is claimed ("OK", "complete", a digest, a piece) is claimed by that run too;
+  * an output is what it was before, or whole; with exit status 0 it is there;
+  * no other file is changed, none appears, none vanishes.
+
+Files that a fault changes while they are read are held against a run after the change: the program has to notice, and
+to tell of the file as it is at the end. A test is a command and a fault; --only takes those whose line has WORD, and
+--verbose prints each. There are thousands: some of each command are run, the same each time, with --only or --all all
+of them, and with --all every call that strace can make fail.
+"""
+
+import argparse
+import concurrent.futures
+import contextlib
+import dataclasses
+import hashlib
+import itertools
+import json
+import os
+import pathlib
+import queue
+import random
+import re
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+
+# Longer than any run takes, on a busy machine too: only a run without an end takes so long.
+GUARD_SECONDS = 30
+# The file system's `frozen`, so that with it nothing seems to have changed.
+MTIME_NS = 1_577_836_800 * 10**9
+HERE = pathlib.Path(__file__).resolve().parent
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("hashloom", type=pathlib.Path)
+parser.add_argument("--require", action="store_true", help="fail if something cannot be tested here")
+parser.add_argument("--all", action="store_true", help="all tests, and every call that strace can make fail")
+parser.add_argument("--only", default="", metavar="WORD", help="only tests whose line has it")
+parser.add_argument("--verbose", action="store_true", help="print each test")
+arguments = parser.parse_args()
+program = arguments.hashloom.resolve()
+
+
+# Worlds: a folder with contents, inputs and outputs, which is as it was before each test.
+
+
+def random_bytes(seed, nbytes):
+    return random.Random(seed).randbytes(nbytes)
+
+
+BIG = random_bytes(1, (1 << 20) + 3596) + bytes(500)
+CONTENT = {
+    "c/big": BIG,
+    "c/mid": random_bytes(2, 200_000),
+    "c/empty": b"",
+    "c/sub/y": random_bytes(3, 30_000),
+    **{f"c/small{i}": random_bytes(10 + i, 700 * i + 1) for i in range(8)},
+}
+# So many that they are opened and read in batches.
+MANY = {f"many/{i:03}": random_bytes(100 + i, 300) for i in range(120)}
+ROOT_HASH = "root hash of c/big, filled in by make_inputs"
+
+
+def write_files(root, files):
+    for path, data in files.items():
+        place = root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+        os.utime(place, ns=(MTIME_NS, MTIME_NS))
+
+
+def healthy(root, *words):
+    result = subprocess.run([program, *words], cwd=root, capture_output=True, env=ENVIRONMENT)
+    if result.returncode not in (0, 1):
+        sys.exit(f"test/faults.py: {words} without a fault: exit status {result.returncode}, {result.stderr.decode()}")
+    return result.stdout
+
+
+ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": "/nonexistent"}
+
+
+def make_inputs(root):
+    """The folder that all worlds are copies of."""
+    global ROOT_HASH
+    write_files(root, CONTENT | MANY)
+    (root / "c/link").symlink_to("mid")
+    (root / "in").mkdir()
+    (root / "out").mkdir()
+    for name, files in {"list": CONTENT, "many": MANY}.items():
+        lines = [f"{hashlib.sha256(data).hexdigest()}  {path}\n" for path, data in sorted(files.items())]
+        (root / "in" / name).write_text("".join(lines))
+    (root / "in/key").write_bytes(random_bytes(4, 40))
+    for version in ("v1", "v2", "hybrid"):
+        healthy(root, "torrent", "create", f"--{version}", "-l", "64KiB", "c", "-o", f"in/{version}.torrent")
+    healthy(root, "manifest", "write", "c", "-o", "in/manifest")
+    salt = ("--salt", "00ff", "--uuid", "00000000-0000-0000-0000-000000000001")
+    line = healthy(root, "tree", "dmverity", "format", "--json", *salt, "c/big", "in/hashes")
+    ROOT_HASH = json.loads(line)["root"]
+    for kind, words in {
+        "inclusion": ("prove-inclusion", "3", "-b", "4096", "c/big"),
+        "consistency": ("prove-consistency", "9", "-b", "4096", "c/big"),
+    }.items():
+        (root / f"in/{kind}").write_bytes(healthy(root, "tree", "rfc6962", *words))
+    # What outputs replace: made of a content that is not complete, so that it differs from what is written over it.
+    (root / "c/big").write_bytes(BIG[: len(BIG) // 2])
+    for kind in ("bitfield", "libtorrent", "transmission"):
+        healthy(root, "torrent", "verify", "-q", "in/v1.torrent", ".", f"--{kind}", f"out/{kind}")
+    healthy(root, "manifest", "write", "c", "-o", "out/manifest")
+    healthy(root, "tree", "dmverity", "format", *salt, "c/big", "out/hashes")
+    healthy(root, "tree", "fsverity", "c/big", "--out-merkle-tree", "out/tree", "--out-descriptor", "out/descriptor")
+    healthy(root, "torrent", "create", "c", "-o", "out/torrent")
+    (root / "c/big").write_bytes(BIG)
+    for kind in ("bitfield", "libtorrent", "transmission"):
+        healthy(root, "torrent", "verify", "-q", "in/v1.torrent", ".", f"--{kind}", f"in/{kind}")
+    for place in root.rglob("*"):
+        os.utime(place, ns=(MTIME_NS, MTIME_NS), follow_symlinks=False)
+
+
+def signature(place):
+    found = os.lstat(place)
+    # A folder changes with its entries, which are looked at themselves.
+    times = () if stat.S_ISDIR(found.st_mode) else (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+    return (found.st_mode, *times)
+
+
+class World:
+    """A copy of the inputs, seen through a file system with faults or as it is."""
+
+    def __init__(self, folder, inputs, faulty):
+        self.backing, self.faulty = folder / "backing", faulty
+        self.inputs = inputs
+        shutil.copytree(inputs, self.backing, symlinks=True)
+        self.root = self.backing
+        if faulty:
+            self.root = folder / "mount"
+            self.root.mkdir()
+            # Ctrl-C is for this script, which unmounts.
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "start_new_session": True}
+            self.server = subprocess.Popen([FAULTFS, self.backing, self.root], **pipes)
+            if self.server.stdout.readline() != b"mounted\n":
+                raise OSError("the file system cannot be mounted")
+        self.signatures = self.scan()
+
+    def scan(self):
+        found = {}
+        for folder, folders, files in os.walk(self.backing):
+            for name in folders + files:
+                place = os.path.join(folder, name)
+                found[os.path.relpath(place, self.backing)] = signature(place)
+        return found
+
+    def changed(self):
+        """The paths that are not as they were."""
+        found = self.scan()
+        return {path for path in found.keys() | self.signatures.keys() if found.get(path) != self.signatures.get(path)}
+
+    def restore(self):
+        """Makes all as it was."""
+        self.tell("clear")
+        for path in sorted(self.changed(), reverse=True):
+            place, origin = self.backing / path, self.inputs / path
+            if place.is_dir() and not place.is_symlink():
+                if not origin.is_dir():
+                    shutil.rmtree(place)
+                continue
+            place.unlink(missing_ok=True)
+        for path in sorted(self.changed()):
+            place, origin = self.backing / path, self.inputs / path
+            if not os.path.lexists(origin):
+                continue
+            if origin.is_dir() and not origin.is_symlink():
+                place.mkdir(exist_ok=True)
+                place.chmod(0o755)
+            else:
+                shutil.copy2(origin, place, follow_symlinks=False)
+                os.utime(place, ns=(MTIME_NS, MTIME_NS), follow_symlinks=False)
+        self.signatures = self.scan()
+
+    def tell(self, *rules):
+        if self.faulty:
+            with open(self.root / ".faults", "wb", buffering=0) as control:
+                control.write("".join(rule + "\n" for rule in rules).encode())
+
+    def hits(self):
+        """How often each rule changed a call."""
+        # One read: between two the counts may go on.
+        control = os.open(self.root / ".faults", os.O_RDONLY)
+        lines = os.read(control, 1 << 16).decode().splitlines()
+        os.close(control)
+        return [int(line.split()[0]) for line in lines]
+
+    def close(self):
+        if self.faulty:
+            with contextlib.suppress(OSError):
+                self.tell("clear")
+            self.server.stdin.close()
+            try:
+                self.server.wait(GUARD_SECONDS)
+            except subprocess.TimeoutExpired:
+                self.server.kill()
+                subprocess.run(["umount", "-l", self.root])
+
+
+# Commands.
+
+
+@dataclasses.dataclass(frozen=True)
+class Command:
+    words: tuple
+    # What it reads that faults are tried at: contents, lists, keys.
+    reads: tuple
+    outputs: tuple = ()
+    # The folders that it lists.
+    lists: tuple = ()
+    # It judges contents: it is also run on one that is not right.
+    judges: bool = False
+    stdin: str = ""
+    called_as: str = "hashloom"
+    # It writes nothing to standard output.
+    silent: bool = False
+    # What may stay behind a run that ends with an error: progress, as documented.
+    progress: tuple = ()
+
+    def __str__(self):
+        return f"{self.called_as} {' '.join(self.words)}" + (f" < {self.stdin}" if self.stdin else "")
+
+
+def commands():
+    contents = ("c/big", "c/small3")
+    files = ("c/big", "c/mid", *(f"c/small{i}" for i in range(8)))
+    tree, below = ("c", "c/sub"), "c"
+    for words in (
+        ("sum", *files),
+        ("sum", "--no-map", "--threads", "1", *files),
+        ("sum", "--threads", "4", "--json", "-a", "sha1,sha512", *files),
+        ("digest", "-v", "-a", "sha256", *files),
+    ):
+        yield Command(words, contents)
+    yield Command(("sum", "-r", below), contents, lists=tree)
+    yield Command(("sum", "-r", "many"), ("many/099",), lists=("many",))
+    yield Command(("check", "in/many"), ("many/099",))
+    yield Command(("sum",), ("c/big",), stdin="c/big")
+    yield Command(("-b", *files), contents, called_as="sha256sum")
+    yield Command(("digest", "-a", "sha1"), ("c/big",), stdin="c/big")
+    yield Command(("mac", "-v", "-a", "sha256_hmac", "-k", "in/key", *files), ("in/key", *contents))
+    for options in ((), ("--json", "--no-map"), ("--threads", "1")):
+        yield Command(("check", *options, "in/list"), ("in/list", *contents), judges=True)
+    yield Command(("check", "--status", "in/list"), ("in/list", *contents), judges=True, silent=True)
+    yield Command(("-c", "in/list"), ("in/list", *contents), judges=True, called_as="sha256sum")
+
+    manifest = "in/manifest"
+    yield Command(("manifest", "write", below), contents, lists=tree)
+    partial = ("out/manifest.partial",)
+    write = ("manifest", "write", "-q", below, "-o", "out/manifest")
+    yield Command(write, contents, ("out/manifest",), tree, silent=True, progress=partial)
+    yield Command((*write, "--update", manifest), (manifest,), ("out/manifest",), tree, silent=True, progress=partial)
+    for options in ((), ("--json", "--threads", "1")):
+        words = ("manifest", "check", *options, manifest, below)
+        yield Command(words, (manifest, *contents), lists=tree, judges=True)
+    resume = ("manifest", "check", manifest, below, "--resume", "out/state")
+    yield Command(resume, (manifest, *contents), lists=tree, judges=True, progress=("out/state",))
+    yield Command(("manifest", "diff", manifest, "out/manifest"), (manifest, "out/manifest"))
+
+    for version in ("v1", "v2", "hybrid"):
+        torrent = f"in/{version}.torrent"
+        yield Command(("torrent", "verify", torrent, "."), (torrent, *contents), judges=True)
+    verify, torrent = ("torrent", "verify", "in/v1.torrent", "."), "in/v1.torrent"
+    yield Command((*verify, "--json", "--no-map"), (torrent, *contents), judges=True)
+    yield Command((*verify, "--json", "--threads", "1"), (torrent, *contents), judges=True)
+    yield Command((*verify, "--threads", "4", "--missing"), (torrent, *contents), judges=True)
+    yield Command((*verify, "--repair-list"), (torrent, *contents), judges=True)
+    several = ("torrent", "verify", "in/v1.torrent", "in/v2.torrent", "in/hybrid.torrent", "-d", ".")
+    yield Command((*several, "--resume", "out/state"), contents, judges=True, progress=("out/state",))
+    bits = ("--bitfield", "out/bitfield", "--resume", "out/state")
+    yield Command((*verify, *bits), contents, ("out/bitfield",), judges=True, progress=("out/state",))
+    for client in ("libtorrent", "transmission"):
+        output = f"out/{client}"
+        yield Command((*verify, f"--{client}", output), ("c/big", output), (output,), judges=True)
+    for claimed in ("libtorrent", "transmission", "bitfield"):
+        yield Command((*verify, "--claimed", f"in/{claimed}"), ("c/big", f"in/{claimed}"), judges=True)
+    for version in ("v1", "hybrid"):
+        words = ("torrent", "create", f"--{version}", "-f", below, "-o", "out/torrent")
+        yield Command(words, contents, ("out/torrent",), tree)
+    yield Command(("torrent", "create", "--dry-run", below), (), lists=tree)
+    yield Command(("torrent", "show", "in/hybrid.torrent"), ("in/hybrid.torrent",))
+
+    trees = ("--out-merkle-tree", "out/tree", "--out-descriptor", "out/descriptor")
+    yield Command(("tree", "fsverity", "c/big", "c/mid"), ("c/big",))
+    yield Command(("tree", "fsverity", "c/big", *trees), ("c/big",), ("out/tree", "out/descriptor"))
+    salt = ("--salt", "00ff", "--uuid", "00000000-0000-0000-0000-000000000001")
+    yield Command(("tree", "dmverity", "format", "-f", *salt, "c/big", "out/hashes"), ("c/big",), ("out/hashes",))
+    yield Command(("tree", "dmverity", "verify", "c/big", "in/hashes", ROOT_HASH), ("c/big", "in/hashes"), judges=True)
+    yield Command(("tree", "rfc6962", "root", "-b", "4096", "c/big"), ("c/big",))
+    yield Command(("tree", "rfc6962", "prove-inclusion", "7", "-b", "4096", "c/big"), ("c/big",))
+    yield Command(("tree", "rfc6962", "check", "in/inclusion"), ("in/inclusion",))
+    yield Command(("tree", "rfc6962", "check", "in/consistency"), ("in/consistency",))
+    for kind in ("glacier", "s3", "bep52"):
+        yield Command(("tree", kind, "c/big", "c/mid"), ("c/big",))
+
+
+# Runs, and what they claim.
+
+
+@dataclasses.dataclass
+class Run:
+    code: int
+    stdout: bytes
+    stderr: bytes
+    outputs: dict
+    ended: bool = True
+
+
+def normal(data):
+    """Text or a resume file without what differs from run to run: places, dates, times taken, speeds."""
+    data = re.sub(rb"(\d+:)?/[^\n]*/(faulty|plain)\d+/(mount|backing)", b"WORLD", data)
+    data = re.sub(rb" in [0-9.]+ (ms|s|min|h)\b", b"", data)
+    data = re.sub(rb"(read at|read in|, ?)[ 0-9.,]+[KMGT]?i?B(ytes)?/s", b"", data)
+    data = re.sub(rb" bytes/s", b"", data)
+    data = re.sub(rb'"seconds":[0-9.e-]+', b'"seconds":0', data)
+    data = re.sub(rb'"bytes_read":\d+', b'"bytes_read":0', data)
+    data = re.sub(rb", [0-9.]+ ([KMG]iB|bytes) read\b|read [0-9.]+ ([KMG]iB|bytes)", b"", data)
+    # These are of the time of the check, if all of the content is there and can be looked at.
+    data = re.sub(rb"mtimesl(i\d+e)*e", b"mtimesle", data)
+    return re.sub(rb"(completed_time|done-date|added_time|activity-date|qBt-seedStatus)i\d+e", rb"\1i0e", data)
+
+
+def bencoded(data, at=0):
+    """A value and where it ends."""
+    kind = data[at : at + 1]
+    if kind == b"i":
+        end = data.index(b"e", at)
+        return int(data[at + 1 : end]), end + 1
+    if kind in (b"l", b"d"):
+        items, at = [], at + 1
+        while data[at : at + 1] != b"e":
+            item, at = bencoded(data, at)
+            items.append(item)
+        return (items if kind == b"l" else dict(zip(items[::2], items[1::2]))), at + 1
+    colon = data.index(b":", at)
+    end = colon + 1 + int(data[at:colon])
+    return data[colon + 1 : end], end
+
+
+def set_bits(data):
+    return {i for i in range(8 * len(data)) if data[i // 8] >> (7 - i % 8) & 1}
+
+
+def manifest_lines(data):
+    lines = data.splitlines(keepends=True)
+    if json.loads(lines[-1])["sha256"] != hashlib.sha256(b"".join(lines[:-1])).hexdigest():
+        raise ValueError("the last line of the manifest does not fit the others")
+    return {line for line in lines[1:-1] if json.loads(line)["type"] == "file"}
+
+
+def output_claims(path, data):
+    """What an output says is there: an error in the run may leave an output that says less, but not more."""
+    kind = os.path.basename(path)
+    if kind == "bitfield":
+        return set_bits(data)
+    if kind == "libtorrent":
+        return {i for i, byte in enumerate(bencoded(data)[0][b"pieces"]) if byte & 1}
+    if kind == "transmission":
+        blocks = bencoded(data)[0][b"progress"][b"blocks"]
+        nblocks = -(-sum(map(len, CONTENT.values())) // 16384)
+        return set(range(nblocks + 20)) if blocks == b"all" else set() if blocks == b"none" else set_bits(blocks)
+    if kind == "manifest":
+        return manifest_lines(data)
+    return None
+
+
+def claims(command, stdout):
+    """What of a standard output is a claim."""
+    words = command.words
+    lines = normal(stdout).splitlines()
+    if "--json" in words and words[0] == "torrent":
+        found = set()
+        for line in stdout.splitlines():
+            with contextlib.suppress(ValueError):
+                report = json.loads(line)
+                ranges = [span for span in report.get("ranges", []) if span["state"] == "have"]
+                found |= {(i, "have") for span in ranges for i in range(span["first"], span["last"] + 1)}
+                found |= {"complete"} if report.get("complete") else set()
+                found |= {file["path"] for file in report.get("files", []) if file["state"] == "complete"}
+                bits = bytes.fromhex(report.get("bitfield") or "")
+                found |= {(i, "have") for i in set_bits(bits)}
+        return found
+    if words[:2] == ("torrent", "verify"):
+        return {line for line in lines if re.match(rb"complete|claimed: .* all of them", line)}
+    if words[:2] == ("manifest", "check"):
+        return {line for line in lines if line.startswith(b"as written")}
+    if words[0] in ("check", "-c"):
+        return {line for line in lines if line.endswith((b": OK", b'"state":"ok"}'))}
+    if words[:2] == ("torrent", "create"):
+        return {line for line in lines if line.lstrip().startswith(b"written")}
+    if words[:2] == ("manifest", "write"):
+        return {line for line in lines if b'"type":"file"' in line or b'"unread":0' in line}
+    return set(lines)
+
+
+def start(world, command, wrapper=(), **options):
+    executable = program if command.called_as == "hashloom" else STAND_INS / command.called_as
+    if command.stdin and "stdin" not in options:
+        options["stdin"] = open(world.root / command.stdin, "rb")
+    options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    process = subprocess.Popen(
+        [*wrapper, executable, *command.words], cwd=world.root, env=ENVIRONMENT, start_new_session=True, **options
+    )
+    if hasattr(options["stdin"], "close"):
+        options["stdin"].close()
+    return process
+
+
+def finish(world, command, process):
+    ended = True
+    try:
+        stdout, stderr = process.communicate(timeout=GUARD_SECONDS)
+    except subprocess.TimeoutExpired:
+        ended = False
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        world.tell("clear")
+        stdout, stderr = process.communicate()
+    outputs = {}
+    for path in command.outputs:
+        with contextlib.suppress(OSError):
+            outputs[path] = (world.backing / path).read_bytes()
+    return Run(process.returncode, stdout or b"", stderr or b"", outputs, ended)
+
+
+references = {}
+references_lock = threading.Lock()
+
+
+def damage(world):
+    """Makes the long file wrong, which nothing but its bytes tells."""
+    place = world.backing / "c/big"
+    with open(place, "r+b") as file:
+        file.seek(len(BIG) - 100)
+        file.write(b"not as it was")
+    os.utime(place, ns=(MTIME_NS, MTIME_NS))
+
+
+def reference(world, command, is_damaged, change=""):
+    """The run without a fault; on a content with that change, if one is named. Then all is as it was before."""
+    key = (command, is_damaged, change)
+    with references_lock:
+        known = references.get(key)
+    if known is None:
+        prepare(world, is_damaged)
+        if change:
+            CHANGES[change](world.backing / "c/big")
+        known = finish(world, command, start(world, command))
+        expected = known.code if change else int(is_damaged or "diff" in command.words)
+        if known.code != expected:
+            raise AssertionError(f"without a fault: exit status {known.code}, {known.stderr.decode()}")
+        with references_lock:
+            references[key] = known
+    prepare(world, is_damaged)
+    return known
+
+
+def prepare(world, is_damaged):
+    world.restore()
+    if is_damaged:
+        damage(world)
+
+
+PANICS = (b"panicked", b"RUST_BACKTRACE", b"stack overflow", b"assertion")
+
+
+def judge(world, command, known, run, *, is_damaged=False, has_hit=True, harmless=False, error=False, signals=(),
+          changed=(), mute=False):
+    """What is wrong with a run. `harmless`: the fault is none that may be felt. `error`: it must be told of. `mute`: it
+    may keep words from being written."""
+    wrong = []
+    if not run.ended:
+        return [f"no end within {GUARD_SECONDS} s"]
+    if any(panic in run.stderr for panic in PANICS):
+        wrong.append("panic")
+    if run.code < 0 and -run.code not in signals:
+        wrong.append(f"ended by {signal.Signals(-run.code).name}")
+    elif run.code > 2 and run.code != 130:
+        wrong.append(f"exit status {run.code}")
+    is_same = run.code == known.code and normal(run.stdout) == normal(known.stdout)
+    if (harmless or not has_hit) and not is_same:
+        wrong.append(f"exit status {run.code} or another output, expected {known.code}: the fault is harmless or unmet")
+    elif run.code == 0 and known.code != 0:
+        wrong.append(f"WRONG OK: exit status 0, expected {known.code}")
+    elif run.code == 0 and error:
+        wrong.append("WRONG OK: exit status 0 after a write, flush, fsync or rename that failed")
+    elif run.code == 0 and not is_same:
+        wrong.append("WRONG OK: exit status 0 with another output")
+    extra = claims(command, run.stdout) - claims(command, known.stdout)
+    if extra:
+        wrong.append(f"WRONG CLAIM: {sorted(map(repr, extra))[:2]}")
+    if run.code in (1, 2) and not run.stderr and not is_same and not command.silent and not run.stdout and not mute:
+        wrong.append(f"exit status {run.code} without a word")
+    written = set()
+    for path in command.outputs:
+        wrong += judge_output(world, path, known, run)
+        written.add(path)
+    if run.code != 0:
+        written |= set(command.progress)
+    others = world.changed() - written - set(changed) - ({"c/big"} if is_damaged else set())
+    for path in sorted(others):
+        place, origin = world.backing / path, world.inputs / path
+        if not os.path.lexists(place):
+            wrong.append(f"LOST: {path} is gone")
+        elif not os.path.lexists(origin):
+            wrong.append(f"leftover: {re.sub('[A-Za-z0-9]{6}$', 'XXXXXX', path) if '/.' in path else path}")
+        elif place.is_file() and place.read_bytes() != origin.read_bytes():
+            wrong.append(f"LOST: {path} is changed")
+    return wrong
+
+
+def judge_output(world, path, known, run):
+    before, expected, found = (world.inputs / path).read_bytes(), known.outputs.get(path), run.outputs.get(path)
+    if found is None:
+        return [f"LOST: {path} is gone"]
+    if normal(found) == normal(expected):
+        return []
+    if run.code == 0:
+        return [f"LOST: {path} is not as it should be, exit status 0"]
+    if found == before:
+        return []
+    with contextlib.suppress(ValueError, KeyError, IndexError, TypeError):
+        said = output_claims(path, found)
+        if said is not None:
+            extra = said - output_claims(path, expected)
+            return [f"WRONG CLAIM in {path}: {sorted(map(repr, extra))[:2]}"] if extra else []
+    return [f"LOST: {path} is neither the old one nor the new one ({len(found)} bytes)"]
+
+
+# Tests: a name, the world it needs, and a function of that world that gives what is wrong.
+
+
+@dataclasses.dataclass
+class Test:
+    name: str
+    faulty: bool
+    function: object
+
+
+def with_rules(command, rules, harmless=False, error=False):
+    """A command while the file system has these rules."""
+
+    def test(world, is_damaged):
+        known = reference(world, command, is_damaged)
+        world.tell(*rules)
+        run = finish(world, command, start(world, command))
+        # After a run without an end the rules are gone.
+        has_hit = any(world.hits()) or not run.ended
+        how = {"harmless": harmless, "error": error and has_hit}
+        return judge(world, command, known, run, is_damaged=is_damaged, has_hit=has_hit, **how)
+
+    for is_damaged in (False, True) if command.judges and not command.outputs else (False,):
+        state = "wrong content, " if is_damaged else ""
+        yield Test(f"{command} | {state}{'; '.join(rules)}", True, lambda world, d=is_damaged: test(world, d))
+
+
+def read_faults():
+    """Errors and lies where contents, lists and folders are read."""
+    for command in commands():
+        for path in command.reads:
+            middle = 524_288 if path == "c/big" else 0
+            rules = [
+                f"read {path} error=EIO",
+                f"read {path} nth=2- error=EIO",
+                f"read {path} at={middle}- error=EIO",
+                f"open {path} error=EACCES",
+                f"open {path} error=EIO",
+                f"open {path} error=ENFILE",
+                f"open {path} nth=2- error=ESTALE",
+                f"lookup {path} error=EIO",
+                f"lookup {path} nth=2- error=ESTALE",
+                f"getattr {path} error=EIO",
+                f"getattr {path} nth=2- error=EIO",
+            ]
+            for rule in rules:
+                # Standard input is opened by this script.
+                if path != command.stdin or rule.startswith("read"):
+                    yield from with_rules(command, [rule])
+            direct = f"open {path} direct"
+            yield from with_rules(command, [direct, f"read {path} error=EIO"])
+            yield from with_rules(command, [direct, f"read {path} at={middle}- error=EIO"])
+            yield from with_rules(command, [direct, f"read {path} nth=2-4 error=EINTR"])
+            # As much as the call asked for is what no program may count on.
+            yield from with_rules(command, [direct, f"read {path} short=1000"], harmless=True)
+            for times in ("ctime", "frozen", "coarse"):
+                yield from with_rules(command, [f"times {path} {times}"], harmless=True)
+            yield from with_rules(command, [f"read {path} nth=1 delay=30"], harmless=True)
+            # The file ends before its length says so, which nobody asks of standard input.
+            if path == command.stdin:
+                continue
+            yield from with_rules(command, [direct, f"read {path} at={max(middle, 1)}- short=0"])
+        for path in command.lists:
+            for rule in (f"opendir {path} error=EIO", f"opendir {path} error=EACCES", f"readdir {path} error=EIO",
+                         f"readdir {path} nth=2- error=EIO", f"lookup {path} error=EIO"):
+                yield from with_rules(command, [rule])
+        if command.lists:
+            yield from with_rules(command, ["readlink c/link error=EIO"])
+
+
+def write_faults():
+    """Errors where outputs are written."""
+    for command in commands():
+        for path in command.outputs + command.progress[:1]:
+            # The file that is written may have a name of its own until it is whole.
+            new = "out/*"
+            for rule in (
+                f"write {new} error=EIO", f"write {new} error=ENOSPC", f"write {new} room=100",
+                f"write {new} nth=2- error=EIO", f"write {new} nth=3- error=ENOSPC",
+                f"flush {new} error=EIO", f"flush {new} error=ENOSPC", f"flush {new} error=EDQUOT",
+                f"fsync {new} error=EIO", f"fsync {new} error=ENOSPC",
+            ):
+                # What fails is an output, if it is no progress file, which a run can do without.
+                yield from with_rules(command, [rule], error=bool(command.outputs))
+            for rule in (
+                f"create {new} error=EACCES", f"create {new} error=ENOSPC", f"create {new} error=EROFS",
+                f"rename {new} error=EIO", f"rename {new} error=EXDEV", f"link {new} error=EIO",
+                f"link {new} error=EOPNOTSUPP", f"setattr {new} error=EPERM", f"setattr {new} error=EIO",
+                f"lookup {new} nth=2- error=EIO", f"open {new} error=EACCES", f"open {new} error=EIO",
+            ):
+                yield from with_rules(command, [rule])
+            yield from with_rules(command, ["fsyncdir out error=EIO"], error=bool(command.outputs))
+            yield from with_rules(command, [f"write {new} short=7"], harmless=True)
+            yield from with_rules(command, ["fsyncdir out error=EINVAL"], harmless=True)
+
+
+def poll(condition, seconds=GUARD_SECONDS):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.002)
+    return True
+
+
+# What others do to a file that is being read.
+
+
+def overwrite(place, offset, data, keep):
+    with open(place, "r+b") as file:
+        file.seek(offset)
+        file.write(data)
+    set_time(place, keep)
+
+
+def set_time(place, keep):
+    """The time of modification is what it was, or 10 s later, so that two runs find the same."""
+    mtime_ns = MTIME_NS + (0 if keep else 10**10)
+    os.utime(place, ns=(mtime_ns, mtime_ns))
+
+
+def replace(place):
+    other = place.with_name("other")
+    other.write_bytes(bytes(reversed(BIG)))
+    os.utime(other, ns=(MTIME_NS, MTIME_NS))
+    other.rename(place)
+
+
+def change_length(place, nbytes, keep):
+    os.truncate(place, nbytes)
+    set_time(place, keep)
+
+
+REPLACED = "replaced by another file"
+CHANGES = {
+    "100 bytes behind the reader overwritten": lambda place: overwrite(place, 1000, b"x" * 100, False),
+    "100 bytes behind the reader overwritten, time set back": lambda place: overwrite(place, 1000, b"x" * 100, True),
+    "100 bytes ahead of the reader overwritten": lambda place: overwrite(place, len(BIG) - 90_000, b"x" * 100, False),
+    REPLACED: replace,
+    "made longer": lambda place: change_length(place, len(BIG) + 5000, False),
+    "cut in half": lambda place: change_length(place, len(BIG) // 2, False),
+    "cut inside of its last page": lambda place: change_length(place, len(BIG) - 300, False),
+    "cut inside of its last page, time set back": lambda place: change_length(place, len(BIG) - 300, True),
+}
+
+
+def with_change(command, what, is_direct, is_damaged):
+    """Changes the long file, through the mount, while a read of its middle waits."""
+
+    def test(world):
+        known = reference(world, command, is_damaged, what)
+        before = reference(world, command, is_damaged)
+        world.tell(*(["open c/big direct"] if is_direct else []), "read c/big at=786432- nth=1 hang")
+        process = start(world, command)
+        if not poll(lambda: world.hits()[-1] or process.poll() is not None):
+            return ["the read that was to wait was not made"]
+        if not world.hits()[-1]:
+            return judge(world, command, before, finish(world, command, process), is_damaged=is_damaged, has_hit=False)
+        changer = threading.Thread(target=CHANGES[what], args=(world.root / "c/big",))
+        changer.start()
+        # The kernel may hold the file until the read has ended.
+        changer.join(0.2)
+        world.tell("release")
+        run = finish(world, command, process)
+        changer.join()
+        wrong = judge(world, command, known, run, changed=("c/big", *command.progress))
+        # What only prints may tell of the file that it has opened, though another one has its name by now.
+        if wrong and what == REPLACED and command.words[0] in ("sum", "digest", "mac", "tree", "-b"):
+            return judge(world, command, before, run, changed=("c/big", *command.progress))
+        return wrong
+
+    state = "wrong content, " if is_damaged else ""
+    how = "direct, " if is_direct else ""
+    return Test(f"{command} | {state}{how}while it is read: {what}", True, test)
+
+
+def changes():
+    for command in commands():
+        # What comes through standard input ends where it ends.
+        if "c/big" in command.reads and not command.stdin:
+            for what in CHANGES:
+                for is_direct in (False, True):
+                    for is_damaged in (False, True) if command.judges and not command.outputs else (False,):
+                        yield with_change(command, what, is_direct, is_damaged)
+
+
+def with_signal(command, number):
+    """Sends a signal while a read waits: when the read ends the program does, and neither claims nor writes what it has
+    not seen. Whether it ends before is a matter of rust/hashloom/tests/stopping.rs."""
+
+    def test(world):
+        known = reference(world, command, False)
+        world.tell("read c/big at=786432- hang")
+        process = start(world, command)
+        if not poll(lambda: world.hits()[-1] or process.poll() is not None):
+            return ["the read that was to wait was not made"]
+        process.send_signal(number)
+
+        # A thread inside of the read cannot end before the read does.
+        time.sleep(0.05)
+        world.tell("clear")
+        run = finish(world, command, process)
+        wrong = []
+        # It may have come to its end nevertheless: then it is held against a whole run.
+        if run.ended and run.code not in (130, -number, known.code):
+            wrong.append(f"exit status {run.code} after {number.name}")
+        return wrong + judge(world, command, known, run, signals=(number,))
+
+    return Test(f"{command} | {number.name} while a read waits", True, test)
+
+
+def signals():
+    for command in commands():
+        if "c/big" in command.reads:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                yield with_signal(command, number)
+
+
+def resumed():
+    """A check is interrupted, what it had checked is changed, and the next goes on: it may not call it right."""
+    verify = ("torrent", "verify", "in/v1.torrent", ".", "--resume", "out/state")
+    manifest = ("manifest", "check", "in/manifest", "c", "--resume", "out/state")
+    for words in (verify, (*verify, "--threads", "1"), (*verify, "--no-map"), manifest):
+        command = Command(words, ("c/big",), progress=("out/state",))
+        # The file that was read before the one whose read waits.
+        changed, waiting = ("c/big", "c/mid") if words[0] == "torrent" else ("c/big", "c/sub/y")
+        for times in ("", "ctime", "coarse", "frozen"):
+
+            def test(world, command=command, changed=changed, waiting=waiting, times=times):
+                reference(world, command, False)
+                rules = [f"times * {times}"] if times else []
+                world.tell(*rules, f"read {waiting} hang")
+                process = start(world, command)
+                if not poll(lambda: world.hits()[-1] or process.poll() is not None):
+                    return ["the read that was to wait was not made"]
+                time.sleep(0.2)
+                process.send_signal(signal.SIGINT)
+                time.sleep(0.05)
+                world.tell("clear", *rules)
+                run = finish(world, command, process)
+                if run.code not in (130, -signal.SIGINT):
+                    return [f"exit status {run.code} after SIGINT"]
+                overwrite(world.root / changed, 1000, b"x" * 100, True)
+                run = finish(world, command, start(world, command))
+                if times == "frozen":
+                    # Nothing tells of the change, as documented: the run must end, no more.
+                    return [] if run.code in (0, 1, 2) else [f"exit status {run.code}"]
+                return [] if run.code in (1, 2) else [f"WRONG OK: exit status {run.code} of changed content"]
+
+            what = f"interrupted, then {changed} changed, time set back, times {times or 'true'}"
+            yield Test(f"{command} | {what}", True, test)
+
+
+# Without the file system: system calls that fail, limits, streams.
+
+STRACE = ("strace", "-f", "-qq", "--signal=none")
+# Calls that the program makes on files and the errors that they may give. Those of the first table are made by the
+# dynamic linker as well, which ends the program itself: they fail only on the paths that the command reads or writes.
+ON_PATHS = {
+    "openat": ["EIO", "EMFILE", "EINTR", "ENOMEM"], "openat2": ["EIO", "ENOSYS", "EAGAIN"],
+    "read": ["EIO", "EINTR"], "pread64": ["EIO", "EINTR"], "mmap": ["ENOMEM", "ENODEV"], "fstat": ["EIO"],
+    "close": ["EIO", "EINTR"], "statx": ["EIO", "ENOSYS"], "newfstatat": ["EIO"], "fadvise64": ["EIO"],
+}
+ANYWHERE = {
+    "preadv2": ["EIO", "EOPNOTSUPP"], "statx": ["EIO", "ENOMEM"], "io_uring_setup": ["ENOSYS", "ENOMEM", "EPERM"],
+    "io_uring_enter": ["EIO", "EINTR", "EAGAIN", "ENOMEM", "EBADR", "EOVERFLOW", "EBUSY"],
+    "io_uring_register": ["ENOMEM", "EINVAL"], "madvise": ["ENOMEM", "EIO", "EFAULT", "EINVAL"],
+    "fsync": ["EIO", "ENOSPC"], "fdatasync": ["EIO"], "rename": ["EIO", "EXDEV"], "renameat": ["EIO"],
+    "renameat2": ["EIO", "ENOSYS", "EINVAL"], "linkat": ["EIO", "ENOENT", "EPERM"], "unlink": ["EIO"],
+    "unlinkat": ["EIO"], "fchmod": ["EPERM", "EIO"], "fchown": ["EPERM", "EIO"], "ftruncate": ["EIO", "ENOSPC"],
+    "getdents64": ["EIO", "ENOMEM"], "write": ["EIO", "ENOSPC", "EINTR", "EAGAIN"], "pwrite64": ["EIO", "ENOSPC"],
+    "clone3": ["EAGAIN"], "lseek": ["EIO"], "copy_file_range": ["EIO"], "flock": ["EIO"], "getrandom": ["ENOSYS"],
+    "fcntl": ["EIO"], "readlink": ["EIO"], "fchmodat": ["EIO"], "utimensat": ["EIO"],
+}
+# After these the program tries again, or goes another way.
+PASSING = ("EINTR", "EAGAIN", "ENOSYS", "EXDEV", "ENOENT", "EPERM", "EINVAL")
+# Calls whose failure means that an output is not safe.
+LOSING = ("fsync", "fdatasync", "rename", "renameat", "renameat2", "linkat", "write", "pwrite64", "ftruncate")
+
+
+def traced(command, how, paths=(), error=False):
+    """A command under strace, which injects what `how` says, into calls on these paths only if there are any. `error`:
+    it must be told of."""
+
+    def test(world, is_damaged):
+        known = reference(world, command, is_damaged)
+        trace = world.backing.parent / "trace"
+        names = [f"{world.root}/{path}" for path in paths]
+        selected = [word for name in names for word in ("-P", name)]
+        call = how.split(":")[0]
+        wrapper = [*STRACE, "-o", trace, "-e", f"trace={call}", *selected, "-e", f"inject={how}"]
+        run = finish(world, command, start(world, command, wrapper))
+        hits = [line for line in trace.read_bytes().splitlines() if b"(INJECTED)" in line]
+        if run.code == 127 and b"loading shared libraries" in run.stderr:
+            return []
+        # What cannot be removed remains, which is told of.
+        is_remaining = call in ("unlink", "unlinkat") and hits
+        remaining = {path for path in world.changed() if run.stderr or "/.hashloom-" in path} if is_remaining else ()
+        # A line of standard output or error that cannot be written is told of by nobody.
+        is_output = any(b"write(1," not in line and b"write(2," not in line for line in hits)
+        return judge(
+            world, command, known, run, is_damaged=is_damaged, has_hit=bool(hits),
+            error=error and bool(hits) and is_output, mute=call == "write", changed=remaining,
+        )
+
+    where = f" on {', '.join(paths)}" if paths else ""
+    damages = (False, True) if arguments.all and command.judges and not command.outputs else (False,)
+    for is_damaged in damages:
+        state = "wrong content, " if is_damaged else ""
+        yield Test(f"{command} | {state}strace {how}{where}", False, lambda world, d=is_damaged: test(world, d))
+
+
+def calls_made(world, command):
+    """How often one of its threads makes each call without a fault, at most."""
+    reference(world, command, False)
+    trace = world.backing.parent / "trace"
+    wrapper = [*STRACE, "-o", trace]
+    finish(world, command, start(world, command, wrapper))
+    world.restore()
+    counts = {}
+    for line in trace.read_text(errors="replace").splitlines():
+        found = re.match(r"(\d+) +([a-z0-9_]+)\(", line)
+        if found:
+            counts[found.groups()] = counts.get(found.groups(), 0) + 1
+    most = {}
+    for (_, call), count in counts.items():
+        most[call] = max(most.get(call, 0), count)
+    return most
+
+
+def system_calls(worlds):
+    """Every kind of call of every command fails once, the first time or another; with --all each call."""
+    chance = random.Random(5)
+    for command, made in on_worlds(worlds, list(commands()), calls_made):
+        places = [(path,) for path in (*command.reads, *command.outputs, *command.lists)]
+        for call, errors in ON_PATHS.items():
+            if call in made:
+                # std ends the program if a folder cannot be closed.
+                chosen = [(paths, error) for paths in places for error in errors
+                          if call != "close" or paths[0] not in command.lists]
+                for paths, error in chosen if arguments.all else chance.sample(chosen, min(2, len(chosen))):
+                    for n in ("1", "2", "3+") if arguments.all else (chance.choice(("1", "2", "1+")),):
+                        # What is interrupted each time may be tried for ever.
+                        n = n.rstrip("+") if error in ("EINTR", "EAGAIN") else n
+                        yield from traced(command, f"{call}:error={error}:when={n}", paths)
+        for call, errors in ANYWHERE.items():
+            if call in made:
+                chosen = [(error, n) for error in errors for n in range(1, min(made[call], 40) + 1)]
+                chosen += [(error, "1+") for error in errors if error not in ("EINTR", "EAGAIN", "EBUSY")]
+                losing = call in LOSING and bool(command.outputs)
+                for error, n in chosen if arguments.all else chance.sample(chosen, min(2, len(chosen))):
+                    is_final = losing and error not in PASSING
+                    yield from traced(command, f"{call}:error={error}:when={n}", error=is_final)
+        if command.outputs:
+            for call in sorted(set(made) & {*LOSING, "openat", "unlink", "fchmod", "fchown", "close"}):
+                last = made[call]
+                spots = range(1, last + 1) if arguments.all else {max(1, last - 1), last}
+                for n in sorted(spots):
+                    yield killed(command, call, n)
+
+
+def killed(command, call, n):
+    """Ends the program without a warning at a call: an output is the old or the new one, and nothing else is there."""
+
+    def test(world):
+        known = reference(world, command, False)
+        trace = world.backing.parent / "trace"
+        wrapper = [*STRACE, "-o", trace, "-e", f"trace={call}", "-e", f"inject={call}:signal=SIGKILL:when={n}"]
+        run = finish(world, command, start(world, command, wrapper))
+        return judge(world, command, known, run, signals=(signal.SIGKILL,), has_hit=run.code != 0,
+                     changed=command.progress)
+
+    return Test(f"{command} | SIGKILL at {call} {n}", False, test)
+
+
+def limited(command, what, limits, as_nobody=False):
+    """A command with less of something than it wants."""
+    user = next(users)
+
+    def test(world):
+        known = reference(world, command, False)
+
+        def limit():
+            for which, most in limits:
+                resource.setrlimit(which, (most, most))
+            # A core is no leftover of the program.
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            if as_nobody:
+                os.setgroups([])
+                os.setgid(65534)
+                # A user of its own: the limit counts what others run, too.
+                os.setuid(70_000 + user)
+
+        run = finish(world, command, start(world, command, preexec_fn=limit))
+        if run.code == 127 and b"loading shared libraries" in run.stderr:
+            return []
+        # SIGXFSZ is what the limit does to every program that does not ask for the error.
+        return judge(world, command, known, run, signals=(signal.SIGXFSZ,))
+
+    return Test(f"{command} | {what}", False, test)
+
+
+users = itertools.count()
+
+
+def limits():
+    for command in commands():
+        for nfiles in range(3, 21) if arguments.all else (3, 4, 5, 6, 8, 12):
+            yield limited(command, f"limit of {nfiles} open files", [(resource.RLIMIT_NOFILE, nfiles)])
+        for mebibytes in (12, 16, 20, 24, 32, 48, 64, 96) if arguments.all else (16, 20, 32, 64):
+            yield limited(command, f"limit of {mebibytes} MiB of memory", [(resource.RLIMIT_AS, mebibytes << 20)])
+        if command.outputs:
+            for nbytes in (0, 100, 4096):
+                yield limited(command, f"limit of {nbytes} bytes a file", [(resource.RLIMIT_FSIZE, nbytes)])
+        yield limited(command, "limit of 1 process", [(resource.RLIMIT_NPROC, 1)], as_nobody=not command.outputs)
+
+
+def streams():
+    """Standard input and output that are closed or full."""
+    for command in commands():
+
+        def test(world, how, command=command):
+            # A reader may leave when it has seen enough: no error, but no reason to call right what is not.
+            is_left = how == "a pipe that nobody reads"
+            is_damaged = is_left and command.judges and not command.outputs
+            known = reference(world, command, is_damaged)
+            options = {}
+            if how == "a full device":
+                options["stdout"] = open("/dev/full", "wb")
+            if how == "a closed standard output":
+                options["preexec_fn"] = lambda: os.close(1)
+            if how == "a closed standard error":
+                options["preexec_fn"] = lambda: os.close(2)
+            if how == "a closed standard input":
+                options["preexec_fn"] = lambda: os.close(0)
+            if is_left:
+                reading, writing = os.pipe()
+                os.close(reading)
+                options["stdout"] = os.fdopen(writing, "wb")
+            run = finish(world, command, start(world, command, **options))
+            if "stdout" in options:
+                options["stdout"].close()
+            wrong = []
+            if how.endswith("output") or how.startswith("a full") or is_left:
+                if run.code == 0 and known.stdout and not is_left:
+                    wrong.append("WRONG OK: exit status 0, and what it had to print is lost")
+                run.stdout = known.stdout if run.code == 0 else b""
+            if how == "a closed standard input" and not command.stdin or how == "a closed standard error":
+                return judge(world, command, known, run, harmless=True)
+            if is_left and run.code == 128 + signal.SIGPIPE:
+                run.code = -signal.SIGPIPE
+            how = {"signals": (signal.SIGPIPE,), "mute": bool(wrong) or is_left}
+            return wrong + judge(world, command, known, run, is_damaged=is_damaged, **how)
+
+        for how in ("a closed standard output", "a full device", "a pipe that nobody reads", "a closed standard input",
+                    "a closed standard error"):
+            yield Test(f"{command} | {how}", False, lambda world, how=how, test=test: test(world, how))
+
+
+# All together.
+
+nskipped = 0
+
+
+def skip(what):
+    global nskipped
+    nskipped += 1
+    print(f"SKIPPED: {what}")
+
+
+def some(tests, most):
+    """At most so many of each command: by chance, but the same each time."""
+    of_commands = {}
+    for test in tests:
+        of_commands.setdefault(test.name.split(" | ")[0], []).append(test)
+    return [test for command, tests in of_commands.items()
+            for test in random.Random(command).sample(tests, min(most, len(tests)))]
+
+
+def on_worlds(worlds, items, function):
+    """Calls the function with a world and each item, as many at a time as there are worlds. Gives each item and what
+    was returned, in order."""
+    free = queue.Queue()
+    for world in worlds:
+        free.put(world)
+
+    def one(item):
+        world = free.get()
+        try:
+            return function(world, item)
+        finally:
+            free.put(world)
+
+    with concurrent.futures.ThreadPoolExecutor(len(worlds)) as pool:
+        yield from zip(items, pool.map(one, items))
+
+
+def run_test(world, test):
+    try:
+        wrong = test.function(world)
+    except Exception as error:  # A test that cannot be made is a failure of that test only.
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        wrong = [f"{type(error).__name__} in line {place.lineno}: {error}"]
+    if arguments.verbose:
+        print(f"{'FAILED' if wrong else 'passed'}: {test.name}", flush=True)
+    return wrong
+
+
+def main():
+    global FAULTFS, STAND_INS
+    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", HERE.parent / "target"))
+    FAULTFS = target / "debug" / "faultfs"
+    place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    npassed, failed, started = 0, [], time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="hashloom-faults-", dir=place) as folder, contextlib.ExitStack() as closing:
+        folder = pathlib.Path(folder)
+        # Others than root run programs in it, too.
+        folder.chmod(0o755)
+        STAND_INS = folder / "called-as"
+        STAND_INS.mkdir()
+        (STAND_INS / "sha256sum").symlink_to(program)
+        (folder / "inputs").mkdir()
+        make_inputs(folder / "inputs")
+
+        def make_worlds(faulty):
+            worlds = []
+            # A run mostly waits.
+            for i in range(3 * (os.cpu_count() or 1)):
+                place = folder / f"{'faulty' if faulty else 'plain'}{i}"
+                place.mkdir()
+                worlds.append(World(place, folder / "inputs", faulty))
+                closing.callback(worlds[-1].close)
+            return worlds
+
+        plain, faulty = make_worlds(False), None
+        try:
+            faulty = make_worlds(True)
+        except OSError as error:
+            skip(f"the file system with faults ({FAULTFS}): {error}")
+        # How many tests of a command are run, unless all are.
+        groups = [("contents and folders that cannot be read", read_faults, 8),
+                  ("outputs that cannot be written", write_faults, 10),
+                  ("files that change while they are read", changes, 3), ("signals while a read waits", signals, 1),
+                  ("interrupted checks", resumed, 4), ("standard streams", streams, 3), ("limits", limits, 3)]
+        # A container may have strace and not allow it.
+        if shutil.which("strace") and subprocess.run(["strace", "-qq", "-o", "/dev/null", "true"]).returncode == 0:
+            groups.append(("system calls", lambda: system_calls(plain), 6))
+        else:
+            skip("system calls that fail: there is no strace, or it may not trace")
+        for title, group, most in groups:
+            begun = time.monotonic()
+            tests = {test.name: test for test in group() if arguments.only in test.name and (faulty or not test.faulty)}
+            tests = tests.values() if arguments.all or arguments.only else some(tests.values(), most)
+            nwrong = 0
+            for is_faulty, worlds in ((False, plain), (True, faulty)):
+                chosen = [test for test in tests if test.faulty == is_faulty]
+                for test, wrong in on_worlds(worlds, chosen, run_test) if chosen else ():
+                    if wrong:
+                        nwrong += 1
+                        failed.append(f"{test.name} | {'; '.join(wrong)}")
+                        print(f"FAILED: {failed[-1]}", flush=True)
+            npassed += len(tests) - nwrong
+            print(f"{title}: {len(tests)} tests, {nwrong} failed, {time.monotonic() - begun:.0f} s", flush=True)
+    print(f"{npassed} passed, {len(failed)} failed in {time.monotonic() - started:.0f} s")
+    if failed or nskipped and arguments.require:
+        sys.exit(1)
+
+
+main()
