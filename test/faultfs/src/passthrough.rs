@@ -411,7 +411,8 @@ macro_rules! answer {
 impl Filesystem for Passthrough {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> std::io::Result<()> {
         // As libfuse does. Without it Linux 6.18 tells an asynchronous read past its pages (io_uring) that all is there.
-        let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO);
+        // And what the kernel has in memory of a file is dropped when its length or time of modification changes.
+        let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO | InitFlags::FUSE_AUTO_INVAL_DATA);
         Ok(())
     }
 
