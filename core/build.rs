@@ -9,6 +9,10 @@
 //!   they do nothing but arithmetic on whole blocks that the driver has bounded, and all the time is spent in them.
 //!
 //! No `-m` or `-march` flag is given: each kernel names its instruction set with a `target` attribute.
+//!
+//! What hardens a program is on where it costs nothing that can be measured, unless the user's `CFLAGS` say something
+//! else of it: a guard behind the arrays on the driver's stack, checked lengths of what it copies, and on x86 a mark at
+//! the beginning of each function that may be called through a pointer.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -24,6 +28,15 @@ const KERNEL_FLAGS: [&str; 3] = ["-fno-lto", "-O3", "-fno-sanitize=all"];
 /// does not take all of them back (gcc 12: `--coverage`; clang 14: `-fsanitize-coverage=…`).
 const INSTRUMENTATION: [&str; 7] =
     ["-fsanitize", "--coverage", "-coverage", "-fprofile", "-ftest-coverage", "-fcoverage", "-finstrument-functions"];
+
+/// A flag, what the user's flags name it by, and whether it is for kernels too. These have no arrays whose lengths depend
+/// on anything.
+struct Hardening(&'static str, &'static str, bool);
+
+const STACK_PROTECTOR: Hardening = Hardening("-fstack-protector-strong", "stack-protector", false);
+// Some systems have it on already, and a second definition is a warning.
+const FORTIFY: Hardening = Hardening("-Wp,-U_FORTIFY_SOURCE,-D_FORTIFY_SOURCE=2", "_FORTIFY_SOURCE", false);
+const BRANCH_MARKS: Hardening = Hardening("-fcf-protection", "cf-protection", true);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
@@ -53,19 +66,42 @@ fn main() -> Result<(), Box<dyn Error>> {
     // cc puts CFLAGS last; by hand, ours come after them.
     let compiler = compiler.to_command();
     println!("cargo:rustc-env=HASHLOOM_COMPILER={}", version(&compiler)?);
+    let hardening = hardening(&library, &compiler)?;
+    let driver_flags: Vec<&str> = hardening.iter().map(|flag| flag.0).chain(DRIVER_FLAGS).collect();
     for file in &driver_files {
         let object = out.join(object_name(file));
-        compile(&compiler, &DRIVER_FLAGS, |_| true, file, &object)?;
+        compile(&compiler, &driver_flags, |_| true, file, &object)?;
         library.object(object);
     }
+    let kernel_flags: Vec<&str> =
+        hardening.iter().filter(|flag| flag.2).map(|flag| flag.0).chain(KERNEL_FLAGS).collect();
     for file in &kernel_files {
         let object = out.join(object_name(file));
         let is_wanted = |flag: &str| !INSTRUMENTATION.iter().any(|beginning| flag.starts_with(beginning));
-        compile(&compiler, &KERNEL_FLAGS, is_wanted, file, &object)?;
+        compile(&compiler, &kernel_flags, is_wanted, file, &object)?;
         library.object(object);
     }
     library.try_compile("hashloom")?;
     Ok(())
+}
+
+/// What of it the target and the compiler have, and the user does not decide.
+fn hardening(library: &cc::Build, compiler: &Command) -> Result<Vec<Hardening>, Box<dyn Error>> {
+    let mut wanted = Vec::new();
+    // Elsewhere there is nobody who would be called.
+    if env::var_os("CARGO_CFG_UNIX").is_some() {
+        wanted.push(STACK_PROTECTOR);
+        // It needs an optimising compiler, and a C library that has it; others ignore it.
+        if env::var("OPT_LEVEL")? != "0" {
+            wanted.push(FORTIFY);
+        }
+    }
+    if matches!(env::var("CARGO_CFG_TARGET_ARCH")?.as_str(), "x86" | "x86_64") {
+        wanted.push(BRANCH_MARKS);
+    }
+    let is_given = |name: &str| compiler.get_args().any(|arg| arg.to_string_lossy().contains(name));
+    wanted.retain(|flag| !is_given(flag.1) && library.is_flag_supported(flag.0).unwrap_or(false));
+    Ok(wanted)
 }
 
 /// What the compiler calls itself, such as `cc (Debian 12.2.0-14) 12.2.0`.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh: fuzzes the parsers of bencode, torrents, manifests and lists of checksums, and verify, with cargo-fuzz, each
-# for SECONDS (600).
+# run.sh: fuzzes the parsers of foreign files (torrents, manifests, lists, resume files, checkpoints, journals, hash files,
+# proofs) and verify, with cargo-fuzz, each for SECONDS (600).
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -17,17 +17,19 @@ if ! cargo +nightly --version >/dev/null 2>&1; then
     echo "fuzz/run.sh: cargo-fuzz needs a nightly compiler: rustup toolchain install nightly" >&2
     exit 2
 fi
-# Verify writes files, a few hundred kilobytes each time: in memory where there is such a place.
+# Several write files, up to a few hundred kilobytes each time: in memory where there is such a place.
 if [ -d /dev/shm ] && [ -w /dev/shm ]; then
     export TMPDIR=/dev/shm
 fi
-for target in bencode manifest metainfo verify list; do
+for target in bencode manifest metainfo verify list checkpoint journal proof resume superblock; do
     mkdir -p "build/fuzz/$target"
     case $target in
         manifest) corpus=(fuzz/manifests) options=(-dict=fuzz/manifest.dict -max_len=4096) ;;
         # Threads that a scope has waited for may still free what is theirs, which looks like a leak to libFuzzer.
         verify) corpus=() options=(-max_len=256 -detect_leaks=0) ;;
         list) corpus=() options=(-dict=fuzz/list.dict -max_len=1024) ;;
+        checkpoint | journal | proof | resume) corpus=("fuzz/seeds/$target") options=(-max_len=1024) ;;
+        superblock) corpus=("fuzz/seeds/$target") options=(-max_len=1200 -detect_leaks=0) ;;
         *)
             corpus=(vectors/webtorrent-fixtures/fixtures vectors/libtorrent)
             options=(-dict=fuzz/bencode.dict -max_len=65536)

@@ -54,6 +54,28 @@ stand_ins="digest mac sha1sum sha224sum sha256sum sha384sum sha512sum"
 } | sort | diff - <(files) || fail "there are other files (>) than there should be (<)"
 cmp "$program" "$folder/root/usr/bin/hashloom"
 
+# What the linker makes harder for an attacker: the program lies anywhere, its tables cannot be written once they are
+# filled, its stack cannot be run. What the compiler does: objects of C are marked for indirect branches where the CPU
+# looks (the program is not as a whole, as Rust's library is not), and stacks of the driver are guarded.
+hardened() { # WHAT PATTERN COMMAND...
+    "${@:3}" 2>/dev/null | grep -Eq "$2" || fail "$program: $1"
+}
+if [ "$(uname)" = Linux ]; then
+    hardened "it is not position-independent" 'Type: +DYN' readelf -hW "$program"
+    hardened "its tables stay writable (no RELRO)" GNU_RELRO readelf -lW "$program"
+    hardened "its tables are filled late (no BIND_NOW)" 'BIND_NOW|FLAGS_1.*NOW' readelf -dW "$program"
+    hardened "its stack can be run" 'GNU_STACK.* RW +0x' readelf -lW "$program"
+    # The newest: others may lie beside it.
+    objects=$(find target/release/build/hashloom-sys-*/out -name src-api.o -printf '%T@ %h\n' | sort -n | tail -n 1 | cut -d' ' -f2)
+    [ -n "$objects" ] || fail "there are no objects of the C library below target/release/build"
+    if [ "$(uname -m)" = x86_64 ] && [ -z "${CFLAGS-}" ]; then
+        for object in "$objects"/*.o; do
+            readelf -nW "$object" | grep -q 'x86 feature:.*IBT' || fail "$object has no marks for indirect branches"
+        done
+        nm "$objects/src-hmac.o" | grep -q __stack_chk_fail || fail "$objects/src-hmac.o: no stack is guarded"
+    fi
+fi
+
 # A page for every command, by the help that the program itself prints.
 commands() { # COMMAND...
     local name

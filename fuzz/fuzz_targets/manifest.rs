@@ -58,7 +58,8 @@ fuzz_target!(|input: &[u8]| {
     let mut bytes = input.to_vec();
     let last = input.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     bytes.truncate(last);
-    let count = |part: &str| bytes.split(|&byte| byte == b'\n').filter(|line| line.starts_with(part.as_bytes())).count();
+    let count =
+        |part: &str| bytes.split(|&byte| byte == b'\n').filter(|line| line.starts_with(part.as_bytes())).count();
     let counts = ["file", "link", "folder", "unread"].map(|name| count(&format!("{{\"type\":\"{name}\"")));
     let [files, links, folders, unread] = counts;
     // A size is what comes after the key: in a target that says so it is wrong, and the manifest is refused.

@@ -53,7 +53,8 @@ impl Model {
             return Vec::new();
         }
         let middle = of.start + of.len().next_power_of_two() / 2;
-        let (inside, beside) = if index < middle { (of.start..middle, middle..of.end) } else { (middle..of.end, of.start..middle) };
+        let (inside, beside) =
+            if index < middle { (of.start..middle, middle..of.end) } else { (middle..of.end, of.start..middle) };
         let mut path = self.path(index, inside);
         path.push(self.root(beside));
         path

@@ -40,6 +40,17 @@ fn examples() -> &'static [(PathBuf, Torrent, Content)] {
     })
 }
 
+/// What of `have` is written: Transmission takes padding files, which are not on disk here, for files like others.
+fn written(have: &Bitfield, format: Format, torrent: &Torrent) -> Bitfield {
+    let mut have = have.clone();
+    if format == Format::Transmission {
+        for file in torrent.files().filter(|file| file.attributes.padding) {
+            torrent.pieces_of_file(file.index).for_each(|piece| have.set(piece, false));
+        }
+    }
+    have
+}
+
 /// The entries of the outermost dictionary; of equal keys the first.
 fn entries(bytes: &[u8]) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let document = parse(bytes, &Limits::default()).unwrap();
@@ -52,9 +63,23 @@ fn entries(bytes: &[u8]) -> BTreeMap<Vec<u8>, Vec<u8>> {
 
 /// Keys that say something of pieces or of the place of the content.
 const OURS: [&[u8]; 17] = [
-    b"unfinished", b"save_path", b"mapped_files", b"qBt-savePath", b"qBt-downloadPath", b"info-hash", b"info-hash2",
-    b"pieces", b"seed_mode", b"completed_time", b"qBt-seedStatus", b"destination", b"incomplete-dir", b"incomplete_dir",
-    b"files", b"name", b"progress",
+    b"unfinished",
+    b"save_path",
+    b"mapped_files",
+    b"qBt-savePath",
+    b"qBt-downloadPath",
+    b"info-hash",
+    b"info-hash2",
+    b"pieces",
+    b"seed_mode",
+    b"completed_time",
+    b"qBt-seedStatus",
+    b"destination",
+    b"incomplete-dir",
+    b"incomplete_dir",
+    b"files",
+    b"name",
+    b"progress",
 ];
 
 fuzz_target!(|input: &[u8]| {
@@ -65,7 +90,14 @@ fuzz_target!(|input: &[u8]| {
         let mut bitfield = Bitfield::none(npieces);
         let kind = numbers.next();
         for piece in 0..npieces {
-            bitfield.set(piece, match kind % 4 { 0 => false, 1 => true, _ => numbers.next() % 2 == 0 });
+            bitfield.set(
+                piece,
+                match kind % 4 {
+                    0 => false,
+                    1 => true,
+                    _ => numbers.next() % 2 == 0,
+                },
+            );
         }
         bitfield
     };
@@ -76,7 +108,7 @@ fuzz_target!(|input: &[u8]| {
         _ => match encode(format, torrent, &have, content) {
             Ok(bytes) => {
                 let read = decode(&bytes, torrent).unwrap();
-                assert_eq!((read.format, &read.have), (format, &have));
+                assert_eq!((read.format, read.have), (format, written(&have, format, torrent)));
                 bytes
             }
             // Transmission has no torrents of version 2 alone, and none with blocks of odd lengths.
@@ -93,7 +125,7 @@ fuzz_target!(|input: &[u8]| {
     match update(&bytes, read.format, torrent, &other, content) {
         Ok(updated) => {
             let again = decode(&updated, torrent).unwrap();
-            assert_eq!((again.format, &again.have), (read.format, &other));
+            assert_eq!((again.format, again.have), (read.format, written(&other, read.format, torrent)));
             assert_eq!(update(&updated, read.format, torrent, &other, content).unwrap(), updated);
             if read.format != Format::Bitfield {
                 let after = entries(&updated);

@@ -14,6 +14,7 @@ mod json;
 mod kernels;
 mod machine;
 mod manifest;
+mod memory;
 mod output;
 mod progress;
 #[cfg(feature = "bench")]
@@ -41,6 +42,9 @@ use hashloom::Algorithm;
 use hashloom::kernels::{IsaSet, restrict_for};
 
 use args::{Arguments, Command, TorrentCommand};
+
+#[global_allocator]
+static MEMORY: memory::OrExit = memory::OrExit;
 
 /// Some piece or file is missing or bad.
 const EXIT_INCOMPLETE: u8 = 1;

@@ -21,7 +21,7 @@ use self::lane::Lane;
 use self::room::Room;
 use super::crew::{Crew, LOOK};
 use super::open::open_max;
-use super::ring::{Begun, Ring};
+use super::ring::{Begun, Lost, Ring};
 use super::rows::LANES;
 use crate::files::{FileError, Hashed, Options, Request, Summary};
 use crate::{Algorithm, Digest, Hasher, finalize_many, hash_many, update_many};
@@ -290,6 +290,11 @@ impl<T> Own<T> {
         if let Some(ring) = ring.filter(|_| !batch.is_empty()) {
             let paths: Vec<&Path> = batch.iter().filter_map(|(_, request)| request.source.path()).collect();
             let begun = self.room.fill(batch.len(), |chunks| ring.begin(&paths, chunks, crew));
+            let begun = begun.unwrap_or_else(|lost| {
+                // It is closed, and no other is made.
+                self.ring = Some(None);
+                paths.iter().map(|path| (begun_in_vain(path, lost), 0)).collect()
+            });
             for ((number, request), (begun, place)) in batch.into_iter().zip(begun) {
                 let mut lane = Lane::new(number, request);
                 if matches!(begun, Begun::Later) {
@@ -316,6 +321,15 @@ impl<T> Own<T> {
         lane.open();
         lane.read(&mut self.room, options, crew);
         lanes.push(lane);
+    }
+}
+
+/// What becomes of a file that a ring has begun when it was lost. One that can be read again is read by plain calls. What
+/// was read of a pipe is lost too, and the digest of the rest would be wrong.
+fn begun_in_vain(path: &Path, lost: Lost) -> Begun {
+    match path.metadata() {
+        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => Begun::NotRead(0, lost.into()),
+        _ => Begun::Later,
     }
 }
 

@@ -27,9 +27,10 @@ pub(crate) struct Crew<'a> {
 }
 
 impl<'a> Crew<'a> {
-    /// Of `count` threads, one at least, stopped by `cancel`.
+    /// Of `count` threads, one at least, fewer where there is little memory; stopped by `cancel`.
     pub(crate) fn new(count: usize, cancel: Option<&'a AtomicBool>) -> Crew<'a> {
-        Crew { cancel, count: count.max(1).into(), has_panicked: AtomicBool::new(false), payload: Mutex::default() }
+        let count = count.min(room_for()).max(1);
+        Crew { cancel, count: count.into(), has_panicked: AtomicBool::new(false), payload: Mutex::default() }
     }
 
     /// Threads that there are. Fewer than there were to be, once the system gives no more.
@@ -69,4 +70,17 @@ impl<'a> Crew<'a> {
             resume_unwind(payload);
         }
     }
+}
+
+/// Threads that half of the memory which this process may have is enough for. What begins a thread ends the process where
+/// it has no memory for it, before anybody could be told.
+fn room_for() -> usize {
+    // Its stack, 2 MiB, its buffers, up to 2 MiB, and what the system keeps for it.
+    #[cfg(unix)]
+    const THREAD_NBYTES: u64 = 8 << 20;
+    #[cfg(unix)]
+    if let Some(most) = rustix::process::getrlimit(rustix::process::Resource::As).current {
+        return usize::try_from(most / 2 / THREAD_NBYTES).unwrap_or(usize::MAX);
+    }
+    usize::MAX
 }

@@ -9,7 +9,8 @@
 //! one that finds nothing more.
 //!
 //! What must hold: while the kernel works on a request, what the request points to stays. So [`Ring::complete`] returns
-//! only when all that it has submitted is done.
+//! only when all that it has submitted is done. If the kernel fails in telling that, for want of memory for instance, the
+//! ring is [`Lost`], and what its requests point to is given up: neither freed nor used again.
 //!
 //! A pipe would keep all others of its batch waiting, and its writer may wait for one of them to be read. So what takes
 //! longer than [`PATIENCE`], or than the crew goes on, is cancelled, which takes no byte from a pipe, and left to plain calls. A pipe is also opened
@@ -27,7 +28,7 @@ mod os {
     use io_uring::types::{Fd, SubmitArgs, Timespec};
     use io_uring::{IoUring, Probe, opcode};
 
-    use super::{Begun, PATIENCE, SLOTS};
+    use super::{Begun, Lost, PATIENCE, SLOTS};
     use crate::engine::crew::{Crew, LOOK};
     use crate::stamp::Stamp;
 
@@ -63,13 +64,14 @@ mod os {
             is_done.then_some(Ring { ring, names: Vec::new() })
         }
 
-        /// Opens files, at most [`SLOTS`], and reads the beginning of each into its chunk.
+        /// Opens files, at most [`SLOTS`], and reads the beginning of each into its chunk. When the ring is lost it is to be
+        /// dropped, and the memory of all chunks to be kept and not to be used: the kernel may still write to it.
         pub(crate) fn begin(
             &mut self,
             paths: &[impl AsRef<Path>],
             chunks: &mut [&mut [u8]],
             crew: &Crew<'_>,
-        ) -> Vec<Begun> {
+        ) -> Result<Vec<Begun>, Lost> {
             assert!(paths.len() == chunks.len() && paths.len() <= SLOTS);
             let mut names = std::mem::take(&mut self.names);
             let mut starts = [None; SLOTS];
@@ -90,8 +92,14 @@ mod os {
                 let open = opcode::OpenAt::new(Fd(libc::AT_FDCWD), names[start?..].as_ptr().cast());
                 Some((slot, open.flags(libc::O_RDONLY | libc::O_CLOEXEC).build()))
             });
-            // SAFETY: the names are there until all is done.
-            let results = unsafe { self.complete(opens, crew) };
+            // SAFETY: the names are there until all is done, or for ever.
+            let results = match unsafe { self.complete(opens, crew) } {
+                Ok(results) => results,
+                Err(lost) => {
+                    std::mem::forget(names);
+                    return Err(lost);
+                }
+            };
             // The files that are open, with what they are like.
             let mut files: [Option<(File, Option<Stamp>)>; SLOTS] = [const { None }; SLOTS];
             for (slot, begun) in begun.iter_mut().enumerate() {
@@ -126,8 +134,9 @@ mod os {
                     reads[slot] = Some(read.offset(u64::MAX).build());
                 }
                 let reads = reads.into_iter().enumerate().filter_map(|(slot, read)| Some((slot, read?)));
-                // SAFETY: the chunks are different, ours alone, and there until the end of this function.
-                let results = unsafe { self.complete(reads, crew) };
+                // SAFETY: the chunks are different and ours alone. They are there until all is done: when the ring is lost
+                // the caller keeps them.
+                let results = unsafe { self.complete(reads, crew) }?;
                 for (slot, begun) in begun.iter_mut().enumerate().filter(|(_, begun)| begun.is_none()) {
                     let Some((file, stamp)) = files[slot].take() else { continue };
                     let code = results[slot];
@@ -159,15 +168,19 @@ mod os {
                 Some((slot, opcode::Close::new(Fd(file.into_raw_fd())).build()))
             });
             // SAFETY: it points to nothing.
-            unsafe { self.complete(closes, crew) };
-            begun.into_iter().flatten().collect()
+            unsafe { self.complete(closes, crew) }?;
+            Ok(begun.into_iter().flatten().collect())
         }
 
         /// Submits requests, each with the number under which its result is returned, and waits for all.
         ///
         /// # Safety
-        /// What they point to stays until this returns.
-        unsafe fn complete(&mut self, requests: impl Iterator<Item = (usize, Entry)>, crew: &Crew<'_>) -> [i32; SLOTS] {
+        /// What they point to stays until this returns, and for ever if the ring is lost.
+        unsafe fn complete(
+            &mut self,
+            requests: impl Iterator<Item = (usize, Entry)>,
+            crew: &Crew<'_>,
+        ) -> Result<[i32; SLOTS], Lost> {
             let mut results = [0; SLOTS];
             let mut submitted = [false; SLOTS];
             let mut nleft = 0;
@@ -181,6 +194,7 @@ mod os {
             }
             let look = Timespec::from(LOOK);
             let mut nlooks_left = PATIENCE.as_millis() / LOOK.as_millis();
+            let mut ntries_left = nlooks_left;
             let mut is_patient = true;
             let mut is_pending: [bool; SLOTS] = submitted;
             while nleft > 0 {
@@ -190,13 +204,18 @@ mod os {
                     false => self.ring.submit_and_wait(nleft),
                 };
                 match waited.map_err(|error| error.raw_os_error()) {
-                    Ok(_) | Err(Some(libc::EINTR | libc::EAGAIN | libc::EBUSY)) => {}
+                    Ok(_) | Err(Some(libc::EINTR)) => {}
+                    // Something is short that others may give back.
+                    Err(Some(libc::EAGAIN | libc::EBUSY)) if ntries_left > 0 => {
+                        ntries_left -= 1;
+                        std::thread::sleep(LOOK);
+                    }
                     Err(Some(libc::ETIME)) => {
                         nlooks_left = nlooks_left.saturating_sub(1);
                         is_patient = nlooks_left > 0 && !crew.must_stop();
                     }
                     // The kernel may still write to what the requests point to, and does not tell when it has ended.
-                    Err(_) => std::process::abort(),
+                    Err(code) => return Err(Lost(code.unwrap_or(libc::EIO))),
                 }
                 for completion in self.ring.completion() {
                     nleft -= 1;
@@ -216,7 +235,7 @@ mod os {
                     }
                 }
             }
-            results
+            Ok(results)
         }
     }
 }
@@ -226,7 +245,7 @@ mod os {
     use std::convert::Infallible;
     use std::path::Path;
 
-    use super::Begun;
+    use super::{Begun, Lost};
     use crate::engine::crew::Crew;
 
     /// There are none here.
@@ -242,7 +261,7 @@ mod os {
             _paths: &[impl AsRef<Path>],
             _chunks: &mut [&mut [u8]],
             _crew: &Crew<'_>,
-        ) -> Vec<Begun> {
+        ) -> Result<Vec<Begun>, Lost> {
             match self.0 {}
         }
     }
@@ -258,6 +277,16 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Files of a batch.
 pub(crate) const SLOTS: usize = super::rows::LANES;
+
+/// The kernel no longer tells what becomes of the requests of a ring. What the system says.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lost(i32);
+
+impl From<Lost> for std::io::Error {
+    fn from(Lost(code): Lost) -> std::io::Error {
+        std::io::Error::from_raw_os_error(code)
+    }
+}
 
 /// What came of opening a file and reading its first chunk.
 #[derive(Debug)]

@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use crate::engine::ring::Lost;
+
 /// The most that is read of a message at once.
 pub(super) const CHUNK_NBYTES: usize = 32 << 10;
 
@@ -51,12 +53,21 @@ impl Room {
     }
 
     /// The next `count` places, and what `read` says of each, with where it begins.
-    pub(super) fn fill<B>(&mut self, count: usize, read: impl FnOnce(&mut [&mut [u8]]) -> Vec<B>) -> Vec<(B, usize)> {
+    pub(super) fn fill<B>(
+        &mut self,
+        count: usize,
+        read: impl FnOnce(&mut [&mut [u8]]) -> Result<Vec<B>, Lost>,
+    ) -> Result<Vec<(B, usize)>, Lost> {
         let start = self.ntaken * STRIDE;
         let places = self.buffer[start..].chunks_mut(STRIDE).take(count);
         let mut chunks: Vec<&mut [u8]> = places.map(|place| &mut place[..CHUNK_NBYTES]).collect();
-        let read = read(&mut chunks);
+        let read = read(&mut chunks).inspect_err(|_| {
+            // The kernel may still write to the old buffer, from the first of these places on.
+            let mut buffer = vec![0; self.buffer.len()];
+            buffer[..start].copy_from_slice(&self.buffer[..start]);
+            std::mem::forget(std::mem::replace(&mut self.buffer, buffer));
+        })?;
         self.ntaken += count;
-        read.into_iter().zip((start..).step_by(STRIDE)).collect()
+        Ok(read.into_iter().zip((start..).step_by(STRIDE)).collect())
     }
 }

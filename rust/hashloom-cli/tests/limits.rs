@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A system that has nothing more to give: the program is right, or says what is wrong; no signal ends it.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use common::{hashloom, stderr, stdout};
+
+/// The program with these arguments, started by another one.
+fn under(starter: &[&str], folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(starter[0]);
+    command.args(&starter[1..]).arg(env!("CARGO_BIN_EXE_hashloom")).args(arguments).current_dir(folder);
+    command.env_remove("HASHLOOM_ISA").env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
+    command.output().unwrap_or_else(|error| panic!("{}: {error} (tools/setup.sh test installs it)", starter[0]))
+}
+
+/// Small files, a long one, a list, a torrent and a manifest of them.
+fn content() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("small")).unwrap();
+    for i in 0..300usize {
+        fs::write(folder.path().join(format!("small/{i}")), vec![i as u8; 20 * i]).unwrap();
+    }
+    fs::write(folder.path().join("long"), vec![7; 5_000_000]).unwrap();
+    let run = |arguments: &[&str]| {
+        let output = hashloom().current_dir(folder.path()).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+        output
+    };
+    fs::write(folder.path().join("list"), run(&["sum", "-r", "small", "long"]).stdout).unwrap();
+    run(&["torrent", "create", "-o", "long.torrent", "long"]);
+    run(&["manifest", "write", "small", "-o", "manifest"]);
+    folder
+}
+
+#[test]
+fn io_uring_may_fail_at_any_time() {
+    let folder = content();
+    let arguments = ["sum", "-r", "--threads", "2", "small", "long"];
+    let list = fs::read_to_string(folder.path().join("list")).unwrap();
+    for error in ["ENOMEM", "EBADR", "EOVERFLOW"] {
+        // The first calls find out whether there can be a ring at all.
+        for first in [1, 2, 3, 4, 5, 6, 7, 12] {
+            let inject = format!("inject=io_uring_enter:error={error}:when={first}+");
+            let strace = ["strace", "-f", "-qq", "-o", "trace", "-e", "trace=io_uring_enter", "-e", &inject];
+            let output = under(&strace, folder.path(), &arguments);
+            assert_eq!(output.status.code(), Some(0), "{inject}: {}", stderr(&output));
+            assert!(stdout(&output) == list, "{inject}");
+        }
+    }
+    let trace = fs::read_to_string(folder.path().join("trace")).unwrap();
+    assert!(trace.contains("INJECTED") || !trace.contains("io_uring_enter"), "{trace}");
+}
+
+/// What a pipe had that a ring has begun may be lost with it: then there is an error and no digest.
+#[test]
+fn a_pipe_is_read_whole_or_not_at_all() {
+    let folder = content();
+    let pipe = folder.path().join("small/pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for first in [3, 4, 5, 6, 8] {
+        // A reader and a writer of its own, so that opening it waits for nobody.
+        let mut writer = fs::File::options().read(true).write(true).open(&pipe).unwrap();
+        std::io::Write::write_all(&mut writer, b"abc").unwrap();
+        let inject = format!("inject=io_uring_enter:error=ENOMEM:when={first}+");
+        let strace =
+            ["timeout", "2", "strace", "-f", "-qq", "-o", "trace", "-e", "trace=io_uring_enter", "-e", &inject];
+        let mut paths: Vec<String> = (0..30).map(|i| format!("small/{i}")).collect();
+        paths.insert(20, "small/pipe".to_owned());
+        let arguments: Vec<&str> = ["sum", "--threads", "1"].into_iter().chain(paths.iter().map(|p| &**p)).collect();
+        let output = under(&strace, folder.path(), &arguments);
+        // Either it failed, or it is still waited for, as its writer has not ended.
+        assert!(!stdout(&output).contains("small/pipe"), "{inject}: {}", stdout(&output));
+        assert!(matches!(output.status.code(), Some(1 | 2 | 124)), "{inject}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn little_memory_is_an_error() {
+    let folder = content();
+    let commands: [&[&str]; 7] = [
+        &["sum", "-r", "small", "long"],
+        &["check", "list"],
+        &["torrent", "verify", "long.torrent", "long"],
+        &["torrent", "create", "-o", "/dev/null", "long"],
+        &["manifest", "check", "manifest", "small"],
+        &["tree", "bep52", "long"],
+        &["digest", "-a", "sha256", "long"],
+    ];
+    let mut nfailed = 0;
+    // What the loader or the kernel cannot begin is none of the program's doing.
+    let limits: Vec<String> = (8..=60).step_by(4).map(|mib| format!("--as={}", mib << 20)).collect();
+    let begins = |limit: &String| under(&["prlimit", limit], folder.path(), &["--version"]).status.success();
+    let limits: Vec<(bool, &String)> = limits.iter().map(|limit| (begins(limit), limit)).collect();
+    assert!(limits.iter().any(|(begins, _)| *begins));
+    for command in commands {
+        let expected = hashloom().current_dir(folder.path()).args(command).output().unwrap();
+        for (begins, limit) in &limits {
+            let threads: &[&str] = if command[0] == "digest" { &[] } else { &["--threads", "16"] };
+            for threads in [&[], threads] {
+                let output = under(&["prlimit", limit], folder.path(), &[command, threads].concat());
+                let what = format!("{limit} {command:?} {threads:?}: {}", stderr(&output));
+                match output.status.code() {
+                    Some(0) => assert!(is_same(command, &output, &expected), "{what}"),
+                    Some(2) if stderr(&output).contains("out of memory") => nfailed += 1,
+                    code => assert!(!begins, "{what}: {code:?}"),
+                }
+            }
+        }
+    }
+    assert!(nfailed > 0);
+    let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(!names.into_iter().any(|name| name.starts_with(".hashloom")), "nothing half-written is left");
+}
+
+/// Summaries tell how long it took.
+fn is_same(command: &[&str], output: &Output, expected: &Output) -> bool {
+    match command[0] {
+        "torrent" | "manifest" => output.status == expected.status,
+        _ => output.stdout == expected.stdout,
+    }
+}

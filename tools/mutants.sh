@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# mutants.sh: changes the Rust crate in small ways, one at a time, and sees whether the tests notice (cargo-mutants).
+#
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+#   tools/mutants.sh [--shard K/N] [FILE...]
+#
+# FILE is one of those below, such as hmac.rs; without any it is all of them. A copy of the sources is changed, never
+# these. What was done is told in build/mutants; exit status 1 if a change was not noticed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# File below rust/hashloom/src -> tests that are to notice. Other tests would too, at minutes for each change.
+tests() { # FILE
+    case $1 in
+    hmac.rs) echo hmac rustcrypto files ;;
+    digest_bytes.rs) echo many manifest files ;;
+    hasher.rs | many.rs) echo many streams ;;
+    list.rs) echo list ;;
+    stamp.rs) echo files manifest ;;
+    bencode.rs | bencode/item.rs) echo bencode metainfo create ;;
+    torrent/bitfield.rs) echo resume verify ;;
+    torrent/checkpoint.rs) echo verify ;;
+    torrent/paths.rs | torrent/layers.rs) echo metainfo metainfo_v2 metainfo_random ;;
+    torrent/locate.rs | torrent/content.rs | torrent/report.rs) echo verify resume verify_random ;;
+    torrent/resume.rs | torrent/resume/*.rs) echo resume ;;
+    manifest/*.rs) echo manifest ;;
+    tree/rfc6962/proof.rs | tree/dmverity/*.rs) echo trees ;;
+    *) echo "mutants.sh: no tests are named for $1" >&2; exit 2 ;;
+    esac
+}
+all="hmac.rs digest_bytes.rs hasher.rs many.rs list.rs stamp.rs bencode.rs bencode/item.rs torrent/bitfield.rs
+     torrent/checkpoint.rs torrent/paths.rs torrent/layers.rs torrent/locate.rs torrent/content.rs torrent/report.rs
+     torrent/resume.rs torrent/resume/libtorrent.rs torrent/resume/transmission.rs torrent/resume/places.rs
+     manifest/compare.rs manifest/journal.rs tree/rfc6962/proof.rs tree/dmverity/superblock.rs tree/dmverity/check.rs"
+
+shard=()
+if [ "${1-}" = --shard ]; then
+    shard=(--shard "${2:?usage: mutants.sh [--shard K/N] [FILE...]}")
+    shift 2
+fi
+if ! cargo mutants --version >/dev/null 2>&1; then
+    echo "mutants.sh: cargo-mutants is not installed: cargo install cargo-mutants --locked" >&2
+    exit 2
+fi
+# What others made is built once for all files.
+export CARGO_TARGET_DIR=$PWD/build/mutants/target
+status=0
+for file in ${*:-$all}; do
+    names=$(tests "$file")
+    out=build/mutants/${file//\//-}
+    rm -rf "$out"
+    mkdir -p "$out"
+    echo "== $file, held against the tests $names"
+    only=(--cargo-arg=--lib)
+    for name in $names; do only+=("--cargo-arg=--test=$name"); done
+    cargo mutants --package hashloom --file "rust/hashloom/src/$file" --output "$out" --no-shuffle "${shard[@]}" \
+        "${only[@]}" || status=1
+done
+exit $status
