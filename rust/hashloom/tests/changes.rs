@@ -142,7 +142,9 @@ fn what_comes_while_it_is_missed_is_there() {
         let (away, a) = (tempfile::tempdir().unwrap(), folder.path().join("a"));
         fs::copy(&a, away.path().join("a")).unwrap();
         fs::remove_file(&a).unwrap();
-        let (report, _) = check(&torrent, folder.path(), 1, &|| drop(fs::copy(away.path().join("a"), &a).unwrap()));
+        let (report, _) = check(&torrent, folder.path(), 1, &|| {
+            fs::copy(away.path().join("a"), &a).unwrap();
+        });
         assert!(report.is_complete(), "{version}: {report:?}");
     }
 }
