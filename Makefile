@@ -14,7 +14,7 @@ ROOT = $(DESTDIR)$(PREFIX)
 LINKS = $(ROOT)/libexec/hashloom
 
 .PHONY: help build share demo test test-all cross bench bench-kernels bench-tiers bench-peers bench-compilers
-.PHONY: bench-torrents bench-sums bench-trees kernels fuzz install install-links uninstall clean
+.PHONY: bench-torrents bench-sums bench-trees kernels fuzz mutants install install-links uninstall clean
 
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image'
@@ -30,6 +30,7 @@ help:
 	@echo "make bench-sums     sum and check beside other programs, 10 minutes; ARGS=--quick for a quick look"
 	@echo "make bench-trees    fs-verity, dm-verity and others beside the usual programs; ARGS='--size 512M'"
 	@echo 'make fuzz           fuzz the bencode and torrent parsers, verify and the C library, 10 minutes each'
+	@echo "make mutants        which changes of the core's code does no test notice? hours; ARGS='--every 20' for a sample"
 	@echo 'make install        program, manual pages, completions, into PREFIX=$(PREFIX) (DESTDIR is respected)'
 	@echo '                    make install-links: sha1sum, digest and others of it, in libexec/hashloom;'
 	@echo '                    make uninstall: remove what both have put there'
@@ -116,6 +117,11 @@ bench-compilers:
 fuzz:
 	@tools/setup.sh test
 	@test/run.sh fuzz
+
+# Changes the code in many places, one at a time, and tells which changes no test notices.
+mutants:
+	@tools/setup.sh test
+	@tools/mutants_core.py $(ARGS)
 
 # Not a dependency on build: root, as in `sudo make install`, rarely has cargo in its PATH.
 install:
