@@ -22,6 +22,7 @@ enum {
 };
 
 static uint8_t *stack;
+static uint64_t left[STACK_NBYTES / 8]; /* what it was right after the call */
 static const hl_alg_info *alg;
 static uint8_t secret[SECRET_MAX_NBYTES];
 static size_t secret_nbytes;
@@ -260,7 +261,7 @@ static const struct call {
 struct result {
     const struct call *call;
     hl_status status;
-    size_t on_stack, at_depth, in_vectors, vector, in_general;
+    const uint8_t *frame;
 };
 
 static void prepare(const struct call *c)
@@ -297,15 +298,13 @@ static hl_status make_call(const struct call *c)
 static void *run_thread(void *arg)
 {
     struct result *r = arg;
-    size_t at = 0;
 
     LOAD_VECTORS(); /* zeros: a thread begins with the registers of the one that made it */
     r->status = make_call(r->call);
-    /* The whole stack: what looks through it has copies of secrets in registers alone. */
-    r->on_stack = count_remains(stack, STACK_NBYTES, &at);
-    r->at_depth = (size_t)((uint8_t *)__builtin_frame_address(0) - (stack + at));
-    r->in_vectors = count_remains(registers.vectors[0], sizeof registers.vectors, &r->vector);
-    r->in_general = count_remains((uint8_t *)registers.general, sizeof registers.general, &at);
+    /* No call of a function, whose frame would lie where the call's was. */
+    for (size_t i = 0; i < STACK_NBYTES / 8; i++)
+        left[i] = ((volatile uint64_t *)(void *)stack)[i];
+    r->frame = (uint8_t *)__builtin_frame_address(0);
     return NULL;
 }
 
@@ -340,9 +339,12 @@ static void check_call(const struct call *c, const pthread_attr_t *attr)
     }
     pthread_join(thread, NULL);
     CHECK(r.status == (c->kind == VERIFY && c->count == 0 ? HL_ETAG : HL_OK), "%s: %s", c->what, hl_strerror(r.status));
-    CHECK(r.on_stack == 0, "%s: %zu words or runs, %zu bytes below the caller", c->what, r.on_stack, r.at_depth);
-    CHECK(r.in_vectors == 0, "%s: %zu in vector registers, the first in %zu", c->what, r.in_vectors, r.vector / 64);
-    CHECK(r.in_general == 0, "%s: %zu in general registers", c->what, r.in_general);
+    size_t at = 0, n = count_remains((const uint8_t *)left, STACK_NBYTES, &at);
+    CHECK(n == 0, "%s: %zu words or runs, %zu bytes below the caller", c->what, n, (size_t)(r.frame - (stack + at)));
+    n = count_remains(registers.vectors[0], sizeof registers.vectors, &at);
+    CHECK(n == 0, "%s: %zu in vector registers, the first in %zu", c->what, n, at / 64);
+    n = count_remains((const uint8_t *)registers.general, sizeof registers.general, &at);
+    CHECK(n == 0, "%s: %zu in general registers", c->what, n);
 }
 
 int main(int argc, char **argv)
