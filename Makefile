@@ -30,7 +30,7 @@ help:
 	@echo "make bench-sums     sum and check beside other programs, 10 minutes; ARGS=--quick for a quick look"
 	@echo "make bench-trees    fs-verity, dm-verity and others beside the usual programs; ARGS='--size 512M'"
 	@echo 'make fuzz           fuzz every parser, verify, proofs and the C library, 10 minutes each'
-	@echo 'make mutants        change the sources in small ways and see whether the tests notice; an hour or more'
+	@echo "make mutants        which small changes of the sources does no test notice? hours; ARGS='--every 20': a sample of the core"
 	@echo 'make deny           licences, duplicates, sources and known faults of the dependencies'
 	@echo 'make install        program, manual pages, completions, into PREFIX=$(PREFIX) (DESTDIR is respected)'
 	@echo '                    make install-links: sha1sum, digest and others of it, in libexec/hashloom;'
@@ -119,8 +119,12 @@ fuzz:
 	@tools/setup.sh test
 	@test/run.sh fuzz
 
+# Changes the sources in many places, one at a time, and tells which changes no test notices. ARGS: options of
+# tools/mutants_core.py; FILES: for tools/mutants.sh.
 mutants:
-	@tools/mutants.sh $(ARGS)
+	@tools/setup.sh test
+	@tools/mutants_core.py $(ARGS)
+	@tools/mutants.sh $(FILES)
 
 deny:
 	@tools/deny.sh --require

@@ -119,7 +119,7 @@ pub const HL_EOFFSETS: hl_status = 4;
 pub const HL_ESTATE: hl_status = 5;
 /// An instruction set is unknown or this machine does not have it.
 pub const HL_EISA: hl_status = 6;
-/// [`hl_restrict`] left no kernel for this algorithm, or the given kernel cannot do what was asked.
+/// [`hl_hash_many_with`]: the kernel is not of the algorithm's body.
 pub const HL_EKERNEL: hl_status = 7;
 /// [`hl_hmac_verify`]: the tag is not that of the message.
 pub const HL_ETAG: hl_status = 8;
@@ -302,6 +302,7 @@ unsafe extern "C" {
     /// Those that may be chosen now.
     pub safe fn hl_isas_allowed() -> hl_isas;
     /// From now on, in the whole process, choose only kernels of these instruction sets; 0 takes the restriction back.
+    /// Plain C is allowed beside them if they leave an algorithm without a kernel.
     pub safe fn hl_restrict(isas: hl_isas) -> hl_status;
 
     /// The number of kernels of this build, whether this machine can run them or not.
@@ -309,7 +310,7 @@ unsafe extern "C" {
     /// Kernel `i`; NULL beyond the last.
     pub safe fn hl_kernel_at(i: usize) -> *const hl_kernel;
     /// The kernel that is chosen when `nmessages >= 1` messages of this algorithm are left to do; NULL if `alg` is
-    /// unknown or [`hl_restrict`] left none.
+    /// unknown.
     pub safe fn hl_kernel_chosen(alg: hl_alg, nmessages: usize) -> *const hl_kernel;
     /// [`hl_hash_many`] with this kernel and no other, whatever [`hl_restrict`] says.
     pub fn hl_hash_many_with(

@@ -1,5 +1,5 @@
-/* hash_many.c: fuzzing the lane driver: every form of call and every kernel on the same messages must give the digests
- * of test/reference.c, and touch nothing beyond messages, digests and contexts.
+/* hash_many.c: fuzzing the lane driver: every form of call, every kernel and any set of instruction sets on the same
+ * messages must give the digests and HMACs of test/reference.c, and touch nothing but digests and contexts.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
@@ -18,7 +18,8 @@
 #include <stdint.h>
 #include <time.h>
 
-enum { COUNT_MAX = 400, MESSAGE_MAX_NBYTES = 20000, TOTAL_MAX_NBYTES = 600000, INPUT_MAX_NBYTES = 600 };
+enum { COUNT_MAX = 400, MESSAGE_MAX_NBYTES = 20000, TOTAL_MAX_NBYTES = 600000, INPUT_MAX_NBYTES = 600,
+       KEY_MAX_NBYTES = 300, HMAC_COUNT_MAX = 60 };
 
 static struct input {
     const uint8_t *bytes;
@@ -140,6 +141,42 @@ static void check_streams(const hl_alg_info *alg, size_t count)
     check(alg, "streams", hl_final_many(chosen, count, digests), digests, count);
 }
 
+/* HMAC as FIPS 198-1 says it, over test/reference.c or libcrypto. The key is of the input's own bytes. */
+static void check_hmac(const hl_alg_info *alg, size_t count)
+{
+    static uint8_t secret[KEY_MAX_NBYTES];
+    const size_t size = alg->digest_nbytes, key_nbytes = next_word() % (KEY_MAX_NBYTES + 1), cut = next_word();
+    /* Half of the messages' time is the reference's: some are enough for it. */
+    const size_t n = count < HMAC_COUNT_MAX ? count : HMAC_COUNT_MAX;
+    uint8_t *const tags = digest_memory.end - n * size;
+    hl_hmac_ctx *const ctx = (hl_hmac_ctx *)(void *)ctx_memory.end - 1;
+    hl_hmac_key key;
+
+    for (size_t i = 0; i < key_nbytes; i++)
+        secret[i] = (uint8_t)(input.bytes[(i + 7) % INPUT_MAX_NBYTES] + i);
+    for (size_t i = 0; i < n; i++)
+        oracle_hmac(alg, secret, key_nbytes, messages[i].data, messages[i].nbytes, expected + i * size);
+    if (hl_hmac_key_init(&key, alg->alg, secret, key_nbytes) != HL_OK)
+        fail(alg, "hl_hmac_key_init", 0, count, key_nbytes);
+    memset(digest_memory.begin, 0xa5, (size_t)(digest_memory.end - digest_memory.begin));
+    check(alg, "hl_hmac_many", hl_hmac_many(&key, messages, n, tags), tags, n);
+    for (size_t i = 0; i < n; i += 1 + n / 4) {
+        const uint8_t *data = messages[i].data;
+        const size_t nbytes = messages[i].nbytes, first = nbytes == 0 ? 0 : cut % (nbytes + 1);
+        uint8_t *const right = expected + i * size;
+        if (hl_hmac_init(ctx, &key) != HL_OK || hl_hmac_update(ctx, data, first) != HL_OK ||
+            hl_hmac_update(ctx, data + first, nbytes - first) != HL_OK || hl_hmac_final(ctx, tags) != HL_OK ||
+            memcmp(tags, right, size) != 0)
+            fail(alg, "hl_hmac_update", i, n, nbytes);
+        if (hl_hmac_verify(&key, data, nbytes, right, size) != HL_OK)
+            fail(alg, "hl_hmac_verify", i, n, nbytes);
+        right[cut % size] ^= (uint8_t)(1u << cut / 256 % 8);
+        if (hl_hmac_verify(&key, data, nbytes, right, size) != HL_ETAG)
+            fail(alg, "hl_hmac_verify of another tag", i, n, nbytes);
+        right[cut % size] ^= (uint8_t)(1u << cut / 256 % 8);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
 {
@@ -175,11 +212,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
     }
 
     /* The choice among some of the instruction sets, in all forms. */
-    hl_isas isas = next_byte() & hl_isas_available();
-    if (hl_restrict(isas) != HL_OK)
+    if (hl_restrict(next_word() & hl_isas_available()) != HL_OK)
         fail(alg, "hl_restrict", 0, count, 0);
-    if (hl_kernel_chosen(alg->alg, 1) == NULL)
-        hl_restrict(0);
     DIGESTS();
     check(alg, "hl_hash_many", hl_hash_many(alg->alg, messages, count, digests), digests, count);
     DIGESTS();
@@ -189,6 +223,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
     check(alg, "hl_hash_offsets 64",
           hl_hash_offsets(alg->alg, data_memory.begin, values_nbytes, offsets64, 8, count, digests), digests, count);
     check_streams(alg, count);
+    check_hmac(alg, count);
 
     /* Rows: as many as there is room for at some stride, up to the end of the memory. */
     const size_t row_nbytes = next_word() % 1200, stride = next_byte() % 2 ? row_nbytes : next_word() % 700;

@@ -39,7 +39,7 @@ need cmake cmake
 need make make
 need nm binutils
 need pkg-config pkg-config
-[ $level = quick ] || need valgrind valgrind
+need valgrind valgrind
 echo '#include <openssl/evp.h>' | ${CC:-gcc} -E -x c - >/dev/null 2>&1 || missing+=(libssl-dev)
 if command -v clang >/dev/null && ! echo 'int main(void){return 0;}' |
     clang -fsanitize=address -x c - -o /dev/null 2>/dev/null; then
@@ -88,6 +88,31 @@ memcheck() { # valgrind 3.19 knows no AVX-512 and no SHA instructions, and says 
     [ "${PIPESTATUS[0]}" -eq 0 ] && (cd "$build" && valgrind -q --error-exitcode=9 ./fuzz --runs 20)
 }
 
+# A user's hardening stays: the driver's functions check their frames, memcpy into objects of known size is checked, and
+# every object, also those with assembly, says that it may be run with control flow protection.
+hardened() { # CC
+    local out=$logs/hardened-$(basename "$1") object notes odd
+    local flags="-O2 -g1 -D_FORTIFY_SOURCE=2 -fstack-protector-strong"
+    [ "$(uname -m)" != x86_64 ] || flags+=" -fcf-protection=full"
+    rm -rf "$out" && mkdir -p "$out"
+    for file in core/src/*.c core/src/*/*.c; do
+        printf '%s\0' "$file" -o "$out/$(basename "$(dirname "$file")")-$(basename "$file" .c).o"
+    done | xargs -0 -n 3 -P "$JOBS" "$1" $flags -std=c11 -Wall -Wextra -Werror -Icore/include -c ||
+        return 1
+    for object in "$out"/*.o; do
+        [ "$(uname -m)" = x86_64 ] || break
+        notes=$(readelf -nW "$object")
+        [[ $notes == *IBT*SHSTK* ]] || { echo "$object: no notes of control flow protection"; return 1; }
+    done
+    for object in src-many src-hmac src-burn; do
+        nm -u "$out/$object.o" | grep -q __stack_chk_fail || { echo "$object: its frames are not checked"; return 1; }
+    done
+    odd=$(nm -u "$out"/*.o | awk 'NF == 2 {print $2}' | sort -u | grep -vE '^(hli?_|.*_(blocks|scheduled?)_)' |
+        grep -vxE 'mem(cpy|set)|__mem(cpy|set)_chk|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|getauxval')
+    [ -z "$odd" ] || { echo "needs more than the checks of memcpy and memset:" $odd; return 1; }
+    "$1" $flags -Icore/include test/consumer/main.c "$out"/*.o -o "$out/consumer" && "$out/consumer"
+}
+
 tour() { # the example with every public call
     gcc -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -Icore/include core/examples/tour.c core/src/*.c core/src/*/*.c \
         -o "$logs/tour" && "$logs/tour" &&
@@ -108,6 +133,9 @@ for cc in "${compilers[@]}"; do
     step "$cc: freestanding" env CC="$cc" test/freestanding.sh $level
     [ $level$cc = quickclang ] ||
         step "$cc: kernels optimised and unsanitized in a debug build" env CC="$cc" test/optimised_kernels.sh $level
+done
+for cc in gcc clang; do
+    step "$cc: hardened: fortified, stack protector, control flow protection" hardened $cc
 done
 step "gcc: core/examples/tour.c" tour
 step "gcc: used by add_subdirectory, find_package, pkg-config" env CC=gcc test/consumer.sh

@@ -1,4 +1,5 @@
-/* choice.c: every set of CPU features, also those that no CPU has: what is chosen is there, and right.
+/* choice.c: every set of CPU features, also those that no CPU has: what is chosen is there, and right; and each call
+ * chooses once.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
@@ -65,10 +66,71 @@ static void check_chosen(hl_isas isas, uint32_t features)
     }
 }
 
+/* The linker leads the library's calls of hli_choice here (--wrap). Every other read tells of another choice. */
+uint32_t __real_hli_choice(void);
+uint32_t __wrap_hli_choice(void);
+static unsigned nreads;
+static uint32_t other_choice;
+
+uint32_t __wrap_hli_choice(void)
+{
+    return nreads++ % 2 == 0 || other_choice == 0 ? __real_hli_choice() : other_choice;
+}
+
+/* What a call does between its two choices, if it made two, is anyone's guess: it makes one. */
+static void check_one_choice(const hl_alg_info *alg)
+{
+    uint8_t found[COUNT * HL_DIGEST_MAX_NBYTES], chunk[300] = {0};
+    hl_ctx ctxs[3], *all[3] = {&ctxs[0], &ctxs[1], &ctxs[2]};
+    const int32_t offsets[] = {0, 10, 300};
+    hl_hmac_key key;
+    hl_hmac_ctx stream;
+
+#define ONE_READ(call) \
+    do { \
+        nreads = 0; \
+        CHECK((call) == HL_OK && nreads == 1, "%s: %s chose %u times", alg->name, #call, nreads); \
+    } while (0)
+    ONE_READ(hl_hash(alg->alg, "abc", 3, found));
+    ONE_READ(hl_hash_many(alg->alg, messages, COUNT, found));
+    ONE_READ(hl_hash_rows(alg->alg, chunk, 3, 64, 20, found));
+    ONE_READ(hl_hash_offsets(alg->alg, chunk, sizeof chunk, offsets, 4, 2, found));
+    for (size_t i = 0; i < 3; i++)
+        hl_init(all[i], alg->alg);
+    ONE_READ(hl_update_many(all, messages, 3));
+    ONE_READ(hl_update(all[0], chunk, sizeof chunk));
+    ONE_READ(hl_final_many(all, 3, found));
+    ONE_READ(hl_hmac_key_init(&key, alg->alg, "k", 1));
+    ONE_READ(hl_hmac_key_init(&key, alg->alg, chunk, sizeof chunk));
+    ONE_READ(hl_hmac_many(&key, messages, COUNT, found));
+    ONE_READ(hl_hmac(&key, "abc", 3, found));
+    ONE_READ(hl_hmac_verify(&key, "abc", 3, found, alg->digest_nbytes));
+    hl_hmac_init(&stream, &key);
+    ONE_READ(hl_hmac_update(&stream, chunk, sizeof chunk));
+    ONE_READ(hl_hmac_final(&stream, found));
+    nreads = 0;
+    CHECK(hl_kernel_chosen(alg->alg, 3) != NULL && nreads <= 1, "hl_kernel_chosen chose %u times", nreads);
+#undef ONE_READ
+}
+
+/* Only what is allowed changes, not what the machine is. */
+static void check_restored(uint32_t before)
+{
+    for (hl_isas isas = hl_isas_available(), one = 1; one <= isas; one <<= 1) {
+        if ((isas & one) == 0)
+            continue;
+        CHECK(hl_restrict(one) == HL_OK, "hl_restrict");
+        CHECK((__real_hli_choice() ^ before) <= isas, "more changed than what is allowed");
+        CHECK(hl_restrict(0) == HL_OK && __real_hli_choice() == before, "%#x was %#x", (unsigned)__real_hli_choice(),
+              (unsigned)before);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static uint8_t done[1 << 16]; /* by set of instruction sets */
 
+    const uint32_t found = __real_hli_choice(); /* before any restriction */
     test_start(argc, argv);
     const uint8_t *pool = random_pool(COUNT * LENGTH_MAX);
     for (size_t i = 0; i < COUNT; i++)
@@ -106,5 +168,15 @@ int main(int argc, char **argv)
     test_case("all features are all instruction sets");
     CHECK(hli_isas_with(nsets - 1) == ((hl_isas)1 << hl_isa_count()) - 1, "%#x", (unsigned)hli_isas_with(nsets - 1));
     hl_restrict(0);
+    for (size_t a = 0; a < hl_alg_count(); a++) {
+        test_case("%s: each call chooses once", hl_alg_at(a)->name);
+        hl_restrict(hl_isa_named("scalar"));
+        other_choice = __real_hli_choice();
+        hl_restrict(0);
+        check_one_choice(hl_alg_at(a));
+        other_choice = 0;
+    }
+    test_case("a restriction that is taken back leaves no trace");
+    check_restored(found);
     return test_end();
 }

@@ -174,8 +174,6 @@ int main(int argc, char **argv)
                 continue;
             }
             CHECK(hl_restrict(isas) == HL_OK, "hl_restrict");
-            if (hl_kernel_chosen(alg->alg, 1) == NULL)
-                continue; /* no kernel of this algorithm has that instruction set */
             test_case("random splits of %s, %s", alg->name, isas == 0 ? "default" : hl_isa_name(i));
             for (int round = 0; round < (test_all ? 100 : (int)share_of(10)); round++) {
                 static const size_t chunk_max[] = {1, 63, 64, 128, 200, 1000, MESSAGE_MAX_NBYTES};

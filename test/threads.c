@@ -13,7 +13,8 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 
-enum { THREADS = 16, ROUNDS = 60, CALLS = 40, COUNT = 40, NBYTES = 700, STREAM_CALLS = 60000 };
+enum { THREADS = 16, ROUNDS = 60, CALLS = 40, COUNT = 40, NBYTES = 700, STREAM_CALLS = 60000,
+       KEY_CALLS = 8000, KEY_NBYTES = 300 };
 
 extern char **environ;
 
@@ -117,6 +118,54 @@ static void *run_stream(void *arg)
     return NULL;
 }
 
+/* Keys longer than a block, which are hashed first, hashes and tags, while another thread allows in turn what has
+ * kernels of one algorithm alone: each call succeeds and is right. */
+static void *run_key(void *arg)
+{
+    const unsigned thread = (unsigned)(uintptr_t)arg;
+
+    for (size_t i = 0; thread % 4 == 0 && atomic_load(&nready) < THREADS - THREADS / 4; i++) {
+        const hl_isas isa = (hl_isas)1 << i % hl_isa_count();
+        if ((isa & hl_isas_available()) != 0)
+            wrong[thread] |= hl_restrict(i % 2 == 0 ? 0 : isa) != HL_OK;
+    }
+    for (unsigned call = 0; thread % 4 != 0 && call < nstream_calls; call++) {
+        const hl_alg_info *alg = hl_alg_at((thread + call) % hl_alg_count());
+        const uint8_t *right = expected[alg - hl_alg_at(0)];
+        uint8_t found[HL_DIGEST_MAX_NBYTES];
+        hl_hmac_key key;
+        wrong[thread] |= hl_hmac_key_init(&key, alg->alg, pool, KEY_NBYTES) != HL_OK ||
+                         hl_hmac(&key, pool, 64, found) != HL_OK || memcmp(found, right, alg->digest_nbytes) != 0 ||
+                         hl_hash(alg->alg, pool, 64, found) != HL_OK ||
+                         memcmp(found, right + HL_DIGEST_MAX_NBYTES, alg->digest_nbytes) != 0;
+    }
+    atomic_fetch_add(&nready, thread % 4 != 0);
+    return NULL;
+}
+
+static int child_keys(void)
+{
+    pthread_t threads[THREADS];
+    int any_wrong = 0;
+
+    pool = random_pool(KEY_NBYTES);
+    nstream_calls = share_of(KEY_CALLS);
+    for (size_t a = 0; a < hl_alg_count(); a++) {
+        oracle_hmac(hl_alg_at(a), pool, KEY_NBYTES, pool, 64, expected[a]);
+        oracle(hl_alg_at(a), pool, 64, expected[a] + HL_DIGEST_MAX_NBYTES);
+    }
+    for (uintptr_t t = 0; t < THREADS; t++)
+        if (pthread_create(&threads[t], NULL, run_key, (void *)t) != 0) {
+            perror("pthread_create");
+            return 2;
+        }
+    for (int t = 0; t < THREADS; t++) {
+        pthread_join(threads[t], NULL);
+        any_wrong |= wrong[t];
+    }
+    return any_wrong;
+}
+
 static int child_streams(void)
 {
     pthread_t threads[THREADS];
@@ -165,10 +214,10 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "--child") == 0) {
         round_number = atoi(argv[2]);
         random_restart((uint64_t)round_number);
-        return round_number == ROUNDS ? child_streams() : child();
+        return round_number > ROUNDS ? child_keys() : round_number == ROUNDS ? child_streams() : child();
     }
     test_start(argc, argv);
-    for (int i = 0; i <= ROUNDS; i++) {
+    for (int i = 0; i <= ROUNDS + 1; i++) {
         char number[12], option[] = "--child", emulator[300] = "", *args[16];
         size_t nargs = 0;
         int status = -1;
@@ -179,7 +228,9 @@ int main(int argc, char **argv)
             test_skip("streams while others restrict (every instruction set here has kernels of one lane)");
             continue;
         }
-        if (i == ROUNDS)
+        if (i > ROUNDS)
+            test_case("keys, tags and hashes in %d threads, some of which restrict", THREADS);
+        else if (i == ROUNDS)
             test_case("streams of their own in %d threads, some of which restrict", THREADS);
         else
             test_case("first call from %d threads, round %d (%s)", THREADS, i,

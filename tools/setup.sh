@@ -13,6 +13,7 @@ cd "$(dirname "$0")/.."
 # command or header file -> Debian package
 demo="cc:gcc openssl:openssl python3:python3"
 test="$demo g++:g++ clang:clang cmake:cmake make:make nm:binutils pkg-config:pkg-config
+      valgrind:valgrind valgrind/memcheck.h:valgrind
       openssl/evp.h:libssl-dev transmission-create:transmission-cli aria2c:aria2 mktorrent:mktorrent
       qbittorrent-nox:qbittorrent-nox sha2.h:libmd-dev mtree:mtree-netbsd fsverity:fsverity
       /usr/sbin/veritysetup:cryptsetup-bin mandoc:mandoc groff:groff-base man:man-db zsh:zsh fish:fish

@@ -107,7 +107,7 @@ typedef enum hl_status {
     HL_EOFFSETS, /* offsets decrease, are negative, end beyond the values, or are not of 4 or 8 bytes */
     HL_ESTATE,   /* a context or key was not initialised, is already final, or is not of the others' algorithm */
     HL_EISA,     /* an instruction set is unknown or this machine does not have it */
-    HL_EKERNEL,  /* hl_restrict left no kernel for this algorithm, or the given kernel cannot do what was asked */
+    HL_EKERNEL,  /* hl_hash_many_with: the kernel is not of the algorithm's body */
     HL_ETAG      /* hl_hmac_verify: the tag is not that of the message */
 } hl_status;
 
@@ -197,8 +197,12 @@ HL_API void hl_hmac_key_wipe(hl_hmac_key *key);
 
 /* Tags are of the algorithm's digest_nbytes bytes; where a protocol truncates them, take the first ones (FIPS 198-1
  * section 5). A message may have up to HL_MESSAGE_MAX_NBYTES - block_nbytes bytes, as the key's block goes before it. A
- * key that is not initialised is HL_ESTATE. The copies of the key's states that these calls make on the stack are wiped
- * before they return. */
+ * key that is not initialised is HL_ESTATE.
+ *
+ * Before a call that is declared below, or hl_hmac_key_init, returns, it overwrites what it has left of the key and of
+ * its states: on the stack, as deep as it went, and, on x86 and 64-bit ARM, in the vector registers and in the general
+ * registers that a call may change. (Kernels compiled without optimisation, by a bare `clang -O0`, spill more.) What
+ * stays is in hl_hmac_key and hl_hmac_ctx, which are the caller's to wipe. Messages and tags may stay. */
 
 /* tag = HMAC(key, data[0 .. nbytes - 1]). */
 HL_API hl_status hl_hmac(const hl_hmac_key *key, const void *data, size_t nbytes, uint8_t *tag);
@@ -243,9 +247,11 @@ HL_API hl_isas     hl_isa_named(const char *name);
 HL_API hl_isas     hl_isas_available(void);
 /* Those that may be chosen now: all available ones, or what hl_restrict left. */
 HL_API hl_isas     hl_isas_allowed(void);
-/* From now on, in the whole process, choose only kernels of these instruction sets; 0 takes the restriction back.
- * HL_EISA, and no change, if one of them is not available. Safe at any time: every digest is right whatever is chosen,
- * and calls under way end with the choice that they began with. Meant for tests, benchmarks and finding faults. */
+/* From now on, in the whole process, choose only kernels of these instruction sets; 0 takes the restriction back. If
+ * they leave an algorithm without a kernel ("sha" has none of SHA-512), plain C ("scalar") is allowed beside them, so
+ * that no call can fail for want of one; hl_isas_allowed then tells of it, too. HL_EISA, and no change, if one of them
+ * is not available. Safe at any time: every digest is right whatever is chosen, and a call under way ends with the
+ * choice that it began with. Meant for tests, benchmarks and finding faults. */
 HL_API hl_status   hl_restrict(hl_isas isas);
 
 /* Advances `nlanes` independent states by nblocks >= 1 whole blocks each. No padding, no finishing.
@@ -278,7 +284,7 @@ typedef struct hl_kernel {
 HL_API size_t           hl_kernel_count(void);
 HL_API const hl_kernel *hl_kernel_at(size_t i);
 /* The kernel that is chosen when nmessages >= 1 messages of this algorithm are left to do (of many short ones it may be
- * one of more lanes); NULL if alg is unknown or hl_restrict left none. */
+ * one of more lanes); NULL if alg is unknown. */
 HL_API const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages);
 /* hl_hash_many with this kernel, one of hl_kernel_at's, and no other, whatever hl_restrict says. HL_EKERNEL if the
  * kernel is not of alg's body, HL_EISA if this machine cannot run it. */

@@ -68,7 +68,7 @@ const char *hl_strerror(hl_status status)
     case HL_EOFFSETS: return "offsets decrease, are negative, or end beyond the values";
     case HL_ESTATE: return "a context or key is not initialised, is final already, or is of another algorithm";
     case HL_EISA: return "an instruction set is unknown or not available on this machine";
-    case HL_EKERNEL: return "no kernel that may be used here implements the algorithm";
+    case HL_EKERNEL: return "the kernel does not implement the algorithm";
     case HL_ETAG: return "the tag is not that of the message";
     }
     return "unknown status";

@@ -58,8 +58,9 @@ HLI_INLINE void hli_check_readable_slices(const hl_slice *slices, size_t count)
         hli_check_readable(slices[i].data, slices[i].nbytes);
 }
 
-/* What every hashing call needs: a known algorithm, room for the digests, and a kernel, which the plan then has. Inline
- * with check_contexts of api.c: as calls the two would take a twentieth of a short stream's time (gcc 12.2). */
+/* What every hashing call needs: a known algorithm, room for the digests, and a choice of kernels, which the plan then
+ * has: hl_restrict leaves every algorithm one. Inline with check_contexts of api.c: as calls the two would take a
+ * twentieth of a short stream's time (gcc 12.2). */
 HLI_INLINE hl_status hli_check_call(const hl_alg_info *info, const hl_kernel *forced, size_t count,
                                     const uint8_t *digests, struct hli_plan *plan)
 {
@@ -69,9 +70,9 @@ HLI_INLINE hl_status hli_check_call(const hl_alg_info *info, const hl_kernel *fo
         return HL_ENULL;
     if (count > SIZE_MAX / info->digest_nbytes)
         return HL_ELENGTH;
-    *plan = (struct hli_plan){info->body, hli_choice(), forced, info->iv, 0, NULL};
-    if (forced != NULL ? forced->body != info->body : hli_choose(plan->choice, info->body, 1, 0) == NULL)
+    if (forced != NULL && forced->body != info->body)
         return HL_EKERNEL;
+    *plan = (struct hli_plan){info->body, hli_choice(), forced, info->iv, 0, NULL, 0};
     return HL_OK;
 }
 

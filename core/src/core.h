@@ -172,6 +172,8 @@ HLI_HIDDEN uint32_t hli_choice(void);
 /* The best kernel for so many messages under that choice; NULL if it leaves none. call_cost is what each call takes
  * besides its blocks, in the unit of the table: 0 for long messages. */
 HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nmessages, uint32_t call_cost);
+/* Zeros in the vector registers that this machine has, as far as callees may change them. */
+HLI_HIDDEN void hli_clear_vectors(void);
 /* How messages begin and end under that choice. */
 HLI_HIDDEN struct hli_edges hli_choose_edges(uint32_t choice);
 /* schedule = what a kernel's scheduled() wants for this block. */
@@ -188,7 +190,18 @@ struct hli_plan {
     const void *begin;
     uint64_t begin_nbytes;
     const void *outer; /* NULL, or the outer state of an HMAC's key, from which each digest is hashed once more */
+    int is_secret;     /* what is hashed, or where it begins: nothing of it stays on the stack or in registers */
 };
+
+/* burn.c: overwrites the registers that a call may leave as it likes, and the next nbytes of the stack, below the
+ * caller's frame. */
+HLI_HIDDEN void hli_burn_below(size_t nbytes);
+/* The same, never as a tail call, before which the caller's frame would be gone: the stack would burn too far up. */
+HLI_INLINE void hli_burn(size_t nbytes)
+{
+    hli_burn_below(nbytes);
+    __asm__ volatile("");
+}
 
 /* many.c: the lane driver. Arguments are checked by the callers in api.c, also that the plan has a kernel. */
 struct hli_messages {

@@ -8,7 +8,15 @@
  */
 #include "check.h"
 
-enum { IPAD = 0x36, OPAD = 0x5c, SHORTEST_TAG_NBYTES = 10 };
+enum {
+    IPAD = 0x36,
+    OPAD = 0x5c,
+    SHORTEST_TAG_NBYTES = 10,
+    /* What is burned here: the frames of make_key and begin, and those of the C library's functions. What lies deeper
+     * the lane driver burns, as the plan is of a secret. */
+    MAKE_KEY_NBYTES = 1536,
+    COPY_NBYTES = 256
+};
 
 /* state = that of alg after the block key0 xor pad. */
 static void begin(const hl_alg_info *alg, const struct hli_plan *plan, const uint8_t key0[], uint8_t pad,
@@ -26,10 +34,28 @@ static void begin(const hl_alg_info *alg, const struct hli_plan *plan, const uin
     hli_wipe(block, sizeof block);
 }
 
+/* FIPS 198-1 section 4, steps 1 to 4 and 7. The variables are wiped here, what compilers keep of them beside is burned
+ * by the caller. */
+static __attribute__((noinline)) void make_key(const hl_alg_info *alg, const struct hli_plan *plan,
+                                               const hl_slice *secret, hl_hmac_key *key)
+{
+    uint8_t key0[HL_BLOCK_MAX_NBYTES];
+
+    hli_zero(key0, sizeof key0);
+    if (secret->nbytes > alg->block_nbytes)
+        hli_hash(alg, plan, &(struct hli_messages){.layout = HLI_SLICES, .base = secret, .count = 1}, key0);
+    else if (secret->nbytes > 0)
+        hli_copy(key0, secret->data, secret->nbytes);
+    hli_zero(key, sizeof *key);
+    begin(alg, plan, key0, IPAD, &key->inner);
+    begin(alg, plan, key0, OPAD, &key->outer);
+    key->alg = (uint32_t)alg->alg;
+    hli_wipe(key0, sizeof key0);
+}
+
 hl_status hl_hmac_key_init(hl_hmac_key *key, hl_alg alg, const void *secret, size_t nbytes)
 {
     const hl_alg_info *info = hl_alg_find(alg);
-    uint8_t key0[HL_BLOCK_MAX_NBYTES];
     struct hli_plan plan;
 
     if (key == NULL)
@@ -40,17 +66,9 @@ hl_status hl_hmac_key_init(hl_hmac_key *key, hl_alg alg, const void *secret, siz
     if (status != HL_OK)
         return status;
     hli_check_readable(secret, nbytes);
-
-    hli_zero(key0, sizeof key0);
-    if (nbytes > info->block_nbytes)
-        hl_hash(alg, secret, nbytes, key0);
-    else if (nbytes > 0)
-        hli_copy(key0, secret, nbytes);
-    hli_zero(key, sizeof *key);
-    begin(info, &plan, key0, IPAD, &key->inner);
-    begin(info, &plan, key0, OPAD, &key->outer);
-    key->alg = (uint32_t)alg;
-    hli_wipe(key0, sizeof key0);
+    plan.is_secret = 1;
+    make_key(info, &plan, &(hl_slice){secret, nbytes}, key);
+    hli_burn(MAKE_KEY_NBYTES);
     return HL_OK;
 }
 
@@ -82,6 +100,7 @@ hl_status hl_hmac_many(const hl_hmac_key *key, const hl_slice *messages, size_t 
     plan.begin = &key->inner;
     plan.begin_nbytes = info->block_nbytes;
     plan.outer = &key->outer;
+    plan.is_secret = 1;
     hli_hash(info, &plan, &(struct hli_messages){.layout = HLI_SLICES, .base = messages, .count = count}, tags);
     return HL_OK;
 }
@@ -104,8 +123,8 @@ hl_status hl_hmac_verify(const hl_hmac_key *key, const void *data, size_t nbytes
     if (tag_nbytes < SHORTEST_TAG_NBYTES || tag_nbytes > info->digest_nbytes)
         return HL_ELENGTH;
     hl_status status = hl_hmac(key, data, nbytes, right);
-    if (status == HL_OK && !hl_equal(right, tag, tag_nbytes))
-        status = HL_ETAG;
+    if (status == HL_OK) /* no branch on what is equal: whether to take one is the caller's */
+        status = (hl_status)(HL_ETAG * (1 - hl_equal(right, tag, tag_nbytes)));
     hli_wipe(right, sizeof right); /* of a message that the key's owner never meant */
     return status;
 }
@@ -122,12 +141,40 @@ hl_status hl_hmac_init(hl_hmac_ctx *ctx, const hl_hmac_key *key)
     ctx->outer = key->outer;
     ctx->inner.nbytes = info->block_nbytes;
     ctx->inner.alg = key->alg;
+    hli_burn(COPY_NBYTES);
     return HL_OK;
+}
+
+/* The algorithm of a stream under way; NULL if it is none. */
+static const hl_alg_info *alg_of(const hl_hmac_ctx *ctx)
+{
+    const hl_alg_info *info = hl_alg_find((hl_alg)ctx->inner.alg);
+
+    return info == NULL || ctx->inner.nbytes < info->block_nbytes || ctx->inner.nbytes > HL_MESSAGE_MAX_NBYTES ? NULL
+                                                                                                               : info;
 }
 
 hl_status hl_hmac_update(hl_hmac_ctx *ctx, const void *data, size_t nbytes)
 {
-    return hl_update(ctx == NULL ? NULL : &ctx->inner, data, nbytes);
+    struct hli_plan plan;
+
+    if (ctx == NULL)
+        return HL_ENULL;
+    const hl_alg_info *info = alg_of(ctx);
+    if (info == NULL)
+        return HL_ESTATE;
+    hl_status status = hli_check_call(info, NULL, 0, NULL, &plan);
+    if (status == HL_OK)
+        status = hli_check_slice(data, nbytes);
+    if (status == HL_OK && nbytes > HL_MESSAGE_MAX_NBYTES - ctx->inner.nbytes)
+        status = HL_ELENGTH;
+    if (status != HL_OK)
+        return status;
+    hli_check_readable(data, nbytes);
+    hl_ctx *const inner = &ctx->inner;
+    plan.is_secret = 1;
+    hli_update(info, &plan, &inner, &(hl_slice){data, nbytes}, 1);
+    return HL_OK;
 }
 
 hl_status hl_hmac_final(hl_hmac_ctx *ctx, uint8_t *tag)
@@ -136,14 +183,15 @@ hl_status hl_hmac_final(hl_hmac_ctx *ctx, uint8_t *tag)
 
     if (ctx == NULL)
         return HL_ENULL;
-    const hl_alg_info *info = hl_alg_find((hl_alg)ctx->inner.alg);
-    if (info == NULL || ctx->inner.nbytes < info->block_nbytes || ctx->inner.nbytes > HL_MESSAGE_MAX_NBYTES)
+    const hl_alg_info *info = alg_of(ctx);
+    if (info == NULL)
         return HL_ESTATE;
     const hl_status status = hli_check_call(info, NULL, 1, tag, &plan);
     if (status != HL_OK)
         return status;
     hl_ctx *const inner = &ctx->inner;
     plan.outer = &ctx->outer;
+    plan.is_secret = 1;
     hli_final(info, &plan, &inner, 1, tag);
     hli_wipe(ctx, sizeof *ctx);
     return HL_OK;

@@ -36,4 +36,5 @@
 #define EDGES(isa) \
     HLI_HIDDEN HLI_ANY_STACK hli_pad_fn hli_pad_##isa; \
     HLI_HIDDEN HLI_ANY_STACK hli_digests_fn hli_digests_##isa;
+#define CLEAR(isa) HLI_HIDDEN void hli_clear_##isa(void);
 #include "registry.def"

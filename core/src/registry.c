@@ -132,14 +132,18 @@ hl_isas hl_isas_allowed(void)
     return hli_choice() & ISA_MASK;
 }
 
-hl_status hl_restrict(hl_isas allowed)
+hl_status hl_restrict(hl_isas wanted)
 {
-    const hl_isas available = hl_isas_available();
+    const uint32_t word = hli_choice(), available = word >> CHOICE_AVAILABLE & ISA_MASK;
+    hl_isas allowed = wanted == 0 ? available : wanted;
 
-    if ((allowed & ~available) != 0)
+    if ((wanted & ~available) != 0)
         return HL_EISA;
-    atomic_store_explicit(&choice, (hli_choice() & ~ISA_MASK) | (allowed == 0 ? available : allowed),
-                          memory_order_relaxed);
+    for (size_t body = 0; body + 1 < sizeof first_row; body++)
+        if (hli_choose(allowed, (hl_body)body, 1, 0) == NULL)
+            allowed |= (hl_isas)1 << ISA_scalar;
+    /* What else is in the word never changes: that another thread may have written meanwhile is no harm. */
+    atomic_store_explicit(&choice, (word & ~ISA_MASK) | allowed, memory_order_relaxed);
     return HL_OK;
 }
 
@@ -194,6 +198,20 @@ struct hli_edges hli_choose_edges(uint32_t word)
 #include "registry.def"
     (void)word;
     return best;
+}
+
+void hli_clear_vectors(void)
+{
+    const hl_isas available = hl_isas_available();
+    void (*clear)(void) = NULL;
+
+#define CLEAR(isa) \
+    if ((available >> ISA_##isa & 1) != 0) \
+        clear = hli_clear_##isa;
+#include "registry.def"
+    (void)available;
+    if (clear != NULL)
+        clear();
 }
 
 void hli_schedule(hl_body body, const uint8_t block[], void *schedule)

@@ -6,4 +6,17 @@
 #if HLI_X86
 #  include "../lanes/avx.h"
 #  include "../lanes/kernels.inc.h"
+
+/* All bits of them, also those that AVX does not know; not xmm16 to xmm31. */
+LV_TARGET void hli_clear_avx(void)
+{
+    __asm__ volatile("vzeroall"
+                     :
+                     :
+                     : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7"
+#  if HLI_X86_64
+                     , "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
+#  endif
+    );
+}
 #endif

@@ -120,4 +120,18 @@ EDGE_TARGET void hli_digests_avx512(const hl_alg_info *alg, const void *states, 
         }
     }
 }
+
+#  if HLI_X86_64
+EDGE_TARGET void hli_clear_avx512(void)
+{
+#    define ZERO(n) "vpxord %%xmm" #n ", %%xmm" #n ", %%xmm" #n "\n\t" /* all bits of zmm, too */
+    hli_clear_avx();
+    __asm__ volatile(ZERO(16) ZERO(17) ZERO(18) ZERO(19) ZERO(20) ZERO(21) ZERO(22) ZERO(23) ZERO(24) ZERO(25) ZERO(26)
+                     ZERO(27) ZERO(28) ZERO(29) ZERO(30) ZERO(31)
+                     :
+                     :
+                     : "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25",
+                       "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31");
+}
+#  endif
 #endif

@@ -8,6 +8,7 @@
 mod args;
 #[cfg(feature = "bench")]
 mod bench;
+mod doubts;
 mod generate;
 mod interrupt;
 mod json;

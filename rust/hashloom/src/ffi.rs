@@ -177,10 +177,12 @@ pub struct MacKey {
 
 impl MacKey {
     pub fn new(algorithm: Algorithm, secret: &[u8]) -> Self {
-        let mut raw = sys::hl_hmac_key { inner: [0; 8], outer: [0; 8], alg: 0, reserved: 0 };
+        // Made where it is wiped from: a copy of it would stay.
+        let raw = sys::hl_hmac_key { inner: [0; 8], outer: [0; 8], alg: 0, reserved: 0 };
+        let mut key = MacKey { raw, algorithm };
         // SAFETY: the key is ours alone; secret is a slice.
-        check(unsafe { sys::hl_hmac_key_init(&mut raw, alg(algorithm), secret.as_ptr().cast(), secret.len()) });
-        MacKey { raw, algorithm }
+        check(unsafe { sys::hl_hmac_key_init(&mut key.raw, alg(algorithm), secret.as_ptr().cast(), secret.len()) });
+        key
     }
 
     pub fn algorithm(&self) -> Algorithm {

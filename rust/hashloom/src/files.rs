@@ -31,6 +31,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::engine::batch;
+pub use crate::noted::{Doubt, Noted};
 pub use crate::stamp::Stamp;
 use crate::{Algorithm, Digest, Hasher, HmacKey};
 

@@ -71,6 +71,9 @@ pub mod list;
 #[cfg(feature = "manifest")]
 pub mod manifest;
 mod many;
+#[cfg(feature = "std")]
+#[allow(unsafe_code)]
+mod noted;
 mod rustcrypto;
 mod rustcrypto_mac;
 #[cfg(feature = "std")]

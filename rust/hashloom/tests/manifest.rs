@@ -4,9 +4,10 @@
 #![cfg(feature = "manifest")]
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::ErrorKind;
 
-use hashloom::files::Stamp;
+use hashloom::files::{Doubt, Noted, Stamp};
 use hashloom::manifest::{
     Comparison, Counts, Difference, Entry, Error, Journal, Kind, LINE_MAX_NBYTES, Reader, Reason, Status, Writer,
     compare_paths,
@@ -398,6 +399,48 @@ fn stamp(nbytes: u64, time: i64) -> Stamp {
     stamp
 }
 
+/// Of a file that can be trusted.
+fn noted(stamp: Stamp) -> Noted {
+    let mut noted = Noted::of(".".as_ref()).unwrap();
+    (noted.stamp, noted.doubt) = (stamp, None);
+    noted
+}
+
+#[test]
+fn what_is_in_doubt_is_not_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let open = || Journal::open(File::options().read(true).write(true).open(&path).unwrap(), SHA1);
+    let digests = [hash(Algorithm::Sha1, b"1")];
+    let mut journal = Journal::create(File::create_new(&path).unwrap(), SHA1).unwrap();
+    let mut writer = noted(stamp(1, 1));
+    writer.doubt = Some(Doubt::Writer);
+    for (name, noted) in [("a", writer), ("b", noted(stamp(1, 1))), ("c", noted(stamp(1, 1))), ("c", writer)] {
+        journal.add(name.as_bytes(), &noted, &digests).unwrap();
+    }
+    drop(journal);
+    let mut journal = open().unwrap();
+    let mut find = |name: &str, dev| {
+        let mut stamp = stamp(1, 1);
+        stamp.dev = dev;
+        journal.find(name.as_bytes(), &stamp)
+    };
+    assert_eq!(find("a", 1), Some(Err(Doubt::Writer)));
+    // A disk may be mounted elsewhere.
+    assert_eq!(find("b", 9), Some(Ok(digests.to_vec())));
+    assert_eq!(find("c", 1), Some(Err(Doubt::Writer)));
+    assert_eq!(find("d", 1), None);
+    // The first version told nothing of doubts: nothing in it is believed.
+    let header = "{\"format\":\"hashloom journal\",\"version\":1,\"algorithms\":[\"sha1\"]}\n";
+    std::fs::write(&path, format!("{header}rest")).unwrap();
+    assert!(open().unwrap().is_empty());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), header.replace(":1,", ":2,"));
+    let other = header.replace("sha1", "sha256");
+    std::fs::write(&path, &other).unwrap();
+    assert_eq!(open().unwrap_err().kind(), ErrorKind::InvalidData);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), other);
+}
+
 /// Cut anywhere, as by a crash, or with something behind, it has what was whole, and grows on.
 #[test]
 fn journals_that_were_torn() {
@@ -405,9 +448,10 @@ fn journals_that_were_torn() {
     let path = folder.path().join("journal");
     let names: Vec<Vec<u8>> = (0..20u8).map(|i| vec![b'f', 0xf0 + i % 2, i + 1]).collect();
     let digest = |i: u64| [hash(Algorithm::Sha1, i.to_string().as_bytes())];
-    let mut journal = Journal::open(&path, SHA1).unwrap();
+    let open = |algorithms| Journal::open(File::options().read(true).write(true).open(&path).unwrap(), algorithms);
+    let mut journal = Journal::create(File::create_new(&path).unwrap(), SHA1).unwrap();
     for (i, name) in (0..).zip(&names) {
-        journal.add(name, &stamp(i, 5), &digest(i)).unwrap();
+        journal.add(name, &noted(stamp(i, 5)), &digest(i)).unwrap();
     }
     drop(journal);
     let whole = std::fs::read(&path).unwrap();
@@ -417,29 +461,31 @@ fn journals_that_were_torn() {
         let bad_then_good = [b"x\n", &whole[header..]].concat();
         for rest in [&b""[..], b"\0\0\0\n", b"{}\n", &whole[..header], &bad_then_good] {
             std::fs::write(&path, [&whole[..nbytes], rest].concat()).unwrap();
-            let mut journal = Journal::open(&path, SHA1).unwrap();
+            let mut journal = open(SHA1).unwrap();
             let nlines = whole[header..nbytes].iter().filter(|&&byte| byte == b'\n').count();
             assert_eq!(journal.len(), nlines);
             longest = longest.max(nlines);
             for (i, name) in (0..).zip(&names) {
                 let expected = (i < nlines as u64).then(|| digest(i).to_vec());
-                assert_eq!(journal.find(name, &stamp(i, 5)), expected);
-                assert_eq!(journal.find(name, &stamp(i, 6)), None);
-                assert_eq!(journal.find(name, &stamp(i + 1, 5)), None);
+                let is_there = expected.is_some();
+                assert_eq!(journal.find(name, &stamp(i, 5)), expected.map(Ok));
+                for other in [stamp(i, 6), stamp(i + 1, 5)] {
+                    assert_eq!(journal.find(name, &other), is_there.then_some(Err(Doubt::Changed)));
+                }
             }
-            journal.add(b"new", &stamp(7, 7), &digest(7)).unwrap();
-            journal.add(&names[0], &stamp(0, 8), &digest(8)).unwrap();
+            journal.add(b"new", &noted(stamp(7, 7)), &digest(7)).unwrap();
+            journal.add(&names[0], &noted(stamp(0, 8)), &digest(8)).unwrap();
             drop(journal);
-            let mut journal = Journal::open(&path, SHA1).unwrap();
+            let mut journal = open(SHA1).unwrap();
             assert_eq!(journal.len(), nlines + 2);
-            assert_eq!(journal.find(b"new", &stamp(7, 7)), Some(digest(7).to_vec()));
-            assert_eq!(journal.find(&names[0], &stamp(0, 8)), Some(digest(8).to_vec()));
+            assert_eq!(journal.find(b"new", &stamp(7, 7)), Some(Ok(digest(7).to_vec())));
+            assert_eq!(journal.find(&names[0], &stamp(0, 8)), Some(Ok(digest(8).to_vec())));
         }
     }
     assert_eq!(longest, 20);
     for (content, algorithms) in [(&whole[..], &[Algorithm::Sha256][..]), (b"x", SHA1), (&whole[..header - 1], SHA1)] {
         std::fs::write(&path, content).unwrap();
-        assert_eq!(Journal::open(&path, algorithms).unwrap_err().kind(), ErrorKind::InvalidData);
+        assert_eq!(open(algorithms).unwrap_err().kind(), ErrorKind::InvalidData);
         assert_eq!(std::fs::read(&path).unwrap(), content);
     }
 }

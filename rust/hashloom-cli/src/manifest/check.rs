@@ -2,18 +2,18 @@
 
 //! `hashloom manifest check`.
 
-use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom::manifest::{Comparison, Counts, Difference, Entry, Error, Journal, Status};
+use hashloom::manifest::{Comparison, Counts, Difference, Entry, Error, Status};
 
 use super::report::{Done, Format, Printer, STATES};
-use super::scan::{Scan, scan};
-use super::{Opened, check_folder, open, places_below};
+use super::scan::{Scan, below, scan};
+use super::{Opened, Resume, check_folder, open, places_below};
+use crate::doubts;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::output::{self, Same};
 use crate::progress::Bar;
@@ -40,7 +40,8 @@ pub struct Check {
     quick: bool,
 
     /// Keep in STATE how far the check is, and go on from there if it was interrupted; files that were written to since
-    /// are read again. STATE is removed when the check has come to its end
+    /// are read again. STATE is removed when the check has come to its end and every file could be read; it is never
+    /// another file than such a one
     #[arg(long, value_name = "STATE")]
     resume: Option<PathBuf>,
 
@@ -59,6 +60,10 @@ fn help() -> String {
 FILE and STATE may lie in DIR: they are no part of it. What was removed, added
 and moved is said in the end, and kept in memory until then; what is the same is
 not.
+
+With --resume a file is not read again if it is as it was, and if it was known
+then that any change would show, as `hashloom torrent verify --help` says of its
+--resume. A line says how many files are read again, and why.
 
 Exit status:
   0    all as written, but for files that were touched
@@ -83,19 +88,26 @@ pub fn names(algorithms: &[Algorithm]) -> String {
 pub fn run(arguments: &Check) -> Result<u8, String> {
     let folder = arguments.folder.as_deref().unwrap_or_else(|| output::folder(&arguments.manifest));
     check_folder(folder)?;
-    let Opened { reader, totals } = open(&arguments.manifest)?;
+    let states = arguments.resume.as_ref().map_or(Vec::new(), |state| places_below(folder, state));
+    let listed: Vec<Vec<u8>> = states.iter().map(|state| below(state)).collect();
+    let Opened { reader, totals } = open(&arguments.manifest, |entry| match &arguments.resume {
+        Some(state) if listed.contains(&entry.path) => {
+            Err(format!("--resume: {} is part of what the manifest describes. Give another FILE", display(state)))
+        }
+        _ => Ok(()),
+    })?;
     let algorithms = reader.algorithms().to_vec();
     let mut without = places_below(folder, &arguments.manifest);
-    let journal = match &arguments.resume {
-        Some(state) => {
-            if Same::new(state).is(&arguments.manifest) {
-                return Err(format!("--resume: {} is the manifest", display(state)));
-            }
-            without.extend(places_below(folder, state));
-            let failed = |error| format!("--resume: {}: {error}; name another file, or remove it", display(state));
-            Some(Journal::open(state, &algorithms).map_err(failed)?)
+    without.extend(states);
+    let (resume, journal) = match &arguments.resume {
+        Some(state) if Same::new(state).is(&arguments.manifest) => {
+            return Err(format!("--resume: {} is the manifest. Give another FILE", display(state)));
         }
-        None => None,
+        Some(state) => {
+            let begun = Resume::begin(state, &algorithms).map_err(|message| format!("--resume: {message}"))?;
+            (Some(begun.0), Some(begun.1))
+        }
+        None => (None, None),
     };
 
     let stop = interrupt::flag();
@@ -125,13 +137,23 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     };
     let started = Instant::now();
     let done = scan(task, arguments.work.files_options(), |(entry, trouble)| judge.found(entry, trouble));
-    let done = done?;
+    let (done, resume) = match (done, resume) {
+        (Ok(done), resume) => (done, resume),
+        (Err(message), resume) => {
+            resume.map(Resume::failed);
+            return Err(message);
+        }
+    };
     let elapsed = started.elapsed();
     let (printer, counts) = judge.finish(done.cancelled)?;
+    if !arguments.format.quiet {
+        doubts::tell(&done.doubts, "read");
+    }
     let read = (!arguments.quick).then_some((done.nbytes, elapsed));
     printer.end(&counts, &Done { read, interrupted: done.cancelled })?;
-    if let (Some(state), false) = (&arguments.resume, done.cancelled) {
-        let _ = fs::remove_file(state);
+    let is_done = !done.cancelled && counts.of(Status::Unreadable) == 0;
+    if let (Some(resume), Some(state), true) = (resume, &arguments.resume, is_done) {
+        resume.end().map_err(|error| format!("--resume: {}: {error}", display(state)))?;
     }
     if done.cancelled {
         return Ok(EXIT_INTERRUPTED);

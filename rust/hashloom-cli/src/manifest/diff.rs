@@ -46,7 +46,9 @@ Examples:
 
 /// Returns the exit status.
 pub fn run(arguments: &Diff) -> Result<u8, String> {
-    let (Opened { reader: old, .. }, Opened { reader: new, .. }) = (open(&arguments.old)?, open(&arguments.new)?);
+    let any = |_: &_| Ok(());
+    let (Opened { reader: old, .. }, Opened { reader: new, .. }) =
+        (open(&arguments.old, any)?, open(&arguments.new, any)?);
     let (of_old, of_new) = (old.algorithms().to_vec(), new.algorithms().to_vec());
     let mut comparison = Comparison::new(old, &of_old, &of_new).ok_or_else(|| {
         let (old, new) = (display(&arguments.old), display(&arguments.new));

@@ -9,13 +9,14 @@ mod scan;
 mod write;
 
 use std::fs::File;
-use std::io::{BufReader, Seek};
+use std::io::{self, BufReader, Seek};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use hashloom::manifest::{Reader, Totals};
+use hashloom::Algorithm;
+use hashloom::manifest::{Entry, Journal, Reader, Totals};
 
-use crate::output::folder;
+use crate::output::{State, folder};
 use crate::text::display;
 
 #[derive(Debug, Subcommand)]
@@ -40,19 +41,69 @@ struct Opened {
     totals: Totals,
 }
 
-fn open(path: &Path) -> Result<Opened, String> {
+/// `look` sees each entry in advance; its error is that of the manifest.
+fn open(path: &Path, mut look: impl FnMut(&Entry) -> Result<(), String>) -> Result<Opened, String> {
     let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", display(path));
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return Err(failed(&"expected a manifest, found something that is no file"));
     }
     let mut file = File::open(path).map_err(|error| failed(&error))?;
     let mut reader = Reader::new(BufReader::new(&file)).map_err(|error| failed(&error))?;
-    reader.by_ref().try_for_each(|entry| entry.map(drop)).map_err(|error| failed(&error))?;
+    for entry in reader.by_ref() {
+        look(&entry.map_err(|error| failed(&error))?)?;
+    }
     let totals = reader.totals().unwrap_or_default();
     drop(reader);
     file.rewind().map_err(|error| failed(&error))?;
     let reader = Reader::new(BufReader::new(file)).map_err(|error| failed(&error))?;
     Ok(Opened { reader, totals })
+}
+
+/// What keeps how far a run is, so that the same command goes on from there.
+struct Resume {
+    state: State,
+    /// Bytes in it, if this run has made it.
+    begun: Option<u64>,
+}
+
+impl Resume {
+    /// The journal in `path`, which is made if nothing is there. What is no journal of such a run stays as it is.
+    fn begin(path: &Path, algorithms: &[Algorithm]) -> Result<(Resume, Journal), String> {
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::InvalidData => {
+                format!("{}: {error}. It is not replaced: give another FILE, or remove it", display(path))
+            }
+            _ => format!("{}: {error}", display(path)),
+        };
+        let (mut state, file) = State::open(path, true).map_err(failed)?;
+        if let Some(file) = file {
+            let journal = Journal::open(file, algorithms).map_err(failed)?;
+            return Ok((Resume { state, begun: None }, journal));
+        }
+        let mut journal = None;
+        let made = state.write(|file| {
+            // Locked as long as the journal has it.
+            journal = Some(Journal::create(file.try_clone()?, algorithms)?);
+            Ok(())
+        });
+        made.map_err(failed)?;
+        let begun = path.metadata().map_err(failed)?.len();
+        let journal = journal.ok_or("a journal that was not begun")?;
+        Ok((Resume { state, begun: Some(begun) }, journal))
+    }
+
+    /// Removes it: what is left of it would only be looked at in vain.
+    fn end(self) -> io::Result<()> {
+        self.state.remove()
+    }
+
+    /// A run that failed before it read anything leaves nothing behind.
+    fn failed(self) {
+        if self.begun.is_some() && self.state.nbytes() == self.begun {
+            // The failure is told.
+            let _ = self.state.remove();
+        }
+    }
 }
 
 /// `DIR` as it is to be walked.

@@ -3,6 +3,7 @@
 //! Reads a folder: every entry that its manifest has now, in order.
 
 use std::cmp;
+use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::io;
 use std::iter::Peekable;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hashloom::files::{FileError, Hashed, Method, Options, Request, Stamp};
+use hashloom::files::{Doubt, FileError, Hashed, Method, Noted, Options, Request, Stamp};
 use hashloom::manifest::{Entry, Error, Journal, Kind, Reason, compare_paths};
 use hashloom::{Algorithm, Digest};
 
@@ -46,6 +47,8 @@ pub struct Summary {
     pub nbytes: u64,
     /// Files whose digests were known.
     pub nreused: u64,
+    /// Files of which something was known that was not believed, by the reason.
+    pub doubts: BTreeMap<Doubt, u64>,
     /// Neither files, links nor folders.
     pub nothers: u64,
     pub cancelled: bool,
@@ -65,6 +68,8 @@ enum Settled {
 struct Tag {
     number: u64,
     path: Vec<u8>,
+    /// What it was like before it was read, if there is a journal to note it.
+    noted: Option<Noted>,
 }
 
 /// What takes its place between the files that are read.
@@ -138,12 +143,12 @@ where
             Event::Note(Note::Entry { number, entered }) => (number, Some(entered)),
             Event::Note(Note::Failed(message)) => return fail(message),
             Event::Hashed(request, result) => {
-                let Tag { number, path } = request.tag;
+                let Tag { number, path, noted } = request.tag;
                 match settle(result) {
                     Settled::Vanished => (number, None),
                     Settled::Unread(reason, message) => (number, Some(unread(path, reason, message))),
                     Settled::File(stamp, digests) => {
-                        journaled(lock(&shared).read(&path, &stamp, &digests));
+                        journaled(lock(&shared).read(&path, &stamp, noted, &digests));
                         let kind = Kind::File { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, digests };
                         (number, Some((Entry { path, kind }, None)))
                     }
@@ -171,10 +176,12 @@ where
 
 impl Shared {
     /// A file that was read.
-    fn read(&mut self, path: &[u8], stamp: &Stamp, digests: &[Digest]) -> Option<io::Result<()>> {
+    fn read(&mut self, path: &[u8], stamp: &Stamp, noted: Option<Noted>, digests: &[Digest]) -> Option<io::Result<()>> {
         self.summary.nread += 1;
         self.summary.nbytes += stamp.nbytes;
-        self.journal.as_mut().map(|journal| journal.add(path, stamp, digests))
+        // One that was changed since is read again another time; it may have been right by then.
+        let noted = noted.filter(|noted| noted.stamp == *stamp)?;
+        self.journal.as_mut().map(|journal| journal.add(path, &noted, digests))
     }
 
     /// How far it is when the engine has hashed so many bytes, which counts from 0 now and then.
@@ -245,7 +252,9 @@ where
                 Ok(Look::Entry(entered)) => Step::Note(Note::Entry { number, entered }),
                 Err(message) => Step::Note(Note::Failed(message)),
                 Ok(Look::Read) => {
-                    let tag = Tag { number, path };
+                    let is_kept = lock(self.shared).journal.is_some();
+                    let noted = if is_kept { Noted::of(&place).ok() } else { None };
+                    let tag = Tag { number, path, noted };
                     Step::Hash(Request { source: place.into(), methods: self.methods.clone(), tag })
                 }
             };
@@ -305,9 +314,13 @@ where
         };
         let Stamp { nbytes, mtime_ns, .. } = stamp;
         let is_as_old = |old: &(u64, i64, Vec<Digest>)| (old.0, old.1) == (nbytes, mtime_ns);
-        let digests = match shared.journal.as_mut().and_then(|journal| journal.find(path, &stamp)) {
-            Some(digests) => Some(digests),
-            None => old.filter(is_as_old).map(|(_, _, digests)| digests),
+        let found = shared.journal.as_mut().and_then(|journal| journal.find(path, &stamp));
+        if let Some(Err(doubt)) = found {
+            *shared.summary.doubts.entry(doubt).or_default() += 1;
+        }
+        let digests = match found {
+            Some(Ok(digests)) => Some(digests),
+            _ => old.filter(is_as_old).map(|(_, _, digests)| digests),
         };
         let kind = digests.map(|digests| Kind::File { nbytes, mtime_ns, digests });
         if kind.is_some() {
@@ -375,7 +388,7 @@ fn unread(path: Vec<u8>, reason: Reason, message: String) -> Entered {
 }
 
 /// The bytes of a relative path, components joined by `/`.
-fn below(path: &Path) -> Vec<u8> {
+pub fn below(path: &Path) -> Vec<u8> {
     let components: Vec<&[u8]> = path.iter().map(|component| component.as_encoded_bytes()).collect();
     components.join(&b'/')
 }

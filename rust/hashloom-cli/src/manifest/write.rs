@@ -2,7 +2,7 @@
 
 //! `hashloom manifest write`.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -12,9 +12,10 @@ use hashloom::Algorithm;
 use hashloom::manifest::{Journal, Reader, Totals, Writer};
 
 use super::scan::{Scan, Summary, scan};
-use super::{Opened, check_folder, open, places_below, with_suffix};
+use super::{Opened, Resume, check_folder, open, places_below, with_suffix};
+use crate::doubts;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
-use crate::output;
+use crate::output::{self, Pending};
 use crate::progress::Bar;
 use crate::stdio::Stdout;
 use crate::style;
@@ -33,7 +34,8 @@ pub struct Write {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 
-    /// Write the manifest to FILE, which is replaced when all is read. It may lie in DIR and is no part of the manifest.
+    /// Write the manifest to FILE, which is replaced when all is read. It may lie in DIR and is no part of the manifest;
+    /// there it is replaced only if it is a manifest.
     /// What is done after an interruption is kept in FILE.partial, and the same command goes on from there
     /// [default: standard output]
     #[arg(short, long, value_name = "FILE")]
@@ -85,7 +87,7 @@ Examples:
 /// Returns the exit status.
 pub fn run(arguments: &Write) -> Result<u8, String> {
     check_folder(&arguments.folder)?;
-    let update = arguments.update.as_deref().map(open).transpose()?;
+    let update = arguments.update.as_deref().map(|old| open(old, |_| Ok(()))).transpose()?;
     let algorithms = match (&arguments.algorithms[..], &update) {
         ([], Some(old)) => old.reader.algorithms().to_vec(),
         ([], None) => vec![Algorithm::Sha256],
@@ -118,46 +120,72 @@ fn places(old: Opened, algorithms: &[Algorithm]) -> Result<Update, String> {
 fn to_file(arguments: &Write, algorithms: &[Algorithm], update: Option<Update>, file: &Path) -> Result<u8, String> {
     let failed = |error: io::Error| format!("{}: {error}", display(file));
     output::probe(file).map_err(failed)?;
-    let partial = with_suffix(file, ".partial");
     let mut without = places_below(&arguments.folder, file);
+    if output::path_is_special(file) {
+        // Nothing is kept beside a device.
+        let pending = Pending::begin(file).map_err(failed)?;
+        let out = BufWriter::with_capacity(1 << 16, pending.file());
+        let (done, _, status) = write(arguments, algorithms, update, None, without, out, &failed)?;
+        let written = done.map(|(out, _)| out.into_inner().map(drop).map_err(|error| failed(error.into_error())));
+        if let Some(written) = written {
+            written?;
+            pending.end(true).map_err(failed)?;
+        }
+        return Ok(status);
+    }
+    if !without.is_empty() && output::exists(file) && !is_manifest(file) {
+        let why = format!("it is a file of {} and no manifest", display(&arguments.folder));
+        return Err(format!("{}: {why}. It is not replaced: give another FILE, or remove it", display(file)));
+    }
+    let partial = with_suffix(file, ".partial");
     without.extend(places_below(&arguments.folder, &partial));
-    let not_opened = |error| format!("{}: {error}; remove it to begin anew", display(&partial));
-    let journal = Journal::open(&partial, algorithms).map_err(not_opened)?;
-    let nknown = journal.len();
-    // It has no name, so that nothing is left of it whatever happens.
-    let spool = tempfile::tempfile_in(output::folder(file)).map_err(failed)?;
+    let (resume, journal) = Resume::begin(&partial, algorithms)?;
     let started = Instant::now();
-    let out = BufWriter::with_capacity(1 << 16, spool);
-    let written = write(arguments, algorithms, update, Some(journal), without, out, &failed);
-    let finished = written.and_then(|(spool, done, status)| {
-        let Some((out, totals)) = spool else { return Ok((status, None)) };
-        let mut spool = out.into_inner().map_err(|error| failed(error.into_error()))?;
-        spool.rewind().map_err(failed)?;
-        output::write_with(file, |out| io::copy(&mut spool, out).map(drop)).map_err(failed)?;
-        // What is left of it would only be looked at in vain.
-        let _ = fs::remove_file(&partial);
-        Ok((status, Some((totals, done))))
-    });
-    let (status, done) = finished.inspect_err(|_| remove_if_new(&partial, algorithms, nknown))?;
-    match done {
-        None => {
-            let again = "run the same command again to go on from there";
-            let message = format!("interrupted: what is done is kept in {}; {again}", display(&partial));
-            let _ = writeln!(io::stderr(), "{} {message}", style::warning("warning:"));
+    let written = spooled(arguments, algorithms, update, journal, without, file);
+    let (status, done) = match written {
+        Ok(written) => written,
+        Err(message) => {
+            resume.failed();
+            return Err(message);
         }
-        Some((totals, done)) if !arguments.quiet => {
-            output::print(|out| print(out, file, &totals, &done, started))?;
-        }
-        Some(_) => {}
+    };
+    let Some((totals, done)) = done else {
+        let again = "run the same command again to go on from there";
+        let message = format!("interrupted: what is done is kept in {}; {again}", display(&partial));
+        let _ = writeln!(io::stderr(), "{} {message}", style::warning("warning:"));
+        return Ok(status);
+    };
+    resume.end().map_err(|error| format!("{}: {error}", display(&partial)))?;
+    if !arguments.quiet {
+        output::print(|out| print(out, file, &totals, &done, started))?;
     }
     Ok(status)
 }
 
-/// A run that failed before it read anything leaves nothing behind.
-fn remove_if_new(partial: &Path, algorithms: &[Algorithm], nknown: usize) {
-    if nknown == 0 && Journal::open(partial, algorithms).is_ok_and(|journal| journal.is_empty()) {
-        let _ = fs::remove_file(partial);
-    }
+/// Writes the manifest to a file without a name, then to `file`. Returns what it has if it was not interrupted.
+fn spooled(
+    arguments: &Write,
+    algorithms: &[Algorithm],
+    update: Option<Update>,
+    journal: Journal,
+    without: Vec<PathBuf>,
+    file: &Path,
+) -> Result<(u8, Option<(Totals, Summary)>), String> {
+    let failed = |error: io::Error| format!("{}: {error}", display(file));
+    // It has no name, so that nothing is left of it whatever happens.
+    let spool = tempfile::tempfile_in(output::folder(file)).map_err(failed)?;
+    let out = BufWriter::with_capacity(1 << 16, spool);
+    let (spool, done, status) = write(arguments, algorithms, update, Some(journal), without, out, &failed)?;
+    let Some((out, totals)) = spool else { return Ok((status, None)) };
+    let mut spool = out.into_inner().map_err(|error| failed(error.into_error()))?;
+    spool.rewind().map_err(failed)?;
+    output::write_with(file, |mut out| io::copy(&mut spool, &mut out).map(drop)).map_err(failed)?;
+    Ok((status, Some((totals, done))))
+}
+
+/// Whether a file begins as a manifest does.
+fn is_manifest(file: &Path) -> bool {
+    File::open(file).is_ok_and(|file| Reader::new(io::BufReader::new(file)).is_ok())
 }
 
 fn print(out: &mut impl io::Write, file: &Path, totals: &Totals, done: &Summary, started: Instant) -> io::Result<()> {
@@ -216,6 +244,9 @@ fn write<W: io::Write + Send>(
         writer.write(&entry).map_err(|error| failed(error.into()))
     });
     let done = done?;
+    if !arguments.quiet {
+        doubts::tell(&done.doubts, "read");
+    }
     if done.cancelled {
         return Ok((None, done, EXIT_INTERRUPTED));
     }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hashloom::bencode::Limits;
+use hashloom::files::Stamp;
 use hashloom::torrent::resume::{self, Format};
 use hashloom::torrent::{Bitfield, Content, PieceState, Report, Torrent, Trouble, shown};
 
@@ -43,8 +44,8 @@ pub struct Clients {
 struct Target {
     format: Format,
     path: PathBuf,
-    /// What it holds now.
-    old: Option<Vec<u8>>,
+    /// What it holds now, and what it is like; none of a pipe or device, or of nothing.
+    old: Option<(Stamp, Vec<u8>)>,
 }
 
 /// What is to be written when the check is done.
@@ -108,7 +109,7 @@ impl Clients {
             false => Some(path.clone()),
         });
         let written = self.paths(torrent).unwrap_or_default().into_iter().map(|(_, path)| path);
-        let folder = |path: PathBuf| resume::decode(&old(&path).ok()??, torrent).ok()?.folder;
+        let folder = |path: PathBuf| resume::decode(&old(&path).ok()??.1, torrent).ok()?.folder;
         claimed.into_iter().chain(written).find_map(folder).filter(|folder| folder.is_absolute())
     }
 
@@ -138,7 +139,7 @@ impl Clients {
             true => in_folder(path, torrent)?,
             false => path.clone(),
         };
-        let bytes = read(path).map_err(|error| format!("{}: {error}", display(path)))?;
+        let (_, bytes) = read(path).map_err(|error| format!("{}: {error}", display(path)))?;
         let read = resume::decode(&bytes, torrent).map_err(|error| format!("{}: {error}", display(path)))?;
         Ok(Some(Claim { path: path.clone(), format: read.format, pieces: read.have }))
     }
@@ -178,9 +179,9 @@ impl Plan {
         }
         let mut failed = Ok(());
         for target in &self.targets {
-            let written = target.encode(torrent, &have, content).and_then(|bytes| {
-                output::write(&target.path, &bytes).map_err(|error| target.not_written(&error.to_string()))
-            });
+            let written = target
+                .encode(torrent, &have, content)
+                .and_then(|bytes| target.write(&bytes).map_err(|error| target.not_written(&error.to_string())));
             failed = failed.and(written);
         }
         failed
@@ -190,10 +191,20 @@ impl Plan {
 impl Target {
     fn encode(&self, torrent: &Torrent, have: &Bitfield, content: &Content) -> Result<Vec<u8>, String> {
         let encoded = match &self.old {
-            Some(old) => resume::update(old, self.format, torrent, have, content),
+            Some((_, old)) => resume::update(old, self.format, torrent, have, content),
             None => resume::encode(self.format, torrent, have, content),
         };
         encoded.map_err(|error| self.not_written(&error.to_string()))
+    }
+
+    /// If the client has written it meanwhile it knows more than what was read of it.
+    fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        let Some((stamp, _)) = &self.old else { return output::write_new(&self.path, bytes) };
+        match self.path.metadata() {
+            Ok(metadata) if Stamp::of(&metadata) == *stamp => output::write(&self.path, bytes),
+            Ok(_) => Err(io::Error::other("it was changed during the check: end the client, then check again")),
+            Err(error) => Err(error),
+        }
     }
 
     fn not_written(&self, why: &str) -> String {
@@ -257,21 +268,23 @@ fn in_folder(folder: &Path, torrent: &Torrent) -> Result<PathBuf, String> {
 }
 
 /// What the file holds that is to be written, if it exists and is a file.
-fn old(path: &Path) -> Result<Option<Vec<u8>>, String> {
+fn old(path: &Path) -> Result<Option<(Stamp, Vec<u8>)>, String> {
     // A pipe or device has nothing to keep.
-    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+    if output::path_is_special(path) {
         return Ok(None);
     }
     match read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
+        Ok(old) => Ok(Some(old)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(format!("{}: {error}", display(path))),
     }
 }
 
-/// A file's bytes, as many as are needed to see that it is too long.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
+/// A file's bytes, as many as are needed to see that it is too long, and what it was like before they were read.
+fn read(path: &Path) -> io::Result<(Stamp, Vec<u8>)> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(Limits::default().nbytes as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    let file = File::open(path)?;
+    let stamp = Stamp::of(&file.metadata()?);
+    file.take(Limits::default().nbytes as u64 + 1).read_to_end(&mut bytes)?;
+    Ok((stamp, bytes))
 }

@@ -4,7 +4,6 @@
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -18,8 +17,9 @@ use super::clients::{Claim, Clients, Plan};
 use super::states::state_name;
 use super::verify_json::Json;
 use super::{identity, piece_map, read, verify_summary};
+use crate::doubts;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
-use crate::output::Same;
+use crate::output::{Same, State};
 use crate::progress::Bar;
 use crate::text::display;
 use crate::units::plural;
@@ -68,7 +68,8 @@ pub struct Verify {
     clients: Clients,
 
     /// Keep in FILE how far the check is, and go on from there if it was interrupted; pieces of files that have changed
-    /// since are checked again. FILE is removed when the check has come to its end
+    /// since are checked again. A torrent whose check has come to its end is taken out of FILE, which is removed when
+    /// nothing is left in it; it is never another file than such a one
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 
@@ -107,6 +108,14 @@ What counts:
 
 Several torrents get a line each, and share all lanes and threads.
 
+Going on from an interrupted check (--resume):
+  A verdict is believed if its files are as they were, and if it was known then
+  that any change would show: nobody had the file open for writing, as far as
+  Linux tells (its owner and root), and its file system notes every change
+  (ext4, XFS, Btrfs, F2FS, bcachefs; not tmpfs, overlayfs, ZFS, FUSE or
+  network file systems). All else is checked again, and a line says why.
+  Nobody sees decay, or what is written to the disk below the file system.
+
 Clients without their own check:
   End the client: it writes its resume files when it ends. Then check with
   --libtorrent (qBittorrent) or --transmission, with the folder of its resume
@@ -114,7 +123,8 @@ Clients without their own check:
   A torrent that the client does not have yet needs a copy of its file beside:
   BT_backup/INFO-HASH.torrent, torrents/INFO-HASH.torrent. Nothing is
   written if no file of the content is there, if one could not be opened, if the
-  check was interrupted, or if the client has renamed files.
+  check was interrupted, or if the client has renamed files. Owner and
+  permissions of the file stay as they were; access control lists do not.
 
 Exit status:
   0    complete: all pieces are right and all files there; with --claimed: all
@@ -201,12 +211,20 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
         }
     });
     verify_many(checks, &options, |named, report| match report {
-        Ok(report) => printed().report(named, &report),
+        Ok(report) => {
+            let is_told = printed().report(named, &report);
+            if let Some(saver) = saver.as_ref().filter(|_| is_told) {
+                saver.told(&named.torrent, &report);
+            }
+        }
         Err(error) => printed().put(named.index, Done::error(error.to_string())),
     });
     bar.finish();
     let interrupted = stop.load(Ordering::Relaxed);
-    let ended = saver.map_or(Ok(()), |saver| saver.end(interrupted));
+    if let Some(saver) = saver.as_ref().filter(|_| !arguments.quiet) {
+        doubts::tell(&saver.checkpoint.doubts(), "checked");
+    }
+    let ended = saver.map_or(Ok(()), Saver::end);
     let printer = printer.into_inner().unwrap_or_else(PoisonError::into_inner);
     let status = printer.end(interrupted);
     ended.and(status)
@@ -275,6 +293,8 @@ struct Done {
     errors: Vec<u8>,
     status: u8,
     counts: Counts,
+    /// Whether all that was to be written is.
+    is_written: bool,
 }
 
 #[derive(Default)]
@@ -286,7 +306,7 @@ struct Counts {
 impl Done {
     fn error(message: String) -> Done {
         let errors = format!("{} {message}\n", style::error("error:")).into_bytes();
-        Done { out: Vec::new(), errors, status: EXIT_ERROR, counts: Counts::default() }
+        Done { out: Vec::new(), errors, status: EXIT_ERROR, counts: Counts::default(), is_written: false }
     }
 
     /// Without what goes to standard output.
@@ -320,20 +340,21 @@ impl Done {
             errors.extend_from_slice(line.as_bytes());
             status = EXIT_ERROR;
         }
+        let mut is_written = true;
         if let Some(file) = &arguments.bitfield {
             // What was found is told even if the bitfield cannot be written.
             if let Err(error) = output::write(file, &report.bitfield()) {
                 let message = not_written("bitfield", file, &error);
                 errors.extend_from_slice(format!("{} {message}\n", style::error("error:")).as_bytes());
-                status = EXIT_ERROR;
+                (status, is_written) = (EXIT_ERROR, false);
             }
         }
         if let Err(message) = named.plan.write(&named.torrent, report, &mut errors) {
             errors.extend_from_slice(format!("{} {message}\n", style::error("error:")).as_bytes());
-            status = EXIT_ERROR;
+            (status, is_written) = (EXIT_ERROR, false);
         }
         let counts = Counts { complete: report.is_complete().into(), nbytes_read: report.nbytes_read };
-        Done { out: Vec::new(), errors, status, counts }
+        Done { out: Vec::new(), errors, status, counts, is_written }
     }
 }
 
@@ -357,7 +378,8 @@ impl<'a> Printer<'a> {
         Printer { arguments, count, waiting, next: 0, started, totals, status: 0, failed: Ok(()) }
     }
 
-    fn report(&mut self, named: &Named<'_>, report: &Report) {
+    /// Returns whether all that was to be written is.
+    fn report(&mut self, named: &Named<'_>, report: &Report) -> bool {
         let mut done = Done::report(self.arguments, named, report);
         if named.index == self.next {
             // Not collected first: it can be long.
@@ -367,7 +389,9 @@ impl<'a> Printer<'a> {
             // Writing into memory does not fail.
             let _ = print(&mut done.out, self.arguments, self.count == 1, named, report);
         }
+        let is_written = done.is_written;
         self.put(named.index, done);
+        is_written
     }
 
     fn put(&mut self, index: usize, done: Done) {
@@ -495,61 +519,59 @@ fn refuse_content(arguments: &Verify, file: &Path, data: &Path, torrent: &Torren
     Ok(())
 }
 
-/// What a regular file holds; none of anything else, of which a FIFO would wait and a device never end.
-fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Ok(None);
-    }
-    let mut bytes = Vec::new();
-    File::open(path)?.take(Checkpoint::MAX_NBYTES as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(Some(bytes))
-}
-
 /// Keeps in a file how far the check is.
 struct Saver<'a> {
     path: &'a Path,
     checkpoint: Checkpoint,
-    last: Mutex<Instant>,
+    file: Mutex<(State, Instant)>,
 }
 
 impl<'a> Saver<'a> {
     fn new(path: &'a Path) -> Result<Saver<'a>, String> {
-        let refused = |error: &dyn std::fmt::Display| {
-            format!("{}: {error}. It is not replaced: give another FILE, or remove it", display(path))
+        let failed = |error: io::Error| format!("{}: {error}", display(path));
+        let (state, file) = State::open(path, false).map_err(failed)?;
+        let checkpoint = match file {
+            None => Checkpoint::default(),
+            Some(file) => {
+                let mut bytes = Vec::new();
+                file.take(Checkpoint::MAX_NBYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+                Checkpoint::decode(&bytes).map_err(|error| {
+                    format!("{}: {error}. It is not replaced: give another FILE, or remove it", display(path))
+                })?
+            }
         };
-        let checkpoint = match read_regular(path) {
-            Ok(Some(bytes)) => Checkpoint::decode(&bytes).map_err(|error| refused(&error))?,
-            Ok(None) => return Err(refused(&"expected a regular file, found something else")),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Checkpoint::default(),
-            Err(error) => return Err(format!("{}: {error}", display(path))),
-        };
-        output::probe(path).map_err(|error| not_written("checkpoint", path, &error))?;
-        Ok(Saver { path, checkpoint, last: Mutex::new(Instant::now()) })
+        Ok(Saver { path, checkpoint, file: Mutex::new((state, Instant::now())) })
     }
 
     fn record(&self, torrent: &Torrent, piece: usize, state: PieceState) {
         self.checkpoint.record(torrent, piece, state);
         // If another thread is at it, that will do.
-        if let Ok(mut last) = self.last.try_lock() {
-            if last.elapsed() >= SAVE_EVERY {
+        if let Ok(mut file) = self.file.try_lock() {
+            if file.1.elapsed() >= SAVE_EVERY {
                 // If it fails now it may work the next time; at the end it is an error.
-                let _ = output::write(self.path, &self.checkpoint.encode());
-                *last = Instant::now();
+                let _ = file.0.write_all(&self.checkpoint.encode());
+                file.1 = Instant::now();
             }
         }
     }
 
-    fn end(self, interrupted: bool) -> Result<(), String> {
-        if interrupted {
-            return output::write(self.path, &self.checkpoint.encode())
-                .map_err(|error| not_written("checkpoint", self.path, &error));
+    /// The check of a torrent has come to its end, and what it found is told.
+    fn told(&self, torrent: &Torrent, report: &Report) {
+        use PieceState::{Bad, Disputed, Have, Missing, Unchecked};
+        let is_final = |state: &PieceState| matches!(state, Have | Missing | Bad | Disputed | Unchecked);
+        // A disk that went away may come back.
+        if !report.cancelled && report.pieces.iter().all(is_final) {
+            self.checkpoint.end(torrent);
         }
-        match std::fs::remove_file(self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!(
-                "{}: the check is at its end, but this file cannot be removed: {error}",
-                display(self.path)
-            )),
-            _ => Ok(()),
-        }
+    }
+
+    /// What is left in it is of torrents that are still to be checked.
+    fn end(self) -> Result<(), String> {
+        let (mut state, _) = self.file.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let ended = match self.checkpoint.is_empty() {
+            true => state.remove(),
+            false => state.write_all(&self.checkpoint.encode()),
+        };
+        ended.map_err(|error| not_written("checkpoint", self.path, &error))
     }
 }

@@ -94,6 +94,7 @@ pub fn run(arguments: &Fsverity) -> Result<u8, String> {
     if arguments.files.len() > 1 && (arguments.out_merkle_tree.is_some() || arguments.out_descriptor.is_some()) {
         return Err("--out-merkle-tree and --out-descriptor take one FILE".into());
     }
+    arguments.check_outputs()?;
     let salt = arguments.salt.clone().unwrap_or_default().0;
     let block_nbytes = usize::try_from(arguments.block_size.0).unwrap_or(usize::MAX);
     let verity = FsVerity::new(arguments.algorithm)
@@ -111,6 +112,22 @@ pub fn run(arguments: &Fsverity) -> Result<u8, String> {
         }
         Ok(line(arguments, path, &salt, &sealed))
     })
+}
+
+impl Fsverity {
+    /// Neither of the files that are written may be the one that is read, or the other.
+    fn check_outputs(&self) -> Result<(), String> {
+        let mut taken: Vec<(&Path, &str)> = self.files.iter().map(|file| (file.as_path(), "read")).collect();
+        for out in [&self.out_merkle_tree, &self.out_descriptor].into_iter().flatten() {
+            let same = output::Same::new(out);
+            let is_taken = |(file, _): &&(&Path, &str)| same.is(file) && !output::path_is_special(out);
+            if let Some((_, done)) = taken.iter().find(is_taken) {
+                return Err(format!("{}: nothing is written there: it is {done} too. Give another FILE", display(out)));
+            }
+            taken.push((out, "written"));
+        }
+        Ok(())
+    }
 }
 
 fn line(arguments: &Fsverity, path: &Path, salt: &[u8], sealed: &Sealed) -> String {

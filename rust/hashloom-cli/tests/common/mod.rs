@@ -75,3 +75,17 @@ pub fn slow() -> Command {
     command.env("HASHLOOM_ISA", "scalar");
     command
 }
+
+/// Whether what was found of files in this folder can be believed another time; if not, a test of that is left out, or
+/// a failure where everything has to run.
+pub fn is_trusted(folder: &std::path::Path) -> bool {
+    use hashloom::files::{Doubt, Noted};
+    let file = tempfile::NamedTempFile::new_in(folder).unwrap();
+    let is_trusted = Noted::of(file.path()).unwrap().doubt != Some(Doubt::FileSystem);
+    if !is_trusted {
+        let what = format!("{} is on a file system that does not tell of each change", folder.display());
+        assert!(std::env::var_os("HASHLOOM_REQUIRE").is_none(), "{what}");
+        eprintln!("left out: {what}");
+    }
+    is_trusted
+}

@@ -191,7 +191,7 @@ mod unix {
     pub(super) fn stamp(root: &Root, relative: &Path, last: &mut LastFolder) -> std::io::Result<Stamp> {
         let bytes = relative.as_os_str().as_bytes();
         let (folder, name) = bytes.split_at(bytes.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1));
-        if !last.open.as_ref().is_some_and(|(path, _)| path == folder) {
+        if last.open.as_ref().is_none_or(|(path, _)| path != folder) {
             last.open = match folder {
                 [] => None,
                 _ => Some((folder.to_owned(), openat(&root.folder, folder, STEP, Mode::empty())?)),

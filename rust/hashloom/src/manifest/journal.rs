@@ -6,44 +6,52 @@
 //! off when the journal is opened again. In memory there are two numbers for each file: the lines are read again when
 //! they are asked for.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::line::{Header, Line, read_line, to_io};
 use super::{Entry, Kind, LINE_MAX_NBYTES, Problem};
-use crate::files::Stamp;
+use crate::files::{Doubt, Noted, Stamp};
 use crate::{Algorithm, Digest};
 
 const FORMAT: &str = "hashloom journal";
+const VERSION: u64 = 2;
+
+/// The first, whose lines do not tell of doubts.
+const VERSION_WITHOUT_DOUBTS: u64 = 1;
 
 /// Lines wait for others no longer, and in no more memory than this.
 const WAIT: Duration = Duration::from_secs(1);
 const BUFFER_NBYTES: usize = 1 << 16;
 
-/// The digests of files by their paths and [stamps](Stamp), in a file that grows.
+/// The digests of files by their paths and what the files were like, in a file that grows.
 ///
-/// A digest holds as long as the file's stamp is the same: nobody has written to it. Whoever adds one must know that the
-/// stamp would be another if the file had changed after it was read: not so of a file that was changed a moment before.
+/// A digest holds as long as the file's stamp is the same, but for the number of its device, if there was no
+/// [doubt](Noted::doubt) that a change would show.
 ///
 /// ```
 /// use hashloom::manifest::Journal;
-/// use hashloom::{Algorithm, files::Stamp, hash};
+/// use hashloom::{Algorithm, files::Noted, hash};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("journal");
-/// let stamp = Stamp::of(&std::fs::metadata(".")?);
+/// # std::fs::write(folder.path().join("abc.txt"), b"abc")?;
+/// let noted = Noted::of(&folder.path().join("abc.txt"))?; // before it is read
 /// let digests = [hash(Algorithm::Sha1, b"abc")];
-/// let mut journal = Journal::open(&path, &[Algorithm::Sha1])?;
-/// journal.add(b"abc.txt", &stamp, &digests)?;
+/// let mut journal = Journal::create(std::fs::File::create_new(&path)?, &[Algorithm::Sha1])?;
+/// journal.add(b"abc.txt", &noted, &digests)?;
 /// journal.flush()?;
 ///
 /// // Another day:
-/// let mut journal = Journal::open(&path, &[Algorithm::Sha1])?;
-/// assert_eq!(journal.find(b"abc.txt", &stamp), Some(digests.to_vec()));
-/// assert_eq!(journal.find(b"other", &stamp), None);
+/// let file = std::fs::File::options().read(true).write(true).open(&path)?;
+/// let mut journal = Journal::open(file, &[Algorithm::Sha1])?;
+/// match noted.doubt {
+///     None => assert_eq!(journal.find(b"abc.txt", &noted.stamp), Some(Ok(digests.to_vec()))),
+///     Some(doubt) => assert_eq!(journal.find(b"abc.txt", &noted.stamp), Some(Err(doubt))),
+/// }
+/// assert_eq!(journal.find(b"other", &noted.stamp), None);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
@@ -58,27 +66,36 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the file, or makes it if it is not there or empty.
+    /// Begins a journal in an empty file, which must be open for reading and writing.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn create(mut file: File, algorithms: &[Algorithm]) -> io::Result<Journal> {
+        file.write_all((Header::line(FORMAT, VERSION, algorithms) + "\n").as_bytes())?;
+        Ok(Journal::new(file, algorithms))
+    }
+
+    /// Goes on with the journal in a file, which must be open for reading and writing. A line at its end that was cut
+    /// off is removed.
     ///
     /// # Errors
     /// If it cannot be read and written; `InvalidData` if it is something else than a journal of these algorithms, in
-    /// this order: then it is left as it is.
-    pub fn open(path: &Path, algorithms: &[Algorithm]) -> io::Result<Journal> {
-        let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
-        let mut journal = Journal {
+    /// this order, an empty file for instance: then it is left as it is.
+    pub fn open(file: File, algorithms: &[Algorithm]) -> io::Result<Journal> {
+        let mut journal = Journal::new(file, algorithms);
+        journal.read()?;
+        Ok(journal)
+    }
+
+    fn new(file: File, algorithms: &[Algorithm]) -> Journal {
+        Journal {
             file,
             algorithms: algorithms.to_vec(),
             state: RandomState::new(),
             known: Vec::new(),
             waiting: Vec::new(),
             flushed: Instant::now(),
-        };
-        if journal.file.metadata()?.len() == 0 {
-            journal.file.write_all((Header::line(FORMAT, algorithms) + "\n").as_bytes())?;
-        } else {
-            journal.read()?;
         }
-        Ok(journal)
     }
 
     /// Files that it had when it was opened.
@@ -91,32 +108,38 @@ impl Journal {
         self.known.is_empty()
     }
 
-    /// The digests of a file, if they were in the journal when it was opened and the stamp is the same. What cannot be
-    /// read is not known.
-    pub fn find(&mut self, path: &[u8], stamp: &Stamp) -> Option<Vec<Digest>> {
+    /// The digests of a file, if it was in the journal when that was opened; or why they need not be those of the file as
+    /// it is now. What cannot be read is not known.
+    pub fn find(&mut self, path: &[u8], stamp: &Stamp) -> Option<Result<Vec<Digest>, Doubt>> {
         let hash = self.state.hash_one(path);
         let first = self.known.partition_point(|&(other, _)| other < hash);
         let places: Vec<u64> =
             self.known[first..].iter().take_while(|&&(other, _)| other == hash).map(|&(_, place)| place).collect();
+        let stamp = Stamp { dev: 0, ..*stamp };
         // Of a file that was added again the last line holds.
         places.into_iter().rev().find_map(|place| {
             let (entry, found) = self.line_at(place)?;
             match entry.kind {
-                Kind::File { digests, .. } if entry.path == path && found == *stamp => Some(digests),
+                Kind::File { digests, .. } if entry.path == path => Some(match found.doubt {
+                    _ if found.stamp != stamp => Err(Doubt::Changed),
+                    Some(doubt) => Err(doubt),
+                    None => Ok(digests),
+                }),
                 _ => None,
             }
         })
     }
 
-    /// Adds a file. It is written to the journal at the latest with the first that is added a second later, by
+    /// Adds a file; what is `noted` must have been so before it was read. It is written to the journal at the latest with the first that is added a second later, by
     /// [`flush_if_due`](Journal::flush_if_due) after that time, or by [`flush`](Journal::flush).
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn add(&mut self, path: &[u8], stamp: &Stamp, digests: &[Digest]) -> io::Result<()> {
+    pub fn add(&mut self, path: &[u8], noted: &Noted, digests: &[Digest]) -> io::Result<()> {
+        let stamp = &noted.stamp;
         let kind = Kind::File { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, digests: digests.to_vec() };
         let entry = Entry { path: path.to_vec(), kind };
-        let line = Line::of(&entry, &self.algorithms).map_err(to_io)?.stamped(stamp).to_json();
+        let line = Line::of(&entry, &self.algorithms).map_err(to_io)?.noted(noted).to_json();
         self.waiting.extend_from_slice(line.as_bytes());
         self.waiting.push(b'\n');
         self.flush_if_due()
@@ -138,7 +161,8 @@ impl Journal {
     /// # Errors
     /// If it cannot be written.
     pub fn flush(&mut self) -> io::Result<()> {
-        let written = self.file.write_all(&self.waiting);
+        // To look for a line moves the file's place.
+        let written = self.file.seek(SeekFrom::End(0)).and_then(|_| self.file.write_all(&self.waiting));
         self.waiting.clear();
         self.flushed = Instant::now();
         written
@@ -149,7 +173,17 @@ impl Journal {
         let mut input = BufReader::new(&self.file);
         let mut line = Vec::new();
         let header = match read_line(&mut input, &mut line) {
-            Ok(_) => Header::read(&line, FORMAT),
+            Ok(_) => match Header::read(&line, FORMAT, VERSION) {
+                // What was kept by a version that knew of no doubts is not believed: the journal begins anew.
+                Err(Problem::Version(VERSION_WITHOUT_DOUBTS)) => {
+                    let algorithms = Header::read(&line, FORMAT, VERSION_WITHOUT_DOUBTS);
+                    if algorithms.as_ref().is_ok_and(|algorithms| *algorithms == self.algorithms) {
+                        return self.begin_anew();
+                    }
+                    algorithms
+                }
+                header => header,
+            },
             Err(problem) => Err(problem),
         };
         let algorithms = header.map_err(|problem| match problem {
@@ -168,7 +202,7 @@ impl Journal {
                 Err(Problem::Io(error)) => return Err(error),
                 Ok(None) | Err(_) => break,
             }
-            let Ok((entry, _)) = Line::parse(&line).and_then(|line| line.into_stamped(&self.algorithms)) else { break };
+            let Ok((entry, _)) = Line::parse(&line).and_then(|line| line.into_noted(&self.algorithms)) else { break };
             self.known.push((self.state.hash_one(&entry.path[..]), end));
             end += line.len() as u64 + 1;
         }
@@ -176,13 +210,18 @@ impl Journal {
         self.file.set_len(end)
     }
 
-    fn line_at(&mut self, place: u64) -> Option<(Entry, Stamp)> {
-        // Writing appends, wherever this leaves the file's place.
+    fn begin_anew(&mut self) -> io::Result<()> {
+        self.file.set_len(0)?;
+        self.file.rewind()?;
+        self.file.write_all((Header::line(FORMAT, VERSION, &self.algorithms) + "\n").as_bytes())
+    }
+
+    fn line_at(&mut self, place: u64) -> Option<(Entry, Noted)> {
         self.file.seek(SeekFrom::Start(place)).ok()?;
         let mut line = Vec::new();
         let mut input = BufReader::with_capacity(1 << 10, &self.file).take(LINE_MAX_NBYTES as u64 + 1);
         input.read_until(b'\n', &mut line).ok()?;
-        Line::parse(&line).ok()?.into_stamped(&self.algorithms).ok()
+        Line::parse(&line).ok()?.into_noted(&self.algorithms).ok()
     }
 }
 

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Read};
 use serde::{Deserialize, Serialize};
 
 use super::{Entry, Kind, LINE_MAX_NBYTES, Problem, Reason, Totals};
-use crate::files::Stamp;
+use crate::files::{Doubt, Noted, Stamp};
 use crate::{Algorithm, Digest};
 
 /// The first line.
@@ -20,20 +20,18 @@ pub(super) struct Header {
     algorithms: Vec<String>,
 }
 
-const VERSION: u64 = 1;
-
 impl Header {
-    pub(super) fn line(format: &str, algorithms: &[Algorithm]) -> String {
+    pub(super) fn line(format: &str, version: u64, algorithms: &[Algorithm]) -> String {
         let algorithms = algorithms.iter().map(Algorithm::to_string).collect();
-        json(&Header { format: format.to_owned(), version: VERSION, algorithms })
+        json(&Header { format: format.to_owned(), version, algorithms })
     }
 
-    pub(super) fn read(line: &[u8], format: &str) -> Result<Vec<Algorithm>, Problem> {
+    pub(super) fn read(line: &[u8], format: &str, version: u64) -> Result<Vec<Algorithm>, Problem> {
         let header: Header = serde_json::from_slice(line).map_err(|_| Problem::NotAManifest)?;
         if header.format != format {
             return Err(Problem::NotAManifest);
         }
-        if header.version != VERSION {
+        if header.version != version {
             return Err(Problem::Version(header.version));
         }
         let algorithms = header.algorithms.iter().map(|name| name.parse());
@@ -119,9 +117,9 @@ pub(super) struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     ctime_ns: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    dev: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     ino: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    doubt: Option<u8>,
 }
 
 impl<'a> Line<'a> {
@@ -149,8 +147,8 @@ impl<'a> Line<'a> {
             sha512_256: None,
             ripemd160: None,
             ctime_ns: None,
-            dev: None,
             ino: None,
+            doubt: None,
         }
     }
 
@@ -198,8 +196,9 @@ impl<'a> Line<'a> {
     }
 
     /// The same with what only this machine knows.
-    pub(super) fn stamped(self, stamp: &Stamp) -> Line<'a> {
-        Line { ctime_ns: Some(stamp.ctime_ns), dev: Some(stamp.dev), ino: Some(stamp.ino), ..self }
+    pub(super) fn noted(self, Noted { stamp, doubt }: &Noted) -> Line<'a> {
+        let doubt = doubt.map(|doubt| Doubt::number(Some(doubt)));
+        Line { ctime_ns: Some(stamp.ctime_ns), ino: Some(stamp.ino), doubt, ..self }
     }
 
     /// The last line.
@@ -237,13 +236,14 @@ impl<'a> Line<'a> {
         Ok((totals, lines))
     }
 
-    /// What only this machine knows, of a line of a journal.
-    pub(super) fn into_stamped(mut self, algorithms: &[Algorithm]) -> Result<(Entry, Stamp), Problem> {
-        let ctime_ns = taken(&mut self.ctime_ns, "ctime_ns")?;
-        let (dev, ino) = (taken(&mut self.dev, "dev")?, taken(&mut self.ino, "ino")?);
+    /// What only this machine knows, of a line of a journal; without the number of the device, as a disk may be mounted
+    /// another time.
+    pub(super) fn into_noted(mut self, algorithms: &[Algorithm]) -> Result<(Entry, Noted), Problem> {
+        let (ctime_ns, ino) = (taken(&mut self.ctime_ns, "ctime_ns")?, taken(&mut self.ino, "ino")?);
+        let doubt = Doubt::of_number(self.doubt.take().unwrap_or(0).into());
         let entry = self.into_entry(algorithms)?;
         let Kind::File { nbytes, mtime_ns, .. } = entry.kind else { return Err(Problem::Key("type")) };
-        Ok((entry, Stamp { nbytes, mtime_ns, ctime_ns, dev, ino }))
+        Ok((entry, Noted { stamp: Stamp { nbytes, mtime_ns, ctime_ns, dev: 0, ino }, doubt }))
     }
 
     pub(super) fn into_entry(mut self, algorithms: &[Algorithm]) -> Result<Entry, Problem> {
@@ -298,8 +298,8 @@ impl<'a> Line<'a> {
             ("unread", self.unread.is_some()),
             ("bytes", self.bytes.is_some()),
             ("ctime_ns", self.ctime_ns.is_some()),
-            ("dev", self.dev.is_some()),
             ("ino", self.ino.is_some()),
+            ("doubt", self.doubt.is_some()),
         ];
         rest.iter().find(|(_, is_there)| *is_there).map_or(Ok(()), |(key, _)| Err(Problem::Key(key)))
     }

@@ -5,7 +5,7 @@
 use std::io::BufRead;
 
 use super::line::{Header, Line, at, read_line};
-use super::writer::FORMAT;
+use super::writer::{FORMAT, VERSION};
 use super::{Entry, Error, Problem, Sequence, Totals};
 use crate::{Algorithm, Digest, Hasher};
 
@@ -56,7 +56,7 @@ impl<R: BufRead> Reader<R> {
     pub fn new(mut input: R) -> Result<Reader<R>, Error> {
         let mut line = Vec::new();
         let read = match read_line(&mut input, &mut line) {
-            Ok(Some(())) => Header::read(&line, FORMAT),
+            Ok(Some(())) => Header::read(&line, FORMAT, VERSION),
             Ok(None) | Err(Problem::Cut | Problem::TooLong) => Err(Problem::NotAManifest),
             Err(problem) => Err(problem),
         };

@@ -10,6 +10,7 @@ use crate::{Algorithm, Hasher};
 
 /// What the first line says.
 pub(super) const FORMAT: &str = "hashloom manifest";
+pub(super) const VERSION: u64 = 1;
 
 /// Writes a manifest, line by line.
 ///
@@ -51,7 +52,7 @@ impl<W: Write> Writer<W> {
             sequence: Sequence::default(),
             totals: Totals::default(),
         };
-        writer.line(Header::line(FORMAT, algorithms))?;
+        writer.line(Header::line(FORMAT, VERSION, algorithms))?;
         Ok(writer)
     }
 

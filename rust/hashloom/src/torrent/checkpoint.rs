@@ -13,10 +13,12 @@ use super::paths;
 use super::{PieceState, Torrent};
 use crate::bencode::{self, Item, Kind, Limits, Value};
 use crate::engine::files::Cache;
+use crate::noted::{Doubt, Noted, TICK};
 use crate::stamp::Stamp;
 
-/// The verdicts on the pieces of any number of torrents, with the lengths and times of change that their files had when
-/// each check began. A verdict holds as long as the files that the piece has bytes of have not changed.
+/// The verdicts on the pieces of any number of torrents, with what their files were like when each check began. A verdict
+/// holds as long as the files that the piece has bytes of have not changed, if it could be known then that any change
+/// would show: see [`Doubt`] for what is in the way of that.
 ///
 /// A torrent is known by its info-hash alone: of one that is checked in two places at a time, each needs a checkpoint of
 /// its own.
@@ -44,6 +46,7 @@ use crate::stamp::Stamp;
 #[derive(Debug, Default)]
 pub struct Checkpoint {
     torrents: Mutex<BTreeMap<Vec<u8>, Entry>>,
+    doubts: Mutex<BTreeMap<Doubt, u64>>,
 }
 
 /// What is known of a torrent.
@@ -63,25 +66,37 @@ struct Begun {
     pieces: Vec<u8>,
 }
 
-/// What is kept of a file's [`Stamp`]: where it lies may change between two checks, as a disk may be mounted another
-/// time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What is kept of a file. The number of its device is not: a disk may be mounted another time.
+#[derive(Debug, Clone, Copy)]
 struct Kept {
     nbytes: u64,
     mtime_ns: i64,
     /// Of a file that was replaced by one with the same modification time it is another.
     ctime_ns: i64,
+    ino: u64,
+    doubt: Option<Doubt>,
 }
 
-impl From<Stamp> for Kept {
-    fn from(Stamp { nbytes, mtime_ns, ctime_ns, .. }: Stamp) -> Kept {
-        Kept { nbytes, mtime_ns, ctime_ns }
+impl Kept {
+    fn is_like(&self, other: &Kept) -> bool {
+        let all = |kept: &Kept| (kept.nbytes, kept.mtime_ns, kept.ctime_ns, kept.ino);
+        all(self) == all(other)
+    }
+}
+
+impl From<Noted> for Kept {
+    fn from(Noted { stamp, doubt }: Noted) -> Kept {
+        let Stamp { nbytes, mtime_ns, ctime_ns, ino, .. } = stamp;
+        Kept { nbytes, mtime_ns, ctime_ns, ino, doubt }
     }
 }
 
 /// The key that tells such a file from other bencode, and its version.
 const MAGIC: &[u8] = b"hashloom checkpoint";
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
+
+/// The first, which had length and times of each file only.
+const VERSION_WITHOUT_DOUBTS: i64 = 1;
 
 const LIMITS: Limits = Limits { nbytes: Checkpoint::MAX_NBYTES, depth: 5 };
 
@@ -129,7 +144,7 @@ impl Checkpoint {
         let document = bencode::parse(bytes, &LIMITS).map_err(CheckpointError::Bencode)?;
         let root = document.root();
         let version = root.get(MAGIC).and_then(|version| version.integer()).ok_or(CheckpointError::NotACheckpoint)?;
-        if version != VERSION {
+        if ![VERSION, VERSION_WITHOUT_DOUBTS].contains(&version) {
             return Err(CheckpointError::Version(version));
         }
         let torrents = root.get(b"torrents").filter(|value| value.kind() == Kind::Dictionary);
@@ -142,7 +157,7 @@ impl Checkpoint {
             }
             all.insert(entry.key.to_vec(), Entry::Saved(entry.value.raw().into()));
         }
-        Ok(Checkpoint { torrents: Mutex::new(all) })
+        Ok(Checkpoint { torrents: Mutex::new(all), doubts: Mutex::default() })
     }
 
     /// All of it as bytes to be written to a file.
@@ -160,11 +175,12 @@ impl Checkpoint {
     }
 
     /// Notes what the torrent's files are now, and returns the verdicts that still hold, one for each piece, for
-    /// [`Check::known`](super::Check::known). `path` is that of the check.
+    /// [`Check::known`](super::Check::known). `path` is that of the check. Files are opened for a moment; if one was
+    /// changed just now, a twentieth of a second is waited for its clock to tick.
     ///
     /// Pieces that could not be read are to be tried again.
     pub fn begin(&self, torrent: &Torrent, path: &Path) -> Vec<PieceState> {
-        let files = stamps(torrent, path);
+        let mut files = noted(torrent, path);
         let mut all = self.lock();
         let known = match all.remove(&id(torrent)) {
             Some(Entry::Saved(bytes)) => Begun::decode(&bytes, files.len(), torrent.piece_count()),
@@ -179,8 +195,27 @@ impl Checkpoint {
                     *state = PieceState::Unchecked;
                 }
             }
-            for file in (0..files.len()).filter(|&file| known.files[file] != files[file]) {
-                states[torrent.pieces_of_file(file)].fill(PieceState::Unchecked);
+            let had = states.clone();
+            for (file, (old, new)) in known.files.iter().zip(&mut files).enumerate() {
+                let doubt = match (old, new) {
+                    (None, None) => None,
+                    (Some(Kept { doubt: Some(Doubt::Version), .. }), _) => Some(Doubt::Version),
+                    (Some(old), Some(new)) if old.is_like(new) => {
+                        if old.doubt.is_none() {
+                            // Then any change since would show, and any to come will.
+                            new.doubt = None;
+                        }
+                        old.doubt
+                    }
+                    _ => Some(Doubt::Changed),
+                };
+                if let Some(doubt) = doubt {
+                    let pieces = torrent.pieces_of_file(file);
+                    if had[pieces.clone()].iter().any(|&state| state != PieceState::Unchecked) {
+                        *self.lock_doubts().entry(doubt).or_default() += 1;
+                    }
+                    states[pieces].fill(PieceState::Unchecked);
+                }
             }
         }
         let begun = Begun { files, pieces: states.iter().map(|&state| state as u8).collect() };
@@ -188,7 +223,17 @@ impl Checkpoint {
         states
     }
 
-    /// Notes a verdict. The torrent must have been [begun](Checkpoint::begin); that of another is ignored.
+    /// Files of the torrents that were begun whose verdicts were not believed, by the reason.
+    ///
+    /// ```
+    /// assert!(hashloom::torrent::Checkpoint::default().doubts().is_empty());
+    /// ```
+    pub fn doubts(&self) -> BTreeMap<Doubt, u64> {
+        self.lock_doubts().clone()
+    }
+
+    /// Notes a verdict, the last of which holds: [`Unchecked`](PieceState::Unchecked) takes one back. The torrent must have
+    /// been [begun](Checkpoint::begin); that of another is ignored.
     pub fn record(&self, torrent: &Torrent, piece: usize, state: PieceState) {
         if let Some(Entry::Begun(begun)) = self.lock().get_mut(&id(torrent)) {
             if let Some(place) = begun.pieces.get_mut(piece) {
@@ -196,6 +241,38 @@ impl Checkpoint {
                 *place = if state == PieceState::Unstable { PieceState::Unchecked } else { state } as u8;
             }
         }
+    }
+
+    /// Forgets a torrent whose check has come to its end: kept, its verdicts would answer the next check without a look
+    /// at the files. If the torrent has pieces that were not read, or not judged for another reason than that nobody
+    /// asked, what is known of the others is worth keeping.
+    ///
+    /// ```
+    /// # use hashloom::torrent::{Checkpoint, Torrent};
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// let checkpoint = Checkpoint::default();
+    /// checkpoint.begin(&torrent, "downloads".as_ref());
+    /// assert!(!checkpoint.is_empty());
+    /// checkpoint.end(&torrent);
+    /// assert!(checkpoint.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn end(&self, torrent: &Torrent) {
+        self.lock().remove(&id(torrent));
+    }
+
+    /// Whether nothing is known of any torrent: a file of it can be removed.
+    ///
+    /// ```
+    /// assert!(hashloom::torrent::Checkpoint::default().is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    fn lock_doubts(&self) -> MutexGuard<'_, BTreeMap<Doubt, u64>> {
+        self.doubts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A panic elsewhere leaves nothing half-done in what the lock guards.
@@ -212,7 +289,12 @@ impl Begun {
             // Writing into memory does not fail.
             let _ = match kept {
                 None => bytes.write_all(b"le"),
-                Some(Kept { nbytes, mtime_ns, ctime_ns }) => write!(bytes, "li{nbytes}ei{mtime_ns}ei{ctime_ns}ee"),
+                Some(Kept { nbytes, mtime_ns, ctime_ns, ino, doubt }) => {
+                    let doubt = Doubt::number(*doubt);
+                    // The number of a file may need all 64 bits.
+                    let ino = *ino as i64;
+                    write!(bytes, "li{nbytes}ei{mtime_ns}ei{ctime_ns}ei{ino}ei{doubt}ee")
+                }
             };
         }
         let _ = write!(bytes, "e6:pieces{}:", self.pieces.len());
@@ -239,12 +321,15 @@ impl Begun {
 impl Kept {
     /// None of a file that was not there; none of it all if it makes no sense.
     fn decode(file: Value<'_>) -> Option<Option<Kept>> {
-        let mut numbers = file.items().map(|number| number.integer());
-        match (numbers.next(), numbers.next(), numbers.next(), numbers.next()) {
-            (None, ..) if file.kind() == Kind::List => Some(None),
-            (Some(Some(nbytes)), Some(Some(mtime_ns)), Some(Some(ctime_ns)), None) => {
-                Some(Some(Kept { nbytes: u64::try_from(nbytes).ok()?, mtime_ns, ctime_ns }))
-            }
+        let numbers: Vec<i64> = file.items().take(6).map(|number| number.integer()).collect::<Option<_>>()?;
+        let kept = |nbytes: i64, mtime_ns, ctime_ns, ino: i64, doubt| {
+            let nbytes = u64::try_from(nbytes).ok()?;
+            Some(Some(Kept { nbytes, mtime_ns, ctime_ns, ino: ino as u64, doubt }))
+        };
+        match numbers[..] {
+            [] if file.kind() == Kind::List => Some(None),
+            [nbytes, mtime_ns, ctime_ns] => kept(nbytes, mtime_ns, ctime_ns, 0, Some(Doubt::Version)),
+            [nbytes, mtime_ns, ctime_ns, ino, doubt] => kept(nbytes, mtime_ns, ctime_ns, ino, Doubt::of_number(doubt)),
             _ => None,
         }
     }
@@ -269,7 +354,7 @@ fn id(torrent: &Torrent) -> Vec<u8> {
     }
 }
 
-fn stamps(torrent: &Torrent, path: &Path) -> Vec<Option<Kept>> {
+fn noted(torrent: &Torrent, path: &Path) -> Vec<Option<Kept>> {
     // Without the place nothing is known; the check itself will say why.
     let Ok(located) = locate(torrent, path, &Cache::default()) else { return vec![None; torrent.file_count()] };
     let kept = |file: super::File<'_>| {
@@ -280,9 +365,17 @@ fn stamps(torrent: &Torrent, path: &Path) -> Vec<Option<Kept>> {
             true => located.content.clone(),
             false => located.content.join(paths::to_path(file.path)),
         };
-        Some(Stamp::of(&std::fs::metadata(path).ok()?).into())
+        Some(Noted::of(&path).ok()?.into())
     };
-    torrent.files().map(kept).collect()
+    let is_fresh = |noted: &Option<Kept>| noted.is_some_and(|noted| noted.doubt == Some(Doubt::Fresh));
+    let mut all: Vec<Option<Kept>> = torrent.files().map(kept).collect();
+    if all.iter().any(is_fresh) {
+        std::thread::sleep(TICK);
+        for (index, noted) in all.iter_mut().enumerate().filter(|(_, noted)| is_fresh(noted)) {
+            *noted = kept(torrent.file(index));
+        }
+    }
+    all
 }
 
 #[cfg(test)]
@@ -290,19 +383,25 @@ mod tests {
     use super::*;
 
     /// Torrents that are not checked this time are kept as they were read; those that are, as this version has written
-    /// them before.
+    /// them before. What is not proven, or was noted by the first version, is checked again.
     #[test]
     fn what_was_saved_is_saved_again() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("abc.txt"), "abc").unwrap();
+        let path = folder.path().join("abc.txt");
+        std::fs::write(&path, "abc").unwrap();
         let metainfo = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
         let torrent = Torrent::parse(metainfo).unwrap();
-        let Stamp { mtime_ns, ctime_ns, .. } = Stamp::of(&folder.path().join("abc.txt").metadata().unwrap());
-        let [own, other] = [(mtime_ns, ctime_ns), (-1, 0)]
-            .map(|(mtime_ns, ctime_ns)| format!("d5:fileslli3ei{mtime_ns}ei{ctime_ns}eee6:pieces1:\u{1}e"));
-        let mut all = b"d19:hashloom checkpointi1e8:torrentsd".to_vec();
+        // Only where the file system can be trusted does a verdict become one that is.
+        let now = |noted: Noted| Doubt::number(noted.doubt);
+        std::thread::sleep(TICK * 2);
+        let noted = Noted::of(&path).unwrap();
+        let Stamp { mtime_ns, ctime_ns, ino, .. } = noted.stamp;
+        let entry = |mtime_ns, ctime_ns, doubt: u8, state: char| {
+            format!("d5:fileslli3ei{mtime_ns}ei{ctime_ns}ei{}ei{doubt}eee6:pieces1:{state}e", ino as i64)
+        };
+        let mut all = b"d19:hashloom checkpointi2e8:torrentsd".to_vec();
         all.extend_from_slice(
-            format!("20:{}d5:fileslleli9ei8ei7eee6:pieces2:\u{1}\u{2}e", "\u{1}".repeat(20)).as_bytes(),
+            format!("20:{}d5:fileslleli9ei8ei7ei6ei0eee6:pieces2:\u{1}\u{2}e", "\u{1}".repeat(20)).as_bytes(),
         );
         let before = all.len();
         let with = |entry: &str| {
@@ -313,13 +412,26 @@ mod tests {
             bytes.extend_from_slice(b"ee");
             bytes
         };
-        for (entry, known) in [(&own, PieceState::Have), (&other, PieceState::Unchecked)] {
-            let checkpoint = Checkpoint::decode(&with(entry)).unwrap();
-            assert_eq!(checkpoint.encode(), with(entry));
-            assert_eq!(checkpoint.begin(&torrent, folder.path()), [known]);
+        let have = char::from(PieceState::Have as u8);
+        let first = format!("d5:fileslli3ei{mtime_ns}ei{ctime_ns}eee6:pieces1:{have}e");
+        for (old, doubt, doubt_now) in [
+            (entry(mtime_ns, ctime_ns, 0, have), None, 0),
+            (entry(-1, 0, 0, have), Some(Doubt::Changed), now(noted)),
+            (entry(mtime_ns, ctime_ns, 2, have), Some(Doubt::Writer), now(noted)),
+            (entry(mtime_ns, ctime_ns, 99, have), Some(Doubt::Version), now(noted)),
+            (first, Some(Doubt::Version), now(noted)),
+        ] {
+            let checkpoint = Checkpoint::decode(&with(&old)).unwrap();
+            assert_eq!(checkpoint.encode(), with(&old));
+            let known = if doubt.is_none() { PieceState::Have } else { PieceState::Unchecked };
+            assert_eq!(checkpoint.begin(&torrent, folder.path()), [known], "{old}");
+            assert_eq!(checkpoint.doubts().into_iter().collect::<Vec<_>>(), doubt.map(|doubt| (doubt, 1)).as_slice());
             assert_eq!(checkpoint.encode()[..before], all[..]);
             checkpoint.record(&torrent, 0, PieceState::Have);
-            assert_eq!(checkpoint.encode(), with(&own));
+            assert_eq!(checkpoint.encode(), with(&entry(mtime_ns, ctime_ns, doubt_now, have)), "{old}");
+            // A verdict can be taken back.
+            checkpoint.record(&torrent, 0, PieceState::Unchecked);
+            assert_eq!(checkpoint.begin(&torrent, folder.path()), [PieceState::Unchecked]);
         }
     }
 }

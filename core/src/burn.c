@@ -1,0 +1,41 @@
+/* burn.c: overwriting what a call has left on the stack and in registers.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Kernels keep states and message schedules in registers, and spill them to the stack, where they stay after return. A
+ * kernel that cleaned up behind itself would do so for every block of every hash. Each call of hmac.c does it once, in
+ * the end, from a frame that holds no secret itself, as deep as its callees have been.
+ */
+#include "core.h"
+
+/* The top of this frame, what is saved there, is not overwritten: as much of a callee's frame was no secret either. */
+static __attribute__((noinline)) void burn_stack(size_t nbytes)
+{
+    uint8_t stack[nbytes];
+
+    hli_wipe(stack, nbytes);
+}
+
+__attribute__((noinline)) void hli_burn_below(size_t nbytes)
+{
+    burn_stack(nbytes);
+    hli_clear_vectors();
+#if HLI_X86_64
+    __asm__ volatile("xor %%eax, %%eax\n\txor %%ecx, %%ecx\n\txor %%edx, %%edx\n\txor %%esi, %%esi\n\t"
+                     "xor %%edi, %%edi\n\txor %%r8d, %%r8d\n\txor %%r9d, %%r9d\n\txor %%r10d, %%r10d\n\t"
+                     "xor %%r11d, %%r11d"
+                     :
+                     :
+                     : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc");
+#elif HLI_X86
+    __asm__ volatile("xor %%eax, %%eax\n\txor %%ecx, %%ecx\n\txor %%edx, %%edx" : : : "eax", "ecx", "edx", "cc");
+#elif HLI_ARM64
+#  define ZERO(n) "mov x" #n ", xzr\n\t"
+    __asm__ volatile(ZERO(0) ZERO(1) ZERO(2) ZERO(3) ZERO(4) ZERO(5) ZERO(6) ZERO(7) ZERO(8) ZERO(9) ZERO(10) ZERO(11)
+                     ZERO(12) ZERO(13) ZERO(14) ZERO(15) ZERO(16) ZERO(17)
+                     :
+                     :
+                     : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14",
+                       "x15", "x16", "x17");
+#endif
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Why a run that goes on from where another was interrupted looks at files again.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use hashloom::files::Doubt;
+
+use crate::units::plural;
+
+/// Prints a line to standard error: how many files are `done` again, and why; none if none is.
+pub fn tell(doubts: &BTreeMap<Doubt, u64>, done: &str) {
+    if let Some(line) = line(doubts, done) {
+        // Best effort: it changes nothing.
+        let _ = writeln!(io::stderr().lock(), "{line}");
+    }
+}
+
+fn line(doubts: &BTreeMap<Doubt, u64>, done: &str) -> Option<String> {
+    let count = doubts.values().sum();
+    let reasons: Vec<String> = match doubts.len() {
+        0 => return None,
+        1 => doubts.keys().map(Doubt::to_string).collect(),
+        _ => doubts.iter().map(|(doubt, count)| format!("{count} {doubt}")).collect(),
+    };
+    let verb = if count == 1 { "is" } else { "are" };
+    Some(format!("resume: {} {verb} {done} again: {}", plural(count, "file"), reasons.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_for_all() {
+        let said = |doubts: &[(Doubt, u64)]| line(&doubts.iter().copied().collect(), "checked");
+        assert_eq!(said(&[]), None);
+        let expected = "resume: 1 file is checked again: changed since";
+        assert_eq!(said(&[(Doubt::Changed, 1)]).unwrap(), expected);
+        let expected = "resume: 3 files are checked again: open for writing in another program";
+        assert_eq!(said(&[(Doubt::Writer, 3)]).unwrap(), expected);
+        let expected =
+            "resume: 1003 files are checked again: 2 changed since; 1001 open for writing in another program";
+        assert_eq!(said(&[(Doubt::Writer, 1001), (Doubt::Changed, 2)]).unwrap(), expected);
+    }
+}

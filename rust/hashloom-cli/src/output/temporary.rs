@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A file that has no name, or not yet its own, until it is whole.
+//!
+//! Linux can make files without a name: whatever ends the program, nothing is left of one. A name is made for it when it
+//! is whole; only if that name is taken is there another name for a moment, as a name can be replaced by renaming alone.
+//! Elsewhere the file has such a name from the start. Whoever writes one holds a lock on it, so the next run that writes
+//! into the folder knows which of them are left over, and removes these.
+
+use std::collections::HashSet;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
+
+use super::place::folder;
+
+/// What the names begin with; random letters follow.
+const PREFIX: &str = ".hashloom-";
+const NLETTERS: usize = 16;
+
+/// Names that are tried before it is an error.
+const TRIES: usize = 16;
+
+/// A file that is being written; nothing is left of it when dropped, unless it has got its name.
+pub struct Temporary {
+    file: File,
+    /// Its name until then, if it has one.
+    listed: Option<Listed>,
+    /// What it lies in.
+    folder: PathBuf,
+}
+
+impl Temporary {
+    /// In the same folder as `path`, as renaming does not cross file systems. It can be read by its owner only if
+    /// `is_private`; else it gets the permissions of any new file.
+    pub fn new(path: &Path, is_private: bool) -> io::Result<Temporary> {
+        let folder = folder(path).to_owned();
+        remove_leftovers(&folder);
+        if let Some(file) = unnamed(&folder, is_private) {
+            return Ok(Temporary { file, listed: None, folder });
+        }
+        let create = |name: &Path| {
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create_new(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode(is_private));
+            options.open(name)
+        };
+        for _ in 0..TRIES {
+            let (file, listed) = Listed::create(&folder, create)?;
+            // Whoever removes what is left over may have come between.
+            if lock_is_had(&file) && is_at(&file, &listed.0) {
+                return Ok(Temporary { file, listed: Some(listed), folder });
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Gives it the name `path`, in the folder that it was made in. What is there is replaced only if `replace`.
+    pub fn persist(mut self, path: &Path, replace: bool) -> io::Result<File> {
+        if self.listed.is_none() {
+            match link(&self.file, path) {
+                Err(error) if replace && error.kind() == io::ErrorKind::AlreadyExists => {
+                    self.listed = Some(Listed::create(&self.folder, |name| link(&self.file, name))?.1);
+                }
+                other => return other.map(|()| self.file),
+            }
+        }
+        if let Some(listed) = &mut self.listed {
+            match replace {
+                true => fs::rename(&listed.0, path)?,
+                false => rename_new(&listed.0, path)?,
+            }
+            listed.forget();
+        }
+        Ok(self.file)
+    }
+}
+
+#[cfg(unix)]
+fn mode(is_private: bool) -> u32 {
+    if is_private { 0o600 } else { 0o666 }
+}
+
+/// A file without a name, if the system has such files, and a name can be made for them: that goes through /proc.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn unnamed(folder: &Path, is_private: bool) -> Option<File> {
+    use rustix::fs::{Mode, OFlags, open};
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = File::from(open(folder, flags, Mode::from_raw_mode(mode(is_private))).ok()?);
+    (is_at(&file, &by_number(&file)) && lock_is_had(&file)).then_some(file)
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn by_number(file: &File) -> PathBuf {
+    format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(file)).into()
+}
+
+/// Makes a name for a file that has none.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn link(file: &File, path: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD, linkat};
+    Ok(linkat(CWD, by_number(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn unnamed(_folder: &Path, _is_private: bool) -> Option<File> {
+    None
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn link(_file: &File, _path: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Renames a file unless something is at `to`.
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            // A file system that does not know how.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+            other => return Ok(other?),
+        }
+    }
+    fs::hard_link(from, to)?;
+    fs::remove_file(from)
+}
+
+/// Whether `path` is a name of the open file.
+fn is_at(file: &File, path: &Path) -> bool {
+    let (file, named) = (file.metadata(), path.metadata());
+    file.and_then(|file| Ok(super::Identity::of(&file) == super::Identity::of(&named?))).unwrap_or(false)
+}
+
+/// Locks the file until it is closed. Only if another program has the lock is it not had: where there are no locks,
+/// nobody takes the file for one that is left over.
+#[cfg(unix)]
+pub fn lock_is_had(file: &File) -> bool {
+    use rustix::fs::{FlockOperation, flock};
+    !matches!(flock(file, FlockOperation::NonBlockingLockExclusive), Err(rustix::io::Errno::WOULDBLOCK))
+}
+
+#[cfg(not(unix))]
+pub fn lock_is_had(_file: &File) -> bool {
+    true
+}
+
+/// Removes, once in each folder, the files that a run has left which did not come to its end: by their names, the user
+/// that they are of, and as nobody has them locked.
+#[cfg(unix)]
+fn remove_leftovers(folder: &Path) {
+    static SEEN: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
+    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if !seen.get_or_insert_default().insert(folder.to_owned()) {
+        return;
+    }
+    drop(seen);
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        if entry.file_name().to_str().is_some_and(is_name) {
+            // What cannot be removed is in nobody's way.
+            let _ = remove_leftover(&entry.path());
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn remove_leftovers(_folder: &Path) {}
+
+#[cfg(unix)]
+fn is_name(name: &str) -> bool {
+    let letters = name.strip_prefix(PREFIX).unwrap_or_default();
+    letters.len() == NLETTERS && letters.bytes().all(|letter| letter.is_ascii_lowercase())
+}
+
+#[cfg(unix)]
+fn remove_leftover(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+
+    use rustix::fs::{FlockOperation, OFlags, flock};
+    let is_own = |metadata: &fs::Metadata| {
+        metadata.is_file() && metadata.nlink() == 1 && metadata.uid() == rustix::process::geteuid().as_raw()
+    };
+    if !is_own(&path.symlink_metadata()?) {
+        return Ok(());
+    }
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
+    let file = OpenOptions::new().read(true).write(true).custom_flags(flags as i32).open(path)?;
+    // Without locks nothing is known.
+    flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    if is_own(&file.metadata()?) && is_at(&file, path) {
+        fs::remove_file(path)?;
+    }
+    Ok(())
+}
+
+/// The names of files that are being written.
+static BEING_WRITTEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn list() -> MutexGuard<'static, Vec<PathBuf>> {
+    BEING_WRITTEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A name that is in the list, and is removed when dropped.
+struct Listed(PathBuf);
+
+impl Listed {
+    /// Makes a new name in `folder` by `create`. An error does not tell it.
+    fn create<T>(folder: &Path, create: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, Listed)> {
+        for _ in 0..TRIES {
+            let mut random = [0; NLETTERS];
+            getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
+            let letters: String = random.iter().map(|byte| char::from(b'a' + byte % 26)).collect();
+            let name = folder.join(format!("{PREFIX}{letters}"));
+            // Under the lock, so that there is no file which is not listed.
+            let mut all = list();
+            match create(&name) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                other => {
+                    let created = other?;
+                    all.push(name.clone());
+                    return Ok((created, Listed(name)));
+                }
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// The file has got another name: there is nothing to remove.
+    fn forget(&mut self) {
+        list().retain(|path| *path != self.0);
+        self.0 = PathBuf::new();
+    }
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        if !self.0.as_os_str().is_empty() {
+            // What cannot be removed is removed by the next run.
+            let _ = fs::remove_file(&self.0);
+            list().retain(|path| *path != self.0);
+        }
+    }
+}
+
+/// Ends the program at once, in the middle of whatever it does; no file that is half-written stays.
+pub fn exit(status: u8) -> ! {
+    // Held to the end: no more are begun. One that cannot be had, as its disk does not answer, is not waited for.
+    let all = (0..20).find_map(|_| match BEING_WRITTEN.try_lock() {
+        Ok(all) => Some(all),
+        Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
+        Err(TryLockError::WouldBlock) => {
+            std::thread::sleep(Duration::from_millis(10));
+            None
+        }
+    });
+    for path in all.iter().flat_map(|all| all.iter()) {
+        // It may have got its name just now.
+        let _ = fs::remove_file(path);
+    }
+    std::process::exit(status.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// With a name from the start, as where there are no files without one.
+    fn named(folder: &Path) -> Temporary {
+        let create = |name: &Path| OpenOptions::new().write(true).create_new(true).open(name);
+        let (file, listed) = Listed::create(folder, create).unwrap();
+        assert!(lock_is_had(&file));
+        Temporary { file, listed: Some(listed), folder: folder.to_owned() }
+    }
+
+    fn count(folder: &Path) -> usize {
+        fs::read_dir(folder).unwrap().count()
+    }
+
+    #[test]
+    fn what_is_being_written_is_listed() {
+        let folder = tempfile::tempdir().unwrap();
+        let is_listed = |path: &Path| list().iter().any(|listed| listed == path);
+        let temporary = named(folder.path());
+        let name = temporary.listed.as_ref().unwrap().0.clone();
+        assert!(is_listed(&name) && name.exists());
+        drop(temporary);
+        assert!(!is_listed(&name) && !name.exists());
+        for replace in [true, false] {
+            let path = folder.path().join(format!("{replace}"));
+            named(folder.path()).persist(&path, replace).unwrap();
+            let again = named(folder.path()).persist(&path, replace).map(drop);
+            assert_eq!(again.is_ok(), replace);
+        }
+        assert!(!list().iter().any(|path| path.starts_with(folder.path())));
+        assert_eq!(count(folder.path()), 2);
+    }
+
+    #[test]
+    fn a_file_without_a_name_gets_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        for (bytes, replace) in [("new", false), ("newer", true)] {
+            let temporary = Temporary::new(&path, false).unwrap();
+            if cfg!(target_os = "linux") {
+                assert_eq!(count(folder.path()), usize::from(replace));
+            }
+            temporary.file().write_all(bytes.as_bytes()).unwrap();
+            temporary.persist(&path, replace).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), bytes);
+        }
+        let error = Temporary::new(&path, false).unwrap().persist(&path, false).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(count(folder.path()), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_what_is_left_over_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let being_written = named(folder.path());
+        let stay =
+            [".hashloom-abc", ".hashloom-abcdefghijklmnoP", ".hashloom-abcdefghijklmnopq", "hashloom-abcdefghijklmnop"];
+        stay.iter().for_each(|name| fs::write(path(name), "").unwrap());
+        fs::write(path(".hashloom-aaaaaaaaaaaaaaaa"), "left over").unwrap();
+        fs::write(path(".hashloom-bbbbbbbbbbbbbbbb"), "has another name").unwrap();
+        fs::hard_link(path(".hashloom-bbbbbbbbbbbbbbbb"), path("b")).unwrap();
+        std::os::unix::fs::symlink("b", path(".hashloom-cccccccccccccccc")).unwrap();
+        fs::create_dir(path(".hashloom-dddddddddddddddd")).unwrap();
+        assert_eq!(count(folder.path()), 1 + 4 + 5);
+        remove_leftovers(folder.path());
+        assert!(!path(".hashloom-aaaaaaaaaaaaaaaa").exists());
+        assert_eq!(count(folder.path()), 9);
+        assert!(being_written.listed.as_ref().unwrap().0.exists());
+    }
+}

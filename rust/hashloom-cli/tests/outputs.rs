@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Files that the program writes: what they must never cost anybody. A wrong name, what another user has planted, a disk
+//! that fails, a run that is killed.
+#![cfg(target_os = "linux")]
+
+mod common;
+#[path = "../../hashloom/tests/maker/mod.rs"]
+#[allow(dead_code, reason = "other test files use the rest")]
+mod maker;
+
+use std::fs::{self, File};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown, lchown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use common::{hashloom, status, stderr, stdout};
+use hashloom::torrent::{Checkpoint, PieceState, Torrent};
+use maker::{Version, content, noise};
+
+const NOBODY: u32 = 65534;
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    hashloom().current_dir(folder).args(arguments).output().unwrap()
+}
+
+/// Names in a folder, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+/// Whether a test can run. What cannot is named, and is a failure where everything has to run.
+fn can(what: &str, is_possible: bool) -> bool {
+    assert!(is_possible || std::env::var_os("HASHLOOM_REQUIRE").is_none(), "not possible here: {what}");
+    if !is_possible {
+        eprintln!("left out: {what}");
+    }
+    is_possible
+}
+
+fn is_root() -> bool {
+    can("what needs root", fs::metadata("/proc/self").unwrap().uid() == 0)
+}
+
+/// The program under strace with these faults; none if there is no strace.
+fn faulty(folder: &Path, faults: &[&str], arguments: &[&str]) -> Option<Output> {
+    let mut command = Command::new("strace");
+    command.args(["-f", "-o", "/dev/null"]);
+    command.args(faults.iter().map(|fault| format!("--inject={fault}")));
+    command.arg(env!("CARGO_BIN_EXE_hashloom")).args(arguments);
+    command.env_remove("HASHLOOM_ISA").env("LC_ALL", "C.UTF-8").current_dir(folder).stdin(Stdio::null());
+    let output = command.output();
+    can("what needs strace", output.is_ok()).then(|| output.unwrap())
+}
+
+/// Which of the calls of `close` is the first after what was written is on the disk, by a run that nothing disturbs.
+fn close_after_fsync(folder: &Path, arguments: &[&str]) -> usize {
+    let mut command = Command::new("strace");
+    command.args(["--trace=close,fsync", "-o", "calls"]).arg(env!("CARGO_BIN_EXE_hashloom")).args(arguments);
+    if command.current_dir(folder).output().is_err() {
+        return 0;
+    }
+    let calls = fs::read_to_string(folder.join("calls")).unwrap();
+    fs::remove_file(folder.join("calls")).unwrap();
+    let last = calls.lines().collect::<Vec<_>>().into_iter().rev().skip_while(|line| !line.starts_with("fsync("));
+    // The last is of the folder.
+    let before = last.skip(1).skip_while(|line| !line.starts_with("fsync("));
+    before.filter(|line| line.starts_with("close(")).count() + 1
+}
+
+/// `NAME.torrent` and its content.
+fn torrent(folder: &Path, name: &str) -> Torrent {
+    let files = [content("a", noise(40_000, 1)), content("b", noise(20_000, name.len() as u64))];
+    let (bytes, files) = maker::torrent(Version::V1, name, &files, 16384);
+    fs::write(folder.join(format!("{name}.torrent")), &bytes).unwrap();
+    maker::write_files(&folder.join(name), &files);
+    Torrent::parse(&bytes).unwrap()
+}
+
+/// A folder with the folder `tree` of three files, one of them empty, and its manifest `m`.
+fn tree() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("tree")).unwrap();
+    for (name, bytes) in [("a", "a"), ("b", "bb"), ("empty", "")] {
+        fs::write(folder.path().join("tree").join(name), bytes).unwrap();
+    }
+    assert_eq!(status(&run(folder.path(), &["manifest", "write", "tree", "-o", "m"])), 0);
+    folder
+}
+
+#[test]
+fn a_state_file_is_never_another_file() {
+    let outer = tree();
+    let folder = outer.path();
+    torrent(folder, "one");
+    fs::write(folder.join("nothing"), "").unwrap();
+    fs::write(folder.join("diary"), "Monday").unwrap();
+    symlink("diary", folder.join("link")).unwrap();
+    symlink("none", folder.join("dangling")).unwrap();
+    assert!(Command::new("mkfifo").arg(folder.join("fifo")).status().unwrap().success());
+    let mut cases = vec![
+        ("tree/empty", "part of what the manifest describes"),
+        ("tree/../tree/a", "part of what the manifest describes"),
+        ("nothing", "It is not replaced: give another FILE, or remove it"),
+        ("diary", "It is not replaced: give another FILE, or remove it"),
+        ("link", "it is a symbolic link, and is not followed"),
+        ("dangling", "it is a symbolic link, and is not followed"),
+        ("fifo", "expected a regular file, found something else"),
+        ("tree", "expected a regular file, found something else"),
+        ("m", "is the manifest"),
+    ];
+    if is_root() {
+        // One like /dev/null, and a block device that nothing is behind: to open it would be an error of its own.
+        for (name, arguments) in [("null", ["c", "1", "3"]), ("block", ["b", "240", "77"])] {
+            assert!(Command::new("mknod").arg(folder.join(name)).args(arguments).status().unwrap().success());
+            cases.push((name, "expected a regular file, found something else"));
+        }
+    }
+    let before = names(folder);
+    let kind =
+        |name: &str| fs::symlink_metadata(folder.join(name)).map(|metadata| (metadata.ino(), metadata.mode())).ok();
+    for (name, why) in cases {
+        let is = kind(name);
+        let output = run(folder, &["manifest", "check", "m", "tree", "--resume", name]);
+        assert_eq!((status(&output), stdout(&output)), (2, ""), "{name}");
+        assert!(stderr(&output).contains(why), "{name}: {}", stderr(&output));
+        if !["tree/empty", "tree/../tree/a", "m"].contains(&name) {
+            let output = run(folder, &["torrent", "verify", "one.torrent", "--resume", name]);
+            assert_eq!((status(&output), stdout(&output)), (2, ""), "{name}");
+            assert!(stderr(&output).contains(why), "{name}: {}", stderr(&output));
+        }
+        assert_eq!(kind(name), is, "{name}");
+    }
+    assert_eq!(names(folder), before);
+    assert_eq!(names(&folder.join("tree")), ["a", "b", "empty"]);
+    assert_eq!(fs::read(folder.join("diary")).unwrap(), b"Monday");
+    assert_eq!(fs::read(folder.join("nothing")).unwrap(), b"");
+    // What would be listed if it were there.
+    fs::remove_file(folder.join("tree/b")).unwrap();
+    let output = run(folder, &["manifest", "check", "m", "tree", "--resume", "tree/b"]);
+    assert!(stderr(&output).contains("part of what the manifest describes"), "{}", stderr(&output));
+}
+
+#[test]
+fn two_runs_do_not_share_a_state_file() {
+    let folder = tree();
+    let header = "{\"format\":\"hashloom journal\",\"version\":2,\"algorithms\":[\"sha256\"]}\n";
+    fs::write(folder.path().join("state"), header).unwrap();
+    let state = File::open(folder.path().join("state")).unwrap();
+    rustix_lock(&state);
+    let output = run(folder.path(), &["manifest", "check", "m", "tree", "--resume", "state"]);
+    assert_eq!(status(&output), 2);
+    assert!(stderr(&output).contains("state: another run is writing it"), "{}", stderr(&output));
+    drop(state);
+    let output = run(folder.path(), &["manifest", "check", "m", "tree", "--resume", "state"]);
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    assert_eq!(names(folder.path()), ["m", "tree"]);
+}
+
+fn rustix_lock(file: &File) {
+    rustix::fs::flock(file, rustix::fs::FlockOperation::LockExclusive).unwrap();
+}
+
+#[test]
+fn what_another_torrent_has_in_the_checkpoint_stays() {
+    let outer = tempfile::tempdir().unwrap();
+    let folder = outer.path();
+    let [one, two] = ["one", "two"].map(|name| torrent(folder, name));
+    fs::write(folder.join("bad.torrent"), "no torrent").unwrap();
+    let checkpoint = Checkpoint::default();
+    for torrent in [&one, &two] {
+        checkpoint.begin(torrent, folder);
+        checkpoint.record(torrent, 0, PieceState::Have);
+    }
+    let check = folder.join("check");
+    fs::write(&check, checkpoint.encode()).unwrap();
+    let known = || {
+        let checkpoint = Checkpoint::decode(&fs::read(&check).unwrap()).unwrap();
+        [&one, &two].map(|torrent| checkpoint.begin(torrent, folder)[0] == PieceState::Have)
+    };
+    let can_know = known() == [true, true];
+    // Another torrent that cannot be read, content that is not there, a report that cannot be written.
+    for (arguments, code) in [
+        (&["bad.torrent", "--resume", "check"][..], 2),
+        (&["one.torrent", "--resume", "check", "--data", "no/where"], 2),
+        (&["one.torrent", "--resume", "check", "--bitfield", "/dev/full"], 2),
+    ] {
+        let output = run(folder, &[&["torrent", "verify"], arguments].concat());
+        assert_eq!(status(&output), code, "{}", stderr(&output));
+        if arguments.contains(&"no/where") {
+            fs::write(&check, checkpoint.encode()).unwrap();
+        }
+        assert_eq!(known(), [can_know; 2], "{arguments:?}");
+    }
+    // What has come to its end is taken out; the file goes with the last.
+    assert_eq!(status(&run(folder, &["torrent", "verify", "one.torrent", "--resume", "check"])), 0);
+    assert_eq!(known(), [false, can_know]);
+    assert_eq!(status(&run(folder, &["torrent", "verify", "bad.torrent", "two.torrent", "--resume", "check"])), 2);
+    assert!(!check.exists());
+}
+
+/// What is not believed is told, in one line.
+#[test]
+fn what_is_checked_again_is_told() {
+    let outer = tempfile::tempdir().unwrap();
+    let folder = outer.path();
+    let one = torrent(folder, "one");
+    let writer = File::options().write(true).open(folder.join("one/b")).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let checkpoint = Checkpoint::default();
+    checkpoint.begin(&one, folder);
+    for piece in 0..one.piece_count() {
+        checkpoint.record(&one, piece, PieceState::Have);
+    }
+    drop(writer);
+    fs::write(folder.join("check"), checkpoint.encode()).unwrap();
+    let output = run(folder, &["torrent", "verify", "one.torrent", "--resume", "check", "--json"]);
+    let (again, nbytes) = match common::is_trusted(folder) {
+        // The piece that both files have bytes of too.
+        true => ("1 file is checked again: open for writing in another program", "27232"),
+        false => ("2 files are checked again: on a file system that does not promise to tell of each change", "60000"),
+    };
+    assert_eq!((status(&output), stderr(&output)), (0, &*format!("resume: {again}\n")));
+    assert!(stdout(&output).contains(&format!("\"bytes_read\":{nbytes}")), "{}", stdout(&output));
+}
+
+/// What each command that writes a file is called with, and the file.
+fn writers(folder: &Path) -> Vec<(Vec<&'static str>, PathBuf)> {
+    torrent(folder, "one");
+    fs::create_dir(folder.join("tree")).unwrap();
+    fs::write(folder.join("tree/a"), "a").unwrap();
+    fs::write(folder.join("data"), [7; 8192]).unwrap();
+    let salt = "--salt=00";
+    let uuid = "--uuid=01234567-89ab-4def-8123-456789abcdef";
+    [
+        vec!["torrent", "verify", "one.torrent", "--bitfield", "out"],
+        vec!["torrent", "verify", "one.torrent", "--libtorrent", "out"],
+        vec!["torrent", "verify", "one.torrent", "--transmission", "out"],
+        vec!["torrent", "create", "tree", "-o", "out", "--force"],
+        vec!["manifest", "write", "tree", "-o", "out"],
+        vec!["tree", "dmverity", "format", "data", "out", "--force", salt, uuid],
+        vec!["tree", "fsverity", "data", "--out-merkle-tree", "out"],
+        vec!["tree", "fsverity", "data", "--out-descriptor", "out"],
+    ]
+    .map(|arguments| (arguments, folder.join("out")))
+    .into()
+}
+
+/// A resume file is read before it is replaced.
+fn old(arguments: &[&str], folder: &Path) -> Vec<u8> {
+    if arguments.iter().any(|argument| ["--libtorrent", "--transmission"].contains(argument)) {
+        assert_eq!(status(&run(folder, arguments)), 0);
+        return fs::read(folder.join("out")).unwrap();
+    }
+    b"old".to_vec()
+}
+
+#[test]
+fn the_old_file_stays_if_the_new_one_is_not_on_the_disk() {
+    let outer = tempfile::tempdir().unwrap();
+    let folder = outer.path();
+    for (mut arguments, out) in writers(folder) {
+        // Calls are counted in each thread.
+        arguments.push("--threads=1");
+        let old = old(&arguments, folder);
+        fs::write(&out, &old).unwrap();
+        let close = format!("close:error=ENOSPC:when={}", close_after_fsync(folder, &arguments));
+        fs::write(&out, &old).unwrap();
+        let before = names(folder);
+        for faults in
+            [&["fsync:error=EIO"][..], &[&close], &["write,pwrite64,copy_file_range,sendfile,splice:error=ENOSPC"]]
+        {
+            let Some(output) = faulty(folder, faults, &arguments) else { return };
+            assert_eq!(status(&output), 2, "{arguments:?} {faults:?}: {}{}", stdout(&output), stderr(&output));
+            assert!(!stdout(&output).contains("written"), "{arguments:?}: {}", stdout(&output));
+            assert_eq!(fs::read(&out).unwrap(), old, "{arguments:?} {faults:?}");
+            let mut after = names(folder);
+            after.retain(|name| name != "out.partial");
+            assert_eq!(after, before, "{arguments:?} {faults:?}");
+        }
+        let output = run(folder, &arguments);
+        assert_eq!(status(&output), 0, "{arguments:?}: {}", stderr(&output));
+        fs::remove_file(&out).unwrap();
+    }
+}
+
+#[test]
+fn a_folder_that_is_not_on_the_disk_is_told() {
+    let outer = tempfile::tempdir().unwrap();
+    torrent(outer.path(), "one");
+    let arguments = ["torrent", "verify", "one.torrent", "--bitfield", "out"];
+    // The file, then the folder.
+    let Some(output) = faulty(outer.path(), &["fsync:error=EIO:when=2"], &arguments) else { return };
+    assert_eq!(status(&output), 2);
+    assert!(stderr(&output).contains("it is there, but may not outlive a crash: "), "{}", stderr(&output));
+    assert!(outer.path().join("out").exists());
+}
+
+#[test]
+fn what_a_killed_run_leaves_is_removed_by_the_next() {
+    let outer = tempfile::tempdir().unwrap();
+    let folder = outer.path();
+    torrent(folder, "one");
+    let arguments = ["torrent", "verify", "one.torrent", "--bitfield", "out"];
+    fs::write(folder.join("out"), "old").unwrap();
+    let before = names(folder);
+    // Without files that have no name, and with.
+    for faults in [&["linkat:error=EPERM", "rename:signal=KILL"][..], &["rename:signal=KILL"]] {
+        let Some(output) = faulty(folder, faults, &arguments) else { return };
+        assert_ne!(output.status.code(), Some(0));
+        assert_eq!(fs::read(folder.join("out")).unwrap(), b"old");
+    }
+    assert_eq!(names(folder).len(), before.len() + 1, "{:?}", names(folder));
+    // That of another user, or of a run that goes on, stays.
+    let theirs = folder.join(".hashloom-abcdefghijklmnop");
+    let busy = folder.join(".hashloom-ponmlkjihgfedcba");
+    let mut stay = 0;
+    if is_root() {
+        fs::write(&theirs, "").unwrap();
+        chown(&theirs, Some(NOBODY), None).unwrap();
+        stay += 1;
+    }
+    let busy = File::create_new(busy).unwrap();
+    rustix_lock(&busy);
+    assert_eq!(status(&run(folder, &arguments)), 0);
+    assert_eq!(names(folder).len(), before.len() + 1 + stay, "{:?}", names(folder));
+}
+
+#[test]
+fn a_new_file_is_for_whom_the_old_one_was_and_runs_as_nobody() {
+    let outer = tempfile::tempdir().unwrap();
+    let folder = outer.path();
+    for (arguments, out) in writers(folder) {
+        let old = old(&arguments, folder);
+        fs::write(&out, old).unwrap();
+        let is_root = is_root();
+        if is_root {
+            chown(&out, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        fs::set_permissions(&out, fs::Permissions::from_mode(0o7751)).unwrap();
+        assert_eq!(status(&run(folder, &arguments)), 0, "{arguments:?}");
+        let metadata = fs::metadata(&out).unwrap();
+        assert_eq!(metadata.mode() & 0o7777, 0o751, "{arguments:?}");
+        if is_root {
+            assert_eq!((metadata.uid(), metadata.gid()), (NOBODY, NOBODY));
+        }
+        fs::remove_file(&out).unwrap();
+    }
+}
+
+/// What another user has put into a folder where anybody may put files is neither followed nor replaced nor opened.
+#[test]
+fn what_another_user_has_planted() {
+    if !is_root() {
+        return;
+    }
+    let outer = tempfile::tempdir().unwrap();
+    let folder = outer.path();
+    let shared = folder.join("shared");
+    fs::create_dir(&shared).unwrap();
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
+    let victim = folder.join("victim");
+    fs::write(&victim, "mine").unwrap();
+    type Plant = fn(&Path, &Path);
+    let plants: [Plant; 4] = [
+        |path, victim| symlink(victim, path).unwrap(),
+        |path, _| symlink("new", path).unwrap(),
+        |path, _| fs::write(path, "").unwrap(),
+        |path, _| assert!(Command::new("mkfifo").arg(path).status().unwrap().success()),
+    ];
+    for (mut arguments, _) in writers(folder) {
+        let place = arguments.iter().position(|argument| *argument == "out").unwrap();
+        arguments[place] = "shared/out";
+        for (index, plant) in plants.iter().enumerate() {
+            let out = shared.join("out");
+            plant(&out, &victim);
+            lchown(&out, Some(NOBODY), Some(NOBODY)).unwrap();
+            let output = run(folder, &arguments);
+            assert_eq!(status(&output), 2, "{arguments:?} {index}: {}", stderr(&output));
+            assert!(stderr(&output).contains("another user's"), "{arguments:?} {index}: {}", stderr(&output));
+            assert_eq!(fs::symlink_metadata(&out).unwrap().uid(), NOBODY);
+            assert_eq!(fs::read(&victim).unwrap(), b"mine");
+            assert_eq!(names(&shared), ["out"]);
+            fs::remove_file(&out).unwrap();
+        }
+        // A link of one's own is followed, and so is one of the folder's owner.
+        symlink(&victim, shared.join("out")).unwrap();
+        fs::remove_file(&victim).unwrap();
+        assert_eq!(status(&run(folder, &arguments)), 0, "{arguments:?}");
+        assert!(fs::symlink_metadata(shared.join("out")).unwrap().is_symlink());
+        assert_ne!(fs::read(&victim).unwrap(), b"mine");
+        fs::remove_file(shared.join("out")).unwrap();
+        fs::write(&victim, "mine").unwrap();
+        fs::remove_dir_all(folder.join("one")).unwrap();
+        fs::remove_dir_all(folder.join("tree")).unwrap();
+        torrent(folder, "one");
+        fs::create_dir(folder.join("tree")).unwrap();
+        fs::write(folder.join("tree/a"), "a").unwrap();
+    }
+    // The journal beside an output, and a state file.
+    for planted in ["shared/m.partial", "shared/state"] {
+        symlink(&victim, folder.join(planted)).unwrap();
+    }
+    let output = run(folder, &["manifest", "write", "tree", "-o", "shared/m"]);
+    assert_eq!(status(&output), 2);
+    assert!(stderr(&output).contains("m.partial: it is a symbolic link"), "{}", stderr(&output));
+    let output = run(folder, &["torrent", "verify", "one.torrent", "--resume", "shared/state"]);
+    assert!(stderr(&output).contains("state: it is a symbolic link"), "{}", stderr(&output));
+    fs::write(shared.join("theirs"), Checkpoint::default().encode()).unwrap();
+    chown(shared.join("theirs"), Some(NOBODY), None).unwrap();
+    let output = run(folder, &["torrent", "verify", "one.torrent", "--resume", "shared/theirs"]);
+    assert!(stderr(&output).contains("another user's"), "{}", stderr(&output));
+    assert!(shared.join("theirs").exists());
+    assert_eq!(fs::read(&victim).unwrap(), b"mine");
+}
+
+#[test]
+fn a_manifest_replaces_no_file_of_its_folder() {
+    let folder = tree();
+    let output = run(folder.path(), &["manifest", "write", "tree", "-o", "tree/a"]);
+    assert_eq!(status(&output), 2);
+    assert!(stderr(&output).contains("tree/a: it is a file of tree and no manifest. It is not replaced"));
+    assert_eq!(fs::read(folder.path().join("tree/a")).unwrap(), b"a");
+    for _ in 0..2 {
+        assert_eq!(status(&run(folder.path(), &["manifest", "write", "tree", "-o", "tree/m"])), 0);
+    }
+    assert_eq!(names(&folder.path().join("tree")), ["a", "b", "empty", "m"]);
+}
+
+#[test]
+fn outputs_of_trees_are_not_what_is_read_or_each_other() {
+    let folder = tree();
+    let folder = folder.path();
+    for arguments in [
+        &["m", "--out-descriptor", "m"][..],
+        &["m", "--out-merkle-tree", "tree/../m"],
+        &["m", "--out-merkle-tree", "x", "--out-descriptor", "tree/../x"],
+    ] {
+        let before = fs::read(folder.join("m")).unwrap();
+        let output = run(folder, &[&["tree", "fsverity"], arguments].concat());
+        assert_eq!((status(&output), stdout(&output)), (2, ""), "{arguments:?}");
+        assert!(stderr(&output).contains("Give another FILE"), "{}", stderr(&output));
+        assert_eq!(fs::read(folder.join("m")).unwrap(), before);
+    }
+}
+
+#[test]
+fn a_device_or_pipe_is_written_to_as_it_stands() {
+    let outer = tree();
+    let folder = outer.path();
+    let fifo = folder.join("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let fifo = fifo.clone();
+        move || fs::read(fifo).unwrap()
+    });
+    let output = run(folder, &["manifest", "write", "tree", "-o", "fifo"]);
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    assert_eq!(reader.join().unwrap(), fs::read(folder.join("m")).unwrap());
+    assert!(fs::metadata(&fifo).unwrap().file_type().is_fifo());
+    let output = run(folder, &["manifest", "write", "tree", "-o", "/dev/full"]);
+    assert_eq!(status(&output), 2);
+    assert!(stderr(&output).contains("/dev/full: No space left on device"), "{}", stderr(&output));
+    let output = run(folder, &["manifest", "write", "tree", "-o", "/dev/stdout"]);
+    assert_eq!(stdout(&output).as_bytes(), fs::read(folder.join("m")).unwrap());
+    assert_eq!(names(folder), ["fifo", "m", "tree"]);
+}

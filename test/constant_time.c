@@ -1,0 +1,148 @@
+/* constant_time.c: no branch and no address depends on what a key, a message or a tag says: only on their lengths.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Runs under valgrind's memcheck, to which keys and messages are memory without a value. It counts an error for each
+ * jump and each address that is made of such memory; what a call returns is given a value before it is looked at. A
+ * comparison of our own that ends early shows that an error would be seen. Instruction sets that valgrind does not know
+ * are skipped by name.
+ */
+#include "test.h"
+
+#include <valgrind/memcheck.h>
+
+enum { COUNT = 40, BLOCKS_NBYTES = 4096 };
+
+static uint8_t data[BLOCKS_NBYTES + COUNT], secret[300], tags[COUNT * HL_DIGEST_MAX_NBYTES];
+static hl_slice messages[COUNT];
+
+#define SECRET(object) VALGRIND_MAKE_MEM_UNDEFINED(&(object), sizeof(object))
+#define PUBLIC(object) VALGRIND_MAKE_MEM_DEFINED(&(object), sizeof(object))
+
+static hl_status status_of(hl_status status)
+{
+    PUBLIC(status);
+    return status;
+}
+
+static unsigned errors(void)
+{
+    static unsigned before;
+    const unsigned now = (unsigned)VALGRIND_COUNT_ERRORS, n = now - before;
+
+    before = now;
+    return n;
+}
+
+#define QUIET(call) \
+    do { \
+        const hl_status status = status_of(call); \
+        const unsigned n = errors(); \
+        CHECK(status == HL_OK && n == 0, "%s: %u branches or addresses, %s", #call, n, hl_strerror(status)); \
+    } while (0)
+
+static void check_calls(const hl_alg_info *alg)
+{
+    const hl_alg a = alg->alg;
+    hl_ctx ctx;
+    hl_hmac_key key;
+    hl_hmac_ctx stream;
+
+    SECRET(data), SECRET(secret), SECRET(tags);
+    for (size_t kind = 0; kind < 3; kind++) { /* short, in step, ragged */
+        static const size_t lengths[3] = {20, 256, 1};
+        for (size_t i = 0; i < COUNT; i++)
+            messages[i] = (hl_slice){data + i, kind == 2 ? i * i * 2 : lengths[kind]};
+        QUIET(hl_hash_many(a, messages, COUNT, tags));
+    }
+    QUIET(hl_hash(a, data, 77, tags));
+    QUIET(hl_hash_rows(a, data, 64, 64, COUNT, tags));
+    QUIET(hl_init(&ctx, a));
+    QUIET(hl_update(&ctx, data, 77));
+    QUIET(hl_update(&ctx, data, 1000));
+    QUIET(hl_final(&ctx, tags));
+
+    QUIET(hl_hmac_key_init(&key, a, secret, 20));
+    QUIET(hl_hmac_key_init(&key, a, secret, sizeof secret));
+    QUIET(hl_hmac_many(&key, messages, COUNT, tags));
+    QUIET(hl_hmac(&key, data, 77, tags));
+    QUIET(hl_hmac_verify(&key, data, 77, tags, alg->digest_nbytes));
+    tags[5] ^= 1;
+    CHECK(status_of(hl_hmac_verify(&key, data, 77, tags, alg->digest_nbytes)) == HL_ETAG && errors() == 0,
+          "another tag");
+    QUIET(hl_hmac_init(&stream, &key));
+    QUIET(hl_hmac_update(&stream, data, 77));
+    QUIET(hl_hmac_update(&stream, data, 1000));
+    QUIET(hl_hmac_final(&stream, tags));
+    hl_hmac_key_wipe(&key);
+    PUBLIC(data), PUBLIC(secret), PUBLIC(tags);
+}
+
+static void check_equal(void)
+{
+    static uint8_t a[100], b[100];
+
+    test_case("hl_equal");
+    for (size_t at = 0; at <= sizeof a; at += 9) {
+        memset(b, 0, sizeof b);
+        if (at < sizeof b)
+            b[at] = 1;
+        SECRET(a), SECRET(b);
+        int equal = hl_equal(a, b, sizeof a);
+        PUBLIC(equal);
+        const unsigned n = errors();
+        PUBLIC(a), PUBLIC(b);
+        CHECK(equal == (at >= sizeof b) && n == 0, "%u branches or addresses, differing at %zu", n, at);
+    }
+}
+
+/* Where a difference is decides when it returns. */
+static __attribute__((noinline)) int equal_early(const volatile uint8_t *a, const volatile uint8_t *b, size_t nbytes)
+{
+    for (size_t i = 0; i < nbytes; i++)
+        if (a[i] != b[i])
+            return 0;
+    return 1;
+}
+
+static void check_control(void)
+{
+    static uint8_t a[16], b[16];
+
+    test_case("a comparison that ends early is caught");
+    SECRET(a);
+    int equal = equal_early(a, b, sizeof a);
+    PUBLIC(equal);
+    CHECK(equal == 1 && errors() > 0, "it was not");
+    PUBLIC(a);
+}
+
+int main(int argc, char **argv)
+{
+    test_start(argc, argv);
+    if (!RUNNING_ON_VALGRIND) {
+        test_case("nothing to see");
+        test_skip("constant time (to be run by valgrind)");
+        return test_end();
+    }
+    random_fill(data, sizeof data);
+    random_fill(secret, sizeof secret);
+    errors();
+    for (size_t i = 0; i < hl_isa_count(); i++) {
+        const hl_isas isas = (hl_isas)1 << i;
+        const char *isa = hl_isa_name(i);
+        if ((isas & hl_isas_available()) == 0) {
+            test_skip("constant time, %s (no %s under valgrind)", isa, isa);
+            continue;
+        }
+        hl_restrict(isas);
+        for (size_t a = 0; a < hl_alg_count(); a++) {
+            test_case("constant time, %s, %s", isa, hl_alg_at(a)->name);
+            check_calls(hl_alg_at(a));
+        }
+    }
+    hl_restrict(0);
+    check_equal();
+    check_control();
+    return test_end();
+}

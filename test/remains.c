@@ -1,0 +1,390 @@
+/* remains.c: what a call of HMAC leaves behind: nothing of the key, neither on the stack nor in registers.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Each call runs on a thread of its own, whose stack has been painted. The registers that it may change are saved right
+ * after it; then they and all of the stack are looked through for words of the key's two states, in
+ * both byte orders, for the words of the key's block with and without the constants of SHA-256, and for eight bytes in
+ * a row of the key, of its digest, or of either xored with ipad or opad. All that belongs to the test is static.
+ */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include "test.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+enum {
+    STACK_NBYTES = 1 << 17,
+    COUNT = 40,
+    SECRET_MAX_NBYTES = 300,
+    RUN = 8,
+    PAINT = 0x5a
+};
+
+static uint8_t *stack;
+static uint64_t left[STACK_NBYTES / 8]; /* what it was right after the call */
+static const hl_alg_info *alg;
+static uint8_t secret[SECRET_MAX_NBYTES];
+static size_t secret_nbytes;
+static hl_hmac_key key;
+static hl_hmac_ctx ctx;
+static hl_slice messages[COUNT];
+static const uint8_t *pool;
+static uint8_t tags[COUNT * HL_DIGEST_MAX_NBYTES];
+
+/* ---- Registers ---- */
+
+static struct {
+    uint8_t vectors[32][64];
+    uintptr_t general[17];
+} registers __attribute__((aligned(64)));
+
+#if defined(__i386__) || defined(__x86_64__)
+static int has_sse2, has_avx, has_avx512;
+
+static void find_registers(void)
+{
+    has_sse2 = __builtin_cpu_supports("sse2");
+    has_avx = __builtin_cpu_supports("avx");
+    has_avx512 = __builtin_cpu_supports("avx512f");
+}
+/* To and from memory. */
+#  define STORE(op, kind, n) op " %%" kind #n ", " #n "*64(%0)\n\t"
+#  define LOAD(op, kind, n)  op " " #n "*64(%0), %%" kind #n "\n\t"
+#  define EACH8(move, op, kind) \
+      move(op, kind, 0) move(op, kind, 1) move(op, kind, 2) move(op, kind, 3) move(op, kind, 4) \
+      move(op, kind, 5) move(op, kind, 6) move(op, kind, 7)
+#  define EACH16(move, op, kind) \
+      EACH8(move, op, kind) move(op, kind, 8) move(op, kind, 9) move(op, kind, 10) move(op, kind, 11) \
+      move(op, kind, 12) move(op, kind, 13) move(op, kind, 14) move(op, kind, 15)
+#  define EACH32(move, op, kind) \
+      EACH16(move, op, kind) move(op, kind, 16) move(op, kind, 17) move(op, kind, 18) move(op, kind, 19) \
+      move(op, kind, 20) move(op, kind, 21) move(op, kind, 22) move(op, kind, 23) move(op, kind, 24) \
+      move(op, kind, 25) move(op, kind, 26) move(op, kind, 27) move(op, kind, 28) move(op, kind, 29) \
+      move(op, kind, 30) move(op, kind, 31)
+#  if defined(__x86_64__)
+#    define SAVE_GENERAL() \
+        __asm__ volatile("movq %%rcx, %0\n\tmovq %%rdx, %1\n\tmovq %%rsi, %2\n\tmovq %%rdi, %3\n\tmovq %%r8, %4\n\t" \
+                         "movq %%r9, %5\n\tmovq %%r10, %6\n\tmovq %%r11, %7" \
+                         : "=m"(registers.general[0]), "=m"(registers.general[1]), "=m"(registers.general[2]), \
+                           "=m"(registers.general[3]), "=m"(registers.general[4]), "=m"(registers.general[5]), \
+                           "=m"(registers.general[6]), "=m"(registers.general[7]))
+#    define OF_AVX    EACH16
+#    define OF_AVX512 EACH32
+#  else
+#    define SAVE_GENERAL() \
+        __asm__ volatile("movl %%ecx, %0\n\tmovl %%edx, %1" : "=m"(registers.general[0]), "=m"(registers.general[1]))
+#    define OF_AVX    EACH8
+#    define OF_AVX512 EACH8
+#  endif
+#  define MOVE_VECTORS(move) \
+      do { \
+          if (has_avx512) \
+              __asm__ volatile(OF_AVX512(move, "vmovdqu64", "zmm") : : "r"(registers.vectors) : "memory"); \
+          else if (has_avx) \
+              __asm__ volatile(OF_AVX(move, "vmovdqu", "ymm") : : "r"(registers.vectors) : "memory"); \
+          else if (has_sse2) \
+              __asm__ volatile(OF_AVX(move, "movdqu", "xmm") : : "r"(registers.vectors) : "memory"); \
+      } while (0)
+#  define SAVE_VECTORS() MOVE_VECTORS(STORE)
+/* No clobbers, as compilers without AVX-512 know no such registers: nothing that is called across this uses them. */
+#  define LOAD_VECTORS() MOVE_VECTORS(LOAD)
+#elif defined(__aarch64__)
+static void find_registers(void)
+{
+}
+#  define SAVE_GENERAL() \
+      __asm__ volatile("stp x1, x2, %0\n\tstp x3, x4, %1\n\tstp x5, x6, %2\n\tstp x7, x8, %3\n\tstp x9, x10, %4\n\t" \
+                       "stp x11, x12, %5\n\tstp x13, x14, %6\n\tstp x15, x16, %7" \
+                       : "=Q"(registers.general[0]), "=Q"(registers.general[2]), "=Q"(registers.general[4]), \
+                         "=Q"(registers.general[6]), "=Q"(registers.general[8]), "=Q"(registers.general[10]), \
+                         "=Q"(registers.general[12]), "=Q"(registers.general[14]))
+#  define MOVE4(move, a, b, c, d) \
+      move " q" #a ", q" #b ", [%0], #64\n\t" move " q" #c ", q" #d ", [%0], #64\n\t"
+#  define MOVE_VECTORS(move) \
+      do { \
+          uint8_t *at = registers.vectors[0]; \
+          __asm__ volatile(MOVE4(move, 0, 1, 2, 3) MOVE4(move, 4, 5, 6, 7) MOVE4(move, 16, 17, 18, 19) \
+                           MOVE4(move, 20, 21, 22, 23) MOVE4(move, 24, 25, 26, 27) MOVE4(move, 28, 29, 30, 31) \
+                           MOVE4(move, 8, 9, 10, 11) MOVE4(move, 12, 13, 14, 15) \
+                           : "+r"(at) \
+                           : \
+                           : "memory"); \
+      } while (0)
+#  define SAVE_VECTORS() MOVE_VECTORS("stp")
+/* Also of v8 to v15, whose lower halves are a caller's: the thread's first function is given nothing in them. */
+#  define LOAD_VECTORS() MOVE_VECTORS("ldp")
+#else /* the header promises no more than the stack */
+static void find_registers(void)
+{
+}
+#  define SAVE_GENERAL() ((void)0)
+#  define SAVE_VECTORS() ((void)0)
+#  define LOAD_VECTORS() ((void)0)
+#endif
+
+/* ---- What must not be found ---- */
+
+static struct {
+    uint32_t words32[256];
+    uint64_t words64[256];
+    size_t nwords32, nwords64;
+    uint8_t bytes[8][SECRET_MAX_NBYTES + HL_BLOCK_MAX_NBYTES];
+    size_t nbytes[8];
+    size_t nstrings;
+} hidden;
+
+static void hide_word(uint64_t word, unsigned nbytes)
+{
+    if (nbytes == 8) {
+        hidden.words64[hidden.nwords64++] = word;
+        hidden.words64[hidden.nwords64++] = __builtin_bswap64(word);
+    } else {
+        hidden.words32[hidden.nwords32++] = (uint32_t)word;
+        hidden.words32[hidden.nwords32++] = __builtin_bswap32((uint32_t)word);
+    }
+}
+
+static void hide_bytes(const uint8_t *bytes, size_t nbytes, uint8_t pad)
+{
+    uint8_t *to = hidden.bytes[hidden.nstrings];
+
+    for (size_t i = 0; i < nbytes; i++)
+        to[i] = bytes[i] ^ pad;
+    hidden.nbytes[hidden.nstrings++] = nbytes;
+}
+
+static void hide_state(const hl_state *state)
+{
+    for (unsigned w = 0; w < alg->nwords; w++)
+        hide_word(alg->word_nbytes == 8 ? state->w64[w] : state->w32[w], alg->word_nbytes);
+}
+
+/* Where the first hash stands after the whole blocks of data. */
+static void hide_state_after(hl_hmac_ctx from, const hl_slice *message)
+{
+    hl_hmac_update(&from, message->data, message->nbytes);
+    hide_state(&from.inner.state);
+}
+
+static void hide_all(void)
+{
+    static const uint32_t sha256_k[16] = {0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1,
+                                          0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3,
+                                          0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174};
+    uint8_t key0[HL_BLOCK_MAX_NBYTES] = {0};
+    const size_t held = secret_nbytes > alg->block_nbytes ? alg->digest_nbytes : secret_nbytes;
+
+    memset(&hidden, 0, sizeof hidden);
+    hide_state(&key.inner), hide_state(&key.outer);
+    if (secret_nbytes > alg->block_nbytes)
+        oracle(alg, secret, secret_nbytes, key0);
+    else
+        memcpy(key0, secret, secret_nbytes);
+    hide_bytes(secret, secret_nbytes, 0);
+    hide_bytes(key0, held, 0);
+    hide_bytes(key0, held, 0x36);
+    hide_bytes(key0, held, 0x5c);
+    for (size_t i = 0; i + 4 <= held && alg->word_nbytes == 4; i += 4)
+        for (unsigned pad = 0x36; pad <= 0x5c; pad += 0x5c - 0x36) {
+            uint32_t word = 0;
+            for (unsigned b = 0; b < 4; b++)
+                word |= (uint32_t)(key0[i + b] ^ pad) << (alg->big_endian ? 24 - 8 * b : 8 * b);
+            hide_word(word, 4);
+            if (alg->body == HL_BODY_SHA256)
+                hide_word(word + sha256_k[i / 4], 4);
+        }
+    memset(key0, 0, sizeof key0);
+}
+
+/* Words found at any multiple of 4 bytes, and runs of bytes anywhere. `first` is where the first is. */
+static size_t count_remains(const uint8_t *from, size_t nbytes, size_t *first)
+{
+    size_t found = 0;
+
+    for (size_t at = 0; at + RUN <= nbytes; at++) {
+        uint32_t word32;
+        uint64_t word64;
+        size_t here = 0;
+        memcpy(&word64, from + at, 8);
+        if (word64 == 0 || word64 == UINT64_C(0x5a5a5a5a5a5a5a5a))
+            continue;
+        memcpy(&word32, from + at, 4);
+        for (size_t i = 0; at % 4 == 0 && i < hidden.nwords32; i++)
+            here += hidden.words32[i] == word32;
+        for (size_t i = 0; at % 4 == 0 && i < hidden.nwords64; i++)
+            here += hidden.words64[i] == word64;
+        for (size_t s = 0; s < hidden.nstrings; s++)
+            for (size_t i = 0; i + RUN <= hidden.nbytes[s]; i++)
+                here += hidden.bytes[s][i] == from[at] && memcmp(hidden.bytes[s] + i, from + at, RUN) == 0;
+        if (here > 0 && found == 0)
+            *first = at;
+        found += here;
+    }
+    return found;
+}
+
+/* ---- The calls ---- */
+
+static const struct call {
+    const char *what;
+    enum { KEY_INIT, ONE, MANY, VERIFY, STREAM_INIT, STREAM_UPDATE, STREAM_FINAL } kind;
+    size_t count;  /* KEY_INIT: bytes of key beyond a block */
+    size_t nbytes; /* each message's; 0: of all lengths */
+} calls[] = {
+    {"hl_hmac_key_init, short", KEY_INIT, 0, 0},
+    {"hl_hmac_key_init, longer than a block", KEY_INIT, 23, 0},
+    {"hl_hmac_key_init, longer than two", KEY_INIT, SECRET_MAX_NBYTES - HL_BLOCK_MAX_NBYTES, 0},
+    {"hl_hmac", ONE, 1, 20},
+    {"hl_hmac of blocks", ONE, 1, 1024},
+    {"hl_hmac_verify", VERIFY, 1, 20},
+    {"hl_hmac_verify, wrong", VERIFY, 0, 20},
+    {"hl_hmac_many of 1", MANY, 1, 300},
+    {"hl_hmac_many of 2", MANY, 2, 64},
+    {"hl_hmac_many of 12", MANY, 12, 64},
+    {"hl_hmac_many of 12, all lengths", MANY, 12, 0},
+    {"hl_hmac_many of 40", MANY, 40, 20},
+    {"hl_hmac_many of 40, whole blocks", MANY, 40, 256},
+    {"hl_hmac_many of 40, all lengths", MANY, 40, 0},
+    {"hl_hmac_init", STREAM_INIT, 0, 0},
+    {"hl_hmac_update, less than a block", STREAM_UPDATE, 0, 20},
+    {"hl_hmac_update, blocks", STREAM_UPDATE, 0, 900},
+    {"hl_hmac_final", STREAM_FINAL, 0, 0},
+};
+#define CALL(expression) \
+    do { \
+        status = (expression); \
+        SAVE_GENERAL(); \
+        SAVE_VECTORS(); \
+    } while (0)
+
+struct result {
+    const struct call *call;
+    hl_status status;
+    const uint8_t *frame;
+};
+
+static void prepare(const struct call *c)
+{
+    secret_nbytes = c->kind != KEY_INIT ? 48 : c->count == 0 ? 40 : alg->block_nbytes + c->count;
+    hl_hmac_key_init(&key, alg->alg, secret, secret_nbytes);
+    for (size_t i = 0; i < COUNT; i++)
+        messages[i] = (hl_slice){pool + 64 * i, c->nbytes != 0 ? c->nbytes : 97 * i * i % 1999};
+    hl_hmac(&key, messages[0].data, messages[0].nbytes, tags);
+    if (c->kind == VERIFY)
+        tags[3] ^= c->count == 0;
+    if (c->kind >= STREAM_UPDATE)
+        hl_hmac_init(&ctx, &key);
+    if (c->kind == STREAM_UPDATE && c->nbytes < 64)
+        hl_hmac_update(&ctx, pool, 177);
+}
+
+static hl_status make_call(const struct call *c)
+{
+    hl_status status = HL_OK;
+
+    switch (c->kind) {
+    case KEY_INIT: CALL(hl_hmac_key_init(&key, alg->alg, secret, secret_nbytes)); break;
+    case ONE: CALL(hl_hmac(&key, messages[0].data, messages[0].nbytes, tags)); break;
+    case MANY: CALL(hl_hmac_many(&key, messages, c->count, tags)); break;
+    case VERIFY: CALL(hl_hmac_verify(&key, messages[0].data, messages[0].nbytes, tags, alg->digest_nbytes)); break;
+    case STREAM_INIT: CALL(hl_hmac_init(&ctx, &key)); break;
+    case STREAM_UPDATE: CALL(hl_hmac_update(&ctx, messages[0].data, messages[0].nbytes)); break;
+    case STREAM_FINAL: CALL(hl_hmac_final(&ctx, tags)); break;
+    }
+    return status;
+}
+
+static void *run_thread(void *arg)
+{
+    struct result *r = arg;
+
+    LOAD_VECTORS(); /* zeros: a thread begins with the registers of the one that made it */
+    r->status = make_call(r->call);
+    /* No call of a function, whose frame would lie where the call's was. */
+    for (size_t i = 0; i < STACK_NBYTES / 8; i++)
+        left[i] = ((volatile uint64_t *)(void *)stack)[i];
+    r->frame = (uint8_t *)__builtin_frame_address(0);
+    return NULL;
+}
+
+/* Prepared here, on the stack of another thread, so that nothing of the test itself is found. */
+static void check_call(const struct call *c, const pthread_attr_t *attr)
+{
+    struct result r = {.call = c};
+    pthread_t thread;
+
+    prepare(c);
+    make_call(c); /* once before: the dynamic linker looks up memcpy, and saves registers to do so */
+    prepare(c);
+    hide_all();
+    if (c->kind == VERIFY) { /* the tag of a message that the key's owner may never have meant */
+        uint8_t tag[HL_DIGEST_MAX_NBYTES];
+        oracle_hmac(alg, secret, secret_nbytes, messages[0].data, messages[0].nbytes, tag);
+        hide_bytes(tag, alg->digest_nbytes, 0);
+    }
+    if (c->kind == STREAM_UPDATE)
+        hide_state_after(ctx, &messages[0]);
+    if (c->kind == MANY && c->nbytes == 0) { /* in the window of the lane driver */
+        hl_hmac_ctx begun;
+        hl_hmac_init(&begun, &key);
+        for (size_t i = 9; i < 12; i++)
+            hide_state_after(begun, &messages[i]);
+    }
+    memset(stack, PAINT, STACK_NBYTES);
+    memset(&registers, 0, sizeof registers);
+    if (pthread_create(&thread, attr, run_thread, &r) != 0) {
+        perror("pthread_create");
+        exit(2);
+    }
+    pthread_join(thread, NULL);
+    CHECK(r.status == (c->kind == VERIFY && c->count == 0 ? HL_ETAG : HL_OK), "%s: %s", c->what, hl_strerror(r.status));
+    size_t at = 0, n = count_remains((const uint8_t *)left, STACK_NBYTES, &at);
+    CHECK(n == 0, "%s: %zu words or runs, %zu bytes below the caller", c->what, n, (size_t)(r.frame - (stack + at)));
+    n = count_remains(registers.vectors[0], sizeof registers.vectors, &at);
+    CHECK(n == 0, "%s: %zu in vector registers, the first in %zu", c->what, n, at / 64);
+    n = count_remains((const uint8_t *)registers.general, sizeof registers.general, &at);
+    CHECK(n == 0, "%s: %zu in general registers", c->what, n);
+}
+
+int main(int argc, char **argv)
+{
+    pthread_attr_t attr;
+
+    test_start(argc, argv);
+#if defined(__clang__) && !defined(__OPTIMIZE__) && defined(TEST_BARE_CORE)
+    const char *without = "kernels without optimisation take a mebibyte of stack";
+#else
+    const char *without = UNDER_SANITIZER ? "a sanitizer keeps variables in places of its own" : NULL;
+#endif
+    if (without != NULL) {
+        test_case("nothing to look for");
+        test_skip("what remains on the stack (%s)", without);
+        return test_end();
+    }
+    find_registers();
+    stack = mmap(NULL, STACK_NBYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pthread_attr_init(&attr);
+    if (stack == MAP_FAILED || pthread_attr_setstack(&attr, stack, STACK_NBYTES) != 0) {
+        perror("a stack for the thread");
+        return 2;
+    }
+    pool = random_pool(64 * COUNT + 4000);
+    random_fill(secret, sizeof secret);
+    for (size_t a = 0; a < hl_alg_count(); a++)
+        for (size_t i = 0; i <= hl_isa_count(); i++) {
+            const hl_isas isas = i == hl_isa_count() ? 0 : (hl_isas)1 << i;
+            const char *isa = isas == 0 ? "default" : hl_isa_name(i);
+            alg = hl_alg_at(a);
+            if ((isas & ~hl_isas_available()) != 0) {
+                test_skip("what HMAC of %s leaves behind, %s (no %s here)", alg->name, isa, isa);
+                continue;
+            }
+            test_case("what HMAC of %s leaves behind, %s", alg->name, isa);
+            CHECK(hl_restrict(isas) == HL_OK, "hl_restrict");
+            for (size_t c = 0; c < sizeof calls / sizeof calls[0]; c++)
+                check_call(&calls[c], &attr);
+        }
+    hl_restrict(0);
+    return test_end();
+}

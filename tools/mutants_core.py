@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""mutants_core.py: changes the core's driver, one place at a time, and tells which changes no test of C notices.
+
+SPDX-License-Identifier: MIT OR Apache-2.0
+
+    tools/mutants_core.py [--file NAME] [--only REGEX] [--every N] [--list]
+
+A mutant is one rule of RULES applied to one place of core/src/*.c. It is compiled by a bare cc, linked with kernels and
+tests that were compiled once, and run until a test fails. What compiles to the same code as before is not counted.
+Survivors that are no fault stand in EQUIVALENT, with the reason; any other makes the exit status 1. CC names the
+compiler. Folder: build/mutants.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "mutants"
+CC = os.environ.get("CC", "cc")
+FILES = ["api.c", "burn.c", "edges.c", "hmac.c", "many.c", "registry.c"]
+# In the order that finds most soonest; each with its arguments.
+TESTS = {"choice": [], "remains": [], "hash_many": ["--runs", "20", "--seed", "1"], "streams": [], "hmac": [],
+         "constant_time": [], "lengths": [], "ragged": [], "api": []}
+# A guard against what never ends: this many times what the test took without a change, and some seconds.
+PATIENCE = 10
+
+RULES = [
+    ("a comparison turned", r"(?<=[\w\])]) (==|!=|<=|>=|<|>) (?=[\w(-])",
+     {"==": "!=", "!=": "==", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}),
+    ("off by one", r"(?<=[\w\])]) (<=|>=|<|>) (?=[\w(-])", {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}),
+    ("plus for minus", r"(?<=[\w\])]) (\+|-) (?=[\w(])", {"+": "-", "-": "+"}),
+    ("and for or", r" (&&|\|\|) ", {"&&": "||", "||": "&&"}),
+    ("a wipe left out", r"^ *()hli_wipe\([^;]*\);", {"": "(void)0; //"}),
+    ("a burn left out", r"^ *()(?:hli_burn|forget|burn_stack|hli_clear_vectors)\([^;]*\);", {"": "(void)0; //"}),
+    ("a status ignored", r"(if \(status != HL_OK\))", {"if (status != HL_OK)": "if (0)"}),
+    ("a secret forgotten", r"is_secret = (1);", {"1": "0"}),
+    ("chosen anew", r"(plan->choice)", {"plan->choice": "hli_choice()"}),
+    ("HMAC's constants exchanged", r"\b(IPAD|OPAD)(?=,)", {"IPAD": "OPAD", "OPAD": "IPAD"}),
+    ("an early exit", r"^ *()differ \|= p\[i\] \^ q\[i\];", {"": "if (p[i] != q[i]) return 0; "}),
+    ("the column of costs lost", r"\(word (& ~ISA_MASK)\)", {"& ~ISA_MASK": "& ~ISA_MASK & ~(7u << CHOICE_TUNE)"}),
+]
+
+# (file, rule, a part of the line): why it is no fault.
+EQUIVALENT = [
+    ("hmac.c", "a wipe left out", "hli_wipe(&ctx, sizeof ctx)", "hl_hmac_key_init burns it as well"),
+    ("hmac.c", "a wipe left out", "hli_wipe(block, sizeof block)", "hl_hmac_key_init burns it as well"),
+    ("hmac.c", "a wipe left out", "hli_wipe(key0, sizeof key0)", "hl_hmac_key_init burns it as well, but for gcc -O0"),
+]
+
+
+def places(name):
+    """(rule, line number, line, mutated line) of one file."""
+    in_comment = False
+    for number, line in enumerate((ROOT / "core/src" / name).read_text().splitlines(), 1):
+        code = line
+        if in_comment or code.lstrip().startswith(("/*", "*", "//", "#")):
+            in_comment = "*/" not in code if in_comment or code.lstrip().startswith("/*") else in_comment
+            continue
+        code = code.split("/*")[0]
+        in_comment = "/*" in line and "*/" not in line
+        for rule, pattern, exchange in RULES:
+            for match in re.finditer(pattern, code):
+                start, end = match.span(1)
+                yield rule, number, line, line[:start] + exchange[match.group(1)] + line[end:]
+
+
+def compile_object(source, to):
+    return subprocess.run([CC, "-std=c11", "-O1", "-w", "-I", ROOT / "core/include", "-I", ROOT / "core/src", "-c",
+                           source, "-o", to], capture_output=True).returncode == 0
+
+
+def prepare():
+    (BUILD / "mutant").mkdir(parents=True, exist_ok=True)
+    objects = {}
+    for source in sorted((ROOT / "core/src").glob("**/*.c")):
+        to = BUILD / f"{source.parent.name}-{source.stem}.o"
+        if not compile_object(source, to):
+            sys.exit(f"mutants_core.py: {source} does not compile with {CC}")
+        objects[source.name if source.parent.name == "src" else str(to)] = to
+    for name in [*TESTS, "test", "reference"]:
+        folder = "fuzz" if name == "hash_many" else "test"
+        flags = ["-DHASHLOOM_VECTORS=\"" + str(ROOT / "vectors") + "\""]
+        subprocess.run([CC, "-std=c11", "-O1", *flags, "-I", ROOT / "core/include", "-I", ROOT / "test", "-c",
+                        ROOT / f"{folder}/{name}.c", "-o", BUILD / f"test-{name}.o"], check=True)
+    return objects
+
+
+def run_tests(objects, took):
+    """The name of the first test that fails, or None. `took`: seconds of each test, written if it is empty."""
+    environment = {**os.environ, "HASHLOOM_TEST_SHARE": "40"}
+    first = not took
+    for name, arguments in TESTS.items():
+        program = BUILD / name
+        runner = ["valgrind", "-q"] if name == "constant_time" else []
+        wrap = ["-Wl,--wrap=hli_choice"] if name == "choice" else []
+        link = [CC, "-o", program, BUILD / f"test-{name}.o", BUILD / "test-test.o", BUILD / "test-reference.o",
+                *objects.values(), *wrap, "-lpthread"]
+        if subprocess.run(link, capture_output=True).returncode != 0:
+            return "linking"
+        patience = None if first else 20 + PATIENCE * took[name]
+        began = time.monotonic()
+        try:
+            done = subprocess.run([*runner, program, *arguments], capture_output=True, env=environment,
+                                  timeout=patience, cwd=BUILD)
+        except subprocess.TimeoutExpired:
+            return f"{name} (no end)"
+        if first:
+            took[name] = time.monotonic() - began
+        if done.returncode != 0:
+            return name
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Which changes of the core does no test notice?")
+    parser.add_argument("--file", choices=FILES)
+    parser.add_argument("--only", default="", help="rules or lines that match this")
+    parser.add_argument("--every", type=int, default=1, help="every N-th mutant")
+    parser.add_argument("--list", action="store_true", help="print them and run nothing")
+    arguments = parser.parse_args()
+    files = [arguments.file] if arguments.file else FILES
+    mutants = [(name, *place) for name in files for place in places(name)
+               if re.search(arguments.only, f"{place[0]}: {place[2]}")][::arguments.every]
+    if arguments.list:
+        for name, rule, number, _, mutated in mutants:
+            print(f"{name}:{number}: {rule}: {mutated.strip()}")
+        return 0
+
+    objects = prepare()
+    took = {}
+    if failed := run_tests(objects, took):
+        sys.exit(f"mutants_core.py: {failed} fails without any change")
+    print("seconds of each test:", {name: round(seconds, 1) for name, seconds in took.items()}, flush=True)
+    killed, survived, equivalent, same, broken = 0, [], 0, 0, 0
+    for name, rule, number, line, mutated in mutants:
+        lines = (ROOT / "core/src" / name).read_text().splitlines()
+        lines[number - 1] = mutated
+        source, to = BUILD / "mutant" / name, BUILD / "mutant.o"  # objects tell the name of their source
+        source.write_text("\n".join(lines) + "\n")
+        if not compile_object(source, to):
+            broken += 1
+            continue
+        if to.read_bytes() == objects[name].read_bytes():
+            same += 1
+            continue
+        killer = run_tests({**objects, name: to}, took)
+        if killer:
+            killed += 1
+            continue
+        if any(e[0] == name and e[1] == rule and e[2] in line for e in EQUIVALENT):
+            equivalent += 1
+            continue
+        survived.append((name, number, rule, mutated.strip()))
+        print(f"survived: {name}:{number}: {rule}: {mutated.strip()}", flush=True)
+    print(f"mutants of the core: {killed} killed, {len(survived)} survived, {equivalent} equivalent,"
+          f" {same} the same code, {broken} do not compile")
+    return 1 if survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
