@@ -51,6 +51,8 @@ static MEMORY: memory::OrExit = memory::OrExit;
 const EXIT_INCOMPLETE: u8 = 1;
 /// Usage, a bad torrent, or a file that could not be read. clap exits with this too.
 const EXIT_ERROR: u8 = 2;
+/// Nobody reads the output any more: as shells count the signal with which other programs end then.
+const EXIT_PIPE: u8 = 128 + 13;
 
 fn main() -> ExitCode {
     stdio::begin();

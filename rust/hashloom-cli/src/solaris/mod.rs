@@ -24,6 +24,7 @@ use hashloom::files::{FileError, Method, Options, Request, Source, hash_files};
 use hashloom::torrent::shown;
 use hashloom::{Algorithm, Digest};
 
+use crate::EXIT_PIPE;
 use crate::stdio;
 use crate::sums::console::Console;
 use crate::sums::summing::reason;
@@ -181,12 +182,12 @@ fn print(program: &str, label: &str, method: Method, verbose: bool, files: &[Pat
         status
     });
     match lost.lines {
-        // Whoever read the output has seen enough of it.
-        Some(error) if error.kind() != ErrorKind::BrokenPipe => {
+        Some(error) if error.kind() == ErrorKind::BrokenPipe => EXIT_PIPE,
+        Some(error) => {
             complain(program, &format!("standard output: {}", reason(&error)));
             EXIT_FAILURE
         }
-        _ => status,
+        None => status,
     }
 }
 

@@ -76,6 +76,7 @@ Exit status:
   2    wrong usage, or a file changed each of the three times that it was read:
        it is UNSTABLE
   130  interrupted (Ctrl-C)
+  141  nobody reads the output any more; the rest was not checked
 
 Examples:
   hashloom check SHA256SUMS

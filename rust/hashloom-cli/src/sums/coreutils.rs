@@ -21,6 +21,7 @@ use super::console::Console;
 use super::format::{Format, Layout};
 use super::front::End;
 use super::summing::{Item, Summer, source};
+use crate::EXIT_PIPE;
 use crate::stdio::{self, Stderr};
 
 /// The programs that this can stand in for.
@@ -36,9 +37,6 @@ pub const PROGRAMS: [(&str, Algorithm); 5] = [
 pub fn algorithm_of(program: &str) -> Option<Algorithm> {
     PROGRAMS.iter().find(|(name, _)| *name == program).map(|&(_, algorithm)| algorithm)
 }
-
-/// As shells count the signal with which coreutils ends when nobody reads its output.
-const EXIT_PIPE: u8 = 128 + 13;
 
 /// The long options, none of which takes a value, in the order in which an ambiguous abbreviation lists them.
 const LONG: [(&str, Choice); 12] = [

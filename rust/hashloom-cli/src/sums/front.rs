@@ -10,10 +10,10 @@ use hashloom::files::Options;
 
 use super::console::Console;
 use super::summing::reason;
-use crate::EXIT_ERROR;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::progress::Bar;
 use crate::work::Work;
+use crate::{EXIT_ERROR, EXIT_PIPE};
 
 /// How work has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,8 +63,8 @@ pub fn run(paths: &[PathBuf], work: &Work, does: impl FnOnce(&Options<'_>, &Cons
     let (end, lost) = console.run(|console| does(&options, console));
     bar.finish();
     match (lost.lines, end) {
-        // Whoever read the output has seen enough of it.
-        (Some(error), _) if error.kind() == ErrorKind::BrokenPipe => Ok(0),
+        // Nobody reads the output any more, and the rest was not looked at: nothing is known to be right.
+        (Some(error), _) if error.kind() == ErrorKind::BrokenPipe => Ok(EXIT_PIPE),
         (Some(error), _) => Err(format!("standard output: {}", reason(&error))),
         (None, End::Cancelled) => Ok(EXIT_INTERRUPTED),
         (None, End::Unstable) => Ok(EXIT_ERROR),

@@ -75,6 +75,7 @@ Exit status:
   2    wrong usage, the output cannot be written, or a file changed each of the
        three times that it was read
   130  interrupted (Ctrl-C); only whole lines are printed
+  141  nobody reads the output any more
 
 Examples:
   hashloom sum *.iso > SHA256SUMS

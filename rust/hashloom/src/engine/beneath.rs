@@ -194,10 +194,11 @@ mod unix {
         if last.open.as_ref().is_none_or(|(path, _)| path != folder) {
             last.open = match folder {
                 [] => None,
-                _ => Some((folder.to_owned(), openat(&root.folder, folder, STEP, Mode::empty())?)),
+                // Where no more files may be open the whole path does.
+                _ => openat(&root.folder, folder, STEP, Mode::empty()).ok().map(|open| (folder.to_owned(), open)),
             };
         }
-        let folder = last.open.as_ref().map_or(root.folder.as_fd(), |(_, folder)| folder.as_fd());
+        let (folder, name) = last.open.as_ref().map_or((root.folder.as_fd(), bytes), |(_, open)| (open.as_fd(), name));
         Ok(Stamp::from(&statat(folder, name, AtFlags::empty())?))
     }
 
