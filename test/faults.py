@@ -921,8 +921,15 @@ def killed(command, call, n):
         trace = world.backing.parent / "trace"
         wrapper = [*STRACE, "-o", trace, "-e", f"trace={call}", "-e", f"inject={call}:signal=SIGKILL:when={n}"]
         run = finish(world, command, start(world, command, wrapper))
-        return judge(world, command, known, run, signals=(signal.SIGKILL,), has_hit=run.code != 0,
-                     changed=command.progress)
+        wrong = judge(world, command, known, run, signals=(signal.SIGKILL,), has_hit=run.code != 0,
+                      changed=command.progress)
+        # A file that takes another's place has a name of its own for a moment: the next run removes it.
+        passing = [line for line in wrong if call.startswith("rename") and re.search(r"^leftover: \S*/\.hashloom-", line)]
+        if passing:
+            finish(world, command, start(world, command))
+            if not list(world.backing.rglob(".hashloom-*")):
+                wrong = [line for line in wrong if line not in passing]
+        return wrong
 
     return Test(f"{command} | SIGKILL at {call} {n}", False, test)
 
