@@ -6,7 +6,6 @@
 
 mod common;
 #[path = "../../hashloom/tests/maker/mod.rs"]
-#[allow(dead_code, reason = "other test files use the rest")]
 mod maker;
 
 use std::fs::{self, File};

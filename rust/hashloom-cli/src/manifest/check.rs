@@ -140,7 +140,9 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     let (done, resume) = match (done, resume) {
         (Ok(done), resume) => (done, resume),
         (Err(message), resume) => {
-            resume.map(Resume::failed);
+            if let Some(resume) = resume {
+                resume.failed();
+            }
             return Err(message);
         }
     };
