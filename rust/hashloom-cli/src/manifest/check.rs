@@ -68,7 +68,8 @@ then that any change would show, as `hashloom torrent verify --help` says of its
 Exit status:
   0    all as written, but for files that were touched
   1    differences
-  2    wrong usage, a bad manifest, or a file that could not be read or is unstable
+  2    wrong usage, a bad manifest, or a file that could not be read or is
+       unstable
   130  interrupted (Ctrl-C); what was found until then is printed
 
 Examples:

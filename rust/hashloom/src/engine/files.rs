@@ -314,10 +314,11 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The first look at a file counts. A later one that differs tells that the file has changed.
+    /// The first look at a file counts. A later one that differs tells that the file has changed. That it cannot be opened
+    /// tells nothing of that: one that was only looked at may be a link that leads out of the folder.
     fn note(&self, index: usize, look: u64) {
         let noted = self.looks[index].compare_exchange(UNSEEN, look, Ordering::Relaxed, Ordering::Relaxed);
-        if noted.is_err_and(|first| ![look, UNSTABLE].contains(&first)) {
+        if noted.is_err_and(|first| ![look, UNSTABLE].contains(&first) && look != CLOSED) {
             self.looks[index].store(CHANGED, Ordering::Relaxed);
         }
     }
