@@ -32,6 +32,9 @@ parser.add_argument("--require", action="store_true", help="fail if something ca
 parser.add_argument("--huge", action="store_true", help="files of more than 2 GiB and 4 GiB too")
 arguments = parser.parse_args()
 program = arguments.hashloom.resolve()
+# What a shell starts in the background has these ignored, and so would all that is started here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 vectors = pathlib.Path(__file__).resolve().parent.parent / "vectors" / "hmac-rfc"
 
 # As digest -l lists them, which are OpenSSL's names too.

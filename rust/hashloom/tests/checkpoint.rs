@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! What a check that goes on from where another was interrupted may believe: nothing that may have changed unseen.
-#![cfg(target_os = "linux")]
+#![cfg(all(feature = "std", target_os = "linux"))]
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

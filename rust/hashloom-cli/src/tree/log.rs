@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use hashloom::Algorithm;
+use hashloom::files::Stamp;
 use hashloom::tree::TreeError;
 use hashloom::tree::rfc6962::{Built, Proof, Prove, Tree};
 
@@ -219,9 +220,9 @@ fn build(entries: &Entries, prove: Option<Prove>) -> Result<Built, Failed> {
         match (entries.lines, entries.block_size) {
             (true, _) => push_lines(&mut tree, &work, path)?,
             (false, Some(Nbytes(nbytes))) => {
-                work.file(path, |input, options| tree.push_blocks(input, nbytes, options)).map(drop)?;
+                work.file_once(path, |input, options| tree.push_blocks(input, nbytes, options)).map(drop)?;
             }
-            (false, None) => work.file(path, |input, options| tree.push_file(input, options))?,
+            (false, None) => work.file_once(path, |input, options| tree.push_file(input, options))?,
         }
     }
     work.bar.finish();
@@ -233,7 +234,10 @@ fn push_lines(tree: &mut Tree, work: &Work<'_>, path: &Path) -> Result<(), Faile
         opened_stdin().and_then(|stdin| work.with(|options| tree.push_lines(&mut stdin.lock(), options)))
     } else {
         let file = open(path)?;
-        work.with(|options| tree.push_lines(&mut BufReader::with_capacity(256 << 10, &file), options))
+        let stamp = || file.metadata().map(|metadata| metadata.is_file().then(|| Stamp::of(&metadata)));
+        let before = stamp().ok();
+        let pushed = work.with(|options| tree.push_lines(&mut BufReader::with_capacity(256 << 10, &file), options));
+        if stamp().ok() == before { pushed } else { pushed.and(Err(TreeError::Changed)) }
     };
     pushed.map(drop).map_err(|error| Failed::of(path, error))
 }

@@ -154,7 +154,17 @@ impl<'a> Work<'a> {
         hash(&options)
     }
 
-    /// Opens a FILE and has `hash` work on it; again, if it changes meanwhile.
+    /// Opens a FILE and has `hash` work on it, once: what `hash` has kept of a file that changes cannot be taken back.
+    fn file_once<R>(
+        &self,
+        path: &Path,
+        hash: impl FnOnce(Input<'_>, &Options<'_>) -> Result<R, TreeError>,
+    ) -> Result<R, Failed> {
+        let mut hash = Some(hash);
+        self.file(path, |input, options| hash.take().map_or(Err(TreeError::Changed), |hash| hash(input, options)))
+    }
+
+    /// Opens a FILE and has `hash` work on it; again, from the beginning, if it changes meanwhile.
     fn file<R>(
         &self,
         path: &Path,
