@@ -335,6 +335,7 @@ def normal(data):
     """Text or a resume file without what differs from run to run: places, dates, times taken, speeds."""
     data = re.sub(rb"(\d+:)?/[^\n]*/(faulty|plain)\d+/(mount|backing)", b"WORLD", data)
     data = re.sub(rb" in [0-9.]+ (ms|s|min|h)\b", b"", data)
+    data = re.sub(rb", [0-9.]+ ([KMG]iB|bytes) read at [0-9.]+ ?[KMGT]?i?B(ytes)?/s", b"", data)
     data = re.sub(rb"(read at|read in|, ?)[ 0-9.,]+[KMGT]?i?B(ytes)?/s", b"", data)
     data = re.sub(rb" bytes/s", b"", data)
     data = re.sub(rb'"seconds":[0-9.e-]+', b'"seconds":0', data)
