@@ -9,11 +9,15 @@
 use std::fs::{File, Metadata};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
+use std::sync::LazyLock;
 #[cfg(not(unix))]
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A file that changes each time that it is read is given up after so many readings.
 pub(crate) const READINGS_MAX: u8 = 3;
+
+/// No fingerprint of a stamp is smaller.
+pub(crate) const FINGERPRINT_MIN: u64 = 16;
 
 /// Which file it is, its length and the times of its last change.
 ///
@@ -117,9 +121,11 @@ impl Stamp {
         Verdict::Odd(io::Error::new(io::ErrorKind::UnexpectedEof, message))
     }
 
-    /// In 8 bytes, as there can be ten million files. Under a key that nobody knows two stamps are the same by chance only.
-    pub(crate) fn fingerprint(&self, key: &RandomState) -> u64 {
-        key.hash_one(self)
+    /// In 8 bytes, as there can be ten million files: a number from [`FINGERPRINT_MIN`] on. It is made under a key that
+    /// each process draws for itself: that two stamps have the same is chance, which nobody can bring about.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+        KEY.hash_one(self).max(FINGERPRINT_MIN)
     }
 }
 
@@ -350,9 +356,8 @@ mod tests {
         let stamp = Stamp::of(&path.metadata().unwrap());
         assert_eq!(Stamp::of_file(&file).unwrap(), Some(stamp));
         assert_eq!(Stamp::before_reading(&file).unwrap(), Some(stamp));
-        let key = RandomState::new();
-        assert_eq!(stamp.fingerprint(&key), stamp.fingerprint(&key));
-        assert_ne!(stamp.fingerprint(&key), Stamp { ctime_ns: 1, ..stamp }.fingerprint(&key));
+        assert_eq!(stamp.fingerprint(), stamp.fingerprint());
+        assert_ne!(stamp.fingerprint(), Stamp { ctime_ns: 1, ..stamp }.fingerprint());
         #[cfg(unix)]
         assert_eq!(Stamp::of_file(&File::open(folder.path()).unwrap()).unwrap(), None);
     }

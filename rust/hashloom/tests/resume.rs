@@ -13,7 +13,7 @@ use std::path::Path;
 
 use hashloom::bencode::{self, Item, Limits};
 use hashloom::torrent::resume::{Error, Format, decode, encode, file_name, update};
-use hashloom::torrent::{Bitfield, Content, Torrent};
+use hashloom::torrent::{Bitfield, Content, Options, Torrent, verify};
 use maker::{content, folder_torrent, noise, padding, raw_file_torrent, write_files};
 use proptest::prelude::*;
 
@@ -378,13 +378,17 @@ fn names_are_those_of_the_clients() {
 #[test]
 fn changes_are_seen() {
     let example = example();
-    let content = example.content();
-    assert_eq!(content.changed(&example.torrent), [0usize; 0]);
+    let report = verify(&example.torrent, example.folder.path(), &Options::default()).unwrap();
+    assert_eq!(example.content().changed(&report), [0usize; 0]);
     fs::remove_file(example.file("a")).unwrap();
     fs::write(example.file("d"), "").unwrap();
-    assert_eq!(content.changed(&example.torrent), [0, 4]);
-    assert_eq!(example.content().nbytes(0), None);
-    assert_eq!(example.content().nbytes(4), Some(0));
+    let content = example.content();
+    assert_eq!(content.changed(&report), [0, 4]);
+    assert_eq!((content.nbytes(0), content.nbytes(4)), (None, Some(0)));
+    let report = verify(&example.torrent, example.folder.path(), &Options::default()).unwrap();
+    assert_eq!(example.content().changed(&report), [0usize; 0]);
+    fs::write(example.file("a"), "come").unwrap();
+    assert_eq!(example.content().changed(&report), [0]);
 }
 
 /// A v2 torrent of files of up to 16 KiB, a piece each.

@@ -16,7 +16,7 @@
 //! the calls that match, from 1; `at` takes reads and writes that touch one of these bytes. FAULT:
 //!
 //!     error=EIO         the call fails and does nothing
-//!     hang              the call waits until the line `release`
+//!     hang              the call waits for the line `release`; after it no call hangs by this rule
 //!     delay=MS          the call waits for milliseconds
 //!     short=N           read: N bytes at most, as if the file ended there; write: N bytes at most are taken
 //!     zeros             read: zeros instead of the bytes of the file

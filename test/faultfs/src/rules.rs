@@ -124,8 +124,11 @@ impl Rules {
         self.release();
     }
 
+    /// What hangs goes on, and no call hangs by these rules any more.
     fn release(&self) {
-        self.lock().nreleases += 1;
+        let mut state = self.lock();
+        state.nreleases += 1;
+        state.rules.iter_mut().for_each(|rule| rule.faults.hang = false);
         self.released.notify_all();
     }
 

@@ -52,8 +52,8 @@ struct Target {
 #[derive(Debug)]
 pub struct Plan {
     targets: Vec<Target>,
-    /// The files as they were before the check; none if there is nothing to write.
-    content: Option<Content>,
+    /// Where the content is looked for.
+    path: PathBuf,
 }
 
 /// What a file claims.
@@ -115,19 +115,19 @@ impl Clients {
 
     /// What is to be written, where, and whether it can: known before a check that can take hours.
     pub fn plan(&self, torrent: &Torrent, content: &Path) -> Result<Plan, String> {
-        let mut plan = Plan { targets: Vec::new(), content: None };
+        let mut plan = Plan { targets: Vec::new(), path: content.to_owned() };
         for (format, path) in self.paths(torrent)? {
             let target = Target { old: old(&path)?, format, path };
             let probed = output::probe(&target.path);
             probed.map_err(|error| target.not_written(&error.to_string()))?;
-            if plan.content.is_none() {
-                plan.content = Some(Content::find(torrent, content).map_err(|error| error.to_string())?);
-            }
-            // What cannot be written whatever the check finds: that of another torrent, of renamed files.
-            if let Some(content) = &plan.content {
-                target.encode(torrent, &Bitfield::none(torrent.piece_count()), content)?;
-            }
             plan.targets.push(target);
+        }
+        if !plan.targets.is_empty() {
+            let content = plan.find(torrent)?;
+            // What cannot be written whatever the check finds: that of another torrent, of renamed files.
+            for target in &plan.targets {
+                target.encode(torrent, &Bitfield::none(torrent.piece_count()), &content)?;
+            }
         }
         Ok(plan)
     }
@@ -146,13 +146,19 @@ impl Clients {
 }
 
 impl Plan {
+    fn find(&self, torrent: &Torrent) -> Result<Content, String> {
+        Content::find(torrent, &self.path).map_err(|error| error.to_string())
+    }
+
     /// Writes what the check found. What could not be written is in the error, the rest is.
     ///
-    /// Nothing is written if a client would be told to fetch what may well be there: if the check did not come to its
-    /// end, or files are there that could not be opened, or no file is where it was looked for.
-    /// Warnings go to `errors`.
-    pub fn write(&self, torrent: &Torrent, report: &Report, errors: &mut impl Write) -> Result<(), String> {
-        let Some(content) = &self.content else { return Ok(()) };
+    /// Nothing is written if a client would be told to fetch what may well be there, or that it has what it may not have:
+    /// if the check did not come to its end, or files are there that could not be opened, or no file is where it was
+    /// looked for, or one has changed since it was checked.
+    pub fn write(&self, torrent: &Torrent, report: &Report) -> Result<(), String> {
+        let Some(first) = self.targets.first() else { return Ok(()) };
+        let content = &self.find(torrent)?;
+        let changed = content.changed(report);
         let unopened = report.troubles.iter().find(|trouble| !matches!(trouble.trouble, Trouble::Read { .. }));
         let why = match unopened {
             _ if report.cancelled => Some("the check was interrupted".to_owned()),
@@ -162,21 +168,15 @@ impl Plan {
             {
                 Some(format!("none of the torrent's files is there: {}", display(content.path())))
             }
-            None => None,
+            None => changed.first().map(|&file| {
+                let name = shown(torrent.file(file).path);
+                format!("{name} was changed after it was checked. Check again when nothing writes there")
+            }),
         };
-        if let (Some(why), Some(target)) = (why, self.targets.first()) {
-            return Err(target.not_written(&why));
+        if let Some(why) = why {
+            return Err(first.not_written(&why));
         }
-        let mut have = Bitfield::from(&report.pieces[..]);
-        for file in content.changed(torrent) {
-            torrent.pieces_of_file(file).for_each(|piece| have.set(piece, false));
-            let name = shown(torrent.file(file).path);
-            let _ = writeln!(
-                errors,
-                "{} {name} was changed during the check: clients are told that its pieces are missing",
-                style::warning("warning:")
-            );
-        }
+        let have = Bitfield::from(&report.pieces[..]);
         let mut failed = Ok(());
         for target in &self.targets {
             let written = target

@@ -349,7 +349,7 @@ impl Done {
                 (status, is_written) = (EXIT_ERROR, false);
             }
         }
-        if let Err(message) = named.plan.write(&named.torrent, report, &mut errors) {
+        if let Err(message) = named.plan.write(&named.torrent, report) {
             errors.extend_from_slice(format!("{} {message}\n", style::error("error:")).as_bytes());
             (status, is_written) = (EXIT_ERROR, false);
         }

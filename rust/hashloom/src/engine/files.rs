@@ -3,7 +3,7 @@
 //! The files that are read: what is known of each, and a bounded number of open ones for all threads together.
 
 use std::collections::{BTreeMap, HashMap};
-use std::hash::{BuildHasherDefault, Hasher, RandomState};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::beneath::{LastFolder, OpenError, Opened, Root, open_regular, stamp_at
 use super::holes;
 use super::map::Mapping;
 use super::open::{OpenFile, is_in_memory, open_max};
-use crate::stamp::{READINGS_MAX, Stamp};
+use crate::stamp::READINGS_MAX;
 
 /// Shorter files are read: to map one costs as much as to copy this.
 const WORTH_MAPPING_NBYTES: u64 = 64 << 10;
@@ -75,6 +75,23 @@ const CHANGED: u64 = 3;
 /// It was given up, as it changed each time that it was read.
 const UNSTABLE: u64 = 4;
 
+/// What a file was like when it was last looked at, for who asks later whether it still is.
+#[derive(Debug)]
+pub(crate) struct Look(u64);
+
+impl Look {
+    /// Whether the file that has this stamp now, or is not there, is another than it was. No file is of which nothing is
+    /// believed.
+    pub(crate) fn is_of_another(&self, now: Option<u64>) -> bool {
+        match self.0 {
+            UNSEEN | CLOSED | UNSTABLE => false,
+            CHANGED => true,
+            GONE => now.is_some(),
+            fingerprint => now != Some(fingerprint),
+        }
+    }
+}
+
 /// What is known of a file when all is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Known {
@@ -113,8 +130,6 @@ pub(crate) struct Cache {
     maps: Option<u64>,
     /// The folders that are in use. A hundred torrents are usually in one.
     roots: Mutex<HashMap<PathBuf, Weak<Root>>>,
-    /// Of the fingerprints of stamps.
-    key: RandomState,
 }
 
 /// A file's torrent and its index there.
@@ -163,7 +178,6 @@ impl Cache {
             count: AtomicUsize::new(0),
             maps,
             roots: Mutex::default(),
-            key: RandomState::new(),
         }
     }
 
@@ -246,7 +260,7 @@ impl<'a> Files<'a> {
         // the second to finish uses the first one's.
         match self.open_file(index) {
             Ok(Opened { file, stamp }) => {
-                self.note(index, self.look_of(&stamp));
+                self.note(index, stamp.fingerprint());
                 let nbytes = stamp.nbytes;
                 let holes = holes::has_holes(&file, nbytes);
                 self.known[index].store(nbytes, Ordering::Relaxed);
@@ -295,10 +309,6 @@ impl<'a> Files<'a> {
         }
     }
 
-    fn look_of(&self, stamp: &Stamp) -> u64 {
-        stamp.fingerprint(&self.cache.key).max(UNSTABLE + 1)
-    }
-
     /// What a file is like now, by its path.
     fn look_now(&self, index: usize, last: &mut LastFolder) -> u64 {
         let stamp = match &self.place {
@@ -308,7 +318,7 @@ impl<'a> Files<'a> {
             Place::Listed => stamp_at(&(self.path_of)(index)),
         };
         match stamp.map_err(OpenError::from) {
-            Ok(stamp) => self.look_of(&stamp),
+            Ok(stamp) => stamp.fingerprint(),
             Err(OpenError::Missing) => GONE,
             Err(_) => CLOSED,
         }
@@ -357,6 +367,11 @@ impl<'a> Files<'a> {
             }
             is_given_up
         })
+    }
+
+    /// What each file was like when it was last looked at.
+    pub(crate) fn looks(&self) -> Vec<Look> {
+        self.looks.iter().map(|look| Look(look.load(Ordering::Relaxed))).collect()
     }
 
     /// Whether a file was given up.

@@ -2,41 +2,43 @@
 
 //! Where a torrent's files are, how long each is and when it was last changed, as clients' resume files say.
 
-use std::hash::RandomState;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::locate::locate;
 use super::verify::VerifyError;
-use super::{Torrent, paths};
+use super::{Report, Torrent, paths};
 use crate::engine::files::Cache;
 use crate::stamp::Stamp;
 
 /// Where a torrent's files are, how long each is and when it was last changed.
 ///
-/// Taken before a check and compared after it ([`changed`](Content::changed)), it tells which verdicts are out of date.
+/// Taken after a check and compared with what it found ([`changed`](Content::changed)), it tells which verdicts are out of
+/// date.
 ///
 /// ```
-/// use hashloom::torrent::{Content, Torrent};
+/// use hashloom::torrent::{Content, Options, Torrent, verify};
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
 /// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
 /// let torrent = Torrent::parse(bytes)?;
+/// let report = verify(&torrent, folder.path(), &Options::default())?;
 ///
 /// let content = Content::find(&torrent, folder.path())?;
 /// assert_eq!(content.path(), folder.path().join("abc.txt"));
 /// assert_eq!(content.nbytes(0), Some(3));
+/// assert!(content.changed(&report).is_empty());
+///
 /// std::fs::write(folder.path().join("abc.txt"), "abcd")?;
-/// assert_eq!(content.changed(&torrent), [0]);
+/// let content = Content::find(&torrent, folder.path())?;
+/// assert_eq!(content.changed(&report), [0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Content {
     path: PathBuf,
     files: Vec<Stat>,
-    /// Of the fingerprints.
-    key: RandomState,
 }
 
 /// What clients note of a file, and all of its [`Stamp`], in 24 bytes: there can be ten million.
@@ -63,9 +65,8 @@ impl Content {
             .map_err(|error| VerifyError::locating(torrent, path, error))?
             .content;
         let path = absolute(&content).map_err(|error| VerifyError::Path { path: content, error })?;
-        let key = RandomState::new();
-        let files = (0..torrent.file_count()).map(|index| stat(&file_path(torrent, &path, index), &key)).collect();
-        Ok(Content { path, files, key })
+        let files = (0..torrent.file_count()).map(|index| stat(&file_path(torrent, &path, index))).collect();
+        Ok(Content { path, files })
     }
 
     /// The content's file or folder, whether it exists or not: an absolute path.
@@ -98,11 +99,13 @@ impl Content {
         (stat != ABSENT).then_some(stat.mtime_ns.div_euclid(1_000_000_000))
     }
 
-    /// The files that are not now as they were then: changed, replaced, come or gone. What was found of their pieces since
-    /// may be true no more; and what [`nbytes`](Content::nbytes) and [`changed_s`](Content::changed_s) say is not.
-    pub fn changed(&self, torrent: &Torrent) -> Vec<usize> {
-        let is_other = |&index: &usize| stat(&file_path(torrent, &self.path, index), &self.key) != self.files[index];
-        (0..self.files.len()).filter(is_other).collect()
+    /// The files that are not as a check of the torrent has found them: changed, replaced, come or gone since. What it
+    /// says of their pieces may be true no more. A file that could not be opened, or was
+    /// [`Unstable`](super::FileState::Unstable), is none of them.
+    pub fn changed(&self, report: &Report) -> Vec<usize> {
+        let now = |stat: &Stat| (*stat != ABSENT).then_some(stat.fingerprint);
+        let files = self.files.iter().zip(&report.looks).enumerate();
+        files.filter(|(_, (stat, look))| look.is_of_another(now(stat))).map(|(index, _)| index).collect()
     }
 
     /// Where a file is or should be.
@@ -128,13 +131,13 @@ fn file_path(torrent: &Torrent, content: &Path, index: usize) -> PathBuf {
     }
 }
 
-fn stat(path: &Path, key: &RandomState) -> Stat {
+fn stat(path: &Path) -> Stat {
     let Ok(metadata) = path.metadata() else { return ABSENT };
     if !metadata.is_file() {
         return ABSENT;
     }
     let stamp = Stamp::of(&metadata);
-    Stat { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, fingerprint: stamp.fingerprint(key) }
+    Stat { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, fingerprint: stamp.fingerprint() }
 }
 
 /// The path from the root on, with a name at its end. Links stay as they are, as the person who set them up meant.

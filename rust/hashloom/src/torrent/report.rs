@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::Torrent;
 use super::paths::shown;
-use crate::engine::files::Absent;
+use crate::engine::files::{Absent, Look};
 pub use crate::engine::files::Trouble;
 
 /// What a check found. See [`verify`](super::verify).
@@ -44,6 +44,8 @@ pub struct Report {
     pub elapsed: Duration,
     /// Whether it was cancelled before all pieces were checked.
     pub cancelled: bool,
+    /// What each file was like when the check ended.
+    pub(super) looks: Vec<Look>,
 }
 
 /// The verdict on a piece.

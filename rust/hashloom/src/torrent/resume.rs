@@ -24,12 +24,10 @@
 //! # bytes.extend_from_slice(hashloom::hash(hashloom::Algorithm::Sha1, b"abc").as_ref());
 //! # bytes.extend_from_slice(b"ee");
 //! let torrent = Torrent::parse(&bytes)?;
-//! let content = Content::find(&torrent, folder.path())?;
 //! let report = verify(&torrent, folder.path(), &Options::default())?;
-//! let mut have = Bitfield::from(&report.pieces[..]);
-//! for file in content.changed(&torrent) {
-//!     torrent.pieces_of_file(file).for_each(|piece| have.set(piece, false));
-//! }
+//! let have = Bitfield::from(&report.pieces[..]);
+//! let content = Content::find(&torrent, folder.path())?;
+//! assert!(content.changed(&report).is_empty(), "to be checked once more");
 //! let fastresume = resume::encode(Format::Libtorrent, &torrent, &have, &content)?;
 //! # let path = folder.path().join("x");
 //! # /*

@@ -384,6 +384,7 @@ impl<'a, T: Borrow<Torrent> + Send + Sync> Task<'a, T> {
             nbytes_read: self.content.nbytes_read(),
             elapsed: self.started.elapsed(),
             cancelled,
+            looks: files.looks(),
         }
     }
 }

@@ -3,10 +3,8 @@
 //! Which files a torrent is made of: what lies below a folder, sorted as BEP 52's file tree is.
 
 use std::fs::Metadata;
-use std::hash::RandomState;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{DirEntry, WalkBuilder};
@@ -35,8 +33,7 @@ pub(super) struct Entry {
 
 /// The fingerprint of a file's [`Stamp`].
 pub(super) fn stamp(metadata: &Metadata) -> u64 {
-    static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
-    Stamp::of(metadata).fingerprint(&KEY)
+    Stamp::of(metadata).fingerprint()
 }
 
 /// The file or files at `root`, sorted; whether it is one file without a folder.
