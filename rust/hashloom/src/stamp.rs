@@ -222,6 +222,10 @@ mod fresh {
 
     /// Whether at `now` the step of a file system's clock still lasts that began at `time`.
     pub(super) fn lasts(time: i64, now: i64) -> bool {
+        // No step is longer, and nearly all files are older: what follows took 1% of a check of small files.
+        if time <= now.saturating_sub(STEPS_NS[0]) {
+            return false;
+        }
         let step = STEPS_NS.into_iter().find(|step| time % step == 0).unwrap_or(1);
         now - now.rem_euclid(step) <= time && time <= now.saturating_add(AHEAD_MAX_NS)
     }

@@ -28,11 +28,16 @@ pub(crate) struct Root {
     resolved: OnceLock<PathBuf>,
 }
 
-/// A folder below the root, by its path with a slash behind it.
+/// The folder below a root that the last file was in, which is mostly that of the next too: open, so that only a name is
+/// to be looked up. That saves a twentieth of all that a check of small files does.
 #[derive(Default)]
 pub(crate) struct LastFolder {
+    /// Whose folder, and its path with a slash behind it.
     #[cfg(unix)]
-    open: Option<(Vec<u8>, rustix::fd::OwnedFd)>,
+    of: (usize, Vec<u8>),
+    /// None if it was asked for once only, or cannot be opened.
+    #[cfg(unix)]
+    open: Option<rustix::fd::OwnedFd>,
 }
 
 /// A regular file, open for reading.
@@ -91,21 +96,28 @@ impl Root {
         &self.path
     }
 
-    /// Opens the file that a relative path names.
-    pub(crate) fn open_file(&self, relative: &Path) -> Result<Opened, OpenError> {
+    /// Opens the file that a relative path names. `last` is for calls with this root and `number`: another number, and
+    /// no folder is believed to be where it was.
+    pub(crate) fn open_file(&self, relative: &Path, number: usize, last: &mut LastFolder) -> Result<Opened, OpenError> {
         #[cfg(unix)]
-        return unix::open_beneath(self, relative);
+        return unix::open_beneath(self, relative, number, last);
         #[cfg(not(unix))]
-        return open_regular(&self.path.join(self.resolve(relative)?));
+        {
+            let _ = (number, last);
+            open_regular(&self.path.join(self.resolve(relative)?))
+        }
     }
 
     /// What a relative path names now. Links are followed wherever they lead: a file that was opened is known by its
-    /// stamp, whatever the way to it. `last` has the folder that the one before was in, which is mostly that of the next.
+    /// stamp, whatever the way to it. `last` is for calls of this method with this root only.
     pub(crate) fn stamp(&self, relative: &Path, last: &mut LastFolder) -> io::Result<Stamp> {
         #[cfg(unix)]
         return unix::stamp(self, relative, last);
         #[cfg(not(unix))]
-        return Ok(Stamp::of(&std::fs::metadata(self.path.join(relative))?));
+        {
+            let _ = last;
+            Ok(Stamp::of(&std::fs::metadata(self.path.join(relative))?))
+        }
     }
 
     /// The relative path without links; it is in the folder.
@@ -157,7 +169,7 @@ mod unix {
     use std::os::unix::ffi::OsStrExt;
     use std::path::{Component, Path};
 
-    use rustix::fd::{AsFd, OwnedFd};
+    use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
     use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
     use rustix::io::Errno;
 
@@ -188,18 +200,35 @@ mod unix {
         }
     }
 
-    pub(super) fn stamp(root: &Root, relative: &Path, last: &mut LastFolder) -> std::io::Result<Stamp> {
-        let bytes = relative.as_os_str().as_bytes();
-        let (folder, name) = bytes.split_at(bytes.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1));
-        if last.open.as_ref().is_none_or(|(path, _)| path != folder) {
-            last.open = match folder {
-                [] => None,
-                // Where no more files may be open the whole path does.
-                _ => openat(&root.folder, folder, STEP, Mode::empty()).ok().map(|open| (folder.to_owned(), open)),
-            };
+    impl LastFolder {
+        /// The folder of a file, if it was that of the last one too, and the file's name in it. `open` opens it: where that
+        /// fails, as no more files may be open for instance, the whole path does.
+        fn enter<'a>(
+            &mut self,
+            relative: &'a Path,
+            number: usize,
+            open: impl FnOnce(&[u8]) -> Result<OwnedFd, Errno>,
+        ) -> Option<(BorrowedFd<'_>, &'a [u8])> {
+            let bytes = relative.as_os_str().as_bytes();
+            let (folder, name) = bytes.split_at(bytes.iter().rposition(|&byte| byte == b'/')? + 1);
+            if self.of.0 != number || self.of.1 != folder {
+                *self = LastFolder { of: (number, folder.to_owned()), open: None };
+                return None;
+            }
+            if self.open.is_none() {
+                self.open = open(folder).ok();
+            }
+            Some((self.open.as_ref()?.as_fd(), name))
         }
-        let (folder, name) = last.open.as_ref().map_or((root.folder.as_fd(), bytes), |(_, open)| (open.as_fd(), name));
-        Ok(Stamp::from(&statat(folder, name, AtFlags::empty())?))
+    }
+
+    pub(super) fn stamp(root: &Root, relative: &Path, last: &mut LastFolder) -> std::io::Result<Stamp> {
+        let entered = last.enter(relative, 0, |folder| openat(&root.folder, folder, STEP, Mode::empty()));
+        let stat = match entered {
+            Some((folder, name)) => statat(folder, name, AtFlags::empty())?,
+            None => statat(&root.folder, relative, AtFlags::empty())?,
+        };
+        Ok(Stamp::from(&stat))
     }
 
     pub(super) fn open_regular(path: &Path) -> Result<Opened, OpenError> {
@@ -219,9 +248,22 @@ mod unix {
     }
 
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    pub(super) fn open_beneath(root: &Root, relative: &Path) -> Result<Opened, OpenError> {
+    pub(super) fn open_beneath(
+        root: &Root,
+        relative: &Path,
+        number: usize,
+        last: &mut LastFolder,
+    ) -> Result<Opened, OpenError> {
         use rustix::fs::{ResolveFlags, openat2};
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        let entered =
+            last.enter(relative, number, |folder| openat2(&root.folder, folder, STEP, Mode::empty(), resolve));
+        // What is no plain file in it, a link or nothing, is found by the whole path.
+        if let Some(Ok(file)) =
+            entered.map(|(folder, name)| openat(folder, name, FILE | OFlags::NOFOLLOW, Mode::empty()))
+        {
+            return regular(file);
+        }
         match openat2(&root.folder, relative, FILE, Mode::empty(), resolve) {
             Ok(file) => regular(file),
             // XDEV: a link leads out, or is absolute. NOSYS, PERM: no such call, or a sandbox that does not know it.
@@ -232,7 +274,12 @@ mod unix {
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    pub(super) fn open_beneath(root: &Root, relative: &Path) -> Result<Opened, OpenError> {
+    pub(super) fn open_beneath(
+        root: &Root,
+        relative: &Path,
+        _number: usize,
+        _last: &mut LastFolder,
+    ) -> Result<Opened, OpenError> {
         step_by_step(root, relative)
     }
 
@@ -274,9 +321,16 @@ mod tests {
 
     type Open = fn(&Root, &Path) -> Result<Opened, OpenError>;
 
-    /// Both ways to open, so that the one this kernel does not need is tested too.
-    const WAYS: [(&str, Open); 2] =
-        [("open_file", |r, p| r.open_file(p)), ("step_by_step", |r, p| unix::step_by_step(r, p))];
+    /// All ways to open, so that those this kernel does not need are tested too.
+    const WAYS: [(&str, Open); 3] = [
+        ("open_file", |r, p| r.open_file(p, 0, &mut LastFolder::default())),
+        ("in the folder of the last", |r, p| {
+            let mut last = LastFolder::default();
+            let _ = r.open_file(p, 7, &mut last);
+            r.open_file(p, 7, &mut last)
+        }),
+        ("step_by_step", |r, p| unix::step_by_step(r, p)),
+    ];
 
     fn folder() -> (tempfile::TempDir, Root) {
         let outer = tempfile::tempdir().unwrap();

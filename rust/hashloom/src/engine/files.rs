@@ -161,7 +161,11 @@ impl Hasher for KeyHasher {
 }
 
 /// The last file that a thread used, which is almost always the next one too: no lock is taken for it.
-pub(crate) type Last = Option<(Key, Arc<OpenFile>)>;
+#[derive(Default)]
+pub(crate) struct Last {
+    file: Option<(Key, Arc<OpenFile>)>,
+    folder: LastFolder,
+}
 
 impl Default for Cache {
     fn default() -> Cache {
@@ -173,12 +177,7 @@ impl Cache {
     /// `maps`: long files are mapped, where that can be had, and used for so many bytes at once or more.
     pub(crate) fn new(maps: Option<u64>) -> Cache {
         let open = Open { files: HashMap::default(), now: 0, most: open_max() };
-        Cache {
-            open: Mutex::new(open),
-            count: AtomicUsize::new(0),
-            maps,
-            roots: Mutex::default(),
-        }
+        Cache { open: Mutex::new(open), count: AtomicUsize::new(0), maps, roots: Mutex::default() }
     }
 
     /// The folder `path`, opened if no other torrent has it open.
@@ -222,10 +221,10 @@ impl<'a> Files<'a> {
     /// The file, opened if it is not open.
     pub(crate) fn get<'l>(&self, index: usize, last: &'l mut Last) -> Result<&'l OpenFile, Absent> {
         let key = self.key(index);
-        if !matches!(last, Some((of, _)) if *of == key) {
-            *last = Some((key, self.shared(index)?));
+        if !matches!(&last.file, Some((of, _)) if *of == key) {
+            last.file = Some((key, self.shared(index, &mut last.folder)?));
         }
-        match last {
+        match &last.file {
             Some((_, file)) => Ok(file),
             None => Err(Absent::Missing),
         }
@@ -243,10 +242,10 @@ impl<'a> Files<'a> {
         let is_worth_it = self.cache.maps.is_some_and(|least| range.end - range.start >= least) && mapping.is_sound();
         // What is not in memory is read, for which the system reads ahead.
         let is_present = is_worth_it && is_in_memory(&file.file, range.end - 1) && mapping.fetch(range);
-        Ok(last.as_ref().filter(|_| is_present).map(|(_, file)| file.clone()))
+        Ok(last.file.as_ref().filter(|_| is_present).map(|(_, file)| file.clone()))
     }
 
-    fn shared(&self, index: usize) -> Result<Arc<OpenFile>, Absent> {
+    fn shared(&self, index: usize, last: &mut LastFolder) -> Result<Arc<OpenFile>, Absent> {
         match self.known[index].load(Ordering::Relaxed) {
             MISSING => return Err(Absent::Missing),
             FAILED => return Err(Absent::Failed),
@@ -258,7 +257,7 @@ impl<'a> Files<'a> {
         }
         // Not under the lock: opening can take long on a network file system. Two threads may both open the file, then
         // the second to finish uses the first one's.
-        match self.open_file(index) {
+        match self.open_file(index, last) {
             Ok(Opened { file, stamp }) => {
                 self.note(index, stamp.fingerprint());
                 let nbytes = stamp.nbytes;
@@ -292,9 +291,10 @@ impl<'a> Files<'a> {
         }
     }
 
-    fn open_file(&self, index: usize) -> Result<Opened, OpenError> {
-        let open = || match &self.place {
-            Place::Folder(root) => root.open_file(&(self.path_of)(index)),
+    fn open_file(&self, index: usize, last: &mut LastFolder) -> Result<Opened, OpenError> {
+        let number = self.number.load(Ordering::Relaxed);
+        let mut open = || match &self.place {
+            Place::Folder(root) => root.open_file(&(self.path_of)(index), number, last),
             Place::File(path) => open_regular(path),
             #[cfg(feature = "create")]
             Place::Listed => open_regular(&(self.path_of)(index)),

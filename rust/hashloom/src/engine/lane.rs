@@ -49,7 +49,7 @@ pub(super) struct Own {
 
 impl Own {
     pub(super) fn new(nthreads: usize) -> Own {
-        Own { last: None, stretch: None, small: Small::new(nthreads) }
+        Own { last: Last::default(), stretch: None, small: Small::new(nthreads) }
     }
 }
 

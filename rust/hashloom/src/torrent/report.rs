@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use super::Torrent;
 use super::paths::shown;
-use crate::engine::files::{Absent, Look};
 pub use crate::engine::files::Trouble;
+use crate::engine::files::{Absent, Look};
 
 /// What a check found. See [`verify`](super::verify).
 ///

@@ -16,7 +16,7 @@ use super::links;
 use super::locate::{Located, locate};
 use super::paths::{self, shown};
 use super::report::{FileReport, FileState, FileTrouble, PieceState, Report};
-use crate::engine::files::{Cache, Files, Known};
+use crate::engine::files::{Cache, Files, Known, Last};
 use crate::engine::job::{Content, Hashes, Job, Outcome};
 use crate::engine::merkle::NODE_NBYTES;
 pub use crate::engine::pieces::Progress;
@@ -455,7 +455,7 @@ fn report_file(
     }
     if files.known(index) == Known::Unknown && !cancelled {
         // An empty file, or one whose only piece was given up before it was reached.
-        let _ = files.get(index, &mut None);
+        let _ = files.get(index, &mut Last::default());
     }
     let own = &pieces[torrent.pieces_of_file(index)];
     let (state, found_nbytes) = match files.known(index) {
