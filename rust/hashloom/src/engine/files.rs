@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use super::beneath::{LastFolder, OpenError, Opened, Root, open_regular, stamp_at};
 use super::holes;
 use super::map::Mapping;
-use super::open::{OpenFile, is_in_memory, open_max};
+use super::open::{OPEN_MAX, OpenFile, is_in_memory, open_max};
 use crate::stamp::READINGS_MAX;
 
 /// Shorter files are read: to map one costs as much as to copy this.
@@ -126,6 +126,8 @@ pub(crate) struct Cache {
     open: Mutex<Open>,
     /// How many torrents have used it.
     count: AtomicUsize,
+    /// Whether this process may have so many descriptors that each thread can keep a folder open, too.
+    has_room: bool,
     /// Whether long files are mapped, and of how many bytes at once that is worth it.
     maps: Option<u64>,
     /// The folders that are in use. A hundred torrents are usually in one.
@@ -176,8 +178,14 @@ impl Default for Cache {
 impl Cache {
     /// `maps`: long files are mapped, where that can be had, and used for so many bytes at once or more.
     pub(crate) fn new(maps: Option<u64>) -> Cache {
-        let open = Open { files: HashMap::default(), now: 0, most: open_max() };
-        Cache { open: Mutex::new(open), count: AtomicUsize::new(0), maps, roots: Mutex::default() }
+        let most = open_max();
+        Cache {
+            open: Mutex::new(Open { files: HashMap::default(), now: 0, most }),
+            count: AtomicUsize::new(0),
+            has_room: most == OPEN_MAX,
+            maps,
+            roots: Mutex::default(),
+        }
     }
 
     /// The folder `path`, opened if no other torrent has it open.
@@ -293,6 +301,7 @@ impl<'a> Files<'a> {
 
     fn open_file(&self, index: usize, last: &mut LastFolder) -> Result<Opened, OpenError> {
         let number = self.number.load(Ordering::Relaxed);
+        let last = if self.cache.has_room { last } else { &mut LastFolder::default() };
         let mut open = || match &self.place {
             Place::Folder(root) => root.open_file(&(self.path_of)(index), number, last),
             Place::File(path) => open_regular(path),

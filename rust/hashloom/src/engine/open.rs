@@ -8,7 +8,7 @@ use std::io;
 use super::map::Mapping;
 
 /// Files that are open at once, apart from one per thread that may be in use after it fell out of here.
-const OPEN_MAX: usize = 128;
+pub(crate) const OPEN_MAX: usize = 128;
 
 /// Files that may be open at once, and threads that may each have one more in use: a quarter of the descriptors that
 /// this process may have. The rest is for folders and for whatever else it does.
