@@ -48,7 +48,7 @@ fn in_child(test: &str, body: fn()) -> Option<ExitStatus> {
         return None;
     }
     let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", &format!("engine::map::tests::{test}"), "--nocapture"]).env(CHILD, "1");
+    child.args(["--exact", &format!("read::map::tests::{test}"), "--nocapture"]).env(CHILD, "1");
     let output = child.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(said.contains("running 1 test"), "{test} is the name of the test: {said}");
