@@ -742,7 +742,7 @@ def changes():
 
 def with_signal(command, number):
     """Sends a signal while a read waits: when the read ends the program does, and neither claims nor writes what it has
-    not seen. Whether it ends before is a matter of rust/hashloom/tests/stopping.rs."""
+    not seen. Whether it ends before is a matter of rust/hashloom-engine/tests/stopping.rs."""
 
     def test(world):
         known = reference(world, command, False)

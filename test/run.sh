@@ -33,8 +33,15 @@ else
         cargo clippy --quiet --package hashloom-cli --no-default-features --all-targets --locked -- -D warnings
     part "Rust crates and program" cargo test --quiet --workspace --locked
     # What users run is optimised, and compilers have bugs.
-    part "crate, optimised" cargo test --quiet --release --package hashloom --tests --locked
+    part "crates, optimised" \
+        cargo test --quiet --release --package hashloom --package hashloom-engine --features hashloom/digest --tests --locked
     part "crate without std" cargo test --quiet --package hashloom --no-default-features --locked
+    part "crate with the traits" cargo test --quiet --package hashloom --all-features --locked
+    for feature in "" torrent create resume tree manifest io-uring; do
+        part "engine with feature ${feature:-none}" \
+            env RUSTFLAGS="-D warnings" CARGO_TARGET_DIR=target/features \
+            cargo check --quiet --package hashloom-engine --no-default-features --features "$feature" --locked
+    done
     part "dependencies" tools/deny.sh
     part "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --locked
     part "program, optimised" cargo build --quiet --release --locked --package hashloom-cli

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# mutants.sh: changes the Rust crate in small ways, one at a time, and sees whether the tests notice (cargo-mutants).
+# mutants.sh: changes the Rust crates in small ways, one at a time, and sees whether the tests notice (cargo-mutants).
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -10,29 +10,30 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# File below rust/hashloom/src -> tests that are to notice. Other tests would too, at minutes for each change.
+# File below the src of its crate -> tests that are to notice. Other tests would too, at minutes for each change.
 tests() { # FILE
     case $1 in
-    hmac.rs) echo hmac rustcrypto files ;;
-    digest_bytes.rs) echo many manifest files ;;
+    hmac.rs) echo hmac rustcrypto ;;
+    digest_bytes.rs) echo many ;;
     hasher.rs | many.rs) echo many streams ;;
     list.rs) echo list ;;
-    stamp.rs) echo files manifest ;;
-    bencode.rs | bencode/item.rs) echo bencode metainfo create ;;
+    read/stamp.rs) echo files manifest ;;
+    bencode/*.rs) echo bencode metainfo create ;;
     torrent/bitfield.rs) echo resume verify ;;
-    torrent/checkpoint.rs) echo verify ;;
-    torrent/paths.rs | torrent/layers.rs) echo metainfo metainfo_v2 metainfo_random ;;
-    torrent/locate.rs | torrent/content.rs | torrent/report.rs) echo verify resume verify_random ;;
-    torrent/resume.rs | torrent/resume/*.rs) echo resume ;;
+    torrent/verify/checkpoint.rs) echo verify ;;
+    torrent/paths.rs | torrent/parse/layers.rs) echo metainfo metainfo_v2 metainfo_random ;;
+    torrent/verify/locate.rs | torrent/verify/content.rs | torrent/verify/report.rs) echo verify resume verify_random ;;
+    torrent/resume/*.rs) echo resume ;;
     manifest/*.rs) echo manifest ;;
     tree/rfc6962/proof.rs | tree/dmverity/*.rs) echo trees ;;
     *) echo "mutants.sh: no tests are named for $1" >&2; exit 2 ;;
     esac
 }
-all="hmac.rs digest_bytes.rs hasher.rs many.rs list.rs stamp.rs bencode.rs bencode/item.rs torrent/bitfield.rs
-     torrent/checkpoint.rs torrent/paths.rs torrent/layers.rs torrent/locate.rs torrent/content.rs torrent/report.rs
-     torrent/resume.rs torrent/resume/libtorrent.rs torrent/resume/transmission.rs torrent/resume/places.rs
-     manifest/compare.rs manifest/journal.rs tree/rfc6962/proof.rs tree/dmverity/superblock.rs tree/dmverity/check.rs"
+all="hmac.rs digest_bytes.rs hasher.rs many.rs list.rs read/stamp.rs bencode/mod.rs bencode/item.rs torrent/bitfield.rs
+     torrent/paths.rs torrent/parse/layers.rs torrent/verify/checkpoint.rs torrent/verify/locate.rs
+     torrent/verify/content.rs torrent/verify/report.rs torrent/resume/mod.rs torrent/resume/libtorrent.rs
+     torrent/resume/transmission.rs torrent/resume/places.rs manifest/compare.rs manifest/journal.rs
+     tree/rfc6962/proof.rs tree/dmverity/superblock.rs tree/dmverity/check.rs"
 
 shard=()
 if [ "${1-}" = --shard ]; then
@@ -54,7 +55,9 @@ for file in ${*:-$all}; do
     echo "== $file, held against the tests $names"
     only=(--cargo-arg=--lib)
     for name in $names; do only+=("--cargo-arg=--test=$name"); done
-    cargo mutants --package hashloom --file "rust/hashloom/src/$file" --output "$out" --no-shuffle "${shard[@]}" \
-        "${only[@]}" || status=1
+    crate=hashloom-engine features=()
+    if [ -e "rust/hashloom/src/$file" ]; then crate=hashloom features=(--features digest); fi
+    cargo mutants --package "$crate" --file "rust/$crate/src/$file" --output "$out" --no-shuffle "${shard[@]}" \
+        "${features[@]}" "${only[@]}" || status=1
 done
 exit $status

@@ -11,7 +11,7 @@
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use hashloom::files::stdin;
+pub use hashloom_engine::files::stdin;
 
 use crate::output;
 

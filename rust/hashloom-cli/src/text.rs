@@ -5,7 +5,7 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use hashloom::torrent::shown;
+use hashloom_engine::text::shown;
 
 /// A path in a message: nothing in it can steer a terminal.
 pub fn display(path: &Path) -> impl Display {

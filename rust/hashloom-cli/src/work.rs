@@ -5,7 +5,7 @@
 use std::num::NonZeroUsize;
 
 use clap::Args;
-use hashloom::{files, torrent, tree};
+use hashloom_engine::{files, torrent, tree};
 
 /// How files are read and hashed; it changes no digest.
 #[derive(Debug, Args)]

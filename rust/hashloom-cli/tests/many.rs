@@ -3,7 +3,7 @@
 //! `hashloom torrent verify` of several torrents, interrupted, short of descriptors, on bad disks, and with links.
 
 mod common;
-#[path = "../../hashloom/tests/maker/mod.rs"]
+#[path = "../../hashloom-engine/tests/maker/mod.rs"]
 mod maker;
 
 use std::ffi::OsStr;

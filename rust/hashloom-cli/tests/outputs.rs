@@ -5,7 +5,7 @@
 #![cfg(target_os = "linux")]
 
 mod common;
-#[path = "../../hashloom/tests/maker/mod.rs"]
+#[path = "../../hashloom-engine/tests/maker/mod.rs"]
 mod maker;
 
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use common::{hashloom, status, stderr, stdout};
-use hashloom::torrent::{Checkpoint, PieceState, Torrent};
+use hashloom_engine::torrent::{Checkpoint, PieceState, Torrent};
 use maker::{Version, content, noise};
 
 const NOBODY: u32 = 65534;

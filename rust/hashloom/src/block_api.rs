@@ -118,7 +118,7 @@ macro_rules! block_level {
         }
 
         #[cfg(feature = "zeroize")]
-        impl digest::zeroize::ZeroizeOnDrop for $core {}
+        impl zeroize::ZeroizeOnDrop for $core {}
     };
 }
 

@@ -12,9 +12,7 @@ use crate::Algorithm;
 /// A digest, in the byte order of the standard.
 ///
 /// It knows its length but not its algorithm, and takes no heap. [`Display`](fmt::Display) writes lower-case
-/// hexadecimal. Comparisons are those of its bytes and stop at the first difference: the tag of
-/// a message is compared by [`Hmac::verify`](crate::Hmac::verify), in constant time. The RustCrypto trait of the same
-/// name is [`digest::Digest`].
+/// hexadecimal. Comparisons are those of its bytes and stop at the first difference: the tag of a message is compared by [`Hmac::verify`](crate::Hmac::verify), in constant time.
 ///
 /// ```
 /// use hashloom::{Algorithm, hash};
@@ -38,9 +36,18 @@ impl Digest {
         Digest { bytes, len: len as u8 }
     }
 
-    /// A digest of `algorithm`, which `digest` must have the length of.
-    #[cfg(feature = "std")]
-    pub(crate) fn from_slice(algorithm: Algorithm, digest: &[u8]) -> Self {
+    /// The digest of `algorithm` that has these bytes.
+    ///
+    /// # Panics
+    ///
+    /// If they are not [`digest_len`](Algorithm::digest_len) bytes.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Digest};
+    ///
+    /// assert_eq!(Digest::from_slice(Algorithm::Sha1, &[0xab; 20]).to_string(), "ab".repeat(20));
+    /// ```
+    pub fn from_slice(algorithm: Algorithm, digest: &[u8]) -> Self {
         Digest::of(algorithm, |bytes| bytes.copy_from_slice(digest))
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The only module with `unsafe`: the C calls that this crate makes, behind functions that any safe caller may call.
+//! The only module of this crate with `unsafe`: the C calls that this crate makes, behind functions that any safe caller may call.
 //!
 //! A slice or reference of the caller is turned into pointers for the time of one call; the C library keeps none of
 //! them (`hashloom.h`: "nothing is kept after return"). What a call needs beyond that is asserted here, once, so that
@@ -66,6 +66,7 @@ unsafe fn text(name: *const c_char) -> &'static str {
 // ---- Streams
 
 /// A word of a state as `hl_ctx` has it: packed, in the machine's byte order. Each algorithm has words of one size.
+#[cfg(feature = "digest")]
 pub trait Word: Copy {
     /// Word `i`.
     fn get(state: &[u64; 8], i: usize) -> Self;
@@ -73,6 +74,7 @@ pub trait Word: Copy {
     fn put(self, state: &mut [u64; 8], i: usize);
 }
 
+#[cfg(feature = "digest")]
 impl Word for u32 {
     fn get(state: &[u64; 8], i: usize) -> Self {
         let [a, b, c, d, e, f, g, h] = state[i / 2].to_ne_bytes();
@@ -86,6 +88,7 @@ impl Word for u32 {
     }
 }
 
+#[cfg(feature = "digest")]
 impl Word for u64 {
     fn get(state: &[u64; 8], i: usize) -> Self {
         state[i]
@@ -135,12 +138,14 @@ impl Ctx {
     }
 
     /// The first `N` words of the state, which are of the algorithm's size, and the whole blocks hashed so far.
+    #[cfg(feature = "digest")]
     pub fn midstate<W: Word, const N: usize>(&self) -> ([W; N], u64) {
         let words = core::array::from_fn(|i| W::get(&self.raw.state, i));
         (words, self.raw.nbytes / self.algorithm.block_len() as u64)
     }
 
     /// The computation that has this state after `nblocks` blocks; `None` if no message is that long.
+    #[cfg(feature = "digest")]
     pub fn from_midstate<W: Word, const N: usize>(algorithm: Algorithm, words: [W; N], nblocks: u64) -> Option<Self> {
         let mut ctx = Ctx::new(algorithm);
         let nbytes = nblocks.checked_mul(algorithm.block_len() as u64)?;

@@ -129,7 +129,7 @@ impl std::io::Write for Hasher {
 }
 
 #[cfg(feature = "zeroize")]
-impl digest::zeroize::ZeroizeOnDrop for Hasher {}
+impl zeroize::ZeroizeOnDrop for Hasher {}
 
 /// Appends `chunks[i]` to the message of `hashers[i]`, all of them side by side in lanes: the way to hash many files
 /// that are read in parts.

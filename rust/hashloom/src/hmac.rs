@@ -6,8 +6,6 @@
 
 use core::fmt;
 
-use digest::MacError;
-
 use crate::many::check_room;
 use crate::{Algorithm, Digest, Hasher, ffi};
 
@@ -58,18 +56,39 @@ impl HmacKey {
         self.key.algorithm()
     }
 
-    /// The hash of a message after the block of the key: `finish` makes the tag of what it ends in. As secret as the
-    /// key until it is final.
-    #[allow(dead_code, reason = "for what reads files, which is not there without `std`")]
-    pub(crate) fn hasher(&self) -> Hasher {
+    /// Begins a message that is hashed as a stream among many: [`update_many`](crate::update_many) and
+    /// [`finalize_many`](crate::finalize_many) take the hasher, and [`finish`](Self::finish) makes the tag of the digest.
+    /// The hasher is as secret as the key until it is final.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, HmacKey, hmac};
+    ///
+    /// let key = HmacKey::new(Algorithm::Sha256, b"secret");
+    /// let mut hasher = key.hasher();
+    /// hasher.update(b"message");
+    /// assert_eq!(key.finish(&hasher.finalize()), hmac(&key, b"message"));
+    /// ```
+    pub fn hasher(&self) -> Hasher {
         Hasher { ctx: self.key.inner() }
     }
 
     /// The tag of the message whose [`hasher`](Self::hasher) ended in this digest.
-    #[allow(dead_code, reason = "for what reads files, which is not there without `std`")]
-    pub(crate) fn finish(&self, inner: &Digest) -> Digest {
+    ///
+    /// # Panics
+    ///
+    /// If the digest has not the length of the key's algorithm.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, HmacKey, hmac};
+    ///
+    /// let key = HmacKey::new(Algorithm::Sha1, b"secret");
+    /// assert_eq!(key.finish(&key.hasher().finalize()), hmac(&key, b""));
+    /// ```
+    pub fn finish(&self, digest: &Digest) -> Digest {
+        let len = digest.as_ref().len();
+        assert!(len == self.algorithm().digest_len(), "finish: a digest of {len} bytes for {}", self.algorithm());
         let mut outer = self.key.outer();
-        outer.update(inner.as_ref());
+        outer.update(digest.as_ref());
         Digest::of(self.algorithm(), |tag| outer.finalize(tag))
     }
 }
@@ -223,7 +242,7 @@ impl Hmac {
     ///
     /// # Errors
     ///
-    /// [`MacError`] if it is not the tag of the message, all of it: a part of the tag is none. See
+    /// [`TagMismatch`] if it is not the tag of the message, all of it: a part of the tag is none. See
     /// [`verify_truncated`](Self::verify_truncated).
     ///
     /// ```
@@ -238,7 +257,7 @@ impl Hmac {
     /// mac.update(b", but another");
     /// assert!(mac.verify(tag.as_ref()).is_err());
     /// ```
-    pub fn verify(self, tag: &[u8]) -> Result<(), MacError> {
+    pub fn verify(self, tag: &[u8]) -> Result<(), TagMismatch> {
         let len = self.algorithm().digest_len();
         self.verify_truncated(tag, len)
     }
@@ -247,7 +266,7 @@ impl Hmac {
     ///
     /// # Errors
     ///
-    /// [`MacError`] if `tag` has not exactly `len` bytes or they are not the first of the message's tag.
+    /// [`TagMismatch`] if `tag` has not exactly `len` bytes or they are not the first of the message's tag.
     ///
     /// # Panics
     ///
@@ -262,13 +281,13 @@ impl Hmac {
     /// mac.update(b"message");
     /// assert!(mac.verify_truncated(&tag.as_ref()[..16], 16).is_ok()); // HMAC-SHA-256-128 of RFC 4868
     /// ```
-    pub fn verify_truncated(mut self, tag: &[u8], len: usize) -> Result<(), MacError> {
+    pub fn verify_truncated(mut self, tag: &[u8], len: usize) -> Result<(), TagMismatch> {
         let digest_len = self.algorithm().digest_len();
         assert!(
             (SHORTEST_TAG_LEN..=digest_len).contains(&len),
             "a truncated tag of {len} bytes; it has {SHORTEST_TAG_LEN} to {digest_len}"
         );
-        if ffi::equal(&self.tag().as_ref()[..len], tag) { Ok(()) } else { Err(MacError) }
+        if ffi::equal(&self.tag().as_ref()[..len], tag) { Ok(()) } else { Err(TagMismatch) }
     }
 
     /// The algorithm of its key.
@@ -287,6 +306,26 @@ impl Hmac {
         Digest::of(self.algorithm(), |tag| self.ctx.finalize(&self.key.key, tag))
     }
 }
+
+/// A tag is not that of the message.
+///
+/// ```
+/// use hashloom::{Algorithm, Hmac, HmacKey, TagMismatch};
+///
+/// let mac = Hmac::new(&HmacKey::new(Algorithm::Sha256, b"secret"));
+/// assert_eq!(mac.verify(&[0; 32]), Err(TagMismatch));
+/// assert_eq!(TagMismatch.to_string(), "the tag is not that of the message under this key");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TagMismatch;
+
+impl fmt::Display for TagMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the tag is not that of the message under this key")
+    }
+}
+
+impl core::error::Error for TagMismatch {}
 
 /// 80 bits (RFC 2104 section 5).
 const SHORTEST_TAG_LEN: usize = 10;
@@ -312,15 +351,14 @@ impl std::io::Write for Hmac {
 }
 
 #[cfg(feature = "zeroize")]
-impl digest::zeroize::ZeroizeOnDrop for HmacKey {}
+impl zeroize::ZeroizeOnDrop for HmacKey {}
 #[cfg(feature = "zeroize")]
-impl digest::zeroize::ZeroizeOnDrop for Hmac {}
+impl zeroize::ZeroizeOnDrop for Hmac {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What the engine does with a file: begins from the key, ends with it.
     #[test]
     fn hasher_and_finish() {
         for &algorithm in Algorithm::ALL {

@@ -24,73 +24,56 @@
 //! | one message that arrives in parts | [`Hasher`] |
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
 //! | messages that a key vouches for (HMAC) | [`HmacKey`] with [`hmac()`], [`hmac_many`] or [`Hmac`] |
-//! | code written for the RustCrypto traits | [`Sha256`], [`Sha1`], [`Sha512`] and the others; [`HmacSha256`] … |
-//! | files, each one message | [`files::hash_files`] |
-//! | lists of checksums | [`list::Parser`] |
-//! | the files of a folder, now and later | [`manifest`] |
-//! | the files of a torrent | [`torrent::verify`] |
-//! | the root of a file's hash tree: fs-verity, dm-verity, RFC 6962, Glacier, S3, BEP 52 | [`tree`] |
+//! | code written for the RustCrypto traits | `Sha256`, `HmacSha256` and the others (feature `digest`) |
 //! | which kernels there are, and a choice among them | [`kernels`] |
+//! | files, hash trees, torrents, manifests of folders | the crate `hashloom-engine` |
 //!
 //! What holds for every function of the table: lengths are in bytes; zero is a length like any other; nothing is
 //! allocated (but see [`hash_many`]), no file or environment variable is read; all of it may be called from any number
 //! of threads at once. A message may have up to 2<sup>61</sup> − 1 bytes; one longer, which takes years to hash, is a
 //! panic.
 //!
-//! `Sha256::digest_many` has the shape that the RustCrypto traits discuss for hashing many messages
-//! ([RustCrypto/traits#2478](https://github.com/RustCrypto/traits/issues/2478)): a slice of messages, a slice of
-//! outputs, the number of lanes hidden; here, messages may have different lengths.
-//!
 //! # Features
 //!
-//! - `std` (default): [`std::io::Write`] for the hashers, and everything that reads files. Without it the crate is
-//!   `no_std` and needs `alloc`.
-//! - `manifest` (default): reading, writing and comparing manifests.
-//! - `oid` (default): `digest::const_oid::AssociatedOid` for [`Sha256`] and the others.
-//! - `zeroize`: hashers wipe themselves when dropped. (HMAC's keys and contexts do so without it.)
+//! The crate is `no_std`, needs `alloc`, and depends on no crate of other authors unless a feature asks for one.
+//!
+//! - `std` (default): [`std::io::Write`] for the hashers.
+//! - `digest`: types with the traits of the RustCrypto crate [`digest`](https://docs.rs/digest), in the place of those of
+//!   `sha1`, `sha2`, `ripemd` and `hmac`: `Sha256`, `HmacSha256`, … and the module `block_api`. `Sha256::digest_many`
+//!   hashes many messages ([RustCrypto/traits#2478](https://github.com/RustCrypto/traits/issues/2478)).
+//! - `oid`: `digest::const_oid::AssociatedOid` for these types.
+//! - `zeroize`: hashers wipe themselves when dropped. HMAC's keys and contexts do so without it.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(missing_docs, unsafe_code)]
 
 extern crate alloc;
 
 mod algorithm;
-#[cfg(feature = "std")]
-pub mod bencode;
+#[cfg(feature = "digest")]
 pub mod block_api;
 mod digest_bytes;
-#[cfg(feature = "std")]
-mod engine;
 #[allow(unsafe_code)]
 mod ffi;
-#[cfg(feature = "std")]
-pub mod files;
 mod hasher;
 mod hmac;
 pub mod kernels;
-pub mod list;
-#[cfg(feature = "manifest")]
-pub mod manifest;
 mod many;
-#[cfg(feature = "std")]
-#[allow(unsafe_code)]
-mod noted;
+#[cfg(feature = "digest")]
 mod rustcrypto;
+#[cfg(feature = "digest")]
 mod rustcrypto_mac;
-#[cfg(feature = "std")]
-mod stamp;
-#[cfg(feature = "std")]
-pub mod torrent;
-#[cfg(feature = "std")]
-pub mod tree;
 
 pub use algorithm::{Algorithm, ParseAlgorithmError};
 /// The RustCrypto traits that [`Sha256`] and the others implement.
+#[cfg(feature = "digest")]
 pub use digest;
 pub use digest_bytes::Digest;
 pub use hasher::{Hasher, finalize_many, update_many};
-pub use hmac::{Hmac, HmacKey, hmac, hmac_many};
+pub use hmac::{Hmac, HmacKey, TagMismatch, hmac, hmac_many};
 pub use many::{OffsetsError, hash, hash_many, hash_offsets32, hash_offsets64, hash_rows};
+#[cfg(feature = "digest")]
 pub use rustcrypto::{Ripemd160, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
+#[cfg(feature = "digest")]
 pub use rustcrypto_mac::{
     HmacRipemd160, HmacSha1, HmacSha224, HmacSha256, HmacSha384, HmacSha512, HmacSha512_224, HmacSha512_256,
 };

@@ -126,7 +126,7 @@ macro_rules! mac {
         }
 
         #[cfg(feature = "zeroize")]
-        impl digest::zeroize::ZeroizeOnDrop for $type {}
+        impl zeroize::ZeroizeOnDrop for $type {}
     };
 }
 

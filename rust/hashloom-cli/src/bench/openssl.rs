@@ -81,7 +81,7 @@ impl OpenSsl {
 
     /// From a file, or by a name for the system's loader.
     pub fn load(file: &OsStr) -> Result<OpenSsl, String> {
-        let shown = hashloom::torrent::shown(file.as_encoded_bytes());
+        let shown = hashloom_engine::text::shown(file.as_encoded_bytes());
         // SAFETY: loading runs the library's initialisers. OpenSSL's may be run by any thread at any time; a FILE that
         // is not OpenSSL's is one that the user asked for.
         let library = unsafe { Library::new(file) }.map_err(|error| format!("{shown}: {error}"))?;

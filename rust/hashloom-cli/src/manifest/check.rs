@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom::manifest::{Comparison, Counts, Difference, Entry, Error, Status};
+use hashloom_engine::manifest::{Comparison, Counts, Difference, Entry, Error, Status};
 
 use super::report::{Done, Format, Printer, STATES};
 use super::scan::{Scan, below, scan};
@@ -186,7 +186,7 @@ impl<'a, I: Iterator<Item = Result<Entry, Error>>> Judge<'a, I> {
         let found = comparison.found(entry, |difference| {
             let printed = bar.suspend(|| {
                 if let (Some(message), true) = (&trouble, *is_quiet) {
-                    let path = folder.join(hashloom::torrent::to_path(difference.path()));
+                    let path = folder.join(hashloom_engine::torrent::to_path(difference.path()));
                     let _ = writeln!(io::stderr(), "{} {}: {message}", style::error("error:"), display(&path));
                 }
                 printer.difference(&difference, trouble.as_deref())

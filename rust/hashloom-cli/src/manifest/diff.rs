@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use hashloom::manifest::{Comparison, Difference};
+use hashloom_engine::manifest::{Comparison, Difference};
 
 use super::report::{Done, Format, Printer, STATES};
 use super::{Opened, check, open};

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use hashloom::Algorithm;
-use hashloom::manifest::{Entry, Journal, Reader, Totals};
+use hashloom_engine::manifest::{Entry, Journal, Reader, Totals};
 
 use crate::output::{State, folder};
 use crate::text::display;

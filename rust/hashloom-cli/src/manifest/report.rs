@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use hashloom::Algorithm;
-use hashloom::manifest::{Counts, Difference, Entry, Kind, Status};
-use hashloom::torrent::shown;
+use hashloom_engine::manifest::{Counts, Difference, Entry, Kind, Status};
+use hashloom_engine::text::shown;
 use serde::Serialize;
 
 use crate::json::{Hex, text};

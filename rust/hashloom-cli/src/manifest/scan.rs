@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hashloom::files::{Doubt, FileError, Hashed, Method, Noted, Options, Request, Stamp};
-use hashloom::manifest::{Entry, Error, Journal, Kind, Reason, compare_paths};
 use hashloom::{Algorithm, Digest};
+use hashloom_engine::files::{Doubt, FileError, Hashed, Method, Noted, Options, Request, Stamp};
+use hashloom_engine::manifest::{Entry, Error, Journal, Kind, Reason, compare_paths};
 
 use crate::progress::Bar;
 use crate::sums::drive::{Event, Step, drive};

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom::manifest::{Journal, Reader, Totals, Writer};
+use hashloom_engine::manifest::{Journal, Reader, Totals, Writer};
 
 use super::scan::{Scan, Summary, scan};
 use super::{Opened, Resume, check_folder, open, places_below, with_suffix};
@@ -236,7 +236,7 @@ fn write<W: io::Write + Send>(
     let mut writer = Writer::new(out, algorithms).map_err(|error| failed(error.into()))?;
     let done = scan(task, arguments.work.files_options(), |(entry, trouble)| {
         if let Some(message) = trouble {
-            let path = arguments.folder.join(hashloom::torrent::to_path(&entry.path));
+            let path = arguments.folder.join(hashloom_engine::torrent::to_path(&entry.path));
             bar.suspend(|| {
                 let _ = writeln!(io::stderr(), "{} {}: {message}", style::error("error:"), display(&path));
             });

@@ -83,7 +83,7 @@ pub struct Identity(u64, u64);
 
 impl Identity {
     pub fn of(metadata: &Metadata) -> Identity {
-        let stamp = hashloom::files::Stamp::of(metadata);
+        let stamp = hashloom_engine::files::Stamp::of(metadata);
         Identity(stamp.dev, stamp.ino)
     }
 }

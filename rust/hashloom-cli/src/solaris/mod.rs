@@ -20,9 +20,9 @@ use std::sync::atomic::AtomicBool;
 use clap::builder::{OsStringValueParser, PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ErrorKind as Misuse};
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
-use hashloom::files::{FileError, Method, Options, Request, Source, hash_files};
-use hashloom::torrent::shown;
 use hashloom::{Algorithm, Digest};
+use hashloom_engine::files::{FileError, Method, Options, Request, Source, hash_files};
+use hashloom_engine::text::shown;
 
 use crate::EXIT_PIPE;
 use crate::stdio;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom::list::Parser;
+use hashloom_engine::list::Parser;
 
 use super::checking::{Checker, Rules};
 use super::front::{self, or_stdin};

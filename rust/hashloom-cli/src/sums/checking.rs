@@ -8,10 +8,10 @@ use std::io::{self, BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashloom::files::{FileError, Method, Options, Request, Source};
-use hashloom::list::{Entry, Line, Parser, tag};
-use hashloom::torrent::to_path;
 use hashloom::{Algorithm, Digest};
+use hashloom_engine::files::{FileError, Method, Options, Request, Source};
+use hashloom_engine::list::{Entry, Line, Parser, tag};
+use hashloom_engine::torrent::to_path;
 use serde::Serialize;
 
 use super::console::Console;

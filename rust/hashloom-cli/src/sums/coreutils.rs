@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use hashloom::Algorithm;
-use hashloom::files::Options;
-use hashloom::list::{Parser, tag};
+use hashloom_engine::files::Options;
+use hashloom_engine::list::{Parser, tag};
 use lexopt::Arg;
 
 use super::checking::{Checker, Rules};

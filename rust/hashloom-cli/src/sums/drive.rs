@@ -9,7 +9,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hashloom::files::{FileError, Hashed, Options, Request, Source, hash_files};
+use hashloom_engine::files::{FileError, Hashed, Options, Request, Source, hash_files};
 
 /// Notes that may wait for one file.
 const NOTES_MAX: usize = 1 << 12;

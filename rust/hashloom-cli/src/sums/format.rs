@@ -4,8 +4,9 @@
 
 use std::borrow::Cow;
 
-use hashloom::files::{Hashed, Source};
-use hashloom::{Algorithm, list};
+use hashloom::Algorithm;
+use hashloom_engine::files::{Hashed, Source};
+use hashloom_engine::list;
 use serde::{Serialize, Serializer};
 
 use crate::json::{Hex, text};

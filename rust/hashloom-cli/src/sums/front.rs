@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use hashloom::files::Options;
+use hashloom_engine::files::Options;
 
 use super::console::Console;
 use super::summing::reason;

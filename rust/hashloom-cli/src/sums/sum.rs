@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom::files::Source;
+use hashloom_engine::files::Source;
 
 use super::format::{Format, Layout};
 use super::front::{self, or_stdin};

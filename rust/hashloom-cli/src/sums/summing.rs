@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hashloom::Algorithm;
-use hashloom::files::{FileError, Method, Options, Request, Source};
+use hashloom_engine::files::{FileError, Method, Options, Request, Source};
 
 use super::console::Console;
 use super::drive::{Event, Step, drive};

@@ -9,10 +9,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hashloom::bencode::Limits;
-use hashloom::files::Stamp;
-use hashloom::torrent::resume::{self, Format};
-use hashloom::torrent::{Bitfield, Content, PieceState, Report, Torrent, Trouble, shown};
+use hashloom_engine::bencode::Limits;
+use hashloom_engine::files::Stamp;
+use hashloom_engine::text::shown;
+use hashloom_engine::torrent::resume::{self, Format};
+use hashloom_engine::torrent::{Bitfield, Content, PieceState, Report, Torrent, Trouble};
 
 use super::states::state_name;
 use crate::output;

@@ -10,7 +10,8 @@ use std::str::FromStr;
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::{Args, ValueEnum};
-use hashloom::torrent::{Builder, CreateError, Created, Plan, Progress, Symlinks, Version, shown, to_path};
+use hashloom_engine::text::shown;
+use hashloom_engine::torrent::{Builder, CreateError, Created, Plan, Progress, Symlinks, Version, to_path};
 use serde::Serialize;
 
 use super::identity::Identity;

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use hashloom::torrent::{File, Torrent};
+use hashloom_engine::torrent::{File, Torrent};
 use serde::Serialize;
 
 use crate::json::{Hex, hex, text};

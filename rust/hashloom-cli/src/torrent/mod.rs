@@ -18,8 +18,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use hashloom::bencode::Limits;
-use hashloom::torrent::Torrent;
+use hashloom_engine::bencode::Limits;
+use hashloom_engine::torrent::Torrent;
 
 use crate::text::display;
 

@@ -9,7 +9,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use hashloom::torrent::{File, Torrent, Version, shown};
+use hashloom_engine::text::shown;
+use hashloom_engine::torrent::{File, Torrent, Version};
 
 use super::identity;
 use super::show_json::Json;

@@ -2,7 +2,7 @@
 
 //! What the states of pieces and files are called, in text and in JSON.
 
-use hashloom::torrent::{FileDifference, FileState, PieceState};
+use hashloom_engine::torrent::{FileDifference, FileState, PieceState};
 
 pub fn state_name(state: PieceState) -> &'static str {
     match state {

@@ -11,7 +11,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use hashloom::torrent::{Check, Checkpoint, FileState, PieceState, Progress, Report, Torrent, to_path, verify_many};
+use hashloom_engine::torrent::{
+    Check, Checkpoint, FileState, PieceState, Progress, Report, Torrent, to_path, verify_many,
+};
 
 use super::clients::{Claim, Clients, Plan};
 use super::states::state_name;

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
-use hashloom::torrent::{PieceState, Report, Torrent};
+use hashloom_engine::torrent::{PieceState, Report, Torrent};
 use serde::{Serialize, Serializer};
 
 use super::clients::Claim;

@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use hashloom::torrent::{File, FileDifference, FileReport, FileState, PieceState, Report, Torrent, shown};
+use hashloom_engine::text::shown;
+use hashloom_engine::torrent::{File, FileDifference, FileReport, FileState, PieceState, Report, Torrent};
 
 use super::identity::size_of;
 use super::states::state_name;

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom::tree::rfc6962::{
+use hashloom_engine::tree::rfc6962::{
     Tree, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion,
 };
-use hashloom::tree::{Input, Options};
+use hashloom_engine::tree::{Input, Options};
 use serde::{Deserialize, Serialize};
 
 use super::{HexBytes, is_stdin, shown_name};

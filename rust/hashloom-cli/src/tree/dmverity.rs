@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use hashloom::Algorithm;
-use hashloom::tree::TreeError;
-use hashloom::tree::dmverity::{Checked, DmVerity, HashType};
+use hashloom_engine::tree::TreeError;
+use hashloom_engine::tree::dmverity::{Checked, DmVerity, HashType};
 use serde::Serialize;
 
 use super::nbytes::Nbytes;

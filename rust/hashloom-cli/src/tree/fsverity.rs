@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom::tree::fsverity::{FsVerity, Sealed};
-use hashloom::tree::{Options, TreeError};
+use hashloom_engine::tree::fsverity::{FsVerity, Sealed};
+use hashloom_engine::tree::{Options, TreeError};
 use serde::Serialize;
 
 use super::nbytes::Nbytes;

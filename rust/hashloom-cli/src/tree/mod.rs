@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use clap::{Args, Subcommand};
 use hashloom::Algorithm;
-use hashloom::tree::{Input, Options, TreeError};
+use hashloom_engine::tree::{Input, Options, TreeError};
 
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::progress::Bar;

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hashloom::tree::s3::base64;
-use hashloom::tree::{bep52, glacier, s3};
 use hashloom::{Algorithm, Digest};
+use hashloom_engine::tree::s3::base64;
+use hashloom_engine::tree::{bep52, glacier, s3};
 use serde::Serialize;
 
 use super::nbytes::Nbytes;

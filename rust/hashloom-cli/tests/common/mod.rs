@@ -79,7 +79,7 @@ pub fn slow() -> Command {
 /// Whether what was found of files in this folder can be believed another time; if not, a test of that is left out, or
 /// a failure where everything has to run.
 pub fn is_trusted(folder: &std::path::Path) -> bool {
-    use hashloom::files::{Doubt, Noted};
+    use hashloom_engine::files::{Doubt, Noted};
     let file = tempfile::NamedTempFile::new_in(folder).unwrap();
     let is_trusted = Noted::of(file.path()).unwrap().doubt != Some(Doubt::FileSystem);
     if !is_trusted {

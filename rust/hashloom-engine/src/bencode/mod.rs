@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Bencode (BEP 3): read in place, and written from an [`Item`].
+//!
+//! [`parse`] walks the whole input once and says whether it is bencode at all. After that a [`Value`] is nothing but a
+//! span of the input: its children are found by walking the span again. No tree is built, so an input of any shape
+//! costs no memory beyond one small frame per open list or dictionary, of which [`Limits`] allows a fixed number.
+//! Nothing here recurses.
+//!
+//! Real torrents are not always canonical. What libtorrent and Transmission take is taken here too and becomes a
+//! [`Note`]: keys out of order, keys given twice (the first one counts, as in libtorrent), leading zeros, `i-0e`, bytes
+//! after the end. Everything else is an [`Error`] with its byte offset.
+//!
+//! ```
+//! use hashloom_engine::bencode;
+//!
+//! let document = bencode::parse(b"d4:name5:alice6:lengthi163783ee", &bencode::Limits::default())?;
+//! let length = document.root().get(b"length").unwrap();
+//! assert_eq!(length.integer(), Some(163783));
+//! assert_eq!(length.span(), 22..30);
+//! // "length" belongs before "name":
+//! assert_eq!(document.notes()[0].to_string(), "byte 14: key \"length\" comes after \"name\": keys are not sorted");
+//! # Ok::<(), bencode::Error>(())
+//! ```
+
+mod item;
+
+use std::fmt;
+use std::ops::Range;
+
+pub use item::Item;
+#[cfg(feature = "create")]
+pub(crate) use item::encode_string;
+
+use crate::text::quoted;
+
+/// What [`parse`] accepts at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of input.
+    pub nbytes: usize,
+    /// Lists and dictionaries inside each other.
+    pub depth: usize,
+}
+
+impl Default for Limits {
+    /// 256 MiB (a torrent of 13 million pieces) and a depth of 100, which is libtorrent's limit too.
+    fn default() -> Self {
+        Limits { nbytes: 256 << 20, depth: 100 }
+    }
+}
+
+/// Why an input is not bencode, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    /// Offset of the byte that is wrong; the input's length if it ends too early.
+    pub offset: usize,
+    /// What is wrong.
+    pub kind: ErrorKind,
+}
+
+/// What is wrong with an input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The input ends where something is still expected.
+    Truncated {
+        /// What is expected.
+        expected: &'static str,
+    },
+    /// A byte that cannot stand here.
+    Unexpected {
+        /// What could.
+        expected: &'static str,
+        /// The byte.
+        found: u8,
+    },
+    /// A string is longer than what is left of the input.
+    StringTooLong {
+        /// The string's length as the input gives it.
+        length: u64,
+        /// Bytes left.
+        left: usize,
+    },
+    /// A string's length does not fit 64 bits.
+    LengthOverflow,
+    /// More lists and dictionaries inside each other than [`Limits::depth`].
+    TooDeep {
+        /// The limit.
+        limit: usize,
+    },
+    /// The input is longer than [`Limits::nbytes`].
+    TooLarge {
+        /// Its length.
+        nbytes: usize,
+        /// The limit.
+        limit: usize,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {}: ", self.offset)?;
+        match &self.kind {
+            ErrorKind::Truncated { expected } => write!(f, "the input ends, expected {expected}"),
+            ErrorKind::Unexpected { expected, found } if found.is_ascii_graphic() => {
+                write!(f, "expected {expected}, found '{}'", *found as char)
+            }
+            ErrorKind::Unexpected { expected, found } => write!(f, "expected {expected}, found the byte 0x{found:02x}"),
+            ErrorKind::StringTooLong { length, left } => {
+                write!(f, "a string of {length} bytes begins, but only {left} bytes are left")
+            }
+            ErrorKind::LengthOverflow => write!(f, "the length of a string does not fit 64 bits"),
+            ErrorKind::TooDeep { limit } => {
+                write!(f, "more than {limit} lists and dictionaries inside each other")
+            }
+            ErrorKind::TooLarge { nbytes, limit } => {
+                write!(f, "the input has {nbytes} bytes, the limit is {limit}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Something that is not canonical but that clients accept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Offset of the string, integer or byte in question.
+    pub offset: usize,
+    /// What is not canonical.
+    pub kind: NoteKind,
+}
+
+/// What is not canonical.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoteKind {
+    /// A key that sorts before one that came earlier in its dictionary.
+    UnsortedKey {
+        /// The key.
+        key: Vec<u8>,
+        /// The earlier key.
+        after: Vec<u8>,
+    },
+    /// A key that its dictionary already has.
+    DuplicateKey {
+        /// The key.
+        key: Vec<u8>,
+    },
+    /// An integer with zeros in front.
+    LeadingZero,
+    /// `i-0e`.
+    NegativeZero,
+    /// A string whose length has zeros in front.
+    LeadingZeroInLength,
+    /// Bytes after the end of the value.
+    TrailingBytes {
+        /// How many.
+        nbytes: usize,
+    },
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {}: ", self.offset)?;
+        match &self.kind {
+            NoteKind::UnsortedKey { key, after } => {
+                write!(f, "key {} comes after {}: keys are not sorted", quoted(key), quoted(after))
+            }
+            NoteKind::DuplicateKey { key } => write!(f, "key {} is there twice, the first counts", quoted(key)),
+            NoteKind::LeadingZero => write!(f, "an integer with a leading zero"),
+            NoteKind::NegativeZero => write!(f, "an integer is -0"),
+            NoteKind::LeadingZeroInLength => write!(f, "the length of a string has a leading zero"),
+            NoteKind::TrailingBytes { nbytes } => write!(f, "{nbytes} bytes follow the end, they are ignored"),
+        }
+    }
+}
+
+/// Notes kept per document; more are only counted. An input can hold millions of oddities, a reader needs the first.
+const NOTES_MAX: usize = 16;
+/// A key is quoted in a note up to this length.
+const NOTE_KEY_MAX_NBYTES: usize = 64;
+
+/// Parsed bencode: the input and what was not canonical in it.
+#[derive(Debug, Clone)]
+pub struct Document<'a> {
+    input: &'a [u8],
+    root_end: usize,
+    notes: Vec<Note>,
+    note_count: usize,
+}
+
+impl<'a> Document<'a> {
+    /// The outermost value.
+    pub fn root(&self) -> Value<'a> {
+        Value { input: self.input, start: 0, end: self.root_end }
+    }
+
+    /// The first 16 things that are not canonical.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// How many things are not canonical, the unlisted ones included.
+    pub fn note_count(&self) -> usize {
+        self.note_count
+    }
+
+    fn note(&mut self, offset: usize, kind: impl FnOnce() -> NoteKind) {
+        self.note_count += 1;
+        if self.notes.len() < NOTES_MAX {
+            self.notes.push(Note { offset, kind: kind() });
+        }
+    }
+}
+
+/// An open list or dictionary.
+enum Frame {
+    List,
+    /// The greatest key so far; whether a key was just read, so that its value must follow.
+    Dict {
+        greatest: Option<Range<usize>>,
+        value_due: bool,
+    },
+}
+
+/// Checks that `input` begins with one bencoded value within `limits`, and notes what is not canonical.
+pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Document<'a>, Error> {
+    if input.len() > limits.nbytes {
+        let kind = ErrorKind::TooLarge { nbytes: input.len(), limit: limits.nbytes };
+        return Err(Error { offset: limits.nbytes, kind });
+    }
+    let mut document = Document { input, root_end: 0, notes: Vec::new(), note_count: 0 };
+    let mut open: Vec<Frame> = Vec::new();
+    let mut pos = 0;
+    loop {
+        let (expected, may_end) = match open.last() {
+            None => ("a value", false),
+            Some(Frame::List) => ("a value or 'e' (the end of a list)", true),
+            Some(Frame::Dict { value_due: true, .. }) => ("a value for the key", false),
+            Some(Frame::Dict { value_due: false, .. }) => ("a key (a string) or 'e' (the end of a dictionary)", true),
+        };
+        let key_due = matches!(open.last(), Some(Frame::Dict { value_due: false, .. }));
+        let Some(&byte) = input.get(pos) else {
+            return Err(Error { offset: pos, kind: ErrorKind::Truncated { expected } });
+        };
+        let start = pos;
+        match byte {
+            b'0'..=b'9' => {
+                let body = string_at(input, pos)?;
+                if byte == b'0' && body.start - start > 2 {
+                    document.note(start, || NoteKind::LeadingZeroInLength);
+                }
+                pos = body.end;
+                if key_due {
+                    check_order(&mut document, open.last_mut(), start, body);
+                    continue;
+                }
+            }
+            b'e' if may_end => {
+                open.pop();
+                pos += 1;
+            }
+            b'i' if !key_due => pos = integer_at(&mut document, pos)?,
+            b'l' | b'd' if !key_due => {
+                if open.len() == limits.depth {
+                    return Err(Error { offset: pos, kind: ErrorKind::TooDeep { limit: limits.depth } });
+                }
+                open.push(match byte {
+                    b'l' => Frame::List,
+                    _ => Frame::Dict { greatest: None, value_due: false },
+                });
+                pos += 1;
+                continue;
+            }
+            found => return Err(Error { offset: pos, kind: ErrorKind::Unexpected { expected, found } }),
+        }
+        // A value is complete.
+        match open.last_mut() {
+            None => break,
+            Some(Frame::List) => {}
+            Some(Frame::Dict { value_due, .. }) => *value_due = false,
+        }
+    }
+    document.root_end = pos;
+    if pos < input.len() {
+        document.note(pos, || NoteKind::TrailingBytes { nbytes: input.len() - pos });
+    }
+    Ok(document)
+}
+
+/// Compares a key with those before it and makes its dictionary wait for the value.
+fn check_order(document: &mut Document<'_>, frame: Option<&mut Frame>, start: usize, body: Range<usize>) {
+    let Some(Frame::Dict { greatest, value_due }) = frame else { return };
+    *value_due = true;
+    let input = document.input;
+    let shown = |key: &Range<usize>| input[key.start..key.end.min(key.start + NOTE_KEY_MAX_NBYTES)].to_vec();
+    match greatest {
+        Some(before) if input[body.clone()] == input[before.clone()] => {
+            document.note(start, || NoteKind::DuplicateKey { key: shown(&body) });
+        }
+        Some(before) if input[body.clone()] < input[before.clone()] => {
+            document.note(start, || NoteKind::UnsortedKey { key: shown(&body), after: shown(before) });
+        }
+        _ => *greatest = Some(body),
+    }
+}
+
+/// The bytes of the string whose length begins at `pos`, where a digit is known to stand.
+fn string_at(input: &[u8], pos: usize) -> Result<Range<usize>, Error> {
+    let expected = "a digit or ':' in the length of a string";
+    let mut length: u64 = 0;
+    let mut at = pos;
+    loop {
+        match input.get(at) {
+            Some(&digit @ b'0'..=b'9') => {
+                length = length
+                    .checked_mul(10)
+                    .and_then(|tens| tens.checked_add(u64::from(digit - b'0')))
+                    .ok_or(Error { offset: pos, kind: ErrorKind::LengthOverflow })?;
+                at += 1;
+            }
+            Some(b':') => break,
+            Some(&found) => return Err(Error { offset: at, kind: ErrorKind::Unexpected { expected, found } }),
+            None => return Err(Error { offset: at, kind: ErrorKind::Truncated { expected } }),
+        }
+    }
+    let start = at + 1;
+    let left = input.len() - start;
+    match usize::try_from(length) {
+        Ok(nbytes) if nbytes <= left => Ok(start..start + nbytes),
+        _ => Err(Error { offset: pos, kind: ErrorKind::StringTooLong { length, left } }),
+    }
+}
+
+/// Where the integer ends that begins with the `i` at `pos`. Any number of digits is fine, as in BEP 3.
+fn integer_at(document: &mut Document<'_>, pos: usize) -> Result<usize, Error> {
+    let input = document.input;
+    let negative = input.get(pos + 1) == Some(&b'-');
+    let first = pos + 1 + usize::from(negative);
+    let mut at = first;
+    loop {
+        let expected = if at == first { "a digit of an integer" } else { "a digit or 'e' (the end of an integer)" };
+        match input.get(at) {
+            Some(b'0'..=b'9') => at += 1,
+            Some(b'e') if at > first => break,
+            Some(&found) => return Err(Error { offset: at, kind: ErrorKind::Unexpected { expected, found } }),
+            None => return Err(Error { offset: at, kind: ErrorKind::Truncated { expected } }),
+        }
+    }
+    if input[first] == b'0' {
+        if at - first > 1 {
+            document.note(pos, || NoteKind::LeadingZero);
+        } else if negative {
+            document.note(pos, || NoteKind::NegativeZero);
+        }
+    }
+    Ok(at + 1)
+}
+
+/// The kinds of value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `i…e`
+    Integer,
+    /// `length:bytes`
+    String,
+    /// `l…e`
+    List,
+    /// `d…e`
+    Dictionary,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Integer => "an integer",
+            Kind::String => "a string",
+            Kind::List => "a list",
+            Kind::Dictionary => "a dictionary",
+        })
+    }
+}
+
+/// A value: a span of input that [`parse`] has checked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Value<'a> {
+    input: &'a [u8],
+    start: usize,
+    end: usize,
+}
+
+impl fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Value({}, bytes {}..{})", self.kind(), self.start, self.end)
+    }
+}
+
+impl<'a> Value<'a> {
+    /// Which kind of value it is.
+    pub fn kind(&self) -> Kind {
+        match self.input[self.start] {
+            b'i' => Kind::Integer,
+            b'l' => Kind::List,
+            b'd' => Kind::Dictionary,
+            _ => Kind::String,
+        }
+    }
+
+    /// Where in the input it stands, markers included.
+    pub fn span(&self) -> Range<usize> {
+        self.start..self.end
+    }
+
+    /// Its bencoded bytes, as the input has them: an info-hash is the hash of these.
+    pub fn raw(&self) -> &'a [u8] {
+        &self.input[self.start..self.end]
+    }
+
+    /// The bytes of a string.
+    pub fn string(&self) -> Option<&'a [u8]> {
+        match self.kind() {
+            Kind::String => string_at(self.input, self.start).ok().map(|body| &self.input[body]),
+            _ => None,
+        }
+    }
+
+    /// The digits of an integer, with the sign, as the input has them.
+    pub fn digits(&self) -> Option<&'a [u8]> {
+        (self.kind() == Kind::Integer).then(|| &self.input[self.start + 1..self.end - 1])
+    }
+
+    /// An integer's value; none too if it does not fit 64 bits.
+    pub fn integer(&self) -> Option<i64> {
+        let digits = self.digits()?;
+        let (negative, magnitude) = match digits {
+            [b'-', rest @ ..] => (true, rest),
+            rest => (false, rest),
+        };
+        // Summed below zero, where the range reaches one further.
+        let sum =
+            magnitude.iter().try_fold(0i64, |sum, digit| sum.checked_mul(10)?.checked_sub(i64::from(digit - b'0')))?;
+        if negative { Some(sum) } else { sum.checked_neg() }
+    }
+
+    /// The items of a list; none for anything else.
+    pub fn items(&self) -> Items<'a> {
+        match self.kind() {
+            Kind::List => Items { input: self.input, pos: self.start + 1, end: self.end - 1 },
+            _ => Items { input: self.input, pos: self.end, end: self.end },
+        }
+    }
+
+    /// The keys and values of a dictionary, in the input's order, with duplicates; none for anything else.
+    pub fn entries(&self) -> Entries<'a> {
+        match self.kind() {
+            Kind::Dictionary => Entries(Items { input: self.input, pos: self.start + 1, end: self.end - 1 }),
+            _ => Entries(Items { input: self.input, pos: self.end, end: self.end }),
+        }
+    }
+
+    /// Goes through a dictionary and the dictionaries in it, however deep, in one pass.
+    pub(crate) fn walk(&self) -> Walk<'a> {
+        Walk { input: self.input, pos: self.start + 1 }
+    }
+
+    /// The value of the first such key of a dictionary.
+    pub fn get(&self, key: &[u8]) -> Option<Value<'a>> {
+        self.entries().find(|entry| entry.key == key).map(|entry| entry.value)
+    }
+}
+
+/// The items of a list; see [`Value::items`].
+#[derive(Debug, Clone)]
+pub struct Items<'a> {
+    input: &'a [u8],
+    pos: usize,
+    end: usize,
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Value<'a>;
+
+    fn next(&mut self) -> Option<Value<'a>> {
+        if self.pos >= self.end {
+            return None;
+        }
+        let start = self.pos;
+        self.pos = end_of_value(self.input, start)?;
+        Some(Value { input: self.input, start, end: self.pos })
+    }
+}
+
+/// One key of a dictionary and its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// The key's bytes.
+    pub key: &'a [u8],
+    /// Where the key stands in the input.
+    pub offset: usize,
+    /// Its value.
+    pub value: Value<'a>,
+}
+
+/// The entries of a dictionary; see [`Value::entries`].
+#[derive(Debug, Clone)]
+pub struct Entries<'a>(Items<'a>);
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = Entry<'a>;
+
+    fn next(&mut self) -> Option<Entry<'a>> {
+        let key = self.0.next()?;
+        let value = self.0.next()?;
+        Some(Entry { key: key.string()?, offset: key.start, value })
+    }
+}
+
+/// Goes through dictionaries inside dictionaries; see [`Value::walk`]. [`Entries`] inside [`Entries`] would find the end
+/// of every value once for each dictionary around it.
+pub(crate) struct Walk<'a> {
+    input: &'a [u8],
+    pos: usize,
+}
+
+/// What a [`Walk`] meets next.
+pub(crate) enum Step<'a> {
+    /// A key, of which [`Walk::enter`] or [`Walk::take`] has the value.
+    Key { key: &'a [u8], offset: usize },
+    /// The end of the dictionary that the walk is in.
+    End,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn step(&mut self) -> Step<'a> {
+        let offset = self.pos;
+        if self.input[offset] == b'e' {
+            self.pos += 1;
+            return Step::End;
+        }
+        // `parse` has seen that a key is a string.
+        let Ok(body) = string_at(self.input, offset) else { return Step::End };
+        self.pos = body.end;
+        Step::Key { key: &self.input[body], offset }
+    }
+
+    /// Where the walk is: after a key, where its value begins.
+    pub(crate) fn offset(&self) -> usize {
+        self.pos
+    }
+
+    /// The value that begins at `start` and has just ended.
+    pub(crate) fn since(&self, start: usize) -> Value<'a> {
+        Value { input: self.input, start, end: self.pos }
+    }
+
+    /// Goes into the dictionary that is the value of the key; returns false, and stays, if it is something else.
+    pub(crate) fn enter(&mut self) -> bool {
+        // Not `pos += usize::from(is_dictionary)`: rustc 1.95 at -O2 leaves that addition out where a loop goes on by
+        // what is returned.
+        if self.input[self.pos] != b'd' {
+            return false;
+        }
+        self.pos += 1;
+        true
+    }
+
+    /// The value of the key. The walk goes on behind it.
+    pub(crate) fn take(&mut self) -> Value<'a> {
+        let start = self.pos;
+        self.pos = end_of_value(self.input, start).unwrap_or(self.input.len());
+        Value { input: self.input, start, end: self.pos }
+    }
+}
+
+/// Where the value ends that begins at `start` of an input that [`parse`] has checked.
+fn end_of_value(input: &[u8], start: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    let mut pos = start;
+    loop {
+        match *input.get(pos)? {
+            b'i' => pos += input[pos..].iter().position(|&byte| byte == b'e')? + 1,
+            b'l' | b'd' => {
+                depth += 1;
+                pos += 1;
+            }
+            b'e' => {
+                depth = depth.checked_sub(1)?;
+                pos += 1;
+            }
+            _ => pos = string_at(input, pos).ok()?.end,
+        }
+        if depth == 0 {
+            return Some(pos);
+        }
+    }
+}

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Hashes whole files: each thread has many of them open, reads a chunk of each, and hashes all chunks side by side.
+//!
+//! A round of a thread: every file that is not at its end gets a chunk of the thread's buffer; what is left of the
+//! buffer is for files that are new. Most of these end in the same round, whole in the buffer, and are hashed as whole
+//! messages. Then all that was read is hashed at once, and what has ended is handed out, in the order of the requests.
+//!
+//! When there are no more requests, a thread that has nothing to do gets half of the open files of one that has several:
+//! so a few long files are dealt out evenly, whoever took them first.
+
+mod lane;
+mod room;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use self::lane::Lane;
+use self::room::Room;
+use hashloom::{Algorithm, Digest, Hasher, finalize_many, hash_many, update_many};
+
+use super::request::{FileError, Hashed, Options, Request, Summary};
+use crate::read::buffer::out_of_memory;
+use crate::read::open::open_max;
+use crate::read::ring::{Begun, Lost, Ring};
+use crate::run::LANES;
+use crate::run::pool::{Crew, LOOK};
+
+/// Results that may wait for one before them.
+const WAITING_MAX: u64 = 1 << 16;
+
+pub(crate) fn run<T: Send>(
+    requests: impl Iterator<Item = Request<T>> + Send,
+    options: &Options<'_>,
+    each: impl FnMut(Request<T>, Result<Hashed, FileError>) + Send,
+) -> Summary {
+    // More threads than messages have nothing to do, and each thread has a file open.
+    let most = requests.size_hint().1.unwrap_or(usize::MAX).min(open_max());
+    let nthreads = options.nthreads.min(most).max(1);
+    let run = Run {
+        crew: Crew::new(nthreads, options.cancel),
+        options,
+        lanes_max: (open_max() / nthreads).clamp(2, LANES + 1) - 1,
+        supply: Mutex::new(Supply { requests: requests.fuse(), next: 0, exhausted: false, given: Vec::new(), idle: 0 }),
+        changed: Condvar::new(),
+        hungry: AtomicUsize::new(0),
+        results: Mutex::new(Results { next: 0, waiting: BTreeMap::new(), each, summary: Summary::default() }),
+        handed_out: AtomicU64::new(0),
+        nbytes: AtomicU64::new(0),
+    };
+    if !run.crew.work(Room::new, |room| run.work(room)) {
+        run.fail();
+    }
+    let mut results = run.results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // Of a run that was cancelled: those that wait for one that has no result.
+    for (request, result) in std::mem::take(&mut results.waiting).into_values() {
+        results.hand_out(request, result);
+    }
+    let supply = run.supply.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let ndone = results.summary.nfiles + results.summary.nfailed;
+    Summary { cancelled: !supply.exhausted || ndone < supply.next, ..results.summary }
+}
+
+/// What all threads share.
+struct Run<'a, T, I, F> {
+    crew: Crew<'a>,
+    options: &'a Options<'a>,
+    /// Files that a thread has open from one round to the next.
+    lanes_max: usize,
+    supply: Mutex<Supply<T, I>>,
+    /// Something has changed that a thread without work waits for.
+    changed: Condvar,
+    /// Threads that have nothing to do.
+    hungry: AtomicUsize,
+    results: Mutex<Results<T, F>>,
+    /// Results handed out.
+    handed_out: AtomicU64,
+    /// Bytes hashed.
+    nbytes: AtomicU64,
+}
+
+/// What is to be done.
+struct Supply<T, I> {
+    requests: std::iter::Fuse<I>,
+    /// Requests drawn.
+    next: u64,
+    /// There are no more.
+    exhausted: bool,
+    /// Open files that a thread has given to those that have none.
+    given: Vec<Lane<T>>,
+    /// Threads that wait.
+    idle: usize,
+}
+
+/// What has been done.
+struct Results<T, F> {
+    /// The request whose result is handed out next.
+    next: u64,
+    waiting: BTreeMap<u64, (Request<T>, Result<Hashed, FileError>)>,
+    each: F,
+    summary: Summary,
+}
+
+impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result<Hashed, FileError>) + Send>
+    Run<'_, T, I, F>
+{
+    /// Without memory to work with no file can be read.
+    fn fail(&self) {
+        while !self.crew.must_stop() {
+            let drawn = self.draw(1);
+            if drawn.is_empty() {
+                return;
+            }
+            let mut lanes: Vec<Lane<T>> =
+                drawn.into_iter().map(|(number, request)| Lane::new(number, request)).collect();
+            lanes.iter_mut().for_each(|lane| lane.fail(FileError::Open(out_of_memory())));
+            self.hand_out(lanes);
+        }
+    }
+
+    fn work(&self, room: Room) {
+        let mut own = Own { room, ring: None, nbatches: 0, later: VecDeque::new() };
+        let mut lanes: Vec<Lane<T>> = Vec::new();
+        while !self.crew.must_stop() {
+            own.room.clear();
+            // Of several pipes only the first: the writer of the others may wait for that.
+            let stream = lanes.iter().position(|lane| lane.is_stream);
+            for (index, lane) in lanes.iter_mut().enumerate() {
+                match lane.is_stream && stream != Some(index) {
+                    true => lane.skip(),
+                    false => lane.read(&mut own.room, self.options, &self.crew),
+                }
+            }
+            self.take(&mut lanes, &mut own);
+            if lanes.is_empty() {
+                match self.wait() {
+                    Some(given) => lanes = given,
+                    None => break,
+                }
+                continue;
+            }
+            hash(&mut lanes, &own.room);
+            let nbytes: u64 = lanes.iter_mut().map(Lane::count).sum();
+            let nbytes = self.nbytes.fetch_add(nbytes, Ordering::Relaxed) + nbytes;
+            if let Some(progress) = self.options.progress {
+                progress(nbytes);
+            }
+            let (ended, others): (Vec<_>, Vec<_>) = lanes.into_iter().partition(|lane| lane.has_ended);
+            lanes = others;
+            let (ended, changed): (Vec<_>, Vec<_>) =
+                ended.into_iter().map(Lane::judged).partition(|lane| lane.has_ended);
+            own.later.extend(changed);
+            self.hand_out(ended);
+            if lanes.len() > 1 && self.hungry.load(Ordering::Relaxed) > 0 {
+                self.give(&mut lanes);
+            }
+        }
+    }
+
+    /// Opens new files while there is room, and reads the first chunk of each.
+    fn take(&self, lanes: &mut Vec<Lane<T>>, own: &mut Own<T>) {
+        // Who has a pipe has nothing else, but what was begun before it.
+        while !lanes.iter().any(|lane| lane.is_stream && !lane.has_ended) {
+            let nopen = lanes.iter().filter(|lane| !lane.has_ended).count();
+            let most = self.lanes_max.saturating_sub(nopen).min(own.room.nchunks());
+            if most == 0 {
+                return;
+            }
+            // One at a time of those that have kept others waiting, or might, or have changed.
+            if let Some(lane) = own.later.pop_front() {
+                own.open(lane, self.options, &self.crew, lanes);
+                continue;
+            }
+            let drawn = self.draw(most);
+            if drawn.is_empty() {
+                return;
+            }
+            own.begin(drawn, self.options, &self.crew, lanes);
+        }
+    }
+
+    fn draw(&self, most: usize) -> Vec<(u64, Request<T>)> {
+        // After a panic of the iterator nobody asks it for more.
+        let Ok(mut supply) = self.supply.lock() else { return Vec::new() };
+        let nmore = (self.handed_out.load(Ordering::Acquire) + WAITING_MAX).saturating_sub(supply.next);
+        let most = most.min(nmore as usize);
+        let first = supply.next;
+        let drawn: Vec<_> = (first..).zip(supply.requests.by_ref().take(most)).collect();
+        supply.next += drawn.len() as u64;
+        supply.exhausted = drawn.len() < most;
+        drawn
+    }
+
+    /// Waits for something to do. None if there will be nothing.
+    fn wait(&self) -> Option<Vec<Lane<T>>> {
+        let mut supply = lock(&self.supply);
+        supply.idle += 1;
+        self.hungry.fetch_add(1, Ordering::Relaxed);
+        let found = loop {
+            if !supply.given.is_empty() {
+                break Some(std::mem::take(&mut supply.given));
+            }
+            if self.crew.must_stop() || supply.exhausted && supply.idle == self.crew.count() {
+                break None;
+            }
+            if !supply.exhausted && supply.next < self.handed_out.load(Ordering::Acquire) + WAITING_MAX {
+                break Some(Vec::new());
+            }
+            // The time is for what stops the crew, which notifies nobody.
+            let waited = self.changed.wait_timeout(supply, LOOK);
+            supply = waited.unwrap_or_else(PoisonError::into_inner).0;
+        };
+        self.hungry.fetch_sub(1, Ordering::Relaxed);
+        match found {
+            // It stays idle, so that the others come to the same end.
+            None => self.changed.notify_all(),
+            Some(_) => supply.idle -= 1,
+        }
+        found
+    }
+
+    /// Gives half of the open files to a thread that has none.
+    fn give(&self, lanes: &mut Vec<Lane<T>>) {
+        let mut supply = lock(&self.supply);
+        if supply.given.is_empty() {
+            supply.given.extend(lanes.drain(lanes.len().div_ceil(2)..));
+            self.changed.notify_one();
+        }
+    }
+
+    fn hand_out(&self, ended: Vec<Lane<T>>) {
+        if ended.is_empty() {
+            return;
+        }
+        // After a panic of who takes them nobody hands out more.
+        let Ok(mut results) = self.results.lock() else { return };
+        for lane in ended {
+            let (number, request, result) = lane.finish();
+            if number == results.next {
+                results.next += 1;
+                results.hand_out(request, result);
+            } else {
+                results.waiting.insert(number, (request, result));
+            }
+        }
+        while let Some((request, result)) = results.take_next() {
+            results.hand_out(request, result);
+        }
+        self.handed_out.store(results.next, Ordering::Release);
+        drop(results);
+        if self.hungry.load(Ordering::Relaxed) > 0 {
+            // Whoever holds this has not yet begun to wait, or looks at `handed_out` again.
+            drop(lock(&self.supply));
+            self.changed.notify_all();
+        }
+    }
+}
+
+impl<T, F: FnMut(Request<T>, Result<Hashed, FileError>)> Results<T, F> {
+    fn take_next(&mut self) -> Option<(Request<T>, Result<Hashed, FileError>)> {
+        let found = self.waiting.remove(&self.next)?;
+        self.next += 1;
+        Some(found)
+    }
+
+    fn hand_out(&mut self, request: Request<T>, result: Result<Hashed, FileError>) {
+        match &result {
+            Ok(hashed) => {
+                self.summary.nfiles += 1;
+                self.summary.nbytes += hashed.nbytes;
+            }
+            Err(_) => self.summary.nfailed += 1,
+        }
+        (self.each)(request, result);
+    }
+}
+
+/// What a thread has of its own.
+struct Own<T> {
+    room: Room,
+    /// None until it is wanted, then none where there can be none.
+    ring: Option<Option<Ring>>,
+    nbatches: u64,
+    /// What this thread has drawn and could not begin, or is to begin again.
+    later: VecDeque<Lane<T>>,
+}
+
+/// Fewer files are opened by calls of their own.
+const WORTH_A_RING: usize = 4;
+
+impl<T> Own<T> {
+    /// Opens files and reads the first chunk of each.
+    fn begin(
+        &mut self,
+        drawn: Vec<(u64, Request<T>)>,
+        options: &Options<'_>,
+        crew: &Crew<'_>,
+        lanes: &mut Vec<Lane<T>>,
+    ) {
+        // To make one takes longer than to read a few files.
+        let is_worth_it = self.nbatches > 0 && drawn.len() >= WORTH_A_RING;
+        self.nbatches += 1;
+        let ring = if is_worth_it { self.ring.get_or_insert_with(Ring::new).as_mut() } else { None };
+        let (batch, others): (Vec<_>, Vec<_>) =
+            drawn.into_iter().partition(|(_, request)| ring.is_some() && request.source.path().is_some());
+        if let Some(ring) = ring.filter(|_| !batch.is_empty()) {
+            let paths: Vec<&Path> = batch.iter().filter_map(|(_, request)| request.source.path()).collect();
+            let begun = self.room.fill(batch.len(), |chunks| ring.begin(&paths, chunks, crew));
+            let begun = begun.unwrap_or_else(|lost| {
+                // It is closed, and no other is made.
+                self.ring = Some(None);
+                paths.iter().map(|path| (begun_in_vain(path, lost), 0)).collect()
+            });
+            for ((number, request), (begun, place)) in batch.into_iter().zip(begun) {
+                let mut lane = Lane::new(number, request);
+                if matches!(begun, Begun::Later) {
+                    self.later.push_back(lane);
+                    continue;
+                }
+                lane.begin(begun, place, options);
+                self.room.nbytes += lane.chunk(&self.room).len();
+                lanes.push(lane);
+            }
+        }
+        for (number, request) in others {
+            self.open(Lane::new(number, request), options, crew, lanes);
+        }
+    }
+
+    /// Opens a file by itself and reads its first chunk.
+    fn open(&mut self, mut lane: Lane<T>, options: &Options<'_>, crew: &Crew<'_>, lanes: &mut Vec<Lane<T>>) {
+        // To open another pipe may mean to wait for somebody who waits for this one to be read.
+        if lanes.iter().any(|lane| lane.is_stream && !lane.has_ended) {
+            self.later.push_back(lane);
+            return;
+        }
+        lane.open();
+        lane.read(&mut self.room, options, crew);
+        lanes.push(lane);
+    }
+}
+
+/// What becomes of a file that a ring has begun when it was lost. One that can be read again is read by plain calls. What
+/// was read of a pipe is lost too, and the digest of the rest would be wrong.
+fn begun_in_vain(path: &Path, lost: Lost) -> Begun {
+    match path.metadata() {
+        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => Begun::NotRead(0, lost.into()),
+        _ => Begun::Later,
+    }
+}
+
+/// Hashes what all lanes have of this round, and ends the messages that have ended.
+fn hash<T>(lanes: &mut [Lane<T>], room: &Room) {
+    for &algorithm in Algorithm::ALL {
+        // Messages that begin and end here need no hasher; those that end come first.
+        let (mut whole, mut ending, mut going_on) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.error.is_none()) {
+            for (slot, method) in lane.request.methods.iter().enumerate() {
+                if method.algorithm() == algorithm {
+                    match (lane.has_ended, lane.hashers.is_empty() && method.is_plain()) {
+                        (true, true) => whole.push((index, slot)),
+                        (true, false) => ending.push((index, slot)),
+                        (false, _) => going_on.push((index, slot)),
+                    }
+                }
+            }
+        }
+        if !whole.is_empty() {
+            hash_whole(lanes, room, algorithm, &whole);
+        }
+        let nending = ending.len();
+        ending.append(&mut going_on);
+        if !ending.is_empty() {
+            hash_parts(lanes, room, algorithm, &ending, nending);
+        }
+    }
+}
+
+fn hash_whole<T>(lanes: &mut [Lane<T>], room: &Room, algorithm: Algorithm, places: &[(usize, usize)]) {
+    let messages: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(room)).collect();
+    let mut digests = vec![0; places.len() * algorithm.digest_len()];
+    hash_many(algorithm, &messages, &mut digests);
+    for (&(index, slot), bytes) in places.iter().zip(digests.chunks_exact(algorithm.digest_len())) {
+        lanes[index].digests[slot] = Some(Digest::from_slice(algorithm, bytes));
+    }
+}
+
+/// Of `places`, the first `nending` end their messages.
+fn hash_parts<T>(lanes: &mut [Lane<T>], room: &Room, algorithm: Algorithm, places: &[(usize, usize)], nending: usize) {
+    let mut hashers: Vec<Hasher> = places.iter().map(|&(index, slot)| lanes[index].take_hasher(slot)).collect();
+    let chunks: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(room)).collect();
+    update_many(&mut hashers, &chunks);
+    let mut digests = vec![0; nending * algorithm.digest_len()];
+    finalize_many(&mut hashers[..nending], &mut digests);
+    for (&(index, slot), bytes) in places.iter().zip(digests.chunks_exact(algorithm.digest_len())) {
+        let digest = Digest::from_slice(algorithm, bytes);
+        let lane = &mut lanes[index];
+        lane.digests[slot] = Some(lane.request.methods[slot].finish(digest));
+    }
+    for (&(index, slot), hasher) in places.iter().zip(hashers).skip(nending) {
+        lanes[index].hashers[slot] = Some(hasher);
+    }
+}
+
+/// A panic elsewhere leaves nothing half-done in what these locks guard.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

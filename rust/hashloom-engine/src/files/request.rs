@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What is hashed of which files, and what comes of it.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use hashloom::{Algorithm, Digest, Hasher, HmacKey};
+
+use crate::read::stamp::Stamp;
+
+/// Where the bytes of a message come from.
+///
+/// ```
+/// use hashloom_engine::files::Source;
+///
+/// assert_eq!(Source::from("a/b").to_string(), "a/b");
+/// assert_eq!(Source::Stdin.to_string(), "standard input");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Source {
+    /// A file. Whatever can be opened and read to an end: a regular file, a pipe, a device. Links are followed.
+    Path(PathBuf),
+    /// Standard input, to its end.
+    Stdin,
+}
+
+impl Source {
+    /// The file's path, if it is a file.
+    ///
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use hashloom_engine::files::Source;
+    ///
+    /// assert_eq!(Source::from("a").path(), Some(Path::new("a")));
+    /// assert_eq!(Source::Stdin.path(), None);
+    /// ```
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Source::Path(path) => Some(path),
+            Source::Stdin => None,
+        }
+    }
+}
+
+impl<P: Into<PathBuf>> From<P> for Source {
+    fn from(path: P) -> Source {
+        Source::Path(path.into())
+    }
+}
+
+/// For people: a path that is not UTF-8 comes with replacement characters.
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Path(path) => path.display().fmt(f),
+            Source::Stdin => f.write_str("standard input"),
+        }
+    }
+}
+
+/// Standard input, if it can be read.
+///
+/// [`std::io::stdin`] reads as empty where standard input is closed or is not open for reading, and the digest of
+/// nothing would be taken for that of a file. Rust opens /dev/null in place of what is closed when a program begins:
+/// whether it was closed must be noted before that.
+///
+/// # Errors
+/// EBADF.
+///
+/// ```
+/// use std::io::Read;
+///
+/// let mut text = String::new();
+/// match hashloom_engine::files::stdin() {
+///     Ok(stdin) => drop(stdin.take(80).read_to_string(&mut text)),
+///     Err(error) => eprintln!("standard input: {error}"),
+/// }
+/// ```
+pub fn stdin() -> io::Result<io::Stdin> {
+    let stdin = io::stdin();
+    #[cfg(unix)]
+    {
+        use rustix::fs::{OFlags, fcntl_getfl};
+        let flags = fcntl_getfl(&stdin)?;
+        #[cfg(target_os = "linux")]
+        let is_place = flags.contains(OFlags::PATH);
+        #[cfg(not(target_os = "linux"))]
+        let is_place = false;
+        if is_place || flags & OFlags::RWMODE == OFlags::WRONLY {
+            return Err(rustix::io::Errno::BADF.into());
+        }
+    }
+    Ok(stdin)
+}
+
+/// What is computed of a message.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::files::Method;
+///
+/// assert_eq!(Method::from(Algorithm::Sha256).algorithm(), Algorithm::Sha256);
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Method {
+    /// Its digest.
+    Digest(Algorithm),
+    /// Its HMAC under a key.
+    Mac(HmacKey),
+}
+
+impl Method {
+    /// The hash function, of a MAC that under it.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::files::Method;
+    ///
+    /// assert_eq!(Method::Digest(Algorithm::Sha1).algorithm(), Algorithm::Sha1);
+    /// ```
+    pub fn algorithm(&self) -> Algorithm {
+        match self {
+            Method::Digest(algorithm) => *algorithm,
+            Method::Mac(key) => key.algorithm(),
+        }
+    }
+
+    /// With which a message begins.
+    pub(crate) fn hasher(&self) -> Hasher {
+        match self {
+            Method::Digest(algorithm) => Hasher::new(*algorithm),
+            Method::Mac(key) => key.hasher(),
+        }
+    }
+
+    /// What the digest of all that went through [`hasher`](Method::hasher) becomes.
+    pub(crate) fn finish(&self, digest: Digest) -> Digest {
+        match self {
+            Method::Digest(_) => digest,
+            Method::Mac(key) => key.finish(&digest),
+        }
+    }
+
+    /// Whether [`hash_many`](hashloom::hash_many) computes it.
+    pub(crate) fn is_plain(&self) -> bool {
+        matches!(self, Method::Digest(_))
+    }
+}
+
+impl From<HmacKey> for Method {
+    fn from(key: HmacKey) -> Method {
+        Method::Mac(key)
+    }
+}
+
+impl From<Algorithm> for Method {
+    fn from(algorithm: Algorithm) -> Method {
+        Method::Digest(algorithm)
+    }
+}
+
+/// A message that is to be hashed.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use hashloom::Algorithm::{Sha1, Sha256};
+/// use hashloom_engine::files::{Method, Request, Source};
+///
+/// // Both from one read. The methods are shared by all requests.
+/// let methods: Arc<[Method]> = [Sha1, Sha256].map(Method::from).into();
+/// let request = Request { source: Source::Stdin, methods, tag: () };
+/// assert_eq!(request.methods.len(), 2);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Request<T = ()> {
+    /// What is read.
+    pub source: Source,
+    /// What is computed of it.
+    pub methods: Arc<[Method]>,
+    /// Whatever the caller wants to have at hand with the result.
+    pub tag: T,
+}
+
+impl Request {
+    /// One digest of one file.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::files::{Request, Source};
+    ///
+    /// assert_eq!(Request::digest("a", Algorithm::Sha1).source, Source::from("a"));
+    /// ```
+    pub fn digest(source: impl Into<Source>, algorithm: Algorithm) -> Request {
+        Request { source: source.into(), methods: [Method::Digest(algorithm)].into(), tag: () }
+    }
+}
+
+/// What came of a message.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Hashed {
+    /// A digest or MAC for each of the request's methods, in their order.
+    pub digests: Vec<Digest>,
+    /// Bytes of the message.
+    pub nbytes: u64,
+    /// What the file was like while it was read, from the first byte to the last. None for what is no regular file, and
+    /// for standard input.
+    pub stamp: Option<Stamp>,
+}
+
+/// Why there is no digest.
+///
+/// ```
+/// use std::io;
+///
+/// use hashloom_engine::files::FileError;
+///
+/// let error = FileError::Read { offset: 8192, error: io::Error::other("bad sector") };
+/// assert_eq!(error.to_string(), "bad sector, after 8192 bytes");
+/// assert_eq!(error.io().to_string(), "bad sector");
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum FileError {
+    /// It cannot be opened.
+    Open(io::Error),
+    /// It cannot be read to its end.
+    Read {
+        /// So many bytes could be read.
+        offset: u64,
+        /// Why there are no more.
+        error: io::Error,
+    },
+    /// It changed each of the three times that it was read, so that the bytes read may be of no content that it ever
+    /// had; standard input is read once. The error says so in words.
+    Unstable(io::Error),
+}
+
+impl FileError {
+    /// For a file that changed each time that it was read.
+    pub(crate) fn unstable() -> FileError {
+        let message = "the file changes while it is read; try again when nothing writes to it";
+        FileError::Unstable(io::Error::other(message))
+    }
+
+    /// What the system says.
+    ///
+    /// ```
+    /// use hashloom_engine::files::FileError;
+    ///
+    /// let error = FileError::Open(std::io::ErrorKind::NotFound.into());
+    /// assert_eq!(error.io().kind(), std::io::ErrorKind::NotFound);
+    /// ```
+    pub fn io(&self) -> &io::Error {
+        match self {
+            FileError::Open(error) | FileError::Read { error, .. } | FileError::Unstable(error) => error,
+        }
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FileError::Open(error) | FileError::Read { offset: 0, error } | FileError::Unstable(error) => error.fmt(f),
+            FileError::Read { offset, error } => write!(f, "{error}, after {offset} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for FileError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(self.io())
+    }
+}
+
+/// How files are read and hashed.
+///
+/// ```
+/// use hashloom_engine::files::Options;
+///
+/// let options = Options::new().threads(4).mapped_with_sigbus_handler(true);
+/// ```
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    pub(crate) nthreads: usize,
+    pub(crate) mapped: bool,
+    pub(crate) progress: Option<&'a (dyn Fn(u64) + Sync)>,
+    pub(crate) cancel: Option<&'a AtomicBool>,
+}
+
+impl<'a> Options<'a> {
+    /// A thread for each CPU, files are read.
+    pub fn new() -> Options<'a> {
+        let nthreads = std::thread::available_parallelism().map_or(1, |count| count.get());
+        Options { nthreads, mapped: false, progress: None, cancel: None }
+    }
+
+    /// At most so many threads, at least one.
+    pub fn threads(self, nthreads: usize) -> Options<'a> {
+        Options { nthreads: nthreads.max(1), ..self }
+    }
+
+    /// Whether long files that are in memory already may be hashed where they are, instead of being copied first. It
+    /// sets a handler of SIGBUS for the process: see
+    /// [`torrent::Options::mapped_with_sigbus_handler`](crate::torrent::Options::mapped_with_sigbus_handler).
+    pub fn mapped_with_sigbus_handler(self, mapped: bool) -> Options<'a> {
+        Options { mapped, ..self }
+    }
+
+    /// Called with the bytes hashed so far, by any thread, some hundred times a second at most for each.
+    pub fn progress(self, progress: &'a (dyn Fn(u64) + Sync)) -> Options<'a> {
+        Options { progress: Some(progress), ..self }
+    }
+
+    /// Once it is true, no more is read. The results that are there are handed out.
+    ///
+    /// A wait for a pipe, a terminal or another stream ends within a tenth of a second. Nobody can end a read of a regular
+    /// file that hangs in the system, on a network disk that does not answer for instance: the run ends after it.
+    pub fn cancel(self, cancel: &'a AtomicBool) -> Options<'a> {
+        Options { cancel: Some(cancel), ..self }
+    }
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options::new()
+    }
+}
+
+impl fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("nthreads", &self.nthreads)
+            .field("mapped", &self.mapped)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Messages hashed.
+    pub nfiles: u64,
+    /// Messages that could not be opened or read to their end.
+    pub nfailed: u64,
+    /// Bytes of the messages hashed.
+    pub nbytes: u64,
+    /// Whether it ended before the requests did, by [`Options::cancel`].
+    pub cancelled: bool,
+}

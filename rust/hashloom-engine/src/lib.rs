@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Files hashed many at once, threads times lanes: their digests, hash trees, torrents, and manifests of folders.
+//!
+//! The crate [`hashloom`] hashes messages that are in memory. This crate reads them: a bounded number of open files,
+//! shared by all threads, each of which fills the lanes of the widest kernel.
+//!
+//! ```
+//! use hashloom::Algorithm;
+//! use hashloom_engine::files::{Options, Request, hash_files};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # std::env::set_current_dir(folder.path())?;
+//! std::fs::write("abc", "abc")?;
+//! hash_files([Request::digest("abc", Algorithm::Sha1)].into_iter(), &Options::new(), |request, result| {
+//!     assert_eq!(request.source.to_string(), "abc");
+//!     assert_eq!(result.unwrap().digests[0].to_string(), "a9993e364706816aba3e25717850c26c9cd0d89d");
+//! });
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! | what is at hand | call | feature |
+//! |---|---|---|
+//! | files, each one message | [`files::hash_files`] | |
+//! | lists of checksums | [`list::Parser`] | |
+//! | the files of a torrent | `torrent::verify` | `torrent` |
+//! | files to make a torrent of | `torrent::create` | `create` |
+//! | the resume file of a BitTorrent client | `torrent::resume` | `resume` |
+//! | the root of a file's hash tree: fs-verity, dm-verity, RFC 6962, Glacier, S3, BEP 52 | `tree` | `tree` |
+//! | the files of a folder, now and later | `manifest` | `manifest` |
+//!
+//! All features are on by default, as is `io-uring`: on Linux many small files are opened and read by a few system
+//! calls. Files are read by positioned reads into rows that stay in the second-level cache, or hashed where they are
+//! mapped, if the caller allows for what that takes. Memory depends neither on the length nor on the number of files,
+//! apart from a few bytes of state for each piece and file.
+#![deny(missing_docs, unsafe_code)]
+// The features share what they are made of: only all of them together use all of it.
+#![cfg_attr(
+    not(all(feature = "create", feature = "io-uring", feature = "manifest", feature = "resume", feature = "tree")),
+    allow(dead_code)
+)]
+
+// Each module is made of those above it, and of the primitives in `hashloom`.
+pub mod text;
+
+pub mod list;
+
+#[cfg(feature = "torrent")]
+pub mod bencode;
+
+mod run;
+
+mod read;
+
+#[cfg(any(feature = "torrent", feature = "tree"))]
+mod merkle;
+
+#[cfg(feature = "torrent")]
+mod pieces;
+
+pub mod files;
+
+#[cfg(feature = "tree")]
+pub mod tree;
+
+#[cfg(feature = "torrent")]
+pub mod torrent;
+
+#[cfg(feature = "manifest")]
+pub mod manifest;

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Lists of checksums, as `sha256sum` and the BSD programs print them and `sha256sum --check` reads them.
+//!
+//! | line | of |
+//! |---|---|
+//! | `<hex>  <name>`, `<hex> *<name>` | GNU; the star is for "read in binary mode", which means nothing on Unix |
+//! | `<hex> <name>` | BSD `-r`, if the first line of this kind in the list has one space |
+//! | `SHA256 (<name>) = <hex>` | BSD, GNU `--tag`; `SHA256(<name>)= <hex>`: OpenSSL |
+//! | `\` before any of these | in the name `\n`, `\r` and `\\` stand for a newline, a carriage return, a backslash |
+//!
+//! Blank lines and lines that begin with `#` count for nothing. A carriage return at the end of a line is dropped,
+//! spaces and tabs before it are skipped, digits may have any case. These are the rules of GNU coreutils 9.1, down to
+//! the corners: a name ends at a NUL byte, and the mode with one space is never mixed with that with two, so that
+//! nobody gains from renaming a file to ` name`.
+//!
+//! ```
+//! use hashloom::Algorithm;
+//! use hashloom_engine::list::{Line, Parser};
+//!
+//! let mut parser = Parser::new();
+//! match parser.parse(b"SHA1 (abc) = A9993E364706816ABA3E25717850C26C9CD0D89D") {
+//!     Line::Entry(entry) => {
+//!         assert_eq!((entry.algorithm, &*entry.name), (Algorithm::Sha1, &b"abc"[..]));
+//!         assert_eq!(entry.digest, hashloom::hash(Algorithm::Sha1, b"abc"));
+//!     }
+//!     other => panic!("{other:?}"),
+//! }
+//! assert!(matches!(parser.parse(b"# a comment"), Line::Blank));
+//! assert!(matches!(parser.parse(b"no checksum"), Line::Bad(_)));
+//! ```
+
+use std::borrow::Cow;
+use std::fmt;
+
+use hashloom::{Algorithm, Digest};
+
+/// Reads the lines of lists.
+///
+/// It remembers which of the formats with one and with two spaces came first; otherwise a line stands for itself.
+#[derive(Debug, Clone)]
+pub struct Parser {
+    /// Of lines that do not name their algorithm.
+    untagged: Vec<Algorithm>,
+    /// The only one, under its one name in coreutils.
+    only: Option<Algorithm>,
+    /// Whether names come after one space. Not known before the first line of either kind.
+    is_reversed: Option<bool>,
+}
+
+/// What a line is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Line<'a> {
+    /// Nothing: it is empty or a comment.
+    Blank,
+    /// A checksum.
+    Entry(Entry<'a>),
+    /// Something else.
+    Bad(BadLine),
+}
+
+/// The checksum of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Entry<'a> {
+    /// Which the line names, or which has digests of this length.
+    pub algorithm: Algorithm,
+    /// Of the file.
+    pub digest: Digest,
+    /// The file's name, unescaped.
+    pub name: Cow<'a, [u8]>,
+}
+
+/// Why a line is no checksum.
+///
+/// ```
+/// use hashloom_engine::list::{BadLine, Line, Parser};
+///
+/// let Line::Bad(bad) = Parser::new().parse(b"0123abcd  file") else { panic!() };
+/// assert_eq!(bad, BadLine::Length { ndigits: 8 });
+/// assert_eq!(bad.to_string(), "a digest of 8 hexadecimal digits, which no algorithm asked for has");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BadLine {
+    /// It has none of the formats.
+    Format,
+    /// It begins with digits of a number that no algorithm asked for has.
+    Length {
+        /// Hexadecimal digits.
+        ndigits: usize,
+    },
+    /// Its name has an escape that is none, or ends in half of one.
+    Escape,
+}
+
+impl fmt::Display for BadLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BadLine::Format => f.write_str("neither `<hex>  <name>` nor `SHA256 (<name>) = <hex>`"),
+            BadLine::Length { ndigits } => {
+                write!(f, "a digest of {ndigits} hexadecimal digits, which no algorithm asked for has")
+            }
+            BadLine::Escape => f.write_str("a backslash in the name that is followed by none of n, r and \\"),
+        }
+    }
+}
+
+impl core::error::Error for BadLine {}
+
+/// The names of algorithms in lists. The first of each is the one that is written.
+const TAGS: [(&str, Algorithm); 23] = [
+    ("SHA1", Algorithm::Sha1),
+    ("SHA224", Algorithm::Sha224),
+    ("SHA256", Algorithm::Sha256),
+    ("SHA384", Algorithm::Sha384),
+    ("SHA512", Algorithm::Sha512),
+    ("SHA512/224", Algorithm::Sha512_224),
+    ("SHA512/256", Algorithm::Sha512_256),
+    ("RMD160", Algorithm::Ripemd160),
+    // OpenSSL 3 and 1.1; FreeBSD; and names that people know.
+    ("SHA2-224", Algorithm::Sha224),
+    ("SHA2-256", Algorithm::Sha256),
+    ("SHA2-384", Algorithm::Sha384),
+    ("SHA2-512", Algorithm::Sha512),
+    ("SHA2-512/224", Algorithm::Sha512_224),
+    ("SHA2-512/256", Algorithm::Sha512_256),
+    ("SHA512t224", Algorithm::Sha512_224),
+    ("SHA512t256", Algorithm::Sha512_256),
+    ("SHA512-224", Algorithm::Sha512_224),
+    ("SHA512-256", Algorithm::Sha512_256),
+    ("RIPEMD160", Algorithm::Ripemd160),
+    ("RIPEMD-160", Algorithm::Ripemd160),
+    ("SHA-1", Algorithm::Sha1),
+    ("SHA-256", Algorithm::Sha256),
+    ("SHA-512", Algorithm::Sha512),
+];
+
+/// The name of an algorithm in BSD's format.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::list::tag;
+///
+/// assert_eq!(tag(Algorithm::Sha256), "SHA256");
+/// assert_eq!(tag(Algorithm::Sha512_256), "SHA512/256");
+/// ```
+pub fn tag(algorithm: Algorithm) -> &'static str {
+    TAGS.iter().find(|(_, of)| *of == algorithm).map_or("", |(tag, _)| tag)
+}
+
+impl Parser {
+    /// Lines of any algorithm. Of one that is not named, the algorithm is the one of these that has digests of the
+    /// length: SHA-1, SHA-224, SHA-256, SHA-384, SHA-512.
+    ///
+    /// See the [module](self) for an example.
+    pub fn new() -> Parser {
+        Parser::untagged(&[Algorithm::Sha1, Algorithm::Sha224, Algorithm::Sha256, Algorithm::Sha384, Algorithm::Sha512])
+    }
+
+    /// Lines of any algorithm. Of one that is not named, the algorithm is the first of `algorithms` that has digests of
+    /// the length.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::list::{Line, Parser};
+    ///
+    /// let line = format!("{:040}  file", 0);
+    /// let Line::Entry(entry) = Parser::untagged(&[Algorithm::Ripemd160]).parse(line.as_bytes()) else { panic!() };
+    /// assert_eq!(entry.algorithm, Algorithm::Ripemd160);
+    /// ```
+    pub fn untagged(algorithms: &[Algorithm]) -> Parser {
+        Parser { untagged: algorithms.to_vec(), only: None, is_reversed: None }
+    }
+
+    /// Lines of one algorithm, under the name that coreutils gives it. All others are bad.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::list::{Line, Parser};
+    ///
+    /// let line = format!("SHA1 (file) = {:040}", 0);
+    /// assert!(matches!(Parser::new().parse(line.as_bytes()), Line::Entry(_)));
+    /// assert!(matches!(Parser::only(Algorithm::Sha256).parse(line.as_bytes()), Line::Bad(_)));
+    /// ```
+    pub fn only(algorithm: Algorithm) -> Parser {
+        Parser { untagged: [algorithm].to_vec(), only: Some(algorithm), is_reversed: None }
+    }
+
+    /// Reads a line, which comes without its newline.
+    ///
+    /// See the [module](self) for an example.
+    pub fn parse<'a>(&mut self, line: &'a [u8]) -> Line<'a> {
+        if line.starts_with(b"#") {
+            return Line::Blank;
+        }
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.is_empty() {
+            return Line::Blank;
+        }
+        let line = after_blanks(line);
+        let (line, is_escaped) = line.strip_prefix(b"\\").map_or((line, false), |line| (line, true));
+        let entry = match self.tagged(line) {
+            Some((algorithm, line)) => tagged(algorithm, line, is_escaped),
+            None => self.plain(line, is_escaped),
+        };
+        entry.map_or_else(Line::Bad, Line::Entry)
+    }
+
+    /// The algorithm that the line begins with, and what comes after its parenthesis.
+    fn tagged<'a>(&self, line: &'a [u8]) -> Option<(Algorithm, &'a [u8])> {
+        // As no tag is hexadecimal, most lines are seen to have none by their first byte.
+        if !matches!(line.first(), Some(b'S' | b'R')) {
+            return None;
+        }
+        TAGS.iter().find_map(|&(name, algorithm)| {
+            let is_asked_for = self.only.is_none_or(|only| only == algorithm && name == tag(only));
+            let line = line.strip_prefix(name.as_bytes()).filter(|_| is_asked_for)?;
+            let line = line.strip_prefix(b" ").unwrap_or(line).strip_prefix(b"(")?;
+            Some((algorithm, line))
+        })
+    }
+
+    /// `<hex>  <name>`
+    fn plain<'a>(&mut self, line: &'a [u8], is_escaped: bool) -> Result<Entry<'a>, BadLine> {
+        let ndigits = line.iter().position(|byte| !byte.is_ascii_hexdigit()).unwrap_or(line.len());
+        let (hex, rest) = line.split_at(ndigits);
+        let Some((b' ' | b'\t', rest)) = rest.split_first() else { return Err(BadLine::Format) };
+        if rest.is_empty() || ndigits == 0 {
+            return Err(BadLine::Format);
+        }
+        let found = self.untagged.iter().find(|algorithm| algorithm.digest_len() * 2 == ndigits);
+        let Some(&algorithm) = found else { return Err(BadLine::Length { ndigits }) };
+        let digest = digest(algorithm, hex).ok_or(BadLine::Format)?;
+        let name = if rest.len() == 1 || !matches!(rest[0], b' ' | b'*') {
+            if self.is_reversed == Some(false) {
+                return Err(BadLine::Format);
+            }
+            self.is_reversed = Some(true);
+            rest
+        } else if self.is_reversed == Some(true) {
+            rest
+        } else {
+            self.is_reversed = Some(false);
+            &rest[1..]
+        };
+        Ok(Entry { algorithm, digest, name: unescaped(name, is_escaped)? })
+    }
+}
+
+impl Default for Parser {
+    fn default() -> Parser {
+        Parser::new()
+    }
+}
+
+/// `<name>) = <hex>`
+fn tagged(algorithm: Algorithm, line: &[u8], is_escaped: bool) -> Result<Entry<'_>, BadLine> {
+    let end = line.iter().rposition(|&byte| byte == b')').ok_or(BadLine::Format)?;
+    let name = unescaped(&line[..end], is_escaped)?;
+    let hex = after_blanks(&line[end + 1..]).strip_prefix(b"=").ok_or(BadLine::Format)?;
+    let digest = digest(algorithm, after_blanks(hex)).ok_or(BadLine::Format)?;
+    Ok(Entry { algorithm, digest, name })
+}
+
+fn after_blanks(line: &[u8]) -> &[u8] {
+    let nblanks = line.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(line.len());
+    &line[nblanks..]
+}
+
+fn digest(algorithm: Algorithm, hex: &[u8]) -> Option<Digest> {
+    if hex.len() != algorithm.digest_len() * 2 || !hex.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let value = |digit: u8| (digit & 15) + if digit > b'9' { 9 } else { 0 };
+    let mut bytes = [0; 64];
+    for (byte, digits) in bytes.iter_mut().zip(hex.chunks_exact(2)) {
+        *byte = value(digits[0]) << 4 | value(digits[1]);
+    }
+    Some(Digest::from_slice(algorithm, &bytes[..hex.len() / 2]))
+}
+
+/// A name that is not escaped ends at a NUL, as it does for coreutils; in one that is there may be none.
+fn unescaped(name: &[u8], is_escaped: bool) -> Result<Cow<'_, [u8]>, BadLine> {
+    if !is_escaped {
+        let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+        return Ok(Cow::Borrowed(&name[..end]));
+    }
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name.iter();
+    while let Some(&byte) = rest.next() {
+        bytes.push(match byte {
+            0 => return Err(BadLine::Escape),
+            b'\\' => match rest.next() {
+                Some(b'n') => b'\n',
+                Some(b'r') => b'\r',
+                Some(b'\\') => b'\\',
+                _ => return Err(BadLine::Escape),
+            },
+            byte => byte,
+        });
+    }
+    Ok(Cow::Owned(bytes))
+}

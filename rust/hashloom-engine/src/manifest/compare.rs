@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What has become of the files of a manifest.
+//!
+//! Both sides are sorted, so they are merged. Only what is on one side is kept, to find what was moved.
+
+use std::cmp::Ordering;
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+
+use hashloom::{Algorithm, Digest};
+
+use super::{Entry, Error, Kind, Reason, compare_paths, is_below};
+
+/// What has become of an entry.
+///
+/// ```
+/// use hashloom_engine::manifest::Status;
+///
+/// assert_eq!(Status::Rotted.to_string(), "rotted");
+/// assert!(Status::Rotted.is_difference());
+/// assert!(!Status::Touched.is_difference());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Status {
+    /// As it was.
+    Same,
+    /// The same content, but another modification time.
+    Touched,
+    /// Another content, though length and modification time are as they were: nobody has written to the file, but it is
+    /// not what it was. Or somebody did write to it and set the time back.
+    Rotted,
+    /// A file of another content, a link with another target, or something of another type.
+    Changed,
+    /// The same content is elsewhere now.
+    Moved,
+    /// It is not there any more.
+    Removed,
+    /// It was not there.
+    Added,
+    /// It could not be read.
+    Unreadable,
+    /// It changed while it was read.
+    Unstable,
+    /// It could not be read when the manifest was written.
+    Unrecorded,
+}
+
+impl Status {
+    /// All of them.
+    ///
+    /// ```
+    /// assert_eq!(hashloom_engine::manifest::Status::ALL.len(), 10);
+    /// ```
+    pub const ALL: &'static [Status] = &[
+        Status::Same,
+        Status::Touched,
+        Status::Rotted,
+        Status::Changed,
+        Status::Moved,
+        Status::Removed,
+        Status::Added,
+        Status::Unreadable,
+        Status::Unstable,
+        Status::Unrecorded,
+    ];
+
+    /// Whether something is not as it was, or may be.
+    ///
+    /// ```
+    /// assert!(!hashloom_engine::manifest::Status::Same.is_difference());
+    /// ```
+    pub fn is_difference(self) -> bool {
+        !matches!(self, Status::Same | Status::Touched)
+    }
+}
+
+/// The name in lower case.
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Status::Same => "same",
+            Status::Touched => "touched",
+            Status::Rotted => "rotted",
+            Status::Changed => "changed",
+            Status::Moved => "moved",
+            Status::Removed => "removed",
+            Status::Added => "added",
+            Status::Unreadable => "unreadable",
+            Status::Unstable => "unstable",
+            Status::Unrecorded => "unrecorded",
+        })
+    }
+}
+
+/// An entry that is not the same, or not at the same place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Difference {
+    /// What has become of it.
+    pub status: Status,
+    /// What the manifest says; none of what was added.
+    pub old: Option<Entry>,
+    /// What is there; none of what was removed.
+    pub new: Option<Entry>,
+}
+
+impl Difference {
+    /// Of what was moved, the place where it was.
+    pub fn path(&self) -> &[u8] {
+        self.old.as_ref().or(self.new.as_ref()).map_or(b"", |entry| &entry.path)
+    }
+}
+
+/// How many entries there are of each status.
+///
+/// ```
+/// use hashloom_engine::manifest::{Counts, Status};
+///
+/// assert_eq!(Counts::default().of(Status::Same), 0);
+/// assert!(!Counts::default().has_differences());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts([u64; Status::ALL.len()]);
+
+impl Counts {
+    /// The number of one status.
+    pub fn of(&self, status: Status) -> u64 {
+        self.0[status as usize]
+    }
+
+    /// Whether any is a [difference](Status::is_difference).
+    pub fn has_differences(&self) -> bool {
+        Status::ALL.iter().any(|&status| status.is_difference() && self.of(status) > 0)
+    }
+}
+
+/// Compares a manifest with what is found, entry by entry.
+///
+/// See the [module](super) for an example. What was removed or added is kept in memory, and handed out at the end: a
+/// file that was removed and one that was added, of the same length (not zero) and digests, make one that was moved. Of
+/// several that it could be, one of the same name is taken first, and then the first by path.
+#[derive(Debug)]
+pub struct Comparison<I> {
+    old: I,
+    /// The entry of the manifest that comes after all that was found.
+    ahead: Option<Entry>,
+    /// Where the digests of each algorithm that both have are.
+    shared: Vec<(usize, usize)>,
+    /// What cannot be read now, or could not then: what is below it cannot be judged.
+    unreadable: Option<(Vec<u8>, Status)>,
+    unrecorded: Option<Vec<u8>>,
+    removed: Vec<Entry>,
+    added: Vec<Entry>,
+    counts: Counts,
+}
+
+impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
+    /// `old`: the entries of the manifest, sorted, such as a [`Reader`](super::Reader). None if both sides have no
+    /// algorithm in common.
+    pub fn new(old: I, old_algorithms: &[Algorithm], new_algorithms: &[Algorithm]) -> Option<Comparison<I>> {
+        let place = |(index, algorithm)| Some((index, new_algorithms.iter().position(|new| new == algorithm)?));
+        let shared: Vec<_> = old_algorithms.iter().enumerate().filter_map(place).collect();
+        (!shared.is_empty()).then(|| Comparison {
+            old,
+            ahead: None,
+            shared,
+            unreadable: None,
+            unrecorded: None,
+            removed: Vec::new(),
+            added: Vec::new(),
+            counts: Counts::default(),
+        })
+    }
+
+    /// The next entry that is found, which must come after the one before by [`compare_paths`]. Of two files that are
+    /// compared, one without digests is taken as the same if its length and time are the same.
+    ///
+    /// # Errors
+    /// If the manifest cannot be read any further.
+    pub fn found(&mut self, new: Entry, mut each: impl FnMut(Difference)) -> Result<(), Error> {
+        let old = self.skip_to(&new.path)?;
+        if let Kind::Unread(reason) = new.kind {
+            self.unreadable = Some((new.path.clone(), unread(reason)));
+        }
+        match old {
+            Some(old) => {
+                let status = self.compare(&old, &new);
+                if let Kind::Unread(_) = old.kind {
+                    self.unrecorded = Some(old.path.clone());
+                }
+                self.judge(status, Some(old), Some(new), &mut each);
+            }
+            None if matches!(&self.unrecorded, Some(folder) if is_below(&new.path, folder)) => {
+                let status = unread_now(&new).unwrap_or(Status::Unrecorded);
+                self.judge(status, None, Some(new), &mut each);
+            }
+            None => match unread_now(&new) {
+                Some(status) => self.judge(status, None, Some(new), &mut each),
+                None => self.added.push(new),
+            },
+        }
+        Ok(())
+    }
+
+    /// There is no more to be found.
+    ///
+    /// # Errors
+    /// If the manifest cannot be read to its end.
+    pub fn finish(mut self, mut each: impl FnMut(Difference)) -> Result<Counts, Error> {
+        while let Some(old) = self.next_old()? {
+            self.miss(old);
+        }
+        Ok(self.stop(&mut each))
+    }
+
+    /// Ends before everything was found: the rest of the manifest is not taken as removed.
+    pub fn stop(mut self, mut each: impl FnMut(Difference)) -> Counts {
+        let removed = std::mem::take(&mut self.removed);
+        let mut added: Vec<Option<Entry>> = std::mem::take(&mut self.added).into_iter().map(Some).collect();
+        let places = self.moves(&removed, &added);
+        for (old, place) in removed.into_iter().zip(places) {
+            match place.and_then(|place| added[place].take()) {
+                Some(new) => self.judge(Status::Moved, Some(old), Some(new), &mut each),
+                None => self.judge(Status::Removed, Some(old), None, &mut each),
+            }
+        }
+        for new in added.into_iter().flatten() {
+            self.judge(Status::Added, None, Some(new), &mut each);
+        }
+        self.counts
+    }
+
+    /// The manifest's entry of this path. Those before it are not there any more.
+    fn skip_to(&mut self, path: &[u8]) -> Result<Option<Entry>, Error> {
+        while let Some(old) = self.next_old()? {
+            match compare_paths(&old.path, path) {
+                Ordering::Less => self.miss(old),
+                Ordering::Equal => return Ok(Some(old)),
+                Ordering::Greater => {
+                    self.ahead = Some(old);
+                    break;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn next_old(&mut self) -> Result<Option<Entry>, Error> {
+        match self.ahead.take() {
+            Some(old) => Ok(Some(old)),
+            None => self.old.next().transpose(),
+        }
+    }
+
+    /// An entry of the manifest that was not found.
+    fn miss(&mut self, old: Entry) {
+        match &self.unreadable {
+            // It may be there. The folder was reported.
+            Some((folder, status)) if is_below(&old.path, folder) => self.counts.0[*status as usize] += 1,
+            _ => self.removed.push(old),
+        }
+    }
+
+    fn judge(&mut self, status: Status, old: Option<Entry>, new: Option<Entry>, each: &mut impl FnMut(Difference)) {
+        self.counts.0[status as usize] += 1;
+        if status != Status::Same {
+            each(Difference { status, old, new });
+        }
+    }
+
+    fn compare(&self, old: &Entry, new: &Entry) -> Status {
+        match (&old.kind, &new.kind) {
+            (_, Kind::Unread(reason)) => unread(*reason),
+            (Kind::Unread(_), _) => Status::Unrecorded,
+            (
+                Kind::File { nbytes: old_nbytes, mtime_ns: old_mtime, digests: old },
+                Kind::File { nbytes, mtime_ns, digests: new },
+            ) => {
+                let is_read = !old.is_empty() && !new.is_empty();
+                let is_equal = self.shared.iter().all(|&(one, other)| old.get(one) == new.get(other));
+                match (is_read, old_nbytes == nbytes && (!is_read || is_equal), old_mtime == mtime_ns) {
+                    (_, true, true) => Status::Same,
+                    (true, true, false) => Status::Touched,
+                    (true, false, true) if old_nbytes == nbytes => Status::Rotted,
+                    _ => Status::Changed,
+                }
+            }
+            (old, new) if old == new => Status::Same,
+            _ => Status::Changed,
+        }
+    }
+
+    /// For each file that was removed, which of those added it is.
+    fn moves(&self, removed: &[Entry], added: &[Option<Entry>]) -> Vec<Option<usize>> {
+        let mut places = vec![None; removed.len()];
+        let mut is_taken = vec![false; added.len()];
+        for with_name in [true, false] {
+            let mut waiting: HashMap<_, VecDeque<usize>> = HashMap::new();
+            for (index, new) in added.iter().enumerate().filter(|(index, _)| !is_taken[*index]) {
+                let Some(new) = new else { continue };
+                if let Some(content) = content(new, self.shared.iter().map(|&(_, place)| place)) {
+                    waiting.entry((content, with_name.then(|| new.name()))).or_default().push_back(index);
+                }
+            }
+            for (old, place) in removed.iter().zip(&mut places).filter(|(_, place)| place.is_none()) {
+                let Some(content) = content(old, self.shared.iter().map(|&(place, _)| place)) else { continue };
+                *place = waiting.get_mut(&(content, with_name.then(|| old.name()))).and_then(VecDeque::pop_front);
+                place.iter().for_each(|&index| is_taken[index] = true);
+            }
+        }
+        places
+    }
+}
+
+/// What tells a file's content from any other. None of what is no file, is empty, or was not read.
+fn content(entry: &Entry, places: impl Iterator<Item = usize>) -> Option<(u64, Vec<Digest>)> {
+    match &entry.kind {
+        Kind::File { nbytes, digests, .. } if *nbytes > 0 => {
+            Some((*nbytes, places.map(|place| digests.get(place).copied()).collect::<Option<_>>()?))
+        }
+        _ => None,
+    }
+}
+
+fn unread(reason: Reason) -> Status {
+    match reason {
+        Reason::Unreadable => Status::Unreadable,
+        Reason::Unstable => Status::Unstable,
+    }
+}
+
+fn unread_now(entry: &Entry) -> Option<Status> {
+    match entry.kind {
+        Kind::Unread(reason) => Some(unread(reason)),
+        _ => None,
+    }
+}

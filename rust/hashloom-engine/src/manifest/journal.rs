@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The digests of files, kept while a folder is read, to go on from there if that was interrupted.
+//!
+//! Lines are only ever appended, so whatever ends the program, all but the last of them are whole. What is not is cut
+//! off when the journal is opened again. In memory there are two numbers for each file: the lines are read again when
+//! they are asked for.
+
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::time::{Duration, Instant};
+
+use hashloom::{Algorithm, Digest};
+
+use super::line::{Header, Line, read_line, to_io};
+use super::{Entry, Kind, LINE_MAX_NBYTES, Problem};
+use crate::files::{Doubt, Noted, Stamp};
+
+const FORMAT: &str = "hashloom journal";
+const VERSION: u64 = 2;
+
+/// The first, whose lines do not tell of doubts.
+const VERSION_WITHOUT_DOUBTS: u64 = 1;
+
+/// Lines wait for others no longer, and in no more memory than this.
+const WAIT: Duration = Duration::from_secs(1);
+const BUFFER_NBYTES: usize = 1 << 16;
+
+/// The digests of files by their paths and what the files were like, in a file that grows.
+///
+/// A digest holds as long as the file's stamp is the same, but for the number of its device, if there was no
+/// [doubt](Noted::doubt) that a change would show.
+///
+/// ```
+/// use hashloom_engine::manifest::Journal;
+/// use hashloom::{Algorithm, hash};
+/// use hashloom_engine::files::Noted;
+///
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("journal");
+/// # std::fs::write(folder.path().join("abc.txt"), b"abc")?;
+/// let noted = Noted::of(&folder.path().join("abc.txt"))?; // before it is read
+/// let digests = [hash(Algorithm::Sha1, b"abc")];
+/// let mut journal = Journal::create(std::fs::File::create_new(&path)?, &[Algorithm::Sha1])?;
+/// journal.add(b"abc.txt", &noted, &digests)?;
+/// journal.flush()?;
+///
+/// // Another day:
+/// let file = std::fs::File::options().read(true).write(true).open(&path)?;
+/// let mut journal = Journal::open(file, &[Algorithm::Sha1])?;
+/// match noted.doubt {
+///     None => assert_eq!(journal.find(b"abc.txt", &noted.stamp), Some(Ok(digests.to_vec()))),
+///     Some(doubt) => assert_eq!(journal.find(b"abc.txt", &noted.stamp), Some(Err(doubt))),
+/// }
+/// assert_eq!(journal.find(b"other", &noted.stamp), None);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    algorithms: Vec<Algorithm>,
+    state: RandomState,
+    /// Of each line that was there when the journal was opened a hash of its path, and where it begins. Sorted.
+    known: Vec<(u64, u64)>,
+    waiting: Vec<u8>,
+    flushed: Instant,
+}
+
+impl Journal {
+    /// Begins a journal in an empty file, which must be open for reading and writing.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn create(mut file: File, algorithms: &[Algorithm]) -> io::Result<Journal> {
+        file.write_all((Header::line(FORMAT, VERSION, algorithms) + "\n").as_bytes())?;
+        Ok(Journal::new(file, algorithms))
+    }
+
+    /// Goes on with the journal in a file, which must be open for reading and writing. A line at its end that was cut
+    /// off is removed.
+    ///
+    /// # Errors
+    /// If it cannot be read and written; `InvalidData` if it is something else than a journal of these algorithms, in
+    /// this order, an empty file for instance: then it is left as it is.
+    pub fn open(file: File, algorithms: &[Algorithm]) -> io::Result<Journal> {
+        let mut journal = Journal::new(file, algorithms);
+        journal.read()?;
+        Ok(journal)
+    }
+
+    fn new(file: File, algorithms: &[Algorithm]) -> Journal {
+        Journal {
+            file,
+            algorithms: algorithms.to_vec(),
+            state: RandomState::new(),
+            known: Vec::new(),
+            waiting: Vec::new(),
+            flushed: Instant::now(),
+        }
+    }
+
+    /// Files that it had when it was opened.
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Whether it had none when it was opened.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// The digests of a file, if it was in the journal when that was opened; or why they need not be those of the file as
+    /// it is now. What cannot be read is not known.
+    pub fn find(&mut self, path: &[u8], stamp: &Stamp) -> Option<Result<Vec<Digest>, Doubt>> {
+        let hash = self.state.hash_one(path);
+        let first = self.known.partition_point(|&(other, _)| other < hash);
+        let places: Vec<u64> =
+            self.known[first..].iter().take_while(|&&(other, _)| other == hash).map(|&(_, place)| place).collect();
+        let stamp = Stamp { dev: 0, ..*stamp };
+        // Of a file that was added again the last line holds.
+        places.into_iter().rev().find_map(|place| {
+            let (entry, found) = self.line_at(place)?;
+            match entry.kind {
+                Kind::File { digests, .. } if entry.path == path => Some(match found.doubt {
+                    _ if found.stamp != stamp => Err(Doubt::Changed),
+                    Some(doubt) => Err(doubt),
+                    None => Ok(digests),
+                }),
+                _ => None,
+            }
+        })
+    }
+
+    /// Adds a file; what is `noted` must have been so before it was read. It is written to the journal at the latest with the first that is added a second later, by
+    /// [`flush_if_due`](Journal::flush_if_due) after that time, or by [`flush`](Journal::flush).
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn add(&mut self, path: &[u8], noted: &Noted, digests: &[Digest]) -> io::Result<()> {
+        let stamp = &noted.stamp;
+        let kind = Kind::File { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, digests: digests.to_vec() };
+        let entry = Entry { path: path.to_vec(), kind };
+        let line = Line::of(&entry, &self.algorithms).map_err(to_io)?.noted(noted).to_json();
+        self.waiting.extend_from_slice(line.as_bytes());
+        self.waiting.push(b'\n');
+        self.flush_if_due()
+    }
+
+    /// Writes what was added to the file if it is much, or waits for a second.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn flush_if_due(&mut self) -> io::Result<()> {
+        match self.waiting.len() >= BUFFER_NBYTES || self.flushed.elapsed() >= WAIT {
+            true => self.flush(),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes what was added to the file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        // To look for a line moves the file's place.
+        let written = self.file.seek(SeekFrom::End(0)).and_then(|_| self.file.write_all(&self.waiting));
+        self.waiting.clear();
+        self.flushed = Instant::now();
+        written
+    }
+
+    /// Notes where each line is, up to the first that makes no sense, which is cut off with all that follows.
+    fn read(&mut self) -> io::Result<()> {
+        let mut input = BufReader::new(&self.file);
+        let mut line = Vec::new();
+        let header = match read_line(&mut input, &mut line) {
+            Ok(_) => match Header::read(&line, FORMAT, VERSION) {
+                // What was kept by a version that knew of no doubts is not believed: the journal begins anew.
+                Err(Problem::Version(VERSION_WITHOUT_DOUBTS)) => {
+                    let algorithms = Header::read(&line, FORMAT, VERSION_WITHOUT_DOUBTS);
+                    if algorithms.as_ref().is_ok_and(|algorithms| *algorithms == self.algorithms) {
+                        return self.begin_anew();
+                    }
+                    algorithms
+                }
+                header => header,
+            },
+            Err(problem) => Err(problem),
+        };
+        let algorithms = header.map_err(|problem| match problem {
+            Problem::Io(error) => error,
+            _ => invalid("expected {\"format\":\"hashloom journal\",…} in the first line"),
+        })?;
+        if algorithms != self.algorithms {
+            let names = |algorithms: &[Algorithm]| algorithms.iter().map(|a| a.name()).collect::<Vec<_>>().join(", ");
+            let (found, expected) = (names(&algorithms), names(&self.algorithms));
+            return Err(invalid(&format!("it has digests of {found}, not of {expected}")));
+        }
+        let mut end = line.len() as u64 + 1;
+        loop {
+            match read_line(&mut input, &mut line) {
+                Ok(Some(())) => {}
+                Err(Problem::Io(error)) => return Err(error),
+                Ok(None) | Err(_) => break,
+            }
+            let Ok((entry, _)) = Line::parse(&line).and_then(|line| line.into_noted(&self.algorithms)) else { break };
+            self.known.push((self.state.hash_one(&entry.path[..]), end));
+            end += line.len() as u64 + 1;
+        }
+        self.known.sort_unstable();
+        self.file.set_len(end)
+    }
+
+    fn begin_anew(&mut self) -> io::Result<()> {
+        self.file.set_len(0)?;
+        self.file.rewind()?;
+        self.file.write_all((Header::line(FORMAT, VERSION, &self.algorithms) + "\n").as_bytes())
+    }
+
+    fn line_at(&mut self, place: u64) -> Option<(Entry, Noted)> {
+        self.file.seek(SeekFrom::Start(place)).ok()?;
+        let mut line = Vec::new();
+        let mut input = BufReader::with_capacity(1 << 10, &self.file).take(LINE_MAX_NBYTES as u64 + 1);
+        input.read_until(b'\n', &mut line).ok()?;
+        Line::parse(&line).ok()?.into_noted(&self.algorithms).ok()
+    }
+}
+
+fn invalid(message: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("this is no journal of such a run: {message}"))
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        // Whoever must know whether it can be written flushes.
+        let _ = self.flush();
+    }
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Lines of a manifest and of a journal as JSON.
+
+use std::borrow::Cow;
+use std::io::{self, BufRead, Read};
+
+use hashloom::{Algorithm, Digest};
+use serde::{Deserialize, Serialize};
+
+use super::{Entry, Kind, LINE_MAX_NBYTES, Problem, Reason, Totals};
+use crate::files::{Doubt, Noted, Stamp};
+
+/// The first line.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Header {
+    format: String,
+    version: u64,
+    #[serde(default)]
+    algorithms: Vec<String>,
+}
+
+impl Header {
+    pub(super) fn line(format: &str, version: u64, algorithms: &[Algorithm]) -> String {
+        let algorithms = algorithms.iter().map(Algorithm::to_string).collect();
+        json(&Header { format: format.to_owned(), version, algorithms })
+    }
+
+    pub(super) fn read(line: &[u8], format: &str, version: u64) -> Result<Vec<Algorithm>, Problem> {
+        let header: Header = serde_json::from_slice(line).map_err(|_| Problem::NotAManifest)?;
+        if header.format != format {
+            return Err(Problem::NotAManifest);
+        }
+        if header.version != version {
+            return Err(Problem::Version(header.version));
+        }
+        let algorithms = header.algorithms.iter().map(|name| name.parse());
+        let algorithms: Vec<Algorithm> = algorithms.collect::<Result<_, _>>().map_err(Problem::Algorithm)?;
+        check_algorithms(&algorithms)?;
+        Ok(algorithms)
+    }
+}
+
+/// At least one, and none twice.
+pub(super) fn check_algorithms(algorithms: &[Algorithm]) -> Result<(), Problem> {
+    let is_twice = |(index, algorithm)| algorithms[..index].contains(algorithm);
+    match algorithms.is_empty() || algorithms.iter().enumerate().any(is_twice) {
+        true => Err(Problem::Algorithms),
+        false => Ok(()),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Type {
+    File,
+    Link,
+    Folder,
+    Unread,
+    End,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ReasonJson {
+    Unreadable,
+    Unstable,
+}
+
+/// Any line but the first. Which keys a type has is decided by [`Line::only`].
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Line<'a> {
+    #[serde(rename = "type")]
+    kind: Type,
+    #[serde(skip_serializing_if = "Option::is_none", default, borrow)]
+    path: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_hex: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mtime_ns: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target_hex: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<ReasonJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    links: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folders: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unread: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha1: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha224: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha384: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha512: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", rename = "sha512-224")]
+    sha512_224: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", rename = "sha512-256")]
+    sha512_256: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ripemd160: Option<String>,
+    /// Of a journal: what only this machine knows of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ctime_ns: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ino: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    doubt: Option<u8>,
+}
+
+impl<'a> Line<'a> {
+    fn new(kind: Type) -> Line<'a> {
+        Line {
+            kind,
+            path: None,
+            path_hex: None,
+            size: None,
+            mtime_ns: None,
+            target: None,
+            target_hex: None,
+            reason: None,
+            files: None,
+            links: None,
+            folders: None,
+            unread: None,
+            bytes: None,
+            sha1: None,
+            sha224: None,
+            sha256: None,
+            sha384: None,
+            sha512: None,
+            sha512_224: None,
+            sha512_256: None,
+            ripemd160: None,
+            ctime_ns: None,
+            ino: None,
+            doubt: None,
+        }
+    }
+
+    fn digest(&mut self, algorithm: Algorithm) -> &mut Option<String> {
+        match algorithm {
+            Algorithm::Sha1 => &mut self.sha1,
+            Algorithm::Sha224 => &mut self.sha224,
+            Algorithm::Sha256 => &mut self.sha256,
+            Algorithm::Sha384 => &mut self.sha384,
+            Algorithm::Sha512 => &mut self.sha512,
+            Algorithm::Sha512_224 => &mut self.sha512_224,
+            Algorithm::Sha512_256 => &mut self.sha512_256,
+            Algorithm::Ripemd160 => &mut self.ripemd160,
+            _ => unreachable!("no key for {algorithm}"),
+        }
+    }
+
+    pub(super) fn parse(line: &'a [u8]) -> Result<Line<'a>, Problem> {
+        serde_json::from_slice(line).map_err(|error| Problem::Json(format!("expected a JSON object: {error}")))
+    }
+
+    /// Of an entry of a manifest. Its digests must fit the algorithms.
+    pub(super) fn of(entry: &'a Entry, algorithms: &[Algorithm]) -> Result<Line<'a>, Problem> {
+        let mut line = Line::new(match &entry.kind {
+            Kind::File { .. } => Type::File,
+            Kind::Link { .. } => Type::Link,
+            Kind::Folder => Type::Folder,
+            Kind::Unread(_) => Type::Unread,
+        });
+        (line.path, line.path_hex) = text(&entry.path);
+        match &entry.kind {
+            Kind::File { nbytes, mtime_ns, digests } => {
+                (line.size, line.mtime_ns) = (Some(*nbytes), Some(*mtime_ns));
+                for (index, &algorithm) in algorithms.iter().enumerate() {
+                    let fits = |digest: &&Digest| digest.as_ref().len() == algorithm.digest_len();
+                    let digest = digests.get(index).filter(fits).ok_or(Problem::Digests(algorithm))?;
+                    *line.digest(algorithm) = Some(digest.to_string());
+                }
+            }
+            Kind::Link { target } => (line.target, line.target_hex) = text(target),
+            Kind::Folder => {}
+            Kind::Unread(Reason::Unreadable) => line.reason = Some(ReasonJson::Unreadable),
+            Kind::Unread(Reason::Unstable) => line.reason = Some(ReasonJson::Unstable),
+        }
+        Ok(line)
+    }
+
+    /// The same with what only this machine knows.
+    pub(super) fn noted(self, Noted { stamp, doubt }: &Noted) -> Line<'a> {
+        let doubt = doubt.map(|doubt| Doubt::number(Some(doubt)));
+        Line { ctime_ns: Some(stamp.ctime_ns), ino: Some(stamp.ino), doubt, ..self }
+    }
+
+    /// The last line.
+    pub(super) fn end(totals: &Totals, lines: &Digest) -> Line<'a> {
+        Line {
+            files: Some(totals.nfiles),
+            links: Some(totals.nlinks),
+            folders: Some(totals.nfolders),
+            unread: Some(totals.nunread),
+            bytes: Some(totals.nbytes),
+            sha256: Some(lines.to_string()),
+            ..Line::new(Type::End)
+        }
+    }
+
+    pub(super) fn to_json(&self) -> String {
+        json(self)
+    }
+
+    pub(super) fn is_end(&self) -> bool {
+        self.kind == Type::End
+    }
+
+    /// The totals and digest that the last line has.
+    pub(super) fn into_end(mut self) -> Result<(Totals, Digest), Problem> {
+        let totals = Totals {
+            nfiles: taken(&mut self.files, "files")?,
+            nlinks: taken(&mut self.links, "links")?,
+            nfolders: taken(&mut self.folders, "folders")?,
+            nunread: taken(&mut self.unread, "unread")?,
+            nbytes: taken(&mut self.bytes, "bytes")?,
+        };
+        let lines = self.take_digest(Algorithm::Sha256)?;
+        self.only()?;
+        Ok((totals, lines))
+    }
+
+    /// What only this machine knows, of a line of a journal; without the number of the device, as a disk may be mounted
+    /// another time.
+    pub(super) fn into_noted(mut self, algorithms: &[Algorithm]) -> Result<(Entry, Noted), Problem> {
+        let (ctime_ns, ino) = (taken(&mut self.ctime_ns, "ctime_ns")?, taken(&mut self.ino, "ino")?);
+        let doubt = Doubt::of_number(self.doubt.take().unwrap_or(0).into());
+        let entry = self.into_entry(algorithms)?;
+        let Kind::File { nbytes, mtime_ns, .. } = entry.kind else { return Err(Problem::Key("type")) };
+        Ok((entry, Noted { stamp: Stamp { nbytes, mtime_ns, ctime_ns, dev: 0, ino }, doubt }))
+    }
+
+    pub(super) fn into_entry(mut self, algorithms: &[Algorithm]) -> Result<Entry, Problem> {
+        let path = bytes(&mut self.path, &mut self.path_hex, "path", "path_hex")?;
+        let kind = match self.kind {
+            Type::File => {
+                let nbytes = taken(&mut self.size, "size")?;
+                let mtime_ns = taken(&mut self.mtime_ns, "mtime_ns")?;
+                let digests = algorithms.iter().map(|&algorithm| self.take_digest(algorithm));
+                Kind::File { nbytes, mtime_ns, digests: digests.collect::<Result<_, _>>()? }
+            }
+            Type::Link => {
+                let target = bytes(&mut self.target, &mut self.target_hex, "target", "target_hex")?;
+                Kind::Link { target }
+            }
+            Type::Folder => Kind::Folder,
+            Type::Unread => Kind::Unread(match taken(&mut self.reason, "reason")? {
+                ReasonJson::Unreadable => Reason::Unreadable,
+                ReasonJson::Unstable => Reason::Unstable,
+            }),
+            Type::End => return Err(Problem::Key("type")),
+        };
+        self.only()?;
+        Ok(Entry { path, kind })
+    }
+
+    fn take_digest(&mut self, algorithm: Algorithm) -> Result<Digest, Problem> {
+        let digits = self.digest(algorithm).take();
+        let bytes = digits.and_then(|digits| from_hex(&digits)).filter(|bytes| bytes.len() == algorithm.digest_len());
+        let bytes = bytes.ok_or(Problem::Digests(algorithm))?;
+        Ok(Digest::from_slice(algorithm, &bytes))
+    }
+
+    /// That nothing is left of the line.
+    fn only(mut self) -> Result<(), Problem> {
+        for &algorithm in Algorithm::ALL {
+            if self.digest(algorithm).is_some() {
+                return Err(Problem::Key(algorithm.name()));
+            }
+        }
+        let rest = [
+            ("path", self.path.is_some()),
+            ("path_hex", self.path_hex.is_some()),
+            ("size", self.size.is_some()),
+            ("mtime_ns", self.mtime_ns.is_some()),
+            ("target", self.target.is_some()),
+            ("target_hex", self.target_hex.is_some()),
+            ("reason", self.reason.is_some()),
+            ("files", self.files.is_some()),
+            ("links", self.links.is_some()),
+            ("folders", self.folders.is_some()),
+            ("unread", self.unread.is_some()),
+            ("bytes", self.bytes.is_some()),
+            ("ctime_ns", self.ctime_ns.is_some()),
+            ("ino", self.ino.is_some()),
+            ("doubt", self.doubt.is_some()),
+        ];
+        rest.iter().find(|(_, is_there)| *is_there).map_or(Ok(()), |(key, _)| Err(Problem::Key(key)))
+    }
+}
+
+/// Reads a line into `line`, without its line feed. None at the end; a last line without a line feed was cut off.
+pub(super) fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<Option<()>, Problem> {
+    line.clear();
+    // Two more: the line feed, and one that tells that the line is too long.
+    let nbytes = input.take(LINE_MAX_NBYTES as u64 + 2).read_until(b'\n', line).map_err(Problem::Io)?;
+    if nbytes == 0 {
+        return Ok(None);
+    }
+    match line.pop() {
+        Some(b'\n') if line.len() <= LINE_MAX_NBYTES => Ok(Some(())),
+        _ if line.len() > LINE_MAX_NBYTES => Err(Problem::TooLong),
+        _ => Err(Problem::Cut),
+    }
+}
+
+/// What can fail in writing numbers and strings is memory only.
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("strings and numbers can be written")
+}
+
+fn taken<T>(value: &mut Option<T>, key: &'static str) -> Result<T, Problem> {
+    value.take().ok_or(Problem::Key(key))
+}
+
+/// Text, and what it stands for if that is not UTF-8.
+fn text(bytes: &[u8]) -> (Option<Cow<'_, str>>, Option<String>) {
+    let text = String::from_utf8_lossy(bytes);
+    let hex = match text {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(_) => Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
+    };
+    (Some(text), hex)
+}
+
+/// The other way. What the text and the digits say must be the same.
+fn bytes(
+    text: &mut Option<Cow<'_, str>>,
+    hex: &mut Option<String>,
+    key: &'static str,
+    key_hex: &'static str,
+) -> Result<Vec<u8>, Problem> {
+    let text = taken(text, key)?;
+    let Some(digits) = hex.take() else { return Ok(text.into_owned().into_bytes()) };
+    let bytes = from_hex(&digits).ok_or(Problem::Key(key_hex))?;
+    match String::from_utf8_lossy(&bytes) {
+        Cow::Owned(shown) if shown == text => Ok(bytes),
+        _ => Err(Problem::Key(key_hex)),
+    }
+}
+
+fn from_hex(digits: &str) -> Option<Vec<u8>> {
+    let value = |digit: u8| match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    };
+    let pairs = digits.as_bytes().chunks(2);
+    pairs.map(|pair| Some(value(pair[0])? << 4 | value(*pair.get(1)?)?)).collect()
+}
+
+/// The line of an error.
+pub(super) fn at(line: u64) -> impl Fn(Problem) -> super::Error {
+    move |problem| super::Error { line, problem }
+}
+
+/// For the journal, whose errors are those of a file.
+pub(super) fn to_io(problem: Problem) -> io::Error {
+    super::Error { line: 1, problem }.into()
+}

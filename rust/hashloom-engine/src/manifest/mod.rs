@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Manifests: what the files of a folder are, written down, and compared with what they are later.
+//!
+//! A manifest is text, a JSON object a line, each line ended by a line feed (U+000A):
+//!
+//! ```text
+//! {"format":"hashloom manifest","version":1,"algorithms":["sha256"]}
+//! {"type":"folder","path":"letters"}
+//! {"type":"file","path":"letters/a","size":3,"mtime_ns":1700000000000000000,"sha256":"ba7816bf…"}
+//! {"type":"link","path":"newest","target":"letters/a"}
+//! {"type":"end","files":1,"links":1,"folders":1,"unread":0,"bytes":3,"sha256":"9c1f…"}
+//! ```
+//!
+//! The last line has the counts, and the SHA-256 of all lines before it, so that a manifest that was cut off or damaged
+//! is noticed; it is no signature. Paths are relative to the folder, their components are joined by `/`, and every
+//! folder has a line before what is in it. The lines are sorted by [`compare_paths`], the order in which a walk meets
+//! them that sorts each folder by the bytes of the names: so two manifests, or one and a walk, are compared side by
+//! side, whatever their length. A name that is not UTF-8 has replacement characters in `path`, and all its bytes in
+//! hexadecimal in `path_hex`; the same holds for `target`. There is nothing of the time or place of writing in it: the
+//! same files make the same bytes. A file that could not be read when the manifest was written has a line of the type
+//! `unread`, with a `reason`.
+//!
+//! ```
+//! use hashloom_engine::manifest::{Comparison, Entry, Kind, Reader, Status, Writer};
+//! use hashloom::{Algorithm, hash};
+//!
+//! let write = |content: &[u8]| {
+//!     let mut writer = Writer::new(Vec::new(), &[Algorithm::Sha1])?;
+//!     let digests = vec![hash(Algorithm::Sha1, content)];
+//!     let kind = Kind::File { nbytes: content.len() as u64, mtime_ns: 0, digests };
+//!     writer.write(&Entry { path: b"file".to_vec(), kind })?;
+//!     writer.finish()
+//! };
+//! let (old, new) = (write(b"abc")?, write(b"abd")?);
+//!
+//! let (old, new) = (Reader::new(&old[..])?, Reader::new(&new[..])?);
+//! let (old_algorithms, new_algorithms) = (old.algorithms().to_vec(), new.algorithms().to_vec());
+//! let mut comparison = Comparison::new(old, &old_algorithms, &new_algorithms).unwrap();
+//! let mut found = Vec::new();
+//! let mut each = |difference: hashloom_engine::manifest::Difference| found.push(difference.status);
+//! for entry in new {
+//!     comparison.found(entry?, &mut each)?;
+//! }
+//! comparison.finish(&mut each)?;
+//! // The same length and time, other content.
+//! assert_eq!(found, [Status::Rotted]);
+//! # Ok::<(), hashloom_engine::manifest::Error>(())
+//! ```
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use hashloom::Digest;
+
+mod compare;
+mod error;
+mod journal;
+mod line;
+mod reader;
+mod writer;
+
+pub use compare::{Comparison, Counts, Difference, Status};
+pub use error::{Error, Problem};
+pub use journal::Journal;
+pub use reader::Reader;
+pub use writer::Writer;
+
+/// The longest line that is read, in bytes.
+pub const LINE_MAX_NBYTES: usize = 1 << 20;
+
+/// A line of a manifest.
+///
+/// ```
+/// use hashloom_engine::manifest::{Entry, Kind};
+///
+/// let entry = Entry { path: b"letters".to_vec(), kind: Kind::Folder };
+/// assert_eq!(entry.name(), b"letters");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Relative to the folder that the manifest is of, components joined by `/`.
+    pub path: Vec<u8>,
+    /// What is there.
+    pub kind: Kind,
+}
+
+impl Entry {
+    /// The last component of the path.
+    ///
+    /// ```
+    /// use hashloom_engine::manifest::{Entry, Kind};
+    ///
+    /// let entry = Entry { path: b"letters/a".to_vec(), kind: Kind::Link { target: b"b".to_vec() } };
+    /// assert_eq!(entry.name(), b"a");
+    /// ```
+    pub fn name(&self) -> &[u8] {
+        match self.path.iter().rposition(|&byte| byte == b'/') {
+            Some(slash) => &self.path[slash + 1..],
+            None => &self.path,
+        }
+    }
+}
+
+/// What is at a path.
+///
+/// ```
+/// use hashloom_engine::manifest::{Kind, Reason};
+///
+/// assert_ne!(Kind::Folder, Kind::Unread(Reason::Unreadable));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A regular file.
+    File {
+        /// Its length.
+        nbytes: u64,
+        /// Modification time in nanoseconds since 1970.
+        mtime_ns: i64,
+        /// In the order of the manifest's algorithms. None if it was looked at but not read.
+        digests: Vec<Digest>,
+    },
+    /// A symbolic link.
+    Link {
+        /// What it says.
+        target: Vec<u8>,
+    },
+    /// A folder.
+    Folder,
+    /// A file or folder that nothing can be said of, nor of what is below it.
+    Unread(Reason),
+}
+
+/// Why nothing can be said of a file or folder.
+///
+/// ```
+/// use hashloom_engine::manifest::Reason;
+///
+/// assert_eq!(Reason::Unstable.to_string(), "unstable");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// It could not be opened or read.
+    Unreadable,
+    /// It changed while it was read, again and again.
+    Unstable,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Reason::Unreadable => "unreadable",
+            Reason::Unstable => "unstable",
+        })
+    }
+}
+
+/// What a manifest has, by its last line.
+///
+/// ```
+/// let totals = hashloom_engine::manifest::Totals::default();
+/// assert_eq!((totals.nfiles, totals.nbytes), (0, 0));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Totals {
+    /// Regular files that were read.
+    pub nfiles: u64,
+    /// Symbolic links.
+    pub nlinks: u64,
+    /// Folders.
+    pub nfolders: u64,
+    /// What could not be read.
+    pub nunread: u64,
+    /// Bytes in the files.
+    pub nbytes: u64,
+}
+
+impl Totals {
+    /// None if the bytes are more than a number can say.
+    fn add(&mut self, kind: &Kind) -> Option<()> {
+        match kind {
+            Kind::File { nbytes, .. } => {
+                self.nfiles += 1;
+                self.nbytes = self.nbytes.checked_add(*nbytes)?;
+            }
+            Kind::Link { .. } => self.nlinks += 1,
+            Kind::Folder => self.nfolders += 1,
+            Kind::Unread(_) => self.nunread += 1,
+        }
+        Some(())
+    }
+}
+
+/// The order of a manifest's paths: component by component, by their bytes. So what is in a folder follows it at once,
+/// before a file whose name begins with the folder's.
+///
+/// ```
+/// use hashloom_engine::manifest::compare_paths;
+///
+/// let mut paths = ["a-b", "a", "a/b", "a b", "B"];
+/// paths.sort_by(|a, b| compare_paths(a.as_bytes(), b.as_bytes()));
+/// assert_eq!(paths, ["B", "a", "a/b", "a b", "a-b"]);
+/// ```
+pub fn compare_paths(a: &[u8], b: &[u8]) -> Ordering {
+    // As `/` were less than any other byte.
+    let key = |byte: &u8| if *byte == b'/' { 0 } else { u16::from(*byte) + 1 };
+    a.iter().map(key).cmp(b.iter().map(key))
+}
+
+/// Whether `path` is below `folder`.
+fn is_below(path: &[u8], folder: &[u8]) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.first() == Some(&b'/'))
+}
+
+/// What every entry of a manifest must obey, seen one after the other.
+#[derive(Debug, Default)]
+struct Sequence {
+    last: Vec<u8>,
+    /// The folder that the last entry is, or is in; empty for the one at the top.
+    folder: Vec<u8>,
+}
+
+impl Sequence {
+    fn check(&mut self, entry: &Entry) -> Result<(), Problem> {
+        let path = &entry.path[..];
+        let is_name = |name: &[u8]| !matches!(name, b"" | b"." | b"..") && !name.contains(&0);
+        if !path.split(|&byte| byte == b'/').all(is_name) {
+            return Err(Problem::Path(path.to_vec()));
+        }
+        if !self.last.is_empty() && compare_paths(&self.last, path) != Ordering::Less {
+            return Err(Problem::Order { before: std::mem::take(&mut self.last), path: path.to_vec() });
+        }
+        let parent = &path[..path.len() - entry.name().len()];
+        let parent = parent.strip_suffix(b"/").unwrap_or(parent);
+        if !(parent.is_empty() || parent == self.folder || is_below(&self.folder, parent)) {
+            return Err(Problem::NoFolder(path.to_vec()));
+        }
+        self.folder.clear();
+        self.folder.extend_from_slice(if entry.kind == Kind::Folder { path } else { parent });
+        self.last.clear();
+        self.last.extend_from_slice(path);
+        Ok(())
+    }
+}

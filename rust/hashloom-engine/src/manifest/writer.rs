@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Writes a manifest.
+
+use std::io::Write;
+
+use hashloom::{Algorithm, Hasher};
+
+use super::line::{Header, Line, at, check_algorithms};
+use super::{Entry, Error, LINE_MAX_NBYTES, Problem, Sequence, Totals};
+
+/// What the first line says.
+pub(super) const FORMAT: &str = "hashloom manifest";
+pub(super) const VERSION: u64 = 1;
+
+/// Writes a manifest, line by line.
+///
+/// Each line is a call of `write`: an output that is not a buffer should be in a [`BufWriter`](std::io::BufWriter).
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::manifest::{Entry, Kind, Writer};
+///
+/// let mut writer = Writer::new(Vec::new(), &[Algorithm::Sha256])?;
+/// writer.write(&Entry { path: b"empty".to_vec(), kind: Kind::Folder })?;
+/// let text = String::from_utf8(writer.finish()?).unwrap();
+/// assert_eq!(text.lines().nth(1), Some(r#"{"type":"folder","path":"empty"}"#));
+/// assert_eq!(text.lines().count(), 3);
+/// # Ok::<(), hashloom_engine::manifest::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Writer<W> {
+    out: W,
+    algorithms: Vec<Algorithm>,
+    nlines: u64,
+    lines: Hasher,
+    sequence: Sequence,
+    totals: Totals,
+}
+
+impl<W: Write> Writer<W> {
+    /// Writes the first line.
+    ///
+    /// # Errors
+    /// If there are no algorithms, or one twice; if it cannot be written.
+    pub fn new(out: W, algorithms: &[Algorithm]) -> Result<Writer<W>, Error> {
+        check_algorithms(algorithms).map_err(at(1))?;
+        let mut writer = Writer {
+            out,
+            algorithms: algorithms.to_vec(),
+            nlines: 0,
+            lines: Hasher::new(Algorithm::Sha256),
+            sequence: Sequence::default(),
+            totals: Totals::default(),
+        };
+        writer.line(Header::line(FORMAT, VERSION, algorithms))?;
+        Ok(writer)
+    }
+
+    /// Writes an entry, which must come after the one before by [`compare_paths`](super::compare_paths).
+    ///
+    /// # Errors
+    /// If the path is not relative, not sorted, or in no folder that was written; if the digests are not one for each
+    /// algorithm; if it cannot be written. Of an error nothing is written.
+    pub fn write(&mut self, entry: &Entry) -> Result<(), Error> {
+        let at = at(self.nlines + 1);
+        let line = Line::of(entry, &self.algorithms).map_err(&at)?.to_json();
+        if line.len() > LINE_MAX_NBYTES {
+            return Err(at(Problem::TooLong));
+        }
+        self.sequence.check(entry).map_err(&at)?;
+        self.totals.add(&entry.kind).ok_or(Problem::TooManyBytes).map_err(&at)?;
+        self.line(line)
+    }
+
+    /// What was written so far.
+    pub fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// Writes the last line, flushes, and returns the output.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(mut self) -> Result<W, Error> {
+        let digest = self.lines.clone().finalize();
+        self.line(Line::end(&self.totals, &digest).to_json())?;
+        self.out.flush().map_err(|error| at(self.nlines)(Problem::Io(error)))?;
+        Ok(self.out)
+    }
+
+    fn line(&mut self, mut line: String) -> Result<(), Error> {
+        self.nlines += 1;
+        line.push('\n');
+        self.lines.update(line.as_bytes());
+        self.out.write_all(line.as_bytes()).map_err(|error| at(self.nlines)(Problem::Io(error)))
+    }
+}

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The leaves of a hash tree: one file or stream in parts of one length, hashed many at once.
+//!
+//! Short parts, up to [`SHORT_NBYTES`], are taken as they lie: a window of them is read, or mapped, and hashed by one
+//! call. Of long ones [`LANES`] advance side by side, a chunk of each at a time. Either way a thread works on a batch
+//! of consecutive leaves; threads take batches in turn, and their digests are handed on in order, one thread at a time.
+//! A thread that is too far ahead of the slowest waits, which bounds the memory.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use hashloom::{Algorithm, Digest, Hasher, finalize_many, hash_rows, update_many};
+
+use crate::read::ahead::read_ahead;
+use crate::read::buffer::{out_of_memory, zeros};
+use crate::read::map::Mapping;
+use crate::read::open::{is_in_memory, read_at};
+use crate::run::LANES;
+use crate::run::pool::{Crew, LOOK};
+
+/// Leaves up to this are hashed as they lie in a window of [`WINDOW_NBYTES`], which has enough of them for all lanes.
+const SHORT_NBYTES: u64 = 16 << 10;
+
+/// Read or mapped at once. It stays in the second-level cache.
+const WINDOW_NBYTES: usize = 256 << 10;
+
+/// Of a long leaf, read at once.
+const CHUNK_NBYTES: usize = WINDOW_NBYTES / LANES;
+
+/// From row to row an odd number of cache lines, as in `rows.rs`.
+const STRIDE_NBYTES: usize = CHUNK_NBYTES + 64;
+
+/// What a stream is buffered in, if so much holds several long leaves.
+const STREAM_NBYTES: u64 = 16 << 20;
+
+/// So far ahead the disk is asked to fetch.
+const AHEAD_NBYTES: u64 = 4 << 20;
+
+/// Shorter files are read: to map one costs as much as to copy this.
+const WORTH_MAPPING_NBYTES: u64 = 256 << 10;
+
+const ZEROS: [u8; 4096] = [0; 4096];
+
+/// What the leaves are.
+#[derive(Debug, Clone)]
+pub(crate) struct Leaves {
+    pub(crate) algorithm: Algorithm,
+    /// Bytes of data under a leaf, one at least.
+    pub(crate) leaf_nbytes: u64,
+    /// A hasher that has what comes before the data, if something does.
+    pub(crate) head: Option<Hasher>,
+    /// What comes after it.
+    pub(crate) tail: Vec<u8>,
+    /// Whether the last leaf's data is filled with zeros.
+    pub(crate) is_filled: bool,
+}
+
+/// With what they are hashed, and who is told.
+#[derive(Clone, Copy)]
+pub(crate) struct Effort<'a> {
+    pub(crate) nthreads: usize,
+    pub(crate) is_mapped: bool,
+    /// Gets how many bytes are done.
+    pub(crate) progress: Option<&'a (dyn Fn(u64) + Sync)>,
+    pub(crate) cancel: Option<&'a AtomicBool>,
+}
+
+impl Effort<'_> {
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+}
+
+/// Why there are not all leaves.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    Read {
+        offset: u64,
+        error: io::Error,
+    },
+    /// The file has become shorter.
+    Short,
+    /// Whoever took the digests failed.
+    Taker(io::Error),
+    Cancelled,
+}
+
+/// Takes digests, one after the other, in the order of the leaves.
+pub(crate) type Take<'t> = &'t mut (dyn FnMut(&[u8]) -> io::Result<()> + Send);
+
+impl Leaves {
+    /// Leaves with nothing around the data.
+    pub(crate) fn plain(algorithm: Algorithm, leaf_nbytes: u64) -> Leaves {
+        Leaves { algorithm, leaf_nbytes, head: None, tail: Vec::new(), is_filled: false }
+    }
+
+    fn hasher(&self) -> Hasher {
+        self.head.clone().unwrap_or_else(|| Hasher::new(self.algorithm))
+    }
+
+    fn is_plain(&self) -> bool {
+        self.head.is_none() && self.tail.is_empty()
+    }
+
+    fn is_short(&self) -> bool {
+        self.leaf_nbytes <= SHORT_NBYTES
+    }
+
+    /// Leaves that are hashed together.
+    fn batch(&self) -> u64 {
+        if self.is_short() { WINDOW_NBYTES as u64 / self.leaf_nbytes } else { LANES as u64 }
+    }
+
+    /// Appends what comes after the data of a leaf, of which there are `nbytes` bytes, and ends it.
+    fn end(&self, mut hasher: Hasher, nbytes: u64) -> Digest {
+        let mut missing = if self.is_filled { self.leaf_nbytes - nbytes } else { 0 };
+        while missing > 0 {
+            let part = missing.min(ZEROS.len() as u64);
+            hasher.update(&ZEROS[..part as usize]);
+            missing -= part;
+        }
+        hasher.update(&self.tail);
+        hasher.finalize()
+    }
+
+    /// Appends the digests of whole short leaves, and of one at the end that is not whole.
+    fn hash_window(&self, window: &[u8], hashers: &mut Vec<Hasher>, digests: &mut Vec<u8>) {
+        let leaf_nbytes = self.leaf_nbytes as usize;
+        let count = window.len() / leaf_nbytes;
+        let (whole, rest) = window.split_at(count * leaf_nbytes);
+        let start = digests.len();
+        digests.resize(start + count * self.algorithm.digest_len(), 0);
+        let room = &mut digests[start..];
+        if self.is_plain() {
+            hash_rows(self.algorithm, whole, leaf_nbytes, leaf_nbytes, count, room);
+        } else {
+            let mut chunks: Vec<&[u8]> = whole.chunks_exact(leaf_nbytes).collect();
+            self.update(hashers, &mut chunks, room);
+        }
+        if !rest.is_empty() {
+            let mut hasher = self.hasher();
+            hasher.update(rest);
+            digests.extend_from_slice(self.end(hasher, rest.len() as u64).as_ref());
+        }
+    }
+
+    /// Hashes leaves that are whole, in `chunks`, with what is around them.
+    fn update<'c>(&'c self, hashers: &mut Vec<Hasher>, chunks: &mut [&'c [u8]], digests: &mut [u8]) {
+        hashers.clear();
+        hashers.resize(chunks.len(), self.hasher());
+        update_many(hashers, chunks);
+        if !self.tail.is_empty() {
+            chunks.fill(&self.tail);
+            update_many(hashers, chunks);
+        }
+        finalize_many(hashers, digests);
+    }
+
+    /// Hashes a range of a file, whose first byte begins a leaf. `take` gets the digests.
+    pub(crate) fn hash_file(
+        &self,
+        file: &File,
+        range: Range<u64>,
+        effort: &Effort<'_>,
+        take: Take<'_>,
+    ) -> Result<(), Failure> {
+        let nleaves = range.end.saturating_sub(range.start).div_ceil(self.leaf_nbytes);
+        let nbatches = nleaves.div_ceil(self.batch());
+        let nthreads = effort.nthreads.clamp(1, 128).min(nbatches.max(1) as usize);
+        // What a thread gives back of a mapping, the CPUs of all must forget: with many threads, reading is faster.
+        let is_mapped = effort.is_mapped && nthreads <= 2 && range.end - range.start >= WORTH_MAPPING_NBYTES;
+        let mapping = if is_mapped { Mapping::new(file, range.end) } else { None };
+        let run = Run {
+            leaves: self,
+            file,
+            range,
+            mapping,
+            effort,
+            crew: Crew::new(nthreads, effort.cancel),
+            nbatches,
+            next: AtomicU64::new(0),
+            nbytes_done: AtomicU64::new(0),
+            order: Mutex::new(Order { next: 0, waiting: BTreeMap::new(), take, failure: None }),
+            moved: Condvar::new(),
+        };
+        let offset = run.range.start;
+        if !run.crew.work(|| run.scratch(), |scratch| run.work(scratch)) {
+            return Err(Failure::Read { offset, error: out_of_memory() });
+        }
+        let order = run.order.into_inner().unwrap_or_else(PoisonError::into_inner);
+        order.failure.map_or(Ok(()), Err)
+    }
+
+    /// Hashes all of a stream. Returns how many bytes it had.
+    pub(crate) fn hash_stream(
+        &self,
+        stream: &mut dyn Read,
+        effort: &Effort<'_>,
+        take: Take<'_>,
+    ) -> Result<u64, Failure> {
+        let lanes = if self.is_short() { self.batch() } else { (STREAM_NBYTES / self.leaf_nbytes).min(LANES as u64) };
+        if lanes < 2 {
+            return self.hash_stream_of_long_leaves(stream, effort, take);
+        }
+        let (mut hashers, mut digests) = (Vec::new(), Vec::new());
+        let mut offset = 0;
+        let buffer = zeros((lanes * self.leaf_nbytes) as usize);
+        let mut buffer = buffer.ok_or_else(|| Failure::Read { offset, error: out_of_memory() })?;
+        loop {
+            let nbytes = fill(stream, &mut buffer, offset, effort)?;
+            offset += nbytes as u64;
+            digests.clear();
+            self.hash_window(&buffer[..nbytes], &mut hashers, &mut digests);
+            take(&digests).map_err(Failure::Taker)?;
+            if let Some(progress) = effort.progress {
+                progress(offset);
+            }
+            if nbytes < buffer.len() {
+                return Ok(offset);
+            }
+        }
+    }
+
+    /// Leaves so long that there is never a second one to fill a lane with.
+    fn hash_stream_of_long_leaves(
+        &self,
+        stream: &mut dyn Read,
+        effort: &Effort<'_>,
+        take: Take<'_>,
+    ) -> Result<u64, Failure> {
+        let mut buffer = vec![0; WINDOW_NBYTES];
+        let (mut hasher, mut in_leaf, mut offset) = (self.hasher(), 0, 0);
+        loop {
+            let room = (self.leaf_nbytes - in_leaf).min(WINDOW_NBYTES as u64) as usize;
+            let nbytes = fill(stream, &mut buffer[..room], offset, effort)?;
+            hasher.update(&buffer[..nbytes]);
+            in_leaf += nbytes as u64;
+            offset += nbytes as u64;
+            if in_leaf == self.leaf_nbytes || (nbytes < room && in_leaf > 0) {
+                let ended = std::mem::replace(&mut hasher, self.hasher());
+                take(self.end(ended, in_leaf).as_ref()).map_err(Failure::Taker)?;
+                in_leaf = 0;
+            }
+            if let Some(progress) = effort.progress {
+                progress(offset);
+            }
+            if nbytes < room {
+                return Ok(offset);
+            }
+        }
+    }
+}
+
+/// Fills `buffer` from a stream. Less is read only where it ends.
+fn fill(stream: &mut dyn Read, buffer: &mut [u8], offset: u64, effort: &Effort<'_>) -> Result<usize, Failure> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        if effort.is_cancelled() {
+            return Err(Failure::Cancelled);
+        }
+        match stream.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(nbytes) => filled += nbytes,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Failure::Read { offset: offset + filled as u64, error }),
+        }
+    }
+    Ok(filled)
+}
+
+/// A file that is being hashed.
+struct Run<'r, 't> {
+    leaves: &'r Leaves,
+    file: &'r File,
+    range: Range<u64>,
+    mapping: Option<Mapping>,
+    effort: &'r Effort<'r>,
+    crew: Crew<'r>,
+    nbatches: u64,
+    /// The first batch that no thread has taken.
+    next: AtomicU64,
+    nbytes_done: AtomicU64,
+    order: Mutex<Order<'t>>,
+    /// `order.next` has grown, or something has failed.
+    moved: Condvar,
+}
+
+/// What is hashed but not yet handed on.
+struct Order<'t> {
+    /// The batch to be handed on next.
+    next: u64,
+    waiting: BTreeMap<u64, Vec<u8>>,
+    take: Take<'t>,
+    failure: Option<Failure>,
+}
+
+/// What a thread works with.
+struct Scratch {
+    buffer: Vec<u8>,
+    hashers: Vec<Hasher>,
+    digests: Vec<u8>,
+}
+
+impl Run<'_, '_> {
+    /// None if there is no memory for it.
+    fn scratch(&self) -> Option<Scratch> {
+        let nbytes = if self.leaves.is_short() { WINDOW_NBYTES } else { LANES * STRIDE_NBYTES };
+        Some(Scratch { buffer: zeros(nbytes)?, hashers: Vec::new(), digests: Vec::new() })
+    }
+
+    /// Until all batches are taken or something fails.
+    fn work(&self, mut scratch: Scratch) {
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            if number >= self.nbatches {
+                return;
+            }
+            scratch.digests.clear();
+            let failure = self.hash_batch(number, &mut scratch).err();
+            if !self.hand_on(number, &mut scratch.digests, failure) {
+                return;
+            }
+        }
+    }
+
+    /// Hands on a batch when its turn comes. Returns whether to go on.
+    fn hand_on(&self, number: u64, digests: &mut Vec<u8>, mut failure: Option<Failure>) -> bool {
+        // After a panic of who takes them nobody hands on more.
+        let Ok(mut order) = self.order.lock() else { return false };
+        // The thread that has the next batch never waits here, so all get on.
+        while order.failure.is_none() && failure.is_none() && number >= order.next + 4 * self.crew.count() as u64 {
+            let Ok((again, _)) = self.moved.wait_timeout(order, LOOK) else { return false };
+            order = again;
+            if self.crew.must_stop() {
+                failure = Some(Failure::Cancelled);
+            }
+        }
+        if order.failure.is_some() {
+            return false;
+        }
+        order.failure = failure;
+        if order.failure.is_none() && order.next == number {
+            order.pass(digests);
+            while let Some(digests) = {
+                let next = order.next;
+                order.waiting.remove(&next)
+            } {
+                order.pass(&digests);
+            }
+        } else if order.failure.is_none() {
+            order.waiting.insert(number, std::mem::take(digests));
+        }
+        self.moved.notify_all();
+        order.failure.is_none()
+    }
+
+    fn hash_batch(&self, number: u64, scratch: &mut Scratch) -> Result<(), Failure> {
+        if self.crew.must_stop() {
+            return Err(Failure::Cancelled);
+        }
+        let batch_nbytes = self.leaves.batch().saturating_mul(self.leaves.leaf_nbytes);
+        let start = self.range.start + number * batch_nbytes;
+        let range = start..self.range.end.min(start.saturating_add(batch_nbytes));
+        match self.leaves.is_short() {
+            true => self.hash_short(range, scratch),
+            false => self.hash_long(range, scratch),
+        }
+    }
+
+    fn note(&self, nbytes: u64) {
+        let done = self.nbytes_done.fetch_add(nbytes, Ordering::Relaxed) + nbytes;
+        if let Some(progress) = self.effort.progress {
+            progress(done);
+        }
+    }
+
+    fn hash_short(&self, range: Range<u64>, scratch: &mut Scratch) -> Result<(), Failure> {
+        let Scratch { buffer, hashers, digests } = scratch;
+        let nbytes = range.end - range.start;
+        if !self.hash_mapped(range.clone(), |window| self.leaves.hash_window(window, hashers, digests)) {
+            digests.clear();
+            self.ask(range.start, nbytes);
+            let window = &mut buffer[..nbytes as usize];
+            self.read(window, range.start)?;
+            self.leaves.hash_window(window, hashers, digests);
+        }
+        self.note(nbytes);
+        Ok(())
+    }
+
+    fn hash_long(&self, range: Range<u64>, scratch: &mut Scratch) -> Result<(), Failure> {
+        let Scratch { buffer, hashers, digests } = scratch;
+        let leaf_nbytes = self.leaves.leaf_nbytes;
+        let count = (range.end - range.start).div_ceil(leaf_nbytes) as usize;
+        let leaf = |lane: usize| {
+            let start = range.start + lane as u64 * leaf_nbytes;
+            start..range.end.min(start.saturating_add(leaf_nbytes))
+        };
+        hashers.clear();
+        hashers.resize(count, self.leaves.hasher());
+        let mut in_leaf = 0;
+        while in_leaf < leaf_nbytes.min(range.end - range.start) {
+            if self.crew.must_stop() {
+                return Err(Failure::Cancelled);
+            }
+            let mut chunks: [&[u8]; LANES] = [&[]; LANES];
+            let mut step = 0;
+            for (lane, row) in buffer.chunks_exact_mut(STRIDE_NBYTES).enumerate().take(count) {
+                let Range { start, end } = leaf(lane);
+                let start = end.min(start + in_leaf);
+                let row = &mut row[..(end - start).min(CHUNK_NBYTES as u64) as usize];
+                if in_leaf % (AHEAD_NBYTES / 8) == 0 {
+                    self.ask(start, AHEAD_NBYTES / 8);
+                }
+                self.read(row, start)?;
+                step += row.len() as u64;
+                chunks[lane] = row;
+            }
+            update_many(hashers, &chunks[..count]);
+            self.note(step);
+            in_leaf += CHUNK_NBYTES as u64;
+        }
+        for (lane, hasher) in hashers.drain(..).enumerate() {
+            let Range { start, end } = leaf(lane);
+            digests.extend_from_slice(self.leaves.end(hasher, end - start).as_ref());
+        }
+        Ok(())
+    }
+
+    /// Has `hash` work on the file's bytes where the page cache has them. Returns false if that was not to be had: then
+    /// they are to be read, and what `hash` has made is wrong.
+    fn hash_mapped(&self, range: Range<u64>, hash: impl FnOnce(&[u8])) -> bool {
+        let Some(mapping) = &self.mapping else { return false };
+        // What is not in memory is read, for which the system reads ahead.
+        if !mapping.is_sound() || !is_in_memory(self.file, range.end - 1) || !mapping.fetch(range.clone()) {
+            return false;
+        }
+        hash(mapping.bytes(range.clone()));
+        mapping.give_back(range);
+        mapping.is_sound()
+    }
+
+    /// Has the disk fetch what comes `AHEAD_NBYTES` later.
+    fn ask(&self, offset: u64, nbytes: u64) {
+        let start = self.range.end.min(offset.saturating_add(AHEAD_NBYTES));
+        read_ahead(self.file, start..self.range.end.min(start.saturating_add(nbytes)));
+    }
+
+    fn read(&self, buffer: &mut [u8], offset: u64) -> Result<(), Failure> {
+        match read_at(self.file, buffer, offset) {
+            Ok(nbytes) if nbytes < buffer.len() => Err(Failure::Short),
+            Ok(_) => Ok(()),
+            Err(error) => Err(Failure::Read { offset, error }),
+        }
+    }
+}
+
+impl Order<'_> {
+    fn pass(&mut self, digests: &[u8]) {
+        self.next += 1;
+        if self.failure.is_none() {
+            self.failure = (self.take)(digests).err().map(Failure::Taker);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The digests of all pieces of a content, for a torrent that is made.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::merkle::NODE_NBYTES;
+use crate::pieces::job::{Content, Job, Outcome};
+use crate::pieces::{Effort, run};
+
+/// The digests of all pieces, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Computed {
+    /// 20 bytes a piece, or none.
+    pub(crate) sha1: Vec<u8>,
+    /// 32 bytes a piece, or none.
+    pub(crate) roots: Vec<u8>,
+}
+
+/// Why there are no digests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Failure {
+    Cancelled,
+    /// A file could not be opened or read, or has become shorter: `content.files` knows which.
+    Absent,
+}
+
+struct Making<'a> {
+    content: Content<'a>,
+    computed: Mutex<Computed>,
+    failed: AtomicBool,
+}
+
+/// Hashes all pieces. After the first that cannot be had no others are begun.
+pub(crate) fn compute<'a>(content: Content<'a>, effort: Effort<'_>) -> (Content<'a>, Result<Computed, Failure>) {
+    let count = content.layout.piece_count() as usize;
+    let nbytes = |wanted: bool, each: usize| if wanted { count * each } else { 0 };
+    let computed = Computed {
+        sha1: vec![0; nbytes(content.hashes.sha1, 20)],
+        roots: vec![0; nbytes(content.hashes.merkle, NODE_NBYTES)],
+    };
+    let making = Arc::new(Making { content, computed: Mutex::new(computed), failed: AtomicBool::new(false) });
+    run(std::iter::once(making.clone()), effort);
+    // Nobody else has it after the run.
+    let Some(making) = Arc::into_inner(making) else { unreachable!("the run is over") };
+    let result = match making.failed.into_inner() {
+        true => Err(Failure::Absent),
+        false if !making.content.is_done() => Err(Failure::Cancelled),
+        false => Ok(making.computed.into_inner().unwrap_or_else(PoisonError::into_inner)),
+    };
+    (making.content, result)
+}
+
+impl Job for Making<'_> {
+    fn content(&self) -> &Content<'_> {
+        &self.content
+    }
+
+    fn wants(&self, _piece: usize) -> bool {
+        !self.failed.load(Ordering::Relaxed)
+    }
+
+    fn is_given_up(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    fn settle(&self, piece: usize, outcome: Outcome) {
+        match outcome {
+            Outcome::Hashed { sha1, root } => {
+                let mut computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(place) = computed.sha1.get_mut(piece * 20..(piece + 1) * 20) {
+                    place.copy_from_slice(&sha1);
+                }
+                if let Some(place) = computed.roots.get_mut(piece * NODE_NBYTES..(piece + 1) * NODE_NBYTES) {
+                    place.copy_from_slice(&root);
+                }
+            }
+            Outcome::Absent(_) | Outcome::Unstable => self.failed.store(true, Ordering::Relaxed),
+            // Only after a failure; or the piece is hashed again.
+            Outcome::Unwanted | Outcome::Changed => {}
+        }
+    }
+
+    fn finish(&self) {}
+}

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The files that are read: what is known of each, and a bounded number of open ones for all threads together.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::read::beneath::{LastFolder, OpenError, Opened, Root, open_regular, stamp_at};
+use crate::read::holes;
+use crate::read::map::Mapping;
+use crate::read::open::{OPEN_MAX, OpenFile, is_in_memory, open_max};
+use crate::read::stamp::READINGS_MAX;
+
+/// Shorter files are read: to map one costs as much as to copy this.
+const WORTH_MAPPING_NBYTES: u64 = 64 << 10;
+
+/// Why a file's bytes cannot be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Absent {
+    /// It is not there, or ends too early.
+    Missing,
+    /// It could not be opened or read; [`Files::take_troubles`] says why.
+    Failed,
+}
+
+/// What went wrong with a file that is there.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Trouble {
+    /// A link leads out of the folder, to this path.
+    Outside(PathBuf),
+    /// Something else than a regular file: "a folder".
+    NotRegular(&'static str),
+    /// It could not be opened.
+    Open(io::Error),
+    /// It could not be read.
+    Read {
+        /// At this byte of the file, or up to 32 KiB after it.
+        offset: u64,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+/// Where the files are.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// Below a folder.
+    Folder(Arc<Root>),
+    /// There is one file, this one.
+    File(PathBuf),
+    /// Wherever the caller says: the path of each file is opened as it stands, links in it are followed.
+    #[cfg(feature = "create")]
+    Listed,
+}
+
+/// What is known of a file in 8 bytes: its length if it is present, which is below 2^63, else one of these.
+const UNKNOWN: u64 = u64::MAX;
+const MISSING: u64 = u64::MAX - 1;
+const FAILED: u64 = u64::MAX - 2;
+
+/// What a file was like when it was opened, in 8 bytes: the fingerprint of its stamp, or one of these.
+const UNSEEN: u64 = 0;
+/// There was none.
+const GONE: u64 = 1;
+/// It could not be opened: not looked at again, as nothing of it is believed.
+const CLOSED: u64 = 2;
+/// It was opened more than once, and was another each time.
+const CHANGED: u64 = 3;
+/// It was given up, as it changed each time that it was read.
+const UNSTABLE: u64 = 4;
+
+/// What a file was like when it was last looked at, for who asks later whether it still is.
+#[derive(Debug)]
+pub(crate) struct Look(u64);
+
+impl Look {
+    /// Whether the file that has this stamp now, or is not there, is another than it was. No file is of which nothing is
+    /// believed.
+    pub(crate) fn is_of_another(&self, now: Option<u64>) -> bool {
+        match self.0 {
+            UNSEEN | CLOSED | UNSTABLE => false,
+            CHANGED => true,
+            GONE => now.is_some(),
+            fingerprint => now != Some(fingerprint),
+        }
+    }
+}
+
+/// What is known of a file when all is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Known {
+    Unknown,
+    /// With this length.
+    Present(u64),
+    Missing,
+    Failed,
+}
+
+/// The path of a file below the folder, by its index.
+pub(crate) type PathOf<'a> = Box<dyn Fn(usize) -> PathBuf + Send + Sync + 'a>;
+
+/// The files of one torrent.
+pub(crate) struct Files<'a> {
+    place: Place,
+    path_of: PathOf<'a>,
+    /// What is known of each.
+    known: Vec<AtomicU64>,
+    /// What each was like when it was opened.
+    looks: Vec<AtomicU64>,
+    cache: Arc<Cache>,
+    /// Tells its files from those of others in the cache, and from what they were before they changed.
+    number: AtomicUsize,
+    troubles: Mutex<BTreeMap<usize, Trouble>>,
+    /// How often each file has changed, of those that have.
+    changes: Mutex<BTreeMap<usize, u8>>,
+}
+
+/// The open files of all torrents that are read at the same time.
+pub(crate) struct Cache {
+    open: Mutex<Open>,
+    /// How many torrents have used it.
+    count: AtomicUsize,
+    /// Whether this process may have so many descriptors that each thread can keep a folder open, too.
+    has_room: bool,
+    /// Whether long files are mapped, and of how many bytes at once that is worth it.
+    maps: Option<u64>,
+    /// The folders that are in use. A hundred torrents are usually in one.
+    roots: Mutex<HashMap<PathBuf, Weak<Root>>>,
+}
+
+/// A file's torrent and its index there.
+pub(crate) type Key = (usize, usize);
+
+/// The open files, each with the time of its last use.
+struct Open {
+    files: HashMap<Key, (Arc<OpenFile>, u64), BuildHasherDefault<KeyHasher>>,
+    now: u64,
+    most: usize,
+}
+
+/// For keys that nobody else has made up.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_usize(byte.into()));
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.0 = (self.0.rotate_left(32) ^ number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// The last file that a thread used, which is almost always the next one too: no lock is taken for it.
+#[derive(Default)]
+pub(crate) struct Last {
+    file: Option<(Key, Arc<OpenFile>)>,
+    folder: LastFolder,
+}
+
+impl Default for Cache {
+    fn default() -> Cache {
+        Cache::new(None)
+    }
+}
+
+impl Cache {
+    /// `maps`: long files are mapped, where that can be had, and used for so many bytes at once or more.
+    pub(crate) fn new(maps: Option<u64>) -> Cache {
+        let most = open_max();
+        Cache {
+            open: Mutex::new(Open { files: HashMap::default(), now: 0, most }),
+            count: AtomicUsize::new(0),
+            has_room: most == OPEN_MAX,
+            maps,
+            roots: Mutex::default(),
+        }
+    }
+
+    /// The folder `path`, opened if no other torrent has it open.
+    pub(crate) fn root(&self, path: &Path) -> io::Result<Arc<Root>> {
+        let mut roots = lock(&self.roots);
+        if let Some(root) = roots.get(path).and_then(Weak::upgrade) {
+            return Ok(root);
+        }
+        roots.retain(|_, root| root.strong_count() > 0);
+        let root = Arc::new(Root::open(path)?);
+        roots.insert(path.to_owned(), Arc::downgrade(&root));
+        Ok(root)
+    }
+}
+
+impl Drop for Files<'_> {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl<'a> Files<'a> {
+    pub(crate) fn new(place: Place, count: usize, path_of: PathOf<'a>, cache: &Arc<Cache>) -> Files<'a> {
+        Files {
+            place,
+            path_of,
+            known: (0..count).map(|_| AtomicU64::new(UNKNOWN)).collect(),
+            looks: (0..count).map(|_| AtomicU64::new(UNSEEN)).collect(),
+            number: AtomicUsize::new(cache.count.fetch_add(1, Ordering::Relaxed)),
+            cache: cache.clone(),
+            troubles: Mutex::default(),
+            changes: Mutex::default(),
+        }
+    }
+
+    /// Tells a file of these from all others of the same cache.
+    pub(crate) fn key(&self, index: usize) -> Key {
+        (self.number.load(Ordering::Relaxed), index)
+    }
+
+    /// The file, opened if it is not open.
+    pub(crate) fn get<'l>(&self, index: usize, last: &'l mut Last) -> Result<&'l OpenFile, Absent> {
+        let key = self.key(index);
+        if !matches!(&last.file, Some((of, _)) if *of == key) {
+            last.file = Some((key, self.shared(index, &mut last.folder)?));
+        }
+        match &last.file {
+            Some((_, file)) => Ok(file),
+            None => Err(Absent::Missing),
+        }
+    }
+
+    /// The file, if it is mapped and all of a range is in memory: then the range is now present in the mapping.
+    pub(crate) fn fetch_mapped(
+        &self,
+        index: usize,
+        last: &mut Last,
+        range: Range<u64>,
+    ) -> Result<Option<Arc<OpenFile>>, Absent> {
+        let file = self.get(index, last)?;
+        let Some(mapping) = &file.mapping else { return Ok(None) };
+        let is_worth_it = self.cache.maps.is_some_and(|least| range.end - range.start >= least) && mapping.is_sound();
+        // What is not in memory is read, for which the system reads ahead.
+        let is_present = is_worth_it && is_in_memory(&file.file, range.end - 1) && mapping.fetch(range);
+        Ok(last.file.as_ref().filter(|_| is_present).map(|(_, file)| file.clone()))
+    }
+
+    fn shared(&self, index: usize, last: &mut LastFolder) -> Result<Arc<OpenFile>, Absent> {
+        match self.known[index].load(Ordering::Relaxed) {
+            MISSING => return Err(Absent::Missing),
+            FAILED => return Err(Absent::Failed),
+            _ => {}
+        }
+        let key = self.key(index);
+        if let Some(file) = lock(&self.cache.open).touch(key) {
+            return Ok(file);
+        }
+        // Not under the lock: opening can take long on a network file system. Two threads may both open the file, then
+        // the second to finish uses the first one's.
+        match self.open_file(index, last) {
+            Ok(Opened { file, stamp }) => {
+                self.note(index, stamp.fingerprint());
+                let nbytes = stamp.nbytes;
+                let holes = holes::has_holes(&file, nbytes);
+                self.known[index].store(nbytes, Ordering::Relaxed);
+                let is_mapped = self.cache.maps.is_some() && nbytes >= WORTH_MAPPING_NBYTES;
+                let mapping = if is_mapped { Mapping::new(&file, nbytes) } else { None };
+                let file = Arc::new(OpenFile { file, nbytes, holes, mapping });
+                // Closed when the lock is gone.
+                let mut old = Vec::new();
+                let kept = lock(&self.cache.open).keep(key, file, &mut old);
+                Ok(kept)
+            }
+            Err(OpenError::Missing) => {
+                self.note(index, GONE);
+                self.known[index].store(MISSING, Ordering::Relaxed);
+                Err(Absent::Missing)
+            }
+            Err(error) => {
+                let trouble = match error {
+                    OpenError::Outside(target) => Trouble::Outside(target),
+                    OpenError::NotRegular(what) => Trouble::NotRegular(what),
+                    OpenError::Io(error) => Trouble::Open(error),
+                    OpenError::Missing => Trouble::Open(io::ErrorKind::NotFound.into()),
+                };
+                self.note(index, CLOSED);
+                self.known[index].store(FAILED, Ordering::Relaxed);
+                self.trouble(index, trouble);
+                Err(Absent::Failed)
+            }
+        }
+    }
+
+    fn open_file(&self, index: usize, last: &mut LastFolder) -> Result<Opened, OpenError> {
+        let number = self.number.load(Ordering::Relaxed);
+        let last = if self.cache.has_room { last } else { &mut LastFolder::default() };
+        let mut open = || match &self.place {
+            Place::Folder(root) => root.open_file(&(self.path_of)(index), number, last),
+            Place::File(path) => open_regular(path),
+            #[cfg(feature = "create")]
+            Place::Listed => open_regular(&(self.path_of)(index)),
+        };
+        match open() {
+            // Somebody else in this process has most of its descriptors: make do with few.
+            Err(OpenError::Io(error)) if too_many_open(&error) => {
+                lock(&self.cache.open).files.clear();
+                open()
+            }
+            other => other,
+        }
+    }
+
+    /// What a file is like now, by its path.
+    fn look_now(&self, index: usize, last: &mut LastFolder) -> u64 {
+        let stamp = match &self.place {
+            Place::Folder(root) => root.stamp(&(self.path_of)(index), last),
+            Place::File(path) => stamp_at(path),
+            #[cfg(feature = "create")]
+            Place::Listed => stamp_at(&(self.path_of)(index)),
+        };
+        match stamp.map_err(OpenError::from) {
+            Ok(stamp) => stamp.fingerprint(),
+            Err(OpenError::Missing) => GONE,
+            Err(_) => CLOSED,
+        }
+    }
+
+    /// The first look at a file counts. A later one that differs tells that the file has changed. That it cannot be opened
+    /// tells nothing of that: one that was only looked at may be a link that leads out of the folder.
+    fn note(&self, index: usize, look: u64) {
+        let noted = self.looks[index].compare_exchange(UNSEEN, look, Ordering::Relaxed, Ordering::Relaxed);
+        if noted.is_err_and(|first| ![look, UNSTABLE].contains(&first) && look != CLOSED) {
+            self.looks[index].store(CHANGED, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes what a file is like that may never be opened, as what it has is known.
+    pub(crate) fn look_at(&self, index: usize) {
+        self.note(index, self.look_now(index, &mut LastFolder::default()));
+    }
+
+    /// Looks at all files again: forgets what is known of those that are not as they were when they were opened first, so
+    /// that they are opened anew, and gives up such as change each time, or all of them. Returns those that were given up
+    /// and the others, in order. No thread may be reading any. Files that could not be opened are not looked at.
+    pub(crate) fn forget_changed(&self, all: bool) -> (Vec<usize>, Vec<usize>) {
+        let mut last = LastFolder::default();
+        let is_changed = |&index: &usize| match self.looks[index].load(Ordering::Relaxed) {
+            UNSEEN | CLOSED | UNSTABLE => false,
+            CHANGED => true,
+            look => look != self.look_now(index, &mut last),
+        };
+        let changed: Vec<usize> = (0..self.looks.len()).filter(is_changed).collect();
+        if changed.is_empty() {
+            return (Vec::new(), changed);
+        }
+        self.close();
+        // A thread may still have one of them at hand: by another number it is not found.
+        self.number.store(self.cache.count.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        let mut changes = lock(&self.changes);
+        changed.into_iter().partition(|&index| {
+            let count = changes.entry(index).or_default();
+            *count += 1;
+            let is_given_up = all || *count >= READINGS_MAX;
+            self.looks[index].store(if is_given_up { UNSTABLE } else { UNSEEN }, Ordering::Relaxed);
+            if !is_given_up {
+                self.known[index].store(UNKNOWN, Ordering::Relaxed);
+                lock(&self.troubles).remove(&index);
+            }
+            is_given_up
+        })
+    }
+
+    /// What each file was like when it was last looked at.
+    pub(crate) fn looks(&self) -> Vec<Look> {
+        self.looks.iter().map(|look| Look(look.load(Ordering::Relaxed))).collect()
+    }
+
+    /// Whether a file was given up.
+    pub(crate) fn is_unstable(&self, index: usize) -> bool {
+        self.looks[index].load(Ordering::Relaxed) == UNSTABLE
+    }
+
+    fn close(&self) {
+        let own = self.number.load(Ordering::Relaxed);
+        lock(&self.cache.open).files.retain(|&(number, _), _| number != own);
+    }
+
+    /// Where a file is, for messages.
+    pub(crate) fn path(&self, index: usize) -> PathBuf {
+        match &self.place {
+            Place::Folder(root) => root.path().join((self.path_of)(index)),
+            Place::File(path) => path.clone(),
+            #[cfg(feature = "create")]
+            Place::Listed => (self.path_of)(index),
+        }
+    }
+
+    /// Records that a file could not be read. Other parts of it are still tried: often one sector is bad.
+    pub(crate) fn read_failed(&self, index: usize, offset: u64, error: io::Error) {
+        self.trouble(index, Trouble::Read { offset, error });
+    }
+
+    /// Keeps the first trouble of each file.
+    fn trouble(&self, index: usize, trouble: Trouble) {
+        lock(&self.troubles).entry(index).or_insert(trouble);
+    }
+
+    /// Notes that a file which is being read has become shorter than it was when it was opened.
+    pub(crate) fn shrank(&self, index: usize, file: &OpenFile) {
+        if let Ok(metadata) = file.file.metadata() {
+            self.known[index].fetch_min(metadata.len(), Ordering::Relaxed);
+        }
+    }
+
+    /// What is known of a file.
+    pub(crate) fn known(&self, index: usize) -> Known {
+        match self.known[index].load(Ordering::Relaxed) {
+            MISSING => Known::Missing,
+            FAILED => Known::Failed,
+            UNKNOWN => Known::Unknown,
+            nbytes => Known::Present(nbytes),
+        }
+    }
+
+    /// What went wrong, by file.
+    pub(crate) fn take_troubles(&self) -> BTreeMap<usize, Trouble> {
+        std::mem::take(&mut lock(&self.troubles))
+    }
+}
+
+impl Open {
+    fn touch(&mut self, key: Key) -> Option<Arc<OpenFile>> {
+        self.now += 1;
+        let (file, used) = self.files.get_mut(&key)?;
+        *used = self.now;
+        Some(file.clone())
+    }
+
+    /// Moves files for which there is no more room to `old`: a quarter of all, those that were not used for the longest
+    /// time. To look for one of them each time took 3% of a check of small files.
+    fn keep(&mut self, key: Key, file: Arc<OpenFile>, old: &mut Vec<Arc<OpenFile>>) -> Arc<OpenFile> {
+        if let Some(file) = self.touch(key) {
+            return file;
+        }
+        if self.files.len() >= self.most {
+            let mut times: Vec<u64> = self.files.values().map(|&(_, used)| used).collect();
+            let (_, &mut last, _) = times.select_nth_unstable(self.most / 4);
+            self.files.retain(|_, (file, used)| {
+                let is_kept = *used > last;
+                if !is_kept {
+                    old.push(file.clone());
+                }
+                is_kept
+            });
+        }
+        self.files.insert(key, (file.clone(), self.now));
+        file
+    }
+}
+
+#[cfg(unix)]
+fn too_many_open(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    [Errno::MFILE, Errno::NFILE].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+#[cfg(not(unix))]
+fn too_many_open(_error: &io::Error) -> bool {
+    false
+}
+
+/// A panic elsewhere leaves nothing half-done in what these locks guard.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a file is there, as far as the file system tells without opening it. For finding the content, where a wrong
+/// answer does no harm.
+pub(crate) fn seems_present(folder: &Path, relative: &Path) -> bool {
+    folder.join(relative).symlink_metadata().is_ok()
+}

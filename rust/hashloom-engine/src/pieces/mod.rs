@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Hashes pieces: threads take pieces of one job after another, read a chunk of each in turn, and hash them side by
+//! side: by SHA-1, as a hash tree, or both from one read.
+//!
+//! A job is the content of one torrent. Neighbouring pieces go to one thread, so that a disk sees few streams, each in
+//! order. A lane that has read its piece takes the next one, of whatever job. A piece that is known without reading
+//! takes no lane: its file is missing or too short, or all of it lies in holes and padding, and then digests that are
+//! computed once serve all such pieces.
+
+#[cfg(feature = "create")]
+pub(crate) mod compute;
+pub(crate) mod files;
+pub(crate) mod job;
+mod lane;
+pub(crate) mod layout;
+mod queue;
+mod rows;
+pub(crate) mod window;
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::merkle;
+use crate::pieces::files::Absent;
+use crate::pieces::job::{Job, Outcome, break_off, settle};
+use crate::pieces::lane::{Lane, Own, ask_for_all, ask_for_lane, ask_for_small, without_reading};
+use crate::pieces::queue::Queue;
+use crate::pieces::rows::{Filled, Rows, THREADS_MAX};
+use crate::read::buffer::out_of_memory;
+use crate::read::open::open_max;
+use crate::run::LANES;
+use crate::run::pool::Crew;
+
+/// How far a check or the making of a torrent is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Bytes of content that are done with, whatever the verdict.
+    pub nbytes: u64,
+    /// Of so many. Where several torrents are checked: of those begun so far.
+    pub total_nbytes: u64,
+}
+
+/// How jobs are worked on.
+#[derive(Clone, Copy)]
+pub(crate) struct Effort<'a> {
+    pub(crate) nthreads: usize,
+    pub(crate) progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+    pub(crate) cancel: Option<&'a AtomicBool>,
+}
+
+/// Hashes all pieces of all jobs. `jobs` is asked for the next one when the pieces of those before are taken, so that the
+/// number of jobs does not matter. Returns when all is done or the run was cancelled.
+pub(crate) fn run<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, effort: Effort<'_>) {
+    // Each has a file in use.
+    let nthreads = effort.nthreads.clamp(1, THREADS_MAX.min(open_max()));
+    let queue = Queue::new(jobs, nthreads);
+    // More threads than there are pieces have nothing to do.
+    let nuseful = match (&queue.current, &queue.following) {
+        (Some(only), None) => only.content().layout.piece_count().clamp(1, THREADS_MAX as u64) as usize,
+        _ => nthreads,
+    };
+    let total_nbytes = AtomicU64::new(queue.total_nbytes);
+    let run = Run {
+        crew: Crew::new(nthreads.min(nuseful), effort.cancel),
+        queue: Mutex::new(queue),
+        nthreads,
+        effort,
+        nbytes_done: AtomicU64::new(0),
+        total_nbytes,
+        unfinished: Mutex::default(),
+    };
+    if !run.crew.work(|| Rows::new(run.nthreads), |rows| run.work(rows)) {
+        run.fail();
+    }
+    // Of a cancelled run: jobs of which a piece is in some lane, or that still wait to be taken.
+    let queue = run.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut unfinished = run.unfinished.into_inner().unwrap_or_else(PoisonError::into_inner);
+    unfinished.extend(queue.current.into_iter().chain(queue.following).chain(queue.again));
+    unfinished.retain(|job| !job.content().is_done());
+    unfinished.sort_unstable_by_key(Arc::as_ptr);
+    unfinished.dedup_by(|a, b| Arc::ptr_eq(a, b));
+    unfinished.iter().for_each(|job| break_off(&**job));
+}
+
+/// What all threads share.
+struct Run<'a, J, I> {
+    crew: Crew<'a>,
+    queue: Mutex<Queue<J, I>>,
+    nthreads: usize,
+    effort: Effort<'a>,
+    nbytes_done: AtomicU64,
+    total_nbytes: AtomicU64,
+    unfinished: Mutex<Vec<Arc<J>>>,
+}
+
+impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
+    /// Without memory to work with no file can be read.
+    fn fail(&self) {
+        while let Some((job, pieces)) = self.take(0).filter(|_| !self.crew.must_stop()) {
+            let content = job.content();
+            for piece in pieces {
+                let file = content.layout.file_at(content.layout.piece_range(piece as u64).start);
+                content.files.read_failed(file, 0, out_of_memory());
+                settle(&*job, piece, Outcome::Absent(Absent::Failed));
+            }
+        }
+    }
+
+    fn work(&self, mut rows: Rows) {
+        let mut own = Own::new(self.nthreads);
+        let mut lanes: Vec<Lane<J>> = Vec::with_capacity(LANES);
+        loop {
+            self.take_lanes(&mut own, &mut lanes);
+            if lanes.is_empty() || self.crew.must_stop() {
+                break;
+            }
+            self.advance(&mut own, &mut rows, &mut lanes);
+            self.settle_finished(&mut rows, &mut lanes);
+        }
+        let mut unfinished = lock(&self.unfinished);
+        unfinished.extend(lanes.into_iter().map(|lane| lane.job));
+    }
+
+    /// Takes pieces for the lanes that are free, settling those that need no reading.
+    fn take_lanes(&self, own: &mut Own, lanes: &mut Vec<Lane<J>>) {
+        while lanes.len() < LANES && !self.crew.must_stop() {
+            let Some((job, pieces)) = self.take(lanes.len()) else { break };
+            let content = job.content();
+            let first = lanes.len();
+            for piece in pieces {
+                let range = content.layout.piece_range(piece as u64);
+                let file = content.layout.file_at(range.start);
+                let settled = match job.wants(piece) {
+                    true => without_reading(content, &range, file, own),
+                    false => Some(Outcome::Unwanted),
+                };
+                match settled {
+                    Some(outcome) => {
+                        // What is hashed again counts again, what is not does not.
+                        if content.is_first_round() || !matches!(outcome, Outcome::Unwanted) {
+                            self.done(range.end - range.start);
+                        }
+                        self.settle(&job, piece, outcome);
+                    }
+                    None => lanes.push(Lane::new(job.clone(), piece, range, file)),
+                }
+            }
+            ask_for_all(content, own, &lanes[first..]);
+        }
+    }
+
+    fn take(&self, busy: usize) -> Option<(Arc<J>, Range<usize>)> {
+        // After a panic of the iterator nobody asks it for more.
+        let mut queue = self.queue.lock().ok()?;
+        let taken = queue.take(busy);
+        self.total_nbytes.store(queue.total_nbytes, Ordering::Relaxed);
+        taken
+    }
+
+    /// Reads and hashes the next chunk of each lane.
+    fn advance(&self, own: &mut Own, rows: &mut Rows, lanes: &mut [Lane<J>]) {
+        let chunk_nbytes = rows.chunk_nbytes() as u64;
+        let before: u64 = lanes.iter().map(|lane| lane.end - lane.pos).sum();
+        // All lanes' small files are asked for before the first of them is waited for: those of this row and the next.
+        lanes.iter_mut().for_each(|lane| ask_for_small(own, lane, 2 * chunk_nbytes));
+        // How many bytes of each row its tree covers.
+        let mut covered = [0; LANES];
+        rows.fill(lanes.len(), |at, row| {
+            let lane = &mut lanes[at];
+            ask_for_lane(own, lane);
+            let want = chunk_nbytes.min(lane.end - lane.pos);
+            covered[at] = lane.tree_end.saturating_sub(lane.pos).min(want) as usize;
+            lane.fill(own, &mut row[..want as usize]).unwrap_or_else(|absent| {
+                lane.absent = Some(absent);
+                lane.pos = lane.end;
+                covered[at] = 0;
+                Filled::Zeros(0)
+            })
+        });
+        if lanes.iter().any(|lane| lane.job.content().hashes.sha1) {
+            rows.update_sha1(lanes.len(), |at| lanes[at].job.content().hashes.sha1);
+        }
+        if covered.iter().any(|&nbytes| nbytes > 0) {
+            rows.hash_blocks(lanes.len(), |at| covered[at], |at, leaves| lanes[at].tree.push(leaves));
+        }
+        rows.check_mapped(lanes.len(), |at| lanes[at].begin_again());
+        let after: u64 = lanes.iter().map(|lane| lane.end - lane.pos).sum();
+        self.done(before.saturating_sub(after));
+    }
+
+    fn done(&self, nbytes: u64) {
+        if let Some(progress) = self.effort.progress {
+            let done = self.nbytes_done.fetch_add(nbytes, Ordering::Relaxed) + nbytes;
+            progress(Progress { nbytes: done, total_nbytes: self.total_nbytes.load(Ordering::Relaxed) });
+        }
+    }
+
+    fn settle(&self, job: &Arc<J>, piece: usize, outcome: Outcome) {
+        if let Some(nbytes) = settle(&**job, piece, outcome) {
+            lock(&self.queue).put_back(job.clone(), nbytes);
+        }
+    }
+
+    /// Settles the pieces that are read, and frees their lanes.
+    fn settle_finished(&self, rows: &mut Rows, lanes: &mut Vec<Lane<J>>) {
+        // Those that go on come first.
+        let mut busy = 0;
+        for at in 0..lanes.len() {
+            if lanes[at].pos < lanes[at].end {
+                if at != busy {
+                    lanes.swap(at, busy);
+                    rows.swap(at, busy);
+                }
+                busy += 1;
+            }
+        }
+        let mut sha1 = [0; LANES * 20];
+        let sha1 = rows.finish_sha1(busy, lanes.len(), &mut sha1);
+        for (mut lane, digest) in lanes.drain(busy..).zip(sha1.chunks_exact(20)) {
+            let outcome = match lane.absent {
+                Some(absent) => Outcome::Absent(absent),
+                None => {
+                    let mut sha1 = [0; 20];
+                    sha1.copy_from_slice(digest);
+                    let root = if lane.tree.is_empty() { merkle::NO_LEAF } else { lane.tree.finish(lane.levels) };
+                    Outcome::Hashed { sha1, root }
+                }
+            };
+            self.settle(&lane.job, lane.piece, outcome);
+        }
+    }
+}
+
+/// A panic elsewhere leaves nothing half-done in what these locks guard.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Reading files: what is opened, how it comes into memory, and whether it stayed as it was meanwhile.
+//!
+//! ```text
+//! open      an open file, and how many there may be
+//! buffer    large buffers, if they can be had
+//! holes     where a file has no data on disk
+//! map       files mapped into memory, and what keeps that safe
+//! stream    pipes and the like, which are waited for
+//! stamp     what a file is like, to see whether it has changed
+//! noted     whether a later change would show
+//! beneath   opens files below a folder and never outside of it
+//! ahead     has the disk fetch what comes next
+//! ring      opens and reads many small files by a few system calls
+//! ```
+
+pub(crate) mod ahead;
+pub(crate) mod beneath;
+#[allow(unsafe_code)]
+pub(crate) mod buffer;
+pub(crate) mod holes;
+#[allow(unsafe_code)]
+pub(crate) mod map;
+#[allow(unsafe_code)]
+pub(crate) mod noted;
+pub(crate) mod open;
+#[allow(unsafe_code)]
+pub(crate) mod ring;
+pub(crate) mod stamp;
+pub(crate) mod stream;

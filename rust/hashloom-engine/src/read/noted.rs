@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Whether any later change of a file will show in its stamp.
+//!
+//! A verdict that is kept for another day is right only if it does. The times of a file change when it is written to, but
+//! not always:
+//!
+//! - A program that has mapped a file and written to a page of it goes on to write to that page unseen, until the page is
+//!   on the disk. So nobody may have the file open for writing when the stamp is taken; a mapping keeps it open. Linux
+//!   tells by a lease, which it grants only then.
+//! - Some file systems have no time of change that no program can set, or let a mapping be written to unseen at any time
+//!   (tmpfs, when the page was read first). So only those are trusted that are known to note each first write.
+//! - Clocks tick. What is changed twice within a tick may have the same times.
+
+use std::fmt;
+use std::fs::Metadata;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::read::stamp::Stamp;
+
+/// Two changes in less than this may leave the same time: clocks of file systems tick every 1 to 10 ms.
+pub(crate) const TICK: Duration = Duration::from_millis(50);
+
+/// The same where times are whole seconds.
+const LONG_TICK: Duration = Duration::from_secs(2);
+
+/// A file's stamp, and why a later change need not show in it, if it need not.
+///
+/// ```
+/// use hashloom_engine::files::{Doubt, Noted};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("file");
+/// std::fs::write(&path, "abc")?;
+/// let writer = std::fs::File::options().write(true).open(&path)?;
+/// let noted = Noted::of(&path)?;
+/// assert_eq!(noted.stamp.nbytes, 3);
+/// // The one or the other, as the file system has times that can be trusted or not.
+/// assert!(matches!(noted.doubt, Some(Doubt::Writer | Doubt::FileSystem)));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Noted {
+    /// What the file is like.
+    pub stamp: Stamp,
+    /// None if whoever writes to the file from now on changes its stamp.
+    pub doubt: Option<Doubt>,
+}
+
+/// Why what was found of a file in a former run is not believed.
+///
+/// ```
+/// let doubt = hashloom_engine::files::Doubt::Writer;
+/// assert_eq!(doubt.to_string(), "open for writing in another program");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Doubt {
+    /// It is not what it was.
+    Changed,
+    /// Somebody had it open for writing.
+    Writer,
+    /// It belongs to another user, so that it cannot be known whether somebody had it open for writing.
+    Owner,
+    /// Its file system does not promise that each change shows, or the operating system does not tell.
+    FileSystem,
+    /// It had been changed just before, and its clock may not have ticked since.
+    Fresh,
+    /// It could not be opened, or is no regular file.
+    Unopened,
+    /// It was noted by a version that did not know of doubts.
+    Version,
+}
+
+impl Doubt {
+    const ALL: [Doubt; 7] =
+        [Doubt::Changed, Doubt::Writer, Doubt::Owner, Doubt::FileSystem, Doubt::Fresh, Doubt::Unopened, Doubt::Version];
+
+    /// As it is written to files: a number above 0, and 0 for none.
+    pub(crate) fn number(doubt: Option<Doubt>) -> u8 {
+        doubt.map_or(0, |doubt| doubt as u8 + 1)
+    }
+
+    /// What a later version may write is a doubt too.
+    pub(crate) fn of_number(number: i64) -> Option<Doubt> {
+        let doubt = usize::try_from(number).ok().and_then(|number| Doubt::ALL.get(number.wrapping_sub(1)));
+        (number != 0).then(|| doubt.copied().unwrap_or(Doubt::Version))
+    }
+}
+
+/// What the file is or was, without a verb.
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Doubt::Changed => "changed since",
+            Doubt::Writer => "open for writing in another program",
+            Doubt::Owner => "of another user, whose programs may have been writing",
+            Doubt::FileSystem => "on a file system that does not promise to tell of each change",
+            Doubt::Fresh => "changed just before the last check",
+            Doubt::Unopened => "not to be opened",
+            Doubt::Version => "noted by an earlier version",
+        })
+    }
+}
+
+impl Noted {
+    /// Looks at a file. Links are followed. It is opened for a moment; to open it for writing meanwhile waits some
+    /// microseconds, or fails if it must not wait.
+    ///
+    /// # Errors
+    /// If it is not there, or nothing can be said of it.
+    ///
+    /// ```
+    /// let noted = hashloom_engine::files::Noted::of(".".as_ref())?;
+    /// assert_eq!(noted.doubt, Some(hashloom_engine::files::Doubt::Unopened));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn of(path: &Path) -> io::Result<Noted> {
+        let metadata = path.metadata()?;
+        // A device may do something when it is opened.
+        let noted = if metadata.is_file() { system::noted(path).ok() } else { None };
+        Ok(noted.unwrap_or(Noted { stamp: Stamp::of(&metadata), doubt: Some(Doubt::Unopened) }))
+    }
+
+    /// That of a file in which the first change that comes shows, if its times are old enough at `now_ns`.
+    fn settled(metadata: &Metadata, now_ns: i64) -> Noted {
+        let stamp = Stamp::of(metadata);
+        let tick = if stamp.ctime_ns % 1_000_000_000 == 0 { LONG_TICK } else { TICK };
+        let is_old = stamp.ctime_ns < now_ns.saturating_sub(tick.as_nanos() as i64);
+        Noted { stamp, doubt: (!is_old).then_some(Doubt::Fresh) }
+    }
+}
+
+fn now_ns() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod system {
+    use std::fs::{File, OpenOptions};
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::OpenOptionsExt;
+    use std::path::Path;
+
+    use super::{Doubt, Noted, now_ns};
+    use crate::read::stamp::Stamp;
+
+    /// File systems of this machine's disks that set the time of change, which no program can set, when a page is
+    /// written to for the first time: ext2 to ext4, XFS, Btrfs, F2FS, bcachefs. Missing are tmpfs (a page that was read
+    /// first is written to unseen), overlayfs (a mapping is of another file), ZFS (the time comes later), whatever is
+    /// elsewhere (NFS, SMB, 9P) and whatever a program makes (FUSE).
+    const TRUSTED: [u32; 5] = [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0xca45_1a4e];
+
+    pub(super) fn noted(path: &Path) -> io::Result<Noted> {
+        let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        // Many types of this number, by architecture; all magic numbers have 32 bits.
+        let kind = rustix::fs::fstatfs(&file).map_or(0, |found| found.f_type as u32);
+        if !TRUSTED.contains(&kind) {
+            return Ok(Noted { stamp: Stamp::of(&file.metadata()?), doubt: Some(Doubt::FileSystem) });
+        }
+        let now_ns = now_ns();
+        let lease = Lease::take(&file);
+        // While nobody can begin to write.
+        let metadata = file.metadata();
+        let noted = Noted::settled(&metadata?, now_ns);
+        Ok(match lease {
+            Ok(_) => noted,
+            Err(doubt) => Noted { doubt: Some(doubt), ..noted },
+        })
+    }
+
+    /// `F_SETSIG` of Linux's asm-generic/fcntl.h.
+    const F_SETSIG: libc::c_int = 10;
+
+    /// Granted if nobody has the file open for writing. Whoever opens it so waits until the lease is given back.
+    struct Lease<'a>(&'a File);
+
+    impl Lease<'_> {
+        fn take(file: &File) -> Result<Lease<'_>, Doubt> {
+            // Whom the lease keeps waiting makes the system send a signal: SIGIO, which ends a program that does not
+            // expect it. SIGURG does nothing, unless somebody has a handler for it, who must expect it any time.
+            fcntl(file, F_SETSIG, libc::SIGURG).map_err(|_| Doubt::FileSystem)?;
+            match fcntl(file, libc::F_SETLEASE, libc::F_RDLCK as libc::c_int) {
+                Ok(()) => Ok(Lease(file)),
+                Err(error) => Err(match error.raw_os_error() {
+                    Some(libc::EAGAIN) => Doubt::Writer,
+                    Some(libc::EACCES) => Doubt::Owner,
+                    _ => Doubt::FileSystem,
+                }),
+            }
+        }
+    }
+
+    impl Drop for Lease<'_> {
+        fn drop(&mut self) {
+            // If it fails, the lease ends when the file is closed, which is at once.
+            let _ = fcntl(self.0, libc::F_SETLEASE, libc::F_UNLCK as libc::c_int);
+        }
+    }
+
+    fn fcntl(file: &File, command: libc::c_int, argument: libc::c_int) -> io::Result<()> {
+        // SAFETY: these commands take an integer, and the descriptor is that of an open file.
+        match unsafe { libc::fcntl(file.as_raw_fd(), command, argument) } {
+            -1 => Err(io::Error::last_os_error()),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+mod system {
+    use std::io;
+    use std::path::Path;
+
+    use super::{Doubt, Noted};
+    use crate::read::stamp::Stamp;
+
+    /// Nobody tells whether a file is open for writing.
+    pub(super) fn noted(path: &Path) -> io::Result<Noted> {
+        Ok(Noted { stamp: Stamp::of(&path.metadata()?), doubt: Some(Doubt::FileSystem) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        for doubt in Doubt::ALL {
+            assert_eq!(Doubt::of_number(Doubt::number(Some(doubt)).into()), Some(doubt));
+        }
+        assert_eq!(Doubt::number(None), 0);
+        assert_eq!(Doubt::of_number(0), None);
+        for number in [-1, i64::MIN, 8, i64::MAX] {
+            assert_eq!(Doubt::of_number(number), Some(Doubt::Version), "{number}");
+        }
+    }
+
+    #[test]
+    fn what_was_changed_within_a_tick_is_fresh() {
+        let file = tempfile::tempfile().unwrap();
+        let metadata = file.metadata().unwrap();
+        let ctime_ns = Stamp::of(&metadata).ctime_ns;
+        let doubt = |now_ns| Noted::settled(&metadata, now_ns).doubt;
+        if cfg!(unix) {
+            assert_eq!(doubt(ctime_ns), Some(Doubt::Fresh));
+            // A clock that was set back.
+            assert_eq!(doubt(ctime_ns - 1_000_000_000), Some(Doubt::Fresh));
+        }
+        assert_eq!(doubt(ctime_ns + 3_000_000_000), None);
+    }
+}

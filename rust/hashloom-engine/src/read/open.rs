@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! An open file, and how many there may be.
+
+use std::fs::File;
+use std::io;
+
+use crate::read::map::Mapping;
+
+/// Files that are open at once, apart from one per thread that may be in use after it fell out of here.
+pub(crate) const OPEN_MAX: usize = 128;
+
+/// Files that may be open at once, and threads that may each have one more in use: a quarter of the descriptors that
+/// this process may have. The rest is for folders and for whatever else it does.
+pub(crate) fn open_max() -> usize {
+    #[cfg(unix)]
+    if let Some(most) = rustix::process::getrlimit(rustix::process::Resource::Nofile).current {
+        return (most / 4).clamp(1, OPEN_MAX as u64) as usize;
+    }
+    OPEN_MAX
+}
+
+/// An open file.
+#[derive(Debug)]
+pub(crate) struct OpenFile {
+    pub(crate) file: File,
+    /// Its length when it was opened.
+    pub(crate) nbytes: u64,
+    /// Whether it may have holes.
+    pub(crate) holes: bool,
+    /// If it is to be hashed where the page cache has it.
+    pub(crate) mapping: Option<Mapping>,
+}
+
+impl OpenFile {
+    /// Fills `row` from `offset` on. Less is read only where the file ends.
+    pub(crate) fn read_at(&self, row: &mut [u8], offset: u64) -> io::Result<usize> {
+        read_at(&self.file, row, offset)
+    }
+}
+
+/// Fills `row` from `offset` on. Less is read only where the file ends.
+pub(crate) fn read_at(file: &File, row: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < row.len() {
+        match read_at_once(file, &mut row[filled..], offset + filled as u64) {
+            Ok(0) => break,
+            Ok(nbytes) => filled += nbytes,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+#[cfg(unix)]
+fn read_at_once(file: &File, row: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, row, offset)
+}
+
+#[cfg(windows)]
+fn read_at_once(file: &File, row: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, row, offset)
+}
+
+/// Whether a byte can be read without waiting.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn is_in_memory(file: &File, offset: u64) -> bool {
+    use std::io::IoSliceMut;
+
+    use rustix::io::{Errno, ReadWriteFlags, preadv2};
+
+    let mut byte = [0];
+    let flags = ReadWriteFlags::NOWAIT;
+    // OPNOTSUPP: a file system that cannot tell, a network one for instance, which gains most from being asked.
+    !matches!(preadv2(file, &mut [IoSliceMut::new(&mut byte)], offset, flags), Err(Errno::AGAIN | Errno::OPNOTSUPP))
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn is_in_memory(_file: &File, _offset: u64) -> bool {
+    true
+}

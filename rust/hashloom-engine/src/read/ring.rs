@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Opening and reading many small files by a few system calls: io_uring, where Linux has it.
+//!
+//! To open, read and close a file of 16 KiB by calls of its own took 5.2 µs of CPU, in batches of sixteen 3.7 (Zen 4,
+//! Linux 6.18, all in memory); of files that are not in memory the disk gets sixteen requests at a time instead of one,
+//! which took a third of the time. What each file is like before and after is asked by calls of its own: the ring would
+//! have other threads ask, and it cannot ask of what it has open itself. The length spares most files a second read, the
+//! one that finds nothing more.
+//!
+//! What must hold: while the kernel works on a request, what the request points to stays. So [`Ring::complete`] returns
+//! only when all that it has submitted is done. If the kernel fails in telling that, for want of memory for instance, the
+//! ring is [`Lost`], and what its requests point to is given up: neither freed nor used again.
+//!
+//! A pipe would keep all others of its batch waiting, and its writer may wait for one of them to be read. So what takes
+//! longer than [`PATIENCE`], or than the crew goes on, is cancelled, which takes no byte from a pipe, and left to plain calls. A pipe is also opened
+//! before it has a writer, and then seems to be at its end: where the first read finds nothing, the caller is to look.
+
+#[cfg(all(target_os = "linux", feature = "io-uring"))]
+mod os {
+    use std::fs::File;
+    use std::io::{self, Seek, SeekFrom};
+    use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd};
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
+
+    use io_uring::squeue::Entry;
+    use io_uring::types::{Fd, SubmitArgs, Timespec};
+    use io_uring::{IoUring, Probe, opcode};
+
+    use super::{Begun, Lost, PATIENCE, SLOTS};
+    use crate::read::stamp::Stamp;
+    use crate::run::pool::{Crew, LOOK};
+
+    /// What the kernel says of a request that was cancelled while it waited.
+    fn was_cancelled(code: i32) -> bool {
+        const ERESTARTSYS: i32 = 512;
+        [libc::ECANCELED, libc::EINTR, ERESTARTSYS].contains(&-code)
+    }
+
+    pub(crate) struct Ring {
+        ring: IoUring,
+        /// The paths of a batch as C has them, one after the other.
+        names: Vec<u8>,
+    }
+
+    impl Ring {
+        /// None where the kernel is older than 6.1, or does not let this process have one.
+        pub(crate) fn new() -> Option<Ring> {
+            let mut builder = IoUring::builder();
+            builder.setup_single_issuer().setup_coop_taskrun().setup_defer_taskrun();
+            let mut ring = builder.build(SLOTS as u32).ok()?;
+            let mut probe = Probe::new();
+            ring.submitter().register_probe(&mut probe).ok()?;
+            let used = [opcode::OpenAt::CODE, opcode::Read::CODE, opcode::Close::CODE];
+            if !used.into_iter().all(|code| probe.is_supported(code)) {
+                return None;
+            }
+            // A filter of system calls may allow all of this and forbid to use it.
+            // SAFETY: it points to nothing.
+            unsafe { ring.submission().push(&opcode::Nop::new().build()) }.ok()?;
+            ring.submit_and_wait(1).ok()?;
+            let is_done = ring.completion().next().is_some();
+            is_done.then_some(Ring { ring, names: Vec::new() })
+        }
+
+        /// Opens files, at most [`SLOTS`], and reads the beginning of each into its chunk. When the ring is lost it is to be
+        /// dropped, and the memory of all chunks to be kept and not to be used: the kernel may still write to it.
+        pub(crate) fn begin(
+            &mut self,
+            paths: &[impl AsRef<Path>],
+            chunks: &mut [&mut [u8]],
+            crew: &Crew<'_>,
+        ) -> Result<Vec<Begun>, Lost> {
+            assert!(paths.len() == chunks.len() && paths.len() <= SLOTS);
+            let mut names = std::mem::take(&mut self.names);
+            let mut starts = [None; SLOTS];
+            names.clear();
+            for (slot, path) in paths.iter().enumerate() {
+                let path = path.as_ref().as_os_str().as_bytes();
+                // What has a zero byte is the name of no file.
+                if !path.contains(&0) {
+                    starts[slot] = Some(names.len());
+                    names.extend_from_slice(path);
+                    names.push(0);
+                }
+            }
+            let mut begun: Vec<Option<Begun>> = (0..paths.len()).map(|_| None).collect();
+            let mut filled = [0; SLOTS];
+
+            let opens = starts.iter().enumerate().filter_map(|(slot, &start)| {
+                let open = opcode::OpenAt::new(Fd(libc::AT_FDCWD), names[start?..].as_ptr().cast());
+                Some((slot, open.flags(libc::O_RDONLY | libc::O_CLOEXEC).build()))
+            });
+            // SAFETY: the names are there until all is done, or for ever.
+            let results = match unsafe { self.complete(opens, crew) } {
+                Ok(results) => results,
+                Err(lost) => {
+                    std::mem::forget(names);
+                    return Err(lost);
+                }
+            };
+            // The files that are open, with what they are like.
+            let mut files: [Option<(File, Option<Stamp>)>; SLOTS] = [const { None }; SLOTS];
+            for (slot, begun) in begun.iter_mut().enumerate() {
+                *begun = match (starts[slot], results[slot]) {
+                    (Some(_), fd @ 0..) => {
+                        // SAFETY: a new descriptor, which nobody else has.
+                        let file = unsafe { File::from_raw_fd(fd) };
+                        let stamp = Stamp::before_reading(&file);
+                        let is_stamped = stamp.as_ref().map_or(None, |&stamp| stamp);
+                        files[slot] = Some((file, is_stamped));
+                        stamp.err().map(|error| Begun::NotRead(0, error))
+                    }
+                    (Some(_), code) if was_cancelled(code) => Some(Begun::Later),
+                    (Some(_), code) => Some(Begun::NotOpened(io::Error::from_raw_os_error(-code))),
+                    (None, _) => {
+                        let error = io::Error::new(io::ErrorKind::InvalidInput, "a zero byte in a path");
+                        Some(Begun::NotOpened(error))
+                    }
+                };
+            }
+            self.names = names;
+
+            // Until each is at its end, or its chunk is full.
+            while begun.iter().any(Option::is_none) {
+                let mut reads: [Option<Entry>; SLOTS] = [const { None }; SLOTS];
+                for (slot, chunk) in chunks.iter_mut().enumerate().filter(|(slot, _)| begun[*slot].is_none()) {
+                    let Some((file, _)) = &files[slot] else { continue };
+                    let rest = &mut chunk[filled[slot]..];
+                    let nbytes = rest.len().min(1 << 30) as u32;
+                    let read = opcode::Read::new(Fd(file.as_raw_fd()), rest.as_mut_ptr(), nbytes);
+                    // Not from where the file is at: after a read past the pages, which a FUSE file system may ask for,
+                    // Linux 6.18 leaves that where it was. Pipes have no offsets, and none is looked at.
+                    reads[slot] = Some(read.offset(filled[slot] as u64).build());
+                }
+                let reads = reads.into_iter().enumerate().filter_map(|(slot, read)| Some((slot, read?)));
+                // SAFETY: the chunks are different and ours alone. They are there until all is done: when the ring is lost
+                // the caller keeps them.
+                let results = unsafe { self.complete(reads, crew) }?;
+                for (slot, begun) in begun.iter_mut().enumerate().filter(|(_, begun)| begun.is_none()) {
+                    let Some((mut file, stamp)) = files[slot].take() else { continue };
+                    let code = results[slot];
+                    filled[slot] += code.max(0) as usize;
+                    let nbytes = filled[slot];
+                    let is_all = nbytes > 0 && stamp.is_some_and(|stamp| stamp.nbytes == nbytes as u64);
+                    // What has filled its chunk, keeps the others waiting, or is no file and seems empty.
+                    let goes_on = !is_all && nbytes == chunks[slot].len()
+                        || was_cancelled(code)
+                        || code == 0 && nbytes == 0 && stamp.is_none();
+                    *begun = match code {
+                        _ if goes_on => match file.seek(SeekFrom::Start(nbytes as u64)) {
+                            Err(error) if error.raw_os_error() != Some(libc::ESPIPE) => {
+                                Some(Begun::NotRead(nbytes, error))
+                            }
+                            _ => Some(Begun::GoesOn(nbytes, file, stamp)),
+                        },
+                        ..0 => Some(Begun::NotRead(nbytes, io::Error::from_raw_os_error(-code))),
+                        _ if code == 0 || is_all => {
+                            let verdict = stamp.map(|stamp| (stamp, stamp.judge(&file, nbytes as u64)));
+                            files[slot] = Some((file, stamp));
+                            Some(Begun::Ended(nbytes, verdict))
+                        }
+                        _ => {
+                            files[slot] = Some((file, stamp));
+                            None
+                        }
+                    };
+                }
+            }
+
+            let closes = files.into_iter().enumerate().filter_map(|(slot, file)| {
+                let (file, _) = file?;
+                Some((slot, opcode::Close::new(Fd(file.into_raw_fd())).build()))
+            });
+            // SAFETY: it points to nothing.
+            unsafe { self.complete(closes, crew) }?;
+            Ok(begun.into_iter().flatten().collect())
+        }
+
+        /// Submits requests, each with the number under which its result is returned, and waits for all.
+        ///
+        /// # Safety
+        /// What they point to stays until this returns, and for ever if the ring is lost.
+        unsafe fn complete(
+            &mut self,
+            requests: impl Iterator<Item = (usize, Entry)>,
+            crew: &Crew<'_>,
+        ) -> Result<[i32; SLOTS], Lost> {
+            let mut results = [0; SLOTS];
+            let mut submitted = [false; SLOTS];
+            let mut nleft = 0;
+            let mut has_cancelled = false;
+            for (number, request) in requests {
+                // SAFETY: the caller's. There is room: it was made for SLOTS requests, and is empty between calls.
+                if unsafe { self.ring.submission().push(&request.user_data(number as u64)) }.is_ok() {
+                    nleft += 1;
+                    submitted[number] = true;
+                }
+            }
+            let look = Timespec::from(LOOK);
+            let mut nlooks_left = PATIENCE.as_millis() / LOOK.as_millis();
+            let mut ntries_left = nlooks_left;
+            let mut is_patient = true;
+            let mut is_pending: [bool; SLOTS] = submitted;
+            while nleft > 0 {
+                let args = SubmitArgs::new().timespec(&look);
+                let waited = match is_patient {
+                    true => self.ring.submitter().submit_with_args(nleft, &args),
+                    false => self.ring.submit_and_wait(nleft),
+                };
+                match waited.map_err(|error| error.raw_os_error()) {
+                    Ok(_) | Err(Some(libc::EINTR)) => {}
+                    // Something is short that others may give back.
+                    Err(Some(libc::EAGAIN | libc::EBUSY)) if ntries_left > 0 => {
+                        ntries_left -= 1;
+                        std::thread::sleep(LOOK);
+                    }
+                    Err(Some(libc::ETIME)) => {
+                        nlooks_left = nlooks_left.saturating_sub(1);
+                        is_patient = nlooks_left > 0 && !crew.must_stop();
+                    }
+                    // The kernel may still write to what the requests point to, and does not tell when it has ended.
+                    Err(code) => return Err(Lost(code.unwrap_or(libc::EIO))),
+                }
+                for completion in self.ring.completion() {
+                    nleft -= 1;
+                    // Not of a cancellation.
+                    if let Some(result) = results.get_mut(completion.user_data() as usize) {
+                        *result = completion.result();
+                        is_pending[completion.user_data() as usize] = false;
+                    }
+                }
+                if !is_patient && !std::mem::replace(&mut has_cancelled, true) {
+                    for slot in (0..SLOTS).filter(|&slot| is_pending[slot]) {
+                        let cancel = opcode::AsyncCancel::new(slot as u64).build().user_data(u64::MAX);
+                        // SAFETY: it points to nothing.
+                        if unsafe { self.ring.submission().push(&cancel) }.is_ok() {
+                            nleft += 1;
+                        }
+                    }
+                }
+            }
+            Ok(results)
+        }
+    }
+}
+
+#[cfg(not(all(target_os = "linux", feature = "io-uring")))]
+mod os {
+    use std::convert::Infallible;
+    use std::path::Path;
+
+    use super::{Begun, Lost};
+    use crate::run::pool::Crew;
+
+    /// There are none here.
+    pub(crate) struct Ring(Infallible);
+
+    impl Ring {
+        pub(crate) fn new() -> Option<Ring> {
+            None
+        }
+
+        pub(crate) fn begin(
+            &mut self,
+            _paths: &[impl AsRef<Path>],
+            _chunks: &mut [&mut [u8]],
+            _crew: &Crew<'_>,
+        ) -> Result<Vec<Begun>, Lost> {
+            match self.0 {}
+        }
+    }
+}
+
+pub(crate) use os::Ring;
+
+use crate::read::stamp::{Stamp, Verdict};
+
+/// How long a batch waits for one that does not come. Longer than any disk takes that is well.
+#[cfg(all(target_os = "linux", feature = "io-uring"))]
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// Files of a batch.
+pub(crate) const SLOTS: usize = crate::run::LANES;
+
+/// The kernel no longer tells what becomes of the requests of a ring. What the system says.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lost(i32);
+
+impl From<Lost> for std::io::Error {
+    fn from(Lost(code): Lost) -> std::io::Error {
+        std::io::Error::from_raw_os_error(code)
+    }
+}
+
+/// What came of opening a file and reading its first chunk.
+#[derive(Debug)]
+pub(crate) enum Begun {
+    /// So many bytes are all of it. What a regular file was like, and what is to be thought of its bytes.
+    Ended(usize, Option<(Stamp, Verdict)>),
+    /// So many bytes are there, and there may be more. What a regular file is like.
+    GoesOn(usize, std::fs::File, Option<Stamp>),
+    /// It took too long to open it.
+    Later,
+    NotOpened(std::io::Error),
+    /// After so many bytes.
+    NotRead(usize, std::io::Error),
+}

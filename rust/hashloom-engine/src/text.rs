@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Bytes that a stranger chose, printed so that they cannot move the cursor, recolour the terminal or turn the direction
+//! of the text.
+
+use std::fmt;
+
+/// Bytes as text for a terminal: see [`shown`].
+#[derive(Clone, Copy)]
+pub struct Shown<'a>(&'a [u8]);
+
+/// Bytes as text that is safe to print: UTF-8 as it is, except that backslashes, control characters, characters that
+/// turn the direction of text and bytes that are not UTF-8 come out as `\\`, `\x1b`, `\u{202e}` and `\xff`.
+///
+/// ```
+/// # use hashloom_engine::text::shown;
+/// assert_eq!(shown("Grünes Gras".as_bytes()).to_string(), "Grünes Gras");
+/// assert_eq!(shown(b"a\x1b[2J\xff").to_string(), r"a\x1b[2J\xff");
+/// ```
+pub fn shown(bytes: &[u8]) -> Shown<'_> {
+    Shown(bytes)
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for chunk in self.0.utf8_chunks() {
+            for c in chunk.valid().chars() {
+                match c {
+                    '\\' => f.write_str("\\\\")?,
+                    '\0'..='\x1f' | '\x7f' => write!(f, "\\x{:02x}", c as u32)?,
+                    _ if c.is_control() || is_format(c) => write!(f, "\\u{{{:x}}}", c as u32)?,
+                    _ => fmt::Write::write_char(f, c)?,
+                }
+            }
+            for byte in chunk.invalid() {
+                write!(f, "\\x{byte:02x}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Characters without a shape that change how their neighbours are laid out: line and paragraph separators, direction
+/// marks and overrides, invisible joiners, tags.
+fn is_format(c: char) -> bool {
+    matches!(c,
+        '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Bytes in double quotes, safe to print, cut after 200 bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Quoted<'a>(&'a [u8]);
+
+/// Bytes in double quotes, safe to print, cut after 200 bytes: for messages.
+pub(crate) fn quoted(bytes: &[u8]) -> Quoted<'_> {
+    Quoted(bytes)
+}
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.get(..200) {
+            Some(head) if self.0.len() > 200 => write!(f, "\"{}…\" ({} bytes)", shown(head), self.0.len()),
+            _ => write!(f, "\"{}\"", shown(self.0)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_printed_can_steer_a_terminal() {
+        for code in (0..0x20).chain([0x7f, 0x80, 0x85, 0x9b, 0x9f, 0x200e, 0x202e, 0x2066, 0x2028, 0xe0041]) {
+            let c = char::from_u32(code).unwrap();
+            let text = shown(c.to_string().as_bytes()).to_string();
+            assert!(text.starts_with('\\') && text.bytes().all(|b| (b' '..=b'~').contains(&b)), "{code:x}: {text:?}");
+        }
+        assert_eq!(shown(b"a\\x1b").to_string(), "a\\\\x1b", "an escape in the name is not taken for ours");
+    }
+}

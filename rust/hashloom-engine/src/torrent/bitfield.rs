@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! One bit for each piece.
+
+use std::fmt;
+
+use super::verify::PieceState;
+
+/// Which pieces are there: one bit each, in the order of BitTorrent's `bitfield` message (BEP 3). The highest bit of
+/// the first byte is piece 0; spare bits at the end are 0.
+///
+/// ```
+/// use hashloom_engine::torrent::Bitfield;
+///
+/// let mut have = Bitfield::none(10);
+/// have.set(0, true);
+/// have.set(9, true);
+/// assert_eq!(have.as_bytes(), [0x80, 0x40]);
+/// assert_eq!(have.ones().collect::<Vec<_>>(), [0, 9]);
+/// assert_eq!(Bitfield::from_bytes(&[0x80, 0x40], 10)?, have);
+/// # Ok::<(), hashloom_engine::torrent::BitfieldError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Bitfield {
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+/// Why bytes are not the bitfield of so many pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BitfieldError {
+    /// There are too many bytes or too few.
+    Length {
+        /// Bytes that so many pieces need.
+        expected: usize,
+        /// Bytes that there are.
+        found: usize,
+        /// Pieces.
+        pieces: usize,
+    },
+    /// A bit after the last piece is set.
+    SpareBit {
+        /// Which.
+        bit: usize,
+        /// Pieces.
+        pieces: usize,
+    },
+}
+
+impl fmt::Display for BitfieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BitfieldError::Length { expected, found, pieces } => {
+                write!(f, "a bitfield of {pieces} pieces has {expected} bytes, found {found}")
+            }
+            BitfieldError::SpareBit { bit, pieces } => {
+                write!(f, "bit {bit} is set, but there are only {pieces} pieces")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BitfieldError {}
+
+impl Bitfield {
+    /// No piece of `len`.
+    pub fn none(len: usize) -> Bitfield {
+        Bitfield { bytes: vec![0; len.div_ceil(8)], len }
+    }
+
+    /// All pieces of `len`.
+    pub fn all(len: usize) -> Bitfield {
+        let mut bytes = vec![0xff; len.div_ceil(8)];
+        if let (Some(last), spare @ 1..) = (bytes.last_mut(), len.wrapping_neg() % 8) {
+            *last <<= spare;
+        }
+        Bitfield { bytes, len }
+    }
+
+    /// The pieces of `len` that a `bitfield` message's payload says are there.
+    ///
+    /// # Errors
+    ///
+    /// If `bytes` has another length than so many pieces need, or a spare bit is set, upon which a client has to drop
+    /// the connection (BEP 3).
+    pub fn from_bytes(bytes: &[u8], len: usize) -> Result<Bitfield, BitfieldError> {
+        let expected = len.div_ceil(8);
+        if bytes.len() != expected {
+            return Err(BitfieldError::Length { expected, found: bytes.len(), pieces: len });
+        }
+        let bitfield = Bitfield { bytes: bytes.to_vec(), len };
+        match (len..expected * 8).find(|&bit| bitfield.bit(bit)) {
+            Some(bit) => Err(BitfieldError::SpareBit { bit, pieces: len }),
+            None => Ok(bitfield),
+        }
+    }
+
+    /// The bytes of a `bitfield` message.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Number of pieces, there or not.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no pieces to say anything of.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether a piece is there.
+    ///
+    /// # Panics
+    /// If there is no such piece.
+    pub fn get(&self, piece: usize) -> bool {
+        assert!(piece < self.len, "Bitfield::get: piece {piece} of {}", self.len);
+        self.bit(piece)
+    }
+
+    fn bit(&self, bit: usize) -> bool {
+        self.bytes[bit / 8] & 0x80 >> (bit % 8) != 0
+    }
+
+    /// Says whether a piece is there.
+    ///
+    /// # Panics
+    /// If there is no such piece.
+    pub fn set(&mut self, piece: usize, there: bool) {
+        assert!(piece < self.len, "Bitfield::set: piece {piece} of {}", self.len);
+        let bit = 0x80 >> (piece % 8);
+        match there {
+            true => self.bytes[piece / 8] |= bit,
+            false => self.bytes[piece / 8] &= !bit,
+        }
+    }
+
+    /// Number of pieces that are there.
+    pub fn count(&self) -> usize {
+        self.bytes.iter().map(|byte| byte.count_ones() as usize).sum()
+    }
+
+    /// Whether all pieces are there.
+    pub fn is_complete(&self) -> bool {
+        self.count() == self.len
+    }
+
+    /// The pieces that are there, in order.
+    pub fn ones(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.len).filter(|&piece| self.bit(piece))
+    }
+}
+
+impl From<&[PieceState]> for Bitfield {
+    /// The pieces that are right, of what [`verify`](super::verify()) found of each.
+    fn from(states: &[PieceState]) -> Bitfield {
+        let mut bitfield = Bitfield::none(states.len());
+        let right = states.iter().enumerate().filter(|(_, state)| **state == PieceState::Have);
+        right.for_each(|(piece, _)| bitfield.set(piece, true));
+        bitfield
+    }
+}
+
+impl fmt::Debug for Bitfield {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Bitfield({} of {})", self.count(), self.len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_stand_where_bep_3_wants_them() {
+        for len in 0..40 {
+            let all = Bitfield::all(len);
+            assert_eq!((all.count(), all.ones().count(), all.is_complete()), (len, len, true));
+            assert_eq!(Bitfield::from_bytes(all.as_bytes(), len), Ok(all.clone()));
+            let mut none = all.clone();
+            (0..len).for_each(|piece| none.set(piece, false));
+            assert_eq!(none, Bitfield::none(len));
+            for spare in len..len.next_multiple_of(8) {
+                let mut bytes = all.as_bytes().to_vec();
+                bytes[spare / 8] |= 0x80 >> (spare % 8);
+                let error = BitfieldError::SpareBit { bit: spare, pieces: len };
+                assert_eq!(Bitfield::from_bytes(&bytes, len), Err(error));
+            }
+        }
+        let error = Bitfield::from_bytes(&[0; 3], 10).unwrap_err();
+        assert_eq!(error.to_string(), "a bitfield of 10 pieces has 2 bytes, found 3");
+    }
+
+    #[test]
+    fn only_right_pieces_count() {
+        use PieceState::*;
+        let bitfield = Bitfield::from(&[Have, Bad, Missing, Unread, Unchecked, Have, Bad, Bad, Have][..]);
+        assert_eq!(bitfield.as_bytes(), [0x84, 0x80]);
+    }
+}

@@ -1,0 +1,681 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Making torrents: [`Builder`] says how, [`Plan`] which files, [`Created`] is the torrent.
+//!
+//! ```text
+//! scan    which files, sorted
+//! error   why not
+//! write   the torrent's bytes
+//! ```
+
+mod error;
+mod scan;
+mod write;
+
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hashloom::{Algorithm, hash};
+
+use crate::bencode::Limits;
+use crate::pieces::compute::{Computed, Failure, compute};
+use crate::pieces::files::{Files, Known, Place, Trouble};
+use crate::pieces::job::{Content, Hashes};
+use crate::pieces::layout::{Layout, Spans};
+use crate::torrent::paths::{Platform, check_component, to_path};
+use crate::torrent::{Attributes, Options, Torrent, Version};
+use error::Problems;
+use scan::Entry;
+
+pub use error::{CreateError, FileProblem, FileProblemKind};
+
+/// The shortest piece: what clients ask each other for at once (BEP 52).
+const MIN_PIECE_LENGTH: u64 = 16 << 10;
+
+/// The longest piece. libtorrent takes none of 512 MiB, and of 256 MiB nobody is served well.
+const MAX_PIECE_LENGTH: u64 = 256 << 20;
+
+/// The longest piece that is chosen without being asked for.
+const MAX_AUTOMATIC_PIECE_LENGTH: u64 = 16 << 20;
+
+/// Pieces that a torrent has at most if the length of a piece is chosen, unless that would exceed
+/// [`MAX_AUTOMATIC_PIECE_LENGTH`].
+const AUTOMATIC_PIECES_MAX: u64 = 2048;
+
+/// What becomes of symbolic links below the folder that a torrent is made of. The path given is itself followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Symlinks {
+    /// The files that they lead to are part of the torrent, wherever they are.
+    #[default]
+    Follow,
+    /// They are part of the torrent as links (BEP 47). They must lead to something that is part of it too.
+    Keep,
+    /// They are left out.
+    Skip,
+    /// They are an error.
+    Refuse,
+}
+
+/// How a torrent is made. The default is a hybrid torrent without trackers, of all files, hidden ones included, whose
+/// bytes depend on nothing but the files' names, contents and executable bits.
+///
+/// ```
+/// use hashloom_engine::torrent::{Builder, Options, Version};
+///
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("poem.txt"), "Rose is a rose is a rose")?;
+/// std::fs::write(folder.path().join("poem.txt~"), "A rose")?;
+/// let plan = Builder::new()
+///     .version(Version::V1)
+///     .name("Sacred Emily")
+///     .exclude("*~")
+///     .tracker("udp://tracker.example.org:6969")
+///     .private(true)
+///     .plan(folder.path())?;
+/// assert_eq!((plan.files().len(), plan.nbytes(), plan.piece_nbytes()), (1, 24, 16384));
+/// let created = plan.create(&Options::default())?;
+/// assert!(created.bytes.starts_with(b"d8:announce30:udp://tracker.example.org:6969"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Builder {
+    version: Version,
+    piece_nbytes: Option<u64>,
+    align: bool,
+    name: Option<String>,
+    trackers: Vec<Vec<String>>,
+    web_seeds: Vec<String>,
+    private: bool,
+    source: Option<String>,
+    comment: Option<String>,
+    created_by: Option<String>,
+    date: Option<i64>,
+    include: Vec<String>,
+    exclude: Vec<String>,
+    ignore_files: bool,
+    symlinks: Symlinks,
+    executable: bool,
+}
+
+impl Default for Builder {
+    fn default() -> Builder {
+        Builder::new()
+    }
+}
+
+impl Builder {
+    /// The default.
+    pub fn new() -> Builder {
+        Builder {
+            version: Version::Hybrid,
+            piece_nbytes: None,
+            align: false,
+            name: None,
+            trackers: Vec::new(),
+            web_seeds: Vec::new(),
+            private: false,
+            source: None,
+            comment: None,
+            created_by: None,
+            date: None,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            ignore_files: false,
+            symlinks: Symlinks::Follow,
+            executable: true,
+        }
+    }
+
+    /// The version of the torrent; hybrid if none is given.
+    pub fn version(mut self, version: Version) -> Self {
+        self.version = version;
+        self
+    }
+
+    /// Bytes in a piece: from 16 KiB to 256 MiB a power of two, or, for v1 only, any multiple of 16 KiB. If none is
+    /// given, it is the least power of two that makes at most 2048 pieces, from 16 KiB to 16 MiB.
+    pub fn piece_length(mut self, nbytes: u64) -> Self {
+        self.piece_nbytes = Some(nbytes);
+        self
+    }
+
+    /// Lets the files of a v1 torrent begin at pieces of their own, by padding files (BEP 47). In the other versions
+    /// they always do.
+    pub fn align(mut self, align: bool) -> Self {
+        self.align = align;
+        self
+    }
+
+    /// The name of the torrent's file or folder, if not that of the path.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Adds a tracker in a tier of its own, after those before (BEP 12).
+    pub fn tracker(self, url: impl Into<String>) -> Self {
+        self.tier([url.into()])
+    }
+
+    /// Adds a tier of trackers, among which clients choose by chance (BEP 12).
+    pub fn tier(mut self, urls: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.trackers.push(urls.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Adds a web seed (BEP 19).
+    pub fn web_seed(mut self, url: impl Into<String>) -> Self {
+        self.web_seeds.push(url.into());
+        self
+    }
+
+    /// Peers only from the trackers (BEP 27).
+    pub fn private(mut self, private: bool) -> Self {
+        self.private = private;
+        self
+    }
+
+    /// `source` in the info dictionary: another source, another info-hash.
+    pub fn source(mut self, source: impl Into<String>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// A comment.
+    pub fn comment(mut self, comment: impl Into<String>) -> Self {
+        self.comment = Some(comment.into());
+        self
+    }
+
+    /// The program that makes it.
+    pub fn created_by(mut self, program: impl Into<String>) -> Self {
+        self.created_by = Some(program.into());
+        self
+    }
+
+    /// The time of its making, in seconds since 1970 (UTC).
+    pub fn date(mut self, seconds: i64) -> Self {
+        self.date = Some(seconds);
+        self
+    }
+
+    /// Only files that match this glob or another included one. Globs are those of `.gitignore`: without a `/` before
+    /// their end they match at any depth, with one from the folder on, `**` any number of folders. A file without a
+    /// folder is matched by its name.
+    pub fn include(mut self, glob: impl Into<String>) -> Self {
+        self.include.push(glob.into());
+        self
+    }
+
+    /// No files, and nothing below folders, that match this glob, whatever is included.
+    pub fn exclude(mut self, glob: impl Into<String>) -> Self {
+        self.exclude.push(glob.into());
+        self
+    }
+
+    /// Leaves out what the files `.gitignore` and `.ignore` in the folder and below it say.
+    pub fn ignore_files(mut self, ignore_files: bool) -> Self {
+        self.ignore_files = ignore_files;
+        self
+    }
+
+    /// What becomes of symbolic links.
+    pub fn symlinks(mut self, symlinks: Symlinks) -> Self {
+        self.symlinks = symlinks;
+        self
+    }
+
+    /// Whether files that their owner may execute are marked so (BEP 47); they are by default.
+    pub fn executable(mut self, executable: bool) -> Self {
+        self.executable = executable;
+        self
+    }
+
+    /// Finds the files of a torrent of `path`, a file or a folder, and lays them out. Nothing is read but folders, and,
+    /// if asked for, ignore files.
+    ///
+    /// # Errors
+    ///
+    /// What makes it impossible, all of which can be known without reading files: see [`CreateError`].
+    pub fn plan(self, path: &Path) -> Result<Plan, CreateError> {
+        self.check()?;
+        let name = self.name_of(path)?;
+        let (entries, single_file) = scan::scan(&self, path)?;
+        let mut nbytes: u64 = 0;
+        for entry in &entries {
+            nbytes = nbytes.checked_add(entry.nbytes).ok_or(CreateError::TotalOverflow)?;
+        }
+        if nbytes == 0 {
+            let empty = entries.iter().filter(|entry| entry.link.is_none()).count();
+            return Err(CreateError::Nothing { path: path.to_owned(), empty });
+        }
+        let v1 = self.version == Version::V1;
+        if !v1 && !single_file && entries.len() == 1 && *entries[0].path == *name {
+            return Err(CreateError::SameName { name });
+        }
+        let piece_nbytes = self.piece_nbytes.unwrap_or_else(|| automatic_piece_length(nbytes));
+        let padded = match self.version {
+            Version::V1 => self.align,
+            Version::V2 => false,
+            Version::Hybrid => true,
+        };
+        // One file needs none: libtorrent, too, pads the last file only of several.
+        let padded = padded && entries.len() > 1;
+        if padded && entries.iter().any(|entry| entry.path.starts_with(b".pad/") || *entry.path == *b".pad") {
+            return Err(CreateError::PadFolder);
+        }
+        let plan =
+            Plan { root: path.to_owned(), builder: self, name, entries, single_file, nbytes, piece_nbytes, padded };
+        plan.check_size()?;
+        Ok(plan)
+    }
+
+    fn check(&self) -> Result<(), CreateError> {
+        let url = |what, url: &String, schemes: &[&str]| {
+            let rest = url
+                .split_once("://")
+                .filter(|(scheme, _)| schemes.iter().any(|allowed| scheme.eq_ignore_ascii_case(allowed)));
+            let is_right = rest.is_some_and(|(_, rest)| !rest.is_empty() && !rest.starts_with('/'))
+                && !url.contains(|c: char| c.is_whitespace() || c.is_control());
+            if is_right { Ok(()) } else { Err(CreateError::Url { what, url: url.clone() }) }
+        };
+        for tracker in self.trackers.iter().flatten() {
+            url("tracker", tracker, &["http", "https", "udp", "ws", "wss"])?;
+        }
+        for seed in &self.web_seeds {
+            url("web seed", seed, &["http", "https", "ftp"])?;
+        }
+        if let Some(found) = self.piece_nbytes {
+            let power = self.version != Version::V1;
+            let is_right = if power { found.is_power_of_two() } else { found % MIN_PIECE_LENGTH == 0 };
+            if !is_right || !(MIN_PIECE_LENGTH..=MAX_PIECE_LENGTH).contains(&found) {
+                return Err(CreateError::PieceLength { found, power });
+            }
+        }
+        Ok(())
+    }
+
+    fn name_of(&self, path: &Path) -> Result<Vec<u8>, CreateError> {
+        let no_name = || CreateError::NoName { path: path.to_owned() };
+        if let Some(name) = &self.name {
+            return match check_component(name.as_bytes(), Platform::HERE) {
+                Ok(()) => Ok(name.clone().into_bytes()),
+                Err(_) => Err(CreateError::BadName { name: name.clone() }),
+            };
+        }
+        let name = match path.file_name() {
+            Some(name) => name.to_owned(),
+            // It ends in "." or "..".
+            None => {
+                let whole = path.canonicalize().map_err(|error| CreateError::Path { path: path.to_owned(), error })?;
+                whole.file_name().ok_or_else(no_name)?.to_owned()
+            }
+        };
+        if name.to_str().is_none() && (self.version != Version::V1 || cfg!(not(unix))) {
+            let mut problems = Problems::default();
+            problems.push(path.to_owned(), FileProblemKind::NotUtf8);
+            problems.check()?;
+        }
+        Ok(name.as_encoded_bytes().to_vec())
+    }
+}
+
+/// The least power of two that makes few enough pieces, as far as pieces may be long.
+fn automatic_piece_length(nbytes: u64) -> u64 {
+    let least = nbytes.div_ceil(AUTOMATIC_PIECES_MAX).clamp(MIN_PIECE_LENGTH, MAX_AUTOMATIC_PIECE_LENGTH);
+    least.next_power_of_two()
+}
+
+/// The files of a torrent that is to be made.
+///
+/// ```
+/// use hashloom_engine::torrent::Builder;
+///
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("b"), vec![0; 100_000])?;
+/// std::fs::write(folder.path().join("a"), "a")?;
+/// let plan = Builder::new().name("two").piece_length(32 << 10).plan(folder.path())?;
+/// let files: Vec<_> = plan.files().map(|file| (file.path, file.nbytes)).collect();
+/// assert_eq!(files, [(&b"a"[..], 1), (b"b", 100_000)]);
+/// assert_eq!((plan.nbytes(), plan.piece_count()), (100_001, 1 + 4));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Plan {
+    root: PathBuf,
+    builder: Builder,
+    name: Vec<u8>,
+    entries: Vec<Entry>,
+    single_file: bool,
+    /// Of all files, without padding.
+    nbytes: u64,
+    piece_nbytes: u64,
+    /// Whether every file of v1's list ends at the end of a piece, by padding.
+    padded: bool,
+}
+
+/// A file of a torrent that is to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedFile<'a> {
+    /// Its path below the torrent's folder, the components joined by `/`. For a single-file torrent, the torrent's
+    /// name.
+    pub path: &'a [u8],
+    /// Its length in bytes.
+    pub nbytes: u64,
+    /// What the torrent will say of it.
+    pub attributes: Attributes,
+}
+
+impl Plan {
+    /// The name of the torrent's file or folder.
+    pub fn name(&self) -> &[u8] {
+        &self.name
+    }
+
+    /// The version.
+    pub fn version(&self) -> Version {
+        self.builder.version
+    }
+
+    /// Whether it is of one file rather than of a folder.
+    pub fn is_single_file(&self) -> bool {
+        self.single_file
+    }
+
+    /// Length in bytes of all files together, padding not included.
+    pub fn nbytes(&self) -> u64 {
+        self.nbytes
+    }
+
+    /// Bytes in a piece.
+    pub fn piece_nbytes(&self) -> u64 {
+        self.piece_nbytes
+    }
+
+    /// Number of pieces. In v2 and hybrid torrents each file that is not empty begins one.
+    pub fn piece_count(&self) -> u64 {
+        match self.builder.version {
+            Version::V1 if !self.padded => self.nbytes.div_ceil(self.piece_nbytes),
+            _ => self.entries.iter().map(|entry| entry.nbytes.div_ceil(self.piece_nbytes)).sum(),
+        }
+    }
+
+    /// The files in the torrent's order, without padding files.
+    pub fn files(&self) -> impl ExactSizeIterator<Item = PlannedFile<'_>> {
+        self.entries.iter().map(|entry| PlannedFile {
+            path: if self.single_file { &self.name } else { &entry.path },
+            nbytes: entry.nbytes,
+            attributes: Attributes {
+                symlink: entry.link.is_some(),
+                executable: entry.executable,
+                ..Attributes::default()
+            },
+        })
+    }
+
+    /// Where a file is; `index` counts as [`files`](Plan::files) does.
+    ///
+    /// # Panics
+    /// If there is no such file.
+    pub fn path(&self, index: usize) -> PathBuf {
+        if self.single_file { self.root.clone() } else { self.root.join(to_path(&self.entries[index].path)) }
+    }
+
+    /// Whether the file at `path` is one of those that the torrent is made of, under whatever name, so that it had
+    /// better not be replaced by the torrent. False if there is none.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let (film, notes) = (folder.path().join("film.mkv"), folder.path().join("film.torrent"));
+    /// std::fs::write(&film, "a film")?;
+    /// std::fs::write(&notes, "a torrent")?;
+    /// let plan = Builder::new().exclude("*.torrent").plan(folder.path())?;
+    /// assert!(plan.has(&film) && !plan.has(&notes));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn has(&self, path: &Path) -> bool {
+        let Ok(metadata) = path.metadata() else { return false };
+        let stamp = scan::stamp(&metadata);
+        self.entries.iter().any(|entry| entry.stamp == stamp)
+    }
+
+    /// Bytes of padding after a file of this length.
+    fn padding_after(&self, nbytes: u64) -> u64 {
+        if self.padded { nbytes.next_multiple_of(self.piece_nbytes) - nbytes } else { 0 }
+    }
+
+    /// That parsers take what comes out, as far as it can be known: nobody shall wait hours to learn that they do not.
+    fn check_size(&self) -> Result<(), CreateError> {
+        let mut aligned: u64 = 0;
+        for entry in &self.entries {
+            let whole = entry.nbytes.checked_next_multiple_of(self.piece_nbytes);
+            aligned = whole.and_then(|whole| aligned.checked_add(whole)).ok_or(CreateError::TotalOverflow)?;
+        }
+        if aligned > i64::MAX as u64 {
+            return Err(CreateError::TotalOverflow);
+        }
+        let pieces = self.piece_count();
+        let (sha1, merkle) = match self.builder.version {
+            Version::V1 => (20, 0),
+            Version::V2 => (0, 32),
+            Version::Hybrid => (20, 32),
+        };
+        // Beside them the keys and lengths of a file, of a padding file too, take at least as many bytes.
+        let of_files: u64 = self.entries.iter().map(|entry| entry.path.len() as u64 + 24).sum();
+        if pieces.saturating_mul(sha1 + merkle).saturating_add(of_files) > Limits::default().nbytes as u64 {
+            return Err(self.too_many_pieces());
+        }
+        Ok(())
+    }
+
+    fn too_many_pieces(&self) -> CreateError {
+        CreateError::TooManyPieces {
+            pieces: self.piece_count(),
+            files: self.entries.len(),
+            piece_nbytes: self.piece_nbytes,
+        }
+    }
+
+    /// Reads the files and makes the torrent. Progress and cancelling are those of the options.
+    ///
+    /// When all is read, every file is looked at again, and the pieces of one that has changed are hashed again: a
+    /// torrent of files that change meanwhile describes nothing that ever was. What is returned was read back by this
+    /// library's parser.
+    ///
+    /// # Errors
+    ///
+    /// Files that cannot be read, have another length than when the plan was made, or change each of the three times that
+    /// they are hashed; [`CreateError::Cancelled`].
+    pub fn create(&self, options: &Options<'_>) -> Result<Created, CreateError> {
+        let (layout, sources) = self.layout();
+        let path_of = Box::new(|index: usize| self.path(sources[index] as usize));
+        let files = Files::new(Place::Listed, sources.len(), path_of, &Arc::new(options.cache()));
+        let version = self.builder.version;
+        let hashes = Hashes { sha1: version != Version::V2, merkle: version != Version::V1 };
+        let (content, computed) = compute(Content::new(Arc::new(layout), files, hashes), options.effort());
+        let computed = match computed {
+            Ok(computed) => computed,
+            Err(Failure::Cancelled) => return Err(CreateError::Cancelled),
+            Err(Failure::Absent) => return Err(self.failed(&content.files, &sources)),
+        };
+        self.check_unchanged(&content.files, &sources)?;
+        drop(content);
+        let (bytes, info) = write::write(self, &computed);
+        if bytes.len() > Limits::default().nbytes {
+            return Err(self.too_many_pieces());
+        }
+        let torrent = Torrent::parse(&bytes).map_err(CreateError::Unreadable)?;
+        match self.is_what_was_meant(&torrent, &bytes[info], &computed) {
+            true => Ok(Created { bytes, torrent }),
+            false => Err(CreateError::Different),
+        }
+    }
+
+    /// The layout, and of each of its files which entry it is; padding files have none.
+    fn layout(&self) -> (Layout, Vec<u32>) {
+        let mut spans = match self.builder.version {
+            Version::V2 => Spans::aligned(self.piece_nbytes),
+            Version::V1 | Version::Hybrid => Spans::default(),
+        };
+        let mut sources = Vec::with_capacity(self.entries.len());
+        for (index, entry) in self.entries.iter().enumerate() {
+            spans.push(entry.nbytes, false);
+            sources.push(index as u32);
+            let padding = self.padding_after(entry.nbytes);
+            if padding > 0 {
+                spans.push(padding, true);
+                sources.push(u32::MAX);
+            }
+        }
+        (Layout::new(self.piece_nbytes, spans), sources)
+    }
+
+    /// Which files made it fail, and which others would have.
+    fn failed(&self, files: &Files<'_>, sources: &[u32]) -> CreateError {
+        let mut troubles = files.take_troubles();
+        let mut problems = Problems::default();
+        for (index, &source) in sources.iter().enumerate().filter(|&(_, &source)| source != u32::MAX) {
+            if problems.is_full() {
+                break;
+            }
+            let entry = &self.entries[source as usize];
+            let path = self.path(source as usize);
+            let kind = match (troubles.remove(&index), files.known(index)) {
+                _ if entry.link.is_some() => None,
+                (Some(Trouble::Open(error) | Trouble::Read { error, .. }), _) => Some(FileProblemKind::Io(error)),
+                (Some(Trouble::NotRegular(_) | Trouble::Outside(_)), _) => Some(FileProblemKind::Changed),
+                (None, Known::Missing) => Some(FileProblemKind::Changed),
+                _ if files.is_unstable(index) => Some(FileProblemKind::Changed),
+                (None, Known::Present(_)) if !is_unchanged(&path, entry) => Some(FileProblemKind::Changed),
+                (None, _) => probe(&path, entry.nbytes),
+            };
+            if let Some(kind) = kind {
+                problems.push(path, kind);
+            }
+        }
+        problems.check().err().unwrap_or_else(|| {
+            let error = std::io::Error::other("a file could not be read to its end, but now it can. Try again");
+            CreateError::Path { path: self.root.clone(), error }
+        })
+    }
+
+    /// What was read was the same from its beginning to its end: that is the engine's to see to. Here, that it has the
+    /// planned length, and that what need not be read is as it was.
+    fn check_unchanged(&self, files: &Files<'_>, sources: &[u32]) -> Result<(), CreateError> {
+        let mut problems = Problems::default();
+        for (index, &source) in sources.iter().enumerate().filter(|&(_, &source)| source != u32::MAX) {
+            let entry = &self.entries[source as usize];
+            let is_right = match files.known(index) {
+                Known::Present(nbytes) => nbytes == entry.nbytes,
+                _ => is_unchanged(&self.path(source as usize), entry),
+            };
+            if !is_right {
+                problems.push(self.path(source as usize), FileProblemKind::Changed);
+            }
+        }
+        problems.check()
+    }
+
+    /// Whether it reads back as what was meant.
+    fn is_what_was_meant(&self, torrent: &Torrent, info: &[u8], computed: &Computed) -> bool {
+        let mut found = torrent.files().filter(|file| !file.attributes.padding);
+        let same_files = self.entries.iter().zip(self.files()).all(|(entry, meant)| {
+            found.next().is_some_and(|found| {
+                (found.path, found.nbytes, found.attributes) == (meant.path, meant.nbytes, meant.attributes)
+                    && found.symlink == entry.link.as_deref()
+            })
+        });
+        let version = self.builder.version;
+        let v1 = (version != Version::V2).then(|| hash(Algorithm::Sha1, info));
+        let v2 = (version != Version::V1).then(|| hash(Algorithm::Sha256, info));
+        same_files
+            && found.next().is_none()
+            && torrent.note_count() == 0
+            && torrent.version() == version
+            && torrent.name() == self.name
+            && torrent.is_single_file() == self.single_file
+            && torrent.piece_nbytes() == self.piece_nbytes
+            && torrent.digests() == computed.sha1
+            && torrent.roots() == computed.roots
+            && torrent.info_hash_v1().as_ref().map(|hash| &hash[..]) == v1.as_ref().map(|hash| hash.as_ref())
+            && torrent.info_hash_v2().as_ref().map(|hash| &hash[..]) == v2.as_ref().map(|hash| hash.as_ref())
+    }
+}
+
+fn is_unchanged(path: &Path, entry: &Entry) -> bool {
+    let metadata = if entry.link.is_some() { path.symlink_metadata() } else { path.metadata() };
+    metadata.is_ok_and(|metadata| scan::stamp(&metadata) == entry.stamp)
+}
+
+/// What is wrong with a file that seems to be what it was, if anything is: it cannot be opened, or its last byte not be
+/// read.
+fn probe(path: &Path, nbytes: u64) -> Option<FileProblemKind> {
+    let last = || {
+        let mut file = std::fs::File::open(path)?;
+        file.seek(SeekFrom::Start(nbytes.saturating_sub(1)))?;
+        file.read(&mut [0])
+    };
+    match last() {
+        Ok(0) if nbytes > 0 => Some(FileProblemKind::Short),
+        Ok(_) => None,
+        Err(error) => Some(FileProblemKind::Io(error)),
+    }
+}
+
+/// A torrent that was made.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Created {
+    /// What a `.torrent` file has in it.
+    pub bytes: Vec<u8>,
+    /// The same, read by [`Torrent::parse`].
+    pub torrent: Torrent,
+}
+
+/// Makes a hybrid torrent of a file or folder: [`Builder`] with its defaults.
+///
+/// # Errors
+///
+/// See [`CreateError`].
+///
+/// ```
+/// use hashloom_engine::torrent::{self, Options};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("rose.txt");
+/// std::fs::write(&path, "Rose is a rose is a rose")?;
+/// let created = torrent::create(&path, &Options::default())?;
+/// assert!(created.bytes.starts_with(b"d4:infod9:file treed8:rose.txtd0:d6:lengthi24e11:pieces root32:"));
+/// assert!(torrent::verify(&created.torrent, folder.path(), &Options::default())?.is_complete());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn create(path: &Path, options: &Options<'_>) -> Result<Created, CreateError> {
+    Builder::new().plan(path)?.create(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_few_and_not_long() {
+        let kib = 1 << 10;
+        let cases = [
+            (1, 16 * kib),
+            (2048 * 16 * kib, 16 * kib),
+            (2048 * 16 * kib + 1, 32 * kib),
+            (1 << 30, 512 * kib),
+            (4 << 30, 2048 * kib),
+            (32 << 30, 16384 * kib),
+            (33 << 30, 16384 * kib),
+            (i64::MAX as u64, 16384 * kib),
+        ];
+        for (nbytes, expected) in cases {
+            assert_eq!(automatic_piece_length(nbytes), expected, "{nbytes}");
+        }
+    }
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Which files a torrent is made of: what lies below a folder, sorted as BEP 52's file tree is.
+
+use std::fs::Metadata;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use ignore::overrides::{Override, OverrideBuilder};
+use ignore::{DirEntry, WalkBuilder};
+
+use super::error::{FileProblemKind, Problems};
+use super::{Builder, CreateError, Symlinks};
+use crate::read::stamp::Stamp;
+use crate::torrent::Version;
+
+/// Components that a path can have so that our parser, and libtorrent, follow its file tree: the document, `info`,
+/// `file tree` and the file's own dictionary are four more levels.
+pub(super) const DEPTH_MAX: usize = 96;
+
+/// A file of the torrent.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// Below the root, its components joined by `/`; empty if the root is this file.
+    pub(super) path: Box<[u8]>,
+    pub(super) nbytes: u64,
+    /// See [`stamp`].
+    pub(super) stamp: u64,
+    pub(super) executable: bool,
+    /// Where a link that is kept leads, below the root.
+    pub(super) link: Option<Box<[u8]>>,
+}
+
+/// The fingerprint of a file's [`Stamp`].
+pub(super) fn stamp(metadata: &Metadata) -> u64 {
+    Stamp::of(metadata).fingerprint()
+}
+
+/// The file or files at `root`, sorted; whether it is one file without a folder.
+pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool), CreateError> {
+    let overrides = overrides(builder, root)?;
+    let metadata = root.metadata().map_err(|error| CreateError::Path { path: root.to_owned(), error })?;
+    if !metadata.is_dir() {
+        let mut problems = Problems::default();
+        if let Some(what) = not_regular(&metadata) {
+            problems.push(root.to_owned(), FileProblemKind::NotRegular(what));
+        }
+        problems.check()?;
+        // The globs say of a file that is given by itself what they would say of it in a folder.
+        let name = root.file_name().map_or(Path::new(""), Path::new);
+        if overrides.matched(name, false).is_ignore() {
+            return Err(CreateError::Nothing { path: root.to_owned(), empty: 0 });
+        }
+        return Ok((vec![entry(builder, Box::default(), &metadata)], true));
+    }
+    let mut scan = Scan { builder, root, resolved: None, entries: Vec::new(), problems: Problems::default() };
+    let mut walk = WalkBuilder::new(root);
+    walk.standard_filters(false)
+        .ignore(builder.ignore_files)
+        .git_ignore(builder.ignore_files)
+        .require_git(false)
+        .follow_links(builder.symlinks == Symlinks::Follow)
+        .overrides(overrides)
+        .sort_by_file_name(|a, b| a.as_encoded_bytes().cmp(b.as_encoded_bytes()));
+    for found in walk.build() {
+        match found {
+            Ok(found) => scan.found(&found),
+            Err(error) => scan.failed(&error),
+        }
+    }
+    let Scan { mut entries, mut problems, .. } = scan;
+    // The walk has this order already; that it has is not its promise.
+    entries.sort_by(|a, b| letters(&a.path).cmp(letters(&b.path)));
+    check_links(root, &entries, &mut problems);
+    problems.check()?;
+    Ok((entries, false))
+}
+
+/// A path so that its bytes compare as its components do: a `/` comes before everything that a name can have.
+fn letters(path: &[u8]) -> impl Iterator<Item = u8> + '_ {
+    path.iter().map(|&byte| if byte == b'/' { 0 } else { byte })
+}
+
+fn overrides(builder: &Builder, root: &Path) -> Result<Override, CreateError> {
+    let mut overrides = OverrideBuilder::new(root);
+    let failed =
+        |glob: &str, message: String| CreateError::Glob { glob: glob.to_owned(), message: message.replace('\n', " ") };
+    // Of globs that match, the last counts: so what is excluded stays excluded.
+    for (globs, prefix) in [(&builder.include, ""), (&builder.exclude, "!")] {
+        for glob in globs {
+            if glob.is_empty() || glob.starts_with('!') {
+                return Err(failed(glob, "expected a pattern that does not begin with \"!\"".into()));
+            }
+            overrides.add(&format!("{prefix}{glob}")).map_err(|error| failed(glob, error.to_string()))?;
+        }
+    }
+    overrides.build().map_err(|error| failed("", error.to_string()))
+}
+
+fn entry(builder: &Builder, path: Box<[u8]>, metadata: &Metadata) -> Entry {
+    #[cfg(unix)]
+    let executable = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o100 != 0;
+    #[cfg(not(unix))]
+    let executable = false;
+    let executable = executable && builder.executable;
+    Entry { path, nbytes: metadata.len(), stamp: stamp(metadata), executable, link: None }
+}
+
+/// What it is, if neither a regular file nor a folder.
+fn not_regular(metadata: &Metadata) -> Option<&'static str> {
+    let kind = metadata.file_type();
+    if kind.is_file() || kind.is_dir() {
+        return None;
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if kind.is_fifo() {
+            return Some("a FIFO");
+        }
+        if kind.is_socket() {
+            return Some("a socket");
+        }
+    }
+    Some("a device")
+}
+
+struct Scan<'a> {
+    builder: &'a Builder,
+    root: &'a Path,
+    /// The root without links, found when first needed.
+    resolved: Option<PathBuf>,
+    entries: Vec<Entry>,
+    problems: Problems,
+}
+
+impl Scan<'_> {
+    fn found(&mut self, found: &DirEntry) {
+        if let Some(error) = found.error() {
+            // An ignore file that cannot be read. A line of it that is no glob is ignored, as git does.
+            if error.io_error().is_some() {
+                self.failed(error);
+            }
+        }
+        if found.depth() == 0 {
+            return;
+        }
+        let path = found.path();
+        let is_link = found.file_type().is_some_and(|kind| kind.is_symlink());
+        if is_link {
+            match self.builder.symlinks {
+                Symlinks::Skip => return,
+                Symlinks::Refuse => return self.problems.push(path.to_owned(), FileProblemKind::Link),
+                Symlinks::Keep | Symlinks::Follow => {}
+            }
+        }
+        let metadata = match found.metadata() {
+            Ok(metadata) => metadata,
+            Err(error) => return self.failed(&error),
+        };
+        if metadata.is_dir() {
+            return;
+        }
+        let relative = match self.components(path) {
+            Ok(relative) => relative,
+            Err(kind) => return self.problems.push(path.to_owned(), kind),
+        };
+        if is_link {
+            let target = self.target(path).and_then(|target| self.components(&target));
+            match target {
+                Ok(target) => {
+                    let stamp = stamp(&metadata);
+                    let entry = Entry { path: relative, nbytes: 0, stamp, executable: false, link: Some(target) };
+                    self.entries.push(entry);
+                }
+                Err(kind) => self.problems.push(path.to_owned(), kind),
+            }
+        } else if let Some(what) = not_regular(&metadata) {
+            self.problems.push(path.to_owned(), FileProblemKind::NotRegular(what));
+        } else {
+            self.entries.push(entry(self.builder, relative, &metadata));
+        }
+    }
+
+    fn failed(&mut self, error: &ignore::Error) {
+        let (path, kind) = problem(error);
+        let path = path.unwrap_or(self.root);
+        let kind = match kind {
+            // The walk tells the kind of an error only. Asked again, the system tells all of it.
+            FileProblemKind::Io(error) if error.raw_os_error().is_none() => {
+                let again = path.metadata().err().or_else(|| path.read_dir().err());
+                FileProblemKind::Io(again.unwrap_or(error))
+            }
+            kind => kind,
+        };
+        let kind = match kind {
+            // Links are followed, and this one is there.
+            FileProblemKind::Io(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
+                FileProblemKind::LinkDangling
+            }
+            kind => kind,
+        };
+        self.problems.push(path.to_owned(), kind);
+    }
+
+    /// A path below the root as the torrent has it.
+    fn components(&self, path: &Path) -> Result<Box<[u8]>, FileProblemKind> {
+        let mut relative = Vec::new();
+        let below = path.strip_prefix(self.root).unwrap_or(path);
+        for (index, component) in below.components().enumerate() {
+            if index == DEPTH_MAX {
+                return Err(FileProblemKind::TooDeep);
+            }
+            let component = component.as_os_str();
+            // On Windows the encoded bytes of a name that is no Unicode are nobody else's.
+            let unicode = component.to_str().is_some();
+            if !unicode && (self.builder.version != Version::V1 || cfg!(not(unix))) {
+                return Err(FileProblemKind::NotUtf8);
+            }
+            if index > 0 {
+                relative.push(b'/');
+            }
+            relative.extend_from_slice(component.as_encoded_bytes());
+        }
+        Ok(relative.into())
+    }
+
+    /// Where a link to be kept leads: a path below the root, which is the folder that BEP 47 counts it from. Links on
+    /// the way are resolved, but not the target itself if it is one.
+    fn target(&mut self, link: &Path) -> Result<PathBuf, FileProblemKind> {
+        let io = FileProblemKind::Io;
+        let resolved = match &self.resolved {
+            Some(resolved) => resolved,
+            None => self.resolved.insert(self.root.canonicalize().map_err(io)?),
+        };
+        let target = link.read_link().map_err(io)?;
+        let target = link.parent().unwrap_or(self.root).join(target);
+        let whole = match (target.parent(), target.file_name()) {
+            (Some(folder), Some(name)) => folder.canonicalize().map(|folder| folder.join(name)),
+            // It ends in "..".
+            _ => target.canonicalize(),
+        };
+        match whole {
+            Ok(whole) => match whole.strip_prefix(resolved) {
+                Ok(below) => Ok(self.root.join(below)),
+                Err(_) => Err(FileProblemKind::LinkOutside(whole)),
+            },
+            Err(_) => Err(FileProblemKind::LinkTarget(target)),
+        }
+    }
+}
+
+/// Where an error of the walk is, and what it is.
+fn problem(error: &ignore::Error) -> (Option<&Path>, FileProblemKind) {
+    match error {
+        ignore::Error::WithPath { path, err } => {
+            let (inner, kind) = problem(err);
+            (inner.or(Some(path)), kind)
+        }
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => problem(err),
+        ignore::Error::Loop { child, .. } => (Some(child), FileProblemKind::LinkLoop),
+        ignore::Error::Partial(errors) => match errors.iter().find(|error| error.io_error().is_some()) {
+            Some(error) => problem(error),
+            None => (None, FileProblemKind::Io(io::Error::other(error.to_string()))),
+        },
+        error => {
+            let io = match error.io_error() {
+                Some(io) => io.raw_os_error().map_or_else(|| io.kind().into(), io::Error::from_raw_os_error),
+                None => io::Error::other(error.to_string()),
+            };
+            (None, FileProblemKind::Io(io))
+        }
+    }
+}
+
+/// The target of every link that is kept is a file or folder of the torrent: others are nothing where it is downloaded.
+fn check_links(root: &Path, entries: &[Entry], problems: &mut Problems) {
+    for entry in entries {
+        let Some(target) = &entry.link else { continue };
+        // The first file at or below the target, or behind where they would be.
+        let first = entries.partition_point(|entry| letters(&entry.path).lt(letters(target)));
+        let is_there = entries.get(first).is_some_and(|found| {
+            let rest = found.path.strip_prefix(&target[..]);
+            rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/' || target.is_empty())
+        });
+        if !is_there || target.is_empty() {
+            let kind = FileProblemKind::LinkTarget(root.join(crate::torrent::paths::to_path(target)));
+            problems.push(root.join(crate::torrent::paths::to_path(&entry.path)), kind);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_depth_is_the_parsers() {
+        assert_eq!(DEPTH_MAX + 4, crate::bencode::Limits::default().depth);
+    }
+
+    #[test]
+    fn a_folder_comes_where_its_name_stands() {
+        let mut paths = ["b", "a/f", "a b", "a.b", "a/b/c", "A", "a-", "é"];
+        paths.sort_by(|a, b| letters(a.as_bytes()).cmp(letters(b.as_bytes())));
+        assert_eq!(paths, ["A", "a/b/c", "a/f", "a b", "a-", "a.b", "b", "é"]);
+    }
+}

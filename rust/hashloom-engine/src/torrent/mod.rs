@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Torrents: what they say ([`Torrent::parse`]), whether the files on disk are that ([`verify`]), and how they are made
+//! ([`Builder`], [`create`](fn@create)).
+//!
+//! ```no_run
+//! use hashloom_engine::torrent::{self, Options, Torrent};
+//!
+//! let torrent = Torrent::parse(&std::fs::read("debian.torrent")?)?;
+//! let report = torrent::verify(&torrent, "/srv/downloads".as_ref(), &Options::default())?;
+//! println!("{} of {} pieces", report.have(), torrent.piece_count());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A torrent comes from a stranger. Whatever it holds, parsing it neither panics nor uses memory beyond a small
+//! multiple of its size, and verifying it opens nothing but regular files below the folder that the caller names, for
+//! reading.
+
+mod bitfield;
+#[cfg(feature = "create")]
+mod create;
+mod parse;
+mod paths;
+#[cfg(feature = "resume")]
+pub mod resume;
+mod verify;
+
+pub use bitfield::{Bitfield, BitfieldError};
+#[cfg(feature = "create")]
+pub use create::{Builder, CreateError, Created, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks, create};
+pub use parse::{
+    Attributes, Error, File, HybridDifference, MAX_PIECE_NBYTES, Metadata, Note, NoteKind, Problem, Torrent, Version,
+};
+pub use paths::{BadComponent, to_path};
+pub use verify::{
+    Check, Checkpoint, CheckpointError, Content, FileDifference, FileReport, FileState, FileTrouble, Options,
+    PieceState, Progress, Ranges, Report, Trouble, VerifyError, verify, verify_many,
+};

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Why a torrent cannot be used.
+
+use std::fmt;
+
+use super::MAX_PIECE_NBYTES;
+use crate::bencode::{self, Kind};
+use crate::text::quoted;
+use crate::torrent::paths::BadComponent;
+
+/// Why a file is not a torrent that can be verified: what is wrong, at which key, at which byte.
+///
+/// ```
+/// use hashloom_engine::torrent::{Problem, Torrent};
+///
+/// let error = Torrent::parse(b"d4:infod4:name1:a12:piece lengthi0e6:pieces0:6:lengthi0eee").unwrap_err();
+/// assert_eq!(error.to_string(), "info.piece length, byte 32: must be at least 1, found 0");
+/// assert!(matches!(error.problem, Problem::PieceLengthNotPositive { .. }));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    /// What is wrong.
+    pub problem: Problem,
+    /// The key that it concerns, such as `info.files[3].length` or `info.file tree["a/b"].length`; empty for the file as a
+    /// whole. Safe to print.
+    pub key: String,
+    /// Offset of that key's value in the file; of the dictionary that lacks it, if it is missing.
+    pub offset: usize,
+}
+
+/// What is wrong with a torrent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// Not bencode.
+    Bencode(bencode::Error),
+    /// A required key is not there.
+    Missing,
+    /// A value of another kind than the key has.
+    WrongKind {
+        /// The kind that the key has.
+        expected: Kind,
+        /// What stands there.
+        found: Kind,
+    },
+    /// A `meta version` that no standard describes.
+    UnknownVersion {
+        /// The version.
+        found: String,
+    },
+    /// An integer that does not fit 64 bits.
+    IntegerOverflow {
+        /// Its digits.
+        found: String,
+    },
+    /// `piece length` is zero or negative.
+    PieceLengthNotPositive {
+        /// Its value.
+        found: i64,
+    },
+    /// `piece length` is more than [`MAX_PIECE_NBYTES`].
+    PieceLengthTooLarge {
+        /// Its value.
+        found: i64,
+    },
+    /// `piece length` is not what BEP 52 wants of v2 and hybrid torrents: a power of two, 16 KiB at least.
+    PieceLengthNotV2 {
+        /// Its value.
+        found: i64,
+    },
+    /// The length of `pieces` is not a multiple of 20, a SHA-1 digest's length.
+    PiecesNotWhole {
+        /// Its length.
+        nbytes: usize,
+    },
+    /// `pieces` has another number of digests than the files have pieces.
+    PieceCount {
+        /// Pieces of the files.
+        expected: u64,
+        /// Digests.
+        found: u64,
+        /// Length of all files together.
+        total_nbytes: u64,
+        /// Length of a piece.
+        piece_nbytes: u64,
+    },
+    /// A negative length of a file.
+    NegativeLength {
+        /// Its value.
+        found: i64,
+    },
+    /// The lengths of the files sum to more than 2^63 - 1.
+    TotalOverflow,
+    /// `files` is an empty list.
+    NoFiles,
+    /// `path` is an empty list.
+    EmptyPath,
+    /// A component of a path that must not be used.
+    BadComponent {
+        /// The component.
+        component: Vec<u8>,
+        /// The path, its components joined by `/`.
+        path: Vec<u8>,
+        /// Why not.
+        why: BadComponent,
+    },
+    /// Two files of the same path.
+    SamePath {
+        /// The path.
+        path: Vec<u8>,
+        /// Index in `files` of the earlier one.
+        other: usize,
+    },
+    /// A file that lies in another file.
+    InsideFile {
+        /// The path of the inner one.
+        path: Vec<u8>,
+        /// The path of the other one.
+        other_path: Vec<u8>,
+        /// Index in `files` of the other one.
+        other: usize,
+    },
+    /// The file tree has a path twice.
+    TwiceInTree {
+        /// The path, of a file or folder.
+        path: Vec<u8>,
+    },
+    /// The file tree says of a path that it is a file, and that files lie in it.
+    FileAndFolder {
+        /// The path.
+        path: Vec<u8>,
+    },
+    /// The file tree has a padding file, of which only the list of v1, `files`, can have need.
+    PaddingInTree,
+    /// `pieces root` is not 32 bytes, the length of a SHA-256 digest.
+    RootNotWhole {
+        /// Its length.
+        nbytes: usize,
+    },
+    /// `piece layers` has no layer for the root of a file that is longer than a piece.
+    LayerMissing {
+        /// The file's path.
+        path: Vec<u8>,
+    },
+    /// A layer has another number of digests than its file has pieces.
+    LayerLength {
+        /// The file's path.
+        path: Vec<u8>,
+        /// Length of the layer in bytes.
+        nbytes: usize,
+        /// Pieces of the file; each needs 32 bytes.
+        pieces: u64,
+    },
+    /// The digests of a layer do not lead to the `pieces root` that it is given for.
+    LayerRoot {
+        /// The file's path.
+        path: Vec<u8>,
+    },
+    /// The paths, or the roots of the pieces, would take far more memory than the torrent: names of folders and layers
+    /// can be shared by many files. The limit is 16 MiB or 8 times the torrent's length, whichever is more.
+    Expansion {
+        /// What takes it.
+        what: &'static str,
+        /// The limit in bytes.
+        most_nbytes: u64,
+    },
+    /// The two halves of a hybrid torrent do not describe the same files.
+    Hybrid(HybridDifference),
+}
+
+/// In what the two halves of a hybrid torrent differ: `files` or `length` of v1, `file tree` of v2.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HybridDifference {
+    /// Where one has a file, padding not counted, the other has another file or none.
+    File {
+        /// The path in v1.
+        v1: Option<Vec<u8>>,
+        /// The path in v2.
+        v2: Option<Vec<u8>>,
+    },
+    /// They give a file different lengths.
+    Length {
+        /// The file's path.
+        path: Vec<u8>,
+        /// Its length in v1.
+        v1: u64,
+        /// Its length in v2.
+        v2: u64,
+    },
+    /// For one a file is a symbolic link, for the other not, or it leads elsewhere.
+    Symlink {
+        /// The file's path.
+        path: Vec<u8>,
+    },
+    /// A file does not begin at the piece in v1 at which it begins in v2.
+    Offset {
+        /// The file's path.
+        path: Vec<u8>,
+        /// Where it begins in v1, in bytes.
+        v1: u64,
+        /// Where it begins in v2, in bytes.
+        v2: u64,
+    },
+    /// One has more pieces than the other.
+    PieceCount {
+        /// Pieces of v1.
+        v1: u64,
+        /// Pieces of v2.
+        v2: u64,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Problem::Bencode(error) = &self.problem {
+            return write!(f, "not a torrent: {error}");
+        }
+        match self.key.as_str() {
+            "" => write!(f, "byte {}: {}", self.offset, self.problem),
+            key => write!(f, "{key}, byte {}: {}", self.offset, self.problem),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::Bencode(error) => error.fmt(f),
+            Problem::Missing => write!(f, "this key is missing"),
+            Problem::WrongKind { expected, found } => write!(f, "expected {expected}, found {found}"),
+            Problem::UnknownVersion { found } => {
+                write!(f, "version {found} of the torrent format is unknown, known are 1 and 2")
+            }
+            Problem::IntegerOverflow { found } => {
+                write!(f, "the integer {} does not fit 64 bits", quoted(found.as_bytes()))
+            }
+            Problem::PieceLengthNotPositive { found } => write!(f, "must be at least 1, found {found}"),
+            Problem::PieceLengthTooLarge { found } => {
+                write!(f, "must be at most {MAX_PIECE_NBYTES} (no client can ask for more), found {found}")
+            }
+            Problem::PiecesNotWhole { nbytes } => {
+                write!(f, "must be a whole number of 20-byte SHA-1 digests, found {nbytes} bytes")
+            }
+            Problem::PieceCount { expected, found, total_nbytes, piece_nbytes } => write!(
+                f,
+                "files of {total_nbytes} bytes in pieces of {piece_nbytes} need {expected} digests, found {found}"
+            ),
+            Problem::NegativeLength { found } => write!(f, "must be at least 0, found {found}"),
+            Problem::TotalOverflow => write!(f, "with this file the lengths of all files sum to 2^63 or more"),
+            Problem::NoFiles => write!(f, "the list of files is empty"),
+            Problem::EmptyPath => write!(f, "the path names no file"),
+            Problem::BadComponent { component, path, why } if component == path => {
+                write!(f, "the name {} {why}", quoted(component))
+            }
+            Problem::BadComponent { component, path, why } => {
+                write!(f, "in the path {} the component {} {why}", quoted(path), quoted(component))
+            }
+            Problem::SamePath { path, other } => {
+                write!(f, "the path {} is also that of info.files[{other}]", quoted(path))
+            }
+            Problem::InsideFile { path, other_path, other } => {
+                write!(
+                    f,
+                    "{} lies inside {}, which info.files[{other}] says is a file",
+                    quoted(path),
+                    quoted(other_path)
+                )
+            }
+            Problem::PieceLengthNotV2 { found } => {
+                write!(f, "must be a power of two and at least 16384 in a v2 or hybrid torrent, found {found}")
+            }
+            Problem::TwiceInTree { path } => write!(f, "{} is there twice", quoted(path)),
+            Problem::FileAndFolder { path } => write!(f, "{} is both a file and a folder", quoted(path)),
+            Problem::PaddingInTree => write!(f, "a padding file, which a v2 file tree cannot have"),
+            Problem::RootNotWhole { nbytes } => write!(f, "must be a 32-byte SHA-256 digest, found {nbytes} bytes"),
+            Problem::LayerMissing { path } => {
+                write!(f, "no layer for the pieces root of {}, which is longer than a piece", quoted(path))
+            }
+            Problem::LayerLength { path, nbytes, pieces } => write!(
+                f,
+                "the layer of {} must be a 32-byte digest for each of its {pieces} pieces, found {nbytes} bytes",
+                quoted(path)
+            ),
+            Problem::LayerRoot { path } => {
+                write!(f, "the layer of {} does not lead to the file's pieces root", quoted(path))
+            }
+            Problem::Expansion { what, most_nbytes } => {
+                write!(f, "{what} need more than {most_nbytes} bytes of memory, far more than the torrent has")
+            }
+            Problem::Hybrid(difference) => write!(f, "the v1 and v2 halves disagree: {difference}"),
+        }
+    }
+}
+
+impl fmt::Display for HybridDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HybridDifference::File { v1: Some(v1), v2: Some(v2) } => {
+                write!(f, "where v1 has {}, v2 has {}", quoted(v1), quoted(v2))
+            }
+            HybridDifference::File { v1: Some(path), .. } => write!(f, "v2 has no {}", quoted(path)),
+            HybridDifference::File { v2, .. } => write!(f, "v1 has no {}", quoted(v2.as_deref().unwrap_or_default())),
+            HybridDifference::Length { path, v1, v2 } => {
+                write!(f, "{} has {v1} bytes in v1 and {v2} bytes in v2", quoted(path))
+            }
+            HybridDifference::Symlink { path } => write!(f, "{} is not the same symbolic link in both", quoted(path)),
+            HybridDifference::Offset { path, v1, v2 } => {
+                write!(f, "{} begins at byte {v1} in v1 and at byte {v2}, a piece's first, in v2", quoted(path))
+            }
+            HybridDifference::PieceCount { v1, v2 } => write!(f, "v1 has {v1} pieces, v2 has {v2}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.problem {
+            Problem::Bencode(error) => Some(error),
+            _ => None,
+        }
+    }
+}

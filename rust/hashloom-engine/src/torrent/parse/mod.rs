@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What a torrent says.
+
+mod error;
+mod layers;
+mod metadata;
+mod metainfo;
+mod names;
+mod reader;
+mod tree;
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use hashloom::{Algorithm, hash};
+
+use super::paths::Platform;
+use crate::bencode;
+use crate::merkle::NODE_NBYTES;
+use crate::pieces::layout::Layout;
+use crate::text::shown;
+use layers::Roots;
+use names::Names;
+
+pub use error::{Error, HybridDifference, Problem};
+pub use metadata::Metadata;
+
+/// The longest piece: a client asks for parts of a piece by an offset of 32 bits (BEP 3, `request`).
+pub const MAX_PIECE_NBYTES: u64 = 1 << 32;
+
+/// A version of the torrent format.
+///
+/// ```
+/// use hashloom_engine::torrent::{Torrent, Version};
+///
+/// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
+/// assert_eq!(torrent.version(), Version::V1);
+/// assert_eq!(Version::Hybrid.to_string(), "hybrid");
+/// # Ok::<(), hashloom_engine::torrent::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// BEP 3: SHA-1 of pieces, all files one after the other.
+    V1,
+    /// BEP 52: SHA-256 in a tree for each file, which begins at a piece of its own.
+    V2,
+    /// Both, of the same files; padding files make every file begin at a piece in v1 too.
+    Hybrid,
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Version::V1 => "v1",
+            Version::V2 => "v2",
+            Version::Hybrid => "hybrid",
+        })
+    }
+}
+
+/// A torrent's metainfo, checked.
+#[derive(Clone)]
+pub struct Torrent {
+    info_hash_v1: Option<[u8; 20]>,
+    info_hash_v2: Option<[u8; 32]>,
+    name: Box<[u8]>,
+    pub(crate) layout: Arc<Layout>,
+    digests: Vec<u8>,
+    roots: Roots,
+    single_file: bool,
+    names: Names,
+    metadata: Metadata,
+    notes: Vec<Note>,
+    note_count: usize,
+}
+
+/// What BEP 47's `attr` says of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Attributes {
+    /// `p`: zeros that align the next file to a piece. It need not be on disk and is never read.
+    pub padding: bool,
+    /// `l`: a symbolic link. It has no content of its own.
+    pub symlink: bool,
+    /// `x`: executable.
+    pub executable: bool,
+    /// `h`: hidden.
+    pub hidden: bool,
+}
+
+/// A file of a torrent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct File<'a> {
+    /// Its place in the list of files.
+    pub index: usize,
+    /// Its path below the torrent's folder, the components joined by `/`. For a single-file torrent, its name.
+    pub path: &'a [u8],
+    /// Its length in bytes.
+    pub nbytes: u64,
+    /// Where it begins in the torrent's content: all files one after the other; in a v2 torrent each at the next
+    /// multiple of the length of a piece.
+    pub offset: u64,
+    /// What `attr` says of it.
+    pub attributes: Attributes,
+    /// The root of its tree of SHA-256 digests, 32 bytes: `pieces root` of BEP 52. None in a v1 torrent, and for a file
+    /// without content.
+    pub root: Option<&'a [u8]>,
+    /// Where it leads, if it is a symbolic link that says so: below the torrent's folder, the components joined by `/`
+    /// (BEP 47). Nothing follows it: it may well lead out of the folder.
+    pub symlink: Option<&'a [u8]>,
+}
+
+/// Something in a torrent that is not as the standards want it but that clients accept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// The key that it concerns; empty where only a byte offset is known.
+    pub key: String,
+    /// What it is.
+    pub kind: NoteKind,
+}
+
+/// What is not as the standards want it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoteKind {
+    /// The bencode is not canonical.
+    Bencode(bencode::Note),
+    /// `length` is there although `files` is; `files` counts.
+    LengthBesideFiles,
+    /// `length` or `files` is there without `pieces`, so that the torrent is of v2 only.
+    NoPieces,
+    /// `file tree` is there but no `meta version` 2, so that the torrent is of v1 only.
+    TreeOfV1,
+    /// A v2 or hybrid torrent has no `piece layers`. No file needs one, but BEP 52 wants an empty dictionary.
+    NoLayers,
+    /// `piece layers` has layers that no file needs.
+    UnusedLayers {
+        /// How many.
+        count: usize,
+    },
+    /// A folder of the file tree has nothing in it.
+    EmptyFolder {
+        /// Where it stands.
+        offset: usize,
+    },
+    /// An empty file, or a symbolic link, has a `pieces root`.
+    RootOfNothing {
+        /// Where the file stands.
+        offset: usize,
+    },
+    /// A file is executable or hidden in one half of a hybrid torrent and not in the other; v1 counts.
+    OtherAttributes {
+        /// Where the file stands.
+        offset: usize,
+    },
+    /// A symbolic link leads out of the torrent's folder, or nowhere.
+    SymlinkLeadsOut {
+        /// Where its path stands.
+        offset: usize,
+    },
+    /// A value of another kind than its key has. No file depends on it, and it is ignored.
+    Ignored {
+        /// Where it stands.
+        offset: usize,
+        /// The kind that the key has.
+        expected: bencode::Kind,
+        /// What stands there.
+        found: bencode::Kind,
+    },
+    /// An integer that does not fit 64 bits. No file depends on it, and it is ignored.
+    HugeInteger {
+        /// Where it stands.
+        offset: usize,
+    },
+    /// A node that is not a list of a host and a port.
+    BadNode {
+        /// Where it stands.
+        offset: usize,
+    },
+    /// More URLs or nodes than are kept.
+    TooManyUrls {
+        /// How many are kept.
+        most: usize,
+    },
+    /// The tracker of `announce` is not in `announce-list`, so that clients do not ask it (BEP 12).
+    AnnounceNotListed,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.key.is_empty() {
+            write!(f, "{}: ", self.key)?;
+        }
+        match &self.kind {
+            NoteKind::Bencode(note) => note.fmt(f),
+            NoteKind::LengthBesideFiles => write!(f, "there are both length and files, files counts"),
+            NoteKind::NoPieces => write!(f, "it is there without pieces, the file tree counts"),
+            NoteKind::TreeOfV1 => write!(f, "it is there without meta version 2, and is ignored"),
+            NoteKind::NoLayers => write!(f, "this key is missing, though no file needs it"),
+            NoteKind::UnusedLayers { count: 1 } => write!(f, "1 layer is of no file longer than a piece"),
+            NoteKind::UnusedLayers { count } => write!(f, "{count} layers are of no file longer than a piece"),
+            NoteKind::EmptyFolder { offset } => write!(f, "byte {offset}: a folder without files"),
+            NoteKind::RootOfNothing { offset } => write!(f, "byte {offset}: a file without content has a pieces root"),
+            NoteKind::OtherAttributes { offset } => {
+                write!(f, "byte {offset}: the attributes of this file are others than in info.files, those count")
+            }
+            NoteKind::SymlinkLeadsOut { offset } => {
+                write!(f, "byte {offset}: a symbolic link leads out of the torrent's folder")
+            }
+            NoteKind::Ignored { offset, expected, found } => {
+                write!(f, "byte {offset}: expected {expected}, found {found}, it is ignored")
+            }
+            NoteKind::HugeInteger { offset } => {
+                write!(f, "byte {offset}: an integer that does not fit 64 bits, it is ignored")
+            }
+            NoteKind::BadNode { offset } => {
+                write!(f, "byte {offset}: expected a list of a host and a port, it is ignored")
+            }
+            NoteKind::TooManyUrls { most } => write!(f, "there are more than {most}, the rest is ignored"),
+            NoteKind::AnnounceNotListed => write!(f, "this tracker is not in announce-list, which counts"),
+        }
+    }
+}
+
+impl Torrent {
+    /// Reads a `.torrent` file's bytes.
+    ///
+    /// # Errors
+    ///
+    /// What makes it no torrent that can be verified, with the key and byte offset.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert_eq!(torrent.name(), b"abc.txt");
+    /// assert_eq!((torrent.total_nbytes(), torrent.piece_count(), torrent.file_count()), (3, 1, 1));
+    /// assert_eq!(torrent.piece_digest(0), Some(&b"01234567890123456789"[..]));
+    /// # Ok::<(), hashloom_engine::torrent::Error>(())
+    /// ```
+    pub fn parse(bytes: &[u8]) -> Result<Torrent, Error> {
+        Torrent::parse_within(bytes, &bencode::Limits::default())
+    }
+
+    /// Reads a `.torrent` file's bytes with other limits than the default ones.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`parse`](Torrent::parse).
+    pub fn parse_within(bytes: &[u8], limits: &bencode::Limits) -> Result<Torrent, Error> {
+        let (mut torrent, digests) = metainfo::parse(bytes, limits, Platform::HERE)?;
+        torrent.digests = bytes[digests].to_vec();
+        Ok(torrent)
+    }
+
+    /// Takes a `.torrent` file's bytes over. The digests, most of a large torrent, stay where they are in memory
+    /// instead of being copied; the rest of the bytes is given back once it is read.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`parse`](Torrent::parse).
+    ///
+    /// ```
+    /// use hashloom_engine::bencode::Limits;
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::from_vec(bytes.to_vec(), &Limits::default())?;
+    /// assert_eq!(torrent.piece_digest(0), Some(&b"01234567890123456789"[..]));
+    /// # Ok::<(), hashloom_engine::torrent::Error>(())
+    /// ```
+    pub fn from_vec(mut bytes: Vec<u8>, limits: &bencode::Limits) -> Result<Torrent, Error> {
+        let (mut torrent, digests) = metainfo::parse(&bytes, limits, Platform::HERE)?;
+        let nbytes = digests.len();
+        bytes.copy_within(digests, 0);
+        bytes.truncate(nbytes);
+        bytes.shrink_to_fit();
+        torrent.digests = bytes;
+        Ok(torrent)
+    }
+
+    /// Of which version it is.
+    pub fn version(&self) -> Version {
+        match (self.info_hash_v1, self.info_hash_v2) {
+            (Some(_), Some(_)) => Version::Hybrid,
+            (None, Some(_)) => Version::V2,
+            _ => Version::V1,
+        }
+    }
+
+    /// The SHA-1 of the `info` dictionary as the file has it, which is the identity of a v1 or hybrid torrent (BEP 3).
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
+    /// let info = b"d6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:e";
+    /// assert_eq!(torrent.info_hash_v1().unwrap(), hashloom::hash(hashloom::Algorithm::Sha1, info).as_ref());
+    /// assert_eq!(torrent.info_hash_v2(), None);
+    /// # Ok::<(), hashloom_engine::torrent::Error>(())
+    /// ```
+    pub fn info_hash_v1(&self) -> Option<[u8; 20]> {
+        self.info_hash_v1
+    }
+
+    /// The SHA-256 of the `info` dictionary as the file has it, which is the identity of a v2 or hybrid torrent (BEP 52).
+    pub fn info_hash_v2(&self) -> Option<[u8; 32]> {
+        self.info_hash_v2
+    }
+
+    /// The name of its file or folder: bytes, UTF-8 as a rule.
+    pub fn name(&self) -> &[u8] {
+        &self.name
+    }
+
+    /// Whether it was made of one file rather than of a folder.
+    pub fn is_single_file(&self) -> bool {
+        self.single_file
+    }
+
+    /// Length in bytes of all files together, padding files included.
+    pub fn total_nbytes(&self) -> u64 {
+        self.layout.files_nbytes()
+    }
+
+    /// Length in bytes of every piece but the last, which may be shorter; in a v2 torrent the last of each file.
+    pub fn piece_nbytes(&self) -> u64 {
+        self.layout.piece_nbytes()
+    }
+
+    /// Number of pieces.
+    pub fn piece_count(&self) -> usize {
+        match self.info_hash_v1 {
+            Some(_) => self.digests.len() / 20,
+            None => self.roots.pieces.len() / NODE_NBYTES,
+        }
+    }
+
+    /// The SHA-1 digest that a piece must have, 20 bytes; none in a v2 torrent, and if there is no such piece.
+    pub fn piece_digest(&self, piece: usize) -> Option<&[u8]> {
+        self.digests.chunks_exact(20).nth(piece)
+    }
+
+    /// The root of the tree of SHA-256 digests that covers a piece, 32 bytes; none in a v1 torrent, and if there is no
+    /// such piece.
+    ///
+    /// For a file longer than a piece it is from `piece layers`, which has been checked against the file's `pieces root`,
+    /// and is that of a whole piece, whose missing blocks are 32 zero bytes. For any other file it is the `pieces root`.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::{Torrent, Version};
+    ///
+    /// // A file of three bytes: its one block is the root.
+    /// let root = hashloom::hash(hashloom::Algorithm::Sha256, b"abc");
+    /// let mut bytes = b"d4:infod9:file treed5:a.txtd0:d6:lengthi3e11:pieces root32:".to_vec();
+    /// bytes.extend_from_slice(root.as_ref());
+    /// bytes.extend_from_slice(b"eee12:meta versioni2e4:name5:a.txt12:piece lengthi16384ee12:piece layersdee");
+    /// let torrent = Torrent::parse(&bytes)?;
+    /// assert_eq!((torrent.version(), torrent.is_single_file()), (Version::V2, true));
+    /// assert_eq!(torrent.piece_root(0), Some(root.as_ref()));
+    /// assert_eq!(torrent.file(0).root, Some(root.as_ref()));
+    /// # Ok::<(), hashloom_engine::torrent::Error>(())
+    /// ```
+    pub fn piece_root(&self, piece: usize) -> Option<&[u8]> {
+        self.roots.piece(piece)
+    }
+
+    /// The bytes of the torrent's content that a piece covers; empty if there is no such piece.
+    pub fn piece_range(&self, piece: usize) -> Range<u64> {
+        self.layout.piece_range(piece as u64)
+    }
+
+    /// The files that a piece has bytes of, as a range of indices; empty files inside that range included.
+    pub fn files_of_piece(&self, piece: usize) -> Range<usize> {
+        self.layout.files_of(self.piece_range(piece))
+    }
+
+    /// The bytes of each file that a run of pieces covers, padding left out.
+    ///
+    /// # Panics
+    /// If one of the pieces is not there.
+    pub fn bytes_of_pieces(&self, pieces: Range<usize>) -> impl Iterator<Item = (usize, Range<u64>)> + '_ {
+        let files = match pieces.is_empty() {
+            true => 0..0,
+            false => self.files_of_piece(pieces.start).start..self.files_of_piece(pieces.end - 1).end,
+        };
+        let range = self.piece_range(pieces.start).start..self.piece_range(pieces.end.saturating_sub(1)).end;
+        files.filter_map(move |file| {
+            let span = self.layout.span(file);
+            let bytes = range.start.max(span.offset)..range.end.min(span.end());
+            let wanted = !span.padding && bytes.start < bytes.end;
+            wanted.then(|| (file, bytes.start - span.offset..bytes.end - span.offset))
+        })
+    }
+
+    /// The pieces that have bytes of a file.
+    ///
+    /// # Panics
+    /// If there is no such file.
+    pub fn pieces_of_file(&self, file: usize) -> Range<usize> {
+        let pieces = self.layout.pieces_of(file);
+        pieces.start as usize..pieces.end as usize
+    }
+
+    /// Number of files, padding files included.
+    pub fn file_count(&self) -> usize {
+        self.names.len()
+    }
+
+    /// One file.
+    ///
+    /// # Panics
+    /// If there is no such file.
+    pub fn file(&self, index: usize) -> File<'_> {
+        let span = self.layout.span(index);
+        let (path, attributes) = (self.names.path(index), self.names.attributes(index));
+        let root = match span.nbytes {
+            0 => None,
+            _ => self.roots.file(index, (span.offset / self.piece_nbytes()) as usize).filter(|_| !span.padding),
+        };
+        let symlink = self.names.target(index);
+        File { index, path, nbytes: span.nbytes, offset: span.offset, attributes, root, symlink }
+    }
+
+    /// All files in the torrent's order.
+    pub fn files(&self) -> impl ExactSizeIterator<Item = File<'_>> {
+        (0..self.names.len()).map(|index| self.file(index))
+    }
+
+    /// The first things that are not as the standards want them.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// How many things are not as the standards want them, the unlisted ones included.
+    pub fn note_count(&self) -> usize {
+        self.note_count
+    }
+
+    /// Of v1: 20 bytes a piece, or none.
+    pub(crate) fn digests(&self) -> &[u8] {
+        &self.digests
+    }
+
+    /// Of v2: 32 bytes a piece, or none.
+    pub(crate) fn roots(&self) -> &[u8] {
+        &self.roots.pieces
+    }
+}
+
+impl fmt::Debug for Torrent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Torrent")
+            .field("version", &self.version())
+            .field("name", &shown(&self.name).to_string())
+            .field("files", &self.names.len())
+            .field("total_nbytes", &self.total_nbytes())
+            .field("piece_nbytes", &self.piece_nbytes())
+            .field("pieces", &self.piece_count())
+            .finish_non_exhaustive()
+    }
+}
+
+fn sha256(bytes: &[u8]) -> [u8; 32] {
+    let mut digest = [0; 32];
+    digest.copy_from_slice(hash(Algorithm::Sha256, bytes).as_ref());
+    digest
+}
+
+fn sha1(bytes: &[u8]) -> [u8; 20] {
+    let mut digest = [0; 20];
+    digest.copy_from_slice(hash(Algorithm::Sha1, bytes).as_ref());
+    digest
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `file tree` (BEP 52): folders are dictionaries, a file is a dictionary whose one key is empty.
+//!
+//! The tree is read in one pass, whatever its depth. For a v2 torrent its files become the torrent's; for a hybrid one
+//! each is compared with the next file of v1 that has content, or, if it has none itself, with the one of its path:
+//! libtorrent makes hybrids whose halves order empty files differently (`a.txt` and `a/b`), and takes them.
+
+use super::error::{Error, HybridDifference, Problem};
+use super::layers::{Layers, tree_key};
+use super::reader::{Reader, at, integer, wrong_kind};
+use super::{Attributes, NoteKind};
+use crate::bencode::{Kind, Step, Value};
+use crate::merkle::NODE_NBYTES;
+use crate::pieces::layout::Layout;
+use crate::torrent::paths::{Platform, check_component};
+
+/// A folder of the tree that is being read.
+struct Folder<'a> {
+    /// Length of its path.
+    path_nbytes: usize,
+    /// Where it stands.
+    offset: usize,
+    /// The key before.
+    last: Option<&'a [u8]>,
+    /// Each key so far is greater than the one before.
+    sorted: bool,
+}
+
+/// What is needed to read the tree, beside the reader, and how far it is.
+pub(super) struct Tree<'a, 'l> {
+    pub(super) layers: &'l mut Layers<'a>,
+    pub(super) piece_nbytes: u64,
+    pub(super) platform: Platform,
+    /// Bytes that may be spent on paths, and as many on roots.
+    pub(super) most_nbytes: u64,
+    /// The files of v1, which these must be, if the torrent is a hybrid.
+    pub(super) v1: Option<&'l Layout>,
+    /// The next file of v1.
+    pub(super) next: usize,
+    /// The files of v1 without content, by path, and whether the tree has had each.
+    pub(super) empty: Vec<(usize, bool)>,
+    /// Where the files so far end, each beginning at a piece.
+    pub(super) end: u64,
+}
+
+impl<'a> Tree<'a, '_> {
+    pub(super) fn read(mut self, reader: &mut Reader, tree: Value<'a>) -> Result<(), Error> {
+        if let Some(v1) = self.v1 {
+            let names = &reader.names;
+            let is_empty = |&index: &usize| !names.attributes(index).padding && v1.span(index).nbytes == 0;
+            self.empty = (0..names.len()).filter(is_empty).map(|index| (index, false)).collect();
+            self.empty.sort_unstable_by_key(|&(index, _)| names.path(index));
+        }
+        let mut walk = tree.walk();
+        let mut path: Vec<u8> = Vec::new();
+        let mut open = vec![Folder { path_nbytes: 0, offset: tree.span().start, last: None, sorted: true }];
+        while let Some(folder) = open.last_mut() {
+            path.truncate(folder.path_nbytes);
+            let Step::Key { key, offset } = walk.step() else {
+                if folder.last.is_none() && folder.path_nbytes > 0 {
+                    reader.note("info.file tree", NoteKind::EmptyFolder { offset: folder.offset });
+                }
+                if !folder.sorted {
+                    self.check_distinct(walk.since(folder.offset), &path)?;
+                }
+                open.pop();
+                continue;
+            };
+            let error = |problem: Problem, path: &[u8]| Error { problem, key: tree_key(path, ""), offset };
+            let last = folder.last.replace(key);
+            folder.sorted &= last.is_none_or(|last| last < key);
+            if last == Some(key) {
+                join(&mut path, key);
+                return Err(error(Problem::TwiceInTree { path: path.clone() }, &path));
+            }
+            if key.is_empty() && folder.path_nbytes > 0 {
+                if last.is_some() {
+                    return Err(error(Problem::FileAndFolder { path: path.clone() }, &path));
+                }
+                self.file(reader, walk.take(), &path)?;
+                continue;
+            }
+            if last == Some(b"") {
+                return Err(error(Problem::FileAndFolder { path: path.clone() }, &path));
+            }
+            join(&mut path, key);
+            if let Err(why) = check_component(key, self.platform) {
+                let problem = Problem::BadComponent { component: key.to_vec(), path: path.clone(), why };
+                return Err(error(problem, &path));
+            }
+            if path.len() as u64 > self.most_nbytes {
+                return Err(error(self.expansion("the paths of the files"), &path));
+            }
+            let offset = walk.offset();
+            if !walk.enter() {
+                return Err(wrong_kind(walk.take(), Kind::Dictionary, &tree_key(&path, "")));
+            }
+            open.push(Folder { path_nbytes: path.len(), offset, last: None, sorted: true });
+        }
+        self.finish(reader, tree)
+    }
+
+    /// Reads the properties of the file at `path`.
+    fn file(&mut self, reader: &mut Reader, file: Value<'a>, path: &[u8]) -> Result<(), Error> {
+        let error = |value: Value<'_>, key: &str, problem: Problem| at(value, &tree_key(path, key), problem);
+        if file.kind() != Kind::Dictionary {
+            return Err(wrong_kind(file, Kind::Dictionary, &tree_key(path, "")));
+        }
+        let [length, root] = reader.keys(file, "info.file tree", [b"length", b"pieces root"]);
+        let (attributes, target) = reader.attributes(file, "info.file tree");
+        if attributes.padding {
+            return Err(error(file, "attr", Problem::PaddingInTree));
+        }
+        let nbytes = match length {
+            // As in v1: a symbolic link has no content.
+            _ if attributes.symlink => 0,
+            None => return Err(error(file, "length", Problem::Missing)),
+            Some(value) => {
+                let found = integer(value, || tree_key(path, "length"))?;
+                u64::try_from(found).map_err(|_| error(value, "length", Problem::NegativeLength { found }))?
+            }
+        };
+        // The end is below 2^63 and a piece at most 2^32, so this does not overflow.
+        let offset = self.end.next_multiple_of(self.piece_nbytes);
+        if nbytes > 0 {
+            let value = length.unwrap_or(file);
+            self.end = match offset.checked_add(nbytes).filter(|&end| end <= i64::MAX as u64) {
+                Some(end) => end,
+                None => return Err(error(value, "length", Problem::TotalOverflow)),
+            };
+        }
+        let index = match self.v1 {
+            None => self.add(reader, file, path, nbytes, attributes, target)?,
+            Some(v1) => {
+                let index = self.compare(reader, v1, file, path, nbytes, attributes, target)?;
+                if nbytes > 0 && v1.span(index).offset != offset {
+                    let v1 = v1.span(index).offset;
+                    let difference = HybridDifference::Offset { path: path.to_vec(), v1, v2: offset };
+                    return Err(error(file, "", Problem::Hybrid(difference)));
+                }
+                index
+            }
+        };
+        if nbytes == 0 {
+            if root.is_some() {
+                reader.note("info.file tree", NoteKind::RootOfNothing { offset: file.span().start });
+            }
+            return Ok(());
+        }
+        let Some(value) = root else { return Err(error(file, "pieces root", Problem::Missing)) };
+        let Some(root) = value.string() else {
+            return Err(wrong_kind(value, Kind::String, &tree_key(path, "pieces root")));
+        };
+        if root.len() != NODE_NBYTES {
+            return Err(error(value, "pieces root", Problem::RootNotWhole { nbytes: root.len() }));
+        }
+        if nbytes <= self.piece_nbytes {
+            reader.roots.push_piece(root);
+            return Ok(());
+        }
+        let layer = self.layers.of(root, nbytes, path)?;
+        if (reader.roots.pieces.len() + layer.len()) as u64 > self.most_nbytes {
+            return Err(error(value, "pieces root", self.expansion("the roots of the pieces")));
+        }
+        reader.roots.push_layer(index, root, layer);
+        Ok(())
+    }
+
+    /// Adds a file to those of the torrent, which is of v2 only. Returns its index.
+    fn add(
+        &mut self,
+        reader: &mut Reader,
+        file: Value<'_>,
+        path: &[u8],
+        nbytes: u64,
+        attributes: Attributes,
+        target: Option<Value<'_>>,
+    ) -> Result<usize, Error> {
+        if reader.names.nbytes() as u64 + path.len() as u64 > self.most_nbytes {
+            return Err(at(file, &tree_key(path, ""), self.expansion("the paths of the files")));
+        }
+        let index = reader.names.len();
+        reader.names.push_component(path);
+        reader.target(target, "info.file tree");
+        reader.spans.push(nbytes, false);
+        reader.names.push(attributes);
+        Ok(index)
+    }
+
+    /// Compares a file with that of v1. Returns its index there.
+    #[allow(clippy::too_many_arguments, reason = "all that is known of one file")]
+    fn compare(
+        &mut self,
+        reader: &mut Reader,
+        v1: &Layout,
+        file: Value<'_>,
+        path: &[u8],
+        nbytes: u64,
+        attributes: Attributes,
+        target: Option<Value<'_>>,
+    ) -> Result<usize, Error> {
+        let differs = |difference: HybridDifference| Err(at(file, &tree_key(path, ""), Problem::Hybrid(difference)));
+        let names = &reader.names;
+        let index = match self.empty.binary_search_by(|&(index, _)| names.path(index).cmp(path)) {
+            Ok(found) => {
+                self.empty[found].1 = true;
+                self.empty[found].0
+            }
+            Err(_) => {
+                let next = next_with_content(reader, v1, self.next);
+                let Some(index) = next.filter(|&next| names.path(next) == path) else {
+                    let v1 = next.filter(|_| nbytes > 0).map(|next| names.path(next).to_vec());
+                    return differs(HybridDifference::File { v1, v2: Some(path.to_vec()) });
+                };
+                self.next = index + 1;
+                index
+            }
+        };
+        let there = names.attributes(index);
+        let leads = |target: Value<'_>| target.items().filter_map(|item| item.string()).collect::<Vec<_>>().join(&b'/');
+        if there.symlink != attributes.symlink || names.target(index) != target.map(leads).as_deref() {
+            return differs(HybridDifference::Symlink { path: path.to_vec() });
+        }
+        let span = v1.span(index);
+        if span.nbytes != nbytes {
+            return differs(HybridDifference::Length { path: path.to_vec(), v1: span.nbytes, v2: nbytes });
+        }
+        if there != attributes {
+            reader.note("info.file tree", NoteKind::OtherAttributes { offset: file.span().start });
+        }
+        Ok(index)
+    }
+
+    /// No key of a folder that is not sorted is there twice. Neighbours have been compared; these are further apart.
+    fn check_distinct(&self, folder: Value<'_>, path: &[u8]) -> Result<(), Error> {
+        let mut keys: Vec<(&[u8], usize)> = folder.entries().map(|entry| (entry.key, entry.offset)).collect();
+        keys.sort_unstable();
+        match keys.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            None => Ok(()),
+            Some(pair) => {
+                let mut path = path.to_vec();
+                join(&mut path, pair[1].0);
+                let key = tree_key(&path, "");
+                Err(Error { problem: Problem::TwiceInTree { path }, key, offset: pair[1].1 })
+            }
+        }
+    }
+
+    /// What can be said only when all files have been read.
+    fn finish(self, reader: &Reader, tree: Value<'_>) -> Result<(), Error> {
+        let problem = match self.v1 {
+            None if reader.names.len() == 0 => Some(Problem::NoFiles),
+            None => None,
+            Some(v1) => {
+                let empty = self.empty.iter().filter(|(_, had)| !had).map(|&(index, _)| index).min();
+                let rest = next_with_content(reader, v1, self.next).or(empty);
+                let (ours, theirs) = (v1.piece_count(), self.end.div_ceil(self.piece_nbytes));
+                if let Some(rest) = rest {
+                    let path = Some(reader.names.path(rest).to_vec());
+                    Some(Problem::Hybrid(HybridDifference::File { v1: path, v2: None }))
+                } else if ours != theirs {
+                    Some(Problem::Hybrid(HybridDifference::PieceCount { v1: ours, v2: theirs }))
+                } else {
+                    None
+                }
+            }
+        };
+        match problem {
+            Some(problem) => Err(at(tree, "info.file tree", problem)),
+            None => Ok(()),
+        }
+    }
+
+    fn expansion(&self, what: &'static str) -> Problem {
+        Problem::Expansion { what, most_nbytes: self.most_nbytes }
+    }
+}
+
+fn join(path: &mut Vec<u8>, key: &[u8]) {
+    if !path.is_empty() {
+        path.push(b'/');
+    }
+    path.extend_from_slice(key);
+}
+
+/// The first file of v1 from `index` on that has content and is not padding.
+fn next_with_content(reader: &Reader, v1: &Layout, index: usize) -> Option<usize> {
+    let names = &reader.names;
+    (index..names.len()).find(|&index| !names.attributes(index).padding && v1.span(index).nbytes > 0)
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Names and paths as torrents give them: bytes that a stranger chose. [`check_component`] decides whether a component
+//! of a path may name a file below the folder that is verified.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Whose rules for names hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Platform {
+    Unix,
+    Windows,
+}
+
+impl Platform {
+    /// The one that this program runs on.
+    pub(crate) const HERE: Platform = if cfg!(windows) { Platform::Windows } else { Platform::Unix };
+}
+
+/// Why a component of a path is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BadComponent {
+    /// It has no bytes. An absolute path that was split at its separators begins so.
+    Empty,
+    /// `..`
+    Parent,
+    /// `.`. Clients do not agree where such a file is: libtorrent puts `_` for it, Transmission refuses the torrent.
+    Current,
+    /// A `/` (on Windows also `\`) inside a component. An absolute path in one piece has it.
+    Separator,
+    /// A NUL byte, which ends a name for the operating system.
+    Nul,
+    /// On Windows: a name that is a device (`CON`, `NUL.txt`), whatever folder it stands in.
+    Device,
+    /// On Windows: a character that file names cannot have there, or a `.` or space at the end.
+    NotOnWindows,
+    /// On Windows: bytes that are not UTF-8.
+    NotUtf8,
+}
+
+impl fmt::Display for BadComponent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BadComponent::Empty => "is empty",
+            BadComponent::Parent => "leads out of the folder",
+            BadComponent::Current => "stands for the folder itself",
+            BadComponent::Separator => "has a path separator in it",
+            BadComponent::Nul => "has a NUL byte in it",
+            BadComponent::Device => "is the name of a device on Windows",
+            BadComponent::NotOnWindows => "cannot be a file name on Windows",
+            BadComponent::NotUtf8 => "is not UTF-8, which file names must be on Windows",
+        })
+    }
+}
+
+/// Whether a component may stand in a path below the verified folder.
+pub(crate) fn check_component(component: &[u8], platform: Platform) -> Result<(), BadComponent> {
+    match component {
+        b"" => return Err(BadComponent::Empty),
+        b"." => return Err(BadComponent::Current),
+        b".." => return Err(BadComponent::Parent),
+        _ => {}
+    }
+    if component.contains(&0) {
+        return Err(BadComponent::Nul);
+    }
+    if component.contains(&b'/') {
+        return Err(BadComponent::Separator);
+    }
+    match platform {
+        Platform::Unix => Ok(()),
+        Platform::Windows => check_windows(component),
+    }
+}
+
+fn check_windows(component: &[u8]) -> Result<(), BadComponent> {
+    let text = std::str::from_utf8(component).map_err(|_| BadComponent::NotUtf8)?;
+    if text.contains('\\') {
+        return Err(BadComponent::Separator);
+    }
+    // The name is what stands before the first dot, spaces at its end ignored: "nul .tar.gz" opens the null device.
+    let stem = text.split(['.', ':']).next().unwrap_or("").trim_end_matches(' ').to_ascii_uppercase();
+    let numbered = |port: &str| {
+        stem.strip_prefix(port).is_some_and(|number| {
+            let mut chars = number.chars();
+            matches!((chars.next(), chars.next()), (Some('0'..='9' | '¹' | '²' | '³'), None))
+        })
+    };
+    let device = matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$" | "CLOCK$");
+    if device || numbered("COM") || numbered("LPT") {
+        return Err(BadComponent::Device);
+    }
+    let forbidden = |c: char| c < ' ' || matches!(c, '<' | '>' | ':' | '"' | '|' | '?' | '*');
+    if text.contains(forbidden) || text.ends_with(['.', ' ']) {
+        return Err(BadComponent::NotOnWindows);
+    }
+    Ok(())
+}
+
+/// A path of the operating system from bytes as torrents have them: one name, or components joined by `/`
+/// ([`File::path`](super::File::path), [`Torrent::name`](super::Torrent::name)).
+///
+/// On Unix these bytes are the path. Elsewhere what is not UTF-8 becomes U+FFFD; the parser refuses such names there.
+/// Nothing else is checked here: names and paths of files that a [`Torrent`](super::Torrent) gives stay below its folder.
+///
+/// ```
+/// # use hashloom_engine::torrent::to_path;
+/// assert_eq!(to_path(b"cd1/track.flac"), std::path::Path::new("cd1").join("track.flac"));
+/// ```
+pub fn to_path(bytes: &[u8]) -> PathBuf {
+    #[cfg(unix)]
+    return PathBuf::from(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes));
+    #[cfg(not(unix))]
+    return PathBuf::from(OsStr::new(&*String::from_utf8_lossy(bytes)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_that_stay_below() {
+        for name in ["a", "...", "a..", "..a", "con", "a\\b", "C:", " ", "\x1b[31m", "aux.txt", "ünïcode"] {
+            assert_eq!(check_component(name.as_bytes(), Platform::Unix), Ok(()), "{name:?}");
+        }
+        assert_eq!(check_component(b"\xff\xfe", Platform::Unix), Ok(()));
+        for name in ["a", "...a", "..a", "console", "com", "com10", "ünïcode", "lpt", "a b"] {
+            assert_eq!(check_component(name.as_bytes(), Platform::Windows), Ok(()), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn components_that_are_refused() {
+        use BadComponent::*;
+        let everywhere: &[(&[u8], BadComponent)] = &[
+            (b"", Empty),
+            (b".", Current),
+            (b"..", Parent),
+            (b"/etc", Separator),
+            (b"a/b", Separator),
+            (b"../a", Separator),
+            (b"a\0", Nul),
+        ];
+        for &(name, why) in everywhere {
+            assert_eq!(check_component(name, Platform::Unix), Err(why), "{name:?}");
+            assert_eq!(check_component(name, Platform::Windows), Err(why), "{name:?}");
+        }
+        let windows: &[(&[u8], BadComponent)] = &[
+            (b"..\\a", Separator),
+            (b"CON", Device),
+            (b"nul.txt", Device),
+            (b"nul .tar.gz", Device),
+            (b"Aux:x", Device),
+            (b"com1", Device),
+            ("LPT².log".as_bytes(), Device),
+            (b"C:", NotOnWindows),
+            (b"file:stream", NotOnWindows),
+            (b"a?", NotOnWindows),
+            (b"a.", NotOnWindows),
+            (b"a ", NotOnWindows),
+            (b"...", NotOnWindows),
+            (b"\x01", NotOnWindows),
+            (b"\xff", NotUtf8),
+        ];
+        for &(name, why) in windows {
+            assert_eq!(check_component(name, Platform::Windows), Err(why), "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What a client knows of a torrent's pieces when it starts: read from its resume file, and written into it, so that
+//! it starts with what [`verify`](super::verify()) found instead of checking once more.
+//!
+//! | [`Format`] | clients | where they keep it |
+//! |---|---|---|
+//! | [`Libtorrent`](Format::Libtorrent) | qBittorrent, others with libtorrent | `BT_backup/<info-hash>.fastresume` |
+//! | [`Transmission`](Format::Transmission) | Transmission 3 and 4 | `resume/<info-hash>.resume` |
+//! | [`Bitfield`](Format::Bitfield) | the protocol's message (BEP 3) | |
+//!
+//! No standard describes the two; they are as libtorrent 2.0, qBittorrent 4.5 and Transmission 3.00 write and read
+//! them.
+//! A client writes its file when it ends, so this is done while it does not run. It does not look at the content again,
+//! other than at the lengths of files (libtorrent) and the times of last change (Transmission).
+//!
+//! ```
+//! use hashloom_engine::torrent::resume::{self, Format};
+//! use hashloom_engine::torrent::{Bitfield, Content, Options, Torrent, verify};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # std::fs::write(folder.path().join("abc.txt"), "abc")?;
+//! # let mut bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:".to_vec();
+//! # bytes.extend_from_slice(hashloom::hash(hashloom::Algorithm::Sha1, b"abc").as_ref());
+//! # bytes.extend_from_slice(b"ee");
+//! let torrent = Torrent::parse(&bytes)?;
+//! let report = verify(&torrent, folder.path(), &Options::default())?;
+//! let have = Bitfield::from(&report.pieces[..]);
+//! let content = Content::find(&torrent, folder.path())?;
+//! assert!(content.changed(&report).is_empty(), "to be checked once more");
+//! let fastresume = resume::encode(Format::Libtorrent, &torrent, &have, &content)?;
+//! # let path = folder.path().join("x");
+//! # /*
+//! let path = backup.join(resume::file_name(Format::Libtorrent, &torrent)?);
+//! # */
+//! std::fs::write(path, &fastresume)?;
+//!
+//! let read = resume::decode(&fastresume, &torrent)?;
+//! assert_eq!((read.format, read.have), (Format::Libtorrent, have));
+//! assert_eq!(read.folder.as_deref(), Some(folder.path()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod libtorrent;
+mod places;
+mod transmission;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::bencode::{self, Item, Kind, Limits, Value};
+use crate::torrent::paths::to_path;
+use crate::torrent::{Bitfield, Content, Torrent};
+
+pub use error::Error;
+
+/// Whose resume file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// The payload of BitTorrent's `bitfield` message (BEP 3) and nothing else.
+    Bitfield,
+    /// libtorrent's "libtorrent resume file", version 1, with the keys that qBittorrent wants beside it.
+    Libtorrent,
+    /// Transmission's `.resume`.
+    Transmission,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::Bitfield => "bitfield",
+            Format::Libtorrent => "libtorrent resume file",
+            Format::Transmission => "Transmission resume file",
+        })
+    }
+}
+
+/// What a resume file says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Resume {
+    /// Whose file it is.
+    pub format: Format,
+    /// The pieces that it says are there.
+    pub have: Bitfield,
+    /// The folder that it says the content is in. Anything can stand there: do not write below it unasked.
+    pub folder: Option<PathBuf>,
+}
+
+struct Hex<'a>(&'a [u8]);
+
+impl fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Of what a file holds, more than a digest's length says nothing.
+        self.0.iter().take(32).try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// The name that a client gives to its resume file of a torrent: `<info-hash>.fastresume`, `<info-hash>.resume`. None
+/// if the client has no such torrents: Transmission, v2.
+///
+/// qBittorrent calls a hybrid or v2 torrent by the first 20 bytes of its v2 info-hash, Transmission a hybrid one by its
+/// v1 info-hash.
+///
+/// ```
+/// use hashloom_engine::torrent::Torrent;
+/// use hashloom_engine::torrent::resume::{Format, file_name};
+///
+/// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let torrent = Torrent::parse(bytes)?;
+/// let name = file_name(Format::Libtorrent, &torrent).unwrap();
+/// assert_eq!(name, "1ec14c34424a11a8651e5205fff27668a041a46d.fastresume");
+/// # Ok::<(), hashloom_engine::torrent::Error>(())
+/// ```
+pub fn file_name(format: Format, torrent: &Torrent) -> Option<String> {
+    let (v1, v2) = (torrent.info_hash_v1(), torrent.info_hash_v2());
+    let v2 = v2.and_then(|hash| hash.first_chunk().copied());
+    let (hash, extension) = match format {
+        Format::Bitfield => (v2.or(v1), "bitfield"),
+        Format::Libtorrent => (v2.or(v1), "fastresume"),
+        Format::Transmission => (v1, "resume"),
+    };
+    hash.map(|hash: [u8; 20]| format!("{}.{extension}", Hex(&hash)))
+}
+
+/// Reads a resume file or bitfield. Which it is, is told by what it holds.
+///
+/// Transmission's does not say which torrent it belongs to; that it fits this one in lengths is all that is known.
+///
+/// # Errors
+///
+/// If it is none of them, or not of this torrent.
+///
+/// ```
+/// use hashloom_engine::torrent::Torrent;
+/// use hashloom_engine::torrent::resume::{Format, decode};
+///
+/// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let torrent = Torrent::parse(bytes)?;
+/// let read = decode(b"d11:destination4:/srv8:progressd6:blocks3:allee", &torrent)?;
+/// assert_eq!((read.format, read.have.count()), (Format::Transmission, 1));
+/// assert_eq!((decode(&[0x80], &torrent)?.format), Format::Bitfield);
+/// let error = decode(&[0x80, 0], &torrent).unwrap_err();
+/// assert!(error.to_string().ends_with("no bitfield: a bitfield of 1 pieces has 1 bytes, found 2"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn decode(bytes: &[u8], torrent: &Torrent) -> Result<Resume, Error> {
+    let (format, document) = match recognise(bytes, torrent)? {
+        Found::Bitfield(have) => return Ok(Resume { format: Format::Bitfield, have, folder: None }),
+        Found::Client(format, document) => (format, document),
+    };
+    let root = Keys(document.root());
+    let (have, folder) = match format {
+        Format::Transmission => (transmission::have(&root, torrent)?, root.string("destination")?),
+        _ => (libtorrent::have(&root, torrent)?, root.string("save_path")?),
+    };
+    Ok(Resume { format, have, folder: folder.map(to_path) })
+}
+
+/// A client's resume file for a torrent that it has not had before, beside a copy of the torrent's file. The torrent
+/// starts when the client does.
+///
+/// A piece is said to be there if `have` says so and the files are there that it has bytes of. For Transmission, which
+/// does not know padding files (BEP 47), these too.
+///
+/// # Errors
+///
+/// [`Error::BlockLength`], [`Error::NoFolder`], [`Error::Unfinished`] and [`Error::NoV2`].
+///
+/// # Panics
+/// If `have` or `content` is that of another torrent.
+pub fn encode(format: Format, torrent: &Torrent, have: &Bitfield, content: &Content) -> Result<Vec<u8>, Error> {
+    write(format, BTreeMap::new(), torrent, have, content)
+}
+
+/// A client's resume file `old` with other pieces, and with the folder where the content was found. All that does not
+/// concern these stays: statistics, labels, limits, priorities, keys that this version of hashloom does not know.
+///
+/// What must not stay is left out: blocks of unfinished pieces (`unfinished` of libtorrent), which nobody has checked.
+///
+/// # Errors
+///
+/// Those of [`encode`]; if `old` is not a file of this format and torrent; [`Error::Renamed`].
+///
+/// # Panics
+/// If `have` or `content` is that of another torrent.
+pub fn update(
+    old: &[u8],
+    format: Format,
+    torrent: &Torrent,
+    have: &Bitfield,
+    content: &Content,
+) -> Result<Vec<u8>, Error> {
+    let document = match recognise(old, torrent)? {
+        Found::Client(found, document) if found == format => document,
+        // There is nothing in a bitfield to keep.
+        Found::Bitfield(_) if format == Format::Bitfield => return encode(format, torrent, have, content),
+        Found::Client(found, _) => return Err(Error::OtherFormat { expected: format, found }),
+        Found::Bitfield(_) => return Err(Error::OtherFormat { expected: format, found: Format::Bitfield }),
+    };
+    let mut items = BTreeMap::new();
+    for entry in document.root().entries() {
+        // Of two equal keys clients take the first.
+        items.entry(entry.key.to_vec()).or_insert_with(|| Item::Raw(entry.value.raw().to_vec()));
+    }
+    let root = Keys(document.root());
+    match format {
+        Format::Transmission => transmission::keep(&root, &mut items, torrent, content)?,
+        _ => libtorrent::keep(&root, &mut items, torrent, content)?,
+    }
+    write(format, items, torrent, have, content)
+}
+
+/// A dictionary that is to be written.
+type Items = BTreeMap<Vec<u8>, Item>;
+
+fn write(
+    format: Format,
+    mut items: Items,
+    torrent: &Torrent,
+    have: &Bitfield,
+    content: &Content,
+) -> Result<Vec<u8>, Error> {
+    assert_eq!(have.len(), torrent.piece_count(), "the bitfield is that of another torrent");
+    assert_eq!(content.file_count(), torrent.file_count(), "the content is that of another torrent");
+    match format {
+        Format::Bitfield => return Ok(have.as_bytes().to_vec()),
+        Format::Libtorrent => {
+            // Only if qBittorrent is told to.
+            check_finished(torrent, content, ".!qB")?;
+            let have = on_disk(torrent, have, content, false);
+            libtorrent::write(&mut items, torrent, &have, content)?;
+        }
+        Format::Transmission => {
+            // Unless Transmission is told not to.
+            check_finished(torrent, content, ".part")?;
+            let have = on_disk(torrent, have, content, true);
+            transmission::write(&mut items, torrent, &have, content)?;
+        }
+    }
+    Ok(Item::Dictionary(items).encode())
+}
+
+/// An error if a file is not there but is under its name with `ending`.
+fn check_finished(torrent: &Torrent, content: &Content, ending: &str) -> Result<(), Error> {
+    let absent = (0..torrent.file_count()).filter(|&file| content.nbytes(file).is_none());
+    let mut names = absent.map(|file| {
+        let mut name = content.file_path(torrent, file).into_os_string();
+        name.push(ending);
+        PathBuf::from(name)
+    });
+    match names.find(|path| path.is_file()) {
+        Some(path) => Err(Error::Unfinished { path }),
+        None => Ok(()),
+    }
+}
+
+/// The pieces of `have` without those that have bytes of files that are not there or end before them.
+fn on_disk(torrent: &Torrent, have: &Bitfield, content: &Content, padding: bool) -> Bitfield {
+    let mut have = have.clone();
+    for file in torrent.files().filter(|file| padding || !file.attributes.padding) {
+        let found = content.nbytes(file.index).unwrap_or(0);
+        if found < file.nbytes {
+            let first = ((file.offset + found) / torrent.piece_nbytes()) as usize;
+            (first..torrent.pieces_of_file(file.index).end).for_each(|piece| have.set(piece, false));
+        }
+    }
+    have
+}
+
+enum Found<'a> {
+    Bitfield(Bitfield),
+    Client(Format, bencode::Document<'a>),
+}
+
+fn recognise<'a>(bytes: &'a [u8], torrent: &Torrent) -> Result<Found<'a>, Error> {
+    let bitfield = || Bitfield::from_bytes(bytes, torrent.piece_count());
+    let document = match bencode::parse(bytes, &Limits::default()) {
+        Ok(document) => document,
+        Err(error) => {
+            return bitfield().map(Found::Bitfield).map_err(|bitfield| Error::Bencode { error, bitfield });
+        }
+    };
+    let root = document.root();
+    let is = |key: &[u8], kind: Kind| root.get(key).is_some_and(|value| value.kind() == kind);
+    let format = if root.get(b"file-format").and_then(|value| value.string()) == Some(libtorrent::FORMAT) {
+        Format::Libtorrent
+    } else if is(b"progress", Kind::Dictionary) || is(b"destination", Kind::String) {
+        Format::Transmission
+    } else {
+        // A bitfield can begin as bencode does: "0:" is one of 16 pieces.
+        return bitfield().map(Found::Bitfield).map_err(|bitfield| Error::Unknown { bitfield });
+    };
+    match format {
+        Format::Transmission => transmission::check(&Keys(root), torrent)?,
+        _ => libtorrent::check(&Keys(root), torrent)?,
+    }
+    Ok(Found::Client(format, document))
+}
+
+/// A dictionary whose keys have known kinds.
+struct Keys<'a>(Value<'a>);
+
+impl<'a> Keys<'a> {
+    fn get(&self, key: &'static str, kind: Kind) -> Result<Option<Value<'a>>, Error> {
+        match self.0.get(key.as_bytes()) {
+            Some(value) if value.kind() != kind => {
+                Err(Error::WrongKind { key, offset: value.span().start, expected: kind, found: value.kind() })
+            }
+            value => Ok(value),
+        }
+    }
+
+    fn string(&self, key: &'static str) -> Result<Option<&'a [u8]>, Error> {
+        Ok(self.get(key, Kind::String)?.and_then(|value| value.string()))
+    }
+
+    fn integer(&self, key: &'static str) -> Result<Option<i64>, Error> {
+        Ok(self.get(key, Kind::Integer)?.and_then(|value| value.integer()))
+    }
+}
+
+/// An error if `value` has not the length that it has for this torrent.
+fn expect_length(key: &'static str, value: Value<'_>, expected: u64, found: usize) -> Result<(), Error> {
+    match found as u64 == expected {
+        true => Ok(()),
+        false => Err(Error::Length { key, offset: value.span().start, expected, found: found as u64 }),
+    }
+}

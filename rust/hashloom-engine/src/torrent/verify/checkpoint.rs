@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The verdicts of a check that may be interrupted, to go on from there another time.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::PieceState;
+use super::locate::locate;
+use crate::bencode::{self, Item, Kind, Limits, Value};
+use crate::pieces::files::Cache;
+use crate::read::noted::{Doubt, Noted, TICK};
+use crate::read::stamp::Stamp;
+use crate::text::quoted;
+use crate::torrent::paths;
+use crate::torrent::{File, Torrent};
+
+/// The verdicts on the pieces of any number of torrents, with what their files were like when each check began. A verdict
+/// holds as long as the files that the piece has bytes of have not changed, if it could be known then that any change
+/// would show: see [`Doubt`] for what is in the way of that.
+///
+/// A torrent is known by its info-hash alone: of one that is checked in two places at a time, each needs a checkpoint of
+/// its own.
+///
+/// ```
+/// use hashloom_engine::torrent::{Check, Checkpoint, Options, Torrent, verify_many};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # std::fs::write(folder.path().join("abc.txt"), "abc")?;
+/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// # let (torrent, path) = (Torrent::parse(bytes)?, folder.path());
+/// let checkpoint = Checkpoint::default();
+/// let record = |torrent: &Torrent, piece, state| checkpoint.record(torrent, piece, state);
+/// let known = checkpoint.begin(&torrent, path);
+/// verify_many([Check::new(&torrent, path).known(known)], &Options::default().pieces(&record), |_, _| {});
+/// let saved = checkpoint.encode();
+///
+/// // Another day:
+/// let checkpoint = Checkpoint::decode(&saved)?;
+/// let known = checkpoint.begin(&torrent, path); // what need not be checked again
+/// assert_eq!(known.len(), torrent.piece_count());
+/// # assert_eq!(known, [hashloom_engine::torrent::PieceState::Bad]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Checkpoint {
+    torrents: Mutex<BTreeMap<Vec<u8>, Entry>>,
+    doubts: Mutex<BTreeMap<Doubt, u64>>,
+}
+
+/// What is known of a torrent.
+#[derive(Debug)]
+enum Entry {
+    /// As it was read, in bencode, and found to be whole. Most of it may be of torrents that nobody asks for, and of a
+    /// file that is not there two bytes would become 32.
+    Saved(Box<[u8]>),
+    Begun(Begun),
+}
+
+#[derive(Debug)]
+struct Begun {
+    /// Of each file what it was; none of one that was not there.
+    files: Vec<Option<Kept>>,
+    /// Of each piece the number of its [`PieceState`].
+    pieces: Vec<u8>,
+}
+
+/// What is kept of a file. The number of its device is not: a disk may be mounted another time.
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    nbytes: u64,
+    mtime_ns: i64,
+    /// Of a file that was replaced by one with the same modification time it is another.
+    ctime_ns: i64,
+    ino: u64,
+    doubt: Option<Doubt>,
+}
+
+impl Kept {
+    fn is_like(&self, other: &Kept) -> bool {
+        let all = |kept: &Kept| (kept.nbytes, kept.mtime_ns, kept.ctime_ns, kept.ino);
+        all(self) == all(other)
+    }
+}
+
+impl From<Noted> for Kept {
+    fn from(Noted { stamp, doubt }: Noted) -> Kept {
+        let Stamp { nbytes, mtime_ns, ctime_ns, ino, .. } = stamp;
+        Kept { nbytes, mtime_ns, ctime_ns, ino, doubt }
+    }
+}
+
+/// The key that tells such a file from other bencode, and its version.
+const MAGIC: &[u8] = b"hashloom checkpoint";
+const VERSION: i64 = 2;
+
+/// The first, which had length and times of each file only.
+const VERSION_WITHOUT_DOUBTS: i64 = 1;
+
+const LIMITS: Limits = Limits { nbytes: Checkpoint::MAX_NBYTES, depth: 5 };
+
+/// Why bytes are no checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CheckpointError {
+    /// They are not bencode.
+    Bencode(bencode::Error),
+    /// They are something else.
+    NotACheckpoint,
+    /// They are of a version that this one does not know.
+    Version(i64),
+    /// What is there of this torrent, by the hexadecimal info-hash, makes no sense.
+    Damaged(String),
+}
+
+impl fmt::Display for CheckpointError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CheckpointError::Bencode(error) => write!(f, "this is no checkpoint: {error}"),
+            CheckpointError::NotACheckpoint => {
+                write!(f, "this is no checkpoint: it has no key {}", quoted(MAGIC))
+            }
+            CheckpointError::Version(found) => {
+                write!(f, "a checkpoint of version {found}, of which this program knows nothing")
+            }
+            CheckpointError::Damaged(id) => write!(f, "the checkpoint is damaged in what it says of torrent {id}"),
+        }
+    }
+}
+
+impl std::error::Error for CheckpointError {}
+
+impl Checkpoint {
+    /// The longest checkpoint that is read: 1 GiB, of 20 million files. To read one takes about its length of memory; made
+    /// up of the shortest entries that there can be, four times that.
+    pub const MAX_NBYTES: usize = 1 << 30;
+
+    /// Reads what [`encode`](Checkpoint::encode) wrote.
+    ///
+    /// # Errors
+    /// If it did not write these bytes.
+    pub fn decode(bytes: &[u8]) -> Result<Checkpoint, CheckpointError> {
+        let document = bencode::parse(bytes, &LIMITS).map_err(CheckpointError::Bencode)?;
+        let root = document.root();
+        let version = root.get(MAGIC).and_then(|version| version.integer()).ok_or(CheckpointError::NotACheckpoint)?;
+        if ![VERSION, VERSION_WITHOUT_DOUBTS].contains(&version) {
+            return Err(CheckpointError::Version(version));
+        }
+        let torrents = root.get(b"torrents").filter(|value| value.kind() == Kind::Dictionary);
+        let mut all = BTreeMap::new();
+        for entry in torrents.ok_or(CheckpointError::NotACheckpoint)?.entries() {
+            let is_whole = matches!(entry.key.len(), 20 | 32) && is_whole(entry.value);
+            if !is_whole {
+                let hex = entry.key.iter().take(32).map(|byte| format!("{byte:02x}")).collect();
+                return Err(CheckpointError::Damaged(hex));
+            }
+            all.insert(entry.key.to_vec(), Entry::Saved(entry.value.raw().into()));
+        }
+        Ok(Checkpoint { torrents: Mutex::new(all), doubts: Mutex::default() })
+    }
+
+    /// All of it as bytes to be written to a file.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut root = Item::dictionary();
+        root.insert(MAGIC, VERSION);
+        let entries = self.lock();
+        let encode = |entry: &Entry| match entry {
+            Entry::Saved(bytes) => bytes.to_vec(),
+            Entry::Begun(begun) => begun.encode(),
+        };
+        let torrents = entries.iter().map(|(id, entry)| (id.clone(), Item::Raw(encode(entry)))).collect();
+        root.insert("torrents", Item::Dictionary(torrents));
+        root.encode()
+    }
+
+    /// Notes what the torrent's files are now, and returns the verdicts that still hold, one for each piece, for
+    /// [`Check::known`](super::Check::known). `path` is that of the check. Files are opened for a moment; if one was
+    /// changed just now, a twentieth of a second is waited for its clock to tick.
+    ///
+    /// Pieces that could not be read are to be tried again.
+    pub fn begin(&self, torrent: &Torrent, path: &Path) -> Vec<PieceState> {
+        let mut files = noted(torrent, path);
+        let mut all = self.lock();
+        let known = match all.remove(&id(torrent)) {
+            Some(Entry::Saved(bytes)) => Begun::decode(&bytes, files.len(), torrent.piece_count()),
+            Some(Entry::Begun(begun)) => Some(begun),
+            None => None,
+        };
+        let mut states = vec![PieceState::Unchecked; torrent.piece_count()];
+        if let Some(known) = known {
+            for (state, &byte) in states.iter_mut().zip(&known.pieces) {
+                *state = PieceState::from_byte(byte);
+                if *state == PieceState::Unread {
+                    *state = PieceState::Unchecked;
+                }
+            }
+            let had = states.clone();
+            for (file, (old, new)) in known.files.iter().zip(&mut files).enumerate() {
+                let doubt = match (old, new) {
+                    (None, None) => None,
+                    (Some(Kept { doubt: Some(Doubt::Version), .. }), _) => Some(Doubt::Version),
+                    (Some(old), Some(new)) if old.is_like(new) => {
+                        if old.doubt.is_none() {
+                            // Then any change since would show, and any to come will.
+                            new.doubt = None;
+                        }
+                        old.doubt
+                    }
+                    _ => Some(Doubt::Changed),
+                };
+                if let Some(doubt) = doubt {
+                    let pieces = torrent.pieces_of_file(file);
+                    if had[pieces.clone()].iter().any(|&state| state != PieceState::Unchecked) {
+                        *self.lock_doubts().entry(doubt).or_default() += 1;
+                    }
+                    states[pieces].fill(PieceState::Unchecked);
+                }
+            }
+        }
+        let begun = Begun { files, pieces: states.iter().map(|&state| state as u8).collect() };
+        all.insert(id(torrent), Entry::Begun(begun));
+        states
+    }
+
+    /// Files of the torrents that were begun whose verdicts were not believed, by the reason.
+    ///
+    /// ```
+    /// assert!(hashloom_engine::torrent::Checkpoint::default().doubts().is_empty());
+    /// ```
+    pub fn doubts(&self) -> BTreeMap<Doubt, u64> {
+        self.lock_doubts().clone()
+    }
+
+    /// Notes a verdict, the last of which holds: [`Unchecked`](PieceState::Unchecked) takes one back. The torrent must have
+    /// been [begun](Checkpoint::begin); that of another is ignored.
+    pub fn record(&self, torrent: &Torrent, piece: usize, state: PieceState) {
+        if let Some(Entry::Begun(begun)) = self.lock().get_mut(&id(torrent)) {
+            if let Some(place) = begun.pieces.get_mut(piece) {
+                // Of a piece that is unstable nothing is known.
+                *place = if state == PieceState::Unstable { PieceState::Unchecked } else { state } as u8;
+            }
+        }
+    }
+
+    /// Forgets a torrent whose check has come to its end: kept, its verdicts would answer the next check without a look
+    /// at the files. If the torrent has pieces that were not read, or not judged for another reason than that nobody
+    /// asked, what is known of the others is worth keeping.
+    ///
+    /// ```
+    /// # use hashloom_engine::torrent::{Checkpoint, Torrent};
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// let checkpoint = Checkpoint::default();
+    /// checkpoint.begin(&torrent, "downloads".as_ref());
+    /// assert!(!checkpoint.is_empty());
+    /// checkpoint.end(&torrent);
+    /// assert!(checkpoint.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn end(&self, torrent: &Torrent) {
+        self.lock().remove(&id(torrent));
+    }
+
+    /// Whether nothing is known of any torrent: a file of it can be removed.
+    ///
+    /// ```
+    /// assert!(hashloom_engine::torrent::Checkpoint::default().is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    fn lock_doubts(&self) -> MutexGuard<'_, BTreeMap<Doubt, u64>> {
+        self.doubts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A panic elsewhere leaves nothing half-done in what the lock guards.
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, Entry>> {
+        self.torrents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Begun {
+    /// Written as it comes: as values it would be three times as much, for each of millions of files.
+    fn encode(&self) -> Vec<u8> {
+        let mut bytes = b"d5:filesl".to_vec();
+        for kept in &self.files {
+            // Writing into memory does not fail.
+            let _ = match kept {
+                None => bytes.write_all(b"le"),
+                Some(Kept { nbytes, mtime_ns, ctime_ns, ino, doubt }) => {
+                    let doubt = Doubt::number(*doubt);
+                    // The number of a file may need all 64 bits.
+                    let ino = *ino as i64;
+                    write!(bytes, "li{nbytes}ei{mtime_ns}ei{ctime_ns}ei{ino}ei{doubt}ee")
+                }
+            };
+        }
+        let _ = write!(bytes, "e6:pieces{}:", self.pieces.len());
+        bytes.extend_from_slice(&self.pieces);
+        bytes.push(b'e');
+        bytes
+    }
+
+    /// None if it is not of so many files and pieces.
+    fn decode(bytes: &[u8], nfiles: usize, npieces: usize) -> Option<Begun> {
+        let document = bencode::parse(bytes, &LIMITS).ok()?;
+        let (files, pieces) = parts(document.root())?;
+        if pieces.len() != npieces || files.items().take(nfiles.saturating_add(1)).count() != nfiles {
+            return None;
+        }
+        let mut kept = Vec::with_capacity(nfiles);
+        for file in files.items() {
+            kept.push(Kept::decode(file)?);
+        }
+        Some(Begun { files: kept, pieces: pieces.to_vec() })
+    }
+}
+
+impl Kept {
+    /// None of a file that was not there; none of it all if it makes no sense.
+    fn decode(file: Value<'_>) -> Option<Option<Kept>> {
+        let numbers: Vec<i64> = file.items().take(6).map(|number| number.integer()).collect::<Option<_>>()?;
+        let kept = |nbytes: i64, mtime_ns, ctime_ns, ino: i64, doubt| {
+            let nbytes = u64::try_from(nbytes).ok()?;
+            Some(Some(Kept { nbytes, mtime_ns, ctime_ns, ino: ino as u64, doubt }))
+        };
+        match numbers[..] {
+            [] if file.kind() == Kind::List => Some(None),
+            [nbytes, mtime_ns, ctime_ns] => kept(nbytes, mtime_ns, ctime_ns, 0, Some(Doubt::Version)),
+            [nbytes, mtime_ns, ctime_ns, ino, doubt] => kept(nbytes, mtime_ns, ctime_ns, ino, Doubt::of_number(doubt)),
+            _ => None,
+        }
+    }
+}
+
+/// The list of files and the states of pieces of a torrent.
+fn parts(value: Value<'_>) -> Option<(Value<'_>, &[u8])> {
+    let files = value.get(b"files").filter(|files| files.kind() == Kind::List)?;
+    Some((files, value.get(b"pieces")?.string()?))
+}
+
+/// Whether all that is said of a torrent makes sense.
+fn is_whole(value: Value<'_>) -> bool {
+    parts(value).is_some_and(|(files, _)| files.items().all(|file| Kept::decode(file).is_some()))
+}
+
+/// What a torrent is known by: the hash of its version 2 if it has one.
+fn id(torrent: &Torrent) -> Vec<u8> {
+    match torrent.info_hash_v2() {
+        Some(hash) => hash.to_vec(),
+        None => torrent.info_hash_v1().map_or(Vec::new(), |hash| hash.to_vec()),
+    }
+}
+
+fn noted(torrent: &Torrent, path: &Path) -> Vec<Option<Kept>> {
+    // Without the place nothing is known; the check itself will say why.
+    let Ok(located) = locate(torrent, path, &Cache::default()) else { return vec![None; torrent.file_count()] };
+    let kept = |file: File<'_>| {
+        if file.attributes.padding || file.attributes.symlink {
+            return None;
+        }
+        let path = match torrent.is_single_file() {
+            true => located.content.clone(),
+            false => located.content.join(paths::to_path(file.path)),
+        };
+        Some(Noted::of(&path).ok()?.into())
+    };
+    let is_fresh = |noted: &Option<Kept>| noted.is_some_and(|noted| noted.doubt == Some(Doubt::Fresh));
+    let mut all: Vec<Option<Kept>> = torrent.files().map(kept).collect();
+    if all.iter().any(is_fresh) {
+        std::thread::sleep(TICK);
+        for (index, noted) in all.iter_mut().enumerate().filter(|(_, noted)| is_fresh(noted)) {
+            *noted = kept(torrent.file(index));
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Torrents that are not checked this time are kept as they were read; those that are, as this version has written
+    /// them before. What is not proven, or was noted by the first version, is checked again.
+    #[test]
+    fn what_was_saved_is_saved_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("abc.txt");
+        std::fs::write(&path, "abc").unwrap();
+        let metainfo = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+        let torrent = Torrent::parse(metainfo).unwrap();
+        // Only where the file system can be trusted does a verdict become one that is.
+        let now = |noted: Noted| Doubt::number(noted.doubt);
+        std::thread::sleep(TICK * 2);
+        let noted = Noted::of(&path).unwrap();
+        let Stamp { mtime_ns, ctime_ns, ino, .. } = noted.stamp;
+        let entry = |mtime_ns, ctime_ns, doubt: u8, state: char| {
+            format!("d5:fileslli3ei{mtime_ns}ei{ctime_ns}ei{}ei{doubt}eee6:pieces1:{state}e", ino as i64)
+        };
+        let mut all = b"d19:hashloom checkpointi2e8:torrentsd".to_vec();
+        all.extend_from_slice(
+            format!("20:{}d5:fileslleli9ei8ei7ei6ei0eee6:pieces2:\u{1}\u{2}e", "\u{1}".repeat(20)).as_bytes(),
+        );
+        let before = all.len();
+        let with = |entry: &str| {
+            let mut bytes = all.clone();
+            bytes.extend_from_slice(b"20:");
+            bytes.extend_from_slice(&torrent.info_hash_v1().unwrap());
+            bytes.extend_from_slice(entry.as_bytes());
+            bytes.extend_from_slice(b"ee");
+            bytes
+        };
+        let have = char::from(PieceState::Have as u8);
+        let first = format!("d5:fileslli3ei{mtime_ns}ei{ctime_ns}eee6:pieces1:{have}e");
+        for (old, doubt, doubt_now) in [
+            (entry(mtime_ns, ctime_ns, 0, have), None, 0),
+            (entry(-1, 0, 0, have), Some(Doubt::Changed), now(noted)),
+            (entry(mtime_ns, ctime_ns, 2, have), Some(Doubt::Writer), now(noted)),
+            (entry(mtime_ns, ctime_ns, 99, have), Some(Doubt::Version), now(noted)),
+            (first, Some(Doubt::Version), now(noted)),
+        ] {
+            let checkpoint = Checkpoint::decode(&with(&old)).unwrap();
+            assert_eq!(checkpoint.encode(), with(&old));
+            let known = if doubt.is_none() { PieceState::Have } else { PieceState::Unchecked };
+            assert_eq!(checkpoint.begin(&torrent, folder.path()), [known], "{old}");
+            assert_eq!(checkpoint.doubts().into_iter().collect::<Vec<_>>(), doubt.map(|doubt| (doubt, 1)).as_slice());
+            assert_eq!(checkpoint.encode()[..before], all[..]);
+            checkpoint.record(&torrent, 0, PieceState::Have);
+            assert_eq!(checkpoint.encode(), with(&entry(mtime_ns, ctime_ns, doubt_now, have)), "{old}");
+            // A verdict can be taken back.
+            checkpoint.record(&torrent, 0, PieceState::Unchecked);
+            assert_eq!(checkpoint.begin(&torrent, folder.path()), [PieceState::Unchecked]);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Where a torrent's files are, how long each is and when it was last changed, as clients' resume files say.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use super::Report;
+use super::VerifyError;
+use super::locate::locate;
+use crate::pieces::files::Cache;
+use crate::read::stamp::Stamp;
+use crate::torrent::{Torrent, paths};
+
+/// Where a torrent's files are, how long each is and when it was last changed.
+///
+/// Taken after a check and compared with what it found ([`changed`](Content::changed)), it tells which verdicts are out of
+/// date.
+///
+/// ```
+/// use hashloom_engine::torrent::{Content, Options, Torrent, verify};
+///
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+/// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let torrent = Torrent::parse(bytes)?;
+/// let report = verify(&torrent, folder.path(), &Options::default())?;
+///
+/// let content = Content::find(&torrent, folder.path())?;
+/// assert_eq!(content.path(), folder.path().join("abc.txt"));
+/// assert_eq!(content.nbytes(0), Some(3));
+/// assert!(content.changed(&report).is_empty());
+///
+/// std::fs::write(folder.path().join("abc.txt"), "abcd")?;
+/// let content = Content::find(&torrent, folder.path())?;
+/// assert_eq!(content.changed(&report), [0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Content {
+    path: PathBuf,
+    files: Vec<Stat>,
+}
+
+/// What clients note of a file, and all of its [`Stamp`], in 24 bytes: there can be ten million.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stat {
+    /// `ABSENT` if it is not there. Otherwise below 2^63.
+    nbytes: u64,
+    mtime_ns: i64,
+    /// Of the whole stamp: one whose time was set back, or that was replaced, has another.
+    fingerprint: u64,
+}
+
+const ABSENT: Stat = Stat { nbytes: u64::MAX, mtime_ns: 0, fingerprint: 0 };
+
+impl Content {
+    /// Looks where the files of a torrent are and what they are like; `path` means what it means to
+    /// [`verify`](super::verify()). No file is opened. One that is not there is no error.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`verify`](super::verify()).
+    pub fn find(torrent: &Torrent, path: &Path) -> Result<Content, VerifyError> {
+        let content = locate(torrent, path, &Cache::default())
+            .map_err(|error| VerifyError::locating(torrent, path, error))?
+            .content;
+        let path = absolute(&content).map_err(|error| VerifyError::Path { path: content, error })?;
+        let files = (0..torrent.file_count()).map(|index| stat(&file_path(torrent, &path, index))).collect();
+        Ok(Content { path, files })
+    }
+
+    /// The content's file or folder, whether it exists or not: an absolute path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder that the content is in, which a client calls the torrent's download folder; none if the content is
+    /// the root of a file system.
+    pub fn folder(&self) -> Option<&Path> {
+        self.path.parent()
+    }
+
+    /// The length of a file in bytes, if it is there.
+    ///
+    /// # Panics
+    /// If there is no such file.
+    pub fn nbytes(&self, file: usize) -> Option<u64> {
+        let stat = self.files[file];
+        (stat != ABSENT).then_some(stat.nbytes)
+    }
+
+    /// When a file was last changed, in whole seconds after 1970, rounded down, if it is there.
+    ///
+    /// # Panics
+    /// If there is no such file.
+    pub fn changed_s(&self, file: usize) -> Option<i64> {
+        let stat = self.files[file];
+        // Rounded down, as clients do.
+        (stat != ABSENT).then_some(stat.mtime_ns.div_euclid(1_000_000_000))
+    }
+
+    /// The files that are not as a check of the torrent has found them: changed, replaced, come or gone since. What it
+    /// says of their pieces may be true no more. A file that could not be opened, or was
+    /// [`Unstable`](super::FileState::Unstable), is none of them.
+    pub fn changed(&self, report: &Report) -> Vec<usize> {
+        let now = |stat: &Stat| (*stat != ABSENT).then_some(stat.fingerprint);
+        let files = self.files.iter().zip(&report.looks).enumerate();
+        files.filter(|(_, (stat, look))| look.is_of_another(now(stat))).map(|(index, _)| index).collect()
+    }
+
+    /// Where a file is or should be.
+    pub(in crate::torrent) fn file_path(&self, torrent: &Torrent, index: usize) -> PathBuf {
+        file_path(torrent, &self.path, index)
+    }
+
+    /// Number of files.
+    pub(in crate::torrent) fn file_count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// The last change of all, in seconds after 1970.
+    pub(in crate::torrent) fn last_changed_s(&self) -> Option<i64> {
+        (0..self.files.len()).filter_map(|index| self.changed_s(index)).max()
+    }
+}
+
+fn file_path(torrent: &Torrent, content: &Path, index: usize) -> PathBuf {
+    match torrent.is_single_file() {
+        true => content.to_owned(),
+        false => content.join(paths::to_path(torrent.file(index).path)),
+    }
+}
+
+fn stat(path: &Path) -> Stat {
+    let Ok(metadata) = path.metadata() else { return ABSENT };
+    if !metadata.is_file() {
+        return ABSENT;
+    }
+    let stamp = Stamp::of(&metadata);
+    Stat { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, fingerprint: stamp.fingerprint() }
+}
+
+/// The path from the root on, with a name at its end. Links stay as they are, as the person who set them up meant.
+fn absolute(path: &Path) -> io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    if !path.components().any(|component| component == Component::ParentDir) {
+        return Ok(path);
+    }
+    // Where ".." leads depends on what is a link before it. The content itself need not exist.
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => Ok(parent.canonicalize()?.join(name)),
+        _ => path.canonicalize(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_goes_up_is_resolved() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(folder.join("a")).unwrap();
+        assert_eq!(absolute(&folder.join("a/..")).unwrap(), folder);
+        assert_eq!(absolute(&folder.join("a/../b")).unwrap(), folder.join("b"));
+        assert_eq!(absolute(&folder.join("./a/")).unwrap(), folder.join("a"));
+    }
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What a check found.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::pieces::files::{Absent, Look};
+use crate::text::shown;
+use crate::torrent::Torrent;
+
+pub use crate::pieces::files::Trouble;
+
+/// What a check found. See [`verify`](super::verify).
+///
+/// ```no_run
+/// use hashloom_engine::text::shown;
+/// use hashloom_engine::torrent::{FileState, Options, PieceState, Torrent, verify};
+///
+/// let torrent = Torrent::parse(&std::fs::read("album.torrent")?)?;
+/// let report = verify(&torrent, "music".as_ref(), &Options::default())?;
+/// for (state, pieces) in report.ranges().filter(|(state, _)| *state != PieceState::Have) {
+///     println!("pieces {pieces:?}: {state:?}");
+/// }
+/// for (file, found) in torrent.files().zip(&report.files).filter(|(_, found)| found.state == FileState::Missing) {
+///     println!("{} is missing", shown(file.path));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// Where the content was looked for: a file or a folder, which need not exist.
+    pub content: PathBuf,
+    /// The verdict on each piece.
+    pub pieces: Vec<PieceState>,
+    /// What was found of each file.
+    pub files: Vec<FileReport>,
+    /// Files that are there but could not be opened or read; the first trouble of each.
+    pub troubles: Vec<FileTrouble>,
+    /// Bytes that were read; less than the content has where files are missing or have holes.
+    pub nbytes_read: u64,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// Whether it was cancelled before all pieces were checked.
+    pub cancelled: bool,
+    /// What each file was like when the check ended.
+    pub(super) looks: Vec<Look>,
+}
+
+/// The verdict on a piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+#[non_exhaustive]
+pub enum PieceState {
+    /// Not checked: the check was cancelled, or was not asked for this piece.
+    Unchecked = 0,
+    /// Its bytes have the right digest; of a hybrid torrent: both digests.
+    Have = 1,
+    /// A file that it has bytes of is missing or too short.
+    Missing = 2,
+    /// All its bytes are there, with another digest.
+    Bad = 3,
+    /// A file that it has bytes of could not be opened or read.
+    Unread = 4,
+    /// The halves of a hybrid torrent disagree: by one its bytes are right, by the other they are wrong. No content can
+    /// be right by both; whoever made the torrent made it so.
+    Disputed = 5,
+    /// A file that it has bytes of changed each of the three times that it was checked: nothing is known of it.
+    Unstable = 6,
+}
+
+impl PieceState {
+    /// The state whose number this is; for any other number [`Unchecked`](PieceState::Unchecked).
+    pub(crate) fn from_byte(byte: u8) -> PieceState {
+        match byte {
+            1 => PieceState::Have,
+            2 => PieceState::Missing,
+            3 => PieceState::Bad,
+            4 => PieceState::Unread,
+            5 => PieceState::Disputed,
+            6 => PieceState::Unstable,
+            _ => PieceState::Unchecked,
+        }
+    }
+}
+
+impl From<Absent> for PieceState {
+    fn from(absent: Absent) -> PieceState {
+        match absent {
+            Absent::Missing => PieceState::Missing,
+            Absent::Failed => PieceState::Unread,
+        }
+    }
+}
+
+/// What was found of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileReport {
+    /// The verdict on it.
+    pub state: FileState,
+    /// Its length on disk, if it is there and was looked at. It may be too long: then its pieces' verdicts stand.
+    pub found_nbytes: Option<u64>,
+    /// What its attributes say and the disk does not. It does not count against completeness, as most clients create
+    /// neither links nor executable files.
+    pub difference: Option<FileDifference>,
+}
+
+/// What the attributes of a file (BEP 47) say that is not so on disk.
+///
+/// ```
+/// use hashloom_engine::torrent::{FileDifference, Options, Torrent, verify};
+///
+/// let folder = tempfile::tempdir()?;
+/// let link = b"d4:attr1:l6:lengthi0e4:pathl4:linke12:symlink pathl1:aee";
+/// let head = b"d4:infod5:filesld6:lengthi0e4:pathl1:aee";
+/// let torrent = [&head[..], link, b"e4:name1:t12:piece lengthi16384e6:pieces0:ee"].concat();
+/// std::fs::write(folder.path().join("a"), "")?;
+/// let report = verify(&Torrent::parse(&torrent)?, folder.path(), &Options::default())?;
+/// assert_eq!(report.files[1].difference, Some(FileDifference::LinkMissing));
+/// assert!(report.is_complete());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileDifference {
+    /// It is to be a symbolic link, and nothing is there.
+    LinkMissing,
+    /// It is a symbolic link, but leads elsewhere.
+    LinkElsewhere,
+    /// It is to be a symbolic link, and something else is there.
+    NotALink,
+    /// It is to be executable, and nobody may execute it. Only where there is such a permission.
+    NotExecutable,
+}
+
+/// The verdict on a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileState {
+    /// All its pieces are right.
+    Complete,
+    /// It is long enough, but some of its pieces are not right. As pieces span files, the fault can be a neighbour's.
+    Incomplete,
+    /// It is too short.
+    Short,
+    /// It is not there.
+    Missing,
+    /// It could not be opened; [`Report::troubles`] says why. One that is open but has parts that cannot be read is
+    /// incomplete.
+    Failed,
+    /// It has no content to check: a padding file or a symbolic link, for which see
+    /// [`difference`](FileReport::difference).
+    Skipped,
+    /// The check was cancelled.
+    Unchecked,
+    /// It changed each of the three times that it was checked. Check again when nothing writes to it any more.
+    Unstable,
+}
+
+/// Why a file that is there could not be checked.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct FileTrouble {
+    /// Its place in the torrent's list of files.
+    pub file: usize,
+    /// Where it is.
+    pub path: PathBuf,
+    /// What went wrong first.
+    pub trouble: Trouble,
+}
+
+impl fmt::Display for FileTrouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let show = |path: &PathBuf| shown(path.as_os_str().as_encoded_bytes()).to_string();
+        write!(f, "{}: ", show(&self.path))?;
+        match &self.trouble {
+            Trouble::Outside(target) => write!(
+                f,
+                "not opened, as a symbolic link leads out of the folder, to {}. If that is where the content is, give it as PATH",
+                show(target)
+            ),
+            Trouble::NotRegular(what) => write!(f, "expected a regular file, found {what}"),
+            Trouble::Open(error) => write!(f, "cannot be opened: {error}"),
+            Trouble::Read { offset, error } => write!(f, "cannot be read at byte {offset}: {error}"),
+        }
+    }
+}
+
+impl Report {
+    /// Number of pieces in a state.
+    pub fn count(&self, state: PieceState) -> usize {
+        self.pieces.iter().filter(|&&piece| piece == state).count()
+    }
+
+    /// Number of pieces that are right.
+    pub fn have(&self) -> usize {
+        self.count(PieceState::Have)
+    }
+
+    /// Bytes in the pieces of a state.
+    pub fn nbytes(&self, torrent: &Torrent, state: PieceState) -> u64 {
+        let of_state = self.pieces.iter().enumerate().filter(|&(_, &piece)| piece == state);
+        of_state.map(|(piece, _)| torrent.piece_range(piece)).map(|range| range.end - range.start).sum()
+    }
+
+    /// Whether every piece is right and every file is there, the empty ones included.
+    pub fn is_complete(&self) -> bool {
+        self.pieces.iter().all(|&piece| piece == PieceState::Have)
+            && self.files.iter().all(|file| matches!(file.state, FileState::Complete | FileState::Skipped))
+    }
+
+    /// Runs of pieces of equal state, in order.
+    pub fn ranges(&self) -> Ranges<'_> {
+        Ranges { pieces: &self.pieces, pos: 0 }
+    }
+
+    /// The bytes of files that are not right, file by file: what a client would ask for, or `curl --range` fetch.
+    ///
+    /// Neighbouring pieces of one state are one range. Padding is left out.
+    ///
+    /// ```
+    /// # use hashloom_engine::torrent::{Options, PieceState, Torrent, verify};
+    /// # let folder = tempfile::tempdir()?;
+    /// # std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// let report = verify(&torrent, folder.path(), &Options::default())?;
+    /// let wrong: Vec<_> = report.wrong_bytes(&torrent).collect();
+    /// assert_eq!(wrong, [(0, 0..3, PieceState::Bad)]); // of file 0 the bytes 0 to 2
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn wrong_bytes<'a>(
+        &'a self,
+        torrent: &'a Torrent,
+    ) -> impl Iterator<Item = (usize, Range<u64>, PieceState)> + 'a {
+        let wrong = |state: PieceState| !matches!(state, PieceState::Have | PieceState::Unchecked);
+        self.ranges().filter(move |&(state, _)| wrong(state)).flat_map(move |(state, pieces)| {
+            torrent.bytes_of_pieces(pieces).map(move |(file, bytes)| (file, bytes, state))
+        })
+    }
+
+    /// The pieces that are right, as the BitTorrent protocol's `bitfield` message orders them (BEP 3): the highest bit
+    /// of the first byte is piece 0, spare bits at the end are 0.
+    pub fn bitfield(&self) -> Vec<u8> {
+        let byte = |pieces: &[PieceState]| {
+            pieces.iter().enumerate().fold(0, |byte, (i, &piece)| byte | u8::from(piece == PieceState::Have) << (7 - i))
+        };
+        self.pieces.chunks(8).map(byte).collect()
+    }
+}
+
+/// Runs of pieces of equal state; see [`Report::ranges`].
+#[derive(Debug, Clone)]
+pub struct Ranges<'a> {
+    pieces: &'a [PieceState],
+    pos: usize,
+}
+
+impl Iterator for Ranges<'_> {
+    type Item = (PieceState, Range<usize>);
+
+    fn next(&mut self) -> Option<(PieceState, Range<usize>)> {
+        let rest = &self.pieces[self.pos..];
+        let &state = rest.first()?;
+        let start = self.pos;
+        self.pos += rest.iter().take_while(|&&piece| piece == state).count();
+        Some((state, start..self.pos))
+    }
+}

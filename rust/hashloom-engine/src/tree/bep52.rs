@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The `pieces root` of a file in a v2 or hybrid torrent (BEP 52): the file's own hash tree, which is the same in every
+//! torrent whatever its pieces.
+
+use hashloom::{Algorithm, Digest};
+
+use super::{Input, Options, TreeError};
+use crate::merkle::leaves::Leaves;
+use crate::merkle::levels::{Levels, Odd, Shape};
+use crate::merkle::{BLOCK_NBYTES, NO_LEAF};
+
+/// The root; none of an empty file, which has none.
+///
+/// # Errors
+///
+/// [`TreeError::Read`], [`TreeError::Changed`], [`TreeError::Cancelled`].
+///
+/// ```
+/// use hashloom_engine::tree::{Input, Options, bep52};
+/// use hashloom::{Algorithm, hash};
+///
+/// // Up to 16 KiB are one leaf.
+/// let root = bep52::pieces_root(Input::Stream(&mut &b"abc"[..]), &Options::default())?;
+/// assert_eq!(root, Some(hash(Algorithm::Sha256, b"abc")));
+/// assert_eq!(bep52::pieces_root(Input::Stream(&mut &b""[..]), &Options::default())?, None);
+/// # Ok::<(), hashloom_engine::tree::TreeError>(())
+/// ```
+pub fn pieces_root<'a>(input: impl Into<Input<'a>>, options: &Options<'_>) -> Result<Option<Digest>, TreeError> {
+    let algorithm = Algorithm::Sha256;
+    let mut levels = Levels::new(Shape::binary(algorithm, &[], Odd::Leaf(NO_LEAF.to_vec())));
+    let leaves = Leaves::plain(algorithm, BLOCK_NBYTES);
+    input.into().hash(&leaves, options, &mut |digests| {
+        levels.push(digests, &mut |_, _, _| {});
+        Ok(())
+    })?;
+    Ok(levels.finish(&mut |_, _, _| {}).map(|root| Digest::from_slice(algorithm, &root)))
+}

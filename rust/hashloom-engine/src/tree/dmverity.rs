@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! dm-verity: the root hash of a read-only block device, and the hash file by which the kernel checks each block of it.
+//! (Documentation/admin-guide/device-mapper/verity.rst of the kernel; the superblock is that of cryptsetup,
+//! <https://gitlab.com/cryptsetup/cryptsetup/-/wikis/DMVerity>.)
+
+mod check;
+mod superblock;
+
+use std::fs::File;
+use std::io;
+
+use hashloom::{Algorithm, Digest};
+
+use super::blocks::{BlockTree, Out, write_all_at};
+use super::{Options, TreeError, hash_range};
+
+pub use check::{BadBlock, Checked, LISTED_MAX};
+
+/// Bytes of salt, at most.
+pub const SALT_MAX_NBYTES: usize = 256;
+
+/// Where the salt stands, and how digests lie in a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum HashType {
+    /// Type 0, of old ChromeOS: the salt after the block, digests one right after the other.
+    ChromeOs,
+    /// Type 1: the salt before the block, each digest filled up to a power of two.
+    Normal,
+}
+
+impl HashType {
+    /// As it stands in the superblock.
+    ///
+    /// ```
+    /// assert_eq!(hashloom_engine::tree::dmverity::HashType::Normal.number(), 1);
+    /// ```
+    pub fn number(self) -> u32 {
+        match self {
+            HashType::ChromeOs => 0,
+            HashType::Normal => 1,
+        }
+    }
+}
+
+/// The parameters: SHA-256, blocks of 4096 bytes, type 1, and neither salt nor superblock unless said otherwise.
+///
+/// `veritysetup format` takes 32 random bytes of salt and a random UUID by itself; here both are the caller's.
+///
+/// ```
+/// use hashloom_engine::tree::Options;
+/// use hashloom_engine::tree::dmverity::DmVerity;
+///
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("data"), vec![7; 1 << 20])?;
+/// let data = std::fs::File::open(folder.path().join("data"))?;
+/// let hashes = std::fs::File::options().read(true).write(true).create_new(true).open(folder.path().join("hashes"))?;
+///
+/// let verity = DmVerity::new().salt(b"pepper")?.uuid([1; 16]);
+/// let root = verity.format(&data, &hashes, &Options::default())?;
+/// assert_eq!(root, verity.root(&data, &Options::default())?);
+///
+/// let verity = DmVerity::read(&hashes, 0)?;
+/// assert!(verity.check(&data, &hashes, root.as_ref(), &Options::default())?.is_good());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DmVerity {
+    algorithm: Algorithm,
+    hash_type: HashType,
+    data_block_nbytes: usize,
+    hash_block_nbytes: usize,
+    salt: Vec<u8>,
+    data_blocks: Option<u64>,
+    hash_offset: u64,
+    uuid: Option<[u8; 16]>,
+}
+
+impl Default for DmVerity {
+    fn default() -> DmVerity {
+        DmVerity::new()
+    }
+}
+
+impl DmVerity {
+    /// The usual parameters.
+    pub fn new() -> DmVerity {
+        DmVerity {
+            algorithm: Algorithm::Sha256,
+            hash_type: HashType::Normal,
+            data_block_nbytes: 4096,
+            hash_block_nbytes: 4096,
+            salt: Vec::new(),
+            data_blocks: None,
+            hash_offset: 0,
+            uuid: None,
+        }
+    }
+
+    /// Any algorithm that the kernel also has.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Parameter`] for SHA-512/224 and SHA-512/256.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::tree::dmverity::{DmVerity, HashType};
+    ///
+    /// let verity = DmVerity::new().algorithm(Algorithm::Sha512)?.data_block_size(1024)?.hash_block_size(512)?;
+    /// let verity = verity.hash_type(HashType::ChromeOs).data_blocks(100).hash_offset(4096);
+    /// assert_eq!((verity.get_algorithm(), verity.get_hash_type().number()), (Algorithm::Sha512, 0));
+    /// assert_eq!((verity.get_data_block_size(), verity.get_hash_block_size()), (1024, 512));
+    /// assert_eq!((verity.get_salt(), verity.get_uuid()), (&[][..], None));
+    /// assert!(verity.algorithm(Algorithm::Sha512_256).is_err());
+    /// # Ok::<(), hashloom_engine::tree::TreeError>(())
+    /// ```
+    pub fn algorithm(mut self, algorithm: Algorithm) -> Result<DmVerity, TreeError> {
+        superblock::name(algorithm)?;
+        self.algorithm = algorithm;
+        Ok(self)
+    }
+
+    /// Type 0 or 1.
+    pub fn hash_type(mut self, hash_type: HashType) -> DmVerity {
+        self.hash_type = hash_type;
+        self
+    }
+
+    /// Bytes in a block of data: a power of two from 512 to 524288. The kernel takes only sizes up to its page.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Parameter`].
+    pub fn data_block_size(mut self, nbytes: usize) -> Result<DmVerity, TreeError> {
+        self.data_block_nbytes = block_size("data block size", nbytes)?;
+        Ok(self)
+    }
+
+    /// Bytes in a block of digests, as for data.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Parameter`].
+    pub fn hash_block_size(mut self, nbytes: usize) -> Result<DmVerity, TreeError> {
+        self.hash_block_nbytes = block_size("hash block size", nbytes)?;
+        Ok(self)
+    }
+
+    /// Hashed with each block: up to [`SALT_MAX_NBYTES`] bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Parameter`].
+    pub fn salt(mut self, salt: &[u8]) -> Result<DmVerity, TreeError> {
+        if salt.len() > SALT_MAX_NBYTES {
+            let expected = format!("up to {SALT_MAX_NBYTES} bytes");
+            return Err(TreeError::parameter("salt", expected, format!("{} bytes", salt.len())));
+        }
+        self.salt = salt.to_vec();
+        Ok(self)
+    }
+
+    /// Covers only so many blocks of the data, not all.
+    pub fn data_blocks(mut self, count: u64) -> DmVerity {
+        self.data_blocks = Some(count);
+        self
+    }
+
+    /// Where in the hash file the superblock, or without one the tree, begins: a multiple of 512.
+    pub fn hash_offset(mut self, nbytes: u64) -> DmVerity {
+        self.hash_offset = nbytes;
+        self
+    }
+
+    /// Writes a superblock, with this UUID.
+    pub fn uuid(mut self, uuid: [u8; 16]) -> DmVerity {
+        self.uuid = Some(uuid);
+        self
+    }
+
+    /// The root hash of `data`, a file or block device. If it does not end with a block, its last bytes are not covered:
+    /// the kernel cannot read them either.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Parameter`] if `data` is shorter than a block or than it should be; [`TreeError::Read`],
+    /// [`TreeError::Changed`], [`TreeError::Cancelled`].
+    ///
+    /// ```
+    /// use hashloom_engine::tree::Options;
+    /// use hashloom_engine::tree::dmverity::DmVerity;
+    /// use hashloom::{Algorithm, hash};
+    ///
+    /// let data = tempfile::tempfile()?;
+    /// data.set_len(4096)?;
+    /// // The root of one block is the digest of this block.
+    /// let root = DmVerity::new().root(&data, &Options::default())?;
+    /// assert_eq!(root, hash(Algorithm::Sha256, &[0; 4096]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn root(&self, data: &File, options: &Options<'_>) -> Result<Digest, TreeError> {
+        self.build(data, None, options)
+    }
+
+    /// The root hash of `data`, and the hash file: the superblock, if there is a UUID, and the blocks of the tree.
+    ///
+    /// `hashes` should be empty: only what is the tree's is written. What has been written when this fails is useless.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`root`](DmVerity::root), and [`TreeError::Write`].
+    pub fn format(&self, data: &File, hashes: &File, options: &Options<'_>) -> Result<Digest, TreeError> {
+        let nblocks = self.covered(data)?;
+        let layout = self.tree().layout(nblocks);
+        let out = Out { file: hashes, offset: self.tree_offset()?, layout };
+        if let Some(superblock) = superblock::encode(self, nblocks)? {
+            write_all_at(hashes, &superblock, self.hash_offset).map_err(TreeError::Write)?;
+            fill(hashes, out.offset).map_err(TreeError::Write)?;
+        }
+        self.build(data, Some(out), options)
+    }
+
+    fn build(&self, data: &File, out: Option<Out<'_>>, options: &Options<'_>) -> Result<Digest, TreeError> {
+        let nbytes = self.covered(data)? * self.data_block_nbytes as u64;
+        let tree = self.tree();
+        let mut building = tree.begin(out);
+        hash_range(data, 0..nbytes, &tree.leaves(), options, &mut |digests| building.push(digests))?;
+        // There is a block at least.
+        let root = building.finish().map_err(TreeError::Write)?;
+        Ok(root.unwrap_or_else(|| hashloom::hash(self.algorithm, &[])))
+    }
+
+    /// Blocks of `data` that the tree covers.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`root`](DmVerity::root) about its length.
+    pub fn covered(&self, data: &File) -> Result<u64, TreeError> {
+        let nbytes = super::length(data)?.unwrap_or(0);
+        let count = nbytes / self.data_block_nbytes as u64;
+        let wanted = self.data_blocks.unwrap_or(count);
+        if wanted == 0 || wanted > count {
+            let expected =
+                format!("a file or device of {} blocks of {} bytes at least", wanted.max(1), self.data_block_nbytes);
+            return Err(TreeError::parameter("data", expected, format!("{nbytes} bytes")));
+        }
+        Ok(wanted)
+    }
+
+    /// Where in the hash file the first block of the tree is.
+    fn tree_offset(&self) -> Result<u64, TreeError> {
+        let (multiple, header) = match self.uuid {
+            Some(_) => (512, superblock::NBYTES as u64),
+            None => (self.hash_block_nbytes as u64, 0),
+        };
+        let end = self.hash_offset.checked_add(header + self.hash_block_nbytes as u64);
+        match end {
+            Some(_) if self.hash_offset % multiple == 0 => {
+                Ok((self.hash_offset + header).next_multiple_of(self.hash_block_nbytes as u64))
+            }
+            _ => Err(TreeError::parameter("hash offset", format!("a multiple of {multiple}"), self.hash_offset)),
+        }
+    }
+
+    fn tree(&self) -> BlockTree {
+        let digest_nbytes = self.algorithm.digest_len();
+        let (head, tail, slot_nbytes) = match self.hash_type {
+            HashType::ChromeOs => (Vec::new(), self.salt.clone(), digest_nbytes),
+            HashType::Normal => (self.salt.clone(), Vec::new(), digest_nbytes.next_power_of_two()),
+        };
+        BlockTree {
+            algorithm: self.algorithm,
+            data_block_nbytes: self.data_block_nbytes,
+            hash_block_nbytes: self.hash_block_nbytes,
+            head,
+            tail,
+            slot_nbytes,
+        }
+    }
+}
+
+/// What the parameters are, for showing them.
+impl DmVerity {
+    /// The algorithm.
+    pub fn get_algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// The type.
+    pub fn get_hash_type(&self) -> HashType {
+        self.hash_type
+    }
+
+    /// Bytes in a block of data.
+    pub fn get_data_block_size(&self) -> usize {
+        self.data_block_nbytes
+    }
+
+    /// Bytes in a block of digests.
+    pub fn get_hash_block_size(&self) -> usize {
+        self.hash_block_nbytes
+    }
+
+    /// The salt.
+    pub fn get_salt(&self) -> &[u8] {
+        &self.salt
+    }
+
+    /// The UUID, if there is a superblock.
+    pub fn get_uuid(&self) -> Option<[u8; 16]> {
+        self.uuid
+    }
+}
+
+/// The block that the superblock is in is whole even if no tree follows it. A device is as long as it is.
+fn fill(hashes: &File, nbytes: u64) -> io::Result<()> {
+    let metadata = hashes.metadata()?;
+    if metadata.is_file() && metadata.len() < nbytes { hashes.set_len(nbytes) } else { Ok(()) }
+}
+
+fn block_size(what: &'static str, nbytes: usize) -> Result<usize, TreeError> {
+    if !(512..=512 << 10).contains(&nbytes) || !nbytes.is_power_of_two() {
+        return Err(TreeError::parameter(what, "a power of two from 512 to 524288", nbytes));
+    }
+    Ok(nbytes)
+}

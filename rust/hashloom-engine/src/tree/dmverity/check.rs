@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Data and hash file against a root hash: each level's blocks are hashed as if they were data, and compared with the
+//! digests in the level above, from the root down to the data.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+
+use super::DmVerity;
+use crate::read::open::read_at;
+use crate::tree::{Options, TreeError, hash_range, length};
+
+/// Bad blocks that a [`Checked`] names. There may be more.
+pub const LISTED_MAX: usize = 1 << 16;
+
+/// What a check has found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Bad blocks of the hash file, from the root's on. What they say of blocks below them proves nothing.
+    pub hash_blocks: Vec<BadBlock>,
+    /// Runs of bad blocks of the data.
+    pub data_blocks: Vec<Range<u64>>,
+    /// Bad blocks of the hash file, with those that are not listed.
+    pub hash_block_count: u64,
+    /// Bad blocks of the data, with those that are not listed.
+    pub data_block_count: u64,
+}
+
+/// A block of the hash file that is not what the one above it, or the root hash, says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BadBlock {
+    /// 0 for the level whose digests are those of data.
+    pub level: usize,
+    /// Where it begins in the hash file.
+    pub offset: u64,
+}
+
+impl Checked {
+    /// Whether all blocks are right.
+    pub fn is_good(&self) -> bool {
+        self.hash_block_count == 0 && self.data_block_count == 0
+    }
+
+    fn add_data(&mut self, block: u64) {
+        self.data_block_count += 1;
+        let is_full = self.data_blocks.len() == LISTED_MAX;
+        match self.data_blocks.last_mut() {
+            Some(run) if run.end == block => run.end += 1,
+            _ if is_full => {}
+            _ => self.data_blocks.push(block..block + 1),
+        }
+    }
+
+    fn add_hash(&mut self, block: BadBlock) {
+        self.hash_block_count += 1;
+        if self.hash_blocks.len() < LISTED_MAX {
+            self.hash_blocks.push(block);
+        }
+    }
+}
+
+/// Digests that blocks should have: those in the blocks of the level above.
+struct Expected<'e> {
+    hashes: &'e File,
+    /// Where the next of these blocks is.
+    offset: u64,
+    block: Vec<u8>,
+    /// Digests that were taken from `block`.
+    taken: usize,
+    arity: usize,
+    slot_nbytes: usize,
+}
+
+impl Expected<'_> {
+    fn next(&mut self) -> io::Result<&[u8]> {
+        if self.taken == self.arity {
+            if read_at(self.hashes, &mut self.block, self.offset)? < self.block.len() {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            self.offset += self.block.len() as u64;
+            self.taken = 0;
+        }
+        self.taken += 1;
+        Ok(&self.block[(self.taken - 1) * self.slot_nbytes..][..self.slot_nbytes])
+    }
+}
+
+impl DmVerity {
+    /// Compares data and hash file with a root hash, which must have come from where it can be trusted.
+    ///
+    /// All blocks are looked at, whatever is found. [`progress`](Options::progress) counts the bytes of data.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Parameter`] if `data` is too short or the root has another length than a digest;
+    /// [`TreeError::HashFile`] if the hash file is too short; [`TreeError::Read`] (of either), [`TreeError::Changed`],
+    /// [`TreeError::Cancelled`].
+    ///
+    /// ```
+    /// use hashloom_engine::tree::Options;
+    /// use hashloom_engine::tree::dmverity::DmVerity;
+    ///
+    /// let (data, other, hashes) = (tempfile::tempfile()?, tempfile::tempfile()?, tempfile::tempfile()?);
+    /// data.set_len(8192)?;
+    /// let root = DmVerity::new().format(&data, &hashes, &Options::default())?;
+    /// std::io::Write::write_all(&mut &other, &[[0; 4096], [7; 4096]].concat())?;
+    /// let checked = DmVerity::new().check(&other, &hashes, root.as_ref(), &Options::default())?;
+    /// assert_eq!((checked.data_block_count, checked.data_blocks[0].start), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn check(&self, data: &File, hashes: &File, root: &[u8], options: &Options<'_>) -> Result<Checked, TreeError> {
+        let digest_nbytes = self.algorithm.digest_len();
+        if root.len() != digest_nbytes {
+            let expected = format!("{digest_nbytes} bytes, the digest of {}", self.algorithm);
+            return Err(TreeError::parameter("root hash", expected, format!("{} bytes", root.len())));
+        }
+        let nblocks = self.covered(data)?;
+        let tree = self.tree();
+        let layout = tree.layout(nblocks);
+        let (start, block_nbytes) = (self.tree_offset()?, self.hash_block_nbytes as u64);
+        let end = layout.total.checked_mul(block_nbytes).and_then(|nbytes| nbytes.checked_add(start));
+        let found = length(hashes)?.unwrap_or(0);
+        // One block of data needs no tree.
+        if layout.total > 0 && end.is_none_or(|end| end > found) {
+            let expected = format!("{} blocks of {block_nbytes} bytes from byte {start} on", layout.total);
+            return Err(TreeError::HashFile { what: "hash file", expected, found: format!("{found} bytes") });
+        }
+        let mut checked = Checked::default();
+        // The root's own block: nothing above it but the root hash.
+        let mut top = vec![0; tree.slot_nbytes];
+        top[..digest_nbytes].copy_from_slice(root);
+        let above = |level: usize| match layout.starts.get(level) {
+            Some(first) => Expected {
+                hashes,
+                offset: start + first * block_nbytes,
+                block: vec![0; self.hash_block_nbytes],
+                taken: tree.arity(),
+                arity: tree.arity(),
+                slot_nbytes: tree.slot_nbytes,
+            },
+            None => {
+                Expected { hashes, offset: 0, block: top.clone(), taken: 0, arity: 1, slot_nbytes: tree.slot_nbytes }
+            }
+        };
+        let quiet = Options { progress: None, ..*options };
+        for level in (0..layout.counts.len()).rev() {
+            let first = start + layout.starts[level] * block_nbytes;
+            let range = first..first + layout.counts[level] * block_nbytes;
+            let mut expected = above(level + 1);
+            let mut offset = first;
+            hash_range(hashes, range, &tree.blocks(), &quiet, &mut |digests| {
+                for digest in digests.chunks_exact(digest_nbytes) {
+                    if expected.next()?[..digest_nbytes] != *digest {
+                        checked.add_hash(BadBlock { level, offset });
+                    }
+                    offset += block_nbytes;
+                }
+                Ok(())
+            })
+            .map_err(of_hashes)?;
+        }
+        let mut expected = above(0);
+        let mut block = 0;
+        let nbytes = nblocks * self.data_block_nbytes as u64;
+        hash_range(data, 0..nbytes, &tree.leaves(), options, &mut |digests| {
+            for digest in digests.chunks_exact(digest_nbytes) {
+                if expected.next()?[..digest_nbytes] != *digest {
+                    checked.add_data(block);
+                }
+                block += 1;
+            }
+            Ok(())
+        })
+        .map_err(of_hashes)?;
+        Ok(checked)
+    }
+}
+
+/// Nothing is written here: what fails is reading the digests.
+fn of_hashes(error: TreeError) -> TreeError {
+    match error {
+        TreeError::Write(error) => TreeError::HashFile {
+            what: "hash file",
+            expected: "what was there when the check began".into(),
+            found: error.to_string(),
+        },
+        other => other,
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The superblock before the tree: `struct verity_sb` of cryptsetup, 512 bytes, little-endian.
+
+use std::fs::File;
+
+use hashloom::Algorithm;
+
+use super::{DmVerity, HashType, SALT_MAX_NBYTES};
+use crate::read::open::read_at;
+use crate::tree::TreeError;
+
+pub(super) const NBYTES: usize = 512;
+
+const SIGNATURE: &[u8; 8] = b"verity\0\0";
+/// Where the fields are. The version is a constant, 1.
+const VERSION: usize = 8;
+const HASH_TYPE: usize = 12;
+const UUID: usize = 16;
+const ALGORITHM: usize = 32;
+const DATA_BLOCK: usize = 64;
+const HASH_BLOCK: usize = 68;
+const DATA_BLOCKS: usize = 72;
+const SALT_NBYTES: usize = 80;
+const SALT: usize = 88;
+
+/// As the kernel calls it.
+pub(super) fn name(algorithm: Algorithm) -> Result<&'static str, TreeError> {
+    match algorithm {
+        Algorithm::Ripemd160 => Ok("rmd160"),
+        Algorithm::Sha512_224 | Algorithm::Sha512_256 => {
+            Err(TreeError::parameter("algorithm", "one that the kernel has, such as sha256 or sha512", algorithm))
+        }
+        _ => Ok(algorithm.name()),
+    }
+}
+
+/// None without a UUID.
+pub(super) fn encode(verity: &DmVerity, data_blocks: u64) -> Result<Option<[u8; NBYTES]>, TreeError> {
+    let Some(uuid) = verity.uuid else { return Ok(None) };
+    let mut bytes = [0; NBYTES];
+    let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
+    put(0, SIGNATURE);
+    put(VERSION, &1u32.to_le_bytes());
+    put(HASH_TYPE, &verity.hash_type.number().to_le_bytes());
+    put(UUID, &uuid);
+    put(ALGORITHM, name(verity.algorithm)?.as_bytes());
+    put(DATA_BLOCK, &(verity.data_block_nbytes as u32).to_le_bytes());
+    put(HASH_BLOCK, &(verity.hash_block_nbytes as u32).to_le_bytes());
+    put(DATA_BLOCKS, &data_blocks.to_le_bytes());
+    put(SALT_NBYTES, &(verity.salt.len() as u16).to_le_bytes());
+    put(SALT, &verity.salt);
+    Ok(Some(bytes))
+}
+
+impl DmVerity {
+    /// The parameters that a hash file's superblock at `hash_offset` has.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::HashFile`] if there is none, or has what cannot be; [`TreeError::Read`].
+    ///
+    /// ```
+    /// use hashloom_engine::tree::dmverity::DmVerity;
+    ///
+    /// let error = DmVerity::read(&tempfile::tempfile()?, 0).unwrap_err();
+    /// assert_eq!(error.to_string(), "superblock: expected 512 bytes at byte 0, found 0");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn read(hashes: &File, hash_offset: u64) -> Result<DmVerity, TreeError> {
+        let mut bytes = [0; NBYTES];
+        let nbytes =
+            read_at(hashes, &mut bytes, hash_offset).map_err(|error| TreeError::Read { offset: hash_offset, error })?;
+        let wrong = |what, expected: String, found: String| Err(TreeError::HashFile { what, expected, found });
+        if nbytes < NBYTES {
+            return wrong("superblock", format!("{NBYTES} bytes at byte {hash_offset}"), nbytes.to_string());
+        }
+        if bytes[..8] != *SIGNATURE {
+            let found = String::from_utf8_lossy(&bytes[..8]).escape_debug().to_string();
+            return wrong("superblock", format!("\"verity\" at byte {hash_offset}"), format!("\"{found}\""));
+        }
+        let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        if number(VERSION) != 1 {
+            return wrong("version of the superblock", "1".into(), number(VERSION).to_string());
+        }
+        let hash_type = match number(HASH_TYPE) {
+            0 => HashType::ChromeOs,
+            1 => HashType::Normal,
+            other => return wrong("hash type of the superblock", "0 or 1".into(), other.to_string()),
+        };
+        let field = &bytes[ALGORITHM..DATA_BLOCK];
+        let field = &field[..field.iter().position(|&byte| byte == 0).unwrap_or(field.len())];
+        let known = Algorithm::ALL.iter().copied().find(|&algorithm| {
+            // Older ones write it in other letters or by its longer name.
+            name(algorithm).is_ok_and(|name| field.eq_ignore_ascii_case(name.as_bytes()))
+        });
+        let Some(algorithm) = known else {
+            let found = format!("\"{}\"", String::from_utf8_lossy(field).escape_debug());
+            return wrong("algorithm of the superblock", "sha1, sha256, sha512 or another that is here".into(), found);
+        };
+        let salt_nbytes = usize::from(u16::from_le_bytes([bytes[SALT_NBYTES], bytes[SALT_NBYTES + 1]]));
+        if salt_nbytes > SALT_MAX_NBYTES {
+            return wrong("salt of the superblock", format!("up to {SALT_MAX_NBYTES} bytes"), salt_nbytes.to_string());
+        }
+        let mut uuid = [0; 16];
+        uuid.copy_from_slice(&bytes[UUID..UUID + 16]);
+        let mut data_blocks = [0; 8];
+        data_blocks.copy_from_slice(&bytes[DATA_BLOCKS..DATA_BLOCKS + 8]);
+        DmVerity::new()
+            .algorithm(algorithm)?
+            .hash_type(hash_type)
+            .data_block_size(number(DATA_BLOCK) as usize)?
+            .hash_block_size(number(HASH_BLOCK) as usize)?
+            .salt(&bytes[SALT..SALT + salt_nbytes])
+            .map(|verity| verity.data_blocks(u64::from_le_bytes(data_blocks)).hash_offset(hash_offset).uuid(uuid))
+    }
+}

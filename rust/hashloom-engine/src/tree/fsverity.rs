@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! fs-verity: the digest under which Linux seals a file. (Documentation/filesystems/fsverity.rst of the kernel.)
+//!
+//! Blocks of the file, the last one filled up with zeros, are hashed, and blocks full of digests, up to one root. The
+//! file's digest is that of a descriptor: 256 bytes that have the root, the file's length and the parameters.
+
+use std::fmt;
+use std::fs::File;
+
+use hashloom::{Algorithm, Digest, hash};
+
+use super::blocks::{BlockTree, Building, Out};
+use super::{Input, Options, TreeError};
+
+/// Bytes of a descriptor.
+pub const DESCRIPTOR_NBYTES: usize = 256;
+/// Bytes of salt, at most.
+pub const SALT_MAX_NBYTES: usize = 32;
+
+/// The parameters: an algorithm, blocks of 4096 bytes and no salt unless said otherwise, as for `fsverity` and the
+/// kernel.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::tree::fsverity::FsVerity;
+/// use hashloom_engine::tree::{Input, Options};
+///
+/// // `printf hello > file; fsverity digest file`
+/// let sealed = FsVerity::new(Algorithm::Sha256).digest(Input::Stream(&mut &b"hello"[..]), &Options::default())?;
+/// assert_eq!(sealed.to_string(), "sha256:555b589c26ee43b7a2510e6c67ced9fb3190b6da6e9e683984551f5d77a763de");
+/// # Ok::<(), hashloom_engine::tree::TreeError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FsVerity {
+    algorithm: Algorithm,
+    block_nbytes: usize,
+    salt: Vec<u8>,
+}
+
+/// A file's digest, and what it is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sealed {
+    algorithm: Algorithm,
+    digest: Digest,
+    root: Digest,
+    descriptor: [u8; DESCRIPTOR_NBYTES],
+}
+
+impl FsVerity {
+    /// With SHA-256 or SHA-512, which is all that the kernel has: [`digest`](FsVerity::digest) refuses any other.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::tree::fsverity::FsVerity;
+    ///
+    /// let parameters = FsVerity::new(Algorithm::Sha512).block_size(65536)?.salt(b"pepper")?;
+    /// # Ok::<(), hashloom_engine::tree::TreeError>(())
+    /// ```
+    pub fn new(algorithm: Algorithm) -> FsVerity {
+        FsVerity { algorithm, block_nbytes: 4096, salt: Vec::new() }
+    }
+
+    /// Bytes in a block: a power of two from 1024 to 65536. The kernel takes only sizes up to its page.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Parameter`].
+    ///
+    /// ```
+    /// use hashloom_engine::tree::fsverity::FsVerity;
+    ///
+    /// assert!(FsVerity::new(hashloom::Algorithm::Sha256).block_size(512).is_err());
+    /// ```
+    pub fn block_size(mut self, nbytes: usize) -> Result<FsVerity, TreeError> {
+        if !(1024..=65536).contains(&nbytes) || !nbytes.is_power_of_two() {
+            return Err(TreeError::parameter("block size", "a power of two from 1024 to 65536", nbytes));
+        }
+        self.block_nbytes = nbytes;
+        Ok(self)
+    }
+
+    /// Hashed before each block: up to [`SALT_MAX_NBYTES`] bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Parameter`].
+    ///
+    /// ```
+    /// use hashloom_engine::tree::fsverity::FsVerity;
+    ///
+    /// assert!(FsVerity::new(hashloom::Algorithm::Sha256).salt(&[0; 33]).is_err());
+    /// ```
+    pub fn salt(mut self, salt: &[u8]) -> Result<FsVerity, TreeError> {
+        if salt.len() > SALT_MAX_NBYTES {
+            let expected = format!("up to {SALT_MAX_NBYTES} bytes");
+            return Err(TreeError::parameter("salt", expected, salt.len()));
+        }
+        self.salt = salt.to_vec();
+        Ok(self)
+    }
+
+    /// The digest of a file or stream.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Parameter`] if the algorithm is none of the kernel's; [`TreeError::Read`], [`TreeError::Changed`],
+    /// [`TreeError::Cancelled`].
+    ///
+    /// ```
+    /// use hashloom_engine::tree::fsverity::FsVerity;
+    /// use hashloom_engine::tree::{Input, Options};
+    /// use hashloom::{Algorithm, hash};
+    ///
+    /// let verity = FsVerity::new(Algorithm::Sha256);
+    /// let sealed = verity.digest(Input::Stream(&mut &[7; 4096][..]), &Options::default())?;
+    /// // The root of one block is the digest of this block.
+    /// assert_eq!(sealed.root(), hash(Algorithm::Sha256, &[7; 4096]));
+    /// assert_eq!(sealed.digest(), hash(Algorithm::Sha256, sealed.descriptor()));
+    /// assert_eq!(sealed.nbytes(), 4096);
+    /// # Ok::<(), hashloom_engine::tree::TreeError>(())
+    /// ```
+    pub fn digest<'a>(&self, input: impl Into<Input<'a>>, options: &Options<'_>) -> Result<Sealed, TreeError> {
+        let tree = self.tree()?;
+        self.seal(input.into(), options, &tree, tree.begin(None))
+    }
+
+    /// The digest of a file; the blocks of its tree, the root's first, are written to `out`, as `fsverity digest
+    /// --out-merkle-tree` does. A file of one block has none.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`digest`](FsVerity::digest), and [`TreeError::Write`].
+    ///
+    /// ```
+    /// use hashloom_engine::tree::Options;
+    /// use hashloom_engine::tree::fsverity::FsVerity;
+    ///
+    /// let (file, out) = (tempfile::tempfile()?, tempfile::tempfile()?);
+    /// file.set_len(129 * 4096)?;
+    /// FsVerity::new(hashloom::Algorithm::Sha256).write_tree(&file, &out, &Options::default())?;
+    /// // The root's block, and two over the 129.
+    /// assert_eq!(out.metadata()?.len(), 3 * 4096);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn write_tree(&self, file: &File, out: &File, options: &Options<'_>) -> Result<Sealed, TreeError> {
+        let tree = self.tree()?;
+        let Some(nbytes) = super::length(file)? else {
+            // Where a block stands depends on how many there are. An empty file has none.
+            let sealed = self.digest(file, options)?;
+            return match sealed.nbytes() {
+                0 => Ok(sealed),
+                _ => Err(TreeError::parameter("input", "a file, whose length is known before it is read", "a stream")),
+            };
+        };
+        let layout = tree.layout(nbytes.div_ceil(self.block_nbytes as u64));
+        let out = Out { file: out, offset: 0, layout };
+        self.seal(file.into(), options, &tree, tree.begin(Some(out)))
+    }
+
+    fn seal(
+        &self,
+        input: Input<'_>,
+        options: &Options<'_>,
+        tree: &BlockTree,
+        mut building: Building<'_>,
+    ) -> Result<Sealed, TreeError> {
+        let nbytes = input.hash(&tree.leaves(), options, &mut |digests| building.push(digests))?;
+        let root = building.finish().map_err(TreeError::Write)?;
+        // Of an empty file the root is zeros, not a digest of anything.
+        let root = root.unwrap_or_else(|| Digest::from_slice(self.algorithm, &[0; 64][..self.algorithm.digest_len()]));
+        let mut descriptor = [0; DESCRIPTOR_NBYTES];
+        descriptor[0] = 1;
+        descriptor[1] = self.number();
+        descriptor[2] = self.block_nbytes.ilog2() as u8;
+        descriptor[3] = self.salt.len() as u8;
+        descriptor[8..16].copy_from_slice(&nbytes.to_le_bytes());
+        descriptor[16..16 + root.as_ref().len()].copy_from_slice(root.as_ref());
+        descriptor[80..80 + self.salt.len()].copy_from_slice(&self.salt);
+        Ok(Sealed { algorithm: self.algorithm, digest: hash(self.algorithm, &descriptor), root, descriptor })
+    }
+
+    /// As the kernel counts algorithms.
+    fn number(&self) -> u8 {
+        if self.algorithm == Algorithm::Sha256 { 1 } else { 2 }
+    }
+
+    fn tree(&self) -> Result<BlockTree, TreeError> {
+        if !matches!(self.algorithm, Algorithm::Sha256 | Algorithm::Sha512) {
+            return Err(TreeError::parameter("algorithm", "sha256 or sha512", self.algorithm));
+        }
+        // A salt fills a block of the algorithm, so that it is hashed only once.
+        let mut head = self.salt.clone();
+        head.resize(self.salt.len().next_multiple_of(self.algorithm.block_len()), 0);
+        Ok(BlockTree {
+            algorithm: self.algorithm,
+            data_block_nbytes: self.block_nbytes,
+            hash_block_nbytes: self.block_nbytes,
+            head,
+            tail: Vec::new(),
+            slot_nbytes: self.algorithm.digest_len(),
+        })
+    }
+}
+
+impl Sealed {
+    /// The file's digest, which the kernel calls measurement.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// The root of the tree; zeros of an empty file.
+    pub fn root(&self) -> Digest {
+        self.root
+    }
+
+    /// What the digest is of: `struct fsverity_descriptor` without a signature.
+    pub fn descriptor(&self) -> &[u8; DESCRIPTOR_NBYTES] {
+        &self.descriptor
+    }
+
+    /// The file's length.
+    pub fn nbytes(&self) -> u64 {
+        let mut nbytes = [0; 8];
+        nbytes.copy_from_slice(&self.descriptor[8..16]);
+        u64::from_le_bytes(nbytes)
+    }
+
+    /// What a built-in signature signs: `struct fsverity_formatted_digest`.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::tree::fsverity::FsVerity;
+    /// use hashloom_engine::tree::{Input, Options};
+    ///
+    /// let sealed = FsVerity::new(Algorithm::Sha512).digest(Input::Stream(&mut &b""[..]), &Options::default())?;
+    /// assert_eq!(sealed.formatted()[..12], *b"FSVerity\x02\x00\x40\x00");
+    /// assert_eq!(sealed.formatted()[12..], *sealed.digest().as_ref());
+    /// # Ok::<(), hashloom_engine::tree::TreeError>(())
+    /// ```
+    pub fn formatted(&self) -> Vec<u8> {
+        let digest = self.digest.as_ref();
+        [&b"FSVerity"[..], &[self.descriptor[1], 0, digest.len() as u8, 0], digest].concat()
+    }
+}
+
+/// `sha256:` and the digest, as `fsverity digest` shows it.
+impl fmt::Display for Sealed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.algorithm, self.digest)
+    }
+}

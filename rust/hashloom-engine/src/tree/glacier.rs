@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The SHA-256 tree hash of Amazon S3 Glacier: SHA-256 of each MiB, then of two digests at a time; one that is left over
+//! goes up as it is. ("Computing Checksums" in the Amazon S3 Glacier Developer Guide.)
+
+use hashloom::{Algorithm, Digest, hash};
+
+use super::{Input, Options, TreeError};
+use crate::merkle::leaves::Leaves;
+use crate::merkle::levels::{Levels, Odd, Shape};
+
+/// Bytes under a leaf.
+const LEAF_NBYTES: u64 = 1 << 20;
+
+/// The tree hash, as `x-amz-sha256-tree-hash` wants it in hexadecimal. Of nothing it is the SHA-256 of nothing, as the
+/// tools of Amazon have it.
+///
+/// # Errors
+///
+/// [`TreeError::Read`], [`TreeError::Changed`], [`TreeError::Cancelled`].
+///
+/// ```
+/// use hashloom_engine::tree::{Input, Options, glacier};
+/// use hashloom::{Algorithm, hash};
+///
+/// let data = vec![7; (1 << 20) + 1];
+/// let root = glacier::tree_hash(Input::Stream(&mut &data[..]), &Options::default())?;
+/// let leaves = [hash(Algorithm::Sha256, &data[..1 << 20]), hash(Algorithm::Sha256, &[7])];
+/// assert_eq!(root, hash(Algorithm::Sha256, &[leaves[0].as_ref(), leaves[1].as_ref()].concat()));
+/// # Ok::<(), hashloom_engine::tree::TreeError>(())
+/// ```
+pub fn tree_hash<'a>(input: impl Into<Input<'a>>, options: &Options<'_>) -> Result<Digest, TreeError> {
+    let algorithm = Algorithm::Sha256;
+    let mut levels = Levels::new(Shape::binary(algorithm, &[], Odd::Promoted));
+    let leaves = Leaves::plain(algorithm, LEAF_NBYTES);
+    input.into().hash(&leaves, options, &mut |digests| {
+        levels.push(digests, &mut |_, _, _| {});
+        Ok(())
+    })?;
+    let root = levels.finish(&mut |_, _, _| {});
+    Ok(root.map_or_else(|| hash(algorithm, &[]), |root| Digest::from_slice(algorithm, &root)))
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Hash trees that the world uses, over files and streams.
+//!
+//! All are one thing: a file is cut into parts, each is hashed with something around it, and the digests are hashed
+//! together, some at a time, until one is left. The parts are hashed many at once, on all threads.
+//!
+//! | tree | what it is for |
+//! |---|---|
+//! | [`fsverity`] | the digest under which Linux seals a file (ext4, f2fs, btrfs; Android's packages) |
+//! | [`dmverity`] | the root hash and hash file of a read-only block device (Android, ChromeOS, systemd images) |
+//! | [`rfc6962`] | transparency logs: roots, proofs of inclusion and of consistency |
+//! | [`glacier`] | the SHA-256 tree hash of Amazon S3 Glacier |
+//! | [`s3`] | the composite SHA-1 and SHA-256 of a multipart upload to Amazon S3 |
+//! | [`bep52`] | the `pieces root` of a file in a v2 torrent |
+//!
+//! Memory does not grow with the length of what is hashed. A file that changes while it is read is an error: what would
+//! come out is the root of something that never was.
+
+pub mod bep52;
+mod blocks;
+pub mod dmverity;
+mod error;
+pub mod fsverity;
+pub mod glacier;
+pub mod rfc6962;
+pub mod s3;
+
+use std::fmt;
+use std::fs::{File, Metadata};
+use std::io::{Read, Seek, SeekFrom};
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+
+use crate::merkle::leaves::{Effort, Leaves, Take};
+use crate::read::stamp::Stamp;
+use crate::read::stream::Patient;
+
+pub use error::TreeError;
+
+/// How to hash. The default is one thread for each CPU, no callback, no cancelling.
+///
+/// ```no_run
+/// use std::sync::atomic::{AtomicBool, Ordering};
+///
+/// use hashloom_engine::tree::{Options, TreeError, glacier};
+///
+/// static STOP: AtomicBool = AtomicBool::new(false);
+/// let show = |nbytes| {
+///     eprint!("\r{nbytes} bytes");
+///     if nbytes > 1 << 40 {
+///         STOP.store(true, Ordering::Relaxed);
+///     }
+/// };
+/// let file = std::fs::File::open("archive.tar")?;
+/// match glacier::tree_hash(&file, &Options::default().progress(&show).cancel(&STOP)) {
+///     Err(TreeError::Cancelled) => eprintln!("stopped"),
+///     other => println!("{}", other?),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Default)]
+pub struct Options<'a> {
+    threads: Option<NonZeroUsize>,
+    progress: Option<&'a (dyn Fn(u64) + Sync)>,
+    cancel: Option<&'a AtomicBool>,
+    mapped: bool,
+}
+
+impl fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options").field("threads", &self.threads).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Options<'a> {
+    /// So many threads, at most 128, for a file; a stream has one. Each takes about 1 MiB of memory.
+    pub fn threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Called by any of the threads, about once every 256 KiB, with how many bytes have been hashed.
+    pub fn progress(mut self, progress: &'a (dyn Fn(u64) + Sync)) -> Self {
+        self.progress = Some(progress);
+        self
+    }
+
+    /// As soon as this is true, the work ends with [`TreeError::Cancelled`]. A wait for a pipe, a terminal or another
+    /// stream that is an [`Input::File`] ends within a tenth of a second; a read that hangs in the system, or in an
+    /// [`Input::Stream`], is waited for.
+    pub fn cancel(mut self, cancel: &'a AtomicBool) -> Self {
+        self.cancel = Some(cancel);
+        self
+    }
+
+    /// Files that are in memory are mapped and hashed where they are, instead of being copied first. On Linux with 64
+    /// bits, with one thread or two, for parts of up to 16 KiB; elsewhere it changes nothing.
+    ///
+    /// A handler for SIGBUS is installed for this, once and for the whole process: see
+    /// [`torrent::Options::mapped_with_sigbus_handler`](crate::torrent::Options::mapped_with_sigbus_handler).
+    pub fn mapped_with_sigbus_handler(mut self, mapped: bool) -> Self {
+        self.mapped = mapped;
+        self
+    }
+
+    fn effort(&self) -> Effort<'a> {
+        let threads = self.threads.or_else(|| std::thread::available_parallelism().ok());
+        Effort {
+            nthreads: threads.map_or(1, NonZeroUsize::get),
+            is_mapped: self.mapped,
+            progress: self.progress,
+            cancel: self.cancel,
+        }
+    }
+}
+
+/// What is hashed.
+///
+/// A regular file or a block device is read from its beginning, whatever its position, by several threads. Of anything
+/// else, such as a pipe, what is still to come is read, by one.
+///
+/// ```
+/// use hashloom_engine::tree::{Input, Options, glacier};
+///
+/// let mut stream = &b"abc"[..];
+/// let root = glacier::tree_hash(Input::Stream(&mut stream), &Options::default())?;
+/// assert_eq!(root, hashloom::hash(hashloom::Algorithm::Sha256, b"abc"));
+/// # Ok::<(), hashloom_engine::tree::TreeError>(())
+/// ```
+pub enum Input<'a> {
+    /// A file.
+    File(&'a File),
+    /// Anything that is read to its end.
+    Stream(&'a mut dyn Read),
+}
+
+impl fmt::Debug for Input<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Input::File(_) => "Input::File",
+            Input::Stream(_) => "Input::Stream",
+        })
+    }
+}
+
+impl<'a> From<&'a File> for Input<'a> {
+    fn from(file: &'a File) -> Input<'a> {
+        Input::File(file)
+    }
+}
+
+impl<'a> From<&'a mut dyn Read> for Input<'a> {
+    fn from(stream: &'a mut dyn Read) -> Input<'a> {
+        Input::Stream(stream)
+    }
+}
+
+impl Input<'_> {
+    /// Hashes all of it. Returns how many bytes that is.
+    fn hash(self, leaves: &Leaves, options: &Options<'_>, take: Take<'_>) -> Result<u64, TreeError> {
+        match self {
+            Input::Stream(stream) => Ok(leaves.hash_stream(stream, &options.effort(), take)?),
+            Input::File(file) => match length(file)? {
+                Some(nbytes) => hash_range(file, 0..nbytes, leaves, options, take),
+                None => Ok(leaves.hash_stream(&mut Patient(file), &options.effort(), take)?),
+            },
+        }
+    }
+}
+
+/// Hashes a part of a file that can be read anywhere. Returns its length.
+fn hash_range(
+    file: &File,
+    range: Range<u64>,
+    leaves: &Leaves,
+    options: &Options<'_>,
+    take: Take<'_>,
+) -> Result<u64, TreeError> {
+    let nbytes = range.end - range.start;
+    let before = Stamp::before_reading(file).map_err(|error| TreeError::Read { offset: 0, error })?;
+    // Block devices have none.
+    let before = match before {
+        Some(stamp) => stamp,
+        None => Stamp::of(&metadata(file)?),
+    };
+    leaves.hash_file(file, range, &options.effort(), take)?;
+    if Stamp::of(&metadata(file)?) != before {
+        return Err(TreeError::Changed);
+    }
+    Ok(nbytes)
+}
+
+fn metadata(file: &File) -> Result<Metadata, TreeError> {
+    file.metadata().map_err(|error| TreeError::Read { offset: 0, error })
+}
+
+/// The length of what can be read anywhere; none of a pipe and the like. A file of length 0 may be one that the system
+/// makes while it is read, as those in /proc.
+fn length(mut file: &File) -> Result<Option<u64>, TreeError> {
+    let metadata = metadata(file)?;
+    if metadata.is_file() {
+        return Ok(Some(metadata.len()).filter(|&nbytes| nbytes > 0));
+    }
+    #[cfg(unix)]
+    if std::os::unix::fs::FileTypeExt::is_block_device(&metadata.file_type()) {
+        return file.seek(SeekFrom::End(0)).map(Some).map_err(|error| TreeError::Read { offset: 0, error });
+    }
+    Ok(None)
+}

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The Merkle trees of transparency logs: RFC 6962 section 2.1, RFC 9162 section 2.1, and the subtrees of
+//! draft-ietf-plants-merkle-tree-certs section 4.
+//!
+//! A leaf is the digest of the byte 0 and an entry, a node that of the byte 1 and two nodes; a node without a neighbour
+//! goes up as it is. A proof is a list of nodes: that an entry is in a tree (inclusion), that a tree is the beginning of
+//! a greater one (consistency). Proofs are made while the tree is built, of which no more than a path is kept.
+
+mod proof;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, Read};
+
+use hashloom::{Algorithm, Digest, Hasher, hash, hash_offsets64};
+
+use super::{Input, Options, TreeError};
+use crate::merkle::leaves::Leaves;
+use crate::merkle::levels::{Levels, Odd, Shape};
+use crate::read::open::read_at;
+
+pub use proof::{ProofError, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion};
+
+/// Before an entry.
+const LEAF: u8 = 0;
+/// Before two nodes.
+const NODE: u8 = 1;
+
+/// Entries that are hashed together have up to so many bytes.
+const BATCH_NBYTES: usize = 256 << 10;
+
+/// A file up to this is an entry that is kept until it is hashed.
+const SMALL_NBYTES: u64 = 64 << 10;
+
+/// The digest of an entry in a tree.
+///
+/// ```
+/// use hashloom::{Algorithm, hash};
+/// use hashloom_engine::tree::rfc6962;
+///
+/// assert_eq!(rfc6962::leaf(Algorithm::Sha256, b"abc"), hash(Algorithm::Sha256, b"\0abc"));
+/// ```
+pub fn leaf(algorithm: Algorithm, entry: &[u8]) -> Digest {
+    let mut hasher = leaf_hasher(algorithm);
+    hasher.update(entry);
+    hasher.finalize()
+}
+
+/// The node over two.
+///
+/// ```
+/// use hashloom::{Algorithm, hash};
+/// use hashloom_engine::tree::rfc6962;
+///
+/// assert_eq!(rfc6962::node(Algorithm::Sha256, b"left", b"right"), hash(Algorithm::Sha256, b"\x01leftright"));
+/// ```
+pub fn node(algorithm: Algorithm, left: &[u8], right: &[u8]) -> Digest {
+    let mut hasher = Hasher::new(algorithm);
+    hasher.update(&[NODE]);
+    hasher.update(left);
+    hasher.update(right);
+    hasher.finalize()
+}
+
+fn leaf_hasher(algorithm: Algorithm) -> Hasher {
+    let mut hasher = Hasher::new(algorithm);
+    hasher.update(&[LEAF]);
+    hasher
+}
+
+/// What is to be proved of a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Prove {
+    /// That the entry with this index, from 0 on, is in the tree.
+    Inclusion(u64),
+    /// That the tree of so many first entries is the beginning of this one.
+    Consistency(u64),
+    /// That the subtree of the entries from the first to before the second is in this one.
+    Subtree(u64, u64),
+}
+
+impl Prove {
+    /// The leaf by whose path all nodes of the proof are.
+    fn path(self) -> u64 {
+        match self {
+            Prove::Inclusion(index) => index,
+            Prove::Consistency(size) => size.saturating_sub(1),
+            Prove::Subtree(_, end) => end.saturating_sub(1),
+        }
+    }
+}
+
+/// A tree that is being built.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::tree::rfc6962::{Prove, Tree, check_inclusion, leaf};
+///
+/// let mut tree = Tree::new(Algorithm::Sha256, &[Prove::Inclusion(1)]);
+/// tree.push_entries(&["a", "b", "c"]);
+/// let built = tree.finish();
+/// assert_eq!(built.size, 3);
+/// let proof = built.proofs[0].as_ref().unwrap();
+/// assert_eq!(proof.of, leaf(Algorithm::Sha256, b"b"));
+/// check_inclusion(Algorithm::Sha256, proof.of.as_ref(), 1, 3, &proof.nodes, built.root.as_ref())?;
+/// # Ok::<(), hashloom_engine::tree::rfc6962::ProofError>(())
+/// ```
+#[derive(Debug)]
+pub struct Tree {
+    algorithm: Algorithm,
+    levels: Levels,
+    prove: Vec<Prove>,
+    seen: Paths,
+    /// Entries, each after its prefix, that wait to be hashed, and where each ends.
+    entries: Vec<u8>,
+    offsets: Vec<i64>,
+}
+
+/// A tree that is built.
+#[derive(Debug, Clone)]
+pub struct Built {
+    /// Entries in it.
+    pub size: u64,
+    /// Its root; of no entries the digest of nothing.
+    pub root: Digest,
+    /// In the order in which they were asked for.
+    pub proofs: Vec<Result<Proof, ProofError>>,
+}
+
+/// A proof, and what it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proof {
+    /// The leaf that is in the tree, or the root of the first tree or of the subtree.
+    pub of: Digest,
+    /// The proof itself.
+    pub nodes: Vec<Digest>,
+}
+
+/// The pairs of nodes beside and on the paths that proofs are about.
+#[derive(Debug, Default)]
+struct Paths {
+    leaves: Vec<u64>,
+    /// By level and number.
+    pairs: BTreeMap<(u32, u64), Vec<u8>>,
+}
+
+impl Paths {
+    fn see(&mut self, level: u32, number: u64, pair: &[u8]) {
+        if self.leaves.iter().any(|leaf| leaf.checked_shr(level + 1).unwrap_or(0) == number) {
+            self.pairs.insert((level, number), pair.to_vec());
+        }
+    }
+}
+
+impl Tree {
+    /// An empty tree, of which certain proofs will be wanted. Logs use SHA-256.
+    pub fn new(algorithm: Algorithm, prove: &[Prove]) -> Tree {
+        let levels = Levels::new(Shape::binary(algorithm, &[NODE], Odd::Promoted));
+        let seen = Paths { leaves: prove.iter().map(|prove| prove.path()).collect(), pairs: BTreeMap::new() };
+        Tree { algorithm, levels, prove: prove.to_vec(), seen, entries: Vec::new(), offsets: vec![0] }
+    }
+
+    /// Appends an entry. Entries wait until some can be hashed together.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::tree::rfc6962::{Tree, leaf};
+    ///
+    /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
+    /// tree.push_entry(b"one");
+    /// assert_eq!(tree.finish().root, leaf(Algorithm::Sha256, b"one"));
+    /// ```
+    pub fn push_entry(&mut self, entry: &[u8]) {
+        if entry.len() >= BATCH_NBYTES {
+            self.flush();
+            let digest = leaf(self.algorithm, entry);
+            return self.push_leaves(digest.as_ref());
+        }
+        if self.entries.len() + entry.len() >= BATCH_NBYTES {
+            self.flush();
+        }
+        self.entries.push(LEAF);
+        self.entries.extend_from_slice(entry);
+        self.offsets.push(self.entries.len() as i64);
+    }
+
+    /// Appends entries.
+    pub fn push_entries<E: AsRef<[u8]>>(&mut self, entries: &[E]) {
+        entries.iter().for_each(|entry| self.push_entry(entry.as_ref()));
+    }
+
+    /// Appends [leaves](leaf), digests one after the other.
+    ///
+    /// # Panics
+    ///
+    /// If the last digest is not whole.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::tree::rfc6962::{Tree, leaf};
+    ///
+    /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
+    /// tree.push_leaves(leaf(Algorithm::Sha256, b"one").as_ref());
+    /// assert_eq!(tree.finish().size, 1);
+    /// ```
+    pub fn push_leaves(&mut self, digests: &[u8]) {
+        assert!(digests.len() % self.algorithm.digest_len() == 0, "push_leaves: the last digest is not whole");
+        self.flush();
+        self.levels.push(digests, &mut |level, number, pair| self.seen.see(level, number, pair));
+    }
+
+    /// Appends what a file or stream has, in entries of `entry_nbytes` bytes; the last may be shorter. Returns how many
+    /// bytes there were.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Parameter`] if `entry_nbytes` is 0; [`TreeError::Read`], [`TreeError::Changed`],
+    /// [`TreeError::Cancelled`]. Then some entries may have been appended.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::tree::rfc6962::{Tree, node, leaf};
+    /// use hashloom_engine::tree::{Input, Options};
+    ///
+    /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
+    /// tree.push_blocks(Input::Stream(&mut &b"abcde"[..]), 4, &Options::default())?;
+    /// let leaves = [leaf(Algorithm::Sha256, b"abcd"), leaf(Algorithm::Sha256, b"e")];
+    /// assert_eq!(tree.finish().root, node(Algorithm::Sha256, leaves[0].as_ref(), leaves[1].as_ref()));
+    /// # Ok::<(), hashloom_engine::tree::TreeError>(())
+    /// ```
+    pub fn push_blocks<'a>(
+        &mut self,
+        input: impl Into<Input<'a>>,
+        entry_nbytes: u64,
+        options: &Options<'_>,
+    ) -> Result<u64, TreeError> {
+        if entry_nbytes == 0 {
+            return Err(TreeError::parameter("block size", "at least 1", 0));
+        }
+        self.flush();
+        let head = Some(leaf_hasher(self.algorithm));
+        let leaves = Leaves { head, ..Leaves::plain(self.algorithm, entry_nbytes) };
+        let Tree { levels, seen, .. } = self;
+        input.into().hash(&leaves, options, &mut |digests| {
+            levels.push(digests, &mut |level, number, pair| seen.see(level, number, pair));
+            Ok(())
+        })
+    }
+
+    /// Appends a file or stream as one entry, of any length. Small files wait until some can be hashed together.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Read`], [`TreeError::Changed`], [`TreeError::Cancelled`]. Then nothing has been appended.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::tree::rfc6962::{Tree, leaf};
+    /// use hashloom_engine::tree::{Input, Options};
+    ///
+    /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
+    /// tree.push_file(Input::Stream(&mut &b"abcde"[..]), &Options::default())?;
+    /// assert_eq!(tree.finish().root, leaf(Algorithm::Sha256, b"abcde"));
+    /// # Ok::<(), hashloom_engine::tree::TreeError>(())
+    /// ```
+    pub fn push_file<'a>(&mut self, input: impl Into<Input<'a>>, options: &Options<'_>) -> Result<(), TreeError> {
+        let algorithm = self.algorithm;
+        let input = input.into();
+        if let Input::File(file) = input {
+            if let Some(nbytes) = super::length(file)?.filter(|&nbytes| nbytes <= SMALL_NBYTES) {
+                // One byte more, to see that the file ends there.
+                let mut entry = vec![0; nbytes as usize + 1];
+                let read = read_at(file, &mut entry, 0).map_err(|error| TreeError::Read { offset: 0, error })?;
+                if read as u64 != nbytes {
+                    return Err(TreeError::Changed);
+                }
+                self.push_entry(&entry[..read]);
+                return Ok(());
+            }
+        }
+        let head = Some(leaf_hasher(algorithm));
+        let leaves = Leaves { head, ..Leaves::plain(algorithm, u64::MAX) };
+        // Of an empty file there is no part at all.
+        let mut digest = leaf(algorithm, &[]);
+        input.hash(&leaves, options, &mut |digests| {
+            if !digests.is_empty() {
+                digest = Digest::from_slice(algorithm, digests);
+            }
+            Ok(())
+        })?;
+        self.push_leaves(digest.as_ref());
+        Ok(())
+    }
+
+    /// Appends the lines of a stream as entries, each without the `\n` at its end; the last need not have one. Returns
+    /// how many bytes there were. A line of any length takes no more memory than others.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Read`]. Then some entries may have been appended. [`TreeError::Cancelled`].
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::tree::Options;
+    /// use hashloom_engine::tree::rfc6962::Tree;
+    ///
+    /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
+    /// tree.push_lines(&mut &b"one\n\nthree"[..], &Options::default())?;
+    /// assert_eq!(tree.finish().size, 3);
+    /// # Ok::<(), hashloom_engine::tree::TreeError>(())
+    /// ```
+    pub fn push_lines(&mut self, lines: &mut dyn BufRead, options: &Options<'_>) -> Result<u64, TreeError> {
+        let effort = options.effort();
+        let (mut line, mut nbytes, mut told) = (Vec::new(), 0, 0);
+        loop {
+            if effort.is_cancelled() {
+                return Err(TreeError::Cancelled);
+            }
+            line.clear();
+            let failed = |error| TreeError::Read { offset: nbytes, error };
+            let read = lines.take(BATCH_NBYTES as u64).read_until(b'\n', &mut line).map_err(failed)?;
+            if read == 0 {
+                break;
+            }
+            nbytes += read as u64;
+            if line.last() == Some(&b'\n') {
+                line.pop();
+            } else if read == BATCH_NBYTES {
+                nbytes += self.push_long_line(&line, lines, nbytes)?;
+                line.clear();
+                continue;
+            }
+            self.push_entry(&line);
+            if let Some(progress) = effort.progress.filter(|_| nbytes - told >= BATCH_NBYTES as u64) {
+                progress(nbytes);
+                told = nbytes;
+            }
+        }
+        if let Some(progress) = effort.progress {
+            progress(nbytes);
+        }
+        Ok(nbytes)
+    }
+
+    /// Appends a line of which `start` was read. Returns how many more bytes it had, its end included.
+    fn push_long_line(&mut self, start: &[u8], lines: &mut dyn BufRead, offset: u64) -> Result<u64, TreeError> {
+        let mut hasher = leaf_hasher(self.algorithm);
+        hasher.update(start);
+        let (mut part, mut nbytes) = (Vec::new(), 0);
+        loop {
+            part.clear();
+            let failed = |error| TreeError::Read { offset: offset + nbytes, error };
+            let read = lines.take(BATCH_NBYTES as u64).read_until(b'\n', &mut part).map_err(failed)?;
+            nbytes += read as u64;
+            let is_end = part.last().is_none_or(|&last| last == b'\n') || read < BATCH_NBYTES;
+            hasher.update(part.strip_suffix(b"\n").unwrap_or(&part));
+            if is_end {
+                self.push_leaves(hasher.finalize().as_ref());
+                return Ok(nbytes);
+            }
+        }
+    }
+
+    /// Hashes the entries that wait.
+    fn flush(&mut self) {
+        let count = self.offsets.len() - 1;
+        if count == 0 {
+            return;
+        }
+        let mut digests = vec![0; count * self.algorithm.digest_len()];
+        let hashed = hash_offsets64(self.algorithm, &self.entries, &self.offsets, &mut digests);
+        debug_assert!(hashed.is_ok(), "they are in order");
+        self.entries.clear();
+        self.offsets.truncate(1);
+        self.levels.push(&digests, &mut |level, number, pair| self.seen.see(level, number, pair));
+    }
+
+    /// The root and the proofs.
+    pub fn finish(mut self) -> Built {
+        self.flush();
+        let size = self.levels.count();
+        let root = self.levels.finish(&mut |level, number, pair| self.seen.see(level, number, pair));
+        let root = match root {
+            Some(root) => Digest::from_slice(self.algorithm, &root),
+            None => hash(self.algorithm, &[]),
+        };
+        let digest_nbytes = self.algorithm.digest_len();
+        let node_at = |level: u32, index: u64| {
+            let pair = self.seen.pairs.get(&(level, index / 2))?;
+            let start = (index % 2) as usize * digest_nbytes;
+            Some(Digest::from_slice(self.algorithm, &pair[start..start + digest_nbytes]))
+        };
+        let proofs = self.prove.iter().map(|&prove| proof::make(self.algorithm, prove, size, root, &node_at)).collect();
+        Built { size, root, proofs }
+    }
+}

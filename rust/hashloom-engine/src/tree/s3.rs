@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The composite checksums of a multipart upload to Amazon S3, `ChecksumSHA1` and `ChecksumSHA256`: the digest of the
+//! digests of all parts. ("Checking object integrity" in the Amazon S3 User Guide.)
+//!
+//! It depends on how the object was cut, so the part size of the upload must be known: 8 MiB for `aws s3 cp` unless
+//! `multipart_chunksize` says otherwise. An upload that was not cut has the plain digest and no `-N` behind it.
+
+use std::fmt;
+
+use hashloom::{Algorithm, Digest, Hasher, hash};
+
+use super::{Input, Options, TreeError};
+use crate::merkle::leaves::Leaves;
+
+/// Bytes in every part but the last: at least 5 MiB.
+pub const PART_MIN_NBYTES: u64 = 5 << 20;
+/// Bytes in every part: at most 5 GiB.
+pub const PART_MAX_NBYTES: u64 = 5 << 30;
+/// Parts in an upload, at most.
+pub const PARTS_MAX: u64 = 10_000;
+
+/// The checksums of an upload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Composite {
+    /// Of the whole object.
+    pub digest: Digest,
+    /// Of each part, as `UploadPart` takes them.
+    pub parts: Vec<Digest>,
+}
+
+/// As S3 shows it: base64, `-`, the number of parts.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::tree::{Input, Options, s3};
+///
+/// let composite = s3::composite(Input::Stream(&mut &b"abc"[..]), Algorithm::Sha256, 8 << 20, &Options::default())?;
+/// assert_eq!(composite.to_string(), "T4tCwi3TcptRm6b2jS2nzFstYG0F2u1a1RKMwD5sY1g=-1");
+/// # Ok::<(), hashloom_engine::tree::TreeError>(())
+/// ```
+impl fmt::Display for Composite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", base64(self.digest.as_ref()), self.parts.len())
+    }
+}
+
+/// The checksums of what would be uploaded in parts of `part_nbytes` bytes. Of nothing there is one part, an empty one.
+///
+/// # Errors
+///
+/// [`TreeError::Parameter`] if S3 has no checksum of that kind with `algorithm` (SHA-1 and SHA-256 it has), if a part
+/// cannot be that long, or if there are more than [`PARTS_MAX`] parts; [`TreeError::Read`], [`TreeError::Changed`],
+/// [`TreeError::Cancelled`].
+///
+/// ```
+/// use hashloom_engine::tree::{Input, Options, s3};
+/// use hashloom::{Algorithm, hash};
+///
+/// let data = vec![7; (5 << 20) + 1];
+/// let composite = s3::composite(Input::Stream(&mut &data[..]), Algorithm::Sha1, 5 << 20, &Options::default())?;
+/// assert_eq!(composite.parts, [hash(Algorithm::Sha1, &data[1..]), hash(Algorithm::Sha1, &[7])]);
+/// # Ok::<(), hashloom_engine::tree::TreeError>(())
+/// ```
+pub fn composite<'a>(
+    input: impl Into<Input<'a>>,
+    algorithm: Algorithm,
+    part_nbytes: u64,
+    options: &Options<'_>,
+) -> Result<Composite, TreeError> {
+    if !matches!(algorithm, Algorithm::Sha1 | Algorithm::Sha256) {
+        return Err(TreeError::parameter("algorithm", "sha1 or sha256", algorithm));
+    }
+    if !(PART_MIN_NBYTES..=PART_MAX_NBYTES).contains(&part_nbytes) {
+        return Err(TreeError::parameter("part size", "5 MiB to 5 GiB", format!("{part_nbytes} bytes")));
+    }
+    let input = input.into();
+    let too_many = || {
+        let expected = format!("parts so long that there are at most {PARTS_MAX}");
+        TreeError::parameter("part size", expected, format!("{part_nbytes} bytes"))
+    };
+    if let Input::File(file) = input {
+        // Before hours of reading.
+        if super::length(file)?.is_some_and(|nbytes| nbytes.div_ceil(part_nbytes) > PARTS_MAX) {
+            return Err(too_many());
+        }
+    }
+    let mut parts = Vec::new();
+    let leaves = Leaves::plain(algorithm, part_nbytes);
+    let read = input.hash(&leaves, options, &mut |digests| {
+        parts.extend(digests.chunks_exact(algorithm.digest_len()).map(|digest| Digest::from_slice(algorithm, digest)));
+        if parts.len() as u64 > PARTS_MAX { Err(std::io::ErrorKind::InvalidInput.into()) } else { Ok(()) }
+    });
+    if parts.len() as u64 > PARTS_MAX {
+        return Err(too_many());
+    }
+    read?;
+    if parts.is_empty() {
+        parts.push(hash(algorithm, &[]));
+    }
+    let mut hasher = Hasher::new(algorithm);
+    parts.iter().for_each(|part| hasher.update(part.as_ref()));
+    Ok(Composite { digest: hasher.finalize(), parts })
+}
+
+/// RFC 4648 section 4: as S3 writes digests.
+///
+/// ```
+/// assert_eq!(hashloom_engine::tree::s3::base64(b"foobar"), "Zm9vYmFy");
+/// assert_eq!(hashloom_engine::tree::s3::base64(b"fooba"), "Zm9vYmE=");
+/// assert_eq!(hashloom_engine::tree::s3::base64(b"foob"), "Zm9vYg==");
+/// ```
+pub fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let byte = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for i in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * i)) as usize % 64];
+            text.push(if i <= three.len() { letter.into() } else { '=' });
+        }
+    }
+    text
+}

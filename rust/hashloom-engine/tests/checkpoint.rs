@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What a check that goes on from where another was interrupted may believe: nothing that may have changed unseen.
+#![cfg(target_os = "linux")]
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+use hashloom_engine::files::{Doubt, Noted};
+use hashloom_engine::torrent::{Check, Checkpoint, Options, PieceState, Torrent, verify_many};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+const NBYTES: usize = 40_000;
+
+/// A file of zeros that is right, and its torrent.
+fn zeros(folder: &Path) -> (PathBuf, Torrent) {
+    let path = folder.join("zeros");
+    fs::write(&path, [0; NBYTES]).unwrap();
+    let pieces = [&[0; 16384][..], &[0; 16384], &[0; NBYTES - 2 * 16384]];
+    let digests = pieces.map(|piece| hashloom::hash(hashloom::Algorithm::Sha1, piece));
+    let mut torrent = b"d4:infod6:lengthi40000e4:name5:zeros12:piece lengthi16384e6:pieces60:".to_vec();
+    digests.iter().for_each(|digest| torrent.extend_from_slice(digest.as_ref()));
+    torrent.extend_from_slice(b"ee");
+    (path, Torrent::parse(&torrent).unwrap())
+}
+
+/// Checks what `known` leaves to check.
+fn check(checkpoint: &Checkpoint, torrent: &Torrent, folder: &Path) -> Vec<PieceState> {
+    let record = |torrent: &Torrent, piece, state| checkpoint.record(torrent, piece, state);
+    let known = checkpoint.begin(torrent, folder);
+    let mut pieces = Vec::new();
+    verify_many([Check::new(torrent, folder).known(known)], &Options::default().pieces(&record), |_, report| {
+        pieces = report.unwrap().pieces;
+    });
+    pieces
+}
+
+/// A disk, and memory, if it can be had.
+fn folders() -> Vec<tempfile::TempDir> {
+    let memory = tempfile::tempdir_in("/dev/shm");
+    if memory.is_err() {
+        assert!(std::env::var_os("HASHLOOM_REQUIRE").is_none(), "there is no /dev/shm");
+        eprintln!("left out: /dev/shm");
+    }
+    [tempfile::tempdir().unwrap()].into_iter().chain(memory).collect()
+}
+
+/// A program has the file mapped. The page that it writes to is dirty already when the check begins: its next write to it
+/// changes no time.
+#[test]
+fn what_is_written_through_a_mapping_is_seen() {
+    for folder in folders() {
+        let folder = folder.path();
+        let (path, torrent) = zeros(folder);
+        let file = File::options().read(true).write(true).open(&path).unwrap();
+        // SAFETY: a new mapping, whose bytes are touched below, as long as the file is.
+        let map = unsafe {
+            mmap(std::ptr::null_mut(), NBYTES, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, &file, 0).unwrap()
+        };
+        drop(file);
+        let byte = map.cast::<u8>();
+        // SAFETY: within the mapping, which is of a file as long.
+        unsafe { byte.write_volatile(0) };
+        std::thread::sleep(Duration::from_millis(100));
+
+        let checkpoint = Checkpoint::default();
+        assert_eq!(check(&checkpoint, &torrent, folder), [PieceState::Have; 3]);
+        let saved = checkpoint.encode();
+        let before = path.metadata().unwrap();
+        // SAFETY: as above.
+        unsafe { byte.write_volatile(1) };
+        let after = path.metadata().unwrap();
+        assert_eq!(before.modified().unwrap(), after.modified().unwrap(), "this is what the test is about");
+
+        let checkpoint = Checkpoint::decode(&saved).unwrap();
+        let found = check(&checkpoint, &torrent, folder);
+        assert_eq!(found, [PieceState::Bad, PieceState::Have, PieceState::Have], "{}", folder.display());
+        // SAFETY: nobody uses it any more.
+        unsafe { munmap(map, NBYTES).unwrap() };
+    }
+}
+
+/// On a file system that keeps only what was read first, a mapping is written to unseen: whenever it was made.
+#[test]
+fn what_is_written_later_through_a_mapping_is_seen() {
+    for folder in folders() {
+        let folder = folder.path();
+        let (path, torrent) = zeros(folder);
+        std::thread::sleep(Duration::from_millis(100));
+        let checkpoint = Checkpoint::default();
+        assert_eq!(check(&checkpoint, &torrent, folder), [PieceState::Have; 3]);
+        let saved = checkpoint.encode();
+        let file = File::options().read(true).write(true).open(&path).unwrap();
+        // SAFETY: a new mapping, whose bytes are touched below, as long as the file is.
+        unsafe {
+            let prot = ProtFlags::READ | ProtFlags::WRITE;
+            let map = mmap(std::ptr::null_mut(), NBYTES, prot, MapFlags::SHARED, &file, 0).unwrap();
+            let byte = map.cast::<u8>();
+            assert_eq!(byte.read_volatile(), 0);
+            byte.write_volatile(1);
+            munmap(map, NBYTES).unwrap();
+        }
+        drop(file);
+        let checkpoint = Checkpoint::decode(&saved).unwrap();
+        let found = check(&checkpoint, &torrent, folder);
+        assert_eq!(found, [PieceState::Bad, PieceState::Have, PieceState::Have], "{}", folder.display());
+    }
+}
+
+/// Where files can be trusted, what has been checked is not checked again.
+#[test]
+fn what_cannot_have_changed_is_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, torrent) = zeros(folder.path());
+    let checkpoint = Checkpoint::default();
+    // It was made a moment ago; that moment is waited for.
+    checkpoint.begin(&torrent, folder.path());
+    if Noted::of(&path).unwrap().doubt == Some(Doubt::FileSystem) {
+        assert!(std::env::var_os("HASHLOOM_REQUIRE").is_none(), "no file system that can be trusted");
+        eprintln!("left out: {} is on a file system that cannot be trusted", path.display());
+        return;
+    }
+    (0..3).for_each(|piece| checkpoint.record(&torrent, piece, PieceState::Bad));
+    let saved = checkpoint.encode();
+    let known = || {
+        let checkpoint = Checkpoint::decode(&saved).unwrap();
+        let known = checkpoint.begin(&torrent, folder.path());
+        let again = Checkpoint::decode(&checkpoint.encode()).unwrap();
+        let doubts: Vec<_> = checkpoint.doubts().into_keys().collect();
+        assert_eq!(again.begin(&torrent, folder.path()), known, "noted once more it is the same");
+        (known, doubts)
+    };
+    assert_eq!(known(), (vec![PieceState::Bad; 3], vec![]));
+    // Somebody opens it for writing later: the first write will show.
+    let writer = File::options().write(true).open(&path).unwrap();
+    assert_eq!(Noted::of(&path).unwrap().doubt, Some(Doubt::Writer));
+    assert_eq!(known(), (vec![PieceState::Bad; 3], vec![]));
+    drop(writer);
+    let is_same = fs::read(&path).unwrap();
+    fs::write(&path, is_same).unwrap();
+    assert_eq!(known(), (vec![PieceState::Unchecked; 3], vec![Doubt::Changed]));
+}
+
+/// To look whether somebody writes neither ends this program nor keeps anybody from writing.
+#[test]
+fn whoever_opens_a_file_meanwhile_can() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, _) = zeros(folder.path());
+    std::thread::sleep(Duration::from_millis(100));
+    let (stop, nopened) = (AtomicBool::new(false), AtomicU32::new(0));
+    let mut nproven = 0;
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    drop(File::options().write(true).open(&path).unwrap());
+                    nopened.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        for _ in 0..20_000 {
+            match Noted::of(&path).unwrap().doubt {
+                None => nproven += 1,
+                Some(Doubt::Writer | Doubt::FileSystem) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert!(nopened.into_inner() > 0);
+    eprintln!("nobody was writing {nproven} times");
+}

@@ -1,0 +1,759 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Making torrents: the bytes are those of a maker of its own in this file, whatever cannot be made is refused, and
+//! nothing that changes under the reader becomes a torrent.
+mod maker;
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hashloom_engine::torrent::{
+    self, Builder, CreateError, Created, FileProblemKind, Options, Plan, Symlinks, Version, verify,
+};
+use maker::{Bencode, Content, content, dictionary, int, list, noise, padding, pieces, text, write_files};
+use proptest::prelude::*;
+use sha2::{Digest, Sha256};
+
+const VERSIONS: [Version; 3] = [Version::V1, Version::V2, Version::Hybrid];
+
+fn plan(builder: Builder, path: &Path) -> Result<Plan, String> {
+    builder.plan(path).map_err(|error| error.to_string())
+}
+
+fn make(builder: Builder, path: &Path) -> Created {
+    builder.plan(path).unwrap().create(&Options::default()).unwrap()
+}
+
+fn builder(version: Version) -> Builder {
+    Builder::new().version(version).piece_length(16 << 10)
+}
+
+/// The paths of a plan.
+fn paths(plan: &Plan) -> Vec<String> {
+    plan.files().map(|file| String::from_utf8(file.path.to_vec()).unwrap()).collect()
+}
+
+/// BEP 52's tree over all of `bytes`, as its text says it: every leaf there, level by level.
+fn root(bytes: &[u8], leaves: usize) -> [u8; 32] {
+    let mut level: Vec<[u8; 32]> = bytes.chunks(16 << 10).map(|block| Sha256::digest(block).into()).collect();
+    level.resize(leaves, [0; 32]);
+    while level.len() > 1 {
+        level = level.chunks(2).map(|pair| Sha256::digest(pair.concat()).into()).collect();
+    }
+    level[0]
+}
+
+/// A torrent of a folder by the standards' text. `files` are sorted.
+fn expected(version: Version, name: &str, files: &[Content], piece_nbytes: usize) -> Vec<u8> {
+    let mut info = vec![("name", text(name)), ("piece length", int(piece_nbytes as u64))];
+    let mut outer = Vec::new();
+    let mut layers = BTreeMap::new();
+    let mut tree = BTreeMap::new();
+    for file in files {
+        let mut leaf = vec![("length", int(file.bytes.len() as u64))];
+        if !file.bytes.is_empty() {
+            let blocks = file.bytes.len().div_ceil(16 << 10).next_power_of_two();
+            let root = root(&file.bytes, blocks);
+            leaf.push(("pieces root", text(root)));
+            if file.bytes.len() > piece_nbytes {
+                let piece_blocks = piece_nbytes / (16 << 10);
+                let layer = file.bytes.chunks(piece_nbytes).flat_map(|piece| self::root(piece, piece_blocks));
+                layers.insert(root.to_vec(), Bencode::Bytes(layer.collect()));
+            }
+        }
+        insert(&mut tree, &file.path.split('/').collect::<Vec<_>>(), dictionary(leaf));
+    }
+    let padded: Vec<Content> = match version {
+        Version::Hybrid if files.len() > 1 => files.iter().flat_map(|file| pad(file, piece_nbytes)).collect(),
+        _ => files.to_vec(),
+    };
+    if version != Version::V2 {
+        let entry = |file: &Content| {
+            let path = list(file.path.split('/').map(text));
+            let mut keys = vec![("length", int(file.bytes.len() as u64)), ("path", path)];
+            if file.padding {
+                keys.push(("attr", text("p")));
+            }
+            dictionary(keys)
+        };
+        info.push(("files", list(padded.iter().map(entry))));
+        info.push(("pieces", text(pieces(&padded, piece_nbytes))));
+    }
+    if version != Version::V1 {
+        info.push(("file tree", written(tree)));
+        info.push(("meta version", int(2)));
+        outer.push(("piece layers", Bencode::Dictionary(layers.into_iter().collect())));
+    }
+    outer.push(("info", dictionary(info)));
+    dictionary(outer).write()
+}
+
+fn pad(file: &Content, piece_nbytes: usize) -> Vec<Content> {
+    match file.bytes.len().next_multiple_of(piece_nbytes) - file.bytes.len() {
+        0 => vec![file.clone()],
+        missing => vec![file.clone(), padding(missing)],
+    }
+}
+
+/// A folder of BEP 52's tree, or a file of it.
+enum Node {
+    Folder(BTreeMap<Vec<u8>, Node>),
+    File(Bencode),
+}
+
+fn insert(folder: &mut BTreeMap<Vec<u8>, Node>, path: &[&str], leaf: Bencode) {
+    let name = path[0].as_bytes().to_vec();
+    if path.len() == 1 {
+        folder.insert(name, Node::File(leaf));
+    } else if let Node::Folder(inner) = folder.entry(name).or_insert_with(|| Node::Folder(BTreeMap::new())) {
+        insert(inner, &path[1..], leaf);
+    }
+}
+
+fn written(folder: BTreeMap<Vec<u8>, Node>) -> Bencode {
+    let node = |node| match node {
+        Node::Folder(folder) => written(folder),
+        Node::File(leaf) => dictionary([("", leaf)]),
+    };
+    Bencode::Dictionary(folder.into_iter().map(|(name, inner)| (name, node(inner))).collect())
+}
+
+/// Sorted by components, as BEP 52's tree is.
+fn sorted(mut files: Vec<Content>) -> Vec<Content> {
+    files.sort_by(|a, b| a.path.split('/').cmp(b.path.split('/')));
+    files
+}
+
+fn files() -> Vec<Content> {
+    sorted(vec![
+        content("a/f", noise(70_000, 1)),
+        content("a b", noise(5, 2)),
+        content("a/e/deep", noise(16384, 3)),
+        content("empty", ""),
+        content("same", noise(70_000, 1)),
+        content(".hidden", noise(100_000, 4)),
+        content("Z", noise(16385, 5)),
+        content("zz", ""),
+    ])
+}
+
+#[test]
+fn the_bytes_are_the_standards() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("content");
+    write_files(&root, &files());
+    for version in VERSIONS {
+        for piece_nbytes in [16384, 32768, 65536, 131_072, 1 << 20] {
+            let created = make(builder(version).piece_length(piece_nbytes), &root);
+            let expected = expected(version, "content", &files(), piece_nbytes as usize);
+            assert!(created.bytes == expected, "{version} {piece_nbytes}");
+            let start = created.bytes.windows(7).position(|window| window == b"4:infod").unwrap() + 6;
+            // `info` goes before `piece layers`, the only other key here.
+            let layers = created.bytes.windows(15).position(|window| window == b"12:piece layers");
+            let info = &created.bytes[start..layers.unwrap_or(created.bytes.len() - 1)];
+            let v1 = (version != Version::V2).then(|| maker::sha1(info));
+            let v2 = (version != Version::V1).then(|| Sha256::digest(info).into());
+            assert_eq!(
+                (created.torrent.info_hash_v1(), created.torrent.info_hash_v2()),
+                (v1, v2),
+                "{version} {piece_nbytes}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_single_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ünï.bin");
+    let bytes = noise(40_000, 7);
+    fs::write(&path, &bytes).unwrap();
+    let layer: Vec<u8> = bytes.chunks(16384).flat_map(|piece| root(piece, 1)).collect();
+    let root = root(&bytes, 4);
+    let leaf = dictionary([("length", int(40_000)), ("pieces root", text(root))]);
+    let v1 = [("length", int(40_000)), ("pieces", text(pieces(&[content("", bytes)], 16384)))];
+    let v2 = [("file tree", dictionary([("ünï.bin", dictionary([("", leaf)]))])), ("meta version", int(2))];
+    for version in VERSIONS {
+        let mut info = vec![("name", text("ünï.bin")), ("piece length", int(16384))];
+        info.extend((version != Version::V2).then(|| v1.clone()).into_iter().flatten());
+        info.extend((version != Version::V1).then(|| v2.clone()).into_iter().flatten());
+        let mut outer = vec![("info", dictionary(info))];
+        if version != Version::V1 {
+            let layers = vec![(root.to_vec(), Bencode::Bytes(layer.clone()))];
+            outer.push(("piece layers", Bencode::Dictionary(layers)));
+        }
+        assert!(make(builder(version), &path).bytes == dictionary(outer).write(), "{version}");
+    }
+}
+
+#[test]
+fn what_stands_beside_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a");
+    fs::write(&path, "a").unwrap();
+    let bytes = make(
+        builder(Version::V1)
+            .name("other")
+            .tracker("https://one.example/announce?key=1")
+            .tier(["udp://two.example:1", "wss://three.example"])
+            .web_seed("https://seed.example/a")
+            .private(true)
+            .source("SRC")
+            .comment("ein Hinweis – mit ünïcode")
+            .created_by("a test")
+            .date(1_234_567_890),
+        &path,
+    )
+    .bytes;
+    let info = dictionary([
+        ("length", int(1)),
+        ("name", text("other")),
+        ("piece length", int(16384)),
+        ("pieces", text(maker::sha1(b"a"))),
+        ("private", int(1)),
+        ("source", text("SRC")),
+    ]);
+    let tier = |urls: &[&str]| list(urls.iter().map(text));
+    let tiers = [tier(&["https://one.example/announce?key=1"]), tier(&["udp://two.example:1", "wss://three.example"])];
+    let expected = dictionary([
+        ("announce", text("https://one.example/announce?key=1")),
+        ("announce-list", list(tiers)),
+        ("comment", text("ein Hinweis – mit ünïcode")),
+        ("created by", text("a test")),
+        ("creation date", int(1_234_567_890)),
+        ("info", info),
+        ("url-list", tier(&["https://seed.example/a"])),
+    ]);
+    assert_eq!(bytes, expected.write());
+    // One tracker needs no list, and without any there is neither.
+    let one = make(builder(Version::V1).tracker("udp://t.example:1"), &path).bytes;
+    assert!(one.starts_with(b"d8:announce17:udp://t.example:14:infod"));
+    assert!(make(builder(Version::V1), &path).bytes.starts_with(b"d4:infod"));
+}
+
+#[test]
+fn settings_that_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a"), "a").unwrap();
+    let refused = |builder: Builder| plan(builder, folder.path()).unwrap_err();
+    for url in ["", "tracker", "http://", "http:///x", "ftp://a", "http://a b", "udp://a\n", "magnet:?x"] {
+        let error = refused(Builder::new().tracker(url));
+        assert!(error.starts_with("the tracker \"") && error.contains("expected a URL of http"), "{error}");
+    }
+    assert!(refused(Builder::new().web_seed("udp://a")).contains("http, https or ftp"));
+    for name in ["", ".", "..", "a/b", "a\0"] {
+        assert!(refused(Builder::new().name(name)).contains("is none that a file can have"), "{name:?}");
+    }
+    for nbytes in [0, 1, 8192, 16383, 3 * 16384, 1 << 29, u64::MAX] {
+        let error = refused(Builder::new().piece_length(nbytes));
+        assert!(error.contains("expected a power of two from 16 KiB to 256 MiB"), "{error}");
+    }
+    for nbytes in [0, 8192, 16385, (256 << 20) + 16384, u64::MAX] {
+        let error = refused(builder(Version::V1).piece_length(nbytes));
+        assert!(error.contains("expected a multiple of 16 KiB from 16 KiB to 256 MiB"), "{error}");
+    }
+    let three = builder(Version::V1).piece_length(3 * 16384).plan(folder.path()).unwrap();
+    assert!(three.create(&Options::default()).is_ok());
+    for glob in ["", "!a", "a[", "{a"] {
+        assert!(refused(Builder::new().exclude(glob)).starts_with("the glob \""), "{glob}");
+        assert!(refused(Builder::new().include(glob)).starts_with("the glob \""), "{glob}");
+    }
+    let missing = Builder::new().plan(&folder.path().join("missing")).unwrap_err();
+    assert!(matches!(missing, CreateError::Path { .. }), "{missing}");
+    assert!(matches!(Builder::new().plan("/".as_ref()), Err(CreateError::NoName { .. })));
+}
+
+#[test]
+fn names_come_from_paths() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("content");
+    write_files(&root, &[content("inner/a", "a")]);
+    for (path, name) in
+        [("", "content"), ("inner", "inner"), ("inner/", "inner"), ("inner/.", "inner"), ("inner/..", "content")]
+    {
+        assert_eq!(Builder::new().plan(&root.join(path)).unwrap().name(), name.as_bytes(), "{path}");
+    }
+}
+
+#[test]
+fn nothing_to_hash() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = || plan(Builder::new(), folder.path()).unwrap_err();
+    assert!(refused().ends_with(": there is no file here that would be part of the torrent"), "{}", refused());
+    fs::create_dir_all(folder.path().join("an/empty/folder")).unwrap();
+    assert!(refused().ends_with(": there is no file here that would be part of the torrent"), "{}", refused());
+    fs::write(folder.path().join("a"), "").unwrap();
+    assert!(refused().ends_with(": the file has no bytes, and no client takes a torrent without pieces"));
+    fs::write(folder.path().join("b"), "").unwrap();
+    assert!(refused().contains(": all 2 files have no bytes"), "{}", refused());
+    fs::write(folder.path().join("c"), "c").unwrap();
+    assert!(plan(Builder::new().exclude("c"), folder.path()).is_err());
+    assert_eq!(paths(&Builder::new().plan(folder.path()).unwrap()), ["a", "b", "c"]);
+}
+
+#[test]
+fn halves_that_would_be_ambiguous() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("x");
+    write_files(&root, &[content("x", "x")]);
+    for version in [Version::V2, Version::Hybrid] {
+        assert!(matches!(builder(version).plan(&root), Err(CreateError::SameName { .. })), "{version}");
+        assert!(builder(version).name("y").plan(&root).is_ok(), "{version}");
+    }
+    assert!(builder(Version::V1).plan(&root).is_ok());
+    write_files(&root, &[content(".pad/3", "not zeros")]);
+    assert!(matches!(builder(Version::Hybrid).plan(&root), Err(CreateError::PadFolder)));
+    assert!(matches!(builder(Version::V1).align(true).plan(&root), Err(CreateError::PadFolder)));
+    assert_eq!(paths(&builder(Version::Hybrid).exclude("/.pad").name("y").plan(&root).unwrap()), ["x"]);
+    for version in [Version::V1, Version::V2] {
+        assert_eq!(paths(&builder(version).plan(&root).unwrap()), [".pad/3", "x"], "{version}");
+    }
+}
+
+#[test]
+fn aligned_v1() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("content");
+    write_files(&root, &files());
+    let created = make(builder(Version::V1).align(true), &root);
+    let padded: Vec<Content> = files().iter().flat_map(|file| pad(file, 16384)).collect();
+    assert!(created.bytes == maker::folder_torrent("content", &padded, 16384));
+    assert!(verify(&created.torrent, folder.path(), &Options::default()).unwrap().is_complete());
+}
+
+#[test]
+fn globs() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = ["a.flac", "a.log", "cd1/b.flac", "cd1/b.log", "cd1/art/c.jpg", "cd2/d.flac", ".dot"];
+    write_files(folder.path(), &names.map(|name| content(name, "x")));
+    let found = |builder: Builder| paths(&builder.plan(folder.path()).unwrap());
+    let cases: [(&[&str], &[&str], &[&str]); 9] = [
+        (&[], &[], &[".dot", "a.flac", "a.log", "cd1/art/c.jpg", "cd1/b.flac", "cd1/b.log", "cd2/d.flac"]),
+        (&["*.flac"], &[], &["a.flac", "cd1/b.flac", "cd2/d.flac"]),
+        (&["*.flac", "*.jpg"], &["cd2"], &["a.flac", "cd1/art/c.jpg", "cd1/b.flac"]),
+        (&["cd1/**"], &["*.log"], &["cd1/art/c.jpg", "cd1/b.flac"]),
+        (&["/*.flac"], &[], &["a.flac"]),
+        (&[], &["cd1/", ".*"], &["a.flac", "a.log", "cd2/d.flac"]),
+        (&[], &["cd*/*.{flac,log}"], &[".dot", "a.flac", "a.log", "cd1/art/c.jpg"]),
+        (&["*.flac"], &["*.flac", "nothing"], &[]),
+        (&["*"], &["[ac]*"], &[".dot"]),
+    ];
+    for (include, exclude, expected) in cases {
+        let mut builder = Builder::new();
+        builder = include.iter().fold(builder, |builder, glob| builder.include(*glob));
+        builder = exclude.iter().fold(builder, |builder, glob| builder.exclude(*glob));
+        match expected {
+            [] => assert!(matches!(builder.plan(folder.path()), Err(CreateError::Nothing { empty: 0, .. }))),
+            _ => assert_eq!(found(builder), expected, "{include:?} {exclude:?}"),
+        }
+    }
+    // Only where it is asked for, and only below the folder.
+    write_files(folder.path(), &[content(".gitignore", "*.log\n"), content("cd1/.ignore", "art/\n[\n")]);
+    let all = found(Builder::new().exclude(".*"));
+    assert_eq!(all, ["a.flac", "a.log", "cd1/art/c.jpg", "cd1/b.flac", "cd1/b.log", "cd2/d.flac"]);
+    assert_eq!(found(Builder::new().ignore_files(true).exclude(".*")), ["a.flac", "cd1/b.flac", "cd2/d.flac"]);
+    let inner = Builder::new().ignore_files(true).exclude(".*").plan(&folder.path().join("cd1")).unwrap();
+    assert_eq!(paths(&inner), ["b.flac", "b.log"]);
+}
+
+/// The globs say of a file that is PATH itself what they would say of it in a folder.
+#[test]
+fn globs_and_a_file_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    write_files(folder.path(), &[content("cd1/a.flac", "x")]);
+    let path = folder.path().join("cd1/a.flac");
+    let cases: [(&[&str], &[&str], bool); 10] = [
+        (&[], &[], true),
+        (&[], &["*.log"], true),
+        (&[], &["*.flac"], false),
+        (&[], &["/a.*"], false),
+        (&[], &["cd1"], true),
+        (&["*.flac"], &[], true),
+        (&["/a.flac"], &[], true),
+        (&["*.log"], &[], false),
+        (&["*.log", "a*"], &[], true),
+        (&["*.flac"], &["a*"], false),
+    ];
+    for (include, exclude, is_found) in cases {
+        let mut builder = Builder::new();
+        builder = include.iter().fold(builder, |builder, glob| builder.include(*glob));
+        builder = exclude.iter().fold(builder, |builder, glob| builder.exclude(*glob));
+        match builder.plan(&path) {
+            Ok(plan) => assert!(is_found && plan.nbytes() == 1, "{include:?} {exclude:?}"),
+            Err(error) => {
+                assert!(!is_found, "{include:?} {exclude:?}: {error}");
+                assert!(matches!(error, CreateError::Nothing { empty: 0, .. }), "{error:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn too_large_for_any_parser() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sparse");
+    fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
+    let error = plan(builder(Version::V1), &path).unwrap_err();
+    assert!(error.contains("1 files in 67108864 pieces of 16 KiB make a torrent of more than 256 MiB"), "{error}");
+    let plan = Builder::new().plan(&path).unwrap();
+    assert_eq!((plan.piece_nbytes(), plan.piece_count()), (16 << 20, 1 << 16));
+}
+
+#[test]
+fn more_than_32_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sparse");
+    let file = fs::File::create(&path).unwrap();
+    file.set_len((4 << 30) + 5).unwrap();
+    for version in VERSIONS {
+        let torrent = make(builder(version).piece_length(16 << 20), &path).torrent;
+        assert_eq!((torrent.total_nbytes(), torrent.piece_count()), ((4 << 30) + 5, 257), "{version}");
+        let v1 = (version != Version::V2).then(|| maker::sha1(&[0; 5]));
+        assert_eq!(torrent.piece_digest(256), v1.as_ref().map(|digest| &digest[..]), "{version}");
+        let v2 = (version != Version::V1).then(|| root(&[0; 5], 1024));
+        assert_eq!(torrent.piece_root(256), v2.as_ref().map(|root| &root[..]), "{version}");
+        assert!(verify(&torrent, &path, &Options::default()).unwrap().is_complete(), "{version}");
+    }
+}
+
+#[test]
+fn as_deep_as_parsers_follow() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |components: usize| vec!["d"; components].join("/");
+    write_files(folder.path(), &[content(&path(96), "x")]);
+    for version in VERSIONS {
+        make(builder(version).name("deep"), folder.path());
+    }
+    fs::remove_dir_all(folder.path().join("d")).unwrap();
+    write_files(folder.path(), &[content(&path(97), "x")]);
+    let error = plan(builder(Version::V2), folder.path()).unwrap_err();
+    assert!(error.contains("more than 95 folders"), "{error}");
+}
+
+#[test]
+fn progress_and_cancelling() {
+    let folder = tempfile::tempdir().unwrap();
+    write_files(folder.path(), &files());
+    for version in VERSIONS {
+        let plan = builder(version).name("c").plan(folder.path()).unwrap();
+        let seen = Mutex::new(Vec::new());
+        let show = |progress: torrent::Progress| seen.lock().unwrap().push((progress.nbytes, progress.total_nbytes));
+        plan.create(&Options::default().progress(&show)).unwrap();
+        let seen = seen.into_inner().unwrap();
+        assert!(seen.iter().all(|&(done, total)| 0 < done && done <= total), "{version}");
+        assert!(seen.iter().map(|(done, _)| *done).max() >= Some(plan.nbytes()), "{version}");
+        let stop = AtomicBool::new(false);
+        let cancel = |_| stop.store(true, Ordering::Relaxed);
+        // One thread has at most 16 of the pieces in hand when it hears of it.
+        let options = Options::default().progress(&cancel).cancel(&stop).threads(NonZeroUsize::MIN);
+        let error = plan.create(&options).unwrap_err();
+        assert!(matches!(error, CreateError::Cancelled), "{version}: {error}");
+    }
+}
+
+/// Does `change` when the first bytes have been read, and gives the problems that are found.
+fn changed(folder: &Path, change: impl Fn() + Sync) -> Vec<(String, FileProblemKind)> {
+    let plan = builder(Version::Hybrid).name("c").plan(folder).unwrap();
+    let once = AtomicBool::new(false);
+    let hook = |_| {
+        if !once.swap(true, Ordering::Relaxed) {
+            change();
+        }
+    };
+    match plan.create(&Options::default().progress(&hook)) {
+        Err(CreateError::Files { problems, more: 0 }) => {
+            problems.into_iter().map(|problem| (problem.path.to_string_lossy().into_owned(), problem.kind)).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn files_that_change_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, last) = (folder.path().join("a"), folder.path().join("b"));
+    let reset = || {
+        let _ = fs::remove_dir(&last);
+        fs::write(&first, noise(3 << 20, 1)).unwrap();
+        fs::write(&last, noise(1 << 20, 2)).unwrap();
+    };
+    let append = |path: &Path| {
+        use std::io::Write;
+        fs::OpenOptions::new().append(true).open(path).unwrap().write_all(b"more").unwrap();
+    };
+    let truncate = |path: &Path| fs::OpenOptions::new().write(true).open(path).unwrap().set_len(10).unwrap();
+    let other = folder.path().join("a");
+    type Change<'a> = Box<dyn Fn() + Sync + 'a>;
+    let changes: [(&str, &Path, Change); 5] = [
+        ("truncated", &first, Box::new(|| truncate(&first))),
+        ("truncated later", &last, Box::new(|| truncate(&last))),
+        ("longer", &other, Box::new(|| append(&first))),
+        ("removed", &last, Box::new(|| fs::remove_file(&last).unwrap())),
+        (
+            "another folder",
+            &last,
+            Box::new(|| {
+                fs::remove_file(&last).unwrap();
+                fs::create_dir(&last).unwrap();
+            }),
+        ),
+    ];
+    for (what, path, change) in &changes {
+        reset();
+        let found = changed(folder.path(), change);
+        assert_eq!(found.len(), 1, "{what}: {found:?}");
+        assert_eq!(found[0].0, path.to_string_lossy(), "{what}");
+        assert!(matches!(found[0].1, FileProblemKind::Changed), "{what}: {found:?}");
+    }
+}
+
+#[test]
+fn the_order_of_making_does_not_matter() {
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let names = [b"b", b"a", b"B", b"-", b"~"].map(|name| String::from_utf8_lossy(name).into_owned());
+    let files: Vec<Content> = names.iter().zip(0..).map(|(name, seed)| content(name, noise(20_000, seed))).collect();
+    let reversed: Vec<Content> = files.iter().rev().cloned().collect();
+    write_files(one.path(), &files);
+    write_files(two.path(), &reversed);
+    for version in VERSIONS {
+        let make = |folder: &Path| make(builder(version).name("c"), folder).bytes;
+        assert_eq!(make(one.path()), make(two.path()), "{version}");
+        assert_eq!(make(one.path()), make(one.path()), "{version}");
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn problem(builder: Builder, folder: &Path) -> String {
+        let error = plan(builder, folder).unwrap_err();
+        error.replace(&format!("{}/", folder.display()), "")
+    }
+
+    #[test]
+    fn links() {
+        let outer = tempfile::tempdir().unwrap();
+        let folder = outer.path().join("content");
+        write_files(outer.path(), &[content("outside", noise(9, 1))]);
+        write_files(&folder, &[content("file", noise(20_000, 2)), content("folder/inner", noise(7, 3))]);
+        symlink("file", folder.join("to file")).unwrap();
+        symlink("../file", folder.join("folder/up")).unwrap();
+        symlink("folder", folder.join("to folder")).unwrap();
+        symlink("to folder/../folder/inner", folder.join("winding")).unwrap();
+        let links = |links| Builder::new().piece_length(16 << 10).symlinks(links);
+
+        let followed = links(Symlinks::Follow).plan(&folder).unwrap();
+        let all = ["file", "folder/inner", "folder/up", "to file", "to folder/inner", "to folder/up", "winding"];
+        assert_eq!(paths(&followed), all);
+        assert_eq!(followed.nbytes(), 4 * 20_000 + 3 * 7);
+        let copied: Vec<Content> = followed
+            .files()
+            .map(|file| {
+                let path = std::str::from_utf8(file.path).unwrap();
+                content(path, fs::read(folder.join(path)).unwrap())
+            })
+            .collect();
+        let created = followed.create(&Options::default()).unwrap();
+        assert!(created.bytes == expected(Version::Hybrid, "content", &copied, 16384));
+
+        assert_eq!(paths(&links(Symlinks::Skip).plan(&folder).unwrap()), ["file", "folder/inner"]);
+        let refused = problem(links(Symlinks::Refuse), &folder);
+        let link = "this is a symbolic link. Exclude it, or follow, keep or skip links";
+        let named = ["folder/up", "to file", "to folder", "winding"].map(|name| format!("{name}: {link}"));
+        assert_eq!(refused, named.join("\n"));
+
+        let kept = links(Symlinks::Keep).plan(&folder).unwrap();
+        assert_eq!(paths(&kept), ["file", "folder/inner", "folder/up", "to file", "to folder", "winding"]);
+        assert_eq!(kept.nbytes(), 20_007);
+        let kept = kept.create(&Options::default()).unwrap().bytes;
+        let has = |part: &str| kept.windows(part.len()).any(|window| window == part.as_bytes());
+        assert!(has("d4:attr1:l6:lengthi0e4:pathl6:folder2:upe12:symlink pathl4:fileee"));
+        assert!(has("d4:attr1:l6:lengthi0e4:pathl7:windinge12:symlink pathl6:folder5:inneree"));
+        assert!(has("9:to folderd0:d4:attr1:l12:symlink pathl6:folderee"));
+
+        symlink("../outside", folder.join("out")).unwrap();
+        symlink(outer.path().join("outside"), folder.join("absolute")).unwrap();
+        let error = problem(links(Symlinks::Keep), &folder);
+        assert!(error.starts_with("absolute: this symbolic link cannot be kept, as it leads out of the content, to "));
+        assert!(error.contains("\nout: this symbolic link cannot be kept, as it leads out of"), "{error}");
+        let followed = links(Symlinks::Follow).plan(&folder).unwrap();
+        assert!(paths(&followed).contains(&"out".to_owned()) && followed.create(&Options::default()).is_ok());
+        fs::remove_file(folder.join("out")).unwrap();
+        fs::remove_file(folder.join("absolute")).unwrap();
+
+        symlink("nowhere", folder.join("dangling")).unwrap();
+        assert_eq!(
+            problem(links(Symlinks::Follow), &folder),
+            "dangling: this symbolic link leads nowhere. Exclude it, or skip links"
+        );
+        let error = problem(links(Symlinks::Keep), &folder);
+        assert!(error.starts_with("dangling: this symbolic link cannot be kept, as nowhere is not part"), "{error}");
+        fs::remove_file(folder.join("dangling")).unwrap();
+        let error = problem(links(Symlinks::Keep).exclude("/file"), &folder);
+        assert!(error.starts_with("folder/up: this symbolic link cannot be kept, as file is not part"), "{error}");
+
+        symlink(".", folder.join("folder/loop")).unwrap();
+        let error = problem(links(Symlinks::Follow), &folder);
+        assert!(error.starts_with("folder/loop: this symbolic link leads to a folder that it lies in"), "{error}");
+        assert!(links(Symlinks::Keep).plan(&folder).is_ok());
+        symlink("..", folder.join("folder/root")).unwrap();
+        let error = problem(links(Symlinks::Keep), &folder);
+        assert!(error.starts_with("folder/root: this symbolic link cannot be kept"), "{error}");
+    }
+
+    #[test]
+    fn the_path_itself_may_be_a_link() {
+        let outer = tempfile::tempdir().unwrap();
+        write_files(&outer.path().join("content"), &files());
+        symlink("content", outer.path().join("link")).unwrap();
+        for links in [Symlinks::Follow, Symlinks::Keep, Symlinks::Skip, Symlinks::Refuse] {
+            let made = make(Builder::new().piece_length(16384).symlinks(links), &outer.path().join("link"));
+            assert!(made.bytes == expected(Version::Hybrid, "link", &files(), 16384), "{links:?}");
+        }
+    }
+
+    #[test]
+    fn executables() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run");
+        fs::write(&path, "#!").unwrap();
+        fs::write(folder.path().join("zzz"), "").unwrap();
+        let plain = make(builder(Version::Hybrid).name("c"), folder.path());
+        let plain_file = make(builder(Version::Hybrid), &path);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let marked = make(builder(Version::Hybrid).name("c"), folder.path());
+        let has = |made: &Created, part: &[u8]| made.bytes.windows(part.len()).any(|window| window == part);
+        assert!(has(&marked, b"3:rund0:d4:attr1:x6:lengthi2e11:pieces root32:"));
+        assert!(has(&marked, b"ld4:attr1:x6:lengthi2e4:pathl3:runee"));
+        let marked_file = make(builder(Version::Hybrid), &path);
+        assert!(has(&marked_file, b"4:infod4:attr1:x9:file treed3:rund0:d4:attr1:x6:lengthi2e"));
+        let unmarked = make(builder(Version::Hybrid).name("c").executable(false), folder.path());
+        assert_eq!(unmarked.bytes, plain.bytes);
+        assert_eq!(make(builder(Version::Hybrid).executable(false), &path).bytes, plain_file.bytes);
+    }
+
+    #[test]
+    fn what_is_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a"), "a").unwrap();
+        let fifo = folder.path().join("fifo");
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(folder.path().join("socket")).unwrap();
+        symlink("/dev/null", folder.path().join("null")).unwrap();
+        assert_eq!(
+            problem(Builder::new(), folder.path()),
+            "fifo: expected a file or folder, found a FIFO. Exclude it\n\
+             null: expected a file or folder, found a device. Exclude it\n\
+             socket: expected a file or folder, found a socket. Exclude it"
+        );
+        let rest = Builder::new().exclude("fifo").exclude("socket").symlinks(Symlinks::Skip);
+        assert_eq!(paths(&rest.plan(folder.path()).unwrap()), ["a"]);
+        assert!(plan(Builder::new(), &fifo).unwrap_err().contains("found a FIFO"));
+        assert!(plan(Builder::new(), "/dev/zero".as_ref()).unwrap_err().contains("found a device"));
+    }
+
+    #[test]
+    fn names_that_are_not_utf8() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = OsStr::from_bytes(b"caf\xe9");
+        fs::create_dir(folder.path().join(name)).unwrap();
+        fs::write(folder.path().join(name).join("\x1b[31m"), "x").unwrap();
+        let made = make(builder(Version::V1).name("c"), folder.path());
+        let torrent = made.torrent;
+        assert_eq!(torrent.file(0).path, b"caf\xe9/\x1b[31m");
+        assert!(verify(&torrent, folder.path(), &Options::default()).unwrap().is_complete());
+        for version in [Version::V2, Version::Hybrid] {
+            let error = problem(builder(version), folder.path());
+            assert!(error.starts_with(r"caf\xe9/\x1b[31m: this name is not UTF-8, as v2 wants it."), "{error}");
+            assert!(problem(builder(version), &folder.path().join(name)).contains(r"caf\xe9: this name is not UTF-8"));
+        }
+        assert_eq!(builder(Version::V1).plan(&folder.path().join(name)).unwrap().name(), b"caf\xe9");
+    }
+
+    #[test]
+    fn ten_files_that_cannot_be_opened_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let names: Vec<String> = (10..24).map(|i| format!("file {i}")).collect();
+        names.iter().for_each(|name| fs::write(folder.path().join(name), "x").unwrap());
+        let plan = builder(Version::Hybrid).name("c").plan(folder.path()).unwrap();
+        for name in &names[1..13] {
+            let path = folder.path().join(name);
+            fs::remove_file(&path).unwrap();
+            // Opening it fails for root too.
+            symlink(name, &path).unwrap();
+        }
+        match plan.create(&Options::default()) {
+            Err(CreateError::Files { problems, .. }) => {
+                let named: Vec<_> = problems.iter().map(|problem| problem.path.file_name().unwrap()).collect();
+                assert_eq!(named, names[1..11].iter().map(OsStr::new).collect::<Vec<_>>());
+                assert!(problems.iter().all(|problem| matches!(problem.kind, FileProblemKind::Io(_))));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// Paths of up to three components from a few names, which collide often; files win over folders.
+fn trees() -> impl Strategy<Value = Vec<Content>> {
+    let name = prop::sample::select(vec!["a", "b", "a b", "a-", "ä", ".a", "A", "zz"]);
+    let path = prop::collection::vec(name, 1..4).prop_map(|names| names.join("/"));
+    let length = prop_oneof![
+        Just(0),
+        1..100usize,
+        (0..5usize, 0..3usize).prop_map(|(blocks, more)| (blocks * 16384 + more).saturating_sub(1)),
+        0..300_000usize
+    ];
+    prop::collection::vec((path, length, any::<u64>()), 1..12).prop_map(|files| {
+        let mut kept: Vec<Content> = Vec::new();
+        for (path, nbytes, seed) in files {
+            let inside = |inner: &str, outer: &str| inner.starts_with(&format!("{outer}/")) || inner == outer;
+            if !kept.iter().any(|file| inside(&path, &file.path) || inside(&file.path, &path)) {
+                kept.push(content(&path, noise(nbytes, seed)));
+            }
+        }
+        sorted(kept)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_trees(files in trees(), power in 14u32..19) {
+        prop_assume!(files.iter().any(|file| !file.bytes.is_empty()));
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("random");
+        write_files(&root, &files);
+        let piece_nbytes = 1 << power;
+        for version in VERSIONS {
+            let created = make(builder(version).piece_length(piece_nbytes), &root);
+            prop_assert!(created.bytes == expected(version, "random", &files, piece_nbytes as usize), "{}", version);
+            prop_assert!(verify(&created.torrent, folder.path(), &Options::default()).unwrap().is_complete());
+        }
+    }
+}
+
+#[test]
+fn a_plan_can_be_made_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    write_files(folder.path(), &files());
+    let plan = builder(Version::Hybrid).name("c").plan(folder.path()).unwrap();
+    let count = Cell::new(0);
+    let bytes = || {
+        count.set(count.get() + 1);
+        plan.create(&Options::default()).unwrap().bytes
+    };
+    assert_eq!(bytes(), bytes());
+    fs::write(folder.path().join("empty"), "no longer").unwrap();
+    assert!(matches!(plan.create(&Options::default()), Err(CreateError::Files { .. })));
+}

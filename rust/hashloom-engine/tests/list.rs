@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Lists of checksums: a table of lines, and any lines at all against an oracle.
+
+mod list_oracle;
+
+use std::cell::RefCell;
+
+use hashloom::Algorithm::{self, Ripemd160, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
+use hashloom_engine::list::{BadLine, Entry, Line, Parser, tag};
+use list_oracle::{Oracle, compare};
+use proptest::prelude::*;
+
+/// `{}` in a line is a digest of so many bytes.
+fn with_digest(line: &str, nbytes: usize) -> String {
+    line.replace("{}", &"0a".repeat(nbytes))
+}
+
+fn names(parser: &mut Parser, lines: &[&str], nbytes: usize) -> Vec<Option<String>> {
+    let name = |line: &&str| match parser.parse(with_digest(line, nbytes).as_bytes()) {
+        Line::Entry(Entry { digest, name, .. }) => {
+            assert_eq!(digest.as_ref(), vec![10; nbytes]);
+            Some(String::from_utf8(name.into_owned()).unwrap())
+        }
+        _ => None,
+    };
+    lines.iter().map(name).collect()
+}
+
+#[test]
+fn lines_by_line() {
+    let cases: &[(&str, Option<&str>)] = &[
+        ("{}  a", Some("a")),
+        ("{} *a", Some("a")),
+        ("{}\t a", Some("a")),
+        ("{}  a b ", Some("a b ")),
+        ("{}   a", Some(" a")),
+        ("{} **a", Some("*a")),
+        ("  \t{}  a", Some("a")),
+        ("{}  a\r", Some("a")),
+        ("{}  a\r\r", Some("a\r")),
+        ("{}  a\\n", Some("a\\n")),
+        ("\\{}  a\\n\\r\\\\", Some("a\n\r\\")),
+        (" \\{}  a", Some("a")),
+        ("\\{}  a\\", None),
+        ("\\{}  a\\t", None),
+        ("\\{}  a\0", None),
+        ("{}  a\0b", Some("a")),
+        ("\\\\{}  a", None),
+        ("{}", None),
+        ("{} ", None),
+        ("{}a", None),
+        ("{}0  a", None),
+        ("0{}  a", None),
+        ("x{}  a", None),
+        ("  a", None),
+        ("SHA256 (a) = {}", Some("a")),
+        ("SHA256(a)= {}", Some("a")),
+        ("SHA256 (a)={}", Some("a")),
+        ("SHA256 (a) \t= \t{}", Some("a")),
+        ("\\SHA256 (a\\n) = {}", Some("a\n")),
+        ("SHA256 () = {}", Some("")),
+        ("SHA256 (a) = b) = {}", Some("a) = b")),
+        ("SHA256  (a) = {}", None),
+        ("SHA256 (a) = {}0", None),
+        ("SHA256 (a) = {} ", None),
+        ("SHA256 (a) = ", None),
+        ("SHA256 (a) {}", None),
+        ("SHA256 (a", None),
+        ("SHA256", None),
+        ("SHA1 (a) = {}", None),
+        ("sha256 (a) = {}", None),
+    ];
+    for (line, expected) in cases {
+        for mut parser in [Parser::new(), Parser::only(Sha256)] {
+            let found = names(&mut parser, &[line], 32);
+            assert_eq!(found[0].as_deref(), *expected, "{line:?}");
+        }
+    }
+    for blank in ["", "\r", "#", "# comment", "#{}  a"] {
+        assert_eq!(Parser::new().parse(blank.as_bytes()), Line::Blank, "{blank:?}");
+    }
+}
+
+#[test]
+fn one_space_and_two_are_not_mixed() {
+    let some = |name: &str| Some(name.to_owned());
+    let lines = ["{} a", "{}  b", "{} *c", "SHA1 (d) = {}"];
+    assert_eq!(names(&mut Parser::new(), &lines, 20), [some("a"), some(" b"), some("*c"), some("d")]);
+    let lines = ["SHA1 (d) = {}", "{}  b", "{} a", "{}  c"];
+    assert_eq!(names(&mut Parser::new(), &lines, 20), [some("d"), some("b"), None, some("c")]);
+}
+
+#[test]
+fn algorithms_by_length_and_by_name() {
+    let algorithm = |parser: &mut Parser, line: &str, nbytes| match parser.parse(with_digest(line, nbytes).as_bytes()) {
+        Line::Entry(entry) => Ok(entry.algorithm),
+        Line::Bad(bad) => Err(bad),
+        Line::Blank => panic!("{line:?} is blank"),
+    };
+    for (nbytes, expected) in [(20, Sha1), (28, Sha224), (32, Sha256), (48, Sha384), (64, Sha512)] {
+        assert_eq!(algorithm(&mut Parser::new(), "{}  a", nbytes), Ok(expected));
+    }
+    assert_eq!(algorithm(&mut Parser::new(), "{}  a", 16), Err(BadLine::Length { ndigits: 32 }));
+    let mut parser = Parser::untagged(&[Sha512_256, Ripemd160]);
+    assert_eq!(algorithm(&mut parser, "{}  a", 20), Ok(Ripemd160));
+    assert_eq!(algorithm(&mut parser, "{}  a", 32), Ok(Sha512_256));
+    assert_eq!(algorithm(&mut parser, "{}  a", 64), Err(BadLine::Length { ndigits: 128 }));
+    assert_eq!(algorithm(&mut parser, "SHA512 (a) = {}", 64), Ok(Sha512));
+    for &expected in Algorithm::ALL {
+        let line = format!("{} (a) = {{}}", tag(expected));
+        assert_eq!(algorithm(&mut Parser::new(), &line, expected.digest_len()), Ok(expected));
+    }
+    let others = [
+        ("SHA2-256(a)= {}", Sha256),
+        ("SHA512t256 (a) = {}", Sha512_256),
+        ("SHA2-512/224 (a) = {}", Sha512_224),
+        ("RIPEMD160(a)= {}", Ripemd160),
+    ];
+    for (line, expected) in others {
+        assert_eq!(algorithm(&mut Parser::new(), line, expected.digest_len()), Ok(expected), "{line}");
+        assert!(algorithm(&mut Parser::only(expected), line, expected.digest_len()).is_err(), "{line}");
+    }
+}
+
+/// Lines that are nearly right.
+fn line() -> impl Strategy<Value = Vec<u8>> {
+    let hex = prop_oneof![4 => Just("0123456789abcdefABCDEF0123456789abcdefAB"), 1 => Just("0123"), 1 => Just("")];
+    let token = prop_oneof![
+        8 => hex.prop_map(|hex| hex.as_bytes().to_vec()),
+        20 => prop::sample::select(vec![
+            " ", "  ", " *", "\t", "\\", "\\n", "\\r", "\\\\", "SHA1", "SHA1 (", "(", ")", ") = ", "=", "name", "\r",
+            "\0", "#", "SHA256", "x",
+        ]).prop_map(|token| token.as_bytes().to_vec()),
+        1 => any::<u8>().prop_map(|byte| vec![byte]),
+    ];
+    let tokens = prop::collection::vec(token, 0..8).prop_map(|tokens| tokens.concat());
+    let name = "[a\\\\nr \0)=*]{0,4}";
+    let plain = ("\\\\?", prop::sample::select(vec!["  ", " *", " ", "\t"]), name)
+        .prop_map(|(mark, blanks, name)| format!("{mark}{}{blanks}{name}", "0f".repeat(20)).into_bytes());
+    let tagged = ("\\\\?", " ?", name, " ?= ?")
+        .prop_map(|(mark, space, name, is)| format!("{mark}SHA1{space}({name}){is}{}", "0F".repeat(20)).into_bytes());
+    prop_oneof![tokens, plain, tagged]
+}
+
+proptest! {
+    #[test]
+    fn the_parser_and_the_oracle_agree(lines in prop::collection::vec(line(), 1..6)) {
+        thread_local!(static ORACLE: RefCell<Oracle> = RefCell::new(Oracle::new(Sha1, "SHA1")));
+        ORACLE.with_borrow_mut(|oracle| compare(oracle, Sha1, &lines.join(&b'\n')));
+    }
+}

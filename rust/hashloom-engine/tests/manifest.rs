@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Manifests that anybody may have written, and comparisons against a naive one.
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::ErrorKind;
+
+use hashloom::{Algorithm, Digest, hash};
+use hashloom_engine::files::{Doubt, Noted, Stamp};
+use hashloom_engine::manifest::{
+    Comparison, Counts, Difference, Entry, Error, Journal, Kind, LINE_MAX_NBYTES, Reader, Reason, Status, Writer,
+    compare_paths,
+};
+use proptest::prelude::*;
+
+const SHA1: &[Algorithm] = &[Algorithm::Sha1];
+const HEADER: &str = r#"{"format":"hashloom manifest","version":1,"algorithms":["sha1"]}"#;
+const ABC: &str = "a9993e364706816aba3e25717850c26c9cd0d89d";
+
+fn file(path: &str, content: &str, mtime_ns: i64) -> Entry {
+    let digests = vec![hash(Algorithm::Sha1, content.as_bytes())];
+    Entry { path: path.into(), kind: Kind::File { nbytes: content.len() as u64, mtime_ns, digests } }
+}
+
+fn entry(path: &str, kind: Kind) -> Entry {
+    Entry { path: path.into(), kind }
+}
+
+fn written(entries: &[Entry]) -> Vec<u8> {
+    let mut writer = Writer::new(Vec::new(), SHA1).unwrap();
+    entries.iter().for_each(|entry| writer.write(entry).unwrap());
+    writer.finish().unwrap()
+}
+
+/// The lines with a last one that fits them.
+fn with_end(lines: &[&str], end: &str) -> Vec<u8> {
+    let mut bytes: Vec<u8> = lines.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect();
+    let digest = hash(Algorithm::Sha256, &bytes);
+    bytes.extend_from_slice(end.replace("DIGEST", &digest.to_string()).as_bytes());
+    bytes.push(b'\n');
+    bytes
+}
+
+fn read(bytes: &[u8]) -> Result<Vec<Entry>, Error> {
+    Reader::new(bytes)?.collect()
+}
+
+#[track_caller]
+fn refused(bytes: &[u8], line: u64, part: &str) {
+    let error = read(bytes).unwrap_err();
+    let message = error.to_string();
+    let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(300)]).into_owned();
+    assert_eq!(error.line, line, "{message}: {shown}");
+    assert!(message.contains(part), "{message}: {shown}");
+    assert!(message.len() < 4096);
+}
+
+#[test]
+fn first_lines() {
+    let cases = [
+        ("", "this is no manifest"),
+        ("\n", "this is no manifest"),
+        ("{}\n", "this is no manifest"),
+        ("[1]\n", "this is no manifest"),
+        (r#"{"format":"hashloom journal","version":1,"algorithms":["sha1"]}"#, "this is no manifest"),
+        (r#"{"format":"hashloom manifest","version":2,"new":[]}"#, "a manifest of version 2, of which"),
+        (r#"{"format":"hashloom manifest","version":-1}"#, "this is no manifest"),
+        (r#"{"format":"hashloom manifest","version":1,"algorithms":[]}"#, "at least one algorithm"),
+        (r#"{"format":"hashloom manifest","version":1,"algorithms":["sha1","sha1"]}"#, "none twice"),
+        (r#"{"format":"hashloom manifest","version":1,"algorithms":["md5"]}"#, "unknown algorithm \"md5\""),
+    ];
+    for (header, part) in cases {
+        refused(format!("{header}\n").as_bytes(), 1, part);
+    }
+    refused(HEADER.as_bytes(), 1, "this is no manifest");
+    refused(&vec![b' '; LINE_MAX_NBYTES + 2], 1, "this is no manifest");
+}
+
+#[test]
+fn lines() {
+    let ok = format!(r#"{{"type":"file","path":"f","size":3,"mtime_ns":-1,"sha1":"{ABC}"}}"#);
+    let change = |from: &str, to: &str| ok.replacen(from, to, 1);
+    let long = format!(r#"{{"type":"folder","path":"{}"}}"#, "x".repeat(LINE_MAX_NBYTES));
+    let nested = "[".repeat(100_000);
+    let cases = [
+        ("", "expected a JSON object"),
+        ("null", "expected a JSON object"),
+        (&nested, "expected a JSON object"),
+        (&long, "longer than 1048576 bytes"),
+        (r#"{"type":"other","path":"f"}"#, "unknown variant"),
+        (r#"{"path":"f"}"#, "missing field `type`"),
+        (r#"{"type":"folder"}"#, "\"path\" is missing"),
+        (r#"{"type":"folder","path":"f","path":"g"}"#, "duplicate field"),
+        (r#"{"type":"folder","path":"f","colour":1}"#, "unknown field"),
+        (r#"{"type":"folder","path":"f","size":1}"#, "\"size\" is missing, not of this type"),
+        (r#"{"type":"folder","path":"f","files":1}"#, "\"files\" is missing, not of this type"),
+        (r#"{"type":"folder","path":"f","ino":1}"#, "\"ino\" is missing, not of this type"),
+        (r#"{"type":"folder","path":1}"#, "invalid type"),
+        ("{\"type\":\"folder\",\"path\":\"\u{0}\"}", "control character"),
+        ("{\"type\":\"folder\",\"path\":\"f\"} x", "trailing characters"),
+        (r#"{"type":"link","path":"f"}"#, "\"target\" is missing"),
+        (r#"{"type":"unread","path":"f"}"#, "\"reason\" is missing"),
+        (r#"{"type":"unread","path":"f","reason":"lazy"}"#, "unknown variant"),
+        // What is not UTF-8, and what says so though it is.
+        (r#"{"type":"folder","path":"\ufffd","path_hex":"f"}"#, "\"path_hex\""),
+        (r#"{"type":"folder","path":"\ufffd","path_hex":"FF"}"#, "\"path_hex\""),
+        (r#"{"type":"folder","path":"x","path_hex":"ff"}"#, "\"path_hex\""),
+        (r#"{"type":"folder","path":"f","path_hex":"66"}"#, "\"path_hex\""),
+        (r#"{"type":"link","path":"f","target":"t","target_hex":"74"}"#, "\"target_hex\""),
+        (&change("\"size\":3", "\"size\":-3"), "invalid value"),
+        (&change("\"size\":3", "\"size\":3.0"), "invalid type"),
+        (&change("\"size\":3", "\"size\":18446744073709551616"), "invalid"),
+        (&change("\"size\":3,", ""), "\"size\" is missing"),
+        (&change("-1", "9223372036854775808"), "invalid value"),
+        (&change(ABC, &ABC.to_uppercase()), "expected one sha1 digest, 40 hexadecimal digits"),
+        (&change(ABC, &ABC[1..]), "expected one sha1 digest"),
+        (&change(ABC, &"é".repeat(20)), "expected one sha1 digest"),
+        (&change("\"sha1\"", "\"sha256\""), "expected one sha1 digest"),
+        (&change("}", &format!(",\"sha256\":\"{}\"}}", "0".repeat(64))), "\"sha256\" is missing, not of this type"),
+    ];
+    for (line, part) in cases {
+        refused(&with_end(&[HEADER, line], "{}"), 2, part);
+        // With a line before it, and one behind.
+        let folder = r#"{"type":"folder","path":"0"}"#;
+        refused(&with_end(&[HEADER, folder, line, folder], "{}"), 3, part);
+    }
+}
+
+#[test]
+fn paths() {
+    let folder = |path: &str| format!(r#"{{"type":"folder","path":{path:?}}}"#);
+    for path in ["", "/", "/a", "a/", "a//b", ".", "..", "../a", "a/..", "a/./b", "a/../../b"] {
+        refused(&with_end(&[HEADER, &folder(path)], "{}"), 2, "expected a relative path");
+    }
+    refused(&with_end(&[HEADER, r#"{"type":"folder","path":"a\u0000"}"#], "{}"), 2, "expected a relative path");
+    for (before, path, part) in [
+        ("a", "a", "is there twice"),
+        ("b", "a", "not sorted"),
+        ("a-b", "a/b", "not sorted"),
+        ("a", "b/c", "is in no folder"),
+        ("a", "a/b/c", "is in no folder"),
+        ("a", "ab/c", "is in no folder"),
+    ] {
+        refused(&with_end(&[HEADER, &folder(before), &folder(path)], "{}"), 3, part);
+        let mut writer = Writer::new(Vec::new(), SHA1).unwrap();
+        writer.write(&entry(before, Kind::Folder)).unwrap();
+        let error = writer.write(&entry(path, Kind::Folder)).unwrap_err();
+        assert!(error.line == 3 && error.to_string().contains(part), "{error}");
+        // Nothing came of it.
+        assert_eq!(read(&writer.finish().unwrap()).unwrap().len(), 1);
+    }
+    // A file, a link or something unread is no folder.
+    for kind in [r#""link","target":"b""#, r#""unread","reason":"unstable""#] {
+        let line = format!(r#"{{"type":{kind},"path":"a"}}"#);
+        refused(&with_end(&[HEADER, &line, &folder("a/b")], "{}"), 3, "is in no folder");
+    }
+}
+
+#[test]
+fn last_lines() {
+    let file = |size: u64, name: char| {
+        format!(r#"{{"type":"file","path":"{name}","size":{size},"mtime_ns":0,"sha1":"{ABC}"}}"#)
+    };
+    let good = r#"{"type":"end","files":1,"links":0,"folders":0,"unread":0,"bytes":3,"sha256":"DIGEST"}"#;
+    let all = with_end(&[HEADER, &file(3, 'a')], good);
+    assert_eq!(read(&all).unwrap().len(), 1);
+    for (from, to, part) in [
+        ("\"files\":1", "\"files\":2", "\"files\" is 2, but the lines before have 1"),
+        ("\"bytes\":3", "\"bytes\":4", "\"bytes\" is 4"),
+        ("\"links\":0,", "", "\"links\" is missing"),
+        ("DIGEST", &"0".repeat(64), "the SHA-256 of the lines before is another one"),
+        ("DIGEST", "0", "expected one sha256 digest"),
+        ("\"files\"", "\"path\":\"x\",\"files\"", "\"path\" is missing, not of this type"),
+    ] {
+        refused(&with_end(&[HEADER, &file(3, 'a')], &good.replacen(from, to, 1)), 3, part);
+    }
+    for rest in ["\n", "x", "{}\n", &String::from_utf8(all.clone()).unwrap()] {
+        refused(&[&all[..], rest.as_bytes()].concat(), 3, "there is something after");
+    }
+    for nbytes in HEADER.len() + 1..all.len() {
+        let error = read(&all[..nbytes]).unwrap_err();
+        assert!(error.to_string().ends_with("the manifest was cut off: there is no line of type \"end\""), "{error}");
+    }
+    let too_many = with_end(&[HEADER, &file(u64::MAX, 'a'), &file(1, 'b')], good);
+    refused(&too_many, 3, "more than 2^64 bytes");
+}
+
+/// Anybody's JSON of the same meaning.
+#[test]
+fn keys_in_any_order_with_white_space() {
+    let line = format!(r#" {{ "sha1" : "{ABC}",	"mtime_ns":5, "size":3 , "path":"\u0061\u002fb", "type" : "file"}} "#);
+    let header = r#"{ "algorithms" : ["sha1"], "version" : 1, "note": "mine", "format" : "hashloom manifest" }"#;
+    let end = r#"{"sha256":"DIGEST","files":1,"links":0,"folders":1,"unread":0,"bytes":3,"type":"end"}"#;
+    let bytes = with_end(&[header, r#"{"path":"a","type":"folder"}"#, &line], end);
+    assert_eq!(read(&bytes).unwrap(), [entry("a", Kind::Folder), file("a/b", "abc", 5)]);
+}
+
+#[test]
+fn what_cannot_be_written() {
+    let mut writer = Writer::new(Vec::new(), &[Algorithm::Sha1, Algorithm::Sha256]).unwrap();
+    let error = writer.write(&file("a", "abc", 0)).unwrap_err();
+    assert!(error.to_string().starts_with("line 2: expected one sha256 digest"), "{error}");
+    let error = writer.write(&entry(&"x".repeat(LINE_MAX_NBYTES), Kind::Folder)).unwrap_err();
+    assert!(error.to_string().starts_with("line 2: longer than"), "{error}");
+    assert!(Writer::new(Vec::new(), &[]).is_err());
+    // A disk that is full.
+    let mut room = [0; 100];
+    let mut writer = Writer::new(&mut room[..], SHA1).unwrap();
+    let error = writer.write(&file("a", "abc", 0)).unwrap_err();
+    assert_eq!(std::io::Error::from(error).kind(), ErrorKind::WriteZero);
+}
+
+fn any_name() -> impl Strategy<Value = Vec<u8>> {
+    let bytes = prop::collection::vec(prop_oneof![Just(b'a'), Just(b'-'), Just(b' '), Just(0xff), 1u8..], 1..4);
+    bytes.prop_filter("a name", |name| !name.contains(&b'/') && !matches!(&name[..], b"." | b".."))
+}
+
+/// Entries by path, without their folders.
+type Tree = BTreeMap<Vec<u8>, Kind>;
+
+fn any_kind() -> impl Strategy<Value = Kind> {
+    prop_oneof![
+        8 => (0..4u64, 0..2i64, 0..3u8).prop_map(|(nbytes, mtime_ns, content)| {
+            // The same content has the same length.
+            let digests = vec![hash(Algorithm::Sha1, &[nbytes as u8, if nbytes == 0 { 0 } else { content }])];
+            Kind::File { nbytes, mtime_ns, digests }
+        }),
+        1 => any_name().prop_map(|target| Kind::Link { target }),
+        2 => Just(Kind::Folder),
+    ]
+}
+
+fn any_tree() -> impl Strategy<Value = Tree> {
+    let few = prop::collection::vec(any_name(), 1..5);
+    few.prop_flat_map(|names| {
+        let path = prop::collection::vec(prop::sample::select(names), 1..4).prop_map(|names| names.join(&b'/'));
+        prop::collection::vec((path, any_kind()), 0..20)
+    })
+    .prop_map(|entries| {
+        let mut tree = Tree::new();
+        for (path, kind) in entries {
+            let parents: Vec<Vec<u8>> =
+                (1..path.len()).filter(|&at| path[at] == b'/').map(|at| path[..at].to_vec()).collect();
+            let is_free = |parent: &Vec<u8>| matches!(tree.get(parent), None | Some(Kind::Folder));
+            if parents.iter().all(is_free) && !tree.contains_key(&path) {
+                tree.extend(parents.into_iter().map(|parent| (parent, Kind::Folder)));
+                tree.insert(path, kind);
+            }
+        }
+        tree
+    })
+}
+
+fn entries(tree: &Tree) -> Vec<Entry> {
+    let mut entries: Vec<Entry> =
+        tree.iter().map(|(path, kind)| Entry { path: path.clone(), kind: kind.clone() }).collect();
+    // By components, in words other than those of the crate.
+    entries.sort_by_key(|entry| entry.path.split(|&byte| byte == b'/').map(<[u8]>::to_vec).collect::<Vec<_>>());
+    entries
+}
+
+fn compared(old: &[u8], new: &[u8]) -> (Vec<Difference>, Counts) {
+    let mut comparison = Comparison::new(Reader::new(old).unwrap(), SHA1, SHA1).unwrap();
+    let mut found = Vec::new();
+    for entry in Reader::new(new).unwrap() {
+        comparison.found(entry.unwrap(), |difference| found.push(difference)).unwrap();
+    }
+    let counts = comparison.finish(|difference| found.push(difference)).unwrap();
+    (found, counts)
+}
+
+fn digest(kind: &Kind) -> Option<&Digest> {
+    match kind {
+        Kind::File { nbytes: 1.., digests, .. } => Some(&digests[0]),
+        _ => None,
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(tree in any_tree()) {
+        let entries = entries(&tree);
+        let bytes = written(&entries);
+        prop_assert_eq!(&read(&bytes).unwrap(), &entries);
+        for pair in entries.windows(2) {
+            prop_assert!(compare_paths(&pair[0].path, &pair[1].path).is_lt());
+        }
+    }
+
+    #[test]
+    fn comparisons(old in any_tree(), new in any_tree()) {
+        let (found, counts) = compared(&written(&entries(&old)), &written(&entries(&new)));
+        let mut statuses: BTreeMap<Vec<u8>, Status> = BTreeMap::new();
+        // How many of a content were removed and added.
+        let mut contents: BTreeMap<&Digest, [u64; 3]> = BTreeMap::new();
+        for difference in &found {
+            let (one, other) = (difference.old.as_ref(), difference.new.as_ref());
+            for (entry, tree) in [(one, &old), (other, &new)] {
+                prop_assert!(entry.is_none_or(|entry| tree.get(&entry.path) == Some(&entry.kind)));
+            }
+            if difference.status == Status::Moved {
+                let (one, other) = (one.unwrap(), other.unwrap());
+                let content = digest(&one.kind);
+                prop_assert!(content.is_some() && content == digest(&other.kind));
+                prop_assert!(!new.contains_key(&one.path) && !old.contains_key(&other.path));
+                contents.entry(digest(&old[&one.path]).unwrap()).or_default()[2] += 1;
+                for path in [&one.path, &other.path] {
+                    prop_assert_eq!(statuses.insert(path.clone(), Status::Moved), None);
+                }
+            } else {
+                prop_assert!(one.is_none() || other.is_none() || one.unwrap().path == other.unwrap().path);
+                prop_assert_eq!(statuses.insert(difference.path().to_vec(), difference.status), None);
+            }
+        }
+        for (path, kind) in &old {
+            let found = statuses.get(path);
+            let expected = match (kind, new.get(path)) {
+                (_, None) => {
+                    if let Some(content) = digest(kind) {
+                        contents.entry(content).or_default()[0] += 1;
+                    }
+                    prop_assert!(matches!(found, Some(Status::Removed | Status::Moved)));
+                    continue;
+                }
+                (one, Some(other)) if one == other => None,
+                (
+                    Kind::File { nbytes, mtime_ns, digests },
+                    Some(Kind::File { nbytes: other_nbytes, mtime_ns: other_mtime, digests: other }),
+                ) => Some(match (digests == other, nbytes == other_nbytes && mtime_ns == other_mtime) {
+                    (true, _) => Status::Touched,
+                    (false, true) => Status::Rotted,
+                    (false, false) => Status::Changed,
+                }),
+                _ => Some(Status::Changed),
+            };
+            prop_assert_eq!(found.copied(), expected);
+        }
+        for (path, kind) in new.iter().filter(|(path, _)| !old.contains_key(*path)) {
+            if let Some(content) = digest(kind) {
+                contents.entry(content).or_default()[1] += 1;
+            }
+            prop_assert!(matches!(statuses.get(path), Some(Status::Added | Status::Moved)));
+        }
+        for [removed, added, moved] in contents.into_values() {
+            prop_assert_eq!(moved, removed.min(added));
+        }
+        for &status in Status::ALL.iter().filter(|&&status| status != Status::Same) {
+            prop_assert_eq!(counts.of(status), found.iter().filter(|difference| difference.status == status).count() as u64);
+        }
+        let nsame = old.iter().filter(|(path, kind)| new.get(*path) == Some(kind)).count() as u64;
+        prop_assert_eq!(counts.of(Status::Same), nsame);
+    }
+}
+
+#[test]
+fn what_could_not_be_read() {
+    let unread = |path, reason| entry(path, Kind::Unread(reason));
+    let folders = ["d", "d/e"].map(|path| entry(path, Kind::Folder));
+    let [d, e] = folders;
+    let old = written(&[d.clone(), e.clone(), file("d/e/f", "x", 0), file("d-", "y", 0), file("g", "z", 0)]);
+    let new = written(&[unread("d", Reason::Unreadable), file("d-", "y", 0), unread("g", Reason::Unstable)]);
+    let names = |found: &[Difference]| {
+        let name = |d: &Difference| format!("{} {}", d.status, String::from_utf8_lossy(d.path()));
+        found.iter().map(name).collect::<Vec<_>>()
+    };
+    // What is below d is counted, but not named: it may be there.
+    let (found, counts) = compared(&old, &new);
+    assert_eq!(names(&found), ["unreadable d", "unstable g"]);
+    assert_eq!([Status::Unreadable, Status::Same, Status::Removed].map(|s| counts.of(s)), [3, 1, 0]);
+    // The other way round nothing is known of what it was.
+    let (found, counts) = compared(&new, &old);
+    assert_eq!(names(&found), ["unrecorded d", "unrecorded d/e", "unrecorded d/e/f", "unrecorded g"]);
+    assert_eq!(counts.of(Status::Added), 0);
+    let (found, _) = compared(&new, &new);
+    assert_eq!(names(&found), ["unreadable d", "unstable g"]);
+    // Before the end, what comes later is not removed.
+    let mut comparison = Comparison::new(Reader::new(&old[..]).unwrap(), SHA1, SHA1).unwrap();
+    comparison.found(e, |_| panic!()).unwrap();
+    let mut stopped = Vec::new();
+    comparison.stop(|difference| stopped.push(difference));
+    assert_eq!(names(&stopped), ["removed d"]);
+}
+
+#[test]
+fn a_manifest_that_ends_in_an_error() {
+    let old = written(&[file("a", "x", 0), file("b", "y", 0)]);
+    let cut = &old[..old.len() - 10];
+    let mut comparison = Comparison::new(Reader::new(cut).unwrap(), SHA1, SHA1).unwrap();
+    comparison.found(file("a", "x", 0), |_| panic!()).unwrap();
+    assert_eq!(comparison.finish(|_| panic!()).unwrap_err().line, 4);
+    assert!(Comparison::new(Reader::new(cut).unwrap(), SHA1, &[Algorithm::Sha256]).is_none());
+}
+
+fn stamp(nbytes: u64, time: i64) -> Stamp {
+    let mut stamp = Stamp::of(&std::fs::metadata(".").unwrap());
+    (stamp.nbytes, stamp.mtime_ns, stamp.ctime_ns, stamp.dev, stamp.ino) = (nbytes, time, time, 1, 2);
+    stamp
+}
+
+/// Of a file that can be trusted.
+fn noted(stamp: Stamp) -> Noted {
+    let mut noted = Noted::of(".".as_ref()).unwrap();
+    (noted.stamp, noted.doubt) = (stamp, None);
+    noted
+}
+
+#[test]
+fn what_is_in_doubt_is_not_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let open = || Journal::open(File::options().read(true).write(true).open(&path).unwrap(), SHA1);
+    let digests = [hash(Algorithm::Sha1, b"1")];
+    let mut journal = Journal::create(File::create_new(&path).unwrap(), SHA1).unwrap();
+    let mut writer = noted(stamp(1, 1));
+    writer.doubt = Some(Doubt::Writer);
+    for (name, noted) in [("a", writer), ("b", noted(stamp(1, 1))), ("c", noted(stamp(1, 1))), ("c", writer)] {
+        journal.add(name.as_bytes(), &noted, &digests).unwrap();
+    }
+    drop(journal);
+    let mut journal = open().unwrap();
+    let mut find = |name: &str, dev| {
+        let mut stamp = stamp(1, 1);
+        stamp.dev = dev;
+        journal.find(name.as_bytes(), &stamp)
+    };
+    assert_eq!(find("a", 1), Some(Err(Doubt::Writer)));
+    // A disk may be mounted elsewhere.
+    assert_eq!(find("b", 9), Some(Ok(digests.to_vec())));
+    assert_eq!(find("c", 1), Some(Err(Doubt::Writer)));
+    assert_eq!(find("d", 1), None);
+    // The first version told nothing of doubts: nothing in it is believed.
+    let header = "{\"format\":\"hashloom journal\",\"version\":1,\"algorithms\":[\"sha1\"]}\n";
+    std::fs::write(&path, format!("{header}rest")).unwrap();
+    assert!(open().unwrap().is_empty());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), header.replace(":1,", ":2,"));
+    let other = header.replace("sha1", "sha256");
+    std::fs::write(&path, &other).unwrap();
+    assert_eq!(open().unwrap_err().kind(), ErrorKind::InvalidData);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), other);
+}
+
+/// Cut anywhere, as by a crash, or with something behind, it has what was whole, and grows on.
+#[test]
+fn journals_that_were_torn() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let names: Vec<Vec<u8>> = (0..20u8).map(|i| vec![b'f', 0xf0 + i % 2, i + 1]).collect();
+    let digest = |i: u64| [hash(Algorithm::Sha1, i.to_string().as_bytes())];
+    let open = |algorithms| Journal::open(File::options().read(true).write(true).open(&path).unwrap(), algorithms);
+    let mut journal = Journal::create(File::create_new(&path).unwrap(), SHA1).unwrap();
+    for (i, name) in (0..).zip(&names) {
+        journal.add(name, &noted(stamp(i, 5)), &digest(i)).unwrap();
+    }
+    drop(journal);
+    let whole = std::fs::read(&path).unwrap();
+    let header = whole.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    let mut longest = 0;
+    for nbytes in (header..=whole.len()).step_by(37).chain([whole.len()]) {
+        let bad_then_good = [b"x\n", &whole[header..]].concat();
+        for rest in [&b""[..], b"\0\0\0\n", b"{}\n", &whole[..header], &bad_then_good] {
+            std::fs::write(&path, [&whole[..nbytes], rest].concat()).unwrap();
+            let mut journal = open(SHA1).unwrap();
+            let nlines = whole[header..nbytes].iter().filter(|&&byte| byte == b'\n').count();
+            assert_eq!(journal.len(), nlines);
+            longest = longest.max(nlines);
+            for (i, name) in (0..).zip(&names) {
+                let expected = (i < nlines as u64).then(|| digest(i).to_vec());
+                let is_there = expected.is_some();
+                assert_eq!(journal.find(name, &stamp(i, 5)), expected.map(Ok));
+                for other in [stamp(i, 6), stamp(i + 1, 5)] {
+                    assert_eq!(journal.find(name, &other), is_there.then_some(Err(Doubt::Changed)));
+                }
+            }
+            journal.add(b"new", &noted(stamp(7, 7)), &digest(7)).unwrap();
+            journal.add(&names[0], &noted(stamp(0, 8)), &digest(8)).unwrap();
+            drop(journal);
+            let mut journal = open(SHA1).unwrap();
+            assert_eq!(journal.len(), nlines + 2);
+            assert_eq!(journal.find(b"new", &stamp(7, 7)), Some(Ok(digest(7).to_vec())));
+            assert_eq!(journal.find(&names[0], &stamp(0, 8)), Some(Ok(digest(8).to_vec())));
+        }
+    }
+    assert_eq!(longest, 20);
+    for (content, algorithms) in [(&whole[..], &[Algorithm::Sha256][..]), (b"x", SHA1), (&whole[..header - 1], SHA1)] {
+        std::fs::write(&path, content).unwrap();
+        assert_eq!(open(algorithms).unwrap_err().kind(), ErrorKind::InvalidData);
+        assert_eq!(std::fs::read(&path).unwrap(), content);
+    }
+}

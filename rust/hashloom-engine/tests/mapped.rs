@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Files that are hashed out of a mapping: the verdicts are those of reading, also when a file changes meanwhile.
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hashloom_engine::torrent::{Builder, FileState, Options, PieceState, Progress, Torrent, Version, verify};
+
+/// A file that begins and ends anywhere, among others, and the torrent of all.
+fn torrent(folder: &Path, version: Version) -> Torrent {
+    let noise = |nbytes: u64, seed: u64| -> Vec<u8> {
+        (0..nbytes).map(|i| ((i ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+    };
+    for (seed, (name, nbytes)) in
+        [("a", 3), ("b", 5_000_001), ("c", 70_000), ("d", 0), ("e", 65_536)].iter().enumerate()
+    {
+        fs::write(folder.join(name), noise(*nbytes, seed as u64)).unwrap();
+    }
+    let options = Options::default().mapped_with_sigbus_handler(true);
+    Builder::new().version(version).piece_length(64 << 10).plan(folder).unwrap().create(&options).unwrap().torrent
+}
+
+#[test]
+fn verdicts_are_those_of_reading() {
+    for version in [Version::V1, Version::V2, Version::Hybrid] {
+        let folder = tempfile::tempdir().unwrap();
+        let torrent = torrent(folder.path(), version);
+        let check = |mapped: bool, threads: usize| {
+            let options =
+                Options::default().mapped_with_sigbus_handler(mapped).threads(NonZeroUsize::new(threads).unwrap());
+            verify(&torrent, folder.path(), &options).unwrap()
+        };
+        for threads in [1, 3] {
+            let report = check(true, threads);
+            assert!(report.is_complete() && report.nbytes_read >= 5_000_001, "{version}: {report:?}");
+        }
+        let mut bytes = fs::read(folder.path().join("b")).unwrap();
+        bytes[4_000_000] ^= 1;
+        fs::write(folder.path().join("b"), &bytes[..4_900_000]).unwrap();
+        let (mapped, read) = (check(true, 2), check(false, 2));
+        assert_eq!(mapped.pieces, read.pieces, "{version}");
+        assert_eq!(mapped.count(PieceState::Bad), 1);
+        assert!(mapped.count(PieceState::Missing) >= 2);
+    }
+}
+
+/// The file is cut short under the mapping as soon as the check has begun. Nobody is killed by SIGBUS, and what is gone
+/// is missing.
+#[test]
+fn a_file_that_becomes_shorter_meanwhile() {
+    for version in [Version::V1, Version::V2, Version::Hybrid] {
+        for threads in [1, 2] {
+            let folder = tempfile::tempdir().unwrap();
+            let torrent = torrent(folder.path(), version);
+            let cut = AtomicBool::new(false);
+            let cut_it = |progress: Progress| {
+                if progress.nbytes > 500_000 && !cut.swap(true, Ordering::Relaxed) {
+                    let file = fs::File::options().write(true).open(folder.path().join("b")).unwrap();
+                    file.set_len(300_000).unwrap();
+                }
+            };
+            let threads = NonZeroUsize::new(threads).unwrap();
+            let options = Options::default().mapped_with_sigbus_handler(true).threads(threads).progress(&cut_it);
+            let report = verify(&torrent, folder.path(), &options).unwrap();
+            assert!(cut.into_inner());
+            let b = torrent.files().position(|file| file.path == b"b").unwrap();
+            assert_eq!(report.files[b].state, FileState::Short, "{version}: {report:?}");
+            let of_b = torrent.pieces_of_file(b);
+            assert_eq!(report.pieces[of_b.end - 1], PieceState::Missing, "{version}");
+            assert_eq!(report.pieces[of_b.start], PieceState::Have, "{version}");
+            // What was hashed before it became shorter was right, and none was hashed with other bytes than its own.
+            let odd = |state: &PieceState| !matches!(state, PieceState::Have | PieceState::Missing);
+            assert!(!report.pieces[of_b].iter().any(odd), "{version}: {:?}", report.pieces);
+        }
+    }
+}

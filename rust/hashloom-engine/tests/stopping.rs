@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What ends work before it is done: cancelling it while nothing comes to be read, and a panic in a callback.
+
+#![cfg(unix)]
+
+use std::fs::{self, File};
+use std::io;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use hashloom::Algorithm::Sha256;
+use hashloom::{Digest, hash};
+use hashloom_engine::files::{self, Request, hash_files};
+use hashloom_engine::torrent::{self, Builder, PieceState, Progress, Torrent, verify};
+use hashloom_engine::tree::{self, TreeError, glacier};
+
+/// Only where nothing ends it: then the test has failed.
+const HANG: Duration = Duration::from_secs(60);
+
+fn pipe(path: &Path) {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+}
+
+/// Does `work`, which waits for what never comes, and cancels it. Returns what it returns.
+fn cancelled<R: Send>(work: impl FnOnce(&AtomicBool) -> R + Send) -> R {
+    let cancel = AtomicBool::new(false);
+    let (done, is_done) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let work = scope.spawn(|| {
+            let result = work(&cancel);
+            done.send(()).unwrap();
+            result
+        });
+        assert!(is_done.recv_timeout(Duration::from_millis(300)).is_err(), "it waits");
+        cancel.store(true, Ordering::Relaxed);
+        if is_done.recv_timeout(HANG).is_err() {
+            eprintln!("cancelling has not ended it");
+            // There is a thread that nobody can end.
+            std::process::exit(1);
+        }
+        work.join().unwrap()
+    })
+}
+
+#[test]
+fn a_pipe_that_nobody_writes_to_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    pipe(&path("pipe"));
+    let others: Vec<PathBuf> = (0..40).map(|i| path(&format!("{i}"))).collect();
+    others.iter().for_each(|other| fs::write(other, "abc").unwrap());
+    // Without a writer, with one that writes nothing, and with one that does not end.
+    for written in [None, Some(""), Some("beginning")] {
+        // Alone, and among many, which are opened by a ring where there is one.
+        for (nbefore, nthreads) in [(0, 1), (0, 2), (19, 1), (30, 2)] {
+            let mut paths = others.clone();
+            paths.insert(nbefore, path("pipe"));
+            let writer = written.map(|bytes| {
+                // For both, as there is no reader yet.
+                let mut file = File::options().read(true).write(true).open(path("pipe")).unwrap();
+                io::Write::write_all(&mut file, bytes.as_bytes()).unwrap();
+                file
+            });
+            let mut names = Vec::new();
+            let summary = cancelled(|cancel| {
+                let options = files::Options::new().threads(nthreads).cancel(cancel);
+                hash_files(paths.iter().map(|path| Request::digest(path, Sha256)), &options, |request, result| {
+                    assert_eq!(result.unwrap().digests[0], hash(Sha256, b"abc"));
+                    names.push(request.source.path().unwrap().to_owned());
+                })
+            });
+            assert!(summary.cancelled);
+            // What is said is right, and nothing is said of the pipe.
+            assert!(names.len() >= nbefore && !names.contains(&path("pipe")), "{written:?}, {nbefore}: {names:?}");
+            drop(writer);
+        }
+    }
+}
+
+#[test]
+fn a_pipe_is_read_when_its_writer_comes_late() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pipe");
+    pipe(&path);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(300));
+            let mut file = File::options().write(true).open(&path).unwrap();
+            for part in ["one ", "two ", "three"] {
+                io::Write::write_all(&mut file, part.as_bytes()).unwrap();
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        });
+        let mut digests: Vec<Digest> = Vec::new();
+        hash_files([Request::digest(&path, Sha256)].into_iter(), &files::Options::new(), |_, result| {
+            digests = result.unwrap().digests;
+        });
+        assert_eq!(digests, [hash(Sha256, b"one two three")]);
+    });
+}
+
+#[test]
+fn a_tree_of_a_pipe_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pipe");
+    pipe(&path);
+    let file = File::options().read(true).write(true).open(&path).unwrap();
+    let result = cancelled(|cancel| glacier::tree_hash(&file, &tree::Options::default().cancel(cancel)));
+    assert!(matches!(result, Err(TreeError::Cancelled)), "{result:?}");
+}
+
+const PIECES: usize = 4096;
+
+/// A file that is read, of [`PIECES`] pieces, and its torrent.
+fn torrent(folder: &Path) -> Torrent {
+    fs::write(folder.join("file"), vec![1; PIECES << 14]).unwrap();
+    let plan = Builder::new().piece_length(1 << 14).plan(&folder.join("file")).unwrap();
+    plan.create(&torrent::Options::default()).unwrap().torrent
+}
+
+/// A callback: the first call panics. Returns the number of calls after `work`, which must hand on that panic.
+fn calls(work: impl FnOnce(&(dyn Fn() + Sync))) -> usize {
+    // To print where a panic was takes a while.
+    std::panic::set_hook(Box::new(|_| ()));
+    let count = AtomicUsize::new(0);
+    let call = || {
+        if count.fetch_add(1, Ordering::Relaxed) == 0 {
+            std::panic::panic_any("on purpose");
+        }
+        // The others are not faster than what stops them.
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let payload = catch_unwind(AssertUnwindSafe(|| work(&call))).unwrap_err();
+    let _ = std::panic::take_hook();
+    assert_eq!(payload.downcast_ref::<&str>(), Some(&"on purpose"));
+    count.into_inner()
+}
+
+#[test]
+fn a_panic_ends_all_threads_soon_and_arrives_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let torrent = torrent(folder.path());
+    let path = folder.path().join("file");
+    // Of thousands.
+    let most = 500;
+    for nthreads in [1, 2, 4] {
+        let threads = NonZeroUsize::new(nthreads).unwrap();
+        let options = torrent::Options::default().threads(threads);
+        let ncalls = calls(|call| {
+            let pieces = |_: &Torrent, _: usize, _: PieceState| call();
+            let _ = verify(&torrent, &path, &options.pieces(&pieces));
+        });
+        assert!(ncalls < most, "{ncalls} pieces, {nthreads} threads");
+        let progress = |call: &(dyn Fn() + Sync)| {
+            // Of 128, each after many pieces.
+            let progress = |_: Progress| call();
+            let _ = verify(&torrent, &path, &options.progress(&progress));
+        };
+        assert!(calls(progress) <= 64, "{nthreads} threads");
+        let ncalls = calls(|call| {
+            let progress = |_: Progress| call();
+            let plan = Builder::new().piece_length(1 << 14).plan(&path).unwrap();
+            let _ = plan.create(&options.progress(&progress));
+        });
+        assert!(ncalls <= 64, "{ncalls} calls, {nthreads} threads");
+        let ncalls = calls(|call| {
+            let file = File::open(&path).unwrap();
+            let progress = |_: u64| call();
+            let _ = glacier::tree_hash(&file, &tree::Options::default().threads(threads).progress(&progress));
+        });
+        assert!(ncalls <= 32, "{ncalls} calls, {nthreads} threads");
+        let options = files::Options::new().threads(nthreads);
+        let small = folder.path().join("small");
+        fs::write(&small, "abc").unwrap();
+        for place in ["requests", "each", "progress"] {
+            let ncalls = calls(|call| {
+                let call_at = |here: &str| {
+                    if place == here {
+                        call()
+                    }
+                };
+                let progress = |_: u64| call_at("progress");
+                let requests = (0..20_000).map(|_| {
+                    call_at("requests");
+                    Request::digest(&small, Sha256)
+                });
+                hash_files(requests, &options.progress(&progress), |_, _| call_at("each"));
+            });
+            let most = if place == "progress" { most } else { 1 };
+            assert!(ncalls <= most, "{place}: {ncalls} calls, {nthreads} threads");
+        }
+    }
+}

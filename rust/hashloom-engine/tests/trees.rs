@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Hash trees against their definitions written out, by every way in: one thread and several, mapped, a stream; proofs
+//! that are not right; files that change, and callbacks.
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use hashloom::{Algorithm, Digest, hash};
+use hashloom_engine::tree::dmverity::{BadBlock, DmVerity, HashType};
+use hashloom_engine::tree::fsverity::FsVerity;
+use hashloom_engine::tree::rfc6962::{
+    Prove, Tree, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion, leaf, node,
+};
+use hashloom_engine::tree::{Input, Options, TreeError, bep52, glacier, s3};
+
+use Algorithm::Sha256;
+
+/// Bytes that differ from place to place.
+fn content(nbytes: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    };
+    std::iter::repeat_with(next).take(nbytes).collect()
+}
+
+fn file_of(bytes: &[u8]) -> File {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    file
+}
+
+/// Gives a few bytes at a time, as pipes do.
+struct Drips<'a>(&'a [u8]);
+
+impl Read for Drips<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let nbytes = self.0.len().min(buffer.len()).min(60_001);
+        buffer[..nbytes].copy_from_slice(&self.0[..nbytes]);
+        self.0 = &self.0[nbytes..];
+        Ok(nbytes)
+    }
+}
+
+/// Calls `hash` with the same bytes by every way in.
+fn each_way<R: PartialEq + std::fmt::Debug>(
+    bytes: &[u8],
+    expected: R,
+    hash: impl Fn(Input<'_>, &Options<'_>) -> Result<R, TreeError>,
+) {
+    let file = file_of(bytes);
+    for threads in [1, 2, 3, 7] {
+        for mapped in [false, true] {
+            let options =
+                Options::default().threads(NonZeroUsize::new(threads).unwrap()).mapped_with_sigbus_handler(mapped);
+            let found = hash(Input::File(&file), &options).unwrap();
+            assert_eq!(found, expected, "{} bytes, {threads} threads, mapped: {mapped}", bytes.len());
+        }
+    }
+    let found = hash(Input::Stream(&mut Drips(bytes)), &Options::default()).unwrap();
+    assert_eq!(found, expected, "{} bytes of a stream", bytes.len());
+}
+
+/// The root of blocks of digests, as the kernel's documentation says it.
+fn verity(algorithm: Algorithm, block_nbytes: usize, head: &[u8], data: &[u8]) -> Vec<u8> {
+    let mut level = data.to_vec();
+    loop {
+        let blocks = level.chunks(block_nbytes).map(|block| {
+            let mut block = block.to_vec();
+            block.resize(block_nbytes, 0);
+            hash(algorithm, &[head, &block].concat()).as_ref().to_vec()
+        });
+        let above = blocks.collect::<Vec<_>>().concat();
+        if above.len() <= algorithm.digest_len() {
+            return above;
+        }
+        level = above;
+    }
+}
+
+#[test]
+fn fsverity_is_the_definition() {
+    for (algorithm, head_nbytes) in [(Sha256, 64), (Algorithm::Sha512, 128)] {
+        let arity = 1024 / algorithm.digest_len();
+        let blocks = [1, 2, arity, arity + 1, arity * arity, arity * arity + 1, 600, 1100];
+        for nbytes in blocks.into_iter().flat_map(|count| [count * 1024 - 1, count * 1024, count * 1024 + 1]) {
+            let data = content(nbytes);
+            for salt in [&b""[..], b"pepper"] {
+                let mut head = salt.to_vec();
+                head.resize(if salt.is_empty() { 0 } else { head_nbytes }, 0);
+                let root = verity(algorithm, 1024, &head, &data);
+                let parameters = FsVerity::new(algorithm).block_size(1024).unwrap().salt(salt).unwrap();
+                each_way(&data, root, |input, options| {
+                    let sealed = parameters.digest(input, options)?;
+                    assert_eq!(sealed.nbytes(), nbytes as u64);
+                    assert_eq!(sealed.digest(), hash(algorithm, sealed.descriptor()));
+                    Ok(sealed.root().as_ref().to_vec())
+                });
+            }
+        }
+    }
+    let empty = FsVerity::new(Sha256).digest(Input::Stream(&mut io::empty()), &Options::default()).unwrap();
+    assert_eq!(empty.root().as_ref(), [0; 32]);
+    assert_eq!(empty, FsVerity::new(Sha256).digest(&file_of(b""), &Options::default()).unwrap());
+    assert!(FsVerity::new(Algorithm::Sha1).digest(&file_of(b""), &Options::default()).is_err());
+}
+
+/// Up to one node; one that is left over goes up.
+fn promoted(mut level: Vec<Digest>) -> Digest {
+    while level.len() > 1 {
+        let over = |pair: &[Digest]| match pair {
+            [left, right] => hash(Sha256, &[left.as_ref(), right.as_ref()].concat()),
+            pair => pair[0],
+        };
+        level = level.chunks(2).map(over).collect();
+    }
+    level[0]
+}
+
+#[test]
+fn long_leaves_are_the_definition() {
+    const MIB: usize = 1 << 20;
+    let all = content(33 * MIB);
+    for nbytes in [1, MIB - 1, MIB, MIB + 1, 3 * MIB, 17 * MIB + 5, 33 * MIB] {
+        let data = all[..nbytes].to_vec();
+        each_way(&data, promoted(data.chunks(MIB).map(|chunk| hash(Sha256, chunk)).collect()), |input, options| {
+            glacier::tree_hash(input, options)
+        });
+        let parts: Vec<Digest> = data.chunks(5 * MIB + 1).map(|part| hash(Sha256, part)).collect();
+        each_way(&data, parts, |input, options| Ok(s3::composite(input, Sha256, 5 * MIB as u64 + 1, options)?.parts));
+    }
+    // Parts that no two of fit into what a stream is buffered in.
+    let data = all;
+    let parts: Vec<Digest> = data.chunks(16 * MIB).map(|part| hash(Sha256, part)).collect();
+    each_way(&data, parts, |input, options| Ok(s3::composite(input, Sha256, 16 * MIB as u64, options)?.parts));
+}
+
+#[test]
+fn a_files_pieces_root_is_that_of_its_torrent() {
+    for count in [1, 2, 3, 16, 17, 100] {
+        let data = content(count * 16384 - 1);
+        let mut level: Vec<Digest> = data.chunks(16384).map(|block| hash(Sha256, block)).collect();
+        let none = hash(Sha256, b"").as_ref().iter().map(|_| 0).collect::<Vec<u8>>();
+        let mut level: Vec<Vec<u8>> = level.drain(..).map(|digest| digest.as_ref().to_vec()).collect();
+        level.resize(count.next_power_of_two(), none);
+        while level.len() > 1 {
+            level = level.chunks(2).map(|pair| hash(Sha256, &pair.concat()).as_ref().to_vec()).collect();
+        }
+        each_way(&data, Some(level[0].clone()), |input, options| {
+            Ok(bep52::pieces_root(input, options)?.map(|root| root.as_ref().to_vec()))
+        });
+    }
+}
+
+/// RFC 9162 section 2.1.1.
+fn mth(leaves: &[Digest]) -> Digest {
+    match leaves {
+        [] => hash(Sha256, b""),
+        [one] => *one,
+        _ => {
+            let (left, right) = leaves.split_at(leaves.len().next_power_of_two() / 2);
+            node(Sha256, mth(left).as_ref(), mth(right).as_ref())
+        }
+    }
+}
+
+/// Section 2.1.3.1.
+fn path(index: usize, leaves: &[Digest]) -> Vec<Digest> {
+    if leaves.len() == 1 {
+        return Vec::new();
+    }
+    let (left, right) = leaves.split_at(leaves.len().next_power_of_two() / 2);
+    match index.checked_sub(left.len()) {
+        None => [path(index, left), vec![mth(right)]].concat(),
+        Some(index) => [path(index, right), vec![mth(left)]].concat(),
+    }
+}
+
+/// Section 2.1.4.1.
+fn subproof(size: usize, leaves: &[Digest], is_whole: bool) -> Vec<Digest> {
+    if size == leaves.len() {
+        return if is_whole { Vec::new() } else { vec![mth(leaves)] };
+    }
+    let (left, right) = leaves.split_at(leaves.len().next_power_of_two() / 2);
+    match size.checked_sub(left.len()) {
+        None | Some(0) => [subproof(size, left, is_whole), vec![mth(right)]].concat(),
+        Some(size) => [subproof(size, right, false), vec![mth(left)]].concat(),
+    }
+}
+
+fn entries(count: usize) -> Vec<Vec<u8>> {
+    (0..count).map(|i| content(i % 37)).collect()
+}
+
+/// All ways to spoil a proof are noticed by `is_right`.
+fn spoil(nodes: &[Digest], is_right: impl Fn(&[Vec<u8>]) -> bool) {
+    let nodes: Vec<Vec<u8>> = nodes.iter().map(|node| node.as_ref().to_vec()).collect();
+    assert!(is_right(&nodes));
+    for i in 0..nodes.len() {
+        let mut bad = nodes.clone();
+        bad[i][i % 32] ^= 1;
+        assert!(!is_right(&bad), "a bit changed");
+        bad[i].pop();
+        assert!(!is_right(&bad), "too short a node");
+        let mut bad = nodes.clone();
+        bad.remove(i);
+        assert!(!is_right(&bad), "a node missing");
+    }
+    for i in 0..=nodes.len() {
+        let mut bad = nodes.clone();
+        bad.insert(i, vec![7; 32]);
+        assert!(!is_right(&bad), "a node too many");
+    }
+    assert!(!is_right(&vec![vec![0; 32]; 1000]));
+}
+
+#[test]
+fn proofs_are_the_definition_and_others_are_refused() {
+    for count in (1..34).chain([63, 64, 65, 100]) {
+        let entries = entries(count);
+        let leaves: Vec<Digest> = entries.iter().map(|entry| leaf(Sha256, entry)).collect();
+        let (root, size) = (mth(&leaves), count as u64);
+        let mut prove: Vec<Prove> = (0..=size).map(Prove::Inclusion).collect();
+        prove.extend((0..=size + 1).map(Prove::Consistency));
+        let mut tree = Tree::new(Sha256, &prove);
+        tree.push_entries(&entries);
+        let built = tree.finish();
+        assert_eq!((built.size, built.root), (size, root));
+        for (prove, proof) in prove.iter().zip(&built.proofs) {
+            match *prove {
+                Prove::Inclusion(index) if index < size => {
+                    let proof = proof.as_ref().unwrap();
+                    assert_eq!(proof.nodes, path(index as usize, &leaves), "{prove:?} of {size}");
+                    assert_eq!(proof.of, leaves[index as usize]);
+                    let check = |leaf: &[u8], index, size, nodes: &[Vec<u8>], root: &[u8]| {
+                        check_inclusion(Sha256, leaf, index, size, nodes, root).is_ok()
+                    };
+                    let nodes: Vec<Vec<u8>> = proof.nodes.iter().map(|node| node.as_ref().to_vec()).collect();
+                    spoil(&proof.nodes, |nodes| check(proof.of.as_ref(), index, size, nodes, root.as_ref()));
+                    assert!(!check(proof.of.as_ref(), size, size, &nodes, root.as_ref()));
+                    assert!(!check(proof.of.as_ref(), index, size, &nodes, &[0; 32]));
+                    assert!(!check(&[0; 32], index, size, &nodes, root.as_ref()));
+                    assert!(!check(&[], index, size, &nodes, root.as_ref()));
+                    assert!(!check(proof.of.as_ref(), u64::MAX, u64::MAX, &nodes, root.as_ref()));
+                    assert!(!check(proof.of.as_ref(), u64::MAX - 1, u64::MAX, &nodes, root.as_ref()));
+                }
+                Prove::Consistency(size1) if (1..=size).contains(&size1) => {
+                    let proof = proof.as_ref().unwrap();
+                    let first = mth(&leaves[..size1 as usize]);
+                    assert_eq!(proof.nodes, subproof(size1 as usize, &leaves, true), "{prove:?} of {size}");
+                    assert_eq!(proof.of, first);
+                    let check = |size1, root1: &[u8], size2, root2: &[u8], nodes: &[Vec<u8>]| {
+                        check_consistency(Sha256, size1, root1, size2, root2, nodes).is_ok()
+                    };
+                    let nodes: Vec<Vec<u8>> = proof.nodes.iter().map(|node| node.as_ref().to_vec()).collect();
+                    spoil(&proof.nodes, |nodes| check(size1, first.as_ref(), size, root.as_ref(), nodes));
+                    assert!(!check(0, first.as_ref(), size, root.as_ref(), &nodes));
+                    assert!(!check(size + 1, first.as_ref(), size, root.as_ref(), &nodes));
+                    assert!(!check(size1, &[0; 32], size, root.as_ref(), &nodes));
+                    assert!(!check(size1, first.as_ref(), size, &[0; 32], &nodes));
+                    assert!(!check(size1, first.as_ref(), u64::MAX, root.as_ref(), &nodes));
+                    assert!(!check(u64::MAX - 1, first.as_ref(), u64::MAX, root.as_ref(), &nodes));
+                }
+                _ => assert!(proof.is_err(), "{prove:?} of {size}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn subtrees_are_proved_where_they_are() {
+    for size in 1..24_u64 {
+        let entries = entries(size as usize);
+        let leaves: Vec<Digest> = entries.iter().map(|entry| leaf(Sha256, entry)).collect();
+        let prove: Vec<Prove> =
+            (0..=size).flat_map(|start| (0..=size + 1).map(move |end| Prove::Subtree(start, end))).collect();
+        let mut tree = Tree::new(Sha256, &prove);
+        tree.push_entries(&entries);
+        let built = tree.finish();
+        for (prove, proof) in prove.iter().zip(&built.proofs) {
+            let Prove::Subtree(start, end) = *prove else { unreachable!() };
+            let is_one = start < end && end <= size && start % (end - start).next_power_of_two() == 0;
+            assert_eq!(proof.is_ok(), is_one, "{prove:?} of {size}");
+            let Ok(proof) = proof else { continue };
+            let inside = &leaves[start as usize..end as usize];
+            assert_eq!(proof.of, mth(inside), "{prove:?} of {size}");
+            let (root1, root2) = (proof.of, built.root);
+            spoil(&proof.nodes, |nodes| {
+                check_subtree_consistency(Sha256, start, end, root1.as_ref(), size, root2.as_ref(), nodes).is_ok()
+            });
+            for index in start..end {
+                let nodes = path((index - start) as usize, inside);
+                let leaf = &leaves[index as usize];
+                spoil(&nodes, |nodes| {
+                    check_subtree_inclusion(Sha256, leaf.as_ref(), index, start, end, nodes, root1.as_ref()).is_ok()
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn entries_come_from_anywhere() {
+    let options = Options::default();
+    let entries = entries(50);
+    let mut tree = Tree::new(Sha256, &[]);
+    tree.push_entries(&entries[..20]);
+    tree.push_leaves(leaf(Sha256, &entries[20]).as_ref());
+    tree.push_file(&file_of(&entries[21]), &options).unwrap();
+    tree.push_file(Input::Stream(&mut &entries[22][..]), &options).unwrap();
+    tree.push_lines(&mut &b"one\n\ntwo"[..], &options).unwrap();
+    tree.push_blocks(&file_of(b"abcdefgh"), 3, &options).unwrap();
+    let all = entries[..23].iter().map(|entry| &entry[..]);
+    let all = all.chain([&b"one"[..], b"", b"two", b"abc", b"def", b"gh"]);
+    assert_eq!(tree.finish().root, mth(&all.map(|entry| leaf(Sha256, entry)).collect::<Vec<_>>()));
+    assert_eq!(Tree::new(Sha256, &[]).finish().root, hash(Sha256, b""));
+    assert!(Tree::new(Sha256, &[]).push_blocks(&file_of(b"abc"), 0, &options).is_err());
+    // One leaf that is longer than any file.
+    let data = content(3_000_000);
+    each_way(&data, leaf(Sha256, &data), |input, options| {
+        let mut tree = Tree::new(Sha256, &[]);
+        tree.push_file(input, options)?;
+        Ok(tree.finish().root)
+    });
+    each_way(&data, mth(&data.chunks(1000).map(|chunk| leaf(Sha256, chunk)).collect::<Vec<_>>()), |input, options| {
+        let mut tree = Tree::new(Sha256, &[]);
+        tree.push_blocks(input, 1000, options)?;
+        Ok(tree.finish().root)
+    });
+}
+
+#[test]
+fn each_damaged_block_of_a_verity_image_is_found() {
+    // Three levels: 600 blocks of data, 38, 3 and 1 of digests.
+    let data = content(600 * 512);
+    for hash_type in [HashType::Normal, HashType::ChromeOs] {
+        let parameters = DmVerity::new().data_block_size(512).unwrap().hash_block_size(512).unwrap();
+        let parameters = parameters.hash_type(hash_type).salt(b"salt").unwrap().uuid([9; 16]).hash_offset(512);
+        let hashes = file_of(b"");
+        let root = parameters.format(&file_of(&data), &hashes, &Options::default()).unwrap();
+        let mut written = Vec::new();
+        io::Seek::rewind(&mut &hashes).unwrap();
+        (&hashes).read_to_end(&mut written).unwrap();
+        assert_eq!(written.len(), 512 * (2 + 1 + 3 + 38));
+        let read = DmVerity::read(&hashes, 512).unwrap();
+        assert_eq!(read, parameters.clone().data_blocks(600));
+        let check = |data: &[u8], hashes: &[u8]| {
+            read.check(&file_of(data), &file_of(hashes), root.as_ref(), &Options::default()).unwrap()
+        };
+        assert!(check(&data, &written).is_good());
+        for block in [0, 15, 16, 255, 256, 599] {
+            let mut bad = data.clone();
+            bad[block * 512 + 511] ^= 0x80;
+            let checked = check(&bad, &written);
+            assert_eq!((checked.hash_block_count, checked.data_block_count), (0, 1));
+            let run = checked.data_blocks.first().unwrap();
+            assert_eq!((run.start, run.end), (block as u64, block as u64 + 1));
+        }
+        for (block, level) in (2..44).zip([2].into_iter().chain([1; 3]).chain([0; 38])) {
+            let mut bad = written.clone();
+            bad[block * 512 + 3] ^= 1;
+            let checked = check(&data, &bad);
+            assert_eq!(checked.hash_blocks[0], BadBlock { level, offset: block as u64 * 512 }, "{hash_type:?}");
+            assert!(!checked.is_good());
+        }
+        let short =
+            read.check(&file_of(&data), &file_of(&written[..written.len() - 1]), root.as_ref(), &Options::default());
+        assert!(matches!(short, Err(TreeError::HashFile { .. })));
+        assert!(read.check(&file_of(&data[1..]), &hashes, root.as_ref(), &Options::default()).is_err());
+        assert!(read.check(&file_of(&data), &hashes, &root.as_ref()[1..], &Options::default()).is_err());
+    }
+}
+
+#[test]
+fn a_superblock_may_say_anything() {
+    let data = file_of(&content(8192));
+    let hashes = file_of(b"");
+    let root = DmVerity::new().uuid([1; 16]).format(&data, &hashes, &Options::default()).unwrap();
+    let mut superblock = vec![0; 512];
+    std::io::Seek::rewind(&mut &hashes).unwrap();
+    (&hashes).read_exact(&mut superblock).unwrap();
+    for at in 0..512 {
+        for bits in [1, 0x80, 0xff] {
+            let mut changed = superblock.clone();
+            changed[at] ^= bits;
+            changed.resize(8192, 0);
+            let changed = file_of(&changed);
+            // No panic, and nothing that takes for ever.
+            if let Ok(read) = DmVerity::read(&changed, 0) {
+                let _ = read.check(&data, &changed, root.as_ref(), &Options::default());
+            }
+        }
+    }
+}
+
+#[test]
+fn progress_comes_to_the_end() {
+    let data = content(10_000_000);
+    let file = file_of(&data);
+    for threads in [1, 4] {
+        let (most, calls) = (AtomicU64::new(0), AtomicU64::new(0));
+        let show = |nbytes| {
+            most.fetch_max(nbytes, Ordering::Relaxed);
+            calls.fetch_add(1, Ordering::Relaxed);
+        };
+        let options = Options::default().threads(NonZeroUsize::new(threads).unwrap()).progress(&show);
+        for is_short in [true, false] {
+            most.store(0, Ordering::Relaxed);
+            match is_short {
+                true => FsVerity::new(Sha256).digest(&file, &options).map(|sealed| sealed.digest()),
+                false => glacier::tree_hash(&file, &options),
+            }
+            .unwrap();
+            assert_eq!(most.load(Ordering::Relaxed), data.len() as u64);
+        }
+        assert!(calls.load(Ordering::Relaxed) > 20);
+    }
+}
+
+#[test]
+fn cancelling_ends_it() {
+    let file = file_of(&content(10_000_000));
+    for threads in [1, 4] {
+        let stop = AtomicBool::new(false);
+        let show = |nbytes: u64| {
+            stop.fetch_or(nbytes > 3_000_000, Ordering::Relaxed);
+        };
+        let options = Options::default().threads(NonZeroUsize::new(threads).unwrap()).progress(&show).cancel(&stop);
+        assert!(matches!(bep52::pieces_root(&file, &options), Err(TreeError::Cancelled)));
+        assert!(matches!(glacier::tree_hash(&file, &options), Err(TreeError::Cancelled)));
+        assert!(matches!(glacier::tree_hash(Input::Stream(&mut io::empty()), &options), Err(TreeError::Cancelled)));
+    }
+}
+
+#[test]
+fn a_file_that_changes_is_an_error() {
+    for (threads, mapped) in [(1, false), (1, true), (4, false)] {
+        for change in [|file: &File| file.set_len(5_000_000), |file: &File| file.set_len(12_000_000)] {
+            let file = file_of(&content(10_000_000));
+            let changed = Mutex::new(false);
+            let show = |_| {
+                let mut changed = changed.lock().unwrap();
+                if !*changed {
+                    // The clock of some file systems ticks only every few milliseconds.
+                    std::thread::sleep(std::time::Duration::from_millis(20));
+                    change(&file).unwrap();
+                    *changed = true;
+                }
+            };
+            let options = Options::default()
+                .threads(NonZeroUsize::new(threads).unwrap())
+                .mapped_with_sigbus_handler(mapped)
+                .progress(&show);
+            assert!(matches!(bep52::pieces_root(&file, &options), Err(TreeError::Changed)));
+        }
+    }
+}
+
+#[test]
+fn a_callback_that_panics_ends_all_threads() {
+    let file = file_of(&content(10_000_000));
+    let show = |_| panic!("on purpose");
+    let options = Options::default().threads(NonZeroUsize::new(4).unwrap()).progress(&show);
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| bep52::pieces_root(&file, &options))).is_err());
+}
+
+#[test]
+fn what_cannot_be_read_or_written_is_an_error() {
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("broken"))
+        }
+    }
+    let error = glacier::tree_hash(Input::Stream(&mut Broken), &Options::default()).unwrap_err();
+    assert_eq!(error.to_string(), "cannot be read from byte 0 on: broken");
+    let data = file_of(&content(5_000_000));
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("hashes"), "").unwrap();
+    let read_only = File::open(folder.path().join("hashes")).unwrap();
+    for threads in [1, 4] {
+        let options = Options::default().threads(NonZeroUsize::new(threads).unwrap());
+        let error = DmVerity::new().format(&data, &read_only, &options).unwrap_err();
+        assert!(matches!(error, TreeError::Write(_)), "{error}");
+        let error = FsVerity::new(Sha256).write_tree(&data, &read_only, &options).unwrap_err();
+        assert!(matches!(error, TreeError::Write(_)), "{error}");
+    }
+}
