@@ -1,8 +1,8 @@
-# commands.py: times whole commands beside each other, and makes the content that they work on.
+# commands.py: times whole commands side by side, and makes the content that they work on.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""All commands of a race take turns (A B C A B C ...), so that a slow moment of the machine strikes all alike. The
-least time of each counts, and ratios are of these."""
+"""All commands of a race take turns (A B C A B C ...), so that a slow moment of the machine affects all alike. The
+least time of each command counts, and ratios compare these."""
 
 import hashlib
 import os
@@ -16,7 +16,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-# A command that takes longer is ended: some peers wait for ever where content is damaged.
+# A command that takes longer is ended: some peers wait for ever if content is damaged.
 LIMIT_SECONDS = 600
 
 
@@ -25,8 +25,8 @@ class Result:
     """One run of a command."""
     wall: float
     cpu: float
-    # The most memory that was resident, in bytes. A child begins as a copy of this program, so less than what this
-    # program has cannot be told.
+    # The peak of resident memory, in bytes. A child begins as a copy of this program, so values below this program's
+    # own memory cannot be told.
     peak_nbytes: int
     status: int
     output: str
@@ -34,7 +34,7 @@ class Result:
 
 @dataclass
 class Least:
-    """What is known of a command after several runs."""
+    """The least times of a command, and its peak memory, after several runs."""
     wall: float = float("inf")
     cpu: float = float("inf")
     peak_nbytes: int = 0
@@ -48,13 +48,13 @@ class Least:
 
 
 def one_cpu():
-    """The last one that this program may use: the first serves most interrupts."""
+    """Returns the last CPU that this program may use: the first serves most interrupts."""
     return {max(os.sched_getaffinity(0))}
 
 
 def run(line, cpus, environment=None, until=None, keep=True, folder=None):
-    """Runs a command on `cpus`, in `folder` if one is given. With `until` it is ended as soon as its output matches.
-    Its output goes to a file, which no reader has to empty while it runs; with `keep` false to nowhere."""
+    """Runs a command on `cpus`, in `folder` if one is given. With `until` the command is ended as soon as its output
+    matches. Its output goes to a file, which needs no reader during the run; if `keep` is false, to /dev/null."""
     before = os.sched_getaffinity(0)
     with tempfile.TemporaryFile() as out:
         os.sched_setaffinity(0, cpus)
@@ -88,12 +88,12 @@ def run(line, cpus, environment=None, until=None, keep=True, folder=None):
 
 
 def own_peak_nbytes():
-    """What a child seems to need at least."""
+    """Returns the memory that any child seems to need at least."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def random_file(path, nbytes, seed):
-    """Random bytes, the same on every machine; under another name first, so that a half-made one is not used."""
+    """Writes random bytes, the same on every machine; under another name first, so that no half-made file is used."""
     if os.path.exists(path) and os.path.getsize(path) == nbytes:
         return
     generator = random.Random(seed)
@@ -104,14 +104,14 @@ def random_file(path, nbytes, seed):
             file.write(generator.randbytes(min(left, 1 << 20)))
             left -= 1 << 20
         file.flush()
-        # Else the disk's writing goes on while the first commands are timed.
+        # Otherwise the disk would still be writing while the first commands are timed.
         os.fsync(file.fileno())
     os.replace(path + ".new", path)
 
 
 def random_folder(folder, count, nbytes, seed):
-    """`count` files of random bytes, a thousand in each folder, and their paths in it; `nbytes(index)` is the size of
-    one. Under another name first, and flushed, as with `random_file`."""
+    """Writes `count` files of random bytes, a thousand in each folder, and returns their paths; `nbytes(index)` is the
+    size of a file. The folder is written under another name first, and flushed, as in `random_file`."""
     names = [f"{index // 1000:03}/{index % 1000:03}" for index in range(count)]
     if not os.path.exists(folder):
         generator = random.Random(seed)
@@ -140,7 +140,7 @@ def bencode(value):
 
 
 def bdecode(data):
-    """Of a torrent that a peer has written; keys and strings are bytes."""
+    """Decodes a torrent that a peer has written; keys and strings are bytes."""
     value, end = _bdecode(data, 0)
     if end != len(data):
         raise ValueError(f"{len(data) - end} bytes follow the torrent")
@@ -163,7 +163,7 @@ def _bdecode(data, at):
 
 
 def v1_torrent(content_path, torrent_path, piece_nbytes):
-    """A torrent of a file or folder made with Python's hashlib, which shares no code with what is timed."""
+    """Writes a torrent of a file or folder with Python's hashlib, which shares no code with the programs timed."""
     info = {"name": os.path.basename(content_path), "piece length": piece_nbytes}
     if os.path.isdir(content_path):
         names = sorted(os.path.relpath(os.path.join(folder, name), content_path)

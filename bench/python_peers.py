@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# python_peers.py: libtorrent and torf, whose ways in are Python, as commands.
+# python_peers.py: libtorrent and torf, which have Python interfaces, as commands.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """  python_peers.py libtorrent-verify THREADS FOLDER TORRENT...
@@ -8,8 +8,8 @@
   python_peers.py torf-create THREADS PIECE_NBYTES CONTENT TORRENT
   python_peers.py libtorrent-version | torf-version
 
-Verifying ends with 0 if all is complete, 1 if not. First the CPU seconds are printed that Python took to start and to
-load the library, which whoever compares may take off."""
+Verifying exits with 0 if all is complete, with 1 if not. The first line is the CPU seconds that Python took to start
+and to load the library, so that they can be subtracted."""
 
 import os
 import sys
@@ -32,7 +32,7 @@ def libtorrent_verify(threads, folder, *torrents):
         parameters = lt.add_torrent_params()
         parameters.ti = lt.torrent_info(torrent)
         parameters.save_path = folder
-        # Neither auto_managed, which would check one after the other, nor paused: a paused torrent is not checked.
+        # Neither auto_managed, which would check one torrent after the other, nor paused, which would check none.
         parameters.flags = lt.torrent_flags.stop_when_ready
         handles.append(session.add_torrent(parameters))
     left = len(handles)
@@ -64,7 +64,7 @@ def libtorrent_create(kind, piece_nbytes, content, torrent):
 def torf_verify(threads, content, torrent):
     import torf
     loaded()
-    # Without a callback the first bad piece is an exception.
+    # If there is no callback, the first bad piece raises an exception.
     try:
         complete = torf.Torrent.read(torrent).verify(content, threads=int(threads))
     except torf.TorfError as error:
@@ -97,5 +97,5 @@ def torf_version():
 if __name__ == "__main__":
     status = globals()[sys.argv[1].replace("-", "_")](*sys.argv[2:])
     sys.stdout.flush()
-    # What the library takes down, connections and caches that were never used, is no part of the work.
+    # Closing connections and freeing caches that were never used is not part of the work.
     os._exit(status)

@@ -1,10 +1,10 @@
-# race.py: commands that take turns, what they took, and how far the goals are reached.
+# race.py: commands that take turns, their times, and how far the goals are reached.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What the benchmarks of whole commands share: entrants, rows, the race itself, tables, goals and the JSON of them.
+"""The parts that the benchmarks of whole commands share: entrants, rows, the race, tables, goals and their JSON.
 
-Every command of a row has to be right in every round, and, where a row says which file to damage, has to notice that
-one byte of it changed. One that is not right is reported and left out."""
+Every command of a row must be right in every round. If the row names a file to damage, the command must also notice one
+changed byte. A command that is wrong is reported and left out."""
 
 import argparse
 import datetime
@@ -25,7 +25,7 @@ ALL = os.sched_getaffinity(0)
 
 
 class Programs:
-    """The programs that there are, and their versions."""
+    """The installed programs and their versions."""
 
     def __init__(self, hashloom):
         os.environ["PATH"] = os.path.join(ROOT, "build", "peers", "bin") + os.pathsep + os.environ["PATH"]
@@ -34,7 +34,7 @@ class Programs:
         self.ask("hashloom", [self.hashloom, "--version"])
 
     def ask(self, name, line, must_succeed=False):
-        """Notes the version. False if the program is not there."""
+        """Notes the version. Returns False if the program is missing."""
         if not shutil.which(line[0]):
             return False
         done = subprocess.run(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -59,17 +59,17 @@ class Entrant:
     """A command in a race."""
     name: str
     line: list
-    # Whether a run said what is true of the content, or wrote the right file.
+    # Returns true if a run reported the truth about the content, or wrote the right file.
     is_right: object = lambda result: result.status == 0
-    # Ends the command as soon as its output matches.
+    # The command is ended as soon as its output matches.
     until: bytes = None
     # Called before each run, not timed.
     prepare: object = None
-    # Where it runs, if that matters.
+    # The folder to run in, if it matters.
     folder: str = None
-    # It reads but judges nothing.
+    # The command reads, but judges nothing.
     reads_only: bool = False
-    # Why it is not held to telling that a byte was changed.
+    # Why the command need not notice a changed byte.
     blind: str = None
     least: Least = field(default_factory=Least)
     failure: str = None
@@ -77,18 +77,18 @@ class Entrant:
 
 @dataclass
 class Row:
-    """A race and what it is about."""
+    """A race and its subject."""
     name: str
     title: str
     nbytes: int
     entrants: list
     cpus: set
     rounds: int
-    # A file of the content in which a byte is changed to see whether it is noticed.
+    # A file of the content in which a byte is changed, to see whether commands notice.
     damage: str = None
 
     def get(self, start, of="cpu"):
-        """The least of those entrants whose names begin so, if any finished."""
+        """Returns the least of the entrants whose names begin with `start`, if any finished."""
         found = [getattr(e.least, of) for e in self.entrants if e.name.startswith(start) and e.least.rounds]
         return min(found, default=None)
 
@@ -109,7 +109,7 @@ class Race:
 
     @contextmanager
     def content(self, *paths):
-        """What is in a folder of the caller's is kept for the next time."""
+        """Removes the content afterwards, unless it lies in a folder that the caller gave."""
         try:
             yield
         finally:
@@ -118,14 +118,14 @@ class Race:
                     (shutil.rmtree if os.path.isdir(path) else os.remove)(path)
 
     def race(self, row):
-        """Runs the entrants of a row in turns and prints what they took."""
+        """Runs the entrants of a row in turns and prints their times."""
         self.rows.append(row)
         print(f"\n{row.title}\n", flush=True)
         if row.damage:
             with self.turn(), damaged(row.damage):
                 for entrant in row.entrants:
                     if not entrant.reads_only and not entrant.blind and self.run(row, entrant) is not None:
-                        entrant.failure = "takes damaged content for complete"
+                        entrant.failure = "accepts damaged content as complete"
         for _ in range(row.rounds):
             with self.turn():
                 for entrant in row.entrants:
@@ -138,7 +138,7 @@ class Race:
         print_row(row)
 
     def run(self, row, entrant):
-        """None if the run did not go right; then `self.failure` says why."""
+        """Returns the result, or None if the run was wrong; `self.failure` then says why."""
         if entrant.prepare:
             entrant.prepare()
         result = run(entrant.line, row.cpus, until=entrant.until, keep=not entrant.reads_only,
@@ -154,7 +154,7 @@ class Race:
 
     @contextmanager
     def turn(self):
-        """Several users of one machine can measure in turns."""
+        """Lets several users of one machine measure in turns."""
         if not self.arguments.lock:
             yield
             return
@@ -193,16 +193,16 @@ def print_row(row):
               f"{peak:>8} | {times}       |", flush=True)
     for entrant in row.entrants:
         if row.damage and entrant.blind and entrant.least.rounds:
-            print(f"{entrant.name} was not asked for damage: {entrant.blind}")
+            print(f"{entrant.name} was not tested with damage: {entrant.blind}")
 
 
 def print_goals(goals):
-    """Of each a name, at least how much was aimed at, what was found or None."""
+    """Prints goals: a name, the least wanted, and the value found or None."""
     print(f"\n| {'goal':<66}| at least | found |")
     print(f"|{'-' * 67}|----------|-------|")
     for name, want, found in goals:
         if found is not None:
-            # What is shown decides: 3.196 is 3.20.
+            # The figure as shown decides: 3.196 is 3.20.
             verdict = "" if round(found, 2) >= want else " missed"
             print(f"| {name:<66}| {want:8.2f} | {found:5.2f} |{verdict}")
         else:
@@ -233,10 +233,10 @@ def write_json(path, peers, rows, goals):
 
 
 def add_arguments(parser):
-    parser.add_argument("--rounds", type=int, help="of each row (default: 5, where it is quick 7)")
-    parser.add_argument("--dir", help="where the content is made and kept (default: made anew and removed)")
-    parser.add_argument("--json", metavar="FILE", help="the results of every round")
-    parser.add_argument("--lock", metavar="FILE", help="locked during each round, for others who measure here too")
+    parser.add_argument("--rounds", type=int, help="rounds of each row (default: 5, or 7 for quick rows)")
+    parser.add_argument("--dir", help="where to make and keep the content (default: a temporary folder)")
+    parser.add_argument("--json", metavar="FILE", help="write the results of every round to FILE")
+    parser.add_argument("--lock", metavar="FILE", help="lock FILE during each round, so that others can measure too")
 
 
 def size(text):

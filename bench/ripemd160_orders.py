@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The three orders in which RIPEMD-160's two lines can be written, measured on every instruction set.
+"""Measures the three orders in which RIPEMD-160's two lines can be written, on every instruction set.
 
 SPDX-License-Identifier: MIT OR Apache-2.0
 
     bench/ripemd160_orders.py [CC ...]          (default: gcc clang)
 
-Writes core/src/alg/ripemd160.lanes.h again with its steps left line first, round by round, and step by step (as it
-stands there), builds the library with each, and runs the three programs in turn, 5 times, on one CPU. Printed is the
-least time of a call that advances all lanes by one block. Exit status: 0, or 1 if something cannot be built or run.
+Rewrites core/src/alg/ripemd160.lanes.h with its steps left line first, round by round, and step by step (its own
+order), builds the library with each, and runs the three programs in turn, 5 times, on one CPU. Prints the least time of
+a call that advances all lanes by one block. Exit status: 0, or 1 if something cannot be built or run.
 """
 import os
 import pathlib
@@ -27,7 +27,7 @@ HALVES = """#define LEFT(a, b, c, d, e, j, fl, rl, sl, fr, rr, sr) \\
 
 
 def orders(body: str) -> dict[str, str]:
-    """The body of each order, by its name."""
+    """Returns the body of each order, by its name."""
     step = re.compile(r"^ *STEP\((.*)\); *\\$", re.M)
     steps = step.findall(body)
     if len(steps) != 80:
@@ -40,7 +40,7 @@ def orders(body: str) -> dict[str, str]:
         "step by step": [half for pair in zip(left, right) for half in pair],
     }
     for halves in arranged.values():
-        for part in 3, 2, 1:  # as it stands there: what else is to do goes in by quarters
+        for part in 3, 2, 1:  # as in the original: other work is inserted after each quarter
             halves.insert(40 * part, f"BETWEEN({part})")
     first, last = step.search(body).start(), [m.end() for m in step.finditer(body)][-1]
     begin = body.index("#define STEPS80(")
@@ -52,7 +52,7 @@ def orders(body: str) -> dict[str, str]:
 
 
 def build(compiler: str, name: str, body: str) -> pathlib.Path:
-    """The benchmark of the library with this body."""
+    """Builds the benchmark of the library with this body; returns its path."""
     tree = BUILD / compiler / name.replace(" ", "-").replace(",", "")
     shutil.rmtree(tree, ignore_errors=True)
     shutil.copytree(ROOT / "core", tree / "core", ignore=shutil.ignore_patterns("target"))
@@ -64,7 +64,7 @@ def build(compiler: str, name: str, body: str) -> pathlib.Path:
 
 
 def nanoseconds(program: pathlib.Path) -> dict[str, float]:
-    """Of the kernels of RIPEMD-160 that this machine can run."""
+    """Returns the times of the kernels of RIPEMD-160 that this machine can run."""
     text = subprocess.run([program, "kernels"], check=True, capture_output=True, text=True).stdout
     rows = re.findall(r"^\| ripemd160_blocks_(\S+) *\| *\d+ \| *([\d.]+) \|", text, re.M)
     return {name: float(ns) for name, ns in rows}

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-# sums.py: checksums of many files and of large ones, hashloom beside other programs, and how far the goals are reached.
+# sums.py: checksums of many files and of large ones, hashloom and other programs, and how far the goals are reached.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Times whole commands: wall and CPU seconds (user and system, threads of the kernel for the command among them), the
-least of several rounds, and peak memory.
+"""Times whole commands: the least wall and CPU seconds of several rounds, and peak memory.
+
+CPU seconds are user and system time, with the kernel threads that work for the command.
 
   bench/sums.py HASHLOOM [ROW]... [--quick] [--rounds N] [--dir FOLDER] [--json FILE] [--lock FILE]
 
-All commands of a row take turns, pinned to one CPU but where "all CPUs" is said. The content is random bytes from a
-fixed seed, on disk and in the page cache. Every command is given the names of all files at once, or the folder if it
-walks folders itself, and has to print in every round the digest that Python's hashlib finds for every file; one that
-checks a list has to find all right in every round, and not once, with one byte of one file changed. A command that
-fails is reported and left out; a program that is not installed is named. Without hashloom (`-` for it) the others are
-timed alone.
+All commands of a row take turns, pinned to one CPU unless the row says "all CPUs". The content is random bytes from a
+fixed seed, on disk and in the page cache. Every command gets the names of all files at once, or the folder if it walks
+folders itself. In every round it must print the digest that Python's hashlib finds for every file. A command that
+checks a list must find all files right in every round, and notice one changed byte once. A command that fails is
+reported and left out; a program that is not installed is named. If HASHLOOM is `-`, the other programs are timed alone.
 
 Rows: small-sha256 small-sha1 small-all check tiny big-sha256 big-sha1 one (default: all).
 Programs are looked for in build/peers/bin and in PATH."""
@@ -30,9 +30,9 @@ import tempfile
 from commands import one_cpu, random_file, random_folder
 from race import ALL, Entrant, Programs, Race, Row, add_arguments, machine, print_goals, write_json
 
-# Of one file each program is at the speed of its block function; these wait for nothing else.
+# On one file each program runs at the speed of its block function; these do nothing else that takes time.
 FASTEST_OF_ONE_FILE = ("openssl", "uutils", "hashsum")
-# What xargs gives to a process of the best peer at once.
+# Numbers of files that xargs gives to one process of the best peer.
 BATCHES = (64, 256, 1024, 4096, 10_000)
 DIGEST_AND_NAME = {  # GNU's, BSD's, OpenSSL's and hashdeep's lines: the digest before or after the name
     nbytes: re.compile(rf"\b([0-9a-f]{{{2 * nbytes}}})\b[^\n]*?(\d{{3}}/\d{{3}})\b|(\d{{3}}/\d{{3}})\b[^\n]*?"
@@ -40,7 +40,7 @@ DIGEST_AND_NAME = {  # GNU's, BSD's, OpenSSL's and hashdeep's lines: the digest 
 
 
 class Peers(Programs):
-    """The programs, and how each is told what to do."""
+    """The programs, and their command lines."""
 
     def __init__(self, hashloom):
         if hashloom == "-":
@@ -56,7 +56,7 @@ class Peers(Programs):
                 self.skipped.append(name)
 
     def hash(self, algorithm, names, only=None):
-        """Commands that hash all files of a folder, on one thread if they can be told."""
+        """Commands that hash all files of a folder, on one thread if they have an option for it."""
         ours = [self.hashloom, "sum", "-a", algorithm, "--threads", "1"]
         lines = {"hashloom": [*ours, "-r", "."], "hashloom, files named": [*ours, *names],
                  "coreutils": [f"{algorithm}sum", *names], "uutils": ["coreutils", f"{algorithm}sum", *names],
@@ -68,7 +68,7 @@ class Peers(Programs):
                 if self.has(name.split(",")[0]) and (not only or name.startswith(only))}
 
     def check(self, algorithm, lists):
-        """Commands that check all files against a list, GNU's or hashdeep's, on one thread if they can be told."""
+        """Commands that check all files against a list, GNU's or hashdeep's, on one thread if they have an option."""
         gnu, hashdeep = lists
         lines = {"hashloom": [self.hashloom, "check", "--threads", "1", gnu],
                  "coreutils": [f"{algorithm}sum", "-c", gnu], "uutils": ["coreutils", f"{algorithm}sum", "-c", gnu],
@@ -79,7 +79,7 @@ class Peers(Programs):
 
 
 def digests(folder, names, algorithm):
-    """By Python's hashlib, which shares no code with what is timed."""
+    """Returns digests by Python's hashlib, which shares no code with the programs timed."""
     found = {}
     for name in names:
         with open(os.path.join(folder, name), "rb") as file:
@@ -88,7 +88,7 @@ def digests(folder, names, algorithm):
 
 
 def printed(output, algorithm):
-    """The digests in what a program printed, by name."""
+    """Returns the digests in the output of a program, by name."""
     found = {}
     for match in DIGEST_AND_NAME[hashlib.new(algorithm).digest_size].finditer(output):
         found[match[2] or match[3]] = match[1] or match[4]
@@ -96,10 +96,10 @@ def printed(output, algorithm):
 
 
 class Batches:
-    """One program run by xargs for so many files at a time, as many of it at once as there are CPUs.
+    """xargs runs one program with `batch` files at a time, as many processes at once as there are CPUs.
 
-    What two processes print into one file is cut where their buffers end. So the digests are looked at once, before
-    the first round, with a file for each slot of xargs; after that the number of bytes has to be the same."""
+    If several processes write into one file, their output is cut where their buffers end. Therefore the digests are
+    compared once, before the first round, with a file for each slot of xargs; later the number of bytes must fit."""
 
     def __init__(self, race, names, line, batch, algorithm, wanted, folder):
         self.algorithm, self.wanted, self.folder = algorithm, wanted, folder
@@ -139,7 +139,7 @@ class Bench(Race):
         return quick if self.arguments.quick else count
 
     def hashers(self, folder, names, algorithm, only=None):
-        """All programs that hash the files of a folder, held to what hashlib says."""
+        """Entrants that hash the files of a folder; hashlib's digests are the right ones."""
         wanted = digests(folder, names, algorithm)
         return [Entrant(name, line, folder=folder,
                         is_right=lambda result: result.status == 0 and printed(result.output, algorithm) == wanted)
@@ -167,7 +167,7 @@ class Bench(Race):
                 self.check(folder, names, what, count * nbytes)
 
     def small_all(self, folder, names, what, nbytes):
-        """All CPUs: the others by xargs."""
+        """All CPUs; xargs runs the other programs."""
         wanted = digests(folder, names, "sha256")
         entrants = [entrant for entrant in self.hashers(folder, names, "sha256", "hashloom") if "," not in entrant.name]
         for entrant in entrants:
@@ -181,7 +181,7 @@ class Bench(Race):
         self.race(Row("small-all", f"sha256: {what}, {len(ALL)} CPUs", nbytes, entrants, ALL, self.rounds(7)))
 
     def check(self, folder, names, what, nbytes):
-        """Against a list."""
+        """Checking against a list."""
         lists = [self.path("list.sha256"), self.path("list.hashdeep")]
         found = digests(folder, names, "sha256")
         with open(lists[0], "w") as gnu, open(lists[1], "w") as hashdeep:
@@ -200,7 +200,7 @@ class Bench(Race):
                       damage=os.path.join(folder, names[len(names) // 2])))
 
     def tiny(self, wanted):
-        """Nothing but opening and closing."""
+        """Files without content to speak of: opening and closing counts."""
         if "tiny" not in wanted:
             return
         count = self.scaled(100_000, 10_000)
@@ -273,9 +273,9 @@ ROWS = ["small-sha256", "small-sha1", "small-all", "check", "tiny", "big-sha256"
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("hashloom", help="the program, - for the others alone")
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {' '.join(ROWS)} (default: all)")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the content")
+    parser.add_argument("hashloom", help="the program; - times the others alone")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"one of {' '.join(ROWS)} (default: all)")
+    parser.add_argument("--quick", action="store_true", help="use a tenth of the content")
     add_arguments(parser)
     arguments = parser.parse_args()
     if unknown := set(arguments.rows) - set(ROWS):
@@ -286,7 +286,7 @@ def main():
     parent = arguments.dir or tempfile.gettempdir()
     os.makedirs(parent, exist_ok=True)
     if not arguments.dir and not arguments.quick and shutil.disk_usage(parent).free < 6 << 30:
-        parser.error(f"{parent}: 6 GiB have to be free there: give another folder with --dir, or --quick")
+        parser.error(f"{parent}: 6 GiB must be free: give another folder with --dir, or --quick")
     peers = Peers(arguments.hashloom)
     print(machine())
     peers.print_all()

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-# torrents.py: verifying and creating torrents, hashloom beside other programs, and how far the goals are reached.
+# torrents.py: verifying and creating torrents, hashloom and other programs, and how far the goals are reached.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Times whole commands: wall and CPU seconds (user and system), the least of several rounds, and peak memory.
+"""Times whole commands: the least wall and CPU seconds (user and system) of several rounds, and peak memory.
 
   bench/torrents.py HASHLOOM [ROW]... [--size 4G] [--rounds N] [--dir FOLDER] [--json FILE] [--lock FILE]
 
-All commands of a row take turns, pinned to one CPU but where "all CPUs" is said. The content is random bytes from a
-fixed seed, on disk and in the page cache but where "cold" is said. Every command has to find the content complete in
-every round, and incomplete once, with one byte of it changed (a peer that cannot tell is named below the table); what
-is created has to say what Python's hashlib or libtorrent says of the content. A command that fails is reported and left
-out; a program that is not installed is named.
+All commands of a row take turns, pinned to one CPU unless the row says "all CPUs". The content is random bytes from a
+fixed seed, on disk, and in the page cache unless the row says "cold". Every command must find the content complete in
+every round, and notice one changed byte once (a peer that cannot is named below the table). A torrent created must have
+the digests that Python's hashlib or libtorrent finds. A command that fails is reported and left out; a program that is
+not installed is named.
 
 Rows: verify-v1 verify-all verify-v2 verify-hybrid create-v1 create-hybrid small many hole cold (default: all).
 Programs are looked for in build/peers/bin and in PATH, libtorrent and torf in build/venv and in python3.
-The Python that drives libtorrent and torf is not counted: what it took to start is taken off their CPU seconds."""
+The CPU seconds of libtorrent and torf do not include the start of the Python that drives them."""
 
 import argparse
 import json
@@ -34,7 +34,7 @@ ANNOUNCE = "http://127.0.0.1:9/announce"
 FULL_NBYTES = 4 << 30
 PIECE_NBYTES = 256 << 10
 
-# What transmission-cli reads: nothing of it leaves this machine.
+# Settings for transmission-cli: it sends nothing beyond this machine.
 TRANSMISSION_SETTINGS = {
     "dht-enabled": False, "lpd-enabled": False, "pex-enabled": False, "utp-enabled": False,
     "port-forwarding-enabled": False, "blocklist-enabled": False, "bind-address-ipv4": "127.0.0.1",
@@ -62,7 +62,7 @@ class Peers(Programs):
 
 
 def verifiers(peers, torrent, content, work, threads, only=None, v2=False):
-    """Commands that check one torrent. `threads` None: as many as each likes."""
+    """Commands that check one torrent. If `threads` is None, each uses its default."""
     folder = os.path.dirname(content)
     one = threads is not None
     found = [Entrant("hashloom", [peers.hashloom, "torrent", "verify", "-q", *(["--threads", "1"] if one else []),
@@ -79,7 +79,7 @@ def verifiers(peers, torrent, content, work, threads, only=None, v2=False):
             "aria2c", "--no-conf", "--check-integrity=true", "--hash-check-only=true", "--bt-hash-check-seed=false",
             "--enable-dht=false", "--bt-enable-lpd=false", "--file-allocation=none", "--seed-time=0",
             "--summary-interval=0", "--show-console-readout=false", f"--dir={folder}", torrent],
-            # It leaves this beside incomplete content, and believes it the next time.
+            # aria2c leaves this file beside incomplete content, and believes it the next time.
             prepare=lambda: os.path.exists(control) and os.remove(control)))
     if peers.has("transmission-cli"):
         config = os.path.join(work, "transmission")
@@ -95,7 +95,7 @@ def verifiers(peers, torrent, content, work, threads, only=None, v2=False):
             is_right=lambda result: re.search(r"Seeding|Progress: 100\.0", result.output) is not None,
             until=rb"Seeding|Progress", prepare=prepare))
     if peers.has("torrenttools"):
-        # It wants the folder that a single file is in.
+        # torrenttools wants the folder that a single file is in.
         place = content if os.path.isdir(content) else folder
         found.append(Entrant("torrenttools", ["torrenttools", "verify", *(["--threads", "1"] if one else []), torrent,
                                               place],
@@ -111,8 +111,8 @@ def verifiers(peers, torrent, content, work, threads, only=None, v2=False):
 
 
 def says(path, reference):
-    """A check that the torrent at `path` has all that `reference`'s has to say of the content; private flag, source
-    and the like, which change an info-hash, may be added."""
+    """Returns a check that the torrent at `path` says all that `reference` says of the content. It may add a private
+    flag, a source and the like, which change an info-hash."""
     def check(result):
         if result.status != 0 or not os.path.exists(path):
             return False
@@ -157,12 +157,12 @@ def creators(peers, kind, content, reference, work):
 
 
 def shell(line, *arguments):
-    """`line` run by a shell, with its arguments as "$@"."""
+    """A shell that runs `line` with the arguments as "$@"."""
     return ["sh", "-c", line, "sh", *arguments]
 
 
 def evict(paths):
-    """Drops files from the page cache, without touching anything else in it."""
+    """Drops files from the page cache, and nothing else."""
     for path in paths:
         with open(path, "rb") as file:
             os.fsync(file.fileno())
@@ -170,7 +170,7 @@ def evict(paths):
 
 
 def is_cold(path):
-    """Whether reading would have to wait, at a few places."""
+    """Returns True if a read would wait for the disk, tried at a few places."""
     nbytes = os.path.getsize(path)
     with open(path, "rb") as file:
         for place in range(16):
@@ -183,7 +183,7 @@ def is_cold(path):
 
 
 def can_evict(path):
-    """Whether this system drops a file from its cache when asked, and lets it be told."""
+    """Returns True if this system drops a file from its cache on request, and can tell that it did."""
     try:
         evict([path])
         return is_cold(path)
@@ -198,7 +198,7 @@ class Bench(Race):
         self.scale = arguments.size / FULL_NBYTES
 
     def torrent(self, content, kind="v1", piece_nbytes=PIECE_NBYTES):
-        """A torrent of the content, made by Python's hashlib or, if it is not v1, by libtorrent."""
+        """Returns a torrent of the content, made by Python's hashlib or, if it is not v1, by libtorrent."""
         name = f"{os.path.basename(content)}-{kind}-{piece_nbytes >> 10}K.torrent"
         torrent = self.path(name)
         if os.path.exists(torrent) and self.keep:
@@ -316,7 +316,7 @@ class Bench(Race):
                           entrants, one_cpu(), self.rounds(5)))
 
     def cold_big(self, image, size):
-        """Against dd, which reads in order and does nothing with it."""
+        """Compares with dd, which reads in order and does nothing else."""
         for piece_nbytes in (16 << 10, 256 << 10, 4 << 20, 16 << 20):
             torrent = self.torrent(image, piece_nbytes=piece_nbytes)
             entrants = verifiers(self.peers, torrent, image, self.work, None, ("hashloom", "libtorrent, 2"))
@@ -333,7 +333,7 @@ class Bench(Race):
 
 
 def goals(rows):
-    """What was aimed at: a name, at least so much, what was found or None."""
+    """Yields goals: a name, the least wanted, and the value found or None."""
     named = {row.name: row for row in rows}
 
     def ratio(row, ours, theirs, of="cpu"):
@@ -376,8 +376,8 @@ ROWS = ["verify-v1", "verify-all", "verify-v2", "verify-hybrid", "create-v1", "c
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("hashloom", help="the program")
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {' '.join(ROWS)} (default: all)")
-    parser.add_argument("--size", type=size, default=FULL_NBYTES, help="of the largest file; all else in proportion")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"one of {' '.join(ROWS)} (default: all)")
+    parser.add_argument("--size", type=size, default=FULL_NBYTES, help="size of the largest file; the rest is scaled")
     add_arguments(parser)
     arguments = parser.parse_args()
     if unknown := set(arguments.rows) - set(ROWS):
@@ -388,10 +388,10 @@ def main():
 
     parent = arguments.dir or tempfile.gettempdir()
     os.makedirs(parent, exist_ok=True)
-    # In a folder of the caller's the large file and the many torrents' stay side by side.
+    # In a folder that the caller gives, the large file and the many torrents' files stay side by side.
     needed = arguments.size * (2 if arguments.dir else 1) + (1 << 30)
     if not arguments.dir and shutil.disk_usage(parent).free < needed:
-        parser.error(f"{parent}: {needed >> 30} GiB have to be free there: give another folder with --dir, "
+        parser.error(f"{parent}: {needed >> 30} GiB must be free: give another folder with --dir, "
                      "or less content with --size")
     peers = Peers(arguments.hashloom)
     print(machine())

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-# trees.py: `hashloom tree` beside fsverity, veritysetup and botocore, and how far the goal is reached.
+# trees.py: `hashloom tree`, fsverity, veritysetup and botocore, and how far the goal is reached.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Times whole commands: wall and CPU seconds (user and system), the least of several rounds.
+"""Times whole commands: the least wall and CPU seconds (user and system) of several rounds.
 
   bench/trees.py HASHLOOM [ROW]... [--size 4G] [--rounds N] [--dir FOLDER] [--lock FILE]
 
 All commands of a row take turns, pinned to one CPU, on one file of random bytes from a fixed seed, in the page cache.
-In every round all of a row have to come to the same root. A program that is not installed is named.
+In every round all commands of a row must find the same root. A program that is not installed is named.
 
 Rows: fsverity fsverity-sha512 fsverity-salt dmverity dmverity-file verify glacier bep52 (default: all).
-Programs are looked for in PATH and /usr/sbin, botocore in build/venv and in python3; what Python took to start is in
-its time."""
+Programs are looked for in PATH and /usr/sbin, botocore in build/venv and in python3. Its time includes the start of
+Python."""
 
 import argparse
 import datetime
@@ -29,7 +29,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SALT = "00112233445566778899aabbccddeeff" * 2
 UUID = "01234567-89ab-cdef-0123-456789abcdef"
 BOTOCORE = "import sys; from botocore.utils import calculate_tree_hash as f; print(f(open(sys.argv[1], 'rb')))"
-# The issue that this program was written for asks for these: hashloom's speed to the other's.
+# The issue that this program was written for sets these goals: hashloom's speed divided by the other's.
 GOALS = {"fsverity": 2.0}
 
 
@@ -42,7 +42,7 @@ def python_with_botocore():
 
 
 def rows(hashloom, data, hashes):
-    """What is raced: the name of a row, what it is, its commands, and what of their output must be the same."""
+    """Yields rows: name, title, and commands, each with a pattern for the part of its output that must be equal."""
     def ours(*arguments, threads=1):
         return [hashloom, "tree", *arguments, "--threads", str(threads)]
 
@@ -94,7 +94,7 @@ def race(commands, rounds, nbytes, lock):
                 least[name].add(result)
                 found |= {match[1]} if match else set()
             if len(found) > 1:
-                sys.exit(f"trees.py: not all of {[name for name, _, _ in commands]} come to the same root: {found}")
+                sys.exit(f"trees.py: {[name for name, _, _ in commands]} find different roots: {found}")
     first = least[commands[0][0]]
     print("| command                          | wall s | CPU s | GB/s | times hashloom: wall, CPU |")
     print("|----------------------------------|--------|-------|------|---------------------------|")
@@ -116,10 +116,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("hashloom", help="the program")
     parser.add_argument("rows", nargs="*", metavar="ROW")
-    parser.add_argument("--size", type=size, default=4 << 30, help="of the file, such as 512M or 4G")
+    parser.add_argument("--size", type=size, default=4 << 30, help="size of the file, such as 512M or 4G")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--dir", help="where the file is, and is kept; default: a temporary folder")
-    parser.add_argument("--lock", help="held during each round, so that others can measure in turns")
+    parser.add_argument("--dir", help="where to make and keep the file (default: a temporary folder)")
+    parser.add_argument("--lock", help="lock this file during each round, so that others can measure in turns")
     arguments = parser.parse_args()
     os.environ["PATH"] += os.pathsep + "/usr/sbin"
     hashloom = os.path.abspath(arguments.hashloom)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-# verify.py: `hashloom torrent verify` of a 485 MiB image beside `openssl dgst -sha1` and `sha1sum` of the same file.
+# verify.py: `hashloom torrent verify` of a 485 MiB image, and `openssl dgst -sha1` and `sha1sum` of the same file.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Times whole commands: wall and CPU seconds, the least of several rounds.
+"""Times whole commands: the least wall and CPU seconds of several rounds.
 
 All commands take turns, pinned to one CPU, with the image in the page cache.
 
@@ -25,7 +25,7 @@ PIECE_NBYTES = 256 << 10
 
 
 def available_isas(hashloom, torrent, folder):
-    """From the message that an unknown name gives."""
+    """Returns the names in the error message for an unknown name."""
     command = [hashloom, "--isa", "?", "torrent", "verify", torrent, folder]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     return re.findall(r"[a-z0-9_]+", done.stderr.partition("available here:")[2])
@@ -35,8 +35,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("hashloom", help="the program")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--work", default="build/bench", help="where the image is kept")
-    parser.add_argument("--kernels", action="store_true", help="time each instruction set on its own as well")
+    parser.add_argument("--work", default="build/bench", help="where to keep the image")
+    parser.add_argument("--kernels", action="store_true", help="also time each instruction set on its own")
     arguments = parser.parse_args()
 
     image, torrent = (os.path.join(arguments.work, "image" + end) for end in (".bin", ".torrent"))

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Real clients start with what hashloom found, without a check of their own.
+"""Real clients start with the result of hashloom's check, and do not check themselves.
 
     python3 test/clients.py path/to/hashloom [--require]
 
 Clients: libtorrent (the PyPI package of that name, or Debian's python3-libtorrent), qBittorrent (Debian package
-qbittorrent-nox) and Transmission (transmission-daemon). One that is not installed is named as SKIPPED; with --require
-that is a failure.
+qbittorrent-nox) and Transmission (transmission-daemon). A client that is not installed is named as SKIPPED; with
+--require that is a failure.
 
-Each gets a folder of its own for all that it keeps, ports that were free, and peers on this machine only. What it has
-is asked over its own interface, piece by piece. That it does not check is seen by damage that it does not notice, and
-where it would say so, by what it says. A peer (libtorrent) that downloads everything from it tells that it finds the
-files.
+Each client gets a folder of its own for all its files, free ports, and peers on this machine only. The test asks each
+client over its own interface which pieces it has. Damage that a client does not notice shows that it did not check; so
+does its log, if it has one. A peer (libtorrent) that downloads everything from it shows that it finds the files.
 """
 
 import argparse
@@ -35,11 +34,11 @@ import warnings
 
 from interop_torrents import bdecode
 
-# Far more than any of it takes; a machine may be slow and busy.
+# Far more than any step takes; a machine may be slow and busy.
 DEADLINE_S = 120
 PIECE = 32768
 BUILD = pathlib.Path(__file__).resolve().parent.parent / "build"
-# Nobody is there.
+# No tracker listens there.
 TRACKER = "http://127.0.0.1:1/announce"
 
 
@@ -74,7 +73,7 @@ def free_port():
 
 
 class Expect:
-    """Counts what was compared."""
+    """Counts comparisons."""
 
     count = 0
 
@@ -88,12 +87,12 @@ expect = Expect()
 
 
 class Content:
-    """A torrent of several files, and its content. Of version 2 and hybrid ones libtorrent makes the torrent."""
+    """A torrent of several files, and its content. libtorrent makes the torrents of version 2 and the hybrid ones."""
 
     def __init__(self, folder, name="album", seed=1, version="v1"):
         noise = random.Random(seed)
         self.name, self.folder = name, folder
-        # Pieces that span files, and the last shorter than a block.
+        # Some pieces span files, and the last is shorter than a block.
         lengths = {"a.bin": 300_000, "b/c.bin": 65_536, "b/d ä.bin": 7, "e.bin": 200_001, "f.bin": 90_000}
         self.files = {file: noise.randbytes(length) for file, length in lengths.items()}
         self.bytes = b"".join(self.files.values())
@@ -121,13 +120,13 @@ class Content:
         return self.folder / self.name / file
 
     def write(self):
-        """Everything as it should be."""
+        """Writes all files as they should be."""
         for file, data in self.files.items():
             self.path(file).parent.mkdir(parents=True, exist_ok=True)
             self.path(file).write_bytes(data)
 
     def flip(self, file, at, later=False):
-        """Flips a byte. The time of last change stays as it was, or is a minute later."""
+        """Flips a byte. The modification time stays, or is a minute later."""
         stat = self.path(file).stat()
         with open(self.path(file), "r+b") as stream:
             stream.seek(at)
@@ -138,7 +137,7 @@ class Content:
         os.utime(self.path(file), ns=(stat.st_atime_ns, stat.st_mtime_ns + minute))
 
     def damage(self):
-        """A wrong byte, a file too short, a file gone; returns the pieces that are left."""
+        """Flips a byte, truncates a file and removes one; returns the pieces that are left."""
         self.flip("a.bin", 100_000)
         os.truncate(self.path("e.bin"), 150_000)
         self.path("b/c.bin").unlink()
@@ -155,10 +154,10 @@ class Content:
 
 
 def made_by_libtorrent(path, version):
-    """A torrent of a folder, and what qBittorrent calls it."""
+    """Returns a torrent of a folder, and qBittorrent's name for it."""
     import libtorrent as lt
 
-    # Its older interface, which all versions have.
+    # libtorrent's older interface, which all versions have.
     warnings.simplefilter("ignore", DeprecationWarning)
     storage = lt.file_storage()
     lt.add_files(storage, str(path), flags=0)
@@ -188,7 +187,7 @@ class Hashloom:
 
 
 class Process:
-    """A client that runs. It is ended, whatever happens."""
+    """A running client. It is ended whatever happens."""
 
     def __init__(self, command, folder):
         self.log = folder / "log"
@@ -204,7 +203,7 @@ class Process:
         return self.child.poll() is None
 
     def stop(self):
-        """Ends it as its user would, so that it writes its files."""
+        """Ends the client as its user would, so that it writes its files."""
         if self.alive():
             self.child.terminate()
             try:
@@ -220,7 +219,7 @@ class Process:
 
 
 def get(url, data=None, headers=None):
-    """An answer's bytes; None while nobody answers. No proxy is asked."""
+    """Returns an answer's bytes, or None while nothing answers. Uses no proxy."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(urllib.request.Request(url, data, headers or {}), timeout=30) as answer:
@@ -230,14 +229,14 @@ def get(url, data=None, headers=None):
 
 
 class Daemon:
-    """A client in a process of its own, with a folder that holds all that it keeps."""
+    """A client in a process of its own, with a folder for all its files."""
 
     def __init__(self, folder):
         self.folder, self.process = folder, None
         self.prepare()
 
     def start(self):
-        # A port that was free can be taken by another program before the client has it.
+        # Another program may take a free port before the client has it.
         for _ in range(5):
             self.port, self.peer_port = free_port(), free_port()
             self.process = Process(self.command(), self.folder)
@@ -312,7 +311,8 @@ WebUI\\UseUPnP=false
         return torrents[0] if torrents else None
 
     def state(self, content):
-        """Whether it is complete, and its pieces, once it has read its resume file. A check is waited for."""
+        """Returns the state, the pieces, and whether it checked, once the client has read its resume file and ended a
+        check."""
         checking = []
 
         def poll():
@@ -344,7 +344,7 @@ WebUI\\UseUPnP=false
         wait("the tag", lambda: self.info(content)["tags"] == "kept" or None)
 
     def expect_label(self, content):
-        # The torrent is there a moment before its tags.
+        # The client knows the torrent a moment before its tags.
         wait(f"{self.name}: tags", lambda: self.info(content)["tags"] == "kept" or None)
 
 
@@ -389,7 +389,7 @@ class Transmission(Daemon):
 
     def rpc(self, method, **arguments):
         url = f"http://127.0.0.1:{self.port}/transmission/rpc"
-        # It wants to be told a word that it tells whoever asks without.
+        # Transmission wants a session id, which it tells in its answer to a request that has none.
         try:
             urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, b"{}", timeout=30)
             return None
@@ -457,7 +457,7 @@ def session():
 
 
 def downloaded(content, peer_port, folder):
-    """The pieces that a peer gets from the client, and whether any that it got was wrong."""
+    """Returns whether a peer could download everything from the client without a wrong piece."""
     import libtorrent as lt
 
     peer, wrong = session(), []
@@ -525,7 +525,7 @@ def check_libtorrent_with(hashloom, folder, version):
     expect_libtorrent(everything, False, "complete")
     content.flip("f.bin", 10)
     expect_libtorrent(everything, False, "damaged unseen")
-    # So would it have been seen had it checked.
+    # A check of its own would have shown the damage:
     entries = bdecode(resume.read_bytes())[0]
     del entries[b"pieces"]
     resume.write_bytes(bencode(entries))
@@ -550,7 +550,7 @@ def check_daemon(client_kind, hashloom, folder, version="v1"):
     (folder / "client").mkdir()
     client = client_kind(folder / "client")
     client.put(content)
-    # Into the client's folder, under the name that it gives.
+    # Into the client's folder, under the name that hashloom gives.
     hashloom.verify(content, client.option, client.resume_folder())
     with client:
         client.expect(content, everything, "complete")
@@ -569,15 +569,16 @@ def check_daemon(client_kind, hashloom, folder, version="v1"):
     with client:
         client.expect(content, pieces, "damaged")
         client.expect_label(content)
-        # It asks for the rest, so nothing is written meanwhile: there is no peer.
+        # The client asks for the rest, but there is no peer, so nothing is written meanwhile.
     claimed = hashloom.verify(content, "--claimed", client.resume_file(content)).splitlines()[-1]
     expect(f"{client.name}: {claimed}", claimed.startswith(f"claimed: {sum(pieces)} of "), True)
 
-    # Repaired by somebody else: the client goes on with all. As the README says, where the client keeps its files.
+    # Another program has repaired the content: the client goes on with all pieces. Run as the README says, in the
+    # client's folder.
     content.write()
     place, option = client.readme
     hashloom.run(*sorted((client.folder / place).glob("*.torrent")), *option, folder=client.folder / place)
-    # What it does not know: damage without a trace.
+    # Damage that leaves no trace, which the client cannot know.
     content.flip("f.bin", 10)
     with client:
         client.expect(content, everything, "damaged unseen")
@@ -604,7 +605,7 @@ def check_qbittorrent(hashloom, folder):
         (folder / version).mkdir()
         check_daemon(QBittorrent, hashloom, folder / version, version)
     client = check_daemon(QBittorrent, hashloom, folder)
-    # A file that claims nothing makes it check: so it would be seen if it had.
+    # A file that claims nothing makes the client check: this shows how a check would look.
     content = Content(folder / "second", "second", seed=2)
     content.flip("a.bin", 5)
     client.put(content)
@@ -614,12 +615,13 @@ def check_qbittorrent(hashloom, folder):
     client.resume_file(content).write_bytes(bencode(entries))
     with client:
         _, pieces, _ = client.state(content)
-        expect("qBittorrent: checks what is not claimed", pieces, [0] + [1] * (content.piece_count - 1))
+        expect("qBittorrent: checks unclaimed pieces", pieces, [0] + [1] * (content.piece_count - 1))
 
 
 def check_transmission(hashloom, folder):
     check_daemon(Transmission, hashloom, folder)
-    # It takes padding files for others, and would send what is not there. (Version 3.00 refuses hybrid torrents.)
+    # Transmission takes padding files for files, and would send bytes that do not exist. (Version 3.00 refuses hybrid
+    # torrents.)
     (folder / "padded").mkdir()
     client = Transmission(folder / "padded")
     content = Content(folder / "third", "third", seed=3, version="padded v1")
@@ -629,7 +631,7 @@ def check_transmission(hashloom, folder):
               for piece in content.pieces_of(file, len(data) - 1, len(data))}
     with client:
         client.expect(content, [int(piece not in padded) for piece in range(content.piece_count)], "padded")
-    # A file that was changed after the check is checked again, piece by piece, before a peer gets any of it.
+    # Transmission checks a file that was changed after the check again, piece by piece, before a peer gets any of it.
     (folder / "later").mkdir()
     client = Transmission(folder / "later")
     content = Content(folder / "second", "second", seed=2)
@@ -665,7 +667,7 @@ def has_libtorrent():
 
 
 def find(program):
-    """A program of the system, or one that tools/setup.sh has put into the build folder."""
+    """Finds a program of the system, or one that tools/setup.sh has put into the build folder."""
     return shutil.which(program) or shutil.which(program, path=BUILD / "clients/usr/bin")
 
 
@@ -681,10 +683,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("hashloom", type=pathlib.Path, help="the program")
     parser.add_argument("--require", action="store_true", help="fail if a client is not installed")
-    parser.add_argument("--only", help="the client whose name begins so")
+    parser.add_argument("--only", help="only the client whose name begins with ONLY")
     arguments = parser.parse_args()
-    # So that clients are ended when this is.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("FAILED: ended from outside"))
+    # End the clients when this program is ended.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("FAILED: ended by a signal"))
     # The peer of the daemons is libtorrent too.
     clients = [
         ("libtorrent (PyPI: libtorrent)", "libtorrent", check_libtorrent),

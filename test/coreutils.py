@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""hashloom called sha1sum, sha224sum, sha256sum, sha384sum and sha512sum, held against coreutils' own programs.
+"""Compares hashloom called sha1sum, sha224sum, sha256sum, sha384sum and sha512sum with coreutils' own programs.
 
     python3 test/coreutils.py path/to/hashloom [--require] [--lists N] [--lines N]
 
-Every case is run by both, with the same name, folder, locale and input. Standard output, standard error, both of them
-in one pipe, and the exit status must be the same, byte by byte. Cases are a table of options and of odd names, then
-lists written by either and checked by the other, N (200) random lists from a fixed seed, faults, standard streams that
-are closed or cannot be used, and a list of N (300,000) lines, for which hashloom may take 64 MiB of memory.
+Both run every case with the same name, folder, locale and input. Standard output, standard error, both of them in one
+pipe, and the exit status must be the same, byte by byte. The cases: a table of options and of odd names, lists written
+by one and checked by the other, N (200) random lists from a fixed seed, faults, standard streams that are closed or
+cannot be used, and a list of N (300,000) lines, for which hashloom may take 64 MiB of memory.
 
-Known to differ, and not compared: the words of --help and --version, and why /dev/stdin cannot be opened where standard
-input is closed. The behaviour of coreutils 9.1 is the reference:
-without that version nothing can be compared, which is named as SKIPPED, and with --require is a failure.
+Known differences, not compared: the words of --help and --version, and the reason why /dev/stdin cannot be opened if
+standard input is closed. The behaviour of coreutils 9.1 is the reference. If that version is missing, nothing can be
+compared; this is named as SKIPPED, and with --require is a failure.
 """
 
 import argparse
@@ -33,7 +33,7 @@ LOCALES = ["C", "C.UTF-8"]
 VERSION = b"(GNU coreutils) 9.1\n"
 MEMORY = 64 << 20
 
-# Names of files, each of which is there.
+# Names of files; each file exists.
 NAMES = [
     b"a", b"empty", b"a b", b" leading", b"  two", b"trailing ", b"trailing\r", b".dot", b"-dash", b"--tag", b"*star",
     b"* star", b"new\nline", b"\nfirst", b"last\n", b"back\\slash", b"\\first", b"\\n", b"\\\\", b"cr\rcr", b"tab\ttab",
@@ -45,7 +45,7 @@ NAMES = [
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("hashloom", type=pathlib.Path)
-parser.add_argument("--require", action="store_true", help="fail if the programs are not there to compare with")
+parser.add_argument("--require", action="store_true", help="fail if coreutils' programs are missing")
 parser.add_argument("--lists", type=int, default=200, help="random lists")
 parser.add_argument("--lines", type=int, default=300_000, help="lines of the long list")
 arguments = parser.parse_args()
@@ -61,7 +61,7 @@ def skipped(what):
 
 
 def genuine(program):
-    """coreutils' own program, or None."""
+    """Returns the path of coreutils' own program, or None."""
     path = shutil.which(program)
     if path is None:
         return None
@@ -88,7 +88,7 @@ def run(executable, program, options, folder, locale, stdin, merged, extra, pree
 
 
 def same(program, options, folder, locale="C", stdin=b"", extra=None, preexec=None):
-    """Whether both do the same."""
+    """Returns True if both programs do the same."""
     global ncases
     ncases += 1
     for merged in [False, True]:
@@ -102,7 +102,7 @@ def same(program, options, folder, locale="C", stdin=b"", extra=None, preexec=No
             failures.extend(f"  {who}: {what}" for who, what in zip(["coreutils", "hashloom "], found))
             return False
         if not found[0][2] and not merged:
-            # Nothing could be in another order.
+            # Only messages could change the order.
             break
     return True
 
@@ -118,7 +118,7 @@ def write_files(folder):
 
 
 def operands():
-    """Names as arguments: those that begin with a dash come after --."""
+    """Returns names as arguments, after -- as some begin with a dash."""
     return ["--", *NAMES]
 
 
@@ -129,7 +129,7 @@ def check_summing(folder):
         same(program, ["-"], folder, stdin=b"abc")
         same(program, operands(), folder)
     for locale in LOCALES:
-        # Every name as one that is there, is not there, and is a folder.
+        # Every name as an existing file, a missing file, and a file in a missing folder.
         for options in [[], ["-b"], ["--tag"], ["-z"], ["--tag", "-z"], ["-bz"]]:
             same("sha256sum", [*options, *operands()], folder, locale)
         same("sha256sum", ["--", *[name + b".missing" for name in NAMES if len(name) < 200]], folder, locale)
@@ -182,7 +182,7 @@ def check_options(folder):
 
 
 def lists():
-    """Lists by what is in them, for SHA-256."""
+    """Lists for SHA-256, with a name that says what each contains."""
     right = {name: digest("sha256sum", content(name)) for name in NAMES}
     a, wrong, other = right[b"a"], b"0" * 64, digest("sha1sum", content(b"a"))
     yield b"right", a + b"  a\n"
@@ -264,7 +264,7 @@ def check_checking(folder):
 
 
 def check_each_other(folder):
-    """Lists written by either are right for the other."""
+    """Lists written by one program are right for the other."""
     global ncases
     for program in PROGRAMS:
         for options in [[], ["-b"], ["--tag"]]:
@@ -274,7 +274,7 @@ def check_each_other(folder):
                 _, text, _ = run(writer, program, arguments, folder, "C", b"", False, {})
                 status, out, errors = run(reader, program, ["-c", "--strict"], folder, "C", text, False, {})
                 if status != 0 or errors or out.count(b": OK\n") != len(NAMES):
-                    failures.append(f"{program} {options}: of {writer}, checked by {reader}: {status} {out} {errors}")
+                    failures.append(f"{program} {options}: {writer}, checked by {reader}: {status} {out} {errors}")
 
 
 def random_list(source):
@@ -306,7 +306,7 @@ def check_random(folder):
 
 
 def check_letters(folder):
-    """Which characters messages have as they are. The C library's table may be younger or older than Rust's."""
+    """Compares the characters that messages show unescaped. The C library's table may be older or newer than Rust's."""
     global ncases
     ncases += 1
     points = [*range(0xA0, 0x3000, 7), *range(0x2000, 0x2070), *range(0xE000, 0x10000, 37), 0x1F600, 0xE0001, 0x10FFFF]
@@ -322,7 +322,7 @@ def check_letters(folder):
 
 def check_faults(folder):
     global ncases
-    # As another user, as root may read everything.
+    # Run as another user, as root may read everything.
     locked = folder / "locked"
     locked.write_bytes(b"locked")
     locked.chmod(0)
@@ -348,7 +348,7 @@ def check_faults(folder):
                 found.append((done.returncode, done.stderr))
             if found[0] != found[1]:
                 failures.append(f"sha1sum {options} > /dev/full: {found}")
-    # Nobody reads any more: what a shell sees is the same.
+    # The reader of the pipe has gone: a shell sees the same of both.
     ncases += 1
     script = f'exec 3>&1; {{ (exec -a sha1sum "$0" "$@"); echo $? >&3; }} 2>&1 | sleep 0.2 >/dev/null'
     many = ["a"] * 20000
@@ -358,7 +358,7 @@ def check_faults(folder):
     ]
     if found[0] != found[1]:
         failures.append(f"sha1sum to a closed pipe: {found}")
-    # Interrupted: by the signal, and only whole lines are there.
+    # An interrupted program is ended by the signal, and its output has only whole lines.
     for program in PROGRAMS[:1]:
         ncases += 1
         process = subprocess.Popen(
@@ -385,7 +385,7 @@ def check_faults(folder):
 
 
 def check_streams(folder):
-    """Standard input, output and error that are closed, are open the wrong way round, or take nothing."""
+    """Standard input, output and error that are closed, open in the wrong direction, or full."""
     global ncases
     line = digest("sha1sum", content(b"a")) + b"  a\n"
     (folder / "list").write_bytes(line)
@@ -406,13 +406,13 @@ def check_streams(folder):
                 ["bash", "-c", f'exec -a sha1sum "$0" {command} {stream}', executable], cwd=folder, input=b"",
                 capture_output=True, env={"LC_ALL": "C", "PATH": os.environ["PATH"]}, timeout=60,
             )  # fmt: skip
-            # The words of these two are each program's own.
+            # Each program has its own words for these two.
             is_own = command in ["--help", "--version"] and done.stdout
             found.append((done.returncode, bool(done.stdout) if is_own else done.stdout, done.stderr))
         if found[0] != found[1]:
             failures.append(f"sha1sum {command} {stream}:")
             failures.extend(f"  {who}: {what}" for who, what in zip(["coreutils", "hashloom "], found))
-    # The name of what is closed: the reason differs.
+    # The name of a closed stream: the reason differs.
     for stream in ["<&-", "<&- >&-"]:
         ncases += 1
         script = f'exec -a sha1sum "$0" /dev/stdin {stream}'
@@ -422,7 +422,7 @@ def check_streams(folder):
 
 
 def check_long_list(folder):
-    """Memory does not depend on the length of a list."""
+    """Checks that memory does not depend on the length of a list."""
     global ncases
     ncases += 1
     right, wrong = digest("sha1sum", content(b"a")) + b"  a\n", b"0" * 40 + b"  missing\n"
@@ -448,7 +448,7 @@ if os.name != "posix":
 genuine_programs = {program: genuine(program) for program in PROGRAMS}
 if not all(genuine_programs.values()):
     missing = [program for program, path in genuine_programs.items() if path is None]
-    skipped(f"coreutils 9.1 is not here to compare with: {' '.join(missing)}")
+    skipped(f"coreutils 9.1 is missing: {' '.join(missing)}")
 
 with tempfile.TemporaryDirectory() as path:
     for check in [

@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Every command under faults, with two questions after each run: is a wrong "OK" printed, is anything lost?
+"""Runs every command under faults, and asks two questions after each run: is a wrong "OK" printed, is anything lost?
 
     python3 test/faults.py path/to/hashloom [--require] [--all] [--only WORD] [--verbose]
 
-Faults come from a file system that fails as it is told to (test/faultfs, which `cargo build --manifest-path
-test/faultfs/Cargo.toml` has to have built), from system calls that strace makes fail, from limits of resources, from
-signals, and from closed standard streams.
+Faults come from a file system that fails on demand (test/faultfs; build it first with `cargo build --manifest-path
+test/faultfs/Cargo.toml`), from system calls that strace makes fail, from limits of resources, from signals, and from
+closed standard streams.
 
-What is right is known from a run of the same command without a fault (`Reference`); that such runs are right is what
-the other tests are for. `judge` holds a run under a fault against it:
+The expected result comes from a run of the same command without a fault (`Reference`); other tests show that such runs
+are right. `judge` compares a run under a fault with it:
 
-  * no signal, no panic, no run without an end; an exit status that is documented, and words with each that is not 0;
-  * exit status 0 only with the output of the run without a fault, to the byte but for dates and speeds;
-  * with any other exit status: what is claimed ("OK", "complete", a digest, a piece) is claimed by that run too;
-  * an output is what it was before, or whole; with exit status 0 it is there;
+  * no signal, no panic, no run without an end; a documented exit status, and a message with each that is not 0;
+  * exit status 0 only with the output of the run without a fault, byte by byte except for dates and speeds;
+  * with any other exit status: every claim ("OK", "complete", a digest, a piece) is a claim of that run too;
+  * an output is the old one, or the complete new one; with exit status 0 it is the new one;
   * no other file is changed, none appears, none vanishes.
 
-Files that a fault changes while they are read are held against a run after the change: the program has to notice, and
-to tell of the file as it is at the end. A test is a command and a fault; --only takes those whose line has WORD, and
---verbose prints each. There are thousands: some of each command are run, the same each time, with --only or --all all
-of them, and with --all every call that strace can make fail.
+If a fault changes files while they are read, the run is compared with a run after the change: the program must notice,
+and report the file as it is at the end. A test is a command and a fault; --only takes the tests whose line has WORD,
+and --verbose prints each. There are thousands of tests: a sample of each command runs, the same each time. --only or
+--all runs all of them, and --all also fails every call that strace can make fail.
 """
 
 import argparse
@@ -46,9 +46,9 @@ import threading
 import time
 import traceback
 
-# Longer than any run takes, on a busy machine too: only a run without an end takes so long.
+# Longer than any run takes, on a busy machine too: only an endless run takes longer.
 GUARD_SECONDS = 30
-# The file system's `frozen`, so that with it nothing seems to have changed.
+# The file system's `frozen` uses this time too, so that nothing seems to have changed.
 MTIME_NS = 1_577_836_800 * 10**9
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -56,13 +56,13 @@ parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("hashloom", type=pathlib.Path)
 parser.add_argument("--require", action="store_true", help="fail if something cannot be tested here")
 parser.add_argument("--all", action="store_true", help="all tests, and every call that strace can make fail")
-parser.add_argument("--only", default="", metavar="WORD", help="only tests whose line has it")
+parser.add_argument("--only", default="", metavar="WORD", help="only tests whose line has WORD")
 parser.add_argument("--verbose", action="store_true", help="print each test")
 arguments = parser.parse_args()
 program = arguments.hashloom.resolve()
 
 
-# Worlds: a folder with contents, inputs and outputs, which is as it was before each test.
+# Worlds: a folder with contents, inputs and outputs, restored before each test.
 
 
 def random_bytes(seed, nbytes):
@@ -77,7 +77,7 @@ CONTENT = {
     "c/sub/y": random_bytes(3, 30_000),
     **{f"c/small{i}": random_bytes(10 + i, 700 * i + 1) for i in range(8)},
 }
-# So many that they are opened and read in batches.
+# Enough files that they are opened and read in batches.
 MANY = {f"many/{i:03}": random_bytes(100 + i, 300) for i in range(120)}
 ROOT_HASH = "root hash of c/big, filled in by make_inputs"
 
@@ -101,7 +101,7 @@ ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": "/nonexistent"
 
 
 def make_inputs(root):
-    """The folder that all worlds are copies of."""
+    """Makes the folder that all worlds are copies of."""
     global ROOT_HASH
     write_files(root, CONTENT | MANY)
     (root / "c/link").symlink_to("mid")
@@ -122,7 +122,7 @@ def make_inputs(root):
         "consistency": ("prove-consistency", "9", "-b", "4096", "c/big"),
     }.items():
         (root / f"in/{kind}").write_bytes(healthy(root, "tree", "rfc6962", *words))
-    # What outputs replace: made of a content that is not complete, so that it differs from what is written over it.
+    # Old outputs, made from incomplete content, so that they differ from the outputs that replace them.
     (root / "c/big").write_bytes(BIG[: len(BIG) // 2])
     for kind in ("bitfield", "libtorrent", "transmission"):
         healthy(root, "torrent", "verify", "-q", "in/v1.torrent", ".", f"--{kind}", f"out/{kind}")
@@ -139,13 +139,13 @@ def make_inputs(root):
 
 def signature(place):
     found = os.lstat(place)
-    # A folder changes with its entries, which are looked at themselves.
+    # A folder changes with its entries, which have signatures of their own.
     times = () if stat.S_ISDIR(found.st_mode) else (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
     return (found.st_mode, *times)
 
 
 class World:
-    """A copy of the inputs, seen through a file system with faults or as it is."""
+    """A copy of the inputs, seen through a file system with faults, or directly."""
 
     def __init__(self, folder, inputs, faulty):
         self.backing, self.faulty = folder / "backing", faulty
@@ -155,7 +155,7 @@ class World:
         if faulty:
             self.root = folder / "mount"
             self.root.mkdir()
-            # Ctrl-C is for this script, which unmounts.
+            # Ctrl-C ends this script, which then unmounts.
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "start_new_session": True}
             self.server = subprocess.Popen([FAULTFS, self.backing, self.root], **pipes)
             if self.server.stdout.readline() != b"mounted\n":
@@ -171,12 +171,12 @@ class World:
         return found
 
     def changed(self):
-        """The paths that are not as they were."""
+        """Returns the paths that have changed."""
         found = self.scan()
         return {path for path in found.keys() | self.signatures.keys() if found.get(path) != self.signatures.get(path)}
 
     def restore(self):
-        """Makes all as it was."""
+        """Restores all files."""
         self.tell("clear")
         for path in sorted(self.changed(), reverse=True):
             place, origin = self.backing / path, self.inputs / path
@@ -203,8 +203,8 @@ class World:
                 control.write("".join(rule + "\n" for rule in rules).encode())
 
     def hits(self):
-        """How often each rule changed a call."""
-        # One read: between two the counts may go on.
+        """Returns how often each rule changed a call."""
+        # Read once: between two reads the counts may go on.
         control = os.open(self.root / ".faults", os.O_RDONLY)
         lines = os.read(control, 1 << 16).decode().splitlines()
         os.close(control)
@@ -228,18 +228,18 @@ class World:
 @dataclasses.dataclass(frozen=True)
 class Command:
     words: tuple
-    # What it reads that faults are tried at: contents, lists, keys.
+    # The files on which faults are tried: contents, lists, keys.
     reads: tuple
     outputs: tuple = ()
     # The folders that it lists.
     lists: tuple = ()
-    # It judges contents: it is also run on one that is not right.
+    # It judges contents: it also runs on content that is wrong.
     judges: bool = False
     stdin: str = ""
     called_as: str = "hashloom"
     # It writes nothing to standard output.
     silent: bool = False
-    # What may stay behind a run that ends with an error: progress, as documented.
+    # Files that may stay after a run that ends with an error: progress, as documented.
     progress: tuple = ()
 
     def __str__(self):
@@ -332,7 +332,8 @@ class Run:
 
 
 def normal(data):
-    """Text or a resume file without what differs from run to run: places, dates, times taken, speeds."""
+    """Returns text or a resume file without the parts that differ from run to run: places, dates, times taken,
+    speeds."""
     data = re.sub(rb"(\d+:)?/[^\n]*/(faulty|plain)\d+/(mount|backing)", b"WORLD", data)
     data = re.sub(rb" in [0-9.]+ (ms|s|min|h)\b", b"", data)
     data = re.sub(rb", [0-9.]+ ([KMG]iB|bytes) read at [0-9.]+ ?[KMGT]?i?B(ytes)?/s", b"", data)
@@ -341,13 +342,13 @@ def normal(data):
     data = re.sub(rb'"seconds":[0-9.e-]+', b'"seconds":0', data)
     data = re.sub(rb'"bytes_read":\d+', b'"bytes_read":0', data)
     data = re.sub(rb", [0-9.]+ ([KMG]iB|bytes) read\b|read [0-9.]+ ([KMG]iB|bytes)", b"", data)
-    # These are of the time of the check, if all of the content is there and can be looked at.
+    # These are times of the check, if all of the content exists and can be read.
     data = re.sub(rb"mtimesl(i\d+e)*e", b"mtimesle", data)
     return re.sub(rb"(completed_time|done-date|added_time|activity-date|qBt-seedStatus)i\d+e", rb"\1i0e", data)
 
 
 def bencoded(data, at=0):
-    """A value and where it ends."""
+    """Returns a value and its end."""
     kind = data[at : at + 1]
     if kind == b"i":
         end = data.index(b"e", at)
@@ -375,7 +376,7 @@ def manifest_lines(data):
 
 
 def output_claims(path, data):
-    """What an output says is there: an error in the run may leave an output that says less, but not more."""
+    """Returns the claims of an output. An error in the run may leave an output that claims less, but not more."""
     kind = os.path.basename(path)
     if kind == "bitfield":
         return set_bits(data)
@@ -391,7 +392,7 @@ def output_claims(path, data):
 
 
 def claims(command, stdout):
-    """What of a standard output is a claim."""
+    """Returns the claims in a standard output."""
     words = command.words
     lines = normal(stdout).splitlines()
     if "--json" in words and words[0] == "torrent":
@@ -454,7 +455,7 @@ references_lock = threading.Lock()
 
 
 def damage(world):
-    """Makes the long file wrong, which nothing but its bytes tells."""
+    """Damages the long file; only its bytes tell."""
     place = world.backing / "c/big"
     with open(place, "r+b") as file:
         file.seek(len(BIG) - 100)
@@ -463,7 +464,7 @@ def damage(world):
 
 
 def reference(world, command, is_damaged, change=""):
-    """The run without a fault; on a content with that change, if one is named. Then all is as it was before."""
+    """Returns the run without a fault, after the change if one is named. Restores all files afterwards."""
     key = (command, is_damaged, change)
     with references_lock:
         known = references.get(key)
@@ -492,8 +493,8 @@ PANICS = (b"panicked", b"RUST_BACKTRACE", b"stack overflow", b"assertion")
 
 def judge(world, command, known, run, *, is_damaged=False, has_hit=True, harmless=False, error=False, signals=(),
           changed=(), mute=False):
-    """What is wrong with a run. `harmless`: the fault is none that may be felt. `error`: it must be told of. `mute`: it
-    may keep words from being written."""
+    """Returns what is wrong with a run. `harmless`: the fault must have no effect. `error`: the run must report it.
+    `mute`: the fault may keep messages from being written."""
     wrong = []
     if not run.ended:
         return [f"no end within {GUARD_SECONDS} s"]
@@ -516,7 +517,7 @@ def judge(world, command, known, run, *, is_damaged=False, has_hit=True, harmles
     if extra:
         wrong.append(f"WRONG CLAIM: {sorted(map(repr, extra))[:2]}")
     if run.code in (1, 2) and not run.stderr and not is_same and not command.silent and not run.stdout and not mute:
-        wrong.append(f"exit status {run.code} without a word")
+        wrong.append(f"exit status {run.code} without a message")
     written = set()
     for path in command.outputs:
         wrong += judge_output(world, path, known, run)
@@ -553,7 +554,7 @@ def judge_output(world, path, known, run):
     return [f"LOST: {path} is neither the old one nor the new one ({len(found)} bytes)"]
 
 
-# Tests: a name, the world it needs, and a function of that world that gives what is wrong.
+# Tests: a name, the kind of world needed, and a function of that world that returns what is wrong.
 
 
 @dataclasses.dataclass
@@ -570,7 +571,7 @@ def with_rules(command, rules, harmless=False, error=False):
         known = reference(world, command, is_damaged)
         world.tell(*rules)
         run = finish(world, command, start(world, command))
-        # After a run without an end the rules are gone.
+        # A run without an end had its rules cleared.
         has_hit = any(world.hits()) or not run.ended
         how = {"harmless": harmless, "error": error and has_hit}
         return judge(world, command, known, run, is_damaged=is_damaged, has_hit=has_hit, **how)
@@ -581,7 +582,7 @@ def with_rules(command, rules, harmless=False, error=False):
 
 
 def read_faults():
-    """Errors and lies where contents, lists and folders are read."""
+    """Errors and lies when contents, lists and folders are read."""
     for command in commands():
         for path in command.reads:
             middle = 524_288 if path == "c/big" else 0
@@ -599,19 +600,19 @@ def read_faults():
                 f"getattr {path} nth=2- error=EIO",
             ]
             for rule in rules:
-                # Standard input is opened by this script.
+                # This script opens standard input itself.
                 if path != command.stdin or rule.startswith("read"):
                     yield from with_rules(command, [rule])
             direct = f"open {path} direct"
             yield from with_rules(command, [direct, f"read {path} error=EIO"])
             yield from with_rules(command, [direct, f"read {path} at={middle}- error=EIO"])
             yield from with_rules(command, [direct, f"read {path} nth=2-4 error=EINTR"])
-            # As much as the call asked for is what no program may count on.
+            # No program may count on reads of the full length.
             yield from with_rules(command, [direct, f"read {path} short=1000"], harmless=True)
             for times in ("ctime", "frozen", "coarse"):
                 yield from with_rules(command, [f"times {path} {times}"], harmless=True)
             yield from with_rules(command, [f"read {path} nth=1 delay=30"], harmless=True)
-            # The file ends before its length says so, which nobody asks of standard input.
+            # The file ends before its length. No program asks standard input for its length.
             if path == command.stdin:
                 continue
             yield from with_rules(command, [direct, f"read {path} at={max(middle, 1)}- short=0"])
@@ -624,10 +625,10 @@ def read_faults():
 
 
 def write_faults():
-    """Errors where outputs are written."""
+    """Errors when outputs are written."""
     for command in commands():
         for path in command.outputs + command.progress[:1]:
-            # The file that is written may have a name of its own until it is whole.
+            # The file that is written may have a temporary name until it is complete.
             new = "out/*"
             for rule in (
                 f"write {new} error=EIO", f"write {new} error=ENOSPC", f"write {new} room=100",
@@ -635,7 +636,7 @@ def write_faults():
                 f"flush {new} error=EIO", f"flush {new} error=ENOSPC", f"flush {new} error=EDQUOT",
                 f"fsync {new} error=EIO", f"fsync {new} error=ENOSPC",
             ):
-                # What fails is an output, if it is no progress file, which a run can do without.
+                # A failure matters for an output, but not for a progress file, which a run can do without.
                 yield from with_rules(command, [rule], error=bool(command.outputs))
             for rule in (
                 f"create {new} error=EACCES", f"create {new} error=ENOSPC", f"create {new} error=EROFS",
@@ -658,7 +659,7 @@ def poll(condition, seconds=GUARD_SECONDS):
     return True
 
 
-# What others do to a file that is being read.
+# Changes by other programs to a file that is being read.
 
 
 def overwrite(place, offset, data, keep):
@@ -669,7 +670,7 @@ def overwrite(place, offset, data, keep):
 
 
 def set_time(place, keep):
-    """The time of modification is what it was, or 10 s later, so that two runs find the same."""
+    """Sets the modification time to the old one, or to 10 s later, so that two runs find the same."""
     mtime_ns = MTIME_NS + (0 if keep else 10**10)
     os.utime(place, ns=(mtime_ns, mtime_ns))
 
@@ -705,11 +706,11 @@ def with_change(command, what, is_direct, is_damaged):
     def test(world):
         known = reference(world, command, is_damaged, what)
         before = reference(world, command, is_damaged)
-        # Not one read only: that might be what the kernel was asked to fetch in advance, for which nobody waits.
+        # More than one read hangs: the first might be the kernel's readahead, for which nothing waits.
         world.tell(*(["open c/big direct"] if is_direct else []), "read c/big at=786432- hang")
         process = start(world, command)
         if not poll(lambda: world.hits()[-1] or process.poll() is not None):
-            return ["the read that was to wait was not made"]
+            return ["the read that should wait did not happen"]
         if not world.hits()[-1]:
             return judge(world, command, before, finish(world, command, process), is_damaged=is_damaged, has_hit=False)
         # Not through the mount, whose pages are locked while they are read.
@@ -717,8 +718,8 @@ def with_change(command, what, is_direct, is_damaged):
         world.tell("release")
         run = finish(world, command, process)
         wrong = judge(world, command, known, run, changed=("c/big", *command.progress))
-        # What only prints may tell of the file that it has opened, though another one has its name by now; and what the
-        # kernel has in memory stays while length and time of modification do.
+        # A command that only prints may report the file that it opened, even if another file has its name by now. The
+        # kernel's page cache stays valid while length and modification time do.
         is_hidden = not is_direct and what.endswith("time set back") and "cut" not in what
         is_other = what == REPLACED and command.words[0] in ("sum", "digest", "mac", "tree", "-b")
         if wrong and (is_hidden or is_other):
@@ -732,7 +733,7 @@ def with_change(command, what, is_direct, is_damaged):
 
 def changes():
     for command in commands():
-        # What comes through standard input ends where it ends.
+        # The bytes of standard input end where they end.
         if "c/big" in command.reads and not command.stdin:
             for what in CHANGES:
                 for is_direct in (False, True):
@@ -741,23 +742,23 @@ def changes():
 
 
 def with_signal(command, number):
-    """Sends a signal while a read waits: when the read ends the program does, and neither claims nor writes what it has
-    not seen. Whether it ends before is a matter of rust/hashloom-engine/tests/stopping.rs."""
+    """Sends a signal while a read waits. When the read ends, the program must end, and neither claim nor write what it
+    has not read. rust/hashloom-engine/tests/stopping.rs tests that it can end before the read."""
 
     def test(world):
         known = reference(world, command, False)
         world.tell("read c/big at=786432- hang")
         process = start(world, command)
         if not poll(lambda: world.hits()[-1] or process.poll() is not None):
-            return ["the read that was to wait was not made"]
+            return ["the read that should wait did not happen"]
         process.send_signal(number)
 
-        # A thread inside of the read cannot end before the read does.
+        # A thread inside the read cannot end before the read does.
         time.sleep(0.05)
         world.tell("clear")
         run = finish(world, command, process)
         wrong = []
-        # It may have come to its end nevertheless: then it is held against a whole run.
+        # The run may have completed nevertheless: then it is compared with a complete run.
         if run.ended and run.code not in (130, -number, known.code):
             wrong.append(f"exit status {run.code} after {number.name}")
         return wrong + judge(world, command, known, run, signals=(number,))
@@ -773,12 +774,13 @@ def signals():
 
 
 def resumed():
-    """A check is interrupted, what it had checked is changed, and the next goes on: it may not call it right."""
+    """A check is interrupted, checked content is changed, and the next run goes on: it may not call the content
+    right."""
     verify = ("torrent", "verify", "in/v1.torrent", ".", "--resume", "out/state")
     manifest = ("manifest", "check", "in/manifest", "c", "--resume", "out/state")
     for words in (verify, (*verify, "--threads", "1"), (*verify, "--no-map"), manifest):
         command = Command(words, ("c/big",), progress=("out/state",))
-        # The file that was read before the one whose read waits.
+        # `changed` is read before `waiting`, whose read hangs.
         changed, waiting = ("c/big", "c/mid") if words[0] == "torrent" else ("c/big", "c/sub/y")
         for times in ("", "ctime", "coarse", "frozen"):
 
@@ -788,7 +790,7 @@ def resumed():
                 world.tell(*rules, f"read {waiting} hang")
                 process = start(world, command)
                 if not poll(lambda: world.hits()[-1] or process.poll() is not None):
-                    return ["the read that was to wait was not made"]
+                    return ["the read that should wait did not happen"]
                 time.sleep(0.2)
                 process.send_signal(signal.SIGINT)
                 time.sleep(0.05)
@@ -799,7 +801,7 @@ def resumed():
                 overwrite(world.root / changed, 1000, b"x" * 100, True)
                 run = finish(world, command, start(world, command))
                 if times == "frozen":
-                    # Nothing tells of the change, as documented: the run must end, no more.
+                    # Nothing shows the change, as documented: the run must only end.
                     return [] if run.code in (0, 1, 2) else [f"exit status {run.code}"]
                 return [] if run.code in (1, 2) else [f"WRONG OK: exit status {run.code} of changed content"]
 
@@ -807,11 +809,11 @@ def resumed():
             yield Test(f"{command} | {what}", True, test)
 
 
-# Without the file system: system calls that fail, limits, streams.
+# Faults beside the file system's: system calls that fail, limits, streams.
 
 STRACE = ("strace", "-f", "-qq", "--signal=none")
-# Calls that the program makes on files and the errors that they may give. Those of the first table are made by the
-# dynamic linker as well, which ends the program itself: they fail only on the paths that the command reads or writes.
+# Calls that the program makes on files, and the errors that they may give. The dynamic linker also makes the calls of
+# the first table, and ends the program if they fail, so these fail only on the paths that the command reads or writes.
 ON_PATHS = {
     "openat": ["EIO", "EMFILE", "EINTR", "ENOMEM"], "openat2": ["EIO", "ENOSYS", "EAGAIN"],
     "read": ["EIO", "EINTR"], "pread64": ["EIO", "EINTR"], "mmap": ["ENOMEM", "ENODEV"], "fstat": ["EIO"],
@@ -828,15 +830,15 @@ ANYWHERE = {
     "clone3": ["EAGAIN"], "lseek": ["EIO"], "copy_file_range": ["EIO"], "flock": ["EIO"], "getrandom": ["ENOSYS"],
     "fcntl": ["EIO"], "readlink": ["EIO"], "fchmodat": ["EIO"], "utimensat": ["EIO"],
 }
-# After these the program tries again, or goes another way.
+# After these errors the program tries again, or takes another way.
 PASSING = ("EINTR", "EAGAIN", "ENOSYS", "EXDEV", "ENOENT", "EPERM", "EINVAL")
 # Calls whose failure means that an output is not safe.
 LOSING = ("fsync", "fdatasync", "rename", "renameat", "renameat2", "linkat", "write", "pwrite64", "ftruncate")
 
 
 def traced(command, how, paths=(), error=False):
-    """A command under strace, which injects what `how` says, into calls on these paths only if there are any. `error`:
-    it must be told of."""
+    """A command under strace, which injects the fault `how`, only into calls on `paths` if there are any. `error`: the
+    run must report it."""
 
     def test(world, is_damaged):
         known = reference(world, command, is_damaged)
@@ -849,10 +851,10 @@ def traced(command, how, paths=(), error=False):
         hits = [line for line in trace.read_bytes().splitlines() if b"(INJECTED)" in line]
         if run.code == 127 and b"loading shared libraries" in run.stderr:
             return []
-        # What cannot be removed remains, which is told of.
+        # A file that cannot be removed stays, which the program reports.
         is_remaining = call in ("unlink", "unlinkat") and hits
         remaining = {path for path in world.changed() if run.stderr or "/.hashloom-" in path} if is_remaining else ()
-        # A line of standard output or error that cannot be written is told of by nobody.
+        # A failed write to standard output or error cannot be reported.
         is_output = any(b"write(1," not in line and b"write(2," not in line for line in hits)
         return judge(
             world, command, known, run, is_damaged=is_damaged, has_hit=bool(hits),
@@ -867,7 +869,7 @@ def traced(command, how, paths=(), error=False):
 
 
 def calls_made(world, command):
-    """How often one of its threads makes each call without a fault, at most."""
+    """Returns how often any one thread makes each call in a run without a fault."""
     reference(world, command, False)
     trace = world.backing.parent / "trace"
     wrapper = [*STRACE, "-o", trace]
@@ -885,7 +887,7 @@ def calls_made(world, command):
 
 
 def system_calls(worlds):
-    """Every kind of call of every command fails once, the first time or another; with --all each call."""
+    """Every kind of call of every command fails once, the first time or later; with --all each call."""
     chance = random.Random(5)
     for command, made in on_worlds(worlds, list(commands()), calls_made):
         places = [(path,) for path in (*command.reads, *command.outputs, *command.lists)]
@@ -896,7 +898,7 @@ def system_calls(worlds):
                           if call != "close" or paths[0] not in command.lists]
                 for paths, error in chosen if arguments.all else chance.sample(chosen, min(2, len(chosen))):
                     for n in ("1", "2", "3+") if arguments.all else (chance.choice(("1", "2", "1+")),):
-                        # What is interrupted each time may be tried for ever.
+                        # A call that is interrupted each time may be tried for ever.
                         n = n.rstrip("+") if error in ("EINTR", "EAGAIN") else n
                         yield from traced(command, f"{call}:error={error}:when={n}", paths)
         for call, errors in ANYWHERE.items():
@@ -916,7 +918,8 @@ def system_calls(worlds):
 
 
 def killed(command, call, n):
-    """Ends the program without a warning at a call: an output is the old or the new one, and nothing else is there."""
+    """Ends the program without warning at a call: an output must be the old or the new one, and nothing else is
+    left."""
 
     def test(world):
         known = reference(world, command, False)
@@ -925,7 +928,7 @@ def killed(command, call, n):
         run = finish(world, command, start(world, command, wrapper))
         wrong = judge(world, command, known, run, signals=(signal.SIGKILL,), has_hit=run.code != 0,
                       changed=command.progress)
-        # A file that takes another's place has a name of its own for a moment: the next run removes it.
+        # A file that replaces another has a temporary name for a moment: the next run removes it.
         passing = [line for line in wrong if call.startswith("rename") and re.search(r"^leftover: \S*/\.hashloom-", line)]
         if passing:
             finish(world, command, start(world, command))
@@ -937,7 +940,7 @@ def killed(command, call, n):
 
 
 def limited(command, what, limits, as_nobody=False):
-    """A command with less of something than it wants."""
+    """A command with less of a resource than it wants."""
     user = next(users)
 
     def test(world):
@@ -946,18 +949,18 @@ def limited(command, what, limits, as_nobody=False):
         def limit():
             for which, most in limits:
                 resource.setrlimit(which, (most, most))
-            # A core is no leftover of the program.
+            # A core dump is not a leftover of the program.
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             if as_nobody:
                 os.setgroups([])
                 os.setgid(65534)
-                # A user of its own: the limit counts what others run, too.
+                # A user for each test: the limit also counts processes of other tests.
                 os.setuid(70_000 + user)
 
         run = finish(world, command, start(world, command, preexec_fn=limit))
         if run.code == 127 and b"loading shared libraries" in run.stderr:
             return []
-        # SIGXFSZ is what the limit does to every program that does not ask for the error.
+        # The limit sends SIGXFSZ to every program that does not ask for the error.
         return judge(world, command, known, run, signals=(signal.SIGXFSZ,))
 
     return Test(f"{command} | {what}", False, test)
@@ -983,7 +986,8 @@ def streams():
     for command in commands():
 
         def test(world, how, command=command):
-            # A reader may leave when it has seen enough: no error, but no reason to call right what is not.
+            # A reader may leave when it has seen enough: that is not an error, but wrong content must not be called
+            # right.
             is_left = how == "a pipe that nobody reads"
             is_damaged = is_left and command.judges and not command.outputs
             known = reference(world, command, is_damaged)
@@ -1020,7 +1024,7 @@ def streams():
             yield Test(f"{command} | {how}", False, lambda world, how=how, test=test: test(world, how))
 
 
-# All together.
+# Main program.
 
 nskipped = 0
 
@@ -1032,7 +1036,7 @@ def skip(what):
 
 
 def some(tests, most):
-    """At most so many of each command: by chance, but the same each time."""
+    """Returns at most `most` tests of each command: a random sample, but the same each time."""
     of_commands = {}
     for test in tests:
         of_commands.setdefault(test.name.split(" | ")[0], []).append(test)
@@ -1041,8 +1045,8 @@ def some(tests, most):
 
 
 def on_worlds(worlds, items, function):
-    """Calls the function with a world and each item, as many at a time as there are worlds. Gives each item and what
-    was returned, in order."""
+    """Calls the function with a world and each item, on all worlds in parallel. Yields each item and the function's
+    result, in order."""
     free = queue.Queue()
     for world in worlds:
         free.put(world)
@@ -1061,7 +1065,7 @@ def on_worlds(worlds, items, function):
 def run_test(world, test):
     try:
         wrong = test.function(world)
-    except Exception as error:  # A test that cannot be made is a failure of that test only.
+    except Exception as error:  # A broken test is a failure of that test only.
         place = traceback.extract_tb(error.__traceback__)[-1]
         wrong = [f"{type(error).__name__} in line {place.lineno}: {error}"]
     if arguments.verbose:
@@ -1077,7 +1081,7 @@ def main():
     npassed, failed, started = 0, [], time.monotonic()
     with tempfile.TemporaryDirectory(prefix="hashloom-faults-", dir=place) as folder, contextlib.ExitStack() as closing:
         folder = pathlib.Path(folder)
-        # Others than root run programs in it, too.
+        # Users other than root also run programs in it.
         folder.chmod(0o755)
         STAND_INS = folder / "called-as"
         STAND_INS.mkdir()
@@ -1100,7 +1104,7 @@ def main():
             faulty = make_worlds(True)
         except OSError as error:
             skip(f"the file system with faults ({FAULTFS}): {error}")
-        # How many tests of a command are run, unless all are.
+        # The last number: how many tests of each command run, unless all do.
         groups = [("contents and folders that cannot be read", read_faults, 8),
                   ("outputs that cannot be written", write_faults, 10),
                   ("files that change while they are read", changes, 3), ("signals while a read waits", signals, 1),
@@ -1109,7 +1113,7 @@ def main():
         if shutil.which("strace") and subprocess.run(["strace", "-qq", "-o", "/dev/null", "true"]).returncode == 0:
             groups.append(("system calls", lambda: system_calls(plain), 6))
         else:
-            skip("system calls that fail: there is no strace, or it may not trace")
+            skip("system calls that fail: strace is missing or not allowed")
         for title, group, most in groups:
             begun = time.monotonic()
             tests = {test.name: test for test in group() if arguments.only in test.name and (faulty or not test.faulty)}

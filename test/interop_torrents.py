@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Torrents made by other programs verify, and a flipped byte is reported at the right piece; those that hashloom makes
-are read by other programs, which find the content complete, and equal to those that they make themselves.
+"""Torrents by other programs verify, and other programs read hashloom's torrents.
+
+A flipped byte is reported at the right piece. The other programs find the content complete, and make equal torrents.
 
     python3 test/interop_torrents.py path/to/hashloom [--require]
 
 Makers: transmission-create (Debian package transmission-cli) and libtorrent (the PyPI package of that name, or Debian's
-python3-libtorrent). Readers: these, aria2, mktorrent, and imdl if it is in the PATH. One that is not installed is named
-as SKIPPED; with --require that is a failure, except for imdl, which Debian has not. Transmission 3 refuses hybrid and
-v2 torrents, libtorrent's too, and aria2 1.36 takes them for others: these two get those of v1 only.
+python3-libtorrent). Readers: these, aria2, mktorrent, and imdl if it is in the PATH. A program that is not installed is
+named as SKIPPED; with --require that is a failure, except for imdl, which Debian lacks. Transmission 3 refuses hybrid
+and v2 torrents, libtorrent's too, and aria2 1.36 misreads them: these two get only v1 torrents.
 """
 
 import argparse
@@ -25,7 +26,7 @@ import warnings
 
 
 def bdecode(data, pos=0):
-    """Decodes bencode the plain way; returns the value and where it ends. Only for torrents that were just made."""
+    """Decodes bencode naively; returns the value and its end. Only for torrents that the test has just made."""
     kind = data[pos : pos + 1]
     if kind == b"i":
         end = data.index(b"e", pos)
@@ -42,14 +43,14 @@ def bdecode(data, pos=0):
 
 
 class Torrent:
-    """What the checks need of a torrent: the files in its order, by the script's own decoder."""
+    """A torrent as the checks need it: its files in order, by this script's own decoder."""
 
     def __init__(self, path):
         self.path = path
         data = path.read_bytes()
         info = bdecode(data)[0][b"info"]
         self.info = info
-        # The raw info: from behind its key to where it ends.
+        # The raw info dictionary: from behind its key to its end.
         start = data.index(b"4:infod") + 6
         raw = data[start : bdecode(data, start)[1]]
         self.info_hash = hashlib.sha1(raw).hexdigest() if b"pieces" in info else None
@@ -74,7 +75,7 @@ class Torrent:
             offset += entry[b"length"]
 
     def tree(self):
-        """The files of BEP 52's tree in its order, and their lengths."""
+        """Returns the files of BEP 52's tree in its order, and their lengths."""
 
         def walk(tree, path):
             for name, node in tree.items():
@@ -88,12 +89,12 @@ class Torrent:
         return walk(tree, pathlib.Path("" if single else name.decode()))
 
     def tree_order(self):
-        """The files in the order of BEP 52's tree, or of v1's list if there is no tree."""
+        """Returns the files in the order of BEP 52's tree, or of v1's list if there is no tree."""
         return [path for path, _ in self.tree()] if b"file tree" in self.info else [path for path, _, _ in self.files]
 
 
 def make_contents(folder):
-    """A single file, and a folder of files of many lengths, in two names."""
+    """Makes a single file, and a folder of files of many lengths; returns their paths."""
     noise = random.Random(1)
     (folder / "image.bin").write_bytes(noise.randbytes(3_000_001))
     many = folder / "Viele Dateien ünd more"
@@ -116,7 +117,7 @@ def by_transmission(content, out):
 def by_libtorrent(content, out):
     import libtorrent as lt
 
-    # Its older interface, which all versions have.
+    # libtorrent's older interface, which all versions have.
     warnings.simplefilter("ignore", DeprecationWarning)
 
     flags = lt.create_torrent
@@ -154,7 +155,7 @@ def has_transmission():
 
 
 def libtorrent_makes(content, version, piece_length, files):
-    """The info-hashes of libtorrent's torrent of the same files in the order of BEP 52's tree."""
+    """Returns the info-hashes of libtorrent's torrent of the same files, in the order of BEP 52's tree."""
     import libtorrent as lt
 
     flags = {"v1": lt.create_torrent.v1_only, "v2": lt.create_torrent.v2_only, "hybrid": 0}[version]
@@ -176,14 +177,14 @@ def libtorrent_hashes(data):
 
 
 def libtorrent_finds(path, folder):
-    """How much of the content libtorrent has after checking it, and how much there is."""
+    """Returns how many bytes of the content libtorrent finds, and how many there are."""
     import libtorrent as lt
 
     session = lt.session({
         "listen_interfaces": "", "enable_dht": False, "enable_lsd": False, "enable_upnp": False, "enable_natpmp": False,
         "alert_mask": lt.alert.category_t.status_notification | lt.alert.category_t.error_notification,
     })
-    # Seeding is the state of a torrent of which everything was found. It is not allowed to make or change files.
+    # Seeding is the state of a torrent whose content is complete. libtorrent must not create or change files.
     parameters = {"ti": lt.torrent_info(str(path)), "save_path": str(folder)}
     handle = session.add_torrent({**parameters, "flags": lt.torrent_flags.upload_mode})
     deadline = time.monotonic() + 120
@@ -211,18 +212,18 @@ def imdl_makes(content, piece_length, out):
 
 
 def told(command, label):
-    """The last words of the lines of a program's output that have a label in them."""
+    """Returns the last word of each output line that has a label."""
     lines = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
     return [line.split()[-1] for line in lines if label in line]
 
 
 def readers(ours, content, version, piece_length, out):
-    """What other programs say of a torrent of ours: (program, what, found, expected)."""
+    """Yields what other programs say of hashloom's torrent: (program, what, found, expected)."""
     if has_libtorrent():
         made = libtorrent_makes(content, version, piece_length, ours.tree_order())
         yield "libtorrent", "info-hashes", libtorrent_hashes(ours.path.read_bytes()), made
         done, wanted = libtorrent_finds(ours.path, content.parent)
-        yield "libtorrent", "bytes that are there", done, wanted
+        yield "libtorrent", "bytes found", done, wanted
     if version != "v1":
         return
     if shutil.which("transmission-show"):
@@ -231,11 +232,11 @@ def readers(ours, content, version, piece_length, out):
         path = out / f"transmission-again-{piece_length}-{content.stem}.torrent"
         command = ["transmission-create", "-s", str(piece_length // 1024), "-o", path, content]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        # It leaves out empty files and writes private=0, so that the info-hash is another one.
+        # transmission-create leaves out empty files and writes private=0, so its info-hash differs.
         yield "transmission-create", "digests", Torrent(path).info[b"pieces"], ours.info[b"pieces"]
     if shutil.which("aria2c"):
         yield "aria2", "info-hash", told(["aria2c", "-S", ours.path], "Info Hash:"), [ours.info_hash]
-        # On a copy: it writes beside what it checks.
+        # On a copy: aria2 writes beside the content that it checks.
         copy = out / "for aria2"
         copy.mkdir()
         place = copy / content.name
@@ -276,7 +277,7 @@ class Checker:
         return [(r["state"], piece) for r in ranges for piece in range(r["first"], r["last"] + 1)]
 
     def show(self, path):
-        """What libtorrent and this program say of a torrent is the same."""
+        """Checks that libtorrent and hashloom say the same of a torrent."""
         try:
             import libtorrent as lt
         except ImportError:
@@ -376,7 +377,7 @@ def main():
         for content in contents:
             for version in ("v1", "v2", "hybrid"):
                 for piece_length in (32768, 65536, 1 << 20):
-                    # Transmission's and mktorrent's know no executable files.
+                    # Transmission and mktorrent do not mark executable files.
                     if version == "v1" and content.is_dir():
                         (contents[1] / "run me").chmod(0o644)
                     ours = checker.create(content, version, piece_length, folder)
@@ -392,7 +393,7 @@ def main():
         if "imdl" not in programs:
             print("SKIPPED: imdl is not installed (cargo install imdl): it did NOT read our torrents", file=sys.stderr)
     for name in skipped:
-        print(f"SKIPPED: {name} is not installed: its torrents were NOT checked, nor ours by it", file=sys.stderr)
+        print(f"SKIPPED: {name} is not installed: its torrents and ours were NOT compared", file=sys.stderr)
     sys.exit(1 if skipped and arguments.require else 0)
 
 

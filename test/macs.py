@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""hashloom digest and hashloom mac, held against Python's hashlib and hmac, and against the vectors of the RFCs.
+"""Compares hashloom digest and hashloom mac with Python's hashlib and hmac, and with the vectors of the RFCs.
 
     python3 test/macs.py path/to/hashloom [--require] [--huge]
 
-Every algorithm, lengths of keys around a block, lengths of files around blocks and chunks; RFC 2202, 2286 and 4231
-from vectors/hmac-rfc; standard input, a FIFO; the key that is made of a passphrase typed on a terminal, which is as it
-was before whatever signal comes; that nothing of the key is left in memory while a file is read, and no core is dumped. --huge adds files just over 2 GiB and 4 GiB. Without --require what this
-system cannot do is named and passed over; with it that is a failure.
+Every algorithm, keys of lengths around a block, files of lengths around blocks and chunks; RFC 2202, 2286 and 4231 from
+vectors/hmac-rfc; standard input, a FIFO; the key made from a passphrase typed on a terminal, which is restored whatever
+signal comes. No byte of the key stays in memory while a file is read, and no core is dumped. --huge adds files just
+over 2 GiB and 4 GiB. Tests that are impossible on this system are named and skipped; with --require that is a failure.
 """
 
 import argparse
@@ -32,12 +32,12 @@ parser.add_argument("--require", action="store_true", help="fail if something ca
 parser.add_argument("--huge", action="store_true", help="files of more than 2 GiB and 4 GiB too")
 arguments = parser.parse_args()
 program = arguments.hashloom.resolve()
-# What a shell starts in the background has these ignored, and so would all that is started here.
+# A shell starts background programs with these signals ignored, and programs started here would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 vectors = pathlib.Path(__file__).resolve().parent.parent / "vectors" / "hmac-rfc"
 
-# As digest -l lists them, which are OpenSSL's names too.
+# The names that digest -l lists, which are OpenSSL's too.
 ALGORITHMS = ["sha1", "sha224", "sha256", "sha384", "sha512", "sha512_224", "sha512_256", "ripemd160"]
 SIZES = [0, 1, 55, 56, 63, 64, 65, 111, 112, 119, 120, 127, 128, 129, 1000, 4095, 65535, 65537, (1 << 20) + 3]
 
@@ -82,7 +82,7 @@ def every_length():
         found = run("digest", "-v", "-a", algorithm, *names)
         check(f"digest -a {algorithm}", found, (0, lines(algorithm, names, expected), b""))
         for name, digest in zip(names, expected):
-            # Alone, so that it is no lane of many.
+            # Alone, so that it does not share the lanes with other messages.
             check(f"digest -a {algorithm} {name}", run("digest", "-a", algorithm, name), (0, f"{digest}\n".encode(), b""))
         block = hashlib.new(algorithm).block_size
         for key_length in [1, 16, 20, block - 1, block, block + 1, 1000, 1 << 20]:
@@ -137,7 +137,7 @@ class Terminal:
         self.shown = b""
 
         def begin():
-            # Opening it makes it the controlling terminal of the new session.
+            # Opening the terminal makes it the controlling terminal of the new session.
             os.close(os.open(os.ttyname(self.terminal), os.O_RDWR))
             preexec()
 
@@ -165,7 +165,8 @@ class Terminal:
         return termios.tcgetattr(self.terminal) == self.before
 
     def end(self):
-        """What `mac` prints and exits with, what the terminal shows, and whether it is as it was before."""
+        """Returns the exit status and output of `mac`, the text on the terminal, and whether the terminal is
+        restored."""
         try:
             output, message = self.process.communicate(timeout=30)
         except subprocess.TimeoutExpired:
@@ -187,7 +188,7 @@ def typed(keys):
 
 
 def signals():
-    """Whatever ends or stops `mac` at its prompt, the terminal shows again what is typed."""
+    """Whatever signal ends or stops `mac` at its prompt, the terminal's echo is restored."""
     for number in [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1]:
         terminal = Terminal()
         terminal.until_asked()
@@ -197,7 +198,7 @@ def signals():
         check(f"{number.name} at the prompt", terminal.end(), (-number, b"", b"", b"Enter key: \n", True))
     for key, number in [(b"\x03", signal.SIGINT), (b"\x1c", signal.SIGQUIT)]:
         check(f"{number.name} typed", typed(b"secret" + key), (-number, b"", b"", b"Enter key: \n", True))
-    # What does not end it has it ask again: a signal that is ignored as under nohup, a stop.
+    # After a signal that does not end it, `mac` asks again: a signal that is ignored, as under nohup, and a stop.
     key = hashlib.pbkdf2_hmac("sha1", b"right", b"\x0a" * 16, 1000, 16)
     expected = f"{prf('sha256', key, pathlib.Path('1000').read_bytes())}\n"
     terminal = Terminal(lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
@@ -212,9 +213,9 @@ def signals():
 
 
 def stopped(what, stop):
-    """Under a shell with job control: a process without one is not stopped by these."""
+    """Runs under a shell with job control: these signals do not stop a process that has none."""
     controller, tty = pty.openpty()
-    # The number of the process goes through it.
+    # The process id goes through this pipe.
     reader, writer = os.pipe()
     before = termios.tcgetattr(tty)
     child = os.fork()
@@ -222,7 +223,7 @@ def stopped(what, stop):
         try:
             os.setsid()
             os.close(os.open(os.ttyname(tty), os.O_RDWR))
-            # This is the shell; mac is a group of its own in the foreground.
+            # This is the shell; mac is a process group of its own, in the foreground.
             signal.signal(signal.SIGTTOU, signal.SIG_IGN)
             with subprocess.Popen(
                 [program, "mac", "-a", "sha256_hmac", "1000"], stdin=tty, stdout=subprocess.DEVNULL,
@@ -230,7 +231,7 @@ def stopped(what, stop):
             ) as process:  # fmt: skip
                 os.write(writer, b"%d\n" % process.pid)
                 _, status = os.waitpid(process.pid, os.WUNTRACED)
-                # Only what was stopped by the signal itself, with the terminal as before, is right.
+                # Right: the signal itself has stopped the process, and the terminal is restored.
                 is_right = os.WIFSTOPPED(status) and os.WSTOPSIG(status) == signal.SIGTSTP
                 is_right &= termios.tcgetattr(tty) == before
                 os.kill(process.pid, signal.SIGCONT)
@@ -270,19 +271,19 @@ def passphrase():
     check("nothing typed", found, (1, b"", b"hashloom mac: expected a key, found an empty line\n" + invalid, b"Enter key: \n", True))
     status, output, errors, shown, echoes = typed(b"x" * 1025 + b"\n")
     check("a long line", (status, output, errors.endswith(invalid), echoes), (1, b"", True, True))
-    # Without a terminal.
+    # No terminal.
     status, output, errors = run("mac", "-a", "sha256_hmac", "1000", start_new_session=True, stdin=subprocess.DEVNULL)
     check("no terminal", (status, output), (1, b""))
     check("no terminal", b"name a key file with -k\n" in errors and errors.endswith(invalid), True)
 
 
 def memory():
-    """While a message is read, the bytes of the key are nowhere in memory, neither as they are nor padded."""
+    """While a message is read, no bytes of the key are in memory, neither plain nor padded."""
     key = random.Random(198).randbytes(48)
     pathlib.Path("key").write_bytes(key)
     words = [program, "mac", "-a", "sha256_hmac", "-k", "key"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        # More than a pipe holds: when it is written, what was read has been hashed but for the last of it.
+        # More than a pipe holds: when the write returns, all bytes read are hashed, except the last of them.
         process.stdin.write(bytes(1 << 20))
         process.stdin.flush()
         marks = {
@@ -291,7 +292,7 @@ def memory():
             for part in [slice(0, 16)]
         }
         try:
-            # What must be there, so that it would be found: an argument.
+            # An argument must be found in memory: this shows that the search works.
             is_there = False
             with open(f"/proc/{process.pid}/maps") as maps, open(f"/proc/{process.pid}/mem", "rb", 0) as mem:
                 for line in maps:
@@ -312,7 +313,7 @@ def memory():
 
 
 def dumps():
-    """What has a key dumps no core, whatever limit it was given, and cannot be looked into by its user."""
+    """A process that has a key dumps no core, whatever its limit, and its user cannot read its memory."""
     pathlib.Path("key").write_bytes(b"Jefe")
     words = [program, "mac", "-a", "sha256_hmac", "-k", "key"]
     unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
@@ -320,12 +321,12 @@ def dumps():
     limit = unlimited if os.getuid() == 0 else (limits[1], limits[1])
     begin = lambda: resource.setrlimit(resource.RLIMIT_CORE, limit)  # noqa: E731
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=begin) as process:
-        # More than a pipe holds: when it is written, the key has been read.
+        # More than a pipe holds: when the write returns, the key has been read.
         process.stdin.write(bytes(1 << 20))
         process.stdin.flush()
         found = [line.split() for line in open(f"/proc/{process.pid}/limits") if line.startswith("Max core file size")]
         check("the limit of cores", [line[4:6] for line in found], [["0", "0"]])
-        # What the system gives to root is not dumped; as root everything is root's.
+        # A process whose files in /proc belong to root dumps no core; run by root, all files belong to root.
         if os.getuid() != 0:
             check("the owner of /proc/PID/mem", os.stat(f"/proc/{process.pid}/mem").st_uid, 0)
         process.send_signal(signal.SIGABRT)
@@ -357,7 +358,7 @@ def huge():
 
 missing = [name for name in ALGORITHMS if name not in hashlib.algorithms_available]
 if missing:
-    skipped(f"Python's hashlib has not {', '.join(missing)}")
+    skipped(f"Python's hashlib lacks {', '.join(missing)}")
     ALGORITHMS = [name for name in ALGORITHMS if name not in missing]
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
@@ -365,7 +366,7 @@ with tempfile.TemporaryDirectory() as folder:
     if sys.platform == "linux":
         parts += [memory, dumps]
     else:
-        skipped("the memory of another process can be read on Linux only")
+        skipped("only on Linux can the memory of another process be read")
     if arguments.huge:
         parts.append(huge)
     for part in parts:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Malformed torrents: the verdict and the error of each, and where libtorrent judges otherwise.
+"""Malformed torrents: the verdict and the error of each, and where libtorrent judges differently.
 
     python3 test/malformed_torrents.py path/to/hashloom [--require] [--write] [--list]
 
-Every case says what hashloom must say: the error, and the bytes that stand at the offset that it names; or that the
-torrent is accepted, and the notes. `show` and `verify` must agree, exit with 2 for an error, stay within 512 MiB of
-memory and 10 s. Then libtorrent (PyPI) is asked. Where it judges otherwise the case says why, and the table in
-docs/torrents.md has a row: the test fails if that is not up to date; --write brings it up to date. Without libtorrent
+Every case says what hashloom must say: the error, and the bytes at the offset that it names; or that the torrent is
+accepted, and the notes. `show` and `verify` must agree, exit with 2 for an error, and stay within 512 MiB of memory and
+10 s. Then the test asks libtorrent (PyPI). If libtorrent judges differently, the case says why, and the table in
+docs/torrents.md has a row: the test fails if the table is out of date; --write updates it. If libtorrent is missing,
 that part is named as SKIPPED; with --require that is a failure.
 """
 
@@ -26,15 +26,15 @@ DOCUMENT = pathlib.Path(__file__).parent.parent / "docs" / "torrents.md"
 BEGIN, END = "<!-- begin: test/malformed_torrents.py --write -->", "<!-- end -->"
 
 
-# Bencode to be written, right or wrong.
+# Bencode to write, valid or not.
 
 
 class Raw(bytes):
-    """Bytes that are written as they are."""
+    """Bytes that are written unchanged."""
 
 
 class Pairs(list):
-    """The keys and values of a dictionary in this order, whatever it is."""
+    """The keys and values of a dictionary, in this order even if it is wrong."""
 
 
 def bencode(value):
@@ -54,7 +54,7 @@ def bencode(value):
     return b"l" + b"".join(map(bencode, value)) + b"e"
 
 
-# Torrents that are right, to be spoilt.
+# Valid torrents, to be damaged.
 
 PIECE = 16384
 DIGEST = b"x" * 20
@@ -79,13 +79,13 @@ def torrent(info, outer=None):
 
 
 def v1(changes=None, outer=None):
-    """A file of 40 000 bytes, with changes to info."""
+    """A torrent of a file of 40 000 bytes, with changes to info."""
     info = {"length": 40000, "name": "name", "piece length": PIECE, "pieces": DIGEST * 3}
     return torrent(changed(info, changes or {}), outer)
 
 
 def files(*entries, pieces=None, **changes):
-    """A folder of these files."""
+    """A torrent of a folder of these files."""
     total = sum(e.get("length", 0) for e in entries if isinstance(e, dict) and isinstance(e.get("length", 0), int))
     count = pieces if pieces is not None else -(-total // PIECE) if 0 <= total < 1 << 30 else 1
     return v1({"length": None, "files": list(entries), "pieces": DIGEST * count, **changes})
@@ -96,7 +96,7 @@ def file(*path, length=3, **keys):
 
 
 def tree_root(blocks, levels):
-    """BEP 52: the root over digests of blocks."""
+    """Returns BEP 52's root over digests of blocks."""
     nodes = blocks + [bytes(32)] * ((1 << levels) - len(blocks))
     while len(nodes) > 1:
         nodes = [sha256(a + b) for a, b in zip(nodes[::2], nodes[1::2])]
@@ -108,7 +108,7 @@ def leaf(length=3, root=sha256(b"abc"), **keys):
     return {"": {key: value for key, value in properties.items() if value is not None}}
 
 
-# A file of three pieces of one block each: its layer is the digests of its blocks.
+# A file of three pieces of one block each: its layer consists of the digests of its blocks.
 LAYER = [sha256(b"%d" % i) for i in range(3)]
 LONG_ROOT = tree_root(LAYER, 2)
 LONG = leaf(40000, LONG_ROOT)
@@ -116,7 +116,7 @@ LAYERS = {LONG_ROOT: b"".join(LAYER)}
 
 
 def v2(changes=None, layers=LAYERS, **outer):
-    """A folder of a long and a short file."""
+    """A torrent of a folder of a long and a short file."""
     info = {"file tree": {"long": LONG, "short": leaf()}, "meta version": 2, "name": "name", "piece length": PIECE}
     return torrent(changed(info, changes or {}), {**({} if layers is None else {"piece layers": layers}), **outer})
 
@@ -130,7 +130,7 @@ def with_file(name, entry, layers=LAYERS):
 
 
 def hybrid(entries=None, changes=None, layers=LAYERS, tree=None):
-    """The same in both versions."""
+    """A hybrid torrent with the same files in both versions."""
     if entries is None:
         entries = [file("long", length=40000), pad(9152), file("short")]
     total = sum(entry["length"] for entry in entries)
@@ -162,17 +162,17 @@ CASES = []
 
 
 def bad(name, data, error, at):
-    """Refused with this error, in which {} stands for an offset; `at` is what begins there."""
+    """The torrent is refused with this error, in which {} stands for an offset; `at`: the bytes at that offset."""
     CASES.append(Case(name, data, error=error, at=at))
 
 
 def good(name, data, *notes):
-    """Accepted with these notes, in which {} stands for an offset."""
+    """The torrent is accepted with these notes, in which {} stands for an offset."""
     CASES.append(Case(name, data, notes=notes))
 
 
 def ignored(value):
-    """A torrent in which the value stands under a key that nothing reads."""
+    """A torrent with the value under a key that nothing reads."""
     return v1(outer={"zzz": value})
 
 
@@ -250,7 +250,7 @@ def bencode_cases():
     left = error + "a string of {} bytes begins, but only {} bytes are left"
     for length in (10, 1 << 31, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 64) - 1):
         data = raw_ignored(b"%d:abcde" % length)
-        bad(f"a string of {length} bytes that are not there", data, left.format("{}", length, 6), b"%d:" % length)
+        bad(f"a string of {length} bytes that are missing", data, left.format("{}", length, 6), b"%d:" % length)
     bad(
         "a length of 2^64",
         raw_ignored(b"%d:a" % (1 << 64)),
@@ -894,7 +894,7 @@ def v2_cases():
         'byte {}: key "KEY" is there twice, the first counts',
     )
 
-    # What many files share is not multiplied without limit.
+    # Data that many files share must not be multiplied without limit.
     count = 1 << 14
     nodes = [sha256(b"%d" % i) for i in range(count)]
     root = tree_root(nodes, 14)
@@ -958,16 +958,16 @@ def hybrid_cases():
         at_long,
     )
     bad(
-        "a file that v1 has not", hybrid([file("long", length=40000)]), short + disagree + 'v1 has no "short"', at_short
+        "a file that v1 lacks", hybrid([file("long", length=40000)]), short + disagree + 'v1 has no "short"', at_short
     )
     bad(
-        "a file that v2 has not",
+        "a file that v2 lacks",
         hybrid([file("long", length=40000), pad(9152), file("short"), pad(16381), file("x")]),
         whole + disagree + 'v2 has no "x"',
         b"d4:long",
     )
     bad(
-        "an empty file that v2 has not",
+        "an empty file that v2 lacks",
         hybrid([file("long", length=40000), pad(9152), file("short"), file("x", length=0)]),
         whole + disagree + 'v2 has no "x"',
         b"d4:long",
@@ -1103,7 +1103,7 @@ def metadata_cases():
         "nodes: byte {}: expected a list of a host and a port, it is ignored",
     )
     good(
-        "announce that announce-list has not",
+        "announce that announce-list lacks",
         v1(outer={"announce": "a", "announce-list": [["b"]]}),
         "announce: this tracker is not in announce-list, which counts",
     )
@@ -1114,7 +1114,7 @@ def metadata_cases():
     )
 
 
-# Where libtorrent judges otherwise. A name may have * in it; hashloom accepts all of a row or none.
+# The cases that libtorrent judges differently. A name may contain *; hashloom accepts all cases of a row or none.
 
 DIFFERENT = {
     "libtorrent makes another name of it (`_` for `..`, `etcpasswd` for `/etc/passwd`, `ab` for `a\\0b`). Clients do "
@@ -1220,7 +1220,7 @@ class Checker:
             self.failures.append(f"{case.name}: {what}:\n  expected {expected!r}\n     found {found!r}")
 
     def offset(self, case, template, text):
-        """The offset where the text has one and the template has {}; None if they differ elsewhere."""
+        """Returns the offset in the text at the place of {} in the template; None if they differ elsewhere."""
         pattern = "(\\d+)".join(map(re.escape, template.split("{}")))
         match = re.fullmatch(pattern, text)
         if not match:
@@ -1243,7 +1243,7 @@ class Checker:
                     elif not key:
                         offset = self.offset(case, note, text)
                         if offset is not None and not offset < len(case.data):
-                            self.failures.append(f"{case.name}: {text}: there is no such byte")
+                            self.failures.append(f"{case.name}: {text}: the input has no such byte")
             return
         self.expect(case, "status", (show.returncode, show.stdout), (2, b""))
         begin = "error: x.torrent: "
@@ -1251,14 +1251,14 @@ class Checker:
         self.expect(case, "beginning", message[: len(begin)], begin)
         offset = self.offset(case, case.error, message[len(begin) :].rstrip("\n"))
         if offset is not None:
-            self.expect(case, f"what stands at byte {offset}", case.data[offset:][: len(case.at)], case.at)
+            self.expect(case, f"bytes at offset {offset}", case.data[offset:][: len(case.at)], case.at)
             self.expect(case, "the end", offset <= len(case.data), True)
         verify = self.run("verify", "x.torrent", ".")
         self.expect(case, "verify", (verify.returncode, verify.stdout, verify.stderr), (2, b"", show.stderr))
 
 
 def libtorrent_verdict(lt, data):
-    """None if libtorrent takes it, else what it says."""
+    """Returns None if libtorrent accepts the torrent, else its error."""
     try:
         lt.torrent_info(data)
     except RuntimeError as error:
@@ -1267,7 +1267,7 @@ def libtorrent_verdict(lt, data):
 
 
 def table(rows, version):
-    """For each reason the cases that it is the reason of."""
+    """Makes a table with a row for each reason and its cases."""
     lines = [f"libtorrent {version}:", "", "| torrent | hashloom | libtorrent | why |", "|---|---|---|---|"]
     for why in DIFFERENT:
         cases = [case for case, reason in rows if reason == why]
@@ -1286,15 +1286,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("hashloom", type=pathlib.Path, help="the program")
     parser.add_argument("--require", action="store_true", help="fail if libtorrent is not installed")
-    parser.add_argument("--write", action="store_true", help="bring the table in docs/torrents.md up to date")
-    parser.add_argument("--list", action="store_true", help="name each case, with both verdicts")
+    parser.add_argument("--write", action="store_true", help="update the table in docs/torrents.md")
+    parser.add_argument("--list", action="store_true", help="print each case with both verdicts")
     arguments = parser.parse_args()
     for make in (bencode_cases, info_cases, files_cases, version_cases, v2_cases, hybrid_cases, metadata_cases):
         make()
     names = [case.name for case in CASES]
     doubled = {name for name in names if names.count(name) > 1}
     if doubled:
-        sys.exit(f"FAILED: two cases of one name: {doubled}")
+        sys.exit(f"FAILED: several cases have one name: {doubled}")
     try:
         import libtorrent as lt
     except ImportError:
@@ -1314,17 +1314,17 @@ def main():
             if differs and len(why) == 1:
                 rows.append((case, why[0]))
             elif differs or why:
-                said = "takes it" if theirs is None else f"says {theirs!r}"
+                said = "accepts it" if theirs is None else f"says {theirs!r}"
                 checker.failures.append(f"{case.name}: libtorrent {said}; reasons in DIFFERENT: {why}")
     refused = sum(case.error is not None for case in CASES)
     print(f"ok: {len(CASES)} torrents, {refused} of them refused" if not checker.failures else f"{len(CASES)} torrents")
     if lt is None:
         print("SKIPPED: libtorrent is not installed: its verdicts were NOT compared", file=sys.stderr)
     else:
-        print(f"libtorrent {lt.version}: {len(rows)} other verdicts")
+        print(f"libtorrent {lt.version}: {len(rows)} verdicts differ")
         for why in DIFFERENT:
             if len({case.error is None for case, reason in rows if reason == why}) != 1:
-                checker.failures.append(f"the cases of this reason are of no one verdict: {why}")
+                checker.failures.append(f"the cases of this reason have different verdicts: {why}")
         head, rest = DOCUMENT.read_text().split(BEGIN)
         text = head + BEGIN + "\n" + table(rows, ".".join(lt.version.split(".")[:2])) + "\n" + END + rest.split(END)[1]
         if arguments.write and not checker.failures:

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Manifests of random folders: the entries and digests are those that Python finds, and after random changes of the
-folder `check`, `check --quick` and `diff` report exactly what was changed.
+"""Manifests of random folders have the entries and digests that Python finds.
+
+After random changes of a folder `check`, `check --quick` and `diff` report exactly these changes.
 
     python3 test/manifest.py path/to/hashloom [--seeds N]
 
-The expected report comes from two snapshots that this script takes itself, with os and hashlib. Runs are killed in the
-middle, too: the next one must make the same manifest. Needs Python's standard library only.
+The expected report comes from two snapshots that this script takes itself, with os and hashlib. Some runs are killed in
+the middle: the next run must make the same manifest. Needs only Python's standard library.
 """
 
 import argparse
@@ -32,7 +33,7 @@ def fail(message):
 
 
 def snapshot(root, algorithms):
-    """What is below the folder: path to what a manifest says of it."""
+    """Returns everything below the folder: the path, and what a manifest says of it."""
     found = {}
     for folder, folders, files in os.walk(root):
         for name in folders + files:
@@ -52,12 +53,12 @@ def snapshot(root, algorithms):
 
 
 def named(value, key):
-    """A name as JSON has it: all its bytes."""
+    """Returns all bytes of a name in JSON."""
     return bytes.fromhex(value[key + "_hex"]) if key + "_hex" in value else value[key].encode()
 
 
 def parse(text, algorithms):
-    """The entries of a manifest, in their order, after a look at its first and last line."""
+    """Checks the first and last line of a manifest, and returns its entries in order."""
     lines = text.splitlines(keepends=True)
     header, end = json.loads(lines[0]), json.loads(lines[-1])
     if header != {"format": "hashloom manifest", "version": 1, "algorithms": algorithms}:
@@ -70,7 +71,7 @@ def parse(text, algorithms):
         counts[entry["type"]] += 1
         path = named(entry, "path")
         if path in entries:
-            fail(f"{path} is there twice")
+            fail(f"{path} is listed twice")
         keys = ["type", "size", "mtime_ns", *algorithms]
         entries[path] = {key: entry[key] for key in keys if key in entry}
         if "target" in entry:
@@ -85,7 +86,7 @@ def parse(text, algorithms):
 
 
 def expected_report(old, new, algorithms, quick=False):
-    """What is to be said of each path that is not the same, and the pairs of contents that can be moves."""
+    """Returns the status of each path that differs, and the removed and added paths by contents, which can be moves."""
     statuses, removed, added = {}, {}, {}
     for path in old.keys() | new.keys():
         one, other = old.get(path), new.get(path)
@@ -122,7 +123,7 @@ def compare_report(output, code, expectation, what):
             moved.append((path, named(line["new"], "path")))
             continue
         if path in found:
-            fail(f"{what}: {path} is there twice")
+            fail(f"{what}: {path} is listed twice")
         found[path] = line["status"]
     for content in removed.keys() | added.keys():
         gone, come = removed.get(content, []), added.get(content, [])
@@ -131,7 +132,7 @@ def compare_report(output, code, expectation, what):
             fail(f"{what}: {pairs} are of other content, expected {come}")
         if len(pairs) != (0 if content is None else min(len(gone), len(come))):
             fail(f"{what}: moved {pairs} of {gone} to {come}")
-        # As many as can keep their names do.
+        # As many moves as possible must keep the name.
         base = os.path.basename
         keep = sum(min([base(p) for p in gone].count(n), [base(p) for p in come].count(n)) for n in {base(p) for p in gone})
         if content is not None and sum(base(a) == base(b) for a, b in pairs) != keep:
@@ -154,7 +155,7 @@ def compare_report(output, code, expectation, what):
 class Folder:
     def __init__(self, root, seed):
         self.root, self.random = os.fsencode(root), random.Random(seed)
-        # Some contents come several times.
+        # Some contents occur several times.
         self.contents = [b"", b"x", b"xy"] + [self.random.randbytes(self.random.randrange(200_000)) for _ in range(5)]
         os.mkdir(self.root)
         for _ in range(self.random.randrange(5, 120)):
@@ -173,7 +174,7 @@ class Folder:
         return self.random.choice(self.contents) if self.random.random() < 0.5 else self.random.randbytes(self.random.randrange(5000))
 
     def free(self):
-        """A place where nothing is."""
+        """Returns a path where nothing exists."""
         for _ in range(100):
             name = self.random.choice(NAMES) + (str(self.random.randrange(30)).encode() if self.random.random() < 0.7 else b"")
             place = os.path.join(self.random.choice(self.of_type(True)), name)
@@ -228,7 +229,7 @@ class Folder:
 
 def run(hashloom, work, *arguments):
     result = subprocess.run([hashloom, "manifest", *arguments], cwd=work, capture_output=True)
-    # What is not believed of an interrupted run is told, and read again.
+    # An interrupted run's results that are not trusted are reported, and the files read again.
     unexpected = [line for line in result.stderr.splitlines() if not re.match(rb"resume: [1-9]\d* files? (is|are) read again: ", line)]
     if unexpected or result.returncode not in (0, 1):
         fail(f"{arguments}: exit status {result.returncode}: {result.stderr.decode(errors='replace')}")
@@ -251,7 +252,7 @@ def check_seed(hashloom, seed):
         before = {os.fsencode(path): entry for path, entry in snapshot(folder.root, algorithms).items()}
         run(hashloom, work, "write", "tree", "-o", "old", *options)
         if parse(pathlib.Path(work, "old").read_bytes(), algorithms) != before:
-            fail(f"seed {seed}: the manifest is not what is there")
+            fail(f"seed {seed}: the manifest does not match the folder")
         for _ in range(noise.choice([0, 1, 3, 30])):
             folder.change()
         after = {os.fsencode(path): entry for path, entry in snapshot(folder.root, algorithms).items()}
@@ -261,8 +262,8 @@ def check_seed(hashloom, seed):
         code, output = run(hashloom, work, "check", "old", "tree", "--json", "--quick")
         compare_report(output, code, report(True), f"seed {seed}, check --quick")
 
-        # Ended at any time, by Ctrl-C or at once; what comes of it in the end is the same. Files that are as young as a tick
-        # of the clock would not be believed.
+        # Runs are ended at any time, by Ctrl-C or at once; the final result must be the same. Files as young as a tick
+        # of the clock would not be trusted.
         time.sleep(0.06)
         for _ in range(3):
             how = noise.choice([signal.SIGINT, signal.SIGKILL])
@@ -272,12 +273,12 @@ def check_seed(hashloom, seed):
         killed(hashloom, work, ["check", "old", "tree", "--resume", "state"], noise.random() * 0.02, signal.SIGKILL)
         run(hashloom, work, "write", "tree", "-o", "new", *options)
         if parse(pathlib.Path(work, "new").read_bytes(), algorithms) != after:
-            fail(f"seed {seed}: the manifest after interruptions is not what is there")
+            fail(f"seed {seed}: the manifest after interruptions does not match the folder")
         code, output = run(hashloom, work, "check", "old", "tree", "--json", "--resume", "state")
         compare_report(output, code, report(), f"seed {seed}, check --resume")
         code, output = run(hashloom, work, "diff", "old", "new", "--json")
         compare_report(output, code, report(), f"seed {seed}, diff")
-        # Who is killed at once while it gives a file its name leaves that, and nothing else, under the name it had before.
+        # A run that is killed while it renames a file leaves only the temporary name.
         left = sorted(name for name in os.listdir(work) if not name.startswith(".hashloom-"))
         if left != ["new", "old", "tree"]:
             fail(f"seed {seed}: left behind: {left}")

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""`hashloom tree` beside the programs whose trees it makes, and beside the definitions written out with hashlib.
+"""Compares `hashloom tree` with the programs whose trees it makes, and with the definitions written out with hashlib.
 
     python3 test/trees.py path/to/hashloom [--require] [--all] [--vectors FOLDER]
 
-Programs: fsverity (Debian package fsverity), veritysetup (cryptsetup-bin), and botocore (PyPI). One that is not
+Programs: fsverity (Debian package fsverity), veritysetup (cryptsetup-bin), and botocore (PyPI). A program that is not
 installed is named as SKIPPED; with --require that is a failure. --vectors: the folder testdata of
-https://github.com/transparency-dev/merkle, 518 proofs, right and wrong, which are not part of this repository; default:
-build/rfc6962. Without them that is named too, and is no failure. --all: a file beyond 4 GiB too.
+https://github.com/transparency-dev/merkle, with 518 right and wrong proofs, which are not part of this repository;
+default: build/rfc6962. If it is missing, that is named too, but is not a failure. --all: also a file beyond 4 GiB.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def equal(name, found, expected):
 
 
 def run(*line, status=0, stdin=None):
-    """What a command prints. One that does not exit as expected is a failure of its own."""
+    """Returns the output of a command. An unexpected exit status is a failure of its own."""
     done = subprocess.run([str(part) for part in line], input=stdin, capture_output=True)
     if done.returncode != status:
         check(f"{' '.join(map(str, line))}: status {done.returncode}, not {status}", False, done.stderr.decode()[:500])
@@ -104,7 +104,7 @@ def fsverity(folder):
     piped = tree("fsverity", "--compact", "-", stdin=path.read_bytes())
     equal("fsverity from a pipe", piped, tree("fsverity", "--compact", path))
     print_all = tree("fsverity", folder / "missing", path, folder, status=2)
-    equal("what can be read is printed", print_all, tree("fsverity", path))
+    equal("readable files are printed", print_all, tree("fsverity", path))
     for wrong in (["--block-size", "512"], ["--block-size", "5000"], ["--salt", "00" * 33], ["--salt", "0"],
                   ["--algorithm", "sha1"], ["--block-size", "128k"]):
         tree("fsverity", *wrong, path, status=2)
@@ -147,7 +147,7 @@ def dmverity(folder):
             done = json.loads(tree("dmverity", "format", "--force", "--json", *options, data, ours))
             name = f"dmverity {case} {count} blocks"
             equal(f"{name}: root", done["root"], root)
-            # theirs is as long as what was written; with one block of data there is no tree
+            # The file of veritysetup ends with the last block written; with one block of data there is no tree.
             check(f"{name}: hash file", ours.read_bytes() == theirs.read_bytes(),
                   f"{ours.stat().st_size} {theirs.stat().st_size}")
             offset = ["--hash-offset", str(case[5])]
@@ -158,7 +158,7 @@ def dmverity(folder):
                 dmverity_damage(folder, name, data, ours, known, root, block, count)
     data = write(folder, "data", noise.randbytes(10 * 4096 + 100))
     done = json.loads(tree("dmverity", "format", "--json", "--salt", "-", data))
-    equal("dmverity: what is no whole block is not covered", done["data_blocks"], 10)
+    equal("dmverity: a partial last block is not covered", done["data_blocks"], 10)
     first = json.loads(tree("dmverity", "format", "--json", "--salt", "-", "--data-blocks", 3, data))
     data3 = write(folder, "data3", data.read_bytes()[: 3 * 4096])
     whole = json.loads(tree("dmverity", "format", "--json", "--salt", "-", data3))
@@ -189,7 +189,7 @@ def theirs_superblock(folder, data):
 
 
 def dmverity_damage(folder, name, data, hashes, known, root, block, count):
-    """Each changed byte is found where it is, and the same by both programs."""
+    """Each changed byte is found at its place, and veritysetup agrees."""
     before = data.read_bytes()
     changed = bytearray(before)
     for number in (0, count - 1):
@@ -214,7 +214,7 @@ def dmverity_damage(folder, name, data, hashes, known, root, block, count):
 
 
 def pairs(level, odd):
-    """Up to one node; `odd` says what becomes of one that is left over."""
+    """Hashes pairs up to one node; `odd` returns the partner of a node that is left over."""
     while len(level) > 1:
         if len(level) % 2:
             level = level + [odd(len(level))] if odd else level
@@ -279,7 +279,7 @@ def bep52(folder):
     equal("bep52 of nothing", tree("bep52", write(folder, "empty", b"")), f"-  {folder / 'empty'}\n")
 
 
-# RFC 6962, as section 2.1 of RFC 9162 writes it
+# RFC 6962, with the definitions of section 2.1 of RFC 9162
 
 
 def mth(leaves):
@@ -361,7 +361,7 @@ def rfc6962(folder):
 
 
 def vectors(folder):
-    """518 proofs and whether they are right."""
+    """518 proofs, right and wrong."""
     def hexed(text):
         return base64.b64decode(text or "").hex()
 
@@ -384,7 +384,7 @@ def vectors(folder):
     equal("518 vectors", len(files), 518)
 
 
-# Files that make trouble
+# Files that cause trouble.
 
 
 def faults(folder):
@@ -412,7 +412,7 @@ def faults(folder):
 
 
 def huge(folder):
-    """Beyond 32 bits: a hole with some data."""
+    """A file beyond 32 bits: a hole with some data."""
     path = folder / "huge"
     with open(path, "wb") as file:
         file.truncate((4 << 30) + 4097)
@@ -430,8 +430,8 @@ def main():
     global PROGRAM
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("hashloom", help="the program")
-    parser.add_argument("--require", action="store_true", help="a program that is not installed is a failure")
-    parser.add_argument("--all", action="store_true", help="a file beyond 4 GiB too")
+    parser.add_argument("--require", action="store_true", help="fail if a program is not installed")
+    parser.add_argument("--all", action="store_true", help="also a file beyond 4 GiB")
     parser.add_argument("--vectors", type=pathlib.Path, default=ROOT / "build" / "rfc6962")
     arguments = parser.parse_args()
     PROGRAM = os.path.abspath(arguments.hashloom)

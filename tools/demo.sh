@@ -13,7 +13,7 @@ bold=$(tput bold 2>/dev/null || true) plain=$(tput sgr0 2>/dev/null || true)
 echo "Building hashloom ..."
 cargo build --quiet --release --locked --package hashloom-cli
 
-# show STATUS ARGUMENT...: prints the command, runs it, and stops the demo if it exits otherwise than it must.
+# show STATUS ARGUMENT...: prints the command, runs it, and ends the demo if its exit status is not STATUS.
 show() {
     local expected=$1 status=0
     shift
@@ -28,7 +28,7 @@ show() {
 }
 
 echo
-echo "== Walt Whitman's Leaves of Grass, as it was published: one file, and every piece is right"
+echo "== Walt Whitman's Leaves of Grass, as published: one file, and every piece is right"
 show 0 torrent verify "$fixtures/leaves.torrent" "$fixtures" --map
 
 echo
@@ -53,13 +53,13 @@ echo "== A torrent file that is damaged itself: the error says where (exit statu
 show 2 torrent verify "$fixtures/corrupt.torrent" "$fixtures"
 
 echo
-echo "== A torrent of both versions made of a folder, what it says, and the check of both halves in one read"
+echo "== A hybrid torrent: made from a folder, shown, and both halves checked in one read"
 show 0 torrent create "$fixtures/numbers" --tracker https://tracker.example.org/announce --output "$damaged/numbers.torrent"
 show 0 torrent show "$damaged/numbers.torrent"
 show 0 torrent verify "$damaged/numbers.torrent" "$fixtures"
 
 echo
-echo "== Many torrents in one call: a line each (exit status 1: not all of the content is here)"
+echo "== Many torrents in one call: one line each (exit status 1: not all content is here)"
 show 1 torrent verify vectors/libtorrent/*.torrent "$fixtures/leaves.torrent" "$fixtures/bunny.torrent" --data "$fixtures"
 
 echo

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# deny.sh: licences, duplicates and sources of all dependencies, and what is known to be wrong with them, as deny.toml
-# says.
+# deny.sh: checks licences, duplicates, sources and known vulnerabilities of all dependencies, by the rules of
+# deny.toml.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 #   tools/deny.sh [--require]
 #
-# What cannot be looked at is named. --require makes it a failure: cargo-deny that is not installed, RustSec's database
-# that cannot be had.
+# A check that cannot run is named, and fails with --require: cargo-deny is not installed, or RustSec's database cannot
+# be fetched.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 require=${1-}
@@ -22,11 +22,11 @@ if ! cargo deny --version >/dev/null 2>&1; then
     exit 0
 fi
 cargo deny --log-level error check licenses bans sources
-# What was fetched before still counts where there is no network.
+# A database fetched earlier still counts if there is no network.
 cargo deny --log-level off fetch db >/dev/null 2>&1 || true
 databases=${CARGO_HOME:-$HOME/.cargo}/advisory-dbs
 if compgen -G "$databases/*/crates" >/dev/null; then
     cargo deny --log-level error check --disable-fetch advisories
 else
-    skipped "advisories: https://github.com/RustSec/advisory-db cannot be had"
+    skipped "advisories: https://github.com/RustSec/advisory-db cannot be fetched"
 fi

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-# kernels.py: `hashloom kernels` with the code size and the stack frame of each kernel beside it.
+# kernels.py: `hashloom kernels`, with the code size and the stack frame of each kernel.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Prints one table of all kernels, as Markdown.
 
   tools/kernels.py HASHLOOM [--bench]      CC names the C compiler
 
-The kernels are compiled with CC and the flags of core/build.rs; code is the size of the function in the object file
-(nm), stack its frame as the compiler reports it (-fstack-usage). Both are joined by name with what the program HASHLOOM
-tells about its kernels, with their speeds if --bench. Exit status: 0; 2 if something fails or a kernel is found in one
-of the two only."""
+The kernels are compiled with CC and the flags of core/build.rs. The code is the size of the function in the object file
+(nm), the stack its frame as the compiler reports it (-fstack-usage). Both are joined by name with the program's list of
+its kernels, with their speeds if --bench is given. Exit status: 0; 2 if something fails or if a kernel is only in the
+program or only in the sources."""
 
 import argparse
 import glob
@@ -38,25 +38,25 @@ def output_of(command):
 
 
 def whole_name(symbol):
-    """Of a part that the compiler has split off, as in sha1_blocks_avx2.cold, the function it belongs to."""
+    """Returns the function that a part belongs to which the compiler has split off, as in sha1_blocks_avx2.cold."""
     return symbol.partition(".")[0]
 
 
 def measure(cc, folder):
-    """Bytes of code and of stack of each function in the kernels' files, by name."""
+    """Returns the bytes of code and of stack of each function in the kernels' files, by name."""
     code, stack = {}, {}
     os.makedirs(os.path.join(ROOT, folder), exist_ok=True)
     for source in sorted(glob.glob("core/src/*/*.c", root_dir=ROOT)):
         stem = os.path.join(folder, source.removeprefix("core/src/").removesuffix(".c").replace("/", "-"))
         output_of(cc + FLAGS + ["-c", source, "-o", stem + ".o"])
         for line in output_of(["nm", "-S", stem + ".o"]).splitlines():
-            # address, size, type, name: T and t are functions, seen from outside or not
+            # address, size, type, name: T and t are functions, global or static
             fields = line.split()
             if len(fields) == 4 and fields[2] in "Tt":
                 name = whole_name(fields[3])
                 code[name] = code.get(name, 0) + int(fields[1], 16)
         usage = os.path.join(ROOT, stem + ".su")
-        # clang writes none for a file without functions.
+        # clang writes no such file for a source without functions.
         for line in open(usage) if os.path.exists(usage) else []:
             # file:line:column:function, or file:line:function; bytes; static, dynamic or "dynamic,bounded"
             place, nbytes, kind = line.rstrip("\n").split("\t")
@@ -68,7 +68,7 @@ def measure(cc, folder):
 
 
 def numbers(runs):
-    """The numbers of messages for which a kernel is chosen, as the program writes them."""
+    """Formats the numbers of messages for which a kernel is chosen, as the program does."""
     def text(run):
         if run["last"] is None:
             return f"{run['first']}+"
@@ -77,7 +77,7 @@ def numbers(runs):
 
 
 def print_table(titles, rows):
-    """Titles that end in a blank head columns of words, the others columns of numbers."""
+    """Prints a table. A title that ends in a blank heads a column of words, any other a column of numbers."""
     widths = [max(len(title.strip()), *(len(row[i]) for row in rows)) for i, title in enumerate(titles)]
     def line(cells):
         padded = (cell.ljust(width) if title.endswith(" ") else cell.rjust(width)
@@ -93,7 +93,7 @@ def print_table(titles, rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("hashloom", help="the program")
-    parser.add_argument("--bench", action="store_true", help="with the speed of each")
+    parser.add_argument("--bench", action="store_true", help="add the speed of each kernel")
     arguments = parser.parse_args()
 
     cc = shlex.split(os.environ.get("CC") or "cc")
@@ -113,10 +113,10 @@ def main():
 
     print(f"{report['cpu']}, {report['date']}: {', '.join(report['isas']['available'])}\n")
     print(f"Code and stack in bytes, by {compiler}:")
-    print("of the kernel and, where it has one, of its second for the padding that all lanes share. A call is one")
-    print("block in all lanes; chosen for: the number of messages left to do.")
+    print("of the kernel, and of its second function for padding that all lanes share, if any. A call is one")
+    print("block in all lanes; chosen for: the number of messages still to hash.")
     if report["compiler"] != compiler:
-        print(f"The program is compiled by another: {report['compiler']}.")
+        print(f"Another compiler compiled the program: {report['compiler']}.")
     print()
 
     titles = ["kernel ", "isa ", "lanes", "here ", "chosen for ", "code", "stack", "padding: code", "stack"]
@@ -136,7 +136,7 @@ def main():
         rows.append(row)
     print_table(titles, rows)
 
-    # A part of a kernel that is not inlined would be here, and missing above.
+    # A part of a kernel that is not inlined would appear here, and be missing above.
     others = sorted(code.keys() - known - set(scheduled.values()))
     if others:
         print("\nOther functions in the same files: " +

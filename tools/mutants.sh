@@ -5,12 +5,13 @@
 #
 #   tools/mutants.sh [--shard K/N] [FILE...]
 #
-# FILE is one of those below, such as hmac.rs; without any it is all of them. A copy of the sources is changed, never
-# these. What was done is told in build/mutants; exit status 1 if a change was not noticed.
+# FILE is one of the files below, such as hmac.rs; the default is all. A copy of the sources is changed, never the
+# sources themselves. The results are in build/mutants; exit status 1 if the tests missed a change.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# File below the src of its crate -> tests that are to notice. Other tests would too, at minutes for each change.
+# Returns the tests that should notice changes in a file below the src of its crate. Other tests would too, but take
+# minutes for each change.
 tests() { # FILE
     case $1 in
     hmac.rs) echo hmac rustcrypto ;;
@@ -44,7 +45,7 @@ if ! cargo mutants --version >/dev/null 2>&1; then
     echo "mutants.sh: cargo-mutants is not installed: cargo install cargo-mutants --locked" >&2
     exit 2
 fi
-# What others made is built once for all files.
+# The parts that no change affects are built once for all files.
 export CARGO_TARGET_DIR=$PWD/build/mutants/target
 status=0
 for file in ${*:-$all}; do
@@ -52,7 +53,7 @@ for file in ${*:-$all}; do
     out=build/mutants/${file//\//-}
     rm -rf "$out"
     mkdir -p "$out"
-    echo "== $file, held against the tests $names"
+    echo "== $file, with the tests $names"
     only=(--cargo-arg=--lib)
     for name in $names; do only+=("--cargo-arg=--test=$name"); done
     crate=hashloom-engine features=()

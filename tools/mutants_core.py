@@ -6,8 +6,8 @@ SPDX-License-Identifier: MIT OR Apache-2.0
     tools/mutants_core.py [--file NAME] [--only REGEX] [--every N] [--list]
 
 A mutant is one rule of RULES applied to one place of core/src/*.c. It is compiled by a bare cc, linked with kernels and
-tests that were compiled once, and run until a test fails. What compiles to the same code as before is not counted.
-Survivors that are no fault stand in EQUIVALENT, with the reason; any other makes the exit status 1. CC names the
+tests that were compiled once, and run until a test fails. A mutant that compiles to the same code does not count.
+Survivors that are not faults stand in EQUIVALENT, with the reason; any other makes the exit status 1. CC names the
 compiler. Folder: build/mutants.
 """
 
@@ -23,10 +23,10 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "mutants"
 CC = os.environ.get("CC", "cc")
 FILES = ["api.c", "burn.c", "edges.c", "hmac.c", "many.c", "registry.c"]
-# In the order that finds most soonest; each with its arguments.
+# The tests that find most mutants soonest come first; each with its arguments.
 TESTS = {"choice": [], "remains": [], "hash_many": ["--runs", "20", "--seed", "1"], "streams": [], "hmac": [],
          "constant_time": [], "lengths": [], "ragged": [], "api": []}
-# A guard against what never ends: this many times what the test took without a change, and some seconds.
+# A guard against endless runs: this many times the test's usual time, and some seconds.
 PATIENCE = 10
 
 RULES = [
@@ -45,7 +45,7 @@ RULES = [
     ("the column of costs lost", r"\(word (& ~ISA_MASK)\)", {"& ~ISA_MASK": "& ~ISA_MASK & ~(7u << CHOICE_TUNE)"}),
 ]
 
-# (file, rule, a part of the line): why it is no fault.
+# (file, rule, a part of the line): why the mutant is not a fault.
 EQUIVALENT = [
     ("hmac.c", "a wipe left out", "hli_wipe(&ctx, sizeof ctx)", "hl_hmac_key_init burns it as well"),
     ("hmac.c", "a wipe left out", "hli_wipe(block, sizeof block)", "hl_hmac_key_init burns it as well"),
@@ -54,7 +54,7 @@ EQUIVALENT = [
 
 
 def places(name):
-    """(rule, line number, line, mutated line) of one file."""
+    """Yields (rule, line number, line, mutated line) of one file."""
     in_comment = False
     for number, line in enumerate((ROOT / "core/src" / name).read_text().splitlines(), 1):
         code = line
@@ -91,7 +91,8 @@ def prepare():
 
 
 def run_tests(objects, took):
-    """The name of the first test that fails, or None. `took`: seconds of each test, written if it is empty."""
+    """Returns the name of the first test that fails, or None. `took`: seconds of each test, filled in if it is
+    empty."""
     environment = {**os.environ, "HASHLOOM_TEST_SHARE": "40"}
     first = not took
     for name, arguments in TESTS.items():
@@ -119,9 +120,9 @@ def run_tests(objects, took):
 def main():
     parser = argparse.ArgumentParser(description="Which changes of the core does no test notice?")
     parser.add_argument("--file", choices=FILES)
-    parser.add_argument("--only", default="", help="rules or lines that match this")
-    parser.add_argument("--every", type=int, default=1, help="every N-th mutant")
-    parser.add_argument("--list", action="store_true", help="print them and run nothing")
+    parser.add_argument("--only", default="", help="only mutants whose rule or line matches")
+    parser.add_argument("--every", type=int, default=1, help="only every N-th mutant")
+    parser.add_argument("--list", action="store_true", help="print the mutants and run nothing")
     arguments = parser.parse_args()
     files = [arguments.file] if arguments.file else FILES
     mutants = [(name, *place) for name in files for place in places(name)
@@ -140,7 +141,7 @@ def main():
     for name, rule, number, line, mutated in mutants:
         lines = (ROOT / "core/src" / name).read_text().splitlines()
         lines[number - 1] = mutated
-        source, to = BUILD / "mutant" / name, BUILD / "mutant.o"  # objects tell the name of their source
+        source, to = BUILD / "mutant" / name, BUILD / "mutant.o"  # the object file contains the name of its source
         source.write_text("\n".join(lines) + "\n")
         if not compile_object(source, to):
             broken += 1

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# setup.sh: sees to it that what a target needs is installed, on Debian by installing it, elsewhere by naming it.
+# setup.sh: makes sure that what a target needs is installed: on Debian it installs the packages, elsewhere it names
+# them.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 #   tools/setup.sh demo|test|cross|bench|bench-torrents|bench-sums|bench-trees
 #
-# Installs Debian packages when it may (as root, or with sudo that asks for no password); otherwise it prints the exact
-# command and exits with 2. Rust is not taken from Debian, whose version is too old on the current release.
+# Installs Debian packages if it may (as root, or if sudo asks for no password). Otherwise it prints the exact command
+# and exits with 2. Rust does not come from Debian, whose version is too old on the current release.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -70,7 +71,7 @@ install() { # PACKAGE...
     rm -f "$log"
 }
 
-# libtorrent is held at the version whose verdicts docs/torrents.md lists, botocore at one that was looked at.
+# libtorrent stays at the version whose verdicts docs/torrents.md lists, botocore at a version that was reviewed.
 from_pip() { # PACKAGE, into build/venv
     local package=$1
     [ "$1" != libtorrent ] || package=libtorrent==2.1.1
@@ -88,7 +89,7 @@ for need in $needs; do
 done
 [ ${#packages[@]} -eq 0 ] || install "${packages[@]}"
 
-# clang's sanitizers are a package of their own, named after its version.
+# clang's sanitizers are a separate package, named after its version.
 if [ "$target" = test ]; then
     clang_major=$(clang -dumpversion | cut -d. -f1)
     echo 'int main(void) { return 0; }' | clang -fsanitize=address -x c - -o /dev/null 2>/dev/null ||
@@ -109,8 +110,8 @@ if [ "$target" = cross ]; then
     clang_major=$(clang -dumpversion | cut -d. -f1)
     [ -n "$found_wasm" ] || install "lld-$clang_major" lld "libclang-rt-$clang_major-dev-wasm32"
 
-    # qemu emulates the x86 SHA instructions since version 8.2. Debian 12 has that in its backports: taken from there
-    # into the build folder, beside the system's, which stays as it is.
+    # qemu emulates the x86 SHA instructions since version 8.2. Debian 12 has that version in its backports: it goes
+    # into the build folder, beside the system's, which stays unchanged.
     version=$(qemu-x86_64 --version | sed -n 's/.*version \([0-9.]*\).*/\1/p')
     older=$(printf '%s\n' 8.2 "$version" | sort -V | head -n1)
     if [ "$older" != 8.2 ] && ! [ -x build/qemu/usr/bin/qemu-x86_64 ]; then
@@ -153,8 +154,8 @@ if [ "$target" = test ]; then
         echo "setup.sh: clippy and rustfmt are needed: rustup component add clippy rustfmt" >&2
         exit 2
     }
-    # Debian's package of the daemon starts it as a service of the system. Only the program is needed: it is taken into
-    # the build folder. transmission-cli has brought its libraries.
+    # Debian's package of the daemon starts it as a service of the system. Only the program is needed: it goes into the
+    # build folder. transmission-cli has brought its libraries.
     daemon=build/clients/usr/bin/transmission-daemon
     if ! have transmission-daemon && ! [ -x "$daemon" ]; then
         mkdir -p build/clients
@@ -167,22 +168,22 @@ if [ "$target" = test ]; then
             exit 2
         }
     fi
-    # libtorrent's own Python binding makes torrents for the interoperability test. It stays in a folder of the build.
+    # libtorrent's own Python binding makes torrents for the interoperability test. It stays in the build folder.
     from_pip libtorrent || {
-        echo "setup.sh: pip could not install libtorrent, whose torrents are a test: it needs a network" >&2
+        echo "setup.sh: pip could not install libtorrent, which a test needs for its torrents: pip needs a network" >&2
         exit 2
     }
 fi
 
-# The tree hash of Amazon's own library. Beside libtorrent, as it is one oracle more.
+# The tree hash of Amazon's own library: one more oracle.
 if [ "$target" = test ] || [ "$target" = bench-trees ]; then
     from_pip botocore || {
-        echo "setup.sh: pip could not install botocore, whose tree hashes are a test: it needs a network" >&2
+        echo "setup.sh: pip could not install botocore, which a test needs for its tree hashes: pip needs a network" >&2
         [ "$target" != test ] || exit 2
     }
 fi
 
-# Programs to compare with, each into a folder of the build. What cannot be had is named, here and in the tables.
+# Programs to compare with, each in a folder of the build. Missing ones are named, here and in the tables.
 from_cargo() { # CRATE VERSION [OPTION...], whose program has the crate's name
     command -v "$1" >/dev/null || [ -x "build/peers/bin/$1" ] ||
         cargo install --quiet --root build/peers --no-track "${@:3}" "$1@$2" ||
@@ -199,8 +200,8 @@ if [ "$target" = bench-torrents ]; then
         { command -v go >/dev/null && GOBIN=$PWD/build/peers/bin go install github.com/autobrr/mkbrr@v1.24.0; } ||
         echo "setup.sh: go could not install mkbrr: it is left out" >&2
     command -v torrenttools >/dev/null || [ -x build/peers/bin/torrenttools ] ||
-        echo "setup.sh: torrenttools is in no package: unless a binary of https://github.com/fbdtemme/torrenttools" \
-            "is put into build/peers/bin it is left out" >&2
+        echo "setup.sh: no package has torrenttools: put a binary of https://github.com/fbdtemme/torrenttools into" \
+            "build/peers/bin, or it is left out" >&2
 fi
 
 if [ "$target" = bench-sums ]; then

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Any input: no panic, and what is accepted is consistent: each value's own bytes are bencode again, of the same kind,
-//! and children lie in their parents, in order, without overlap.
+//! Parses any input. There is no panic, and an accepted document is consistent: each value's own bytes are bencode of
+//! the same kind, and children lie in their parents, in order, and do not overlap.
 
 #![no_main]
 
@@ -21,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
     assert!(document.note_count() >= document.notes().len());
     document.notes().iter().for_each(|note| drop(note.to_string()));
     let mut todo: Vec<Value<'_>> = vec![document.root()];
-    // Reading every value's bytes again is quadratic in the depth only.
+    // Parsing every value's bytes again is quadratic only in the depth.
     while let Some(value) = todo.pop() {
         assert_eq!(value.raw(), &input[value.span()]);
         let again = parse(value.raw(), &limits).expect("a value is bencode").root();

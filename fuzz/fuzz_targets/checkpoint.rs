@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Checkpoints: no verdict comes out of one that did not go into it, none on a file that has changed since, and whatever
-//! is accepted is written and read again as it was.
+//! Tests checkpoints: a verdict comes out only if it went in, and never for a file that has changed since. An accepted
+//! checkpoint is the same after writing and reading.
 
 #![no_main]
 
@@ -24,12 +24,12 @@ const STATES: [PieceState; 5] =
 
 struct Example {
     folder: PathBuf,
-    /// The names of the files, padding files too.
+    /// The names of the files, padding files included.
     names: Vec<String>,
     torrents: Vec<Torrent>,
 }
 
-/// One folder of five files, with a torrent of each version, for all runs.
+/// Returns one folder of five files, with a torrent of each version, for all runs.
 fn example() -> &'static Example {
     static EXAMPLE: OnceLock<Example> = OnceLock::new();
     EXAMPLE.get_or_init(|| {
@@ -52,7 +52,7 @@ fn example() -> &'static Example {
 
 fn age(example: &Example, file: usize, seconds: u64) {
     let file = File::options().write(true).open(example.folder.join("name").join(&example.names[file])).unwrap();
-    // Long ago, as what was changed just now may be nothing to rely on.
+    // A time long ago: changes of just now may not be trusted.
     file.set_modified(UNIX_EPOCH + Duration::from_secs(1_000_000_000 + seconds)).unwrap();
 }
 
@@ -89,7 +89,7 @@ fuzz_target!(|input: &[u8]| {
     }
     let mut bytes = checkpoint.encode();
     if numbers.next() % 3 == 0 && numbers.edit(&mut bytes) {
-        // Nobody signs it: a byte that was changed may be another verdict, but nothing else comes of it.
+        // A checkpoint has no signature: a changed byte may be another verdict, but nothing worse.
         if let Ok(checkpoint) = Checkpoint::decode(&bytes) {
             let states = checkpoint.begin(torrent, &example.folder);
             assert_eq!(states.len(), npieces);
@@ -108,7 +108,7 @@ fuzz_target!(|input: &[u8]| {
         0 => Checkpoint::decode(&bytes).unwrap(),
         _ => checkpoint,
     };
-    // Of another folder, where nothing is, nothing is known.
+    // Nothing is known of another folder, which does not exist.
     if numbers.next() % 8 == 0 {
         let states = checkpoint.begin(torrent, &example.folder.join("elsewhere"));
         assert_eq!(states, vec![PieceState::Unchecked; npieces]);
@@ -127,7 +127,7 @@ fuzz_target!(|input: &[u8]| {
         }
     }
     if known == torrent.file_count() {
-        // Nothing was changed: what was asked twice is answered the same.
+        // Nothing was changed: the same question gets the same answer.
         assert_eq!(checkpoint.begin(torrent, &example.folder), states);
     }
 });

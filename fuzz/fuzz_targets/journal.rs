@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The journal of a manifest: what it finds is what was added to it, whatever it was cut off at; of any other bytes it
-//! keeps as much as it understands, and understands that again.
+//! Tests the journal of a manifest: it finds what was added to it, wherever it was cut off. In any other bytes it keeps
+//! the part that it understands, and understands that part again.
 
 #![no_main]
 
@@ -42,7 +42,7 @@ fuzz_target!(|input: &[u8]| {
     let algorithms = ALGORITHMS[numbers.next() % ALGORITHMS.len()];
     let any = Stamp::of(&folder.path().metadata().unwrap());
 
-    // Of each line that was written, where it ends and what it says.
+    // For each line written: where it ends, its key and its digests.
     let mut lines: Vec<(u64, (Vec<u8>, Stamp), Vec<Digest>)> = Vec::new();
     if numbers.next() % 4 == 0 {
         fs::write(&path, numbers.bytes(usize::MAX)).unwrap();
@@ -70,7 +70,7 @@ fuzz_target!(|input: &[u8]| {
     fs::write(&path, &bytes).unwrap();
 
     let Some(mut journal) = open(&path, algorithms) else {
-        assert_eq!(fs::read(&path).unwrap(), bytes, "what is no journal is left as it is");
+        assert_eq!(fs::read(&path).unwrap(), bytes, "a file that is not a journal stays as it is");
         return;
     };
     let kept = fs::read(&path).unwrap();
@@ -84,14 +84,14 @@ fuzz_target!(|input: &[u8]| {
         for (_, (name, stamp), _) in &lines {
             assert_eq!(journal.find(name, stamp), newest.get(&(name.clone(), *stamp)).cloned(), "{name:?}");
         }
-        // With another stamp it is another file.
+        // Another stamp means another file.
         for (_, (name, stamp), _) in &lines {
             let mut other = *stamp;
             other.ctime_ns ^= 1;
             assert_eq!(journal.find(name, &other), newest.get(&(name.clone(), other)).cloned());
         }
     }
-    // What it has understood it understands again, and nothing of it is lost.
+    // The journal understands again what it has understood, and loses nothing of it.
     let count = journal.len();
     let stamp = stamp(&mut numbers, any);
     let digests: Vec<Digest> = algorithms.iter().map(|&algorithm| hash(algorithm, b"new")).collect();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Any list of checksums: no panic; the lines that are accepted for one algorithm, and their names, are those of the
-//! oracle; and what is accepted for one is accepted, the same, among all.
+//! Parses any list of checksums. There is no panic. The lines accepted for one algorithm, and their names, are those of
+//! the oracle. A line accepted for one algorithm is accepted, with the same result, among all.
 
 #![no_main]
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Any input: no panic, and a manifest that is accepted is sorted, leads nowhere else, and is the same when it is written
-//! again. The last line of an input is made to fit it, or no input would be accepted. Compared with itself it is the
-//! same; with a part of itself, the rest was removed or added.
+//! Reads any input. There is no panic. An accepted manifest is sorted, its paths stay in the folder, and it is the same
+//! after writing and reading. The last line of an input is computed to fit, as otherwise no input would be accepted. A
+//! manifest is equal to itself; compared with a part of itself, the rest was removed or added.
 
 #![no_main]
 
@@ -62,7 +62,8 @@ fuzz_target!(|input: &[u8]| {
         |part: &str| bytes.split(|&byte| byte == b'\n').filter(|line| line.starts_with(part.as_bytes())).count();
     let counts = ["file", "link", "folder", "unread"].map(|name| count(&format!("{{\"type\":\"{name}\"")));
     let [files, links, folders, unread] = counts;
-    // A size is what comes after the key: in a target that says so it is wrong, and the manifest is refused.
+    // A size is the number after the key. A link target that contains the key makes the sum wrong, and the manifest is
+    // refused.
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let sizes = text.split("\"size\":").skip(1).map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap());
     let nbytes = sizes.fold(0u64, |sum, size| sum.wrapping_add(size.parse().unwrap_or(0)));
@@ -97,7 +98,7 @@ fuzz_target!(|input: &[u8]| {
     let is_unread = |entry: &&Entry| matches!(entry.kind, Kind::Unread(_));
     let nunread = entries.iter().filter(is_unread).count();
     assert_eq!(compare(&written, &entries, &algorithms).len(), nunread);
-    // Half of it: of a folder that is left out nothing can be left.
+    // Half of the manifest. If a folder is left out, so are its entries, which follow it.
     let half: Vec<Entry> = entries[..entries.len() / 2].to_vec();
     let gone = entries.len() - half.len();
     let of = |found: &[Status], status| found.iter().filter(|&&other| other == status).count();

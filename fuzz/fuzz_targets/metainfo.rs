@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Any input: no panic, and a torrent that is accepted can be verified: its files follow each other, its pieces cover
-//! them, each piece has the digests of its version, the roots of a file's pieces lead to the file's, and no path leads
-//! out of its folder. Written again it is the same torrent; if nothing was noted, the same bytes.
+//! Parses any input. There is no panic, and an accepted torrent can be verified: its files follow each other, its
+//! pieces cover them, each piece has the digests of its version, the roots of a file's pieces lead to the file's root,
+//! and no path leads out of its folder. Written again it is the same torrent; if nothing was noted, it has the same
+//! bytes.
 
 #![no_main]
 
@@ -11,7 +12,7 @@ use hashloom::torrent::{Error, NoteKind, Problem, Torrent, Version};
 use hashloom::{Algorithm, hash};
 use libfuzzer_sys::fuzz_target;
 
-/// The value, to be written again. Of a key that is there twice the first counts.
+/// Returns the value as an item to write. The first of equal keys counts.
 fn item(value: Value<'_>) -> Item {
     match value.kind() {
         Kind::Integer => value.integer().map_or_else(
@@ -39,7 +40,7 @@ fn check_written_again(input: &[u8], torrent: &Torrent) {
     if document.note_count() == 0 {
         assert_eq!(written, input);
     }
-    // Where keys were not sorted, the files of a tree come in another order, which cannot be that of v1.
+    // If keys were not sorted, the files of the tree come in another order, which cannot be v1's.
     let again = match Torrent::parse(&written) {
         Ok(again) => again,
         Err(Error { problem: Problem::Hybrid(_), .. }) if document.note_count() > 0 => return,
@@ -58,7 +59,7 @@ fn check_written_again(input: &[u8], torrent: &Torrent) {
     assert_eq!(files, files_again);
 }
 
-/// Naively: BEP 52's tree over the roots of the pieces.
+/// Computes BEP 52's tree over the roots of the pieces, naively.
 fn check_layer(torrent: &Torrent, pieces: std::ops::Range<usize>, root: &[u8]) {
     let sha256 = |bytes: &[u8]| hash(Algorithm::Sha256, bytes).as_ref().to_vec();
     let mut pad = vec![0; 32];

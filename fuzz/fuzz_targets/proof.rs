@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Proofs of RFC 6962: the input says which tree, what is proved of it, and what an enemy makes of the proof. The root,
-//! and the proof that was made, are those of the standard's recursions, written here with other programs' hash
-//! functions. Whatever else is accepted as a proof proves only what is true.
+//! Proofs of RFC 6962: the input selects the tree, the proof, and an enemy's changes to the proof. The expected root
+//! and proof come from the standard's recursions, written here with other programs' hash functions. A changed proof
+//! that is accepted must still prove something true.
 
 #![no_main]
 
@@ -76,7 +76,7 @@ impl Model {
     }
 }
 
-/// Changes a proof, the digest that it is of, and what is said to be proved: a node may become any of the tree's.
+/// Changes a proof, its digest, and the numbers of its claim. A node may become any node of the tree.
 fn forge(numbers: &mut Numbers<'_>, pool: &[Node], nodes: &mut Vec<Node>, of: &mut Node, at: &mut [u64]) {
     for _ in 0..numbers.next() % 6 {
         let place = numbers.next() % (nodes.len() + 1);
@@ -111,7 +111,7 @@ fuzz_target!(|input: &[u8]| {
     let mut numbers = Numbers(input);
     let algorithm = [Algorithm::Sha1, Algorithm::Sha256, Algorithm::Sha512][numbers.next() % 3];
     let size = 1 + numbers.next() % 66;
-    // Some are equal.
+    // Some entries are equal.
     let kinds = 1 + numbers.next();
     let entries: Vec<Vec<u8>> = (0..size).map(|i| vec![(i % kinds) as u8; i % kinds % 5]).collect();
     let mut model = Model { algorithm, leaves: Vec::new() };
@@ -124,7 +124,7 @@ fuzz_target!(|input: &[u8]| {
         0 => Prove::Inclusion((first % size) as u64),
         1 => Prove::Consistency((1 + first % size) as u64),
         _ => {
-            // Any power of two as its room, and a beginning that is a multiple of it.
+            // A power of two as room, and a start that is a multiple of it.
             let room = 1 << (first % 8);
             let start = numbers.next() % size / room * room;
             let end = (start + 1 + numbers.next() % room).min(size);
@@ -137,7 +137,7 @@ fuzz_target!(|input: &[u8]| {
     }
     let built = tree.finish();
     assert_eq!((built.size, built.root.as_ref()), (size as u64, &root[..]));
-    // There may be no such subtree: of one entry at an end that no power of two divides there is.
+    // A subtree of one entry exists even at an end that no power of two divides.
     let proof = match &built.proofs[0] {
         Ok(proof) => proof,
         Err(error) => panic!("{prove:?} of {size}: {error}"),
@@ -145,7 +145,7 @@ fuzz_target!(|input: &[u8]| {
     let mut nodes: Vec<Node> = proof.nodes.iter().map(|node| node.as_ref().to_vec()).collect();
     let mut of = proof.of.as_ref().to_vec();
 
-    // Every node there is, and some that are none.
+    // All nodes of the tree, and some other bytes.
     let mut pool: Vec<Node> = model.leaves.clone();
     for level in 1..8 {
         pool.extend((0..size).step_by(1 << level).map(|start| model.root(start..size.min(start + (1 << level)))));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Resume files of libtorrent and Transmission, and bitfields: what was written is read as it was; whatever else is
-//! accepted can be written again with other pieces, which are then read, and its other keys stay as they are.
+//! Resume files of libtorrent and Transmission, and bitfields: what was written reads back the same. Any other accepted
+//! file can be written again with other pieces; these read back, and its other keys stay.
 
 #![no_main]
 
@@ -22,7 +22,7 @@ use numbers::Numbers;
 
 const FORMATS: [Format; 3] = [Format::Bitfield, Format::Libtorrent, Format::Transmission];
 
-/// Folders of whole content, with a torrent of each.
+/// Returns folders of complete content, with a torrent of each.
 fn examples() -> &'static [(PathBuf, Torrent, Content)] {
     static EXAMPLES: OnceLock<Vec<(PathBuf, Torrent, Content)>> = OnceLock::new();
     EXAMPLES.get_or_init(|| {
@@ -40,7 +40,8 @@ fn examples() -> &'static [(PathBuf, Torrent, Content)] {
     })
 }
 
-/// What of `have` is written: Transmission takes padding files, which are not on disk here, for files like others.
+/// Returns the pieces of `have` that are written. Transmission treats padding files, which are not on disk here, as
+/// files.
 fn written(have: &Bitfield, format: Format, torrent: &Torrent) -> Bitfield {
     let mut have = have.clone();
     if format == Format::Transmission {
@@ -51,7 +52,7 @@ fn written(have: &Bitfield, format: Format, torrent: &Torrent) -> Bitfield {
     have
 }
 
-/// The entries of the outermost dictionary; of equal keys the first.
+/// Returns the entries of the outermost dictionary; the first of equal keys counts.
 fn entries(bytes: &[u8]) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let document = parse(bytes, &Limits::default()).unwrap();
     let mut all = BTreeMap::new();
@@ -61,7 +62,7 @@ fn entries(bytes: &[u8]) -> BTreeMap<Vec<u8>, Vec<u8>> {
     all
 }
 
-/// Keys that say something of pieces or of the place of the content.
+/// Keys that tell about pieces or the place of the content.
 const OURS: [&[u8]; 17] = [
     b"unfinished",
     b"save_path",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A hash file of dm-verity from anybody: what its superblock is taken for stands in it, and is written again as it was.
-//! If it is of little data, the root hash, the check and what the check finds wrong are those of the format's
-//! description, written here with other programs' hash functions.
+//! Reads a hash file of dm-verity that may come from anybody. The values read are those in its superblock, and writing
+//! gives the same superblock. If there is little data, the root hash, the check and the wrong blocks that it finds are
+//! compared with the format's description, written here with other programs' hash functions.
 
 #![no_main]
 
@@ -29,7 +29,7 @@ fn file(bytes: &[u8]) -> File {
     file
 }
 
-/// A likely superblock.
+/// Makes a likely superblock.
 fn likely(numbers: &mut Numbers<'_>) -> Vec<u8> {
     let mut bytes = vec![0; NBYTES];
     let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
@@ -48,7 +48,7 @@ fn likely(numbers: &mut Numbers<'_>) -> Vec<u8> {
     bytes
 }
 
-/// What stands in a superblock, read by the format's description.
+/// The fields of a superblock, read by the format's description.
 struct Fields<'a> {
     bytes: &'a [u8],
 }
@@ -62,7 +62,7 @@ impl<'a> Fields<'a> {
         &self.bytes[88..88 + self.number(80, 2) as usize]
     }
 
-    /// None of what no other program here has.
+    /// Returns `None` for hash functions that no other program here has.
     fn hash(&self, block: &[u8]) -> Option<Vec<u8>> {
         let is_old = self.number(12, 4) == 0;
         let all = if is_old { [block, self.salt()].concat() } else { [self.salt(), block].concat() };
@@ -83,11 +83,11 @@ impl<'a> Fields<'a> {
             data.chunks(self.number(64, 4) as usize).map(|block| self.hash(block)).collect::<Option<_>>()?;
         let digest_nbytes = level[0].len();
         let slot = if self.number(12, 4) == 0 { digest_nbytes } else { digest_nbytes.next_power_of_two() };
-        // A power of two of them is in a block, whatever the slot.
+        // The digests in a block are a power of two in number, whatever the slot.
         let per_block = 1 << (hash_block / slot.next_power_of_two()).ilog2();
         let mut is_first = true;
         while level.len() > 1 || std::mem::take(&mut is_first) {
-            // Of one block of data the only digest is the root.
+            // The only digest of one block of data is the root.
             if level.len() == 1 {
                 break;
             }
@@ -149,7 +149,7 @@ fuzz_target!(|input: &[u8]| {
     assert_eq!(written[..32], superblock[..32]);
     assert_eq!((&written[64..82], &written[88..end]), (&superblock[64..82], &superblock[88..end]));
 
-    // What was written is right, and of what is changed then the check names the block.
+    // The file written is right; after a change the check names the wrong block.
     assert!(verity.check(&data_file, &hashes, root.as_ref(), &options).unwrap().is_good());
     let nbytes = hashes.metadata().unwrap().len();
     let tree_start = NBYTES.next_multiple_of(verity.get_hash_block_size()) as u64;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The input says what files there are, of which version their torrent is and how they are damaged: exactly the damaged
-//! pieces are reported. Or it changes a byte of the torrent as well: then whatever is still a torrent is verified
-//! without a panic.
+//! The input selects the files, the version of their torrent and the damage: exactly the damaged pieces are reported.
+//! Or it also changes a byte of the torrent: if the result is still a torrent, verifying it does not panic.
 //!
-//! The oracle hashes nothing: it compares what the files held with what they hold.
+//! The oracle hashes nothing: it compares the old bytes of the files with the new.
 
 #![no_main]
 
@@ -73,7 +72,7 @@ fuzz_target!(|input: &[u8]| {
     }
     let total: usize = files.iter().map(|file| file.bytes.len()).sum();
     if version == Version::V1 {
-        // Many pieces of a byte take long and show nothing new.
+        // Many pieces of one byte take long and show nothing new.
         piece_nbytes = piece_nbytes.max(total / 500);
     }
     let (mut bytes, files) = maker::torrent(version, "name", &files, piece_nbytes);
@@ -93,7 +92,7 @@ fuzz_target!(|input: &[u8]| {
         let at = numbers.long() % bytes.len();
         bytes[at] = numbers.next() as u8;
         if let Ok(torrent) = Torrent::parse(&bytes) {
-            // Where a digest was hit, too many pieces to wait for may be asked of holes that are not there.
+            // A changed length can make a torrent ask for too many pieces, of holes that do not exist.
             if torrent.piece_count() < 10_000 {
                 let report = verify(&torrent, outer.path(), &options).unwrap();
                 assert_eq!(report.pieces.len(), torrent.piece_count());

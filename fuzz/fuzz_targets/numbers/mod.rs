@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Numbers from the input of a fuzz target.
+//! Takes numbers from the input of a fuzz target.
 #![allow(dead_code, reason = "each target uses some of it")]
 
-/// Zeros behind the end of the input.
+/// The input; after its end come zeros.
 pub struct Numbers<'a>(pub &'a [u8]);
 
 impl<'a> Numbers<'a> {
@@ -17,7 +17,7 @@ impl<'a> Numbers<'a> {
         self.next() << 16 | self.next() << 8 | self.next()
     }
 
-    /// A length that is likely to be at the edge of something.
+    /// Returns a length that is likely to be at an edge.
     pub fn length(&mut self) -> usize {
         match self.next() % 4 {
             0 => self.next(),
@@ -27,7 +27,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// The next bytes, fewer at the end.
+    /// Returns the next bytes, fewer at the end of the input.
     pub fn bytes(&mut self, nbytes: usize) -> &'a [u8] {
         let (bytes, rest) = self.0.split_at(nbytes.min(self.0.len()));
         self.0 = rest;
@@ -38,7 +38,7 @@ impl<'a> Numbers<'a> {
         self.0.is_empty()
     }
 
-    /// Changes `bytes` in a few places; returns whether they are others now.
+    /// Changes `bytes` in a few places; returns true if they differ now.
     pub fn edit(&mut self, bytes: &mut Vec<u8>) -> bool {
         let before = bytes.clone();
         for _ in 0..self.next() % 8 {

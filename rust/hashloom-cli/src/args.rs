@@ -29,7 +29,7 @@ use crate::tree::Tree;
 #[derive(Debug, Parser)]
 #[command(name = "hashloom", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 pub struct Arguments {
-    /// Use only these instruction sets, with commas between them; an unknown name lists those available
+    /// Use only these instruction sets, separated by commas; an unknown name lists the available ones
     #[arg(long, value_name = "NAME[,NAME]", env = "HASHLOOM_ISA", hide_env_values = true, global = true)]
     pub isa: Option<String>,
 
@@ -48,7 +48,7 @@ pub enum Command {
     },
     Sum(Sum),
     Check(Check),
-    /// Write down what the files of a folder are, and see later what has become of them
+    /// Record what the files of a folder are, and later see what has changed
     #[command(arg_required_else_help = true)]
     Manifest {
         #[command(subcommand)]
@@ -77,18 +77,18 @@ pub enum TorrentCommand {
     Show(Show),
 }
 
-/// List the kernels: which there are, which run here, which are chosen, how fast each is.
+/// List the kernels: which exist, which run here, which are chosen, and how fast each is.
 ///
 /// A kernel is one block function (of SHA-1, of SHA-256, …) for one instruction set and a number of messages side by
-/// side, its lanes. By the number of messages at hand hashloom chooses the kernel that is best on the make of CPU.
+/// side, its lanes. hashloom chooses the kernel that is best for the number of messages and the make of the CPU.
 #[derive(Debug, Args)]
 #[command(mut_args(|arg| if is_effort(&arg) { arg.requires("bench") } else { arg }))]
 pub struct Kernels {
-    /// Only kernels of this algorithm; can be given several times; an unknown name lists those that there are
+    /// List only kernels of this algorithm; can be given several times; an unknown name lists all algorithms
     #[arg(short, long = "algorithm", value_name = "NAME")]
     pub algorithms: Vec<Algorithm>,
 
-    /// Time every kernel that runs here: some seconds
+    /// Time every kernel that runs here; takes some seconds
     #[arg(long)]
     pub bench: bool,
 
@@ -100,7 +100,7 @@ pub struct Kernels {
     pub effort: Effort,
 }
 
-/// Without anything to time these have no meaning.
+/// Returns true for the options that mean nothing unless something is timed.
 fn is_effort(arg: &clap::Arg) -> bool {
     ["rounds", "time"].iter().any(|name| arg.get_id() == name)
 }
@@ -109,19 +109,19 @@ const KERNELS_HELP: &str = "\
 The columns:
   lanes       messages that one call advances
   here        whether this machine, its operating system included, can run it
-  chosen for  the numbers of messages left to do for which this kernel is
-              chosen; 5+: five and more. --isa and HASHLOOM_ISA restrict the
+  chosen for  the numbers of messages still to hash for which this kernel is
+              chosen; 5+: five or more. --isa and HASHLOOM_ISA restrict the
               choice, not what is listed or timed
-  ns a call   for one block in all lanes, long messages, data in the first
-              caches
+  ns a call   nanoseconds for one block in all lanes; the messages are long, and
+              their data is in the level 1 and 2 caches
   M/s         million blocks a second
-  / scalar    the ratio of the speeds, this kernel's to that of plain C for one
+  / scalar    the speed of this kernel divided by that of plain C for one
               message
 
-How is timed:
-  All kernels take turns on one thread, --rounds times, and of each the fastest
-  round counts. Ratios within one table hold on a busy machine too; figures of
-  two runs are compared with care.
+How kernels are timed:
+  All kernels take turns on one thread, --rounds times. The fastest round of
+  each kernel counts. Ratios within one table hold on a busy machine too; be
+  careful when you compare figures of two runs.
 
 Exit status:
   0  listed
@@ -135,12 +135,13 @@ Examples:
 
 /// Compare hashloom with OpenSSL, ring and RustCrypto on this machine.
 ///
-/// Hashes many messages of each size, and one alone, with hashloom's choice, with each kernel that runs here, and with
-/// other libraries one message after the other: on one thread, data in the caches, context reused where there is one.
+/// Hashes many messages of each size, and one message alone: with the kernel that hashloom chooses, with each kernel
+/// that runs here, and with other libraries one message after the other. Everything runs on one thread, with the data
+/// in the caches, and reuses a context if the library has one.
 #[cfg(feature = "bench")]
 #[derive(Debug, Args)]
 pub struct Bench {
-    /// Time this algorithm; can be given several times; an unknown name lists those that there are
+    /// Time this algorithm; can be given several times; an unknown name lists all algorithms
     /// [default: one for each block function]
     #[arg(short, long = "algorithm", value_name = "NAME")]
     pub algorithms: Vec<Algorithm>,
@@ -149,7 +150,7 @@ pub struct Bench {
     #[arg(short, long = "size", value_name = "BYTES", default_values = ["64", "1KiB", "16KiB"])]
     pub sizes: Vec<Size>,
 
-    /// Draw the result as bars into FILE, which is replaced
+    /// Draw the result as bars into FILE; an existing FILE is replaced
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
 
@@ -157,7 +158,7 @@ pub struct Bench {
     #[arg(long)]
     pub json: bool,
 
-    /// Compare with OpenSSL's libcrypto in FILE, version 3 [default: where the system has it]
+    /// Compare with OpenSSL's libcrypto in FILE, version 3 [default: the system's libcrypto]
     #[arg(long, value_name = "FILE")]
     pub libcrypto: Option<PathBuf>,
 
@@ -170,16 +171,16 @@ const BENCH_HELP: &str = "\
 What is printed:
   GB/s        10^9 bytes of message a second. Padding takes time but is not
               counted: for SHA-256 a message of 64 bytes is two blocks
-  ratio       the speed of hashloom's choice to that of the row: 3.0 is three
-              times as fast
+  ratio       the speed of hashloom's choice divided by that of the row: 3.0 is
+              three times as fast
   1 x 16 KiB  one message alone, of the greatest size; all lanes of a kernel but
               one are idle
-  A library that is not there, or has not this algorithm, says so in its row.
+  If a library is missing, or lacks the algorithm, its row says so.
 
-How is timed:
-  All rows of a column take turns on one thread, --rounds times, and of each the
-  fastest round counts. Then the digests of all are compared: if any differs,
-  that is an error, and no figure is shown. Only kernels that --isa and
+How rows are timed:
+  All rows of a column take turns on one thread, --rounds times. The fastest
+  round of each row counts. Then the digests of all rows are compared: if any
+  differ, the program prints an error and no figure. Only kernels that --isa and
   HASHLOOM_ISA allow are timed.
 
 Exit status:
@@ -208,7 +209,7 @@ mod tests {
         command.get_subcommands().for_each(check);
     }
 
-    /// clap breaks longer lines once more where the terminal is narrower, which leaves stumps of lines.
+    /// clap breaks longer lines again on a narrower terminal, which leaves stumps of lines.
     #[test]
     fn help_that_is_broken_into_lines_fits_80_columns() {
         Arguments::command().debug_assert();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Why a run that goes on from where another was interrupted looks at files again.
+//! Tells why a resumed run looks at some files again.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -9,10 +9,10 @@ use hashloom_engine::files::Doubt;
 
 use crate::units::plural;
 
-/// Prints a line to standard error: how many files are `done` again, and why; none if none is.
+/// Prints a line to standard error: how many files are `done` again, and why. Prints nothing if there are none.
 pub fn tell(doubts: &BTreeMap<Doubt, u64>, done: &str) {
     if let Some(line) = line(doubts, done) {
-        // Best effort: it changes nothing.
+        // Best effort: a failure changes nothing.
         let _ = writeln!(io::stderr().lock(), "{line}");
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom generate`: manual pages and shell completions, from the definition of the command line itself.
+//! `hashloom generate`: manual pages and shell completions from the definition of the command line.
 
 mod page;
 
@@ -18,8 +18,8 @@ use crate::{output, solaris};
 
 /// Write manual pages or shell completions.
 ///
-/// `make install` does this for you: it puts the pages into share/man/man1 and the completions of bash, zsh and fish
-/// where these look for them.
+/// `make install` does this for you: it puts the pages into share/man/man1, and the completions where bash, zsh and
+/// fish look for them.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP, arg_required_else_help = true)]
 pub struct Generate {
@@ -29,13 +29,13 @@ pub struct Generate {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Write a manual page for each command into DIR, which is made if it is not there
+    /// Write a manual page for each command into DIR, which is created if missing
     Man {
-        /// The folder; pages that are there are replaced
+        /// The folder; existing pages are replaced
         #[arg(value_name = "DIR")]
         folder: PathBuf,
 
-        /// Instead the pages of the programs that hashloom can be called as, such as digest(1)
+        /// Write instead the pages of the programs that hashloom can be called as, such as digest(1)
         #[arg(long)]
         stand_ins: bool,
     },
@@ -65,7 +65,7 @@ pub fn run(arguments: &Generate) -> Result<u8, String> {
             let programs = if *stand_ins { stand_in_programs() } else { vec![Arguments::command()] };
             fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", display(folder)))?;
             for mut program in programs {
-                // Fills in what the commands inherit from those above them.
+                // Fills in what commands inherit from the commands above them.
                 program.build();
                 write_pages(&program, &[], folder)?;
             }
@@ -88,7 +88,7 @@ fn stand_in_programs() -> Vec<Command> {
     [solaris::digest::command(), solaris::mac::command()].into_iter().chain(sums).collect()
 }
 
-/// Writes the page of a command and those of its subcommands; `above` are the names of the pages that lead to it.
+/// Writes the page of a command and those of its subcommands; `above` are the names of the parent pages.
 fn write_pages(command: &Command, above: &[String], folder: &Path) -> Result<(), String> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
     let path = folder.join(format!("{name}.1"));

@@ -7,29 +7,29 @@ use std::time::Duration;
 
 use crate::output;
 
-/// As shells count it: 128 and the number of SIGINT.
+/// 128 plus the number of SIGINT, as shells report it.
 pub const EXIT_INTERRUPTED: u8 = 130;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// From now on SIGINT, SIGTERM and SIGHUP set the flag that is returned. A second one ends the program at once.
+/// Makes SIGINT, SIGTERM and SIGHUP set the returned flag. A second signal ends the program at once.
 pub fn flag() -> &'static AtomicBool {
     flag_and(|| ())
 }
 
-/// The same for work that has nothing to save, and may wait where no flag is seen: for a disk that does not answer, for a
-/// list that comes from a pipe. What has not ended soon after the first signal is ended.
+/// The same as [`flag`], for work that has nothing to save and may block where it cannot look at the flag: on a disk
+/// that does not answer, or on a list that comes from a pipe. A second after the first signal the program ends.
 pub fn flag_and_end() -> &'static AtomicBool {
     const PATIENCE: Duration = Duration::from_secs(1);
     let end = || {
         std::thread::sleep(PATIENCE);
         output::exit(EXIT_INTERRUPTED);
     };
-    // Where there can be no thread it takes a second signal.
+    // If no thread can be started, it takes a second signal.
     flag_and(move || drop(std::thread::Builder::new().name("interrupt".into()).spawn(end)))
 }
 
-/// The first signal also does `first`.
+/// The first signal also calls `first`.
 fn flag_and(first: impl Fn() + Send + 'static) -> &'static AtomicBool {
     let handler = move || {
         if STOP.swap(true, Ordering::Relaxed) {
@@ -37,7 +37,7 @@ fn flag_and(first: impl Fn() + Send + 'static) -> &'static AtomicBool {
         }
         first();
     };
-    // Where signals cannot be caught they end the program, which has nothing half-written at any time.
+    // If signals cannot be caught, they end the program. The program never has half-written files.
     let _ = ctrlc::set_handler(handler);
     &STOP
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Bytes in JSON, which has only Unicode.
+//! Bytes in JSON, which has only Unicode strings.
 //!
-//! Names that are not UTF-8 come with replacement characters, and beside them, under a key that ends in `_hex`, as they
-//! are.
+//! A name that is not UTF-8 is written with replacement characters. Its bytes stand beside it in hexadecimal, under a
+//! key that ends in `_hex`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,10 +13,10 @@ use serde::{Serialize, Serializer};
 /// Bytes as text in hexadecimal.
 pub struct Hex<'a>(pub &'a [u8]);
 
-/// Bytes as text, and as they are if they are not UTF-8.
+/// Returns the bytes as text, and also in hexadecimal if they are not UTF-8.
 pub fn text(bytes: &[u8]) -> (Cow<'_, str>, Option<Hex<'_>>) {
     let text = String::from_utf8_lossy(bytes);
-    // Borrowed if it is all UTF-8.
+    // The text is borrowed if all bytes are UTF-8.
     let hex = matches!(text, Cow::Owned(_)).then_some(Hex(bytes));
     (text, hex)
 }

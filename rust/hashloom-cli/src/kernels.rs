@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom kernels`: what there is, what of it runs here, what is chosen, and how fast each is.
+//! `hashloom kernels`: which kernels exist, which run here, which are chosen, and how fast each is.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ use crate::table::{Align, Look, Table};
 use crate::timing::{self, Effort, Work};
 use crate::{machine, output, style};
 
-/// Each call of a kernel advances its lanes by so many blocks: as `make bench-kernels` does it.
+/// Number of blocks by which each call of a kernel advances its lanes, the same as in `make bench-kernels`.
 const BLOCKS_PER_CALL: usize = 64;
 
 /// Returns the exit status.
@@ -55,7 +55,7 @@ struct Isas {
 #[derive(Serialize)]
 struct Row {
     name: &'static str,
-    /// The algorithms that share the block function, that whose digest is the whole state first.
+    /// The algorithms that share the block function; the first is the one whose digest is the whole state.
     algorithms: Vec<&'static str>,
     isa: &'static str,
     lanes: usize,
@@ -70,7 +70,7 @@ struct Row {
     algorithm: Algorithm,
 }
 
-/// Numbers of messages, first and last included; without a last one: and more.
+/// A range of numbers of messages, both ends included. If `last` is `None`, the range has no end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 struct Run {
     first: usize,
@@ -79,16 +79,16 @@ struct Run {
 
 #[derive(Clone, Copy, Serialize)]
 struct Speed {
-    /// Of one block in all lanes.
+    /// Time for one block in all lanes.
     ns_per_call: f64,
     gb_per_s: f64,
     million_blocks_per_s: f64,
-    /// To the scalar kernel of the same block function.
+    /// Speed divided by that of the scalar kernel of the same block function.
     ratio_to_scalar: Option<f64>,
 }
 
 impl Report {
-    /// The kernels of these algorithms, or of all if there are none.
+    /// Lists the kernels of these algorithms; of all algorithms if `algorithms` is empty.
     fn new(algorithms: &[Algorithm]) -> Report {
         let wanted = |kernel: &Kernel| algorithms.is_empty() || algorithms.iter().any(|&a| kernel.computes(a));
         Report {
@@ -105,7 +105,7 @@ impl Report {
         }
     }
 
-    /// Times all kernels that run here, whatever may be chosen.
+    /// Times all kernels that run here, including those that may not be chosen.
     fn time(&mut self, effort: &Effort) {
         let data = Data::new();
         let rows: Vec<&mut Row> = self.kernels.iter_mut().filter(|row| row.available).collect();
@@ -138,7 +138,7 @@ impl Report {
         writeln!(out, "here: {}", self.isas.available.join(", "))?;
         let is_restricted = self.isas.allowed != self.isas.available;
         if is_restricted {
-            writeln!(out, "to be chosen: only {}", self.isas.allowed.join(", "))?;
+            writeln!(out, "allowed: only {}", self.isas.allowed.join(", "))?;
         }
         writeln!(out)?;
 
@@ -159,9 +159,9 @@ impl Report {
         }
         table.write(out)?;
 
-        let mut notes = "chosen for: the number of messages that are left to do; 5+ is five and more".to_owned();
+        let mut notes = "chosen for: the number of messages still to hash; 5+: five or more".to_owned();
         if is_timed {
-            notes += "\nns a call: for one block in all lanes; M/s: million blocks; / scalar: the ratio of the speeds";
+            notes += "\nns a call: for one block in all lanes; M/s: million blocks; / scalar: speed over plain C's";
         }
         writeln!(out, "\n{}", style::dim(notes))
     }
@@ -171,7 +171,7 @@ impl Row {
     fn new(kernel: Kernel) -> Row {
         let mut algorithms: Vec<Algorithm> =
             Algorithm::ALL.iter().copied().filter(|&algorithm| kernel.computes(algorithm)).collect();
-        // Stable: of equal ones the first stays first.
+        // The sort is stable: of equal ones the first stays first.
         algorithms.sort_by_key(|algorithm| std::cmp::Reverse(algorithm.digest_len()));
         let algorithm = algorithms[0];
         Row {
@@ -218,10 +218,10 @@ impl Row {
     }
 }
 
-/// The runs of numbers of messages for which `is_chosen` holds.
+/// Returns the ranges of numbers of messages for which `is_chosen` holds.
 ///
-/// The choice is the same for all numbers beyond those that fill the lanes of some kernel; it is asked for twice as
-/// many and for the greatest.
+/// The choice is the same for all numbers that exceed the lanes of every kernel. This function asks up to twice the
+/// greatest number of lanes, and for the greatest number.
 fn runs(is_chosen: impl Fn(usize) -> bool) -> Vec<Run> {
     let asked = 2 * lib::kernels().map(|kernel| kernel.lanes()).max().unwrap_or(1);
     let mut runs: Vec<Run> = Vec::new();
@@ -240,7 +240,7 @@ fn runs(is_chosen: impl Fn(usize) -> bool) -> Vec<Run> {
     runs
 }
 
-/// `1, 3-4, 10+`.
+/// Formats ranges: `1, 3-4, 10+`.
 fn text_of(runs: &[Run]) -> String {
     let mut text = String::new();
     for (i, run) in runs.iter().enumerate() {
@@ -254,7 +254,7 @@ fn text_of(runs: &[Run]) -> String {
     text
 }
 
-/// Messages for all lanes of any kernel, a cache line more than whole pages apart.
+/// Messages for all lanes of any kernel. They lie a whole number of pages and a cache line apart.
 struct Data {
     bytes: Vec<u8>,
     stride: usize,
@@ -268,7 +268,7 @@ impl Data {
         Data { bytes: timing::random_bytes(lanes * stride), stride }
     }
 
-    /// One call of the kernel.
+    /// Returns the work of one call of the kernel.
     fn work(&self, kernel: Kernel, algorithm: Algorithm) -> Work<'_> {
         let len = BLOCKS_PER_CALL * algorithm.block_len();
         let messages: Vec<&[u8]> =

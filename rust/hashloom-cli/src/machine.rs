@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a figure is worth little without: the CPU and the day.
+//! The CPU and the date: a figure is worth little unless they stand beside it.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::units::day;
 
-/// The CPU's own name where the system tells it, else its architecture.
+/// Returns the CPU's own name if the system tells it, else its architecture.
 pub fn cpu() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     cpu_of(&text).unwrap_or_else(|| format!("{} CPU", std::env::consts::ARCH))
 }
 
-/// `model name` is that of x86; others have `Model`, `cpu` or nothing.
+/// `model name` is x86's key; other machines have `Model`, `cpu` or nothing.
 fn cpu_of(cpuinfo: &str) -> Option<String> {
     ["model name", "Model", "cpu model", "cpu"].into_iter().find_map(|key| {
         let (_, name) = cpuinfo.lines().filter_map(|line| line.split_once(':')).find(|(k, _)| k.trim() == key)?;
@@ -22,7 +22,7 @@ fn cpu_of(cpuinfo: &str) -> Option<String> {
     })
 }
 
-/// Today in Greenwich: `2026-11-20`.
+/// Returns today's date in UTC: `2026-11-20`.
 pub fn today() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     day((seconds / 86_400) as i64).unwrap_or_default()

@@ -2,7 +2,7 @@
 
 //! The program `hashloom`.
 //!
-//! It reads arguments and prints; the work is done by the crate `hashloom`.
+//! It reads arguments and prints; the crate `hashloom` does the work.
 #![deny(unsafe_code)]
 
 mod args;
@@ -49,9 +49,9 @@ static MEMORY: memory::OrExit = memory::OrExit;
 
 /// Some piece or file is missing or bad.
 const EXIT_INCOMPLETE: u8 = 1;
-/// Usage, a bad torrent, or a file that could not be read. clap exits with this too.
+/// Wrong usage, a bad torrent, or a file that could not be read. clap exits with this status too.
 const EXIT_ERROR: u8 = 2;
-/// Nobody reads the output any more: as shells count the signal with which other programs end then.
+/// The reader of the output has gone. Shells report this status for programs that SIGPIPE ends.
 const EXIT_PIPE: u8 = 128 + 13;
 
 fn main() -> ExitCode {
@@ -62,15 +62,14 @@ fn main() -> ExitCode {
     match Arguments::try_parse().map_or_else(misused, |arguments| run(&arguments)) {
         Ok(status) => ExitCode::from(status),
         Err(message) => {
-            // Not eprintln!, which panics where standard error is full or nobody reads it: the exit status must still
-            // tell.
+            // Not eprintln!, which panics if standard error is full or has no reader: the exit status must still tell.
             let _ = writeln!(io::stderr(), "{} {message}", style::error("error:"));
             ExitCode::from(EXIT_ERROR)
         }
     }
 }
 
-/// Prints what was asked for instead of a command: help, the version. On wrong usage this ends the program.
+/// Prints the help or the version, if asked for instead of a command. On wrong usage this ends the program.
 fn misused(error: clap::Error) -> Result<u8, String> {
     if error.use_stderr() {
         error.exit();
@@ -78,7 +77,7 @@ fn misused(error: clap::Error) -> Result<u8, String> {
     stdio::print_help(&error).map(|()| 0)
 }
 
-/// Called by the name of a program that it can stand in for, this is that program. Returns its exit status.
+/// Runs the program that hashloom is called as, if it stands in for one of this name. Returns the exit status.
 fn as_other_program() -> Option<u8> {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let program = Path::new(arguments.first()?).file_name()?.to_str()?;
@@ -93,7 +92,7 @@ fn as_other_program() -> Option<u8> {
     }
 }
 
-/// What `--isa` would say, for programs that have no such option.
+/// Returns what `--isa` would say, for programs that lack this option.
 fn isa_of_environment() -> Option<String> {
     std::env::var("HASHLOOM_ISA").ok()
 }
@@ -106,12 +105,12 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
             torrent::create::run(options)
         }
         Command::Torrent { command: TorrentCommand::Verify(options) } => {
-            // Those of version 1 and 2.
+            // The hashes of versions 1 and 2.
             restrict(isa, &[Algorithm::Sha1, Algorithm::Sha256])?;
             torrent::verify::run(options)
         }
         Command::Torrent { command: TorrentCommand::Show(options) } => {
-            // What is hashed is one dictionary for each torrent.
+            // Show hashes only one dictionary for each torrent.
             restrict(isa, &[])?;
             torrent::show::run(options)
         }
@@ -120,7 +119,7 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
             sums::sum::run(options)
         }
         Command::Check(options) => {
-            // The lists tell of which algorithms they are.
+            // The lists tell which algorithms they use.
             restrict(isa, &[])?;
             sums::check::run(options)
         }
@@ -147,10 +146,10 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
     }
 }
 
-/// Restricts the choice to the instruction sets named, which must have a kernel for each of `algorithms`, or, if there
-/// are none, for any algorithm.
+/// Restricts the choice to the named instruction sets. They must have a kernel for each of `algorithms`; if the list is
+/// empty, for at least one algorithm.
 fn restrict(isa: Option<&str>, algorithms: &[Algorithm]) -> Result<(), String> {
-    // An empty variable is one that is not set.
+    // An empty variable counts as not set.
     let Some(names) = isa.filter(|names| !names.is_empty()) else { return Ok(()) };
     let isas = IsaSet::parse(names).map_err(|error| format!("--isa or HASHLOOM_ISA: {error}"))?;
     let try_for = |algorithm: &Algorithm| restrict_for(isas, *algorithm);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What the program writes: standard output, and files by writing another one and renaming it: there is never half of
-//! one, and the old one stays until the new one is on the disk.
+//! Writes standard output and files. A file is written as another one and renamed, so that there is never half a file,
+//! and the old file stays until the new one is on the disk.
 
 mod place;
 mod state;
@@ -25,14 +25,14 @@ pub fn print(print: impl FnOnce(&mut BufWriter<Stdout>) -> io::Result<()>) -> Re
     let _turn = io::stdout().lock();
     let mut out = BufWriter::new(Stdout);
     match print(&mut out).and_then(|()| out.flush()) {
-        // Whoever read the output has seen enough of it.
+        // The reader of the output has seen enough of it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(|error| format!("standard output: {error}")),
     }
 }
 
-/// Whether `path` can be written, as far as can be said before there is anything to write. A check can take hours, and
-/// nothing shall lie about if it is interrupted: so a temporary file is made and removed at once.
+/// Checks that `path` can be written, as far as can be said in advance. A check can take hours, and an interruption
+/// must leave nothing behind: so a temporary file is created and removed at once.
 pub fn probe(path: &Path) -> io::Result<()> {
     match place::find(path)? {
         Place::Special => Ok(()),
@@ -40,26 +40,27 @@ pub fn probe(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes `bytes` to `path`, which is replaced if it exists. Of a symbolic link to a file the file is replaced.
+/// Writes `bytes` to `path`, which is replaced if it exists. If `path` is a symbolic link to a file, that file is
+/// replaced.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_with(path, |mut file| file.write_all(bytes))
 }
 
-/// The same for what is too long to be in memory: `write` gets the new file.
+/// The same as [`write`] for contents too long for memory: `write` gets the new file.
 pub fn write_with(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
     let pending = Pending::begin(path)?;
     write(pending.file())?;
     pending.end(true)
 }
 
-/// Writes `bytes` to `path`, where nothing may be: what has come there meanwhile stays.
+/// Writes `bytes` to `path`, which must not exist: a file that another program has put there meanwhile stays.
 pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let pending = Pending::begin(path)?;
     pending.file().write_all(bytes)?;
     pending.end(false)
 }
 
-/// A file that is being written, under another name or none until it is whole; a device or pipe as it stands.
+/// A file that is being written, under another name or none until it is complete. A device or pipe is written in place.
 pub struct Pending(Kind);
 
 enum Kind {
@@ -68,26 +69,26 @@ enum Kind {
 }
 
 impl Pending {
-    /// Begins to write what will be `path`.
+    /// Begins to write the file that will be `path`.
     pub fn begin(path: &Path) -> io::Result<Pending> {
         match place::find(path)? {
             Place::File(path) => Pending::at(path),
             Place::Special => {
                 let found = Identity::of(&path.metadata()?);
-                // Neither made nor cut off: if it is no device any more, nothing has happened to it.
+                // Neither create nor truncate: if another file has replaced the device, it stays untouched.
                 let file = OpenOptions::new().write(true).open(path)?;
                 let opened = file.metadata()?;
                 if !is_special(&opened) || Identity::of(&opened) != found {
-                    return Err(io::Error::other("it has become another file meanwhile"));
+                    return Err(io::Error::other("another file has replaced it meanwhile"));
                 }
                 Ok(Pending(Kind::Special(file)))
             }
         }
     }
 
-    /// The same for a path that is a regular file or nothing.
+    /// The same as [`Pending::begin`] for a path that is a regular file or nothing.
     fn at(path: PathBuf) -> io::Result<Pending> {
-        // What the old one kept from others, the new one does from its first byte on.
+        // If the old file is closed to others, the new one must be from its first byte on.
         let is_private = path.symlink_metadata().is_ok();
         Ok(Pending(Kind::File { temporary: Temporary::new(&path, is_private)?, path }))
     }
@@ -99,8 +100,8 @@ impl Pending {
         }
     }
 
-    /// Gives it its name, when all of it is on the disk. What is there is replaced only if `replace`, and stays if
-    /// anything fails; an error of what comes after that says so.
+    /// Gives the file its name when all of it is on the disk. An existing file is replaced only if `replace`, and stays
+    /// if anything fails. An error after the replacement says that the new file is there.
     pub fn end(self, replace: bool) -> io::Result<()> {
         let (temporary, path) = match self.0 {
             Kind::File { temporary, path } => (temporary, path),
@@ -113,26 +114,25 @@ impl Pending {
             keep_owner(temporary.file(), &old)?;
         }
         temporary.file().sync_all()?;
-        // Some file systems tell only when a file is closed that they could not write it. It stays locked meanwhile.
+        // Some file systems report a failed write only when the file is closed. The other descriptor keeps the lock.
         close(temporary.file().try_clone()?)?;
         let file = temporary.persist(&path, replace)?;
         let is_sure = sync_folder(folder(&path)).and_then(|()| close(file));
-        is_sure
-            .map_err(|error| io::Error::new(error.kind(), format!("it is there, but may not outlive a crash: {error}")))
+        is_sure.map_err(|error| io::Error::new(error.kind(), format!("written, but may not survive a crash: {error}")))
     }
 }
 
-/// Whether something is there that writing would replace.
+/// Returns true if `path` is something that writing would replace.
 pub fn exists(path: &Path) -> bool {
     path.symlink_metadata().is_ok() && !path_is_special(path)
 }
 
-/// A device or pipe, such as /dev/stdout, cannot be replaced by renaming.
+/// Returns true for a device or pipe, such as /dev/stdout: renaming cannot replace these.
 pub fn path_is_special(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| is_special(&metadata))
 }
 
-/// Waits until all that was written is on the disk, if this is a file that has one behind it.
+/// Waits until all bytes are on the disk, if there is a disk behind the file.
 fn sync(file: &File) -> io::Result<()> {
     match file.sync_all() {
         #[cfg(unix)]
@@ -149,12 +149,12 @@ fn sync(file: &File) -> io::Result<()> {
     }
 }
 
-/// The names in a folder: only then is a file that was renamed there after a crash.
+/// Syncs the names in a folder: otherwise a renamed file may be lost in a crash.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     match File::open(folder) {
         Ok(folder) => sync(&folder),
-        // Files can be made in a folder that cannot be read.
+        // A folder can let files be created and still not be readable.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         Err(error) => Err(error),
     }
@@ -165,14 +165,14 @@ fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Closes a file; an error of it is lost when a file is dropped.
+/// Closes a file. Dropping a file loses the error of the close.
 #[cfg(unix)]
 #[allow(unsafe_code)]
 fn close(file: File) -> io::Result<()> {
     use std::os::fd::IntoRawFd;
     // SAFETY: the file has just given up its descriptor.
     match unsafe { rustix::io::try_close(file.into_raw_fd()) } {
-        // It is closed; whether all is written, the call before has said.
+        // The file is closed; the sync before has told whether all is written.
         Ok(()) | Err(rustix::io::Errno::INTR) => Ok(()),
         Err(error) => Err(error.into()),
     }
@@ -184,18 +184,17 @@ fn close(file: File) -> io::Result<()> {
     Ok(())
 }
 
-/// The new file shall be for whom the old one was: a client must be able to read what root has written for it. That is
-/// its owner, group and permissions, without the bits that make it run as its owner or group; an access control list is
-/// not kept.
+/// Gives the new file the readers of the old one: a client must be able to read a file that root has written for it. It
+/// gets the old owner, group and permissions, but not setuid, setgid or sticky. Access control lists are not kept.
 #[cfg(unix)]
 fn keep_owner(file: &File, old: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-    // Only root can give files away, and a user only to a group of theirs. The mode comes last: chown changes it, and
-    // until then nobody else can read the file.
+    // Only root can give files away; a user can give a file only to one of their groups. The mode comes last: chown
+    // changes it, and until then nobody else can read the file.
     let _ = fchown(file, Some(old.uid()), Some(old.gid())).or_else(|_| fchown(file, None, Some(old.gid())));
     let mut mode = old.mode() & 0o777;
     if file.metadata()?.gid() != old.gid() {
-        // Another group may do what all others may.
+        // A different group may do no more than all others may.
         mode = mode & 0o707 | (mode & 0o7) << 3;
     }
     file.set_permissions(PermissionsExt::from_mode(mode))

@@ -10,10 +10,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::style;
 
-/// So long no bar is drawn: most work is done by then.
+/// No bar is drawn before this time: most work is done by then.
 const QUIET_TIME: Duration = Duration::from_millis(300);
 
-/// A bar that measures the speed from the start but is not drawn at once, and only on a terminal.
+/// A progress bar. It measures the speed from the start, is not drawn at once, and only on a terminal.
 pub struct Bar {
     bar: ProgressBar,
     started: Instant,
@@ -21,7 +21,7 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// Is full at `length`. `template` is one of `indicatif`.
+    /// Creates a bar that is full at `length`. `template` is one of `indicatif`.
     pub fn new(length: u64, template: &str) -> Bar {
         let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
         let chars = if style::is_utf8() { "█▉▊▋▌▍▎▏ " } else { "=> " };
@@ -29,17 +29,17 @@ impl Bar {
         Bar { bar: bar.with_style(style.progress_chars(chars)), started: Instant::now(), drawn: Once::new() }
     }
 
-    /// Of bytes that are read and hashed, with their speed. Its length is to be set.
+    /// Creates a bar of bytes read and hashed, with their speed. The caller sets its length.
     pub fn of_bytes() -> Bar {
         Bar::new(0, "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left")
     }
 
-    /// Whether somebody would see it.
+    /// Returns true if there is somebody to see the bar.
     pub fn is_wanted(&self) -> bool {
         io::stderr().is_terminal()
     }
 
-    /// Is full at `length`.
+    /// Sets the position at which the bar is full.
     pub fn set_length(&self, length: u64) {
         self.bar.set_length(length);
     }
@@ -60,7 +60,7 @@ impl Bar {
         }
     }
 
-    /// Does `write`, which prints to the terminal, without the bar.
+    /// Calls `write`, which prints to the terminal, while the bar is hidden.
     pub fn suspend<R>(&self, write: impl FnOnce() -> R) -> R {
         self.bar.suspend(write)
     }

@@ -5,10 +5,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Longer messages are not faster, and those for all lanes of any kernel must fit into memory together.
+/// The longest message. Longer messages are not faster, and messages for all lanes of any kernel must fit into memory.
 const MOST: u64 = 4 << 20;
 
-/// Bytes in a message, from 1 to [`MOST`].
+/// Number of bytes in a message, from 1 to [`MOST`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size(usize);
 
@@ -30,10 +30,10 @@ impl FromStr for Size {
         if number.is_empty() {
             return Err(expected());
         }
-        // So many digits that they fit no integer are too many bytes.
+        // A number too long for an integer is too many bytes.
         let nbytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor));
         match nbytes {
-            Some(0) => Err("a message of no bytes has no bytes a second: at least 1".into()),
+            Some(0) => Err("an empty message has no speed: give at least 1".into()),
             Some(nbytes @ 1..=MOST) => Ok(Size(nbytes as usize)),
             _ => {
                 Err("at most 4MiB: messages for all lanes must fit into memory, and longer ones are not faster".into())

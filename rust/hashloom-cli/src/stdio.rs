@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Standard input, output and error as the program was given them.
+//! Standard input, output and error as the program got them.
 //!
-//! Rust's library opens /dev/null in place of those that are closed (`<&-`, `>&-`), before `main`, so that no file of
-//! the program can land there. It also takes EBADF for the end of the input, and for output that was written. Both
-//! together would make a digest of nothing, and lose output without an error. So what is closed is noted before that
-//! library begins, and replaced by what can be neither read nor written; and what is written here does not pass through
-//! that library.
+//! If one of them is closed (`<&-`, `>&-`), Rust's library opens /dev/null in its place before `main`, so that no file
+//! of the program can get its descriptor. The library also takes EBADF for the end of the input, and for successful
+//! output. Both together would make a digest of nothing, and lose output without an error. Therefore this module notes
+//! closed descriptors before that library starts, and replaces them by a descriptor that can be neither read nor
+//! written. Its output bypasses the library.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,13 +15,13 @@ pub use hashloom_engine::files::stdin;
 
 use crate::output;
 
-/// Of standard input, output and error.
+/// Flags for standard input, output and error.
 static WAS_CLOSED: [AtomicBool; 3] = [const { AtomicBool::new(false) }; 3];
 
 /// Whether standard input is to be read.
 static IS_STDIN_WANTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether standard output was closed when the program began.
+/// Returns true if standard output was closed when the program began.
 pub fn was_stdout_closed() -> bool {
     WAS_CLOSED[1].load(Ordering::Relaxed)
 }
@@ -31,15 +31,15 @@ pub fn want_stdin() {
     IS_STDIN_WANTED.store(true, Ordering::Relaxed);
 }
 
-/// Whether standard input was to be read, and was closed when the program began.
+/// Returns true if standard input was to be read, and was closed when the program began.
 pub fn was_stdin_missed() -> bool {
     IS_STDIN_WANTED.load(Ordering::Relaxed) && WAS_CLOSED[0].load(Ordering::Relaxed)
 }
 
-/// Standard output without a buffer. Unlike that of Rust's library it fails where it was closed or cannot be written.
+/// Standard output without a buffer. Unlike the one of Rust's library, it fails if it was closed or cannot be written.
 pub struct Stdout;
 
-/// Standard error, likewise.
+/// Standard error, with the same properties.
 pub struct Stderr;
 
 impl Write for Stdout {
@@ -75,7 +75,7 @@ impl Write for Stderr {
     }
 }
 
-/// Prints the help or the version that clap has found to be wanted.
+/// Prints the help or the version that clap found to be wanted.
 pub fn print_help(wanted: &clap::Error) -> Result<(), String> {
     let text = wanted.render();
     output::print(|out| match console::colors_enabled() {
@@ -84,7 +84,7 @@ pub fn print_help(wanted: &clap::Error) -> Result<(), String> {
     })
 }
 
-/// Begins the program: whatever of the three is closed fails when it is used, also by a name such as /dev/stdin.
+/// Begins the program: any use of a closed one of the three fails from now on, also by a name such as /dev/stdin.
 #[cfg(unix)]
 pub fn begin() {
     use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
@@ -93,7 +93,7 @@ pub fn begin() {
     let replace: [Replace; 3] = [dup2_stdin, dup2_stdout, dup2_stderr];
     for (number, (was_closed, replace)) in WAS_CLOSED.iter().zip(replace).enumerate() {
         if was_closed.load(Ordering::Relaxed) {
-            // If it fails /dev/null stays, without which Rust's library would have ended the program.
+            // If this fails, /dev/null stays: Rust's library has opened it, or it would have ended the program.
             let _ = unix::unusable(number == 0).and_then(replace);
         }
     }
@@ -113,7 +113,8 @@ mod unix {
 
     use super::WAS_CLOSED;
 
-    /// What can be neither read nor written: a symbolic link itself. Who opens it again, as /dev/stdin, gets ELOOP.
+    /// Returns a descriptor that can be neither read nor written: a symbolic link itself. Opening it again, as
+    /// /dev/stdin, gives ELOOP.
     #[cfg(target_os = "linux")]
     pub fn unusable(is_input: bool) -> Result<OwnedFd> {
         open("/proc/self", OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).or_else(|_| null(is_input))
@@ -124,21 +125,21 @@ mod unix {
         null(is_input)
     }
 
-    /// The wrong way round, as the C library does it for setuid programs.
+    /// Opens /dev/null in the wrong direction, as the C library does for setuid programs.
     fn null(is_input: bool) -> Result<OwnedFd> {
         let way = if is_input { OFlags::WRONLY } else { OFlags::RDONLY };
         open("/dev/null", way | OFlags::CLOEXEC, Mode::empty())
     }
 
-    /// Among what the loader calls before `main`, and before Rust's library opens anything.
-    // SAFETY: the section holds pointers to functions; that the loader hands them arguments is no matter in C's ABI.
+    /// A function pointer among those that the loader calls before `main`, and before Rust's library opens anything.
+    // SAFETY: the section holds function pointers; the loader passes arguments, which C's ABI lets the function ignore.
     #[allow(unsafe_code)]
     #[used]
     #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
     #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
     static LOOK: extern "C" fn() = look;
 
-    /// Nothing of Rust's library that needs its own beginning is used here.
+    /// Uses nothing of Rust's library that needs the library to be initialised.
     extern "C" fn look() {
         for (was_closed, fd) in WAS_CLOSED.iter().zip([stdin(), stdout(), stderr()]) {
             was_closed.store(fcntl_getfd(fd) == Err(Errno::BADF), Ordering::Relaxed);

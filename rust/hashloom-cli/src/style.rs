@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Colours, where the output is a terminal that has them, and what its locale can show.
+//! Colours, if the output is a terminal that has them, and the characters that its locale can show.
 
 use std::fmt::Display;
 
 use console::{StyledObject, style};
 
-/// Something that went wrong, on standard error.
+/// Style of an error, on standard error.
 pub fn error<D: Display>(text: D) -> StyledObject<D> {
     style(text).for_stderr().red().bold()
 }
 
-/// Something to know of, on standard error.
+/// Style of a warning, on standard error.
 pub fn warning<D: Display>(text: D) -> StyledObject<D> {
     style(text).for_stderr().yellow().bold()
 }
@@ -36,7 +36,8 @@ pub fn bold<D: Display>(text: D) -> StyledObject<D> {
     style(text).bold()
 }
 
-/// Whether the locale's characters are UTF-8. POSIX: the first of these variables that is set and not empty counts.
+/// Returns true if the locale's characters are UTF-8. POSIX: the first of these variables that is set and not empty
+/// counts.
 pub fn is_utf8() -> bool {
     if cfg!(windows) {
         return true;

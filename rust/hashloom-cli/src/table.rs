@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Columns of text.
+//! Prints text in columns.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ pub enum Align {
     Right,
 }
 
-/// What a cell looks like where there are colours.
+/// The look of a cell, if there are colours.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "bench"), allow(dead_code, reason = "`hashloom bench` alone uses all"))]
 pub enum Look {
@@ -40,7 +40,7 @@ impl Table {
         Table { align: columns.into_iter().collect(), lines: Vec::new() }
     }
 
-    /// A row, one cell for each column.
+    /// Adds a row, one cell for each column.
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = (S, Look)>) {
         let (cells, looks): (Vec<String>, Vec<Look>) =
             cells.into_iter().map(|(text, look)| (text.into(), look)).unzip();
@@ -48,7 +48,7 @@ impl Table {
         self.lines.push(Line::Cells(cells, looks));
     }
 
-    /// A line of its own, over the rows that follow.
+    /// Adds a line of its own, above the rows that follow.
     pub fn heading(&mut self, text: impl Into<String>) {
         self.lines.push(Line::Heading(text.into()));
     }
@@ -66,7 +66,7 @@ impl Table {
             match line {
                 Line::Heading(text) => writeln!(out, "{}", style::bold(text))?,
                 Line::Cells(cells, looks) => {
-                    // No blanks at the end of a line.
+                    // Lines do not end in blanks.
                     let last = cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last + 1);
                     for (i, (cell, &look)) in cells.iter().zip(looks).enumerate().take(last) {
                         let width = widths[i];

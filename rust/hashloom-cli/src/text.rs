@@ -7,7 +7,7 @@ use std::path::Path;
 
 use hashloom_engine::text::shown;
 
-/// A path in a message: nothing in it can steer a terminal.
+/// Formats a path for a message, so that nothing in it can control a terminal.
 pub fn display(path: &Path) -> impl Display {
     shown(path.as_os_str().as_encoded_bytes())
 }

@@ -2,8 +2,8 @@
 
 //! Times several pieces of work against each other.
 //!
-//! All take turns, A B C A B C …, and of each the least time counts, so that a slow moment of the machine strikes all
-//! alike and is forgotten if the next round is better.
+//! All works take turns, A B C A B C …, and the least time of each counts. A slow moment of the machine then affects
+//! all works alike, and no longer counts if the next round is better.
 
 use std::time::{Duration, Instant};
 
@@ -12,19 +12,19 @@ use clap::Args;
 /// How long to measure.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Effort {
-    /// Rounds in which all take turns; of each the fastest counts
+    /// Number of rounds in which all take turns; the fastest round of each counts
     #[arg(long, value_name = "N", default_value_t = 61, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: u32,
 
-    /// Time for each in each round, such as 300us, 3ms or 1s
+    /// Time for each row in each round, such as 300us, 3ms or 1s
     #[arg(long, value_name = "TIME", default_value = "300us", value_parser = parse_time)]
     pub time: Duration,
 }
 
-/// Something that can be done again and again.
+/// A function that can be called again and again.
 pub type Work<'a> = Box<dyn FnMut() + 'a>;
 
-/// The seconds that each takes, once. `tick` is called `effort.ticks(works.len())` times.
+/// Returns the seconds that one call of each work takes. `tick` is called `effort.ticks(works.len())` times.
 pub fn race(works: &mut [Work<'_>], effort: &Effort, mut tick: impl FnMut()) -> Vec<f64> {
     let repeats: Vec<u32> = works
         .iter_mut()
@@ -36,8 +36,8 @@ pub fn race(works: &mut [Work<'_>], effort: &Effort, mut tick: impl FnMut()) -> 
     let mut least = vec![f64::INFINITY; works.len()];
     for _ in 0..effort.rounds {
         for ((work, &repeats), least) in works.iter_mut().zip(&repeats).zip(&mut least) {
-            // Not counted: the one before has left its own code and data in the first caches. What is too long to be
-            // done twice in its time does not notice.
+            // An untimed call: the previous work has left its code and data in the level 1 and 2 caches. A work too
+            // long to be repeated within its time does not notice.
             if repeats > 1 {
                 work();
             }
@@ -59,11 +59,11 @@ fn time(work: &mut Work<'_>, repeats: u32) -> f64 {
     for _ in 0..repeats {
         work();
     }
-    // A clock that stands still must not make anything infinitely fast.
+    // A clock that stands still must not make a work infinitely fast.
     start.elapsed().max(Duration::from_nanos(1)).as_secs_f64()
 }
 
-/// How often `work` fits into `wanted`, at least once.
+/// Returns how often `work` fits into `wanted`, at least 1.
 fn repeats_for(work: &mut Work<'_>, wanted: Duration) -> u32 {
     let wanted = wanted.as_secs_f64();
     let mut repeats = 1;
@@ -76,7 +76,7 @@ fn repeats_for(work: &mut Work<'_>, wanted: Duration) -> u32 {
     }
 }
 
-/// The same bytes on every machine and in every run, without a pattern that a hash could profit from.
+/// Returns the same bytes on every machine and in every run. They have no pattern that a hash could profit from.
 pub fn random_bytes(nbytes: usize) -> Vec<u8> {
     // xorshift64 (Marsaglia 2003)
     let mut x = 0x9e37_79b9_7f4a_7c15_u64;
@@ -101,9 +101,9 @@ fn parse_time(text: &str) -> Result<Duration, String> {
     };
     let number: u64 = number.parse().map_err(|_| "expected a whole number and us, ms or s, such as 3ms".to_owned())?;
     match number.checked_mul(micros) {
-        Some(0) => Err("no time at all: at least 1us".into()),
+        Some(0) => Err("expected at least 1us".into()),
         Some(micros @ 1..=MOST) => Ok(Duration::from_micros(micros)),
-        _ => Err("at most 10s".into()),
+        _ => Err("expected at most 10s".into()),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-/// `353.2 KiB`, `1 byte`, `256 KiB`.
+/// Formats a size: `353.2 KiB`, `1 byte`, `256 KiB`.
 pub fn size(nbytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if nbytes < 1024 {
@@ -21,7 +21,7 @@ pub fn size(nbytes: u64) -> String {
     format!("{} {}", text.strip_suffix(".0").unwrap_or(&text), UNITS[unit])
 }
 
-/// Exactly: `64 bytes`, `1536 bytes`, `16 KiB`, `1 MiB`.
+/// Formats a size exactly: `64 bytes`, `1536 bytes`, `16 KiB`, `1 MiB`.
 #[cfg(feature = "bench")]
 pub fn bytes(nbytes: u64) -> String {
     match nbytes {
@@ -32,13 +32,13 @@ pub fn bytes(nbytes: u64) -> String {
     }
 }
 
-/// `1.9 GiB/s`; nothing if no time has passed.
+/// Formats a rate: `1.9 GiB/s`; `None` if no time has passed.
 pub fn rate(nbytes: u64, elapsed: Duration) -> Option<String> {
     let seconds = elapsed.as_secs_f64();
     (seconds > 0.0).then(|| format!("{}/s", size((nbytes as f64 / seconds) as u64)))
 }
 
-/// `0.25 s`, `12.3 s`, `2 min 5 s`, `3 h 20 min`.
+/// Formats a time: `0.25 s`, `12.3 s`, `2 min 5 s`, `3 h 20 min`.
 pub fn duration(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs();
     match seconds {
@@ -49,7 +49,7 @@ pub fn duration(elapsed: Duration) -> String {
     }
 }
 
-/// Rounded down: 100% is said of all only.
+/// Formats a percentage, rounded down: only the whole is 100%.
 pub fn percent(part: u64, whole: u64) -> String {
     match tenths_of_percent(part, whole) {
         1000 => "100%".to_owned(),
@@ -57,7 +57,7 @@ pub fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// Rounded down; nothing of nothing is all of it.
+/// Returns tenths of percent, rounded down; if the whole is 0, the part is all of it.
 pub fn tenths_of_percent(part: u64, whole: u64) -> u64 {
     match whole {
         0 => 1000,
@@ -65,27 +65,27 @@ pub fn tenths_of_percent(part: u64, whole: u64) -> u64 {
     }
 }
 
-/// `1 piece`, `2 pieces`.
+/// Formats a number with its noun: `1 piece`, `2 pieces`.
 pub fn plural(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// `2023-11-14 22:13:20 UTC` of seconds since 1970; none beyond the year 9999 and before the year 0.
+/// Formats seconds since 1970: `2023-11-14 22:13:20 UTC`. Returns `None` beyond the years 0 to 9999.
 pub fn date(seconds: i64) -> Option<String> {
     let (day, second) = (day(seconds.div_euclid(86_400))?, seconds.rem_euclid(86_400));
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
     Some(format!("{day} {hour:02}:{minute:02}:{second:02} UTC"))
 }
 
-/// `2023-11-14`, so many days after 1970-01-01; none beyond the year 9999 and before the year 0.
+/// Formats days since 1970-01-01: `2023-11-14`. Returns `None` beyond the years 0 to 9999.
 pub fn day(days: i64) -> Option<String> {
-    // Counted from 1 March of the year 0 of the Gregorian calendar: so a leap day is the last of its year, and every
-    // 400 years have 146 097 days.
+    // Days count from 1 March of the year 0 of the Gregorian calendar. A leap day is then the last of its year, and
+    // every 400 years have 146 097 days.
     let days = days.checked_add(719_468)?;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
-    // Months from March on have 31, 30, 31, 30, 31 days, and again: 153 in five.
+    // Months from March on have 31, 30, 31, 30, 31 days, then again: 153 days in five.
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
     let (month, next_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };

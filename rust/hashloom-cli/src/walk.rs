@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The files below a folder, in the order of the bytes of the paths, found as it is asked for.
+//! Walks the files below a folder, in the order of the bytes of the paths. Files are found as the caller asks for them.
 //!
-//! That order is not the one of the names in each folder: `a.txt` is before `a/b`, as `.` is before `/`. So a folder is
-//! sorted by its name with a slash behind it.
+//! That order differs from the order of the names in each folder: `a.txt` is before `a/b`, as `.` is before `/`. A
+//! folder is therefore sorted as if its name ended in a slash.
 
 use std::cmp::Ordering;
 use std::fs::FileType;
@@ -14,23 +14,22 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::text::display;
 
-/// Something that is there and cannot be looked at. The walk goes on.
+/// An entry that exists and cannot be looked at. The walk goes on.
 #[derive(Debug)]
 pub struct WalkError {
     pub path: PathBuf,
     pub error: io::Error,
 }
 
-/// Something that was found.
+/// An entry that was found.
 #[derive(Debug)]
 pub struct Entry {
     pub path: PathBuf,
     pub file_type: FileType,
 }
 
-/// The regular files below `folder`, which itself may be a link. Their paths begin with it as it was named. Links are
-/// passed over; with `follow` they are what they lead to, and one that leads to a folder above it is an error, as is one
-/// that leads nowhere.
+/// Returns the regular files below `folder`, which may be a link. Their paths begin with `folder` as given. Links are
+/// skipped. With `follow` a link counts as its target; a link to a folder above it, or to nothing, is an error.
 pub fn files(folder: &Path, follow: bool) -> impl Iterator<Item = Result<PathBuf, WalkError>> + Send + use<> {
     let found = entries(folder, WalkDir::new(folder).follow_links(follow).sort_by(by_path(follow)));
     found.filter_map(|found| match found {
@@ -39,9 +38,9 @@ pub fn files(folder: &Path, follow: bool) -> impl Iterator<Item = Result<PathBuf
     })
 }
 
-/// Everything below `folder`, links as links, in an order that does not depend on what the entries are: each folder sorted
-/// by the bytes of the names, and what is in a folder right behind it. A folder that cannot be listed is followed by the
-/// error.
+/// Returns everything below `folder`, links as links. The order does not depend on the types of the entries: each
+/// folder is sorted by the bytes of the names, and its contents follow it directly. The error of a folder that cannot
+/// be listed comes right after the folder.
 pub fn walk_by_names(folder: &Path) -> impl Iterator<Item = Result<Entry, WalkError>> + Send + use<> {
     entries(folder, WalkDir::new(folder).sort_by_file_name())
 }
@@ -61,16 +60,16 @@ fn entries(folder: &Path, walk: WalkDir) -> impl Iterator<Item = Result<Entry, W
     })
 }
 
-/// Both are in one folder, so that whole paths can be compared, without looking for the names in them.
+/// Compares two entries of one folder by their whole paths, which is cheaper than finding their names.
 fn by_path(follow: bool) -> impl Fn(&DirEntry, &DirEntry) -> Ordering {
-    // A link that will be followed still has the type of a link.
+    // A link to be followed still has the type of a link.
     let is_folder = move |entry: &DirEntry| {
         entry.file_type().is_dir() || follow && entry.path_is_symlink() && entry.path().is_dir()
     };
     move |one, other| {
         let (path, other_path) = (bytes(one), bytes(other));
         let common = path.len().min(other_path.len());
-        // Only where one is the beginning of the other it counts what they are.
+        // The types count only if one path is a prefix of the other.
         let next = |entry| bytes(entry).get(common).copied().or_else(|| is_folder(entry).then_some(b'/'));
         path[..common].cmp(&other_path[..common]).then_with(|| next(one).cmp(&next(other)))
     }

@@ -7,10 +7,10 @@ use std::num::NonZeroUsize;
 use clap::Args;
 use hashloom_engine::{files, torrent, tree};
 
-/// How files are read and hashed; it changes no digest.
+/// How files are read and hashed; no digest depends on it.
 #[derive(Debug, Args)]
 pub struct Work {
-    /// Read files that are in memory instead of hashing them where they are
+    /// Copy files from the page cache before hashing, instead of mapping them
     #[arg(long)]
     pub no_map: bool,
 
@@ -38,7 +38,7 @@ impl Work {
         }
     }
 
-    /// Options for files of which each is one message.
+    /// Options for hashing files as one message each.
     pub fn files_options<'a>(&self) -> files::Options<'a> {
         let options = files::Options::new().mapped_with_sigbus_handler(!self.no_map);
         match self.threads {

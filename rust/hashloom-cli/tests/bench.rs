@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom bench` as a person or a script calls it. No figure is judged: only that there is one.
+//! Runs `hashloom bench` as a person or a script does. The tests check that there are figures, and judge none.
 #![cfg(feature = "bench")]
 
 mod common;
@@ -14,7 +14,7 @@ use hashloom::Algorithm;
 use hashloom::kernels::{IsaSet, chosen, kernels};
 use serde_json::Value;
 
-/// As quick as it can be.
+/// Runs it as quickly as possible.
 fn bench(arguments: &[&str]) -> Output {
     hashloom().args(["bench", "--rounds", "1", "--time", "1us"]).args(arguments).output().unwrap()
 }
@@ -101,7 +101,7 @@ fn the_table_has_every_row_of_json() {
     let text = stdout(&output);
     let json = json(&arguments);
     let outcomes = json["results"].as_array().unwrap();
-    assert_eq!(outcomes.len(), 2, "an algorithm that is named twice is timed once");
+    assert_eq!(outcomes.len(), 2, "an algorithm named twice is timed once");
     for outcome in outcomes {
         let name = outcome["algorithm"].as_str().unwrap();
         let part = text.split("\n\n").find(|part| part.trim_start().starts_with(name)).unwrap();
@@ -126,7 +126,7 @@ fn the_table_has_every_row_of_json() {
     assert!(text.lines().skip(3).all(|line| line.chars().count() <= 100), "{text}");
 }
 
-/// The number of bars of each class, by the text that a viewer shows for each.
+/// Returns the class, the text that a viewer shows, and the width of each bar.
 fn bars<'a>(chart: &'a roxmltree::Document<'a>) -> Vec<(&'a str, &'a str, f64)> {
     chart
         .descendants()
@@ -212,7 +212,7 @@ fn only_allowed_kernels_are_timed() {
     assert_eq!(names(&json["results"][0], "kernel"), scalar);
 }
 
-/// An algorithm that was asked for must have a kernel among them; of the others those that have none are left plain C.
+/// An algorithm asked for must have a kernel in the set. Otherwise an algorithm that has none is timed in plain C.
 #[test]
 fn instruction_sets_without_a_kernel_for_each_algorithm() {
     assert!(chosen(Algorithm::Sha1, 1).is_some());
@@ -262,7 +262,7 @@ fn wrong_arguments() {
     }
 }
 
-/// A library that is there but is not OpenSSL's: named with what it lacks.
+/// An existing library that is not OpenSSL's is reported with the function that it lacks.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[test]
 fn a_library_that_is_not_openssl_is_named() {

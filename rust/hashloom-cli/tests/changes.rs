@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Files that never come to rest: no command says anything of them but that, and none says it with exit status 0.
+//! Files that change all the time: every command says so, and none exits with status 0.
 
 #![cfg(unix)]
 
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 const NBYTES: usize = 16 << 20;
 
-/// `f`, which is long, `g`, which is not, and lists and a torrent of both.
+/// Makes a folder with the long file `f`, the short file `g`, and a list and a torrent of both.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let bytes: Vec<u8> = (0..NBYTES as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect();
@@ -58,7 +58,7 @@ fn sums_of_a_file_that_changes() {
     let object: Value = serde_json::from_str(stdout(&output).lines().next().unwrap()).unwrap();
     assert_eq!((&object["path"], &object["state"]), (&"c/f".into(), &"unstable".into()));
 
-    // As coreutils says it of a file that cannot be read.
+    // coreutils says the same of a file that cannot be read.
     let called = |arguments: &[&str]| {
         while_it_changes(&path, || {
             slow().arg0("sha256sum").current_dir(folder.path()).args(arguments).output().unwrap()
@@ -109,7 +109,7 @@ fn a_torrent_of_a_file_that_changes() {
     let output = run(&["c.torrent", ".", "--missing"]);
     assert!(status(&output) == 2 && stdout(&output).contains("pieces 0-255  unstable  "), "{}", stdout(&output));
 
-    // Of the pieces that are unstable a client hears nothing.
+    // A client is told nothing of the unstable pieces.
     let output = run(&["c.torrent", ".", "-q", "--libtorrent", "c.fastresume", "--transmission", "c.resume"]);
     assert_eq!(status(&output), 2);
     let claimed = ["torrent", "verify", "c.torrent", ".", "--claimed", "c.fastresume"];
@@ -119,7 +119,7 @@ fn a_torrent_of_a_file_that_changes() {
     // The last piece ends in a padding file, which Transmission expects on the disk.
     assert!(stdout(&output).contains("claimed: 4 of 261 pieces"), "{}", stdout(&output));
 
-    // Nor is a torrent made of it.
+    // No torrent is made of such a file either.
     let output = while_it_changes(&path, || {
         let arguments = ["torrent", "create", "c", "-o", "other.torrent"];
         slow().current_dir(folder.path()).args(arguments).output().unwrap()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom torrent verify --libtorrent`, `--transmission` and `--claimed` as a person calls them. That the clients
-//! accept what is written is shown by `test/clients.py`.
+//! Runs `hashloom torrent verify --libtorrent`, `--transmission` and `--claimed` as a person does. `test/clients.py`
+//! shows that the clients accept the files written.
 
 mod common;
 
@@ -15,7 +15,7 @@ use sha1::{Digest, Sha1};
 
 const PIECE: usize = 16 << 10;
 
-/// A folder with `NAME` of ten pieces and `NAME.torrent` for each name.
+/// A folder with `NAME` of ten pieces and `NAME.torrent`, for each name.
 struct Images(tempfile::TempDir);
 
 impl Images {
@@ -45,7 +45,7 @@ impl Images {
         self.0.path().join(name)
     }
 
-    /// Makes the piece of a file wrong, or right again.
+    /// Makes a piece of a file wrong, or right again.
     fn flip(&self, name: &str, piece: usize) {
         let mut bytes = fs::read(self.path(name)).unwrap();
         bytes[piece * PIECE] ^= 1;
@@ -110,12 +110,12 @@ fn a_folder_gets_a_file_for_each_torrent() {
     for option in ["--libtorrent", "--transmission", "--claimed"] {
         let output = with(&[option, "file"]);
         assert_eq!((status(&output), stdout(&output)), (2, ""));
-        assert!(stderr(&output).contains(&format!("{option} file: with several torrents a folder is needed")));
+        assert!(stderr(&output).contains(&format!("{option} file: several torrents need a folder")));
     }
     fs::create_dir(images.path("empty")).unwrap();
     let output = with(&["--claimed", "empty"]);
     assert_eq!(status(&output), 2);
-    assert!(stderr(&output).contains("error: empty: none of "), "{}", stderr(&output));
+    assert!(stderr(&output).contains("error: empty: has none of the files "), "{}", stderr(&output));
 }
 
 #[test]
@@ -168,10 +168,10 @@ fn the_content_is_where_the_client_has_it_unless_another_place_is_given() {
             let place = here.canonicalize().unwrap().join("image");
             assert!(stdout(&output).contains(&format!("  content    {}\n", place.display())), "{}", stdout(&output));
         }
-        // A folder without it is a mistake, and does not make the client forget what it has.
+        // A folder that lacks the content is a mistake, and must not make the client forget what it has.
         let output = images.verify(&["image.torrent", "there", option, file]);
         assert_eq!(status(&output), 2);
-        assert!(stderr(&output).contains(" cannot be written: none of the torrent's files is there: "));
+        assert!(stderr(&output).contains(" cannot be written: none of the torrent's files exists in "));
         assert_eq!(fs::read(images.path(file)).unwrap(), before);
     }
 }
@@ -184,8 +184,7 @@ fn nothing_is_written_of_what_could_not_be_opened() {
     std::os::unix::fs::symlink("../image", images.path("inner/image")).unwrap();
     let output = images.verify(&["image.torrent", "inner", "--libtorrent", "lt"]);
     assert_eq!(status(&output), 2);
-    let message =
-        "lt: the libtorrent resume file cannot be written: it would say that files are missing which are there: ";
+    let message = "lt: the libtorrent resume file cannot be written: it would call files missing that exist: ";
     assert!(stderr(&output).contains(message), "{}", stderr(&output));
     assert!(!images.path("lt").exists());
 }

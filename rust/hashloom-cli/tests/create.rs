@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom torrent create` as a person or a script calls it.
+//! Runs `hashloom torrent create` as a person or a script does.
 
 mod common;
 
@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 use common::{hashloom, status, stderr, stdout};
 use serde_json::{Value, json};
 
-/// A folder with `album`: two files and one in a folder.
+/// Makes a folder with `album`: two files, and one in a subfolder.
 fn album() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let album = folder.path().join("album");
@@ -32,7 +32,7 @@ fn create(folder: &Path, arguments: &[&str]) -> Output {
     create_in(folder).args(arguments).output().unwrap()
 }
 
-/// That it made what it says, and left nothing else.
+/// Checks that the torrent was made and that nothing else was left. Returns its bytes.
 #[track_caller]
 fn made(folder: &Path, arguments: &[&str]) -> Vec<u8> {
     let output = create(folder, arguments);
@@ -53,7 +53,7 @@ fn refused(folder: &Path, arguments: &[&str], part: &str) {
     assert_eq!(names(folder), before, "{arguments:?}");
 }
 
-/// Everything in a folder, hidden files too.
+/// Returns the names of everything in a folder, hidden files too.
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -139,7 +139,7 @@ fn json_has_all_of_it() {
     assert_eq!(object, expected);
 }
 
-/// Of a hybrid torrent, which has padding files, each command's JSON says the same: what a user sees as files.
+/// The JSON of each command says the same of a hybrid torrent. It has padding files, which do not count as files.
 #[test]
 fn json_is_the_same_of_all_commands() {
     let folder = album();
@@ -161,7 +161,7 @@ fn json_is_the_same_of_all_commands() {
         );
     }
     assert_eq!((&shown["length"], &shown["file_count"]), (&json!(110_100), &json!(3)));
-    // The lists have the padding files too, and say which they are.
+    // The lists have the padding files too, and mark them.
     for (object, command) in [(&verified, "verify"), (&shown, "show")] {
         let files = object["files"].as_array().unwrap();
         let (padding, real): (Vec<_>, Vec<_>) = files.iter().partition(|file| file["padding"] == json!(true));
@@ -229,7 +229,7 @@ fn the_same_files_make_the_same_bytes() {
     assert_eq!(made(folder.path(), &["./album/../album"]), first);
     assert_eq!(made(folder.path(), &["album", "--threads", "3", "--no-date"]), first);
     assert_eq!(made(other.path(), &["album"]), first);
-    // The variable does not make a date, but is the one of "now".
+    // The variable sets no date by itself; it is the value of "now".
     let dated = |date: &[&str], epoch: &str| {
         let output = create_in(folder.path()).env("SOURCE_DATE_EPOCH", epoch).arg("album").args(date).output().unwrap();
         let bytes = fs::read(folder.path().join("album.torrent"));
@@ -254,7 +254,7 @@ fn nothing_is_overwritten() {
     assert_eq!(fs::read(folder.path().join("album.torrent")).unwrap(), b"precious");
     assert_eq!(status(&create(folder.path(), &["album", "-f"])), 0);
     assert!(has(&fs::read(folder.path().join("album.torrent")).unwrap(), "4:name5:album"));
-    // Not even with --force a file that it is made of.
+    // A file of the content is never replaced, not even with --force.
     let part = "it is part of album. Exclude it, or give another place";
     refused(folder.path(), &["album", "-f", "-o", "album/one.flac"], part);
     refused(folder.path(), &["album/one.flac", "-f", "-o", "album/one.flac"], "it is part of album/one.flac.");
@@ -265,7 +265,7 @@ fn nothing_is_overwritten() {
         let output = create(folder.path(), &["album", "-f", "--symlinks", "skip"]);
         assert_eq!((status(&output), stderr(&output)), (0, ""));
         fs::remove_file(folder.path().join("album/link")).unwrap();
-        // A link to nowhere is something that is there.
+        // A dangling link is an existing file.
         std::os::unix::fs::symlink("nowhere", folder.path().join("dangling.torrent")).unwrap();
         refused(folder.path(), &["album", "-o", "dangling.torrent"], "it exists");
     }
@@ -282,7 +282,7 @@ fn in_the_folder_itself() {
     let output = create(&here, &["."]);
     assert_eq!((status(&output), stderr(&output)), (0, ""));
     let first = fs::read(here.join("album.torrent")).unwrap();
-    // The second time it would be part of itself.
+    // The second time the torrent would be part of itself.
     refused(&here, &[".", "--force"], "album.torrent: the torrent is not written there: it is part of .");
     assert_eq!(status(&create(&here, &[".", "--force", "--exclude", "/album.torrent"])), 0);
     assert_eq!(fs::read(here.join("album.torrent")).unwrap(), first);
@@ -297,20 +297,20 @@ fn several_paths() {
     let names_of = |line: &str| serde_json::from_str::<Value>(line).unwrap()["torrent"]["name"].clone();
     assert_eq!(stdout(&output).lines().map(names_of).collect::<Vec<_>>(), ["album", "extras", "one.flac"]);
     assert_eq!(names(&folder.path().join("out")), ["album.torrent", "extras.torrent", "one.flac.torrent"]);
-    // No torrent that is written becomes part of the next.
+    // No torrent written becomes part of the next.
     let inside = create(folder.path(), &["album", "album/extras", "--output-dir", "album/extras", "--json"]);
     assert_eq!(status(&inside), 0, "{}", stderr(&inside));
     let counts = stdout(&inside)
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["torrent"]["file_count"].clone());
     assert_eq!(counts.collect::<Vec<_>>(), [json!(3), json!(1)]);
-    let one_path = "--output and --name are for one PATH. For several take --output-dir";
+    let one_path = "--output and --name are for one PATH. For several use --output-dir";
     refused(folder.path(), &["album", "out", "-o", "x"], one_path);
     refused(folder.path(), &["album", "out", "-n", "x"], one_path);
     fs::create_dir(folder.path().join("copy")).unwrap();
     fs::write(folder.path().join("copy/album"), "another").unwrap();
     refused(folder.path(), &["album", "copy/album"], "another PATH's torrent has this name too");
-    // One that is wrong: none is made.
+    // If one PATH is wrong, no torrent is made.
     refused(folder.path(), &["album", "missing"], "missing: ");
 }
 
@@ -358,11 +358,11 @@ mod unix {
 
     use super::*;
 
-    /// The program as somebody whom permissions bind.
+    /// Runs the program as a user that permissions bind.
     fn unprivileged(folder: &Path, arguments: &[&str]) -> Output {
         let is_root = String::from_utf8_lossy(&Command::new("id").arg("-u").output().unwrap().stdout).trim() == "0";
         let program = env!("CARGO_BIN_EXE_hashloom");
-        // The folder of the build may be closed to others.
+        // The folder of the build may be closed to other users.
         let copy = folder.join("hashloom");
         if !copy.exists() {
             fs::copy(program, &copy).unwrap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom generate`. What man programs and shells make of it is for `test/install.sh` to say.
+//! Tests `hashloom generate`. `test/install.sh` tests how man programs and shells take the files.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::path::Path;
 
 use common::{hashloom, status, stderr, stdout};
 
-/// The pages in a folder, by their names.
+/// Returns the pages in a folder, with their names.
 fn pages(folder: &Path) -> Vec<(String, String)> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
     let page = |entry: fs::DirEntry| {
@@ -28,7 +28,7 @@ fn generate_man(folder: &Path, arguments: &[&str]) {
 #[test]
 fn a_page_is_plain_man_of_ascii_with_the_sections_of_the_help() {
     let folder = tempfile::tempdir().unwrap();
-    // The folder is made, and what is there is replaced.
+    // The folder is created, and existing pages are replaced.
     let folder = folder.path().join("share/man/man1");
     generate_man(&folder, &[]);
     let pages = pages(&folder);
@@ -37,7 +37,7 @@ fn a_page_is_plain_man_of_ascii_with_the_sections_of_the_help() {
         for section in [".SH NAME\n", ".SH SYNOPSIS\n", ".SH DESCRIPTION\n", ".SH OPTIONS\n"] {
             assert_eq!(page.matches(section).count(), 1, "{name}: {section}");
         }
-        // An example is not filled, and nothing else is left so.
+        // Only examples are not filled.
         assert_eq!(page.matches("\n.nf\n").count(), page.matches("\n.fi\n").count(), "{name}");
     }
     let find = |wanted: &str| &pages.iter().find(|(name, _)| name == wanted).unwrap().1;
@@ -72,7 +72,7 @@ fn every_shell_gets_a_script_that_names_the_commands() {
         let output = hashloom().args(["generate", "completions", shell]).output().unwrap();
         assert_eq!((status(&output), stderr(&output)), (0, ""), "{shell}");
         for word in ["hashloom", "manifest", "libtorrent", "sha512_224_hmac"] {
-            // The scripts of PowerShell and elvish know no values.
+            // The scripts of PowerShell and elvish have no option values.
             let is_there = stdout(&output).contains(word);
             assert!(is_there || word.ends_with("hmac") && ["elvish", "powershell"].contains(&shell), "{shell}: {word}");
         }

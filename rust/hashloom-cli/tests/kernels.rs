@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom kernels` as a person or a script calls it.
+//! Runs `hashloom kernels` as a person or a script does.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn json(arguments: &[&str]) -> Value {
 
 const TITLES: [&str; 9] = ["kernel", "isa", "lanes", "here", "chosen for", "ns a call", "GB/s", "M/s", "/ scalar"];
 
-/// The cells of each kernel, in the order of `TITLES`.
+/// Returns the cells of each kernel, in the order of `TITLES`.
 fn cells(table: &str) -> HashMap<&str, Vec<&str>> {
     let title = table.lines().find(|line| line.trim_start().starts_with("kernel ")).unwrap();
     let mut rows = HashMap::new();
@@ -36,7 +36,7 @@ fn cells(table: &str) -> HashMap<&str, Vec<&str>> {
         let cells = TITLES.iter().filter_map(|&name| {
             let start = title.find(name)?;
             Some(match name {
-                // Their cells begin where the title does.
+                // These cells begin where their title does.
                 "kernel" | "isa" | "here" | "chosen for" => {
                     line.get(start..).map_or("", |rest| rest.split("  ").next().unwrap())
                 }
@@ -49,7 +49,7 @@ fn cells(table: &str) -> HashMap<&str, Vec<&str>> {
     rows
 }
 
-/// The numbers of messages, up to 40, that `1, 3-4, 10+` describes.
+/// Returns the numbers of messages, up to 40, that `1, 3-4, 10+` describes.
 fn numbers(text: &str) -> Vec<usize> {
     let runs = text.split(", ").filter(|run| !run.is_empty());
     let numbers = runs.flat_map(|run| match (run.strip_suffix('+'), run.split_once('-')) {
@@ -74,7 +74,7 @@ fn every_kernel_of_the_registry_is_listed_with_the_choice() {
         let expected: Vec<usize> = (1..=40).filter(|&n| chosen(algorithm, n) == Some(kernel)).collect();
         assert_eq!(numbers(row[4]), expected, "{kernel}: {text}");
     }
-    // A table for people: no escape sequences in a pipe, and no line too long.
+    // The table is for people: no escape sequences in a pipe, and no line too long.
     assert!(!text.contains('\u{1b}'));
     assert!(text.lines().skip(3).all(|line| line.len() <= 100), "{text}");
 }
@@ -82,7 +82,7 @@ fn every_kernel_of_the_registry_is_listed_with_the_choice() {
 #[test]
 fn json_says_what_the_table_says() {
     let arguments = ["--bench", "--rounds", "1", "--time", "1us"];
-    // The speeds differ from run to run; which there are does not.
+    // The speeds differ from run to run; the kernels do not.
     let (text, json) = (table(&arguments), json(&arguments));
     let rows = cells(&text);
     let listed = json["kernels"].as_array().unwrap();
@@ -109,7 +109,7 @@ fn json_says_what_the_table_says() {
         let speeds = ["ns_per_call", "gb_per_s", "million_blocks_per_s", "ratio_to_scalar"];
         for (key, cell) in speeds.into_iter().zip(&row[5..]) {
             if kernel.is_available() {
-                // On a busy machine one short round can be so slow that two decimals of its speed are 0.00.
+                // On a busy machine a short round can be so slow that two decimals of its speed are 0.00.
                 assert!(found[key].as_f64().unwrap() > 0.0, "{kernel}: {key}");
                 assert!(cell.parse::<f64>().unwrap() >= 0.0, "{kernel}: {key} {cell}");
             } else {
@@ -137,7 +137,7 @@ fn a_restricted_choice_is_shown_and_all_kernels_stay_listed() {
     };
     let text = table(&["--isa", "scalar"]);
     assert_eq!(text, through_variable("scalar"));
-    assert!(text.contains("\nto be chosen: only scalar\n") || IsaSet::available().names().count() == 1, "{text}");
+    assert!(text.contains("\nallowed: only scalar\n") || IsaSet::available().names().count() == 1, "{text}");
     let rows = cells(&text);
     assert_eq!(rows.len(), kernels().count());
     for kernel in kernels() {
@@ -156,7 +156,7 @@ fn a_restricted_choice_is_shown_and_all_kernels_stay_listed() {
     assert!(!table(&[]).contains("not allowed"));
 }
 
-/// A set that has kernels of some algorithms only can be looked at all the same.
+/// A set that has kernels of only some algorithms can still be listed.
 #[test]
 fn instruction_sets_without_a_kernel_for_each_algorithm() {
     for isa in IsaSet::available().names() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A system that has nothing more to give: the program is right, or says what is wrong; no signal ends it.
+//! A system that runs out of resources: the program is right, or says what is wrong. No signal ends it.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 
 use common::{hashloom, stderr, stdout};
 
-/// The program with these arguments, started by another one.
+/// Runs the program with these arguments through another program.
 fn under(starter: &[&str], folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(starter[0]);
     command.args(&starter[1..]).arg(env!("CARGO_BIN_EXE_hashloom")).args(arguments).current_dir(folder);
@@ -19,7 +19,7 @@ fn under(starter: &[&str], folder: &Path, arguments: &[&str]) -> Output {
     command.output().unwrap_or_else(|error| panic!("{}: {error} (tools/setup.sh test installs it)", starter[0]))
 }
 
-/// Small files, a long one, a list, a torrent and a manifest of them.
+/// Makes small files, a long one, and a list, a torrent and a manifest of them.
 fn content() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("small")).unwrap();
@@ -44,7 +44,7 @@ fn io_uring_may_fail_at_any_time() {
     let arguments = ["sum", "-r", "--threads", "2", "small", "long"];
     let list = fs::read_to_string(folder.path().join("list")).unwrap();
     for error in ["ENOMEM", "EBADR", "EOVERFLOW"] {
-        // The first calls find out whether there can be a ring at all.
+        // The first calls find out whether a ring can be set up at all.
         for first in [1, 2, 3, 4, 5, 6, 7, 12] {
             let inject = format!("inject=io_uring_enter:error={error}:when={first}+");
             let strace = ["strace", "-f", "-qq", "-o", "trace", "-e", "trace=io_uring_enter", "-e", &inject];
@@ -57,14 +57,14 @@ fn io_uring_may_fail_at_any_time() {
     assert!(trace.contains("INJECTED") || !trace.contains("io_uring_enter"), "{trace}");
 }
 
-/// What a pipe had that a ring has begun may be lost with it: then there is an error and no digest.
+/// Bytes of a pipe that a failed ring has begun to read may be lost: then there is an error and no digest.
 #[test]
 fn a_pipe_is_read_whole_or_not_at_all() {
     let folder = content();
     let pipe = folder.path().join("small/pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for first in [3, 4, 5, 6, 8] {
-        // A reader and a writer of its own, so that opening it waits for nobody.
+        // A reader and a writer of its own, so that opening the pipe never waits.
         let mut writer = fs::File::options().read(true).write(true).open(&pipe).unwrap();
         std::io::Write::write_all(&mut writer, b"abc").unwrap();
         let inject = format!("inject=io_uring_enter:error=ENOMEM:when={first}+");
@@ -74,7 +74,7 @@ fn a_pipe_is_read_whole_or_not_at_all() {
         paths.insert(20, "small/pipe".to_owned());
         let arguments: Vec<&str> = ["sum", "--threads", "1"].into_iter().chain(paths.iter().map(|p| &**p)).collect();
         let output = under(&strace, folder.path(), &arguments);
-        // Either it failed, or it is still waited for, as its writer has not ended.
+        // The command has failed, or still waits for the pipe, whose writer has not ended.
         assert!(!stdout(&output).contains("small/pipe"), "{inject}: {}", stdout(&output));
         assert!(matches!(output.status.code(), Some(1 | 2 | 124)), "{inject}: {}", stderr(&output));
     }
@@ -93,7 +93,7 @@ fn little_memory_is_an_error() {
         &["digest", "-a", "sha256", "long"],
     ];
     let mut nfailed = 0;
-    // What the loader or the kernel cannot begin is none of the program's doing.
+    // A limit under which the loader or the kernel cannot start the program does not count.
     let limits: Vec<String> = (8..=60).step_by(4).map(|mib| format!("--as={}", mib << 20)).collect();
     let begins = |limit: &String| under(&["prlimit", limit], folder.path(), &["--version"]).status.success();
     let limits: Vec<(bool, &String)> = limits.iter().map(|limit| (begins(limit), limit)).collect();
@@ -118,7 +118,7 @@ fn little_memory_is_an_error() {
     assert!(!names.into_iter().any(|name| name.starts_with(".hashloom")), "nothing half-written is left");
 }
 
-/// Summaries tell how long it took.
+/// Compares outputs, except of commands whose summary tells the time taken.
 fn is_same(command: &[&str], output: &Output, expected: &Output) -> bool {
     match command[0] {
         "torrent" | "manifest" => output.status == expected.status,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom manifest` as a person or a script calls it.
+//! Runs `hashloom manifest` as a person or a script does.
 
 mod common;
 
@@ -16,7 +16,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
     hashloom().current_dir(folder).arg("manifest").args(arguments).output().unwrap()
 }
 
-/// What it prints; it must succeed without a word on standard error.
+/// Returns the output; the command must succeed and print nothing to standard error.
 #[track_caller]
 fn done(folder: &Path, arguments: &[&str]) -> String {
     let output = run(folder, arguments);
@@ -24,7 +24,7 @@ fn done(folder: &Path, arguments: &[&str]) -> String {
     stdout(&output).to_owned()
 }
 
-/// The differences of a check or diff, as `status path`, and its exit status.
+/// Returns the exit status of a check or diff, and its differences as `status path`.
 #[track_caller]
 fn differences(folder: &Path, arguments: &[&str]) -> (i32, Vec<String>) {
     let output = run(folder, &[arguments, &["--json"]].concat());
@@ -42,7 +42,7 @@ fn differences(folder: &Path, arguments: &[&str]) -> (i32, Vec<String>) {
         }
     });
     let found = found.collect();
-    // Of what cannot be read what is below it is counted, too.
+    // The counts also have the entries below an unreadable folder.
     for (status, count) in counted.into_iter().filter(|(status, _)| status != "unreadable") {
         assert_eq!(summary["counts"][&status], count, "{status}");
     }
@@ -69,7 +69,7 @@ fn set_mtime(path: &Path, time: SystemTime) {
     File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
 }
 
-/// Other content of the same length, without anything to tell so but the digest.
+/// Changes the content so that only the digest tells: the length and the time stay.
 fn rot(path: &Path) {
     let time = mtime(path);
     let mut bytes = fs::read(path).unwrap();
@@ -78,7 +78,7 @@ fn rot(path: &Path) {
     set_mtime(path, time);
 }
 
-/// A folder with `tree` in it.
+/// Makes a folder with `tree` in it.
 fn tree() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let tree = folder.path().join("tree");
@@ -226,7 +226,7 @@ fn touched_is_no_difference() {
     assert!(text.starts_with("as written: 11 the same, 1 touched; read 83 bytes in "), "{text}");
 }
 
-/// Of several files of one content each goes to one place, that of the same name first.
+/// Each of several copies moves to one place, preferably to a place of the same name.
 #[test]
 fn moves_among_copies() {
     let folder = tempfile::tempdir().unwrap();
@@ -306,7 +306,7 @@ fn what_is_refused() {
         (&["write", "tree", "-o", "n"], "n.partial: this is no journal of such a run"),
         (&["write", "tree", "--update", "other"], "other: line 1: this is no manifest"),
         (&["check", "other", "tree"], "other: line 1: this is no manifest"),
-        (&["check", "tree", "tree"], "tree: expected a manifest, found something that is no file"),
+        (&["check", "tree", "tree"], "tree: expected a manifest, found something that is not a file"),
         (&["check", "m", "missing"], "missing: No such file"),
         (&["check", "m", "tree", "--resume", "other"], "--resume: other: this is no journal of such a run"),
         (&["check", "m", "tree", "--resume", "./m"], "--resume: ./m is the manifest"),
@@ -322,10 +322,10 @@ fn what_is_refused() {
 
     let elsewhere = run(folder.path(), &["check", "m", "tree/b"]);
     assert_eq!(status(&elsewhere), 1);
-    assert!(stderr(&elsewhere).contains("tree/b has nothing of what m says"), "{}", stderr(&elsewhere));
+    assert!(stderr(&elsewhere).contains("tree/b has nothing that m lists"), "{}", stderr(&elsewhere));
 }
 
-/// Any byte of a manifest, cut or changed.
+/// Cuts the manifest anywhere, or changes any byte.
 #[test]
 fn damaged_manifests() {
     let folder = tree();
@@ -348,7 +348,7 @@ fn damaged_manifests() {
     refuse(&[&good[..], b"\n"].concat());
 }
 
-/// Lets the program run until `path` has so many lines.
+/// Lets the program run until `path` has `nlines` lines.
 fn wait_for(child: &mut Child, path: &Path, nlines: usize) {
     let started = Instant::now();
     while fs::read(path).map_or(0, |bytes| bytes.iter().filter(|&&byte| byte == b'\n').count()) < nlines {
@@ -404,10 +404,10 @@ mod unix {
         assert_eq!(differences(folder.path(), &["check", "m", "tree"]), (0, vec![]));
     }
 
-    /// The program as somebody whom permissions bind.
+    /// Runs the program as a user that permissions bind.
     fn unprivileged(folder: &Path, arguments: &[&str]) -> Output {
         let is_root = String::from_utf8_lossy(&Command::new("id").arg("-u").output().unwrap().stdout).trim() == "0";
-        // The folder of the build may be closed to others.
+        // The folder of the build may be closed to other users.
         let copy = folder.join("hashloom");
         if !copy.exists() {
             fs::copy(env!("CARGO_BIN_EXE_hashloom"), &copy).unwrap();
@@ -484,7 +484,7 @@ different: 8 the same, 4 unreadable; ";
         assert_eq!(differences(folder.path(), &["check", "m", "tree"]), (1, vec!["unrecorded log".to_owned()]));
     }
 
-    /// Many small files, then one that takes minutes to read.
+    /// Makes many small files, then a file that takes minutes to read.
     fn long_tree() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for i in 0..1000 {
@@ -501,7 +501,7 @@ different: 8 the same, 4 unreadable; ";
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// Its exit status, if it has one, standard output and standard error.
+    /// Returns the exit status, if any, standard output and standard error.
     fn end(mut child: Child, signal: &str) -> (Option<i32>, String, String) {
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
         let (mut out, mut error) = (String::new(), String::new());
@@ -518,26 +518,26 @@ different: 8 the same, 4 unreadable; ";
         }
         let partial = folder.path().join("m.partial");
         let small = folder.path().join("small");
-        // What was changed just before it was read is read again.
+        // A file changed just before it was read would be read again.
         std::thread::sleep(Duration::from_millis(100));
         File::create(&small).unwrap().write_all(b"end").unwrap();
         for (signal, torn) in
             [("-INT", ""), ("-TERM", ""), ("-KILL", "{\"type\":\"file\",\"path\":\"to"), ("-KILL", "\0\0\n")]
         {
             let mut child = start(folder.path(), &["write", "tree", "-o", "m"]);
-            // A first line, and one for each file; what waits for more is written after a second.
+            // A first line, and one for each file; lines that wait for more are written after a second.
             wait_for(&mut child, &partial, 1001);
             let (code, out, error) = end(child, signal);
             if signal == "-KILL" {
                 assert_eq!((code, &out[..], &error[..]), (None, "", ""));
             } else {
                 assert_eq!((code, &out[..]), (Some(130), ""));
-                assert!(error.contains("interrupted: what is done is kept in m.partial"), "{error}");
+                assert!(error.contains("interrupted: the progress is kept in m.partial"), "{error}");
             }
             assert!(!folder.path().join("m").exists());
             File::options().append(true).open(&partial).unwrap().write_all(torn.as_bytes()).unwrap();
 
-            // One of those that were read, and the long one.
+            // Change a file that was read, and replace the long one.
             write(folder.path().join("tree/00/0"), format!("changed by {signal}"));
             fs::rename(folder.path().join("tree/last"), folder.path().join("long")).unwrap();
             fs::copy(&small, folder.path().join("tree/last")).unwrap();
@@ -574,7 +574,7 @@ different: 8 the same, 4 unreadable; ";
         rot(&tree.join("03/3"));
         fs::remove_file(tree.join("04/4")).unwrap();
         write(tree.join("zz"), "behind the long one");
-        // What was changed just before it was read is read again.
+        // A file changed just before it was read would be read again.
         std::thread::sleep(Duration::from_millis(100));
 
         let mut child = start(folder.path(), &["check", "m", "tree", "--resume", "state"]);
@@ -583,7 +583,7 @@ different: 8 the same, 4 unreadable; ";
         assert_eq!((code, &error[..]), (Some(130), ""));
         assert!(out.starts_with("rotted      03/3\nremoved     04/4\ninterrupted: "), "{out}");
         fs::rename(folder.path().join("end"), tree.join("last")).unwrap();
-        // What has been found is found again without reading.
+        // The differences found before are found again, and no file is read for them.
         let text = run(folder.path(), &["check", "m", "tree", "--resume", "state"]);
         assert_eq!(status(&text), 1);
         let out = stdout(&text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom torrent verify` of several torrents, interrupted, short of descriptors, on bad disks, and with links.
+//! Runs `hashloom torrent verify` on several torrents, interrupted, with few file descriptors, on bad disks, and with
+//! links.
 
 mod common;
 #[path = "../../hashloom-engine/tests/maker/mod.rs"]
@@ -19,7 +20,7 @@ fn verify<A: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = A>
     hashloom().current_dir(folder).args(["torrent", "verify"]).args(arguments).output().unwrap()
 }
 
-/// Writes `NAME.torrent` and, in `NAME`, its files, a folder of two.
+/// Writes `NAME.torrent` and its content, the folder `NAME` of two files.
 fn make(folder: &Path, version: Version, name: &str) -> Vec<Content> {
     let files = [content("a b", noise(40_000, 1)), content("d/c", noise(20_000, name.len() as u64))];
     let (torrent, files) = maker::torrent(version, name, &files, 16384);
@@ -28,7 +29,7 @@ fn make(folder: &Path, version: Version, name: &str) -> Vec<Content> {
     files
 }
 
-/// One object a line.
+/// Parses one object a line.
 fn objects(output: &Output) -> Vec<Value> {
     stdout(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -50,7 +51,7 @@ fn several_torrents_get_a_line_each_in_the_order_of_the_arguments() {
     }
     assert!(total.starts_with("complete: 3 of 3 torrents in "), "{total}");
 
-    // One is damaged, of one a file is missing, one is none.
+    // One torrent is damaged, one lacks a file, and one is not a torrent.
     fs::write(folder.join("one/d/c"), noise(20_000, 99)).unwrap();
     fs::remove_file(folder.join("three/a b")).unwrap();
     let arguments = ["two.torrent", "no.torrent", "three.torrent", "lost.torrent", "one.torrent"];
@@ -95,11 +96,11 @@ fn the_last_argument_is_the_path_unless_it_is_a_torrent_or_data_is_given() {
         (outer.path(), &["seeds/one.torrent", "seeds/two.torrent", "seeds"], 0),
         (outer.path(), &["seeds/one.torrent", "seeds/two.torrent", "--data", "seeds"], 0),
         (outer.path(), &["seeds/one.torrent", "seeds/two.torrent"], 1),
-        // With --data every argument is a torrent, whatever its name.
+        // Every argument is a torrent if --data is given, whatever its name.
         (&folder, &["renamed", "two.torrent", "--data", "."], 0),
         (&folder, &["two.torrent", "renamed", "--data", "."], 0),
         (&folder, &["renamed"], 0),
-        // Without, it is a path here, and a file where a folder is expected.
+        // If --data is missing, it is a PATH, here a file in place of a folder.
         (&folder, &["two.torrent", "renamed"], 2),
     ];
     for (here, arguments, expected) in cases {
@@ -132,7 +133,8 @@ fn the_repair_list_is_exact_whatever_the_names() {
     }
     let output = verify(outer.path(), ["t.torrent", "--repair-list"]);
     assert_eq!((status(&output), stdout(&output), stderr(&output)), (0, "", ""));
-    // Piece 2 has the end of the first file and the beginning of the second; pieces 7, 8 and 9 are of the last two.
+    // Piece 2 has the end of the first file and the beginning of the second; pieces 7, 8 and 9 are of the last two
+    // files.
     let mut damaged = bytes[0].clone();
     damaged[24_999] ^= 1;
     fs::write(path(0), damaged).unwrap();
@@ -143,13 +145,13 @@ fn the_repair_list_is_exact_whatever_the_names() {
         missing\t20000\t24999\t./t/d/caf\\xe9 \\\\x\n\
         missing\t0\t24999\t./t/d/grün\n";
     assert_eq!((status(&output), stdout(&output), stderr(&output)), (1, expected, ""));
-    // Of one file: its path as it was found.
+    // The path of a single file is printed as found.
     fs::write(outer.path().join("one.torrent"), maker::file_torrent("x", &bytes[0], 10_000)).unwrap();
     let output = verify(outer.path(), ["one.torrent", "--repair-list"]);
     assert_eq!((status(&output), stdout(&output)), (1, "missing\t0\t24999\t./x\n"));
 }
 
-/// A hybrid torrent whose halves were made of two contents, both in `files`.
+/// Makes a hybrid torrent whose halves are of two different contents.
 fn disputed(name: &str, v1: &[Content], v2: &[Content]) -> Vec<u8> {
     let mut info = maker::v2_info(name, v2, 16384);
     let v1 = maker::padded(v1, 16384);
@@ -172,7 +174,7 @@ fn halves_that_disagree_are_the_torrents_fault() {
             let output = verify(outer.path(), arguments);
             assert_eq!(status(&output), 2);
             let expected = "error: t.torrent: its two halves, v1 and v2, disagree about the content of 1 piece. \
-                Whoever made it made it wrong\n";
+                The torrent itself is wrong\n";
             assert_eq!(stderr(&output), expected);
             assert!(quiet || stdout(&output).contains("  disputed   1 piece "), "{}", stdout(&output));
         }
@@ -181,7 +183,7 @@ fn halves_that_disagree_are_the_torrents_fault() {
         assert_eq!(object["ranges"][1]["state"], "disputed");
         assert_eq!((&object["ranges"][1]["first"], &object["ranges"][1]["last"]), (&Value::from(2), &Value::from(2)));
     }
-    // What is wrong by both is bad.
+    // A piece that is wrong by both halves is bad.
     theirs[0].bytes[40_000] ^= 2;
     maker::write_files(&outer.path().join("t"), &theirs);
     let output = verify(outer.path(), ["t.torrent"]);
@@ -239,8 +241,8 @@ fn links_and_permissions_are_noted() {
     symlink("text", folder.join("d/up")).unwrap();
     check(&[("link", "not a link"), ("d/up", "link elsewhere")]);
     let output = verify(outer.path(), ["t.torrent"]);
-    assert!(stdout(&output).contains("\n\n  note: link is to be a symbolic link to d/text, and is none\n"));
-    // Relative to where the link is, by another way, and absolute.
+    assert!(stdout(&output).contains("\n\n  note: link should be a symbolic link to d/text, but is not\n"));
+    // Links relative to their folder, by a detour, and absolute.
     for (link, up) in [("d/text", "run"), ("./d/../d/text", "../d/run"), ("/", "/")] {
         let absolute = |target: &str, path: &str| match target {
             "/" => folder.canonicalize().unwrap().join(path),
@@ -252,7 +254,7 @@ fn links_and_permissions_are_noted() {
         symlink(absolute(up, "d/run"), folder.join("d/up")).unwrap();
         check(&[]);
     }
-    // Dangling links are judged by what they say.
+    // Dangling links are judged by their targets.
     fs::remove_dir_all(folder.join("d")).unwrap();
     fs::remove_file(folder.join("link")).unwrap();
     symlink("d/text", folder.join("link")).unwrap();
@@ -280,7 +282,7 @@ fn a_torrent_of_links_alone_is_complete() {
 mod resume {
     use super::*;
 
-    /// Of each kind of thing that is no checkpoint, the message.
+    /// Each kind of file that is not a checkpoint has its message.
     #[test]
     fn what_is_no_checkpoint_is_an_error_and_stays_as_it_is() {
         let outer = tempfile::tempdir().unwrap();
@@ -318,8 +320,8 @@ mod resume {
             assert!(stderr(&output).ends_with(". It is not replaced: give another FILE, or remove it\n"));
             assert_eq!(fs::read(folder.join("check")).unwrap(), bytes);
         }
-        // Hostile, but a checkpoint: of this torrent, with another number of files or pieces, or with numbers that are
-        // no state. All of it is checked again.
+        // Hostile checkpoints of this torrent: with a wrong number of files or pieces, or with invalid states.
+        // Everything is checked again.
         fs::remove_file(folder.join("check")).unwrap();
         let info_hash = &objects(&verify(folder, ["one.torrent", "--json"]))[0]["torrent"]["info_hash_v2"];
         let id: Vec<u8> = info_hash.as_str().unwrap().as_bytes().chunks(2).map(hex).collect();
@@ -393,7 +395,7 @@ mod linux {
 
     const MIB: usize = 1 << 20;
 
-    /// A torrent of 128 files of 16 MiB, which are one file and links to it: 2 GiB to check, 16 MiB on disk.
+    /// Makes a torrent of 128 files of 16 MiB, which are one file and links to it: 2 GiB to check, 16 MiB on disk.
     fn large(folder: &Path) {
         let bytes = noise(16 * MIB, 1);
         fs::create_dir(folder.join("large")).unwrap();
@@ -413,7 +415,7 @@ mod linux {
     /// Begins a slow check and returns when it has read some 200 MiB.
     fn begin(folder: &Path, arguments: &[&str]) -> Child {
         let mut command = hashloom();
-        // Without mappings, so that what it has read is counted.
+        // /proc counts bytes read, but not bytes mapped.
         let slow = ["torrent", "verify", "--isa", "scalar", "--threads", "1", "--no-map"];
         command.current_dir(folder).args(slow).args(arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -460,14 +462,14 @@ mod linux {
             assert_eq!(names(folder), ["check", "large", "large.torrent"]);
             let saved = fs::read(folder.join("check")).unwrap();
 
-            // Killed while it goes on, it leaves a checkpoint that can be used.
+            // A run that is killed while it goes on leaves a usable checkpoint.
             let mut child = begin(folder, &["large.torrent", "--resume", "check"]);
             kill(&child, "-KILL");
             child.wait().unwrap();
             assert_eq!(names(folder), ["check", "large", "large.torrent"]);
             assert_eq!(fs::read(folder.join("check")).unwrap(), saved);
 
-            // A file is replaced by one of the same length and with the same modification time.
+            // Another file of the same length and modification time replaces a file.
             let before = fs::metadata(folder.join("large/3")).unwrap();
             let mut bytes = fs::read(folder.join("large/0")).unwrap();
             bytes[5 * MIB + 7] ^= 1;
@@ -481,7 +483,7 @@ mod linux {
             assert_eq!((status(&output), &object["interrupted"]), (1, &Value::from(false)));
             assert_eq!((number(&object["pieces"]["have"]), number(&object["pieces"]["bad"])), (2047, 1));
             assert_eq!(object["ranges"][1]["first"], 53);
-            // The whole of that file, which had been checked, and what had not.
+            // All of that file, although it had been checked, and the unchecked pieces.
             assert_eq!(number(&object["bytes_read"]), (unchecked + 16) << 20);
             assert_eq!(names(folder), ["large", "large.torrent"]);
             fs::remove_file(folder.join("large/3")).unwrap();
@@ -512,7 +514,7 @@ mod linux {
         assert_eq!(names(folder), ["large", "large.torrent", "one", "one.torrent"]);
     }
 
-    /// `test/faults.c`, compiled.
+    /// Compiles `test/faults.c`.
     fn faults() -> &'static Path {
         static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
         PROGRAM.get_or_init(|| {
@@ -542,7 +544,7 @@ mod linux {
             fs::write(folder.join("t.torrent"), maker::torrent(version, "t", &files, 16384).0).unwrap();
             maker::write_files(&folder.join("t"), &files);
             for threads in ["1", "2"] {
-                // What is in memory is not read, and has no bad sectors.
+                // Bytes in the page cache are not read, so bad sectors do not affect them.
                 let arguments = ["t.torrent", "--json", "--no-map", "--threads", threads];
                 let output = verify_with("eio=49152-65535", folder, &arguments);
                 assert_eq!(status(&output), 2, "{version:?}: {}", stderr(&output));
@@ -557,16 +559,16 @@ mod linux {
                 assert_eq!(object["files"][0]["state"], "incomplete");
                 assert_eq!(object["complete"], false);
             }
-            // On an old kernel, and in a sandbox, everything is as ever.
+            // On an old kernel, or in a sandbox, nothing changes.
             let output = verify_with("enosys", folder, &["t.torrent"]);
             assert_eq!((status(&output), stderr(&output)), (0, ""));
         }
     }
 
-    /// Inode, mode, length, times of modification and of any change in nanoseconds.
+    /// Inode, mode, length, and the times of modification and of any change in nanoseconds.
     type Stamp = (u64, u32, u64, i128, i128);
 
-    /// All that can be seen of a tree from outside, times of access excepted.
+    /// Returns all that is visible of a tree from outside, except times of access.
     fn snapshot(folder: &Path) -> BTreeMap<PathBuf, Stamp> {
         let mut all = BTreeMap::new();
         let mut todo = vec![folder.to_owned()];
@@ -619,7 +621,7 @@ mod linux {
             }
             assert_eq!(snapshot(folder), before, "{what}");
         }
-        // The filter itself: this must write.
+        // Test the filter itself: this command must write.
         let output = verify_with("readonly", folder, &["one.torrent", "--bitfield", "have"]);
         assert_eq!(output.status.code(), None, "killed");
     }
@@ -671,7 +673,8 @@ mod linux {
         }
     }
 
-    /// Files that were not there are two bytes each in a checkpoint. Of a torrent that is not checked they stay so.
+    /// A missing file takes two bytes in a checkpoint. Those of a torrent that is not checked must not take more
+    /// memory.
     #[test]
     fn memory_of_a_hostile_checkpoint_is_little_more_than_its_length() {
         let outer = tempfile::tempdir().unwrap();
@@ -710,7 +713,7 @@ mod linux {
         assert!(peak < 64 << 10, "{peak} KiB");
         eprintln!("100 torrents: {peak} KiB at most");
 
-        // 1 GiB of zeros, in pieces of 1 MiB, with a piece that is no hole now and then.
+        // 1 GiB of zeros, in pieces of 1 MiB; some pieces are not holes.
         let zeros = vec![0; MIB];
         let piece_root = maker::merkle_root(&zeros, 6);
         let mut layer = vec![piece_root; 1024];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Files that the program writes: what they must never cost anybody. A wrong name, what another user has planted, a disk
-//! that fails, a run that is killed.
+//! The files that the program writes must never cost anybody a file: not by a wrong name, a file planted by another
+//! user, a disk that fails, or a run that is killed.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -23,7 +23,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
     hashloom().current_dir(folder).args(arguments).output().unwrap()
 }
 
-/// Names in a folder, sorted.
+/// Returns the names in a folder, sorted.
 fn names(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names.collect();
@@ -31,7 +31,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Whether a test can run. What cannot is named, and is a failure where everything has to run.
+/// Returns true if a test can run. Otherwise the test is named, and fails if HASHLOOM_REQUIRE is set.
 fn can(what: &str, is_possible: bool) -> bool {
     assert!(is_possible || std::env::var_os("HASHLOOM_REQUIRE").is_none(), "not possible here: {what}");
     if !is_possible {
@@ -41,10 +41,10 @@ fn can(what: &str, is_possible: bool) -> bool {
 }
 
 fn is_root() -> bool {
-    can("what needs root", fs::metadata("/proc/self").unwrap().uid() == 0)
+    can("a test that needs root", fs::metadata("/proc/self").unwrap().uid() == 0)
 }
 
-/// The program under strace with these faults; none if there is no strace.
+/// Runs the program under strace with these faults; returns `None` if strace is missing.
 fn faulty(folder: &Path, faults: &[&str], arguments: &[&str]) -> Option<Output> {
     let mut command = Command::new("strace");
     command.args(["-f", "-o", "/dev/null"]);
@@ -52,10 +52,10 @@ fn faulty(folder: &Path, faults: &[&str], arguments: &[&str]) -> Option<Output> 
     command.arg(env!("CARGO_BIN_EXE_hashloom")).args(arguments);
     command.env_remove("HASHLOOM_ISA").env("LC_ALL", "C.UTF-8").current_dir(folder).stdin(Stdio::null());
     let output = command.output();
-    can("what needs strace", output.is_ok()).then(|| output.unwrap())
+    can("a test that needs strace", output.is_ok()).then(|| output.unwrap())
 }
 
-/// Which of the calls of `close` is the first after what was written is on the disk, by a run that nothing disturbs.
+/// Returns the number of the `close` call that is the first after the file's fsync, from a run without faults.
 fn close_after_fsync(folder: &Path, arguments: &[&str]) -> usize {
     let mut command = Command::new("strace");
     command.args(["--trace=close,fsync", "-o", "calls"]).arg(env!("CARGO_BIN_EXE_hashloom")).args(arguments);
@@ -65,12 +65,12 @@ fn close_after_fsync(folder: &Path, arguments: &[&str]) -> usize {
     let calls = fs::read_to_string(folder.join("calls")).unwrap();
     fs::remove_file(folder.join("calls")).unwrap();
     let last = calls.lines().collect::<Vec<_>>().into_iter().rev().skip_while(|line| !line.starts_with("fsync("));
-    // The last is of the folder.
+    // The last fsync is of the folder.
     let before = last.skip(1).skip_while(|line| !line.starts_with("fsync("));
     before.filter(|line| line.starts_with("close(")).count() + 1
 }
 
-/// `NAME.torrent` and its content.
+/// Makes `NAME.torrent` and its content.
 fn torrent(folder: &Path, name: &str) -> Torrent {
     let files = [content("a", noise(40_000, 1)), content("b", noise(20_000, name.len() as u64))];
     let (bytes, files) = maker::torrent(Version::V1, name, &files, 16384);
@@ -79,7 +79,7 @@ fn torrent(folder: &Path, name: &str) -> Torrent {
     Torrent::parse(&bytes).unwrap()
 }
 
-/// A folder with the folder `tree` of three files, one of them empty, and its manifest `m`.
+/// Makes a folder with the folder `tree` of three files, one of them empty, and its manifest `m`.
 fn tree() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("tree")).unwrap();
@@ -112,7 +112,7 @@ fn a_state_file_is_never_another_file() {
         ("m", "is the manifest"),
     ];
     if is_root() {
-        // One like /dev/null, and a block device that nothing is behind: to open it would be an error of its own.
+        // A device like /dev/null, and a block device without a driver: opening it would be an error of its own.
         for (name, arguments) in [("null", ["c", "1", "3"]), ("block", ["b", "240", "77"])] {
             assert!(Command::new("mknod").arg(folder.join(name)).args(arguments).status().unwrap().success());
             cases.push((name, "expected a regular file, found something else"));
@@ -137,7 +137,7 @@ fn a_state_file_is_never_another_file() {
     assert_eq!(names(&folder.join("tree")), ["a", "b", "empty"]);
     assert_eq!(fs::read(folder.join("diary")).unwrap(), b"Monday");
     assert_eq!(fs::read(folder.join("nothing")).unwrap(), b"");
-    // What would be listed if it were there.
+    // A file that would be listed if it existed.
     fs::remove_file(folder.join("tree/b")).unwrap();
     let output = run(folder, &["manifest", "check", "m", "tree", "--resume", "tree/b"]);
     assert!(stderr(&output).contains("part of what the manifest describes"), "{}", stderr(&output));
@@ -181,7 +181,7 @@ fn what_another_torrent_has_in_the_checkpoint_stays() {
         [&one, &two].map(|torrent| checkpoint.begin(torrent, folder)[0] == PieceState::Have)
     };
     let can_know = known() == [true, true];
-    // Another torrent that cannot be read, content that is not there, a report that cannot be written.
+    // Another torrent that cannot be read, missing content, and an output that cannot be written.
     for (arguments, code) in [
         (&["bad.torrent", "--resume", "check"][..], 2),
         (&["one.torrent", "--resume", "check", "--data", "no/where"], 2),
@@ -194,14 +194,14 @@ fn what_another_torrent_has_in_the_checkpoint_stays() {
         }
         assert_eq!(known(), [can_know; 2], "{arguments:?}");
     }
-    // What has come to its end is taken out; the file goes with the last.
+    // A checked torrent is taken out; the file is removed with the last torrent.
     assert_eq!(status(&run(folder, &["torrent", "verify", "one.torrent", "--resume", "check"])), 0);
     assert_eq!(known(), [false, can_know]);
     assert_eq!(status(&run(folder, &["torrent", "verify", "bad.torrent", "two.torrent", "--resume", "check"])), 2);
     assert!(!check.exists());
 }
 
-/// What is not believed is told, in one line.
+/// One line tells which results are not trusted.
 #[test]
 fn what_is_checked_again_is_told() {
     let outer = tempfile::tempdir().unwrap();
@@ -218,7 +218,7 @@ fn what_is_checked_again_is_told() {
     fs::write(folder.join("check"), checkpoint.encode()).unwrap();
     let output = run(folder, &["torrent", "verify", "one.torrent", "--resume", "check", "--json"]);
     let (again, nbytes) = match common::is_trusted(folder) {
-        // The piece that both files have bytes of too.
+        // The piece that has bytes of both files too.
         true => ("1 file is checked again: open for writing in another program", "27232"),
         false => ("2 files are checked again: on a file system that does not promise to tell of each change", "60000"),
     };
@@ -226,7 +226,7 @@ fn what_is_checked_again_is_told() {
     assert!(stdout(&output).contains(&format!("\"bytes_read\":{nbytes}")), "{}", stdout(&output));
 }
 
-/// What each command that writes a file is called with, and the file.
+/// Returns the arguments of each command that writes a file, and the file.
 fn writers(folder: &Path) -> Vec<(Vec<&'static str>, PathBuf)> {
     torrent(folder, "one");
     fs::create_dir(folder.join("tree")).unwrap();
@@ -248,7 +248,7 @@ fn writers(folder: &Path) -> Vec<(Vec<&'static str>, PathBuf)> {
     .into()
 }
 
-/// A resume file is read before it is replaced.
+/// Returns the old contents. A resume file is read before it is replaced, so it must be valid.
 fn old(arguments: &[&str], folder: &Path) -> Vec<u8> {
     if arguments.iter().any(|argument| ["--libtorrent", "--transmission"].contains(argument)) {
         assert_eq!(status(&run(folder, arguments)), 0);
@@ -262,7 +262,7 @@ fn the_old_file_stays_if_the_new_one_is_not_on_the_disk() {
     let outer = tempfile::tempdir().unwrap();
     let folder = outer.path();
     for (mut arguments, out) in writers(folder) {
-        // Calls are counted in each thread.
+        // strace counts calls in each thread.
         arguments.push("--threads=1");
         let old = old(&arguments, folder);
         fs::write(&out, &old).unwrap();
@@ -291,10 +291,10 @@ fn a_folder_that_is_not_on_the_disk_is_told() {
     let outer = tempfile::tempdir().unwrap();
     torrent(outer.path(), "one");
     let arguments = ["torrent", "verify", "one.torrent", "--bitfield", "out"];
-    // The file, then the folder.
+    // The first fsync is of the file, the second of the folder.
     let Some(output) = faulty(outer.path(), &["fsync:error=EIO:when=2"], &arguments) else { return };
     assert_eq!(status(&output), 2);
-    assert!(stderr(&output).contains("it is there, but may not outlive a crash: "), "{}", stderr(&output));
+    assert!(stderr(&output).contains("written, but may not survive a crash: "), "{}", stderr(&output));
     assert!(outer.path().join("out").exists());
 }
 
@@ -306,14 +306,14 @@ fn what_a_killed_run_leaves_is_removed_by_the_next() {
     let arguments = ["torrent", "verify", "one.torrent", "--bitfield", "out"];
     fs::write(folder.join("out"), "old").unwrap();
     let before = names(folder);
-    // Without files that have no name, and with.
+    // Files without a name fail first, then work.
     for faults in [&["linkat:error=EPERM", "rename:signal=KILL"][..], &["rename:signal=KILL"]] {
         let Some(output) = faulty(folder, faults, &arguments) else { return };
         assert_ne!(output.status.code(), Some(0));
         assert_eq!(fs::read(folder.join("out")).unwrap(), b"old");
     }
     assert_eq!(names(folder).len(), before.len() + 1, "{:?}", names(folder));
-    // That of another user, or of a run that goes on, stays.
+    // A file of another user, or of a run that still goes on, stays.
     let theirs = folder.join(".hashloom-abcdefghijklmnop");
     let busy = folder.join(".hashloom-ponmlkjihgfedcba");
     let mut stay = 0;
@@ -350,7 +350,7 @@ fn a_new_file_is_for_whom_the_old_one_was_and_runs_as_nobody() {
     }
 }
 
-/// What another user has put into a folder where anybody may put files is neither followed nor replaced nor opened.
+/// A file that another user has put into a folder where anybody may put files is not followed, replaced or opened.
 #[test]
 fn what_another_user_has_planted() {
     if !is_root() {
@@ -379,13 +379,13 @@ fn what_another_user_has_planted() {
             lchown(&out, Some(NOBODY), Some(NOBODY)).unwrap();
             let output = run(folder, &arguments);
             assert_eq!(status(&output), 2, "{arguments:?} {index}: {}", stderr(&output));
-            assert!(stderr(&output).contains("another user's"), "{arguments:?} {index}: {}", stderr(&output));
+            assert!(stderr(&output).contains("belongs to another user"), "{arguments:?} {index}: {}", stderr(&output));
             assert_eq!(fs::symlink_metadata(&out).unwrap().uid(), NOBODY);
             assert_eq!(fs::read(&victim).unwrap(), b"mine");
             assert_eq!(names(&shared), ["out"]);
             fs::remove_file(&out).unwrap();
         }
-        // A link of one's own is followed, and so is one of the folder's owner.
+        // A link of the user's own is followed, and so is a link of the folder's owner.
         symlink(&victim, shared.join("out")).unwrap();
         fs::remove_file(&victim).unwrap();
         assert_eq!(status(&run(folder, &arguments)), 0, "{arguments:?}");
@@ -411,7 +411,7 @@ fn what_another_user_has_planted() {
     fs::write(shared.join("theirs"), Checkpoint::default().encode()).unwrap();
     chown(shared.join("theirs"), Some(NOBODY), None).unwrap();
     let output = run(folder, &["torrent", "verify", "one.torrent", "--resume", "shared/theirs"]);
-    assert!(stderr(&output).contains("another user's"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("belongs to another user"), "{}", stderr(&output));
     assert!(shared.join("theirs").exists());
     assert_eq!(fs::read(&victim).unwrap(), b"mine");
 }
@@ -421,7 +421,7 @@ fn a_manifest_replaces_no_file_of_its_folder() {
     let folder = tree();
     let output = run(folder.path(), &["manifest", "write", "tree", "-o", "tree/a"]);
     assert_eq!(status(&output), 2);
-    assert!(stderr(&output).contains("tree/a: it is a file of tree and no manifest. It is not replaced"));
+    assert!(stderr(&output).contains("tree/a: it is a file in tree and not a manifest. It is not replaced"));
     assert_eq!(fs::read(folder.path().join("tree/a")).unwrap(), b"a");
     for _ in 0..2 {
         assert_eq!(status(&run(folder.path(), &["manifest", "write", "tree", "-o", "tree/m"])), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom torrent show` as a person or a script calls it.
+//! Runs `hashloom torrent show` as a person or a script does.
 
 mod common;
 
@@ -20,7 +20,7 @@ fn show<const N: usize>(arguments: [&dyn AsRef<std::ffi::OsStr>; N]) -> Output {
     hashloom().args(["torrent", "show"]).args(arguments.map(|argument| argument.as_ref())).output().unwrap()
 }
 
-/// The page or object of a torrent of these bytes.
+/// Returns the page or JSON object of a torrent of these bytes.
 fn shown<const N: usize>(torrent: &[u8], options: [&dyn AsRef<std::ffi::OsStr>; N]) -> String {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("x.torrent"), torrent).unwrap();
@@ -70,7 +70,7 @@ lots-of-numbers
     assert!(!stdout(&output).contains("padding") && !stdout(&output).contains("btih"));
 }
 
-/// A torrent that says all that a torrent can say.
+/// A torrent with every key that a torrent can have.
 const ALL: &[u8] = b"d8:announce9:udp://a:113:announce-listll9:udp://a:19:udp://b:1el9:udp://c:1ee\
 7:comment13:one\ntwo\r\n\x1b[2J10:created by2:me13:creation datei1700000000e8:encoding5:UTF-8\
 9:httpseedsl9:http://h/e4:infod5:filesld4:attr1:x6:lengthi3e4:pathl1:a3:runeed4:attr2:lh4:pathl1:l\
@@ -251,7 +251,7 @@ fn usage() {
     assert!(stdout(&output).contains("What is shown:"));
 }
 
-/// Nothing of the output is collected: memory is what the parsed torrent takes.
+/// The output is not collected: memory holds only the parsed torrent.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_million_files_take_little_memory() {
@@ -269,7 +269,7 @@ fn a_million_files_take_little_memory() {
         let out = fs::File::create(folder.path().join("out")).unwrap();
         let mut child =
             hashloom().args(["torrent", "show", option, "x.torrent"]).current_dir(&folder).stdout(out).spawn().unwrap();
-        // The high-water mark is read again and again until the program has ended.
+        // Read the high-water mark again and again until the program ends.
         let mut peak = 0;
         let status = loop {
             if let Some(status) = child.try_wait().unwrap() {

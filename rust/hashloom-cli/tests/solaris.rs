@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `digest` and `mac` of Solaris, as commands of `hashloom` and by their own names: options, what is printed, exit
-//! statuses. That the digests and codes are right is for `test/macs.py` to say; here all are of "abc" and nothing.
+//! Tests `digest` and `mac` of Solaris, as commands of `hashloom` and by their own names: options, output, exit
+//! statuses. `test/macs.py` tests digests and codes; here all are of "abc" and nothing.
 #![cfg(unix)]
 
 mod common;
@@ -39,7 +39,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// The program called by `name`, with no terminal to ask.
+/// Runs the program by the name `name`, with no terminal to ask.
 fn called(name: &str, folder: &Path, arguments: &[&str]) -> Command {
     let mut command = hashloom();
     command.arg0(name).args(arguments).current_dir(folder);
@@ -50,12 +50,12 @@ fn run(name: &str, folder: &Path, arguments: &[&str]) -> Output {
     called(name, folder, arguments).output().unwrap()
 }
 
-/// As `hashloom digest` and not as `digest`.
+/// Runs `hashloom digest`, not `digest`.
 fn run_command(name: &str, folder: &Path, arguments: &[&str]) -> Output {
     hashloom().arg(name).args(arguments).current_dir(folder).output().unwrap()
 }
 
-/// Arguments with blanks between, or a tab where an argument has a blank; `|` in what is printed ends a line.
+/// Runs cases. Blanks separate arguments, or tabs if an argument has a blank; `|` in the output ends a line.
 fn check(name: &str, cases: &[(&str, i32, &str, &str)]) {
     let folder = folder();
     for &(line, expected_status, expected, message) in cases {
@@ -74,7 +74,7 @@ fn digest_prints_and_exits_as_the_manual_says() {
     check(
         "digest",
         &[
-            // One file: the digest alone. Several: with names. Standard input has none.
+            // One file: the digest alone. Several files: with names. Standard input has no name.
             ("-a sha1 abc", 0, "ABC|", ""),
             ("-asha1 abc", 0, "ABC|", ""),
             ("-a sha1 abc empty", 0, "(abc) = ABC|(empty) = NOTHING|", ""),
@@ -83,14 +83,15 @@ fn digest_prints_and_exits_as_the_manual_says() {
             ("-v -a sha1 abc", 0, "sha1 (abc) = ABC|", ""),
             ("-va sha1 abc empty", 0, "sha1 (abc) = ABC|sha1 (empty) = NOTHING|", ""),
             ("-a\tsha1\ta b\nc\tabc", 0, "(a b|c) = ABC|(abc) = ABC|", ""),
-            // The order is that of the arguments, twice is twice.
+            // The order is that of the arguments; a file named twice is printed twice.
             ("-a sha1 empty abc empty", 0, "(empty) = NOTHING|(abc) = ABC|(empty) = NOTHING|", ""),
             // Options end at the first file, and - is a file.
             ("-a sha1 abc -v", 0, "(abc) = ABC|(-v) = ABC|", ""),
             ("-a sha1 -- -v", 0, "ABC|", ""),
             ("-a sha1 -", 0, "ABC|", ""),
             ("-v -v -a sha256 -a sha1 abc", 0, "sha1 (abc) = ABC|", ""),
-            // What cannot be opened is 2, what cannot be read 1, the last counts, and the rest is done.
+            // A file that cannot be opened gives 2, one that cannot be read 1. The last counts, and the other files are
+            // read.
             ("-a sha1 no", 2, "", "digest: can not open input file no: No such file or directory|"),
             ("-a sha1 no abc", 2, "(abc) = ABC|", "digest: can not open input file no: No such file or directory|"),
             ("-a sha1 folder abc", 1, "(abc) = ABC|", "digest: error reading file folder: Is a directory|"),
@@ -110,14 +111,9 @@ fn digest_prints_and_exits_as_the_manual_says() {
             ),
             // Algorithms.
             ("-l", 0, "sha1|sha224|sha256|sha384|sha512|sha512_224|sha512_256|ripemd160|", ""),
-            ("-a md5 abc", 1, "", "digest: unknown algorithm -- md5 (digest -l lists those that there are)|"),
-            ("-a SHA1 abc", 1, "", "digest: unknown algorithm -- SHA1 (digest -l lists those that there are)|"),
-            (
-                "-a sha1_hmac abc",
-                1,
-                "",
-                "digest: unknown algorithm -- sha1_hmac (digest -l lists those that there are)|",
-            ),
+            ("-a md5 abc", 1, "", "digest: unknown algorithm -- md5 (digest -l lists all)|"),
+            ("-a SHA1 abc", 1, "", "digest: unknown algorithm -- SHA1 (digest -l lists all)|"),
+            ("-a sha1_hmac abc", 1, "", "digest: unknown algorithm -- sha1_hmac (digest -l lists all)|"),
             ("-a sha512_t -t 256 abc", 0, "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23|", ""),
             ("-a sha512_t abc", 2, "", "digest: expected -a sha512_t with -t 224 or -t 256, and -t with nothing else|"),
             (
@@ -161,7 +157,7 @@ fn mac_prints_and_exits_as_the_manual_says() {
                 "6df7b24630d5ccb2ee335407081a87188c221489768fa2020513b2d593359456|",
                 "",
             ),
-            ("-a sha1 -k key abc", 1, "", "mac: unknown algorithm -- sha1 (mac -l lists those that there are)|"),
+            ("-a sha1 -k key abc", 1, "", "mac: unknown algorithm -- sha1 (mac -l lists all)|"),
             // Keys.
             ("-a sha1_hmac -k no abc", 1, "", "mac: cannot open no: No such file or directory|mac: invalid key.|"),
             ("-a sha1_hmac -k folder abc", 1, "", "mac: error reading file folder: Is a directory|mac: invalid key.|"),
@@ -190,7 +186,7 @@ fn mac_prints_and_exits_as_the_manual_says() {
                 "-a sha1_hmac -K label -T token question",
                 1,
                 "",
-                "mac: no matching PKCS#11 token (there are none here: put the key into a file for -k)|",
+                "mac: no matching PKCS#11 token (hashloom supports none: put the key into a file for -k)|",
             ),
             ("-a sha1_hmac -T token -k key abc", 2, "", "USAGE"),
             ("-a sha1_hmac -K label -k key abc", 2, "", "USAGE"),
@@ -216,9 +212,9 @@ fn commands_of_hashloom_do_the_same_under_their_own_name() {
     assert_eq!((status(&output), stdout(&output), stderr(&output)), (0, format!("{MAC}\n").as_str(), ""));
 
     let output = run_command("digest", folder.path(), &["-a", "md5", "abc"]);
-    let message = "hashloom digest: unknown algorithm -- md5 (hashloom digest -l lists those that there are)\n";
+    let message = "hashloom digest: unknown algorithm -- md5 (hashloom digest -l lists all)\n";
     assert_eq!((status(&output), stderr(&output)), (1, message));
-    // Misuse is told as by every command of hashloom.
+    // Wrong usage is reported as by every command of hashloom.
     let output = run_command("digest", folder.path(), &["-x"]);
     assert_eq!((status(&output), stdout(&output)), (2, ""));
     assert!(stderr(&output).starts_with("error: unexpected argument '-x' found"), "{}", stderr(&output));
@@ -239,7 +235,7 @@ fn standard_input_is_read_to_its_end() {
         let mut command = called("digest", folder.path(), &arguments);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        // In parts, as a slow writer does it.
+        // Write in parts, as a slow writer does.
         [b"a", b"b", b"c"].into_iter().for_each(|byte| stdin.write_all(byte).unwrap());
         drop(stdin);
         let output = child.wait_with_output().unwrap();
@@ -283,7 +279,7 @@ fn the_instruction_sets_of_the_environment_hold() {
     }
 }
 
-/// A reader that has seen enough is no error; a disk that is full is one.
+/// A full disk is an error.
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_cannot_be_written_is_an_error() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Standard input, output and error that are closed, open the wrong way round, or take nothing: every command fails that
-//! would read or write there, and nothing else is touched. The programs of coreutils are compared in test/coreutils.py.
+//! Standard input, output and error that are closed, open in the wrong direction, or full. Every command that would
+//! read or write there fails, and nothing else is touched. test/coreutils.py compares the programs of coreutils.
 #![cfg(unix)]
 
 mod common;
@@ -14,7 +14,8 @@ use std::process::{Command, Output, Stdio};
 use common::{hashloom, status, stderr, stdout};
 use tempfile::TempDir;
 
-/// With redirections of the shell. `@` before the command is the name that the program is called by.
+/// Runs the program with redirections of the shell. `@` before the command marks the name that the program is called
+/// by.
 fn run(folder: &Path, arguments: &[&str], streams: &str) -> Output {
     let hashloom = hashloom();
     let (name, arguments) = match arguments.split_first() {
@@ -29,7 +30,7 @@ fn run(folder: &Path, arguments: &[&str], streams: &str) -> Output {
     let mut command = Command::new("sh");
     command.arg("-c").arg(format!("exec \"$0\" \"$@\" {streams}")).arg(called).args(arguments);
     command.env_remove("HASHLOOM_ISA").env("LC_ALL", "C.UTF-8").current_dir(folder).stdin(Stdio::null());
-    // A group of its own, so that none of it waits for a terminal.
+    // A process group of its own, so that it never waits for a terminal.
     command.process_group(0).output().unwrap()
 }
 
@@ -58,7 +59,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// Commands that print to standard output when all is well.
+/// Commands that print to standard output if all is well.
 const PRINTING: &[&[&str]] = &[
     &["--help"],
     &["-h"],
@@ -148,7 +149,7 @@ fn output_that_cannot_be_written_is_an_error() {
         let whole = run(folder.path(), arguments, "");
         assert_eq!((status(&whole), stdout(&whole).is_empty()), (0, false), "{arguments:?}: {}", stderr(&whole));
         for streams in [">&-", "1</dev/null", "<&- >&-", ">/dev/full"] {
-            // Which do not read it themselves.
+            // Skip commands that read the closed input.
             if streams.starts_with("<&-") && (arguments == &["sum"] || arguments.last() == Some(&"-")) {
                 continue;
             }
@@ -162,7 +163,7 @@ fn output_that_cannot_be_written_is_an_error() {
             assert!(is_said, "{arguments:?} {streams}: {message}");
             assert!(matches!(status(&output), 1 | 2), "{arguments:?} {streams}: {}", status(&output));
         }
-        // Nobody is told, but the exit status tells.
+        // Nothing can be printed, but the exit status tells.
         let output = run(folder.path(), arguments, ">&- 2>&-");
         assert!(matches!(status(&output), 1 | 2), "{arguments:?}: {}", status(&output));
     }
@@ -174,7 +175,7 @@ fn input_that_cannot_be_read_is_an_error() {
     for arguments in READING {
         let is_named = arguments.contains(&"/dev/stdin");
         for streams in ["<&-", "0>/dev/null", "<&- 2>&-"] {
-            // Under its name /dev/null is opened once more, for reading.
+            // By its name, /dev/null is opened once more, for reading.
             if is_named && streams.starts_with("0>") {
                 continue;
             }
@@ -209,7 +210,7 @@ fn what_says_nothing_does_not_need_an_output() {
     }
 }
 
-/// A file that were opened as number 1 or 2 would get what is printed.
+/// A file opened with descriptor 1 or 2 would get the output.
 #[test]
 fn no_file_takes_the_place_of_a_closed_stream() {
     let folder = folder();
@@ -229,7 +230,7 @@ fn no_file_takes_the_place_of_a_closed_stream() {
             assert!(fs::read(path.join(made)).unwrap() == expected, "{arguments:?} {streams}");
         }
     }
-    // Nor is there an output of that name.
+    // An output of that name does not exist either.
     let output = run(path, &["manifest", "write", "-o", "/dev/stdout", "dir"], ">&-");
     assert!(matches!(status(&output), 1 | 2), "{}", stderr(&output));
 }

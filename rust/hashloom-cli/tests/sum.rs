@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom sum` and `hashloom check` as a person or a script calls them. What they share with coreutils' programs is
-//! held against these by `test/coreutils.py`.
+//! Runs `hashloom sum` and `hashloom check` as a person or a script does. `test/coreutils.py` compares what they share
+//! with coreutils' programs.
 
 mod common;
 
@@ -19,7 +19,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
     hashloom().current_dir(folder).args(arguments).output().unwrap()
 }
 
-/// With `input` as standard input.
+/// Runs the program with `input` as standard input.
 fn run_with(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
     let mut command = hashloom();
     command.current_dir(folder).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -32,7 +32,7 @@ fn hex(bytes: impl AsRef<[u8]>) -> String {
     bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A folder of such files, each with its path as content.
+/// Makes a folder of these files, each with its path as content.
 fn folder(paths: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for path in paths {
@@ -57,7 +57,7 @@ fn sha256_of_files_and_of_standard_input() {
         let output = run_with(folder.path(), arguments, b"abc");
         assert_eq!(stdout(&output), format!("{}  -\n", hex(Sha256::digest("abc"))));
     }
-    // Once more it is at its end.
+    // The second time standard input is at its end.
     let output = run_with(folder.path(), &["sum", "-", "a", "-"], b"abc");
     let [abc, a, empty] = ["abc", "a", ""].map(|text| hex(Sha256::digest(text)));
     assert_eq!(stdout(&output), format!("{abc}  -\n{a}  a\n{empty}  -\n"));
@@ -187,7 +187,7 @@ fn lists_of_several_algorithms_and_systems() {
     );
     let output = hashloom_check(folder.path(), list.as_bytes());
     assert_eq!((status(&output), stdout(&output), stderr(&output)), (0, "a: OK\nb: OK\na: OK\nb: OK\n", ""));
-    // Of 40 digits, which another algorithm has too.
+    // Another algorithm has digests of 40 digits too.
     let ripemd160 = run(folder.path(), &["sum", "-a", "ripemd160", "a"]).stdout;
     assert_eq!(status(&hashloom_check(folder.path(), &ripemd160)), 1);
     assert_eq!(status(&run_with(folder.path(), &["check", "-a", "sha512,ripemd160"], &ripemd160)), 0);
@@ -274,7 +274,7 @@ fn interrupted_there_are_whole_lines_only() {
     let mut command = hashloom();
     command.current_dir(&folder).args(["sum", "a", "b", "/dev/zero"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // By then it has printed, and the signal is caught.
+    // When these lines arrive, signals are caught.
     let mut stdout = child.stdout.take().unwrap();
     let mut lines = vec![0; 2 * (64 + 4)];
     std::io::Read::read_exact(&mut stdout, &mut lines).unwrap();
@@ -296,7 +296,7 @@ fn one_signal_ends_what_waits_for_a_pipe() {
         let mut command = hashloom();
         command.current_dir(&folder).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().unwrap();
-        // Is there when the program has opened the other end; by then the signal is caught.
+        // The pipe can be opened when the program has opened its other end; by then signals are caught.
         let writer = fs::File::options().write(true).open(&pipe).unwrap();
         let killed = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
         assert!(killed.success());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom tree` as a script calls it: exit statuses, what is written and what is not. That the roots are right is
-//! tested in the crate, and beside other programs in test/trees.py.
+//! Runs `hashloom tree` as a script does: exit statuses, and which files are written. The crate tests the roots, and
+//! test/trees.py compares them with other programs'.
 
 mod common;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom torrent verify` as a person or a script calls it.
+//! Runs `hashloom torrent verify` as a person or a script does.
 
 mod common;
 
@@ -22,7 +22,7 @@ fn verify<const N: usize>(arguments: [&dyn AsRef<std::ffi::OsStr>; N]) -> Output
     hashloom().args(["torrent", "verify"]).args(arguments.map(|argument| argument.as_ref())).output().unwrap()
 }
 
-/// A folder with `image` of ten pieces of 1000 bytes and `image.torrent`.
+/// Makes a folder with `image` of ten pieces of 1000 bytes, and `image.torrent`.
 fn image() -> (tempfile::TempDir, Vec<u8>) {
     let bytes: Vec<u8> = (0..10_000u32).map(|i| ((i * i) >> 7) as u8).collect();
     let digests: Vec<u8> = bytes.chunks(1000).flat_map(Sha1::digest).collect();
@@ -193,7 +193,7 @@ fn the_bitfield_never_replaces_the_torrent_or_its_content() {
     }
     assert_eq!(fs::read(path("image.torrent")).unwrap(), torrent);
     assert_eq!(fs::read(path("image")).unwrap(), bytes);
-    // Where a missing file of the content would be.
+    // The place of a missing file of the content.
     fs::remove_file(path("image")).unwrap();
     refused("sub/../image", "the content");
     let files =
@@ -211,7 +211,7 @@ fn a_bitfield_that_cannot_be_written_is_an_error_at_once() {
     let torrent = folder.path().join("image.torrent");
     for (file, why) in [("no/such/folder", "No such file or directory"), ("", "directory")] {
         let file = folder.path().join(file);
-        // The content is not looked at: PATH is wrong too, and that is not what is said.
+        // The content is not looked at: PATH is wrong too, but the error does not mention it.
         let output = verify([&torrent, &"/no/where", &"--bitfield", &file]);
         assert_eq!((status(&output), stdout(&output)), (2, ""));
         let message = stderr(&output);
@@ -293,7 +293,7 @@ fn every_instruction_set_finds_the_same_and_unknown_ones_are_named() {
         let output = verify([&torrent, &folder.path(), &"--isa", &isa]);
         assert_eq!((status(&output), stderr(&output)), (0, ""), "{isa}");
     }
-    // The variable does the same, and the option goes before it.
+    // The variable does the same; the option overrides it.
     let environment = |value: &str, arguments: &[&str]| {
         let mut command = hashloom();
         command.env("HASHLOOM_ISA", value).args(["torrent", "verify", "-q"]).arg(&torrent).arg(folder.path());
@@ -393,12 +393,12 @@ fn version_and_help() {
     assert_eq!(stdout(&output), format!("hashloom {}\n", env!("CARGO_PKG_VERSION")));
     let output = hashloom().args(["torrent", "verify", "--help"]).output().unwrap();
     assert_eq!(status(&output), 0);
-    for text in ["Nothing on disk is changed", "Exit status:", "Where the content is looked for:"] {
+    for text in ["Changes nothing on disk except", "Exit status:", "Where the content is looked for:"] {
         assert!(stdout(&output).contains(text), "{text}");
     }
 }
 
-/// The bound that the program promises, with more threads and files than usual.
+/// Tests the bound that the program promises, with more threads and files than usual.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_stays_below_64_mib() {
@@ -429,7 +429,7 @@ fn memory_stays_below_64_mib() {
     }
 }
 
-/// The digests are in memory once, and nothing of the output is collected: a second copy would break these bounds. The
+/// The digests are in memory once, and the output is not collected: a second copy would exceed these bounds. The
 /// program itself, built for debugging, takes 15 MiB of them.
 #[cfg(target_os = "linux")]
 #[test]

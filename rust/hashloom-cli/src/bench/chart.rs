@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A report as a chart: an SVG file that needs nothing else.
+//! Draws a report as a chart: an SVG file that needs nothing else.
 //!
-//! One panel for each algorithm, in it a column of bars for each kind of messages, all on one scale. Rows are
-//! hashloom's choice, the kernels and the others. Widths of texts are not known here, so texts begin or end where there
-//! is room for long ones. Colours are for white and, in viewers that prefer it, for black paper; all have a contrast of
-//! at least 3 to it. Viewers that ignore style sheets of media show the first.
+//! Each algorithm has one panel. A panel has a column of bars for each kind of messages; all columns have one scale.
+//! The rows are hashloom's choice, its kernels and the other libraries. The widths of texts are unknown here, so texts
+//! begin or end where there is room for long ones. The colours are for white paper and, in viewers that prefer dark,
+//! for black paper; each has a contrast of at least 3 to its paper. Viewers that ignore media queries show the white
+//! one.
 
 use svg::Document;
 use svg::node::element::{Group, Line, Rectangle, Style, Text, Title};
@@ -13,19 +14,19 @@ use svg::node::element::{Group, Line, Rectangle, Style, Text, Title};
 use super::{Kind, Messages, Outcome, Report, Row, Speed};
 
 const MARGIN: f64 = 24.0;
-/// Room for one character of the labels and of the title, of most texts.
+/// Width of one character of the labels; of the title in the next line. Most texts need less.
 const CHARACTER: f64 = 7.3;
 const TITLE_CHARACTER: f64 = 12.5;
-/// From row to row, and the thickness of a bar.
+/// Distance from row to row; the next line is the thickness of a bar.
 const ROW: f64 = 19.0;
 const BAR: f64 = 13.0;
-/// Between hashloom, the kernels and the others.
+/// Gap between hashloom, the kernels and the others.
 const GROUP_GAP: f64 = 7.0;
-/// The longest bar, room for its figure, and room between columns.
+/// Widths: the longest bar, its figure, the gap between columns.
 const COLUMN: f64 = 170.0;
 const FIGURE: f64 = 52.0;
 const COLUMN_GAP: f64 = 20.0;
-/// Title, legend; heading of a panel, titles of its columns; room after it.
+/// Heights: title and legend; heading of a panel with the titles of its columns; the gap after a panel.
 const TITLE: f64 = 96.0;
 const HEADING: f64 = 54.0;
 const PANEL_GAP: f64 = 30.0;
@@ -55,7 +56,7 @@ text { fill: #e6edf3; }
 }
 ";
 
-/// The whole file.
+/// Returns the whole file.
 pub fn draw(report: &Report) -> String {
     let rows = || report.results.iter().flat_map(|outcome| &outcome.rows);
     let names = rows().map(|row| row.name.chars().count()).max().unwrap_or(0) as f64 * CHARACTER;
@@ -106,7 +107,7 @@ fn legend(y: f64) -> Group {
     group
 }
 
-/// The rows, with room between their kinds.
+/// Returns the rows and their heights on the page, with a gap between kinds of rows.
 fn places(outcome: &Outcome) -> impl Iterator<Item = (&Row, f64)> {
     let mut y = HEADING;
     let mut before = None;
@@ -166,7 +167,7 @@ fn panel(outcome: &Outcome, bars: f64, top: f64, width: f64) -> Group {
     group
 }
 
-/// What a viewer shows when it is pointed at the bar.
+/// Returns what a viewer shows when the pointer is on the bar.
 fn told(outcome: &Outcome, row: &Row, messages: &Messages, speed: &Speed) -> String {
     format!(
         "{}, {}, {}: {:.3} GB/s, {:.3} million messages/s; hashloom / this: {:.2}",
@@ -179,7 +180,7 @@ fn told(outcome: &Outcome, row: &Row, messages: &Messages, speed: &Speed) -> Str
     )
 }
 
-/// Of a long reason, which can be a paragraph of the loader's, the words that fit into a column.
+/// Returns the first words of a long reason that fit into a column. A reason can be a paragraph from the loader.
 fn shortened(reason: &str) -> String {
     let most = ((COLUMN + FIGURE) / CHARACTER) as usize;
     match reason.char_indices().nth(most) {
@@ -192,7 +193,7 @@ fn shortened(reason: &str) -> String {
     }
 }
 
-/// XML has no control characters, not even escaped ones.
+/// Removes control characters: XML has none, not even escaped.
 fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }
@@ -215,7 +216,7 @@ fn line(class: &str, x1: f64, y1: f64, x2: f64, y2: f64) -> Line {
     line.set("x1", round(x1)).set("y1", round(y1)).set("x2", round(x2)).set("y2", round(y2))
 }
 
-/// A tenth of a pixel is enough.
+/// Rounds to a tenth of a pixel, which is enough.
 fn round(x: f64) -> f64 {
     (x * 10.0).round() / 10.0
 }
@@ -262,7 +263,7 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains(['\u{7}', '\u{1}']) && !text.contains("NaN") && !text.contains("inf"), "{text}");
-        // The paper, three marks of the legend, one bar.
+        // The paper, three marks of the legend, and one bar.
         assert_eq!(text.matches("<rect ").count(), 5, "{text}");
     }
 }

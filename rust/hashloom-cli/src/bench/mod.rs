@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom bench`: hashloom's choice, its kernels and other libraries on the same messages in one run.
+//! `hashloom bench`: times hashloom's choice, its kernels and other libraries on the same messages in one run.
 
 mod chart;
 mod openssl;
@@ -26,22 +26,22 @@ use crate::{machine, output, style};
 
 use peers::Peers;
 
-/// Many messages are of so many bytes together, if that is neither more than [`MANY_MAX`] nor too few for the lanes:
-/// they stay in the second cache, so that what is compared is the hashing.
+/// Total bytes of many messages, unless their number would exceed [`MANY_MAX`] or be too small for the lanes. The
+/// messages then stay in the level 2 cache, so that only the hashing is compared.
 const MANY_NBYTES: usize = 256 << 10;
-/// Many messages are at most so many.
+/// The greatest number of messages.
 const MANY_MAX: usize = 1024;
-/// Columns where the output is no terminal.
+/// Columns if the output is not a terminal.
 const COLUMNS: usize = 100;
 
-/// Hashes messages; each digest is written after the one before.
+/// Hashes messages; the digests are written one after the other.
 type HashMany<'a> = Box<dyn Fn(&[&[u8]], &mut [u8]) + 'a>;
 
-/// One of those that are compared.
+/// One of the implementations compared.
 struct Side<'a> {
     kind: Kind,
     name: String,
-    /// Or why it cannot.
+    /// The function, or why the implementation cannot hash.
     hash_many: Result<HashMany<'a>, String>,
 }
 
@@ -60,11 +60,11 @@ struct Report {
     cpu: String,
     /// The C compiler that made the kernels.
     compiler: &'static str,
-    /// Whether all is compiled with optimisation; the kernels always are.
+    /// Whether the program is compiled with optimisation; the kernels always are.
     optimised: bool,
     date: String,
     rounds: u32,
-    /// Of each row in each round.
+    /// Time of each row in each round.
     seconds: f64,
     allowed: Vec<&'static str>,
     results: Vec<Outcome>,
@@ -73,7 +73,7 @@ struct Report {
 #[derive(Serialize)]
 struct Outcome {
     algorithm: &'static str,
-    /// What was hashed; the speeds of each row are in this order.
+    /// The messages hashed; the speeds of each row are in this order.
     messages: Vec<Messages>,
     rows: Vec<Row>,
 }
@@ -88,7 +88,7 @@ struct Messages {
 struct Row {
     kind: Kind,
     name: String,
-    /// Why it was not timed.
+    /// Why the row was not timed.
     #[serde(skip_serializing_if = "Option::is_none")]
     absent: Option<String>,
     speeds: Vec<Speed>,
@@ -96,11 +96,11 @@ struct Row {
 
 #[derive(Clone, Copy, Serialize)]
 struct Speed {
-    /// For all messages.
+    /// Time for all messages.
     seconds: f64,
     gb_per_s: f64,
     million_messages_per_s: f64,
-    /// Of hashloom's choice to this one.
+    /// Speed of hashloom's choice divided by this speed.
     ratio: f64,
 }
 
@@ -112,7 +112,7 @@ pub fn run(arguments: &Bench) -> Result<u8, String> {
     let peers = Peers::load(arguments.libcrypto.as_deref())?;
     let report = Report::new(arguments, &peers)?;
 
-    // What was found is told even if the chart cannot be written.
+    // Print the results even if the chart cannot be written.
     let written = match &arguments.svg {
         Some(path) => output::write(path, chart::draw(&report).as_bytes()).map_err(|error| not_written(path, &error)),
         None => Ok(()),
@@ -174,10 +174,10 @@ impl Report {
             writeln!(out)?;
             outcome.print(out, columns)?;
         }
-        let note = "ratio: the speed of hashloom's choice to that of the row";
+        let note = "ratio: the speed of hashloom's choice divided by that of the row";
         writeln!(out, "\n{}", style::dim(note))?;
         if !self.optimised {
-            let note = "this program is built without optimisation: all but kernels and OpenSSL is slower than need be";
+            let note = "this program is built without optimisation: only kernels and OpenSSL run at full speed";
             writeln!(out, "{}", style::partial(note))?;
         }
         Ok(())
@@ -189,7 +189,7 @@ impl Outcome {
         const CELL: usize = "   GB/s  ratio".len();
         let names = self.rows.iter().map(|row| row.label().chars().count()).max().unwrap_or(0);
         let fit = (columns.saturating_sub(2 + names) / (2 + CELL)).max(1);
-        // As wide as needed, in several tables if the line is too short for one.
+        // The table is as wide as needed; if a line is too short, there are several tables.
         for first in (0..self.messages.len()).step_by(fit) {
             let shown = first..self.messages.len().min(first + fit);
             let titles = self.messages[shown.clone()].iter().map(|messages| messages.title(" x "));
@@ -210,7 +210,7 @@ impl Outcome {
                     Kind::Peer => Look::Bold,
                 };
                 let cells = shown.clone().map(|i| match row.speeds.get(i) {
-                    // The noise of a measurement is no reason for a warning.
+                    // A ratio slightly below 1 is noise, and no reason for a warning.
                     Some(speed) if speed.ratio < 0.95 => (speed.text(), Look::Partial),
                     Some(speed) => (speed.text(), look),
                     None => ("-".to_owned(), look),
@@ -229,7 +229,7 @@ impl Outcome {
 }
 
 impl Row {
-    /// Kernels stand further in than what they are compared with.
+    /// Indents kernels more than the implementations they are compared with.
     fn label(&self) -> String {
         match self.kind {
             Kind::Kernel => format!("  {}", self.name),
@@ -251,7 +251,7 @@ impl Messages {
     }
 }
 
-/// Of the algorithms that share a block function, the one whose digest is the whole state: the others are as fast.
+/// Returns one algorithm for each block function: the one whose digest is the whole state. The others are as fast.
 fn one_of_each_body() -> Vec<Algorithm> {
     let kernels: Vec<_> = lib::kernels().collect();
     let shares = |a: Algorithm, b: Algorithm| kernels.iter().any(|kernel| kernel.computes(a) && kernel.computes(b));
@@ -262,9 +262,9 @@ fn one_of_each_body() -> Vec<Algorithm> {
     Algorithm::ALL.iter().copied().filter(is_whole).collect()
 }
 
-/// Many of each size, then one of the greatest.
+/// Returns many messages of each size, then one message of the greatest size.
 fn messages(sizes: &[Size]) -> Vec<Messages> {
-    // Every kernel has its lanes full, twice.
+    // Fills all lanes of every kernel twice.
     let least = 2 * lib::kernels().map(|kernel| kernel.lanes()).max().unwrap_or(1);
     let mut messages: Vec<Messages> = Vec::new();
     for nbytes in sizes.iter().map(|size| size.nbytes()) {
@@ -277,7 +277,7 @@ fn messages(sizes: &[Size]) -> Vec<Messages> {
     messages
 }
 
-/// hashloom's choice first, then what it may choose from, then others.
+/// Returns hashloom's choice first, then the kernels it may choose from, then other libraries.
 fn sides<'a>(algorithm: Algorithm, peers: &'a Peers) -> Vec<Side<'a>> {
     let choice: Result<HashMany<'_>, String> = match lib::chosen(algorithm, 1) {
         Some(_) => Ok(Box::new(move |messages, digests| hashloom::hash_many(algorithm, messages, digests))),
@@ -323,7 +323,7 @@ fn compare(
         let times = timing::race(&mut works, effort, || bar.advance());
         drop(works);
         check(algorithm, what, &digests, |i| &sides[timed[i].0].name)?;
-        // Of hashloom's choice; if it could not be timed, of the first that could.
+        // The time of hashloom's choice; if it could not be timed, the first time there is.
         let Some(&first) = times.first() else { continue };
         for ((i, _), seconds) in timed.iter().zip(times) {
             rows[*i].speeds.push(Speed {
@@ -337,7 +337,7 @@ fn compare(
     Ok(Outcome { algorithm: algorithm.name(), messages: messages.to_vec(), rows })
 }
 
-/// All sides have written the same digests.
+/// Checks that all sides have written the same digests.
 fn check<'a>(
     algorithm: Algorithm,
     what: Messages,

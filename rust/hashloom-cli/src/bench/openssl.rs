@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! OpenSSL's digests, through the libcrypto that the machine has: found at run time, so that the program runs where
-//! there is none. The only module of the program with `unsafe`.
+//! OpenSSL's digests through the machine's libcrypto. It is found at run time, so the program also runs on machines
+//! that have no libcrypto.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_uint, c_void};
@@ -12,8 +12,8 @@ use libloading::Library;
 
 use super::HashMany;
 
-/// Of version 3, the first that has `EVP_MD_fetch`. Names without a version are not tried: macOS ends a process that
-/// loads its own `libcrypto.dylib`.
+/// Names of libcrypto version 3, the first that has `EVP_MD_fetch`. Names that carry no version are not tried: macOS
+/// ends a process that loads its own `libcrypto.dylib`.
 const NAMES: &[&str] = if cfg!(windows) {
     &["libcrypto-3-x64.dll", "libcrypto-3-arm64.dll", "libcrypto-3.dll"]
 } else if cfg!(target_vendor = "apple") {
@@ -45,7 +45,7 @@ macro_rules! functions {
             unsafe fn find(library: &Library) -> Result<Functions, String> {
                 Ok(Functions {
                     $($name: {
-                        // SAFETY: of this name libcrypto has this function, by the manual page of the same name.
+                        // SAFETY: by its manual page libcrypto has this function under this name.
                         let found = unsafe { library.get(concat!(stringify!($name), "\0").as_bytes()) };
                         *found.map_err(|_| concat!("has no ", stringify!($name), ": OpenSSL 3 is needed").to_owned())?
                     },)*
@@ -74,24 +74,24 @@ pub struct OpenSsl {
 }
 
 impl OpenSsl {
-    /// The libcrypto that the system's loader finds.
+    /// Loads the libcrypto that the system's loader finds.
     pub fn of_system() -> Result<OpenSsl, String> {
         first_of(NAMES)
     }
 
-    /// From a file, or by a name for the system's loader.
+    /// Loads libcrypto from a file, or by a name that the system's loader finds.
     pub fn load(file: &OsStr) -> Result<OpenSsl, String> {
         let shown = hashloom_engine::text::shown(file.as_encoded_bytes());
-        // SAFETY: loading runs the library's initialisers. OpenSSL's may be run by any thread at any time; a FILE that
-        // is not OpenSSL's is one that the user asked for.
+        // SAFETY: loading runs the library's initialisers. Any thread may run OpenSSL's at any time; the user asked for
+        // FILE, even if it is not OpenSSL.
         let library = unsafe { Library::new(file) }.map_err(|error| format!("{shown}: {error}"))?;
-        // SAFETY: as far as can be told it is libcrypto: it has all of these names.
+        // SAFETY: the library has all of these names, so as far as can be told it is libcrypto.
         let functions = unsafe { Functions::find(&library) }.map_err(|error| format!("{shown} {error}"))?;
-        // It has registered what is to be run when the process ends.
+        // libcrypto has registered functions that run when the process ends.
         std::mem::forget(library);
         // SAFETY: returns a static string for any argument.
         let version = unsafe { CStr::from_ptr((functions.OpenSSL_version)(VERSION)) }.to_string_lossy().into_owned();
-        // "OpenSSL 3.0.22 25 Aug 2026": the name and the version.
+        // "OpenSSL 3.0.22 25 Aug 2026": take the name and the version.
         let name = version.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
         Ok(OpenSsl { functions, name })
     }
@@ -121,7 +121,7 @@ fn first_of(names: &[&str]) -> Result<OpenSsl, String> {
     Err(format!("not found: {reason}"))
 }
 
-/// An algorithm and a context that is used again for each message, as OpenSSL's manual advises for speed.
+/// An algorithm and a context. The context is used again for each message, as OpenSSL's manual advises for speed.
 struct Digester<'a> {
     functions: &'a Functions,
     md: NonNull<c_void>,
@@ -131,15 +131,15 @@ struct Digester<'a> {
 
 impl<'a> Digester<'a> {
     fn new(functions: &'a Functions, algorithm: Algorithm) -> Result<Digester<'a>, String> {
-        // OpenSSL knows all of them by the same names, case aside.
+        // OpenSSL knows all algorithms by the same names, case aside.
         let name = CString::new(algorithm.name()).expect("a name has no NUL");
         // SAFETY: the name is NUL-terminated; NULL is the default context and no properties.
         let md = unsafe { (functions.EVP_MD_fetch)(ptr::null_mut(), name.as_ptr(), ptr::null()) };
         let Some(md) = NonNull::new(md) else { return Err(format!("does not offer {algorithm}")) };
-        // SAFETY: no condition.
+        // SAFETY: there is no condition.
         let context = unsafe { (functions.EVP_MD_CTX_new)() };
         let Some(context) = NonNull::new(context) else {
-            // SAFETY: md is ours and not used any more.
+            // SAFETY: md is ours and no longer used.
             unsafe { (functions.EVP_MD_free)(md.as_ptr()) };
             return Err("out of memory".into());
         };
@@ -155,8 +155,8 @@ impl<'a> Digester<'a> {
     fn digest(&self, message: &[u8], digest: &mut [u8]) {
         assert_eq!(digest.len(), self.digest_len);
         let (f, context) = (self.functions, self.context.as_ptr());
-        // SAFETY: the context and md are alive, and this type is not Sync; message is a slice; digest has room for what
-        // the algorithm writes, asserted above and in `new`.
+        // SAFETY: the context and md are alive, and this type is not Sync; message is a slice; digest has room for the
+        // algorithm's output, as asserted above and in `new`.
         let done = unsafe {
             (f.EVP_DigestInit_ex)(context, self.md.as_ptr(), ptr::null_mut()) == 1
                 && (f.EVP_DigestUpdate)(context, message.as_ptr().cast(), message.len()) == 1
@@ -168,7 +168,7 @@ impl<'a> Digester<'a> {
 
 impl Drop for Digester<'_> {
     fn drop(&mut self) {
-        // SAFETY: both are ours and not used any more.
+        // SAFETY: both are ours and no longer used.
         unsafe {
             (self.functions.EVP_MD_CTX_free)(self.context.as_ptr());
             (self.functions.EVP_MD_free)(self.md.as_ptr());

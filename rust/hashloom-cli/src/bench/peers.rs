@@ -9,7 +9,7 @@ use hashloom::Algorithm;
 use super::openssl::OpenSsl;
 use super::{HashMany, Kind, Side};
 
-/// Versions as Cargo.toml asks for them; the crates do not tell theirs.
+/// The versions that Cargo.toml asks for; the crates do not tell theirs.
 const RING: &str = "ring 0.17";
 const SHA1: &str = "RustCrypto sha1 0.11";
 const SHA2: &str = "RustCrypto sha2 0.11";
@@ -20,7 +20,7 @@ pub struct Peers {
 }
 
 impl Peers {
-    /// With the libcrypto given, which must be there, or with that of the system, if it has one.
+    /// Loads the given libcrypto, which must exist, or the system's, if any.
     pub fn load(libcrypto: Option<&Path>) -> Result<Peers, String> {
         Ok(Peers {
             openssl: match libcrypto {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A manual page of a command, in the macros of man(7).
+//! Writes the manual page of a command, in the macros of man(7).
 //!
-//! clap_mangen writes the parts that clap knows the structure of. The text after them, `after_long_help`, is broken
-//! into lines for terminals: its sections become sections, its two columns a list, its examples stay as they are. It
-//! must look like this:
+//! clap_mangen writes the parts whose structure clap knows. The text after them, `after_long_help`, is broken into
+//! lines for terminals. Its sections become sections of the page, its two columns a list, and its examples stay as they
+//! are. The text must look like this:
 //!
 //! ```text
 //! Title of a section:
@@ -18,8 +18,8 @@
 //!   hashloom ...
 //! ```
 //!
-//! Then characters are spelled such that every man program shows the ASCII ones as they are, to be copied, and needs to
-//! know no encoding for the others.
+//! The characters are then spelled so that every man program shows the ASCII ones unchanged, ready to be copied, and
+//! needs no encoding for the others.
 
 use std::fmt::Write;
 
@@ -28,10 +28,10 @@ use clap::{Arg, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
-/// Of these pages: month and day are for people, nothing depends on them.
+/// The date of the pages: month and day are for people, nothing depends on them.
 const DATE: &str = "2026-11-21";
 
-/// `command` has been built; `above` are the names of the pages that lead to it.
+/// Returns the page. `command` has been built; `above` are the names of the parent pages.
 pub fn of(command: &Command, above: &[String]) -> String {
     let source = concat!("hashloom ", env!("CARGO_PKG_VERSION"));
     let title = name(command).to_uppercase();
@@ -41,9 +41,9 @@ pub fn of(command: &Command, above: &[String]) -> String {
     let notes = Notes::parse(&notes);
 
     let mut rendered = Vec::new();
-    // Writing to a vector does not fail.
+    // Writing to a vector cannot fail.
     let _ = man.render_title(&mut rendered);
-    // Names of options and commands are not to be torn apart.
+    // Do not hyphenate names of options and commands.
     let _ = Roff::new().control("nh", []).control("ad", ["l"]).to_writer(&mut rendered);
     let _ = man.render_name_section(&mut rendered);
     let _ = synopsis(command).to_writer(&mut rendered);
@@ -73,7 +73,7 @@ pub fn of(command: &Command, above: &[String]) -> String {
     portable(&String::from_utf8_lossy(&rendered))
 }
 
-/// The usage as `--help` has it: clap_mangen would name every option.
+/// Returns the usage as `--help` shows it: clap_mangen would name every option.
 fn synopsis(command: &Command) -> Roff {
     let usage = command.clone().render_usage().to_string();
     let program = command.get_bin_name().unwrap_or_else(|| command.get_name());
@@ -88,10 +88,10 @@ fn synopsis(command: &Command) -> Roff {
     roff
 }
 
-/// Names the values that an option can have in its text, where they have no texts of their own, not in a list.
+/// Names the possible values of an option in its text, not in a list, unless a value has a help text of its own.
 fn with_values(arg: Arg) -> Arg {
     let values = arg.get_possible_values();
-    // A switch has the values true and false.
+    // A switch has the possible values true and false.
     if values.is_empty() || !arg.get_action().takes_values() || values.iter().any(|value| value.get_help().is_some()) {
         return arg;
     }
@@ -101,15 +101,15 @@ fn with_values(arg: Arg) -> Arg {
     arg.long_help(help).hide_possible_values(true)
 }
 
-/// A command for a page, of the help text of a program that clap does not parse the options of: a usage, what it is,
-/// paragraphs, and lists of options, with a title or without.
+/// Makes a command, for its page, of the help text of a program whose options clap does not parse. The text has a
+/// usage, a line that says what the program does, paragraphs, and lists of options; a list may have a title.
 pub fn command_of_help(program: &'static str, help: &str) -> Command {
     let (usage, rest) = help.split_once('\n').unwrap_or((help, ""));
     let (about, rest) = rest.split_once('\n').unwrap_or((rest, ""));
     let mut options = String::from("Options:");
     let mut notes = Vec::new();
     for block in rest.trim_matches('\n').split("\n\n") {
-        // Long options begin where those with a letter would have theirs.
+        // Move long options to the column of the short ones.
         let block = block.replace("      --", "  --");
         if block.starts_with(' ') {
             options = options + "\n" + &block;
@@ -117,13 +117,13 @@ pub fn command_of_help(program: &'static str, help: &str) -> Command {
             notes.push(block);
         }
     }
-    // clap does not add options of its own to those.
+    // Keep clap from adding options of its own.
     let command = Command::new(program).about(about.trim_end_matches('.').to_owned()).disable_help_flag(true);
     let usage = usage.trim_start_matches("Usage: ").to_owned();
     command.override_usage(usage).after_long_help(options + "\n\n" + &notes.join("\n\n"))
 }
 
-/// Those that have a page.
+/// Returns the subcommands that have a page.
 pub fn subcommands(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help")
 }
@@ -146,16 +146,16 @@ fn see_also<'a>(roff: &mut Roff, names: impl Iterator<Item = &'a str>) {
     }
 }
 
-/// What stands in `after_long_help`.
+/// The contents of `after_long_help`.
 struct Notes {
-    /// Those at the margin.
+    /// The paragraphs at the margin.
     paragraphs: Vec<String>,
     sections: Vec<Section>,
 }
 
 struct Section {
     title: String,
-    /// Without the indentation by two that all have.
+    /// The lines of the section; the indent of two blanks that all have is removed.
     lines: Vec<String>,
 }
 
@@ -164,7 +164,7 @@ impl Notes {
         let mut notes = Notes { paragraphs: Vec::new(), sections: Vec::new() };
         let mut blocks = Vec::new();
         for block in text.split("\n\n").filter(|block| !block.is_empty()) {
-            // Within a section blank lines may stand between indented ones.
+            // A section may have blank lines between indented lines.
             match blocks.last_mut() {
                 Some(last) if block.starts_with("  ") => *last = format!("{last}\n\n{block}"),
                 _ => blocks.push(block.to_owned()),
@@ -198,7 +198,7 @@ impl Section {
         let mut is_first = true;
         while let Some(line) = lines.next() {
             let follows = |next: &&str| indent(next) > 0 && columns(next).is_none();
-            // A term that is too long for its column has its text below.
+            // A term too long for its column has its text on the next line.
             let row = columns(line).or_else(|| lines.next_if(follows).map(|text| (line, text.trim_start())));
             if let Some((term, text)) = row {
                 let mut text = text.to_owned();
@@ -221,18 +221,20 @@ impl Section {
     }
 }
 
-/// `term   text`, with two blanks between them at least; if there are three anywhere, the term may have two in it.
+/// Splits `term   text`, which have at least two blanks between them. If the line has three blanks in a row anywhere,
+/// the term may contain two.
 fn columns(line: &str) -> Option<(&str, &str)> {
     let (term, text) = line.split_once("   ").or_else(|| line.split_once("  "))?;
     (!term.trim().is_empty() && !text.trim().is_empty()).then(|| (term, text.trim_start()))
 }
 
-/// Blanks that the line begins with.
+/// Returns the number of leading blanks.
 fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// What renders the same everywhere, see the head of this file, and has nothing that `mandoc -T lint` warns of.
+/// Spells the page so that it renders the same everywhere (see the head of this file) and `mandoc -T lint` warns of
+/// nothing.
 fn portable(rendered: &str) -> String {
     let mut page = String::new();
     let mut is_filled = true;
@@ -257,7 +259,7 @@ fn portable(rendered: &str) -> String {
     page
 }
 
-/// If it may be filled, it is broken into lines of 80 characters at most.
+/// Appends a line of text. If it may be filled, it is broken into lines of at most 80 characters.
 fn text_line(page: &mut String, line: &str, is_filled: bool) {
     let mut spelled = String::new();
     spell(&mut spelled, &line.replace(r"\\", r"\(rs"), |character| match character {
@@ -268,7 +270,7 @@ fn text_line(page: &mut String, line: &str, is_filled: bool) {
     });
     let mut column = 0;
     for (number, word) in spelled.split(' ').enumerate() {
-        // A line that begins with one of these would be a command.
+        // roff would take a line that begins with one of these for a command.
         let may_begin = !word.is_empty() && !word.starts_with(['.', '\'']);
         if is_filled && column + word.len() >= 80 && may_begin {
             page.push('\n');
@@ -282,13 +284,13 @@ fn text_line(page: &mut String, line: &str, is_filled: bool) {
     page.push('\n');
 }
 
-/// Appends `text` with what `other` spells otherwise, and without characters that are not ASCII.
+/// Appends `text`, with the spellings that `other` gives, and with only ASCII characters.
 fn spell(page: &mut String, text: &str, other: impl Fn(char) -> Option<&'static str>) {
     for character in text.chars() {
         match other(character) {
             Some(spelling) => page.push_str(spelling),
             None if character.is_ascii() => page.push(character),
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             None => drop(write!(page, "\\[u{:04X}]", u32::from(character))),
         }
     }

@@ -23,7 +23,7 @@ use crate::{EXIT_ERROR, EXIT_INCOMPLETE, style};
 
 /// Say what has become of the files of a folder since its manifest was written.
 ///
-/// Reads all of them again.
+/// Reads all files again.
 #[derive(Debug, Args)]
 #[command(after_long_help = help())]
 pub struct Check {
@@ -31,17 +31,17 @@ pub struct Check {
     #[arg(value_name = "FILE")]
     manifest: PathBuf,
 
-    /// The folder that it is of, wherever that is now [default: the folder that FILE lies in]
+    /// The folder that the manifest describes, wherever the folder is now [default: the folder that FILE lies in]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
 
-    /// Do not read the files: compare lengths and modification times only. What has rotted or was moved is not noticed
+    /// Do not read the files: compare lengths and modification times only. Rotted and moved files are not noticed
     #[arg(long, conflicts_with = "resume")]
     quick: bool,
 
-    /// Keep in STATE how far the check is, and go on from there if it was interrupted; files that were written to since
-    /// are read again. STATE is removed when the check has come to its end and every file could be read; it is never
-    /// another file than such a one
+    /// Keep the progress of the check in STATE, and go on from there after an interruption. Files that were written to
+    /// since are read again. STATE is removed at the end of the check if every file could be read. An existing file
+    /// that is no such state is never replaced
     #[arg(long, value_name = "STATE")]
     resume: Option<PathBuf>,
 
@@ -57,16 +57,17 @@ fn help() -> String {
         "\
 {STATES}
 
-FILE and STATE may lie in DIR: they are no part of it. What was removed, added
-and moved is said in the end, and kept in memory until then; what is the same is
-not.
+FILE and STATE may lie in DIR; they are not part of it. Removed, added and moved
+entries are printed at the end, and kept in memory until then. Unchanged entries
+are not.
 
-With --resume a file is not read again if it is as it was, and if it was known
-then that any change would show, as `hashloom torrent verify --help` says of its
---resume. A line says how many files are read again, and why.
+With --resume a file is not read again if it is unchanged, and if it was known
+at the first reading that any change would show: `hashloom torrent verify
+--help` tells more at its --resume. A line says how many files are read again,
+and why.
 
 Exit status:
-  0    all as written, but for files that were touched
+  0    all as written; files may have been touched
   1    differences
   2    wrong usage, a bad manifest, or a file that could not be read or is
        unstable
@@ -125,7 +126,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         bar: &bar,
         is_bar_wanted: !arguments.format.quiet,
     };
-    // Both sides have the same, so there is one in common.
+    // Both sides have the same algorithms, so they have one in common.
     let comparison = Comparison::new(reader, &algorithms, &algorithms).ok_or("a manifest without algorithms")?;
     let mut judge = Judge {
         comparison,
@@ -169,7 +170,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     })
 }
 
-/// Compares what is found.
+/// Compares the entries found with the manifest.
 struct Judge<'a, I> {
     comparison: Comparison<I>,
     printer: Printer<'a>,
@@ -214,14 +215,14 @@ impl<'a, I: Iterator<Item = Result<Entry, Error>>> Judge<'a, I> {
     }
 }
 
-/// Of a folder that has nothing of what the manifest says.
+/// Warns if the folder has nothing of what the manifest lists.
 fn warn_if_elsewhere(arguments: &Check, folder: &Path, counts: &Counts) {
     let there = Status::ALL.iter().filter(|status| !matches!(status, Status::Removed | Status::Added | Status::Moved));
     if counts.of(Status::Removed) + counts.of(Status::Moved) > 0
         && there.map(|&status| counts.of(status)).sum::<u64>() == 0
     {
         let (manifest, folder) = (display(&arguments.manifest), display(folder));
-        let message = format!("{folder} has nothing of what {manifest} says: is it of another folder? Name it as DIR");
+        let message = format!("{folder} has nothing that {manifest} lists: name the folder of the manifest as DIR");
         let _ = writeln!(io::stderr(), "{} {message}", style::warning("warning:"));
     }
 }

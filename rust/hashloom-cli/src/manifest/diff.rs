@@ -16,11 +16,11 @@ use crate::text::display;
 #[derive(Debug, Args)]
 #[command(after_long_help = help())]
 pub struct Diff {
-    /// The older one
+    /// The older manifest
     #[arg(value_name = "OLD")]
     old: PathBuf,
 
-    /// The newer one. Both must have digests of one algorithm, at least
+    /// The newer manifest. Both must have digests of at least one common algorithm
     #[arg(value_name = "NEW")]
     new: PathBuf,
 

@@ -35,17 +35,17 @@ pub fn run(command: &Manifest) -> Result<u8, String> {
     }
 }
 
-/// A manifest that was read to its end once, so that hours of work do not end at a line that makes no sense.
+/// A manifest that has been read to its end once, so that hours of work do not end at a malformed line.
 struct Opened {
     reader: Reader<BufReader<File>>,
     totals: Totals,
 }
 
-/// `look` sees each entry in advance; its error is that of the manifest.
+/// Opens a manifest. `look` sees each entry in advance; an error that it returns is returned.
 fn open(path: &Path, mut look: impl FnMut(&Entry) -> Result<(), String>) -> Result<Opened, String> {
     let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", display(path));
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(failed(&"expected a manifest, found something that is no file"));
+        return Err(failed(&"expected a manifest, found something that is not a file"));
     }
     let mut file = File::open(path).map_err(|error| failed(&error))?;
     let mut reader = Reader::new(BufReader::new(&file)).map_err(|error| failed(&error))?;
@@ -59,15 +59,16 @@ fn open(path: &Path, mut look: impl FnMut(&Entry) -> Result<(), String>) -> Resu
     Ok(Opened { reader, totals })
 }
 
-/// What keeps how far a run is, so that the same command goes on from there.
+/// The state of a run, so that the same command can go on from there.
 struct Resume {
     state: State,
-    /// Bytes in it, if this run has made it.
+    /// Length of the file, if this run has created it.
     begun: Option<u64>,
 }
 
 impl Resume {
-    /// The journal in `path`, which is made if nothing is there. What is no journal of such a run stays as it is.
+    /// Opens the journal in `path`, or creates it if nothing is there. A file that is not a journal of such a run stays
+    /// as it is.
     fn begin(path: &Path, algorithms: &[Algorithm]) -> Result<(Resume, Journal), String> {
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::InvalidData => {
@@ -82,7 +83,7 @@ impl Resume {
         }
         let mut journal = None;
         let made = state.write(|file| {
-            // Locked as long as the journal has it.
+            // The journal holds the lock as long as it has the file.
             journal = Some(Journal::create(file.try_clone()?, algorithms)?);
             Ok(())
         });
@@ -92,21 +93,21 @@ impl Resume {
         Ok((Resume { state, begun: Some(begun) }, journal))
     }
 
-    /// Removes it: what is left of it would only be looked at in vain.
+    /// Removes the state: a later run would look at its entries in vain.
     fn end(self) -> io::Result<()> {
         self.state.remove()
     }
 
-    /// A run that failed before it read anything leaves nothing behind.
+    /// Removes the state of a run that failed before it read anything.
     fn failed(self) {
         if self.begun.is_some() && self.state.nbytes() == self.begun {
-            // The failure is told.
+            // The failure itself is reported.
             let _ = self.state.remove();
         }
     }
 }
 
-/// `DIR` as it is to be walked.
+/// Checks that `DIR` is a folder that can be walked.
 fn check_folder(path: &Path) -> Result<(), String> {
     match path.metadata() {
         Ok(metadata) if metadata.is_dir() => Ok(()),
@@ -115,7 +116,7 @@ fn check_folder(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Where `file` is below `root`, if it is: by its own place, and by that of the file that it is a link to.
+/// Returns where `file` is below `root`, if it is: its own place, and that of the file that it links to.
 fn places_below(root: &Path, file: &Path) -> Vec<PathBuf> {
     let Ok(root) = root.canonicalize() else { return Vec::new() };
     let place = folder(file).canonicalize().ok().zip(file.file_name()).map(|(folder, name)| folder.join(name));
@@ -123,7 +124,7 @@ fn places_below(root: &Path, file: &Path) -> Vec<PathBuf> {
     places.filter_map(|place| Some(place.strip_prefix(&root).ok()?.to_owned())).collect()
 }
 
-/// `FILE.partial` of `FILE`.
+/// Appends to a file name: `FILE.partial` of `FILE`.
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

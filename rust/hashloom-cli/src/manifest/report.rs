@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What has become of the files of a manifest, for people or as JSON, a line each as it is found.
+//! Prints what has become of the files of a manifest, for people or as JSON, one line each as it is found.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,14 +17,14 @@ use crate::stdio::Stdout;
 use crate::style;
 use crate::units::{duration, plural, rate, size};
 
-/// How it is printed.
+/// How differences are printed.
 #[derive(Debug, clap::Args)]
 pub struct Format {
-    /// Name the files that were touched, too: the same content, another modification time
+    /// Also name the files that were touched: the same content, another modification time
     #[arg(short, long)]
     verbose: bool,
 
-    /// Print a JSON object a line instead: one for each difference, then one with the counts
+    /// Print one JSON object a line instead: one for each difference, then one with the counts
     #[arg(long, conflicts_with = "verbose")]
     json: bool,
 
@@ -33,32 +33,33 @@ pub struct Format {
     pub quiet: bool,
 }
 
-/// Of a help text.
+/// Part of a help text.
 pub const STATES: &str = "\
-What is said of an entry:
+States of an entry:
   rotted      other content, though length and modification time are as they
               were: the disk, the memory or a program has changed the file
               behind your back. Restore it, and look after the disk
-  changed     other content, and length or time tell so; a link that leads
-              elsewhere; a folder where a file was
-  moved       removed, and added elsewhere: the same length (not 0) and digest
+  changed     other content, and the length or time differs; a link that leads
+              elsewhere; a folder in place of a file
+  moved       removed, and added elsewhere with the same length (not 0) and
+              digest
   removed, added
   touched     the same content, another modification time: no difference
-  unreadable  it, or the folder it is in, cannot be read
+  unreadable  the entry, or the folder it is in, cannot be read
   unstable    it changed while it was read, 3 times
-  unrecorded  it could not be read when the manifest was written";
+  unrecorded  the entry could not be read when the manifest was written";
 
 /// Prints differences.
 pub struct Printer<'a> {
     format: &'a Format,
-    /// Of the old and the new side.
+    /// The algorithms of the old and of the new side.
     algorithms: [&'a [Algorithm]; 2],
     out: io::LineWriter<Stdout>,
 }
 
-/// What was done besides.
+/// What the run has done.
 pub struct Done {
-    /// What was read, if anything was to be.
+    /// Bytes read and the time it took; `None` if nothing was to be read.
     pub read: Option<(u64, Duration)>,
     pub interrupted: bool,
 }
@@ -77,7 +78,7 @@ struct DifferenceJson<'a> {
     new: Option<EntryJson<'a>>,
 }
 
-/// The keys of a manifest.
+/// An entry, with the keys of a manifest.
 #[derive(Serialize, Default)]
 struct EntryJson<'a> {
     r#type: &'static str,
@@ -114,7 +115,7 @@ impl<'a> Printer<'a> {
         Printer { format, algorithms, out: io::LineWriter::new(Stdout) }
     }
 
-    /// `error`: why it could not be read.
+    /// `error`: why the entry could not be read.
     pub fn difference(&mut self, difference: &Difference, error: Option<&str>) -> Result<(), String> {
         if self.format.quiet || (difference.status == Status::Touched && !self.format.verbose && !self.format.json) {
             return Ok(());
@@ -177,7 +178,7 @@ impl<'a> EntryJson<'a> {
 
 fn said(written: io::Result<()>) -> Result<(), String> {
     match written {
-        // Whoever read the output has seen enough of it; the exit status is to tell the result.
+        // The reader of the output has seen enough; the exit status still tells the result.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(|error| format!("standard output: {error}")),
     }
@@ -192,7 +193,7 @@ fn noun(kind: &Kind) -> &'static str {
     }
 }
 
-/// A path, with a slash if it is a folder.
+/// Returns the path, with a slash if it is a folder.
 fn named(entry: &Entry) -> String {
     let slash = if entry.kind == Kind::Folder { "/" } else { "" };
     format!("{}{slash}", shown(&entry.path))
@@ -219,13 +220,13 @@ fn line(difference: &Difference, error: Option<&str>) -> String {
     format!("{status}  {what}")
 }
 
-/// How something has changed.
+/// Returns how an entry has changed.
 fn detail(status: Status, old: &Kind, new: &Kind) -> Option<String> {
     match (status, old, new) {
         (Status::Changed, Kind::File { nbytes: old, .. }, Kind::File { nbytes: new, .. }) if old != new => {
             Some(format!("{} -> {}", plural(*old, "byte"), plural(*new, "byte")))
         }
-        (Status::Changed, Kind::File { .. }, Kind::File { .. }) => Some("of the same length".to_owned()),
+        (Status::Changed, Kind::File { .. }, Kind::File { .. }) => Some("the same length".to_owned()),
         (Status::Changed, Kind::Link { target: old }, Kind::Link { target: new }) => {
             Some(format!("{} -> {}", shown(old), shown(new)))
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Reads a folder: every entry that its manifest has now, in order.
+//! Reads a folder: every entry that its manifest would have now, in order.
 
 use std::cmp;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use crate::sums::drive::{Event, Step, drive};
 use crate::text::display;
 use crate::walk::{self, WalkError, walk_by_names};
 
-/// What is to be done.
+/// What to scan.
 pub struct Scan<'a, I> {
     pub root: &'a Path,
     pub algorithms: &'a [Algorithm],
@@ -28,13 +28,13 @@ pub struct Scan<'a, I> {
     pub quick: bool,
     /// Paths below the root that are not part of it.
     pub without: Vec<PathBuf>,
-    /// Digests are taken from it and added to it.
+    /// Known digests are taken from the journal, and new ones added to it.
     pub journal: Option<Journal>,
-    /// The entries of a manifest, from which the digests of files that have the same length and time are taken; and
-    /// where those of each algorithm are.
+    /// The entries of an old manifest, and the places of the digests of each algorithm in them. A file with the length
+    /// and time of its entry takes its digests from there.
     pub update: Option<(I, Vec<usize>)>,
     pub stop: &'a AtomicBool,
-    /// Shows the bytes that were read or need not be.
+    /// Shows the bytes that were read or need not be read.
     pub bar: &'a Bar,
     pub is_bar_wanted: bool,
 }
@@ -42,53 +42,53 @@ pub struct Scan<'a, I> {
 /// What was done.
 #[derive(Debug, Default)]
 pub struct Summary {
-    /// Files read, and bytes of them.
+    /// Number of files read; in the next line, their bytes.
     pub nread: u64,
     pub nbytes: u64,
     /// Files whose digests were known.
     pub nreused: u64,
-    /// Files of which something was known that was not believed, by the reason.
+    /// Files whose known digests were not trusted, counted by the reason.
     pub doubts: BTreeMap<Doubt, u64>,
-    /// Neither files, links nor folders.
+    /// Entries that are neither files, links nor folders.
     pub nothers: u64,
     pub cancelled: bool,
 }
 
-/// An entry, and if it could not be read, why.
+/// An entry, and the reason if it could not be read.
 pub type Entered = (Entry, Option<String>);
 
-/// What a file came to.
+/// The outcome for a file.
 enum Settled {
     File(Stamp, Vec<Digest>),
     Unread(Reason, String),
     Vanished,
 }
 
-/// With each file that is read.
+/// Goes with each file that is read.
 struct Tag {
     number: u64,
     path: Vec<u8>,
-    /// What it was like before it was read, if there is a journal to note it.
+    /// The state of the file before it was read, if there is a journal to note it.
     noted: Option<Noted>,
 }
 
-/// What takes its place between the files that are read.
+/// A result that needs no reading, in its place between the files that are read.
 enum Note {
     Entry { number: u64, entered: Entered },
     Failed(String),
 }
 
-/// What those that draw and those that hash share.
+/// What the threads that draw steps and those that hash share.
 struct Shared {
     journal: Option<Journal>,
     summary: Summary,
-    /// Bytes that need not be read; that the engine read before it began its count anew; and since.
+    /// Bytes that need not be read; bytes that the engine read before it restarted its count; bytes since.
     reused: u64,
     before: u64,
     now: u64,
 }
 
-/// Hands every entry to `each`, until it fails.
+/// Hands every entry to `each`, until `each` fails.
 pub fn scan<I>(
     scan: Scan<'_, I>,
     options: Options<'_>,
@@ -112,10 +112,10 @@ where
         }
     };
     let progress = |nbytes: u64| {
-        // Whoever has the lock shows it the next time.
+        // The thread that has the lock shows the progress the next time.
         let Ok(mut shared) = shared.try_lock() else { return };
         let position = shared.position(nbytes);
-        // While a long file is read nothing else would.
+        // Nothing else flushes the journal while a long file is read.
         let flushed = shared.journal.as_mut().map(Journal::flush_if_due);
         drop(shared);
         journaled(flushed);
@@ -136,7 +136,7 @@ where
         unlisted: None,
     };
     let steps = std::iter::from_fn(|| if stop.load(Ordering::Relaxed) { None } else { steps.next() });
-    // Of a run that is cancelled some files have no result: what comes after one of them is not handed out.
+    // A cancelled run has no result for some files: entries after the first of these are not handed out.
     let mut next = 0;
     let is_done = drive(steps, &options, |event| {
         let (number, entered) = match event {
@@ -175,16 +175,16 @@ where
 }
 
 impl Shared {
-    /// A file that was read.
+    /// Counts a file that was read, and adds it to the journal.
     fn read(&mut self, path: &[u8], stamp: &Stamp, noted: Option<Noted>, digests: &[Digest]) -> Option<io::Result<()>> {
         self.summary.nread += 1;
         self.summary.nbytes += stamp.nbytes;
-        // One that was changed since is read again another time; it may have been right by then.
+        // A file that has changed since it was noted is read again in the next run; it may be complete by then.
         let noted = noted.filter(|noted| noted.stamp == *stamp)?;
         self.journal.as_mut().map(|journal| journal.add(path, &noted, digests))
     }
 
-    /// How far it is when the engine has hashed so many bytes, which counts from 0 now and then.
+    /// Returns the progress when the engine has hashed `nbytes`. The engine's count restarts at 0 now and then.
     fn position(&mut self, nbytes: u64) -> u64 {
         if nbytes < self.now {
             self.before += self.now;
@@ -194,7 +194,7 @@ impl Shared {
     }
 }
 
-/// Draws from the walk what is to be read, and what need not be.
+/// Draws from the walk the files to read, and the entries that need no reading.
 struct Steps<'a, W: Iterator, I> {
     walk: Peekable<W>,
     root: &'a Path,
@@ -203,13 +203,13 @@ struct Steps<'a, W: Iterator, I> {
     without: Vec<PathBuf>,
     update: Option<Update<I>>,
     shared: &'a Mutex<Shared>,
-    /// Of the next step.
+    /// The number of the next step.
     number: u64,
-    /// A folder that could not be listed to its end.
+    /// A folder whose listing failed.
     unlisted: Option<PathBuf>,
 }
 
-/// A manifest beside the walk.
+/// An old manifest beside the walk.
 struct Update<I> {
     entries: I,
     places: Vec<usize>,
@@ -242,7 +242,7 @@ where
             let (path, place) = (below(path), place.clone());
             let looked = match found {
                 Ok(entry) => self.look(&entry, &path),
-                // The root itself.
+                // The error is of the root itself.
                 Err(error) if path.is_empty() => Err(format!("{}: {}", display(self.root), error.error)),
                 Err(error) => Ok(trouble(&path, &error.error)),
             };
@@ -285,7 +285,8 @@ where
         Ok(looked.unwrap_or_else(|error| trouble(path, &error)))
     }
 
-    /// Whether the folder can be listed: if not, the walk says so right behind it. Without a path if it broke off.
+    /// Checks that the folder can be listed: if not, its error is the walk's next item. The error has no path if the
+    /// listing broke off.
     fn list(&mut self, folder: &Path) -> io::Result<()> {
         let is_its = |next: &Result<_, WalkError>| {
             next.as_ref().is_err_and(|error| error.path == folder || error.path == self.root)
@@ -299,7 +300,7 @@ where
         }
     }
 
-    /// What is known of a file, so that it need not be read.
+    /// Returns what is known of a file, if it need not be read.
     fn known(&mut self, path: &[u8], place: &Path) -> Result<Option<Kind>, String> {
         let old = match &mut self.update {
             Some(update) => update.find(path)?,
@@ -332,7 +333,7 @@ where
 }
 
 impl<I: Iterator<Item = Result<Entry, Error>>> Update<I> {
-    /// Length, time and digests that the manifest has of a file. Paths must come in order.
+    /// Returns the length, time and digests that the manifest has for a file. Paths must come in order.
     fn find(&mut self, path: &[u8]) -> Result<Option<(u64, i64, Vec<Digest>)>, String> {
         loop {
             let entry = match self.ahead.take() {
@@ -363,7 +364,7 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Update<I> {
 fn settle(result: Result<Hashed, FileError>) -> Settled {
     match result {
         Ok(Hashed { stamp: Some(stamp), digests, .. }) => Settled::File(stamp, digests),
-        // What was a file when it was listed is none any more.
+        // The entry was a file when it was listed, and no longer is.
         Ok(_) => Settled::Vanished,
         Err(error) if error.io().kind() == io::ErrorKind::NotFound => Settled::Vanished,
         Err(error @ FileError::Unstable(_)) => Settled::Unread(Reason::Unstable, error.to_string()),
@@ -372,10 +373,10 @@ fn settle(result: Result<Hashed, FileError>) -> Settled {
 }
 
 fn not_journaled(error: &io::Error) -> String {
-    format!("what is done cannot be kept for the next time: {error}")
+    format!("the progress cannot be saved: {error}")
 }
 
-/// What has vanished since it was listed was never there.
+/// An entry that has vanished since it was listed counts as never there.
 fn trouble(path: &[u8], error: &io::Error) -> Look {
     match error.kind() {
         io::ErrorKind::NotFound => Look::Nothing,
@@ -387,13 +388,13 @@ fn unread(path: Vec<u8>, reason: Reason, message: String) -> Entered {
     (Entry { path, kind: Kind::Unread(reason) }, Some(message))
 }
 
-/// The bytes of a relative path, components joined by `/`.
+/// Returns the bytes of a relative path, its components joined by `/`.
 pub fn below(path: &Path) -> Vec<u8> {
     let components: Vec<&[u8]> = path.iter().map(|component| component.as_encoded_bytes()).collect();
     components.join(&b'/')
 }
 
-/// A panic elsewhere leaves nothing half-done in what the lock guards.
+/// A panic elsewhere leaves nothing half-done in the data under the lock.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

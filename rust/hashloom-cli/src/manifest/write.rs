@@ -23,10 +23,10 @@ use crate::text::display;
 use crate::units::{duration, plural, rate, size};
 use crate::work::Work;
 
-/// Write down what the files of a folder are.
+/// Record what the files of a folder are.
 ///
-/// Of each file the path, the length, the modification time and the digest; of each symbolic link where it leads; each
-/// folder. `hashloom manifest check` tells later what has become of them.
+/// Records the path, length, modification time and digest of each file, the target of each symbolic link, and each
+/// folder. `hashloom manifest check` later tells what has become of them.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP)]
 pub struct Write {
@@ -34,21 +34,21 @@ pub struct Write {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 
-    /// Write the manifest to FILE, which is replaced when all is read. It may lie in DIR and is no part of the manifest;
-    /// there it is replaced only if it is a manifest.
-    /// What is done after an interruption is kept in FILE.partial, and the same command goes on from there
+    /// Write the manifest to FILE, which is replaced when all files are read. FILE may lie in DIR; it is not part of
+    /// the manifest. A file in DIR is replaced only if it is a manifest.
+    /// After an interruption the progress is kept in FILE.partial, and the same command goes on from there
     /// [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Digests of this algorithm; can be given several times, or with commas between them; an unknown name lists those
-    /// that there are [default: sha256, or those of OLD]
+    /// Digests of this algorithm; can be given several times, or separated by commas; an unknown name lists all
+    /// algorithms [default: sha256, or the algorithms of OLD]
     #[arg(short, long = "algorithm", value_name = "NAME", value_delimiter = ',')]
     algorithms: Vec<Algorithm>,
 
-    /// Do not read files that have the length and modification time that the manifest OLD says, but take their digests
-    /// from it. OLD may be FILE. What has rotted since is not noticed, but a later check will: its digest is still that
-    /// of the file as it was
+    /// Do not read files whose length and modification time are those in the manifest OLD; take their digests from OLD.
+    /// OLD may be FILE. Rot since then is not noticed now, but by a later check: the digest is still that of the intact
+    /// file
     #[arg(long, value_name = "OLD")]
     update: Option<PathBuf>,
 
@@ -62,15 +62,15 @@ pub struct Write {
 
 const HELP: &str = "\
 The manifest:
-  Text, a JSON object a line: a first line with the format and the algorithms, a
-  line for each file, link and folder, sorted, and a last line with the counts
-  and the SHA-256 of all lines before, so that damage to it is noticed. It has
-  nothing of the time or place of writing: the same files, the same bytes.
+  Text, one JSON object a line: a first line with the format and the algorithms,
+  a line for each file, link and folder, sorted, and a last line with the counts
+  and the SHA-256 of all lines before it, which shows damage. The manifest says
+  nothing of the time or place of writing: the same files give the same bytes.
   Links are not followed. Devices, pipes and sockets are left out. Names that
   are not UTF-8 are in path_hex, exactly.
 
-Files that change while they are read are read again, up to 3 times in all. One
-that still changes, or that cannot be read, gets a line of the type \"unread\".
+Files that change while they are read are read again, up to 3 times in all. A
+file that still changes, or cannot be read, gets a line of the type \"unread\".
 
 Exit status:
   0    written
@@ -98,7 +98,7 @@ pub fn run(arguments: &Write) -> Result<u8, String> {
         Some(file) => to_file(arguments, &algorithms, update, file),
         None => {
             let failed = |error: io::Error| format!("standard output: {error}");
-            // Not locked: messages of other threads would wait for it.
+            // Not locked: messages of other threads would wait for the lock.
             let out = BufWriter::with_capacity(1 << 16, Stdout);
             let (_, _, status) = write(arguments, &algorithms, update, None, Vec::new(), out, &failed)?;
             Ok(status)
@@ -108,7 +108,7 @@ pub fn run(arguments: &Write) -> Result<u8, String> {
 
 type Update = (Reader<io::BufReader<File>>, Vec<usize>);
 
-/// Where the old manifest has the digests of each algorithm.
+/// Returns where the old manifest has the digests of each algorithm.
 fn places(old: Opened, algorithms: &[Algorithm]) -> Result<Update, String> {
     let place = |algorithm: &Algorithm| old.reader.algorithms().iter().position(|other| other == algorithm);
     let places: Option<Vec<usize>> = algorithms.iter().map(place).collect();
@@ -134,7 +134,7 @@ fn to_file(arguments: &Write, algorithms: &[Algorithm], update: Option<Update>, 
         return Ok(status);
     }
     if !without.is_empty() && output::exists(file) && !is_manifest(file) {
-        let why = format!("it is a file of {} and no manifest", display(&arguments.folder));
+        let why = format!("it is a file in {} and not a manifest", display(&arguments.folder));
         return Err(format!("{}: {why}. It is not replaced: give another FILE, or remove it", display(file)));
     }
     let partial = with_suffix(file, ".partial");
@@ -151,7 +151,7 @@ fn to_file(arguments: &Write, algorithms: &[Algorithm], update: Option<Update>, 
     };
     let Some((totals, done)) = done else {
         let again = "run the same command again to go on from there";
-        let message = format!("interrupted: what is done is kept in {}; {again}", display(&partial));
+        let message = format!("interrupted: the progress is kept in {}; {again}", display(&partial));
         let _ = writeln!(io::stderr(), "{} {message}", style::warning("warning:"));
         return Ok(status);
     };
@@ -162,7 +162,7 @@ fn to_file(arguments: &Write, algorithms: &[Algorithm], update: Option<Update>, 
     Ok(status)
 }
 
-/// Writes the manifest to a file without a name, then to `file`. Returns what it has if it was not interrupted.
+/// Writes the manifest to a file without a name, then to `file`. Returns the totals unless interrupted.
 fn spooled(
     arguments: &Write,
     algorithms: &[Algorithm],
@@ -172,7 +172,7 @@ fn spooled(
     file: &Path,
 ) -> Result<(u8, Option<(Totals, Summary)>), String> {
     let failed = |error: io::Error| format!("{}: {error}", display(file));
-    // It has no name, so that nothing is left of it whatever happens.
+    // The file has no name, so that nothing is left of it whatever happens.
     let spool = tempfile::tempfile_in(output::folder(file)).map_err(failed)?;
     let out = BufWriter::with_capacity(1 << 16, spool);
     let (spool, done, status) = write(arguments, algorithms, update, Some(journal), without, out, &failed)?;
@@ -183,7 +183,7 @@ fn spooled(
     Ok((status, Some((totals, done))))
 }
 
-/// Whether a file begins as a manifest does.
+/// Returns true if a file begins as a manifest does.
 fn is_manifest(file: &Path) -> bool {
     File::open(file).is_ok_and(|file| Reader::new(io::BufReader::new(file)).is_ok())
 }
@@ -210,7 +210,7 @@ fn print(out: &mut impl io::Write, file: &Path, totals: &Totals, done: &Summary,
 
 type Written<W> = (Option<(W, Totals)>, Summary, u8);
 
-/// The output, if it is complete, what was done, and the exit status.
+/// Returns the output if it is complete, the summary, and the exit status.
 fn write<W: io::Write + Send>(
     arguments: &Write,
     algorithms: &[Algorithm],

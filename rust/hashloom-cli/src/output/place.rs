@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Where a path leads, and whether it may be followed there.
+//! Finds where a path leads, and whether it may be followed there.
 
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// As many symbolic links are followed as Linux follows.
+/// The greatest number of symbolic links that are followed, the same as Linux's.
 const LINKS_MAX: usize = 40;
 
-/// What a path leads to.
+/// The target of a path.
 pub enum Place {
-    /// A regular file, or nothing yet: it is replaced by renaming.
+    /// A regular file, or nothing yet: renaming replaces it.
     File(PathBuf),
-    /// A device or pipe, such as /dev/stdout: it is written to as it stands.
+    /// A device or pipe, such as /dev/stdout: it is written in place.
     Special,
 }
 
-/// Follows the symbolic links at the end of `path`. One that another user has put into a folder where anybody may put
-/// files is an error, as is a file or FIFO of theirs: the rules of Linux's fs.protected_symlinks, protected_regular and
-/// protected_fifos, which may be switched off, and of which renaming knows nothing.
+/// Follows the symbolic links at the end of `path`. In a folder where anybody may put files, a link, file or FIFO of
+/// another user is an error. These are the rules of Linux's fs.protected_symlinks, protected_regular and
+/// protected_fifos. They may be switched off, and rename ignores them.
 pub fn find(path: &Path) -> io::Result<Place> {
     let is_there = path.metadata();
     let mut place = path.to_owned();
     for _ in 0..LINKS_MAX {
         let metadata = match place.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => match is_there {
-                // What /dev/stdout leads to has no name.
+                // The target of /dev/stdout may have no name.
                 Ok(metadata) if is_special(&metadata) => return Ok(Place::Special),
                 Ok(_) => return Err(error),
                 Err(_) => return Ok(Place::File(place)),
@@ -43,15 +43,15 @@ pub fn find(path: &Path) -> io::Result<Place> {
         }
         place = folder(&place).join(fs::read_link(&place)?);
     }
-    Err(io::Error::other("more than 40 symbolic links, one behind the other"))
+    Err(io::Error::other("more than 40 symbolic links in a row"))
 }
 
-/// A device or pipe, which cannot be replaced by renaming.
+/// Returns true for a device or pipe, which renaming cannot replace.
 pub fn is_special(metadata: &Metadata) -> bool {
     !metadata.is_file() && !metadata.is_dir()
 }
 
-/// An error if `place` is another user's, and lies where anybody may put files.
+/// Returns an error if `place` is another user's, in a folder where anybody may put files.
 #[cfg(unix)]
 pub fn refuse_of_others(place: &Path, metadata: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
@@ -60,8 +60,8 @@ pub fn refuse_of_others(place: &Path, metadata: &Metadata) -> io::Result<()> {
     let is_open_to_all = folder.mode() & STICKY_AND_WRITABLE_BY_ALL == STICKY_AND_WRITABLE_BY_ALL;
     let own = rustix::process::geteuid().as_raw();
     if is_open_to_all && metadata.uid() != own && metadata.uid() != folder.uid() {
-        let what = if metadata.is_symlink() { "the symbolic link" } else { "what is there" };
-        let why = format!("{what} is another user's, in a folder where anybody may put files; it is left alone");
+        let what = if metadata.is_symlink() { "the symbolic link" } else { "the file" };
+        let why = format!("{what} belongs to another user, in a folder where anybody may put files; it is left alone");
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
     }
     Ok(())
@@ -72,12 +72,12 @@ pub fn refuse_of_others(_place: &Path, _metadata: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// What it lies in.
+/// Returns the folder of a path.
 pub fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Which file it is: the numbers of its device and of the file on it; where there are none, any file is the same.
+/// Identifies a file by its device and inode numbers. On systems that lack these numbers all files are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity(u64, u64);
 
@@ -88,10 +88,10 @@ impl Identity {
     }
 }
 
-/// Compares one file with others, by where they are and, if they exist, by what they are.
+/// Compares one file with others, by their places and, if they exist, by their identities.
 pub struct Same {
     metadata: Option<Metadata>,
-    /// Its folder without links, and its name there.
+    /// The file's folder, free of links, and its name there.
     place: Option<(PathBuf, OsString)>,
 }
 
@@ -101,7 +101,7 @@ impl Same {
         Same { metadata: path.metadata().ok(), place }
     }
 
-    /// Whether `other` is that file.
+    /// Returns true if `other` is that file.
     pub fn is(&self, other: &Path) -> bool {
         let at_place = |(place, name): &(PathBuf, OsString)| {
             other.file_name() == Some(name.as_os_str())
@@ -119,6 +119,6 @@ fn is_file(metadata: &Metadata, other: &Path) -> bool {
 
 #[cfg(not(unix))]
 fn is_file(_metadata: &Metadata, _other: &Path) -> bool {
-    // There is no stable way to ask; the place has been compared.
+    // There is no stable way to ask for the identity; the places have been compared.
     false
 }

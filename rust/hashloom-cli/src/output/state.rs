@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The file in which a command keeps how far it is: a checkpoint, a journal.
+//! The file in which a command keeps its progress: a checkpoint or a journal.
 //!
-//! It is removed at the end, so a wrong name must not cost anybody a file. No link is followed, nothing but a regular
-//! file is opened, and only the file that this run has opened or written is replaced or removed: what has taken its
-//! place since stays. What is in it is looked at by whoever opens it; if that is not theirs they leave it alone.
+//! The file is removed at the end, so a wrong name must not cost anybody a file. No link is followed, and only a
+//! regular file is opened. A file is replaced or removed only if this run has opened or written it; a file that has
+//! taken its place since stays. The caller checks the contents of an opened file, and leaves a file that is not a state
+//! alone.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -14,21 +15,21 @@ use super::Pending;
 use super::place::{Identity, is_special, refuse_of_others};
 use super::temporary::{Temporary, lock_is_had};
 
-/// Such a file.
+/// A state file.
 #[derive(Debug)]
 pub struct State {
     path: PathBuf,
-    /// The file, if there is one: as it was opened or written last.
+    /// The file as last opened or written, if there is one.
     identity: Option<Identity>,
 }
 
 impl State {
-    /// Opens the file to be read, and to be appended to if `append`; none if nothing is there. It is locked as long as
-    /// it is open.
+    /// Opens the file to read, and to append if `append`. The file is `None` if nothing is there. It is locked as long
+    /// as it is open.
     pub fn open(path: &Path, append: bool) -> io::Result<(State, Option<File>)> {
         let found = match path.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // A check can take hours: whether it can be written is known before.
+                // A check can take hours: find out now whether the file can be written.
                 Temporary::new(path, false)?;
                 return Ok((State { path: path.to_owned(), identity: None }, None));
             }
@@ -46,7 +47,7 @@ impl State {
         #[cfg(unix)]
         {
             use rustix::fs::OFlags;
-            // What came there in between is not waited for.
+            // Another file may have taken the place in between: do not wait for it.
             let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits();
             std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags as i32);
         }
@@ -62,26 +63,26 @@ impl State {
         Ok((State { path: path.to_owned(), identity: Some(identity) }, Some(file)))
     }
 
-    /// Makes the file, where none was, or replaces it; it is what `write` writes, or as it was.
+    /// Writes the file, or replaces it. If `write` fails, the old file stays.
     pub fn write(&mut self, write: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
         self.check()?;
         let pending = Pending::at(self.path.clone())?;
         write(pending.file())?;
         let identity = Identity::of(&pending.file().metadata()?);
         let ended = pending.end(self.identity.is_some());
-        // It may be there though it may not outlive a crash.
+        // The file may be there even if `end` failed to make it safe.
         if self.path.symlink_metadata().is_ok_and(|metadata| Identity::of(&metadata) == identity) {
             self.identity = Some(identity);
         }
         ended
     }
 
-    /// The same with these bytes.
+    /// The same as [`State::write`] with these bytes.
     pub fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write(|mut file| file.write_all(bytes))
     }
 
-    /// Its length, if there is one.
+    /// Returns the length of the file, if there is one.
     pub fn nbytes(&self) -> Option<u64> {
         self.check().ok().and_then(|()| Some(self.path.symlink_metadata().ok()?.len()))
     }
@@ -95,7 +96,7 @@ impl State {
         }
     }
 
-    /// An error if another file is there now.
+    /// Returns an error if another file is there now.
     fn check(&self) -> io::Result<()> {
         match self.path.symlink_metadata() {
             Ok(metadata) if Some(Identity::of(&metadata)) == self.identity && metadata.is_file() => Ok(()),
@@ -107,5 +108,5 @@ impl State {
 }
 
 fn other_file() -> io::Error {
-    io::Error::other("another program has put another file there meanwhile; it is left as it is")
+    io::Error::other("another program has put another file there meanwhile; that file is left alone")
 }

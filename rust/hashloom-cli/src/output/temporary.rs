@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A file that has no name, or not yet its own, until it is whole.
+//! A file that has no name, or only a temporary one, until it is complete.
 //!
-//! Linux can make files without a name: whatever ends the program, nothing is left of one. A name is made for it when it
-//! is whole; only if that name is taken is there another name for a moment, as a name can be replaced by renaming alone.
-//! Elsewhere the file has such a name from the start. Whoever writes one holds a lock on it, so the next run that writes
-//! into the folder knows which of them are left over, and removes these.
+//! Linux can make files without a name: nothing is left of one whatever ends the program. The file gets its name when
+//! it is complete. If that name is taken, the file first gets a temporary name, as only renaming can replace a file. On
+//! other systems the file has a temporary name from the start. The writer holds a lock on the file. The next run that
+//! writes into the folder sees by the locks which files are left over, and removes them.
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
@@ -16,25 +16,25 @@ use std::time::Duration;
 
 use super::place::folder;
 
-/// What the names begin with; random letters follow.
+/// The prefix of temporary names; random letters follow.
 const PREFIX: &str = ".hashloom-";
 const NLETTERS: usize = 16;
 
-/// Names that are tried before it is an error.
+/// Number of names tried before giving up.
 const TRIES: usize = 16;
 
-/// A file that is being written; nothing is left of it when dropped, unless it has got its name.
+/// A file that is being written. Dropping it removes the file, unless the file has its final name.
 pub struct Temporary {
     file: File,
-    /// Its name until then, if it has one.
+    /// The temporary name, if the file has one.
     listed: Option<Listed>,
-    /// What it lies in.
+    /// The folder of the file.
     folder: PathBuf,
 }
 
 impl Temporary {
-    /// In the same folder as `path`, as renaming does not cross file systems. It can be read by its owner only if
-    /// `is_private`; else it gets the permissions of any new file.
+    /// Creates the file in the folder of `path`, as renaming does not cross file systems. If `is_private`, only its
+    /// owner can read it; else it gets the permissions of any new file.
     pub fn new(path: &Path, is_private: bool) -> io::Result<Temporary> {
         let folder = folder(path).to_owned();
         remove_leftovers(&folder);
@@ -50,7 +50,7 @@ impl Temporary {
         };
         for _ in 0..TRIES {
             let (file, listed) = Listed::create(&folder, create)?;
-            // Whoever removes what is left over may have come between.
+            // Another run that removes leftovers may have come in between.
             if lock_is_had(&file) && is_at(&file, &listed.0) {
                 return Ok(Temporary { file, listed: Some(listed), folder });
             }
@@ -62,7 +62,8 @@ impl Temporary {
         &self.file
     }
 
-    /// Gives it the name `path`, in the folder that it was made in. What is there is replaced only if `replace`.
+    /// Gives the file the name `path`, in the folder that it was made in. An existing file is replaced only if
+    /// `replace`.
     pub fn persist(mut self, path: &Path, replace: bool) -> io::Result<File> {
         if self.listed.is_none() {
             match link(&self.file, path) {
@@ -88,7 +89,7 @@ fn mode(is_private: bool) -> u32 {
     if is_private { 0o600 } else { 0o666 }
 }
 
-/// A file without a name, if the system has such files, and a name can be made for them: that goes through /proc.
+/// Returns a file without a name if the system has such files and can give them names, which goes through /proc.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn unnamed(folder: &Path, is_private: bool) -> Option<File> {
     use rustix::fs::{Mode, OFlags, open};
@@ -102,7 +103,7 @@ fn by_number(file: &File) -> PathBuf {
     format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(file)).into()
 }
 
-/// Makes a name for a file that has none.
+/// Gives a name to a file that has none.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn link(file: &File, path: &Path) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD, linkat};
@@ -119,14 +120,14 @@ fn link(_file: &File, _path: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Renames a file unless something is at `to`.
+/// Renames a file unless `to` exists.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
         use rustix::fs::{CWD, RenameFlags, renameat_with};
         use rustix::io::Errno;
         match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-            // A file system that does not know how.
+            // The file system does not support the flag.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
             other => return Ok(other?),
         }
@@ -135,14 +136,14 @@ fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     fs::remove_file(from)
 }
 
-/// Whether `path` is a name of the open file.
+/// Returns true if `path` is a name of the open file.
 fn is_at(file: &File, path: &Path) -> bool {
     let (file, named) = (file.metadata(), path.metadata());
     file.and_then(|file| Ok(super::Identity::of(&file) == super::Identity::of(&named?))).unwrap_or(false)
 }
 
-/// Locks the file until it is closed. Only if another program has the lock is it not had: where there are no locks,
-/// nobody takes the file for one that is left over.
+/// Locks the file until it is closed. Returns false only if another program has the lock: where locks do not exist,
+/// nobody takes the file for a leftover.
 #[cfg(unix)]
 pub fn lock_is_had(file: &File) -> bool {
     use rustix::fs::{FlockOperation, flock};
@@ -154,8 +155,8 @@ pub fn lock_is_had(_file: &File) -> bool {
     true
 }
 
-/// Removes, once in each folder, the files that a run has left which did not come to its end: by their names, the user
-/// that they are of, and as nobody has them locked.
+/// Removes, once in each folder, the files left by runs that did not end properly: those with such a name, of this
+/// user, that nobody has locked.
 #[cfg(unix)]
 fn remove_leftovers(folder: &Path) {
     static SEEN: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
@@ -167,7 +168,7 @@ fn remove_leftovers(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         if entry.file_name().to_str().is_some_and(is_name) {
-            // What cannot be removed is in nobody's way.
+            // A leftover that cannot be removed does no harm.
             let _ = remove_leftover(&entry.path());
         }
     }
@@ -195,7 +196,7 @@ fn remove_leftover(path: &Path) -> io::Result<()> {
     }
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
     let file = OpenOptions::new().read(true).write(true).custom_flags(flags as i32).open(path)?;
-    // Without locks nothing is known.
+    // Only a lock can tell that the file is left over.
     flock(&file, FlockOperation::NonBlockingLockExclusive)?;
     if is_own(&file.metadata()?) && is_at(&file, path) {
         fs::remove_file(path)?;
@@ -210,18 +211,18 @@ fn list() -> MutexGuard<'static, Vec<PathBuf>> {
     BEING_WRITTEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A name that is in the list, and is removed when dropped.
+/// A name that is in the list. Dropping it removes the file.
 struct Listed(PathBuf);
 
 impl Listed {
-    /// Makes a new name in `folder` by `create`. An error does not tell it.
+    /// Makes a new name in `folder` by calling `create`. An error does not contain the name.
     fn create<T>(folder: &Path, create: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, Listed)> {
         for _ in 0..TRIES {
             let mut random = [0; NLETTERS];
             getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
             let letters: String = random.iter().map(|byte| char::from(b'a' + byte % 26)).collect();
             let name = folder.join(format!("{PREFIX}{letters}"));
-            // Under the lock, so that there is no file which is not listed.
+            // Create under the lock, so that every file is listed.
             let mut all = list();
             match create(&name) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -235,7 +236,7 @@ impl Listed {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// The file has got another name: there is nothing to remove.
+    /// Takes the name off the list: the file has been renamed, so there is nothing to remove.
     fn forget(&mut self) {
         list().retain(|path| *path != self.0);
         self.0 = PathBuf::new();
@@ -245,16 +246,17 @@ impl Listed {
 impl Drop for Listed {
     fn drop(&mut self) {
         if !self.0.as_os_str().is_empty() {
-            // What cannot be removed is removed by the next run.
+            // The next run removes a file that this run cannot.
             let _ = fs::remove_file(&self.0);
             list().retain(|path| *path != self.0);
         }
     }
 }
 
-/// Ends the program at once, in the middle of whatever it does; no file that is half-written stays.
+/// Ends the program at once, whatever it is doing. No half-written file stays.
 pub fn exit(status: u8) -> ! {
-    // Held to the end: no more are begun. One that cannot be had, as its disk does not answer, is not waited for.
+    // The lock is held to the end, so that no more files are created. If a disk that does not answer holds the lock,
+    // the exit stops waiting.
     let all = (0..20).find_map(|_| match BEING_WRITTEN.try_lock() {
         Ok(all) => Some(all),
         Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
@@ -264,7 +266,7 @@ pub fn exit(status: u8) -> ! {
         }
     });
     for path in all.iter().flat_map(|all| all.iter()) {
-        // It may have got its name just now.
+        // The file may have got its final name just now.
         let _ = fs::remove_file(path);
     }
     std::process::exit(status.into())
@@ -276,7 +278,7 @@ mod tests {
 
     use super::*;
 
-    /// With a name from the start, as where there are no files without one.
+    /// Returns a file with a temporary name, as on systems that have no unnamed files.
     fn named(folder: &Path) -> Temporary {
         let create = |name: &Path| OpenOptions::new().write(true).create_new(true).open(name);
         let (file, listed) = Listed::create(folder, create).unwrap();

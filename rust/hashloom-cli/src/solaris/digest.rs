@@ -13,8 +13,8 @@ use crate::output;
 
 /// Print digests as digest(1) of Solaris does.
 ///
-/// Of one file, or of standard input if none is named, the digest alone; of several files a line each, with their
-/// names. As on Solaris there are short options only, and none after the first file.
+/// Prints the digest alone for one file, or for standard input if no file is named; prints a line with the name for
+/// each of several files. As on Solaris, there are only short options, and none after the first file.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP, override_usage = "hashloom digest -l\n       hashloom digest [-v] -a ALGORITHM [FILE]...")]
 pub struct Digest {
@@ -22,7 +22,7 @@ pub struct Digest {
     #[arg(short, conflicts_with_all = ["algorithm", "truncation", "verbose", "files"])]
     list: bool,
 
-    /// Print the names of algorithm and file too
+    /// Also print the names of the algorithm and the file
     #[arg(short)]
     verbose: bool,
 
@@ -30,7 +30,7 @@ pub struct Digest {
     #[arg(short, value_name = "ALGORITHM", required_unless_present = "list", value_parser = super::Names(Kind::Digest))]
     algorithm: Option<String>,
 
-    /// For -a sha512_t: the bits of its digest, 224 or 256
+    /// Length of the digest for -a sha512_t: 224 or 256 bits
     #[arg(short, value_name = "BITS")]
     truncation: Option<String>,
 
@@ -53,28 +53,27 @@ Exit status:
   0  all digests are printed
   1  the algorithm is unknown, or a file cannot be read
   2  wrong usage, or a file cannot be opened
-  After an error the other files are still read. Of several errors the last
-  decides.
+  After an error the other files are still read. The last error decides.
 
 Examples:
   hashloom digest -a sha256 /etc/motd
   hashloom digest -v -a sha1 /usr/lib/*.so
   tar -cf - photos | hashloom digest -a ripemd160
-  ln -s hashloom /usr/local/bin/digest      for the program of that name";
+  ln -s hashloom /usr/local/bin/digest      to install it as digest(1)";
 
-/// The program that is called `digest`.
+/// Returns the command line of the program called `digest`.
 pub fn command() -> clap::Command {
     let usage = "digest -l\n       digest [-v] -a ALGORITHM [FILE]...";
     let help = HELP.replace("hashloom digest", "digest");
     Digest::augment_args(super::program("digest")).override_usage(usage).after_long_help(help)
 }
 
-/// Does what the program `digest` does; `arguments` begin with its name. Returns the exit status.
+/// Runs the program `digest`; `arguments` begin with its name. Returns the exit status.
 pub fn called(arguments: &[OsString], isa: Option<&str>) -> u8 {
     super::parse(command(), USAGE, arguments).map_or_else(|status| status, |options| run("digest", &options, isa))
 }
 
-/// `program` is what the user called. Returns the exit status.
+/// Runs the command; `program` is the name that the user called. Returns the exit status.
 pub fn run(program: &str, options: &Digest, isa: Option<&str>) -> u8 {
     let Some(wanted) = &options.algorithm else { return list(program) };
     let algorithm = match super::algorithm(program, Kind::Digest, wanted, options.truncation.as_deref()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Where the key of `mac` comes from: a file, or a passphrase that is asked for. What is read goes straight into memory
-//! that is overwritten when it is dropped, and that does not grow, as what has grown leaves copies behind.
+//! Reads the key of `mac` from a file, or asks for a passphrase. The bytes go straight into memory that is overwritten
+//! when dropped. That memory does not grow, as growing leaves copies behind.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,11 +13,11 @@ use zeroize::Zeroizing;
 use crate::sums::summing::reason;
 use crate::text::display;
 
-/// A key has some dozen bytes. A device that never ends shall not fill the memory.
+/// A key has some dozen bytes. A limit keeps an endless device from filling the memory.
 const NBYTES_MAX: usize = 1 << 20;
 
-/// From now on no dump of this process is written, in which the key would be, and no other process of the same user can
-/// look into it.
+/// Forbids dumps of this process, which would have the key in them, and keeps other processes of the same user from
+/// looking into it.
 pub fn refuse_dumps() {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
@@ -28,11 +28,12 @@ pub fn refuse_dumps() {
     }
 }
 
-/// All bytes of a file, of which there must be one.
+/// Reads all bytes of a file; there must be at least one.
 pub fn of_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, String> {
     let failed = |what: &str, error| format!("{what} {}: {}", display(path), reason(&error));
     let file = File::open(path).map_err(|error| failed("cannot open", error))?;
-    // Two bytes more than are kept: one shows that there are more, with the other it is never full while it is read.
+    // Two bytes more than the limit: one shows that the file is longer, and the other keeps the vector from being full,
+    // and from growing, during the read.
     let mut key = Zeroizing::new(Vec::with_capacity(NBYTES_MAX + 2));
     file.take(NBYTES_MAX as u64 + 1).read_to_end(&mut key).map_err(|error| failed("error reading file", error))?;
     let found = match key.len() {
@@ -43,14 +44,14 @@ pub fn of_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, String> {
     Err(format!("{}: expected a key of 1 to {NBYTES_MAX} bytes, found {found}", display(path)))
 }
 
-/// The key that Solaris makes of a passphrase: 16 bytes by PBKDF2 (RFC 8018 section 5.2) with HMAC-SHA-1, 1000 rounds
-/// and always the same salt, so that the same passphrase gives the same codes.
+/// Makes the key that Solaris makes of a passphrase: 16 bytes by PBKDF2 (RFC 8018 section 5.2) with HMAC-SHA-1, 1000
+/// rounds and a constant salt, so that the same passphrase always gives the same codes.
 pub fn of_passphrase(passphrase: &[u8]) -> Zeroizing<Vec<u8>> {
     const SALT: [u8; 16] = [0x0a; 16];
     const ROUNDS: usize = 1000;
     const NBYTES: usize = 16;
     let key = Box::new(HmacKey::new(Algorithm::Sha1, passphrase));
-    // The first block of the derived key is longer than what is needed of it.
+    // The first block of the derived key is longer than the 16 bytes needed.
     let mut last = hmac(&key, &[&SALT[..], &1u32.to_be_bytes()].concat());
     let mut derived = Zeroizing::new(last.as_ref()[..NBYTES].to_vec());
     for _ in 1..ROUNDS {
@@ -60,13 +61,13 @@ pub fn of_passphrase(passphrase: &[u8]) -> Zeroizing<Vec<u8>> {
     derived
 }
 
-/// Asks the user's terminal, wherever standard input and output lead, as getpassphrase(3C) does. A signal that ends or
-/// stops the program does it when the terminal is as it was before; after a stop it is asked again.
+/// Asks at the user's terminal, as getpassphrase(3C) does, even if standard input and output are redirected. A signal
+/// that ends or stops the program takes effect after the terminal is restored; after a stop the program asks again.
 #[cfg(unix)]
 pub fn ask() -> Result<Zeroizing<Vec<u8>>, String> {
     use std::io::Write;
 
-    // Four times what getpassphrase(3C) takes.
+    // Four times the limit of getpassphrase(3C).
     const NBYTES_MAX: usize = 1024;
     let failed =
         |error: std::io::Error| format!("no terminal to ask for a key: {}; name a key file with -k", reason(&error));
@@ -76,7 +77,7 @@ pub fn ask() -> Result<Zeroizing<Vec<u8>>, String> {
         let silence = unix::Silence::of(&terminal)?;
         (&terminal).write_all(b"Enter key: ")?;
         let line = unix::read_line(&terminal, NBYTES_MAX, &held);
-        // The end of the line was not shown either.
+        // The newline that the user typed was not shown either.
         let _ = (&terminal).write_all(b"\n");
         drop(silence);
         line
@@ -94,7 +95,7 @@ pub fn ask() -> Result<Zeroizing<Vec<u8>>, String> {
 
 #[cfg(not(unix))]
 pub fn ask() -> Result<Zeroizing<Vec<u8>>, String> {
-    Err("keys are not asked for on this system: name a key file with -k".to_owned())
+    Err("hashloom cannot ask for a key on this system: name a key file with -k".to_owned())
 }
 
 #[cfg(unix)]
@@ -108,10 +109,10 @@ mod unix {
     use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
     use zeroize::Zeroizing;
 
-    /// What ends or stops a program, and can be held back.
+    /// Signals that end or stop a program and can be blocked.
     const SIGNALS: [Signal; 8] = [SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2];
 
-    /// While this is there, signals wait; then they do what they would have done. There is one thread at that time.
+    /// Blocks the signals until dropped; then they take effect. The process has one thread at that time.
     pub struct Held {
         before: SigSet,
         signals: Vec<Signal>,
@@ -120,16 +121,16 @@ mod unix {
     impl Held {
         pub fn new() -> io::Result<Held> {
             let before = SIGNALS.into_iter().collect::<SigSet>().thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
-            // What was held back before is not let go here either.
+            // Signals that were blocked before stay blocked.
             let signals = SIGNALS.into_iter().filter(|signal| !before.contains(*signal)).collect();
             Ok(Held { before, signals })
         }
 
-        /// Whether a signal waits.
+        /// Returns true if a signal is pending.
         #[allow(unsafe_code)]
         fn is_one_waiting(&self) -> bool {
             let mut waiting = *SigSet::empty().as_ref();
-            // SAFETY: a set to write to; what was written is a set.
+            // SAFETY: sigpending writes to a valid set, and the result is a valid set.
             let waiting = unsafe {
                 nix::libc::sigpending(&mut waiting);
                 SigSet::from_sigset_t_unchecked(waiting)
@@ -144,7 +145,7 @@ mod unix {
         }
     }
 
-    /// While this is there, the terminal shows nothing of what is typed, and gives it byte by byte.
+    /// Turns off the terminal's echo and its line mode until dropped.
     pub struct Silence<'a> {
         terminal: &'a File,
         before: Termios,
@@ -166,13 +167,13 @@ mod unix {
         }
     }
 
-    /// What is typed until the end of the line, or None if a signal came before that.
+    /// Returns the bytes typed until the end of the line, or `None` if a signal came first.
     pub fn read_line(mut terminal: &File, nbytes_max: usize, held: &Held) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
         const END_OF_FILE: u8 = 4;
         const BACKSPACE: u8 = 8;
         const KILL: u8 = 21;
         const DELETE: u8 = 127;
-        /// POSIX has no call that waits for both a file and a signal that is held back.
+        /// POSIX has no call that waits for both a file and a blocked signal.
         const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
         let mut line = Zeroizing::new(Vec::with_capacity(nbytes_max));
         let mut byte = Zeroizing::new([0]);

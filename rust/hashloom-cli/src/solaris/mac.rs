@@ -15,8 +15,8 @@ use crate::output;
 
 /// Print message authentication codes as mac(1) of Solaris does.
 ///
-/// HMAC (RFC 2104) of one file, or of standard input if none is named, alone; of several files a line each, with their
-/// names. As on Solaris there are short options only, and none after the first file.
+/// Prints the HMAC (RFC 2104) alone for one file, or for standard input if no file is named; prints a line with the
+/// name for each of several files. As on Solaris, there are only short options, and none after the first file.
 #[derive(Debug, Args)]
 #[command(
     after_long_help = HELP,
@@ -27,7 +27,7 @@ pub struct Mac {
     #[arg(short, conflicts_with_all = ["algorithm", "truncation", "verbose", "keyfile", "label", "token", "files"])]
     list: bool,
 
-    /// Print the names of algorithm and file too
+    /// Also print the names of the algorithm and the file
     #[arg(short)]
     verbose: bool,
 
@@ -35,15 +35,15 @@ pub struct Mac {
     #[arg(short, value_name = "ALGORITHM", required_unless_present = "list", value_parser = super::Names(Kind::Mac))]
     algorithm: Option<String>,
 
-    /// For -a sha512_t_hmac: the bits of its digest, 224 or 256
+    /// Length of the digest for -a sha512_t_hmac: 224 or 256 bits
     #[arg(short, value_name = "BITS")]
     truncation: Option<String>,
 
-    /// The file whose bytes are the key [default: made of a passphrase that the terminal is asked for]
+    /// The file whose bytes are the key [default: made from a passphrase typed at the terminal]
     #[arg(short, value_name = "KEYFILE")]
     keyfile: Option<PathBuf>,
 
-    /// The label of a key in a PKCS #11 token, of which hashloom has none: always an error
+    /// The label of a key in a PKCS #11 token. hashloom supports no tokens: always an error
     #[arg(short = 'K', value_name = "LABEL", conflicts_with = "keyfile")]
     label: Option<OsString>,
 
@@ -68,43 +68,42 @@ What is printed:
   the same, -v    sha1_hmac effcdf6ae5eb2fa2d27416d5f184df9c259a7c79
 
 Keys:
-  All bytes of the key file are the key, a newline at its end too. There must be
-  one at least, and not more than 1 MiB. Lengths in -l are in bits: a key that
-  is longer than the greatest of them gives no more security, and is hashed
-  first, as HMAC demands. Let nobody else read the file: chmod 600.
-  Without -k the terminal is asked for a passphrase, even if standard input is
-  none. The key is made of it as on Solaris: 16 bytes by PBKDF2 with HMAC-SHA-1,
-  1000 rounds, the salt 16 bytes of 0x0a. A passphrase that can be guessed is
-  guessed fast so: prefer -k.
-  A key is never an argument, which other users could see, and its bytes are
+  All bytes of the key file are the key, also a newline at its end. A key has
+  1 byte to 1 MiB. The lengths that -l prints are in bits: a key longer than the
+  maximum gives no more security, and is hashed first, as HMAC demands. Let
+  nobody else read the file: chmod 600.
+  Without -k the program asks for a passphrase at the terminal, even if standard
+  input is redirected. It makes the key from it as Solaris does: 16 bytes by
+  PBKDF2 with HMAC-SHA-1, 1000 rounds, the salt 16 bytes of 0x0a. A weak
+  passphrase is quickly found by trying: prefer -k.
+  A key is never an argument, as other users could see it there. Its bytes are
   overwritten after use.
 
 Exit status:
   0  all codes are printed
   1  the algorithm is unknown, there is no key, or a file cannot be read
   2  wrong usage, or a file cannot be opened
-  After an error the other files are still read. Of several errors the last
-  decides.
+  After an error the other files are still read. The last error decides.
 
 Examples:
   dd if=/dev/urandom of=mykey bs=32 count=1; chmod 600 mykey
   hashloom mac -a sha256_hmac -k mykey /etc/motd
   hashloom mac -v -a sha1_hmac -k mykey /usr/lib/*.so
-  ln -s hashloom /usr/local/bin/mac         for the program of that name";
+  ln -s hashloom /usr/local/bin/mac         to install it as mac(1)";
 
-/// The program that is called `mac`.
+/// Returns the command line of the program called `mac`.
 pub fn command() -> clap::Command {
     let usage = "mac -l\n       mac [-v] -a ALGORITHM [-k KEYFILE] [FILE]...";
     let help = HELP.replace("hashloom mac", "mac");
     Mac::augment_args(super::program("mac")).override_usage(usage).after_long_help(help)
 }
 
-/// Does what the program `mac` does; `arguments` begin with its name. Returns the exit status.
+/// Runs the program `mac`; `arguments` begin with its name. Returns the exit status.
 pub fn called(arguments: &[OsString], isa: Option<&str>) -> u8 {
     super::parse(command(), USAGE, arguments).map_or_else(|status| status, |options| run("mac", &options, isa))
 }
 
-/// `program` is what the user called. Returns the exit status.
+/// Runs the command; `program` is the name that the user called. Returns the exit status.
 pub fn run(program: &str, options: &Mac, isa: Option<&str>) -> u8 {
     let Some(wanted) = &options.algorithm else { return list(program) };
     let algorithm = match super::algorithm(program, Kind::Mac, wanted, options.truncation.as_deref()) {
@@ -116,7 +115,7 @@ pub fn run(program: &str, options: &Mac, isa: Option<&str>) -> u8 {
         return super::EXIT_USAGE;
     }
     if options.label.is_some() {
-        super::complain(program, "no matching PKCS#11 token (there are none here: put the key into a file for -k)");
+        super::complain(program, "no matching PKCS#11 token (hashloom supports none: put the key into a file for -k)");
         return super::EXIT_FAILURE;
     }
     key::refuse_dumps();

@@ -2,10 +2,10 @@
 
 //! `digest(1)` and `mac(1)` of Solaris: as commands of `hashloom`, and as programs of these names.
 //!
-//! Options, output and exit statuses are those of the manual pages of illumos and Oracle Solaris 11.4, and where these
-//! say nothing those of illumos: a file that cannot be opened is passed over, as is one that cannot be read; the last
-//! error decides the exit status; file names are printed as they are. What differs: an error also gives the reason; a
-//! pipe that nobody has opened yet is waited for.
+//! Options, output and exit statuses are those of the manual pages of illumos and Oracle Solaris 11.4. If these are
+//! silent, illumos decides: a file that cannot be opened or read is skipped; the last error decides the exit status;
+//! file names are printed unescaped. There are two differences: an error also gives the reason, and a pipe that has no
+//! writer yet is waited for.
 
 pub mod digest;
 mod key;
@@ -29,17 +29,17 @@ use crate::stdio;
 use crate::sums::console::Console;
 use crate::sums::summing::reason;
 
-/// All errors but those of usage and of opening.
+/// All errors except wrong usage and files that cannot be opened.
 const EXIT_FAILURE: u8 = 1;
 /// Wrong usage, or a file that cannot be opened.
 const EXIT_USAGE: u8 = 2;
 
-/// Prints an error as these programs do, with the name that the user called.
+/// Prints an error as these programs do, after the name that the user called.
 fn complain(program: &str, message: &str) {
     let _ = writeln!(io::stderr(), "{program}: {message}");
 }
 
-/// A program that is called by its own name. Short options are those of Solaris only.
+/// Makes a program that is called by its own name. It has only the short options of Solaris.
 fn program(name: &'static str) -> clap::Command {
     let help = Arg::new("help").long("help").action(ArgAction::HelpLong).help("Print help");
     let version = Arg::new("version").long("version").action(ArgAction::Version).help("Print version");
@@ -47,7 +47,7 @@ fn program(name: &'static str) -> clap::Command {
     command.disable_help_flag(true).disable_version_flag(true).args([help, version])
 }
 
-/// The exit status of what has been done, if all went well; else says what did not.
+/// Returns the exit status of work done; prints the error, if any.
 fn status(program: &str, done: Result<(), String>) -> u8 {
     let Err(error) = done else { return 0 };
     complain(program, &error);
@@ -58,13 +58,13 @@ fn status(program: &str, done: Result<(), String>) -> u8 {
 /// returns the exit status.
 fn parse<T: FromArgMatches>(command: clap::Command, usage: &str, arguments: &[OsString]) -> Result<T, u8> {
     let program = command.get_name().to_owned();
-    // Each option counts where it comes last.
+    // The last occurrence of each option counts.
     let parsed = command.args_override_self(true).try_get_matches_from(arguments);
     parsed.and_then(|matches: ArgMatches| T::from_arg_matches(&matches)).map_err(|error| {
         if matches!(error.kind(), Misuse::DisplayHelp | Misuse::DisplayVersion) {
             return status(&program, stdio::print_help(&error));
         }
-        // In the words of getopt(3C): "-x <NAME>" or "--xyz" is what clap names.
+        // In the words of getopt(3C). clap names the option as "-x <NAME>" or "--xyz".
         let option = error.get(ContextKind::InvalidArg).map(|value| value.to_string()).unwrap_or_default();
         let option = option.trim_start_matches('-').split([' ', '=']).next().unwrap_or_default();
         match error.kind() {
@@ -77,7 +77,7 @@ fn parse<T: FromArgMatches>(command: clap::Command, usage: &str, arguments: &[Os
     })
 }
 
-/// Every algorithm with its names as a digest and as a MAC: those of PKCS #11, in lower case.
+/// Every algorithm with its names as a digest and as a MAC: the names of PKCS #11, in lower case.
 const NAMES: [(Algorithm, &str, &str); 8] = [
     (Algorithm::Sha1, "sha1", "sha1_hmac"),
     (Algorithm::Sha224, "sha224", "sha224_hmac"),
@@ -105,7 +105,7 @@ impl Kind {
     }
 }
 
-/// Takes any name, so that an unknown one is told as these programs tell it, but lists those that there are, for
+/// Accepts any name, so that these programs can report an unknown one in their own words, but lists the known names for
 /// completions and manual pages.
 #[derive(Clone)]
 struct Names(Kind);
@@ -127,13 +127,13 @@ impl TypedValueParser for Names {
     }
 }
 
-/// Takes the empty name too, which is one that cannot be opened; clap would call it misuse.
+/// Accepts the empty name too: it is a file that cannot be opened, but clap would call it misuse.
 fn any_path() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
 }
 
-/// The algorithm of this name; there is no other spelling of it. Oracle Solaris has `sha512_t` (`sha512_t_hmac`), which
-/// takes its t from `truncation`. On an error this returns the exit status.
+/// Returns the algorithm of this name; there is no other spelling of it. Oracle Solaris has `sha512_t`
+/// (`sha512_t_hmac`), which takes its t from `truncation`. On an error this returns the exit status.
 fn algorithm(program: &str, kind: Kind, wanted: &str, truncation: Option<&str>) -> Result<Algorithm, u8> {
     let (general, full) = match kind {
         Kind::Digest => ("sha512_t", truncation.map(|nbits| format!("sha512_{nbits}"))),
@@ -150,14 +150,14 @@ fn algorithm(program: &str, kind: Kind, wanted: &str, truncation: Option<&str>) 
             EXIT_USAGE
         } else {
             let wanted = shown(wanted.as_bytes());
-            complain(program, &format!("unknown algorithm -- {wanted} ({program} -l lists those that there are)"));
+            complain(program, &format!("unknown algorithm -- {wanted} ({program} -l lists all)"));
             EXIT_FAILURE
         }
     })
 }
 
-/// Hashes the files, or standard input if there is none, and prints a line for each. `label` is the algorithm's name as
-/// the user gave it. Returns the exit status.
+/// Hashes the files, or standard input if there are none, and prints a line for each. `label` is the algorithm's name
+/// as the user gave it. Returns the exit status.
 fn print(program: &str, label: &str, method: Method, verbose: bool, files: &[PathBuf]) -> u8 {
     let is_named = files.len() > 1 || verbose && !files.is_empty();
     let methods: Arc<[Method]> = [method].into();
@@ -198,7 +198,7 @@ fn name(source: &Source) -> Option<&[u8]> {
     }
 }
 
-/// Appends `sha1 (NAME) = DIGEST`, or as much of it as is wanted.
+/// Appends `sha1 (NAME) = DIGEST`, or the wanted part of it.
 fn push_line(lines: &mut Vec<u8>, label: Option<&str>, name: Option<&[u8]>, digest: &Digest) {
     if let Some(label) = label {
         lines.extend_from_slice(label.as_bytes());
@@ -210,12 +210,12 @@ fn push_line(lines: &mut Vec<u8>, label: Option<&str>, name: Option<&[u8]>, dige
     lines.extend_from_slice(format!("{digest}\n").as_bytes());
 }
 
-/// Why there is no digest of a file, and the exit status that comes of it.
+/// Returns why there is no digest of a file, and the exit status for that.
 fn trouble(source: &Source, error: &FileError) -> (String, u8) {
     let name = name(source).map_or_else(|| "STDIN".into(), |name| shown(name).to_string());
     let reason = reason(error.io());
     match error {
-        // A folder can be opened there, but not read.
+        // On Solaris a folder can be opened, but not read.
         FileError::Open(error) if error.kind() != ErrorKind::IsADirectory => {
             (format!("can not open input file {name}: {reason}"), EXIT_USAGE)
         }

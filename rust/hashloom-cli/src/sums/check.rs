@@ -14,8 +14,8 @@ use crate::work::Work;
 
 /// Check files against lists of checksums.
 ///
-/// Reads lists as `hashloom sum`, sha256sum and its siblings, and the BSD programs print them, and says of each file
-/// whether it still has its checksum. What is printed is what `sha256sum --check` prints.
+/// Reads lists in the formats of `hashloom sum`, of sha256sum and its siblings, and of the BSD programs. Tells for each
+/// file whether it still has its checksum, in the words of `sha256sum --check`.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP)]
 pub struct Check {
@@ -23,16 +23,16 @@ pub struct Check {
     #[arg(value_name = "LIST")]
     lists: Vec<PathBuf>,
 
-    /// The algorithms of lines that do not name theirs, with commas between; an unknown name lists those that there are
-    /// [default: by the number of digits: sha1, sha224, sha256, sha384, sha512]
+    /// The algorithms of lines that do not name theirs, separated by commas; an unknown name lists all algorithms
+    /// [default: from the number of hex digits: sha1, sha224, sha256, sha384, sha512]
     #[arg(short, long = "algorithm", value_name = "NAME[,NAME]", value_delimiter = ',')]
     algorithms: Vec<Algorithm>,
 
-    /// Say nothing of files that are not there
+    /// Ignore listed files that are missing
     #[arg(long)]
     ignore_missing: bool,
 
-    /// Do not print OK for each file that is right
+    /// Do not print OK for files that match
     #[arg(short, long, overrides_with_all = ["status", "warn"])]
     quiet: bool,
 
@@ -40,15 +40,15 @@ pub struct Check {
     #[arg(long, overrides_with_all = ["quiet", "warn"])]
     status: bool,
 
-    /// Fail if a line of a list is no checksum
+    /// Fail if a line of a list is not a checksum
     #[arg(long)]
     strict: bool,
 
-    /// Name lines that are no checksums, and say why
+    /// Name lines that are not checksums, and say why
     #[arg(short, long, overrides_with_all = ["quiet", "status"])]
     warn: bool,
 
-    /// Print a JSON object for each file instead, a line each: path, path_hex if the path is not UTF-8, algorithm,
+    /// Print one JSON object a line instead, for each file: path, path_hex if the path is not UTF-8, algorithm, and
     /// state: ok, failed, unread or unstable
     #[arg(long, conflicts_with = "status")]
     json: bool,
@@ -65,18 +65,18 @@ Lines of a list:
                          SHA512/224, SHA512/256, RMD160
   A backslash before the line says that \\n, \\r and \\\\ in the name stand for a
   newline, a carriage return and a backslash. Blank lines and lines that begin
-  with # count for nothing. One list can have lines of several algorithms. Lists
-  may come from Windows: carriage returns and a byte order mark do no harm.
-  Names are relative to the current folder. A list can have any length.
+  with # are ignored. One list can have lines of several algorithms. Lists may
+  come from Windows: carriage returns and a byte order mark do no harm. Names
+  are relative to the current folder. A list can have any length.
 
 Exit status:
-  0    every list has a checksum, and every file that is listed is right
-  1    one is not, or cannot be read, or there is no checksum in a list; with
-       --strict: there is a line that is none
+  0    every list has a checksum, and every listed file matches
+  1    a file does not match or cannot be read, or a list has no checksum; with
+       --strict: a line is not a checksum
   2    wrong usage, or a file changed each of the three times that it was read:
        it is UNSTABLE
   130  interrupted (Ctrl-C)
-  141  nobody reads the output any more; the rest was not checked
+  141  the reader of the output has gone; the rest was not checked
 
 Examples:
   hashloom check SHA256SUMS

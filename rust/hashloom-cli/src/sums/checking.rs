@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Checks files against lists, for whichever front end: what is printed, and when, is what coreutils 9.1 prints.
+//! Checks files against lists, for each front end. Its output is that of coreutils 9.1, in contents and order.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -25,20 +25,20 @@ use crate::json::{Hex, text};
 use crate::stdio;
 use crate::units::plural;
 
-/// What is said, and what counts.
+/// What is printed, and what counts as a failure.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Rules {
-    /// Files that are not there do not count.
+    /// Missing files do not count.
     pub ignore_missing: bool,
     /// Only files that fail are named.
     pub quiet: bool,
-    /// Nothing but errors is printed.
+    /// Only errors are printed.
     pub status: bool,
-    /// Bad lines count.
+    /// Lines that are not checksums count.
     pub strict: bool,
-    /// Bad lines are named.
+    /// Lines that are not checksums are named.
     pub warn: bool,
-    /// Of each file an object is printed, and no summary.
+    /// An object is printed for each file, and no summary.
     pub json: bool,
     /// Lists may begin with a byte order mark, and messages say why a line is bad.
     pub lenient: bool,
@@ -47,9 +47,9 @@ pub struct Rules {
 /// Checks lists one after the other.
 pub struct Checker<'a> {
     pub rules: Rules,
-    /// Of all lists: what one of them has taught it about their format holds for the next.
+    /// The parser of all lists: the format that it has learned from one list holds for the next.
     pub parser: Parser,
-    /// That messages name, if there is one.
+    /// The algorithm that messages name, if any.
     pub algorithm: Option<Algorithm>,
     pub options: Options<'a>,
     pub console: &'a Console<'a>,
@@ -63,7 +63,7 @@ struct Counts {
     nunstable: u64,
 }
 
-/// A line of the list that is no checksum.
+/// A line of the list that is not a checksum.
 struct Bad {
     number: u64,
     why: String,
@@ -135,7 +135,7 @@ impl Checker<'_> {
             Event::Hashed(_, Err(FileError::Open(error)))
                 if rules.ignore_missing && error.kind() == ErrorKind::NotFound => {}
             Event::Hashed(request, Err(error)) => {
-                // coreutils has no word for it.
+                // coreutils has no word for unstable files.
                 let is_unstable = rules.lenient && matches!(error, FileError::Unstable(_));
                 *if is_unstable { &mut counts.nunstable } else { &mut counts.nunread } += 1;
                 console.message(&trouble(name(&request.source), error.io()));
@@ -168,17 +168,17 @@ impl Checker<'_> {
     }
 
     fn not_read(&self, list_name: &[u8], error: &io::Error) -> End {
-        // Word for word, but for a folder: to read one is the error that people make.
+        // coreutils' words, except for a folder: people often name one by mistake.
         let why = if self.rules.lenient { reason(error) } else { "read error".to_owned() };
         self.console.message(&[&quoted(list_name)[..], b": ", why.as_bytes()].concat());
         End::Wrong
     }
 }
 
-/// Of a list so much is read at once.
+/// Number of bytes of a list read at once.
 const BUFFER_NBYTES: usize = 64 << 10;
 
-/// What has become of a file.
+/// The result for a file.
 #[derive(Clone, Copy)]
 enum Verdict {
     Ok,
@@ -209,11 +209,11 @@ impl Verdict {
                 Verdict::Unread => "unread",
                 Verdict::Unstable => "unstable",
             };
-            // Writing into memory does not fail.
+            // Writing into memory cannot fail.
             let _ = serde_json::to_writer(&mut *into, &Object { path, path_hex, algorithm, state });
             return into.push(b'\n');
         }
-        // Unlike in sums a backslash alone is no reason.
+        // Unlike in sums, a backslash alone needs no escape.
         let is_escaped = name.contains(&b'\n');
         if is_escaped {
             into.push(b'\\');
@@ -252,7 +252,7 @@ struct Reading<'a> {
     parser: &'a mut Parser,
     rules: Rules,
     is_stdin: bool,
-    /// Those that the list has so far.
+    /// The methods for the algorithms that the list has used so far.
     methods: Vec<(Algorithm, Arc<[Method]>)>,
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What is printed: lines on standard output, messages on standard error, in one order.
+//! Prints lines on standard output and messages on standard error, in one order.
 //!
-//! A system call for each line, to a file, would be 8% of the time that files of 16 KiB take. So lines are collected,
-//! and written when there are many, before a message, and when the oldest has waited for a moment: whoever reads them
-//! sees them as they come. Only whole lines are written.
+//! One system call for each line, to a file, would take 8% of the time of files of 16 KiB. Lines are collected instead.
+//! They are written when there are many, before a message, and when the oldest has waited for a moment, so that a
+//! reader sees them as they come. Only whole lines are written.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,16 +14,16 @@ use std::time::Duration;
 use crate::progress::Bar;
 use crate::stdio::{Stderr, Stdout};
 
-/// So much is collected.
+/// Number of bytes collected before they are written.
 const FULL_NBYTES: usize = 32 << 10;
 
-/// So long a line waits.
+/// The longest that a line waits.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 pub struct Console<'a> {
-    /// The name of the program, with which messages begin.
+    /// The name of the program, the prefix of messages.
     program: &'a [u8],
-    /// Is set when nobody reads any more what is written.
+    /// Is set when the output has no reader any more.
     stop: &'a AtomicBool,
     bar: Option<&'a Bar>,
     state: Mutex<State>,
@@ -36,7 +36,7 @@ struct State {
     is_over: bool,
 }
 
-/// What could not be written.
+/// Output that could not be written.
 #[derive(Debug, Default)]
 pub struct Lost {
     /// Why lines are missing on standard output, if any are.
@@ -53,12 +53,12 @@ impl<'a> Console<'a> {
         Console { program, stop, bar, state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Does `work`, which prints.
+    /// Runs `work`, which prints.
     pub fn run<R>(self, work: impl FnOnce(&Console<'_>) -> R) -> (R, Lost) {
         let result = std::thread::scope(|scope| {
-            // Without this thread lines are late, not lost.
+            // If this thread cannot start, lines are late, not lost.
             let _ = std::thread::Builder::new().name("printer".into()).spawn_scoped(scope, || self.keep_flushing());
-            // Dropped by a panic too, or the thread would wait for ever.
+            // A panic drops this too; else the thread would wait for ever.
             let _end = End(&self);
             work(&self)
         });
@@ -70,7 +70,7 @@ impl<'a> Console<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Prints what `write` appends: whole lines.
+    /// Prints the whole lines that `write` appends.
     pub fn print(&self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut state = self.lock();
         let is_first = state.lines.is_empty();
@@ -82,7 +82,7 @@ impl<'a> Console<'a> {
         }
     }
 
-    /// Writes a message to standard error, after all that was printed.
+    /// Writes a message to standard error, after all lines printed so far.
     pub fn message(&self, message: &[u8]) {
         let mut state = self.lock();
         self.flush(&mut state);
@@ -125,7 +125,7 @@ impl<'a> Console<'a> {
     }
 }
 
-/// Prints what is left when it is dropped, and ends the thread.
+/// Dropping this prints the remaining lines, and ends the thread.
 struct End<'a>(&'a Console<'a>);
 
 impl Drop for End<'_> {

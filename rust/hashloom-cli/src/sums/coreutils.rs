@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The binary called `sha256sum`, or one of its siblings: options, messages and exit status are those of the program of
-//! this name in GNU coreutils 9.1. `test/coreutils.py` holds it against them.
+//! The binary called as `sha256sum` or one of its siblings. Options, messages and exit status are those of the program
+//! of this name in GNU coreutils 9.1. `test/coreutils.py` compares the two.
 //!
-//! What differs: --help and --version have words of their own, messages are English in every locale, and files are
-//! hashed on all CPUs.
+//! Differences: --help and --version have their own words, messages are English in every locale, and files are hashed
+//! on all CPUs.
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
@@ -24,7 +24,7 @@ use super::summing::{Item, Summer, source};
 use crate::EXIT_PIPE;
 use crate::stdio::{self, Stderr};
 
-/// The programs that this can stand in for.
+/// The programs that hashloom can stand in for.
 pub const PROGRAMS: [(&str, Algorithm); 5] = [
     ("sha1sum", Algorithm::Sha1),
     ("sha224sum", Algorithm::Sha224),
@@ -33,12 +33,12 @@ pub const PROGRAMS: [(&str, Algorithm); 5] = [
     ("sha512sum", Algorithm::Sha512),
 ];
 
-/// The algorithm of the program of this name, if it is one of those.
+/// Returns the algorithm of the program of this name, if it is one of [`PROGRAMS`].
 pub fn algorithm_of(program: &str) -> Option<Algorithm> {
     PROGRAMS.iter().find(|(name, _)| *name == program).map(|&(_, algorithm)| algorithm)
 }
 
-/// The long options, none of which takes a value, in the order in which an ambiguous abbreviation lists them.
+/// The long options, in the order in which an ambiguous abbreviation lists them. No option takes a value.
 const LONG: [(&str, Choice); 12] = [
     ("check", Choice::Check),
     ("ignore-missing", Choice::IgnoreMissing),
@@ -73,7 +73,7 @@ enum Choice {
 /// The command line.
 #[derive(Default)]
 struct Wanted {
-    /// None if neither --binary nor --text was given; --tag is also the former.
+    /// `None` if neither --binary nor --text was given; --tag implies --binary.
     binary: Option<bool>,
     check: bool,
     tag: bool,
@@ -82,15 +82,15 @@ struct Wanted {
     files: Vec<PathBuf>,
 }
 
-/// What else a command line can ask for.
+/// Other outcomes of a command line.
 enum Other {
     Help,
     Version,
-    /// A message, to which it is added how to get help.
+    /// A message; a hint how to get help follows it.
     Usage(Vec<u8>),
 }
 
-/// Does what the program does; `arguments` begin with its name; `isa` is as in `--isa`. Returns the exit status.
+/// Runs the program; `arguments` begin with its name; `isa` is as in `--isa`. Returns the exit status.
 pub fn run(program: &str, algorithm: Algorithm, arguments: Vec<OsString>, isa: Option<&str>) -> u8 {
     let called = arguments.first().map_or_else(|| program.into(), OsString::clone);
     let called = called.as_encoded_bytes();
@@ -110,7 +110,7 @@ pub fn run(program: &str, algorithm: Algorithm, arguments: Vec<OsString>, isa: O
         }
         Err(Other::Version) => {
             let version = env!("CARGO_PKG_VERSION");
-            let text = format!("{program} (hashloom) {version}\nIn place of that of GNU coreutils 9.1.\n");
+            let text = format!("{program} (hashloom) {version}\nStands in for the one of GNU coreutils 9.1.\n");
             console.print(|lines| lines.extend_from_slice(text.as_bytes()));
             true
         }
@@ -122,14 +122,15 @@ pub fn run(program: &str, algorithm: Algorithm, arguments: Vec<OsString>, isa: O
         }
     });
     let complain = |what: &[u8]| drop(Stderr.write_all(&[called, b": ", what, b"\n"].concat()));
-    // What coreutils finds out by closing it when all is done.
+    // coreutils notices this when it closes standard input at the end.
     if stdio::was_stdin_missed() {
         complain(b"standard input: Bad file descriptor");
     }
     match lost.lines {
         Some(error) if error.kind() == ErrorKind::BrokenPipe => EXIT_PIPE,
         Some(_) => {
-            // The C library has forgotten the reason when coreutils looks at the end, but closing it gives one again.
+            // When coreutils looks at the end, the C library has forgotten the reason, but closing the file gives one
+            // again.
             let reason: &[u8] = if stdio::was_stdout_closed() { b": Bad file descriptor" } else { b"" };
             complain(&[b"write error", reason].concat());
             1
@@ -147,7 +148,7 @@ fn wanted(arguments: Vec<OsString>) -> Result<Wanted, Other> {
         let argument = match parser.next() {
             Ok(Some(argument)) => argument,
             Ok(None) => break,
-            // --help=x
+            // Such as --help=x.
             Err(error) => return Err(Other::Usage(error.to_string().into())),
         };
         let choice = match argument {
@@ -182,7 +183,7 @@ fn short(letter: char) -> Result<Choice, Other> {
         't' => Ok(Choice::Text),
         'w' => Ok(Choice::Warn),
         'z' => Ok(Choice::Zero),
-        // The C library looks at bytes.
+        // The C library looks at bytes, not characters.
         letter => {
             let first = letter.to_string().as_bytes()[0];
             Err(Other::Usage([b"invalid option -- '", &[first][..], b"'"].concat()))
@@ -233,7 +234,7 @@ impl Wanted {
         Ok(())
     }
 
-    /// Whether the options go together.
+    /// Checks that the options go together.
     fn check(&self) -> Result<(), Other> {
         let Wanted { binary, check, tag, zero, rules, .. } = self;
         let meaningless = |what: &str| Some(format!("{what} meaningless when verifying checksums"));
@@ -255,7 +256,7 @@ impl Wanted {
     }
 }
 
-/// Returns whether all is right.
+/// Returns true if all is right.
 fn work(wanted: &Wanted, algorithm: Algorithm, console: &Console<'_>, stop: &AtomicBool) -> bool {
     let options = Options::new().cancel(stop).mapped_with_sigbus_handler(true);
     if wanted.check {
@@ -270,7 +271,7 @@ fn work(wanted: &Wanted, algorithm: Algorithm, console: &Console<'_>, stop: &Ato
     summer.sum(items) == End::Right
 }
 
-/// What `--help` prints. The manual page is made of it too.
+/// Returns the text of `--help`. The manual page is made of it too.
 pub fn help(called: &[u8], algorithm: Algorithm) -> String {
     let called = String::from_utf8_lossy(called);
     let tag = tag(algorithm);
@@ -279,28 +280,28 @@ pub fn help(called: &[u8], algorithm: Algorithm) -> String {
 Usage: {called} [OPTION]... [FILE]...
 Print {tag} checksums of files, or check them against lists.
 
-Without FILE, or where FILE is -, standard input is read.
+Reads standard input if no FILE is given, or if FILE is -.
 
   -b, --binary          mark files as read in binary mode: a star before names
-  -t, --text            do not (default)
+  -t, --text            do not mark them (default)
       --tag             print lines in the format of the BSD programs
   -z, --zero            end lines with NUL and do not escape names
   -c, --check           read checksums from the FILEs and check them
 
 Only with --check:
-      --ignore-missing  say nothing of files that are not there
-      --quiet           do not print OK for each file that is right
+      --ignore-missing  ignore listed files that are missing
+      --quiet           do not print OK for files that match
       --status          print nothing; the exit status tells the result
-      --strict          fail if a line of a list is no checksum
-  -w, --warn            name lines that are no checksums
+      --strict          fail if a line of a list is not a checksum
+  -w, --warn            name lines that are not checksums
 
       --help            print this
       --version         print the version
 
 This is hashloom, called as {called}; it takes the place of the program of GNU
 coreutils. Binary and text mode are the same. HASHLOOM_ISA restricts the
-instruction sets. The exit status is 1 if a file cannot be read or is not as
-its list says.
+instruction sets. The exit status is 1 if a file cannot be read or does not
+match its checksum.
 "
     )
 }

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! From a sequence of files, with notes between them, to a sequence of results, with the same notes at the same places.
+//! Turns a sequence of files, with notes between them, into a sequence of results with the notes at the same places.
 //!
-//! The engine draws files before those ahead of them have been hashed. What is to be said between two files (a line of
-//! a list is no checksum, a folder cannot be read) waits with the file after it. Work is cut into runs of the engine
-//! where too much would wait, and before standard input, which may keep a thread waiting that has other files open, and
-//! which can be there twice.
+//! The engine draws files before the files ahead of them are hashed. A note between two files (a line of a list is not
+//! a checksum, a folder cannot be read) waits with the file after it. The work is cut into several runs of the engine
+//! in two cases: when too much would wait, and before standard input. Standard input may block a thread that has other
+//! files open, and may be named twice.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hashloom_engine::files::{FileError, Hashed, Options, Request, Source, hash_files};
 
-/// Notes that may wait for one file.
+/// The greatest number of notes that wait for one file.
 const NOTES_MAX: usize = 1 << 12;
 
-/// Bytes of names that may wait. A hostile list has long ones.
+/// The greatest number of bytes of names that wait. A hostile list has long names.
 const NAMES_MAX_NBYTES: usize = 16 << 20;
 
-/// What comes in.
+/// An input.
 pub enum Step<T, N> {
     Hash(Request<T>),
     Note(N),
 }
 
-/// What comes out, in the same order.
+/// A result; results come in the order of the inputs.
 pub enum Event<T, N> {
     Hashed(Request<T>, Result<Hashed, FileError>),
     Note(N),
 }
 
-/// Returns whether all was done; not, if it was cancelled.
+/// Returns true if all steps were done, and false if the run was cancelled.
 pub fn drive<T: Send, N: Send>(
     mut steps: impl Iterator<Item = Step<T, N>> + Send,
     options: &Options<'_>,

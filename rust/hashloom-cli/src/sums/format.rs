@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Checksums as lines: GNU's, BSD's, JSON.
+//! Formats checksums as lines: GNU's, BSD's, JSON.
 
 use std::borrow::Cow;
 
@@ -18,14 +18,14 @@ pub enum Layout {
     Gnu { binary: bool },
     /// `SHA256 (<name>) = <hex>`
     Bsd,
-    /// An object.
+    /// A JSON object.
     Json,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub struct Format {
     pub layout: Layout,
-    /// Ends a line: a newline, or NUL; then names are as they are.
+    /// The byte that ends a line: a newline, or NUL. Names are not escaped if it is NUL.
     pub end: u8,
 }
 
@@ -44,7 +44,7 @@ fn in_order<S: Serializer>(digests: &[(&'static str, Hex<'_>)], serializer: S) -
 }
 
 impl Format {
-    /// Appends the line of a file, or the lines: BSD's has one for each algorithm.
+    /// Appends the line of a file. BSD's format has one line for each algorithm.
     pub fn write(&self, into: &mut Vec<u8>, algorithms: &[Algorithm], source: &Source, hashed: &Hashed) {
         let name = name(source);
         if self.layout == Layout::Json {
@@ -52,7 +52,7 @@ impl Format {
             let digests = algorithms.iter().map(|algorithm| algorithm.name());
             let digests = digests.zip(hashed.digests.iter().map(|digest| Hex(digest.as_ref()))).collect();
             let object = Object { path, path_hex, length: hashed.nbytes, digests };
-            // Writing into memory does not fail.
+            // Writing into memory cannot fail.
             let _ = serde_json::to_writer(&mut *into, &object);
             into.push(self.end);
             return;
@@ -81,7 +81,7 @@ impl Format {
     }
 }
 
-/// The name under which a message is printed.
+/// Returns the name printed for a source.
 pub fn name(source: &Source) -> &[u8] {
     match source {
         Source::Path(path) => path.as_os_str().as_encoded_bytes(),
@@ -89,7 +89,7 @@ pub fn name(source: &Source) -> &[u8] {
     }
 }
 
-/// Appends a name, with newlines, carriage returns and backslashes escaped.
+/// Appends a name; if `is_escaped`, with its newlines, carriage returns and backslashes escaped.
 pub fn push_name(into: &mut Vec<u8>, name: &[u8], is_escaped: bool) {
     if !is_escaped {
         return into.extend_from_slice(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What `hashloom sum` and `hashloom check` have around their work: Ctrl-C, a progress bar, the exit status.
+//! What `hashloom sum` and `hashloom check` share besides their work: Ctrl-C, a progress bar, the exit status.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -15,16 +15,16 @@ use crate::progress::Bar;
 use crate::work::Work;
 use crate::{EXIT_ERROR, EXIT_PIPE};
 
-/// How work has ended.
+/// How the work ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// All is as it is to be.
+    /// All is right.
     Right,
-    /// Something is not, and was told.
+    /// Something is wrong, and was reported.
     Wrong,
-    /// A file changed each time that it was read, and this was told.
+    /// A file changed each time it was read, which was reported.
     Unstable,
-    /// It did not come to its end.
+    /// The work was stopped before its end.
     Cancelled,
 }
 
@@ -33,7 +33,7 @@ impl End {
         if is_right { End::Right } else { End::Wrong }
     }
 
-    /// Of both together.
+    /// Combines two ends: the worse counts.
     pub fn and(self, other: End) -> End {
         match (self, other) {
             (End::Cancelled, _) | (_, End::Cancelled) => End::Cancelled,
@@ -44,15 +44,15 @@ impl End {
     }
 }
 
-/// The paths, or standard input if there are none.
+/// Returns the paths, or standard input if there are none.
 pub fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
     if paths.is_empty() { vec!["-".into()] } else { paths.to_vec() }
 }
 
-/// Does `work` on `paths`. Returns the exit status.
+/// Calls `does` with options and a console for `paths`. Returns the exit status.
 pub fn run(paths: &[PathBuf], work: &Work, does: impl FnOnce(&Options<'_>, &Console<'_>) -> End) -> Result<u8, String> {
     let stop = stop_flag(paths);
-    // How much there is to do is not known before it is done.
+    // The total is unknown before the end.
     let bar = Bar::new(0, "{spinner} {binary_bytes}  {binary_bytes_per_sec}");
     let show = |nbytes| bar.set(nbytes);
     let mut options = work.files_options().cancel(stop);
@@ -63,7 +63,7 @@ pub fn run(paths: &[PathBuf], work: &Work, does: impl FnOnce(&Options<'_>, &Cons
     let (end, lost) = console.run(|console| does(&options, console));
     bar.finish();
     match (lost.lines, end) {
-        // Nobody reads the output any more, and the rest was not looked at: nothing is known to be right.
+        // The reader of the output has gone and the rest was not looked at, so nothing is known to be right.
         (Some(error), _) if error.kind() == ErrorKind::BrokenPipe => Ok(EXIT_PIPE),
         (Some(error), _) => Err(format!("standard output: {}", reason(&error))),
         (None, End::Cancelled) => Ok(EXIT_INTERRUPTED),
@@ -73,7 +73,8 @@ pub fn run(paths: &[PathBuf], work: &Work, does: impl FnOnce(&Options<'_>, &Cons
     }
 }
 
-/// Set by Ctrl-C. While standard input is waited for a flag would not be seen, and there the signal itself is right.
+/// Returns the flag that Ctrl-C sets. A thread that waits for standard input would not see the flag; in that case the
+/// signal itself ends the program.
 fn stop_flag(paths: &[PathBuf]) -> &'static AtomicBool {
     static NO_READER: AtomicBool = AtomicBool::new(false);
     if paths.iter().any(|path| path.as_os_str() == "-") { &NO_READER } else { interrupt::flag_and_end() }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Lines of a file, of bounded length.
+//! Reads lines of a file, of bounded length.
 
 use std::io::{self, BufRead};
 
-/// More than any name that a system opens, every byte of it escaped.
+/// More than any file name that a system opens, with every byte escaped.
 const LINE_MAX_NBYTES: usize = 64 << 10;
 
-/// A line that was read.
+/// Length of a line that was read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Length {
     Fits,
-    /// It is longer than [`LINE_MAX_NBYTES`], and what is beyond was skipped.
+    /// The line is longer than [`LINE_MAX_NBYTES`]; the rest of it was skipped.
     TooLong,
 }
 
-/// Reads the next line into `line`, without its newline. None at the end.
+/// Reads the next line into `line`, without its newline. Returns `None` at the end.
 pub fn next(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<Length>> {
     line.clear();
     let mut length = Length::Fits;

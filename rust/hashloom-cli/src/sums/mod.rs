@@ -2,8 +2,9 @@
 
 //! Checksums of files: `hashloom sum`, `hashloom check`, and the coreutils programs that the binary can be called as.
 //!
-//! The two front ends, `sum` and `check` here and `coreutils` there, share all that is done: `summing` and `checking`
-//! over `drive`, which hands files to the engine and what comes of them back in order, and `console`, which prints.
+//! The two front ends are `sum` and `check` on the one hand, `coreutils` on the other. They share `summing` and
+//! `checking`, which use `drive` and `console`. `drive` hands files to the engine and returns the results in order;
+//! `console` prints.
 
 pub mod check;
 mod checking;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Names in messages, quoted for a shell as GNU programs do it: only if it is needed, so that they can be pasted.
+//! Quotes names in messages for a shell as GNU programs do: only if needed, so that the names can be pasted.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use crate::style::is_utf8;
 
-/// A name as coreutils' messages have it: as it is, or in single quotes, or, with an apostrophe and nothing else that
-/// is special, in double quotes; what cannot be printed as `$'\n'` or `$'\303'`. A colon is quoted too, as one follows
-/// the name.
+/// Quotes a name as coreutils' messages do. A name that needs no quotes stays as it is. Others get single quotes; a
+/// name with an apostrophe and no other special character gets double quotes. Unprintable characters become `$'\n'` or
+/// `$'\303'`. A name with a colon is quoted too, as a colon follows the name.
 pub fn quoted(name: &[u8]) -> Cow<'_, [u8]> {
     quoted_in(name, is_utf8())
 }
 
-/// What a shell, or who reads the message, would take for something else, wherever it stands.
+/// Returns true for a byte that a shell, or a reader of the message, could misread at any place in a name.
 fn is_special(byte: u8) -> bool {
     matches!(
         byte,
@@ -40,7 +40,7 @@ fn is_special(byte: u8) -> bool {
     )
 }
 
-/// What may stand between double quotes beside an apostrophe.
+/// Returns true for a byte that may stand between double quotes beside an apostrophe.
 fn is_plain_in_double_quotes(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b" '%+,-./:]_".contains(&byte)
 }
@@ -60,7 +60,7 @@ fn quoted_in(name: &[u8], is_utf8: bool) -> Cow<'_, [u8]> {
         return Cow::Owned([b"\"", name, b"\""].concat());
     }
     let mut text = b"'".to_vec();
-    // Inside of $'…'.
+    // True inside of $'…'.
     let mut is_escaping = false;
     for part in parts {
         if part.is_printable {
@@ -103,7 +103,7 @@ fn push_escaped(text: &mut Vec<u8>, byte: u8) {
     text.extend_from_slice(&[b'\\', letter as u8]);
 }
 
-/// A character, or bytes that are none.
+/// A character, or bytes that are not a character.
 struct Part<'a> {
     bytes: &'a [u8],
     is_printable: bool,
@@ -127,8 +127,8 @@ fn parts(name: &[u8], is_utf8: bool) -> Vec<Part<'_>> {
     parts
 }
 
-/// As the C library sees it, nearly: spaces of all kinds, invisible signs that format text, and private characters
-/// count as printable there and not in Rust.
+/// Decides nearly as the C library does: spaces of all kinds, invisible format characters, and private characters count
+/// as printable there, but not in Rust.
 fn is_printable(character: char) -> bool {
     if character.is_ascii() {
         return matches!(character, ' '..='~');
@@ -140,7 +140,7 @@ fn is_printable(character: char) -> bool {
         | 0x202A..=0x202E | 0x2060..=0x2064 | 0x2066..=0x206F | 0xFEFF | 0xFFF9..=0xFFFB | 0x110BD | 0x110CD
         | 0x13430..=0x1343F | 0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A | 0xE0001 | 0xE0020..=0xE007F);
     let is_private = matches!(u32::from(character), 0xE000..=0xF8FF | 0xF0000..=0xFFFFD | 0x100000..=0x10FFFD);
-    // Not at the beginning of a string, where marks that stand above a letter would be escaped.
+    // Not at the beginning of a string, where combining marks would be escaped.
     let text = String::from_iter(['a', character]);
     is_space || is_format || is_private || text.escape_debug().count() == 2
 }

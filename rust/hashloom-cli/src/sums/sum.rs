@@ -16,7 +16,7 @@ use crate::work::Work;
 
 /// Print checksums of files.
 ///
-/// Many files are hashed at once, on every core; the order of what is printed is that of the arguments.
+/// Many files are hashed at once, on every core. The output is in the order of the arguments.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP)]
 pub struct Sum {
@@ -24,7 +24,7 @@ pub struct Sum {
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// The algorithms, with commas between; an unknown name lists those that there are
+    /// The algorithms, separated by commas; an unknown name lists all algorithms
     #[arg(short, long = "algorithm", value_name = "NAME[,NAME]", value_delimiter = ',', default_value = "sha256")]
     algorithms: Vec<Algorithm>,
 
@@ -32,7 +32,7 @@ pub struct Sum {
     #[arg(short, long)]
     recursive: bool,
 
-    /// With --recursive: follow links inside of folders, to files and to folders
+    /// With --recursive: follow links in folders, to files and to folders
     #[arg(short = 'L', long, requires = "recursive")]
     follow: bool,
 
@@ -48,7 +48,7 @@ pub struct Sum {
     #[arg(short, long, conflicts_with = "json")]
     zero: bool,
 
-    /// Print a JSON object a line: path, path_hex if the path is not UTF-8, length, digests
+    /// Print one JSON object a line: path, path_hex if the path is not UTF-8, length, digests
     #[arg(long, conflicts_with = "tag")]
     json: bool,
 
@@ -60,22 +60,23 @@ const HELP: &str = "\
 What is printed:
   <hex>  <name>            the format of sha256sum, for one algorithm
   SHA256 (<name>) = <hex>  with --tag, and for several algorithms
-  In both, a line whose name has a newline, carriage return or backslash begins
-  with a backslash, and these are \\n, \\r and \\\\ in the name. `hashloom check`
-  and sha256sum --check read both. All algorithms are computed from one read.
+  In both formats, a line whose name has a newline, carriage return or backslash
+  begins with a backslash, and the name has \\n, \\r and \\\\ in their place.
+  `hashloom check` and sha256sum --check read both formats. Each file is read
+  once for all algorithms.
 
 Folders:
-  Links that are arguments are followed. Inside of folders they are passed over,
-  unless --follow is given; then one that leads back into a folder above it is
-  an error. What is no regular file is passed over.
+  Links that are arguments are followed. Links in folders are skipped, unless
+  --follow is given; then a link that leads back to a folder above it is an
+  error. Everything else that is not a regular file is skipped.
 
 Exit status:
   0    all files were read
-  1    one could not be read; the others are printed
+  1    a file could not be read; the others are printed
   2    wrong usage, the output cannot be written, or a file changed each of the
        three times that it was read
   130  interrupted (Ctrl-C); only whole lines are printed
-  141  nobody reads the output any more
+  141  the reader of the output has gone
 
 Examples:
   hashloom sum *.iso > SHA256SUMS
@@ -116,7 +117,7 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
     })
 }
 
-/// The file itself, or the files below the folder.
+/// Returns the file itself, or the files below the folder.
 fn items(source: Source, follow: bool) -> Box<dyn Iterator<Item = Item> + Send> {
     match source {
         Source::Path(path) if path.is_dir() => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Prints the checksums of files, for whichever front end.
+//! Prints the checksums of files, for each front end.
 
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -16,14 +16,14 @@ use super::front::End;
 use super::quote::quoted;
 use crate::stdio;
 
-/// What is to be summed.
+/// An item to sum.
 pub enum Item {
     File(Source),
-    /// A message in its place, of something that cannot be summed.
+    /// A message about something that cannot be summed, printed in its place.
     Trouble(Vec<u8>),
 }
 
-/// A name on a command line, where `-` is standard input.
+/// Returns the source of a name on a command line; `-` is standard input.
 pub fn source(path: PathBuf) -> Source {
     if path.as_os_str() != "-" {
         return Source::Path(path);
@@ -36,7 +36,7 @@ pub fn source(path: PathBuf) -> Source {
 pub struct Summer<'a> {
     pub algorithms: &'a [Algorithm],
     pub format: Format,
-    /// What is added to the message that something is a folder.
+    /// Appended to the message that a path is a folder.
     pub folder_hint: &'static str,
     pub options: Options<'a>,
     pub console: &'a Console<'a>,
@@ -73,12 +73,12 @@ impl Summer<'_> {
     }
 }
 
-/// `<name>: <why>`
+/// Formats `<name>: <why>`.
 pub fn trouble(name: &[u8], error: &io::Error) -> Vec<u8> {
     [&quoted(name)[..], b": ", reason(error).as_bytes()].concat()
 }
 
-/// What the system says, without the number that Rust adds.
+/// Returns the system's text of an error, without the number that Rust adds.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let number = error.raw_os_error().map(|code| format!(" (os error {code})"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Resume files of clients: `--libtorrent` and `--transmission` write what a check found into them, `--claimed` checks
-//! what one of them says.
+//! Resume files of clients. `--libtorrent` and `--transmission` write the result of a check into them; `--claimed`
+//! checks what one of them claims.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -23,46 +23,45 @@ use crate::units::plural;
 
 #[derive(Debug, Args)]
 pub struct Clients {
-    /// Write the pieces that are right to a resume file of libtorrent, as qBittorrent has one: to FILE, or to
-    /// INFO-HASH.fastresume in the folder DIR. If the file exists, all else in it is kept
+    /// Write the pieces that are right to a resume file of libtorrent, which qBittorrent uses: to FILE, or to
+    /// INFO-HASH.fastresume in the folder DIR. In an existing file everything else is kept
     #[arg(long, value_name = "FILE|DIR")]
     pub libtorrent: Option<PathBuf>,
 
-    /// Write the pieces that are right to a resume file of Transmission: to FILE, or to INFO-HASH.resume in the
-    /// folder DIR. If the file exists, all else in it is kept
+    /// Write the pieces that are right to a resume file of Transmission: to FILE, or to INFO-HASH.resume in the folder
+    /// DIR. In an existing file everything else is kept
     #[arg(long, value_name = "FILE|DIR")]
     pub transmission: Option<PathBuf>,
 
-    /// Say which of the pieces are wrong that FILE claims to be there: a resume file of libtorrent or Transmission, or
-    /// a bitfield; or the one in the folder DIR that has the torrent's info-hash for its name. Only these pieces are
-    /// checked
+    /// Check only the pieces that FILE claims to be there, and list the wrong ones. FILE is a resume file of libtorrent
+    /// or Transmission, or a bitfield; in a folder DIR it is the file named after the torrent's info-hash
     #[arg(long, value_name = "FILE|DIR")]
     pub claimed: Option<PathBuf>,
 }
 
-/// A resume file that is to be written when the check is done.
+/// A resume file to write when the check is done.
 #[derive(Debug)]
 struct Target {
     format: Format,
     path: PathBuf,
-    /// What it holds now, and what it is like; none of a pipe or device, or of nothing.
+    /// The file's bytes and stamp now; `None` for a pipe, a device, or a missing file.
     old: Option<(Stamp, Vec<u8>)>,
 }
 
-/// What is to be written when the check is done.
+/// The files to write when the check is done.
 #[derive(Debug)]
 pub struct Plan {
     targets: Vec<Target>,
-    /// Where the content is looked for.
+    /// The path where the content is looked for.
     path: PathBuf,
 }
 
-/// What a file claims.
+/// The claim of a resume file.
 #[derive(Debug)]
 pub struct Claim {
     pub path: PathBuf,
     pub format: Format,
-    /// The pieces that are there by what it says.
+    /// The pieces that the file claims to be there.
     pub pieces: Bitfield,
 }
 
@@ -72,29 +71,27 @@ impl Clients {
         asked.into_iter().filter_map(|(format, path)| Some((format, path.as_ref()?)))
     }
 
-    /// An error if the options are not for so many torrents: more than one need folders.
+    /// Returns an error if the options do not suit the number of torrents: several torrents need folders.
     pub fn check(&self, torrents: usize) -> Result<(), String> {
         let paths =
             [("libtorrent", &self.libtorrent), ("transmission", &self.transmission), ("claimed", &self.claimed)];
         for (option, path) in paths.iter().filter_map(|(option, path)| Some((option, path.as_ref()?))) {
             if torrents > 1 && !path.is_dir() {
                 let path = display(path);
-                return Err(format!(
-                    "--{option} {path}: with several torrents a folder is needed, which has a file for each"
-                ));
+                return Err(format!("--{option} {path}: several torrents need a folder that has a file for each"));
             }
         }
         Ok(())
     }
 
-    /// The files that are to be written for a torrent.
+    /// Returns the files to write for a torrent.
     pub fn paths(&self, torrent: &Torrent) -> Result<Vec<(Format, PathBuf)>, String> {
         let path = |(format, path): (Format, &PathBuf)| match path.is_dir() {
             true => match resume::file_name(format, torrent) {
                 Some(name) => Ok((format, path.join(name))),
                 None => {
                     let name = shown(torrent.name());
-                    Err(format!("{}: there is no {format} of a v2 torrent, which {name} is", display(path)))
+                    Err(format!("{}: {name} is a v2 torrent, for which there is no {format}", display(path)))
                 }
             },
             false => Ok((format, path.clone())),
@@ -102,8 +99,8 @@ impl Clients {
         self.asked().map(path).collect()
     }
 
-    /// The folder where a client has the content, by the first of its files that says so. What is wrong with the others
-    /// is told when they are used.
+    /// Returns the folder where a client has the content, from the first of its files that names one. Errors in the
+    /// other files are reported when these are used.
     pub fn folder(&self, torrent: &Torrent) -> Option<PathBuf> {
         let claimed = self.claimed.as_ref().and_then(|path| match path.is_dir() {
             true => in_folder(path, torrent).ok(),
@@ -114,7 +111,8 @@ impl Clients {
         claimed.into_iter().chain(written).find_map(folder).filter(|folder| folder.is_absolute())
     }
 
-    /// What is to be written, where, and whether it can: known before a check that can take hours.
+    /// Plans what to write and where, and checks that it can be written: a check can take hours, so errors must come
+    /// first.
     pub fn plan(&self, torrent: &Torrent, content: &Path) -> Result<Plan, String> {
         let mut plan = Plan { targets: Vec::new(), path: content.to_owned() };
         for (format, path) in self.paths(torrent)? {
@@ -125,7 +123,8 @@ impl Clients {
         }
         if !plan.targets.is_empty() {
             let content = plan.find(torrent)?;
-            // What cannot be written whatever the check finds: that of another torrent, of renamed files.
+            // Find out now what cannot be written whatever the check finds, such as the file of another torrent or of
+            // renamed files.
             for target in &plan.targets {
                 target.encode(torrent, &Bitfield::none(torrent.piece_count()), &content)?;
             }
@@ -133,7 +132,7 @@ impl Clients {
         Ok(plan)
     }
 
-    /// What FILE of `--claimed` claims.
+    /// Reads the claim of FILE of `--claimed`.
     pub fn claim(&self, torrent: &Torrent) -> Result<Option<Claim>, String> {
         let Some(path) = &self.claimed else { return Ok(None) };
         let path = &match path.is_dir() {
@@ -151,11 +150,11 @@ impl Plan {
         Content::find(torrent, &self.path).map_err(|error| error.to_string())
     }
 
-    /// Writes what the check found. What could not be written is in the error, the rest is.
+    /// Writes the result of the check. The error tells which file could not be written; the others are written.
     ///
-    /// Nothing is written if a client would be told to fetch what may well be there, or that it has what it may not have:
-    /// if the check did not come to its end, or files are there that could not be opened, or no file is where it was
-    /// looked for, or one has changed since it was checked.
+    /// Nothing is written if a client would be told to fetch pieces that may well be there, or that it has pieces that
+    /// it may not have. The cases: the check was interrupted, existing files could not be opened, no file is where it
+    /// was looked for, or a file has changed since it was checked.
     pub fn write(&self, torrent: &Torrent, report: &Report) -> Result<(), String> {
         let Some(first) = self.targets.first() else { return Ok(()) };
         let content = &self.find(torrent)?;
@@ -163,11 +162,11 @@ impl Plan {
         let unopened = report.troubles.iter().find(|trouble| !matches!(trouble.trouble, Trouble::Read { .. }));
         let why = match unopened {
             _ if report.cancelled => Some("the check was interrupted".to_owned()),
-            Some(trouble) => Some(format!("it would say that files are missing which are there: {trouble}")),
+            Some(trouble) => Some(format!("it would call files missing that exist: {trouble}")),
             None if torrent.file_count() > 0
                 && (0..torrent.file_count()).all(|file| content.nbytes(file).is_none()) =>
             {
-                Some(format!("none of the torrent's files is there: {}", display(content.path())))
+                Some(format!("none of the torrent's files exists in {}", display(content.path())))
             }
             None => changed.first().map(|&file| {
                 let name = shown(torrent.file(file).path);
@@ -198,7 +197,7 @@ impl Target {
         encoded.map_err(|error| self.not_written(&error.to_string()))
     }
 
-    /// If the client has written it meanwhile it knows more than what was read of it.
+    /// A client that has written its file meanwhile knows more than the bytes read before.
     fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let Some((stamp, _)) = &self.old else { return output::write_new(&self.path, bytes) };
         match self.path.metadata() {
@@ -214,7 +213,7 @@ impl Target {
 }
 
 impl Claim {
-    /// The pieces that it wrongly claims, in runs of one state.
+    /// Returns the wrongly claimed pieces, in runs of one state.
     pub fn wrong(&self, report: &Report) -> Vec<(PieceState, Range<usize>)> {
         let mut runs: Vec<(PieceState, Range<usize>)> = Vec::new();
         for piece in self.pieces.ones().filter(|&piece| report.pieces[piece] != PieceState::Have) {
@@ -227,12 +226,12 @@ impl Claim {
         runs
     }
 
-    /// Whether all pieces are right that it claims.
+    /// Returns true if all claimed pieces are right.
     pub fn is_true(&self, report: &Report) -> bool {
         self.wrong(report).is_empty()
     }
 
-    /// A line on what it claims and which of it is wrong.
+    /// Prints a line on what the file claims, and which claims are wrong.
     pub fn print(&self, out: &mut impl Write, report: &Report) -> io::Result<()> {
         let (count, of) = (self.pieces.count() as u64, self.pieces.len() as u64);
         let runs = self.wrong(report);
@@ -260,15 +259,15 @@ impl Claim {
     }
 }
 
-/// A client's resume file of a torrent.
+/// Returns a client's resume file of a torrent.
 fn in_folder(folder: &Path, torrent: &Torrent) -> Result<PathBuf, String> {
     let formats = [Format::Libtorrent, Format::Transmission, Format::Bitfield];
     let names: Vec<String> = formats.into_iter().filter_map(|format| resume::file_name(format, torrent)).collect();
     let found = names.iter().map(|name| folder.join(name)).find(|path| path.is_file());
-    found.ok_or_else(|| format!("{}: none of {} is there", display(folder), names.join(", ")))
+    found.ok_or_else(|| format!("{}: has none of the files {}", display(folder), names.join(", ")))
 }
 
-/// What the file holds that is to be written, if it exists and is a file.
+/// Returns the stamp and the bytes of the file to be written, if it exists and is a regular file.
 fn old(path: &Path) -> Result<Option<(Stamp, Vec<u8>)>, String> {
     // A pipe or device has nothing to keep.
     if output::path_is_special(path) {
@@ -281,7 +280,8 @@ fn old(path: &Path) -> Result<Option<(Stamp, Vec<u8>)>, String> {
     }
 }
 
-/// A file's bytes, as many as are needed to see that it is too long, and what it was like before they were read.
+/// Returns a file's stamp from before the read, and its bytes: at most one more than the limit, which shows that it is
+/// too long.
 fn read(path: &Path) -> io::Result<(Stamp, Vec<u8>)> {
     let mut bytes = Vec::new();
     let file = File::open(path)?;

@@ -26,12 +26,12 @@ use crate::work::Work;
 
 /// Make torrents of files and folders.
 ///
-/// Reads everything once and writes NAME.torrent into the current folder. The same files make the same bytes, on any
+/// Reads everything once and writes NAME.torrent into the current folder. The same files give the same bytes, on any
 /// day and machine.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP)]
 pub struct Create {
-    /// The file or folder; of several, each becomes a torrent of its own
+    /// The file or folder; each of several becomes a torrent of its own
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
 
@@ -43,20 +43,20 @@ pub struct Create {
     #[arg(long, conflicts_with = "hybrid")]
     v2: bool,
 
-    /// Both in one torrent, which clients of either version take: this is the default
+    /// Both versions in one torrent, which clients of either version accept (default)
     #[arg(long)]
     hybrid: bool,
 
-    /// Bytes in a piece, such as 256KiB, 1M or 20 for 2^20 [default: by the length of all files, see below]
+    /// Bytes in a piece, such as 256KiB, 1M or 20 for 2^20 [default: from the length of all files, see below]
     #[arg(short = 'l', long, value_name = "BYTES")]
     piece_length: Option<PieceLength>,
 
-    /// Let the files of a version 1 torrent begin at pieces of their own, as in the other versions
+    /// Begin each file of a version 1 torrent at a new piece, as in the other versions
     #[arg(long, conflicts_with_all = ["v2", "hybrid"], requires = "v1")]
     align: bool,
 
-    /// A tracker; can be given several times, each is tried after those before. With commas between them: one tier, of
-    /// which clients choose by chance
+    /// A tracker; can be given several times; clients try them in this order. URLs separated by commas are one tier:
+    /// clients try these in random order
     #[arg(short, long = "tracker", visible_alias = "announce", value_name = "URL[,URL]")]
     trackers: Vec<String>,
 
@@ -68,7 +68,7 @@ pub struct Create {
     #[arg(short, long)]
     private: bool,
 
-    /// Where it is published: with another source the same files have another info-hash
+    /// Where the torrent is published: another source gives the same files another info-hash
     #[arg(short, long, value_name = "TEXT")]
     source: Option<String>,
 
@@ -76,36 +76,36 @@ pub struct Create {
     #[arg(short, long, value_name = "TEXT")]
     comment: Option<String>,
 
-    /// Note the date of making: "now", or seconds since 1970 (UTC). For "now" SOURCE_DATE_EPOCH counts if it is set
-    /// [default: none is noted]
+    /// Record the creation date: "now", or seconds since 1970 (UTC). SOURCE_DATE_EPOCH, if set, replaces "now"
+    /// [default: no date]
     #[arg(short, long, value_name = "DATE")]
     date: Option<Date>,
 
-    /// Do not note the date; for scripts that say so
+    /// Record no date, which is the default; for scripts that want to say so
     #[arg(long, conflicts_with = "date")]
     no_date: bool,
 
-    /// The name in the torrent [default: that of PATH]
+    /// The name in the torrent [default: the name of PATH]
     #[arg(short, long, value_name = "NAME")]
     name: Option<String>,
 
-    /// Only files that match; can be given several times
+    /// Take only files that match; can be given several times
     #[arg(long, value_name = "GLOB")]
     include: Vec<String>,
 
-    /// No files and folders that match, whatever is included; can be given several times
+    /// Leave out files and folders that match, even if included; can be given several times
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
 
-    /// Leave out what .gitignore and .ignore files in PATH and below it say
+    /// Leave out what .gitignore and .ignore files in PATH and below exclude
     #[arg(long)]
     ignore_files: bool,
 
-    /// What becomes of symbolic links below PATH
+    /// What to do with symbolic links below PATH
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Links::Follow)]
     symlinks: Links,
 
-    /// Do not mark the files that their owner may execute
+    /// Do not mark files that their owner may execute
     #[arg(long)]
     no_executable: bool,
 
@@ -117,15 +117,15 @@ pub struct Create {
     #[arg(long, value_name = "DIR")]
     output_dir: Option<PathBuf>,
 
-    /// Replace the torrent if it is there
+    /// Replace an existing torrent
     #[arg(short, long)]
     force: bool,
 
-    /// List the files that would be in the torrent, but read and write nothing
+    /// List the files that would be in the torrent; read and write nothing
     #[arg(long)]
     dry_run: bool,
 
-    /// Print what was made as one JSON object a torrent instead
+    /// Print one JSON object for each torrent instead
     #[arg(long, conflicts_with = "dry_run")]
     json: bool,
 
@@ -139,39 +139,40 @@ pub struct Create {
 
 const HELP: &str = "\
 Which files:
-  All below PATH, hidden ones too, in the order of their paths' bytes, folder by
-  folder. Globs are those of .gitignore: *.log matches at any depth, /extras/
-  only a folder in PATH itself, music/** all below music. A PATH that is a file
-  is matched by its name. Of empty folders a torrent says nothing. Sockets,
-  FIFOs and devices are an error until they are excluded.
+  All files below PATH, hidden ones too, in the order of the bytes of their
+  paths, folder by folder. Globs are those of .gitignore: *.log matches at any
+  depth, /extras/ only a folder in PATH itself, music/** everything below music.
+  A PATH that is a file is matched by its name. A torrent says nothing of empty
+  folders. Sockets, FIFOs and devices are an error unless excluded.
 
 Symbolic links:
-  follow  what they lead to is part of the torrent, wherever it is
-  keep    they are part of it as links (BEP 47); they must lead to something
-          that is part of it too
-  skip    they are left out
-  error   they are refused
+  follow  the file or folder that the link leads to becomes part of the torrent,
+          wherever it is
+  keep    the link itself becomes part of the torrent (BEP 47); its target must
+          be part of the torrent too
+  skip    links are left out
+  error   links are refused
 
 Length of a piece:
-  If not given, the least power of two that makes at most 2048 pieces, from
-  16 KiB to 16 MiB. It may be up to 256 MiB, and with --v1 any multiple of
-  16 KiB.
+  The default is the least power of two that makes at most 2048 pieces, from
+  16 KiB to 16 MiB. The length may be up to 256 MiB. It must be a power of two;
+  with --v1 it may be any multiple of 16 KiB.
 
 Which version:
   Clients of either version share the data of a hybrid torrent. Transmission
-  before 4 and aria2 take neither hybrid nor version 2 torrents, whoever made
-  them: for these --v1.
+  before 4 and aria2 accept neither hybrid nor version 2 torrents, from any
+  program: use --v1 for them.
 
 A file that is changed, replaced or removed while it is read is an error, and
-nothing is written. The torrent is read back and compared before it is written,
-to another file that is then renamed. FILE may lie in PATH, but not be one of
-the files that the torrent is made of.
+nothing is written. The torrent is parsed again and compared first. Then it is
+written to another file, which is renamed. FILE may lie in PATH, but must not be
+one of the files that the torrent is made of.
 
 Exit status:
-  0    made
+  0    the torrents are written
   2    wrong usage, a file that cannot be read or was changed, or a torrent that
        cannot be written
-  130  interrupted (Ctrl-C); no torrent is written half
+  130  interrupted (Ctrl-C); no half-written torrent is left
 
 Examples:
   hashloom torrent create ~/music/album --tracker https://example.org/announce
@@ -179,7 +180,7 @@ Examples:
   hashloom torrent create photos --exclude '*.tmp' --exclude /drafts --dry-run
   hashloom torrent create seeds/* --output-dir /srv --json | jq .torrent";
 
-/// What becomes of symbolic links.
+/// What to do with symbolic links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Links {
     Follow,
@@ -199,7 +200,7 @@ impl From<Links> for Symlinks {
     }
 }
 
-/// Bytes in a piece; whether it can be that, the crate knows.
+/// Number of bytes in a piece; the crate checks whether the number is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct PieceLength(u64);
 
@@ -215,13 +216,13 @@ impl FromStr for PieceLength {
         let (number, unit) = text.split_at(digits);
         let number: u64 = number.parse().map_err(|_| expected())?;
         let shift = UNITS.into_iter().find(|(name, _)| *name == unit.trim()).ok_or_else(expected)?.1;
-        // As mktorrent's -l: no piece has so few bytes.
+        // A power of two as for mktorrent's -l: no piece has so few bytes.
         let (number, shift) = if unit.is_empty() && number < 64 { (1, number as u32) } else { (number, shift) };
         number.checked_mul(1 << shift).map(PieceLength).ok_or_else(expected)
     }
 }
 
-/// The date of making.
+/// The creation date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Date {
     Now,
@@ -260,7 +261,7 @@ impl Date {
     }
 }
 
-/// A torrent to be made.
+/// A torrent to make.
 struct Task<'a> {
     path: &'a Path,
     plan: Plan,
@@ -270,11 +271,11 @@ struct Task<'a> {
 /// Returns the exit status.
 pub fn run(arguments: &Create) -> Result<u8, String> {
     if arguments.paths.len() > 1 && (arguments.output.is_some() || arguments.name.is_some()) {
-        return Err("--output and --name are for one PATH. For several take --output-dir".into());
+        return Err("--output and --name are for one PATH. For several use --output-dir".into());
     }
     let builder = arguments.builder()?;
-    // All are looked at before the first is read: an error that can be known now shall not come in an hour, and no
-    // torrent that is written becomes part of the next.
+    // Plan all torrents before the first read. Errors that can be known now must not come in an hour, and no torrent
+    // written becomes part of the next.
     let tasks = arguments.paths.iter().map(|path| arguments.task(&builder, path));
     let tasks = tasks.collect::<Result<Vec<_>, _>>()?;
     if arguments.dry_run {
@@ -364,7 +365,8 @@ impl Create {
     }
 }
 
-/// Refuses an output that cannot be written, that is there, or that is a file of any torrent or another one's output.
+/// Refuses an output that cannot be written, that exists although --force is not given, that is part of any torrent, or
+/// that is another torrent's output.
 fn check_output(arguments: &Create, task: &Task<'_>, tasks: &[Task<'_>], index: usize) -> Result<(), String> {
     let output = &task.output;
     let refused = |why: &str| Err(format!("{}: the torrent is not written there: {why}", display(output)));
@@ -389,7 +391,7 @@ fn not_written(path: &Path, error: &io::Error) -> String {
     format!("{}: the torrent cannot be written: {error}", display(path))
 }
 
-/// The files of a torrent that is not made.
+/// Lists the files of a torrent, in a dry run.
 fn list(out: &mut impl Write, task: &Task<'_>) -> io::Result<()> {
     let plan = &task.plan;
     writeln!(out, "{}", style::bold(shown(plan.name())))?;
@@ -400,7 +402,7 @@ fn list(out: &mut impl Write, task: &Task<'_>) -> io::Result<()> {
     writeln!(out, "{}, {}; not made, as this is a dry run", plan.version(), content(plan))
 }
 
-/// `1.2 GiB in 3 files, 120 pieces of 10 MiB`
+/// Formats `1.2 GiB in 3 files, 120 pieces of 10 MiB`.
 fn content(plan: &Plan) -> String {
     format!(
         "{} in {}, {} of {}",
@@ -436,7 +438,7 @@ fn print(
     write!(out, "  {}    {}", style::good("written"), display(&task.output))?;
     write!(out, ", {} in {}", size(created.bytes.len() as u64), duration(elapsed))?;
     match rate(plan.nbytes(), elapsed) {
-        // Of a few bytes the rate says nothing.
+        // The rate of a few bytes says nothing.
         Some(rate) if plan.nbytes() >= 1 << 20 => writeln!(out, ", {rate}"),
         _ => writeln!(out),
     }
@@ -456,7 +458,7 @@ struct Json<'a> {
 struct TorrentJson<'a> {
     #[serde(flatten)]
     identity: Identity<'a>,
-    /// In the .torrent file.
+    /// Length of the .torrent file.
     bytes: usize,
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a torrent is: under the same keys, with the same meaning, in the JSON of every command.
+//! What a torrent is, with the same keys and meanings in the JSON of every command.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -19,22 +19,22 @@ pub struct Identity<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     name_hex: Option<Hex<'a>>,
     version: String,
-    /// The SHA-1 of v1.
+    /// The SHA-1 of version 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     info_hash: Option<String>,
-    /// The SHA-256 of v2.
+    /// The SHA-256 of version 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     info_hash_v2: Option<String>,
-    /// Bytes in its files, without padding.
+    /// Total bytes of its files, padding files excluded.
     length: u64,
     piece_length: u64,
     piece_count: usize,
-    /// Without padding files.
+    /// Number of files, padding files excluded.
     file_count: usize,
 }
 
 impl<'a> Identity<'a> {
-    /// `path`: that of the .torrent file.
+    /// `path`: the path of the .torrent file.
     pub fn new(path: &'a Path, torrent: &'a Torrent) -> Identity<'a> {
         let (path, path_hex) = text(path.as_os_str().as_encoded_bytes());
         let (name, name_hex) = text(torrent.name());
@@ -55,12 +55,12 @@ impl<'a> Identity<'a> {
     }
 }
 
-/// What a user sees as files: padding files (BEP 47) are between them, and no client keeps them.
+/// Returns the files that a user sees. Padding files (BEP 47) lie between them, and no client keeps these.
 pub fn files(torrent: &Torrent) -> impl Iterator<Item = File<'_>> {
     torrent.files().filter(|file| !file.attributes.padding)
 }
 
-/// How many [`files`] there are, and the bytes in all of them.
+/// Returns the number of [`files`] and their total bytes.
 pub fn size_of(torrent: &Torrent) -> (usize, u64) {
     files(torrent).fold((0, 0), |(count, nbytes), file| (count + 1, nbytes + file.nbytes))
 }

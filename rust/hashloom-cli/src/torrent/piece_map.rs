@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Draws the pieces: a rectangle of cells, each for so many pieces in a row.
+//! Draws the pieces as a rectangle of cells. Each cell stands for the same number of pieces in a row.
 
 use std::io::{self, Write};
 
@@ -10,13 +10,13 @@ use hashloom_engine::torrent::PieceState;
 use crate::style;
 use crate::units::plural;
 
-/// Rows at most. A torrent of more pieces than fit gets several to a cell.
+/// The greatest number of rows. If the pieces of a torrent do not fit, cells stand for several pieces.
 const ROWS_MAX: usize = 16;
-/// Columns where the output is no terminal.
+/// Columns if the output is not a terminal.
 const COLUMNS: usize = 80;
 const MARGIN: &str = "  ";
 
-/// How many of a cell's pieces are right, from none to all; then those that stand out.
+/// How many of a cell's pieces are right, from none to all; then the states that stand out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cell {
     None,
@@ -28,7 +28,7 @@ enum Cell {
     Unread,
     Disputed,
     Unstable,
-    /// None of them was looked at.
+    /// No piece was checked.
     Unchecked,
 }
 
@@ -79,7 +79,7 @@ impl Cell {
     }
 }
 
-/// Draws `pieces` for the terminal that standard output is, if it is one.
+/// Draws `pieces` for the terminal on standard output, if there is one.
 pub fn draw(out: &mut impl Write, pieces: &[PieceState]) -> io::Result<()> {
     let columns = Term::stdout().size_checked().map_or(COLUMNS, |(_rows, columns)| usize::from(columns));
     draw_in(out, pieces, columns, style::is_utf8())

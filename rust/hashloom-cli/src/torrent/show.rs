@@ -2,7 +2,7 @@
 
 //! `hashloom torrent show`.
 //!
-//! A torrent can have a million files, so each line is written as it is made.
+//! A torrent can have a million files, so each line is written as soon as it is made.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -20,8 +20,8 @@ use crate::{EXIT_ERROR, output, style};
 
 /// Show what a torrent says.
 ///
-/// Its files, info-hashes, magnet link, trackers, and what is not as the standards want it. Reads torrents of version 1,
-/// version 2 and hybrid ones; nothing else is read, and nothing is written.
+/// Shows its files, info-hashes, magnet link, trackers, and deviations from the standards. Reads torrents of version 1,
+/// version 2 and hybrid ones. Reads no other file, and writes nothing.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP)]
 pub struct Show {
@@ -29,7 +29,7 @@ pub struct Show {
     #[arg(value_name = "TORRENT", required = true)]
     pub torrents: Vec<PathBuf>,
 
-    /// List all files, trackers, seeds and notes, however many, and the whole comment
+    /// List all files, trackers, seeds and notes, and the whole comment
     #[arg(short, long)]
     pub all: bool,
 
@@ -37,32 +37,31 @@ pub struct Show {
     #[arg(long)]
     pub roots: bool,
 
-    /// Print all of it as JSON instead, one object in a line for each torrent
+    /// Print everything as JSON instead, one object a line for each torrent
     #[arg(long, conflicts_with_all = ["all", "roots"])]
     pub json: bool,
 }
 
 const HELP: &str = "\
 What is shown:
-  size        of the files, without padding files, which are not listed either
-  magnet      info-hashes, name, trackers and web seeds, as BEP 9 has them
-  trackers    with the number of the tier; those of the first tier are to be
-              asked first
-  note        what is not as the standards want it but accepted
-  Of long lists the beginning is shown without --all: 100 files, 10 trackers.
-  Bytes that are not UTF-8 and characters that could steer a terminal come as
+  size        total of the files; padding files are neither counted nor listed
+  magnet      info-hashes, name, trackers and web seeds, in the form of BEP 9
+  trackers    with the number of the tier; clients try the first tier first
+  note        a deviation from the standards that is accepted
+  Long lists are cut unless --all is given: at 100 files, or 10 trackers. Bytes
+  that are not UTF-8 and characters that could control a terminal are shown as
   \\xff and \\u{202e}.
 
 Exit status:
   0  shown
-  2  wrong usage, or a torrent that cannot be read; the others are shown
+  2  wrong usage, or a torrent that cannot be read (the others are shown)
 
 Examples:
   hashloom torrent show debian.torrent
   hashloom torrent show --all --roots album.torrent | less
   hashloom torrent show --json *.torrent | jq -r '[.info_hash, .name] | @tsv'";
 
-/// Of a list that is not asked for as a whole.
+/// Limits of lists unless --all is given.
 const FILES_MAX: usize = 100;
 const LINES_MAX: usize = 10;
 
@@ -141,15 +140,15 @@ fn page(out: &mut impl Write, torrent: &Torrent, arguments: &Show) -> io::Result
     page.list("note", torrent.notes().iter())?;
     let unlisted = torrent.note_count() - torrent.notes().len();
     if unlisted > 0 {
-        page.line("", format!("and {unlisted} more that are not kept"))?;
+        page.line("", format!("and {unlisted} more that were not recorded"))?;
     }
     files(out, torrent, arguments)
 }
 
-/// Lines of a name and what it stands for.
+/// Lines of a name and a value.
 struct Page<'a, W: Write> {
     out: &'a mut W,
-    /// Whether long lists are shown to the end.
+    /// Whether long lists are shown in full.
     all: bool,
 }
 
@@ -158,7 +157,7 @@ impl<W: Write> Page<'_, W> {
         writeln!(self.out, "  {name:<12}  {text}")
     }
 
-    /// Text in lines, which are those of the page too.
+    /// Prints text line by line.
     fn text(&mut self, name: &str, text: Option<&[u8]>) -> io::Result<()> {
         let lines = text.unwrap_or_default().split(|&byte| byte == b'\n');
         self.list(
@@ -167,7 +166,7 @@ impl<W: Write> Page<'_, W> {
         )
     }
 
-    /// The name before the first of them only.
+    /// Prints a list, the name only before the first item.
     fn list(&mut self, name: &str, mut items: impl Iterator<Item = impl Display>) -> io::Result<()> {
         let most = if self.all { usize::MAX } else { LINES_MAX };
         for (index, item) in items.by_ref().take(most).enumerate() {
@@ -180,7 +179,7 @@ impl<W: Write> Page<'_, W> {
     }
 }
 
-/// The tree of files: a folder is named when the first file in it comes, and again if others came between.
+/// Prints the tree of files. A folder is named before the first file in it, and again if others came between.
 fn files(out: &mut impl Write, torrent: &Torrent, arguments: &Show) -> io::Result<()> {
     let (count, _) = identity::size_of(torrent);
     writeln!(out, "  {:<12}  {}", "files", count)?;
@@ -225,7 +224,7 @@ fn properties(out: &mut impl Write, file: &File<'_>) -> io::Result<()> {
     if file.attributes.symlink {
         let target = file
             .symlink
-            .map_or("somewhere that the torrent does not say".to_owned(), |target| shown(target).to_string());
+            .map_or("a target that the torrent does not name".to_owned(), |target| shown(target).to_string());
         write!(out, " -> {target}")?;
     }
     if file.attributes.executable {
@@ -237,7 +236,7 @@ fn properties(out: &mut impl Write, file: &File<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// The folders that a path leads through, and its last component.
+/// Splits a path into its folders and its last component.
 fn split(path: &[u8]) -> (&[u8], &[u8]) {
     match path.iter().rposition(|&byte| byte == b'/') {
         Some(at) => (&path[..at], &path[at + 1..]),
@@ -245,7 +244,7 @@ fn split(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// How many folders two paths lead through together from the beginning.
+/// Returns the number of leading folders that two paths share.
 fn shared_folders(a: &[u8], b: &[u8]) -> usize {
     if a.is_empty() || b.is_empty() {
         return 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a torrent says as JSON.
+//! The contents of a torrent as JSON.
 //!
-//! Strings that are not UTF-8 come with replacement characters, and beside them, in `…_hex`, as they are. The list of
-//! files can be long, so each element is made when it is written.
+//! A string that is not UTF-8 is written with replacement characters; its bytes stand beside it in hexadecimal, in
+//! `…_hex`. The list of files can be long, so each element is made when it is written.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -39,21 +39,21 @@ pub struct Json<'a> {
     publisher_url: Named<'a>,
     #[serde(flatten)]
     update_url: Named<'a>,
-    /// By tier.
+    /// A list for each tier.
     trackers: Vec<Vec<Text<'a>>>,
     web_seeds: Vec<Text<'a>>,
     http_seeds: Vec<Text<'a>>,
     nodes: Vec<(Text<'a>, u16)>,
-    /// Padding files included, which say so.
+    /// Padding files included; these have `padding`.
     files: Files<'a>,
-    /// What is not as the standards want it.
+    /// Deviations from the standards.
     notes: Vec<String>,
     note_count: usize,
 }
 
 type Text<'a> = Cow<'a, str>;
 
-/// A string under a name of its own, and its bytes under another; neither if there is none.
+/// A string and its bytes, each under its own name; neither is written if there is no string.
 struct Named<'a>(&'static [&'static str; 2], Option<&'a [u8]>);
 
 impl Serialize for Named<'_> {
@@ -74,12 +74,12 @@ struct FileJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     path_hex: Option<Hex<'a>>,
     length: u64,
-    /// Its pieces, first and last included; none if it is empty.
+    /// The file's pieces, first and last included; `None` if the file is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_piece: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_piece: Option<usize>,
-    /// `pieces root` of v2.
+    /// `pieces root` of version 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     root: Option<Hex<'a>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -90,7 +90,7 @@ struct FileJson<'a> {
     hidden: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     symlink: bool,
-    /// Where it leads.
+    /// The target of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<Text<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]

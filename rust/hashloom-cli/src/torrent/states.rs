@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What the states of pieces and files are called, in text and in JSON.
+//! The names of the states of pieces and files, in text and in JSON.
 
 use hashloom_engine::torrent::{FileDifference, FileState, PieceState};
 

@@ -30,18 +30,18 @@ use crate::{EXIT_ERROR, EXIT_INCOMPLETE, output, style};
 
 /// Check files on disk against torrents.
 ///
-/// Reads every piece, compares its digests with the torrent's, and says which pieces are right, missing or bad. Nothing
-/// on disk is changed but what --bitfield, --resume, --libtorrent and --transmission name.
+/// Reads every piece, compares its digests with the torrent's, and says which pieces are right, missing or bad. Changes
+/// nothing on disk except the files that --bitfield, --resume, --libtorrent and --transmission name.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP, override_usage = "hashloom torrent verify [OPTIONS] <TORRENT>... [PATH]")]
 pub struct Verify {
-    /// The .torrent files; then, if its name does not end in .torrent, the folder that holds the content (a client's
-    /// download folder), or the content itself [default: the folder that the client's resume file names, if one is given;
-    /// else the current folder]
+    /// The .torrent files. A last argument whose name does not end in .torrent is the folder that holds the content (a
+    /// client's download folder), or the content itself [default: the folder that the client's resume file names, if
+    /// one is given; else the current folder]
     #[arg(value_name = "TORRENT", required = true)]
     paths: Vec<PathBuf>,
 
-    /// The folder that holds the content, or the content itself: then all other arguments are torrents
+    /// The folder that holds the content, or the content itself; all other arguments are then torrents
     #[arg(short, long, value_name = "PATH")]
     data: Option<PathBuf>,
 
@@ -53,25 +53,25 @@ pub struct Verify {
     #[arg(long)]
     map: bool,
 
-    /// Print only the bytes that are not right, a range a line: state, first byte, last byte, file, with tabs between
+    /// Print only the bytes that are not right, one range a line: state, first byte, last byte, file, separated by tabs
     #[arg(long, conflicts_with_all = ["missing", "map", "json"])]
     repair_list: bool,
 
-    /// Print everything as one JSON object a torrent instead
+    /// Print one JSON object for each torrent instead
     #[arg(long, conflicts_with_all = ["missing", "map"])]
     json: bool,
 
-    /// Write the pieces that are right to FILE, one bit each, in the order of BitTorrent's bitfield message; FILE is
-    /// replaced, but never if it is the torrent or a file of its content
+    /// Write the pieces that are right to FILE, one bit each, in the order of BitTorrent's bitfield message. FILE is
+    /// replaced, except if it is the torrent or a file of its content
     #[arg(long, value_name = "FILE")]
     bitfield: Option<PathBuf>,
 
     #[command(flatten)]
     clients: Clients,
 
-    /// Keep in FILE how far the check is, and go on from there if it was interrupted; pieces of files that have changed
-    /// since are checked again. A torrent whose check has come to its end is taken out of FILE, which is removed when
-    /// nothing is left in it; it is never another file than such a one
+    /// Keep the progress of the check in FILE, and go on from there after an interruption. Pieces of files that have
+    /// changed since are checked again. A torrent is taken out of FILE at the end of its check, and FILE is removed
+    /// when it is empty. An existing file that is no such checkpoint is never replaced
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 
@@ -87,53 +87,55 @@ const HELP: &str = "\
 Where the content is looked for:
   A torrent of one file:  PATH itself if it is a file; else PATH/name.
   A torrent of a folder:  PATH/name if that is a folder; else PATH itself, if
-                          any of the files is there. If PATH/name is a folder
-                          and PATH has more of the first 100 files than it has,
-                          PATH.
+                          any of the files exists there. If PATH/name is a
+                          folder, but PATH has more of the first 100 files,
+                          PATH is taken.
   `name` is the name in the torrent. PATH may be a symbolic link. Links below
   PATH are followed as long as they stay below PATH.
 
 What counts:
-  missing    a file that the piece has bytes of is not there or too short
-  bad        all bytes are there, but they are not the right ones
-  unread     a file that the piece has bytes of cannot be opened or read
+  missing    a file of the piece does not exist or is too short
+  bad        all bytes are there, but some are wrong
+  unread     a file of the piece cannot be opened or read
   disputed   right by one half of a hybrid torrent, wrong by the other: the
              torrent is at fault
-  unstable   a file that the piece has bytes of changed each of the three times
-             that it was checked: nothing is known of the piece
-  Of version 1 the SHA-1 of each piece is compared, of version 2 its hash tree,
-  of a hybrid torrent both, from one read. A file that is too long is mentioned;
-  its pieces are judged as they are. Padding files (BEP 47) are zeros and need
-  not exist. A symbolic link that the torrent describes and that is missing or
-  leads elsewhere, and a file that is not executable though it is to be, are
-  noted, but do not make the content incomplete: most clients create neither.
+  unstable   a file of the piece changed each of the three times that it was
+             checked: nothing is known of the piece
+  For version 1 the SHA-1 of each piece is compared, for version 2 its hash
+  tree, and for a hybrid torrent both, from one read. A file that is too long is
+  mentioned; its pieces are judged by their bytes. Padding files (BEP 47) are
+  zeros and need not exist. A symbolic link that is missing or leads elsewhere,
+  and a file that should be executable but is not, are noted, but do not make
+  the content incomplete: most clients create neither.
 
 Several torrents get a line each, and share all lanes and threads.
 
 Going on from an interrupted check (--resume):
-  A verdict is believed if its files are as they were, and if it was known then
-  that any change would show: nobody had the file open for writing, as far as
-  Linux tells (its owner and root), and its file system notes every change
-  (ext4, XFS, Btrfs, F2FS, bcachefs; not tmpfs, overlayfs, ZFS, FUSE or
-  network file systems). All else is checked again, and a line says why.
-  Nobody sees decay, or what is written to the disk below the file system.
+  A verdict is kept if its files are unchanged, and if it was known at the check
+  that any later change would show: nobody had the file open for writing, as far
+  as Linux tells (which it tells the file's owner and root), and the file system
+  records every change (ext4, XFS, Btrfs, F2FS, bcachefs; not tmpfs, overlayfs,
+  ZFS, FUSE or network file systems). Everything else is checked again, and a
+  line says why. Decay, and writes to the disk below the file system, cannot be
+  noticed.
 
 Clients without their own check:
   End the client: it writes its resume files when it ends. Then check with
-  --libtorrent (qBittorrent) or --transmission, with the folder of its resume
-  files, and start it. The folder where the content was found is written too.
-  A torrent that the client does not have yet needs a copy of its file beside:
-  BT_backup/INFO-HASH.torrent, torrents/INFO-HASH.torrent. Nothing is
-  written if no file of the content is there, if one could not be opened, if the
-  check was interrupted, or if the client has renamed files. Owner and
-  permissions of the file stay as they were; access control lists do not.
+  --libtorrent (qBittorrent) or --transmission and the folder of its resume
+  files, and start the client. The folder where the content was found is written
+  to the resume file too. If the client does not have the torrent yet, put a
+  copy of the .torrent file into its folder too: BT_backup/INFO-HASH.torrent or
+  torrents/INFO-HASH.torrent. Nothing is written if no file of the content
+  exists, if a file could not be opened, if the check was interrupted, or if the
+  client has renamed files. The resume file keeps its owner and permissions, but
+  not its access control list.
 
 Exit status:
-  0    complete: all pieces are right and all files there; with --claimed: all
+  0    complete: all pieces are right and all files exist; with --claimed: all
        claims are true
-  1    a piece or file is missing or bad; with --claimed: one that is claimed
+  1    a piece or file is missing or bad; with --claimed: a claimed piece
   2    wrong usage, a bad torrent, a file that could not be read or written, or
-       one that is unstable
+       an unstable file
   130  interrupted (Ctrl-C); what was found until then is printed
 
 Examples:
@@ -145,7 +147,7 @@ Examples:
   hashloom torrent verify album.torrent /srv/music --missing
   hashloom torrent verify album.torrent /srv/music --json | jq .percent";
 
-/// How often it is noted how far the check is. A note costs one small file.
+/// Time between two saves of the progress. A save writes one small file.
 const SAVE_EVERY: Duration = Duration::from_secs(10);
 
 /// Returns the exit status.
@@ -164,7 +166,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
         path.unwrap_or_else(|| ".".into())
     };
     if arguments.bitfield.is_some() || arguments.resume.is_some() {
-        // Before anything is written. One that cannot be read now is an error when its turn comes.
+        // Refuse before anything is written. A torrent that cannot be read now is an error when its turn comes.
         for file in torrents.iter().filter(|file| file.is_file()) {
             read(file).map_or(Ok(()), |torrent| refuse_content(arguments, file, &place(&torrent), &torrent))?;
         }
@@ -233,7 +235,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
 }
 
 impl Verify {
-    /// The torrents, and PATH if it is given.
+    /// Returns the torrents, and PATH if it is given.
     fn torrents_and_path(&self) -> (&[PathBuf], Option<&Path>) {
         match (&self.data, &self.paths[..]) {
             (Some(data), all) => (all, Some(data)),
@@ -242,7 +244,7 @@ impl Verify {
         }
     }
 
-    /// An error if two options name one FILE to be written: the last to be written, or removed, would take the others.
+    /// Returns an error if two options name one FILE: the last write, or the removal, would destroy the other's.
     fn check_distinct(&self) -> Result<(), String> {
         let Clients { libtorrent, transmission, .. } = &self.clients;
         let files = [
@@ -267,7 +269,7 @@ fn has_torrent_name(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("torrent"))
 }
 
-/// For a bar that shows how far all is. What comes from a pipe can be read only once, and is not counted.
+/// Returns the total for a progress bar. A pipe can be read only once, so its torrent is not counted.
 fn total_nbytes(torrents: &[PathBuf]) -> u64 {
     let files = torrents.iter().filter(|file| file.is_file());
     let lengths = files.filter_map(|file| read(file).ok()).map(|torrent| torrent.total_nbytes());
@@ -289,13 +291,13 @@ impl Borrow<Torrent> for Named<'_> {
     }
 }
 
-/// What is to be printed of a torrent, and what counts.
+/// The output for a torrent, and what counts.
 struct Done {
     out: Vec<u8>,
     errors: Vec<u8>,
     status: u8,
     counts: Counts,
-    /// Whether all that was to be written is.
+    /// Whether all files to be written were written.
     is_written: bool,
 }
 
@@ -311,10 +313,10 @@ impl Done {
         Done { out: Vec::new(), errors, status: EXIT_ERROR, counts: Counts::default(), is_written: false }
     }
 
-    /// Without what goes to standard output.
+    /// Makes everything except the text for standard output.
     fn report(arguments: &Verify, named: &Named<'_>, report: &Report) -> Done {
         let mut errors = Vec::new();
-        // Writing into memory does not fail.
+        // Writing into memory cannot fail.
         let _ = verify_summary::troubles(&mut errors, report);
         let is_right = named.claim.as_ref().map_or(report.is_complete(), |claim| claim.is_true(report));
         let mut status = match is_right {
@@ -334,7 +336,7 @@ impl Done {
         }
         if report.pieces.contains(&PieceState::Disputed) {
             let line = format!(
-                "{} {}: its two halves, v1 and v2, disagree about the content of {}. Whoever made it made it wrong\n",
+                "{} {}: its two halves, v1 and v2, disagree about the content of {}. The torrent itself is wrong\n",
                 style::error("error:"),
                 display(named.file),
                 plural(report.count(PieceState::Disputed) as u64, "piece"),
@@ -344,7 +346,7 @@ impl Done {
         }
         let mut is_written = true;
         if let Some(file) = &arguments.bitfield {
-            // What was found is told even if the bitfield cannot be written.
+            // Print the results even if the bitfield cannot be written.
             if let Err(error) = output::write(file, &report.bitfield()) {
                 let message = not_written("bitfield", file, &error);
                 errors.extend_from_slice(format!("{} {message}\n", style::error("error:")).as_bytes());
@@ -360,11 +362,11 @@ impl Done {
     }
 }
 
-/// Prints what was found in the order of the arguments.
+/// Prints results in the order of the arguments.
 struct Printer<'a> {
     arguments: &'a Verify,
     count: usize,
-    /// What is done before those that come before it.
+    /// Results that wait for those of earlier torrents.
     waiting: BTreeMap<usize, Done>,
     next: usize,
     started: Instant,
@@ -380,15 +382,15 @@ impl<'a> Printer<'a> {
         Printer { arguments, count, waiting, next: 0, started, totals, status: 0, failed: Ok(()) }
     }
 
-    /// Returns whether all that was to be written is.
+    /// Returns true if all files to be written were written.
     fn report(&mut self, named: &Named<'_>, report: &Report) -> bool {
         let mut done = Done::report(self.arguments, named, report);
         if named.index == self.next {
-            // Not collected first: it can be long.
+            // Print at once: the output can be too long to collect.
             let printed = output::print(|out| print(out, self.arguments, self.count == 1, named, report));
             self.note(printed);
         } else {
-            // Writing into memory does not fail.
+            // Writing into memory cannot fail.
             let _ = print(&mut done.out, self.arguments, self.count == 1, named, report);
         }
         let is_written = done.is_written;
@@ -414,14 +416,14 @@ impl<'a> Printer<'a> {
         self.totals.nbytes_read += done.counts.nbytes_read;
     }
 
-    /// Keeps the first failure to print.
+    /// Keeps the first error of printing.
     fn note(&mut self, printed: Result<(), String>) {
         self.failed = std::mem::replace(&mut self.failed, Ok(())).and(printed);
     }
 
     /// Returns the exit status.
     fn end(mut self, interrupted: bool) -> Result<u8, String> {
-        // After an interruption some were never begun.
+        // An interruption leaves some torrents without a result.
         for done in std::mem::take(&mut self.waiting).into_values() {
             self.print(done);
         }
@@ -474,7 +476,7 @@ fn print(out: &mut impl Write, arguments: &Verify, single: bool, named: &Named<'
     named.claim.as_ref().map_or(Ok(()), |claim| claim.print(out, report))
 }
 
-/// `bad<TAB>0<TAB>16383<TAB>music/album/track.flac`: bytes as HTTP's Range counts them.
+/// Prints `bad<TAB>0<TAB>16383<TAB>music/album/track.flac`; bytes count as in HTTP's Range.
 fn repair_list(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
     for (file, bytes, state) in report.wrong_bytes(torrent) {
         let path = match torrent.is_single_file() {
@@ -491,8 +493,8 @@ fn not_written(what: &str, path: &Path, error: &io::Error) -> String {
     format!("{}: the {what} cannot be written: {error}", display(path))
 }
 
-/// Refuses to write what `arguments` tell to write where the torrent is, or one of the files that it describes,
-/// wherever below `data` the content may be found. Nothing of these is ever changed.
+/// Returns an error if `arguments` name an output that is the torrent, or any file that it describes at any place below
+/// `data` where the content may be found. These files are never changed.
 fn refuse_content(arguments: &Verify, file: &Path, data: &Path, torrent: &Torrent) -> Result<(), String> {
     let written = [("bitfield", &arguments.bitfield), ("checkpoint", &arguments.resume)];
     let written = written.into_iter().filter_map(|(what, path)| Some((what.to_owned(), path.clone()?)));
@@ -506,7 +508,7 @@ fn refuse_content(arguments: &Verify, file: &Path, data: &Path, torrent: &Torren
         if same.is(file) {
             return refused("the torrent");
         }
-        // A name is one component of a path, and was checked to be safe.
+        // A name is one path component, and was checked to be safe.
         let inner = data.join(to_path(torrent.name()));
         if same.is(data) || same.is(&inner) {
             return refused("the content");
@@ -521,7 +523,7 @@ fn refuse_content(arguments: &Verify, file: &Path, data: &Path, torrent: &Torren
     Ok(())
 }
 
-/// Keeps in a file how far the check is.
+/// Keeps the progress of the check in a file.
 struct Saver<'a> {
     path: &'a Path,
     checkpoint: Checkpoint,
@@ -547,17 +549,17 @@ impl<'a> Saver<'a> {
 
     fn record(&self, torrent: &Torrent, piece: usize, state: PieceState) {
         self.checkpoint.record(torrent, piece, state);
-        // If another thread is at it, that will do.
+        // If another thread holds the lock, it saves.
         if let Ok(mut file) = self.file.try_lock() {
             if file.1.elapsed() >= SAVE_EVERY {
-                // If it fails now it may work the next time; at the end it is an error.
+                // A failure now may not recur at the next save; at the end it is an error.
                 let _ = file.0.write_all(&self.checkpoint.encode());
                 file.1 = Instant::now();
             }
         }
     }
 
-    /// The check of a torrent has come to its end, and what it found is told.
+    /// Notes that the check of a torrent has ended and its result is printed.
     fn told(&self, torrent: &Torrent, report: &Report) {
         use PieceState::{Bad, Disputed, Have, Missing, Unchecked};
         let is_final = |state: &PieceState| matches!(state, Have | Missing | Bad | Disputed | Unchecked);
@@ -567,7 +569,7 @@ impl<'a> Saver<'a> {
         }
     }
 
-    /// What is left in it is of torrents that are still to be checked.
+    /// Writes the file if torrents are left in it that are still to be checked; else removes it.
     fn end(self) -> Result<(), String> {
         let (mut state, _) = self.file.into_inner().unwrap_or_else(PoisonError::into_inner);
         let ended = match self.checkpoint.is_empty() {

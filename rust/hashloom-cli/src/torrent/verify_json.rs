@@ -25,12 +25,12 @@ pub struct Json<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     content_hex: Option<Hex<'a>>,
     complete: bool,
-    /// Whether pieces are unchecked because the check was interrupted.
+    /// True if pieces are unchecked because the check was interrupted.
     interrupted: bool,
-    /// Of the bytes, rounded down to a tenth.
+    /// Percentage of the bytes that are right, rounded down to a tenth.
     percent: f64,
     pieces: Counts,
-    /// Of all pieces, so padding included.
+    /// Bytes of all pieces, so padding is included.
     bytes: Counts,
     bytes_read: u64,
     seconds: f64,
@@ -44,7 +44,7 @@ pub struct Json<'a> {
     claimed: Option<ClaimJson<'a>>,
 }
 
-/// What a client's resume file says.
+/// The claims of a client's resume file.
 #[derive(Serialize)]
 struct ClaimJson<'a> {
     path: Cow<'a, str>,
@@ -52,7 +52,7 @@ struct ClaimJson<'a> {
     path_hex: Option<Hex<'a>>,
     format: String,
     pieces: usize,
-    /// Runs of pieces that it claims and that are not right.
+    /// Runs of pieces that the file claims and that are not right.
     wrong: Vec<RangeJson>,
 }
 
@@ -60,7 +60,7 @@ struct ClaimJson<'a> {
 struct TorrentJson<'a> {
     #[serde(flatten)]
     identity: Identity<'a>,
-    /// What is not canonical.
+    /// What is not canonical in the torrent.
     notes: Vec<String>,
     note_count: usize,
 }
@@ -99,18 +99,18 @@ struct FileJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     path_hex: Option<Hex<'a>>,
     state: &'static str,
-    /// What its attributes say and the disk does not.
+    /// Which of the file's attributes the disk contradicts.
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<&'static str>,
     length: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     found_length: Option<u64>,
-    /// Its pieces, first and last included; none if it is empty.
+    /// The file's pieces, first and last included; `None` if the file is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_piece: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_piece: Option<usize>,
-    /// Whether it is none that a user sees, but padding (BEP 47).
+    /// True for padding (BEP 47), which is not a file that a user sees.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     padding: bool,
 }

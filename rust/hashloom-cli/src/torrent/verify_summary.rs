@@ -16,10 +16,10 @@ use crate::style;
 use crate::text::display;
 use crate::units::{duration, percent, plural, rate, size};
 
-/// Files, errors and notes named in the summary. All of them are in `--missing` or `--json`.
+/// The greatest number of files, errors and notes named in the summary. `--missing` or `--json` lists all.
 const NAMED_MAX: usize = 10;
 
-/// What the torrent is and where its content was looked for.
+/// Prints what the torrent is and where its content was looked for.
 pub fn heading(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
     writeln!(out, "{}", style::bold(shown(torrent.name())))?;
     if let Some(hash) = torrent.info_hash_v1() {
@@ -48,7 +48,8 @@ pub fn heading(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::
     Ok(())
 }
 
-/// The verdict: a table where there is more than one state, then a line. `is_listed`: [`differences`] have been printed.
+/// Prints the verdict: a table if pieces have several states, then a line. `is_listed`: [`differences`] have been
+/// printed.
 pub fn verdict(out: &mut impl Write, torrent: &Torrent, report: &Report, is_listed: bool) -> io::Result<()> {
     let named = files(out, torrent, report)?;
     if !is_listed && report.files.iter().any(|found| found.difference.is_some()) {
@@ -98,13 +99,13 @@ pub fn verdict(out: &mut impl Write, torrent: &Torrent, report: &Report, is_list
     write!(out, "{verdict}: {count} of {}, {} ({})", plural(of as u64, "piece"), size(have), percent(have, total))?;
     write!(out, " in {}", duration(report.elapsed))?;
     match rate(report.nbytes_read, report.elapsed) {
-        // Of a few bytes the rate says nothing.
+        // The rate of a few bytes says nothing.
         Some(rate) if report.nbytes_read >= 1 << 20 => writeln!(out, ", {} read at {rate}", size(report.nbytes_read)),
         _ => writeln!(out),
     }
 }
 
-/// A torrent among several.
+/// Prints the line of one of several torrents.
 pub fn line(out: &mut impl Write, file: &Path, torrent: &Torrent, report: &Report) -> io::Result<()> {
     let verdict = match report.is_complete() {
         true => style::good("complete    "),
@@ -141,7 +142,7 @@ pub fn line(out: &mut impl Write, file: &Path, torrent: &Torrent, report: &Repor
     notes(out, report)
 }
 
-/// Ends a line with how many files are not as their attributes say.
+/// Ends a line with the number of files that contradict their attributes.
 fn notes(out: &mut impl Write, report: &Report) -> io::Result<()> {
     match report.files.iter().filter(|found| found.difference.is_some()).count() as u64 {
         0 => writeln!(out),
@@ -149,22 +150,22 @@ fn notes(out: &mut impl Write, report: &Report) -> io::Result<()> {
     }
 }
 
-/// What is not as the attributes of a file say.
+/// Returns how a file contradicts its attributes.
 fn difference(file: &File<'_>, difference: FileDifference) -> String {
     let link = || match file.symlink {
         Some(target) => format!("a symbolic link to {}", shown(target)),
         None => "a symbolic link".to_owned(),
     };
     match difference {
-        FileDifference::LinkMissing => format!("is to be {}, and is not there", link()),
-        FileDifference::LinkElsewhere => format!("is to be {}, and leads elsewhere", link()),
-        FileDifference::NotALink => format!("is to be {}, and is none", link()),
-        FileDifference::NotExecutable => "is to be executable, and is not".to_owned(),
-        _ => "is not as its attributes say".to_owned(),
+        FileDifference::LinkMissing => format!("should be {}, but is missing", link()),
+        FileDifference::LinkElsewhere => format!("should be {}, but leads elsewhere", link()),
+        FileDifference::NotALink => format!("should be {}, but is not", link()),
+        FileDifference::NotExecutable => "should be executable, but is not".to_owned(),
+        _ => "contradicts its attributes".to_owned(),
     }
 }
 
-/// The files that are not as their attributes say, `most` of them, and whether they are all.
+/// Prints up to `most` of the files that contradict their attributes, and the number of the others.
 pub fn differences(out: &mut impl Write, torrent: &Torrent, report: &Report, most: usize) -> io::Result<()> {
     let mut all = torrent.files().zip(&report.files).filter_map(|(file, found)| Some((file, found.difference?)));
     for (file, what) in all.by_ref().take(most) {
@@ -176,7 +177,7 @@ pub fn differences(out: &mut impl Write, torrent: &Torrent, report: &Report, mos
     }
 }
 
-/// After the lines of several torrents.
+/// Prints the line after those of several torrents.
 pub fn total(
     out: &mut impl Write,
     complete: u64,
@@ -197,13 +198,13 @@ pub fn total(
     }
 }
 
-/// The files that are not as they should be. Returns how many were named.
+/// Prints the files that are not as they should be. Returns the number of files named.
 fn files(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<usize> {
     let missing = |found: &FileReport| matches!(found.state, FileState::Missing | FileState::Skipped);
     let is_missing = |found: &FileReport| found.state == FileState::Missing;
     if report.files.len() > 1 && report.files.iter().all(missing) && report.files.iter().any(is_missing) {
         let place = display(&report.content);
-        writeln!(out, "\n  none of its files is in {place}. PATH is the folder that holds it, or it itself")?;
+        writeln!(out, "\n  none of its files is in {place}: give the folder of the content, or the content, as PATH")?;
         return Ok(1);
     }
     let mut named = 0;
@@ -240,7 +241,7 @@ fn files(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result
     Ok(named)
 }
 
-/// The files that could not be read, for standard error.
+/// Prints the files that could not be read, for standard error.
 pub fn troubles(out: &mut impl Write, report: &Report) -> io::Result<()> {
     for trouble in report.troubles.iter().take(NAMED_MAX) {
         writeln!(out, "{} {trouble}", style::error("error:"))?;
@@ -251,7 +252,7 @@ pub fn troubles(out: &mut impl Write, report: &Report) -> io::Result<()> {
     }
 }
 
-/// The pieces that are not right, in runs, with the bytes of each file that they cover.
+/// Prints the pieces that are not right, in runs, with the bytes of each file that they cover.
 pub fn missing(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
     for (state, pieces) in report.ranges().filter(|(state, _)| *state != PieceState::Have) {
         let nbytes: u64 =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom tree rfc6962 check`: a proof from a file, which may come from anybody.
+//! `hashloom tree rfc6962 check`: checks a proof from a file, which may come from anybody.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -25,50 +25,50 @@ pub struct Check {
     #[arg(value_name = "PROOF")]
     proof: PathBuf,
 
-    /// The root of the tree, in hexadecimal, from where it can be trusted [default: what PROOF says]
+    /// The root of the tree, in hexadecimal, from a trusted source [default: the root in PROOF]
     #[arg(long, value_name = "HEX")]
     root: Option<HexBytes>,
 
-    /// The root of the first tree, of a proof of consistency [default: what PROOF says]
+    /// The root of the first tree, for a proof of consistency [default: the root1 in PROOF]
     #[arg(long, value_name = "HEX")]
     first_root: Option<HexBytes>,
 
-    /// The leaf, of a proof of inclusion [default: what PROOF says]
+    /// The leaf, for a proof of inclusion [default: the leaf in PROOF]
     #[arg(long, value_name = "HEX", conflicts_with = "entry")]
     leaf: Option<HexBytes>,
 
-    /// The entry itself, instead of its leaf
+    /// The file of the entry, instead of the leaf
     #[arg(long, value_name = "FILE")]
     entry: Option<PathBuf>,
 
-    /// What the tree is hashed with
+    /// The hash function of the tree
     #[arg(short, long, value_name = "NAME", default_value = "sha256")]
     pub algorithm: Algorithm,
 }
 
 const HELP: &str = "\
 The proof:
-  What prove-inclusion, prove-consistency and prove-subtree print. The keys tell
-  what it is:
+  The output of prove-inclusion, prove-consistency or prove-subtree. The keys
+  tell the kind of proof:
     inclusion     index, size, leaf, root, proof
     consistency   size1, root1, size, root, proof
     subtree       start, end, root1, size, root, proof
     inclusion in a subtree  index, start, end, leaf, root, proof
   `proof` is an array of nodes; nodes, leaf and roots are in hexadecimal.
-  A proof tells something only about a root that is known from elsewhere, such
-  as a signed one: give --root, and --first-root, --leaf or --entry.
+  A proof says something only about a root that is known from elsewhere, such as
+  a signed root: give --root, and --first-root, --leaf or --entry.
 
 Exit status:
   0    the proof is right
-  1    it is not
-  2    wrong usage, or PROOF is no JSON object of one of these kinds
+  1    the proof is wrong
+  2    wrong usage, or PROOF is not a JSON object of one of these kinds
 
 Examples:
   hashloom tree rfc6962 check 41.json --root $(cat signed-root)
   hashloom tree rfc6962 check 41.json --root $(cat signed-root) --entry 41.crt
   hashloom tree rfc6962 check longer.json --first-root 2b4e... --root 9a01...";
 
-/// More than the longest proof of all has.
+/// More than the length of the longest proof.
 const PROOF_MAX_NBYTES: u64 = 64 << 10;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -170,11 +170,11 @@ fn bytes(name: &str, text: &str) -> Result<Vec<u8>, String> {
     text.parse::<HexBytes>().map(|HexBytes(bytes)| bytes).map_err(|error| format!("{name}: {error}"))
 }
 
-/// The leaf of a file.
+/// Returns the leaf of a file.
 fn entry(path: &Path, algorithm: Algorithm) -> Result<Vec<u8>, String> {
     let named = |problem: &dyn std::fmt::Display| format!("{}: {problem}", shown_name(path));
     let file = File::open(path).map_err(|error| named(&error))?;
-    // A tree of one entry has its leaf for a root.
+    // The root of a tree of one entry is its leaf.
     let mut tree = Tree::new(algorithm, &[]);
     tree.push_file(Input::File(&file), &Options::default()).map_err(|error| named(&error))?;
     Ok(tree.finish().root.as_ref().to_vec())

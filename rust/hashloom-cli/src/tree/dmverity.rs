@@ -26,7 +26,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// What is hashed with, if that is known before a superblock is read.
+    /// Returns the hash function, if it is known before a superblock is read.
     pub fn algorithm(&self) -> Option<Algorithm> {
         match self {
             Command::Format(options) => Some(options.parameters.algorithm),
@@ -37,7 +37,7 @@ impl Command {
 
 /// Compute the root hash of an image, and write its hash file.
 ///
-/// The same bytes as `veritysetup format DATA HASHES` with the same options, salt and UUID.
+/// Gives the same bytes as `veritysetup format DATA HASHES` with the same options, salt and UUID.
 #[derive(Debug, Args)]
 #[command(after_long_help = FORMAT_HELP)]
 pub struct Format {
@@ -45,14 +45,14 @@ pub struct Format {
     #[arg(value_name = "DATA")]
     data: PathBuf,
 
-    /// Where the hash file is written; without it only the root hash is printed
+    /// Where to write the hash file [default: print only the root hash]
     #[arg(value_name = "HASHES")]
     hashes: Option<PathBuf>,
 
     #[command(flatten)]
     parameters: Parameters,
 
-    /// In hexadecimal, up to 256 bytes; - for none [default: 32 random bytes]
+    /// The salt in hexadecimal, up to 256 bytes; - for no salt [default: 32 random bytes]
     #[arg(short, long, value_name = "HEX", value_parser = salt)]
     salt: Option<HexBytes>,
 
@@ -60,7 +60,7 @@ pub struct Format {
     #[arg(long, value_name = "UUID", conflicts_with = "no_superblock", value_parser = uuid)]
     uuid: Option<[u8; 16]>,
 
-    /// Write no superblock: whoever uses the hash file must know all options
+    /// Write no superblock: a user of the hash file must know all options
     #[arg(long)]
     no_superblock: bool,
 
@@ -72,14 +72,14 @@ pub struct Format {
     common: Common,
 }
 
-/// What the superblock would tell.
+/// The options that a superblock would have.
 #[derive(Debug, Args)]
 pub struct Parameters {
-    /// Any but sha512-224 and sha512-256, which the kernel has not
+    /// Any algorithm except sha512-224 and sha512-256: the kernel lacks them
     #[arg(short, long, visible_alias = "hash", value_name = "NAME", default_value = "sha256")]
     algorithm: Algorithm,
 
-    /// 1: as it is used; 0: of old ChromeOS, the salt behind each block
+    /// 1: the usual type; 0: the type of old ChromeOS, with the salt behind each block
     #[arg(long, visible_alias = "format", value_name = "TYPE", default_value = "1", value_parser = hash_type)]
     hash_type: HashType,
 
@@ -91,21 +91,21 @@ pub struct Parameters {
     #[arg(long, value_name = "BYTES", default_value = "4096")]
     hash_block_size: Nbytes,
 
-    /// Cover only so many blocks of DATA [default: all]
+    /// Cover only N blocks of DATA [default: all]
     #[arg(long, value_name = "N")]
     data_blocks: Option<u64>,
 
-    /// Where in HASHES the superblock, or without one the tree, begins
+    /// Offset in HASHES of the superblock, or of the tree if there is no superblock
     #[arg(long, value_name = "BYTES", default_value = "0")]
     hash_offset: Nbytes,
 }
 
 const FORMAT_HELP: &str = "\
 What is printed:
-  what `veritysetup format` prints: the options, salt and UUID that were used,
-  and the root hash, by which everything else can be checked. HASHES is a new
-  file, zeros before the hash offset. If DATA does not end with a whole block,
-  its last bytes are not covered, which is warned of.
+  what `veritysetup format` prints: the options, salt and UUID used, and the
+  root hash, by which everything else can be checked. HASHES is a new file, with
+  zeros before the hash offset. If DATA does not end with a whole block, its
+  last bytes are not covered, and a warning says so.
 
 Exit status:
   0    done
@@ -119,7 +119,7 @@ Examples:
 
 /// Check an image and its hash file against a root hash.
 ///
-/// Looks at all blocks and names each that is wrong; `veritysetup verify` stops at the first.
+/// Checks all blocks and names each wrong one; `veritysetup verify` stops at the first.
 #[derive(Debug, Args)]
 #[command(after_long_help = VERIFY_HELP)]
 pub struct Verify {
@@ -131,18 +131,18 @@ pub struct Verify {
     #[arg(value_name = "HASHES")]
     hashes: PathBuf,
 
-    /// The root hash in hexadecimal, from where it can be trusted
+    /// The root hash in hexadecimal, from a trusted source
     #[arg(value_name = "ROOT")]
     root: HexBytes,
 
-    /// HASHES has no superblock: take the options given here
+    /// HASHES has no superblock: use the options given here
     #[arg(long)]
     no_superblock: bool,
 
     #[command(flatten)]
     parameters: Parameters,
 
-    /// The salt in hexadecimal, with --no-superblock; - for none
+    /// The salt in hexadecimal, with --no-superblock; - for no salt
     #[arg(short, long, value_name = "HEX", requires = "no_superblock", value_parser = salt)]
     salt: Option<HexBytes>,
 
@@ -153,8 +153,8 @@ pub struct Verify {
 const VERIFY_HELP: &str = "\
 What is printed:
   a line for each run of wrong blocks of DATA and for each wrong block of
-  HASHES, then the verdict. What a wrong block of HASHES says of blocks below it
-  proves nothing. Options other than --hash-offset come from the superblock.
+  HASHES, then the verdict. A wrong block of HASHES proves nothing about the
+  blocks below it. Options other than --hash-offset come from the superblock.
 
 Exit status:
   0    all is right
@@ -178,7 +178,7 @@ fn hash_type(text: &str) -> Result<HashType, String> {
     }
 }
 
-/// `8-4-4-4-12` hexadecimal digits.
+/// Parses `8-4-4-4-12` hexadecimal digits.
 fn uuid(text: &str) -> Result<[u8; 16], String> {
     let expected = || "expected a UUID such as 01234567-89ab-cdef-0123-456789abcdef".to_owned();
     let lengths: Vec<usize> = text.split('-').map(str::len).collect();
@@ -197,11 +197,11 @@ fn shown_uuid(uuid: &[u8; 16]) -> String {
 fn random<const N: usize>() -> Result<[u8; N], String> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes)
-        .map_err(|error| format!("no random bytes are to be had: {error}; give --salt and --uuid"))?;
+        .map_err(|error| format!("the system gives no random bytes: {error}; give --salt and --uuid"))?;
     Ok(bytes)
 }
 
-/// Version 4 of RFC 9562 section 5.4.
+/// Makes a UUID of version 4 of RFC 9562 section 5.4.
 fn random_uuid() -> Result<[u8; 16], String> {
     let mut uuid = random::<16>()?;
     uuid[6] = uuid[6] & 0x0f | 0x40;
@@ -264,7 +264,7 @@ fn format(arguments: &Format) -> Result<Result<u8, Failed>, String> {
             return Err(format!("{}: DATA and HASHES cannot be the same file", display(hashes)));
         }
         if !arguments.force && output::exists(hashes) {
-            return Err(format!("{}: exists already; --force replaces it", display(hashes)));
+            return Err(format!("{}: exists already; give --force to replace it", display(hashes)));
         }
     }
     Ok(formatted(arguments, &verity).and_then(|(root, data_blocks)| {
@@ -304,7 +304,7 @@ fn print_format(out: &mut impl io::Write, is_json: bool, json: &Json) -> io::Res
     Ok(())
 }
 
-/// The root hash, and how many blocks are covered.
+/// Returns the root hash, and the number of blocks covered.
 fn formatted(arguments: &Format, verity: &DmVerity) -> Result<(String, u64), Failed> {
     let path = &arguments.data;
     let failed = |error| Failed::of(path, error);
@@ -313,7 +313,7 @@ fn formatted(arguments: &Format, verity: &DmVerity) -> Result<(String, u64), Fai
     let rest = data.metadata().map_or(0, |metadata| metadata.len()) % verity.get_data_block_size() as u64;
     if rest > 0 && arguments.parameters.data_blocks.is_none() {
         let text =
-            format!("{}: its last {} are no whole block and are not covered", display(path), plural(rest, "byte"));
+            format!("{}: its last {} are not a whole block and not covered", display(path), plural(rest, "byte"));
         let _ = io::Write::write_fmt(&mut io::stderr(), format_args!("{} {text}\n", style::warning("warning:")));
     }
     let work = Work::new(&arguments.common, std::slice::from_ref(path));
@@ -358,9 +358,9 @@ struct CheckedJson {
     good: bool,
     bad_data_blocks: u64,
     bad_hash_blocks: u64,
-    /// First and last, included.
+    /// First and last block of each run, both included.
     data_blocks: Vec<[u64; 2]>,
-    /// Where they begin in the hash file.
+    /// Offsets of the wrong blocks in the hash file.
     hash_block_offsets: Vec<u64>,
 }
 

@@ -34,7 +34,7 @@ pub struct Fsverity {
     #[arg(short, long, value_name = "BYTES", default_value = "4096")]
     block_size: Nbytes,
 
-    /// Up to 32 bytes in hexadecimal, hashed before each block
+    /// The salt: up to 32 bytes in hexadecimal, hashed before each block
     #[arg(short, long, value_name = "HEX")]
     salt: Option<HexBytes>,
 
@@ -42,15 +42,15 @@ pub struct Fsverity {
     #[arg(long, conflicts_with = "json")]
     compact: bool,
 
-    /// Print, in hexadecimal, what a built-in signature signs, instead of the digest
+    /// Print, in hexadecimal, the bytes that a built-in signature signs, instead of the digest
     #[arg(long, conflicts_with = "json")]
     for_builtin_sig: bool,
 
-    /// Write the blocks of the tree of one file to FILE, the root's first; FILE is replaced
+    /// Write the blocks of the tree of one file to FILE, which is replaced; the root's block comes first
     #[arg(long, value_name = "FILE")]
     out_merkle_tree: Option<PathBuf>,
 
-    /// Write the 256 bytes that the digest of one file is of to FILE, which is replaced
+    /// Write the 256 bytes that the digest of one file is computed from to FILE, which is replaced
     #[arg(long, value_name = "FILE")]
     out_descriptor: Option<PathBuf>,
 
@@ -61,9 +61,9 @@ pub struct Fsverity {
 const HELP: &str = "\
 What is printed:
   sha256:DIGEST FILE, the line that `fsverity digest` prints and that
-  `fsverity sign` and fs-verity policies use. The kernel gives the same as
-  `fsverity measure FILE` after `fsverity enable` with the same options. It
-  need not know fs-verity here, and nothing is enabled.
+  `fsverity sign` and fs-verity policies use. `fsverity measure FILE` prints the
+  same after `fsverity enable` with the same options. This command needs no
+  fs-verity in the kernel, and enables nothing.
 
 Exit status:
   0    printed
@@ -115,14 +115,14 @@ pub fn run(arguments: &Fsverity) -> Result<u8, String> {
 }
 
 impl Fsverity {
-    /// Neither of the files that are written may be the one that is read, or the other.
+    /// Checks that the two outputs differ from each other and from the files read.
     fn check_outputs(&self) -> Result<(), String> {
         let mut taken: Vec<(&Path, &str)> = self.files.iter().map(|file| (file.as_path(), "read")).collect();
         for out in [&self.out_merkle_tree, &self.out_descriptor].into_iter().flatten() {
             let same = output::Same::new(out);
             let is_taken = |(file, _): &&(&Path, &str)| same.is(file) && !output::path_is_special(out);
             if let Some((_, done)) = taken.iter().find(is_taken) {
-                return Err(format!("{}: nothing is written there: it is {done} too. Give another FILE", display(out)));
+                return Err(format!("{}: not written: the file is also {done}. Give another FILE", display(out)));
             }
             taken.push((out, "written"));
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom tree rfc6962`: what transparency logs do.
+//! `hashloom tree rfc6962`: the trees and proofs of transparency logs.
 
 use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -37,22 +37,22 @@ impl Command {
     }
 }
 
-/// What the leaves of a tree are made of.
+/// The leaves of a tree.
 #[derive(Debug, Args)]
 struct Entries {
     /// Each file is an entry, in the order given; - is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    /// Each line of the files is an entry, without the newline at its end
+    /// Each line of the files is an entry; its newline does not count
     #[arg(short, long, conflicts_with = "block_size")]
     lines: bool,
 
-    /// Each block of so many bytes of the files is an entry; the last of a file may be shorter
+    /// Each block of BYTES of the files is an entry; the last block of a file may be shorter
     #[arg(short, long, value_name = "BYTES")]
     block_size: Option<Nbytes>,
 
-    /// What to hash with; logs use sha256
+    /// The hash function; logs use sha256
     #[arg(short, long, value_name = "NAME", default_value = "sha256")]
     algorithm: Algorithm,
 
@@ -70,9 +70,9 @@ pub struct Root {
 
 const ROOT_HELP: &str = "\
 The tree:
-  That of RFC 6962 and RFC 9162, section 2.1: a leaf is the digest of a zero
-  byte and the entry, a node that of a one byte and two nodes. Sizes and indexes
-  count entries; the first has the index 0.
+  The tree of RFC 6962 and RFC 9162, section 2.1: a leaf is the digest of a zero
+  byte and the entry, a node the digest of a one byte and two nodes. Sizes and
+  indexes count entries; the first entry has the index 0.
 
 Exit status:
   0    printed
@@ -88,7 +88,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = PROVE_HELP)]
 pub struct ProveInclusion {
-    /// The entry's index, from 0 on
+    /// The index of the entry; the first is 0
     #[arg(value_name = "INDEX")]
     index: u64,
 
@@ -100,7 +100,7 @@ pub struct ProveInclusion {
 #[derive(Debug, Args)]
 #[command(after_long_help = PROVE_HELP)]
 pub struct ProveConsistency {
-    /// How many entries the first tree has
+    /// Number of entries of the first tree
     #[arg(value_name = "SIZE")]
     size: u64,
 
@@ -112,11 +112,11 @@ pub struct ProveConsistency {
 #[derive(Debug, Args)]
 #[command(after_long_help = PROVE_HELP)]
 pub struct ProveSubtree {
-    /// The subtree's first entry
+    /// The index of the subtree's first entry
     #[arg(value_name = "START")]
     start: u64,
 
-    /// The entry behind its last
+    /// The index after the subtree's last entry
     #[arg(value_name = "END")]
     end: u64,
 
@@ -126,9 +126,9 @@ pub struct ProveSubtree {
 
 const PROVE_HELP: &str = "\
 The proof:
-  One line, which `hashloom tree rfc6962 check` takes; nodes in hexadecimal, in
-  the order of RFC 9162. The files are read once, and no more than one path of
-  the tree is in memory.
+  One line, the input of `hashloom tree rfc6962 check`; nodes in hexadecimal, in
+  the order of RFC 9162. The files are read once, and only one path of the tree
+  is in memory.
 
 Exit status:
   0    printed

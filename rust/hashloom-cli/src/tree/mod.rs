@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom tree`: Merkle roots of files. What all kinds have in common is here, each kind has a module.
+//! `hashloom tree`: Merkle roots of files. This module has what all kinds share; each kind has a module.
 
 mod check;
 mod dmverity;
@@ -26,7 +26,7 @@ use crate::{EXIT_ERROR, stdio, style};
 #[derive(Debug, Subcommand)]
 pub enum Tree {
     Fsverity(fsverity::Fsverity),
-    /// The root hash and hash file of a read-only block device, as veritysetup has them
+    /// The root hash and hash file of a read-only block device, as veritysetup makes them
     #[command(arg_required_else_help = true)]
     Dmverity {
         #[command(subcommand)]
@@ -44,7 +44,7 @@ pub enum Tree {
 }
 
 impl Tree {
-    /// What is hashed with.
+    /// Returns the hash functions.
     pub fn algorithms(&self) -> Vec<Algorithm> {
         match self {
             Tree::Fsverity(options) => vec![options.algorithm],
@@ -79,12 +79,12 @@ struct Common {
     work: crate::work::Work,
 }
 
-/// A FILE that is to be read: `-` is standard input.
+/// Returns true if FILE is `-`, which is standard input.
 fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Why nothing came out.
+/// Why there is no result.
 enum Failed {
     Interrupted,
     Message(String),
@@ -106,7 +106,7 @@ impl Failed {
     fn of(path: &Path, error: TreeError) -> Failed {
         match error {
             TreeError::Cancelled => Failed::Interrupted,
-            // What is wrong with an option is not the file's fault.
+            // A wrong option is not the file's fault.
             TreeError::Parameter { what, .. } if what != "data" => Failed::Message(error.to_string()),
             error => Failed::Message(format!("{}: {error}", shown_name(path))),
         }
@@ -117,15 +117,15 @@ fn shown_name(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { display(path).to_string() }
 }
 
-/// A file that changes each time that it is read is given up after so many readings, as by all commands.
+/// Readings of a file that changes each time before giving up, as in all commands.
 const READINGS_MAX: usize = 3;
 
-/// Hashing with a bar, until Ctrl-C.
+/// Hashes with a progress bar, until Ctrl-C.
 struct Work<'a> {
     common: &'a Common,
     stop: &'static AtomicBool,
     bar: Bar,
-    /// Bytes of the files before.
+    /// Bytes of the files hashed so far.
     done: AtomicU64,
 }
 
@@ -154,7 +154,8 @@ impl<'a> Work<'a> {
         hash(&options)
     }
 
-    /// Opens a FILE and has `hash` work on it, once: what `hash` has kept of a file that changes cannot be taken back.
+    /// Opens a FILE and calls `hash` on it once, even if the file changes: results that `hash` has kept cannot be taken
+    /// back.
     fn file_once<R>(
         &self,
         path: &Path,
@@ -164,7 +165,7 @@ impl<'a> Work<'a> {
         self.file(path, |input, options| hash.take().map_or(Err(TreeError::Changed), |hash| hash(input, options)))
     }
 
-    /// Opens a FILE and has `hash` work on it; again, from the beginning, if it changes meanwhile.
+    /// Opens a FILE and calls `hash` on it; calls it again, from the beginning, if the file changes meanwhile.
     fn file<R>(
         &self,
         path: &Path,
@@ -185,7 +186,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Hashes each FILE and prints what came of it. What fails is told, the others go on. Returns the exit status.
+    /// Hashes each FILE and prints the result. A failure is printed, and the other files go on. Returns the exit
+    /// status.
     fn each(&self, paths: &[PathBuf], mut one: impl FnMut(&Path) -> Result<String, Failed>) -> Result<u8, String> {
         let mut status = 0;
         for path in paths {
@@ -203,20 +205,21 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Standard input: a file, if it is one, else a stream.
+/// Passes standard input to `hash`: as a file if it is one, else as a stream.
 fn stdin<R>(hash: impl FnOnce(Input<'_>) -> Result<R, TreeError>) -> Result<R, TreeError> {
     let stdin = opened_stdin()?;
     #[cfg(unix)]
     {
         use std::os::fd::AsFd;
         if let Ok(file) = stdin.as_fd().try_clone_to_owned().map(File::from) {
-            // A shell may have read a part of it.
+            // A shell may have read a part of the file.
             let is_at_start = io::Seek::stream_position(&mut &file).is_ok_and(|position| position == 0);
             if !is_at_start {
                 return hash(Input::Stream(&mut &file));
             }
             let hashed = hash(Input::File(&file));
-            // As after reading: whoever reads on, this program for a second `-`, finds the end.
+            // Leave the position at the end, as reading does, for later readers: this program for a second `-`, or
+            // another one.
             let _ = io::Seek::seek(&mut &file, io::SeekFrom::End(0));
             return hashed;
         }
@@ -255,8 +258,8 @@ impl std::str::FromStr for HexBytes {
     }
 }
 
-/// One object, one line.
+/// Formats one object as one line.
 fn json_line(json: &impl serde::Serialize) -> String {
-    // Neither maps nor what fails by itself are in it.
+    // Serialisation cannot fail: there are no maps and no fallible values.
     serde_json::to_string(json).unwrap_or_default() + "\n"
 }

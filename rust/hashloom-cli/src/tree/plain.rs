@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom tree glacier`, `s3` and `bep52`: a root and the file's name.
+//! `hashloom tree glacier`, `s3` and `bep52`: print a root and the file's name.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::text::display;
 
 /// The SHA-256 tree hash of Amazon S3 Glacier.
 ///
-/// SHA-256 of each MiB, and of two digests at a time up to one, as `x-amz-sha256-tree-hash` wants it.
+/// It hashes each MiB with SHA-256, then pairs of digests until one is left, as `x-amz-sha256-tree-hash` demands.
 #[derive(Debug, Args)]
 #[command(after_long_help = GLACIER_HELP)]
 pub struct Glacier {
@@ -45,8 +45,8 @@ Examples:
 
 /// The composite SHA-256 or SHA-1 of a multipart upload to Amazon S3.
 ///
-/// The digest of the digests of all parts, in base64, and how many parts there are: what S3 shows as ChecksumSHA256 of an
-/// object that was uploaded in parts.
+/// Prints the digest of the digests of all parts, in base64, and the number of parts. S3 shows both as the
+/// ChecksumSHA256 of an object that was uploaded in parts.
 #[derive(Debug, Args)]
 #[command(after_long_help = S3_HELP)]
 pub struct S3 {
@@ -58,11 +58,11 @@ pub struct S3 {
     #[arg(short, long, value_name = "NAME", default_value = "sha256")]
     pub algorithm: Algorithm,
 
-    /// Bytes in a part, 5 MiB to 5 GiB: it must be that of the upload. There are 10,000 parts at most
+    /// Bytes in a part, 5 MiB to 5 GiB: the part size of the upload. There are at most 10,000 parts
     #[arg(short, long, value_name = "BYTES", default_value = "8MiB")]
     part_size: Nbytes,
 
-    /// Print the checksum of each part too, before the line of the whole
+    /// Also print the checksum of each part, before the line of the whole
     #[arg(long, conflicts_with = "json")]
     parts: bool,
 
@@ -72,11 +72,11 @@ pub struct S3 {
 
 const S3_HELP: &str = "\
 What is printed:
-  BASE64-N, two blanks, FILE; N is the number of parts. With --parts before it
-  a line for each part: its checksum, two blanks, FILE, a colon, its number.
+  BASE64-N, two blanks, FILE; N is the number of parts. With --parts, first a
+  line for each part: its checksum, two blanks, FILE, a colon, its number.
   The aws program cuts files longer than 8 MiB into parts of 8 MiB unless
   `multipart_chunksize` is set. A file that was not uploaded in parts has the
-  plain digest and no -N: `hashloom sum`.
+  plain digest and no -N: `hashloom sum` prints it.
 
 Exit status:
   0    printed
@@ -104,8 +104,8 @@ pub struct Bep52 {
 const BEP52_HELP: &str = "\
 What is printed:
   the root in hexadecimal, two blanks, FILE. It is the same in every torrent:
-  files with one root have the same content. An empty file has none, and a
-  minus sign is printed instead.
+  files with one root have the same content. An empty file has no root; a minus
+  sign is printed instead.
 
 Exit status:
   0    printed
@@ -121,7 +121,7 @@ struct Json<'a> {
     path: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     path_hex: Option<Hex<'a>>,
-    /// Null of an empty file that has none.
+    /// `None` for an empty file, which has no root in BEP 52.
     root: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parts: Option<Vec<String>>,

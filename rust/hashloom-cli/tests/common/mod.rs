@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The program as a person or a script calls it.
+//! Runs the program as a person or a script does.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use std::process::{Command, Output, Stdio};
@@ -23,13 +23,13 @@ pub fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
 }
 
-/// The exit status of a check in `folder`, and the most memory it had.
+/// Returns the exit status of a check in `folder`, and its peak memory.
 #[cfg(target_os = "linux")]
 pub fn peak_kib(folder: &std::path::Path, arguments: &[&str]) -> (i32, u64) {
     let mut command = hashloom();
     command.args(["torrent", "verify"]).args(arguments).current_dir(folder).stdout(Stdio::null());
     let mut child = command.spawn().unwrap();
-    // The high-water mark is read again and again until the program has ended.
+    // Read the high-water mark again and again until the program ends.
     let mut peak = 0;
     loop {
         if let Some(status) = child.try_wait().unwrap() {
@@ -41,7 +41,7 @@ pub fn peak_kib(folder: &std::path::Path, arguments: &[&str]) -> (i32, u64) {
     }
 }
 
-/// Writes to a file again and again, always what it has, while `work` runs.
+/// Writes the same byte to a file again and again while `work` runs.
 #[cfg(unix)]
 pub fn while_it_changes<R>(path: &std::path::Path, work: impl FnOnce() -> R) -> R {
     use std::os::unix::fs::FileExt;
@@ -69,21 +69,21 @@ pub fn while_it_changes<R>(path: &std::path::Path, work: impl FnOnce() -> R) -> 
     })
 }
 
-/// A program so slow that a file of some megabytes is never read between two changes.
+/// Returns a program so slow that it never reads a file of some megabytes between two changes.
 pub fn slow() -> Command {
     let mut command = hashloom();
     command.env("HASHLOOM_ISA", "scalar");
     command
 }
 
-/// Whether what was found of files in this folder can be believed another time; if not, a test of that is left out, or
-/// a failure where everything has to run.
+/// Returns true if results for files in this folder can be trusted in a later run. If not, the test that asks is left
+/// out, or fails if HASHLOOM_REQUIRE is set.
 pub fn is_trusted(folder: &std::path::Path) -> bool {
     use hashloom_engine::files::{Doubt, Noted};
     let file = tempfile::NamedTempFile::new_in(folder).unwrap();
     let is_trusted = Noted::of(file.path()).unwrap().doubt != Some(Doubt::FileSystem);
     if !is_trusted {
-        let what = format!("{} is on a file system that does not tell of each change", folder.display());
+        let what = format!("{} is on a file system that does not record every change", folder.display());
         assert!(std::env::var_os("HASHLOOM_REQUIRE").is_none(), "{what}");
         eprintln!("left out: {what}");
     }
