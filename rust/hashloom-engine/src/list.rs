@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lists of checksums, as `sha256sum` and the BSD programs print them and `sha256sum --check` reads them.
 //!
-//! | line | of |
+//! | line | format |
 //! |---|---|
-//! | `<hex>  <name>`, `<hex> *<name>` | GNU; the star is for "read in binary mode", which means nothing on Unix |
+//! | `<hex>  <name>`, `<hex> *<name>` | GNU; the star says "read in binary mode", which means nothing on Unix |
 //! | `<hex> <name>` | BSD `-r`, if the first line of this kind in the list has one space |
 //! | `SHA256 (<name>) = <hex>` | BSD, GNU `--tag`; `SHA256(<name>)= <hex>`: OpenSSL |
-//! | `\` before any of these | in the name `\n`, `\r` and `\\` stand for a newline, a carriage return, a backslash |
+//! | `\` before any of these | in the name `\n`, `\r` and `\\` stand for a line feed, a carriage return, a backslash |
 //!
-//! Blank lines and lines that begin with `#` count for nothing. A carriage return at the end of a line is dropped,
-//! spaces and tabs before it are skipped, digits may have any case. These are the rules of GNU coreutils 9.1, down to
-//! the corners: a name ends at a NUL byte, and the mode with one space is never mixed with that with two, so that
+//! Blank lines and lines that begin with `#` are ignored. A carriage return at the end of a line is dropped, spaces and
+//! tabs at its start are skipped, digits may have any case. These are the rules of GNU coreutils 9.1, down to the
+//! corner cases: a name ends at a NUL byte, and a list never mixes the formats with one space and with two, so that
 //! nobody gains from renaming a file to ` name`.
 //!
 //! ```
@@ -36,25 +36,25 @@ use hashloom::{Algorithm, Digest};
 
 /// Reads the lines of lists.
 ///
-/// It remembers which of the formats with one and with two spaces came first; otherwise a line stands for itself.
+/// A parser remembers whether one space or two came first; otherwise each line stands for itself.
 #[derive(Debug, Clone)]
 pub struct Parser {
-    /// Of lines that do not name their algorithm.
+    /// The algorithms for lines that do not name theirs.
     untagged: Vec<Algorithm>,
-    /// The only one, under its one name in coreutils.
+    /// The only algorithm accepted, under its name in coreutils.
     only: Option<Algorithm>,
-    /// Whether names come after one space. Not known before the first line of either kind.
+    /// Whether names follow after one space; `None` before the first line of either format.
     is_reversed: Option<bool>,
 }
 
-/// What a line is.
+/// The content of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line<'a> {
-    /// Nothing: it is empty or a comment.
+    /// Nothing: the line is empty or a comment.
     Blank,
     /// A checksum.
     Entry(Entry<'a>),
-    /// Something else.
+    /// The line is neither blank nor a checksum.
     Bad(BadLine),
 }
 
@@ -62,15 +62,15 @@ pub enum Line<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry<'a> {
-    /// Which the line names, or which has digests of this length.
+    /// The algorithm that the line names; otherwise the one with digests of this length.
     pub algorithm: Algorithm,
-    /// Of the file.
+    /// The file's digest.
     pub digest: Digest,
     /// The file's name, unescaped.
     pub name: Cow<'a, [u8]>,
 }
 
-/// Why a line is no checksum.
+/// Why a line is not a checksum.
 ///
 /// ```
 /// use hashloom_engine::list::{BadLine, Line, Parser};
@@ -82,14 +82,14 @@ pub struct Entry<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadLine {
-    /// It has none of the formats.
+    /// The line has none of the formats.
     Format,
-    /// It begins with digits of a number that no algorithm asked for has.
+    /// The line begins with a number of hexadecimal digits that no algorithm asked for has.
     Length {
-        /// Hexadecimal digits.
+        /// Number of hexadecimal digits.
         ndigits: usize,
     },
-    /// Its name has an escape that is none, or ends in half of one.
+    /// The name has an unknown escape, or ends within one.
     Escape,
 }
 
@@ -107,7 +107,7 @@ impl fmt::Display for BadLine {
 
 impl core::error::Error for BadLine {}
 
-/// The names of algorithms in lists. The first of each is the one that is written.
+/// The names of algorithms in lists. Writers use the first name of each algorithm.
 const TAGS: [(&str, Algorithm); 23] = [
     ("SHA1", Algorithm::Sha1),
     ("SHA224", Algorithm::Sha224),
@@ -117,7 +117,7 @@ const TAGS: [(&str, Algorithm); 23] = [
     ("SHA512/224", Algorithm::Sha512_224),
     ("SHA512/256", Algorithm::Sha512_256),
     ("RMD160", Algorithm::Ripemd160),
-    // OpenSSL 3 and 1.1; FreeBSD; and names that people know.
+    // The names of OpenSSL 3 and 1.1, of FreeBSD, and some that people know.
     ("SHA2-224", Algorithm::Sha224),
     ("SHA2-256", Algorithm::Sha256),
     ("SHA2-384", Algorithm::Sha384),
@@ -149,16 +149,16 @@ pub fn tag(algorithm: Algorithm) -> &'static str {
 }
 
 impl Parser {
-    /// Lines of any algorithm. Of one that is not named, the algorithm is the one of these that has digests of the
-    /// length: SHA-1, SHA-224, SHA-256, SHA-384, SHA-512.
+    /// A parser for lines of any algorithm. If a line names none, its algorithm is the one of these that has digests of
+    /// that length: SHA-1, SHA-224, SHA-256, SHA-384, SHA-512.
     ///
     /// See the [module](self) for an example.
     pub fn new() -> Parser {
         Parser::untagged(&[Algorithm::Sha1, Algorithm::Sha224, Algorithm::Sha256, Algorithm::Sha384, Algorithm::Sha512])
     }
 
-    /// Lines of any algorithm. Of one that is not named, the algorithm is the first of `algorithms` that has digests of
-    /// the length.
+    /// A parser for lines of any algorithm. If a line names none, its algorithm is the first of `algorithms` that has
+    /// digests of that length.
     ///
     /// ```
     /// use hashloom::Algorithm;
@@ -172,7 +172,7 @@ impl Parser {
         Parser { untagged: algorithms.to_vec(), only: None, is_reversed: None }
     }
 
-    /// Lines of one algorithm, under the name that coreutils gives it. All others are bad.
+    /// A parser for lines of one algorithm, under the name that coreutils gives it. All other lines are bad.
     ///
     /// ```
     /// use hashloom::Algorithm;
@@ -186,7 +186,7 @@ impl Parser {
         Parser { untagged: [algorithm].to_vec(), only: Some(algorithm), is_reversed: None }
     }
 
-    /// Reads a line, which comes without its newline.
+    /// Parses a line, given without its newline.
     ///
     /// See the [module](self) for an example.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Line<'a> {
@@ -206,9 +206,9 @@ impl Parser {
         entry.map_or_else(Line::Bad, Line::Entry)
     }
 
-    /// The algorithm that the line begins with, and what comes after its parenthesis.
+    /// The algorithm that the line begins with, and the rest of the line after the parenthesis.
     fn tagged<'a>(&self, line: &'a [u8]) -> Option<(Algorithm, &'a [u8])> {
-        // As no tag is hexadecimal, most lines are seen to have none by their first byte.
+        // No tag is hexadecimal, so the first byte tells for most lines that there is no tag.
         if !matches!(line.first(), Some(b'S' | b'R')) {
             return None;
         }
@@ -279,7 +279,7 @@ fn digest(algorithm: Algorithm, hex: &[u8]) -> Option<Digest> {
     Some(Digest::from_slice(algorithm, &bytes[..hex.len() / 2]))
 }
 
-/// A name that is not escaped ends at a NUL, as it does for coreutils; in one that is there may be none.
+/// A name without escapes ends at a NUL, as in coreutils; an escaped name must not contain a NUL.
 fn unescaped(name: &[u8], is_escaped: bool) -> Result<Cow<'_, [u8]>, BadLine> {
     if !is_escaped {
         let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());

@@ -9,8 +9,8 @@ use std::fmt;
 #[derive(Clone, Copy)]
 pub struct Shown<'a>(&'a [u8]);
 
-/// Bytes as text that is safe to print: UTF-8 as it is, except that backslashes, control characters, characters that
-/// turn the direction of text and bytes that are not UTF-8 come out as `\\`, `\x1b`, `\u{202e}` and `\xff`.
+/// Turns bytes into text that is safe to print: UTF-8 as it is, except that backslashes, control characters, characters
+/// that turn the direction of text and bytes that are not UTF-8 become `\\`, `\x1b`, `\u{202e}` and `\xff`.
 ///
 /// ```
 /// # use hashloom_engine::text::shown;
@@ -40,7 +40,7 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Characters without a shape that change how their neighbours are laid out: line and paragraph separators, direction
+/// Characters without a shape that change the layout of their neighbours: line and paragraph separators, direction
 /// marks and overrides, invisible joiners, tags.
 fn is_format(c: char) -> bool {
     matches!(c,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The bencode parser against a table of malformed input, hostile input, and a naive parser of its own.
+//! Tests of the bencode parser: a table of malformed input, hostile input, and a naive parser to compare with.
 
 mod maker;
 
@@ -70,7 +70,7 @@ fn what_clients_accept_is_accepted_and_noted() {
         (b"d1:bi1e1:ai2ee", &["byte 7: key \"a\" comes after \"b\": keys are not sorted"]),
         (b"d1:ai1e1:ai2ee", &["byte 7: key \"a\" is there twice, the first counts"]),
         (b"d1:\x1bi1e0:i2ee", &["byte 7: key \"\" comes after \"\\x1b\": keys are not sorted"]),
-        // One key out of order is one note, not one for each key behind it.
+        // One key out of order is one note, not one for each key after it.
         (b"d1:zi1e1:ai1e1:~i1ee", &["byte 7: key \"a\" comes after \"z\": keys are not sorted"]),
     ];
     for (input, notes) in cases {
@@ -101,12 +101,12 @@ fn deep_nesting_is_refused_at_the_limit_and_costs_nothing() {
         assert_eq!(error.kind, ErrorKind::TooDeep { limit: 100 });
         assert!(error.offset <= 400);
     }
-    // In a key that nobody reads, as well.
+    // The limit holds in a key that nobody reads, too.
     let hidden = [b"d4:infode1:x".to_vec(), nested(200_000), b"e".to_vec()].concat();
     assert!(matches!(error(&hidden).kind, ErrorKind::TooDeep { .. }));
     let text = error(&nested(101)).to_string();
     assert_eq!(text, "byte 100: more than 100 lists and dictionaries inside each other");
-    // A limit of one's own, whatever its size.
+    // The caller may set any limit.
     let deep = Limits { depth: usize::MAX, ..limits };
     let document = nested(1_000_000);
     assert_eq!(parse(&document, &deep).unwrap().root().items().count(), 1);
@@ -152,7 +152,7 @@ fn values_keep_their_spans() {
     assert_eq!(root.get(b"c").unwrap().digits(), Some(&b"-7"[..]));
     let keys: Vec<_> = root.entries().map(|entry| (entry.key, entry.offset)).collect();
     assert_eq!(keys, [(&b"a"[..], 1), (b"b", 20), (b"c", 28)]);
-    // Nothing is found in a value of another kind.
+    // Accessors find nothing in a value of another kind.
     assert!(items[1].get(b"x").is_none() && items[0].string().is_none() && items[1].integer().is_none());
     assert_eq!((root.items().count(), a.entries().count()), (0, 0));
 }
@@ -173,7 +173,7 @@ fn naive(input: &[u8], depth: usize) -> Option<(Bencode, &[u8])> {
             if unsigned.is_empty() || !unsigned.bytes().all(|b| b.is_ascii_digit()) {
                 return None;
             }
-            // What does not fit stands for itself: both sides only need to agree that it is an integer.
+            // A number that does not fit becomes "?": both sides only need to agree that it is an integer.
             Some((digits.parse().map_or_else(|_| Bencode::Bytes(b"?".to_vec()), Bencode::Integer), &input[end + 1..]))
         }
         b'0'..=b'9' => {
@@ -214,7 +214,7 @@ fn naive(input: &[u8], depth: usize) -> Option<(Bencode, &[u8])> {
     }
 }
 
-/// The tree of a parsed value, by way of everything that `Value` offers.
+/// The tree of a parsed value, built through all methods of `Value`.
 fn tree(value: Value<'_>) -> Bencode {
     match value.kind() {
         Kind::Integer => value.integer().map_or_else(|| Bencode::Bytes(b"?".to_vec()), Bencode::Integer),

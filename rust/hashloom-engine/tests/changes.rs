@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Files that change while a torrent is checked against them or made of them: what is said holds for what they are in
-//! the end, and of what never comes to rest nothing is said.
+//! Files that change while a torrent is checked against them or made of them: the results hold for the files' state at
+//! the end, and a file that never comes to rest gets no result.
 
 #![cfg(unix)]
 
@@ -23,7 +23,7 @@ fn noise(nbytes: usize, seed: u64) -> Vec<u8> {
     (0..nbytes as u64).map(|i| ((i ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
 }
 
-/// `a` and `c` of some pieces, `b` of many; in version 1 they share pieces.
+/// `a` and `c` have a few pieces each, `b` has many; in version 1 the files share pieces.
 fn content(folder: &Path) {
     for (seed, (name, nbytes)) in [("a", 50_001), ("b", 1_000_001), ("c", 50_001)].into_iter().enumerate() {
         fs::write(folder.join(name), noise(nbytes, seed as u64)).unwrap();
@@ -43,8 +43,8 @@ fn open(path: &Path) -> File {
     File::options().write(true).open(path).unwrap()
 }
 
-/// Checks, and does `change` as soon as a piece of the second half of `b` is found right. Returns the report and
-/// how often pieces were taken back.
+/// Checks, and calls `change` as soon as a piece of the second half of `b` is found right. Returns the report and the
+/// number of pieces that were taken back.
 fn check(torrent: &Torrent, folder: &Path, threads: usize, change: &(dyn Fn() + Sync)) -> (Report, usize) {
     let of_b = torrent.pieces_of_file(index(torrent, "b"));
     let (is_done, ntaken_back) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -77,7 +77,7 @@ fn what_changes_behind_the_reader_is_checked_again() {
         open(&b).set_modified(before).unwrap();
     };
     type Change<'a> = (&'a str, &'a str, FileState, Option<PieceState>, Box<dyn Fn() + Sync + 'a>);
-    // What happens to which file, what it is then, and its first piece of its own.
+    // The change, its file, the file's state afterwards, and the state of the first piece that is the file's alone.
     let changes: [Change; 9] = [
         ("overwritten", "b", FileState::Incomplete, Some(PieceState::Bad), {
             Box::new(|| open(&b).write_all_at(&[0; 100], 20_000).unwrap())
@@ -122,7 +122,7 @@ fn what_changes_behind_the_reader_is_checked_again() {
                 assert_eq!(report.is_complete(), *file_state == FileState::Complete, "{what}");
                 assert!(ntaken_back > 0, "{what}");
                 if let Some(piece_state) = piece_state {
-                    // The second, as the first may be a neighbour's too.
+                    // The second piece is compared, as the first may be a neighbour's, too.
                     assert_eq!(report.pieces[torrent.pieces_of_file(file).start + 1], *piece_state, "{what}");
                 }
                 let c = torrent.pieces_of_file(index(&torrent, "c"));
@@ -149,7 +149,7 @@ fn what_comes_while_it_is_missed_is_there() {
     }
 }
 
-/// Truncated inside the last page that is mapped, what is beyond the end reads as zeros, and no signal tells.
+/// If a file is truncated inside the last mapped page, the bytes beyond the end read as zeros, without a signal.
 #[test]
 fn zeros_beyond_the_end_are_not_the_files() {
     for version in [Version::V1, Version::V2, Version::Hybrid] {
@@ -159,7 +159,7 @@ fn zeros_beyond_the_end_are_not_the_files() {
         bytes.extend_from_slice(&[0; 500]);
         fs::write(&path, &bytes).unwrap();
         let torrent = torrent(folder.path(), version);
-        // All but the first of the zeros are something else on disk.
+        // On disk all but the first of the zeros are other bytes.
         bytes[(4 << 20) + 100..].fill(7);
         fs::write(&path, &bytes).unwrap();
         let is_cut = AtomicBool::new(false);
@@ -192,7 +192,7 @@ fn what_never_comes_to_rest_is_unstable() {
                 checkpoint.record(torrent, piece, state);
                 if piece == of_b.start + 1 && !matches!(state, PieceState::Unchecked | PieceState::Unstable) {
                     nsettled.fetch_add(1, Ordering::Relaxed);
-                    // What is there is what is to be there.
+                    // This writes the right content again.
                     open(&path).write_all_at(&noise(1, 1), 0).unwrap();
                 }
             };
@@ -211,14 +211,14 @@ fn what_never_comes_to_rest_is_unstable() {
             let bits: u32 = report.bitfield().iter().map(|byte| byte.count_ones()).sum();
             assert_eq!(bits as usize, report.have(), "{version}");
             assert!(report.wrong_bytes(&torrent).any(|(of, _, state)| of == file && state == PieceState::Unstable));
-            // Another time all that is known is what was stable.
+            // The next check knows only what was stable.
             let known = Checkpoint::decode(&checkpoint.encode()).unwrap().begin(&torrent, folder.path());
             assert!(known[of_b].iter().all(|&piece| piece == PieceState::Unchecked), "{version}");
         }
     }
 }
 
-/// Verdicts of an interrupted check are taken back as others are, also those on a file that need not be read.
+/// Known verdicts of an interrupted check are taken back like others, even on a file that need not be read.
 #[test]
 fn what_was_known_is_not_believed_of_a_file_that_changes() {
     let folder = tempfile::tempdir().unwrap();
@@ -242,7 +242,7 @@ fn what_was_known_is_not_believed_of_a_file_that_changes() {
     assert!(!report.is_complete());
 }
 
-/// A check that is cancelled after a file has changed knows nothing of it.
+/// A check that is cancelled after a file has changed knows nothing of that file.
 #[test]
 fn a_cancelled_check_takes_back_too() {
     let folder = tempfile::tempdir().unwrap();

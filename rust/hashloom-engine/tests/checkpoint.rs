@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a check that goes on from where another was interrupted may believe: nothing that may have changed unseen.
+//! A continued check must not believe a verdict whose files may have changed unseen.
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 const NBYTES: usize = 40_000;
 
-/// A file of zeros that is right, and its torrent.
+/// A file of zeros, and a torrent that it matches.
 fn zeros(folder: &Path) -> (PathBuf, Torrent) {
     let path = folder.join("zeros");
     fs::write(&path, [0; NBYTES]).unwrap();
@@ -26,7 +26,7 @@ fn zeros(folder: &Path) -> (PathBuf, Torrent) {
     (path, Torrent::parse(&torrent).unwrap())
 }
 
-/// Checks what `known` leaves to check.
+/// Checks the pieces that the checkpoint leaves open.
 fn check(checkpoint: &Checkpoint, torrent: &Torrent, folder: &Path) -> Vec<PieceState> {
     let record = |torrent: &Torrent, piece, state| checkpoint.record(torrent, piece, state);
     let known = checkpoint.begin(torrent, folder);
@@ -37,7 +37,7 @@ fn check(checkpoint: &Checkpoint, torrent: &Torrent, folder: &Path) -> Vec<Piece
     pieces
 }
 
-/// A disk, and memory, if it can be had.
+/// A folder on disk, and one in memory if the system has such a file system.
 fn folders() -> Vec<tempfile::TempDir> {
     let memory = tempfile::tempdir_in("/dev/shm");
     if memory.is_err() {
@@ -47,21 +47,21 @@ fn folders() -> Vec<tempfile::TempDir> {
     [tempfile::tempdir().unwrap()].into_iter().chain(memory).collect()
 }
 
-/// A program has the file mapped. The page that it writes to is dirty already when the check begins: its next write to it
-/// changes no time.
+/// A program has the file mapped. The page that it writes to is dirty already when the check begins, so its next write
+/// to that page changes no time.
 #[test]
 fn what_is_written_through_a_mapping_is_seen() {
     for folder in folders() {
         let folder = folder.path();
         let (path, torrent) = zeros(folder);
         let file = File::options().read(true).write(true).open(&path).unwrap();
-        // SAFETY: a new mapping, whose bytes are touched below, as long as the file is.
+        // SAFETY: the mapping is new, and the bytes touched below lie within the file.
         let map = unsafe {
             mmap(std::ptr::null_mut(), NBYTES, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, &file, 0).unwrap()
         };
         drop(file);
         let byte = map.cast::<u8>();
-        // SAFETY: within the mapping, which is of a file as long.
+        // SAFETY: the address lies within the mapping, and the file is as long as the mapping.
         unsafe { byte.write_volatile(0) };
         std::thread::sleep(Duration::from_millis(100));
 
@@ -77,12 +77,12 @@ fn what_is_written_through_a_mapping_is_seen() {
         let checkpoint = Checkpoint::decode(&saved).unwrap();
         let found = check(&checkpoint, &torrent, folder);
         assert_eq!(found, [PieceState::Bad, PieceState::Have, PieceState::Have], "{}", folder.display());
-        // SAFETY: nobody uses it any more.
+        // SAFETY: nobody uses the mapping any more.
         unsafe { munmap(map, NBYTES).unwrap() };
     }
 }
 
-/// On a file system that keeps only what was read first, a mapping is written to unseen: whenever it was made.
+/// On a file system in memory, a page that was read first is written to unseen, whenever the mapping was made.
 #[test]
 fn what_is_written_later_through_a_mapping_is_seen() {
     for folder in folders() {
@@ -93,7 +93,7 @@ fn what_is_written_later_through_a_mapping_is_seen() {
         assert_eq!(check(&checkpoint, &torrent, folder), [PieceState::Have; 3]);
         let saved = checkpoint.encode();
         let file = File::options().read(true).write(true).open(&path).unwrap();
-        // SAFETY: a new mapping, whose bytes are touched below, as long as the file is.
+        // SAFETY: the mapping is new, and the bytes touched below lie within the file.
         unsafe {
             let prot = ProtFlags::READ | ProtFlags::WRITE;
             let map = mmap(std::ptr::null_mut(), NBYTES, prot, MapFlags::SHARED, &file, 0).unwrap();
@@ -109,13 +109,13 @@ fn what_is_written_later_through_a_mapping_is_seen() {
     }
 }
 
-/// Where files can be trusted, what has been checked is not checked again.
+/// On a trusted file system a checked piece is not checked again.
 #[test]
 fn what_cannot_have_changed_is_believed() {
     let folder = tempfile::tempdir().unwrap();
     let (path, torrent) = zeros(folder.path());
     let checkpoint = Checkpoint::default();
-    // It was made a moment ago; that moment is waited for.
+    // The file was made a moment ago: `begin` waits for that moment to pass.
     checkpoint.begin(&torrent, folder.path());
     if Noted::of(&path).unwrap().doubt == Some(Doubt::FileSystem) {
         assert!(std::env::var_os("HASHLOOM_REQUIRE").is_none(), "no file system that can be trusted");
@@ -133,7 +133,7 @@ fn what_cannot_have_changed_is_believed() {
         (known, doubts)
     };
     assert_eq!(known(), (vec![PieceState::Bad; 3], vec![]));
-    // Somebody opens it for writing later: the first write will show.
+    // Another program opens the file for writing later: its first write will show.
     let writer = File::options().write(true).open(&path).unwrap();
     assert_eq!(Noted::of(&path).unwrap().doubt, Some(Doubt::Writer));
     assert_eq!(known(), (vec![PieceState::Bad; 3], vec![]));
@@ -143,7 +143,7 @@ fn what_cannot_have_changed_is_believed() {
     assert_eq!(known(), (vec![PieceState::Unchecked; 3], vec![Doubt::Changed]));
 }
 
-/// To look whether somebody writes neither ends this program nor keeps anybody from writing.
+/// Looking for writers neither ends this program nor keeps anybody from writing.
 #[test]
 fn whoever_opens_a_file_meanwhile_can() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Making torrents: the bytes are those of a maker of its own in this file, whatever cannot be made is refused, and
-//! nothing that changes under the reader becomes a torrent.
+//! Making torrents: the bytes equal those of an independent maker in this file, impossible torrents are refused, and a
+//! file that changes while it is read never becomes part of a torrent.
 mod maker;
 
 use std::cell::Cell;
@@ -38,7 +38,7 @@ fn paths(plan: &Plan) -> Vec<String> {
     plan.files().map(|file| String::from_utf8(file.path.to_vec()).unwrap()).collect()
 }
 
-/// BEP 52's tree over all of `bytes`, as its text says it: every leaf there, level by level.
+/// BEP 52's tree over all of `bytes`, as its text defines it: all leaves in memory, hashed level by level.
 fn root(bytes: &[u8], leaves: usize) -> [u8; 32] {
     let mut level: Vec<[u8; 32]> = bytes.chunks(16 << 10).map(|block| Sha256::digest(block).into()).collect();
     level.resize(leaves, [0; 32]);
@@ -48,7 +48,7 @@ fn root(bytes: &[u8], leaves: usize) -> [u8; 32] {
     level[0]
 }
 
-/// A torrent of a folder by the standards' text. `files` are sorted.
+/// A torrent of a folder, made by the text of the standards. `files` are sorted.
 fn expected(version: Version, name: &str, files: &[Content], piece_nbytes: usize) -> Vec<u8> {
     let mut info = vec![("name", text(name)), ("piece length", int(piece_nbytes as u64))];
     let mut outer = Vec::new();
@@ -100,7 +100,7 @@ fn pad(file: &Content, piece_nbytes: usize) -> Vec<Content> {
     }
 }
 
-/// A folder of BEP 52's tree, or a file of it.
+/// A folder or a file of BEP 52's tree.
 enum Node {
     Folder(BTreeMap<Vec<u8>, Node>),
     File(Bencode),
@@ -123,7 +123,7 @@ fn written(folder: BTreeMap<Vec<u8>, Node>) -> Bencode {
     Bencode::Dictionary(folder.into_iter().map(|(name, inner)| (name, node(inner))).collect())
 }
 
-/// Sorted by components, as BEP 52's tree is.
+/// The files sorted by components, like BEP 52's tree.
 fn sorted(mut files: Vec<Content>) -> Vec<Content> {
     files.sort_by(|a, b| a.path.split('/').cmp(b.path.split('/')));
     files
@@ -153,7 +153,7 @@ fn the_bytes_are_the_standards() {
             let expected = expected(version, "content", &files(), piece_nbytes as usize);
             assert!(created.bytes == expected, "{version} {piece_nbytes}");
             let start = created.bytes.windows(7).position(|window| window == b"4:infod").unwrap() + 6;
-            // `info` goes before `piece layers`, the only other key here.
+            // `info` comes before `piece layers`, the only other key here.
             let layers = created.bytes.windows(15).position(|window| window == b"12:piece layers");
             let info = &created.bytes[start..layers.unwrap_or(created.bytes.len() - 1)];
             let v1 = (version != Version::V2).then(|| maker::sha1(info));
@@ -230,7 +230,7 @@ fn what_stands_beside_the_files() {
         ("url-list", tier(&["https://seed.example/a"])),
     ]);
     assert_eq!(bytes, expected.write());
-    // One tracker needs no list, and without any there is neither.
+    // One tracker needs no list; a torrent without trackers has neither key.
     let one = make(builder(Version::V1).tracker("udp://t.example:1"), &path).bytes;
     assert!(one.starts_with(b"d8:announce17:udp://t.example:14:infod"));
     assert!(make(builder(Version::V1), &path).bytes.starts_with(b"d4:infod"));
@@ -352,7 +352,7 @@ fn globs() {
             _ => assert_eq!(found(builder), expected, "{include:?} {exclude:?}"),
         }
     }
-    // Only where it is asked for, and only below the folder.
+    // Ignore files count only if asked for, and only below the folder.
     write_files(folder.path(), &[content(".gitignore", "*.log\n"), content("cd1/.ignore", "art/\n[\n")]);
     let all = found(Builder::new().exclude(".*"));
     assert_eq!(all, ["a.flac", "a.log", "cd1/art/c.jpg", "cd1/b.flac", "cd1/b.log", "cd2/d.flac"]);
@@ -361,7 +361,7 @@ fn globs() {
     assert_eq!(paths(&inner), ["b.flac", "b.log"]);
 }
 
-/// The globs say of a file that is PATH itself what they would say of it in a folder.
+/// The globs apply to a file given as PATH as they would in a folder.
 #[test]
 fn globs_and_a_file_by_itself() {
     let folder = tempfile::tempdir().unwrap();
@@ -449,14 +449,14 @@ fn progress_and_cancelling() {
         assert!(seen.iter().map(|(done, _)| *done).max() >= Some(plan.nbytes()), "{version}");
         let stop = AtomicBool::new(false);
         let cancel = |_| stop.store(true, Ordering::Relaxed);
-        // One thread has at most 16 of the pieces in hand when it hears of it.
+        // One thread has at most 16 of the pieces in its lanes when it sees the flag.
         let options = Options::default().progress(&cancel).cancel(&stop).threads(NonZeroUsize::MIN);
         let error = plan.create(&options).unwrap_err();
         assert!(matches!(error, CreateError::Cancelled), "{version}: {error}");
     }
 }
 
-/// Does `change` when the first bytes have been read, and gives the problems that are found.
+/// Calls `change` when the first bytes have been read, and returns the problems found.
 fn changed(folder: &Path, change: impl Fn() + Sync) -> Vec<(String, FileProblemKind)> {
     let plan = builder(Version::Hybrid).name("c").plan(folder).unwrap();
     let once = AtomicBool::new(false);
@@ -689,7 +689,7 @@ mod unix {
         for name in &names[1..13] {
             let path = folder.path().join(name);
             fs::remove_file(&path).unwrap();
-            // Opening it fails for root too.
+            // Opening such a link fails for root too.
             symlink(name, &path).unwrap();
         }
         match plan.create(&Options::default()) {
@@ -703,7 +703,8 @@ mod unix {
     }
 }
 
-/// Paths of up to three components from a few names, which collide often; files win over folders.
+/// Paths of up to three components from a few names, which collide often; if they do, the file stays and the folder
+/// goes.
 fn trees() -> impl Strategy<Value = Vec<Content>> {
     let name = prop::sample::select(vec!["a", "b", "a b", "a-", "ä", ".a", "A", "zz"]);
     let path = prop::collection::vec(name, 1..4).prop_map(|names| names.join("/"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Files that are messages: all lengths around what the engine reads at once, faults, changes, order, cancellation.
+//! Files as messages: all lengths around the engine's chunk size, faults, changes, order, cancellation.
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 #[cfg(unix)]
@@ -53,7 +53,7 @@ fn every_length_around_chunks_and_windows() {
     for around in [CHUNK, 2 * CHUNK, 3 * CHUNK, mib, mib + CHUNK, 3 * mib] {
         lengths.extend([around - 1, around, around + 1]);
     }
-    // More than one batch, more than one round, and lengths that are not in order.
+    // The files fill more than one batch and more than one round, and their lengths are not sorted.
     lengths.extend((0..90).map(|i| (i * 7919) % (2 * CHUNK)));
     let contents: Vec<Vec<u8>> = lengths.iter().enumerate().map(|(i, &nbytes)| bytes(nbytes, i)).collect();
     let paths: Vec<PathBuf> = (0..contents.len()).map(|i| folder.path().join(format!("file {i}"))).collect();
@@ -86,7 +86,7 @@ fn every_length_around_chunks_and_windows() {
 fn what_cannot_be_read_is_reported_and_the_rest_done() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    // Before and after the first batch, as files of the others are opened otherwise.
+    // Faulty files come before and after the first batch, as files of later batches are opened in another way.
     let mut paths = Vec::new();
     for round in 0..3 {
         for i in 0..10 {
@@ -129,7 +129,7 @@ fn pipes_are_read_to_their_end() {
         }
         paths.push(path);
     }
-    // One that fits into a chunk, and three that do not; each comes in parts.
+    // One message fits into a chunk, three do not; each comes in parts.
     let lengths = [CHUNK - 7, CHUNK, 3 * CHUNK + 5, 500_000];
     let pipes: Vec<PathBuf> = paths.iter().skip(3).step_by(10).cloned().collect();
     for nthreads in [1, 2] {
@@ -172,7 +172,7 @@ fn pipes_of_one_writer_are_read_in_order() {
     }
     let files: Vec<PathBuf> = (0..40).map(|i| path(&format!("{i}"))).collect();
     files.iter().enumerate().for_each(|(i, file)| fs::write(file, bytes(i * 1000, i)).unwrap());
-    // As the first files, and among many, which are opened by a ring where there is one.
+    // The pipes come first, or among many files, which are opened by a ring if the system has one.
     for nbefore in [0, 19, 30] {
         for nthreads in [1, 2] {
             let mut paths = files.clone();
@@ -223,7 +223,7 @@ fn a_long_file_before_many_short_ones() {
     fs::write(&long, bytes(5 << 20, 1)).unwrap();
     let short = folder.path().join("short");
     fs::write(&short, "short").unwrap();
-    // Others wait for the first, and in the end for the last.
+    // The other files wait for the first, and in the end for the last.
     let mut paths = vec![long.clone()];
     paths.extend(std::iter::repeat_n(short, 3000));
     paths.push(long);
@@ -235,8 +235,8 @@ fn a_long_file_before_many_short_ones() {
     assert_eq!(summary.nfiles, 3002);
 }
 
-/// Hashes a file with one thread, and does `change` when so many bytes of it are hashed, each time that it is read, as
-/// long as `change` says so.
+/// Hashes a file with one thread. In each read, `change` is called when this many bytes are hashed, until `change`
+/// returns false.
 #[cfg(unix)]
 fn changed_after(
     path: &Path,
@@ -249,7 +249,7 @@ fn changed_after(
         let (change, next, is_over) = &mut *state.lock().unwrap();
         if now >= *next && !*is_over {
             *is_over = !change();
-            // The bytes of all readings are counted.
+            // The progress counts the bytes of all reads.
             *next = now + nbytes;
         }
     };
@@ -259,7 +259,7 @@ fn changed_after(
     results.remove(0)
 }
 
-/// What a file is at the end is hashed, however it came to that.
+/// The digest is that of the file's final state, however the file changed.
 #[cfg(unix)]
 #[test]
 fn a_file_that_changes_is_read_again() {
@@ -270,7 +270,7 @@ fn a_file_that_changes_is_read_again() {
     type Change<'a> = (&'a str, Box<dyn Fn() + Sync + 'a>);
     let changes: [Change; 6] = [
         ("truncated", Box::new(|| open().set_len(3_000_001).unwrap())),
-        // Of the last page of a mapping what is beyond the end reads as zeros, and no signal tells.
+        // The bytes beyond the end in the last page of a mapping read as zeros, without a signal.
         ("truncated in its last page", Box::new(|| open().set_len((8 << 20) - 500).unwrap())),
         ("appended to", Box::new(|| open().write_all_at(b"more", 8 << 20).unwrap())),
         (
@@ -332,7 +332,7 @@ fn a_file_that_always_changes_is_unstable() {
     }
 }
 
-/// Many small files of which one is changed while the others are hashed: opened through a ring or not.
+/// Many small files, one of which changes while the others are hashed; files are opened with a ring and without.
 #[cfg(unix)]
 #[test]
 fn small_files_that_change_are_read_again() {
@@ -343,7 +343,7 @@ fn small_files_that_change_are_read_again() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
-                // Of one length, all bytes alike: whatever is read of it in one call could be told from a mixture.
+                // Both contents have one length and equal bytes each, so that a mixture of the two would show.
                 for byte in [b'a', b'b'] {
                     fs::File::options().write(true).open(&paths[2000]).unwrap().write_all_at(&[byte; 6], 0).unwrap();
                 }
@@ -372,7 +372,7 @@ fn a_cancelled_run_hands_out_what_it_has() {
     for nthreads in [1, 2] {
         let cancel = AtomicBool::new(false);
         let count = AtomicUsize::new(0);
-        // Without an end, unless it is cancelled.
+        // The requests never end; only cancelling stops the run.
         let requests = std::iter::repeat_with(|| Request::digest(&path, Sha256));
         let options = Options::new().threads(nthreads).cancel(&cancel);
         let summary = hash_files(requests, &options, |_, result| {
@@ -389,7 +389,7 @@ fn a_cancelled_run_hands_out_what_it_has() {
     assert_eq!((nothing.nfiles, nothing.nfailed, nothing.nbytes, nothing.cancelled), (0, 0, 0, false));
 }
 
-/// As many threads as one likes, with as many files open as a process may have.
+/// Any number of threads works, with as many open files as the process may have.
 #[test]
 fn a_panic_ends_all_threads() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Lists of checksums: a table of lines, and any lines at all against an oracle.
+//! Lists of checksums: a table of lines, and random lines compared with an oracle.
 
 mod list_oracle;
 
@@ -11,7 +11,7 @@ use hashloom_engine::list::{BadLine, Entry, Line, Parser, tag};
 use list_oracle::{Oracle, compare};
 use proptest::prelude::*;
 
-/// `{}` in a line is a digest of so many bytes.
+/// Replaces `{}` in a line by a digest of this many bytes.
 fn with_digest(line: &str, nbytes: usize) -> String {
     line.replace("{}", &"0a".repeat(nbytes))
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Manifests that anybody may have written, and comparisons against a naive one.
+//! Manifests from untrusted writers, and comparisons against a naive implementation.
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::ErrorKind;
@@ -32,7 +32,7 @@ fn written(entries: &[Entry]) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// The lines with a last one that fits them.
+/// The lines, followed by a last line that fits them.
 fn with_end(lines: &[&str], end: &str) -> Vec<u8> {
     let mut bytes: Vec<u8> = lines.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect();
     let digest = hash(Algorithm::Sha256, &bytes);
@@ -101,7 +101,7 @@ fn lines() {
         (r#"{"type":"link","path":"f"}"#, "\"target\" is missing"),
         (r#"{"type":"unread","path":"f"}"#, "\"reason\" is missing"),
         (r#"{"type":"unread","path":"f","reason":"lazy"}"#, "unknown variant"),
-        // What is not UTF-8, and what says so though it is.
+        // Names that are not UTF-8, and hexadecimal for names that are.
         (r#"{"type":"folder","path":"\ufffd","path_hex":"f"}"#, "\"path_hex\""),
         (r#"{"type":"folder","path":"\ufffd","path_hex":"FF"}"#, "\"path_hex\""),
         (r#"{"type":"folder","path":"x","path_hex":"ff"}"#, "\"path_hex\""),
@@ -120,7 +120,7 @@ fn lines() {
     ];
     for (line, part) in cases {
         refused(&with_end(&[HEADER, line], "{}"), 2, part);
-        // With a line before it, and one behind.
+        // The bad line stands between two others.
         let folder = r#"{"type":"folder","path":"0"}"#;
         refused(&with_end(&[HEADER, folder, line, folder], "{}"), 3, part);
     }
@@ -146,10 +146,10 @@ fn paths() {
         writer.write(&entry(before, Kind::Folder)).unwrap();
         let error = writer.write(&entry(path, Kind::Folder)).unwrap_err();
         assert!(error.line == 3 && error.to_string().contains(part), "{error}");
-        // Nothing came of it.
+        // The refused entries wrote nothing.
         assert_eq!(read(&writer.finish().unwrap()).unwrap().len(), 1);
     }
-    // A file, a link or something unread is no folder.
+    // A file, a link or an unread entry is not a folder.
     for kind in [r#""link","target":"b""#, r#""unread","reason":"unstable""#] {
         let line = format!(r#"{{"type":{kind},"path":"a"}}"#);
         refused(&with_end(&[HEADER, &line, &folder("a/b")], "{}"), 3, "is in no folder");
@@ -185,7 +185,7 @@ fn last_lines() {
     refused(&too_many, 3, "more than 2^64 bytes");
 }
 
-/// Anybody's JSON of the same meaning.
+/// Other JSON of the same meaning is accepted.
 #[test]
 fn keys_in_any_order_with_white_space() {
     let line = format!(r#" {{ "sha1" : "{ABC}",	"mtime_ns":5, "size":3 , "path":"\u0061\u002fb", "type" : "file"}} "#);
@@ -203,7 +203,7 @@ fn what_cannot_be_written() {
     let error = writer.write(&entry(&"x".repeat(LINE_MAX_NBYTES), Kind::Folder)).unwrap_err();
     assert!(error.to_string().starts_with("line 2: longer than"), "{error}");
     assert!(Writer::new(Vec::new(), &[]).is_err());
-    // A disk that is full.
+    // The output is a full disk.
     let mut room = [0; 100];
     let mut writer = Writer::new(&mut room[..], SHA1).unwrap();
     let error = writer.write(&file("a", "abc", 0)).unwrap_err();
@@ -221,7 +221,7 @@ type Tree = BTreeMap<Vec<u8>, Kind>;
 fn any_kind() -> impl Strategy<Value = Kind> {
     prop_oneof![
         8 => (0..4u64, 0..2i64, 0..3u8).prop_map(|(nbytes, mtime_ns, content)| {
-            // The same content has the same length.
+            // Equal content must have equal length.
             let digests = vec![hash(Algorithm::Sha1, &[nbytes as u8, if nbytes == 0 { 0 } else { content }])];
             Kind::File { nbytes, mtime_ns, digests }
         }),
@@ -254,7 +254,7 @@ fn any_tree() -> impl Strategy<Value = Tree> {
 fn entries(tree: &Tree) -> Vec<Entry> {
     let mut entries: Vec<Entry> =
         tree.iter().map(|(path, kind)| Entry { path: path.clone(), kind: kind.clone() }).collect();
-    // By components, in words other than those of the crate.
+    // Sorted by components, in another way than the crate does.
     entries.sort_by_key(|entry| entry.path.split(|&byte| byte == b'/').map(<[u8]>::to_vec).collect::<Vec<_>>());
     entries
 }
@@ -291,7 +291,7 @@ proptest! {
     fn comparisons(old in any_tree(), new in any_tree()) {
         let (found, counts) = compared(&written(&entries(&old)), &written(&entries(&new)));
         let mut statuses: BTreeMap<Vec<u8>, Status> = BTreeMap::new();
-        // How many of a content were removed and added.
+        // For each content, the numbers of removed and added files.
         let mut contents: BTreeMap<&Digest, [u64; 3]> = BTreeMap::new();
         for difference in &found {
             let (one, other) = (difference.old.as_ref(), difference.new.as_ref());
@@ -363,17 +363,17 @@ fn what_could_not_be_read() {
         let name = |d: &Difference| format!("{} {}", d.status, String::from_utf8_lossy(d.path()));
         found.iter().map(name).collect::<Vec<_>>()
     };
-    // What is below d is counted, but not named: it may be there.
+    // Entries below d are counted but not named: they may be there.
     let (found, counts) = compared(&old, &new);
     assert_eq!(names(&found), ["unreadable d", "unstable g"]);
     assert_eq!([Status::Unreadable, Status::Same, Status::Removed].map(|s| counts.of(s)), [3, 1, 0]);
-    // The other way round nothing is known of what it was.
+    // In the other direction nothing is known of their former state.
     let (found, counts) = compared(&new, &old);
     assert_eq!(names(&found), ["unrecorded d", "unrecorded d/e", "unrecorded d/e/f", "unrecorded g"]);
     assert_eq!(counts.of(Status::Added), 0);
     let (found, _) = compared(&new, &new);
     assert_eq!(names(&found), ["unreadable d", "unstable g"]);
-    // Before the end, what comes later is not removed.
+    // If the comparison stops early, later entries do not count as removed.
     let mut comparison = Comparison::new(Reader::new(&old[..]).unwrap(), SHA1, SHA1).unwrap();
     comparison.found(e, |_| panic!()).unwrap();
     let mut stopped = Vec::new();
@@ -397,7 +397,7 @@ fn stamp(nbytes: u64, time: i64) -> Stamp {
     stamp
 }
 
-/// Of a file that can be trusted.
+/// The note for a file that can be trusted.
 fn noted(stamp: Stamp) -> Noted {
     let mut noted = Noted::of(".".as_ref()).unwrap();
     (noted.stamp, noted.doubt) = (stamp, None);
@@ -424,11 +424,11 @@ fn what_is_in_doubt_is_not_found() {
         journal.find(name.as_bytes(), &stamp)
     };
     assert_eq!(find("a", 1), Some(Err(Doubt::Writer)));
-    // A disk may be mounted elsewhere.
+    // The device's number does not count: a disk may be mounted elsewhere.
     assert_eq!(find("b", 9), Some(Ok(digests.to_vec())));
     assert_eq!(find("c", 1), Some(Err(Doubt::Writer)));
     assert_eq!(find("d", 1), None);
-    // The first version told nothing of doubts: nothing in it is believed.
+    // The first version has no doubts, so nothing in it is believed.
     let header = "{\"format\":\"hashloom journal\",\"version\":1,\"algorithms\":[\"sha1\"]}\n";
     std::fs::write(&path, format!("{header}rest")).unwrap();
     assert!(open().unwrap().is_empty());
@@ -439,7 +439,7 @@ fn what_is_in_doubt_is_not_found() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), other);
 }
 
-/// Cut anywhere, as by a crash, or with something behind, it has what was whole, and grows on.
+/// A journal cut anywhere, as by a crash, or with bytes appended, keeps its whole lines and grows on.
 #[test]
 fn journals_that_were_torn() {
     let folder = tempfile::tempdir().unwrap();

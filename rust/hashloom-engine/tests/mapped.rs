@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Files that are hashed out of a mapping: the verdicts are those of reading, also when a file changes meanwhile.
+//! Files hashed from a mapping: the verdicts are those of reading, even if a file changes meanwhile.
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hashloom_engine::torrent::{Builder, FileState, Options, PieceState, Progress, Torrent, Version, verify};
 
-/// A file that begins and ends anywhere, among others, and the torrent of all.
+/// A folder of files, one of which begins and ends in the middle of pieces, and their torrent.
 fn torrent(folder: &Path, version: Version) -> Torrent {
     let noise = |nbytes: u64, seed: u64| -> Vec<u8> {
         (0..nbytes).map(|i| ((i ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
@@ -47,8 +47,8 @@ fn verdicts_are_those_of_reading() {
     }
 }
 
-/// The file is cut short under the mapping as soon as the check has begun. Nobody is killed by SIGBUS, and what is gone
-/// is missing.
+/// The file is cut short under the mapping as soon as the check has begun. SIGBUS does not end the process, and the
+/// pieces that are gone are missing.
 #[test]
 fn a_file_that_becomes_shorter_meanwhile() {
     for version in [Version::V1, Version::V2, Version::Hybrid] {
@@ -71,7 +71,7 @@ fn a_file_that_becomes_shorter_meanwhile() {
             let of_b = torrent.pieces_of_file(b);
             assert_eq!(report.pieces[of_b.end - 1], PieceState::Missing, "{version}");
             assert_eq!(report.pieces[of_b.start], PieceState::Have, "{version}");
-            // What was hashed before it became shorter was right, and none was hashed with other bytes than its own.
+            // Pieces hashed before the cut are right, and no piece was hashed with bytes that are not its own.
             let odd = |state: &PieceState| !matches!(state, PieceState::Have | PieceState::Missing);
             assert!(!report.pieces[of_b].iter().any(odd), "{version}: {:?}", report.pieces);
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A host whose memory is used up: what reads files does with fewer threads, or says so, and ends no process.
+//! A host without free memory: functions that read files use fewer threads or report an error, and never end the
+//! process.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs::{self, File};
@@ -13,14 +14,14 @@ use hashloom_engine::files::{self, Request, hash_files};
 use hashloom_engine::torrent::{Builder, Options, verify};
 use hashloom_engine::tree::{self, Input, glacier};
 
-/// Large allocations that are left.
+/// Number of large allocations that may still succeed.
 static LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 const LARGE_NBYTES: usize = 200_000;
 
 struct Limited;
 
-// SAFETY: the system's allocator, or none.
+// SAFETY: every call goes to the system's allocator or fails.
 unsafe impl GlobalAlloc for Limited {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let take = |left: usize| left.checked_sub(1);
@@ -40,7 +41,7 @@ unsafe impl GlobalAlloc for Limited {
 #[global_allocator]
 static LIMITED: Limited = Limited;
 
-/// With so many large allocations.
+/// Runs `work` with this many large allocations left.
 fn with<R>(left: usize, work: impl FnOnce() -> R) -> R {
     LEFT.store(left, Ordering::SeqCst);
     let result = work();

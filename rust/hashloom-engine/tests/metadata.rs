@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a torrent says beside its files. No malformation of it makes a torrent unusable.
+//! The metadata of a torrent. Malformed metadata never makes a torrent unusable.
 
 mod maker;
 
 use hashloom_engine::torrent::Torrent;
 use maker::{Bencode, dictionary, int, list, text};
 
-/// A torrent with these keys beside `info`, and these in it.
+/// A torrent with the keys `outer` beside `info` and the keys `inner` in it.
 fn torrent(outer: Vec<(&'static str, Bencode)>, inner: Vec<(&'static str, Bencode)>) -> Torrent {
     let mut info = vec![("length", int(0)), ("name", text("name")), ("piece length", int(16384)), ("pieces", text(""))];
     info.extend(inner);
@@ -32,7 +32,7 @@ fn trackers() {
     assert_eq!(notes(&other), ["announce: this tracker is not in announce-list, which counts"]);
     let empty = torrent(vec![("announce", text("x")), ("announce-list", tiers(&[&[""], &[]]))], vec![]);
     assert_eq!(empty.metadata().trackers, [[b"x"]]);
-    // A list of strings, each a tier of its own.
+    // Each string of a flat list is a tier of its own.
     let flat = torrent(vec![("announce-list", list([text("a"), text("b")]))], vec![]);
     assert_eq!(flat.metadata().trackers, [[b"a"], [b"b"]]);
     assert_eq!(torrent(vec![("announce", text(""))], vec![]).metadata().trackers, Vec::<Vec<Vec<u8>>>::new());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Torrents that must be refused, each with an error of its own, and torrents that must not.
+//! Torrents that must be refused, each with its own error, and torrents that must be accepted.
 
 mod maker;
 
@@ -195,7 +195,7 @@ fn each_malformation_has_an_error_of_its_own() {
         let error = error(torrent);
         assert_eq!(error.to_string(), *message, "\n{}", String::from_utf8_lossy(torrent));
         messages.insert(message);
-        // The offset is one that a person can look at.
+        // The offset must lie within the file.
         assert!(error.offset <= torrent.len());
     }
     assert_eq!(messages.len(), cases.len(), "two kinds of malformation share a message");
@@ -260,10 +260,10 @@ fn what_clients_accept_is_accepted_and_noted() {
         notes(&[&good[..], b"\r\n"].concat()),
         [format!("byte {}: 2 bytes follow the end, they are ignored", good.len())]
     );
-    // Info first, then announce; and keys of info in an odd order.
+    // `info` comes before `announce`, and the keys of `info` are unsorted.
     let unsorted = b"d4:infod4:name1:a6:lengthi0e12:piece lengthi1e6:pieces0:e8:announce1:xe";
     assert_eq!(notes(unsorted).len(), 2);
-    // The first of two infos counts, wherever the second stands.
+    // The first of two `info` keys counts, wherever the second stands.
     let mut twice = b"d4:infod6:lengthi0e4:name1:a12:piece lengthi1e6:pieces0:e".to_vec();
     twice.extend_from_slice(b"1:z0:4:infoi1ee");
     assert_eq!(notes(&twice)[1], "byte 62: key \"info\" is there twice, the first counts");
@@ -271,11 +271,11 @@ fn what_clients_accept_is_accepted_and_noted() {
     let both = info(vec![("files", Some(list([dictionary([("length", int(3)), ("path", list([text("a")]))])])))]);
     assert_eq!(notes(&both), ["info.length: there are both length and files, files counts"]);
     assert_eq!(notes(&info(vec![("meta version", Some(int(1)))])), none);
-    // A backslash or colon is a letter like any other, except on Windows.
+    // A backslash or colon is an ordinary character, except on Windows.
     if cfg!(unix) {
         assert_eq!(notes(&path(&[b"a\\b", b"C:", b"NUL", b"\xff"])), none);
     }
-    // A v2 leftover without a version is ignored.
+    // A leftover of v2 without a version is ignored.
     let tree = ["info.file tree: it is there without meta version 2, and is ignored"];
     assert_eq!(notes(&info(vec![("file tree", Some(dictionary([])))])), tree);
 }
@@ -323,6 +323,6 @@ fn long_names_are_cut_in_messages() {
 fn many_files_are_parsed() {
     let files: Vec<_> = (0..50_000).map(|i| content(&format!("folder/{i}"), "")).collect();
     let bytes = folder_torrent("name", &files, 16384);
-    // What is quadratic in them hangs here.
+    // An algorithm of quadratic time would hang here.
     assert_eq!(Torrent::parse(&bytes).unwrap().file_count(), 50_000);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Random trees of files: what a torrent of them says is what they are, in each version, and halves of a hybrid that
-//! differ anywhere are told apart.
+//! Random trees of files: a torrent made of them describes them in each version, and any difference between the halves
+//! of a hybrid is found.
 //!
-//! The torrents are made, and the roots computed, by the tests' own writer over RustCrypto's SHA-2.
+//! The tests' own writer makes the torrents, and computes the roots with RustCrypto's SHA-2.
 
 mod maker;
 
@@ -44,14 +44,14 @@ fn piece_nbytes() -> impl Strategy<Value = usize> {
     prop_oneof![Just(16384usize), Just(32768), Just(65536), Just(1 << 20)]
 }
 
-/// A hybrid whose halves are of their own files.
+/// A hybrid whose halves describe different files.
 fn hybrid_of(v1: &[Content], v2: &[Content], piece_nbytes: usize) -> Vec<u8> {
     let mut info = v2_info("name", v2, piece_nbytes);
     info.extend([("pieces", text(pieces(v1, piece_nbytes))), ("files", file_list(v1))]);
     dictionary([("info", dictionary(info)), ("piece layers", layers(v2, piece_nbytes))]).write()
 }
 
-/// What makes another torrent of the v1 half of a hybrid.
+/// A change to the v1 half of a hybrid that makes it another torrent.
 #[derive(Debug, Clone)]
 enum Change {
     Rename(Index),
@@ -127,16 +127,16 @@ proptest! {
             Change::Swap(index) => {
                 let first = index.index(real.len());
                 prop_assume!(first + 1 < real.len());
-                // Where files without content stand does not matter.
+                // The place of files without content does not matter.
                 prop_assume!([first, first + 1].iter().all(|&i| !v1[real[i]].bytes.is_empty()));
                 v1.swap(real[first], real[first + 1]);
             }
             Change::Insert(index) => v1.insert(at(index), content("more", "")),
             Change::PieceOfPadding(index) => v1.insert(at(index), padding(piece_nbytes)),
         }
-        // The list must have a file for any half to be read.
+        // If the list had no file, neither half would be read.
         prop_assume!(!v1.is_empty());
-        // Padding before files that are all empty, or a piece more at the end, is seen by the number of pieces.
+        // Padding before files that are all empty, or an additional piece at the end, shows in the number of pieces.
         let problem = Torrent::parse(&hybrid_of(&v1, &files, piece_nbytes)).unwrap_err().problem;
         prop_assert!(matches!(problem, Problem::Hybrid(_)), "{:?}", problem);
     }
@@ -154,7 +154,7 @@ proptest! {
         prop_assert_eq!(problem, Problem::LayerRoot { path: b"a".to_vec() });
     }
 
-    /// Lengths that no file on this machine has.
+    /// Lengths beyond those of real files.
     #[test]
     fn lengths_never_overflow(lengths in prop::collection::vec(prop_oneof![0..1u64 << 20, 0..=u64::MAX >> 1], 1..6)) {
         let leaf = |nbytes: u64| {
@@ -187,7 +187,7 @@ proptest! {
 
 #[test]
 fn the_makers_agree_with_themselves() {
-    // The tree of files in order is the tree that is planted one by one.
+    // Building the tree from sorted files gives the same tree as adding the files one by one.
     let files = [content("b", "x"), content("a/c", "y")];
     let mut reversed = files.to_vec();
     reversed.reverse();

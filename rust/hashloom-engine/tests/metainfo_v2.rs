@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! v2 and hybrid torrents (BEP 52): what they say, and those that must be refused, each with an error of its own.
+//! v2 and hybrid torrents (BEP 52): their content when parsed, and torrents that must be refused, each with its own
+//! error.
 
 mod maker;
 
@@ -39,7 +40,7 @@ fn files() -> Vec<Content> {
     ]
 }
 
-/// The torrent with some keys of info set or, by `None`, removed; "piece layers" is the outer one.
+/// The torrent with some keys of `info` set or, by `None`, removed; "piece layers" is the key beside `info`.
 fn with(mut keys: Vec<(&'static str, Bencode)>, changes: Vec<(&'static str, Option<Bencode>)>) -> Vec<u8> {
     keys.push(("piece layers", layers(&files(), PIECE)));
     for (key, value) in changes {
@@ -68,7 +69,7 @@ fn planted(entry: Bencode) -> Vec<u8> {
     v2(vec![("file tree", Some(tree))])
 }
 
-/// One whose tree has one more file, of these properties.
+/// A v2 torrent whose tree has one more file, with these properties.
 fn file(keys: Vec<(&'static str, Bencode)>) -> Vec<u8> {
     planted(dictionary([("", dictionary(keys))]))
 }
@@ -138,7 +139,7 @@ fn find(bytes: &[u8], part: &[u8]) -> usize {
 fn torrents_of_libtorrent() {
     let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
     let fixtures = vectors.join("webtorrent-fixtures/fixtures");
-    // The info-hashes are libtorrent's own.
+    // The info-hashes come from libtorrent.
     let cases = [
         ("leaves", "6f55ab247b229eea", "4bf4da601a8f144d", "3a9fe2ce5e0db6ad"),
         ("alice", "c5e1450e7a012227", "2719e2197e6fc42a", "d39eb2afb8270514"),
@@ -182,7 +183,7 @@ fn single_files() {
     assert!(!torrent.is_single_file());
     let inner = [content("name/name", noise(100, 1))];
     assert!(!parse(&maker::v2_torrent("name", &inner, PIECE)).is_single_file());
-    // A list of one file is a folder; a length is not.
+    // A list of one file makes a folder; a length does not.
     assert!(!parse(&maker::hybrid_torrent("name", &one, PIECE)).is_single_file());
     let mut info = maker::v2_info("name", &one, PIECE);
     info.extend([("pieces", text(pieces(&one, PIECE))), ("length", int(100))]);
@@ -349,14 +350,14 @@ fn each_malformation_has_an_error_of_its_own() {
     assert_eq!(failed, 0);
 }
 
-/// libtorrent 2.1 sorts the files of v1 by whole paths and those of the tree by components, and loads what it made so as
-/// long as that concerns empty files only.
+/// libtorrent 2.1 sorts the files of v1 by whole paths and those of the tree by components. It accepts its own torrents
+/// as long as only empty files differ in order.
 #[test]
 fn files_without_content_may_stand_elsewhere_in_the_halves_of_a_hybrid() {
     let whole = [content("a.txt", ""), content("a/b", ""), content("a/c", noise(PIECE + 1, 1)), content("z", "z")];
     let make = |v1: &[Content], v2: &[Content]| {
         let mut info = maker::v2_info("name", v2, PIECE);
-        // In the order that is given.
+        // The files stay in the given order.
         let pad = |file: &Content| padding(file.bytes.len().next_multiple_of(PIECE) - file.bytes.len());
         let v1: Vec<Content> = v1.iter().flat_map(|file| [file.clone(), pad(file)]).collect();
         info.extend([("pieces", text(pieces(&v1, PIECE))), ("files", file_list(&v1))]);
@@ -403,7 +404,7 @@ fn links_are_the_same_in_both_halves_of_a_hybrid() {
     let file = torrent.files().last().unwrap();
     assert_eq!((file.symlink, file.attributes.symlink), (Some(&b"a/deep/er"[..]), true));
     assert_eq!(torrent.file(0).symlink, None);
-    // However its components are cut.
+    // The target is accepted, however it is split into components.
     let absolute = || ("symlink path", list([text("/etc/passwd")]));
     let torrent = parse(&make(vec![attr("l"), absolute()], vec![attr("l"), absolute()]));
     assert_eq!(torrent.files().last().unwrap().symlink, Some(&b"/etc/passwd"[..]));
@@ -462,7 +463,7 @@ fn what_clients_accept_is_accepted_and_noted() {
     let small = [content("a", "abc")];
     let bytes = dictionary([("info", dictionary(maker::v2_info("n", &small, PIECE)))]).write();
     assert_eq!(notes(&parse(&bytes)), ["piece layers: this key is missing, though no file needs it"]);
-    // Unsorted: the files come as the tree has them.
+    // The tree is unsorted: the files come in the order of the tree.
     assert_eq!(parse(&cases[6].0).files().map(|file| file.path[0]).collect::<Vec<_>>(), b"dbcaa");
 }
 
@@ -488,7 +489,7 @@ fn torrents_with_any_byte_changed_or_cut_anywhere_do_not_panic() {
     }
 }
 
-/// A folder's name in a few bytes, and so a layer, can be those of any number of files.
+/// Any number of files can share a folder's name, or a layer, in a few bytes.
 #[test]
 fn a_small_torrent_cannot_make_much_of_itself() {
     let folder = "f".repeat(60_000);

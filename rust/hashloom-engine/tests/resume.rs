@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Resume files of clients: what is written is read again, what is not ours is kept, and no input does harm.
+//! Resume files of clients: written files can be read again, keys of the client are kept, and no input does harm.
 //!
-//! That the clients themselves accept what is written is shown by `test/clients.py`.
+//! `test/clients.py` shows that the clients themselves accept the written files.
 
 mod maker;
 
@@ -56,7 +56,7 @@ fn bits(pieces: &[usize], len: usize) -> Bitfield {
     bitfield
 }
 
-/// A value of the outermost dictionary, as it stands.
+/// The bencoded value of a key of the outermost dictionary.
 fn raw(bytes: &[u8], key: &str) -> Option<Vec<u8>> {
     let document = bencode::parse(bytes, &Limits::default()).unwrap();
     document.root().get(key.as_bytes()).map(|value| value.raw().to_vec())
@@ -66,7 +66,7 @@ fn string(text: impl AsRef<[u8]>) -> Vec<u8> {
     Item::from(text.as_ref()).encode()
 }
 
-/// A client's file with entries put in or replaced.
+/// A client's file with entries added or replaced.
 fn with(bytes: &[u8], entries: &[(&str, Item)]) -> Vec<u8> {
     let document = bencode::parse(bytes, &Limits::default()).unwrap();
     let mut item = Item::dictionary();
@@ -111,7 +111,7 @@ fn transmission_gets_a_bit_a_block_and_the_times_of_change() {
         let progress = raw(&bytes, "progress").unwrap();
         (raw(&progress, "blocks").unwrap(), raw(&progress, "pieces").unwrap(), raw(&progress, "mtimes").unwrap())
     };
-    // 10 blocks of 16 KiB.
+    // There are 10 blocks of 16 KiB.
     let (blocks, pieces, times) = progress(&bits(&[0, 2, 4], 5));
     assert_eq!((&blocks[..], &pieces[..]), (&b"2:\xcc\xc0"[..], &b"1:\xa8"[..]));
     let changed = |path: &str| {
@@ -133,7 +133,7 @@ fn a_piece_is_not_claimed_whose_files_are_not_there() {
         let bytes = encode(format, &example.torrent, &Bitfield::all(5), &example.content()).unwrap();
         decode(&bytes, &example.torrent).unwrap().have.ones().collect::<Vec<_>>()
     };
-    // The padding file is not on disk, and Transmission would send a piece of it.
+    // The padding file is not on disk, and Transmission would have to send a piece of it.
     assert_eq!(have(Format::Libtorrent), [0, 1, 2, 3, 4]);
     assert_eq!(have(Format::Transmission), [0, 1, 3, 4]);
     fs::write(example.file("d"), vec![0; PIECE]).unwrap();
@@ -185,7 +185,7 @@ fn what_else_stands_in_an_old_file_is_kept() {
         assert_eq!(decode(&bytes, &example.torrent).unwrap().have, have);
         assert_eq!(raw(&bytes, "uploaded"), Some(b"i77e".to_vec()));
         assert_eq!(raw(&bytes, "qBt-tags"), Some(b"l1:te".to_vec()));
-        // Not even what is not canonical is touched.
+        // Values that are not canonical stay unchanged, too.
         assert!(bytes.windows(16).any(|window| window == b"d1:b1:x1:ai007ee"));
         let unfinished = bytes.windows(10).any(|window| window == b"unfinished");
         assert_eq!(unfinished, format == Format::Transmission, "blocks that nobody checked");
@@ -216,7 +216,7 @@ fn an_old_file_names_the_folder_where_the_content_was_found() {
         } else {
             assert_eq!(raw(&bytes, "incomplete-dir"), None);
         }
-        // Found in the folder for what is not complete: nothing is moved.
+        // The content is found in the folder for incomplete files: nothing is moved.
         let folder = Item::from(path_text(example.folder.path()));
         let old = with(&fresh, &[("destination", elsewhere.clone()), ("incomplete-dir", folder)]);
         if format == Format::Transmission {
@@ -253,9 +253,9 @@ fn files_that_the_client_has_renamed_are_an_error() {
         let error = update_with(["", "album/b/c.renamed", "", "", ""]).unwrap_err();
         assert!(matches!(error, Error::Renamed { .. }), "{error}");
         assert!(error.to_string().contains("album/b/c.renamed\", checked was "), "{error}");
-        // Empty entries and names as they are say nothing; nor do those of padding, which is never read.
+        // Empty entries and unchanged names mean nothing; neither do those of padding, which is never read.
         update_with(["", "album/b/c", "album/somewhere", "", ""]).unwrap();
-        // Files without the torrent's folder around them, as qBittorrent can have them.
+        // The files lie without the torrent's folder around them, as qBittorrent permits.
         let folder = Item::from(path_text(&example.folder.path().join("album")));
         let names: Item = ["a", "b/c", "", "empty", "d"].map(Item::from).into_iter().collect();
         let folder_key = if format == Format::Libtorrent { "save_path" } else { "destination" };
@@ -278,7 +278,7 @@ fn what_clients_say_is_read() {
     assert_eq!(have(b"d8:progressd6:blocks2:\xdf\xc0ee"), Ok(vec![0, 2, 3, 4]), "half of piece 1");
     assert_eq!(have(b"d8:progressd12:time-checkedli1eli1ei0ei1eei0ei0ei0eeee"), Ok(vec![]));
     assert_eq!(have(&[0xa8]), Ok(vec![0, 2, 4]));
-    // 16 pieces, of which this says something, and bencode, which it also is.
+    // A bitfield of 16 pieces that is also bencode.
     let torrent = Torrent::parse(&raw_file_torrent("x", 16, 1, vec![0; 320])).unwrap();
     let read = decode(b"0:", &torrent).unwrap();
     assert_eq!((read.format, read.have.as_bytes()), (Format::Bitfield, &b"0:"[..]));
@@ -319,7 +319,7 @@ fn what_does_not_belong_to_the_torrent_is_refused() {
     );
     assert!(error(b"d4:infodee").contains("neither file-format, progress nor destination is there"));
 
-    // To write into one of another kind is refused too.
+    // Updating a file of another format is refused, too.
     let content = example.content();
     let fresh = CLIENTS.map(|format| encode(format, &example.torrent, &Bitfield::all(5), &content).unwrap());
     let into = |old: &[u8], format: Format| update(old, format, &example.torrent, &Bitfield::all(5), &content);
@@ -389,7 +389,7 @@ fn changes_are_seen() {
     assert_eq!(example.content().changed(&report), [0]);
 }
 
-/// A v2 torrent of files of up to 16 KiB, a piece each.
+/// A v2 torrent of files of up to 16 KiB, one piece each.
 fn v2(files: &[(&str, &[u8])]) -> Torrent {
     let mut tree = Item::dictionary();
     for (name, bytes) in files {
@@ -422,7 +422,7 @@ fn v2_torrents_have_another_hash_and_padding_that_no_list_shows() {
     let bytes = encode(Format::Libtorrent, &torrent, &Bitfield::all(3), &content).unwrap();
     assert_eq!(raw(&bytes, "info-hash"), None);
     assert_eq!(raw(&bytes, "info-hash2"), Some(string(torrent.info_hash_v2().unwrap())));
-    // libtorrent's files are a, 16381 zeros, b, c, 16383 zeros.
+    // libtorrent's list of files is a, 16381 zeros, b, c, 16383 zeros.
     assert_eq!(raw(&bytes, "mapped_files"), Some(b"l7:other/a0:7:other/b7:other/c0:e".to_vec()));
     assert_eq!(update(&bytes, Format::Libtorrent, &torrent, &Bitfield::all(3), &content).unwrap(), bytes);
     assert_eq!(decode(&bytes, &torrent).unwrap().have, Bitfield::all(3));
@@ -439,7 +439,7 @@ fn v2_torrents_have_another_hash_and_padding_that_no_list_shows() {
 }
 
 proptest! {
-    /// Whatever is there, both clients' files and the bitfield say so again.
+    /// Any set of pieces is read back from both clients' files and from the bitfield.
     #[test]
     fn what_is_written_is_read(
         pieces in prop::collection::vec(any::<bool>(), 1..70),
@@ -450,7 +450,7 @@ proptest! {
         let nbytes = count as u64 * piece_nbytes - short.min(piece_nbytes - 1);
         let torrent = Torrent::parse(&raw_file_torrent("x", nbytes, piece_nbytes, vec![0; 20 * count])).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        // A hole: it takes no room.
+        // The file is a hole, which takes no room.
         fs::File::create(folder.path().join("x")).unwrap().set_len(nbytes).unwrap();
         let content = Content::find(&torrent, folder.path()).unwrap();
         let mut have = Bitfield::none(count);
@@ -468,7 +468,7 @@ proptest! {
         }
     }
 
-    /// Cut off and damaged files give an error or some pieces, and never a panic; nor do they when they are updated.
+    /// Truncated and damaged files give an error or some pieces, never a panic, when read and when updated.
     #[test]
     fn no_input_does_harm(format in prop::sample::select(&CLIENTS[..]), cut in any::<prop::sample::Index>(),
                           flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4)) {

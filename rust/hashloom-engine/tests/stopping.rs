@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What ends work before it is done: cancelling it while nothing comes to be read, and a panic in a callback.
+//! Work that ends early: cancelled while it waits for data, and stopped by a panic in a callback.
 
 #![cfg(unix)]
 
@@ -19,7 +19,7 @@ use hashloom_engine::files::{self, Request, hash_files};
 use hashloom_engine::torrent::{self, Builder, PieceState, Progress, Torrent, verify};
 use hashloom_engine::tree::{self, TreeError, glacier};
 
-/// Only where nothing ends it: then the test has failed.
+/// Time after which the test fails, as nothing has ended the work.
 const HANG: Duration = Duration::from_secs(60);
 
 fn pipe(path: &Path) {
@@ -27,7 +27,7 @@ fn pipe(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
 }
 
-/// Does `work`, which waits for what never comes, and cancels it. Returns what it returns.
+/// Runs `work`, which waits for data that never comes, and cancels it. Returns the result of `work`.
 fn cancelled<R: Send>(work: impl FnOnce(&AtomicBool) -> R + Send) -> R {
     let cancel = AtomicBool::new(false);
     let (done, is_done) = mpsc::channel();
@@ -41,7 +41,7 @@ fn cancelled<R: Send>(work: impl FnOnce(&AtomicBool) -> R + Send) -> R {
         cancel.store(true, Ordering::Relaxed);
         if is_done.recv_timeout(HANG).is_err() {
             eprintln!("cancelling has not ended it");
-            // There is a thread that nobody can end.
+            // A thread hangs that nothing can end.
             std::process::exit(1);
         }
         work.join().unwrap()
@@ -55,14 +55,14 @@ fn a_pipe_that_nobody_writes_to_is_not_waited_for() {
     pipe(&path("pipe"));
     let others: Vec<PathBuf> = (0..40).map(|i| path(&format!("{i}"))).collect();
     others.iter().for_each(|other| fs::write(other, "abc").unwrap());
-    // Without a writer, with one that writes nothing, and with one that does not end.
+    // The pipe has no writer, or a writer that writes nothing, or one that writes but does not end.
     for written in [None, Some(""), Some("beginning")] {
-        // Alone, and among many, which are opened by a ring where there is one.
+        // The pipe is alone, or among many files, which are opened by a ring if the system has one.
         for (nbefore, nthreads) in [(0, 1), (0, 2), (19, 1), (30, 2)] {
             let mut paths = others.clone();
             paths.insert(nbefore, path("pipe"));
             let writer = written.map(|bytes| {
-                // For both, as there is no reader yet.
+                // The pipe is opened for both directions, as it has no reader yet.
                 let mut file = File::options().read(true).write(true).open(path("pipe")).unwrap();
                 io::Write::write_all(&mut file, bytes.as_bytes()).unwrap();
                 file
@@ -76,7 +76,7 @@ fn a_pipe_that_nobody_writes_to_is_not_waited_for() {
                 })
             });
             assert!(summary.cancelled);
-            // What is said is right, and nothing is said of the pipe.
+            // The results are right, and there is no result for the pipe.
             assert!(names.len() >= nbefore && !names.contains(&path("pipe")), "{written:?}, {nbefore}: {names:?}");
             drop(writer);
         }
@@ -117,23 +117,23 @@ fn a_tree_of_a_pipe_is_not_waited_for() {
 
 const PIECES: usize = 4096;
 
-/// A file that is read, of [`PIECES`] pieces, and its torrent.
+/// A file of [`PIECES`] pieces, and its torrent.
 fn torrent(folder: &Path) -> Torrent {
     fs::write(folder.join("file"), vec![1; PIECES << 14]).unwrap();
     let plan = Builder::new().piece_length(1 << 14).plan(&folder.join("file")).unwrap();
     plan.create(&torrent::Options::default()).unwrap().torrent
 }
 
-/// A callback: the first call panics. Returns the number of calls after `work`, which must hand on that panic.
+/// Passes a callback whose first call panics to `work`, which must pass on that panic. Returns the number of calls.
 fn calls(work: impl FnOnce(&(dyn Fn() + Sync))) -> usize {
-    // To print where a panic was takes a while.
+    // Printing the place of a panic takes a while.
     std::panic::set_hook(Box::new(|_| ()));
     let count = AtomicUsize::new(0);
     let call = || {
         if count.fetch_add(1, Ordering::Relaxed) == 0 {
             std::panic::panic_any("on purpose");
         }
-        // The others are not faster than what stops them.
+        // The pause keeps the other threads from outrunning the stop.
         std::thread::sleep(Duration::from_millis(10));
     };
     let payload = catch_unwind(AssertUnwindSafe(|| work(&call))).unwrap_err();
@@ -147,7 +147,7 @@ fn a_panic_ends_all_threads_soon_and_arrives_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let torrent = torrent(folder.path());
     let path = folder.path().join("file");
-    // Of thousands.
+    // There would be thousands of calls.
     let most = 500;
     for nthreads in [1, 2, 4] {
         let threads = NonZeroUsize::new(nthreads).unwrap();
@@ -158,7 +158,7 @@ fn a_panic_ends_all_threads_soon_and_arrives_as_it_was() {
         });
         assert!(ncalls < most, "{ncalls} pieces, {nthreads} threads");
         let progress = |call: &(dyn Fn() + Sync)| {
-            // Of 128, each after many pieces.
+            // There would be 128 calls, each after many pieces.
             let progress = |_: Progress| call();
             let _ = verify(&torrent, &path, &options.progress(&progress));
         };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Hash trees against their definitions written out, by every way in: one thread and several, mapped, a stream; proofs
-//! that are not right; files that change, and callbacks.
+//! Hash trees against their definitions, through every kind of input: one thread and several, mapped files, streams;
+//! also wrong proofs, files that change, and callbacks.
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
@@ -34,7 +34,7 @@ fn file_of(bytes: &[u8]) -> File {
     file
 }
 
-/// Gives a few bytes at a time, as pipes do.
+/// A reader that gives a few bytes at a time, as pipes do.
 struct Drips<'a>(&'a [u8]);
 
 impl Read for Drips<'_> {
@@ -46,7 +46,7 @@ impl Read for Drips<'_> {
     }
 }
 
-/// Calls `hash` with the same bytes by every way in.
+/// Calls `hash` with the same bytes through every kind of input.
 fn each_way<R: PartialEq + std::fmt::Debug>(
     bytes: &[u8],
     expected: R,
@@ -65,7 +65,7 @@ fn each_way<R: PartialEq + std::fmt::Debug>(
     assert_eq!(found, expected, "{} bytes of a stream", bytes.len());
 }
 
-/// The root of blocks of digests, as the kernel's documentation says it.
+/// The root of blocks of digests, as the kernel's documentation defines it.
 fn verity(algorithm: Algorithm, block_nbytes: usize, head: &[u8], data: &[u8]) -> Vec<u8> {
     let mut level = data.to_vec();
     loop {
@@ -109,7 +109,7 @@ fn fsverity_is_the_definition() {
     assert!(FsVerity::new(Algorithm::Sha1).digest(&file_of(b""), &Options::default()).is_err());
 }
 
-/// Up to one node; one that is left over goes up.
+/// Hashes pairs up to one node; a node left over goes up unchanged.
 fn promoted(mut level: Vec<Digest>) -> Digest {
     while level.len() > 1 {
         let over = |pair: &[Digest]| match pair {
@@ -133,7 +133,7 @@ fn long_leaves_are_the_definition() {
         let parts: Vec<Digest> = data.chunks(5 * MIB + 1).map(|part| hash(Sha256, part)).collect();
         each_way(&data, parts, |input, options| Ok(s3::composite(input, Sha256, 5 * MIB as u64 + 1, options)?.parts));
     }
-    // Parts that no two of fit into what a stream is buffered in.
+    // No two of these parts fit into the buffer of a stream.
     let data = all;
     let parts: Vec<Digest> = data.chunks(16 * MIB).map(|part| hash(Sha256, part)).collect();
     each_way(&data, parts, |input, options| Ok(s3::composite(input, Sha256, 16 * MIB as u64, options)?.parts));
@@ -156,7 +156,7 @@ fn a_files_pieces_root_is_that_of_its_torrent() {
     }
 }
 
-/// RFC 9162 section 2.1.1.
+/// The tree hash of RFC 9162 section 2.1.1.
 fn mth(leaves: &[Digest]) -> Digest {
     match leaves {
         [] => hash(Sha256, b""),
@@ -168,7 +168,7 @@ fn mth(leaves: &[Digest]) -> Digest {
     }
 }
 
-/// Section 2.1.3.1.
+/// The inclusion path of section 2.1.3.1.
 fn path(index: usize, leaves: &[Digest]) -> Vec<Digest> {
     if leaves.len() == 1 {
         return Vec::new();
@@ -180,7 +180,7 @@ fn path(index: usize, leaves: &[Digest]) -> Vec<Digest> {
     }
 }
 
-/// Section 2.1.4.1.
+/// The consistency proof of section 2.1.4.1.
 fn subproof(size: usize, leaves: &[Digest], is_whole: bool) -> Vec<Digest> {
     if size == leaves.len() {
         return if is_whole { Vec::new() } else { vec![mth(leaves)] };
@@ -196,7 +196,7 @@ fn entries(count: usize) -> Vec<Vec<u8>> {
     (0..count).map(|i| content(i % 37)).collect()
 }
 
-/// All ways to spoil a proof are noticed by `is_right`.
+/// Spoils a proof in all ways; `is_right` must notice each.
 fn spoil(nodes: &[Digest], is_right: impl Fn(&[Vec<u8>]) -> bool) {
     let nodes: Vec<Vec<u8>> = nodes.iter().map(|node| node.as_ref().to_vec()).collect();
     assert!(is_right(&nodes));
@@ -319,7 +319,7 @@ fn entries_come_from_anywhere() {
     assert_eq!(tree.finish().root, mth(&all.map(|entry| leaf(Sha256, entry)).collect::<Vec<_>>()));
     assert_eq!(Tree::new(Sha256, &[]).finish().root, hash(Sha256, b""));
     assert!(Tree::new(Sha256, &[]).push_blocks(&file_of(b"abc"), 0, &options).is_err());
-    // One leaf that is longer than any file.
+    // The leaf is longer than any file.
     let data = content(3_000_000);
     each_way(&data, leaf(Sha256, &data), |input, options| {
         let mut tree = Tree::new(Sha256, &[]);
@@ -335,7 +335,7 @@ fn entries_come_from_anywhere() {
 
 #[test]
 fn each_damaged_block_of_a_verity_image_is_found() {
-    // Three levels: 600 blocks of data, 38, 3 and 1 of digests.
+    // There are three levels: 600 blocks of data, then 38, 3 and 1 blocks of digests.
     let data = content(600 * 512);
     for hash_type in [HashType::Normal, HashType::ChromeOs] {
         let parameters = DmVerity::new().data_block_size(512).unwrap().hash_block_size(512).unwrap();
@@ -389,7 +389,7 @@ fn a_superblock_may_say_anything() {
             changed[at] ^= bits;
             changed.resize(8192, 0);
             let changed = file_of(&changed);
-            // No panic, and nothing that takes for ever.
+            // A damaged superblock causes no panic and no endless work.
             if let Ok(read) = DmVerity::read(&changed, 0) {
                 let _ = read.check(&data, &changed, root.as_ref(), &Options::default());
             }

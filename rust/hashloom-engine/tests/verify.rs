@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Files on disk, whole and damaged in every way, against their torrents.
+//! Torrents checked against files on disk, whole and damaged in every way.
 
 #![cfg_attr(not(unix), allow(unused_imports, reason = "some tests are for Unix only"))]
 
@@ -18,7 +18,7 @@ use maker::{
     Content, content, dictionary, file_torrent, folder_torrent, int, list, noise, padding, raw_file_torrent, sha1, text,
 };
 
-/// Verifies with one and with three threads, which must find the same.
+/// Verifies with one and with three threads; the reports must be equal.
 fn check(torrent: &[u8], path: &Path) -> Report {
     let torrent = Torrent::parse(torrent).unwrap();
     let threads = |n| Options::default().threads(NonZeroUsize::new(n).unwrap());
@@ -34,7 +34,7 @@ fn states(report: &Report) -> Vec<FileState> {
     report.files.iter().map(|file| file.state).collect()
 }
 
-/// A folder with the files in `name`, and their torrent.
+/// A folder `name` with the files, and their torrent.
 fn folder(files: &[Content], piece_nbytes: usize) -> (tempfile::TempDir, PathBuf, Vec<u8>) {
     let outer = tempfile::tempdir().unwrap();
     let inner = outer.path().join("name");
@@ -76,7 +76,7 @@ fn pieces_span_files_and_a_damaged_file_damages_what_it_touches() {
         content("d/e/c", noise(20, 3)),
         content("z", noise(5, 4)),
     ];
-    // Pieces of 8: 0 in a; 1 in a, b and c; 2 and 3 in c; 4 in c and z.
+    // Pieces have 8 bytes: 0 in a; 1 in a, b and c; 2 and 3 in c; 4 in c and z.
     let (_outer, inner, torrent) = folder(&files, 8);
     assert_eq!(check(&torrent, &inner).pieces, [Have; 5]);
     fs::write(inner.join("d/b"), "???").unwrap();
@@ -126,7 +126,7 @@ fn padding_is_zeros_and_need_not_exist() {
     assert_eq!(report.pieces, [Have; 5]);
     assert_eq!(report.nbytes_read, 27);
     assert_eq!([1, 3].map(|file| report.files[file].state), [FileState::Skipped; 2]);
-    // What stands where padding would be makes no difference.
+    // A file in the place of padding makes no difference.
     fs::create_dir(inner.join(".pad")).unwrap();
     fs::write(inner.join(".pad/6"), "666666").unwrap();
     assert!(check(&torrent, &inner).is_complete());
@@ -166,14 +166,14 @@ fn a_sparse_file_is_not_read_where_it_has_holes() {
     std::os::unix::fs::FileExt::write_all_at(&file, &[1], (3 * piece + 5000) as u64).unwrap();
     #[cfg(unix)]
     assert!(std::os::unix::fs::MetadataExt::blocks(&file.metadata().unwrap()) < 128, "this file system has no holes");
-    // As it is: every piece is there, and only what is no hole was read.
+    // The content is right: every piece is there, and only data outside of holes was read.
     let report = check(&file_torrent("image", &bytes, piece), outer.path());
     assert!(report.is_complete());
     assert!(!cfg!(target_os = "linux") || report.nbytes_read <= piece as u64, "{}", report.nbytes_read);
-    // A torrent of other content: none of the holes is right.
+    // The torrent has other content: none of the holes is right.
     let report = check(&file_torrent("image", &noise(bytes.len(), 1), piece), outer.path());
     assert_eq!(report.pieces, [Bad; 9]);
-    // A hole in the last piece, and one across files.
+    // A hole lies in the last piece, and one spans files.
     let report = check(&file_torrent("image", &bytes[..8 * piece], piece), outer.path());
     assert!(report.is_complete() && report.files[0].found_nbytes == Some(bytes.len() as u64));
 }
@@ -223,14 +223,14 @@ fn path_is_the_folder_with_the_content_or_the_content() {
         assert!(report.is_complete(), "{path:?}");
         assert_eq!(report.content, inner);
     }
-    // The content's folder under another name.
+    // The content's folder has another name.
     let other = outer.path().join("other");
     fs::rename(&inner, &other).unwrap();
     assert!(check(&torrent, &other).is_complete());
-    // Nothing there: the place where a client would put it.
+    // Nothing is there: the report names the place where a client would put the content.
     let report = check(&torrent, outer.path());
     assert_eq!((report.content.clone(), report.have()), (inner.clone(), 0));
-    // A single file, by its folder, by its name, and by another name.
+    // A single file is found by its folder, by its name, and by another name.
     let torrent = file_torrent("a", b"aaa", 4);
     for path in [other.clone(), other.join("a")] {
         assert!(check(&torrent, &path).is_complete(), "{path:?}");
@@ -263,7 +263,7 @@ fn links_are_followed_inside_and_not_outside() {
     symlink("d/real", inner.join("a")).unwrap();
     fs::rename(inner.join("b"), outer.path().join("secret")).unwrap();
     symlink("../secret", inner.join("b")).unwrap();
-    // With the outer folder as PATH all of it is inside.
+    // If PATH is the outer folder, all links stay inside.
     assert!(check(&torrent, outer.path()).is_complete());
     let report = check(&torrent, &inner);
     assert_eq!(report.pieces, [Have, Unread, Have]);
@@ -294,7 +294,7 @@ fn a_fifo_a_folder_or_a_socket_in_place_of_a_file_is_no_file() {
     for (message, what) in messages.iter().zip(["a FIFO", "a folder", "a socket or device"]) {
         assert!(message.ends_with(&format!("expected a regular file, found {what}")), "{message}");
     }
-    // By its own path as well.
+    // The file is found by its own path as well.
     let single = Torrent::parse(&file_torrent("a", &noise(8, 1), 8)).unwrap();
     assert_eq!(verify(&single, &inner.join("a"), &Options::default()).unwrap().pieces, [Unread]);
 }
@@ -398,7 +398,7 @@ fn progress_reaches_the_end_and_cancelling_stops() {
     let report = verify(&torrent, outer.path(), &Options::default().progress(&note)).unwrap();
     assert!(report.is_complete() && !report.cancelled);
     assert_eq!(seen.lock().unwrap().iter().max(), Some(&3_000_000));
-    // Cancelled by the callback, as a person would by pressing a key.
+    // The callback cancels, as a person would by pressing a key.
     let cancel = AtomicBool::new(false);
     let stop =
         |progress: hashloom_engine::torrent::Progress| cancel.store(progress.nbytes > 1_000_000, Ordering::Relaxed);
@@ -407,7 +407,7 @@ fn progress_reaches_the_end_and_cancelling_stops() {
     assert!(report.cancelled && !report.is_complete());
     let count = |state: PieceState| report.count(state);
     assert!(count(Have) > 30 && count(Unchecked) > 30 && count(Have) + count(Unchecked) == 184, "{report:?}");
-    // Cancelled before it began.
+    // The check is cancelled before it begins.
     let report = verify(&torrent, outer.path(), &Options::default().cancel(&AtomicBool::new(true))).unwrap();
     assert!(report.cancelled && report.count(Unchecked) == 184 && states(&report) == [FileState::Unchecked]);
 }
@@ -441,8 +441,8 @@ fn a_file_that_changes_during_the_check_is_what_it_is_in_the_end() {
         };
         let options = Options::default().threads(NonZeroUsize::MIN).progress(&meddle);
         let report = verify(&parsed, outer.path(), &options).unwrap();
-        // What is said is true of what is there in the end: of the first piece of `a`, its end with the beginning of `b`,
-        // and `b` alone.
+        // The verdicts hold for the files' state at the end. The three pieces are the first of `a`, the one that `a`
+        // shares with `b`, and one of `b` alone.
         let (state, found_nbytes, pieces) = match change {
             "shrink" => (FileState::Short, Some(2_000_000), [Have, Missing, Have]),
             "remove" => (FileState::Missing, None, [Missing, Missing, Have]),

@@ -3,7 +3,7 @@
 //! Random trees of files and random damage: exactly the damaged pieces are reported, with the right verdict.
 //!
 //! The torrents are made with RustCrypto's SHA-1 and SHA-256 and a plain hash tree. The oracle hashes nothing: it knows
-//! what each file held, looks at what is there now, and compares byte by byte.
+//! each file's original content, looks at the present content, and compares byte by byte.
 
 mod maker;
 
@@ -25,17 +25,17 @@ enum Damage {
     Truncate(Index),
     Extend(u16),
     Remove,
-    /// Empties the file and restores its length: all of it is a hole.
+    /// Empties the file and restores its length: the whole file is a hole.
     Hollow,
-    /// A zeroed stretch.
+    /// Zeros a stretch.
     Zero(Index, u32),
-    /// The same without data on disk.
+    /// Zeros a stretch that then has no data on disk.
     Punch(Index, u32),
     Folder,
     Fifo,
-    /// A link to what was there, under another name.
+    /// Replaces the file by a link to it under another name.
     LinkInside,
-    /// The same, but out of the folder.
+    /// Replaces the file by a link to it outside of the folder.
     LinkOutside,
     Dangling,
 }
@@ -74,7 +74,7 @@ fn files() -> impl Strategy<Value = Vec<Content>> {
     prop::collection::vec(file, 1..12).prop_map(|files| {
         let make = |(i, (nbytes, kind, seed)): (usize, (usize, u8, u64))| match kind {
             0 => content(&format!("{}/{i}", i % 3), noise(nbytes, seed)),
-            // Zeros that are written, and zeros that are not.
+            // Zeros that are written to disk, and padding, which is not.
             1 => content(&format!("zeros {i}"), vec![0; nbytes]),
             _ => Content { path: format!(".pad/{i}"), ..maker::padding(nbytes) },
         };
@@ -82,12 +82,12 @@ fn files() -> impl Strategy<Value = Vec<Content>> {
     })
 }
 
-/// A torrent to be made, and how its files are then damaged.
+/// A torrent to be made, and the damage to its files.
 #[derive(Debug, Clone)]
 struct Case {
     version: Version,
     files: Vec<Content>,
-    /// Of v1; the others have 16 KiB times a power of two.
+    /// Length of a piece in v1; other versions have 16 KiB times a power of two.
     piece_nbytes: usize,
     blocks_log2: u32,
     single: bool,
@@ -115,10 +115,10 @@ fn case() -> impl Strategy<Value = Case> {
 struct Made {
     torrent: Torrent,
     version: Version,
-    /// In the torrent's order.
+    /// The files in the torrent's order.
     files: Vec<Content>,
     piece_nbytes: usize,
-    /// What a file's path is added to.
+    /// The folder that files' paths are relative to.
     folder: PathBuf,
 }
 
@@ -143,7 +143,7 @@ impl Case {
         maker::write_files(&folder, &files);
         let total: usize = files.iter().map(|file| file.bytes.len()).sum();
         let piece_nbytes = match self.version {
-            // A million pieces of one byte take the oracle too long.
+            // A million pieces of one byte would take the oracle too long.
             Version::V1 => self.piece_nbytes.max(total / 3000 + 1),
             _ => 16384 << self.blocks_log2,
         };
@@ -224,17 +224,17 @@ fn apply(path: &Path, damage: &Damage, outside: &Path, number: usize) {
 fn punch(path: &Path, start: u64, nbytes: u64) {
     use rustix::fs::{FallocateFlags, fallocate};
     let file = fs::OpenOptions::new().write(true).open(path).unwrap();
-    // Where the file system cannot, nothing is damaged, which the oracle sees.
+    // If the file system cannot punch holes, nothing is damaged, which the oracle sees.
     let _ = fallocate(&file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, start, nbytes);
 }
 
 #[cfg(not(target_os = "linux"))]
 fn punch(_path: &Path, _start: u64, _nbytes: u64) {}
 
-/// What is at a path.
+/// The thing at a path.
 enum Found {
     Missing,
-    /// It is there but must not or cannot be read.
+    /// The file is there but must not or cannot be read.
     Unread,
     Bytes(Vec<u8>),
 }
@@ -253,7 +253,7 @@ struct Expected {
     files: Vec<(FileState, Option<u64>)>,
     /// Files that are there but cannot be read.
     unread: Vec<usize>,
-    /// Of each file the verdict on each byte; none where it is right.
+    /// For each file the verdict on each byte; `None` for a right byte.
     wrong: Vec<Vec<Option<PieceState>>>,
 }
 
@@ -277,7 +277,7 @@ fn oracle(made: &Made, outer: &Path) -> Expected {
                 }
                 Some(Found::Bytes(_)) => {}
             }
-            // What cannot be had first counts; what is wrong does not show before all is read.
+            // The first missing or unreadable byte decides; a wrong byte shows only after the whole piece is read.
             if matches!(state, PieceState::Missing | PieceState::Unread) {
                 break;
             }
@@ -308,7 +308,7 @@ fn oracle(made: &Made, outer: &Path) -> Expected {
     Expected { pieces, files, unread, wrong }
 }
 
-/// Compares all of a report.
+/// Compares the whole report.
 fn compare(made: &Made, report: &Report, expected: &Expected) -> Result<(), TestCaseError> {
     prop_assert_eq!(&report.pieces, &expected.pieces);
     let files: Vec<_> = report.files.iter().map(|file| (file.state, file.found_nbytes)).collect();
@@ -444,7 +444,7 @@ proptest! {
             }
         };
         let begun = AtomicUsize::new(0);
-        // Each torrent several times, which are checks of their own.
+        // Each torrent is checked several times, each time as a check of its own.
         let checks = all.iter().flat_map(|made| std::iter::repeat_n(made, repeats)).map(|made| {
             begun.fetch_add(1, Ordering::Relaxed);
             Check::new(&made.torrent, &*root)

@@ -59,8 +59,8 @@ impl Algorithm {
         Algorithm::Ripemd160,
     ];
 
-    /// The name that [`FromStr`] takes and [`Display`](fmt::Display) writes: lower case, with `-` where
-    /// the standard has `/`.
+    /// The name that [`FromStr`] reads and [`Display`](fmt::Display) writes: lower case, with `-` in place of the
+    /// standard's `/`.
     ///
     /// ```
     /// assert_eq!(hashloom::Algorithm::Sha1.name(), "sha1");
@@ -97,7 +97,7 @@ impl Algorithm {
         }
     }
 
-    /// Bytes in a block, the unit in which a message is hashed. HMAC pads its key to it.
+    /// Bytes in a block, the unit that a message is hashed in. HMAC pads its key to one block.
     ///
     /// ```
     /// assert_eq!(hashloom::Algorithm::Sha256.block_len(), 64);
@@ -126,7 +126,7 @@ impl FromStr for Algorithm {
     }
 }
 
-/// A name that is none of an [`Algorithm`].
+/// The error for a name that no [`Algorithm`] has.
 ///
 /// ```
 /// use hashloom::Algorithm;

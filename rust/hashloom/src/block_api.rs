@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The block-level types behind [`Sha256`](crate::Sha256) and the others, as the RustCrypto crates have them: whole
-//! blocks in, no buffer. `hmac::Hmac` works on these.
+//! The block-level types behind [`Sha256`](crate::Sha256) and the others, as in the RustCrypto crates: they take whole
+//! blocks and have no buffer. `hmac::Hmac` builds on these types.
 //!
 //! ```
 //! use hashloom::{block_api::Sha256Core, digest::block_api::UpdateCore};
@@ -88,8 +88,8 @@ macro_rules! block_level {
             }
         }
 
-        /// The form of the `sha1` and `sha2` crates, version 0.11, and `ripemd`, 0.2: the state's words, then the
-        /// number of blocks in as many bytes as the padding gives to the length, all little-endian.
+        /// The format of the crates `sha1` and `sha2`, version 0.11, and `ripemd`, version 0.2: the words of the state,
+        /// then the number of blocks in as many bytes as the padding uses for the length, all little-endian.
         impl SerializableState for $core {
             type SerializedStateSize = $serialized;
 

@@ -28,7 +28,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// Lets `write` fill in a digest of `algorithm`.
+    /// Makes a digest of `algorithm` whose bytes `write` fills in.
     pub(crate) fn of(algorithm: Algorithm, write: impl FnOnce(&mut [u8])) -> Self {
         let mut bytes = [0; HL_DIGEST_MAX_NBYTES];
         let len = algorithm.digest_len();
@@ -93,7 +93,8 @@ impl Hash for Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // At once: lists of checksums are made of this, and a call for each byte takes as long as to hash a small file.
+        // All digits in one call: lists of checksums print digests, and a call for each byte takes as long as hashing a
+        // small file.
         let mut text = [0; 2 * HL_DIGEST_MAX_NBYTES];
         for (pair, byte) in text.chunks_exact_mut(2).zip(self.as_ref()) {
             pair[0] = b"0123456789abcdef"[usize::from(byte >> 4)];

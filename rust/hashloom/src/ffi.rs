@@ -13,14 +13,14 @@ use hashloom_sys as sys;
 
 use crate::{Algorithm, Hasher};
 
-/// Zeros that no optimiser may leave out, in the place of what was secret.
+/// Overwrites a secret with `zero`; the optimiser may not remove the write.
 fn wipe<T: Copy>(secret: &mut T, zero: T) {
     // SAFETY: a valid value over one that needs no drop, through a reference that is ours alone.
     unsafe { core::ptr::write_volatile(secret, zero) };
     core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
 }
 
-/// How many slices and pointers are laid out for C on the stack: 16 KiB of slices.
+/// Number of slices or pointers that are laid out for C on the stack: 16 KiB of slices.
 const WINDOW: usize = 1024;
 
 fn alg(algorithm: Algorithm) -> sys::hl_alg {
@@ -160,7 +160,7 @@ impl Ctx {
     }
 }
 
-/// Final, with nothing in it.
+/// A context that is final and empty.
 const WIPED: sys::hl_ctx =
     sys::hl_ctx { state: [0; 8], nbytes: 0, block: [0; sys::HL_BLOCK_MAX_NBYTES], alg: 0, reserved: 0 };
 
@@ -173,7 +173,7 @@ impl Drop for Ctx {
 
 // ---- HMAC
 
-/// The states of both hashes after the block of the key. Wiped when dropped.
+/// The states of both hashes after the block of the key. The key is wiped when dropped.
 #[derive(Clone)]
 pub struct MacKey {
     raw: sys::hl_hmac_key,
@@ -182,7 +182,7 @@ pub struct MacKey {
 
 impl MacKey {
     pub fn new(algorithm: Algorithm, secret: &[u8]) -> Self {
-        // Made where it is wiped from: a copy of it would stay.
+        // The key is made in place: a copy would escape the wiping.
         let raw = sys::hl_hmac_key { inner: [0; 8], outer: [0; 8], alg: 0, reserved: 0 };
         let mut key = MacKey { raw, algorithm };
         // SAFETY: the key is ours alone; secret is a slice.
@@ -212,7 +212,7 @@ impl MacKey {
         self.after_key(self.raw.inner)
     }
 
-    /// The second hash, after the block of the key: what it still wants is the digest of the first.
+    /// The second hash, after the block of the key; the digest of the first must follow.
     pub fn outer(&self) -> Ctx {
         self.after_key(self.raw.outer)
     }
@@ -232,7 +232,7 @@ impl Drop for MacKey {
     }
 }
 
-/// A running HMAC; final only between `finalize` and `reset` or drop. Wiped when dropped.
+/// A running HMAC; final only between `finalize` and `reset` or drop. The context is wiped when dropped.
 #[derive(Clone)]
 pub struct MacCtx {
     raw: sys::hl_hmac_ctx,
@@ -256,7 +256,7 @@ impl MacCtx {
         check(unsafe { sys::hl_hmac_update(&mut self.raw, data.as_ptr().cast(), data.len()) });
     }
 
-    /// `key` is the one that the context was made of: it says how long a tag is.
+    /// `key` must be the key that the context was made with: it gives the length of the tag.
     #[inline]
     pub fn finalize(&mut self, key: &MacKey, tag: &mut [u8]) {
         assert_eq!(tag.len(), key.algorithm.digest_len());
@@ -272,15 +272,15 @@ impl Drop for MacCtx {
     }
 }
 
-/// Whether the bytes are equal, in a time that depends on their number only.
+/// Whether the bytes are equal; the time depends on their number only.
 pub fn equal(a: &[u8], b: &[u8]) -> bool {
-    // SAFETY: so many bytes are readable at both.
+    // SAFETY: `a.len()` bytes are readable at both.
     a.len() == b.len() && unsafe { sys::hl_equal(a.as_ptr().cast(), b.as_ptr().cast(), a.len()) } == 1
 }
 
 // ---- Many streams
 
-/// The hashers are of one algorithm, or this panics.
+/// Panics unless all hashers have one algorithm.
 pub fn update_many<C: AsRef<[u8]>>(hashers: &mut [Hasher], chunks: &[C]) {
     assert_eq!(hashers.len(), chunks.len());
     let mut ctxs = Window::new();
@@ -293,7 +293,7 @@ pub fn update_many<C: AsRef<[u8]>>(hashers: &mut [Hasher], chunks: &[C]) {
     }
 }
 
-/// The hashers are all of `algorithm`, or this panics.
+/// Panics unless all hashers are of `algorithm`.
 pub fn finalize_many(algorithm: Algorithm, hashers: &mut [Hasher], digests: &mut [u8]) {
     let digest_len = algorithm.digest_len();
     assert!(hashers.iter().all(|hasher| hasher.algorithm() == algorithm));
@@ -307,7 +307,7 @@ pub fn finalize_many(algorithm: Algorithm, hashers: &mut [Hasher], digests: &mut
     }
 }
 
-/// An array on the stack that is not initialised until used: most calls have few messages.
+/// An array on the stack that stays uninitialised until used: most calls have few messages.
 struct Window<T>([MaybeUninit<T>; WINDOW]);
 
 impl<T: Copy> Window<T> {
@@ -315,7 +315,7 @@ impl<T: Copy> Window<T> {
         Window([const { MaybeUninit::uninit() }; WINDOW])
     }
 
-    /// Takes the first `WINDOW` items.
+    /// Writes the first `WINDOW` items and returns them.
     fn fill(&mut self, items: impl Iterator<Item = T>) -> &[T] {
         let mut len = 0;
         for (place, item) in self.0.iter_mut().zip(items) {
@@ -342,7 +342,7 @@ pub fn hash_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digests: 
     });
 }
 
-/// With kernel `index` and no other. The kernel is of the algorithm's body and available, or this panics.
+/// Hashes with kernel `index` and no other. Panics unless the kernel is available and has the algorithm's body.
 pub fn hash_many_with<M: AsRef<[u8]>>(index: usize, algorithm: Algorithm, messages: &[M], digests: &mut [u8]) {
     let kernel = sys::hl_kernel_at(index);
     assert!(!kernel.is_null());
@@ -352,10 +352,10 @@ pub fn hash_many_with<M: AsRef<[u8]>>(index: usize, algorithm: Algorithm, messag
     });
 }
 
-/// Calls `run` with all messages as C takes them and the pointer to room for their digests.
+/// Calls `run` with all messages in C's layout and a pointer to room for their digests.
 ///
-/// The layout of `&[u8]` is not specified, so an array of them cannot be handed to C as it is. All go in one call, so
-/// that long messages far from each other meet in the lanes.
+/// The layout of `&[u8]` is not specified, so C cannot take an array of them as it is. All messages go into one call,
+/// so that long messages far apart in the array share the lanes.
 fn with_slices<M: AsRef<[u8]>>(
     algorithm: Algorithm,
     messages: &[M],
@@ -386,7 +386,7 @@ pub trait Offset: Copy + Into<i64> {}
 impl Offset for i32 {}
 impl Offset for i64 {}
 
-/// The offsets decrease, are negative or end beyond the values.
+/// The error for offsets that decrease, are negative or end beyond the values.
 pub struct BadOffsets;
 
 pub fn hash_offsets<O: Offset>(
@@ -428,7 +428,7 @@ pub fn isa_name(i: usize) -> Option<&'static str> {
     (!name.is_null()).then(|| unsafe { text(name) })
 }
 
-/// What `hashloom.h` tells about a kernel.
+/// The facts about a kernel that `hashloom.h` gives.
 #[derive(Clone, Copy)]
 pub struct KernelInfo {
     pub name: &'static str,
@@ -462,7 +462,7 @@ pub struct LaneStates {
 struct Rows([u8; 8 * 8 * sys::HL_LANES_MAX]);
 
 impl LaneStates {
-    /// The initial state in each lane. The kernel is of the algorithm's body and available, or this panics.
+    /// The initial state in each lane. Panics unless the kernel is available and has the algorithm's body.
     pub fn new(index: usize, algorithm: Algorithm) -> Self {
         // SAFETY: a kernel that is not NULL is static and never written.
         let kernel = unsafe { sys::hl_kernel_at(index).as_ref() }.expect("a kernel of the table");
@@ -480,7 +480,7 @@ impl LaneStates {
         LaneStates { rows, kernel, algorithm }
     }
 
-    /// Each lane is given equally many whole blocks, or this panics.
+    /// Advances each lane by its blocks. Panics unless all lanes get equally many whole blocks.
     pub fn advance<B: AsRef<[u8]>>(&mut self, blocks: &[B]) {
         let nlanes = self.kernel.nlanes as usize;
         assert_eq!(blocks.len(), nlanes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Streams: messages that arrive in parts, one or many side by side.
+//! Streams: messages that arrive in parts, one stream or many side by side.
 
 use core::fmt;
 
@@ -8,8 +8,8 @@ use crate::{Algorithm, Digest, ffi};
 
 /// A message that arrives in parts, hashed with an algorithm chosen at run time.
 ///
-/// It takes no heap and holds no reference. A clone goes on independently: the digest of a prefix is
-/// `hasher.clone().finalize()`. Many streams at once are [`update_many`] and [`finalize_many`].
+/// A hasher takes no heap and holds no reference. A clone goes on independently: the digest of a prefix is
+/// `hasher.clone().finalize()`. To hash many streams at once use [`update_many`] and [`finalize_many`].
 ///
 /// ```
 /// use hashloom::{Algorithm, Hasher, hash};
@@ -54,7 +54,7 @@ impl Hasher {
         self.ctx.update(data);
     }
 
-    /// Ends the message.
+    /// Ends the message and returns its digest.
     ///
     /// ```
     /// use hashloom::{Algorithm, Hasher};
@@ -65,7 +65,7 @@ impl Hasher {
         Digest::of(self.algorithm(), |digest| self.ctx.finalize(digest))
     }
 
-    /// Ends the message and begins an empty one.
+    /// Ends the message, returns its digest, and begins an empty message.
     ///
     /// ```
     /// use hashloom::{Algorithm, Hasher, hash};
@@ -82,7 +82,7 @@ impl Hasher {
         digest
     }
 
-    /// Drops the message and begins an empty one.
+    /// Discards the message and begins an empty one.
     ///
     /// ```
     /// use hashloom::{Algorithm, Hasher, hash};
@@ -96,7 +96,7 @@ impl Hasher {
         self.ctx.reset();
     }
 
-    /// The algorithm that it was made for.
+    /// The algorithm that the hasher was made for.
     ///
     /// ```
     /// use hashloom::{Algorithm, Hasher};
@@ -115,7 +115,7 @@ impl fmt::Debug for Hasher {
     }
 }
 
-/// Never fails and takes everything.
+/// Writing never fails and always takes all bytes.
 #[cfg(feature = "std")]
 impl std::io::Write for Hasher {
     fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
@@ -131,16 +131,16 @@ impl std::io::Write for Hasher {
 #[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for Hasher {}
 
-/// Appends `chunks[i]` to the message of `hashers[i]`, all of them side by side in lanes: the way to hash many files
-/// that are read in parts.
+/// Appends `chunks[i]` to the message of `hashers[i]`, all side by side in lanes: the way to hash many files that are
+/// read in parts.
 ///
-/// Chunks may have different lengths, zero too; similar lengths are fastest. The streams may stand at different
-/// lengths. Nothing is allocated.
+/// Chunks may have different lengths, zero included; similar lengths are fastest. The messages so far may have
+/// different lengths, too. Nothing is allocated.
 ///
 /// # Panics
 ///
-/// If there are not as many chunks as hashers or the hashers are not all of one algorithm; then no hasher has changed.
-/// If a message grows beyond 2<sup>61</sup> − 1 bytes.
+/// If there are not as many chunks as hashers, or the hashers do not all have one algorithm; no hasher has changed
+/// then. If a message grows beyond 2<sup>61</sup> − 1 bytes.
 ///
 /// ```
 /// use hashloom::{Algorithm, Hasher, finalize_many, hash, update_many};
@@ -165,14 +165,14 @@ pub fn update_many<C: AsRef<[u8]>>(hashers: &mut [Hasher], chunks: &[C]) {
     }
 }
 
-/// Writes the digest of `hashers[i]` to the `i`-th `digest_len` bytes of `digests` and begins an empty message in each,
-/// so that the hashers can be used again. The last blocks of all messages are hashed side by side. Nothing is
+/// Writes the digest of `hashers[i]` to the `i`-th `digest_len` bytes of `digests` and begins an empty message in each
+/// hasher, so that the hashers can be used again. The last blocks of all messages are hashed side by side. Nothing is
 /// allocated.
 ///
 /// # Panics
 ///
-/// If `digests` has not exactly `hashers.len() * digest_len` bytes or the hashers are not all of one algorithm; then no
-/// hasher has changed.
+/// If `digests` does not have exactly `hashers.len() * digest_len` bytes, or the hashers do not all have one algorithm;
+/// no hasher has changed then.
 ///
 /// ```
 /// use hashloom::{Algorithm, Hasher, finalize_many, hash};

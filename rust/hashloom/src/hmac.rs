@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! HMAC (FIPS 198-1, RFC 2104) with an algorithm chosen at run time: one message, many side by side, one in parts.
 //!
-//! A key is kept as the states of its two hashes after their first blocks, so that using it again costs nothing. Keys
-//! and contexts are wiped when they are dropped. A move leaves a copy behind that nobody wipes: box a key that matters.
+//! A key is kept as the states of its two hashes after their first blocks, so that to use the key again costs nothing.
+//! Keys and contexts are wiped when they are dropped. A move leaves a copy behind that nothing wipes: box a key that
+//! matters.
 
 use core::fmt;
 
@@ -11,8 +12,9 @@ use crate::{Algorithm, Digest, Hasher, ffi};
 
 /// A key, ready for use with one algorithm, any number of times.
 ///
-/// It takes no heap, holds no reference, does not show itself, and is wiped when dropped. The bytes that it was made of
-/// are the caller's to wipe. RFC 2104 section 3 advises random keys as long as a digest: longer ones are not stronger.
+/// A key takes no heap, holds no reference, does not show itself, and is wiped when dropped. The caller must wipe the
+/// bytes that the key was made of. RFC 2104 section 3 advises random keys as long as a digest: longer ones are not
+/// stronger.
 ///
 /// ```
 /// use hashloom::{Algorithm, HmacKey, hmac};
@@ -28,7 +30,7 @@ pub struct HmacKey {
 }
 
 impl HmacKey {
-    /// Prepares a key of any length, zero included; one longer than a block is replaced by its digest (FIPS 198-1
+    /// Prepares a key of any length, zero included; a key longer than a block is replaced by its digest (FIPS 198-1
     /// section 4).
     ///
     /// # Panics
@@ -45,7 +47,7 @@ impl HmacKey {
         HmacKey { key: ffi::MacKey::new(algorithm, key) }
     }
 
-    /// The algorithm that it was made for: a tag has its [`digest_len`](Algorithm::digest_len) bytes.
+    /// The algorithm that the key was made for: a tag has its [`digest_len`](Algorithm::digest_len) bytes.
     ///
     /// ```
     /// use hashloom::{Algorithm, HmacKey};
@@ -117,16 +119,16 @@ pub fn hmac(key: &HmacKey, message: &[u8]) -> Digest {
     Digest::of(key.algorithm(), |tag| key.key.hmac(message, tag))
 }
 
-/// The tags of many messages under one key, both hashes side by side in lanes: that of `messages[i]` is written to the
-/// `i`-th `digest_len` bytes of `tags`.
+/// The tags of many messages under one key, both hashes side by side in lanes: the tag of `messages[i]` is written to
+/// the `i`-th `digest_len` bytes of `tags`.
 ///
-/// Any number of messages of any mixture of lengths. Up to 1,024 messages nothing is allocated, beyond that an array of
-/// 16 bytes a message.
+/// The messages may be any number, of any mixture of lengths. Up to 1,024 messages nothing is allocated; for more, an
+/// array of 16 bytes a message is.
 ///
 /// # Panics
 ///
-/// If `tags` has not exactly `messages.len() * digest_len` bytes. If a message is longer than 2<sup>61</sup> − 1 bytes
-/// less a block.
+/// If `tags` does not have exactly `messages.len() * digest_len` bytes, or a message is longer than 2<sup>61</sup> − 1
+/// bytes less a block.
 ///
 /// ```
 /// use hashloom::{Algorithm, HmacKey, hmac, hmac_many};
@@ -144,8 +146,8 @@ pub fn hmac_many<M: AsRef<[u8]>>(key: &HmacKey, messages: &[M], tags: &mut [u8])
 
 /// The tag of a message that arrives in parts.
 ///
-/// It takes no heap and holds no reference, also not to the key. A clone goes on independently. It is wiped when
-/// dropped.
+/// The context takes no heap and holds no reference, not even to the key. A clone goes on independently. The context is
+/// wiped when dropped.
 ///
 /// ```
 /// use hashloom::{Algorithm, Hmac, HmacKey, hmac};
@@ -193,7 +195,7 @@ impl Hmac {
         self.ctx.update(data);
     }
 
-    /// Ends the message and gives its tag. To check one that came with the message, use [`verify`](Self::verify).
+    /// Ends the message and returns its tag. To check a tag that came with the message, use [`verify`](Self::verify).
     ///
     /// ```
     /// use hashloom::{Algorithm, Hmac, HmacKey};
@@ -205,7 +207,7 @@ impl Hmac {
         self.tag()
     }
 
-    /// Ends the message, gives its tag, and begins an empty one with the same key.
+    /// Ends the message, returns its tag, and begins an empty message with the same key.
     ///
     /// ```
     /// use hashloom::{Algorithm, Hmac, HmacKey, hmac};
@@ -223,7 +225,7 @@ impl Hmac {
         tag
     }
 
-    /// Drops the message and begins an empty one with the same key.
+    /// Discards the message and begins an empty one with the same key.
     ///
     /// ```
     /// use hashloom::{Algorithm, Hmac, HmacKey, hmac};
@@ -238,11 +240,11 @@ impl Hmac {
         self.ctx.reset(&self.key.key);
     }
 
-    /// Ends the message and checks the tag that came with it, in a time that does not depend on where the two differ.
+    /// Ends the message and checks the tag that came with it. The time does not depend on where the two tags differ.
     ///
     /// # Errors
     ///
-    /// [`TagMismatch`] if it is not the tag of the message, all of it: a part of the tag is none. See
+    /// [`TagMismatch`] if `tag` is not the whole tag of the message. A part of the tag is an error: see
     /// [`verify_truncated`](Self::verify_truncated).
     ///
     /// ```
@@ -262,15 +264,15 @@ impl Hmac {
         self.verify_truncated(tag, len)
     }
 
-    /// The same for a protocol that sends the first `len` bytes of tags only (FIPS 198-1 section 5).
+    /// The same check for a protocol that sends only the first `len` bytes of tags (FIPS 198-1 section 5).
     ///
     /// # Errors
     ///
-    /// [`TagMismatch`] if `tag` has not exactly `len` bytes or they are not the first of the message's tag.
+    /// [`TagMismatch`] if `tag` does not have exactly `len` bytes, or they are not the first bytes of the message's tag.
     ///
     /// # Panics
     ///
-    /// If `len` is less than 10, the least that RFC 2104 section 5 allows, or more than a tag has.
+    /// If `len` is less than 10, the least that RFC 2104 section 5 allows, or more than the length of a tag.
     ///
     /// ```
     /// use hashloom::{Algorithm, Hmac, HmacKey, hmac};
@@ -290,7 +292,7 @@ impl Hmac {
         if ffi::equal(&self.tag().as_ref()[..len], tag) { Ok(()) } else { Err(TagMismatch) }
     }
 
-    /// The algorithm of its key.
+    /// The algorithm of the key.
     ///
     /// ```
     /// use hashloom::{Algorithm, Hmac, HmacKey};
@@ -301,7 +303,7 @@ impl Hmac {
         self.key.algorithm()
     }
 
-    /// Leaves the context final.
+    /// Computes the tag and leaves the context final.
     fn tag(&mut self) -> Digest {
         Digest::of(self.algorithm(), |tag| self.ctx.finalize(&self.key.key, tag))
     }
@@ -327,7 +329,7 @@ impl fmt::Display for TagMismatch {
 
 impl core::error::Error for TagMismatch {}
 
-/// 80 bits (RFC 2104 section 5).
+/// Least length of a truncated tag: 80 bits (RFC 2104 section 5).
 const SHORTEST_TAG_LEN: usize = 10;
 
 /// Neither message nor key is shown.
@@ -337,7 +339,7 @@ impl fmt::Debug for Hmac {
     }
 }
 
-/// Never fails and takes everything.
+/// Writing never fails and always takes all bytes.
 #[cfg(feature = "std")]
 impl std::io::Write for Hmac {
     fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {

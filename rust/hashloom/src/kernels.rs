@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The implementations in this build, and the choice among them: for tests, benchmarks and finding faults.
+//! The kernels of this build, and the choice among them: for tests, benchmarks and finding faults.
 //!
-//! A *kernel* is one block function (that of SHA-1, of SHA-224 and SHA-256) for one instruction set, advancing a fixed
-//! number of messages. The fastest that the CPU has for the number of messages at hand is chosen without any call to
-//! this module; every kernel gives the same digests.
+//! A *kernel* is one block function (for example SHA-1's, or the one of SHA-224 and SHA-256) for one instruction set;
+//! it advances a fixed number of messages. The library chooses the fastest kernel that the CPU has for the number of
+//! messages at hand without any call to this module. Every kernel gives the same digests.
 //!
-//! Instruction sets have the names `scalar`, `gnu`, `sse2`, `avx2`, `avx512`, `sha`, … everywhere: here, in the C
-//! library, in the program and in its environment variable.
+//! Instruction sets have the same names everywhere (`scalar`, `gnu`, `sse2`, `avx2`, `avx512`, `sha`, …): here, in the
+//! C library, in the program and in its environment variable.
 //!
 //! ```
 //! use hashloom::kernels::{IsaSet, restrict, unrestrict};
@@ -44,7 +44,7 @@ use crate::{Algorithm, ffi};
 pub struct IsaSet(sys::hl_isas);
 
 impl IsaSet {
-    /// All that this build has kernels for, whether this machine can run them or not.
+    /// All instruction sets that this build has kernels for, whether this machine can run them or not.
     ///
     /// ```
     /// use hashloom::kernels::IsaSet;
@@ -55,7 +55,7 @@ impl IsaSet {
         IsaSet((0..sys::hl_isa_count()).fold(0, |set, i| set | 1 << i))
     }
 
-    /// Those that this machine, its operating system included, can run.
+    /// The instruction sets that this machine, its operating system included, can run.
     ///
     /// ```
     /// use hashloom::kernels::IsaSet;
@@ -67,7 +67,7 @@ impl IsaSet {
         IsaSet(sys::hl_isas_available())
     }
 
-    /// Those that may be chosen now: the available ones, or what [`restrict`] left.
+    /// The instruction sets that may be chosen now: the available ones, or those that [`restrict`] left.
     ///
     /// ```
     /// use hashloom::kernels::IsaSet;
@@ -115,7 +115,7 @@ impl IsaSet {
         self.0 & other.0 == other.0
     }
 
-    /// Whether there is none in this set.
+    /// Whether this set is empty.
     ///
     /// ```
     /// assert!(!hashloom::kernels::IsaSet::available().is_empty());
@@ -124,7 +124,7 @@ impl IsaSet {
         self.0 == 0
     }
 
-    /// The names in this set, from the plainest instruction set on.
+    /// The names in this set, the plainest instruction set first.
     ///
     /// ```
     /// assert_eq!(hashloom::kernels::IsaSet::available().names().next(), Some("scalar"));
@@ -142,7 +142,7 @@ impl FromStr for IsaSet {
     }
 }
 
-/// Those of both sets.
+/// The union of both sets.
 impl core::ops::BitOr for IsaSet {
     type Output = IsaSet;
 
@@ -151,7 +151,7 @@ impl core::ops::BitOr for IsaSet {
     }
 }
 
-/// Those of the first set that are not in the second.
+/// The members of the first set that are not in the second.
 ///
 /// ```
 /// use hashloom::kernels::IsaSet;
@@ -198,7 +198,7 @@ pub enum ParseIsaError {
         /// The name as given, without the blanks around it.
         name: String,
     },
-    /// This build has kernels for it, but this machine or its operating system cannot run them.
+    /// This build has kernels for the instruction set, but this machine or its operating system cannot run them.
     Unavailable {
         /// The name of the instruction set.
         name: String,
@@ -217,14 +217,15 @@ impl fmt::Display for ParseIsaError {
 
 impl Error for ParseIsaError {}
 
-/// From now on, in the whole process, only kernels of these instruction sets are chosen.
+/// Restricts the choice in the whole process, from now on, to kernels of these instruction sets.
 ///
-/// Safe at any time and from any thread: every digest is right whatever is chosen, and calls under way end with the
-/// choice that they began with.
+/// The call is safe at any time and from any thread: every digest is right whatever is chosen, and calls under way end
+/// with the choice that they began with.
 ///
 /// # Errors
 ///
-/// [`RestrictError`], and no change, if one of them is not available or they leave an algorithm without any kernel.
+/// [`RestrictError`], and no change, if an instruction set is not available or they leave an algorithm without any
+/// kernel.
 ///
 /// ```
 /// use hashloom::kernels::{IsaSet, restrict, unrestrict};
@@ -239,15 +240,16 @@ pub fn restrict(isas: IsaSet) -> Result<(), RestrictError> {
     restrict_keeping(isas, Algorithm::ALL)
 }
 
-/// As [`restrict`], but only this algorithm has to be left with a kernel: for `sha`, which has kernels of SHA-1,
-/// SHA-224 and SHA-256 and of no other.
+/// Like [`restrict`], but only this algorithm must keep a kernel. Use it for `sha`, which has kernels of SHA-1, SHA-224
+/// and SHA-256 only.
 ///
-/// For the algorithms that are left without one, plain C (`scalar`) is allowed beside them, so that nothing fails;
-/// [`IsaSet::allowed`] tells of it, too.
+/// If other algorithms are left without a kernel, plain C (`scalar`) is allowed too, so that nothing fails;
+/// [`IsaSet::allowed`] then contains it.
 ///
 /// # Errors
 ///
-/// [`RestrictError`], and no change, if one of them is not available or they leave this algorithm without any kernel.
+/// [`RestrictError`], and no change, if an instruction set is not available or they leave this algorithm without any
+/// kernel.
 ///
 /// ```
 /// use hashloom::Algorithm;
@@ -265,7 +267,7 @@ pub fn restrict_for(isas: IsaSet, algorithm: Algorithm) -> Result<(), RestrictEr
     restrict_keeping(isas, &[algorithm])
 }
 
-/// Each of the algorithms, of which there is at least one, is left with a kernel.
+/// Restricts the choice if each of `algorithms` (at least one) keeps a kernel.
 fn restrict_keeping(isas: IsaSet, algorithms: &[Algorithm]) -> Result<(), RestrictError> {
     if !IsaSet::available().contains(isas) {
         return Err(RestrictError::Unavailable { isas });
@@ -275,14 +277,14 @@ fn restrict_keeping(isas: IsaSet, algorithms: &[Algorithm]) -> Result<(), Restri
             return Err(RestrictError::NoKernel { isas, algorithm });
         }
     }
-    // An empty set, which would mean "no restriction", has no kernel and does not come here.
+    // An empty set would mean "no restriction"; it has no kernel and so never comes here.
     match sys::hl_restrict(isas.0) {
         sys::HL_OK => Ok(()),
         _ => Err(RestrictError::Unavailable { isas }),
     }
 }
 
-/// Takes the restriction of [`restrict`] or [`restrict_for`] back: from now on, all available instruction sets may be
+/// Lifts the restriction of [`restrict`] or [`restrict_for`]: from now on, all available instruction sets may be
 /// chosen.
 ///
 /// ```
@@ -307,16 +309,16 @@ pub fn unrestrict() {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestrictError {
-    /// This machine or its operating system cannot run one of them.
+    /// This machine or its operating system cannot run one of the instruction sets.
     Unavailable {
         /// The set that was given.
         isas: IsaSet,
     },
-    /// None of them has a kernel for an algorithm that must be left with one.
+    /// The set has no kernel for an algorithm that must keep one.
     NoKernel {
         /// The set that was given.
         isas: IsaSet,
-        /// The algorithm that would be left without.
+        /// The algorithm that would have no kernel.
         algorithm: Algorithm,
     },
 }
@@ -337,7 +339,7 @@ impl Error for RestrictError {}
 
 /// One block function for one instruction set.
 ///
-/// [`Display`](fmt::Display) writes its name: `sha256_blocks_avx2`.
+/// [`Display`](fmt::Display) writes the kernel's name: `sha256_blocks_avx2`.
 ///
 /// ```
 /// for kernel in hashloom::kernels::kernels() {
@@ -361,7 +363,7 @@ pub fn kernels() -> impl Iterator<Item = Kernel> + Clone {
     (0..).map_while(|index| Some(Kernel { index, info: ffi::kernel(index)? }))
 }
 
-/// The C compiler that made the kernels: the first line of what it says about its version.
+/// The C compiler that made the kernels: the first line of its version text.
 ///
 /// ```
 /// println!("kernels by {}", hashloom::kernels::compiler());
@@ -371,7 +373,7 @@ pub fn compiler() -> &'static str {
     sys::COMPILER
 }
 
-/// The kernel that is chosen when `nmessages` messages are left to do; `None` for 0 messages.
+/// The kernel that is chosen when `nmessages` messages are left; `None` for 0 messages.
 ///
 /// ```
 /// use hashloom::{Algorithm, kernels::chosen};
@@ -385,7 +387,7 @@ pub fn chosen(algorithm: Algorithm, nmessages: usize) -> Option<Kernel> {
 }
 
 impl Kernel {
-    /// Its own name, which no other kernel has.
+    /// The kernel's name, which no other kernel has.
     ///
     /// ```
     /// assert!(hashloom::kernels::kernels().any(|kernel| kernel.name() == "sha256_blocks_scalar"));
@@ -394,7 +396,7 @@ impl Kernel {
         self.info.name
     }
 
-    /// The name of its instruction set.
+    /// The name of the kernel's instruction set.
     ///
     /// ```
     /// assert!(hashloom::kernels::kernels().any(|kernel| kernel.isa() == "scalar"));
@@ -403,7 +405,7 @@ impl Kernel {
         self.info.isa
     }
 
-    /// Its instruction set, as a set.
+    /// The kernel's instruction set, as a set.
     ///
     /// ```
     /// let kernel = hashloom::kernels::kernels().next().unwrap();
@@ -413,8 +415,8 @@ impl Kernel {
         IsaSet(self.info.isas)
     }
 
-    /// Whether it is the block function of this algorithm ("hash computation" in FIPS 180-4). Several algorithms can
-    /// share one.
+    /// Whether the kernel is the block function of this algorithm ("hash computation" in FIPS 180-4). Several
+    /// algorithms can share one block function.
     ///
     /// ```
     /// use hashloom::{Algorithm, kernels::kernels};
@@ -426,7 +428,7 @@ impl Kernel {
         ffi::body(algorithm) == self.info.body
     }
 
-    /// Messages that it advances at once.
+    /// Number of messages that the kernel advances at once.
     ///
     /// ```
     /// assert!(hashloom::kernels::kernels().all(|kernel| (1..=16).contains(&kernel.lanes())));
@@ -435,7 +437,7 @@ impl Kernel {
         self.info.nlanes
     }
 
-    /// Whether this machine, its operating system included, can run it.
+    /// Whether this machine, its operating system included, can run the kernel.
     ///
     /// ```
     /// use hashloom::kernels::kernels;
@@ -446,15 +448,16 @@ impl Kernel {
         IsaSet::available().contains(self.isa_set())
     }
 
-    /// [`hash_many`](crate::hash_many) with this kernel and no other, whatever [`restrict`] says.
+    /// Does what [`hash_many`](crate::hash_many) does, with this kernel and no other, whatever [`restrict`] says.
     ///
     /// # Errors
     ///
-    /// [`KernelError`], and nothing is written, if this machine cannot run the kernel or it is not of this algorithm.
+    /// [`KernelError`], and nothing is written, if this machine cannot run the kernel or the kernel has another
+    /// algorithm.
     ///
     /// # Panics
     ///
-    /// Where [`hash_many`](crate::hash_many) does.
+    /// In the same cases as [`hash_many`](crate::hash_many).
     ///
     /// ```
     /// use hashloom::{Algorithm, hash, kernels::kernels};
@@ -478,11 +481,11 @@ impl Kernel {
         Ok(())
     }
 
-    /// The kernel by itself: the initial state of `algorithm` in each of its lanes, to be advanced by whole blocks.
+    /// The bare kernel: the initial state of `algorithm` in each lane, to be advanced by whole blocks.
     ///
     /// # Errors
     ///
-    /// [`KernelError`] if this machine cannot run the kernel or it is not of this algorithm.
+    /// [`KernelError`] if this machine cannot run the kernel or the kernel has another algorithm.
     ///
     /// ```
     /// use hashloom::{Algorithm, kernels::kernels};
@@ -518,8 +521,8 @@ impl Kernel {
     }
 }
 
-/// The state of one message in each lane of a kernel: nothing but the kernel, without padding, queues or a choice. For
-/// measuring and testing one; messages are hashed by [`hash_many`](crate::hash_many).
+/// The state of one message in each lane of a kernel: nothing but the kernel, without padding, queues or a choice. The
+/// type is for measuring and testing a kernel; to hash messages use [`hash_many`](crate::hash_many).
 ///
 /// ```
 /// use hashloom::{Algorithm, kernels::chosen};
@@ -537,11 +540,12 @@ pub struct LaneStates {
 }
 
 impl LaneStates {
-    /// Advances lane `l` by `blocks[l]`: as many whole blocks as all others. One call of the kernel.
+    /// Advances lane `l` by the whole blocks in `blocks[l]`. All lanes get equally many blocks. This is one call of the
+    /// kernel.
     ///
     /// # Panics
     ///
-    /// If there are not as many as [`Kernel::lanes`], or they differ in length, or are not whole blocks.
+    /// If `blocks` does not have [`Kernel::lanes`] entries, or they differ in length, or are not whole blocks.
     ///
     /// ```
     /// use hashloom::{Algorithm, kernels::kernels};
@@ -626,11 +630,11 @@ pub enum KernelError {
         /// The kernel.
         kernel: Kernel,
     },
-    /// The kernel is that of another block function.
+    /// The kernel computes another block function.
     OtherAlgorithm {
         /// The kernel.
         kernel: Kernel,
-        /// What was asked of it.
+        /// The algorithm that was asked for.
         algorithm: Algorithm,
     },
 }

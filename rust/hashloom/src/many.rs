@@ -21,16 +21,16 @@ pub fn hash(algorithm: Algorithm, message: &[u8]) -> Digest {
     Digest::of(algorithm, |digest| ffi::hash(algorithm, message, digest))
 }
 
-/// The digests of many messages, side by side in lanes: that of `messages[i]` is written to the `i`-th `digest_len`
-/// bytes of `digests`.
+/// The digests of many messages, hashed side by side in lanes: the digest of `messages[i]` is written to the `i`-th
+/// `digest_len` bytes of `digests`.
 ///
-/// Any number of messages of any mixture of lengths. Up to 1,024 messages nothing is allocated, beyond that an array of
-/// 16 bytes a message.
+/// The messages may be any number, of any mixture of lengths. Up to 1,024 messages nothing is allocated; for more, an
+/// array of 16 bytes a message is.
 ///
 /// # Panics
 ///
-/// If `digests` has not exactly `messages.len() * digest_len` bytes. If a message is longer than 2<sup>61</sup> − 1
-/// bytes.
+/// If `digests` does not have exactly `messages.len() * digest_len` bytes, or a message has more than 2<sup>61</sup> −
+/// 1 bytes.
 ///
 /// ```
 /// use hashloom::{Algorithm, hash, hash_many};
@@ -47,16 +47,16 @@ pub fn hash_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digests: 
     ffi::hash_many(algorithm, messages, digests);
 }
 
-/// The digests of `count` messages of `row_len` bytes each, at a distance of `stride` bytes: message `i` is
-/// `data[i * stride ..][.. row_len]`, and its digest is written to the `i`-th `digest_len` bytes of `digests`.
+/// The digests of `count` messages of `row_len` bytes each, `stride` bytes apart: message `i` is `data[i * stride
+/// ..][.. row_len]`, and its digest is written to the `i`-th `digest_len` bytes of `digests`.
 ///
-/// For pieces of a buffer (`stride == row_len`), columns of a table (`stride > row_len`), overlapping windows
-/// (`stride < row_len`) and the nodes of a Merkle tree. Bytes of `data` between and after the rows are not read.
-/// Nothing is allocated.
+/// The function suits pieces of a buffer (`stride == row_len`), columns of a table (`stride > row_len`), overlapping
+/// windows (`stride < row_len`) and the nodes of a Merkle tree. Bytes of `data` between and after the rows are not
+/// read. Nothing is allocated.
 ///
 /// # Panics
 ///
-/// If the last row ends beyond `data`, or `digests` has not exactly `count * digest_len` bytes.
+/// If the last row ends beyond `data`, or `digests` does not have exactly `count * digest_len` bytes.
 ///
 /// ```
 /// use hashloom::{Algorithm, hash, hash_rows};
@@ -82,17 +82,17 @@ pub fn hash_rows(algorithm: Algorithm, data: &[u8], stride: usize, row_len: usiz
 /// The digests of a column of variable length in the layout of Apache Arrow's Binary and Utf8 arrays: message `i` is
 /// `values[offsets[i] .. offsets[i + 1]]`, and its digest is written to the `i`-th `digest_len` bytes of `digests`.
 ///
-/// `offsets` has one entry more than there are messages; with none or one entry there are no messages, and nothing is
-/// checked. It need not begin at 0 or end at the end of `values` (a slice of an array does neither). Nothing is
-/// allocated.
+/// `offsets` has one entry more than there are messages; if `offsets` has no entry or one, there are no messages and
+/// nothing is checked. The offsets need not begin at 0 or end at the end of `values` (those of a slice of an array do
+/// neither). Nothing is allocated.
 ///
 /// # Errors
 ///
-/// [`OffsetsError`] if an offset is negative, less than the one before, or beyond `values`; then nothing was written.
+/// [`OffsetsError`] if an offset is negative, less than the one before, or beyond `values`; nothing is written then.
 ///
 /// # Panics
 ///
-/// If `digests` has not exactly `digest_len` bytes for each message.
+/// If `digests` does not have exactly `digest_len` bytes for each message.
 ///
 /// ```
 /// use hashloom::{Algorithm, hash, hash_offsets32};
@@ -116,11 +116,11 @@ pub fn hash_offsets32(
 ///
 /// # Errors
 ///
-/// Those of [`hash_offsets32`].
+/// The errors of [`hash_offsets32`].
 ///
 /// # Panics
 ///
-/// Where [`hash_offsets32`] does.
+/// In the same cases as [`hash_offsets32`].
 ///
 /// ```
 /// use hashloom::{Algorithm, OffsetsError, hash_offsets64};
@@ -148,7 +148,7 @@ fn hash_offsets<O: ffi::Offset>(
     ffi::hash_offsets(algorithm, values, offsets, digests).map_err(|ffi::BadOffsets| first_bad(values.len(), offsets))
 }
 
-/// Finds what the C library, which reports no position, did not like.
+/// Finds the first bad offset: the C library reports no position.
 #[cold]
 fn first_bad<O: ffi::Offset>(len: usize, offsets: &[O]) -> OffsetsError {
     let mut previous = 0;
@@ -164,8 +164,8 @@ fn first_bad<O: ffi::Offset>(len: usize, offsets: &[O]) -> OffsetsError {
     unreachable!("the offsets are in order, but were refused")
 }
 
-/// Why the offsets of a column do not describe messages. `index` is the position in `offsets` of the first that is
-/// wrong.
+/// Why the offsets of a column do not describe messages. `index` is the position in `offsets` of the first wrong
+/// offset.
 ///
 /// ```
 /// use hashloom::{Algorithm, OffsetsError, hash_offsets32};
@@ -178,25 +178,25 @@ fn first_bad<O: ffi::Offset>(len: usize, offsets: &[O]) -> OffsetsError {
 pub enum OffsetsError {
     /// An offset is below zero.
     Negative {
-        /// Which one.
+        /// Position of the offset in `offsets`.
         index: usize,
-        /// Its value.
+        /// The key's value.
         offset: i64,
     },
     /// An offset is less than the one before it.
     Decreasing {
-        /// Which one.
+        /// Position of the offset in `offsets`.
         index: usize,
-        /// Its value.
+        /// The key's value.
         offset: i64,
-        /// The value of the one before.
+        /// The offset before it.
         previous: i64,
     },
     /// An offset points beyond the end of the values.
     Beyond {
-        /// Which one.
+        /// Position of the offset in `offsets`.
         index: usize,
-        /// Its value.
+        /// The key's value.
         offset: i64,
         /// Bytes in the values.
         len: usize,
@@ -219,7 +219,7 @@ impl fmt::Display for OffsetsError {
 
 impl core::error::Error for OffsetsError {}
 
-/// Panics unless `digests` has exactly the room for `count` digests.
+/// Panics unless `digests` has room for exactly `count` digests.
 #[track_caller]
 pub(crate) fn check_room(algorithm: Algorithm, count: usize, digests: &[u8]) {
     assert!(

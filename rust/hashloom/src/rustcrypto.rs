@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The algorithms as types with the RustCrypto traits, in the place of the types of the `sha1`, `sha2` and `ripemd`
-//! crates.
+//! The algorithms as types with the RustCrypto traits, to replace the types of the crates `sha1`, `sha2` and `ripemd`.
 
 use digest::Output;
 use digest::array::Array;
@@ -47,7 +46,8 @@ digest::buffer_fixed!(
 );
 
 digest::buffer_fixed!(
-    /// SHA-224 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha224`, as [`Sha256`] is for its own.
+    /// SHA-224 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha224`; the traits are those of
+    /// [`Sha256`].
     ///
     /// The standard is FIPS 180-4 section 6.3.
     ///
@@ -63,7 +63,8 @@ digest::buffer_fixed!(
 );
 
 digest::buffer_fixed!(
-    /// SHA-384 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha384`, as [`Sha256`] is for its own.
+    /// SHA-384 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha384`; the traits are those of
+    /// [`Sha256`].
     ///
     /// The standard is FIPS 180-4 section 6.5.
     ///
@@ -79,7 +80,8 @@ digest::buffer_fixed!(
 );
 
 digest::buffer_fixed!(
-    /// SHA-512 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha512`, as [`Sha256`] is for its own.
+    /// SHA-512 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha512`; the traits are those of
+    /// [`Sha256`].
     ///
     /// The standard is FIPS 180-4 section 6.4.
     ///
@@ -95,8 +97,8 @@ digest::buffer_fixed!(
 );
 
 digest::buffer_fixed!(
-    /// SHA-512/224 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha512_224`, as [`Sha256`] is for its
-    /// own.
+    /// SHA-512/224 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha512_224`; the traits are those of
+    /// [`Sha256`].
     ///
     /// The standard is FIPS 180-4 section 6.6.
     ///
@@ -112,8 +114,8 @@ digest::buffer_fixed!(
 );
 
 digest::buffer_fixed!(
-    /// SHA-512/256 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha512_256`, as [`Sha256`] is for its
-    /// own.
+    /// SHA-512/256 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha512_256`; the traits are those of
+    /// [`Sha256`].
     ///
     /// The standard is FIPS 180-4 section 6.7.
     ///
@@ -129,10 +131,10 @@ digest::buffer_fixed!(
 );
 
 digest::buffer_fixed!(
-    /// RIPEMD-160 with the traits of the [`digest`] crate, a drop-in for `ripemd::Ripemd160`, as [`Sha256`] is for its
-    /// own.
+    /// RIPEMD-160 with the traits of the [`digest`] crate, a drop-in for `ripemd::Ripemd160`; the traits are those of
+    /// [`Sha256`].
     ///
-    /// For existing formats. By Dobbertin, Bosselaers and Preneel, 1996; ISO/IEC 10118-3.
+    /// For existing formats only. The algorithm is by Dobbertin, Bosselaers and Preneel, 1996; ISO/IEC 10118-3.
     ///
     /// ```
     /// use hashloom::{Ripemd160, digest::Digest};
@@ -148,14 +150,14 @@ digest::buffer_fixed!(
 macro_rules! inherent {
     ($type:ident, $algorithm:expr) => {
         impl $type {
-            /// The digests of many messages, side by side in lanes: `digests[i]` is that of `messages[i]`.
+            /// Computes the digests of many messages, side by side in lanes: `digests[i]` is that of `messages[i]`.
             ///
-            /// Any number of messages of any mixture of lengths; neighbours of similar length are fastest. This is
-            /// [`hash_many`](crate::hash_many) with the RustCrypto types.
+            /// The messages may be any number, of any mixture of lengths; neighbours of similar length are fastest.
+            /// This is [`hash_many`](crate::hash_many) with the RustCrypto types.
             ///
             /// # Panics
             ///
-            /// If there are not as many digests as messages. If a message is longer than 2<sup>61</sup> − 1 bytes.
+            /// If there are not as many digests as messages, or a message is longer than 2<sup>61</sup> − 1 bytes.
             ///
             /// ```
             #[doc = concat!("use hashloom::{", stringify!($type), " as Hash, digest::{Digest, Output}};")]
@@ -176,7 +178,7 @@ macro_rules! inherent {
             }
         }
 
-        /// Never fails and takes everything.
+        /// Writing never fails and always takes all bytes.
         #[cfg(feature = "std")]
         impl std::io::Write for $type {
             fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! HMAC as types with the RustCrypto traits, in the place of `hmac::Hmac<sha2::Sha256>` and the others.
+//! HMAC as types with the RustCrypto traits, to replace `hmac::Hmac<sha2::Sha256>` and the others.
 
 use core::fmt;
 
@@ -14,9 +14,9 @@ macro_rules! mac {
     ($type:ident, $name:literal, $standard:literal, $algorithm:expr, $block:ty, $output:ty, $tag:literal) => {
         #[doc = concat!("HMAC with ", $name, " and the traits of the [`digest`] crate: `Mac`, `KeyInit`, `Clone`, …")]
         ///
-        /// It takes the place of `hmac::Hmac`; like that, it keeps the key as the states of its hashes and takes keys
-        /// of any length with `new_from_slice`. It is wiped when dropped. [`Hmac`] is the same with an algorithm
-        /// chosen at run time.
+        /// The type replaces `hmac::Hmac`. Like that type, it keeps the key as the states of its hashes and takes keys
+        /// of any length with `new_from_slice`. The value is wiped when dropped. [`Hmac`] does the same with an
+        /// algorithm chosen at run time.
         ///
         #[doc = concat!("The standard is FIPS 198-1; test vectors are in ", $standard, ".")]
         ///
@@ -34,14 +34,15 @@ macro_rules! mac {
         }
 
         impl $type {
-            /// The tags of many messages under one key, side by side in lanes: `tags[i]` is that of `messages[i]`.
+            /// Computes the tags of many messages under one key, side by side in lanes: `tags[i]` is that of
+            /// `messages[i]`.
             ///
             /// This is [`hmac_many`](crate::hmac_many()) with the RustCrypto types.
             ///
             /// # Panics
             ///
-            /// If the key is not of this algorithm, or there are not as many tags as messages. If a message is longer
-            /// than 2<sup>61</sup> − 1 bytes less a block.
+            /// If the key has another algorithm, or there are not as many tags as messages, or a message is longer than
+            /// 2<sup>61</sup> − 1 bytes less a block.
             ///
             /// ```
             #[doc = concat!("use hashloom::{Algorithm, HmacKey, ", stringify!($type), " as Mac, digest::Output};")]

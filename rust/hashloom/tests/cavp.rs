@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! NIST's CAVP vectors for SHA-1 and SHA-2 (byte-oriented short, long and Monte Carlo) and the authors' for RIPEMD-160,
-//! on every kernel and through every way of hashing one message. The Monte Carlo procedure is that of NIST's "The
-//! Secure Hash Algorithm Validation System (SHAVS)", section 6.4.
+//! NIST's CAVP vectors for SHA-1 and SHA-2 (byte-oriented short, long and Monte Carlo) and the authors' vectors for
+//! RIPEMD-160, on every kernel and through every way of hashing one message. The Monte Carlo procedure is that of
+//! NIST's "The Secure Hash Algorithm Validation System (SHAVS)", section 6.4.
 
 mod common;
 
@@ -13,7 +13,7 @@ use hashloom::{Algorithm, Hasher, hash, hash_many};
 #[cfg(feature = "digest")]
 use hashloom::{Ripemd160, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256, digest::Digest};
 
-/// The `key = value` pairs of the vector file of this kind, in order.
+/// The `key = value` pairs of the algorithm's vector file of this kind, in order.
 fn pairs(algorithm: Algorithm, kind: &str) -> Vec<(String, String)> {
     let name = match algorithm {
         Algorithm::Sha1 => format!("nist-cavp/SHA1/SHA1{kind}.rsp"),
@@ -37,14 +37,14 @@ fn messages(algorithm: Algorithm, kind: &str) -> (Vec<Vec<u8>>, Vec<u8>) {
     for (key, value) in pairs(algorithm, kind) {
         match key.as_str() {
             "Len" => nbytes = value.parse::<usize>().unwrap() / 8,
-            // The empty message is written as one byte.
+            // The file writes the empty message as one byte.
             "Msg" => messages.push(from_hex(&value)[..nbytes].to_vec()),
             "MD" => digests.extend(from_hex(&value)),
             _ => {}
         }
     }
     if algorithm == Algorithm::Ripemd160 {
-        // The ninth, which the file lacks.
+        // The ninth message is not in the file.
         messages.push(vec![b'a'; 1_000_000]);
         digests.extend(from_hex("52783243c1697bdbe16d37f97f68f08325dc1528"));
     } else {
@@ -54,7 +54,7 @@ fn messages(algorithm: Algorithm, kind: &str) -> (Vec<Vec<u8>>, Vec<u8>) {
     (messages, digests)
 }
 
-/// The digest by the type of the algorithm's name.
+/// The digest, computed by the type of the algorithm's name.
 #[cfg(feature = "digest")]
 fn typed(algorithm: Algorithm, message: &[u8]) -> Vec<u8> {
     match algorithm {
@@ -101,7 +101,7 @@ fn short_and_long_messages() {
     }
 }
 
-/// In every lane the same chain, so that every lane is checked 100,000 times.
+/// Runs the same chain in every lane, so that every lane is checked 100,000 times.
 #[test]
 fn monte_carlo() {
     each_kernel(|kernel, algorithm| {

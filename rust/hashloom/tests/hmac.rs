@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! HMAC against the `hmac` crate over RustCrypto's own hashes, one, many, in parts and by the traits, on every
-//! instruction set; against tags that Python's `hmac` made; and what it refuses.
+//! HMAC against the `hmac` crate over RustCrypto's own hashes (one message, many, in parts and by the traits, on every
+//! instruction set), against tags that Python's `hmac` made, and its refusals.
 
 #![cfg(feature = "std")]
 
@@ -32,7 +32,7 @@ fn oracle(algorithm: Algorithm, key: &[u8], message: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Key lengths about the block sizes, message lengths about one and two blocks, and some far longer.
+/// Key lengths around the block sizes, message lengths around one and two blocks, and some far longer ones.
 #[test]
 fn lengths() {
     let bytes = data(7000);
@@ -59,7 +59,7 @@ fn every_instruction_set() {
     let bytes = data(3000);
     let messages: Vec<&[u8]> = (0..150).map(|i| &bytes[i..i + i * 17 % 400 + usize::from(i == 70) * 2000]).collect();
     for isa in IsaSet::available().names() {
-        // With scalar, which has a kernel for everything: the other tests run meanwhile.
+        // The set includes `scalar`, which has a kernel for every algorithm: the other tests run at the same time.
         restrict(IsaSet::parse(&format!("scalar,{isa}")).unwrap()).unwrap();
         for &algorithm in Algorithm::ALL {
             let key = HmacKey::new(algorithm, b"a key");
@@ -95,7 +95,7 @@ fn in_parts() {
     }
 }
 
-/// What generic code may ask of a MAC.
+/// Everything that generic code may require of a MAC.
 #[cfg(feature = "digest")]
 fn typed<M>(key: &[u8], message: &[u8]) -> Vec<u8>
 where
@@ -147,7 +147,8 @@ fn rustcrypto_types() {
     check!(HmacSha1 HmacSha224 HmacSha256 HmacSha384 HmacSha512 HmacSha512_224 HmacSha512_256 HmacRipemd160);
 }
 
-/// `hmac.new(bytes(range(key)), bytes(i % 251 for i in range(message)), algorithm).hexdigest()` of Python 3.11.
+/// Tags from `hmac.new(bytes(range(key)), bytes(i % 251 for i in range(message)), algorithm).hexdigest()` in Python
+/// 3.11.
 #[test]
 fn python() {
     for (algorithm, key, message, tag) in [

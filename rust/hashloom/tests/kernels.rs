@@ -17,7 +17,7 @@ fn every_length_times_every_count() {
     let data = data(max_count * STEP + MAX_LEN);
     for &algorithm in Algorithm::ALL {
         let digest_len = algorithm.digest_len();
-        // expected[len] is the digests of messages 0 .. max_count of that length.
+        // `expected[len]` has the digests of messages 0 .. max_count of that length.
         let expected: Vec<Vec<u8>> = (0..=MAX_LEN)
             .map(|len| (0..max_count).flat_map(|i| oracle(algorithm, &data[i * STEP..][..len])).collect())
             .collect();
@@ -32,7 +32,7 @@ fn every_length_times_every_count() {
                     kernel.hash_many(algorithm, &messages, &mut digests).unwrap();
                     assert!(digests == expected[len][..digests.len()], "{kernel}: {count} messages of {len} bytes");
                 }
-                // All lengths mixed: message i has length (shift + 37 * i) mod 301.
+                // All lengths are mixed: message i has length (shift + 37 * i) mod 301.
                 for shift in 0..=MAX_LEN {
                     let len = |i: usize| (shift + 37 * i) % (MAX_LEN + 1);
                     let messages: Vec<&[u8]> = (0..count).map(|i| &data[i * STEP..][..len(i)]).collect();
@@ -123,7 +123,7 @@ fn a_kernel_by_itself() {
             (0..kernel.lanes()).map(|lane| padded(algorithm, &data[lane * STEP..][..5 * block_len + 7])).collect();
         let mut states = kernel.start(algorithm).unwrap();
         states.advance(&vec![[]; kernel.lanes()]);
-        // In two parts: the state of the first is where the second begins.
+        // The blocks come in two parts: the second part begins with the state after the first.
         states.advance(&blocks.iter().map(|blocks| &blocks[..2 * block_len]).collect::<Vec<_>>());
         states.advance(&blocks.iter().map(|blocks| &blocks[2 * block_len..]).collect::<Vec<_>>());
         for lane in 0..kernel.lanes() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whole messages: slices, rows, offsets; what is refused, and how.
+//! Whole messages: slices, rows, offsets; refusals and their messages.
 
 mod common;
 
@@ -9,7 +9,7 @@ use common::{data, oracle, oracle_many};
 use hashloom::{Algorithm, OffsetsError, hash, hash_many, hash_offsets32, hash_offsets64, hash_rows};
 use proptest::prelude::*;
 
-/// The message of the panic that `call` must end in.
+/// Runs `call`, which must panic, and returns the panic's message.
 fn panic_of(call: impl FnOnce()) -> String {
     let payload = catch_unwind(AssertUnwindSafe(call)).expect_err("must panic");
     payload.downcast_ref::<String>().cloned().unwrap_or_else(|| "a panic without a formatted message".into())
@@ -87,7 +87,7 @@ fn offsets() {
         digests.fill(0);
         hash_offsets64(algorithm, &values, &offsets.map(i64::from), &mut digests).unwrap();
         assert!(digests == expected);
-        // No messages: no offsets at all, or one.
+        // There are no messages if there are no offsets, or one.
         hash_offsets32(algorithm, &values, &[], &mut []).unwrap();
         hash_offsets64(algorithm, &[], &[0], &mut []).unwrap();
     }
@@ -129,7 +129,7 @@ fn bad_offsets() {
     }
     let beyond = OffsetsError::Beyond { index: 1, offset: i64::MAX, len: 10 };
     assert_eq!(hash_offsets64(Algorithm::Sha1, &[0; 10], &[0, i64::MAX], &mut [0; 20]), Err(beyond));
-    // A single offset bounds no message; nobody looks at it.
+    // A single offset bounds no message, so it is not checked.
     assert_eq!(hash_offsets64(Algorithm::Sha1, &[0; 10], &[11], &mut []), Ok(()));
 }
 
@@ -192,7 +192,7 @@ proptest! {
         prop_assert_eq!(digests, oracle_many(Algorithm::Sha256, &rows));
     }
 
-    /// Whatever the offsets are, they are either refused for a true reason or hashed rightly.
+    /// Random offsets are either refused for a true reason or hashed correctly.
     #[test]
     fn any_offsets(offsets in prop::collection::vec(-2_i64..22, 0..6)) {
         let values = data(20);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Restricting the choice, which is process-wide: hence a test program of its own, one test at a time.
+//! Restricting the choice of kernels. The restriction is process-wide: hence a separate test program, one test at a
+//! time.
 
 mod common;
 
@@ -9,7 +10,7 @@ use common::{check_expected, data, oracle_many};
 use hashloom::kernels::{IsaSet, ParseIsaError, RestrictError, chosen, kernels, restrict, restrict_for, unrestrict};
 use hashloom::{Algorithm, Hasher, finalize_many, hash, hash_many, update_many};
 
-/// Holds the others off, and takes the restriction back in the end.
+/// Keeps the other tests waiting, and lifts the restriction at the end.
 struct Alone(#[allow(dead_code, reason = "held, not read")] MutexGuard<'static, ()>);
 
 impl Alone {
@@ -65,7 +66,7 @@ fn each_isa_alone_is_chosen_and_right() {
                 eprintln!("{name} alone cannot do {algorithm}");
                 continue;
             }
-            // Plain C, for what the set has no kernel of, and for nothing else.
+            // Only plain C is allowed beside the set, and only for algorithms that the set has no kernel for.
             let rest = IsaSet::allowed() - isa;
             assert_eq!(rest.is_empty(), name == "scalar" || Algorithm::ALL.iter().all(|&other| has(other)), "{name}");
             assert!(rest.is_empty() || rest == IsaSet::parse("scalar").unwrap(), "{rest}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The types in the place of those of the `sha1`, `sha2` and `ripemd` crates.
+//! The types that replace those of the `sha1`, `sha2` and `ripemd` crates.
 
 mod common;
 
@@ -13,7 +13,7 @@ use hkdf::{Hkdf, SimpleHkdf};
 use hmac::{Hmac, HmacReset, KeyInit, Mac, SimpleHmac};
 use proptest::prelude::*;
 
-/// What generic code may ask of a hash, and what both crates' types give.
+/// Everything that generic code may require of a hash; both crates' types have it.
 trait Hash:
     EagerHash
     + FixedOutputReset
@@ -42,7 +42,7 @@ impl<D> Hash for D where
 {
 }
 
-/// All that can be seen of `D` hashing `data` cut at `cut`, as bytes.
+/// All visible behaviour of `D` hashing `data`, cut at `cut`, as bytes.
 fn behaviour<D: Hash>(data: &[u8], cut: usize) -> Vec<Vec<u8>> {
     let (head, tail) = data.split_at(cut);
     let mut seen = vec![D::digest(data).to_vec(), D::new_with_prefix(head).chain_update(tail).finalize().to_vec()];
@@ -98,7 +98,7 @@ where
     vec![tag, okm.to_vec()]
 }
 
-/// A state saved by `A` is gone on with by `B`.
+/// Saves a state with `A` and continues it with `B`.
 fn hand_over<A: Hash, B: Hash>(data: &[u8], cut: usize) -> Vec<u8> {
     let a = A::new_with_prefix(&data[..cut]);
     let saved = a.serialize();
@@ -106,7 +106,7 @@ fn hand_over<A: Hash, B: Hash>(data: &[u8], cut: usize) -> Vec<u8> {
     b.expect("B takes what A saved").chain_update(&data[cut..]).finalize().to_vec()
 }
 
-/// Calls a macro with each type and its original.
+/// Calls a macro with each type and the type that it replaces.
 macro_rules! each_pair {
     ($with:ident) => {
         $with!(hashloom::Sha1, sha1::Sha1);
@@ -168,7 +168,7 @@ fn a_saved_state_of_an_impossible_length_is_refused() {
     }
 }
 
-/// The standard's names; `sha2` 0.11 adds the digest's size to its own, `Sha256_32`.
+/// The names are those of the standard; `sha2` 0.11 adds the digest's size to its own, `Sha256_32`.
 #[test]
 fn names() {
     struct Name<D>(std::marker::PhantomData<D>);

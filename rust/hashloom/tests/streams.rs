@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Messages that arrive in parts: however they are cut, the digest is that of the whole.
+//! Messages that arrive in parts: however they are cut, the digest is that of the whole message.
 
 mod common;
 
@@ -45,7 +45,7 @@ fn a_writer() {
     assert_eq!(hasher.finalize(), oracle(Algorithm::Sha256, b"abc")[..]);
 }
 
-/// Hashers and what they give may be moved to other threads and shared between them.
+/// Hashers and digests can be moved to other threads and shared between threads.
 #[test]
 fn send_and_sync() {
     fn is_both<T: Send + Sync + 'static>() {}
@@ -75,7 +75,7 @@ fn more_streams_than_one_window() {
             let mut digests = vec![0; count * algorithm.digest_len()];
             finalize_many(&mut hashers, &mut digests);
             assert!(digests == oracle_many(algorithm, &messages), "{count} streams of {algorithm}");
-            // They are fresh again.
+            // The hashers are fresh again.
             update_many(&mut hashers, &tails);
             finalize_many(&mut hashers, &mut digests);
             assert!(digests == oracle_many(algorithm, &tails), "{count} streams of {algorithm}, again");
@@ -104,7 +104,7 @@ fn misuse_panics_and_changes_nothing() {
 }
 
 proptest! {
-    /// Streams of different lengths, each cut at places of its own.
+    /// Streams of different lengths, each cut at random places.
     #[test]
     fn any_cuts(
         streams in prop::collection::vec(prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 5), 0..40),
@@ -122,7 +122,7 @@ proptest! {
         }
     }
 
-    /// One stream and many streams may take turns.
+    /// Updates of one stream and of many streams can be mixed.
     #[test]
     fn single_and_many_updates_mix(chunks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 0..12)) {
         let mut hashers = vec![Hasher::new(Algorithm::Sha256); 3];

@@ -39,7 +39,7 @@ pub struct Scan<'a, I> {
     pub is_bar_wanted: bool,
 }
 
-/// What was done.
+/// The totals of a run.
 #[derive(Debug, Default)]
 pub struct Summary {
     /// Number of files read; in the next line, their bytes.

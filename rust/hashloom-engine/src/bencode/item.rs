@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Values to be written. Whatever is built here comes out canonical.
+//! Values to write. The output of any value built here is canonical.
 
 use std::collections::BTreeMap;
 
@@ -36,23 +36,23 @@ impl Item {
         Item::Dictionary(BTreeMap::new())
     }
 
-    /// Puts a value into a dictionary, in place of what was there under the key.
+    /// Puts a value into a dictionary; it replaces an earlier value of the key.
     ///
     /// # Panics
-    /// If this is no dictionary.
+    /// If this is not a dictionary.
     pub fn insert(&mut self, key: impl AsRef<[u8]>, value: impl Into<Item>) {
         let Item::Dictionary(entries) = self else { panic!("Item::insert: not a dictionary") };
         entries.insert(key.as_ref().to_vec(), value.into());
     }
 
-    /// Its bytes.
+    /// The bencoded bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.encode_to(&mut out);
         out
     }
 
-    /// Appends its bytes to `out`.
+    /// Appends the bencoded bytes to `out`.
     pub fn encode_to(&self, out: &mut Vec<u8>) {
         match self {
             Item::Integer(value) => out.extend_from_slice(format!("i{value}e").as_bytes()),

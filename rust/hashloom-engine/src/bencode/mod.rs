@@ -2,14 +2,13 @@
 
 //! Bencode (BEP 3): read in place, and written from an [`Item`].
 //!
-//! [`parse`] walks the whole input once and says whether it is bencode at all. After that a [`Value`] is nothing but a
-//! span of the input: its children are found by walking the span again. No tree is built, so an input of any shape
-//! costs no memory beyond one small frame per open list or dictionary, of which [`Limits`] allows a fixed number.
-//! Nothing here recurses.
+//! [`parse`] walks the whole input once and checks that it is bencode. After that a [`Value`] is only a span of the
+//! input: to find its children is to walk the span again. No tree is built, so an input of any shape costs no memory
+//! beyond one small frame for each open list or dictionary; [`Limits`] bounds their number. Nothing here recurses.
 //!
-//! Real torrents are not always canonical. What libtorrent and Transmission take is taken here too and becomes a
-//! [`Note`]: keys out of order, keys given twice (the first one counts, as in libtorrent), leading zeros, `i-0e`, bytes
-//! after the end. Everything else is an [`Error`] with its byte offset.
+//! Real torrents are not always canonical. Deviations that libtorrent and Transmission accept are accepted here too and
+//! become a [`Note`]: keys out of order, keys given twice (the first one counts, as in libtorrent), leading zeros,
+//! `i-0e`, bytes after the end. Everything else is an [`Error`] with its byte offset.
 //!
 //! ```
 //! use hashloom_engine::bencode;
@@ -34,12 +33,12 @@ pub(crate) use item::encode_string;
 
 use crate::text::quoted;
 
-/// What [`parse`] accepts at most.
+/// The limits of [`parse`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of input.
+    /// Largest number of bytes of input.
     pub nbytes: usize,
-    /// Lists and dictionaries inside each other.
+    /// Largest depth of lists and dictionaries inside each other.
     pub depth: usize,
 }
 
@@ -50,34 +49,34 @@ impl Default for Limits {
     }
 }
 
-/// Why an input is not bencode, and where.
+/// Why an input is not bencode, and the place of the fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
-    /// Offset of the byte that is wrong; the input's length if it ends too early.
+    /// Offset of the wrong byte; the input's length if the input ends too early.
     pub offset: usize,
-    /// What is wrong.
+    /// The fault.
     pub kind: ErrorKind,
 }
 
-/// What is wrong with an input.
+/// A fault of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The input ends where something is still expected.
     Truncated {
-        /// What is expected.
+        /// The thing expected next.
         expected: &'static str,
     },
     /// A byte that cannot stand here.
     Unexpected {
-        /// What could.
+        /// The things that could.
         expected: &'static str,
         /// The byte.
         found: u8,
     },
     /// A string is longer than what is left of the input.
     StringTooLong {
-        /// The string's length as the input gives it.
+        /// The string's length, as given in the input.
         length: u64,
         /// Bytes left.
         left: usize,
@@ -91,7 +90,7 @@ pub enum ErrorKind {
     },
     /// The input is longer than [`Limits::nbytes`].
     TooLarge {
-        /// Its length.
+        /// Number of bytes in the input.
         nbytes: usize,
         /// The limit.
         limit: usize,
@@ -123,16 +122,16 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Something that is not canonical but that clients accept.
+/// A deviation from canonical bencode that clients accept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// Offset of the string, integer or byte in question.
     pub offset: usize,
-    /// What is not canonical.
+    /// The deviation.
     pub kind: NoteKind,
 }
 
-/// What is not canonical.
+/// The deviation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoteKind {
@@ -143,7 +142,7 @@ pub enum NoteKind {
         /// The earlier key.
         after: Vec<u8>,
     },
-    /// A key that its dictionary already has.
+    /// A key that its dictionary has already.
     DuplicateKey {
         /// The key.
         key: Vec<u8>,
@@ -156,7 +155,7 @@ pub enum NoteKind {
     LeadingZeroInLength,
     /// Bytes after the end of the value.
     TrailingBytes {
-        /// How many.
+        /// Number of bytes.
         nbytes: usize,
     },
 }
@@ -177,12 +176,13 @@ impl fmt::Display for Note {
     }
 }
 
-/// Notes kept per document; more are only counted. An input can hold millions of oddities, a reader needs the first.
+/// Notes kept for each document; further ones are only counted. An input can hold millions of oddities, a reader needs
+/// the first.
 const NOTES_MAX: usize = 16;
-/// A key is quoted in a note up to this length.
+/// Bytes of a key that a note quotes at most.
 const NOTE_KEY_MAX_NBYTES: usize = 64;
 
-/// Parsed bencode: the input and what was not canonical in it.
+/// Parsed bencode: the input and its deviations from canonical bencode.
 #[derive(Debug, Clone)]
 pub struct Document<'a> {
     input: &'a [u8],
@@ -197,12 +197,12 @@ impl<'a> Document<'a> {
         Value { input: self.input, start: 0, end: self.root_end }
     }
 
-    /// The first 16 things that are not canonical.
+    /// The first 16 deviations from canonical bencode.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// How many things are not canonical, the unlisted ones included.
+    /// Number of deviations from canonical bencode, those not listed included.
     pub fn note_count(&self) -> usize {
         self.note_count
     }
@@ -218,14 +218,14 @@ impl<'a> Document<'a> {
 /// An open list or dictionary.
 enum Frame {
     List,
-    /// The greatest key so far; whether a key was just read, so that its value must follow.
+    /// The greatest key so far, and whether a key was just read, so that its value must follow.
     Dict {
         greatest: Option<Range<usize>>,
         value_due: bool,
     },
 }
 
-/// Checks that `input` begins with one bencoded value within `limits`, and notes what is not canonical.
+/// Checks that `input` begins with one bencoded value within `limits`, and notes each deviation.
 pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Document<'a>, Error> {
     if input.len() > limits.nbytes {
         let kind = ErrorKind::TooLarge { nbytes: input.len(), limit: limits.nbytes };
@@ -290,7 +290,7 @@ pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Document<'a>, Error
     Ok(document)
 }
 
-/// Compares a key with those before it and makes its dictionary wait for the value.
+/// Compares a key with those before it, and marks the dictionary as waiting for the value.
 fn check_order(document: &mut Document<'_>, frame: Option<&mut Frame>, start: usize, body: Range<usize>) {
     let Some(Frame::Dict { greatest, value_due }) = frame else { return };
     *value_due = true;
@@ -307,7 +307,7 @@ fn check_order(document: &mut Document<'_>, frame: Option<&mut Frame>, start: us
     }
 }
 
-/// The bytes of the string whose length begins at `pos`, where a digit is known to stand.
+/// The bytes of the string whose length begins at `pos`. The byte at `pos` must be a digit.
 fn string_at(input: &[u8], pos: usize) -> Result<Range<usize>, Error> {
     let expected = "a digit or ':' in the length of a string";
     let mut length: u64 = 0;
@@ -334,7 +334,7 @@ fn string_at(input: &[u8], pos: usize) -> Result<Range<usize>, Error> {
     }
 }
 
-/// Where the integer ends that begins with the `i` at `pos`. Any number of digits is fine, as in BEP 3.
+/// The end of the integer that begins with the `i` at `pos`. Any number of digits is fine, as in BEP 3.
 fn integer_at(document: &mut Document<'_>, pos: usize) -> Result<usize, Error> {
     let input = document.input;
     let negative = input.get(pos + 1) == Some(&b'-');
@@ -398,7 +398,7 @@ impl fmt::Debug for Value<'_> {
 }
 
 impl<'a> Value<'a> {
-    /// Which kind of value it is.
+    /// The kind of the value.
     pub fn kind(&self) -> Kind {
         match self.input[self.start] {
             b'i' => Kind::Integer,
@@ -408,12 +408,12 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Where in the input it stands, markers included.
+    /// The value's place in the input, markers included.
     pub fn span(&self) -> Range<usize> {
         self.start..self.end
     }
 
-    /// Its bencoded bytes, as the input has them: an info-hash is the hash of these.
+    /// The value's bencoded bytes, as in the input: an info-hash is the hash of these bytes.
     pub fn raw(&self) -> &'a [u8] {
         &self.input[self.start..self.end]
     }
@@ -426,25 +426,25 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The digits of an integer, with the sign, as the input has them.
+    /// The digits of an integer, with the sign, as in the input.
     pub fn digits(&self) -> Option<&'a [u8]> {
         (self.kind() == Kind::Integer).then(|| &self.input[self.start + 1..self.end - 1])
     }
 
-    /// An integer's value; none too if it does not fit 64 bits.
+    /// An integer's value; `None` too if it does not fit 64 bits.
     pub fn integer(&self) -> Option<i64> {
         let digits = self.digits()?;
         let (negative, magnitude) = match digits {
             [b'-', rest @ ..] => (true, rest),
             rest => (false, rest),
         };
-        // Summed below zero, where the range reaches one further.
+        // The sum is negative, as that range reaches one further.
         let sum =
             magnitude.iter().try_fold(0i64, |sum, digit| sum.checked_mul(10)?.checked_sub(i64::from(digit - b'0')))?;
         if negative { Some(sum) } else { sum.checked_neg() }
     }
 
-    /// The items of a list; none for anything else.
+    /// The items of a list; empty for any other value.
     pub fn items(&self) -> Items<'a> {
         match self.kind() {
             Kind::List => Items { input: self.input, pos: self.start + 1, end: self.end - 1 },
@@ -452,7 +452,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The keys and values of a dictionary, in the input's order, with duplicates; none for anything else.
+    /// The keys and values of a dictionary, in the input's order, with duplicates; empty for any other value.
     pub fn entries(&self) -> Entries<'a> {
         match self.kind() {
             Kind::Dictionary => Entries(Items { input: self.input, pos: self.start + 1, end: self.end - 1 }),
@@ -460,12 +460,12 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Goes through a dictionary and the dictionaries in it, however deep, in one pass.
+    /// Walks through a dictionary and the dictionaries in it, however deep, in one pass.
     pub(crate) fn walk(&self) -> Walk<'a> {
         Walk { input: self.input, pos: self.start + 1 }
     }
 
-    /// The value of the first such key of a dictionary.
+    /// The value of the first entry of a dictionary with this key.
     pub fn get(&self, key: &[u8]) -> Option<Value<'a>> {
         self.entries().find(|entry| entry.key == key).map(|entry| entry.value)
     }
@@ -497,9 +497,9 @@ impl<'a> Iterator for Items<'a> {
 pub struct Entry<'a> {
     /// The key's bytes.
     pub key: &'a [u8],
-    /// Where the key stands in the input.
+    /// Offset of the key in the input.
     pub offset: usize,
-    /// Its value.
+    /// The key's value.
     pub value: Value<'a>,
 }
 
@@ -517,16 +517,16 @@ impl<'a> Iterator for Entries<'a> {
     }
 }
 
-/// Goes through dictionaries inside dictionaries; see [`Value::walk`]. [`Entries`] inside [`Entries`] would find the end
-/// of every value once for each dictionary around it.
+/// A walk through dictionaries inside dictionaries; see [`Value::walk`]. Nested [`Entries`] would search the end of
+/// every value once for each dictionary around it.
 pub(crate) struct Walk<'a> {
     input: &'a [u8],
     pos: usize,
 }
 
-/// What a [`Walk`] meets next.
+/// The next item of a [`Walk`].
 pub(crate) enum Step<'a> {
-    /// A key, of which [`Walk::enter`] or [`Walk::take`] has the value.
+    /// A key; [`Walk::enter`] or [`Walk::take`] gives its value.
     Key { key: &'a [u8], offset: usize },
     /// The end of the dictionary that the walk is in.
     End,
@@ -539,13 +539,13 @@ impl<'a> Walk<'a> {
             self.pos += 1;
             return Step::End;
         }
-        // `parse` has seen that a key is a string.
+        // `parse` has checked that a key is a string.
         let Ok(body) = string_at(self.input, offset) else { return Step::End };
         self.pos = body.end;
         Step::Key { key: &self.input[body], offset }
     }
 
-    /// Where the walk is: after a key, where its value begins.
+    /// The place of the walk: after a key, the start of its value.
     pub(crate) fn offset(&self) -> usize {
         self.pos
     }
@@ -555,10 +555,10 @@ impl<'a> Walk<'a> {
         Value { input: self.input, start, end: self.pos }
     }
 
-    /// Goes into the dictionary that is the value of the key; returns false, and stays, if it is something else.
+    /// Enters the dictionary that is the value of the key. Returns false, and stays, if the value is not a dictionary.
     pub(crate) fn enter(&mut self) -> bool {
-        // Not `pos += usize::from(is_dictionary)`: rustc 1.95 at -O2 leaves that addition out where a loop goes on by
-        // what is returned.
+        // This is not `pos += usize::from(is_dictionary)`: rustc 1.95 at -O2 leaves that addition out in a loop that
+        // continues on the returned value.
         if self.input[self.pos] != b'd' {
             return false;
         }
@@ -566,7 +566,7 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// The value of the key. The walk goes on behind it.
+    /// Returns the value of the key and moves the walk behind it.
     pub(crate) fn take(&mut self) -> Value<'a> {
         let start = self.pos;
         self.pos = end_of_value(self.input, start).unwrap_or(self.input.len());
@@ -574,7 +574,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Where the value ends that begins at `start` of an input that [`parse`] has checked.
+/// The end of the value that begins at `start` of an input that [`parse`] has checked.
 fn end_of_value(input: &[u8], start: usize) -> Option<usize> {
     let mut depth = 0usize;
     let mut pos = start;

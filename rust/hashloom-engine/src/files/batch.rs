@@ -2,12 +2,13 @@
 
 //! Hashes whole files: each thread has many of them open, reads a chunk of each, and hashes all chunks side by side.
 //!
-//! A round of a thread: every file that is not at its end gets a chunk of the thread's buffer; what is left of the
-//! buffer is for files that are new. Most of these end in the same round, whole in the buffer, and are hashed as whole
-//! messages. Then all that was read is hashed at once, and what has ended is handed out, in the order of the requests.
+//! In each round of a thread, every open file that is not at its end gets a chunk of the thread's buffer; the rest of
+//! the buffer is for new files. Most of the new files end in the same round, whole in the buffer, and are hashed as
+//! whole messages. Then all bytes read are hashed at once, and files at their end are handed out, in the order of the
+//! requests.
 //!
-//! When there are no more requests, a thread that has nothing to do gets half of the open files of one that has several:
-//! so a few long files are dealt out evenly, whoever took them first.
+//! When there are no more requests, a thread without work gets half of the open files of a thread that has several: so
+//! a few long files are shared out evenly, whoever took them first.
 
 mod lane;
 mod room;
@@ -28,7 +29,7 @@ use crate::read::ring::{Begun, Lost, Ring};
 use crate::run::LANES;
 use crate::run::pool::{Crew, LOOK};
 
-/// Results that may wait for one before them.
+/// Largest number of results that wait for an earlier one.
 const WAITING_MAX: u64 = 1 << 16;
 
 pub(crate) fn run<T: Send>(
@@ -36,7 +37,7 @@ pub(crate) fn run<T: Send>(
     options: &Options<'_>,
     each: impl FnMut(Request<T>, Result<Hashed, FileError>) + Send,
 ) -> Summary {
-    // More threads than messages have nothing to do, and each thread has a file open.
+    // More threads than messages would have nothing to do, and each thread has a file open.
     let most = requests.size_hint().1.unwrap_or(usize::MAX).min(open_max());
     let nthreads = options.nthreads.min(most).max(1);
     let run = Run {
@@ -54,7 +55,7 @@ pub(crate) fn run<T: Send>(
         run.fail();
     }
     let mut results = run.results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // Of a run that was cancelled: those that wait for one that has no result.
+    // In a cancelled run, results may still wait for a request that has no result.
     for (request, result) in std::mem::take(&mut results.waiting).into_values() {
         results.hand_out(request, result);
     }
@@ -63,40 +64,40 @@ pub(crate) fn run<T: Send>(
     Summary { cancelled: !supply.exhausted || ndone < supply.next, ..results.summary }
 }
 
-/// What all threads share.
+/// The state that all threads share.
 struct Run<'a, T, I, F> {
     crew: Crew<'a>,
     options: &'a Options<'a>,
-    /// Files that a thread has open from one round to the next.
+    /// Largest number of files that a thread keeps open from one round to the next.
     lanes_max: usize,
     supply: Mutex<Supply<T, I>>,
-    /// Something has changed that a thread without work waits for.
+    /// Signalled when a thread without work may find some.
     changed: Condvar,
-    /// Threads that have nothing to do.
+    /// Number of threads without work.
     hungry: AtomicUsize,
     results: Mutex<Results<T, F>>,
-    /// Results handed out.
+    /// Number of results handed out.
     handed_out: AtomicU64,
-    /// Bytes hashed.
+    /// Total bytes hashed.
     nbytes: AtomicU64,
 }
 
-/// What is to be done.
+/// The work to be done.
 struct Supply<T, I> {
     requests: std::iter::Fuse<I>,
-    /// Requests drawn.
+    /// Number of requests drawn.
     next: u64,
-    /// There are no more.
+    /// Whether there are no more requests.
     exhausted: bool,
-    /// Open files that a thread has given to those that have none.
+    /// Open files that a thread has given away to threads without work.
     given: Vec<Lane<T>>,
-    /// Threads that wait.
+    /// Number of threads that wait.
     idle: usize,
 }
 
-/// What has been done.
+/// The work that is done.
 struct Results<T, F> {
-    /// The request whose result is handed out next.
+    /// Number of the request whose result is handed out next.
     next: u64,
     waiting: BTreeMap<u64, (Request<T>, Result<Hashed, FileError>)>,
     each: F,
@@ -106,7 +107,7 @@ struct Results<T, F> {
 impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result<Hashed, FileError>) + Send>
     Run<'_, T, I, F>
 {
-    /// Without memory to work with no file can be read.
+    /// Fails all requests: without memory for buffers no file can be read.
     fn fail(&self) {
         while !self.crew.must_stop() {
             let drawn = self.draw(1);
@@ -125,7 +126,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         let mut lanes: Vec<Lane<T>> = Vec::new();
         while !self.crew.must_stop() {
             own.room.clear();
-            // Of several pipes only the first: the writer of the others may wait for that.
+            // Only the first of several pipes is read: the writer of another pipe may wait until the first is read.
             let stream = lanes.iter().position(|lane| lane.is_stream);
             for (index, lane) in lanes.iter_mut().enumerate() {
                 match lane.is_stream && stream != Some(index) {
@@ -161,14 +162,14 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
 
     /// Opens new files while there is room, and reads the first chunk of each.
     fn take(&self, lanes: &mut Vec<Lane<T>>, own: &mut Own<T>) {
-        // Who has a pipe has nothing else, but what was begun before it.
+        // A thread that reads a pipe starts no other file until the pipe ends.
         while !lanes.iter().any(|lane| lane.is_stream && !lane.has_ended) {
             let nopen = lanes.iter().filter(|lane| !lane.has_ended).count();
             let most = self.lanes_max.saturating_sub(nopen).min(own.room.nchunks());
             if most == 0 {
                 return;
             }
-            // One at a time of those that have kept others waiting, or might, or have changed.
+            // Files that have kept others waiting, or might, or have changed, are opened one at a time.
             if let Some(lane) = own.later.pop_front() {
                 own.open(lane, self.options, &self.crew, lanes);
                 continue;
@@ -182,7 +183,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 
     fn draw(&self, most: usize) -> Vec<(u64, Request<T>)> {
-        // After a panic of the iterator nobody asks it for more.
+        // After a panic of the iterator no thread asks it for more.
         let Ok(mut supply) = self.supply.lock() else { return Vec::new() };
         let nmore = (self.handed_out.load(Ordering::Acquire) + WAITING_MAX).saturating_sub(supply.next);
         let most = most.min(nmore as usize);
@@ -193,7 +194,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         drawn
     }
 
-    /// Waits for something to do. None if there will be nothing.
+    /// Waits for work. `None` if there will be none.
     fn wait(&self) -> Option<Vec<Lane<T>>> {
         let mut supply = lock(&self.supply);
         supply.idle += 1;
@@ -208,20 +209,20 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             if !supply.exhausted && supply.next < self.handed_out.load(Ordering::Acquire) + WAITING_MAX {
                 break Some(Vec::new());
             }
-            // The time is for what stops the crew, which notifies nobody.
+            // The timeout is for whatever stops the crew: a stop notifies nobody.
             let waited = self.changed.wait_timeout(supply, LOOK);
             supply = waited.unwrap_or_else(PoisonError::into_inner).0;
         };
         self.hungry.fetch_sub(1, Ordering::Relaxed);
         match found {
-            // It stays idle, so that the others come to the same end.
+            // This thread stays counted as idle, so that the others come to the same end.
             None => self.changed.notify_all(),
             Some(_) => supply.idle -= 1,
         }
         found
     }
 
-    /// Gives half of the open files to a thread that has none.
+    /// Gives half of the open files away, for a thread that has none.
     fn give(&self, lanes: &mut Vec<Lane<T>>) {
         let mut supply = lock(&self.supply);
         if supply.given.is_empty() {
@@ -234,7 +235,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         if ended.is_empty() {
             return;
         }
-        // After a panic of who takes them nobody hands out more.
+        // After a panic of the callback no thread hands out more.
         let Ok(mut results) = self.results.lock() else { return };
         for lane in ended {
             let (number, request, result) = lane.finish();
@@ -251,7 +252,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         self.handed_out.store(results.next, Ordering::Release);
         drop(results);
         if self.hungry.load(Ordering::Relaxed) > 0 {
-            // Whoever holds this has not yet begun to wait, or looks at `handed_out` again.
+            // A thread that holds this lock has not begun to wait, or looks at `handed_out` again.
             drop(lock(&self.supply));
             self.changed.notify_all();
         }
@@ -277,17 +278,17 @@ impl<T, F: FnMut(Request<T>, Result<Hashed, FileError>)> Results<T, F> {
     }
 }
 
-/// What a thread has of its own.
+/// The state that each thread has for itself.
 struct Own<T> {
     room: Room,
-    /// None until it is wanted, then none where there can be none.
+    /// `None` until a ring is wanted; `Some(None)` if the system has no rings.
     ring: Option<Option<Ring>>,
     nbatches: u64,
-    /// What this thread has drawn and could not begin, or is to begin again.
+    /// Files that this thread has drawn and could not begin, or must begin again.
     later: VecDeque<Lane<T>>,
 }
 
-/// Fewer files are opened by calls of their own.
+/// Least number of files for a ring; fewer files are opened by separate calls.
 const WORTH_A_RING: usize = 4;
 
 impl<T> Own<T> {
@@ -299,7 +300,7 @@ impl<T> Own<T> {
         crew: &Crew<'_>,
         lanes: &mut Vec<Lane<T>>,
     ) {
-        // To make one takes longer than to read a few files.
+        // Making a ring takes longer than reading a few files.
         let is_worth_it = self.nbatches > 0 && drawn.len() >= WORTH_A_RING;
         self.nbatches += 1;
         let ring = if is_worth_it { self.ring.get_or_insert_with(Ring::new).as_mut() } else { None };
@@ -309,7 +310,7 @@ impl<T> Own<T> {
             let paths: Vec<&Path> = batch.iter().filter_map(|(_, request)| request.source.path()).collect();
             let begun = self.room.fill(batch.len(), |chunks| ring.begin(&paths, chunks, crew));
             let begun = begun.unwrap_or_else(|lost| {
-                // It is closed, and no other is made.
+                // The lost ring is closed, and no other is made.
                 self.ring = Some(None);
                 paths.iter().map(|path| (begun_in_vain(path, lost), 0)).collect()
             });
@@ -331,7 +332,7 @@ impl<T> Own<T> {
 
     /// Opens a file by itself and reads its first chunk.
     fn open(&mut self, mut lane: Lane<T>, options: &Options<'_>, crew: &Crew<'_>, lanes: &mut Vec<Lane<T>>) {
-        // To open another pipe may mean to wait for somebody who waits for this one to be read.
+        // Opening another pipe may wait for a process that waits for the first pipe to be read.
         if lanes.iter().any(|lane| lane.is_stream && !lane.has_ended) {
             self.later.push_back(lane);
             return;
@@ -342,8 +343,8 @@ impl<T> Own<T> {
     }
 }
 
-/// What becomes of a file that a ring has begun when it was lost. One that can be read again is read by plain calls. What
-/// was read of a pipe is lost too, and the digest of the rest would be wrong.
+/// The result for a file that a lost ring has begun. A file that can be read again is read by plain calls. The bytes
+/// read from a pipe are lost with the ring, so the digest of the rest would be wrong.
 fn begun_in_vain(path: &Path, lost: Lost) -> Begun {
     match path.metadata() {
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => Begun::NotRead(0, lost.into()),
@@ -351,10 +352,10 @@ fn begun_in_vain(path: &Path, lost: Lost) -> Begun {
     }
 }
 
-/// Hashes what all lanes have of this round, and ends the messages that have ended.
+/// Hashes the bytes that all lanes have in this round, and ends the messages that are at their end.
 fn hash<T>(lanes: &mut [Lane<T>], room: &Room) {
     for &algorithm in Algorithm::ALL {
-        // Messages that begin and end here need no hasher; those that end come first.
+        // Messages that begin and end in this round need no hasher. Among the others, messages that end come first.
         let (mut whole, mut ending, mut going_on) = (Vec::new(), Vec::new(), Vec::new());
         for (index, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.error.is_none()) {
             for (slot, method) in lane.request.methods.iter().enumerate() {
@@ -387,7 +388,7 @@ fn hash_whole<T>(lanes: &mut [Lane<T>], room: &Room, algorithm: Algorithm, place
     }
 }
 
-/// Of `places`, the first `nending` end their messages.
+/// Hashes parts of messages; the first `nending` of `places` end their messages.
 fn hash_parts<T>(lanes: &mut [Lane<T>], room: &Room, algorithm: Algorithm, places: &[(usize, usize)], nending: usize) {
     let mut hashers: Vec<Hasher> = places.iter().map(|&(index, slot)| lanes[index].take_hasher(slot)).collect();
     let chunks: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(room)).collect();
@@ -404,7 +405,7 @@ fn hash_parts<T>(lanes: &mut [Lane<T>], room: &Room, algorithm: Algorithm, place
     }
 }
 
-/// A panic elsewhere leaves nothing half-done in what these locks guard.
+/// A panic elsewhere leaves nothing half-done in the data behind these locks.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -34,19 +34,20 @@ pub use request::{FileError, Hashed, Method, Options, Request, Source, Summary, 
 
 /// Hashes files, many at a time.
 ///
-/// `each` gets every request back with what came of it, in the order of the requests, one at a time, on whichever
-/// thread. The requests are drawn as they can be worked on: there may be any number of them, as memory depends on the
-/// number of threads only (below 1 MiB for each, and up to 65,536 results that wait for one before them).
+/// `each` gets every request back with its result, in the order of the requests, one at a time, on any thread. The
+/// engine draws a request only when a thread can work on it. The number of requests has no limit, as memory depends on
+/// the number of threads only (below 1 MiB for each, and up to 65,536 results that wait for an earlier one).
 ///
-/// A regular file that changes while it is read, by its length, times or place on disk, is read again, three times in
-/// all; then it is [`FileError::Unstable`]. So a digest is of bytes that the file had all at the same time, as far as the
-/// file system tells of changes. A file system that ends a file before its length, or after it, is an error too, but for
-/// those that make files while they are read, such as /proc and /sys.
+/// A regular file whose length, times or place on disk change during the read is read again, up to three times; then
+/// the result is [`FileError::Unstable`]. The bytes of a digest thus all stood in the file at the same time, as far as
+/// the file system reports changes. A read that ends before or after the file's length is an error too, except on file
+/// systems that make files while they are read, such as /proc and /sys.
 ///
-/// If a callback or the iterator panics, all threads stop, and the panic goes on in the caller's with its payload.
+/// If a callback or the iterator panics, all threads stop, and the panic continues in the caller's thread with its
+/// payload.
 ///
-/// Each thread has up to 16 files open, fewer where the process may not open so many. Files of which nothing can be
-/// read without waiting, such as pipes, keep their thread waiting.
+/// Each thread has up to 16 files open, or fewer if the process may not open that many. A thread that reads a pipe, or
+/// another source that is not ready, waits for it.
 ///
 /// See the [module](self) for an example.
 pub fn hash_files<T: Send>(

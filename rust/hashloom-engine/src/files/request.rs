@@ -12,7 +12,7 @@ use hashloom::{Algorithm, Digest, Hasher, HmacKey};
 
 use crate::read::stamp::Stamp;
 
-/// Where the bytes of a message come from.
+/// The source of a message's bytes.
 ///
 /// ```
 /// use hashloom_engine::files::Source;
@@ -23,14 +23,15 @@ use crate::read::stamp::Stamp;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Source {
-    /// A file. Whatever can be opened and read to an end: a regular file, a pipe, a device. Links are followed.
+    /// A file: anything that can be opened and read to an end, such as a regular file, a pipe or a device. Links are
+    /// followed.
     Path(PathBuf),
     /// Standard input, to its end.
     Stdin,
 }
 
 impl Source {
-    /// The file's path, if it is a file.
+    /// The path, if the source is a file.
     ///
     /// ```
     /// use std::path::Path;
@@ -54,7 +55,7 @@ impl<P: Into<PathBuf>> From<P> for Source {
     }
 }
 
-/// For people: a path that is not UTF-8 comes with replacement characters.
+/// The text is for people: bytes of a path that are not UTF-8 become replacement characters.
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -66,12 +67,12 @@ impl fmt::Display for Source {
 
 /// Standard input, if it can be read.
 ///
-/// [`std::io::stdin`] reads as empty where standard input is closed or is not open for reading, and the digest of
-/// nothing would be taken for that of a file. Rust opens /dev/null in place of what is closed when a program begins:
-/// whether it was closed must be noted before that.
+/// [`std::io::stdin`] reads as empty if standard input is closed or not open for reading, and the digest of nothing
+/// would be taken for the file's. Rust opens /dev/null in place of a closed standard input when a program begins: the
+/// program must note before that whether standard input was closed.
 ///
 /// # Errors
-/// EBADF.
+/// EBADF if standard input cannot be read.
 ///
 /// ```
 /// use std::io::Read;
@@ -99,7 +100,7 @@ pub fn stdin() -> io::Result<io::Stdin> {
     Ok(stdin)
 }
 
-/// What is computed of a message.
+/// The digest or MAC to compute of a message.
 ///
 /// ```
 /// use hashloom::Algorithm;
@@ -110,14 +111,14 @@ pub fn stdin() -> io::Result<io::Stdin> {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Method {
-    /// Its digest.
+    /// The message's digest.
     Digest(Algorithm),
-    /// Its HMAC under a key.
+    /// The message's HMAC under a key.
     Mac(HmacKey),
 }
 
 impl Method {
-    /// The hash function, of a MAC that under it.
+    /// The hash function; for a MAC, the hash it is built on.
     ///
     /// ```
     /// use hashloom::Algorithm;
@@ -132,7 +133,7 @@ impl Method {
         }
     }
 
-    /// With which a message begins.
+    /// The hasher that a message starts with.
     pub(crate) fn hasher(&self) -> Hasher {
         match self {
             Method::Digest(algorithm) => Hasher::new(*algorithm),
@@ -140,7 +141,7 @@ impl Method {
         }
     }
 
-    /// What the digest of all that went through [`hasher`](Method::hasher) becomes.
+    /// Turns the digest of all that went through [`hasher`](Method::hasher) into the result.
     pub(crate) fn finish(&self, digest: Digest) -> Digest {
         match self {
             Method::Digest(_) => digest,
@@ -148,7 +149,7 @@ impl Method {
         }
     }
 
-    /// Whether [`hash_many`](hashloom::hash_many) computes it.
+    /// Whether [`hash_many`](hashloom::hash_many) computes the result.
     pub(crate) fn is_plain(&self) -> bool {
         matches!(self, Method::Digest(_))
     }
@@ -166,7 +167,7 @@ impl From<Algorithm> for Method {
     }
 }
 
-/// A message that is to be hashed.
+/// A message to hash.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -181,11 +182,11 @@ impl From<Algorithm> for Method {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Request<T = ()> {
-    /// What is read.
+    /// The source to read.
     pub source: Source,
-    /// What is computed of it.
+    /// The digests and MACs to compute.
     pub methods: Arc<[Method]>,
-    /// Whatever the caller wants to have at hand with the result.
+    /// Any value that the caller wants back with the result.
     pub tag: T,
 }
 
@@ -203,16 +204,16 @@ impl Request {
     }
 }
 
-/// What came of a message.
+/// The result for a message.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Hashed {
     /// A digest or MAC for each of the request's methods, in their order.
     pub digests: Vec<Digest>,
-    /// Bytes of the message.
+    /// Number of bytes in the message.
     pub nbytes: u64,
-    /// What the file was like while it was read, from the first byte to the last. None for what is no regular file, and
-    /// for standard input.
+    /// The file's stamp, unchanged from the first byte read to the last. `None` for standard input and for a source
+    /// that is not a regular file.
     pub stamp: Option<Stamp>,
 }
 
@@ -230,28 +231,28 @@ pub struct Hashed {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileError {
-    /// It cannot be opened.
+    /// The file cannot be opened.
     Open(io::Error),
-    /// It cannot be read to its end.
+    /// The file cannot be read to its end.
     Read {
-        /// So many bytes could be read.
+        /// Number of bytes read before the error.
         offset: u64,
-        /// Why there are no more.
+        /// The error that ended the read.
         error: io::Error,
     },
-    /// It changed each of the three times that it was read, so that the bytes read may be of no content that it ever
-    /// had; standard input is read once. The error says so in words.
+    /// The file changed during each of three reads, so the bytes read may belong to no content that the file ever had;
+    /// standard input is read only once. The error says so in words.
     Unstable(io::Error),
 }
 
 impl FileError {
-    /// For a file that changed each time that it was read.
+    /// The error for a file that changed during each read.
     pub(crate) fn unstable() -> FileError {
         let message = "the file changes while it is read; try again when nothing writes to it";
         FileError::Unstable(io::Error::other(message))
     }
 
-    /// What the system says.
+    /// The system's error.
     ///
     /// ```
     /// use hashloom_engine::files::FileError;
@@ -297,33 +298,35 @@ pub struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
-    /// A thread for each CPU, files are read.
+    /// One thread for each CPU; files are read, not mapped.
     pub fn new() -> Options<'a> {
         let nthreads = std::thread::available_parallelism().map_or(1, |count| count.get());
         Options { nthreads, mapped: false, progress: None, cancel: None }
     }
 
-    /// At most so many threads, at least one.
+    /// Sets the number of threads, at least one.
     pub fn threads(self, nthreads: usize) -> Options<'a> {
         Options { nthreads: nthreads.max(1), ..self }
     }
 
-    /// Whether long files that are in memory already may be hashed where they are, instead of being copied first. It
-    /// sets a handler of SIGBUS for the process: see
+    /// Sets whether long files that are in memory already may be hashed there, without a copy. Mapping sets a handler
+    /// of SIGBUS for the process: see
     /// [`torrent::Options::mapped_with_sigbus_handler`](crate::torrent::Options::mapped_with_sigbus_handler).
     pub fn mapped_with_sigbus_handler(self, mapped: bool) -> Options<'a> {
         Options { mapped, ..self }
     }
 
-    /// Called with the bytes hashed so far, by any thread, some hundred times a second at most for each.
+    /// Sets a function to call with the total bytes hashed so far. Each thread calls it, at most some hundred times a
+    /// second.
     pub fn progress(self, progress: &'a (dyn Fn(u64) + Sync)) -> Options<'a> {
         Options { progress: Some(progress), ..self }
     }
 
-    /// Once it is true, no more is read. The results that are there are handed out.
+    /// Sets a flag that stops the reading once it is true. The results so far are handed out.
     ///
-    /// A wait for a pipe, a terminal or another stream ends within a tenth of a second. Nobody can end a read of a regular
-    /// file that hangs in the system, on a network disk that does not answer for instance: the run ends after it.
+    /// A wait for a pipe, a terminal or another stream ends within a tenth of a second. Nothing can end a read of a
+    /// regular file that hangs in the system, for instance on a network disk that does not answer: the run ends after
+    /// that read.
     pub fn cancel(self, cancel: &'a AtomicBool) -> Options<'a> {
         Options { cancel: Some(cancel), ..self }
     }
@@ -344,16 +347,16 @@ impl fmt::Debug for Options<'_> {
     }
 }
 
-/// What was done.
+/// The totals of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Summary {
     /// Messages hashed.
     pub nfiles: u64,
-    /// Messages that could not be opened or read to their end.
+    /// Messages that could not be opened or not read to their end.
     pub nfailed: u64,
     /// Bytes of the messages hashed.
     pub nbytes: u64,
-    /// Whether it ended before the requests did, by [`Options::cancel`].
+    /// Whether [`Options::cancel`] ended the run before the last request.
     pub cancelled: bool,
 }

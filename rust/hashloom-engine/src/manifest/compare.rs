@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What has become of the files of a manifest.
+//! Compares the files of a manifest with a later state.
 //!
-//! Both sides are sorted, so they are merged. Only what is on one side is kept, to find what was moved.
+//! Both sides are sorted, so they are merged. Only entries that are on one side only are kept, to find moved files.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, VecDeque};
@@ -12,7 +12,7 @@ use hashloom::{Algorithm, Digest};
 
 use super::{Entry, Error, Kind, Reason, compare_paths, is_below};
 
-/// What has become of an entry.
+/// The result for an entry.
 ///
 /// ```
 /// use hashloom_engine::manifest::Status;
@@ -24,31 +24,31 @@ use super::{Entry, Error, Kind, Reason, compare_paths, is_below};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Status {
-    /// As it was.
+    /// Unchanged.
     Same,
-    /// The same content, but another modification time.
+    /// The same content with another modification time.
     Touched,
-    /// Another content, though length and modification time are as they were: nobody has written to the file, but it is
-    /// not what it was. Or somebody did write to it and set the time back.
+    /// Another content with the same length and modification time: nobody wrote to the file, but its content differs.
+    /// Or somebody did write to it and set the time back.
     Rotted,
-    /// A file of another content, a link with another target, or something of another type.
+    /// A file with other content, a link with another target, or something of another type.
     Changed,
-    /// The same content is elsewhere now.
+    /// The same content is at another path now.
     Moved,
-    /// It is not there any more.
+    /// The entry is gone.
     Removed,
-    /// It was not there.
+    /// The entry is new.
     Added,
-    /// It could not be read.
+    /// The file could not be read.
     Unreadable,
-    /// It changed while it was read.
+    /// The file changed while it was read.
     Unstable,
-    /// It could not be read when the manifest was written.
+    /// The file or folder could not be read when the manifest was written.
     Unrecorded,
 }
 
 impl Status {
-    /// All of them.
+    /// All statuses.
     ///
     /// ```
     /// assert_eq!(hashloom_engine::manifest::Status::ALL.len(), 10);
@@ -66,7 +66,7 @@ impl Status {
         Status::Unrecorded,
     ];
 
-    /// Whether something is not as it was, or may be.
+    /// Whether the status means a difference, or a possible one.
     ///
     /// ```
     /// assert!(!hashloom_engine::manifest::Status::Same.is_difference());
@@ -94,26 +94,26 @@ impl fmt::Display for Status {
     }
 }
 
-/// An entry that is not the same, or not at the same place.
+/// An entry that has changed or moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// What has become of it.
+    /// The status of the entry.
     pub status: Status,
-    /// What the manifest says; none of what was added.
+    /// The manifest's entry; `None` if the entry was added.
     pub old: Option<Entry>,
-    /// What is there; none of what was removed.
+    /// The entry found; `None` if the entry was removed.
     pub new: Option<Entry>,
 }
 
 impl Difference {
-    /// Of what was moved, the place where it was.
+    /// The path; for a moved file the old one.
     pub fn path(&self) -> &[u8] {
         self.old.as_ref().or(self.new.as_ref()).map_or(b"", |entry| &entry.path)
     }
 }
 
-/// How many entries there are of each status.
+/// The number of entries of each status.
 ///
 /// ```
 /// use hashloom_engine::manifest::{Counts, Status};
@@ -125,30 +125,30 @@ impl Difference {
 pub struct Counts([u64; Status::ALL.len()]);
 
 impl Counts {
-    /// The number of one status.
+    /// The number of entries of one status.
     pub fn of(&self, status: Status) -> u64 {
         self.0[status as usize]
     }
 
-    /// Whether any is a [difference](Status::is_difference).
+    /// Whether any entry is a [difference](Status::is_difference).
     pub fn has_differences(&self) -> bool {
         Status::ALL.iter().any(|&status| status.is_difference() && self.of(status) > 0)
     }
 }
 
-/// Compares a manifest with what is found, entry by entry.
+/// Compares a manifest with the files that are found, entry by entry.
 ///
-/// See the [module](super) for an example. What was removed or added is kept in memory, and handed out at the end: a
-/// file that was removed and one that was added, of the same length (not zero) and digests, make one that was moved. Of
-/// several that it could be, one of the same name is taken first, and then the first by path.
+/// See the [module](super) for an example. Removed and added entries are kept in memory and handed out at the end: a
+/// removed file and an added one with the same digests and length (not zero) make one moved file. If several added
+/// files match, one of the same name is taken first, then the first by path.
 #[derive(Debug)]
 pub struct Comparison<I> {
     old: I,
-    /// The entry of the manifest that comes after all that was found.
+    /// The manifest's next entry, which comes after everything found so far.
     ahead: Option<Entry>,
-    /// Where the digests of each algorithm that both have are.
+    /// Positions of the digests of each algorithm that both sides have.
     shared: Vec<(usize, usize)>,
-    /// What cannot be read now, or could not then: what is below it cannot be judged.
+    /// The file or folder that cannot be read now, or could not then: nothing below it can be judged.
     unreadable: Option<(Vec<u8>, Status)>,
     unrecorded: Option<Vec<u8>>,
     removed: Vec<Entry>,
@@ -157,8 +157,8 @@ pub struct Comparison<I> {
 }
 
 impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
-    /// `old`: the entries of the manifest, sorted, such as a [`Reader`](super::Reader). None if both sides have no
-    /// algorithm in common.
+    /// `old` gives the entries of the manifest, sorted, such as a [`Reader`](super::Reader). `None` if both sides have
+    /// no algorithm in common.
     pub fn new(old: I, old_algorithms: &[Algorithm], new_algorithms: &[Algorithm]) -> Option<Comparison<I>> {
         let place = |(index, algorithm)| Some((index, new_algorithms.iter().position(|new| new == algorithm)?));
         let shared: Vec<_> = old_algorithms.iter().enumerate().filter_map(place).collect();
@@ -174,11 +174,11 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
         })
     }
 
-    /// The next entry that is found, which must come after the one before by [`compare_paths`]. Of two files that are
-    /// compared, one without digests is taken as the same if its length and time are the same.
+    /// Takes the next entry found, which must come after the previous one by [`compare_paths`]. If one of two compared
+    /// files has no digests, the files count as the same if their lengths and times are equal.
     ///
     /// # Errors
-    /// If the manifest cannot be read any further.
+    /// If the manifest cannot be read further.
     pub fn found(&mut self, new: Entry, mut each: impl FnMut(Difference)) -> Result<(), Error> {
         let old = self.skip_to(&new.path)?;
         if let Kind::Unread(reason) = new.kind {
@@ -204,7 +204,7 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
         Ok(())
     }
 
-    /// There is no more to be found.
+    /// Ends the comparison: there are no more entries to find.
     ///
     /// # Errors
     /// If the manifest cannot be read to its end.
@@ -215,7 +215,7 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
         Ok(self.stop(&mut each))
     }
 
-    /// Ends before everything was found: the rest of the manifest is not taken as removed.
+    /// Ends the comparison before everything was found: the rest of the manifest does not count as removed.
     pub fn stop(mut self, mut each: impl FnMut(Difference)) -> Counts {
         let removed = std::mem::take(&mut self.removed);
         let mut added: Vec<Option<Entry>> = std::mem::take(&mut self.added).into_iter().map(Some).collect();
@@ -232,7 +232,7 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
         self.counts
     }
 
-    /// The manifest's entry of this path. Those before it are not there any more.
+    /// The manifest's entry of this path. Entries before it count as removed.
     fn skip_to(&mut self, path: &[u8]) -> Result<Option<Entry>, Error> {
         while let Some(old) = self.next_old()? {
             match compare_paths(&old.path, path) {
@@ -254,10 +254,10 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
         }
     }
 
-    /// An entry of the manifest that was not found.
+    /// Handles an entry of the manifest that was not found.
     fn miss(&mut self, old: Entry) {
         match &self.unreadable {
-            // It may be there. The folder was reported.
+            // The entry may be there. Its folder was reported.
             Some((folder, status)) if is_below(&old.path, folder) => self.counts.0[*status as usize] += 1,
             _ => self.removed.push(old),
         }
@@ -292,7 +292,7 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
         }
     }
 
-    /// For each file that was removed, which of those added it is.
+    /// For each removed file, the added file that it has become.
     fn moves(&self, removed: &[Entry], added: &[Option<Entry>]) -> Vec<Option<usize>> {
         let mut places = vec![None; removed.len()];
         let mut is_taken = vec![false; added.len()];
@@ -314,7 +314,8 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
     }
 }
 
-/// What tells a file's content from any other. None of what is no file, is empty, or was not read.
+/// A key for a file's content: equal keys mean equal content. `None` for anything but a file, for an empty file, and
+/// for one that was not read.
 fn content(entry: &Entry, places: impl Iterator<Item = usize>) -> Option<(u64, Vec<Digest>)> {
     match &entry.kind {
         Kind::File { nbytes, digests, .. } if *nbytes > 0 => {

@@ -9,7 +9,7 @@ use hashloom::{Algorithm, ParseAlgorithmError};
 
 use crate::text::quoted;
 
-/// What is wrong, and where.
+/// A fault of a manifest, and its line.
 ///
 /// ```
 /// use hashloom_engine::manifest::{Problem, Reader};
@@ -17,17 +17,17 @@ use crate::text::quoted;
 /// let error = Reader::new(&b"hello\n"[..]).unwrap_err();
 /// assert_eq!(error.line, 1);
 /// assert!(matches!(error.problem, Problem::NotAManifest));
-/// assert!(error.to_string().starts_with("line 1: this is no manifest: "));
+/// assert!(error.to_string().starts_with("line 1: this is not a manifest: "));
 /// ```
 #[derive(Debug)]
 pub struct Error {
     /// The line, from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// The fault.
     pub problem: Problem,
 }
 
-/// What is wrong with a line of a manifest.
+/// A fault in a line of a manifest.
 ///
 /// ```
 /// use hashloom_engine::manifest::Problem;
@@ -37,51 +37,51 @@ pub struct Error {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Problem {
-    /// What the system says.
+    /// The system's error.
     Io(io::Error),
     /// The first line is not that of a manifest.
     NotAManifest,
-    /// It is of a version that this one does not know.
+    /// This version of the program does not know the manifest's version.
     Version(u64),
-    /// It names an algorithm that there is not.
+    /// The first line names an unknown algorithm.
     Algorithm(ParseAlgorithmError),
-    /// It names no algorithm, or one twice.
+    /// The first line names no algorithm, or one twice.
     Algorithms,
     /// The line is longer than [`LINE_MAX_NBYTES`](super::LINE_MAX_NBYTES).
     TooLong,
-    /// It is not JSON with the keys that it may have: what the parser says.
+    /// The line is not JSON with the allowed keys; the text is the parser's message.
     Json(String),
-    /// A key is missing, or has a value that it cannot have, or is not one of this type.
+    /// A key is missing, has an impossible value, or does not belong to this type of line.
     Key(&'static str),
     /// The path is empty, absolute, or has a component `.`, `..`, an empty one, or a zero byte.
     Path(Vec<u8>),
-    /// Paths are not in their order, or one is there twice.
+    /// Paths are not sorted, or one is there twice.
     Order {
-        /// The path of the line before.
+        /// The path of the previous line.
         before: Vec<u8>,
-        /// The one that must come after it.
+        /// The path of this line, which must come after it.
         path: Vec<u8>,
     },
-    /// What the path lies in is no folder of this manifest.
+    /// The path lies in something that is not a folder of this manifest.
     NoFolder(Vec<u8>),
-    /// The digests are not one for each algorithm.
+    /// There is not one digest for each algorithm.
     Digests(Algorithm),
-    /// All files have more bytes than a number of 64 bits can say.
+    /// All files together have more bytes than 64 bits can count.
     TooManyBytes,
-    /// There is no last line.
+    /// The last line is missing.
     Cut,
     /// There is something after the last line.
     After,
-    /// The last line has another number than there is.
+    /// A count in the last line is wrong.
     Count {
-        /// Of what.
+        /// The key of the count.
         key: &'static str,
-        /// What the line says.
+        /// The value in the last line.
         expected: u64,
-        /// What there is.
+        /// The value counted.
         found: u64,
     },
-    /// The last line has another digest than the lines before it.
+    /// The digest in the last line is not that of the lines before it.
     Damaged,
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The digests of files, kept while a folder is read, to go on from there if that was interrupted.
+//! The digests of files, kept while a folder is read, to continue an interrupted run.
 //!
-//! Lines are only ever appended, so whatever ends the program, all but the last of them are whole. What is not is cut
-//! off when the journal is opened again. In memory there are two numbers for each file: the lines are read again when
-//! they are asked for.
+//! Lines are only ever appended: however the program ends, all lines but the last are whole. A torn line is cut off
+//! when the journal is opened again. Memory holds two numbers for each file; a line is read again when it is asked for.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -20,10 +19,10 @@ use crate::files::{Doubt, Noted, Stamp};
 const FORMAT: &str = "hashloom journal";
 const VERSION: u64 = 2;
 
-/// The first, whose lines do not tell of doubts.
+/// The first version, whose lines have no doubts.
 const VERSION_WITHOUT_DOUBTS: u64 = 1;
 
-/// Lines wait for others no longer, and in no more memory than this.
+/// Lines are written at the latest after this time, or when they fill this much memory.
 const WAIT: Duration = Duration::from_secs(1);
 const BUFFER_NBYTES: usize = 1 << 16;
 
@@ -61,7 +60,7 @@ pub struct Journal {
     file: File,
     algorithms: Vec<Algorithm>,
     state: RandomState,
-    /// Of each line that was there when the journal was opened a hash of its path, and where it begins. Sorted.
+    /// For each line that was there when the journal was opened, a hash of its path and its offset. Sorted.
     known: Vec<(u64, u64)>,
     waiting: Vec<u8>,
     flushed: Instant,
@@ -71,18 +70,17 @@ impl Journal {
     /// Begins a journal in an empty file, which must be open for reading and writing.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn create(mut file: File, algorithms: &[Algorithm]) -> io::Result<Journal> {
         file.write_all((Header::line(FORMAT, VERSION, algorithms) + "\n").as_bytes())?;
         Ok(Journal::new(file, algorithms))
     }
 
-    /// Goes on with the journal in a file, which must be open for reading and writing. A line at its end that was cut
-    /// off is removed.
+    /// Continues the journal in a file, which must be open for reading and writing. A torn line at its end is removed.
     ///
     /// # Errors
-    /// If it cannot be read and written; `InvalidData` if it is something else than a journal of these algorithms, in
-    /// this order, an empty file for instance: then it is left as it is.
+    /// If the file cannot be read and written; `InvalidData` if the file is not a journal of these algorithms, in this
+    /// order, for instance an empty file: the file is left as it is then.
     pub fn open(file: File, algorithms: &[Algorithm]) -> io::Result<Journal> {
         let mut journal = Journal::new(file, algorithms);
         journal.read()?;
@@ -100,25 +98,25 @@ impl Journal {
         }
     }
 
-    /// Files that it had when it was opened.
+    /// Number of files in the journal when it was opened.
     pub fn len(&self) -> usize {
         self.known.len()
     }
 
-    /// Whether it had none when it was opened.
+    /// Whether the journal had no files when it was opened.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
 
-    /// The digests of a file, if it was in the journal when that was opened; or why they need not be those of the file as
-    /// it is now. What cannot be read is not known.
+    /// The digests of a file, if it was in the journal when that was opened; or a doubt, if the digests may not be
+    /// those of the file as it is now. `None` if the journal has no readable line for the file.
     pub fn find(&mut self, path: &[u8], stamp: &Stamp) -> Option<Result<Vec<Digest>, Doubt>> {
         let hash = self.state.hash_one(path);
         let first = self.known.partition_point(|&(other, _)| other < hash);
         let places: Vec<u64> =
             self.known[first..].iter().take_while(|&&(other, _)| other == hash).map(|&(_, place)| place).collect();
         let stamp = Stamp { dev: 0, ..*stamp };
-        // Of a file that was added again the last line holds.
+        // If a file was added again, its last line holds.
         places.into_iter().rev().find_map(|place| {
             let (entry, found) = self.line_at(place)?;
             match entry.kind {
@@ -132,11 +130,12 @@ impl Journal {
         })
     }
 
-    /// Adds a file; what is `noted` must have been so before it was read. It is written to the journal at the latest with the first that is added a second later, by
-    /// [`flush_if_due`](Journal::flush_if_due) after that time, or by [`flush`](Journal::flush).
+    /// Adds a file; `noted` must have been taken before the file was read. The line reaches the journal's file at the
+    /// latest with the first [`add`](Journal::add) a second later, by [`flush_if_due`](Journal::flush_if_due) after
+    /// that time, or by [`flush`](Journal::flush).
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn add(&mut self, path: &[u8], noted: &Noted, digests: &[Digest]) -> io::Result<()> {
         let stamp = &noted.stamp;
         let kind = Kind::File { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, digests: digests.to_vec() };
@@ -147,10 +146,10 @@ impl Journal {
         self.flush_if_due()
     }
 
-    /// Writes what was added to the file if it is much, or waits for a second.
+    /// Writes the added lines to the file if they are many or have waited for a second.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn flush_if_due(&mut self) -> io::Result<()> {
         match self.waiting.len() >= BUFFER_NBYTES || self.flushed.elapsed() >= WAIT {
             true => self.flush(),
@@ -158,25 +157,25 @@ impl Journal {
         }
     }
 
-    /// Writes what was added to the file.
+    /// Writes the added lines to the file.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn flush(&mut self) -> io::Result<()> {
-        // To look for a line moves the file's place.
+        // Looking for a line moves the position in the file.
         let written = self.file.seek(SeekFrom::End(0)).and_then(|_| self.file.write_all(&self.waiting));
         self.waiting.clear();
         self.flushed = Instant::now();
         written
     }
 
-    /// Notes where each line is, up to the first that makes no sense, which is cut off with all that follows.
+    /// Notes the offset of each line, up to the first that makes no sense; that line and all after it are cut off.
     fn read(&mut self) -> io::Result<()> {
         let mut input = BufReader::new(&self.file);
         let mut line = Vec::new();
         let header = match read_line(&mut input, &mut line) {
             Ok(_) => match Header::read(&line, FORMAT, VERSION) {
-                // What was kept by a version that knew of no doubts is not believed: the journal begins anew.
+                // The lines of a version without doubts are not believed: the journal begins anew.
                 Err(Problem::Version(VERSION_WITHOUT_DOUBTS)) => {
                     let algorithms = Header::read(&line, FORMAT, VERSION_WITHOUT_DOUBTS);
                     if algorithms.as_ref().is_ok_and(|algorithms| *algorithms == self.algorithms) {
@@ -233,7 +232,7 @@ fn invalid(message: &str) -> io::Error {
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        // Whoever must know whether it can be written flushes.
+        // A caller that must know whether the write succeeded calls `flush` before.
         let _ = self.flush();
     }
 }

@@ -41,7 +41,7 @@ impl Header {
     }
 }
 
-/// At least one, and none twice.
+/// Checks that there is at least one algorithm, and none twice.
 pub(super) fn check_algorithms(algorithms: &[Algorithm]) -> Result<(), Problem> {
     let is_twice = |(index, algorithm)| algorithms[..index].contains(algorithm);
     match algorithms.is_empty() || algorithms.iter().enumerate().any(is_twice) {
@@ -67,7 +67,7 @@ enum ReasonJson {
     Unstable,
 }
 
-/// Any line but the first. Which keys a type has is decided by [`Line::only`].
+/// Any line except the first. [`Line::only`] decides which keys a type may have.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Line<'a> {
@@ -113,7 +113,7 @@ pub(super) struct Line<'a> {
     sha512_256: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ripemd160: Option<String>,
-    /// Of a journal: what only this machine knows of the file.
+    /// Only in a journal: the facts about the file that hold on this machine only.
     #[serde(skip_serializing_if = "Option::is_none")]
     ctime_ns: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -170,7 +170,7 @@ impl<'a> Line<'a> {
         serde_json::from_slice(line).map_err(|error| Problem::Json(format!("expected a JSON object: {error}")))
     }
 
-    /// Of an entry of a manifest. Its digests must fit the algorithms.
+    /// The line of an entry of a manifest. The entry's digests must fit the algorithms.
     pub(super) fn of(entry: &'a Entry, algorithms: &[Algorithm]) -> Result<Line<'a>, Problem> {
         let mut line = Line::new(match &entry.kind {
             Kind::File { .. } => Type::File,
@@ -196,7 +196,7 @@ impl<'a> Line<'a> {
         Ok(line)
     }
 
-    /// The same with what only this machine knows.
+    /// Adds the facts that hold on this machine only.
     pub(super) fn noted(self, Noted { stamp, doubt }: &Noted) -> Line<'a> {
         let doubt = doubt.map(|doubt| Doubt::number(Some(doubt)));
         Line { ctime_ns: Some(stamp.ctime_ns), ino: Some(stamp.ino), doubt, ..self }
@@ -223,7 +223,7 @@ impl<'a> Line<'a> {
         self.kind == Type::End
     }
 
-    /// The totals and digest that the last line has.
+    /// The totals and digest of the last line.
     pub(super) fn into_end(mut self) -> Result<(Totals, Digest), Problem> {
         let totals = Totals {
             nfiles: taken(&mut self.files, "files")?,
@@ -237,8 +237,8 @@ impl<'a> Line<'a> {
         Ok((totals, lines))
     }
 
-    /// What only this machine knows, of a line of a journal; without the number of the device, as a disk may be mounted
-    /// another time.
+    /// The entry and the stamp of a line of a journal. The stamp lacks the device's number, which may differ when a
+    /// disk is mounted again.
     pub(super) fn into_noted(mut self, algorithms: &[Algorithm]) -> Result<(Entry, Noted), Problem> {
         let (ctime_ns, ino) = (taken(&mut self.ctime_ns, "ctime_ns")?, taken(&mut self.ino, "ino")?);
         let doubt = Doubt::of_number(self.doubt.take().unwrap_or(0).into());
@@ -278,7 +278,7 @@ impl<'a> Line<'a> {
         Ok(Digest::from_slice(algorithm, &bytes))
     }
 
-    /// That nothing is left of the line.
+    /// Checks that the line has no further keys.
     fn only(mut self) -> Result<(), Problem> {
         for &algorithm in Algorithm::ALL {
             if self.digest(algorithm).is_some() {
@@ -306,10 +306,10 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Reads a line into `line`, without its line feed. None at the end; a last line without a line feed was cut off.
+/// Reads a line into `line`, without its line feed. `None` at the end; a last line without a line feed was cut off.
 pub(super) fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<Option<()>, Problem> {
     line.clear();
-    // Two more: the line feed, and one that tells that the line is too long.
+    // Two more bytes: the line feed, and one byte that tells that the line is too long.
     let nbytes = input.take(LINE_MAX_NBYTES as u64 + 2).read_until(b'\n', line).map_err(Problem::Io)?;
     if nbytes == 0 {
         return Ok(None);
@@ -321,7 +321,7 @@ pub(super) fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<
     }
 }
 
-/// What can fail in writing numbers and strings is memory only.
+/// Writing numbers and strings can fail only for lack of memory.
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("strings and numbers can be written")
 }
@@ -330,7 +330,7 @@ fn taken<T>(value: &mut Option<T>, key: &'static str) -> Result<T, Problem> {
     value.take().ok_or(Problem::Key(key))
 }
 
-/// Text, and what it stands for if that is not UTF-8.
+/// Bytes as text, and in hexadecimal too if they are not UTF-8.
 fn text(bytes: &[u8]) -> (Option<Cow<'_, str>>, Option<String>) {
     let text = String::from_utf8_lossy(bytes);
     let hex = match text {
@@ -340,7 +340,7 @@ fn text(bytes: &[u8]) -> (Option<Cow<'_, str>>, Option<String>) {
     (Some(text), hex)
 }
 
-/// The other way. What the text and the digits say must be the same.
+/// The reverse of `text`. The text and the hexadecimal digits must agree.
 fn bytes(
     text: &mut Option<Cow<'_, str>>,
     hex: &mut Option<String>,
@@ -366,7 +366,7 @@ fn from_hex(digits: &str) -> Option<Vec<u8>> {
     pairs.map(|pair| Some(value(pair[0])? << 4 | value(*pair.get(1)?)?)).collect()
 }
 
-/// The line of an error.
+/// Adds the number of the line to an error.
 pub(super) fn at(line: u64) -> impl Fn(Problem) -> super::Error {
     move |problem| super::Error { line, problem }
 }

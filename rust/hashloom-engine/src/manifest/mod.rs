@@ -79,9 +79,9 @@ pub const LINE_MAX_NBYTES: usize = 1 << 20;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Relative to the folder that the manifest is of, components joined by `/`.
+    /// The path relative to the manifest's folder, components joined by `/`.
     pub path: Vec<u8>,
-    /// What is there.
+    /// The thing at that path.
     pub kind: Kind,
 }
 
@@ -102,7 +102,7 @@ impl Entry {
     }
 }
 
-/// What is at a path.
+/// The thing at a path.
 ///
 /// ```
 /// use hashloom_engine::manifest::{Kind, Reason};
@@ -114,25 +114,25 @@ impl Entry {
 pub enum Kind {
     /// A regular file.
     File {
-        /// Its length.
+        /// Number of bytes in the input.
         nbytes: u64,
         /// Modification time in nanoseconds since 1970.
         mtime_ns: i64,
-        /// In the order of the manifest's algorithms. None if it was looked at but not read.
+        /// The digests in the order of the manifest's algorithms; empty if the file was looked at but not read.
         digests: Vec<Digest>,
     },
     /// A symbolic link.
     Link {
-        /// What it says.
+        /// The link's target, as the link has it.
         target: Vec<u8>,
     },
     /// A folder.
     Folder,
-    /// A file or folder that nothing can be said of, nor of what is below it.
+    /// A file or folder that could not be read: nothing is known of it, nor of anything below it.
     Unread(Reason),
 }
 
-/// Why nothing can be said of a file or folder.
+/// Why a file or folder could not be read.
 ///
 /// ```
 /// use hashloom_engine::manifest::Reason;
@@ -142,9 +142,9 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// It could not be opened or read.
+    /// The file or folder could not be opened or read.
     Unreadable,
-    /// It changed while it was read, again and again.
+    /// The file changed during every read.
     Unstable,
 }
 
@@ -157,7 +157,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What a manifest has, by its last line.
+/// The counts of a manifest, from its last line.
 ///
 /// ```
 /// let totals = hashloom_engine::manifest::Totals::default();
@@ -166,20 +166,20 @@ impl fmt::Display for Reason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Totals {
-    /// Regular files that were read.
+    /// Number of regular files that were read.
     pub nfiles: u64,
-    /// Symbolic links.
+    /// Number of symbolic links.
     pub nlinks: u64,
-    /// Folders.
+    /// Number of folders.
     pub nfolders: u64,
-    /// What could not be read.
+    /// Number of files and folders that could not be read.
     pub nunread: u64,
-    /// Bytes in the files.
+    /// Total bytes of the files.
     pub nbytes: u64,
 }
 
 impl Totals {
-    /// None if the bytes are more than a number can say.
+    /// `None` if the total of bytes overflows.
     fn add(&mut self, kind: &Kind) -> Option<()> {
         match kind {
             Kind::File { nbytes, .. } => {
@@ -194,8 +194,8 @@ impl Totals {
     }
 }
 
-/// The order of a manifest's paths: component by component, by their bytes. So what is in a folder follows it at once,
-/// before a file whose name begins with the folder's.
+/// The order of a manifest's paths: component by component, by their bytes. A folder's contents follow the folder at
+/// once, before a file whose name begins with the folder's name.
 ///
 /// ```
 /// use hashloom_engine::manifest::compare_paths;
@@ -205,7 +205,7 @@ impl Totals {
 /// assert_eq!(paths, ["B", "a", "a/b", "a b", "a-b"]);
 /// ```
 pub fn compare_paths(a: &[u8], b: &[u8]) -> Ordering {
-    // As `/` were less than any other byte.
+    // The comparison is as if `/` were less than any other byte.
     let key = |byte: &u8| if *byte == b'/' { 0 } else { u16::from(*byte) + 1 };
     a.iter().map(key).cmp(b.iter().map(key))
 }
@@ -215,11 +215,11 @@ fn is_below(path: &[u8], folder: &[u8]) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.first() == Some(&b'/'))
 }
 
-/// What every entry of a manifest must obey, seen one after the other.
+/// The conditions that the entries of a manifest must meet, checked one entry after the other.
 #[derive(Debug, Default)]
 struct Sequence {
     last: Vec<u8>,
-    /// The folder that the last entry is, or is in; empty for the one at the top.
+    /// The folder that the last entry is, or is in; empty for the top folder.
     folder: Vec<u8>,
 }
 

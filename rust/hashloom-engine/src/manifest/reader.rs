@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Reads a manifest, which may be anybody's.
+//! Reads a manifest, which may come from anybody.
 
 use std::io::BufRead;
 
@@ -53,7 +53,7 @@ impl<R: BufRead> Reader<R> {
     /// Reads the first line.
     ///
     /// # Errors
-    /// If it is not that of a manifest of a version that is known.
+    /// If the line is not that of a manifest of a known version.
     pub fn new(mut input: R) -> Result<Reader<R>, Error> {
         let mut line = Vec::new();
         let read = match read_line(&mut input, &mut line) {
@@ -77,12 +77,12 @@ impl<R: BufRead> Reader<R> {
         Ok(reader)
     }
 
-    /// Those of the digests of each file, in their order.
+    /// The algorithms of the digests of each file, in their order.
     pub fn algorithms(&self) -> &[Algorithm] {
         &self.algorithms
     }
 
-    /// What the manifest has, once it was read to its end without an error.
+    /// The totals, once the manifest was read to its end without an error.
     pub fn totals(&self) -> Option<Totals> {
         self.is_whole.then_some(self.totals)
     }

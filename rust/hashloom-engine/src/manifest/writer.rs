@@ -9,7 +9,7 @@ use hashloom::{Algorithm, Hasher};
 use super::line::{Header, Line, at, check_algorithms};
 use super::{Entry, Error, LINE_MAX_NBYTES, Problem, Sequence, Totals};
 
-/// What the first line says.
+/// Format and version in the first line.
 pub(super) const FORMAT: &str = "hashloom manifest";
 pub(super) const VERSION: u64 = 1;
 
@@ -42,7 +42,7 @@ impl<W: Write> Writer<W> {
     /// Writes the first line.
     ///
     /// # Errors
-    /// If there are no algorithms, or one twice; if it cannot be written.
+    /// If there are no algorithms, or one is there twice; if the line cannot be written.
     pub fn new(out: W, algorithms: &[Algorithm]) -> Result<Writer<W>, Error> {
         check_algorithms(algorithms).map_err(at(1))?;
         let mut writer = Writer {
@@ -60,8 +60,8 @@ impl<W: Write> Writer<W> {
     /// Writes an entry, which must come after the one before by [`compare_paths`](super::compare_paths).
     ///
     /// # Errors
-    /// If the path is not relative, not sorted, or in no folder that was written; if the digests are not one for each
-    /// algorithm; if it cannot be written. Of an error nothing is written.
+    /// If the path is not relative, not sorted, or in a folder that was not written; if there is not one digest for
+    /// each algorithm; if the line cannot be written. A bad entry writes nothing.
     pub fn write(&mut self, entry: &Entry) -> Result<(), Error> {
         let at = at(self.nlines + 1);
         let line = Line::of(entry, &self.algorithms).map_err(&at)?.to_json();
@@ -73,7 +73,7 @@ impl<W: Write> Writer<W> {
         self.line(line)
     }
 
-    /// What was written so far.
+    /// The totals so far.
     pub fn totals(&self) -> Totals {
         self.totals
     }
@@ -81,7 +81,7 @@ impl<W: Write> Writer<W> {
     /// Writes the last line, flushes, and returns the output.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the output cannot be written.
     pub fn finish(mut self) -> Result<W, Error> {
         let digest = self.lines.clone().finalize();
         self.line(Line::end(&self.totals, &digest).to_json())?;

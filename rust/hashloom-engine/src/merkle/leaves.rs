@@ -2,10 +2,10 @@
 
 //! The leaves of a hash tree: one file or stream in parts of one length, hashed many at once.
 //!
-//! Short parts, up to [`SHORT_NBYTES`], are taken as they lie: a window of them is read, or mapped, and hashed by one
-//! call. Of long ones [`LANES`] advance side by side, a chunk of each at a time. Either way a thread works on a batch
-//! of consecutive leaves; threads take batches in turn, and their digests are handed on in order, one thread at a time.
-//! A thread that is too far ahead of the slowest waits, which bounds the memory.
+//! Short parts, up to [`SHORT_NBYTES`], are hashed in place: a window of them is read, or mapped, and hashed by one
+//! call. Long parts advance side by side, [`LANES`] at a time, a chunk of each at a time. In both cases a thread works
+//! on a batch of consecutive leaves. Threads take batches in turn, and hand the digests on in order, one thread at a
+//! time. A thread that is too far ahead of the slowest waits, which bounds the memory.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,49 +23,50 @@ use crate::read::open::{is_in_memory, read_at};
 use crate::run::LANES;
 use crate::run::pool::{Crew, LOOK};
 
-/// Leaves up to this are hashed as they lie in a window of [`WINDOW_NBYTES`], which has enough of them for all lanes.
+/// Longest short leaf. Short leaves are hashed in a window of [`WINDOW_NBYTES`], which has enough of them for all
+/// lanes.
 const SHORT_NBYTES: u64 = 16 << 10;
 
-/// Read or mapped at once. It stays in the second-level cache.
+/// Bytes read or mapped at once. They stay in the second-level cache.
 const WINDOW_NBYTES: usize = 256 << 10;
 
-/// Of a long leaf, read at once.
+/// Bytes of a long leaf that are read at once.
 const CHUNK_NBYTES: usize = WINDOW_NBYTES / LANES;
 
-/// From row to row an odd number of cache lines, as in `rows.rs`.
+/// Distance from row to row: an odd number of cache lines, as in `rows.rs`.
 const STRIDE_NBYTES: usize = CHUNK_NBYTES + 64;
 
-/// What a stream is buffered in, if so much holds several long leaves.
+/// Buffer of a stream, if that many bytes hold several long leaves.
 const STREAM_NBYTES: u64 = 16 << 20;
 
-/// So far ahead the disk is asked to fetch.
+/// How far ahead the disk is asked to fetch.
 const AHEAD_NBYTES: u64 = 4 << 20;
 
-/// Shorter files are read: to map one costs as much as to copy this.
+/// Shorter files are read: mapping a file costs as much as copying this many bytes.
 const WORTH_MAPPING_NBYTES: u64 = 256 << 10;
 
 const ZEROS: [u8; 4096] = [0; 4096];
 
-/// What the leaves are.
+/// The form of the leaves.
 #[derive(Debug, Clone)]
 pub(crate) struct Leaves {
     pub(crate) algorithm: Algorithm,
-    /// Bytes of data under a leaf, one at least.
+    /// Bytes of data under a leaf, at least one.
     pub(crate) leaf_nbytes: u64,
-    /// A hasher that has what comes before the data, if something does.
+    /// A hasher that has taken the bytes before the data, if there are any.
     pub(crate) head: Option<Hasher>,
-    /// What comes after it.
+    /// The bytes after the data.
     pub(crate) tail: Vec<u8>,
     /// Whether the last leaf's data is filled with zeros.
     pub(crate) is_filled: bool,
 }
 
-/// With what they are hashed, and who is told.
+/// The options for hashing leaves.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort<'a> {
     pub(crate) nthreads: usize,
     pub(crate) is_mapped: bool,
-    /// Gets how many bytes are done.
+    /// Gets the total bytes hashed so far.
     pub(crate) progress: Option<&'a (dyn Fn(u64) + Sync)>,
     pub(crate) cancel: Option<&'a AtomicBool>,
 }
@@ -76,7 +77,7 @@ impl Effort<'_> {
     }
 }
 
-/// Why there are not all leaves.
+/// Why the leaves are not complete.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Read {
@@ -85,12 +86,12 @@ pub(crate) enum Failure {
     },
     /// The file has become shorter.
     Short,
-    /// Whoever took the digests failed.
+    /// The callback that takes the digests failed.
     Taker(io::Error),
     Cancelled,
 }
 
-/// Takes digests, one after the other, in the order of the leaves.
+/// A callback that takes digests, one after the other, in the order of the leaves.
 pub(crate) type Take<'t> = &'t mut (dyn FnMut(&[u8]) -> io::Result<()> + Send);
 
 impl Leaves {
@@ -111,12 +112,12 @@ impl Leaves {
         self.leaf_nbytes <= SHORT_NBYTES
     }
 
-    /// Leaves that are hashed together.
+    /// Number of leaves that are hashed together.
     fn batch(&self) -> u64 {
         if self.is_short() { WINDOW_NBYTES as u64 / self.leaf_nbytes } else { LANES as u64 }
     }
 
-    /// Appends what comes after the data of a leaf, of which there are `nbytes` bytes, and ends it.
+    /// Ends a leaf that has `nbytes` bytes of data: appends the bytes that come after the data.
     fn end(&self, mut hasher: Hasher, nbytes: u64) -> Digest {
         let mut missing = if self.is_filled { self.leaf_nbytes - nbytes } else { 0 };
         while missing > 0 {
@@ -128,7 +129,7 @@ impl Leaves {
         hasher.finalize()
     }
 
-    /// Appends the digests of whole short leaves, and of one at the end that is not whole.
+    /// Appends the digests of whole short leaves, and of an incomplete leaf at the end.
     fn hash_window(&self, window: &[u8], hashers: &mut Vec<Hasher>, digests: &mut Vec<u8>) {
         let leaf_nbytes = self.leaf_nbytes as usize;
         let count = window.len() / leaf_nbytes;
@@ -149,7 +150,7 @@ impl Leaves {
         }
     }
 
-    /// Hashes leaves that are whole, in `chunks`, with what is around them.
+    /// Hashes whole leaves, given in `chunks`, with the bytes around them.
     fn update<'c>(&'c self, hashers: &mut Vec<Hasher>, chunks: &mut [&'c [u8]], digests: &mut [u8]) {
         hashers.clear();
         hashers.resize(chunks.len(), self.hasher());
@@ -161,7 +162,7 @@ impl Leaves {
         finalize_many(hashers, digests);
     }
 
-    /// Hashes a range of a file, whose first byte begins a leaf. `take` gets the digests.
+    /// Hashes a range of a file; a leaf begins at its first byte. `take` gets the digests.
     pub(crate) fn hash_file(
         &self,
         file: &File,
@@ -172,7 +173,7 @@ impl Leaves {
         let nleaves = range.end.saturating_sub(range.start).div_ceil(self.leaf_nbytes);
         let nbatches = nleaves.div_ceil(self.batch());
         let nthreads = effort.nthreads.clamp(1, 128).min(nbatches.max(1) as usize);
-        // What a thread gives back of a mapping, the CPUs of all must forget: with many threads, reading is faster.
+        // When a thread gives a part of a mapping back, all CPUs must forget it: with many threads, reading is faster.
         let is_mapped = effort.is_mapped && nthreads <= 2 && range.end - range.start >= WORTH_MAPPING_NBYTES;
         let mapping = if is_mapped { Mapping::new(file, range.end) } else { None };
         let run = Run {
@@ -196,7 +197,7 @@ impl Leaves {
         order.failure.map_or(Ok(()), Err)
     }
 
-    /// Hashes all of a stream. Returns how many bytes it had.
+    /// Hashes all of a stream. Returns its length in bytes.
     pub(crate) fn hash_stream(
         &self,
         stream: &mut dyn Read,
@@ -226,7 +227,7 @@ impl Leaves {
         }
     }
 
-    /// Leaves so long that there is never a second one to fill a lane with.
+    /// Hashes leaves so long that the buffer never holds a second one for another lane.
     fn hash_stream_of_long_leaves(
         &self,
         stream: &mut dyn Read,
@@ -256,7 +257,7 @@ impl Leaves {
     }
 }
 
-/// Fills `buffer` from a stream. Less is read only where it ends.
+/// Fills `buffer` from a stream. Fewer bytes are read only if the stream ends.
 fn fill(stream: &mut dyn Read, buffer: &mut [u8], offset: u64, effort: &Effort<'_>) -> Result<usize, Failure> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -286,20 +287,20 @@ struct Run<'r, 't> {
     next: AtomicU64,
     nbytes_done: AtomicU64,
     order: Mutex<Order<'t>>,
-    /// `order.next` has grown, or something has failed.
+    /// Signalled when `order.next` has grown, or something has failed.
     moved: Condvar,
 }
 
-/// What is hashed but not yet handed on.
+/// Digests that are not handed on yet.
 struct Order<'t> {
-    /// The batch to be handed on next.
+    /// The batch to hand on next.
     next: u64,
     waiting: BTreeMap<u64, Vec<u8>>,
     take: Take<'t>,
     failure: Option<Failure>,
 }
 
-/// What a thread works with.
+/// The buffers of a thread.
 struct Scratch {
     buffer: Vec<u8>,
     hashers: Vec<Hasher>,
@@ -307,13 +308,13 @@ struct Scratch {
 }
 
 impl Run<'_, '_> {
-    /// None if there is no memory for it.
+    /// `None` if there is no memory for the buffer.
     fn scratch(&self) -> Option<Scratch> {
         let nbytes = if self.leaves.is_short() { WINDOW_NBYTES } else { LANES * STRIDE_NBYTES };
         Some(Scratch { buffer: zeros(nbytes)?, hashers: Vec::new(), digests: Vec::new() })
     }
 
-    /// Until all batches are taken or something fails.
+    /// Works until all batches are taken or something fails.
     fn work(&self, mut scratch: Scratch) {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -328,11 +329,11 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Hands on a batch when its turn comes. Returns whether to go on.
+    /// Hands on a batch when its turn comes. Returns whether to continue.
     fn hand_on(&self, number: u64, digests: &mut Vec<u8>, mut failure: Option<Failure>) -> bool {
-        // After a panic of who takes them nobody hands on more.
+        // After a panic of the callback no thread hands on more.
         let Ok(mut order) = self.order.lock() else { return false };
-        // The thread that has the next batch never waits here, so all get on.
+        // The thread with the next batch never waits here, so all threads get on.
         while order.failure.is_none() && failure.is_none() && number >= order.next + 4 * self.crew.count() as u64 {
             let Ok((again, _)) = self.moved.wait_timeout(order, LOOK) else { return false };
             order = again;
@@ -432,11 +433,11 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Has `hash` work on the file's bytes where the page cache has them. Returns false if that was not to be had: then
-    /// they are to be read, and what `hash` has made is wrong.
+    /// Calls `hash` with the file's bytes in the page cache. Returns false if that fails: the bytes must then be read,
+    /// and the output of `hash` is wrong.
     fn hash_mapped(&self, range: Range<u64>, hash: impl FnOnce(&[u8])) -> bool {
         let Some(mapping) = &self.mapping else { return false };
-        // What is not in memory is read, for which the system reads ahead.
+        // Data that is not in memory is read: the system reads ahead for reads.
         if !mapping.is_sound() || !is_in_memory(self.file, range.end - 1) || !mapping.fetch(range.clone()) {
             return false;
         }
@@ -445,7 +446,7 @@ impl Run<'_, '_> {
         mapping.is_sound()
     }
 
-    /// Has the disk fetch what comes `AHEAD_NBYTES` later.
+    /// Asks the disk to fetch the bytes that come `AHEAD_NBYTES` later.
     fn ask(&self, offset: u64, nbytes: u64) {
         let start = self.range.end.min(offset.saturating_add(AHEAD_NBYTES));
         read_ahead(self.file, start..self.range.end.min(start.saturating_add(nbytes)));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The levels of a hash tree above its leaves, whatever its kind, built while the leaves come.
+//! The levels of a hash tree above its leaves, for trees of any kind, built while the leaves come.
 //!
-//! A node is the digest of a row: head ‖ slots, one digest each, filled with zeros to a block ‖ tail. What kinds of
-//! trees differ in is that row ([`Shape`]) and what becomes of a row that is not full ([`Odd`]). Rows wait until there
-//! are enough to fill all lanes, so each level keeps a few of them and no more, however long the file is. Every row is
-//! shown once before it is given up: the blocks of a hash file, and the nodes that a proof is made of, are in them.
+//! A node is the digest of a row: head ‖ slots, one digest each, filled with zeros to a block ‖ tail. Kinds of trees
+//! differ in that row ([`Shape`]) and in the treatment of a row that is not full ([`Odd`]). Rows wait until there are
+//! enough to fill all lanes, so each level keeps only a few rows, however long the file is. Every row is shown once
+//! before it is dropped: rows contain the blocks of a hash file, and the nodes of proofs.
 
 use hashloom::{Algorithm, hash_rows};
 
@@ -13,35 +13,35 @@ use hashloom::{Algorithm, hash_rows};
 const ROWS_NBYTES: usize = 16 << 10;
 const ROWS_MIN: usize = 16;
 
-/// What becomes of the last row of a level if it is not full.
+/// The treatment of the last row of a level if it is not full.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Odd {
-    /// What is missing is zeros: fs-verity, dm-verity.
+    /// Missing nodes are zeros: fs-verity, dm-verity.
     Zeros,
     /// A node alone in its row is itself the node above: RFC 6962, Glacier.
     Promoted,
-    /// What is missing is the root of a tree of the same height whose leaves are all this one: BEP 52.
+    /// A missing node is the root of a tree of the same height whose leaves all are this one: BEP 52.
     Leaf(Vec<u8>),
 }
 
-/// What a tree's nodes are digests of.
+/// The form of a tree's rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     pub(crate) algorithm: Algorithm,
     /// Bytes before and after the block in each row.
     pub(crate) head: Vec<u8>,
     pub(crate) tail: Vec<u8>,
-    /// Nodes in a row, two at least.
+    /// Number of nodes in a row, at least two.
     pub(crate) arity: usize,
-    /// From node to node, the digest's length at least.
+    /// Distance from node to node, at least a digest's length.
     pub(crate) slot_nbytes: usize,
-    /// `arity * slot_nbytes` at least.
+    /// Bytes in a block, at least `arity * slot_nbytes`.
     pub(crate) block_nbytes: usize,
     pub(crate) odd: Odd,
 }
 
 impl Shape {
-    /// Two digests a row and nothing else.
+    /// A row of two digests and nothing else.
     pub(crate) fn binary(algorithm: Algorithm, head: &[u8], odd: Odd) -> Shape {
         let slot_nbytes = algorithm.digest_len();
         let head = head.to_vec();
@@ -57,7 +57,8 @@ impl Shape {
     }
 }
 
-/// Where rows are shown: the level of the nodes in it, 0 for leaves; the row's number in the level; its block.
+/// The callback that rows are shown to. It gets the level of the nodes in the row (0 for leaves), the row's number in
+/// the level, and the row's block.
 pub(crate) type Show<'s> = &'s mut dyn FnMut(u32, u64, &[u8]);
 
 /// A tree that is being built.
@@ -69,17 +70,17 @@ pub(crate) struct Levels {
 
 #[derive(Debug)]
 struct Level {
-    /// Nodes so far.
+    /// Number of nodes so far.
     count: u64,
-    /// Rows that were hashed.
+    /// Number of rows that were hashed.
     rows_done: u64,
-    /// Nodes in `rows`.
+    /// Number of nodes in `rows`.
     filled: usize,
-    /// Rows with their heads and tails; slots that are not filled may hold what was there before.
+    /// Rows with their heads and tails; unfilled slots may hold old nodes.
     rows: Vec<u8>,
-    /// The digests of all rows, kept for its room.
+    /// Room for the digests of all rows, kept for reuse.
     above: Vec<u8>,
-    /// What stands for a missing node.
+    /// The value of a missing node.
     pad: Vec<u8>,
 }
 
@@ -90,7 +91,7 @@ impl Levels {
         Levels { shape, levels: Vec::new() }
     }
 
-    /// Leaves so far.
+    /// Number of leaves so far.
     pub(crate) fn count(&self) -> u64 {
         self.levels.first().map_or(0, |level| level.count)
     }
@@ -113,7 +114,7 @@ impl Levels {
             let (shape, level) = (&self.shape, &mut self.levels[at]);
             let (now, later) = nodes.split_at(nodes.len().min((capacity - level.filled) * digest_nbytes));
             if row_nbytes == shape.arity * digest_nbytes {
-                // Nothing stands between the digests.
+                // There is nothing between the digests.
                 level.rows[level.filled * digest_nbytes..][..now.len()].copy_from_slice(now);
             } else {
                 for (node, index) in now.chunks_exact(digest_nbytes).zip(level.filled..) {
@@ -149,7 +150,7 @@ impl Levels {
         self.levels[at].above = above;
     }
 
-    /// The root, which of a single leaf is this one itself; none if there is no leaf. The tree is empty after it.
+    /// The root; a single leaf is itself the root. `None` if there is no leaf. The tree is empty afterwards.
     pub(crate) fn finish(&mut self, show: Show<'_>) -> Option<Vec<u8>> {
         let mut at = 0;
         while at < self.levels.len() {
@@ -173,7 +174,7 @@ impl Levels {
                         slot[..digest_nbytes].copy_from_slice(&level.pad);
                     });
                 }
-                // Only of binary trees.
+                // Only binary trees have this kind.
                 Odd::Promoted => {
                     nrows = whole;
                     promoted = Some(level.rows[block..block + digest_nbytes].to_vec());
@@ -216,7 +217,7 @@ mod tests {
     use super::*;
     use hashloom::hash;
 
-    /// Level by level, all of it there.
+    /// Builds the whole tree level by level in memory.
     fn naive(shape: &Shape, leaves: &[Vec<u8>], rows: &mut Vec<(u32, u64, Vec<u8>)>) -> Option<Vec<u8>> {
         let mut level = leaves.to_vec();
         let mut at = 0;

@@ -2,9 +2,9 @@
 
 //! BEP 52's hash trees: SHA-256 of blocks of 16 KiB, then of two digests at a time up to one root.
 //!
-//! The leaves of a tree are a power of two; those beyond the data are 32 zero bytes, not digests of anything. A file's
-//! root covers its own blocks; the root of a piece, of which `piece layers` has one for each piece of a file longer
-//! than a piece, always covers a whole piece.
+//! The number of leaves is a power of two; leaves beyond the data are 32 zero bytes, not digests. A file's root covers
+//! the file's blocks. The root of a piece always covers a whole piece: `piece layers` has one root for each piece of a
+//! file longer than a piece.
 
 #[cfg(feature = "tree")]
 pub(crate) mod leaves;
@@ -22,15 +22,15 @@ pub(crate) const NODE_NBYTES: usize = 32;
 /// A digest of the tree.
 pub(crate) type Node = [u8; NODE_NBYTES];
 
-/// What stands for a leaf beyond the data.
+/// The value of a leaf beyond the data.
 pub(crate) const NO_LEAF: Node = [0; NODE_NBYTES];
 
-/// Levels above the blocks of a tree over `nbytes` bytes: 0 for up to one block.
+/// Number of levels above the blocks of a tree over `nbytes` bytes: 0 for up to one block.
 pub(crate) fn height(nbytes: u64) -> u32 {
     nbytes.div_ceil(BLOCK_NBYTES).max(1).next_power_of_two().trailing_zeros()
 }
 
-/// The node over two.
+/// The node over two nodes.
 pub(crate) fn parent(left: &Node, right: &Node) -> Node {
     let mut both = [0; 2 * NODE_NBYTES];
     both[..NODE_NBYTES].copy_from_slice(left);
@@ -38,13 +38,13 @@ pub(crate) fn parent(left: &Node, right: &Node) -> Node {
     node(hash(Algorithm::Sha256, &both).as_ref())
 }
 
-/// The node `levels` above leaves that are all `leaf`.
+/// The node `levels` above leaves that all are `leaf`.
 pub(crate) fn uniform(leaf: Node, levels: u32) -> Node {
     (0..levels).fold(leaf, |node, _| parent(&node, &node))
 }
 
-/// The node `levels` above `nodes`, each of [`NODE_NBYTES`] bytes, which are at most 2^`levels`; missing ones are `pad`.
-/// Works in place: `nodes` is overwritten. There must be one node at least.
+/// The node `levels` above `nodes`, each of [`NODE_NBYTES`] bytes; missing nodes are `pad`. There must be at least one
+/// node and at most 2^`levels`. The work is done in place: `nodes` is overwritten.
 pub(crate) fn root(nodes: &mut [u8], levels: u32, pad: Node) -> Node {
     let mut count = nodes.len() / NODE_NBYTES;
     debug_assert!(count >= 1 && count as u64 <= 1u64 << levels);
@@ -53,7 +53,7 @@ pub(crate) fn root(nodes: &mut [u8], levels: u32, pad: Node) -> Node {
     for _ in 0..levels {
         let pairs = count / 2;
         let odd = (count % 2 == 1).then(|| parent(&node(&nodes[(count - 1) * NODE_NBYTES..][..NODE_NBYTES]), &pad));
-        // 512 nodes at a time become 256, which lie before what is still to be read.
+        // 512 nodes at a time become 256, which are written before the nodes still to be read.
         for start in (0..pairs).step_by(256) {
             let here = (pairs - start).min(256);
             let rows = &nodes[2 * start * NODE_NBYTES..][..2 * here * NODE_NBYTES];
@@ -71,10 +71,10 @@ pub(crate) fn root(nodes: &mut [u8], levels: u32, pad: Node) -> Node {
     node(&nodes[..NODE_NBYTES])
 }
 
-/// A tree whose leaves come a few at a time. Keeps at most 2^[`WHOLE_LEVELS`] of them.
+/// A tree whose leaves come a few at a time. At most 2^[`WHOLE_LEVELS`] leaves are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
-    /// Leaves that are not yet under a node of `whole`.
+    /// Leaves that are not under a node of `whole` yet.
     leaves: Vec<u8>,
     /// Nodes [`WHOLE_LEVELS`] above the leaves.
     whole: Vec<u8>,
@@ -95,7 +95,8 @@ impl Tree {
         }
     }
 
-    /// The node `levels` above the leaves, which are at most 2^`levels` and at least one. The tree is empty after it.
+    /// The node `levels` above the leaves. There must be at least one leaf and at most 2^`levels`. The tree is empty
+    /// afterwards.
     pub(crate) fn finish(&mut self, levels: u32) -> Node {
         if levels < WHOLE_LEVELS {
             let node = root(&mut self.leaves, levels, NO_LEAF);
@@ -122,7 +123,7 @@ impl Tree {
     }
 }
 
-/// The node in [`NODE_NBYTES`] bytes.
+/// Makes a node from [`NODE_NBYTES`] bytes.
 pub(crate) fn node(bytes: &[u8]) -> Node {
     let mut node = [0; NODE_NBYTES];
     node.copy_from_slice(bytes);
@@ -133,7 +134,7 @@ pub(crate) fn node(bytes: &[u8]) -> Node {
 mod tests {
     use super::*;
 
-    /// As BEP 52 says it: all leaves there, level by level.
+    /// The definition of BEP 52: all leaves in memory, hashed level by level.
     fn naive(mut level: Vec<Node>, levels: u32, pad: Node) -> Node {
         level.resize(1 << levels, pad);
         while level.len() > 1 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The digests of all pieces of a content, for a torrent that is made.
+//! The digests of all pieces of a content, for making a torrent.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,9 +12,9 @@ use crate::pieces::{Effort, run};
 /// The digests of all pieces, one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Computed {
-    /// 20 bytes a piece, or none.
+    /// 20 bytes a piece; empty if SHA-1 is not wanted.
     pub(crate) sha1: Vec<u8>,
-    /// 32 bytes a piece, or none.
+    /// 32 bytes a piece; empty if hash trees are not wanted.
     pub(crate) roots: Vec<u8>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Computed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
     Cancelled,
-    /// A file could not be opened or read, or has become shorter: `content.files` knows which.
+    /// A file could not be opened or read, or has become shorter: `content.files` knows which file.
     Absent,
 }
 
@@ -32,7 +32,7 @@ struct Making<'a> {
     failed: AtomicBool,
 }
 
-/// Hashes all pieces. After the first that cannot be had no others are begun.
+/// Hashes all pieces. After the first unavailable piece no others are begun.
 pub(crate) fn compute<'a>(content: Content<'a>, effort: Effort<'_>) -> (Content<'a>, Result<Computed, Failure>) {
     let count = content.layout.piece_count() as usize;
     let nbytes = |wanted: bool, each: usize| if wanted { count * each } else { 0 };
@@ -42,7 +42,7 @@ pub(crate) fn compute<'a>(content: Content<'a>, effort: Effort<'_>) -> (Content<
     };
     let making = Arc::new(Making { content, computed: Mutex::new(computed), failed: AtomicBool::new(false) });
     run(std::iter::once(making.clone()), effort);
-    // Nobody else has it after the run.
+    // The run is over, so this is the only owner.
     let Some(making) = Arc::into_inner(making) else { unreachable!("the run is over") };
     let result = match making.failed.into_inner() {
         true => Err(Failure::Absent),
@@ -77,7 +77,7 @@ impl Job for Making<'_> {
                 }
             }
             Outcome::Absent(_) | Outcome::Unstable => self.failed.store(true, Ordering::Relaxed),
-            // Only after a failure; or the piece is hashed again.
+            // A piece is unwanted only after a failure; a changed piece is hashed again.
             Outcome::Unwanted | Outcome::Changed => {}
         }
     }

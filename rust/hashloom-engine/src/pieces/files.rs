@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The files that are read: what is known of each, and a bounded number of open ones for all threads together.
+//! The files of a job: the state of each, and a bounded number of open files, shared by all threads.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -16,71 +16,71 @@ use crate::read::map::Mapping;
 use crate::read::open::{OPEN_MAX, OpenFile, is_in_memory, open_max};
 use crate::read::stamp::READINGS_MAX;
 
-/// Shorter files are read: to map one costs as much as to copy this.
+/// Shorter files are read: mapping a file costs as much as copying this many bytes.
 const WORTH_MAPPING_NBYTES: u64 = 64 << 10;
 
-/// Why a file's bytes cannot be had.
+/// Why the bytes of a file are not available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Absent {
-    /// It is not there, or ends too early.
+    /// The file is missing or too short.
     Missing,
-    /// It could not be opened or read; [`Files::take_troubles`] says why.
+    /// The file could not be opened or read; [`Files::take_troubles`] says why.
     Failed,
 }
 
-/// What went wrong with a file that is there.
+/// A fault of a file that is there.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Trouble {
     /// A link leads out of the folder, to this path.
     Outside(PathBuf),
-    /// Something else than a regular file: "a folder".
+    /// Something other than a regular file: "a folder".
     NotRegular(&'static str),
-    /// It could not be opened.
+    /// The file could not be opened.
     Open(io::Error),
-    /// It could not be read.
+    /// The file could not be read.
     Read {
-        /// At this byte of the file, or up to 32 KiB after it.
+        /// The failing byte is this one, or up to 32 KiB after it.
         offset: u64,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
 }
 
-/// Where the files are.
+/// The place of the files.
 #[derive(Debug)]
 pub(crate) enum Place {
-    /// Below a folder.
+    /// All files lie below a folder.
     Folder(Arc<Root>),
-    /// There is one file, this one.
+    /// There is a single file, at this path.
     File(PathBuf),
-    /// Wherever the caller says: the path of each file is opened as it stands, links in it are followed.
+    /// The caller gives the path of each file; the path is opened as it stands, links in it are followed.
     #[cfg(feature = "create")]
     Listed,
 }
 
-/// What is known of a file in 8 bytes: its length if it is present, which is below 2^63, else one of these.
+/// The state of a file in 8 bytes: its length, below 2^63, if it is present; otherwise one of these.
 const UNKNOWN: u64 = u64::MAX;
 const MISSING: u64 = u64::MAX - 1;
 const FAILED: u64 = u64::MAX - 2;
 
-/// What a file was like when it was opened, in 8 bytes: the fingerprint of its stamp, or one of these.
+/// A file's state when it was opened, in 8 bytes: the fingerprint of its stamp, or one of these.
 const UNSEEN: u64 = 0;
-/// There was none.
+/// The file was missing.
 const GONE: u64 = 1;
-/// It could not be opened: not looked at again, as nothing of it is believed.
+/// The file could not be opened. It is not looked at again, as nothing of it is believed.
 const CLOSED: u64 = 2;
-/// It was opened more than once, and was another each time.
+/// The file was opened more than once and differed each time.
 const CHANGED: u64 = 3;
-/// It was given up, as it changed each time that it was read.
+/// The engine gave up on the file, as it changed during each read.
 const UNSTABLE: u64 = 4;
 
-/// What a file was like when it was last looked at, for who asks later whether it still is.
+/// The state of a file at the last look, to find out later whether the file has changed.
 #[derive(Debug)]
 pub(crate) struct Look(u64);
 
 impl Look {
-    /// Whether the file that has this stamp now, or is not there, is another than it was. No file is of which nothing is
+    /// Whether the file, whose stamp is `now`, or which is missing, has changed. False for a file of which nothing is
     /// believed.
     pub(crate) fn is_of_another(&self, now: Option<u64>) -> bool {
         match self.0 {
@@ -92,11 +92,11 @@ impl Look {
     }
 }
 
-/// What is known of a file when all is done.
+/// The state of a file at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Known {
     Unknown,
-    /// With this length.
+    /// The file is present with this length.
     Present(u64),
     Missing,
     Failed,
@@ -109,32 +109,32 @@ pub(crate) type PathOf<'a> = Box<dyn Fn(usize) -> PathBuf + Send + Sync + 'a>;
 pub(crate) struct Files<'a> {
     place: Place,
     path_of: PathOf<'a>,
-    /// What is known of each.
+    /// The state of each file.
     known: Vec<AtomicU64>,
-    /// What each was like when it was opened.
+    /// Each file's state when it was opened.
     looks: Vec<AtomicU64>,
     cache: Arc<Cache>,
-    /// Tells its files from those of others in the cache, and from what they were before they changed.
+    /// A number that tells these files from other jobs' files in the cache, and from their own earlier states.
     number: AtomicUsize,
     troubles: Mutex<BTreeMap<usize, Trouble>>,
-    /// How often each file has changed, of those that have.
+    /// For each file that has changed, the number of changes.
     changes: Mutex<BTreeMap<usize, u8>>,
 }
 
-/// The open files of all torrents that are read at the same time.
+/// The open files of all torrents that are being read.
 pub(crate) struct Cache {
     open: Mutex<Open>,
-    /// How many torrents have used it.
+    /// Number of torrents that have used the cache.
     count: AtomicUsize,
     /// Whether this process may have so many descriptors that each thread can keep a folder open, too.
     has_room: bool,
-    /// Whether long files are mapped, and of how many bytes at once that is worth it.
+    /// The least number of bytes that are worth mapping at once; `None` if files are not mapped.
     maps: Option<u64>,
-    /// The folders that are in use. A hundred torrents are usually in one.
+    /// The folders in use. A hundred torrents usually share one folder.
     roots: Mutex<HashMap<PathBuf, Weak<Root>>>,
 }
 
-/// A file's torrent and its index there.
+/// The number of a job's files, and a file's index among them.
 pub(crate) type Key = (usize, usize);
 
 /// The open files, each with the time of its last use.
@@ -144,7 +144,7 @@ struct Open {
     most: usize,
 }
 
-/// For keys that nobody else has made up.
+/// A hasher for keys that no stranger chooses.
 #[derive(Default)]
 struct KeyHasher(u64);
 
@@ -162,7 +162,7 @@ impl Hasher for KeyHasher {
     }
 }
 
-/// The last file that a thread used, which is almost always the next one too: no lock is taken for it.
+/// The last file that a thread used, which is almost always the next one, too: using it takes no lock.
 #[derive(Default)]
 pub(crate) struct Last {
     file: Option<(Key, Arc<OpenFile>)>,
@@ -176,7 +176,7 @@ impl Default for Cache {
 }
 
 impl Cache {
-    /// `maps`: long files are mapped, where that can be had, and used for so many bytes at once or more.
+    /// `maps`: long files are mapped if the system permits, and used for at least this many bytes at once.
     pub(crate) fn new(maps: Option<u64>) -> Cache {
         let most = open_max();
         Cache {
@@ -221,12 +221,12 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Tells a file of these from all others of the same cache.
+    /// The key of a file, unique in the cache.
     pub(crate) fn key(&self, index: usize) -> Key {
         (self.number.load(Ordering::Relaxed), index)
     }
 
-    /// The file, opened if it is not open.
+    /// The file; it is opened if necessary.
     pub(crate) fn get<'l>(&self, index: usize, last: &'l mut Last) -> Result<&'l OpenFile, Absent> {
         let key = self.key(index);
         if !matches!(&last.file, Some((of, _)) if *of == key) {
@@ -238,7 +238,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The file, if it is mapped and all of a range is in memory: then the range is now present in the mapping.
+    /// The file, if it is mapped and a whole range is in memory: the range is then present in the mapping.
     pub(crate) fn fetch_mapped(
         &self,
         index: usize,
@@ -248,7 +248,7 @@ impl<'a> Files<'a> {
         let file = self.get(index, last)?;
         let Some(mapping) = &file.mapping else { return Ok(None) };
         let is_worth_it = self.cache.maps.is_some_and(|least| range.end - range.start >= least) && mapping.is_sound();
-        // What is not in memory is read, for which the system reads ahead.
+        // Data that is not in memory is read: the system reads ahead for reads.
         let is_present = is_worth_it && is_in_memory(&file.file, range.end - 1) && mapping.fetch(range);
         Ok(last.file.as_ref().filter(|_| is_present).map(|(_, file)| file.clone()))
     }
@@ -263,8 +263,8 @@ impl<'a> Files<'a> {
         if let Some(file) = lock(&self.cache.open).touch(key) {
             return Ok(file);
         }
-        // Not under the lock: opening can take long on a network file system. Two threads may both open the file, then
-        // the second to finish uses the first one's.
+        // The lock is not held here: opening can take long on a network file system. Two threads may both open the
+        // file; the second to finish uses the first one's.
         match self.open_file(index, last) {
             Ok(Opened { file, stamp }) => {
                 self.note(index, stamp.fingerprint());
@@ -274,7 +274,7 @@ impl<'a> Files<'a> {
                 let is_mapped = self.cache.maps.is_some() && nbytes >= WORTH_MAPPING_NBYTES;
                 let mapping = if is_mapped { Mapping::new(&file, nbytes) } else { None };
                 let file = Arc::new(OpenFile { file, nbytes, holes, mapping });
-                // Closed when the lock is gone.
+                // These files are closed after the lock is released.
                 let mut old = Vec::new();
                 let kept = lock(&self.cache.open).keep(key, file, &mut old);
                 Ok(kept)
@@ -309,7 +309,7 @@ impl<'a> Files<'a> {
             Place::Listed => open_regular(&(self.path_of)(index)),
         };
         match open() {
-            // Somebody else in this process has most of its descriptors: make do with few.
+            // Something else in this process uses most of its file descriptors: make do with few.
             Err(OpenError::Io(error)) if too_many_open(&error) => {
                 lock(&self.cache.open).files.clear();
                 open()
@@ -318,7 +318,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// What a file is like now, by its path.
+    /// The file's present state, looked up by its path.
     fn look_now(&self, index: usize, last: &mut LastFolder) -> u64 {
         let stamp = match &self.place {
             Place::Folder(root) => root.stamp(&(self.path_of)(index), last),
@@ -333,8 +333,9 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The first look at a file counts. A later one that differs tells that the file has changed. That it cannot be opened
-    /// tells nothing of that: one that was only looked at may be a link that leads out of the folder.
+    /// Notes a look at a file. The first look counts; a later one that differs shows that the file has changed. A
+    /// failure to open says nothing about changes: a file that was only looked at may be a link that leads out of the
+    /// folder.
     fn note(&self, index: usize, look: u64) {
         let noted = self.looks[index].compare_exchange(UNSEEN, look, Ordering::Relaxed, Ordering::Relaxed);
         if noted.is_err_and(|first| ![look, UNSTABLE].contains(&first) && look != CLOSED) {
@@ -342,14 +343,15 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Notes what a file is like that may never be opened, as what it has is known.
+    /// Notes the state of a file that may never be opened because its content is known.
     pub(crate) fn look_at(&self, index: usize) {
         self.note(index, self.look_now(index, &mut LastFolder::default()));
     }
 
-    /// Looks at all files again: forgets what is known of those that are not as they were when they were opened first, so
-    /// that they are opened anew, and gives up such as change each time, or all of them. Returns those that were given up
-    /// and the others, in order. No thread may be reading any. Files that could not be opened are not looked at.
+    /// Looks at all files again, and forgets the state of those that have changed since they were first opened, so that
+    /// they are opened anew. Gives up on files that change each time, or on all changed files if `all` is set. Returns
+    /// the files given up and the other changed ones, each in order. No thread may be reading any file. Files that
+    /// could not be opened are not looked at.
     pub(crate) fn forget_changed(&self, all: bool) -> (Vec<usize>, Vec<usize>) {
         let mut last = LastFolder::default();
         let is_changed = |&index: &usize| match self.looks[index].load(Ordering::Relaxed) {
@@ -362,7 +364,7 @@ impl<'a> Files<'a> {
             return (Vec::new(), changed);
         }
         self.close();
-        // A thread may still have one of them at hand: by another number it is not found.
+        // A thread may still hold one of these files: under another number it is not found.
         self.number.store(self.cache.count.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         let mut changes = lock(&self.changes);
         changed.into_iter().partition(|&index| {
@@ -378,12 +380,12 @@ impl<'a> Files<'a> {
         })
     }
 
-    /// What each file was like when it was last looked at.
+    /// The state of each file at the last look.
     pub(crate) fn looks(&self) -> Vec<Look> {
         self.looks.iter().map(|look| Look(look.load(Ordering::Relaxed))).collect()
     }
 
-    /// Whether a file was given up.
+    /// Whether the engine has given up on a file.
     pub(crate) fn is_unstable(&self, index: usize) -> bool {
         self.looks[index].load(Ordering::Relaxed) == UNSTABLE
     }
@@ -393,7 +395,7 @@ impl<'a> Files<'a> {
         lock(&self.cache.open).files.retain(|&(number, _), _| number != own);
     }
 
-    /// Where a file is, for messages.
+    /// The path of a file, for messages.
     pub(crate) fn path(&self, index: usize) -> PathBuf {
         match &self.place {
             Place::Folder(root) => root.path().join((self.path_of)(index)),
@@ -403,7 +405,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Records that a file could not be read. Other parts of it are still tried: often one sector is bad.
+    /// Records that a file could not be read. Other parts of the file are still tried: often one sector is bad.
     pub(crate) fn read_failed(&self, index: usize, offset: u64, error: io::Error) {
         self.trouble(index, Trouble::Read { offset, error });
     }
@@ -413,14 +415,14 @@ impl<'a> Files<'a> {
         lock(&self.troubles).entry(index).or_insert(trouble);
     }
 
-    /// Notes that a file which is being read has become shorter than it was when it was opened.
+    /// Notes that a file has become shorter while it was read.
     pub(crate) fn shrank(&self, index: usize, file: &OpenFile) {
         if let Ok(metadata) = file.file.metadata() {
             self.known[index].fetch_min(metadata.len(), Ordering::Relaxed);
         }
     }
 
-    /// What is known of a file.
+    /// The state of a file.
     pub(crate) fn known(&self, index: usize) -> Known {
         match self.known[index].load(Ordering::Relaxed) {
             MISSING => Known::Missing,
@@ -430,7 +432,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// What went wrong, by file.
+    /// The first fault of each file.
     pub(crate) fn take_troubles(&self) -> BTreeMap<usize, Trouble> {
         std::mem::take(&mut lock(&self.troubles))
     }
@@ -444,8 +446,8 @@ impl Open {
         Some(file.clone())
     }
 
-    /// Moves files for which there is no more room to `old`: a quarter of all, those that were not used for the longest
-    /// time. To look for one of them each time took 3% of a check of small files.
+    /// Adds an open file. If there is no room, the quarter of the files that was not used for the longest time moves to
+    /// `old`. Searching for one file each time took 3% of a check of small files.
     fn keep(&mut self, key: Key, file: Arc<OpenFile>, old: &mut Vec<Arc<OpenFile>>) -> Arc<OpenFile> {
         if let Some(file) = self.touch(key) {
             return file;
@@ -477,13 +479,13 @@ fn too_many_open(_error: &io::Error) -> bool {
     false
 }
 
-/// A panic elsewhere leaves nothing half-done in what these locks guard.
+/// A panic elsewhere leaves nothing half-done in the data behind these locks.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a file is there, as far as the file system tells without opening it. For finding the content, where a wrong
-/// answer does no harm.
+/// Whether a file is there, as far as the file system tells without opening it. This is for finding the content, where
+/// a wrong answer does no harm.
 pub(crate) fn seems_present(folder: &Path, relative: &Path) -> bool {
     folder.join(relative).symlink_metadata().is_ok()
 }

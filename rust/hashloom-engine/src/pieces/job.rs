@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A job: the content of one torrent, the digests that its pieces have, and what is done with them.
+//! A job: the content of one torrent, the digests of its pieces, and what to do with them.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -11,45 +11,46 @@ use crate::pieces::files::{Absent, Files};
 use crate::pieces::layout::Layout;
 use crate::pieces::rows::{block_of_zeros, sha1_of_zeros};
 
-/// Which digests the pieces of a job have.
+/// The kinds of digests that a job's pieces have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hashes {
-    /// BEP 3: of the bytes that the piece covers, padding included.
+    /// BEP 3: the SHA-1 of the bytes that the piece covers, padding included.
     pub(crate) sha1: bool,
-    /// BEP 52: of the piece's file alone. Pieces must then be a power of two of blocks, and each file that is no padding
-    /// begin at one.
+    /// BEP 52: a hash tree over the bytes of the piece's file only. The length of a piece must then be a power of two
+    /// of blocks, and each file, padding files apart, must begin at a piece.
     pub(crate) merkle: bool,
 }
 
-/// What came of a piece.
+/// The result for a piece.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Outcome {
-    /// Its digests; a digest that the job has not is all zeros.
+    /// The piece's digests; a digest that the job does not have is all zeros.
     Hashed { sha1: [u8; 20], root: Node },
-    /// Its bytes cannot be had.
+    /// The piece's bytes are missing or unreadable.
     Absent(Absent),
-    /// The job does not want it.
+    /// The job does not want the piece.
     Unwanted,
-    /// A file of it has changed: what came of it before is not to be believed. It will be hashed again, if it is wanted.
+    /// A file of the piece has changed: an earlier result does not hold. The piece will be hashed again if the job
+    /// wants it.
     Changed,
-    /// A file of it has changed each time that it was hashed. This is the last that is said of a piece, but for
-    /// [`Outcome::Changed`], which then means nothing.
+    /// A file of the piece has changed during each read. This is the last outcome of a piece, except for
+    /// [`Outcome::Changed`], which means nothing after it.
     Unstable,
 }
 
-/// What is read, and what the engine notes of it.
+/// The files and pieces of a job, and the engine's notes on them.
 pub(crate) struct Content<'a> {
     pub(crate) layout: Arc<Layout>,
     pub(crate) files: Files<'a>,
     pub(super) hashes: Hashes,
     pub(super) nbytes_read: AtomicU64,
-    /// Pieces that are not settled in this round.
+    /// Number of pieces that are not settled in this round.
     nleft: AtomicU64,
-    /// How often all pieces were settled.
+    /// Number of rounds in which all pieces were settled.
     nrounds: AtomicU8,
-    /// Up to here the content was asked for ahead of reading it.
+    /// End of the content that reading ahead was asked for.
     pub(super) asked: AtomicU64,
-    /// SHA-1 of a piece of zeros: of full length, and of the last one's if that is shorter.
+    /// SHA-1 of a piece of zeros: of full length, and of the last piece's length if that is shorter.
     zeros: [OnceLock<[u8; 20]>; 2],
     /// The tree of a whole piece of zeros.
     zeros_root: OnceLock<Node>,
@@ -70,12 +71,12 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Bytes that were read from files.
+    /// Number of bytes read from files.
     pub(crate) fn nbytes_read(&self) -> u64 {
         self.nbytes_read.load(Ordering::Relaxed)
     }
 
-    /// Whether no piece was settled twice yet.
+    /// Whether all pieces are in their first round.
     pub(super) fn is_first_round(&self) -> bool {
         self.nrounds.load(Ordering::Relaxed) == 0
     }
@@ -95,7 +96,7 @@ impl<'a> Content<'a> {
         (range.start..range.end.min(span.end()), merkle::height(span.nbytes.min(piece_nbytes)))
     }
 
-    /// The digests of a piece that is all zeros.
+    /// The digests of a piece of zeros.
     pub(super) fn of_zeros(&self, range: &Range<u64>, file: usize) -> Outcome {
         let sha1 = match self.hashes.sha1 {
             true => {
@@ -133,31 +134,31 @@ fn tree_of_zeros(nbytes: u64, levels: u32) -> Node {
     tree.finish(levels)
 }
 
-/// One torrent's content and what is done with its digests.
+/// One torrent's content, and what to do with its digests.
 pub(crate) trait Job: Send + Sync {
     fn content(&self) -> &Content<'_>;
 
     /// Whether the piece is to be hashed.
     fn wants(&self, piece: usize) -> bool;
 
-    /// Whether nothing more of it is wanted, and it does not matter whether its files change.
+    /// Returns true if the caller no longer wants the job's result; changes of its files no longer matter then.
     fn is_given_up(&self) -> bool {
         false
     }
 
-    /// Called for each piece, by any thread, in any order; again for those that are hashed again, after
-    /// [`Outcome::Changed`]. If the run is cancelled, pieces are left out.
+    /// Called for each piece, by any thread, in any order; called again for pieces that are hashed again, after
+    /// [`Outcome::Changed`]. If the run is cancelled, some pieces get no call.
     fn settle(&self, piece: usize, outcome: Outcome);
 
-    /// Called once, after the last piece, or when the run was cancelled after the job was begun.
+    /// Called once, after the last piece, or when the run was cancelled after the job's beginning.
     fn finish(&self);
 }
 
-/// A job is run over so often at most, whichever of its files change: a check of a folder that is in use comes to an end.
+/// Largest number of rounds of a job, however its files change: a check of a folder in use must end.
 const ROUNDS_MAX: u8 = 16;
 
-/// Settles a piece. With the last the files are looked at again: either this ends the job, or it is to be run over once
-/// more for pieces of files that have changed. Then the bytes of these are returned.
+/// Settles a piece. After the last piece the files are looked at again: either the job ends, or the pieces of changed
+/// files need another round. Returns the number of bytes of these pieces.
 pub(super) fn settle<J: Job>(job: &J, piece: usize, outcome: Outcome) -> Option<u64> {
     job.settle(piece, outcome);
     let content = job.content();
@@ -177,18 +178,18 @@ pub(super) fn settle<J: Job>(job: &J, piece: usize, outcome: Outcome) -> Option<
     None
 }
 
-/// Ends a job of which pieces are left, as the run was cancelled.
+/// Ends a job that has unsettled pieces because the run was cancelled.
 pub(super) fn break_off<J: Job>(job: &J) {
     take_back(job, false);
     job.finish();
 }
 
-/// Takes back what came of the pieces of files that are not as they were when they were opened. Returns the bytes of
-/// those that are to be hashed again. No piece of the job may be in work.
+/// Takes back the results for pieces of files that have changed since they were opened. Returns the number of bytes to
+/// hash again. No thread may be working on a piece of the job.
 fn take_back<J: Job>(job: &J, is_last: bool) -> u64 {
     let Content { files, layout, .. } = job.content();
     let (unstable, changed) = files.forget_changed(is_last);
-    // What is unstable stays so, also for a neighbour with which a piece is shared.
+    // An unstable piece stays unstable, even if it is shared with a changed neighbour.
     for piece in unstable.into_iter().flat_map(|file| layout.pieces_of(file)) {
         job.settle(piece as usize, Outcome::Unstable);
     }

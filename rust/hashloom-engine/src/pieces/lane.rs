@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A piece that is being read: what comes next of it, out of files, holes, padding or a mapping, and what is to be in
-//! memory by then.
+//! A piece that is being read: its next bytes, from files, holes, padding or a mapping, and the data to ask for ahead.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,30 +19,30 @@ use crate::run::LANES;
 pub(super) struct Lane<J> {
     pub(super) job: Arc<J>,
     pub(super) piece: usize,
-    /// Where in the content its next byte is, and where it ends.
+    /// Offsets in the content: the piece's next byte, and its end.
     pub(super) pos: u64,
     pub(super) end: u64,
-    /// Up to here it belongs to its hash tree, of so many levels.
+    /// End of the bytes that the piece's hash tree covers; the tree has `levels` levels.
     pub(super) tree_end: u64,
     pub(super) levels: u32,
     pub(super) tree: Tree,
-    /// The file that has `pos`.
+    /// The file that has the byte at `pos`.
     file: usize,
     stretch: Stretch,
-    /// Up to here it was asked for ahead of reading it.
+    /// End of the bytes that reading ahead was asked for.
     asked: u64,
-    /// Up to here its small files were asked for.
+    /// End of the bytes whose small files were asked for.
     looked_at: u64,
-    /// What is mapped and present of its file.
+    /// The part of the file that is mapped and present.
     window: Window,
-    /// Set if it cannot be read to its end.
+    /// Set if the piece cannot be read to its end.
     pub(super) absent: Option<Absent>,
 }
 
-/// What a thread has of its own.
+/// The state that each thread has for itself.
 pub(super) struct Own {
     last: Last,
-    /// In which file, and for the piece that is looked at next.
+    /// The last stretch seen, with its file, for the next piece that is looked at.
     stretch: Option<(Key, Stretch)>,
     small: Small,
 }
@@ -55,7 +54,7 @@ impl Own {
 }
 
 impl<J: Job> Lane<J> {
-    /// Which has read nothing of the piece yet. `file` has its first byte.
+    /// A lane that has read nothing of the piece yet. `file` has the piece's first byte.
     pub(super) fn new(job: Arc<J>, piece: usize, range: Range<u64>, file: usize) -> Lane<J> {
         let content = job.content();
         let (tree, levels) = match content.hashes.merkle {
@@ -79,7 +78,8 @@ impl<J: Job> Lane<J> {
         }
     }
 
-    /// What was hashed were not the file's bytes: from now on the file is read, which tells what is wrong with it.
+    /// Begins the piece again because mapped bytes were not the file's. From now on the file is read, which finds out
+    /// what is wrong with it.
     pub(super) fn begin_again(&mut self) {
         let layout = &self.job.content().layout;
         self.pos = layout.piece_range(self.piece as u64).start;
@@ -94,7 +94,7 @@ impl<J: Job> Lane<J> {
     pub(super) fn fill(&mut self, own: &mut Own, row: &mut [u8]) -> Result<Filled, Absent> {
         let content = self.job.content();
         let mut filled = 0;
-        // Whether all of it so far is zeros, which are only written into the row if something else follows.
+        // Whether all bytes so far are zeros. Zeros are written into the row only if other bytes follow.
         let mut zeros = true;
         while filled < row.len() {
             let span = content.layout.span(self.file);
@@ -156,13 +156,13 @@ impl<J: Job> Lane<J> {
     }
 }
 
-/// So many bytes that need not be read, or must.
+/// A run of bytes that need not be read, or must be.
 enum Bytes {
     Zeros(usize),
     Data(usize),
 }
 
-/// What the next bytes of a file are, at most `nbytes` from `at` on: zeros, or to be read.
+/// The kind of the next bytes of a file, at most `nbytes` from `at` on: zeros, or data to read.
 fn next_run(
     content: &Content<'_>,
     own: &mut Own,
@@ -182,8 +182,8 @@ fn next_run(
     Ok(if stretch.hole { Bytes::Zeros(nbytes) } else { Bytes::Data(nbytes) })
 }
 
-/// What comes of a piece if that is known without reading. Only as many of its files are looked at as it takes to know
-/// that it must be read: usually one.
+/// The outcome of a piece, if it is known without reading. The search ends at the first file that must be read: usually
+/// one file is looked at.
 pub(super) fn without_reading(
     content: &Content<'_>,
     range: &Range<u64>,
@@ -221,13 +221,14 @@ pub(super) fn without_reading(
     Some(content.of_zeros(range, first))
 }
 
-/// Pieces so long that each lane asks for its own next bytes, instead of all for the next pieces.
+/// Whether pieces are so long that each lane asks for its own next bytes; otherwise all lanes ask for the next pieces
+/// together.
 fn asks_by_lane(content: &Content<'_>) -> bool {
     content.layout.piece_nbytes() > ahead::ALL_NBYTES / LANES as u64
 }
 
-/// Short pieces: asks for all of these lanes', which are of one job, and for as much again, which the next lanes will
-/// read.
+/// For short pieces: asks for the data of all these lanes, which belong to one job, and for as much again, which the
+/// next lanes will read.
 pub(super) fn ask_for_all<J: Job>(content: &Content<'_>, own: &mut Own, lanes: &[Lane<J>]) {
     let (Some(first), Some(last)) = (lanes.first(), lanes.last()) else { return };
     if asks_by_lane(content) {
@@ -239,8 +240,8 @@ pub(super) fn ask_for_all<J: Job>(content: &Content<'_>, own: &mut Own, lanes: &
     ask_for(content, own, first.pos.max(asked)..end);
 }
 
-/// Small files: asks for the first of those that the lane's next `nbytes` bytes are in and that were not looked at
-/// before, each as far as the piece goes.
+/// For small files: asks for the first of the files that have the lane's next `nbytes` bytes and were not looked at
+/// before, each up to the end of the piece.
 pub(super) fn ask_for_small<J: Job>(own: &mut Own, lane: &mut Lane<J>, nbytes: u64) {
     let content = lane.job.content();
     let until = lane.end.min(lane.pos.saturating_add(nbytes));
@@ -249,12 +250,12 @@ pub(super) fn ask_for_small<J: Job>(own: &mut Own, lane: &mut Lane<J>, nbytes: u
         let pos = lane.looked_at;
         let index = content.layout.file_at(pos);
         let span = content.layout.span(index);
-        // Before the file there can be a gap.
+        // There can be a gap before the file.
         lane.looked_at = if pos < span.offset { span.offset } else { span.end() };
         if !span.padding && span.nbytes < ahead::WORTH_ASKING_NBYTES && pos >= span.offset {
             left -= 1;
             match content.files.get(index, &mut own.last) {
-                // A hole would be filled with zeros, in memory.
+                // Reading a hole ahead would fill memory with zeros.
                 Ok(file) if !file.holes => {
                     let range = pos - span.offset..span.end().min(lane.end) - span.offset;
                     own.small.note(read_ahead(&file.file, range));
@@ -266,7 +267,7 @@ pub(super) fn ask_for_small<J: Job>(own: &mut Own, lane: &mut Lane<J>, nbytes: u
     lane.looked_at = lane.looked_at.max(until);
 }
 
-/// Long pieces: asks for what the lane reads next when half of what was asked for is read.
+/// For long pieces: asks for the lane's next data when half of the data asked for is read.
 pub(super) fn ask_for_lane<J: Job>(own: &mut Own, lane: &mut Lane<J>) {
     let content = lane.job.content();
     if asks_by_lane(content) && lane.asked < lane.end && lane.pos + ahead::LANE_NBYTES / 2 >= lane.asked {
@@ -285,14 +286,14 @@ fn ask_for(content: &Content<'_>, own: &mut Own, range: Range<u64>) {
         if !span.padding && span.nbytes >= ahead::WORTH_ASKING_NBYTES && pos >= span.offset {
             if let Ok(file) = content.files.get(index, &mut own.last) {
                 let (start, end) = (pos - span.offset, end - span.offset);
-                // A hole would be filled with zeros, in memory. Of a file with holes the first data is asked for.
+                // Reading a hole ahead would fill memory with zeros. In a file with holes the first data is asked for.
                 let hole = if file.holes { stretch_at(&file.file, start) } else { Stretch::NONE };
                 let start = if hole.hole { hole.end } else { start };
                 let data = if file.holes { stretch_at(&file.file, start).end } else { end };
                 read_ahead(&file.file, start..end.min(data));
             }
         }
-        // Beyond the file there can be a gap, whose bytes are the next file's in `file_at`.
+        // There can be a gap after the file; `file_at` gives the gap's bytes to the next file.
         pos = if pos < span.offset { span.offset } else { end };
     }
 }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Files laid end to end and cut into pieces of one length: which bytes of which files a piece is made of.
+//! Files laid end to end and cut into pieces of one length: the bytes of files that make each piece.
 //!
-//! Or each file begins at a piece of its own (BEP 52): then the gaps before them belong to no file and no piece.
+//! In another kind of layout each file begins at a piece of its own (BEP 52): the gaps before the files then belong to
+//! no file and no piece.
 
 use std::ops::Range;
 
 /// A file's place in the content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// Where it begins.
+    /// Offset of the file's first byte.
     pub(crate) offset: u64,
     pub(crate) nbytes: u64,
-    /// Zeros that are on no disk.
+    /// Whether the file is padding: zeros that are on no disk.
     pub(crate) padding: bool,
 }
 
@@ -25,7 +26,7 @@ impl Span {
 /// The places of all files in 8 bytes a file: there can be ten million.
 #[derive(Debug, Clone)]
 pub(crate) struct Spans {
-    /// For each file twice the offset of its end, plus 1 if it is padding.
+    /// For each file twice the offset of its end, plus 1 if the file is padding.
     ends: Vec<u64>,
     /// Every file begins at a multiple of this.
     alignment: u64,
@@ -34,19 +35,19 @@ pub(crate) struct Spans {
 }
 
 impl Default for Spans {
-    /// Without gaps.
+    /// A layout without gaps.
     fn default() -> Spans {
         Spans { ends: Vec::new(), alignment: 1, gaps_nbytes: 0 }
     }
 }
 
 impl Spans {
-    /// Each file begins at a piece of its own. `piece_nbytes` is not 0.
+    /// A layout in which each file begins at a piece of its own. `piece_nbytes` must not be 0.
     pub(crate) fn aligned(piece_nbytes: u64) -> Spans {
         Spans { ends: Vec::new(), alignment: piece_nbytes, gaps_nbytes: 0 }
     }
 
-    /// Adds a file after the last. The length of all together, gaps included, must stay below 2^63.
+    /// Adds a file after the last. The total length of all, gaps included, must stay below 2^63.
     pub(crate) fn push(&mut self, nbytes: u64, padding: bool) {
         let end = self.next_offset() + nbytes;
         self.gaps_nbytes += self.next_offset() - self.total_nbytes();
@@ -54,7 +55,7 @@ impl Spans {
         self.ends.push(end << 1 | u64::from(padding));
     }
 
-    /// Where the next file begins.
+    /// Offset of the next file's first byte.
     pub(crate) fn next_offset(&self) -> u64 {
         self.total_nbytes().next_multiple_of(self.alignment)
     }
@@ -74,12 +75,12 @@ impl Spans {
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
     piece_nbytes: u64,
-    /// Some may be empty.
+    /// The places of the files; files may be empty.
     spans: Spans,
 }
 
 impl Layout {
-    /// `piece_nbytes` is not 0.
+    /// `piece_nbytes` must not be 0.
     pub(crate) fn new(piece_nbytes: u64, spans: Spans) -> Layout {
         debug_assert!(piece_nbytes > 0);
         Layout { piece_nbytes, spans }
@@ -89,12 +90,12 @@ impl Layout {
         self.piece_nbytes
     }
 
-    /// Where the last file ends: the length of all files and of the gaps between them.
+    /// End of the last file: the total length of all files and of the gaps between them.
     pub(crate) fn total_nbytes(&self) -> u64 {
         self.spans.total_nbytes()
     }
 
-    /// Length of all files, padding included, gaps not.
+    /// Total length of all files, padding included, gaps not.
     pub(crate) fn files_nbytes(&self) -> u64 {
         self.spans.total_nbytes() - self.spans.gaps_nbytes
     }
@@ -103,7 +104,7 @@ impl Layout {
         self.total_nbytes().div_ceil(self.piece_nbytes)
     }
 
-    /// The bytes of the content that a piece covers; empty beyond the last.
+    /// The bytes of the content that a piece covers; empty beyond the last piece.
     pub(crate) fn piece_range(&self, piece: u64) -> Range<u64> {
         let start = piece.saturating_mul(self.piece_nbytes).min(self.total_nbytes());
         let end = match self.spans.alignment == self.piece_nbytes && start < self.total_nbytes() {
@@ -117,8 +118,8 @@ impl Layout {
         self.spans.get(file)
     }
 
-    /// The file that has byte `offset` of the content, which must be below its total length and in no gap. Never an
-    /// empty file.
+    /// The file that has byte `offset` of the content; never an empty file. `offset` must be below the total length and
+    /// not in a gap.
     pub(crate) fn file_at(&self, offset: u64) -> usize {
         self.spans.ends.partition_point(|end| end >> 1 <= offset)
     }
@@ -132,7 +133,7 @@ impl Layout {
         }
     }
 
-    /// The files that have bytes in `range`, and empty ones among them.
+    /// The files that have bytes in `range`, and empty files among them.
     pub(crate) fn files_of(&self, range: Range<u64>) -> Range<usize> {
         if range.is_empty() {
             return 0..0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Hashes pieces: threads take pieces of one job after another, read a chunk of each in turn, and hash them side by
+//! Hashes pieces. Threads take pieces of one job after another, read a chunk of each in turn, and hash them side by
 //! side: by SHA-1, as a hash tree, or both from one read.
 //!
 //! A job is the content of one torrent. Neighbouring pieces go to one thread, so that a disk sees few streams, each in
-//! order. A lane that has read its piece takes the next one, of whatever job. A piece that is known without reading
-//! takes no lane: its file is missing or too short, or all of it lies in holes and padding, and then digests that are
-//! computed once serve all such pieces.
+//! order. A lane that has read its piece takes the next one, of any job. A piece whose result is known without reading
+//! takes no lane: its file is missing or too short, or the piece lies in holes and padding. All pieces of zeros share
+//! digests that are computed once.
 
 #[cfg(feature = "create")]
 pub(crate) mod compute;
@@ -33,17 +33,17 @@ use crate::read::open::open_max;
 use crate::run::LANES;
 use crate::run::pool::Crew;
 
-/// How far a check or the making of a torrent is.
+/// The progress of a check, or of the making of a torrent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Bytes of content that are done with, whatever the verdict.
+    /// Bytes of content that are finished, whatever the verdict.
     pub nbytes: u64,
-    /// Of so many. Where several torrents are checked: of those begun so far.
+    /// Total bytes of content. The total covers the torrents started so far.
     pub total_nbytes: u64,
 }
 
-/// How jobs are worked on.
+/// The options for working on jobs.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort<'a> {
     pub(crate) nthreads: usize,
@@ -51,13 +51,13 @@ pub(crate) struct Effort<'a> {
     pub(crate) cancel: Option<&'a AtomicBool>,
 }
 
-/// Hashes all pieces of all jobs. `jobs` is asked for the next one when the pieces of those before are taken, so that the
-/// number of jobs does not matter. Returns when all is done or the run was cancelled.
+/// Hashes all pieces of all jobs. `jobs` is asked for the next job when the pieces of the earlier ones are taken, so
+/// the number of jobs does not matter. Returns when all is done or the run was cancelled.
 pub(crate) fn run<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, effort: Effort<'_>) {
-    // Each has a file in use.
+    // Each thread has a file in use.
     let nthreads = effort.nthreads.clamp(1, THREADS_MAX.min(open_max()));
     let queue = Queue::new(jobs, nthreads);
-    // More threads than there are pieces have nothing to do.
+    // More threads than pieces would have nothing to do.
     let nuseful = match (&queue.current, &queue.following) {
         (Some(only), None) => only.content().layout.piece_count().clamp(1, THREADS_MAX as u64) as usize,
         _ => nthreads,
@@ -75,7 +75,7 @@ pub(crate) fn run<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, effort: Ef
     if !run.crew.work(|| Rows::new(run.nthreads), |rows| run.work(rows)) {
         run.fail();
     }
-    // Of a cancelled run: jobs of which a piece is in some lane, or that still wait to be taken.
+    // In a cancelled run, jobs may have a piece in some lane, or wait to be taken.
     let queue = run.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut unfinished = run.unfinished.into_inner().unwrap_or_else(PoisonError::into_inner);
     unfinished.extend(queue.current.into_iter().chain(queue.following).chain(queue.again));
@@ -85,7 +85,7 @@ pub(crate) fn run<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, effort: Ef
     unfinished.iter().for_each(|job| break_off(&**job));
 }
 
-/// What all threads share.
+/// The state that all threads share.
 struct Run<'a, J, I> {
     crew: Crew<'a>,
     queue: Mutex<Queue<J, I>>,
@@ -97,7 +97,7 @@ struct Run<'a, J, I> {
 }
 
 impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
-    /// Without memory to work with no file can be read.
+    /// Fails all requests: without memory for buffers no file can be read.
     fn fail(&self) {
         while let Some((job, pieces)) = self.take(0).filter(|_| !self.crew.must_stop()) {
             let content = job.content();
@@ -124,7 +124,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
         unfinished.extend(lanes.into_iter().map(|lane| lane.job));
     }
 
-    /// Takes pieces for the lanes that are free, settling those that need no reading.
+    /// Takes pieces for the free lanes, and settles those that need no reading.
     fn take_lanes(&self, own: &mut Own, lanes: &mut Vec<Lane<J>>) {
         while lanes.len() < LANES && !self.crew.must_stop() {
             let Some((job, pieces)) = self.take(lanes.len()) else { break };
@@ -139,7 +139,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                 };
                 match settled {
                     Some(outcome) => {
-                        // What is hashed again counts again, what is not does not.
+                        // A piece that is hashed again counts again for the progress; a settled piece does not.
                         if content.is_first_round() || !matches!(outcome, Outcome::Unwanted) {
                             self.done(range.end - range.start);
                         }
@@ -153,7 +153,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     }
 
     fn take(&self, busy: usize) -> Option<(Arc<J>, Range<usize>)> {
-        // After a panic of the iterator nobody asks it for more.
+        // After a panic of the iterator no thread asks it for more.
         let mut queue = self.queue.lock().ok()?;
         let taken = queue.take(busy);
         self.total_nbytes.store(queue.total_nbytes, Ordering::Relaxed);
@@ -164,9 +164,9 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     fn advance(&self, own: &mut Own, rows: &mut Rows, lanes: &mut [Lane<J>]) {
         let chunk_nbytes = rows.chunk_nbytes() as u64;
         let before: u64 = lanes.iter().map(|lane| lane.end - lane.pos).sum();
-        // All lanes' small files are asked for before the first of them is waited for: those of this row and the next.
+        // All lanes' small files, for this row and the next, are asked for before the first of them is waited for.
         lanes.iter_mut().for_each(|lane| ask_for_small(own, lane, 2 * chunk_nbytes));
-        // How many bytes of each row its tree covers.
+        // Number of bytes of each row that its hash tree covers.
         let mut covered = [0; LANES];
         rows.fill(lanes.len(), |at, row| {
             let lane = &mut lanes[at];
@@ -204,9 +204,9 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
         }
     }
 
-    /// Settles the pieces that are read, and frees their lanes.
+    /// Settles the pieces that were read to their end, and frees their lanes.
     fn settle_finished(&self, rows: &mut Rows, lanes: &mut Vec<Lane<J>>) {
-        // Those that go on come first.
+        // Lanes that go on move to the front.
         let mut busy = 0;
         for at in 0..lanes.len() {
             if lanes[at].pos < lanes[at].end {
@@ -234,7 +234,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     }
 }
 
-/// A panic elsewhere leaves nothing half-done in what these locks guard.
+/// A panic elsewhere leaves nothing half-done in the data behind these locks.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

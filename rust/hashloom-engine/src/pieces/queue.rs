@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The jobs that threads take pieces of, one after another: the next is asked for when the pieces of those before are
-//! taken, so that of any number few are in memory.
+//! The jobs whose pieces the threads take, one job after another. The next job is asked for when all pieces of the
+//! earlier ones are taken, so that only a few jobs are in memory, whatever their number.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,22 +9,22 @@ use std::sync::Arc;
 use crate::pieces::job::Job;
 use crate::run::LANES;
 
-/// The jobs, of which two are begun: the last one must be known as such.
+/// The jobs. Two are begun at a time: the queue must know whether a job is the last.
 pub(super) struct Queue<J, I> {
     jobs: std::iter::Fuse<I>,
     pub(super) current: Option<Arc<J>>,
     pub(super) following: Option<Arc<J>>,
-    /// Jobs that are to be run over again.
+    /// Jobs that need another round.
     pub(super) again: Vec<Arc<J>>,
     /// The first piece of `current` that no thread has taken.
     next: usize,
     nthreads: usize,
-    /// Of all jobs begun.
+    /// Total bytes of all jobs begun.
     pub(super) total_nbytes: u64,
 }
 
 impl<J: Job, I: Iterator<Item = Arc<J>>> Queue<J, I> {
-    /// For so many threads. The first two jobs are begun.
+    /// A queue for `nthreads` threads. The first two jobs are begun.
     pub(super) fn new(jobs: I, nthreads: usize) -> Queue<J, I> {
         let jobs = jobs.fuse();
         let again = Vec::new();
@@ -46,7 +46,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>>> Queue<J, I> {
         }
     }
 
-    /// Pieces for a thread that has `busy` of its lanes in use; none if it is to go on with these.
+    /// Pieces for a thread that uses `busy` of its lanes; `None` if the thread should go on with these.
     pub(super) fn take(&mut self, busy: usize) -> Option<(Arc<J>, Range<usize>)> {
         loop {
             let Some(job) = &self.current else {
@@ -69,15 +69,15 @@ impl<J: Job, I: Iterator<Item = Arc<J>>> Queue<J, I> {
         }
     }
 
-    /// Takes a job anew of which so many bytes are to be hashed again.
+    /// Puts back a job that needs another round, with the number of bytes to hash again.
     pub(super) fn put_back(&mut self, job: Arc<J>, nbytes: u64) {
         self.again.push(job);
         self.total_nbytes = self.total_nbytes.saturating_add(nbytes);
     }
 }
 
-/// How many lanes a thread uses for a job of `count` pieces: few are dealt out evenly, so that 20 pieces to two threads
-/// are twice 10, not 16 and 4.
+/// Number of lanes that a thread uses for a job of `count` pieces: few pieces are shared out evenly, so that 20 pieces
+/// for two threads become twice 10, not 16 and 4.
 fn even_share(count: usize, nthreads: usize) -> usize {
     if nthreads == 1 {
         return LANES;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A thread's rows and hashers: many messages advance side by side, a chunk of each at a time.
+//! The rows and hashers of a thread: many messages advance side by side, a chunk of each at a time.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,47 +12,47 @@ use crate::read::buffer::zeros;
 use crate::read::open::OpenFile;
 use crate::run::LANES;
 
-/// Zeros that stand for holes and padding, so that no row is filled for them.
+/// Zeros that stand for holes and padding, so that no row must be filled with zeros.
 static ZEROS: [u8; CHUNK_MAX_NBYTES] = [0; CHUNK_MAX_NBYTES];
 
-/// The most that is read of a message at once. Measured with 16 lanes on a core with 2 MiB of second-level cache, data
-/// in the page cache, seconds of CPU for 485 MiB: 4 KiB 0.167, 8 KiB 0.158, 16 KiB 0.151, 32 KiB 0.150, 64 KiB 0.151,
-/// 128 KiB 0.158.
+/// Largest number of bytes read of a message at once. Seconds of CPU for 485 MiB, measured with 16 lanes on a core with
+/// 2 MiB of second-level cache, data in the page cache: 4 KiB 0.167, 8 KiB 0.158, 16 KiB 0.151, 32 KiB 0.150, 64 KiB
+/// 0.151, 128 KiB 0.158.
 const CHUNK_MAX_NBYTES: usize = 32 << 10;
 
-/// Blocks of a hash tree in a row.
+/// Largest number of blocks of a hash tree in a row.
 const BLOCKS_MAX: usize = CHUNK_MAX_NBYTES / BLOCK_NBYTES as usize;
 
-/// Rows of all threads together: with few threads each has the largest chunks, with many they share this.
+/// Total bytes of the rows of all threads: a few threads have the largest chunks, many threads share this.
 const ROWS_MAX_NBYTES: usize = 32 << 20;
 
-/// More threads would have rows shorter than a block.
+/// Largest number of threads: with more, rows would be shorter than a block.
 pub(crate) const THREADS_MAX: usize = ROWS_MAX_NBYTES / LANES / BLOCK_NBYTES as usize;
 
-/// What a row holds after it was filled.
+/// The content of a row after it was filled.
 #[derive(Debug, Clone)]
 pub(crate) enum Filled {
-    /// So many bytes that were read.
+    /// This many bytes that were read.
     Read(usize),
-    /// So many zeros, which are not in the row.
+    /// This many zeros, which are not in the row.
     Zeros(usize),
-    /// These bytes of a file that is mapped, which are not in the row either.
+    /// These bytes of a mapped file, which are not in the row either.
     Mapped(Arc<OpenFile>, Range<u64>),
 }
 
 /// Rows for [`LANES`] messages.
 pub(crate) struct Rows {
     buffer: Vec<u8>,
-    /// Where in `buffer` the first row begins, at a multiple of 64 in memory.
+    /// Offset of the first row in `buffer`, at a multiple of 64 in memory.
     start: usize,
     chunk_nbytes: usize,
     filled: [Filled; LANES],
-    /// SHA-1 of each message.
+    /// The SHA-1 of each message.
     hashers: Vec<Hasher>,
 }
 
 impl Rows {
-    /// None if there is no memory for them.
+    /// `None` if there is no memory for the rows.
     pub(crate) fn new(nthreads: usize) -> Option<Rows> {
         let share = ROWS_MAX_NBYTES / LANES / nthreads.clamp(1, THREADS_MAX);
         let chunk_nbytes = CHUNK_MAX_NBYTES.min(1 << share.ilog2());
@@ -67,7 +67,7 @@ impl Rows {
         })
     }
 
-    /// A multiple of a block.
+    /// Length of a chunk, a multiple of a block.
     pub(crate) fn chunk_nbytes(&self) -> usize {
         self.chunk_nbytes
     }
@@ -80,7 +80,7 @@ impl Rows {
         }
     }
 
-    /// What was filled into a row.
+    /// The bytes of a row.
     fn chunk(&self, lane: usize) -> &[u8] {
         match &self.filled[lane] {
             Filled::Read(nbytes) => &self.buffer[self.start + lane * stride(self.chunk_nbytes)..][..*nbytes],
@@ -89,7 +89,8 @@ impl Rows {
         }
     }
 
-    /// After hashing: the messages of which mapped bytes were not the file's are begun anew, and named.
+    /// After hashing: finds messages whose mapped bytes were not the file's, begins their SHA-1 anew and calls `broken`
+    /// for each.
     pub(crate) fn check_mapped(&mut self, count: usize, mut broken: impl FnMut(usize)) {
         for (lane, filled) in self.filled.iter_mut().enumerate().take(count) {
             let Filled::Mapped(file, _) = std::mem::replace(filled, Filled::Zeros(0)) else { continue };
@@ -100,7 +101,7 @@ impl Rows {
         }
     }
 
-    /// Appends the rows for which `wanted` says so to their SHA-1.
+    /// Appends the rows of the wanted lanes to their SHA-1.
     pub(crate) fn update_sha1(&mut self, count: usize, wanted: impl Fn(usize) -> bool) {
         let mut hashers = std::mem::take(&mut self.hashers);
         let mut chunks: [&[u8]; LANES] = [&[]; LANES];
@@ -111,7 +112,7 @@ impl Rows {
         self.hashers = hashers;
     }
 
-    /// Hashes the blocks in the first `nbytes(lane)` bytes of each row, of which the last may be short, and hands their
+    /// Hashes the blocks in the first `nbytes(lane)` bytes of each row, the last of which may be short, and hands their
     /// digests, [`NODE_NBYTES`] bytes each, to `append`.
     pub(crate) fn hash_blocks(
         &self,
@@ -139,12 +140,12 @@ impl Rows {
         }
     }
 
-    /// Exchanges what is known of two messages. Their rows stay.
+    /// Exchanges the SHA-1 states of two messages. The rows stay where they are.
     pub(crate) fn swap(&mut self, a: usize, b: usize) {
         self.hashers.swap(a, b);
     }
 
-    /// Ends the SHA-1 of the messages from `first` on, below `count`, and begins empty ones. Returns 20 bytes for each.
+    /// Ends the SHA-1 of the messages from `first` to below `count`, and begins empty ones. Returns 20 bytes for each.
     pub(crate) fn finish_sha1<'o>(
         &mut self,
         first: usize,
@@ -157,8 +158,8 @@ impl Rows {
     }
 }
 
-/// From row to row an odd number of cache lines: at a power of two all rows would fall into the same few sets of the
-/// first-level cache, and evict each other while the kernel reads one block of each in turn.
+/// Distance from row to row: an odd number of cache lines. At a power of two all rows would fall into the same few sets
+/// of the first-level cache, and would evict each other while the kernel reads one block of each in turn.
 fn stride(chunk_nbytes: usize) -> usize {
     chunk_nbytes + 64
 }
@@ -177,7 +178,7 @@ pub(crate) fn sha1_of_zeros(nbytes: u64) -> [u8; 20] {
     digest
 }
 
-/// The SHA-256 of a block, or of the last and shorter one of a file, that is all zeros.
+/// The SHA-256 of a block of zeros; a file's last block may be shorter.
 pub(crate) fn block_of_zeros(nbytes: u64) -> crate::merkle::Node {
     crate::merkle::node(hashloom::hash(Algorithm::Sha256, &ZEROS[..nbytes.min(BLOCK_NBYTES) as usize]).as_ref())
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a lane has present of a mapped file.
+//! The part of a mapped file that a lane has present.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,16 +9,17 @@ use crate::pieces::files::{Absent, Files, Key, Last};
 use crate::pieces::rows::Filled;
 use crate::read::open::OpenFile;
 
-/// A part of a mapped file that is present in this process, and given back when it is no longer wanted.
+/// A part of a mapped file that is present in this process. The part is given back when it is no longer needed.
 #[derive(Default)]
 pub(super) struct Window(Option<(Key, Arc<OpenFile>, Range<u64>)>);
 
-/// Bytes of a window. Measured with 16 lanes, seconds for 1 GiB: 32 KiB 0.263, 64 KiB 0.246, 128 KiB 0.239, 256 KiB 0.211;
-/// copied instead, 0.309.
+/// Bytes of a window. Seconds for 1 GiB, measured with 16 lanes: 32 KiB 0.263, 64 KiB 0.246, 128 KiB 0.239, 256 KiB
+/// 0.211; copied instead, 0.309.
 pub(crate) const WINDOW_NBYTES: u64 = 256 << 10;
 
 impl Window {
-    /// A range of a file, out of its mapping; none if it is to be read. What follows, up to `end`, will be asked for next.
+    /// A range of a file from its mapping; `None` if the range must be read. The bytes after it, up to `end`, will be
+    /// asked for next.
     pub(super) fn get(
         &mut self,
         files: &Files<'_>,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Reading ahead: the disk fetches what comes next while this is hashed.
+//! Reading ahead: the disk fetches the next data while the present data is hashed.
 //!
 //! Lanes read one file at up to 16 places in turn. The operating system takes that for random access and fetches little
-//! ahead, so it is told. But telling it costs a look at every page, which is a waste where the data is in memory
-//! already: so first a few bytes are read under the condition that this needs no waiting.
+//! ahead, so it is told what comes next. Each such call looks at every page, which is wasted time if the data is in
+//! memory already. A few bytes are therefore read first, on the condition that the read needs no waiting.
 
 use std::fs::File;
 use std::ops::Range;
@@ -12,21 +12,21 @@ use std::ops::Range;
 use crate::read::open::{is_in_memory, open_max};
 use crate::run::LANES;
 
-/// How far ahead of a lane, and of all lanes together, is asked for.
+/// How far ahead a lane, and all lanes together, ask for data.
 pub(crate) const LANE_NBYTES: u64 = 2 << 20;
 pub(crate) const ALL_NBYTES: u64 = 32 << 20;
 
-/// Files that are shorter are asked for each by itself, whole.
+/// A shorter file is asked for as a whole, by itself.
 pub(crate) const WORTH_ASKING_NBYTES: u64 = 1 << 20;
 
-/// How many of these a thread's lanes ask for.
+/// The number of small files that a thread's lanes ask for.
 pub(crate) struct Small {
-    /// Each lane at once. They are opened for that, and have to stay open until they are read: half of the files that
-    /// may be open at once are for this. Many threads wait for many files at once anyway.
+    /// Number of files for each lane. They are opened for that, and stay open until they are read: half of the files
+    /// that may be open at once are for this. Many threads wait for many files at once anyway.
     most: usize,
-    /// So many in turn were in memory.
+    /// Number of files in turn that were in memory.
     in_memory: usize,
-    /// So many lanes need not ask.
+    /// Number of lanes that need not ask.
     rest: usize,
 }
 
@@ -35,8 +35,8 @@ impl Small {
         Small { most: (open_max() / 2 / LANES / nthreads.max(1)).min(4), in_memory: 0, rest: 0 }
     }
 
-    /// How many a lane is to ask for. While all is in memory, one lane a row asks: to open and to look into each of many
-    /// files was up to a sixth of all work.
+    /// Number of files that a lane asks for. While all data is in memory, only one lane a row asks: opening each of
+    /// many files and looking into it was up to a sixth of all work.
     pub(crate) fn next(&mut self) -> usize {
         if self.rest > 0 {
             self.rest -= 1;
@@ -45,26 +45,26 @@ impl Small {
         self.most
     }
 
-    /// What came of asking for one.
+    /// Notes whether a file that was asked for was in memory.
     pub(crate) fn note(&mut self, in_memory: bool) {
         self.in_memory = if in_memory { self.in_memory.saturating_add(1) } else { 0 };
         self.rest = if self.in_memory >= LANES { LANES - 1 } else { 0 };
     }
 }
 
-/// Asks for bytes of a file that are not in memory. Returns whether all seem to be.
+/// Asks for bytes of a file that are not in memory. Returns whether all bytes seem to be in memory.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn read_ahead(file: &File, range: Range<u64>) -> bool {
     use rustix::fs::{Advice, fadvise};
 
-    /// One request fetches at most the disk's read-ahead window, by default this.
+    /// Largest number of bytes that one request fetches: the disk's read-ahead window, by default this.
     const REQUEST_NBYTES: u64 = 128 << 10;
 
     if range.is_empty() {
         return true;
     }
     let in_memory = |offset| is_in_memory(file, offset);
-    // The first page alone says little: what was fetched for the page before often reaches beyond it.
+    // The first page alone says little: the data fetched for the page before it often reaches further.
     let middle = range.start + (range.end - range.start) / 2;
     let is_short = range.end - range.start <= REQUEST_NBYTES;
     if in_memory(range.end - 1) && (is_short || in_memory(range.start) && in_memory(middle)) {
@@ -73,7 +73,7 @@ pub(crate) fn read_ahead(file: &File, range: Range<u64>) -> bool {
     let mut start = range.start;
     while start < range.end {
         let nbytes = (range.end - start).min(REQUEST_NBYTES);
-        // Advice only: if it is not taken, the data is read later.
+        // This is advice only: if the system ignores it, the data is read later.
         let _ = fadvise(file, start, std::num::NonZeroU64::new(nbytes), Advice::WillNeed);
         start += nbytes;
     }

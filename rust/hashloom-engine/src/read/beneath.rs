@@ -2,14 +2,14 @@
 
 //! Opening files below a folder, for reading, and never outside of it.
 //!
-//! A relative path may lead through symbolic links as long as they stay in the folder. What is opened is a regular file
-//! or nothing: a FIFO in its place does not block, a device is not read.
+//! A relative path may lead through symbolic links as long as they stay in the folder. Only regular files are opened: a
+//! FIFO at the path does not block, a device is not read.
 //!
-//! On Linux `openat2` with `RESOLVE_BENEATH` does this in one call. It refuses absolute links, also those that lead
-//! back into the folder, and older kernels and some sandboxes lack it. Then, and on other Unix systems, each component
-//! is opened below the one before without following links; where a link is met, the path is resolved by name, checked
-//! to be in the folder, and opened again the same way, so that a link swapped in meanwhile is not followed either. On
-//! other systems the resolved path is checked before it is opened.
+//! On Linux `openat2` with `RESOLVE_BENEATH` does this in one call. It refuses absolute links, even those that lead
+//! back into the folder, and older kernels and some sandboxes lack it. In these cases, and on other Unix systems, each
+//! component is opened below the one before without following links. If a component is a link, the path is resolved by
+//! name, checked to be in the folder, and opened again the same way, so that a link swapped in meanwhile is not
+//! followed either. On other systems the resolved path is checked before it is opened.
 
 use std::fs::File;
 use std::io;
@@ -18,24 +18,24 @@ use std::sync::OnceLock;
 
 use crate::read::stamp::Stamp;
 
-/// Where files are opened.
+/// A folder that files are opened below.
 #[derive(Debug)]
 pub(crate) struct Root {
     path: PathBuf,
     #[cfg(unix)]
     folder: rustix::fd::OwnedFd,
-    /// `path` without links, found when first needed.
+    /// `path` without links, resolved when first needed.
     resolved: OnceLock<PathBuf>,
 }
 
-/// The folder below a root that the last file was in, which is mostly that of the next too: open, so that only a name is
-/// to be looked up. That saves a twentieth of all that a check of small files does.
+/// The folder of the last file, below a root, which is mostly the next file's, too. The folder is open, so that only a
+/// name must be looked up. This saves a twentieth of the whole work in a check of small files.
 #[derive(Default)]
 pub(crate) struct LastFolder {
-    /// Whose folder, and its path with a slash behind it.
+    /// The number of the files that the folder belongs to, and the folder's path with a slash behind it.
     #[cfg(unix)]
     of: (usize, Vec<u8>),
-    /// None if it was asked for once only, or cannot be opened.
+    /// `None` if the folder was asked for only once, or cannot be opened.
     #[cfg(unix)]
     open: Option<rustix::fd::OwnedFd>,
 }
@@ -44,18 +44,18 @@ pub(crate) struct LastFolder {
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) file: File,
-    /// What it is like before it is read.
+    /// The file's stamp before it is read.
     pub(crate) stamp: Stamp,
 }
 
 /// Why a file was not opened.
 #[derive(Debug)]
 pub(crate) enum OpenError {
-    /// It is not there.
+    /// The file is missing.
     Missing,
     /// A link leads out of the folder, to this path.
     Outside(PathBuf),
-    /// Something else than a regular file: "a folder".
+    /// Something other than a regular file: "a folder".
     NotRegular(&'static str),
     Io(io::Error),
 }
@@ -63,7 +63,7 @@ pub(crate) enum OpenError {
 impl From<io::Error> for OpenError {
     fn from(error: io::Error) -> OpenError {
         match error.kind() {
-            // What lies in a file, or has a name that the file system cannot have, is not there either.
+            // A path below a file, or a name that the file system cannot have, counts as missing too.
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => OpenError::Missing,
             _ if is_impossible_name(&error) => OpenError::Missing,
             _ => OpenError::Io(error),
@@ -71,7 +71,8 @@ impl From<io::Error> for OpenError {
     }
 }
 
-/// Too long, or on Windows of impossible characters. The standard library's own kind for it is younger than Rust 1.85.
+/// Whether the name is too long, or on Windows has impossible characters. The standard library's own kind for this is
+/// younger than Rust 1.85.
 fn is_impossible_name(error: &io::Error) -> bool {
     #[cfg(unix)]
     return error.raw_os_error() == Some(rustix::io::Errno::NAMETOOLONG.raw_os_error());
@@ -81,7 +82,7 @@ fn is_impossible_name(error: &io::Error) -> bool {
 }
 
 impl Root {
-    /// `path` must be a folder. It is itself followed if it is a link.
+    /// `path` must be a folder. If it is a link, the link is followed.
     pub(crate) fn open(path: &Path) -> io::Result<Root> {
         Ok(Root {
             path: path.to_owned(),
@@ -91,13 +92,13 @@ impl Root {
         })
     }
 
-    /// The path that it was opened by.
+    /// The path that the root was opened by.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens the file that a relative path names. `last` is for calls with this root and `number`: another number, and
-    /// no folder is believed to be where it was.
+    /// Opens the file at a relative path. `last` is for calls with this root and this `number`; a new number means that
+    /// the last folder may have moved.
     pub(crate) fn open_file(&self, relative: &Path, number: usize, last: &mut LastFolder) -> Result<Opened, OpenError> {
         #[cfg(unix)]
         return unix::open_beneath(self, relative, number, last);
@@ -108,8 +109,8 @@ impl Root {
         }
     }
 
-    /// What a relative path names now. Links are followed wherever they lead: a file that was opened is known by its
-    /// stamp, whatever the way to it. `last` is for calls of this method with this root only.
+    /// The stamp of the file at a relative path now. Links are followed wherever they lead: a file that was opened is
+    /// known by its stamp, whatever the path to it. `last` is only for calls of this method with this root.
     pub(crate) fn stamp(&self, relative: &Path, last: &mut LastFolder) -> io::Result<Stamp> {
         #[cfg(unix)]
         return unix::stamp(self, relative, last);
@@ -120,7 +121,7 @@ impl Root {
         }
     }
 
-    /// The relative path without links; it is in the folder.
+    /// The relative path without links, checked to be in the folder.
     fn resolve(&self, relative: &Path) -> Result<PathBuf, OpenError> {
         let folder = match self.resolved.get() {
             Some(folder) => folder,
@@ -137,7 +138,7 @@ impl Root {
     }
 }
 
-/// What a path names now, links followed.
+/// The stamp of the file at a path, links followed.
 pub(crate) fn stamp_at(path: &Path) -> io::Result<Stamp> {
     #[cfg(unix)]
     return Ok(Stamp::from(&rustix::fs::stat(path)?));
@@ -151,7 +152,7 @@ pub(crate) fn open_regular(path: &Path) -> Result<Opened, OpenError> {
     return unix::open_regular(path);
     #[cfg(not(unix))]
     {
-        // Opening a folder fails with "access denied" there, so look first.
+        // Opening a folder fails with "access denied" on these systems, so look first.
         let before = std::fs::metadata(path)?;
         if !before.is_file() {
             return Err(OpenError::NotRegular(if before.is_dir() { "a folder" } else { "not a regular file" }));
@@ -175,9 +176,9 @@ mod unix {
 
     use super::{LastFolder, OpenError, Opened, Root, Stamp};
 
-    /// Without `NONBLOCK` opening a FIFO would wait for a writer.
+    /// Opening a FIFO without `NONBLOCK` would wait for a writer.
     const FILE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
-    /// A folder that need only be searched, not listed.
+    /// A folder that is searched but not listed.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     const STEP: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -187,7 +188,7 @@ mod unix {
         fn from(errno: Errno) -> OpenError {
             match errno {
                 Errno::NXIO | Errno::NODEV => OpenError::NotRegular("a socket or device"),
-                // Named, because the message for it ("too many levels of symbolic links") says what to look for.
+                // The system's message ("too many levels of symbolic links") says what to look for.
                 errno => std::io::Error::from(errno).into(),
             }
         }
@@ -201,8 +202,9 @@ mod unix {
     }
 
     impl LastFolder {
-        /// The folder of a file, if it was that of the last one too, and the file's name in it. `open` opens it: where that
-        /// fails, as no more files may be open for instance, the whole path does.
+        /// The folder of a file, if it was the last file's, too, and the file's name in it. `open` opens the folder. If
+        /// `open` fails, for instance because no more files may be open, the result is `None` and the whole path is
+        /// opened.
         fn enter<'a>(
             &mut self,
             relative: &'a Path,
@@ -258,7 +260,7 @@ mod unix {
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         let entered =
             last.enter(relative, number, |folder| openat2(&root.folder, folder, STEP, Mode::empty(), resolve));
-        // What is no plain file in it, a link or nothing, is found by the whole path.
+        // If the name is a link or missing, the whole path decides.
         if let Some(Ok(file)) =
             entered.map(|(folder, name)| openat(folder, name, FILE | OFlags::NOFOLLOW, Mode::empty()))
         {
@@ -266,8 +268,8 @@ mod unix {
         }
         match openat2(&root.folder, relative, FILE, Mode::empty(), resolve) {
             Ok(file) => regular(file),
-            // XDEV: a link leads out, or is absolute. NOSYS, PERM: no such call, or a sandbox that does not know it.
-            // AGAIN: something was renamed on the way.
+            // XDEV: a link leads out, or is absolute. NOSYS, PERM: the call does not exist, or a sandbox does not know
+            // it. AGAIN: something on the path was renamed.
             Err(Errno::XDEV | Errno::NOSYS | Errno::PERM | Errno::AGAIN) => step_by_step(root, relative),
             Err(errno) => Err(errno.into()),
         }
@@ -283,7 +285,7 @@ mod unix {
         step_by_step(root, relative)
     }
 
-    /// Opens without links where there are none; else resolves them and opens what they lead to without links.
+    /// Opens the path without links if it has none; otherwise resolves the links and opens the result without links.
     pub(super) fn step_by_step(root: &Root, relative: &Path) -> Result<Opened, OpenError> {
         match without_links(root, relative) {
             Err(Errno::LOOP | Errno::NOTDIR | Errno::MLINK) => {
@@ -293,11 +295,11 @@ mod unix {
         }
     }
 
-    /// `LOOP` or `NOTDIR` if one of the components is a link.
+    /// Opens a path without following links: `LOOP` or `NOTDIR` if one of the components is a link.
     fn without_links(root: &Root, relative: &Path) -> Result<OwnedFd, Errno> {
         let mut names = relative.components().map(|component| match component {
             Component::Normal(name) => Ok(name),
-            // Neither a torrent's checked path nor a resolved one has anything else.
+            // A torrent's checked path and a resolved path have only normal components.
             _ => Err(Errno::INVAL),
         });
         let mut last = names.next().ok_or(Errno::ISDIR)??;
@@ -321,7 +323,7 @@ mod tests {
 
     type Open = fn(&Root, &Path) -> Result<Opened, OpenError>;
 
-    /// All ways to open, so that those this kernel does not need are tested too.
+    /// All ways to open a file, so that those which this kernel does not need are tested too.
     const WAYS: [(&str, Open); 3] = [
         ("open_file", |r, p| r.open_file(p, 0, &mut LastFolder::default())),
         ("in the folder of the last", |r, p| {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Where a file has no data on disk.
+//! Holes: parts of a file that have no data on disk.
 //!
-//! A sparse or freshly preallocated file reads as zeros there. To know it without reading is the difference between
-//! milliseconds and minutes for a download that has just begun.
+//! The holes of a sparse or freshly preallocated file read as zeros. Knowing them without reading is the difference
+//! between milliseconds and minutes for a download that has just begun.
 
 use std::fs::File;
 
-/// A stretch of a file that is all data or all hole. Where holes cannot be told, everything is data.
+/// A stretch of a file that is all data or all hole. If the system does not tell holes, everything is data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stretch {
     pub(crate) start: u64,
@@ -16,9 +16,9 @@ pub(crate) struct Stretch {
 }
 
 impl Stretch {
-    /// Covers nothing.
+    /// The empty stretch.
     pub(crate) const NONE: Stretch = Stretch { start: 0, end: 0, hole: false };
-    /// Data without end.
+    /// Data without an end.
     const DATA: Stretch = Stretch { start: 0, end: u64::MAX, hole: false };
 
     pub(crate) fn contains(&self, offset: u64) -> bool {
@@ -35,7 +35,7 @@ mod os {
 
     use super::Stretch;
 
-    /// Shorter files are read whatever they are: one call to look for holes costs as much as reading 16 KiB.
+    /// Shorter files are always read: one call to look for holes costs as much as reading 16 KiB.
     const WORTH_LOOKING_NBYTES: u64 = 64 << 10;
 
     pub(crate) fn has_holes(file: &File, nbytes: u64) -> bool {
@@ -50,8 +50,8 @@ mod os {
                 Ok(hole) if hole > offset => Stretch { start: offset, end: hole, hole: false },
                 _ => Stretch::DATA,
             },
-            // No data from here to the end of the file. The end is asked for, as it may just have moved before
-            // `offset`.
+            // There is no data from here to the end of the file. The system is asked for the end, which may just have
+            // moved before `offset`.
             Err(Errno::NXIO) => match fstat(file) {
                 Ok(stat) if stat.st_size as u64 > offset => {
                     Stretch { start: offset, end: stat.st_size as u64, hole: true }
@@ -78,7 +78,8 @@ mod os {
     }
 }
 
-/// Whether a file of `nbytes` bytes is worth asking for holes piece by piece. May say no of a file that has some.
+/// Whether looking for holes piece by piece is worth it for a file of `nbytes` bytes. The answer may be no for a file
+/// with holes.
 pub(crate) fn has_holes(file: &File, nbytes: u64) -> bool {
     os::has_holes(file, nbytes)
 }
@@ -105,7 +106,7 @@ mod tests {
         assert!(hole.hole && hole.contains(0) && hole.end <= 1 << 20, "{hole:?}");
         let data = stretch_at(&file, 1 << 20);
         assert!(!data.hole && data.end >= (1 << 20) + 4096, "{data:?}");
-        // Beyond the end nothing is a hole: reading there must be tried, and finds the file too short.
+        // Nothing beyond the end is a hole: a read there must be tried, and finds the file too short.
         assert!(!stretch_at(&file, 4 << 20).hole);
         file.set_len(10).unwrap();
         assert!(!stretch_at(&file, 1 << 20).hole);

@@ -2,15 +2,16 @@
 
 //! Whether any later change of a file will show in its stamp.
 //!
-//! A verdict that is kept for another day is right only if it does. The times of a file change when it is written to, but
-//! not always:
+//! A verdict that is kept for another day is right only if every change shows. A write changes the file's times, with
+//! these exceptions:
 //!
-//! - A program that has mapped a file and written to a page of it goes on to write to that page unseen, until the page is
-//!   on the disk. So nobody may have the file open for writing when the stamp is taken; a mapping keeps it open. Linux
-//!   tells by a lease, which it grants only then.
-//! - Some file systems have no time of change that no program can set, or let a mapping be written to unseen at any time
-//!   (tmpfs, when the page was read first). So only those are trusted that are known to note each first write.
-//! - Clocks tick. What is changed twice within a tick may have the same times.
+//! - A program that has mapped a file and written to a page goes on to write to that page unseen, until the page is on
+//!   the disk. Therefore nobody may have the file open for writing when the stamp is taken; a mapping keeps the file
+//!   open. Linux tells by a lease, which it grants only then.
+//! - Some file systems have no time of change that programs cannot set, or let a mapping be written to unseen at any
+//!   time (tmpfs, when the page was read first). Only file systems known to note each first write are therefore
+//!   trusted.
+//! - Clocks tick. Two changes within a tick may leave the same times.
 
 use std::fmt;
 use std::fs::Metadata;
@@ -20,13 +21,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::read::stamp::Stamp;
 
-/// Two changes in less than this may leave the same time: clocks of file systems tick every 1 to 10 ms.
+/// Two changes within this time may leave the same time stamp: clocks of file systems tick every 1 to 10 ms.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
 
-/// The same where times are whole seconds.
+/// The same limit where times are whole seconds.
 const LONG_TICK: Duration = Duration::from_secs(2);
 
-/// A file's stamp, and why a later change need not show in it, if it need not.
+/// A file's stamp, and the reason, if any, why a later change might not show in it.
 ///
 /// ```
 /// use hashloom_engine::files::{Doubt, Noted};
@@ -44,13 +45,13 @@ const LONG_TICK: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Noted {
-    /// What the file is like.
+    /// The file's stamp.
     pub stamp: Stamp,
-    /// None if whoever writes to the file from now on changes its stamp.
+    /// `None` if every later write to the file changes its stamp.
     pub doubt: Option<Doubt>,
 }
 
-/// Why what was found of a file in a former run is not believed.
+/// Why the result of a former run is not believed for a file.
 ///
 /// ```
 /// let doubt = hashloom_engine::files::Doubt::Writer;
@@ -59,19 +60,19 @@ pub struct Noted {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Doubt {
-    /// It is not what it was.
+    /// The file has changed.
     Changed,
-    /// Somebody had it open for writing.
+    /// Another program had the file open for writing.
     Writer,
-    /// It belongs to another user, so that it cannot be known whether somebody had it open for writing.
+    /// The file belongs to another user, so the system does not tell whether somebody had it open for writing.
     Owner,
-    /// Its file system does not promise that each change shows, or the operating system does not tell.
+    /// The file system does not promise that each change shows, or the operating system does not tell.
     FileSystem,
-    /// It had been changed just before, and its clock may not have ticked since.
+    /// The file had been changed just before, and its clock may not have ticked since.
     Fresh,
-    /// It could not be opened, or is no regular file.
+    /// The file could not be opened, or is not a regular file.
     Unopened,
-    /// It was noted by a version that did not know of doubts.
+    /// The file was noted by a version of this program that did not know doubts.
     Version,
 }
 
@@ -79,19 +80,19 @@ impl Doubt {
     const ALL: [Doubt; 7] =
         [Doubt::Changed, Doubt::Writer, Doubt::Owner, Doubt::FileSystem, Doubt::Fresh, Doubt::Unopened, Doubt::Version];
 
-    /// As it is written to files: a number above 0, and 0 for none.
+    /// The number that stands for the doubt in files: above 0; 0 for `None`.
     pub(crate) fn number(doubt: Option<Doubt>) -> u8 {
         doubt.map_or(0, |doubt| doubt as u8 + 1)
     }
 
-    /// What a later version may write is a doubt too.
+    /// An unknown number, which a later version may write, is a doubt too.
     pub(crate) fn of_number(number: i64) -> Option<Doubt> {
         let doubt = usize::try_from(number).ok().and_then(|number| Doubt::ALL.get(number.wrapping_sub(1)));
         (number != 0).then(|| doubt.copied().unwrap_or(Doubt::Version))
     }
 }
 
-/// What the file is or was, without a verb.
+/// A phrase that describes the file, without a verb.
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -107,11 +108,11 @@ impl fmt::Display for Doubt {
 }
 
 impl Noted {
-    /// Looks at a file. Links are followed. It is opened for a moment; to open it for writing meanwhile waits some
-    /// microseconds, or fails if it must not wait.
+    /// Looks at a file; links are followed. The file is opened for a moment: another program that opens it for writing
+    /// meanwhile waits some microseconds, or fails if it must not wait.
     ///
     /// # Errors
-    /// If it is not there, or nothing can be said of it.
+    /// If the file is missing, or the system tells nothing of it.
     ///
     /// ```
     /// let noted = hashloom_engine::files::Noted::of(".".as_ref())?;
@@ -120,12 +121,12 @@ impl Noted {
     /// ```
     pub fn of(path: &Path) -> io::Result<Noted> {
         let metadata = path.metadata()?;
-        // A device may do something when it is opened.
+        // A device may do something when it is opened, so only a regular file is opened.
         let noted = if metadata.is_file() { system::noted(path).ok() } else { None };
         Ok(noted.unwrap_or(Noted { stamp: Stamp::of(&metadata), doubt: Some(Doubt::Unopened) }))
     }
 
-    /// That of a file in which the first change that comes shows, if its times are old enough at `now_ns`.
+    /// Makes the note for a file whose next change will show if its times are old enough at `now_ns`.
     fn settled(metadata: &Metadata, now_ns: i64) -> Noted {
         let stamp = Stamp::of(metadata);
         let tick = if stamp.ctime_ns % 1_000_000_000 == 0 { LONG_TICK } else { TICK };
@@ -150,23 +151,23 @@ mod system {
     use super::{Doubt, Noted, now_ns};
     use crate::read::stamp::Stamp;
 
-    /// File systems of this machine's disks that set the time of change, which no program can set, when a page is
-    /// written to for the first time: ext2 to ext4, XFS, Btrfs, F2FS, bcachefs. Missing are tmpfs (a page that was read
-    /// first is written to unseen), overlayfs (a mapping is of another file), ZFS (the time comes later), whatever is
-    /// elsewhere (NFS, SMB, 9P) and whatever a program makes (FUSE).
+    /// Local file systems that set the time of change, which no program can set, when a page is written to for the
+    /// first time: ext2 to ext4, XFS, Btrfs, F2FS, bcachefs. Not on the list are tmpfs (a page that was read first is
+    /// written to unseen), overlayfs (a mapping belongs to another file), ZFS (the time comes later), network file
+    /// systems (NFS, SMB, 9P) and those made by a program (FUSE).
     const TRUSTED: [u32; 5] = [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0xca45_1a4e];
 
     pub(super) fn noted(path: &Path) -> io::Result<Noted> {
         let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
         let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-        // Many types of this number, by architecture; all magic numbers have 32 bits.
+        // The type of this field differs between architectures; all magic numbers have 32 bits.
         let kind = rustix::fs::fstatfs(&file).map_or(0, |found| found.f_type as u32);
         if !TRUSTED.contains(&kind) {
             return Ok(Noted { stamp: Stamp::of(&file.metadata()?), doubt: Some(Doubt::FileSystem) });
         }
         let now_ns = now_ns();
         let lease = Lease::take(&file);
-        // While nobody can begin to write.
+        // The lease must be held here, so that nobody can begin to write.
         let metadata = file.metadata();
         let noted = Noted::settled(&metadata?, now_ns);
         Ok(match lease {
@@ -178,13 +179,15 @@ mod system {
     /// `F_SETSIG` of Linux's asm-generic/fcntl.h.
     const F_SETSIG: libc::c_int = 10;
 
-    /// Granted if nobody has the file open for writing. Whoever opens it so waits until the lease is given back.
+    /// A read lease, granted if nobody has the file open for writing. A program that opens the file for writing waits
+    /// until the lease is given back.
     struct Lease<'a>(&'a File);
 
     impl Lease<'_> {
         fn take(file: &File) -> Result<Lease<'_>, Doubt> {
-            // Whom the lease keeps waiting makes the system send a signal: SIGIO, which ends a program that does not
-            // expect it. SIGURG does nothing, unless somebody has a handler for it, who must expect it any time.
+            // When a program has to wait for the lease, the system sends this process a signal: by default SIGIO, which
+            // ends a process that does not expect it. SIGURG does nothing unless the process has a handler for it, and
+            // such a handler must expect SIGURG at any time.
             fcntl(file, F_SETSIG, libc::SIGURG).map_err(|_| Doubt::FileSystem)?;
             match fcntl(file, libc::F_SETLEASE, libc::F_RDLCK as libc::c_int) {
                 Ok(()) => Ok(Lease(file)),
@@ -199,7 +202,7 @@ mod system {
 
     impl Drop for Lease<'_> {
         fn drop(&mut self) {
-            // If it fails, the lease ends when the file is closed, which is at once.
+            // If the call fails, the lease ends when the file is closed, which is at once.
             let _ = fcntl(self.0, libc::F_SETLEASE, libc::F_UNLCK as libc::c_int);
         }
     }
@@ -221,7 +224,7 @@ mod system {
     use super::{Doubt, Noted};
     use crate::read::stamp::Stamp;
 
-    /// Nobody tells whether a file is open for writing.
+    /// This system does not tell whether a file is open for writing.
     pub(super) fn noted(path: &Path) -> io::Result<Noted> {
         Ok(Noted { stamp: Stamp::of(&path.metadata()?), doubt: Some(Doubt::FileSystem) })
     }
@@ -251,7 +254,7 @@ mod tests {
         let doubt = |now_ns| Noted::settled(&metadata, now_ns).doubt;
         if cfg!(unix) {
             assert_eq!(doubt(ctime_ns), Some(Doubt::Fresh));
-            // A clock that was set back.
+            // The clock was set back.
             assert_eq!(doubt(ctime_ns - 1_000_000_000), Some(Doubt::Fresh));
         }
         assert_eq!(doubt(ctime_ns + 3_000_000_000), None);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! An open file, and how many there may be.
+//! Open files, and a limit on their number.
 
 use std::fs::File;
 use std::io;
 
 use crate::read::map::Mapping;
 
-/// Files that are open at once, apart from one per thread that may be in use after it fell out of here.
+/// Largest number of open files, apart from one per thread that may still be in use after it left the cache.
 pub(crate) const OPEN_MAX: usize = 128;
 
-/// Files that may be open at once, and threads that may each have one more in use: a quarter of the descriptors that
-/// this process may have. The rest is for folders and for whatever else it does.
+/// Largest number of open files, and of threads with one more file each: a quarter of the file descriptors that this
+/// process may have. The rest is for folders and for other parts of the process.
 pub(crate) fn open_max() -> usize {
     #[cfg(unix)]
     if let Some(most) = rustix::process::getrlimit(rustix::process::Resource::Nofile).current {
@@ -24,22 +24,22 @@ pub(crate) fn open_max() -> usize {
 #[derive(Debug)]
 pub(crate) struct OpenFile {
     pub(crate) file: File,
-    /// Its length when it was opened.
+    /// The file's length when it was opened.
     pub(crate) nbytes: u64,
-    /// Whether it may have holes.
+    /// Whether the file may have holes.
     pub(crate) holes: bool,
-    /// If it is to be hashed where the page cache has it.
+    /// The mapping, if the file is hashed in the page cache.
     pub(crate) mapping: Option<Mapping>,
 }
 
 impl OpenFile {
-    /// Fills `row` from `offset` on. Less is read only where the file ends.
+    /// Fills `row` from `offset` on. Fewer bytes are read only if the file ends.
     pub(crate) fn read_at(&self, row: &mut [u8], offset: u64) -> io::Result<usize> {
         read_at(&self.file, row, offset)
     }
 }
 
-/// Fills `row` from `offset` on. Less is read only where the file ends.
+/// Fills `row` from `offset` on. Fewer bytes are read only if the file ends.
 pub(crate) fn read_at(file: &File, row: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < row.len() {
@@ -63,7 +63,7 @@ fn read_at_once(file: &File, row: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, row, offset)
 }
 
-/// Whether a byte can be read without waiting.
+/// Whether the byte at `offset` can be read without waiting.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn is_in_memory(file: &File, offset: u64) -> bool {
     use std::io::IoSliceMut;
@@ -72,7 +72,7 @@ pub(crate) fn is_in_memory(file: &File, offset: u64) -> bool {
 
     let mut byte = [0];
     let flags = ReadWriteFlags::NOWAIT;
-    // OPNOTSUPP: a file system that cannot tell, a network one for instance, which gains most from being asked.
+    // OPNOTSUPP: the file system cannot tell, for instance a network file system, which gains most from reading ahead.
     !matches!(preadv2(file, &mut [IoSliceMut::new(&mut byte)], offset, flags), Err(Errno::AGAIN | Errno::OPNOTSUPP))
 }
 

@@ -2,19 +2,20 @@
 
 //! Opening and reading many small files by a few system calls: io_uring, where Linux has it.
 //!
-//! To open, read and close a file of 16 KiB by calls of its own took 5.2 µs of CPU, in batches of sixteen 3.7 (Zen 4,
-//! Linux 6.18, all in memory); of files that are not in memory the disk gets sixteen requests at a time instead of one,
-//! which took a third of the time. What each file is like before and after is asked by calls of its own: the ring would
-//! have other threads ask, and it cannot ask of what it has open itself. The length spares most files a second read, the
-//! one that finds nothing more.
+//! Opening, reading and closing a file of 16 KiB by separate calls took 5.2 µs of CPU, in batches of sixteen 3.7 (Zen
+//! 4, Linux 6.18, all in memory). For files that are not in memory, the disk gets sixteen requests at a time instead of
+//! one, which took a third of the time. The stamps before and after come from separate calls: the ring would use other
+//! threads for them, and it cannot ask for the stamp of a file that it has open. The length in the stamp spares most
+//! files a second read, the one that finds the end.
 //!
-//! What must hold: while the kernel works on a request, what the request points to stays. So [`Ring::complete`] returns
-//! only when all that it has submitted is done. If the kernel fails in telling that, for want of memory for instance, the
-//! ring is [`Lost`], and what its requests point to is given up: neither freed nor used again.
+//! What must hold: while the kernel works on a request, the memory that the request points to stays. [`Ring::complete`]
+//! therefore returns only when all submitted requests are done. If the kernel cannot report that, for instance for lack
+//! of memory, the ring is [`Lost`], and the memory of its requests is leaked: neither freed nor used again.
 //!
-//! A pipe would keep all others of its batch waiting, and its writer may wait for one of them to be read. So what takes
-//! longer than [`PATIENCE`], or than the crew goes on, is cancelled, which takes no byte from a pipe, and left to plain calls. A pipe is also opened
-//! before it has a writer, and then seems to be at its end: where the first read finds nothing, the caller is to look.
+//! A pipe would keep all other files of its batch waiting, and its writer may wait for one of them to be read. A
+//! request that takes longer than [`PATIENCE`], or that the crew no longer waits for, is therefore cancelled, which
+//! takes no byte from a pipe; plain calls do its work. A pipe can also be opened before it has a writer, and then seems
+//! to be at its end: if the first read finds nothing, the caller must look again.
 
 #[cfg(all(target_os = "linux", feature = "io-uring"))]
 mod os {
@@ -32,7 +33,7 @@ mod os {
     use crate::read::stamp::Stamp;
     use crate::run::pool::{Crew, LOOK};
 
-    /// What the kernel says of a request that was cancelled while it waited.
+    /// Whether the kernel's code says that a request was cancelled while it waited.
     fn was_cancelled(code: i32) -> bool {
         const ERESTARTSYS: i32 = 512;
         [libc::ECANCELED, libc::EINTR, ERESTARTSYS].contains(&-code)
@@ -40,12 +41,12 @@ mod os {
 
     pub(crate) struct Ring {
         ring: IoUring,
-        /// The paths of a batch as C has them, one after the other.
+        /// The paths of a batch as C strings, one after the other.
         names: Vec<u8>,
     }
 
     impl Ring {
-        /// None where the kernel is older than 6.1, or does not let this process have one.
+        /// `None` if the kernel is older than 6.1, or does not let this process have a ring.
         pub(crate) fn new() -> Option<Ring> {
             let mut builder = IoUring::builder();
             builder.setup_single_issuer().setup_coop_taskrun().setup_defer_taskrun();
@@ -56,16 +57,17 @@ mod os {
             if !used.into_iter().all(|code| probe.is_supported(code)) {
                 return None;
             }
-            // A filter of system calls may allow all of this and forbid to use it.
-            // SAFETY: it points to nothing.
+            // A filter of system calls may allow the calls above and forbid to use the ring.
+            // SAFETY: the request points to nothing.
             unsafe { ring.submission().push(&opcode::Nop::new().build()) }.ok()?;
             ring.submit_and_wait(1).ok()?;
             let is_done = ring.completion().next().is_some();
             is_done.then_some(Ring { ring, names: Vec::new() })
         }
 
-        /// Opens files, at most [`SLOTS`], and reads the beginning of each into its chunk. When the ring is lost it is to be
-        /// dropped, and the memory of all chunks to be kept and not to be used: the kernel may still write to it.
+        /// Opens files, at most [`SLOTS`], and reads the beginning of each into its chunk. If the ring is lost, the
+        /// caller must drop it and must keep the memory of all chunks without using it: the kernel may still write
+        /// there.
         pub(crate) fn begin(
             &mut self,
             paths: &[impl AsRef<Path>],
@@ -78,7 +80,7 @@ mod os {
             names.clear();
             for (slot, path) in paths.iter().enumerate() {
                 let path = path.as_ref().as_os_str().as_bytes();
-                // What has a zero byte is the name of no file.
+                // A path with a zero byte names no file.
                 if !path.contains(&0) {
                     starts[slot] = Some(names.len());
                     names.extend_from_slice(path);
@@ -92,7 +94,7 @@ mod os {
                 let open = opcode::OpenAt::new(Fd(libc::AT_FDCWD), names[start?..].as_ptr().cast());
                 Some((slot, open.flags(libc::O_RDONLY | libc::O_CLOEXEC).build()))
             });
-            // SAFETY: the names are there until all is done, or for ever.
+            // SAFETY: the names stay until all requests are done, or for ever.
             let results = match unsafe { self.complete(opens, crew) } {
                 Ok(results) => results,
                 Err(lost) => {
@@ -100,12 +102,12 @@ mod os {
                     return Err(lost);
                 }
             };
-            // The files that are open, with what they are like.
+            // The open files, with their stamps.
             let mut files: [Option<(File, Option<Stamp>)>; SLOTS] = [const { None }; SLOTS];
             for (slot, begun) in begun.iter_mut().enumerate() {
                 *begun = match (starts[slot], results[slot]) {
                     (Some(_), fd @ 0..) => {
-                        // SAFETY: a new descriptor, which nobody else has.
+                        // SAFETY: the descriptor is new, and nobody else has it.
                         let file = unsafe { File::from_raw_fd(fd) };
                         let stamp = Stamp::before_reading(&file);
                         let is_stamped = stamp.as_ref().map_or(None, |&stamp| stamp);
@@ -122,7 +124,7 @@ mod os {
             }
             self.names = names;
 
-            // Until each is at its end, or its chunk is full.
+            // Read until each file is at its end, or its chunk is full.
             while begun.iter().any(Option::is_none) {
                 let mut reads: [Option<Entry>; SLOTS] = [const { None }; SLOTS];
                 for (slot, chunk) in chunks.iter_mut().enumerate().filter(|(slot, _)| begun[*slot].is_none()) {
@@ -130,13 +132,14 @@ mod os {
                     let rest = &mut chunk[filled[slot]..];
                     let nbytes = rest.len().min(1 << 30) as u32;
                     let read = opcode::Read::new(Fd(file.as_raw_fd()), rest.as_mut_ptr(), nbytes);
-                    // Not from where the file is at: after a read past the pages, which a FUSE file system may ask for,
-                    // Linux 6.18 leaves that where it was. Pipes have no offsets, and none is looked at.
+                    // The read gives an offset and ignores the file's position: after a read past the pages, which a
+                    // FUSE file system may ask for, Linux 6.18 leaves the position as it was. Pipes have no offsets,
+                    // and the kernel ignores theirs.
                     reads[slot] = Some(read.offset(filled[slot] as u64).build());
                 }
                 let reads = reads.into_iter().enumerate().filter_map(|(slot, read)| Some((slot, read?)));
-                // SAFETY: the chunks are different and ours alone. They are there until all is done: when the ring is lost
-                // the caller keeps them.
+                // SAFETY: the chunks are different and ours alone. They stay until all requests are done; if the ring
+                // is lost the caller keeps them.
                 let results = unsafe { self.complete(reads, crew) }?;
                 for (slot, begun) in begun.iter_mut().enumerate().filter(|(_, begun)| begun.is_none()) {
                     let Some((mut file, stamp)) = files[slot].take() else { continue };
@@ -144,7 +147,8 @@ mod os {
                     filled[slot] += code.max(0) as usize;
                     let nbytes = filled[slot];
                     let is_all = nbytes > 0 && stamp.is_some_and(|stamp| stamp.nbytes == nbytes as u64);
-                    // What has filled its chunk, keeps the others waiting, or is no file and seems empty.
+                    // The file has filled its chunk, keeps the others waiting, or seems empty but is not a regular
+                    // file.
                     let goes_on = !is_all && nbytes == chunks[slot].len()
                         || was_cancelled(code)
                         || code == 0 && nbytes == 0 && stamp.is_none();
@@ -173,15 +177,15 @@ mod os {
                 let (file, _) = file?;
                 Some((slot, opcode::Close::new(Fd(file.into_raw_fd())).build()))
             });
-            // SAFETY: it points to nothing.
+            // SAFETY: the requests point to nothing.
             unsafe { self.complete(closes, crew) }?;
             Ok(begun.into_iter().flatten().collect())
         }
 
-        /// Submits requests, each with the number under which its result is returned, and waits for all.
+        /// Submits requests, each with the number of the slot for its result, and waits for all.
         ///
         /// # Safety
-        /// What they point to stays until this returns, and for ever if the ring is lost.
+        /// The memory that the requests point to stays until this returns, and for ever if the ring is lost.
         unsafe fn complete(
             &mut self,
             requests: impl Iterator<Item = (usize, Entry)>,
@@ -192,7 +196,8 @@ mod os {
             let mut nleft = 0;
             let mut has_cancelled = false;
             for (number, request) in requests {
-                // SAFETY: the caller's. There is room: it was made for SLOTS requests, and is empty between calls.
+                // SAFETY: the caller's. There is room: the ring was made for SLOTS requests, and is empty between
+                // calls.
                 if unsafe { self.ring.submission().push(&request.user_data(number as u64)) }.is_ok() {
                     nleft += 1;
                     submitted[number] = true;
@@ -211,7 +216,7 @@ mod os {
                 };
                 match waited.map_err(|error| error.raw_os_error()) {
                     Ok(_) | Err(Some(libc::EINTR)) => {}
-                    // Something is short that others may give back.
+                    // The system lacks something that others may give back.
                     Err(Some(libc::EAGAIN | libc::EBUSY)) if ntries_left > 0 => {
                         ntries_left -= 1;
                         std::thread::sleep(LOOK);
@@ -220,12 +225,12 @@ mod os {
                         nlooks_left = nlooks_left.saturating_sub(1);
                         is_patient = nlooks_left > 0 && !crew.must_stop();
                     }
-                    // The kernel may still write to what the requests point to, and does not tell when it has ended.
+                    // The kernel may still write to the requests' memory, and does not report when it has ended.
                     Err(code) => return Err(Lost(code.unwrap_or(libc::EIO))),
                 }
                 for completion in self.ring.completion() {
                     nleft -= 1;
-                    // Not of a cancellation.
+                    // Results of cancellations have no slot.
                     if let Some(result) = results.get_mut(completion.user_data() as usize) {
                         *result = completion.result();
                         is_pending[completion.user_data() as usize] = false;
@@ -234,7 +239,7 @@ mod os {
                 if !is_patient && !std::mem::replace(&mut has_cancelled, true) {
                     for slot in (0..SLOTS).filter(|&slot| is_pending[slot]) {
                         let cancel = opcode::AsyncCancel::new(slot as u64).build().user_data(u64::MAX);
-                        // SAFETY: it points to nothing.
+                        // SAFETY: the requests point to nothing.
                         if unsafe { self.ring.submission().push(&cancel) }.is_ok() {
                             nleft += 1;
                         }
@@ -254,7 +259,7 @@ mod os {
     use super::{Begun, Lost};
     use crate::run::pool::Crew;
 
-    /// There are none here.
+    /// This system has no rings.
     pub(crate) struct Ring(Infallible);
 
     impl Ring {
@@ -277,14 +282,14 @@ pub(crate) use os::Ring;
 
 use crate::read::stamp::{Stamp, Verdict};
 
-/// How long a batch waits for one that does not come. Longer than any disk takes that is well.
+/// How long a batch waits for a request: longer than any healthy disk takes.
 #[cfg(all(target_os = "linux", feature = "io-uring"))]
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
-/// Files of a batch.
+/// Largest number of files in a batch.
 pub(crate) const SLOTS: usize = crate::run::LANES;
 
-/// The kernel no longer tells what becomes of the requests of a ring. What the system says.
+/// The error of a ring whose requests the kernel no longer reports; it holds the system's code.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lost(i32);
 
@@ -294,16 +299,16 @@ impl From<Lost> for std::io::Error {
     }
 }
 
-/// What came of opening a file and reading its first chunk.
+/// The result of opening a file and reading its first chunk.
 #[derive(Debug)]
 pub(crate) enum Begun {
-    /// So many bytes are all of it. What a regular file was like, and what is to be thought of its bytes.
+    /// The whole file, of this many bytes; for a regular file its stamp and the verdict on the read.
     Ended(usize, Option<(Stamp, Verdict)>),
-    /// So many bytes are there, and there may be more. What a regular file is like.
+    /// The first bytes, this many; there may be more. For a regular file, its stamp.
     GoesOn(usize, std::fs::File, Option<Stamp>),
-    /// It took too long to open it.
+    /// Opening the file took too long.
     Later,
     NotOpened(std::io::Error),
-    /// After so many bytes.
+    /// The read failed after this many bytes.
     NotRead(usize, std::io::Error),
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a file is like at some time, to tell later whether it has changed.
+//! A stamp: what a file is like at some time, to tell later whether the file has changed.
 //!
-//! File systems count time in steps, most in those of the kernel's clock, 1 to 10 ms: a file that was changed in the
-//! step that still lasts can be changed again without another stamp. So the stamp of a file that is going to be read is
-//! taken when that step is over ([`Stamp::before_reading`]): from then on each change gives it another one.
+//! File systems count time in steps, most in steps of the kernel's clock, 1 to 10 ms. A file that was changed in the
+//! current step can be changed again without a new stamp. The stamp of a file to read is therefore taken after that
+//! step is over ([`Stamp::before_reading`]): from then on each change gives the file another stamp.
 
 use std::fs::{File, Metadata};
 use std::hash::{BuildHasher, RandomState};
@@ -13,16 +13,16 @@ use std::sync::LazyLock;
 #[cfg(not(unix))]
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A file that changes each time that it is read is given up after so many readings.
+/// Number of reads after which the engine gives up on a file that changes during each.
 pub(crate) const READINGS_MAX: u8 = 3;
 
-/// No fingerprint of a stamp is smaller.
+/// The least fingerprint that a stamp can have.
 pub(crate) const FINGERPRINT_MIN: u64 = 16;
 
-/// Which file it is, its length and the times of its last change.
+/// The identity of a file, its length and the times of its last change.
 ///
-/// Two equal stamps say that nobody has written to the file in between, as far as the file system tells: most count time
-/// in steps of some milliseconds.
+/// Two equal stamps mean that nobody wrote to the file in between, as far as the file system tells: most file systems
+/// count time in steps of some milliseconds.
 ///
 /// ```
 /// use hashloom_engine::files::Stamp;
@@ -38,20 +38,21 @@ pub(crate) const FINGERPRINT_MIN: u64 = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Stamp {
-    /// Bytes in the file.
+    /// Number of bytes in the file.
     pub nbytes: u64,
-    /// Modification time in nanoseconds since 1970; before it, negative. The nearest that fits.
+    /// Modification time in nanoseconds since 1970, negative before; the nearest value that fits.
     pub mtime_ns: i64,
-    /// The same of the last change of any kind, which no program can set. 0 where there is no such time.
+    /// Time of the last change of any kind, which no program can set, in the same unit; 0 if the system has no such
+    /// time.
     pub ctime_ns: i64,
-    /// The number of its device and of the file on it. 0 where there are none.
+    /// Number of the file's device; 0 if there is none.
     pub dev: u64,
-    /// See `dev`.
+    /// Number of the file on its device (the inode); 0 if there is none.
     pub ino: u64,
 }
 
 impl Stamp {
-    /// From what the system says of a file.
+    /// Makes a stamp from the system's metadata of a file.
     ///
     /// ```
     /// let stamp = hashloom_engine::files::Stamp::of(&std::fs::metadata(".")?);
@@ -77,11 +78,11 @@ impl Stamp {
         }
     }
 
-    /// Of an open file; none of what is no regular file.
+    /// The stamp of an open file; `None` if it is not a regular file.
     pub(crate) fn of_file(file: &File) -> io::Result<Option<Stamp>> {
         #[cfg(unix)]
         {
-            // A third of the time that the standard library's call takes.
+            // This call takes a third of the time of the standard library's.
             let stat = rustix::fs::fstat(file)?;
             let is_file = rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::RegularFile;
             Ok(is_file.then(|| Stamp::from(&stat)))
@@ -93,9 +94,10 @@ impl Stamp {
         }
     }
 
-    /// Of an open file that is going to be read; none of what is no regular file. From now on every change gives the file
-    /// another stamp, as far as the file system tells of changes at all: one that was changed in the same step of the
-    /// clock is waited for until this step is over, once, and with it all other files that are there.
+    /// The stamp of an open file that is to be read; `None` if it is not a regular file. From now on every change gives
+    /// the file another stamp, as far as the file system tells of changes at all. If the file was changed in the
+    /// current step of the clock, the call waits until the step is over. One wait serves all other files that are
+    /// there, too.
     pub(crate) fn before_reading(file: &File) -> io::Result<Option<Stamp>> {
         let stamp = Stamp::of_file(file)?;
         #[cfg(unix)]
@@ -106,13 +108,13 @@ impl Stamp {
         Ok(stamp)
     }
 
-    /// What is to be thought of `nbytes` bytes that were read from a file which had this stamp before, and is at its end.
+    /// Judges a read of `nbytes` bytes that came to the end of a file which had this stamp before.
     pub(crate) fn judge(&self, file: &File, nbytes: u64) -> Verdict {
         match Stamp::of_file(file) {
             Ok(Some(after)) if after == *self => {}
             _ => return Verdict::Changed,
         }
-        // What has no length may have anything.
+        // A file whose length is given as 0 may have any content.
         if nbytes == self.nbytes || self.nbytes == 0 || is_made_while_read(file) {
             return Verdict::Whole;
         }
@@ -121,27 +123,28 @@ impl Stamp {
         Verdict::Odd(io::Error::new(io::ErrorKind::UnexpectedEof, message))
     }
 
-    /// In 8 bytes, as there can be ten million files: a number from [`FINGERPRINT_MIN`] on. It is made under a key that
-    /// each process draws for itself: that two stamps have the same is chance, which nobody can bring about.
+    /// A hash of the stamp in 8 bytes, as there can be ten million files: a number from [`FINGERPRINT_MIN`] on. Each
+    /// process draws a key of its own for the hash: two stamps with one fingerprint are chance, which nobody can bring
+    /// about.
     pub(crate) fn fingerprint(&self) -> u64 {
         static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
         KEY.hash_one(self).max(FINGERPRINT_MIN)
     }
 }
 
-/// What is to be thought of what was read from a file.
+/// The verdict on bytes that were read from a file.
 #[derive(Debug)]
 pub(crate) enum Verdict {
-    /// It is the file's content.
+    /// The bytes are the file's content.
     Whole,
-    /// The file has changed meanwhile.
+    /// The file changed during the read.
     Changed,
-    /// It has not, but its length is another.
+    /// The file did not change, but the read gave another number of bytes than its length.
     Odd(io::Error),
 }
 
-/// Whether a file is of a system that makes files while they are read, and tells other lengths: those in /sys have 4096
-/// bytes or less.
+/// Whether a file is on a file system that makes files while they are read and gives other lengths: 4096 bytes or less
+/// for files in /sys.
 #[cfg(target_os = "linux")]
 fn is_made_while_read(file: &File) -> bool {
     // proc, sysfs, cgroup, cgroup2, debugfs, tracefs, securityfs, pstore, bpf, configfs, efivarfs, selinuxfs, resctrl
@@ -170,7 +173,7 @@ fn is_made_while_read(_file: &File) -> bool {
 
 #[cfg(unix)]
 impl From<&rustix::fs::Stat> for Stamp {
-    // The fields' types are the system's.
+    // The types of the fields differ between systems.
     #[allow(clippy::unnecessary_cast)]
     fn from(stat: &rustix::fs::Stat) -> Stamp {
         Stamp {
@@ -183,13 +186,13 @@ impl From<&rustix::fs::Stat> for Stamp {
     }
 }
 
-/// Since 1970; before it, negative. The nearest that fits: 64 bits reach from 1677 to 2262.
+/// Nanoseconds since 1970, negative before; the nearest value that fits: 64 bits reach from 1677 to 2262.
 #[cfg(unix)]
 fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
 }
 
-/// After 1970; before it, negative. The nearest that fits: 64 bits reach from 1677 to 2262.
+/// Nanoseconds since 1970, negative before; the nearest value that fits: 64 bits reach from 1677 to 2262.
 #[cfg(not(unix))]
 fn since_1970(time: SystemTime) -> i64 {
     match time.duration_since(UNIX_EPOCH) {
@@ -198,7 +201,7 @@ fn since_1970(time: SystemTime) -> i64 {
     }
 }
 
-/// Files that were changed in the step of the clock that still lasts.
+/// Files that were changed in the current step of the clock.
 #[cfg(unix)]
 mod fresh {
     use std::fs::File;
@@ -206,23 +209,23 @@ mod fresh {
 
     use super::Stamp;
 
-    /// Steps in which file systems count time, where they are longer than those of the kernel's clock: FAT, most network
-    /// protocols, exFAT. The first that a time is a multiple of is taken for its file system's.
+    /// The steps of file systems that count time in longer steps than the kernel's clock: FAT, most network protocols,
+    /// exFAT. The first step that divides a time is taken as the step of its file system.
     const STEPS_NS: [i64; 3] = [2_000_000_000, 1_000_000_000, 10_000_000];
 
-    /// A time that is further ahead is of another clock, of which nothing is known.
+    /// A time further ahead comes from another clock, which nothing is known of.
     const AHEAD_MAX_NS: i64 = 20_000_000;
 
     /// Whether a change at this moment could leave the file the stamp that it has.
     pub(super) fn is_fresh(stamp: &Stamp, file: &File) -> bool {
-        // A file that has nothing gets another length. Those in /sys are as old as the first look at them.
+        // An empty file gets another length with a change. Files in /sys are as old as the first look at them.
         let is_fresh = stamp.nbytes > 0 && lasts(stamp.ctime_ns, now_ns());
         is_fresh && !has_fine_times(file) && !super::is_made_while_read(file)
     }
 
-    /// Whether at `now` the step of a file system's clock still lasts that began at `time`.
+    /// Whether the step of a file system's clock that began at `time` still lasts at `now`.
     pub(super) fn lasts(time: i64, now: i64) -> bool {
-        // No step is longer, and nearly all files are older: what follows took 1% of a check of small files.
+        // No step is longer, and nearly all files are older: the lines below took 1% of a check of small files.
         if time <= now.saturating_sub(STEPS_NS[0]) {
             return false;
         }
@@ -230,29 +233,29 @@ mod fresh {
         now - now.rem_euclid(step) <= time && time <= now.saturating_add(AHEAD_MAX_NS)
     }
 
-    /// Until the step is over in which the file was changed.
+    /// Waits until the step that the file was changed in is over.
     pub(super) fn wait(stamp: &Stamp) {
         while lasts(stamp.ctime_ns, now_ns()) {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
 
-    /// By the clock that file systems use.
+    /// The time of the clock that file systems use.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn now_ns() -> i64 {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
         super::nanoseconds(now.tv_sec as i64, now.tv_nsec as i64)
     }
 
-    /// Systems whose file systems count as finely as their clock does.
+    /// The time on systems whose file systems count as finely as their clock.
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     fn now_ns() -> i64 {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
         super::nanoseconds(now.tv_sec as i64, now.tv_nsec as i64)
     }
 
-    /// Whether a file's next change always gets another time, once somebody has asked for the last: since Linux 6.13 on
-    /// four file systems.
+    /// Whether a file's next change always gets another time once somebody has asked for the last one: so since Linux
+    /// 6.13 on four file systems.
     #[cfg(target_os = "linux")]
     fn has_fine_times(file: &File) -> bool {
         use std::sync::OnceLock;
@@ -308,7 +311,7 @@ mod tests {
         }
     }
 
-    /// What a file system that fails gives, and says nothing.
+    /// A file system that fails gives fewer or more bytes and reports no error.
     #[test]
     fn a_length_that_was_not_read_is_odd() {
         let folder = tempfile::tempdir().unwrap();
@@ -334,7 +337,7 @@ mod tests {
         assert!(matches!(stamp.judge(&file, 7), Verdict::Whole), "what has no length may have anything");
     }
 
-    /// Files in /proc have no length, those in /sys more than they have.
+    /// Files in /proc have length 0; files in /sys have a length above that of their content.
     #[cfg(target_os = "linux")]
     #[test]
     fn files_that_are_made_while_they_are_read_have_any_length() {

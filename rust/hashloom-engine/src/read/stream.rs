@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What is read as it comes: pipes, terminals, sockets, devices. Nobody knows when their bytes come, so they are waited
-//! for in short whiles, between which the caller looks whether it must stop.
+//! Files whose bytes come at any time: pipes, terminals, sockets, devices. Reading them waits in short steps; between
+//! steps the caller looks whether it must stop.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Opens a file without waiting for a pipe's writer: see [`is_ready`]. A look at the path before would cost a tenth of all
-/// that reading a file of 16 KiB does.
+/// Opens a file without waiting for a pipe's writer: see [`is_ready`]. Looking at the path first would cost a tenth of
+/// the whole work for a file of 16 KiB.
 #[cfg(unix)]
 pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
     use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
@@ -18,9 +18,9 @@ pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
         Ok((file, metadata))
     };
     match with(libc::O_NONBLOCK) {
-        // Somebody who has a lease on the file gives it back first.
+        // Another program that holds a lease on the file gives it back first.
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => with(0),
-        // To open a device without waiting means something else for each kind: without a disk a drive reads as empty.
+        // Opening a device without waiting has another meaning for each kind: a drive without a disk reads as empty.
         Ok((_, metadata)) if metadata.file_type().is_char_device() || metadata.file_type().is_block_device() => with(0),
         other => other,
     }
@@ -33,13 +33,13 @@ pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
     Ok((file, metadata))
 }
 
-/// Waits a short while for something to be read, or for the end. A pipe that no writer has opened yet is not at its end,
-/// though it would read so.
+/// Waits a short while for data or for the end. A pipe that no writer has opened yet is not at its end, though a read
+/// would say so.
 #[cfg(unix)]
 pub(crate) fn is_ready(stream: impl std::os::fd::AsFd) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let look = Timespec { tv_sec: 0, tv_nsec: crate::run::pool::LOOK.as_nanos() as _ };
-    // What cannot be waited for says itself what is wrong when it is read.
+    // If polling fails, reading reports the error.
     match poll(&mut [PollFd::new(&stream, PollFlags::IN)], Some(&look)) {
         Ok(0) | Err(rustix::io::Errno::INTR) => false,
         Ok(_) | Err(_) => true,
@@ -51,7 +51,7 @@ pub(crate) fn is_ready<S>(_stream: S) -> bool {
     true
 }
 
-/// Reads what there is. Where there is nothing yet it is interrupted after a short while.
+/// A reader that waits in short steps: after a short while without data, `read` returns `Interrupted`.
 pub(crate) struct Patient<'a>(pub(crate) &'a File);
 
 impl Read for Patient<'_> {
@@ -61,7 +61,7 @@ impl Read for Patient<'_> {
             return Err(interrupted.into());
         }
         match self.0.read(into) {
-            // Somebody else has read it.
+            // Another reader has taken the data.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(interrupted.into()),
             other => other,
         }

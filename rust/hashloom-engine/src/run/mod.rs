@@ -4,5 +4,6 @@
 
 pub(crate) mod pool;
 
-/// Messages that a thread works on at once: the lanes of the widest kernel. Narrower kernels take them in turns.
+/// Number of messages that a thread works on at once: the lanes of the widest kernel. Narrower kernels take them in
+/// turns.
 pub(crate) const LANES: usize = 16;

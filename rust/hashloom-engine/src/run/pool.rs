@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Threads that do one piece of work together, the caller's among them: how many there are, and when they stop.
+//! Threads that do one piece of work together, the caller's thread among them: their number, and when they stop.
 //!
-//! Whatever a crew works on, a panic of one thread, which comes of a callback or an iterator of the caller, stops the
-//! others as a cancellation does: each looks at [`Crew::must_stop`] before whatever takes long, and nobody waits for
-//! another without looking at it every [`LOOK`]. When all have ended the panic goes on in the caller's thread, with what
-//! it was begun with.
+//! A callback or an iterator of the caller may panic in a thread. The panic stops the other threads as a cancellation
+//! does: each looks at [`Crew::must_stop`] before anything that takes long, and a thread that waits for another looks
+//! at it every [`LOOK`]. When all threads have ended, the panic continues in the caller's thread with its payload.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -13,27 +12,27 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a thread may wait before it looks whether it must stop.
+/// The longest time that a thread waits before it looks whether it must stop.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
-/// Threads, and what stops them.
+/// Threads, and the flags that stop them.
 pub(crate) struct Crew<'a> {
     cancel: Option<&'a AtomicBool>,
-    /// Threads that there are, or are to be.
+    /// Number of threads, running or still to be started.
     count: AtomicUsize,
     has_panicked: AtomicBool,
-    /// What the first panic was begun with.
+    /// The payload of the first panic.
     payload: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 impl<'a> Crew<'a> {
-    /// Of `count` threads, one at least, fewer where there is little memory; stopped by `cancel`.
+    /// A crew of `count` threads: at least one, fewer if there is little memory. `cancel` stops the crew.
     pub(crate) fn new(count: usize, cancel: Option<&'a AtomicBool>) -> Crew<'a> {
         let count = count.min(room_for()).max(1);
         Crew { cancel, count: count.into(), has_panicked: AtomicBool::new(false), payload: Mutex::default() }
     }
 
-    /// Threads that there are. Fewer than there were to be, once the system gives no more.
+    /// Number of threads; less than planned once the system gives no more.
     pub(crate) fn count(&self) -> usize {
         self.count.load(Ordering::Relaxed)
     }
@@ -43,15 +42,15 @@ impl<'a> Crew<'a> {
         self.has_panicked.load(Ordering::Relaxed) || self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
     }
 
-    /// Has each thread do `work` with buffers of its own, and returns when all have. A thread that gets none is none of
-    /// the crew; where already the caller's gets none nothing is done, and false returned.
+    /// Has each thread do `work` with buffers of its own, and returns when all threads have ended. A thread that gets
+    /// no buffers leaves the crew. If the caller's thread gets none, nothing is done and the result is false.
     ///
     /// # Panics
-    /// If a thread has, with its payload.
+    /// If a thread has panicked, with its payload.
     pub(crate) fn work<B>(&self, buffers: impl Fn() -> Option<B> + Sync, work: impl Fn(B) + Sync) -> bool {
         let Some(own) = buffers() else { return false };
         let work = |buffers| {
-            // What was half-done in a panic is thrown away with the crew, as nothing goes on after it.
+            // State left half-done by a panic is dropped with the crew, as nothing continues after it.
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| work(buffers))) {
                 self.has_panicked.store(true, Ordering::Relaxed);
                 self.payload.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(payload);
@@ -80,10 +79,10 @@ impl<'a> Crew<'a> {
     }
 }
 
-/// Threads that half of the memory which this process may have is enough for. What begins a thread ends the process where
-/// it has no memory for it, before anybody could be told.
+/// Number of threads that half of the memory which this process may have is enough for. Starting a thread without
+/// memory for it ends the process, before an error could be reported.
 fn room_for() -> usize {
-    // Its stack, 2 MiB, its buffers, up to 2 MiB, and what the system keeps for it.
+    // The thread's stack, 2 MiB, its buffers, up to 2 MiB, and the system's own data for it.
     #[cfg(unix)]
     const THREAD_NBYTES: u64 = 8 << 20;
     #[cfg(unix)]

@@ -26,24 +26,24 @@ pub struct Bitfield {
     len: usize,
 }
 
-/// Why bytes are not the bitfield of so many pieces.
+/// Why bytes are not the bitfield of a number of pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BitfieldError {
-    /// There are too many bytes or too few.
+    /// There are too many or too few bytes.
     Length {
-        /// Bytes that so many pieces need.
+        /// Bytes needed for the number of pieces.
         expected: usize,
-        /// Bytes that there are.
+        /// Bytes found.
         found: usize,
-        /// Pieces.
+        /// Number of pieces.
         pieces: usize,
     },
     /// A bit after the last piece is set.
     SpareBit {
-        /// Which.
+        /// The bit's number.
         bit: usize,
-        /// Pieces.
+        /// Number of pieces.
         pieces: usize,
     },
 }
@@ -64,12 +64,12 @@ impl fmt::Display for BitfieldError {
 impl std::error::Error for BitfieldError {}
 
 impl Bitfield {
-    /// No piece of `len`.
+    /// No piece out of `len`.
     pub fn none(len: usize) -> Bitfield {
         Bitfield { bytes: vec![0; len.div_ceil(8)], len }
     }
 
-    /// All pieces of `len`.
+    /// All `len` pieces.
     pub fn all(len: usize) -> Bitfield {
         let mut bytes = vec![0xff; len.div_ceil(8)];
         if let (Some(last), spare @ 1..) = (bytes.last_mut(), len.wrapping_neg() % 8) {
@@ -78,12 +78,12 @@ impl Bitfield {
         Bitfield { bytes, len }
     }
 
-    /// The pieces of `len` that a `bitfield` message's payload says are there.
+    /// Reads the payload of a `bitfield` message for `len` pieces.
     ///
     /// # Errors
     ///
-    /// If `bytes` has another length than so many pieces need, or a spare bit is set, upon which a client has to drop
-    /// the connection (BEP 3).
+    /// If `bytes` has another length than `len` pieces need, or a spare bit is set: a client has to drop the connection
+    /// then (BEP 3).
     pub fn from_bytes(bytes: &[u8], len: usize) -> Result<Bitfield, BitfieldError> {
         let expected = len.div_ceil(8);
         if bytes.len() != expected {
@@ -101,20 +101,20 @@ impl Bitfield {
         &self.bytes
     }
 
-    /// Number of pieces, there or not.
+    /// Number of pieces, in the set or not.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no pieces to say anything of.
+    /// Whether the number of pieces is 0.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether a piece is there.
+    /// Whether a piece is in the set.
     ///
     /// # Panics
-    /// If there is no such piece.
+    /// If the piece does not exist.
     pub fn get(&self, piece: usize) -> bool {
         assert!(piece < self.len, "Bitfield::get: piece {piece} of {}", self.len);
         self.bit(piece)
@@ -124,10 +124,10 @@ impl Bitfield {
         self.bytes[bit / 8] & 0x80 >> (bit % 8) != 0
     }
 
-    /// Says whether a piece is there.
+    /// Sets whether a piece is in the set.
     ///
     /// # Panics
-    /// If there is no such piece.
+    /// If the piece does not exist.
     pub fn set(&mut self, piece: usize, there: bool) {
         assert!(piece < self.len, "Bitfield::set: piece {piece} of {}", self.len);
         let bit = 0x80 >> (piece % 8);
@@ -137,24 +137,24 @@ impl Bitfield {
         }
     }
 
-    /// Number of pieces that are there.
+    /// Number of pieces in the set.
     pub fn count(&self) -> usize {
         self.bytes.iter().map(|byte| byte.count_ones() as usize).sum()
     }
 
-    /// Whether all pieces are there.
+    /// Whether all pieces are in the set.
     pub fn is_complete(&self) -> bool {
         self.count() == self.len
     }
 
-    /// The pieces that are there, in order.
+    /// The pieces in the set, in order.
     pub fn ones(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.len).filter(|&piece| self.bit(piece))
     }
 }
 
 impl From<&[PieceState]> for Bitfield {
-    /// The pieces that are right, of what [`verify`](super::verify()) found of each.
+    /// The pieces that are right according to [`verify`](super::verify()).
     fn from(states: &[PieceState]) -> Bitfield {
         let mut bitfield = Bitfield::none(states.len());
         let right = states.iter().enumerate().filter(|(_, state)| **state == PieceState::Have);

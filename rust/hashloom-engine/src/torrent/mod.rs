@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Torrents: what they say ([`Torrent::parse`]), whether the files on disk are that ([`verify`]), and how they are made
+//! Torrents: reading them ([`Torrent::parse`]), checking the files on disk against them ([`verify`]), and making them
 //! ([`Builder`], [`create`](fn@create)).
 //!
 //! ```no_run
@@ -12,8 +12,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A torrent comes from a stranger. Whatever it holds, parsing it neither panics nor uses memory beyond a small
-//! multiple of its size, and verifying it opens nothing but regular files below the folder that the caller names, for
+//! A torrent comes from a stranger. No input makes the parser panic or use memory beyond a small multiple of the
+//! input's size. Verifying a torrent opens only regular files below the folder that the caller names, and only for
 //! reading.
 
 mod bitfield;

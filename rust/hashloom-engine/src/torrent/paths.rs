@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Whose rules for names hold.
+/// The system whose rules for names apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Platform {
     Unix,
@@ -15,7 +15,7 @@ pub(crate) enum Platform {
 }
 
 impl Platform {
-    /// The one that this program runs on.
+    /// The system that this program runs on.
     pub(crate) const HERE: Platform = if cfg!(windows) { Platform::Windows } else { Platform::Unix };
 }
 
@@ -23,19 +23,19 @@ impl Platform {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadComponent {
-    /// It has no bytes. An absolute path that was split at its separators begins so.
+    /// The component is empty. An absolute path split at its separators begins so.
     Empty,
     /// `..`
     Parent,
-    /// `.`. Clients do not agree where such a file is: libtorrent puts `_` for it, Transmission refuses the torrent.
+    /// `.`. Clients do not agree on such a path: libtorrent puts `_` in place of `.`, Transmission refuses the torrent.
     Current,
-    /// A `/` (on Windows also `\`) inside a component. An absolute path in one piece has it.
+    /// A `/` (on Windows also `\`) inside a component, such as an absolute path in one piece.
     Separator,
     /// A NUL byte, which ends a name for the operating system.
     Nul,
-    /// On Windows: a name that is a device (`CON`, `NUL.txt`), whatever folder it stands in.
+    /// On Windows: the name of a device (`CON`, `NUL.txt`), in any folder.
     Device,
-    /// On Windows: a character that file names cannot have there, or a `.` or space at the end.
+    /// On Windows: a character that file names cannot have, or a `.` or space at the end.
     NotOnWindows,
     /// On Windows: bytes that are not UTF-8.
     NotUtf8,
@@ -81,7 +81,8 @@ fn check_windows(component: &[u8]) -> Result<(), BadComponent> {
     if text.contains('\\') {
         return Err(BadComponent::Separator);
     }
-    // The name is what stands before the first dot, spaces at its end ignored: "nul .tar.gz" opens the null device.
+    // Windows takes the part before the first dot, without spaces at its end, as the name: "nul .tar.gz" opens the null
+    // device.
     let stem = text.split(['.', ':']).next().unwrap_or("").trim_end_matches(' ').to_ascii_uppercase();
     let numbered = |port: &str| {
         stem.strip_prefix(port).is_some_and(|number| {
@@ -100,11 +101,12 @@ fn check_windows(component: &[u8]) -> Result<(), BadComponent> {
     Ok(())
 }
 
-/// A path of the operating system from bytes as torrents have them: one name, or components joined by `/`
+/// Turns bytes as torrents have them into a path of the operating system: one name, or components joined by `/`
 /// ([`File::path`](super::File::path), [`Torrent::name`](super::Torrent::name)).
 ///
-/// On Unix these bytes are the path. Elsewhere what is not UTF-8 becomes U+FFFD; the parser refuses such names there.
-/// Nothing else is checked here: names and paths of files that a [`Torrent`](super::Torrent) gives stay below its folder.
+/// On Unix these bytes are the path. On other systems bytes that are not UTF-8 become U+FFFD; the parser refuses such
+/// names there. Nothing else is checked here: names and paths that a [`Torrent`](super::Torrent) gives stay below its
+/// folder.
 ///
 /// ```
 /// # use hashloom_engine::torrent::to_path;

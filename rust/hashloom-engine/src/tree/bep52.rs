@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The `pieces root` of a file in a v2 or hybrid torrent (BEP 52): the file's own hash tree, which is the same in every
-//! torrent whatever its pieces.
+//! The `pieces root` of a file in a v2 or hybrid torrent (BEP 52): the root of the file's own hash tree, which is the
+//! same in every torrent, whatever the length of its pieces.
 
 use hashloom::{Algorithm, Digest};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What fs-verity and dm-verity share: a tree whose nodes fill blocks, and the file that has these blocks, the level of
-//! the root first.
+//! The common part of fs-verity and dm-verity: a tree whose nodes fill blocks, and the file with these blocks, the
+//! root's level first.
 
 use std::fs::File;
 use std::io;
@@ -17,36 +17,36 @@ pub(super) struct BlockTree {
     pub(super) algorithm: Algorithm,
     pub(super) data_block_nbytes: usize,
     pub(super) hash_block_nbytes: usize,
-    /// Before and after each block that is hashed.
+    /// Bytes hashed before and after each block.
     pub(super) head: Vec<u8>,
     pub(super) tail: Vec<u8>,
-    /// From digest to digest in a block.
+    /// Distance from digest to digest in a block.
     pub(super) slot_nbytes: usize,
 }
 
-/// Where each level's blocks are in the file, of a tree over so many data blocks.
+/// The place of each level's blocks in the file, for a given number of data blocks.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
-    /// Blocks of each level, from the lowest, the digests of data, to the root's.
+    /// Number of blocks of each level, from the lowest (the digests of data) to the root's.
     pub(super) counts: Vec<u64>,
-    /// The number of the first of them.
+    /// Number of the first block of each level.
     pub(super) starts: Vec<u64>,
-    /// All blocks.
+    /// Total number of blocks.
     pub(super) total: u64,
 }
 
 impl BlockTree {
-    /// Digests in a block: as many as fit, a power of two.
+    /// Number of digests in a block: as many as fit, rounded down to a power of two.
     pub(super) fn arity(&self) -> usize {
         1 << (self.hash_block_nbytes / self.algorithm.digest_len()).ilog2()
     }
 
-    /// The leaves of data, of which the last may be filled up with zeros.
+    /// The leaves of data; the last may be filled up with zeros.
     pub(super) fn leaves(&self) -> Leaves {
         self.leaves_of(self.data_block_nbytes)
     }
 
-    /// The digests of the blocks of a level, as if these were data.
+    /// The leaves for hashing the blocks of a level as if they were data.
     pub(super) fn blocks(&self) -> Leaves {
         self.leaves_of(self.hash_block_nbytes)
     }
@@ -81,7 +81,7 @@ impl BlockTree {
         Layout { counts, starts, total }
     }
 
-    /// Begins a tree. Its blocks go to `out`, if there is one.
+    /// Begins a tree. Its blocks are written to `out`, if given.
     pub(super) fn begin<'o>(&self, out: Option<Out<'o>>) -> Building<'o> {
         let shape = Shape {
             algorithm: self.algorithm,
@@ -96,11 +96,11 @@ impl BlockTree {
     }
 }
 
-/// A file that gets a tree's blocks, and what is before them.
+/// A file that receives a tree's blocks, and the tree's place in it.
 #[derive(Debug, Clone)]
 pub(super) struct Out<'o> {
     pub(super) file: &'o File,
-    /// The first byte of the first block.
+    /// Offset of the first block in the file.
     pub(super) offset: u64,
     pub(super) layout: Layout,
 }
@@ -135,7 +135,7 @@ impl Building<'_> {
     }
 }
 
-/// Keeps the first failure.
+/// Makes the function that writes blocks to `out` and keeps the first failure.
 fn put<'p>(out: &'p Option<Out<'p>>, written: &'p mut io::Result<()>) -> impl FnMut(u32, u64, &[u8]) + 'p {
     move |level, number, block| {
         if let (Some(out), Ok(())) = (out, &written) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! dm-verity: the root hash of a read-only block device, and the hash file by which the kernel checks each block of it.
+//! dm-verity: the root hash of a read-only block device, and the hash file that the kernel checks each block with.
 //! (Documentation/admin-guide/device-mapper/verity.rst of the kernel; the superblock is that of cryptsetup,
 //! <https://gitlab.com/cryptsetup/cryptsetup/-/wikis/DMVerity>.)
 
@@ -17,20 +17,20 @@ use super::{Options, TreeError, hash_range};
 
 pub use check::{BadBlock, Checked, LISTED_MAX};
 
-/// Bytes of salt, at most.
+/// Largest number of bytes in a salt.
 pub const SALT_MAX_NBYTES: usize = 256;
 
-/// Where the salt stands, and how digests lie in a block.
+/// The place of the salt, and the distance of digests in a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HashType {
-    /// Type 0, of old ChromeOS: the salt after the block, digests one right after the other.
+    /// Type 0, of old ChromeOS: the salt after the block, digests without gaps.
     ChromeOs,
     /// Type 1: the salt before the block, each digest filled up to a power of two.
     Normal,
 }
 
 impl HashType {
-    /// As it stands in the superblock.
+    /// The number of the type in the superblock.
     ///
     /// ```
     /// assert_eq!(hashloom_engine::tree::dmverity::HashType::Normal.number(), 1);
@@ -43,9 +43,9 @@ impl HashType {
     }
 }
 
-/// The parameters: SHA-256, blocks of 4096 bytes, type 1, and neither salt nor superblock unless said otherwise.
+/// The parameters. The defaults are SHA-256, blocks of 4096 bytes, type 1, no salt and no superblock.
 ///
-/// `veritysetup format` takes 32 random bytes of salt and a random UUID by itself; here both are the caller's.
+/// `veritysetup format` draws 32 random bytes of salt and a random UUID by itself; here the caller gives both.
 ///
 /// ```
 /// use hashloom_engine::tree::Options;
@@ -83,7 +83,7 @@ impl Default for DmVerity {
 }
 
 impl DmVerity {
-    /// The usual parameters.
+    /// The default parameters.
     pub fn new() -> DmVerity {
         DmVerity {
             algorithm: Algorithm::Sha256,
@@ -97,7 +97,7 @@ impl DmVerity {
         }
     }
 
-    /// Any algorithm that the kernel also has.
+    /// Sets the algorithm: any that the kernel also has.
     ///
     /// # Errors
     ///
@@ -121,13 +121,14 @@ impl DmVerity {
         Ok(self)
     }
 
-    /// Type 0 or 1.
+    /// Sets the type, 0 or 1.
     pub fn hash_type(mut self, hash_type: HashType) -> DmVerity {
         self.hash_type = hash_type;
         self
     }
 
-    /// Bytes in a block of data: a power of two from 512 to 524288. The kernel takes only sizes up to its page.
+    /// Sets the bytes in a block of data: a power of two from 512 to 524288. The kernel accepts only sizes up to that
+    /// of its pages.
     ///
     /// # Errors
     ///
@@ -137,7 +138,7 @@ impl DmVerity {
         Ok(self)
     }
 
-    /// Bytes in a block of digests, as for data.
+    /// Sets the bytes in a block of digests, in the same range as for data.
     ///
     /// # Errors
     ///
@@ -147,7 +148,7 @@ impl DmVerity {
         Ok(self)
     }
 
-    /// Hashed with each block: up to [`SALT_MAX_NBYTES`] bytes.
+    /// Sets the salt, which is hashed with each block: up to [`SALT_MAX_NBYTES`] bytes.
     ///
     /// # Errors
     ///
@@ -161,30 +162,31 @@ impl DmVerity {
         Ok(self)
     }
 
-    /// Covers only so many blocks of the data, not all.
+    /// Restricts the tree to the first `count` blocks of the data.
     pub fn data_blocks(mut self, count: u64) -> DmVerity {
         self.data_blocks = Some(count);
         self
     }
 
-    /// Where in the hash file the superblock, or without one the tree, begins: a multiple of 512.
+    /// Sets the offset in the hash file where the superblock begins, or the tree if there is no superblock: a multiple
+    /// of 512.
     pub fn hash_offset(mut self, nbytes: u64) -> DmVerity {
         self.hash_offset = nbytes;
         self
     }
 
-    /// Writes a superblock, with this UUID.
+    /// Asks for a superblock, with this UUID.
     pub fn uuid(mut self, uuid: [u8; 16]) -> DmVerity {
         self.uuid = Some(uuid);
         self
     }
 
-    /// The root hash of `data`, a file or block device. If it does not end with a block, its last bytes are not covered:
-    /// the kernel cannot read them either.
+    /// The root hash of `data`, a file or block device. If the data does not end with a whole block, its last bytes are
+    /// not covered: the kernel cannot read them either.
     ///
     /// # Errors
     ///
-    /// [`TreeError::Parameter`] if `data` is shorter than a block or than it should be; [`TreeError::Read`],
+    /// [`TreeError::Parameter`] if `data` is shorter than one block or than the blocks asked for; [`TreeError::Read`],
     /// [`TreeError::Changed`], [`TreeError::Cancelled`].
     ///
     /// ```
@@ -203,13 +205,15 @@ impl DmVerity {
         self.build(data, None, options)
     }
 
-    /// The root hash of `data`, and the hash file: the superblock, if there is a UUID, and the blocks of the tree.
+    /// Computes the root hash of `data` and writes the hash file: the superblock, if there is a UUID, and the blocks of
+    /// the tree.
     ///
-    /// `hashes` should be empty: only what is the tree's is written. What has been written when this fails is useless.
+    /// `hashes` should be empty: only the tree's bytes are written. If the call fails, the bytes written so far are
+    /// useless.
     ///
     /// # Errors
     ///
-    /// Those of [`root`](DmVerity::root), and [`TreeError::Write`].
+    /// The errors of [`root`](DmVerity::root), and [`TreeError::Write`].
     pub fn format(&self, data: &File, hashes: &File, options: &Options<'_>) -> Result<Digest, TreeError> {
         let nblocks = self.covered(data)?;
         let layout = self.tree().layout(nblocks);
@@ -226,16 +230,16 @@ impl DmVerity {
         let tree = self.tree();
         let mut building = tree.begin(out);
         hash_range(data, 0..nbytes, &tree.leaves(), options, &mut |digests| building.push(digests))?;
-        // There is a block at least.
+        // The data has at least one block, so there is a root.
         let root = building.finish().map_err(TreeError::Write)?;
         Ok(root.unwrap_or_else(|| hashloom::hash(self.algorithm, &[])))
     }
 
-    /// Blocks of `data` that the tree covers.
+    /// Number of blocks of `data` that the tree covers.
     ///
     /// # Errors
     ///
-    /// Those of [`root`](DmVerity::root) about its length.
+    /// The errors of [`root`](DmVerity::root) that concern the data's length.
     pub fn covered(&self, data: &File) -> Result<u64, TreeError> {
         let nbytes = super::length(data)?.unwrap_or(0);
         let count = nbytes / self.data_block_nbytes as u64;
@@ -248,7 +252,7 @@ impl DmVerity {
         Ok(wanted)
     }
 
-    /// Where in the hash file the first block of the tree is.
+    /// Offset of the first block of the tree in the hash file.
     fn tree_offset(&self) -> Result<u64, TreeError> {
         let (multiple, header) = match self.uuid {
             Some(_) => (512, superblock::NBYTES as u64),
@@ -280,7 +284,7 @@ impl DmVerity {
     }
 }
 
-/// What the parameters are, for showing them.
+/// The values of the parameters, for showing them.
 impl DmVerity {
     /// The algorithm.
     pub fn get_algorithm(&self) -> Algorithm {
@@ -313,7 +317,8 @@ impl DmVerity {
     }
 }
 
-/// The block that the superblock is in is whole even if no tree follows it. A device is as long as it is.
+/// Extends a regular hash file to whole blocks: the superblock's block is whole even if no tree follows. A device keeps
+/// its length.
 fn fill(hashes: &File, nbytes: u64) -> io::Result<()> {
     let metadata = hashes.metadata()?;
     if metadata.is_file() && metadata.len() < nbytes { hashes.set_len(nbytes) } else { Ok(()) }

@@ -7,7 +7,7 @@ use std::io;
 
 use crate::merkle::leaves::Failure;
 
-/// Why there is no root. Which file it is about is known to the caller.
+/// Why there is no root. The error does not name the file: the caller knows it.
 ///
 /// ```
 /// use hashloom::Algorithm;
@@ -19,36 +19,36 @@ use crate::merkle::leaves::Failure;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TreeError {
-    /// A parameter that the format does not have.
+    /// The format does not allow this parameter.
     Parameter {
-        /// Which one: "block size".
+        /// The parameter: "block size".
         what: &'static str,
-        /// What can be.
+        /// The allowed values.
         expected: String,
-        /// What was given.
+        /// The URL given.
         found: String,
     },
-    /// What is to be hashed cannot be read.
+    /// The input cannot be read.
     Read {
-        /// At this byte, or up to 256 KiB after it.
+        /// The failing byte is this one, or up to 256 KiB after it.
         offset: u64,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
-    /// The file has changed while it was read: its length, its content or its attributes.
+    /// The file changed while it was read: its length, its content or its attributes.
     Changed,
-    /// What is made cannot be written.
+    /// The output cannot be written.
     Write(io::Error),
-    /// A hash file is not what it must be.
+    /// A hash file is damaged or of another kind.
     HashFile {
-        /// What is wrong.
+        /// The fault.
         what: &'static str,
-        /// What it would have to be.
+        /// The value it should have.
         expected: String,
-        /// What it is.
+        /// The deviation.
         found: String,
     },
-    /// [`cancel`](super::Options::cancel) has become true.
+    /// [`cancel`](super::Options::cancel) became true.
     Cancelled,
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! fs-verity: the digest under which Linux seals a file. (Documentation/filesystems/fsverity.rst of the kernel.)
+//! fs-verity: the digest that Linux seals a file with. (Documentation/filesystems/fsverity.rst of the kernel.)
 //!
-//! Blocks of the file, the last one filled up with zeros, are hashed, and blocks full of digests, up to one root. The
-//! file's digest is that of a descriptor: 256 bytes that have the root, the file's length and the parameters.
+//! Blocks of the file are hashed, the last one filled up with zeros; then blocks full of digests, up to one root. The
+//! file's digest is the digest of a descriptor: 256 bytes with the root, the file's length and the parameters.
 
 use std::fmt;
 use std::fs::File;
@@ -13,9 +13,9 @@ use hashloom::{Algorithm, Digest, hash};
 use super::blocks::{BlockTree, Building, Out};
 use super::{Input, Options, TreeError};
 
-/// Bytes of a descriptor.
+/// Number of bytes in a descriptor.
 pub const DESCRIPTOR_NBYTES: usize = 256;
-/// Bytes of salt, at most.
+/// Largest number of bytes in a salt.
 pub const SALT_MAX_NBYTES: usize = 32;
 
 /// The parameters: an algorithm, blocks of 4096 bytes and no salt unless said otherwise, as for `fsverity` and the
@@ -38,7 +38,7 @@ pub struct FsVerity {
     salt: Vec<u8>,
 }
 
-/// A file's digest, and what it is made of.
+/// A file's digest, with the descriptor that it is computed from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sealed {
     algorithm: Algorithm,
@@ -48,7 +48,8 @@ pub struct Sealed {
 }
 
 impl FsVerity {
-    /// With SHA-256 or SHA-512, which is all that the kernel has: [`digest`](FsVerity::digest) refuses any other.
+    /// Parameters for SHA-256 or SHA-512. The kernel has no other algorithm: [`digest`](FsVerity::digest) refuses any
+    /// other.
     ///
     /// ```
     /// use hashloom::Algorithm;
@@ -61,7 +62,8 @@ impl FsVerity {
         FsVerity { algorithm, block_nbytes: 4096, salt: Vec::new() }
     }
 
-    /// Bytes in a block: a power of two from 1024 to 65536. The kernel takes only sizes up to its page.
+    /// Sets the bytes in a block: a power of two from 1024 to 65536. The kernel accepts only sizes up to that of its
+    /// pages.
     ///
     /// # Errors
     ///
@@ -80,7 +82,7 @@ impl FsVerity {
         Ok(self)
     }
 
-    /// Hashed before each block: up to [`SALT_MAX_NBYTES`] bytes.
+    /// Sets the salt, which is hashed before each block: up to [`SALT_MAX_NBYTES`] bytes.
     ///
     /// # Errors
     ///
@@ -125,12 +127,12 @@ impl FsVerity {
         self.seal(input.into(), options, &tree, tree.begin(None))
     }
 
-    /// The digest of a file; the blocks of its tree, the root's first, are written to `out`, as `fsverity digest
-    /// --out-merkle-tree` does. A file of one block has none.
+    /// The digest of a file. The blocks of its tree are written to `out`, the root's first, as `fsverity digest
+    /// --out-merkle-tree` does. The tree of a file of one block has no blocks.
     ///
     /// # Errors
     ///
-    /// Those of [`digest`](FsVerity::digest), and [`TreeError::Write`].
+    /// The errors of [`digest`](FsVerity::digest), and [`TreeError::Write`].
     ///
     /// ```
     /// use hashloom_engine::tree::Options;
@@ -146,7 +148,7 @@ impl FsVerity {
     pub fn write_tree(&self, file: &File, out: &File, options: &Options<'_>) -> Result<Sealed, TreeError> {
         let tree = self.tree()?;
         let Some(nbytes) = super::length(file)? else {
-            // Where a block stands depends on how many there are. An empty file has none.
+            // The place of a block depends on the number of blocks. An empty file has none.
             let sealed = self.digest(file, options)?;
             return match sealed.nbytes() {
                 0 => Ok(sealed),
@@ -167,7 +169,7 @@ impl FsVerity {
     ) -> Result<Sealed, TreeError> {
         let nbytes = input.hash(&tree.leaves(), options, &mut |digests| building.push(digests))?;
         let root = building.finish().map_err(TreeError::Write)?;
-        // Of an empty file the root is zeros, not a digest of anything.
+        // The root of an empty file is zeros, not a digest of anything.
         let root = root.unwrap_or_else(|| Digest::from_slice(self.algorithm, &[0; 64][..self.algorithm.digest_len()]));
         let mut descriptor = [0; DESCRIPTOR_NBYTES];
         descriptor[0] = 1;
@@ -180,7 +182,7 @@ impl FsVerity {
         Ok(Sealed { algorithm: self.algorithm, digest: hash(self.algorithm, &descriptor), root, descriptor })
     }
 
-    /// As the kernel counts algorithms.
+    /// The kernel's number of the algorithm.
     fn number(&self) -> u8 {
         if self.algorithm == Algorithm::Sha256 { 1 } else { 2 }
     }
@@ -189,7 +191,7 @@ impl FsVerity {
         if !matches!(self.algorithm, Algorithm::Sha256 | Algorithm::Sha512) {
             return Err(TreeError::parameter("algorithm", "sha256 or sha512", self.algorithm));
         }
-        // A salt fills a block of the algorithm, so that it is hashed only once.
+        // The salt is filled up to whole blocks of the algorithm, so it is hashed only once.
         let mut head = self.salt.clone();
         head.resize(self.salt.len().next_multiple_of(self.algorithm.block_len()), 0);
         Ok(BlockTree {
@@ -204,17 +206,17 @@ impl FsVerity {
 }
 
 impl Sealed {
-    /// The file's digest, which the kernel calls measurement.
+    /// The file's digest, which the kernel calls its measurement.
     pub fn digest(&self) -> Digest {
         self.digest
     }
 
-    /// The root of the tree; zeros of an empty file.
+    /// The root of the tree; zeros for an empty file.
     pub fn root(&self) -> Digest {
         self.root
     }
 
-    /// What the digest is of: `struct fsverity_descriptor` without a signature.
+    /// The bytes that the digest is computed from: `struct fsverity_descriptor` without a signature.
     pub fn descriptor(&self) -> &[u8; DESCRIPTOR_NBYTES] {
         &self.descriptor
     }
@@ -244,7 +246,7 @@ impl Sealed {
     }
 }
 
-/// `sha256:` and the digest, as `fsverity digest` shows it.
+/// `sha256:` and the digest, the form that `fsverity digest` shows.
 impl fmt::Display for Sealed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.algorithm, self.digest)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The SHA-256 tree hash of Amazon S3 Glacier: SHA-256 of each MiB, then of two digests at a time; one that is left over
-//! goes up as it is. ("Computing Checksums" in the Amazon S3 Glacier Developer Guide.)
+//! The SHA-256 tree hash of Amazon S3 Glacier: the SHA-256 of each MiB, then of two digests at a time; a digest left
+//! over goes up unchanged. ("Computing Checksums" in the Amazon S3 Glacier Developer Guide.)
 
 use hashloom::{Algorithm, Digest, hash};
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Hash trees that the world uses, over files and streams.
+//! Hash trees in common use, over files and streams.
 //!
-//! All are one thing: a file is cut into parts, each is hashed with something around it, and the digests are hashed
-//! together, some at a time, until one is left. The parts are hashed many at once, on all threads.
+//! All follow one scheme: a file is cut into parts, each part is hashed together with some fixed bytes, and the digests
+//! are hashed together in groups until one is left. The parts are hashed many at once, on all threads.
 //!
-//! | tree | what it is for |
+//! | tree | purpose |
 //! |---|---|
 //! | [`fsverity`] | the digest under which Linux seals a file (ext4, f2fs, btrfs; Android's packages) |
 //! | [`dmverity`] | the root hash and hash file of a read-only block device (Android, ChromeOS, systemd images) |
@@ -14,8 +14,8 @@
 //! | [`s3`] | the composite SHA-1 and SHA-256 of a multipart upload to Amazon S3 |
 //! | [`bep52`] | the `pieces root` of a file in a v2 torrent |
 //!
-//! Memory does not grow with the length of what is hashed. A file that changes while it is read is an error: what would
-//! come out is the root of something that never was.
+//! Memory does not grow with the length of the input. A file that changes while it is read is an error: the result
+//! would be the root of content that never existed.
 
 pub mod bep52;
 mod blocks;
@@ -39,7 +39,7 @@ use crate::read::stream::Patient;
 
 pub use error::TreeError;
 
-/// How to hash. The default is one thread for each CPU, no callback, no cancelling.
+/// The options for hashing. The default is one thread for each CPU, no callback, no cancelling.
 ///
 /// ```no_run
 /// use std::sync::atomic::{AtomicBool, Ordering};
@@ -75,30 +75,30 @@ impl fmt::Debug for Options<'_> {
 }
 
 impl<'a> Options<'a> {
-    /// So many threads, at most 128, for a file; a stream has one. Each takes about 1 MiB of memory.
+    /// Sets the number of threads for a file, at most 128; a stream has one. Each thread takes about 1 MiB of memory.
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = Some(threads);
         self
     }
 
-    /// Called by any of the threads, about once every 256 KiB, with how many bytes have been hashed.
+    /// Sets a function that any of the threads calls, about once every 256 KiB, with the total bytes hashed.
     pub fn progress(mut self, progress: &'a (dyn Fn(u64) + Sync)) -> Self {
         self.progress = Some(progress);
         self
     }
 
-    /// As soon as this is true, the work ends with [`TreeError::Cancelled`]. A wait for a pipe, a terminal or another
-    /// stream that is an [`Input::File`] ends within a tenth of a second; a read that hangs in the system, or in an
-    /// [`Input::Stream`], is waited for.
+    /// Sets a flag that ends the work with [`TreeError::Cancelled`] once it is true. A wait for a pipe, a terminal or
+    /// another stream that is an [`Input::File`] ends within a tenth of a second. A read that hangs in the system, or
+    /// in an [`Input::Stream`], does not end: the work stops after it.
     pub fn cancel(mut self, cancel: &'a AtomicBool) -> Self {
         self.cancel = Some(cancel);
         self
     }
 
-    /// Files that are in memory are mapped and hashed where they are, instead of being copied first. On Linux with 64
-    /// bits, with one thread or two, for parts of up to 16 KiB; elsewhere it changes nothing.
+    /// Sets whether files that are in memory are mapped and hashed there, without a copy. The option works on 64-bit
+    /// Linux with one thread or two, for parts of up to 16 KiB; elsewhere it changes nothing.
     ///
-    /// A handler for SIGBUS is installed for this, once and for the whole process: see
+    /// The option installs a handler for SIGBUS, once and for the whole process: see
     /// [`torrent::Options::mapped_with_sigbus_handler`](crate::torrent::Options::mapped_with_sigbus_handler).
     pub fn mapped_with_sigbus_handler(mut self, mapped: bool) -> Self {
         self.mapped = mapped;
@@ -132,7 +132,7 @@ impl<'a> Options<'a> {
 pub enum Input<'a> {
     /// A file.
     File(&'a File),
-    /// Anything that is read to its end.
+    /// Any reader, read to its end.
     Stream(&'a mut dyn Read),
 }
 
@@ -158,7 +158,7 @@ impl<'a> From<&'a mut dyn Read> for Input<'a> {
 }
 
 impl Input<'_> {
-    /// Hashes all of it. Returns how many bytes that is.
+    /// Hashes the whole input. Returns its length in bytes.
     fn hash(self, leaves: &Leaves, options: &Options<'_>, take: Take<'_>) -> Result<u64, TreeError> {
         match self {
             Input::Stream(stream) => Ok(leaves.hash_stream(stream, &options.effort(), take)?),
@@ -180,7 +180,7 @@ fn hash_range(
 ) -> Result<u64, TreeError> {
     let nbytes = range.end - range.start;
     let before = Stamp::before_reading(file).map_err(|error| TreeError::Read { offset: 0, error })?;
-    // Block devices have none.
+    // Block devices have no such stamp.
     let before = match before {
         Some(stamp) => stamp,
         None => Stamp::of(&metadata(file)?),
@@ -196,8 +196,8 @@ fn metadata(file: &File) -> Result<Metadata, TreeError> {
     file.metadata().map_err(|error| TreeError::Read { offset: 0, error })
 }
 
-/// The length of what can be read anywhere; none of a pipe and the like. A file of length 0 may be one that the system
-/// makes while it is read, as those in /proc.
+/// The length of a file that can be read at any offset; `None` for a pipe and the like. A file of length 0 may be one
+/// that the system makes while it is read, like those in /proc.
 fn length(mut file: &File) -> Result<Option<u64>, TreeError> {
     let metadata = metadata(file)?;
     if metadata.is_file() {

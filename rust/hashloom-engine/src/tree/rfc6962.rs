@@ -3,9 +3,10 @@
 //! The Merkle trees of transparency logs: RFC 6962 section 2.1, RFC 9162 section 2.1, and the subtrees of
 //! draft-ietf-plants-merkle-tree-certs section 4.
 //!
-//! A leaf is the digest of the byte 0 and an entry, a node that of the byte 1 and two nodes; a node without a neighbour
-//! goes up as it is. A proof is a list of nodes: that an entry is in a tree (inclusion), that a tree is the beginning of
-//! a greater one (consistency). Proofs are made while the tree is built, of which no more than a path is kept.
+//! A leaf is the digest of the byte 0 and an entry. A node is the digest of the byte 1 and two nodes; a node without a
+//! neighbour goes up unchanged. A proof is a list of nodes. It proves that an entry is in a tree (inclusion), or that a
+//! tree is the beginning of a larger one (consistency). Proofs are made while the tree is built; only paths of the tree
+//! are kept.
 
 mod proof;
 
@@ -21,15 +22,15 @@ use crate::read::open::read_at;
 
 pub use proof::{ProofError, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion};
 
-/// Before an entry.
+/// The byte before an entry.
 const LEAF: u8 = 0;
-/// Before two nodes.
+/// The byte before two nodes.
 const NODE: u8 = 1;
 
-/// Entries that are hashed together have up to so many bytes.
+/// Largest total of bytes of entries that are hashed together.
 const BATCH_NBYTES: usize = 256 << 10;
 
-/// A file up to this is an entry that is kept until it is hashed.
+/// A file up to this length is an entry that is kept until it is hashed.
 const SMALL_NBYTES: u64 = 64 << 10;
 
 /// The digest of an entry in a tree.
@@ -68,19 +69,19 @@ fn leaf_hasher(algorithm: Algorithm) -> Hasher {
     hasher
 }
 
-/// What is to be proved of a tree.
+/// A statement about a tree that a proof is wanted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Prove {
-    /// That the entry with this index, from 0 on, is in the tree.
+    /// The entry with this index, from 0 on, is in the tree.
     Inclusion(u64),
-    /// That the tree of so many first entries is the beginning of this one.
+    /// The tree of this number of first entries is the beginning of this tree.
     Consistency(u64),
-    /// That the subtree of the entries from the first to before the second is in this one.
+    /// The subtree of the entries from the first index to before the second is in this tree.
     Subtree(u64, u64),
 }
 
 impl Prove {
-    /// The leaf by whose path all nodes of the proof are.
+    /// The leaf whose path all nodes of the proof lie beside.
     fn path(self) -> u64 {
         match self {
             Prove::Inclusion(index) => index,
@@ -111,23 +112,23 @@ pub struct Tree {
     levels: Levels,
     prove: Vec<Prove>,
     seen: Paths,
-    /// Entries, each after its prefix, that wait to be hashed, and where each ends.
+    /// Entries that wait to be hashed, each after its prefix byte; `offsets` has the end of each.
     entries: Vec<u8>,
     offsets: Vec<i64>,
 }
 
-/// A tree that is built.
+/// A finished tree.
 #[derive(Debug, Clone)]
 pub struct Built {
-    /// Entries in it.
+    /// Number of entries.
     pub size: u64,
-    /// Its root; of no entries the digest of nothing.
+    /// The root; for no entries, the digest of nothing.
     pub root: Digest,
-    /// In the order in which they were asked for.
+    /// The proofs, in the order in which they were asked for.
     pub proofs: Vec<Result<Proof, ProofError>>,
 }
 
-/// A proof, and what it is about.
+/// A proof, and the node that it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof {
     /// The leaf that is in the tree, or the root of the first tree or of the subtree.
@@ -136,11 +137,11 @@ pub struct Proof {
     pub nodes: Vec<Digest>,
 }
 
-/// The pairs of nodes beside and on the paths that proofs are about.
+/// The pairs of nodes beside and on the paths of the proofs.
 #[derive(Debug, Default)]
 struct Paths {
     leaves: Vec<u64>,
-    /// By level and number.
+    /// The pairs, by level and number.
     pairs: BTreeMap<(u32, u64), Vec<u8>>,
 }
 
@@ -153,14 +154,14 @@ impl Paths {
 }
 
 impl Tree {
-    /// An empty tree, of which certain proofs will be wanted. Logs use SHA-256.
+    /// An empty tree that will make these proofs. Logs use SHA-256.
     pub fn new(algorithm: Algorithm, prove: &[Prove]) -> Tree {
         let levels = Levels::new(Shape::binary(algorithm, &[NODE], Odd::Promoted));
         let seen = Paths { leaves: prove.iter().map(|prove| prove.path()).collect(), pairs: BTreeMap::new() };
         Tree { algorithm, levels, prove: prove.to_vec(), seen, entries: Vec::new(), offsets: vec![0] }
     }
 
-    /// Appends an entry. Entries wait until some can be hashed together.
+    /// Appends an entry. Entries wait until several can be hashed together.
     ///
     /// ```
     /// use hashloom::Algorithm;
@@ -189,7 +190,7 @@ impl Tree {
         entries.iter().for_each(|entry| self.push_entry(entry.as_ref()));
     }
 
-    /// Appends [leaves](leaf), digests one after the other.
+    /// Appends [leaves](leaf): digests one after the other.
     ///
     /// # Panics
     ///
@@ -268,7 +269,7 @@ impl Tree {
         let input = input.into();
         if let Input::File(file) = input {
             if let Some(nbytes) = super::length(file)?.filter(|&nbytes| nbytes <= SMALL_NBYTES) {
-                // One byte more, to see that the file ends there.
+                // The buffer has one byte more, to see that the file ends there.
                 let mut entry = vec![0; nbytes as usize + 1];
                 let read = read_at(file, &mut entry, 0).map_err(|error| TreeError::Read { offset: 0, error })?;
                 if read as u64 != nbytes {
@@ -280,7 +281,7 @@ impl Tree {
         }
         let head = Some(leaf_hasher(algorithm));
         let leaves = Leaves { head, ..Leaves::plain(algorithm, u64::MAX) };
-        // Of an empty file there is no part at all.
+        // An empty file has no parts.
         let mut digest = leaf(algorithm, &[]);
         input.hash(&leaves, options, &mut |digests| {
             if !digests.is_empty() {
@@ -292,12 +293,12 @@ impl Tree {
         Ok(())
     }
 
-    /// Appends the lines of a stream as entries, each without the `\n` at its end; the last need not have one. Returns
-    /// how many bytes there were. A line of any length takes no more memory than others.
+    /// Appends the lines of a stream as entries, each without the `\n` at its end; the last line need not have one.
+    /// Returns the number of bytes. A long line takes no more memory than a short one.
     ///
     /// # Errors
     ///
-    /// [`TreeError::Read`]. Then some entries may have been appended. [`TreeError::Cancelled`].
+    /// [`TreeError::Read`]; some entries may have been appended then. [`TreeError::Cancelled`].
     ///
     /// ```
     /// use hashloom::Algorithm;
@@ -342,7 +343,8 @@ impl Tree {
         Ok(nbytes)
     }
 
-    /// Appends a line of which `start` was read. Returns how many more bytes it had, its end included.
+    /// Appends a line whose first bytes, `start`, were read already. Returns the number of further bytes, the line's
+    /// end included.
     fn push_long_line(&mut self, start: &[u8], lines: &mut dyn BufRead, offset: u64) -> Result<u64, TreeError> {
         let mut hasher = leaf_hasher(self.algorithm);
         hasher.update(start);
@@ -361,7 +363,7 @@ impl Tree {
         }
     }
 
-    /// Hashes the entries that wait.
+    /// Hashes the waiting entries.
     fn flush(&mut self) {
         let count = self.offsets.len() - 1;
         if count == 0 {
@@ -375,7 +377,7 @@ impl Tree {
         self.levels.push(&digests, &mut |level, number, pair| self.seen.see(level, number, pair));
     }
 
-    /// The root and the proofs.
+    /// Ends the tree and returns the root and the proofs.
     pub fn finish(mut self) -> Built {
         self.flush();
         let size = self.levels.count();

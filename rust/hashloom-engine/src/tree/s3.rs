@@ -3,8 +3,9 @@
 //! The composite checksums of a multipart upload to Amazon S3, `ChecksumSHA1` and `ChecksumSHA256`: the digest of the
 //! digests of all parts. ("Checking object integrity" in the Amazon S3 User Guide.)
 //!
-//! It depends on how the object was cut, so the part size of the upload must be known: 8 MiB for `aws s3 cp` unless
-//! `multipart_chunksize` says otherwise. An upload that was not cut has the plain digest and no `-N` behind it.
+//! The checksum depends on how the object was cut, so the part size of the upload must be known: 8 MiB for `aws s3 cp`
+//! unless `multipart_chunksize` says otherwise. An upload in one request has the plain digest, without a `-N` behind
+//! it.
 
 use std::fmt;
 
@@ -13,19 +14,19 @@ use hashloom::{Algorithm, Digest, Hasher, hash};
 use super::{Input, Options, TreeError};
 use crate::merkle::leaves::Leaves;
 
-/// Bytes in every part but the last: at least 5 MiB.
+/// Least number of bytes in every part except the last: 5 MiB.
 pub const PART_MIN_NBYTES: u64 = 5 << 20;
-/// Bytes in every part: at most 5 GiB.
+/// Largest number of bytes in every part: 5 GiB.
 pub const PART_MAX_NBYTES: u64 = 5 << 30;
-/// Parts in an upload, at most.
+/// Largest number of parts in an upload.
 pub const PARTS_MAX: u64 = 10_000;
 
 /// The checksums of an upload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Composite {
-    /// Of the whole object.
+    /// The checksum of the whole object.
     pub digest: Digest,
-    /// Of each part, as `UploadPart` takes them.
+    /// The digest of each part, as `UploadPart` takes it.
     pub parts: Vec<Digest>,
 }
 
@@ -80,7 +81,7 @@ pub fn composite<'a>(
         TreeError::parameter("part size", expected, format!("{part_nbytes} bytes"))
     };
     if let Input::File(file) = input {
-        // Before hours of reading.
+        // This check comes before hours of reading.
         if super::length(file)?.is_some_and(|nbytes| nbytes.div_ceil(part_nbytes) > PARTS_MAX) {
             return Err(too_many());
         }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Lists of checksums once more, by regular expressions: what `hashloom_engine::list` is held against.
+//! A second parser of lists of checksums, made of regular expressions, to compare `hashloom_engine::list` with.
 
 use hashloom::Algorithm;
 use hashloom_engine::list::{Entry, Line, Parser};
 use regex::bytes::{Captures, Regex};
 
-/// Reads lines of one algorithm.
+/// A parser for lines of one algorithm.
 pub struct Oracle {
     plain: Regex,
     tagged: Regex,
     escape: Regex,
-    /// A name that is escaped as it is to be.
+    /// Matches a correctly escaped name.
     escaped: Regex,
     is_reversed: Option<bool>,
 }
@@ -32,7 +32,7 @@ impl Oracle {
         }
     }
 
-    /// `Ok(None)` for what does not count, an error for what is no checksum.
+    /// Returns `Ok(None)` for a line to ignore, an error for a line that is not a checksum.
     pub fn parse(&mut self, line: &[u8]) -> Result<Option<Checksum>, ()> {
         if line.first() == Some(&b'#') {
             return Ok(None);
@@ -75,7 +75,7 @@ impl Oracle {
     }
 }
 
-/// Reads the lines of a list of `algorithm` with both, which must agree.
+/// Reads the lines of a list of `algorithm` with both parsers, which must agree.
 pub fn compare(oracle: &mut Oracle, algorithm: Algorithm, list: &[u8]) {
     let mut parser = Parser::only(algorithm);
     oracle.is_reversed = None;

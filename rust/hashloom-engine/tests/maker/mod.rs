@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What the tests of torrents share: a writer of bencode and a maker of torrents, independent of the crate.
+//! The common parts of the torrent tests: a writer of bencode and a maker of torrents, independent of the crate.
 
 #![allow(dead_code, reason = "each test file uses some of it")]
 
@@ -31,7 +31,7 @@ pub fn list(items: impl IntoIterator<Item = Bencode>) -> Bencode {
     Bencode::List(items.into_iter().collect())
 }
 
-/// Keys sorted.
+/// A dictionary with sorted keys.
 pub fn dictionary<'a>(entries: impl IntoIterator<Item = (&'a str, Bencode)>) -> Bencode {
     let sorted: BTreeMap<_, _> = entries.into_iter().collect();
     Bencode::Dictionary(sorted.into_iter().map(|(key, value)| (key.as_bytes().to_vec(), value)).collect())
@@ -76,10 +76,10 @@ pub fn sha1(bytes: &[u8]) -> [u8; 20] {
 /// A file of a torrent to be made.
 #[derive(Debug, Clone)]
 pub struct Content {
-    /// Components joined by `/`.
+    /// The path, its components joined by `/`.
     pub path: String,
     pub bytes: Vec<u8>,
-    /// A padding file: `bytes` are zeros, and it is not written to disk.
+    /// Whether this is a padding file: `bytes` are zeros, and the file is not written to disk.
     pub padding: bool,
 }
 
@@ -96,7 +96,7 @@ pub fn pieces(files: &[Content], piece_nbytes: usize) -> Vec<u8> {
     whole.chunks(piece_nbytes).flat_map(sha1).collect()
 }
 
-/// `files` of v1.
+/// The list `files` of v1.
 pub fn file_list(files: &[Content]) -> Bencode {
     let entry = |file: &Content| {
         let mut keys = vec![("length", int(file.bytes.len() as u64)), ("path", list(file.path.split('/').map(text)))];
@@ -125,7 +125,7 @@ pub fn file_torrent(name: &str, bytes: &[u8], piece_nbytes: usize) -> Vec<u8> {
     raw_file_torrent(name, bytes.len() as u64, piece_nbytes as u64, digests)
 }
 
-/// A torrent of one file, given its digests.
+/// A torrent of one file with the given digests.
 pub fn raw_file_torrent(name: &str, nbytes: u64, piece_nbytes: u64, digests: Vec<u8>) -> Vec<u8> {
     let info = dictionary([
         ("name", text(name)),
@@ -161,7 +161,7 @@ pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     sha2::Sha256::digest(bytes).into()
 }
 
-/// The root of 2^`levels` leaves, the digests of blocks of 16 KiB of `bytes`, the rest zeros: BEP 52 word by word.
+/// The root over 2^`levels` leaves, the digests of blocks of 16 KiB of `bytes`, the rest zeros: BEP 52 word by word.
 pub fn merkle_root(bytes: &[u8], levels: u32) -> [u8; 32] {
     let mut nodes: Vec<[u8; 32]> = bytes.chunks(16384).map(sha256).collect();
     nodes.resize(1 << levels, [0; 32]);
@@ -238,7 +238,7 @@ pub fn v2_torrent(name: &str, files: &[Content], piece_nbytes: usize) -> Vec<u8>
     dictionary([("info", info), ("piece layers", layers(files, piece_nbytes))]).write()
 }
 
-/// The files in the order of a tree, each that is not empty beginning at a piece.
+/// The files in the order of a tree, with padding so that each file that is not empty begins at a piece.
 pub fn padded(files: &[Content], piece_nbytes: usize) -> Vec<Content> {
     let mut sorted = files.to_vec();
     sorted.sort_by(|a, b| a.path.split('/').cmp(b.path.split('/')));
@@ -265,7 +265,7 @@ pub fn hybrid_torrent(name: &str, files: &[Content], piece_nbytes: usize) -> Vec
     dictionary([("info", dictionary(info)), ("piece layers", layers(files, piece_nbytes))]).write()
 }
 
-/// A torrent of one version.
+/// The version of a torrent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
     V1,
@@ -273,7 +273,8 @@ pub enum Version {
     Hybrid,
 }
 
-/// A torrent, and its files in its own order. One file whose path is the name makes a single-file torrent.
+/// A torrent, and its files in the torrent's order. If the only file's path is the name, the torrent is a single-file
+/// torrent.
 pub fn torrent(version: Version, name: &str, files: &[Content], piece_nbytes: usize) -> (Vec<u8>, Vec<Content>) {
     let single = matches!(files, [file] if file.path == name);
     let ours = match version {
@@ -301,10 +302,10 @@ fn real(files: &[Content]) -> Vec<Content> {
     files.iter().filter(|file| !file.padding).cloned().collect()
 }
 
-/// Bytes of a piece: in which file, and which of its bytes.
+/// A part of a piece: the file's index, and the range of its bytes.
 pub type Part = (usize, std::ops::Range<usize>);
 
-/// What each piece is made of, byte by byte: of all files end to end, or of one file in a v2 torrent.
+/// The parts of each piece: pieces span all files end to end, but in a v2 torrent only one file.
 pub fn parts(version: Version, files: &[Content], piece_nbytes: usize) -> Vec<Vec<Part>> {
     let mut pieces: Vec<Vec<Part>> = Vec::new();
     let mut left = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the tests share: an independent oracle, messages, and the walk over all kernels.
+//! The common parts of the tests: an independent oracle, messages, and a loop over all kernels.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use std::sync::OnceLock;
@@ -8,7 +8,7 @@ use hashloom::Algorithm;
 use hashloom::kernels::{IsaSet, Kernel, ParseIsaError, kernels};
 use sha2::Digest;
 
-/// The digest by RustCrypto's `sha1`, `sha2` and `ripemd`, which share no code with this project.
+/// The digest, computed by RustCrypto's `sha1`, `sha2` and `ripemd`, which share no code with this project.
 pub fn oracle(algorithm: Algorithm, message: &[u8]) -> Vec<u8> {
     match algorithm {
         Algorithm::Sha1 => sha1::Sha1::digest(message).to_vec(),
@@ -28,7 +28,7 @@ pub fn oracle_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M]) -> Vec<
     messages.iter().flat_map(|message| oracle(algorithm, message.as_ref())).collect()
 }
 
-/// `len` bytes of a fixed sequence without a period that a block or lane count divides.
+/// `len` bytes of a fixed sequence, without a period that a block or lane count divides.
 pub fn data(len: usize) -> Vec<u8> {
     let mut x = 0x9e37_79b9_u32;
     let next = || {
@@ -52,7 +52,7 @@ pub fn each_kernel(mut test: impl FnMut(Kernel, Algorithm)) {
     }
 }
 
-/// Fails unless this build and machine have every instruction set that `HASHLOOM_EXPECT` names (`avx512,sha`): so that
+/// Fails unless this build and machine have every instruction set that `HASHLOOM_EXPECT` names (`avx512,sha`), so that
 /// a run that should test a kernel cannot pass without it.
 pub fn check_expected() {
     static RESULT: OnceLock<Result<(), ParseIsaError>> = OnceLock::new();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A message that is being read: opened by a call of its own or with others by a ring, read by chunks or, if it is long,
-//! mapped.
+//! A message that is being read. It is opened by a separate call or by a ring together with others; it is read in
+//! chunks or, if it is long, mapped.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -18,7 +18,7 @@ use crate::read::stamp::{READINGS_MAX, Stamp, Verdict};
 use crate::read::stream;
 use crate::run::pool::Crew;
 
-/// Of a mapped file so much is hashed in a round.
+/// Bytes of a mapped file that are hashed in a round.
 pub(super) const WINDOW_NBYTES: u64 = 256 << 10;
 
 /// Shorter files are read.
@@ -29,42 +29,42 @@ pub(super) struct Lane<T> {
     number: u64,
     pub(super) request: Request<T>,
     reader: Reader,
-    /// One for each method, or none in the first round; taken out while they are in use.
+    /// One hasher for each method; empty in the first round. A hasher is taken out while it is in use.
     pub(super) hashers: Vec<Option<Hasher>>,
-    /// One for each method, when the message has ended.
+    /// One digest for each method, present when the message has ended.
     pub(super) digests: Vec<Option<Digest>>,
-    /// Bytes of the message before this round's.
+    /// Bytes of the message before this round.
     nbytes: u64,
     chunk: Chunk,
     pub(super) has_ended: bool,
     pub(super) error: Option<FileError>,
-    /// What it was like before it was read, if it is a regular file; and what is to be thought of its bytes.
+    /// For a regular file, its stamp before it was read, and the verdict on its bytes.
     stamp: Option<Stamp>,
     verdict: Verdict,
-    /// How often it was begun.
+    /// Number of times that the message was begun.
     nreadings: u8,
-    /// Up to here the disk was asked for it, ahead of reading.
+    /// End of the bytes that reading ahead was asked for.
     asked: u64,
-    /// Whether it is no regular file: to read it may mean to wait for somebody. Known once it is opened by a call of its
-    /// own, or goes on.
+    /// Whether the source is not a regular file, so that reading it may wait for somebody. Known once the source is
+    /// opened by a separate call, or goes on after its first chunk.
     pub(super) is_stream: bool,
     has_looked: bool,
 }
 
 enum Reader {
     File(File),
-    /// A regular file of so many bytes when it was mapped.
+    /// A regular file, and its length when it was mapped.
     Mapped(File, Mapping, u64),
     Stdin(io::Stdin),
     Closed,
 }
 
-/// What a lane has of its message in this round.
+/// The bytes of a lane in this round.
 #[derive(Clone)]
 enum Chunk {
-    /// In the thread's buffer.
+    /// A range of the thread's buffer.
     Buffer(Range<usize>),
-    /// In the mapping.
+    /// A range of the mapping.
     Mapped(Range<u64>),
 }
 
@@ -110,10 +110,10 @@ impl<T> Lane<T> {
         }
     }
 
-    /// Takes over what a ring has begun, with its chunk from `place` on.
+    /// Takes over a file that a ring has begun, with its chunk at `place`.
     pub(super) fn begin(&mut self, begun: Begun, place: usize, options: &Options<'_>) {
         match begun {
-            // Its caller tries again.
+            // The caller opens such a file again and never comes here.
             Begun::Later => self.fail(FileError::Open(io::ErrorKind::TimedOut.into())),
             Begun::Ended(nbytes, judged) => {
                 self.chunk = Chunk::Buffer(place..place + nbytes);
@@ -132,12 +132,12 @@ impl<T> Lane<T> {
         }
     }
 
-    /// Has nothing in this round.
+    /// Reads nothing in this round.
     pub(super) fn skip(&mut self) {
         self.chunk = Chunk::Buffer(0..0);
     }
 
-    /// Reads the next chunk, less than a whole one only where the message ends or the crew stops.
+    /// Reads the next chunk; less than a whole one only if the message ends or the crew stops.
     pub(super) fn read(&mut self, room: &mut Room, options: &Options<'_>, crew: &Crew<'_>) {
         if let Reader::Mapped(_, mapping, nbytes) = &self.reader {
             let range = self.nbytes..(self.nbytes + WINDOW_NBYTES).min(*nbytes);
@@ -161,7 +161,7 @@ impl<T> Lane<T> {
                     Ok(0) => self.has_ended = true,
                     Ok(nbytes) => filled += nbytes,
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    // Somebody else has read what was there.
+                    // Another reader has taken the data.
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock && self.is_stream => {}
                     Err(error) => self.fail(FileError::Read { offset: self.nbytes + filled as u64, error }),
                 }
@@ -181,13 +181,13 @@ impl<T> Lane<T> {
         self.reader = Reader::Closed;
     }
 
-    /// What was read is not all, or may not be.
+    /// Prepares the next round: the message is not at its end, or may not be.
     fn go_on(&mut self, options: &Options<'_>) {
         if !self.has_looked {
             self.has_looked = true;
             self.look(options);
         }
-        // As many files are read in turn, the system sees no stream that it would read ahead far.
+        // Many files are read in turn, so the system sees no stream that it would read far ahead of.
         let (Reader::File(file) | Reader::Mapped(file, ..)) = &self.reader else { return };
         if !self.is_stream && self.nbytes + ahead::LANE_NBYTES / 2 >= self.asked {
             let start = self.asked.max(self.nbytes + CHUNK_NBYTES as u64);
@@ -201,13 +201,13 @@ impl<T> Lane<T> {
         self.has_ended = true;
     }
 
-    /// After its first chunk: whether it is a regular file, which is mapped if it is worth it.
+    /// After the first chunk: finds out whether the source is a regular file, and maps it if that is worth it.
     fn look(&mut self, options: &Options<'_>) {
         self.is_stream = true;
         let Reader::File(file) = &self.reader else { return };
         let Ok(metadata) = file.metadata() else { return };
         self.is_stream = !metadata.is_file();
-        // One that has changed may do so again.
+        // A file that has changed may change again, so it is not mapped.
         let is_worth_it = options.mapped && metadata.len() >= WORTH_MAPPING_NBYTES && self.nreadings == 1;
         if self.is_stream || !is_worth_it {
             return;
@@ -219,7 +219,7 @@ impl<T> Lane<T> {
         }
     }
 
-    /// From here on the file is read.
+    /// Ends the mapping: from here on the file is read.
     fn unmap(&mut self, offset: u64) {
         if let Reader::Mapped(mut file, ..) = std::mem::replace(&mut self.reader, Reader::Closed) {
             let sought = file.seek(SeekFrom::Start(offset));
@@ -230,7 +230,7 @@ impl<T> Lane<T> {
         }
     }
 
-    /// What was read in this round.
+    /// The bytes of this round.
     pub(super) fn chunk<'a>(&'a self, room: &'a Room) -> &'a [u8] {
         match (&self.chunk, &self.reader) {
             (Chunk::Buffer(range), _) => &room.buffer[range.clone()],
@@ -239,7 +239,7 @@ impl<T> Lane<T> {
         }
     }
 
-    /// After the chunk was hashed: its bytes. Where bytes of a mapping were not the file's the message is begun anew.
+    /// After hashing: the number of bytes of this round. If mapped bytes were not the file's, the message begins anew.
     pub(super) fn count(&mut self) -> u64 {
         let nbytes = match (&self.chunk, &self.reader) {
             (Chunk::Buffer(range), _) => range.len() as u64,
@@ -264,8 +264,8 @@ impl<T> Lane<T> {
         self.hashers[slot].take().unwrap_or_else(|| self.request.methods[slot].hasher())
     }
 
-    /// A message that has ended, if what was hashed is to be believed or is an error. If its file has changed meanwhile,
-    /// the same message, of which nothing is read yet.
+    /// The message at its end, if its digests are right or there is an error. If its file has changed meanwhile, the
+    /// same message from its beginning.
     pub(super) fn judged(mut self) -> Lane<T> {
         match std::mem::replace(&mut self.verdict, Verdict::Whole) {
             _ if self.error.is_some() => {}
@@ -302,7 +302,7 @@ impl Reader {
         }
     }
 
-    /// Whether to read it is to wait for nobody, as far as this can be known after a short while.
+    /// Whether a read would not wait, as far as a short wait can tell.
     fn is_ready(&self) -> bool {
         match self {
             Reader::File(file) | Reader::Mapped(file, ..) => stream::is_ready(file),
@@ -311,14 +311,14 @@ impl Reader {
         }
     }
 
-    /// What `look` says of the open file, standard input too, if there is one.
+    /// The result of `look` for the open file, or for standard input; `None` if nothing is open.
     fn with_file<R>(&self, look: impl FnOnce(&File) -> R) -> Option<R> {
         match self {
             Reader::File(file) | Reader::Mapped(file, ..) => Some(look(file)),
             #[cfg(unix)]
             Reader::Stdin(stdin) => {
                 use std::os::fd::AsFd;
-                // Where no descriptor is left to be had, nothing is known of it.
+                // If no file descriptor is left, nothing is known of standard input.
                 stdin.as_fd().try_clone_to_owned().ok().map(|descriptor| look(&descriptor.into()))
             }
             _ => None,

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A thread's buffer: what is read in a round.
+//! A thread's buffer for the bytes that are read in a round.
 
 use std::ops::Range;
 
 use crate::read::buffer::zeros;
 use crate::read::ring::Lost;
 
-/// The most that is read of a message at once.
+/// Largest number of bytes read of a message at once.
 pub(super) const CHUNK_NBYTES: usize = 32 << 10;
 
-/// So much is read in a round, and what the last files have beyond it: with what the kernels use it shall stay in the
-/// second-level cache.
+/// Number of bytes to read in a round; the last files may exceed it. Together with the kernels' data, the bytes shall
+/// stay in the second-level cache.
 const ROUND_NBYTES: usize = 512 << 10;
 
-/// Messages of a round. Each has a place for a chunk, of which it touches what it needs.
+/// Largest number of messages in a round. Each has a place for a chunk, and uses only as much of the place as it needs.
 const ROUND_MAX: usize = 64;
 
-/// A thread's buffer, with places for a chunk each.
+/// A thread's buffer, with places for one chunk each.
 pub(super) struct Room {
     pub(super) buffer: Vec<u8>,
-    /// Places taken, and bytes read into them.
+    /// Number of places taken, and of bytes read into them.
     ntaken: usize,
     pub(super) nbytes: usize,
 }
 
-/// From place to place. At a distance that is a power of two all chunks would fall into the same few sets of the
-/// first-level cache.
+/// Distance from place to place. At a power of two all chunks would fall into the same few sets of the first-level
+/// cache.
 const STRIDE: usize = CHUNK_NBYTES + 64;
 
 impl Room {
-    /// None if there is no memory for it.
+    /// `None` if there is no memory for the buffer.
     pub(super) fn new() -> Option<Room> {
         Some(Room { buffer: zeros(ROUND_MAX * STRIDE)?, ntaken: 0, nbytes: 0 })
     }
@@ -39,12 +39,12 @@ impl Room {
         (self.ntaken, self.nbytes) = (0, 0);
     }
 
-    /// How many chunks more may be read in this round.
+    /// Number of chunks that may still be read in this round.
     pub(super) fn nchunks(&self) -> usize {
         if self.nbytes < ROUND_NBYTES { ROUND_MAX - self.ntaken } else { 0 }
     }
 
-    /// The next place, for `read` to fill a part of.
+    /// Takes the next place; `read` fills a part of it.
     pub(super) fn next(&mut self, read: impl FnOnce(&mut [u8]) -> usize) -> Range<usize> {
         let start = self.ntaken * STRIDE;
         let nbytes = read(&mut self.buffer[start..][..CHUNK_NBYTES]);
@@ -53,7 +53,7 @@ impl Room {
         start..start + nbytes
     }
 
-    /// The next `count` places, and what `read` says of each, with where it begins.
+    /// Takes the next `count` places. Returns the results of `read`, each with the offset of its place.
     pub(super) fn fill<B>(
         &mut self,
         count: usize,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Mappings of files that become shorter, in processes that have handlers of SIGBUS of their own or none.
+//! Tests of mappings whose files become shorter, in processes with and without handlers of SIGBUS of their own.
 //!
-//! What a process does with SIGBUS is of all its threads, and may be its end: each such test runs in a child, which is
-//! this program again with the name of the one test.
+//! The disposition of SIGBUS belongs to the whole process, and the signal may end it. Each such test therefore runs in
+//! a child process: this program again, with the name of the one test.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -23,7 +23,7 @@ fn file() -> File {
     file
 }
 
-/// A mapping that was fetched, of a file that has become shorter since: pages are gone.
+/// A fetched mapping of a file that has become shorter since: pages are gone.
 fn broken(file: &File) -> Mapping {
     let mapping = Mapping::new(file, NBYTES).unwrap();
     assert!(mapping.fetch(0..NBYTES) && mapping.is_sound());
@@ -31,16 +31,16 @@ fn broken(file: &File) -> Mapping {
     mapping
 }
 
-/// Has the guard catch a SIGBUS, or ends the process.
+/// Makes the guard catch a SIGBUS, or ends the process.
 fn survive() {
     let file = file();
     let mapping = broken(&file);
-    // The page that has the new end is zeros beyond it; the next one is not there.
+    // The page with the new end has zeros beyond it; the next page is missing.
     assert_eq!(mapping.bytes(0..200_000).iter().filter(|&&byte| byte == 7).count(), 100_000);
     assert!(!mapping.is_sound());
 }
 
-/// Runs `body` in a process of its own, if this is not that. `test` is the name of the calling test.
+/// Runs `body` in a child process, or directly if this is the child. `test` is the name of the calling test.
 fn in_child(test: &str, body: fn()) -> Option<ExitStatus> {
     const CHILD: &str = "HASHLOOM_TEST_CHILD";
     if std::env::var_os(CHILD).is_some() {
@@ -72,15 +72,15 @@ extern "C" fn count(_signal: libc::c_int) {
 }
 
 extern "C" fn count_with_info(_signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
-    // SAFETY: as the kernel has it.
+    // SAFETY: the kernel passes a valid siginfo_t.
     assert_eq!(unsafe { (*info).si_signo }, libc::SIGBUS);
     NCALLS.fetch_add(1, Ordering::SeqCst);
 }
 
-/// What a host does with its own pages: puts others there.
+/// A host's handler for its own pages: it replaces the faulting page.
 extern "C" fn repair(_signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
     NCALLS.fetch_add(1, Ordering::SeqCst);
-    // SAFETY: the page is this test's own, and the call may be made in a handler.
+    // SAFETY: the page belongs to this test, and a handler may make the call.
     unsafe {
         let page = ((*info).si_addr() as usize & !0xffff) as *mut libc::c_void;
         let flags = libc::MAP_PRIVATE | libc::MAP_FIXED | libc::MAP_ANONYMOUS;
@@ -89,7 +89,7 @@ extern "C" fn repair(_signal: libc::c_int, info: *mut libc::siginfo_t, _context:
 }
 
 fn set(handler: usize, flags: libc::c_int) {
-    // SAFETY: plain data, and a handler of the kind that the flags tell.
+    // SAFETY: the type is plain data, and the handler has the form that the flags say.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         (action.sa_sigaction, action.sa_flags) = (handler, flags);
@@ -97,22 +97,22 @@ fn set(handler: usize, flags: libc::c_int) {
     }
 }
 
-/// Sends SIGBUS to this process, and returns when a handler has had it.
+/// Sends SIGBUS to this thread, and returns after a handler has had the signal.
 fn send() {
-    // SAFETY: to this thread, before the call returns.
+    // SAFETY: the signal goes to this thread, before the call returns.
     unsafe { libc::raise(libc::SIGBUS) };
 }
 
-/// Sends it as `kill -BUS` does: whichever thread gets it, the process is to end.
+/// Sends SIGBUS as `kill -BUS` does: whichever thread gets the signal, the process must end.
 fn end() {
-    // SAFETY: to this process.
+    // SAFETY: the signal goes to this process.
     unsafe { libc::kill(libc::getpid(), libc::SIGBUS) };
-    // Only where it does not end.
+    // This is reached only if the process does not end.
     std::thread::sleep(std::time::Duration::from_secs(20));
     std::process::exit(0);
 }
 
-/// A page of the host's own that the file does not have, at an address that the test's `repair` can replace.
+/// A page of the host that its file lacks, at an address that the test's `repair` can replace.
 struct OwnPage {
     place: *mut libc::c_void,
     page: *mut libc::c_void,
@@ -120,7 +120,8 @@ struct OwnPage {
 
 impl OwnPage {
     fn new(file: &File) -> OwnPage {
-        // SAFETY: a new place in memory, then a mapping at a multiple of 64 KiB in it, which nobody else has.
+        // SAFETY: this reserves a new place in memory, then maps at a multiple of 64 KiB in it; nobody else has the
+        // place.
         unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             let place = libc::mmap(null_mut(), 1 << 17, libc::PROT_NONE, flags, -1, 0);
@@ -133,14 +134,14 @@ impl OwnPage {
     }
 
     fn touch(&self) -> u8 {
-        // SAFETY: it is mapped. To read it may raise SIGBUS, which is what it is for.
+        // SAFETY: the page is mapped. Reading it may raise SIGBUS, as the test wants.
         unsafe { std::ptr::read_volatile(self.page.cast::<u8>()) }
     }
 }
 
 impl Drop for OwnPage {
     fn drop(&mut self) {
-        // SAFETY: all that `new` has mapped, and nobody else.
+        // SAFETY: this unmaps exactly what `new` has mapped.
         unsafe { libc::munmap(self.place, 1 << 17) };
     }
 }
@@ -162,7 +163,7 @@ fn a_file_that_becomes_shorter_is_noticed_and_kills_nobody() {
         assert!(other.is_sound() && other.fetch(0..10));
         mapping.give_back(0..10);
         drop(mapping);
-        // Its place is free again, and a new mapping is sound.
+        // The slot is free again, and a new mapping is sound.
         assert!(Mapping::new(&file, 100_000).unwrap().fetch(0..100_000));
     });
 }
@@ -212,7 +213,7 @@ fn by_default_what_was_sent_ends_the_process() {
     });
 }
 
-/// Rust's own handler, of a program that does nothing about it, sets the default and returns.
+/// Rust's own handler, in a program that installs none, sets the default and returns.
 #[test]
 fn rusts_handler_lets_the_guard_stay() {
     survives("rusts_handler_lets_the_guard_stay", || {
@@ -279,7 +280,7 @@ fn under_a_handler_that_came_later_files_are_read() {
     });
 }
 
-/// Threads map and give up files where the host's pages lie between, and the host faults on those all the time.
+/// Threads map and drop files in the gaps between the host's pages, and the host faults on its pages all the time.
 #[test]
 fn a_place_that_is_used_again_matches_no_other_address() {
     survives("a_place_that_is_used_again_matches_no_other_address", || {
@@ -294,7 +295,7 @@ fn a_place_that_is_used_again_matches_no_other_address() {
                 scope.spawn(|| {
                     let mut kept = Vec::new();
                     while !is_done.load(Ordering::Relaxed) {
-                        // One place after another, so that addresses come and go above and below.
+                        // Several mappings are kept, so that addresses come and go above and below.
                         kept.extend(Mapping::new(&file, NBYTES));
                         if kept.len() > 3 {
                             kept.swap_remove(0);

@@ -11,7 +11,7 @@ use crate::bencode::Limits;
 use crate::text::{quoted, shown};
 use crate::torrent::Error;
 
-/// Files that an error names. Of the others it gives the number.
+/// Number of files that an error names; the others are counted.
 pub(super) const NAMED_MAX: usize = 10;
 
 /// Why a torrent was not made. The message names the place and the cure; it can have several lines, one for each file.
@@ -30,7 +30,7 @@ pub enum CreateError {
     Path {
         /// The path.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
     /// The path has no name at its end, such as `/`, and no other name is given.
@@ -38,69 +38,70 @@ pub enum CreateError {
         /// The path.
         path: PathBuf,
     },
-    /// The name given cannot be that of a file or folder.
+    /// The given name cannot be that of a file or folder.
     BadName {
         /// The name.
         name: String,
     },
-    /// The length of a piece is one that clients do not take.
+    /// Clients do not accept this length of a piece.
     PieceLength {
-        /// In bytes.
+        /// The length in bytes.
         found: u64,
-        /// Whether only powers of two are right, as in v2 and hybrid torrents.
+        /// Whether only powers of two are allowed, as in v2 and hybrid torrents.
         power: bool,
     },
     /// A tracker or web seed is not a URL of a kind that clients use.
     Url {
         /// `"tracker"` or `"web seed"`.
         what: &'static str,
-        /// What was given.
+        /// The URL given.
         url: String,
     },
-    /// A glob that cannot be used.
+    /// A glob cannot be used.
     Glob {
-        /// What was given.
+        /// The URL given.
         glob: String,
-        /// Why.
+        /// The system's error.
         message: String,
     },
-    /// Files that cannot be part of the torrent, or not as it was asked for.
+    /// Some files cannot be part of the torrent, or not in the way asked for.
     Files {
-        /// The first ten, in the order in which they were met.
+        /// The first ten, in the order of discovery.
         problems: Vec<FileProblem>,
-        /// How many more there are.
+        /// Number of further problems.
         more: usize,
     },
-    /// There is no file, or none with a byte in it: no client takes a torrent without pieces.
+    /// There is no file, or every file is empty: no client accepts a torrent without pieces.
     Nothing {
-        /// Where files were looked for.
+        /// The path where files were looked for.
         path: PathBuf,
-        /// Empty files that are there.
+        /// Number of empty files there.
         empty: usize,
     },
     /// The lengths of the files sum to 2^63 or more.
     TotalOverflow,
-    /// The torrent would be longer than any parser takes.
+    /// The torrent would be longer than parsers accept.
     TooManyPieces {
-        /// Pieces, counted as the version of the torrent counts them.
+        /// Number of pieces, counted as the torrent's version counts them.
         pieces: u64,
-        /// Files.
+        /// Number of files.
         files: usize,
-        /// Bytes in a piece.
+        /// Length of a piece in bytes.
         piece_nbytes: u64,
     },
-    /// A folder of one file that has the folder's name: v2 cannot tell it from the file alone.
+    /// The folder's only file has the folder's name: v2 cannot tell such a folder from the file alone.
     SameName {
         /// The name.
         name: Vec<u8>,
     },
-    /// The content has a folder `.pad`, where the padding files are (BEP 47).
+    /// The content has a folder `.pad`, which is the place of padding files (BEP 47).
     PadFolder,
-    /// What was made does not read back as what was meant: a defect of this library. Nothing was returned.
+    /// The torrent that was made cannot be parsed: a defect of this library. Nothing was returned.
     Unreadable(Error),
-    /// What was made reads back, but not as what was meant: a defect of this library. Nothing was returned.
+    /// The torrent that was made can be parsed but differs from what was meant: a defect of this library. Nothing was
+    /// returned.
     Different,
-    /// It was cancelled.
+    /// The work was cancelled.
     Cancelled,
 }
 
@@ -110,7 +111,7 @@ pub enum CreateError {
 pub struct FileProblem {
     /// The file.
     pub path: PathBuf,
-    /// Why not.
+    /// The reason.
     pub kind: FileProblemKind,
 }
 
@@ -118,27 +119,27 @@ pub struct FileProblem {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileProblemKind {
-    /// It, or the folder that it is, cannot be looked at, opened or read.
+    /// The file or folder cannot be examined, opened or read.
     Io(io::Error),
-    /// Something else than a file, a folder or a link: `"a FIFO"`.
+    /// Something other than a file, a folder or a link: `"a FIFO"`.
     NotRegular(&'static str),
-    /// A symbolic link, and links are refused.
+    /// A symbolic link, while links are refused.
     Link,
-    /// A link to a folder that it lies in.
+    /// A link to a folder that the link lies in.
     LinkLoop,
-    /// A link that is followed but leads nowhere.
+    /// A link that should be followed but leads nowhere.
     LinkDangling,
-    /// A link to be kept that leads out of the content, to this path.
+    /// A link that should be kept but leads out of the content, to this path.
     LinkOutside(PathBuf),
-    /// A link to be kept whose target, this path, is not part of the torrent.
+    /// A link that should be kept, but whose target, this path, is not part of the torrent.
     LinkTarget(PathBuf),
-    /// Its name is not UTF-8, which v2 asks for.
+    /// The name is not UTF-8, which v2 requires.
     NotUtf8,
-    /// It lies deeper than any parser follows.
+    /// The file lies deeper than parsers follow.
     TooDeep,
-    /// It was changed, replaced or removed while it was read.
+    /// The file was changed, replaced or removed while it was read.
     Changed,
-    /// It has fewer bytes than the file system says, as files of `/sys` do.
+    /// The file has fewer bytes than the file system says, like files of `/sys`.
     Short,
 }
 
@@ -281,7 +282,7 @@ impl Problems {
         }
     }
 
-    /// An error if there are any.
+    /// Returns an error if there are any problems.
     pub(super) fn check(self) -> Result<(), CreateError> {
         match self.count {
             0 => Ok(()),

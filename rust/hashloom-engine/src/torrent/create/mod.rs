@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Making torrents: [`Builder`] says how, [`Plan`] which files, [`Created`] is the torrent.
+//! Making torrents: a [`Builder`] has the options, a [`Plan`] the files, [`Created`] is the torrent.
 //!
 //! ```text
 //! scan    which files, sorted
@@ -30,35 +30,36 @@ use scan::Entry;
 
 pub use error::{CreateError, FileProblem, FileProblemKind};
 
-/// The shortest piece: what clients ask each other for at once (BEP 52).
+/// The shortest piece: the length that clients request from each other at once (BEP 52).
 const MIN_PIECE_LENGTH: u64 = 16 << 10;
 
-/// The longest piece. libtorrent takes none of 512 MiB, and of 256 MiB nobody is served well.
+/// The longest piece. libtorrent accepts no pieces of 512 MiB, and pieces of 256 MiB help nobody.
 const MAX_PIECE_LENGTH: u64 = 256 << 20;
 
-/// The longest piece that is chosen without being asked for.
+/// The longest piece that is chosen automatically.
 const MAX_AUTOMATIC_PIECE_LENGTH: u64 = 16 << 20;
 
-/// Pieces that a torrent has at most if the length of a piece is chosen, unless that would exceed
+/// Largest number of pieces if the length of a piece is chosen automatically, unless pieces would exceed
 /// [`MAX_AUTOMATIC_PIECE_LENGTH`].
 const AUTOMATIC_PIECES_MAX: u64 = 2048;
 
-/// What becomes of symbolic links below the folder that a torrent is made of. The path given is itself followed.
+/// The treatment of symbolic links below the folder that a torrent is made of. A link given as the path itself is
+/// followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Symlinks {
-    /// The files that they lead to are part of the torrent, wherever they are.
+    /// The files that links lead to are part of the torrent, wherever they are.
     #[default]
     Follow,
-    /// They are part of the torrent as links (BEP 47). They must lead to something that is part of it too.
+    /// Links are part of the torrent as links (BEP 47). Each must lead to another part of the torrent.
     Keep,
-    /// They are left out.
+    /// Links are left out.
     Skip,
-    /// They are an error.
+    /// A link is an error.
     Refuse,
 }
 
-/// How a torrent is made. The default is a hybrid torrent without trackers, of all files, hidden ones included, whose
-/// bytes depend on nothing but the files' names, contents and executable bits.
+/// The options for making a torrent. The default is a hybrid torrent without trackers, of all files, hidden ones
+/// included. Its bytes depend only on the files' names, contents and executable bits.
 ///
 /// ```
 /// use hashloom_engine::torrent::{Builder, Options, Version};
@@ -105,7 +106,7 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// The default.
+    /// The default options.
     pub fn new() -> Builder {
         Builder {
             version: Version::Hybrid,
@@ -127,38 +128,38 @@ impl Builder {
         }
     }
 
-    /// The version of the torrent; hybrid if none is given.
+    /// Sets the version of the torrent; the default is hybrid.
     pub fn version(mut self, version: Version) -> Self {
         self.version = version;
         self
     }
 
-    /// Bytes in a piece: from 16 KiB to 256 MiB a power of two, or, for v1 only, any multiple of 16 KiB. If none is
-    /// given, it is the least power of two that makes at most 2048 pieces, from 16 KiB to 16 MiB.
+    /// Sets the bytes in a piece: a power of two from 16 KiB to 256 MiB, or, for v1 only, any multiple of 16 KiB in
+    /// that range. The default is the least power of two from 16 KiB to 16 MiB that makes at most 2048 pieces.
     pub fn piece_length(mut self, nbytes: u64) -> Self {
         self.piece_nbytes = Some(nbytes);
         self
     }
 
-    /// Lets the files of a v1 torrent begin at pieces of their own, by padding files (BEP 47). In the other versions
-    /// they always do.
+    /// Sets whether the files of a v1 torrent begin at pieces of their own, by padding files (BEP 47). In the other
+    /// versions they always do.
     pub fn align(mut self, align: bool) -> Self {
         self.align = align;
         self
     }
 
-    /// The name of the torrent's file or folder, if not that of the path.
+    /// Sets the name of the torrent's file or folder; the default is the last component of the path.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Adds a tracker in a tier of its own, after those before (BEP 12).
+    /// Adds a tracker in a tier of its own, after the earlier ones (BEP 12).
     pub fn tracker(self, url: impl Into<String>) -> Self {
         self.tier([url.into()])
     }
 
-    /// Adds a tier of trackers, among which clients choose by chance (BEP 12).
+    /// Adds a tier of trackers; clients choose among them at random (BEP 12).
     pub fn tier(mut self, urls: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.trackers.push(urls.into_iter().map(Into::into).collect());
         self
@@ -170,74 +171,74 @@ impl Builder {
         self
     }
 
-    /// Peers only from the trackers (BEP 27).
+    /// Restricts peers to those from the trackers (BEP 27).
     pub fn private(mut self, private: bool) -> Self {
         self.private = private;
         self
     }
 
-    /// `source` in the info dictionary: another source, another info-hash.
+    /// Sets `source` in the info dictionary: another source gives another info-hash.
     pub fn source(mut self, source: impl Into<String>) -> Self {
         self.source = Some(source.into());
         self
     }
 
-    /// A comment.
+    /// Sets a comment.
     pub fn comment(mut self, comment: impl Into<String>) -> Self {
         self.comment = Some(comment.into());
         self
     }
 
-    /// The program that makes it.
+    /// Sets the name of the program that makes the torrent.
     pub fn created_by(mut self, program: impl Into<String>) -> Self {
         self.created_by = Some(program.into());
         self
     }
 
-    /// The time of its making, in seconds since 1970 (UTC).
+    /// Sets the creation time, in seconds since 1970 (UTC).
     pub fn date(mut self, seconds: i64) -> Self {
         self.date = Some(seconds);
         self
     }
 
-    /// Only files that match this glob or another included one. Globs are those of `.gitignore`: without a `/` before
-    /// their end they match at any depth, with one from the folder on, `**` any number of folders. A file without a
-    /// folder is matched by its name.
+    /// Restricts the torrent to files that match this glob or another included one. Globs are those of `.gitignore`: a
+    /// glob without a `/` before its end matches at any depth, a glob with one matches from the folder on, and `**`
+    /// matches any number of folders. A file without a folder is matched by its name.
     pub fn include(mut self, glob: impl Into<String>) -> Self {
         self.include.push(glob.into());
         self
     }
 
-    /// No files, and nothing below folders, that match this glob, whatever is included.
+    /// Leaves out files that match this glob, and everything below folders that match it, even if they are included.
     pub fn exclude(mut self, glob: impl Into<String>) -> Self {
         self.exclude.push(glob.into());
         self
     }
 
-    /// Leaves out what the files `.gitignore` and `.ignore` in the folder and below it say.
+    /// Leaves out the files that `.gitignore` and `.ignore` files, in the folder and below it, exclude.
     pub fn ignore_files(mut self, ignore_files: bool) -> Self {
         self.ignore_files = ignore_files;
         self
     }
 
-    /// What becomes of symbolic links.
+    /// Sets the treatment of symbolic links.
     pub fn symlinks(mut self, symlinks: Symlinks) -> Self {
         self.symlinks = symlinks;
         self
     }
 
-    /// Whether files that their owner may execute are marked so (BEP 47); they are by default.
+    /// Sets whether files that their owner may execute are marked so (BEP 47); the default is yes.
     pub fn executable(mut self, executable: bool) -> Self {
         self.executable = executable;
         self
     }
 
-    /// Finds the files of a torrent of `path`, a file or a folder, and lays them out. Nothing is read but folders, and,
+    /// Finds the files for a torrent of `path`, a file or a folder, and lays them out. The call reads only folders and,
     /// if asked for, ignore files.
     ///
     /// # Errors
     ///
-    /// What makes it impossible, all of which can be known without reading files: see [`CreateError`].
+    /// Every reason against the torrent that can be known without reading files: see [`CreateError`].
     pub fn plan(self, path: &Path) -> Result<Plan, CreateError> {
         self.check()?;
         let name = self.name_of(path)?;
@@ -260,7 +261,7 @@ impl Builder {
             Version::V2 => false,
             Version::Hybrid => true,
         };
-        // One file needs none: libtorrent, too, pads the last file only of several.
+        // One file needs no padding: libtorrent, too, pads the last file only if there are several.
         let padded = padded && entries.len() > 1;
         if padded && entries.iter().any(|entry| entry.path.starts_with(b".pad/") || *entry.path == *b".pad") {
             return Err(CreateError::PadFolder);
@@ -306,7 +307,7 @@ impl Builder {
         }
         let name = match path.file_name() {
             Some(name) => name.to_owned(),
-            // It ends in "." or "..".
+            // The path ends in "." or "..".
             None => {
                 let whole = path.canonicalize().map_err(|error| CreateError::Path { path: path.to_owned(), error })?;
                 whole.file_name().ok_or_else(no_name)?.to_owned()
@@ -321,7 +322,7 @@ impl Builder {
     }
 }
 
-/// The least power of two that makes few enough pieces, as far as pieces may be long.
+/// The least power of two that makes few enough pieces, within the limits for the length of a piece.
 fn automatic_piece_length(nbytes: u64) -> u64 {
     let least = nbytes.div_ceil(AUTOMATIC_PIECES_MAX).clamp(MIN_PIECE_LENGTH, MAX_AUTOMATIC_PIECE_LENGTH);
     least.next_power_of_two()
@@ -348,10 +349,10 @@ pub struct Plan {
     name: Vec<u8>,
     entries: Vec<Entry>,
     single_file: bool,
-    /// Of all files, without padding.
+    /// Total bytes of all files, without padding.
     nbytes: u64,
     piece_nbytes: u64,
-    /// Whether every file of v1's list ends at the end of a piece, by padding.
+    /// Whether padding makes every file of v1's list end at the end of a piece.
     padded: bool,
 }
 
@@ -359,12 +360,12 @@ pub struct Plan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlannedFile<'a> {
-    /// Its path below the torrent's folder, the components joined by `/`. For a single-file torrent, the torrent's
-    /// name.
+    /// The file's path below the torrent's folder, the components joined by `/`. In a single-file torrent it is the
+    /// torrent's name.
     pub path: &'a [u8],
-    /// Its length in bytes.
+    /// The file's length in bytes.
     pub nbytes: u64,
-    /// What the torrent will say of it.
+    /// The file's attributes in the torrent.
     pub attributes: Attributes,
 }
 
@@ -379,22 +380,22 @@ impl Plan {
         self.builder.version
     }
 
-    /// Whether it is of one file rather than of a folder.
+    /// Whether the torrent is of one file rather than of a folder.
     pub fn is_single_file(&self) -> bool {
         self.single_file
     }
 
-    /// Length in bytes of all files together, padding not included.
+    /// Total length in bytes of all files, without padding.
     pub fn nbytes(&self) -> u64 {
         self.nbytes
     }
 
-    /// Bytes in a piece.
+    /// Length of a piece in bytes.
     pub fn piece_nbytes(&self) -> u64 {
         self.piece_nbytes
     }
 
-    /// Number of pieces. In v2 and hybrid torrents each file that is not empty begins one.
+    /// Number of pieces. In v2 and hybrid torrents each file that is not empty begins a new piece.
     pub fn piece_count(&self) -> u64 {
         match self.builder.version {
             Version::V1 if !self.padded => self.nbytes.div_ceil(self.piece_nbytes),
@@ -415,16 +416,16 @@ impl Plan {
         })
     }
 
-    /// Where a file is; `index` counts as [`files`](Plan::files) does.
+    /// The path of a file; `index` counts as in [`files`](Plan::files).
     ///
     /// # Panics
-    /// If there is no such file.
+    /// If the file does not exist.
     pub fn path(&self, index: usize) -> PathBuf {
         if self.single_file { self.root.clone() } else { self.root.join(to_path(&self.entries[index].path)) }
     }
 
-    /// Whether the file at `path` is one of those that the torrent is made of, under whatever name, so that it had
-    /// better not be replaced by the torrent. False if there is none.
+    /// Whether the file at `path` is one of the torrent's files, under whatever name, so that the torrent had better
+    /// not replace it. False if there is no file at `path`.
     ///
     /// ```
     /// use hashloom_engine::torrent::Builder;
@@ -448,7 +449,8 @@ impl Plan {
         if self.padded { nbytes.next_multiple_of(self.piece_nbytes) - nbytes } else { 0 }
     }
 
-    /// That parsers take what comes out, as far as it can be known: nobody shall wait hours to learn that they do not.
+    /// Checks that parsers accept the torrent, as far as that can be known now: nobody shall wait hours to learn that
+    /// they do not.
     fn check_size(&self) -> Result<(), CreateError> {
         let mut aligned: u64 = 0;
         for entry in &self.entries {
@@ -464,7 +466,7 @@ impl Plan {
             Version::V2 => (0, 32),
             Version::Hybrid => (20, 32),
         };
-        // Beside them the keys and lengths of a file, of a padding file too, take at least as many bytes.
+        // The keys and lengths of a file, and of a padding file, take at least this many further bytes.
         let of_files: u64 = self.entries.iter().map(|entry| entry.path.len() as u64 + 24).sum();
         if pieces.saturating_mul(sha1 + merkle).saturating_add(of_files) > Limits::default().nbytes as u64 {
             return Err(self.too_many_pieces());
@@ -480,16 +482,15 @@ impl Plan {
         }
     }
 
-    /// Reads the files and makes the torrent. Progress and cancelling are those of the options.
+    /// Reads the files and makes the torrent. The options give the progress function and the flag for cancelling.
     ///
-    /// When all is read, every file is looked at again, and the pieces of one that has changed are hashed again: a
-    /// torrent of files that change meanwhile describes nothing that ever was. What is returned was read back by this
-    /// library's parser.
+    /// After all reading, every file is looked at again, and the pieces of a changed file are hashed again: otherwise
+    /// the torrent would describe content that never existed. This library's parser has read the returned torrent back.
     ///
     /// # Errors
     ///
-    /// Files that cannot be read, have another length than when the plan was made, or change each of the three times that
-    /// they are hashed; [`CreateError::Cancelled`].
+    /// An error if files cannot be read, have another length than in the plan, or change during each of three reads;
+    /// [`CreateError::Cancelled`].
     pub fn create(&self, options: &Options<'_>) -> Result<Created, CreateError> {
         let (layout, sources) = self.layout();
         let path_of = Box::new(|index: usize| self.path(sources[index] as usize));
@@ -515,7 +516,7 @@ impl Plan {
         }
     }
 
-    /// The layout, and of each of its files which entry it is; padding files have none.
+    /// The layout, and the entry of each of its files; padding files have none.
     fn layout(&self) -> (Layout, Vec<u32>) {
         let mut spans = match self.builder.version {
             Version::V2 => Spans::aligned(self.piece_nbytes),
@@ -534,7 +535,7 @@ impl Plan {
         (Layout::new(self.piece_nbytes, spans), sources)
     }
 
-    /// Which files made it fail, and which others would have.
+    /// The files that made the torrent fail, and others that would have.
     fn failed(&self, files: &Files<'_>, sources: &[u32]) -> CreateError {
         let mut troubles = files.take_troubles();
         let mut problems = Problems::default();
@@ -563,8 +564,8 @@ impl Plan {
         })
     }
 
-    /// What was read was the same from its beginning to its end: that is the engine's to see to. Here, that it has the
-    /// planned length, and that what need not be read is as it was.
+    /// The engine guarantees that the bytes read belong to one state of each file. This function checks that the file
+    /// has the planned length, and that files which need no reading have not changed.
     fn check_unchanged(&self, files: &Files<'_>, sources: &[u32]) -> Result<(), CreateError> {
         let mut problems = Problems::default();
         for (index, &source) in sources.iter().enumerate().filter(|&(_, &source)| source != u32::MAX) {
@@ -580,7 +581,7 @@ impl Plan {
         problems.check()
     }
 
-    /// Whether it reads back as what was meant.
+    /// Whether the torrent, read back, is the one that was meant.
     fn is_what_was_meant(&self, torrent: &Torrent, info: &[u8], computed: &Computed) -> bool {
         let mut found = torrent.files().filter(|file| !file.attributes.padding);
         let same_files = self.entries.iter().zip(self.files()).all(|(entry, meant)| {
@@ -611,7 +612,7 @@ fn is_unchanged(path: &Path, entry: &Entry) -> bool {
     metadata.is_ok_and(|metadata| scan::stamp(&metadata) == entry.stamp)
 }
 
-/// What is wrong with a file that seems to be what it was, if anything is: it cannot be opened, or its last byte not be
+/// The fault of a file that seems unchanged, if there is one: the file cannot be opened, or its last byte cannot be
 /// read.
 fn probe(path: &Path, nbytes: u64) -> Option<FileProblemKind> {
     let last = || {
@@ -626,13 +627,13 @@ fn probe(path: &Path, nbytes: u64) -> Option<FileProblemKind> {
     }
 }
 
-/// A torrent that was made.
+/// A finished torrent.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Created {
-    /// What a `.torrent` file has in it.
+    /// The bytes of a `.torrent` file.
     pub bytes: Vec<u8>,
-    /// The same, read by [`Torrent::parse`].
+    /// The torrent, read from these bytes by [`Torrent::parse`].
     pub torrent: Torrent,
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Which files a torrent is made of: what lies below a folder, sorted as BEP 52's file tree is.
+//! Finds the files of a torrent: everything below a folder, sorted in the order of BEP 52's file tree.
 
 use std::fs::Metadata;
 use std::io;
@@ -14,20 +14,20 @@ use super::{Builder, CreateError, Symlinks};
 use crate::read::stamp::Stamp;
 use crate::torrent::Version;
 
-/// Components that a path can have so that our parser, and libtorrent, follow its file tree: the document, `info`,
-/// `file tree` and the file's own dictionary are four more levels.
+/// Largest number of components of a path: our parser, and libtorrent, follow no deeper file tree. The document,
+/// `info`, `file tree` and the file's own dictionary are four more levels.
 pub(super) const DEPTH_MAX: usize = 96;
 
 /// A file of the torrent.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// Below the root, its components joined by `/`; empty if the root is this file.
+    /// The path below the root, its components joined by `/`; empty if the root is this file.
     pub(super) path: Box<[u8]>,
     pub(super) nbytes: u64,
     /// See [`stamp`].
     pub(super) stamp: u64,
     pub(super) executable: bool,
-    /// Where a link that is kept leads, below the root.
+    /// The target of a link that is kept, below the root.
     pub(super) link: Option<Box<[u8]>>,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn stamp(metadata: &Metadata) -> u64 {
     Stamp::of(metadata).fingerprint()
 }
 
-/// The file or files at `root`, sorted; whether it is one file without a folder.
+/// The file or files at `root`, sorted, and whether the root is one file without a folder.
 pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool), CreateError> {
     let overrides = overrides(builder, root)?;
     let metadata = root.metadata().map_err(|error| CreateError::Path { path: root.to_owned(), error })?;
@@ -46,7 +46,7 @@ pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool),
             problems.push(root.to_owned(), FileProblemKind::NotRegular(what));
         }
         problems.check()?;
-        // The globs say of a file that is given by itself what they would say of it in a folder.
+        // The globs apply to a file given by itself as they would in a folder.
         let name = root.file_name().map_or(Path::new(""), Path::new);
         if overrides.matched(name, false).is_ignore() {
             return Err(CreateError::Nothing { path: root.to_owned(), empty: 0 });
@@ -69,14 +69,14 @@ pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool),
         }
     }
     let Scan { mut entries, mut problems, .. } = scan;
-    // The walk has this order already; that it has is not its promise.
+    // The walk has this order already but does not promise it.
     entries.sort_by(|a, b| letters(&a.path).cmp(letters(&b.path)));
     check_links(root, &entries, &mut problems);
     problems.check()?;
     Ok((entries, false))
 }
 
-/// A path so that its bytes compare as its components do: a `/` comes before everything that a name can have.
+/// A path in a form whose bytes compare as its components do: `/` comes before everything that a name can have.
 fn letters(path: &[u8]) -> impl Iterator<Item = u8> + '_ {
     path.iter().map(|&byte| if byte == b'/' { 0 } else { byte })
 }
@@ -85,7 +85,7 @@ fn overrides(builder: &Builder, root: &Path) -> Result<Override, CreateError> {
     let mut overrides = OverrideBuilder::new(root);
     let failed =
         |glob: &str, message: String| CreateError::Glob { glob: glob.to_owned(), message: message.replace('\n', " ") };
-    // Of globs that match, the last counts: so what is excluded stays excluded.
+    // The last glob that matches counts, so excluded files stay excluded.
     for (globs, prefix) in [(&builder.include, ""), (&builder.exclude, "!")] {
         for glob in globs {
             if glob.is_empty() || glob.starts_with('!') {
@@ -106,7 +106,7 @@ fn entry(builder: &Builder, path: Box<[u8]>, metadata: &Metadata) -> Entry {
     Entry { path, nbytes: metadata.len(), stamp: stamp(metadata), executable, link: None }
 }
 
-/// What it is, if neither a regular file nor a folder.
+/// The kind of the file, if it is neither a regular file nor a folder.
 fn not_regular(metadata: &Metadata) -> Option<&'static str> {
     let kind = metadata.file_type();
     if kind.is_file() || kind.is_dir() {
@@ -128,7 +128,7 @@ fn not_regular(metadata: &Metadata) -> Option<&'static str> {
 struct Scan<'a> {
     builder: &'a Builder,
     root: &'a Path,
-    /// The root without links, found when first needed.
+    /// The root without links, resolved when first needed.
     resolved: Option<PathBuf>,
     entries: Vec<Entry>,
     problems: Problems,
@@ -137,7 +137,7 @@ struct Scan<'a> {
 impl Scan<'_> {
     fn found(&mut self, found: &DirEntry) {
         if let Some(error) = found.error() {
-            // An ignore file that cannot be read. A line of it that is no glob is ignored, as git does.
+            // An ignore file cannot be read. A line in it that is not a glob is ignored, as in git.
             if error.io_error().is_some() {
                 self.failed(error);
             }
@@ -186,7 +186,7 @@ impl Scan<'_> {
         let (path, kind) = problem(error);
         let path = path.unwrap_or(self.root);
         let kind = match kind {
-            // The walk tells the kind of an error only. Asked again, the system tells all of it.
+            // The walk gives only the kind of an error. Asked again, the system gives the whole error.
             FileProblemKind::Io(error) if error.raw_os_error().is_none() => {
                 let again = path.metadata().err().or_else(|| path.read_dir().err());
                 FileProblemKind::Io(again.unwrap_or(error))
@@ -194,7 +194,7 @@ impl Scan<'_> {
             kind => kind,
         };
         let kind = match kind {
-            // Links are followed, and this one is there.
+            // Links are followed, and this link is there.
             FileProblemKind::Io(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
                 FileProblemKind::LinkDangling
             }
@@ -203,7 +203,7 @@ impl Scan<'_> {
         self.problems.push(path.to_owned(), kind);
     }
 
-    /// A path below the root as the torrent has it.
+    /// A path below the root, in the torrent's form.
     fn components(&self, path: &Path) -> Result<Box<[u8]>, FileProblemKind> {
         let mut relative = Vec::new();
         let below = path.strip_prefix(self.root).unwrap_or(path);
@@ -212,7 +212,7 @@ impl Scan<'_> {
                 return Err(FileProblemKind::TooDeep);
             }
             let component = component.as_os_str();
-            // On Windows the encoded bytes of a name that is no Unicode are nobody else's.
+            // On Windows only Rust can read the encoded bytes of a name that is not Unicode.
             let unicode = component.to_str().is_some();
             if !unicode && (self.builder.version != Version::V1 || cfg!(not(unix))) {
                 return Err(FileProblemKind::NotUtf8);
@@ -225,8 +225,8 @@ impl Scan<'_> {
         Ok(relative.into())
     }
 
-    /// Where a link to be kept leads: a path below the root, which is the folder that BEP 47 counts it from. Links on
-    /// the way are resolved, but not the target itself if it is one.
+    /// The target of a link that is kept: a path below the root, which is where BEP 47 counts from. Links on the way
+    /// are resolved, but the target itself is not if it is a link.
     fn target(&mut self, link: &Path) -> Result<PathBuf, FileProblemKind> {
         let io = FileProblemKind::Io;
         let resolved = match &self.resolved {
@@ -237,7 +237,7 @@ impl Scan<'_> {
         let target = link.parent().unwrap_or(self.root).join(target);
         let whole = match (target.parent(), target.file_name()) {
             (Some(folder), Some(name)) => folder.canonicalize().map(|folder| folder.join(name)),
-            // It ends in "..".
+            // The path ends in "..".
             _ => target.canonicalize(),
         };
         match whole {
@@ -250,7 +250,7 @@ impl Scan<'_> {
     }
 }
 
-/// Where an error of the walk is, and what it is.
+/// The place and kind of an error of the walk.
 fn problem(error: &ignore::Error) -> (Option<&Path>, FileProblemKind) {
     match error {
         ignore::Error::WithPath { path, err } => {
@@ -273,11 +273,12 @@ fn problem(error: &ignore::Error) -> (Option<&Path>, FileProblemKind) {
     }
 }
 
-/// The target of every link that is kept is a file or folder of the torrent: others are nothing where it is downloaded.
+/// Checks that the target of every kept link is a file or folder of the torrent: any other target would lead nowhere
+/// after a download.
 fn check_links(root: &Path, entries: &[Entry], problems: &mut Problems) {
     for entry in entries {
         let Some(target) = &entry.link else { continue };
-        // The first file at or below the target, or behind where they would be.
+        // The first file at or below the target, or the place where it would be.
         let first = entries.partition_point(|entry| letters(&entry.path).lt(letters(target)));
         let is_there = entries.get(first).is_some_and(|found| {
             let rest = found.path.strip_prefix(&target[..]);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A torrent's bytes, written as they come: there can be millions of files, so no tree of values is built.
+//! A torrent's bytes, written directly: there can be millions of files, so no tree of values is built.
 //!
-//! Keys stand in the order of their bytes, as BEP 3 wants it, and so do the names of the file tree, because the files
-//! are sorted by components.
+//! Keys stand in the order of their bytes, as BEP 3 requires. The names of the file tree do, too, because the files are
+//! sorted by components.
 
 use std::ops::Range;
 
@@ -16,13 +16,13 @@ use crate::torrent::Version;
 
 /// A file's hash tree.
 struct Tree {
-    /// 32 zero bytes for an empty file or a link, which have none.
+    /// 32 zero bytes for an empty file or a link, which have no tree.
     root: Node,
-    /// The file's pieces if it is longer than one.
+    /// The range of the file's pieces if the file is longer than one piece.
     layer: Range<usize>,
 }
 
-/// The torrent, and where in it `info` is.
+/// Writes the torrent, and returns the place of `info` in it.
 pub(super) fn write(plan: &Plan, computed: &Computed) -> (Vec<u8>, Range<usize>) {
     let builder = &plan.builder;
     let trees = match plan.builder.version {
@@ -62,7 +62,7 @@ pub(super) fn write(plan: &Plan, computed: &Computed) -> (Vec<u8>, Range<usize>)
     (out, start..end)
 }
 
-/// The trees of all files from the roots of their pieces.
+/// Computes the trees of all files from the roots of their pieces.
 fn trees(plan: &Plan, computed: &Computed) -> Vec<Tree> {
     let piece_nbytes = plan.piece_nbytes;
     let padding = merkle::uniform([0; NODE_NBYTES], merkle::height(piece_nbytes));
@@ -122,7 +122,7 @@ fn info(out: &mut Vec<u8>, plan: &Plan, computed: &Computed, trees: &[Tree]) {
     out.push(b'e');
 }
 
-/// v1's list of files, padding included.
+/// Writes v1's list of files, padding included.
 fn files(out: &mut Vec<u8>, plan: &Plan) {
     list(out, &plan.entries, |out, entry| {
         out.push(b'd');
@@ -143,7 +143,7 @@ fn files(out: &mut Vec<u8>, plan: &Plan) {
     });
 }
 
-/// BEP 52's tree. Folders are opened and closed as the sorted paths pass through them.
+/// Writes BEP 52's tree. Folders are opened and closed as the sorted paths pass through them.
 fn file_tree(out: &mut Vec<u8>, plan: &Plan, trees: &[Tree]) {
     let mut open: Vec<&[u8]> = Vec::new();
     out.push(b'd');
@@ -161,7 +161,7 @@ fn file_tree(out: &mut Vec<u8>, plan: &Plan, trees: &[Tree]) {
         encode_string(name, out);
         out.extend_from_slice(b"d0:d");
         attributes(out, entry);
-        // A link has no length here, as libtorrent writes it.
+        // A link has no length here, as in libtorrent's torrents.
         if entry.link.is_none() {
             integer(out, "length", entry.nbytes as i64);
         }
@@ -176,7 +176,7 @@ fn file_tree(out: &mut Vec<u8>, plan: &Plan, trees: &[Tree]) {
     out.push(b'e');
 }
 
-/// The roots of the pieces of every file longer than a piece. Files of one content share an entry.
+/// Writes the roots of the pieces of every file longer than a piece. Files of equal content share an entry.
 fn layers(out: &mut Vec<u8>, trees: &[Tree], computed: &Computed) {
     key(out, "piece layers");
     let mut long: Vec<&Tree> = trees.iter().filter(|tree| !tree.layer.is_empty()).collect();
@@ -190,7 +190,7 @@ fn layers(out: &mut Vec<u8>, trees: &[Tree], computed: &Computed) {
     out.push(b'e');
 }
 
-/// BEP 47's `attr`, if there is anything to say.
+/// Writes BEP 47's `attr`, if the file has an attribute.
 fn attributes(out: &mut Vec<u8>, entry: &Entry) {
     match entry {
         Entry { link: Some(_), .. } => text(out, "attr", "l"),

@@ -9,7 +9,7 @@ use crate::bencode::{self, Kind};
 use crate::text::quoted;
 use crate::torrent::paths::BadComponent;
 
-/// Why a file is not a torrent that can be verified: what is wrong, at which key, at which byte.
+/// Why a file is not a torrent that can be verified: the fault, the key and the byte.
 ///
 /// ```
 /// use hashloom_engine::torrent::{Problem, Torrent};
@@ -20,74 +20,74 @@ use crate::torrent::paths::BadComponent;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
-    /// What is wrong.
+    /// The fault.
     pub problem: Problem,
-    /// The key that it concerns, such as `info.files[3].length` or `info.file tree["a/b"].length`; empty for the file as a
-    /// whole. Safe to print.
+    /// The key concerned, such as `info.files[3].length` or `info.file tree["a/b"].length`; empty for the file as a
+    /// whole. The key is safe to print.
     pub key: String,
-    /// Offset of that key's value in the file; of the dictionary that lacks it, if it is missing.
+    /// Offset of that key's value in the file; if the key is missing, offset of the dictionary that lacks it.
     pub offset: usize,
 }
 
-/// What is wrong with a torrent.
+/// A fault of a torrent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
     /// Not bencode.
     Bencode(bencode::Error),
-    /// A required key is not there.
+    /// A required key is missing.
     Missing,
-    /// A value of another kind than the key has.
+    /// A value has another kind than its key requires.
     WrongKind {
-        /// The kind that the key has.
+        /// The required kind.
         expected: Kind,
-        /// What stands there.
+        /// The kind found.
         found: Kind,
     },
-    /// A `meta version` that no standard describes.
+    /// No standard describes this `meta version`.
     UnknownVersion {
         /// The version.
         found: String,
     },
-    /// An integer that does not fit 64 bits.
+    /// An integer does not fit 64 bits.
     IntegerOverflow {
-        /// Its digits.
+        /// The integer's digits.
         found: String,
     },
     /// `piece length` is zero or negative.
     PieceLengthNotPositive {
-        /// Its value.
+        /// The key's value.
         found: i64,
     },
     /// `piece length` is more than [`MAX_PIECE_NBYTES`].
     PieceLengthTooLarge {
-        /// Its value.
+        /// The key's value.
         found: i64,
     },
-    /// `piece length` is not what BEP 52 wants of v2 and hybrid torrents: a power of two, 16 KiB at least.
+    /// `piece length` is not what BEP 52 requires in v2 and hybrid torrents: a power of two, at least 16 KiB.
     PieceLengthNotV2 {
-        /// Its value.
+        /// The key's value.
         found: i64,
     },
-    /// The length of `pieces` is not a multiple of 20, a SHA-1 digest's length.
+    /// The length of `pieces` is not a multiple of 20, the length of a SHA-1 digest.
     PiecesNotWhole {
-        /// Its length.
+        /// Number of bytes in the input.
         nbytes: usize,
     },
-    /// `pieces` has another number of digests than the files have pieces.
+    /// The number of digests in `pieces` differs from the number of pieces of the files.
     PieceCount {
-        /// Pieces of the files.
+        /// Number of pieces of the files.
         expected: u64,
-        /// Digests.
+        /// Number of digests.
         found: u64,
-        /// Length of all files together.
+        /// Total length of all files.
         total_nbytes: u64,
         /// Length of a piece.
         piece_nbytes: u64,
     },
-    /// A negative length of a file.
+    /// The length of a file is negative.
     NegativeLength {
-        /// Its value.
+        /// The key's value.
         found: i64,
     },
     /// The lengths of the files sum to more than 2^63 - 1.
@@ -96,29 +96,29 @@ pub enum Problem {
     NoFiles,
     /// `path` is an empty list.
     EmptyPath,
-    /// A component of a path that must not be used.
+    /// A path has a component that must not be used.
     BadComponent {
         /// The component.
         component: Vec<u8>,
         /// The path, its components joined by `/`.
         path: Vec<u8>,
-        /// Why not.
+        /// The reason.
         why: BadComponent,
     },
-    /// Two files of the same path.
+    /// Two files have the same path.
     SamePath {
         /// The path.
         path: Vec<u8>,
-        /// Index in `files` of the earlier one.
+        /// Index of the earlier file in `files`.
         other: usize,
     },
-    /// A file that lies in another file.
+    /// A file lies inside another file.
     InsideFile {
-        /// The path of the inner one.
+        /// The path of the inner file.
         path: Vec<u8>,
-        /// The path of the other one.
+        /// The path of the outer file.
         other_path: Vec<u8>,
-        /// Index in `files` of the other one.
+        /// Index of the outer file in `files`.
         other: usize,
     },
     /// The file tree has a path twice.
@@ -126,16 +126,16 @@ pub enum Problem {
         /// The path, of a file or folder.
         path: Vec<u8>,
     },
-    /// The file tree says of a path that it is a file, and that files lie in it.
+    /// The file tree has a path as a file and as a folder with files in it.
     FileAndFolder {
         /// The path.
         path: Vec<u8>,
     },
-    /// The file tree has a padding file, of which only the list of v1, `files`, can have need.
+    /// The file tree has a padding file, which makes sense only in the list of v1, `files`.
     PaddingInTree,
     /// `pieces root` is not 32 bytes, the length of a SHA-256 digest.
     RootNotWhole {
-        /// Its length.
+        /// Number of bytes in the input.
         nbytes: usize,
     },
     /// `piece layers` has no layer for the root of a file that is longer than a piece.
@@ -143,24 +143,24 @@ pub enum Problem {
         /// The file's path.
         path: Vec<u8>,
     },
-    /// A layer has another number of digests than its file has pieces.
+    /// The number of digests in a layer differs from the number of pieces of its file.
     LayerLength {
         /// The file's path.
         path: Vec<u8>,
         /// Length of the layer in bytes.
         nbytes: usize,
-        /// Pieces of the file; each needs 32 bytes.
+        /// Number of pieces of the file; each needs 32 bytes.
         pieces: u64,
     },
-    /// The digests of a layer do not lead to the `pieces root` that it is given for.
+    /// The digests of a layer do not lead to the `pieces root` that the layer is given for.
     LayerRoot {
         /// The file's path.
         path: Vec<u8>,
     },
-    /// The paths, or the roots of the pieces, would take far more memory than the torrent: names of folders and layers
-    /// can be shared by many files. The limit is 16 MiB or 8 times the torrent's length, whichever is more.
+    /// The paths, or the roots of the pieces, would take far more memory than the torrent: many files can share the
+    /// name of a folder or a layer. The limit is 16 MiB or 8 times the torrent's length, whichever is more.
     Expansion {
-        /// What takes it.
+        /// The thing that takes the memory.
         what: &'static str,
         /// The limit in bytes.
         most_nbytes: u64,
@@ -169,18 +169,18 @@ pub enum Problem {
     Hybrid(HybridDifference),
 }
 
-/// In what the two halves of a hybrid torrent differ: `files` or `length` of v1, `file tree` of v2.
+/// A difference between the two halves of a hybrid torrent: `files` or `length` of v1, `file tree` of v2.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HybridDifference {
-    /// Where one has a file, padding not counted, the other has another file or none.
+    /// One half has a file, padding not counted, where the other half has another file or none.
     File {
         /// The path in v1.
         v1: Option<Vec<u8>>,
         /// The path in v2.
         v2: Option<Vec<u8>>,
     },
-    /// They give a file different lengths.
+    /// The halves give a file different lengths.
     Length {
         /// The file's path.
         path: Vec<u8>,
@@ -189,21 +189,21 @@ pub enum HybridDifference {
         /// Its length in v2.
         v2: u64,
     },
-    /// For one a file is a symbolic link, for the other not, or it leads elsewhere.
+    /// A file is a symbolic link in one half only, or its targets differ.
     Symlink {
         /// The file's path.
         path: Vec<u8>,
     },
-    /// A file does not begin at the piece in v1 at which it begins in v2.
+    /// A file begins at another byte in v1 than in v2.
     Offset {
         /// The file's path.
         path: Vec<u8>,
-        /// Where it begins in v1, in bytes.
+        /// Offset of the file's first byte in v1.
         v1: u64,
-        /// Where it begins in v2, in bytes.
+        /// Offset of the file's first byte in v2.
         v2: u64,
     },
-    /// One has more pieces than the other.
+    /// The halves have different numbers of pieces.
     PieceCount {
         /// Pieces of v1.
         v1: u64,

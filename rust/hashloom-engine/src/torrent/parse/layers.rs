@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `piece layers` (BEP 52): for each file longer than a piece the roots of its pieces. They stand outside `info`, so the
-//! info-hash does not vouch for them: none is believed before it has led to the `pieces root` that it is given for.
+//! `piece layers` (BEP 52): for each file longer than a piece the roots of its pieces. The layers stand outside `info`,
+//! so the info-hash does not cover them: a layer is believed only after it has led to the `pieces root` that it is
+//! given for.
 
 use super::NoteKind;
 use super::error::{Error, Problem};
@@ -10,11 +11,11 @@ use crate::bencode::{Kind, Value};
 use crate::merkle::{self, NODE_NBYTES, Node};
 use crate::text::quoted;
 
-/// The layers of a torrent by the roots that they are given for.
+/// The layers of a torrent, by the roots that they are given for.
 pub(super) struct Layers<'a> {
     /// Sorted by root.
     layers: Vec<Layer<'a>>,
-    /// Where to say that one is missing.
+    /// The value that an error about a missing layer points at.
     place: Value<'a>,
     piece_nbytes: u64,
 }
@@ -22,7 +23,7 @@ pub(super) struct Layers<'a> {
 struct Layer<'a> {
     root: &'a [u8],
     digests: Value<'a>,
-    /// Has led to its root. Files of equal content share a layer.
+    /// Whether the layer has led to its root. Files of equal content share a layer.
     proved: bool,
 }
 
@@ -49,7 +50,7 @@ impl<'a> Layers<'a> {
             }
             layers.push(Layer { root: entry.key, digests: entry.value, proved: false });
         }
-        // Stable: of two of one key the first counts, as everywhere.
+        // The sort is stable: of two equal keys the first counts, as everywhere.
         layers.sort_by_key(|layer| layer.root);
         layers.dedup_by_key(|layer| layer.root);
         Ok(Layers { layers, place: value, piece_nbytes })
@@ -79,16 +80,16 @@ impl<'a> Layers<'a> {
         Ok(digests)
     }
 
-    /// How many are of no file longer than a piece.
+    /// Number of layers that no file longer than a piece needs.
     pub(super) fn unused(&self) -> usize {
         self.layers.iter().filter(|layer| !layer.proved).count()
     }
 }
 
-/// Levels that are computed of a part of a layer at a time, so that the copy that is overwritten stays small.
+/// Levels computed at a time from a part of a layer, so that the copy that is overwritten stays small.
 const PART_LEVELS: u32 = 10;
 
-/// The root `levels` above `nodes`, which are at least one; missing ones are `pad`.
+/// The root `levels` above `nodes`, which has at least one node; missing nodes are `pad`.
 fn root_of(nodes: &[u8], levels: u32, pad: Node) -> Node {
     if levels <= PART_LEVELS {
         return merkle::root(&mut nodes.to_vec(), levels, pad);
@@ -103,12 +104,12 @@ fn root_of(nodes: &[u8], levels: u32, pad: Node) -> Node {
     merkle::root(&mut above, levels - PART_LEVELS, merkle::uniform(pad, PART_LEVELS))
 }
 
-/// The roots of a v2 torrent's pieces, and those of its files that are longer than a piece.
+/// The roots of a v2 torrent's pieces, and the roots of its files that are longer than a piece.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Roots {
     /// 32 bytes a piece.
     pub(super) pieces: Vec<u8>,
-    /// The roots of the files longer than a piece, by file. Any other's is that of its piece.
+    /// The roots of the files longer than a piece, by file. The root of a shorter file is that of its piece.
     files: Vec<(usize, Node)>,
 }
 
@@ -126,7 +127,7 @@ impl Roots {
         self.pieces.chunks_exact(NODE_NBYTES).nth(piece)
     }
 
-    /// The `pieces root` of a file that begins at `piece`.
+    /// The `pieces root` of a file whose first piece is `piece`.
     pub(super) fn file(&self, file: usize, piece: usize) -> Option<&[u8]> {
         match self.files.binary_search_by_key(&file, |&(file, _)| file) {
             Ok(index) => Some(&self.files[index].1),

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a torrent says beside its files: trackers, web seeds, who made it. None of it is needed to verify anything, so
-//! what is not as it should be is ignored and noted, as clients do.
+//! The metadata of a torrent: trackers, web seeds, who made it. Verification needs none of it, so a bad value is
+//! ignored and noted, as clients do.
 
 use super::reader::Reader;
 use super::{NoteKind, Torrent};
 use crate::bencode::{Kind, Value};
 
-/// Trackers, seeds and nodes kept of each kind: a URL can be a few bytes, and each takes memory of its own.
+/// Largest number of trackers, seeds and nodes kept, each: a URL can be a few bytes, and each takes memory of its own.
 const URLS_MAX: usize = 4096;
 
-/// What a torrent says beside its files. All strings are bytes as the torrent has them, UTF-8 as a rule.
+/// The metadata of a torrent. All strings are bytes as the torrent has them, UTF-8 as a rule.
 ///
 /// ```
 /// use hashloom_engine::torrent::Torrent;
@@ -27,8 +27,8 @@ const URLS_MAX: usize = 4096;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Metadata {
-    /// `announce-list` (BEP 12): the URLs of the trackers by tier, those of the first to be asked first. If it has none,
-    /// `announce` (BEP 3) is the only one. At most 4096 URLs are kept.
+    /// `announce-list` (BEP 12): the URLs of the trackers by tier; clients ask the first tier first. If there is no
+    /// list, `announce` (BEP 3) is the only tracker. At most 4096 URLs are kept.
     pub trackers: Vec<Vec<Vec<u8>>>,
     /// `url-list` (BEP 19): URLs of servers that have the files.
     pub web_seeds: Vec<Vec<u8>>,
@@ -50,14 +50,14 @@ pub struct Metadata {
     pub publisher_url: Option<Vec<u8>>,
     /// `private` of `info` (BEP 27): peers may come from the trackers only.
     pub private: bool,
-    /// `source` of `info`: makes the info-hash of equal files another one, as private trackers want it.
+    /// `source` of `info`: gives equal files another info-hash, as private trackers want.
     pub source: Option<Vec<u8>>,
     /// `update-url` of `info` (BEP 39): where a later version of the torrent may be found.
     pub update_url: Option<Vec<u8>>,
 }
 
 impl Metadata {
-    /// Reads it from the outermost dictionary and `info`.
+    /// Reads the metadata from the outermost dictionary and `info`.
     pub(super) fn read(reader: &mut Reader, root: Value<'_>, info: Value<'_>) -> Metadata {
         let [announce, tiers, web_seeds, http_seeds, nodes] =
             reader.keys(root, "", [b"announce", b"announce-list", b"url-list", b"httpseeds", b"nodes"]);
@@ -93,7 +93,7 @@ impl Metadata {
 }
 
 impl Reader {
-    /// A string; none if it is empty.
+    /// Reads a string; `None` if it is empty.
     fn text(&mut self, key: &'static str, value: Option<Value<'_>>) -> Option<Vec<u8>> {
         let value = value?;
         if value.kind() != Kind::String {
@@ -114,7 +114,7 @@ impl Reader {
         value.integer()
     }
 
-    /// A list of URLs, or one: many programs write a single one without the list.
+    /// Reads a list of URLs, or a single URL: many programs write one URL without a list.
     fn urls(&mut self, key: &'static str, value: Option<Value<'_>>) -> Vec<Vec<u8>> {
         let mut urls = Vec::new();
         match value {
@@ -180,7 +180,8 @@ impl Reader {
         nodes
     }
 
-    /// Hands the items of a list to `take`, which returns whether it kept one; at most [`URLS_MAX`] of these.
+    /// Hands the items of a list to `take`, which returns whether it kept the item. At most [`URLS_MAX`] items are
+    /// kept.
     fn list(&mut self, key: &'static str, value: Value<'_>, mut take: impl FnMut(&mut Reader, Value<'_>) -> bool) {
         if value.kind() != Kind::List {
             return self.ignored(key, value, Kind::List);
@@ -200,13 +201,13 @@ impl Reader {
 }
 
 impl Torrent {
-    /// What it says beside its files.
+    /// The torrent's metadata.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// A link that stands for the torrent (BEP 9): the info-hashes of its versions, its name, trackers and web seeds.
-    /// All ASCII, and without anything that a shell, a URL or a terminal takes for something else but `&` and `?`.
+    /// The magnet link of the torrent (BEP 9): the info-hashes of its versions, its name, trackers and web seeds. The
+    /// link is ASCII; its only characters with a meaning to a shell, a URL or a terminal are `&` and `?`.
     ///
     /// ```
     /// use hashloom_engine::torrent::Torrent;
@@ -226,7 +227,7 @@ impl Torrent {
             link.push('&');
         }
         if let Some(hash) = self.info_hash_v2() {
-            // A multihash: 0x12 is SHA-256, 0x20 its length.
+            // A multihash: 0x12 is SHA-256, 0x20 the length of its digest.
             link.push_str("xt=urn:btmh:1220");
             hex(&mut link, &hash);
             link.push('&');
@@ -245,7 +246,7 @@ impl Torrent {
     }
 }
 
-/// Percent-encodes all but the unreserved characters of RFC 3986, section 2.3.
+/// Percent-encodes all bytes except the unreserved characters of RFC 3986, section 2.3.
 fn push_encoded(link: &mut String, bytes: &[u8]) {
     for &byte in bytes {
         match byte {

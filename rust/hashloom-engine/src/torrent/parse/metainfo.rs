@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A torrent's metainfo (BEP 3, 47, 52), checked as it is read: what this accepts can be verified.
+//! A torrent's metainfo (BEP 3, 47, 52), checked while it is read: any torrent accepted here can be verified.
 
 use std::ops::Range;
 
@@ -15,15 +15,16 @@ use crate::merkle;
 use crate::pieces::layout::{Layout, Spans};
 use crate::torrent::paths::{Platform, check_component};
 
-/// Bytes of a digest in `pieces`.
+/// Number of bytes of a digest in `pieces`.
 const DIGEST_NBYTES: usize = 20;
 
-/// What the paths and roots of a small v2 torrent may take, though it has few bytes itself: many files can share a folder's
-/// name or a layer. A larger torrent may take 8 times its length; none with contents of its own comes near that.
+/// Bytes that the paths and roots of a small v2 torrent may take, though the torrent itself is short: many files can
+/// share a folder's name or a layer. A larger torrent may take 8 times its length; no torrent with contents of its own
+/// comes near that.
 const MOST_EXPANSION_NBYTES: u64 = 16 << 20;
 
-/// Reads a torrent, and where in `bytes` its digests are. The torrent comes without them, so that the caller can keep
-/// them where they are or copy them: they are most of a torrent.
+/// Reads a torrent, and returns the place of its digests in `bytes` too. The torrent comes without them, so that the
+/// caller can leave them in place or copy them: they are most of a torrent.
 pub(super) fn parse(
     bytes: &[u8],
     limits: &bencode::Limits,
@@ -140,7 +141,7 @@ impl Reader {
         Ok((torrent, end - digests.len()..end))
     }
 
-    /// The files as v1 has them.
+    /// Reads the files of v1.
     fn v1_files(
         &mut self,
         info: Value<'_>,
@@ -167,7 +168,7 @@ impl Reader {
 
     fn file_list(&mut self, list: Value<'_>, platform: Platform) -> Result<(), Error> {
         for (index, entry) in list.items().enumerate() {
-            // The key is spelt out only where it is needed: a torrent can have a million files.
+            // The key is spelt out only for an error: a torrent can have a million files.
             let key = |name: &str| format!("info.files[{index}]{}{name}", if name.is_empty() { "" } else { "." });
             if entry.kind() != Kind::Dictionary {
                 return Err(wrong_kind(entry, Kind::Dictionary, &key("")));
@@ -220,8 +221,8 @@ impl Reader {
         }
     }
 
-    /// Adds a file, whose path `names` has already. `holder` is the dictionary that has its keys, `index` its place in
-    /// `files`.
+    /// Adds a file whose path is in `names` already. `holder` is the dictionary with the file's keys, `index` its place
+    /// in `files`.
     fn file(
         &mut self,
         attributes: Attributes,
@@ -229,7 +230,7 @@ impl Reader {
         holder: Value<'_>,
         index: Option<usize>,
     ) -> Result<(), Error> {
-        // A closure: with a million files the key is not spelt out a million times.
+        // This is a closure, so that a torrent with a million files does not spell out the key a million times.
         let key = || match index {
             Some(index) => format!("info.files[{index}].length"),
             None => "info.length".to_owned(),
@@ -254,12 +255,12 @@ impl Reader {
     }
 }
 
-/// Which version `info` says that it is of.
+/// The version that `info` gives.
 fn version_of(version: Option<Value<'_>>, tree: Option<Value<'_>>, has_pieces: bool) -> Result<Version, Error> {
     let key = "info.meta version";
     let Some(value) = version else {
         return match tree {
-            // Only v2 can be meant, though BEP 52 wants its version beside it.
+            // The torrent is meant as v2, and BEP 52 requires the version for that.
             Some(tree) if !has_pieces => Err(at(tree, key, Problem::Missing)),
             _ => Ok(Version::V1),
         };
@@ -291,7 +292,7 @@ fn piece_length_of(value: Option<Value<'_>>, info: Value<'_>, version: Version) 
     Err(at(value, key, problem))
 }
 
-/// No two files have one path, and none lies in another: at most one of them could be whole on disk.
+/// Checks that no two files have one path and that no file lies in another: at most one of them could be whole on disk.
 fn check_distinct(reader: &Reader, list: Value<'_>) -> Result<(), Error> {
     let Some((first, second)) = reader.names.overlap() else { return Ok(()) };
     let path = |index: usize| reader.names.path(index).to_vec();

@@ -27,7 +27,7 @@ use names::Names;
 pub use error::{Error, HybridDifference, Problem};
 pub use metadata::Metadata;
 
-/// The longest piece: a client asks for parts of a piece by an offset of 32 bits (BEP 3, `request`).
+/// The longest piece: a client asks for a part of a piece by an offset of 32 bits (BEP 3, `request`).
 pub const MAX_PIECE_NBYTES: u64 = 1 << 32;
 
 /// A version of the torrent format.
@@ -42,11 +42,11 @@ pub const MAX_PIECE_NBYTES: u64 = 1 << 32;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
-    /// BEP 3: SHA-1 of pieces, all files one after the other.
+    /// BEP 3: the SHA-1 of each piece, all files one after the other.
     V1,
-    /// BEP 52: SHA-256 in a tree for each file, which begins at a piece of its own.
+    /// BEP 52: a tree of SHA-256 digests for each file, which begins at a piece of its own.
     V2,
-    /// Both, of the same files; padding files make every file begin at a piece in v1 too.
+    /// Both, for the same files; padding files make every file begin at a piece in v1 too.
     Hybrid,
 }
 
@@ -76,12 +76,12 @@ pub struct Torrent {
     note_count: usize,
 }
 
-/// What BEP 47's `attr` says of a file.
+/// The attributes of a file (`attr` of BEP 47).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Attributes {
-    /// `p`: zeros that align the next file to a piece. It need not be on disk and is never read.
+    /// `p`: padding, zeros that align the next file to a piece. A padding file need not be on disk and is never read.
     pub padding: bool,
-    /// `l`: a symbolic link. It has no content of its own.
+    /// `l`: a symbolic link, which has no content of its own.
     pub symlink: bool,
     /// `x`: executable.
     pub executable: bool,
@@ -92,98 +92,99 @@ pub struct Attributes {
 /// A file of a torrent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct File<'a> {
-    /// Its place in the list of files.
+    /// The file's index in the list of files.
     pub index: usize,
-    /// Its path below the torrent's folder, the components joined by `/`. For a single-file torrent, its name.
+    /// The file's path below the torrent's folder, the components joined by `/`. In a single-file torrent it is the
+    /// file's name.
     pub path: &'a [u8],
-    /// Its length in bytes.
+    /// The file's length in bytes.
     pub nbytes: u64,
-    /// Where it begins in the torrent's content: all files one after the other; in a v2 torrent each at the next
-    /// multiple of the length of a piece.
+    /// Offset of the file's first byte in the torrent's content: all files one after the other; in a v2 torrent each
+    /// file begins at the next multiple of the piece length.
     pub offset: u64,
-    /// What `attr` says of it.
+    /// The file's attributes.
     pub attributes: Attributes,
-    /// The root of its tree of SHA-256 digests, 32 bytes: `pieces root` of BEP 52. None in a v1 torrent, and for a file
-    /// without content.
+    /// The root of the file's tree of SHA-256 digests, 32 bytes: `pieces root` of BEP 52. `None` in a v1 torrent, and
+    /// for a file without content.
     pub root: Option<&'a [u8]>,
-    /// Where it leads, if it is a symbolic link that says so: below the torrent's folder, the components joined by `/`
-    /// (BEP 47). Nothing follows it: it may well lead out of the folder.
+    /// The target of a symbolic link, if the torrent gives one: a path below the torrent's folder, the components
+    /// joined by `/` (BEP 47). Hashloom never follows the target: it may well lead out of the folder.
     pub symlink: Option<&'a [u8]>,
 }
 
-/// Something in a torrent that is not as the standards want it but that clients accept.
+/// A deviation from the standards that clients accept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// The key that it concerns; empty where only a byte offset is known.
+    /// The key concerned; empty if only a byte offset is known.
     pub key: String,
-    /// What it is.
+    /// The deviation.
     pub kind: NoteKind,
 }
 
-/// What is not as the standards want it.
+/// A deviation from the standards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoteKind {
     /// The bencode is not canonical.
     Bencode(bencode::Note),
-    /// `length` is there although `files` is; `files` counts.
+    /// `length` is there beside `files`; `files` counts.
     LengthBesideFiles,
-    /// `length` or `files` is there without `pieces`, so that the torrent is of v2 only.
+    /// `length` or `files` is there without `pieces`, so the torrent is v2 only.
     NoPieces,
-    /// `file tree` is there but no `meta version` 2, so that the torrent is of v1 only.
+    /// `file tree` is there without `meta version` 2, so the torrent is v1 only.
     TreeOfV1,
-    /// A v2 or hybrid torrent has no `piece layers`. No file needs one, but BEP 52 wants an empty dictionary.
+    /// A v2 or hybrid torrent lacks `piece layers`. No file needs it, but BEP 52 wants an empty dictionary.
     NoLayers,
     /// `piece layers` has layers that no file needs.
     UnusedLayers {
-        /// How many.
+        /// Number of bytes.
         count: usize,
     },
-    /// A folder of the file tree has nothing in it.
+    /// A folder of the file tree is empty.
     EmptyFolder {
-        /// Where it stands.
+        /// Byte offset of the folder.
         offset: usize,
     },
     /// An empty file, or a symbolic link, has a `pieces root`.
     RootOfNothing {
-        /// Where the file stands.
+        /// Byte offset of the file.
         offset: usize,
     },
-    /// A file is executable or hidden in one half of a hybrid torrent and not in the other; v1 counts.
+    /// A file is executable or hidden in only one half of a hybrid torrent; v1 counts.
     OtherAttributes {
-        /// Where the file stands.
+        /// Byte offset of the file.
         offset: usize,
     },
     /// A symbolic link leads out of the torrent's folder, or nowhere.
     SymlinkLeadsOut {
-        /// Where its path stands.
+        /// Byte offset of the link's path.
         offset: usize,
     },
-    /// A value of another kind than its key has. No file depends on it, and it is ignored.
+    /// A value has another kind than its key requires. No file depends on the value, and it is ignored.
     Ignored {
-        /// Where it stands.
+        /// Byte offset of the folder.
         offset: usize,
-        /// The kind that the key has.
+        /// The required kind.
         expected: bencode::Kind,
-        /// What stands there.
+        /// The kind found.
         found: bencode::Kind,
     },
-    /// An integer that does not fit 64 bits. No file depends on it, and it is ignored.
+    /// An integer does not fit 64 bits. No file depends on the integer, and it is ignored.
     HugeInteger {
-        /// Where it stands.
+        /// Byte offset of the folder.
         offset: usize,
     },
-    /// A node that is not a list of a host and a port.
+    /// A node is not a list of a host and a port.
     BadNode {
-        /// Where it stands.
+        /// Byte offset of the folder.
         offset: usize,
     },
-    /// More URLs or nodes than are kept.
+    /// There are more URLs or nodes than are kept.
     TooManyUrls {
-        /// How many are kept.
+        /// Number of URLs or nodes that are kept.
         most: usize,
     },
-    /// The tracker of `announce` is not in `announce-list`, so that clients do not ask it (BEP 12).
+    /// The tracker of `announce` is not in `announce-list`, so clients do not ask it (BEP 12).
     AnnounceNotListed,
 }
 
@@ -224,11 +225,11 @@ impl fmt::Display for Note {
 }
 
 impl Torrent {
-    /// Reads a `.torrent` file's bytes.
+    /// Reads the bytes of a `.torrent` file.
     ///
     /// # Errors
     ///
-    /// What makes it no torrent that can be verified, with the key and byte offset.
+    /// The reason why the bytes are not a torrent that can be verified, with the key and byte offset.
     ///
     /// ```
     /// use hashloom_engine::torrent::Torrent;
@@ -244,23 +245,23 @@ impl Torrent {
         Torrent::parse_within(bytes, &bencode::Limits::default())
     }
 
-    /// Reads a `.torrent` file's bytes with other limits than the default ones.
+    /// Reads the bytes of a `.torrent` file within limits other than the default ones.
     ///
     /// # Errors
     ///
-    /// Those of [`parse`](Torrent::parse).
+    /// The errors of [`parse`](Torrent::parse).
     pub fn parse_within(bytes: &[u8], limits: &bencode::Limits) -> Result<Torrent, Error> {
         let (mut torrent, digests) = metainfo::parse(bytes, limits, Platform::HERE)?;
         torrent.digests = bytes[digests].to_vec();
         Ok(torrent)
     }
 
-    /// Takes a `.torrent` file's bytes over. The digests, most of a large torrent, stay where they are in memory
-    /// instead of being copied; the rest of the bytes is given back once it is read.
+    /// Reads the bytes of a `.torrent` file and keeps them. The digests, most of a large torrent, stay where they are
+    /// in memory and are not copied; the memory of the other bytes is freed.
     ///
     /// # Errors
     ///
-    /// Those of [`parse`](Torrent::parse).
+    /// The errors of [`parse`](Torrent::parse).
     ///
     /// ```
     /// use hashloom_engine::bencode::Limits;
@@ -281,7 +282,7 @@ impl Torrent {
         Ok(torrent)
     }
 
-    /// Of which version it is.
+    /// The torrent's version.
     pub fn version(&self) -> Version {
         match (self.info_hash_v1, self.info_hash_v2) {
             (Some(_), Some(_)) => Version::Hybrid,
@@ -290,7 +291,7 @@ impl Torrent {
         }
     }
 
-    /// The SHA-1 of the `info` dictionary as the file has it, which is the identity of a v1 or hybrid torrent (BEP 3).
+    /// The SHA-1 of the `info` dictionary as the file has it: the identity of a v1 or hybrid torrent (BEP 3).
     ///
     /// ```
     /// use hashloom_engine::torrent::Torrent;
@@ -305,27 +306,28 @@ impl Torrent {
         self.info_hash_v1
     }
 
-    /// The SHA-256 of the `info` dictionary as the file has it, which is the identity of a v2 or hybrid torrent (BEP 52).
+    /// The SHA-256 of the `info` dictionary as the file has it: the identity of a v2 or hybrid torrent (BEP 52).
     pub fn info_hash_v2(&self) -> Option<[u8; 32]> {
         self.info_hash_v2
     }
 
-    /// The name of its file or folder: bytes, UTF-8 as a rule.
+    /// The name of the torrent's file or folder: bytes, UTF-8 as a rule.
     pub fn name(&self) -> &[u8] {
         &self.name
     }
 
-    /// Whether it was made of one file rather than of a folder.
+    /// Whether the torrent was made of one file rather than of a folder.
     pub fn is_single_file(&self) -> bool {
         self.single_file
     }
 
-    /// Length in bytes of all files together, padding files included.
+    /// Total length in bytes of all files, padding files included.
     pub fn total_nbytes(&self) -> u64 {
         self.layout.files_nbytes()
     }
 
-    /// Length in bytes of every piece but the last, which may be shorter; in a v2 torrent the last of each file.
+    /// Length in bytes of every piece except the last, which may be shorter; in a v2 torrent, except the last of each
+    /// file.
     pub fn piece_nbytes(&self) -> u64 {
         self.layout.piece_nbytes()
     }
@@ -338,7 +340,7 @@ impl Torrent {
         }
     }
 
-    /// The SHA-1 digest that a piece must have, 20 bytes; none in a v2 torrent, and if there is no such piece.
+    /// The SHA-1 digest that a piece must have, 20 bytes; `None` in a v2 torrent, and if there is no such piece.
     pub fn piece_digest(&self, piece: usize) -> Option<&[u8]> {
         self.digests.chunks_exact(20).nth(piece)
     }
@@ -372,15 +374,15 @@ impl Torrent {
         self.layout.piece_range(piece as u64)
     }
 
-    /// The files that a piece has bytes of, as a range of indices; empty files inside that range included.
+    /// The files that have bytes in a piece, as a range of indices, empty files inside that range included.
     pub fn files_of_piece(&self, piece: usize) -> Range<usize> {
         self.layout.files_of(self.piece_range(piece))
     }
 
-    /// The bytes of each file that a run of pieces covers, padding left out.
+    /// The bytes of each file that a run of pieces covers, without padding.
     ///
     /// # Panics
-    /// If one of the pieces is not there.
+    /// If one of the pieces does not exist.
     pub fn bytes_of_pieces(&self, pieces: Range<usize>) -> impl Iterator<Item = (usize, Range<u64>)> + '_ {
         let files = match pieces.is_empty() {
             true => 0..0,
@@ -398,7 +400,7 @@ impl Torrent {
     /// The pieces that have bytes of a file.
     ///
     /// # Panics
-    /// If there is no such file.
+    /// If the file does not exist.
     pub fn pieces_of_file(&self, file: usize) -> Range<usize> {
         let pieces = self.layout.pieces_of(file);
         pieces.start as usize..pieces.end as usize
@@ -412,7 +414,7 @@ impl Torrent {
     /// One file.
     ///
     /// # Panics
-    /// If there is no such file.
+    /// If the file does not exist.
     pub fn file(&self, index: usize) -> File<'_> {
         let span = self.layout.span(index);
         let (path, attributes) = (self.names.path(index), self.names.attributes(index));
@@ -429,22 +431,22 @@ impl Torrent {
         (0..self.names.len()).map(|index| self.file(index))
     }
 
-    /// The first things that are not as the standards want them.
+    /// The first deviations from the standards.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// How many things are not as the standards want them, the unlisted ones included.
+    /// Number of deviations from the standards, those not listed included.
     pub fn note_count(&self) -> usize {
         self.note_count
     }
 
-    /// Of v1: 20 bytes a piece, or none.
+    /// The digests of v1: 20 bytes a piece; empty in a v2 torrent.
     pub(crate) fn digests(&self) -> &[u8] {
         &self.digests
     }
 
-    /// Of v2: 32 bytes a piece, or none.
+    /// The roots of v2: 32 bytes a piece; empty in a v1 torrent.
     pub(crate) fn roots(&self) -> &[u8] {
         &self.roots.pieces
     }

@@ -9,11 +9,11 @@ use super::Attributes;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names {
     paths: Vec<u8>,
-    /// For each file where its path ends in `paths`, times 16, plus its attributes.
+    /// For each file the end of its path in `paths`, times 16, plus its attributes.
     ends: Vec<u64>,
-    /// Where symbolic links lead, one after the other.
+    /// The targets of symbolic links, one after the other.
     targets: Vec<u8>,
-    /// The files that have such a target, in order, and where it ends in `targets`.
+    /// The files that have such a target, in order, and its end in `targets`.
     links: Vec<(usize, usize)>,
 }
 
@@ -40,7 +40,7 @@ impl Names {
         self.paths.len() == self.start(self.ends.len())
     }
 
-    /// Adds a file, whose path are the components since the last one.
+    /// Adds a file; its path is made of the components pushed since the last file.
     pub(super) fn push(&mut self, attributes: Attributes) {
         let flag = |set: bool, flag: u64| if set { flag } else { 0 };
         let flags = flag(attributes.padding, PADDING)
@@ -50,7 +50,7 @@ impl Names {
         self.ends.push((self.paths.len() as u64) << 4 | flags);
     }
 
-    /// The path of a file that was added.
+    /// The path of an added file.
     pub(super) fn path(&self, file: usize) -> &[u8] {
         &self.paths[self.start(file)..(self.ends[file] >> 4) as usize]
     }
@@ -60,12 +60,12 @@ impl Names {
         Attributes { padding: has(PADDING), symlink: has(SYMLINK), executable: has(EXECUTABLE), hidden: has(HIDDEN) }
     }
 
-    /// Bytes of all paths together.
+    /// Total bytes of all paths.
     pub(super) fn nbytes(&self) -> usize {
         self.paths.len()
     }
 
-    /// Says where the file leads that [`push`](Names::push) adds next.
+    /// Sets the target of the file that [`push`](Names::push) adds next.
     pub(super) fn push_target<'a>(&mut self, components: impl Iterator<Item = &'a [u8]>) {
         let start = self.targets.len();
         for component in components {
@@ -77,20 +77,20 @@ impl Names {
         self.links.push((self.ends.len(), self.targets.len()));
     }
 
-    /// Where a file leads, its components joined by `/`, if it is a symbolic link that says so.
+    /// The target of a symbolic link, its components joined by `/`, if the torrent gives one.
     pub(super) fn target(&self, file: usize) -> Option<&[u8]> {
         let at = self.links.binary_search_by_key(&file, |&(file, _)| file).ok()?;
         let start = if at == 0 { 0 } else { self.links[at - 1].1 };
         Some(&self.targets[start..self.links[at].1])
     }
 
-    /// Two files, padding not counted, of which one has the path of the other (then the earlier one comes first) or lies
-    /// in the other (which comes first).
+    /// Finds two files, padding not counted, that have one path (the earlier file comes first) or one of which lies
+    /// inside the other (the outer one comes first).
     pub(super) fn overlap(&self) -> Option<(usize, usize)> {
-        // '/' sorts first, so that what lies in "a" comes right after "a", before "a b". No component has a NUL.
+        // '/' sorts first, so the files in "a" come right after "a", before "a b". No component has a NUL.
         let letters = |&index: &usize| self.path(index).iter().map(|&byte| if byte == b'/' { 0 } else { byte });
         let mut order: Vec<usize> = (0..self.len()).filter(|&i| !self.attributes(i).padding).collect();
-        // In place: a stable sort would need half as much again.
+        // The sort is in place: a stable sort would need half as much memory again.
         order.sort_unstable_by(|a, b| letters(a).cmp(letters(b)).then(a.cmp(b)));
         order.windows(2).map(|pair| (pair[0], pair[1])).find(|&(first, second)| {
             let rest = self.path(second).strip_prefix(self.path(first));

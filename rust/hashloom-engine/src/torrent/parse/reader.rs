@@ -32,7 +32,7 @@ impl Reader {
         }
     }
 
-    /// BEP 47's `attr`: letters, of which unknown ones are ignored; and `symlink path` of a symbolic link.
+    /// Reads `attr` of BEP 47, letters whose unknown ones are ignored, and `symlink path` of a symbolic link.
     pub(super) fn attributes<'a>(&mut self, holder: Value<'a>, place: &'static str) -> (Attributes, Option<Value<'a>>) {
         let [attr, target] = self.keys(holder, place, [b"attr", b"symlink path"]);
         let letters = attr.and_then(|value| value.string()).unwrap_or_default();
@@ -45,7 +45,7 @@ impl Reader {
         (attributes, target.filter(|target| attributes.symlink && target.kind() == Kind::List))
     }
 
-    /// Keeps where the file leads that is added next, if it is a symbolic link.
+    /// Keeps the target of a symbolic link, for the file that is added next.
     pub(super) fn target(&mut self, target: Option<Value<'_>>, place: &'static str) {
         let Some(target) = target else { return };
         let components = || target.items().filter_map(|item| item.string());
@@ -55,8 +55,8 @@ impl Reader {
         self.names.push_target(components());
     }
 
-    /// The values of these keys of a dictionary. Of a key that is there twice the first counts, as in libtorrent. The
-    /// bencode parser notes what is not canonical but finds two equal keys only among sorted ones; here the others.
+    /// The values of these keys of a dictionary. If a key is there twice, the first counts, as in libtorrent. The
+    /// bencode parser finds two equal keys only among sorted ones; this function notes the other cases.
     pub(super) fn keys<'a, const N: usize>(
         &mut self,
         dictionary: Value<'a>,
@@ -83,7 +83,7 @@ impl Reader {
 
     pub(super) fn note(&mut self, key: &'static str, kind: NoteKind) {
         self.note_count += 1;
-        // As many again as the bencode parser keeps.
+        // The bencode parser keeps half as many.
         if self.notes.len() < 32 {
             self.notes.push(Note { key: key.to_owned(), kind });
         }

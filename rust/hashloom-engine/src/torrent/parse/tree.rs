@@ -2,9 +2,10 @@
 
 //! `file tree` (BEP 52): folders are dictionaries, a file is a dictionary whose one key is empty.
 //!
-//! The tree is read in one pass, whatever its depth. For a v2 torrent its files become the torrent's; for a hybrid one
-//! each is compared with the next file of v1 that has content, or, if it has none itself, with the one of its path:
-//! libtorrent makes hybrids whose halves order empty files differently (`a.txt` and `a/b`), and takes them.
+//! The tree is read in one pass, whatever its depth. The files of a v2 torrent's tree become the torrent's. The files
+//! of a hybrid's tree are compared with the list of v1: a file with content with the next such file there, an empty
+//! file with the file of its path. libtorrent makes, and accepts, hybrids whose halves order empty files differently
+//! (`a.txt` and `a/b`).
 
 use super::error::{Error, HybridDifference, Problem};
 use super::layers::{Layers, tree_key};
@@ -19,28 +20,28 @@ use crate::torrent::paths::{Platform, check_component};
 struct Folder<'a> {
     /// Length of its path.
     path_nbytes: usize,
-    /// Where it stands.
+    /// Byte offset of the folder.
     offset: usize,
-    /// The key before.
+    /// The previous key.
     last: Option<&'a [u8]>,
-    /// Each key so far is greater than the one before.
+    /// Whether each key so far is greater than the one before it.
     sorted: bool,
 }
 
-/// What is needed to read the tree, beside the reader, and how far it is.
+/// The state of reading the tree, beside the reader.
 pub(super) struct Tree<'a, 'l> {
     pub(super) layers: &'l mut Layers<'a>,
     pub(super) piece_nbytes: u64,
     pub(super) platform: Platform,
-    /// Bytes that may be spent on paths, and as many on roots.
+    /// Bytes that the paths may take; the roots may take as many.
     pub(super) most_nbytes: u64,
-    /// The files of v1, which these must be, if the torrent is a hybrid.
+    /// The files of v1 if the torrent is a hybrid: the tree's files must equal these.
     pub(super) v1: Option<&'l Layout>,
     /// The next file of v1.
     pub(super) next: usize,
     /// The files of v1 without content, by path, and whether the tree has had each.
     pub(super) empty: Vec<(usize, bool)>,
-    /// Where the files so far end, each beginning at a piece.
+    /// The end of the files so far, each file beginning at a piece.
     pub(super) end: u64,
 }
 
@@ -113,7 +114,7 @@ impl<'a> Tree<'a, '_> {
             return Err(error(file, "attr", Problem::PaddingInTree));
         }
         let nbytes = match length {
-            // As in v1: a symbolic link has no content.
+            // A symbolic link has no content, as in v1.
             _ if attributes.symlink => 0,
             None => return Err(error(file, "length", Problem::Missing)),
             Some(value) => {
@@ -167,7 +168,7 @@ impl<'a> Tree<'a, '_> {
         Ok(())
     }
 
-    /// Adds a file to those of the torrent, which is of v2 only. Returns its index.
+    /// Adds a file to a torrent that is v2 only. Returns its index.
     fn add(
         &mut self,
         reader: &mut Reader,
@@ -188,7 +189,7 @@ impl<'a> Tree<'a, '_> {
         Ok(index)
     }
 
-    /// Compares a file with that of v1. Returns its index there.
+    /// Compares a file with the file of v1. Returns its index there.
     #[allow(clippy::too_many_arguments, reason = "all that is known of one file")]
     fn compare(
         &mut self,
@@ -232,7 +233,8 @@ impl<'a> Tree<'a, '_> {
         Ok(index)
     }
 
-    /// No key of a folder that is not sorted is there twice. Neighbours have been compared; these are further apart.
+    /// Checks that no key of an unsorted folder is there twice. Neighbours have been compared already; these are
+    /// further apart.
     fn check_distinct(&self, folder: Value<'_>, path: &[u8]) -> Result<(), Error> {
         let mut keys: Vec<(&[u8], usize)> = folder.entries().map(|entry| (entry.key, entry.offset)).collect();
         keys.sort_unstable();
@@ -247,7 +249,7 @@ impl<'a> Tree<'a, '_> {
         }
     }
 
-    /// What can be said only when all files have been read.
+    /// Makes the checks that need all files.
     fn finish(self, reader: &Reader, tree: Value<'_>) -> Result<(), Error> {
         let problem = match self.v1 {
             None if reader.names.len() == 0 => Some(Problem::NoFiles),

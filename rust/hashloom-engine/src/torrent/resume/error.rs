@@ -14,86 +14,86 @@ use crate::torrent::BitfieldError;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// Not bencode, nor a bitfield of the torrent's length.
+    /// The bytes are neither bencode nor a bitfield of the torrent's length.
     Bencode {
         /// Why it is not bencode.
         error: bencode::Error,
-        /// Why it is no bitfield.
+        /// Why it is not a bitfield.
         bitfield: BitfieldError,
     },
-    /// Bencode, but of neither client, nor a bitfield of the torrent's length.
+    /// The bytes are bencode, but neither of a client nor a bitfield of the torrent's length.
     Unknown {
-        /// Why it is no bitfield.
+        /// Why it is not a bitfield.
         bitfield: BitfieldError,
     },
-    /// The file is one of another client than was asked for.
+    /// The file has another format than the one asked for.
     OtherFormat {
-        /// What was asked for.
+        /// The format asked for.
         expected: Format,
-        /// What it is.
+        /// The deviation.
         found: Format,
     },
-    /// A `file-version` that libtorrent has not had yet.
+    /// A `file-version` that is unknown to this program and to libtorrent.
     Version {
         /// The version.
         found: Vec<u8>,
         /// Offset of the value in the file.
         offset: usize,
     },
-    /// It is a resume file of another torrent.
+    /// The resume file belongs to another torrent.
     OtherTorrent {
-        /// The key that tells.
+        /// The key that shows this.
         key: &'static str,
         /// Offset of its value in the file.
         offset: usize,
         /// The torrent's info-hash.
         expected: Vec<u8>,
-        /// What stands there.
+        /// The kind found.
         found: Vec<u8>,
     },
-    /// A value of another kind than the key has.
+    /// A value has another kind than its key requires.
     WrongKind {
         /// The key.
         key: &'static str,
         /// Offset of its value in the file.
         offset: usize,
-        /// The kind that the key has.
+        /// The required kind.
         expected: Kind,
-        /// What stands there.
+        /// The kind found.
         found: Kind,
     },
-    /// A string or list of another length than this torrent's.
+    /// A string or list has another length than this torrent needs.
     Length {
         /// The key.
         key: &'static str,
         /// Offset of its value in the file.
         offset: usize,
-        /// The length that it has for this torrent: bytes of a string, items of a list.
+        /// The length for this torrent: bytes of a string, items of a list.
         expected: u64,
-        /// The length that it has.
+        /// The length found.
         found: u64,
     },
-    /// Transmission 3 and 4 count the blocks of such pieces differently, so that what is neither all nor nothing cannot
-    /// be told from the file.
+    /// Transmission 3 and 4 count the blocks of such pieces differently, so the file tells only whether all or no
+    /// pieces are there.
     BlockLength {
-        /// Length of a piece in bytes: no power of two, or less than 16 KiB.
+        /// Length of a piece in bytes: not a power of two, or less than 16 KiB.
         piece_nbytes: u64,
     },
-    /// The client has renamed files of the torrent and looks for them elsewhere than where they were checked.
+    /// The client has renamed files of the torrent and looks for them in another place than where they were checked.
     Renamed {
-        /// Where the client looks for the first of them.
+        /// The path where the client looks for the first such file.
         client: PathBuf,
-        /// Where it was checked.
+        /// The path where the file was checked.
         checked: PathBuf,
     },
-    /// The client keeps a file that it has not finished under a longer name, so that it was found missing.
+    /// The client keeps an unfinished file under a longer name, so the check found the file missing.
     Unfinished {
         /// The file under the client's name.
         path: PathBuf,
     },
-    /// Transmission does not know torrents of version 2 only.
+    /// Transmission does not know torrents of v2 only.
     NoV2,
-    /// The content is the root of a file system, which is in no folder.
+    /// The content is the root of a file system, so it is not in any folder.
     NoFolder,
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! libtorrent's resume file, as its `write_resume_data` and `read_resume_data` have it, and qBittorrent's keys in it,
+//! libtorrent's resume file, as its `write_resume_data` and `read_resume_data` define it, and qBittorrent's keys in it,
 //! which begin with `qBt-`.
 
 use super::places::{Places, placed};
@@ -21,7 +21,7 @@ pub(super) fn check(root: &Keys<'_>, torrent: &Torrent) -> Result<(), Error> {
     for (key, expected) in [("info-hash", &v1[..]), ("info-hash2", &v2)] {
         let Some(value) = root.get(key, Kind::String)? else { continue };
         let found = value.string().unwrap_or_default();
-        // qBittorrent writes zeros for the one that a torrent has not. Others leave it empty.
+        // qBittorrent writes zeros for a hash that a torrent lacks. Other clients leave the string empty.
         if found != expected && !found.is_empty() {
             let (offset, expected, found) = (value.span().start, expected.to_vec(), found.to_vec());
             return Err(Error::OtherTorrent { key, offset, expected, found });
@@ -30,11 +30,11 @@ pub(super) fn check(root: &Keys<'_>, torrent: &Torrent) -> Result<(), Error> {
     Ok(())
 }
 
-/// A byte a piece: bit 0, it is there; bit 1, it was checked since the torrent was added as a seed.
+/// Reads one byte for each piece: bit 0, it is there; bit 1, it was checked since the torrent was added as a seed.
 pub(super) fn have(root: &Keys<'_>, torrent: &Torrent) -> Result<Bitfield, Error> {
     let count = torrent.piece_count();
     let Some(value) = root.get("pieces", Kind::String)? else {
-        // A torrent added as a seed has them all until one turns out wrong; any other is not checked yet.
+        // A torrent added as a seed has all pieces until one turns out wrong; any other torrent is not checked yet.
         let seed = root.integer("seed_mode")?.is_some_and(|mode| mode != 0);
         return Ok(if seed { Bitfield::all(count) } else { Bitfield::none(count) });
     };
@@ -46,14 +46,15 @@ pub(super) fn have(root: &Keys<'_>, torrent: &Torrent) -> Result<Bitfield, Error
     Ok(have)
 }
 
-/// libtorrent's list of a v2 torrent's files has padding files between them, as that of a hybrid torrent has.
+/// Whether libtorrent has a padding file after a file: its list of a v2 torrent's files has padding, like that of a
+/// hybrid.
 fn has_padding_after(torrent: &Torrent, file: usize) -> bool {
     torrent.version() == Version::V2 && torrent.file(file).nbytes % torrent.piece_nbytes() != 0
 }
 
-/// Leaves out of `items` what is not to be kept of an old file.
+/// Removes from `items` the values of an old file that must not be kept.
 pub(super) fn keep(root: &Keys<'_>, items: &mut Items, torrent: &Torrent, content: &Content) -> Result<(), Error> {
-    // Blocks of pieces that are not whole, by number and bitmask.
+    // The blocks of unfinished pieces, by number and bitmask.
     items.remove(&b"unfinished"[..]);
     let folder = root.string("save_path")?.unwrap_or_default();
     let renamed = root.get("mapped_files", Kind::List)?.into_iter().flat_map(|list| list.items());
@@ -70,7 +71,7 @@ pub(super) fn keep(root: &Keys<'_>, items: &mut Items, torrent: &Torrent, conten
         differ?;
         items.remove(&b"save_path"[..]);
         items.remove(&b"mapped_files"[..]);
-        // Where qBittorrent moves the content to when it starts, if it is not there: nowhere, then.
+        // qBittorrent moves the content to these folders when it starts: so no folder is named.
         items.remove(&b"qBt-savePath"[..]);
         items.remove(&b"qBt-downloadPath"[..]);
     }
@@ -85,7 +86,7 @@ pub(super) fn write(items: &mut Items, torrent: &Torrent, have: &Bitfield, conte
         set("file-format", FORMAT.into());
         set("file-version", 1.into());
         set("name", torrent.name().into());
-        // Flags that are not there are off, where a torrent that is added has them on.
+        // A missing flag is off, but these are on for a torrent that is added.
         set("apply_ip_filter", 1.into());
         set("auto_managed", 1.into());
     }
@@ -97,22 +98,22 @@ pub(super) fn write(items: &mut Items, torrent: &Torrent, have: &Bitfield, conte
     }
     let pieces: Vec<u8> = (0..have.len()).map(|piece| u8::from(have.get(piece))).collect();
     set("pieces", pieces.into());
-    // It would say that all pieces are there.
+    // Seed mode would claim all pieces.
     set("seed_mode", 0.into());
     let last = content.last_changed_s().filter(|_| complete).unwrap_or(0);
     if fresh {
-        // Otherwise qBittorrent takes it for a torrent without a folder of its own.
+        // qBittorrent would otherwise take it for a torrent without a folder of its own.
         set("qBt-contentLayout", "Original".into());
     }
     if !complete || fresh {
         set("completed_time", last.into());
-        // Whether qBittorrent has done what it does when a download finishes: moved it, told of it.
+        // Whether qBittorrent has done its work for a finished download: moved it, reported it.
         set("qBt-seedStatus", i64::from(complete).into());
     }
     if !items.contains_key(&b"save_path"[..]) {
         let (folder, renamed) = placed(torrent, content)?;
         let qbittorrent = fresh || items.keys().any(|key| key.starts_with(b"qBt-"));
-        // Without it, the folder is the one of the category, and the content is moved there.
+        // If this key is missing, the folder is that of the category, and qBittorrent moves the content there.
         if qbittorrent {
             items.insert(b"qBt-savePath".to_vec(), folder.clone().into());
         }

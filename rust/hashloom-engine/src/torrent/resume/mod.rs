@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a client knows of a torrent's pieces when it starts: read from its resume file, and written into it, so that
-//! it starts with what [`verify`](super::verify()) found instead of checking once more.
+//! A client's knowledge of a torrent's pieces when the client starts: read from its resume file, and written into it,
+//! so that the client starts with the result of [`verify`](super::verify()) and does not check again.
 //!
-//! | [`Format`] | clients | where they keep it |
+//! | [`Format`] | clients | place |
 //! |---|---|---|
 //! | [`Libtorrent`](Format::Libtorrent) | qBittorrent, others with libtorrent | `BT_backup/<info-hash>.fastresume` |
 //! | [`Transmission`](Format::Transmission) | Transmission 3 and 4 | `resume/<info-hash>.resume` |
 //! | [`Bitfield`](Format::Bitfield) | the protocol's message (BEP 3) | |
 //!
-//! No standard describes the two; they are as libtorrent 2.0, qBittorrent 4.5 and Transmission 3.00 write and read
-//! them.
-//! A client writes its file when it ends, so this is done while it does not run. It does not look at the content again,
-//! other than at the lengths of files (libtorrent) and the times of last change (Transmission).
+//! No standard describes the two files; the formats are those that libtorrent 2.0, qBittorrent 4.5 and Transmission
+//! 3.00 write and read. A client writes its file when it ends, so write the file only while the client does not run.
+//! The client does not look at the content again, except at the lengths of files (libtorrent) and the times of last
+//! change (Transmission).
 //!
 //! ```
 //! use hashloom_engine::torrent::resume::{self, Format};
@@ -56,13 +56,13 @@ use crate::torrent::{Bitfield, Content, Torrent};
 
 pub use error::Error;
 
-/// Whose resume file.
+/// The client that a resume file belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
     /// The payload of BitTorrent's `bitfield` message (BEP 3) and nothing else.
     Bitfield,
-    /// libtorrent's "libtorrent resume file", version 1, with the keys that qBittorrent wants beside it.
+    /// libtorrent's "libtorrent resume file", version 1, with the additional keys that qBittorrent needs.
     Libtorrent,
     /// Transmission's `.resume`.
     Transmission,
@@ -78,15 +78,15 @@ impl fmt::Display for Format {
     }
 }
 
-/// What a resume file says.
+/// The content of a resume file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Resume {
-    /// Whose file it is.
+    /// The format of the file.
     pub format: Format,
-    /// The pieces that it says are there.
+    /// The pieces that are there according to the file.
     pub have: Bitfield,
-    /// The folder that it says the content is in. Anything can stand there: do not write below it unasked.
+    /// The folder of the content according to the file. Any path can stand there: do not write below it unasked.
     pub folder: Option<PathBuf>,
 }
 
@@ -94,16 +94,16 @@ struct Hex<'a>(&'a [u8]);
 
 impl fmt::Display for Hex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Of what a file holds, more than a digest's length says nothing.
+        // A digest's length is enough of any value in a file.
         self.0.iter().take(32).try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
-/// The name that a client gives to its resume file of a torrent: `<info-hash>.fastresume`, `<info-hash>.resume`. None
-/// if the client has no such torrents: Transmission, v2.
+/// The name of a client's resume file for a torrent: `<info-hash>.fastresume`, `<info-hash>.resume`. `None` if the
+/// client has no such torrents: Transmission, v2.
 ///
-/// qBittorrent calls a hybrid or v2 torrent by the first 20 bytes of its v2 info-hash, Transmission a hybrid one by its
-/// v1 info-hash.
+/// qBittorrent names the file of a hybrid or v2 torrent by the first 20 bytes of its v2 info-hash, Transmission that of
+/// a hybrid by its v1 info-hash.
 ///
 /// ```
 /// use hashloom_engine::torrent::Torrent;
@@ -126,13 +126,13 @@ pub fn file_name(format: Format, torrent: &Torrent) -> Option<String> {
     hash.map(|hash: [u8; 20]| format!("{}.{extension}", Hex(&hash)))
 }
 
-/// Reads a resume file or bitfield. Which it is, is told by what it holds.
+/// Reads a resume file or bitfield. The bytes themselves tell which of them it is.
 ///
-/// Transmission's does not say which torrent it belongs to; that it fits this one in lengths is all that is known.
+/// Transmission's file does not name its torrent; only the lengths can be checked against this torrent.
 ///
 /// # Errors
 ///
-/// If it is none of them, or not of this torrent.
+/// If the bytes are none of the formats, or belong to another torrent.
 ///
 /// ```
 /// use hashloom_engine::torrent::Torrent;
@@ -160,33 +160,33 @@ pub fn decode(bytes: &[u8], torrent: &Torrent) -> Result<Resume, Error> {
     Ok(Resume { format, have, folder: folder.map(to_path) })
 }
 
-/// A client's resume file for a torrent that it has not had before, beside a copy of the torrent's file. The torrent
-/// starts when the client does.
+/// Makes a client's resume file for a torrent that is new to the client, to put beside a copy of the torrent's file.
+/// The torrent starts when the client does.
 ///
-/// A piece is said to be there if `have` says so and the files are there that it has bytes of. For Transmission, which
-/// does not know padding files (BEP 47), these too.
+/// The file claims a piece if `have` has it and the files with bytes of the piece are there. For Transmission, which
+/// does not know padding files (BEP 47), those must be there, too.
 ///
 /// # Errors
 ///
 /// [`Error::BlockLength`], [`Error::NoFolder`], [`Error::Unfinished`] and [`Error::NoV2`].
 ///
 /// # Panics
-/// If `have` or `content` is that of another torrent.
+/// If `have` or `content` belongs to another torrent.
 pub fn encode(format: Format, torrent: &Torrent, have: &Bitfield, content: &Content) -> Result<Vec<u8>, Error> {
     write(format, BTreeMap::new(), torrent, have, content)
 }
 
-/// A client's resume file `old` with other pieces, and with the folder where the content was found. All that does not
-/// concern these stays: statistics, labels, limits, priorities, keys that this version of hashloom does not know.
+/// Makes a client's resume file from its old file, `old`, with other pieces and the folder where the content was found.
+/// Everything else stays: statistics, labels, limits, priorities, keys that this version of hashloom does not know.
 ///
-/// What must not stay is left out: blocks of unfinished pieces (`unfinished` of libtorrent), which nobody has checked.
+/// One thing is left out: the blocks of unfinished pieces (`unfinished` of libtorrent), which nobody has checked.
 ///
 /// # Errors
 ///
-/// Those of [`encode`]; if `old` is not a file of this format and torrent; [`Error::Renamed`].
+/// The errors of [`encode`]; an error if `old` is not a file of this format and torrent; [`Error::Renamed`].
 ///
 /// # Panics
-/// If `have` or `content` is that of another torrent.
+/// If `have` or `content` belongs to another torrent.
 pub fn update(
     old: &[u8],
     format: Format,
@@ -196,14 +196,14 @@ pub fn update(
 ) -> Result<Vec<u8>, Error> {
     let document = match recognise(old, torrent)? {
         Found::Client(found, document) if found == format => document,
-        // There is nothing in a bitfield to keep.
+        // A bitfield has nothing to keep.
         Found::Bitfield(_) if format == Format::Bitfield => return encode(format, torrent, have, content),
         Found::Client(found, _) => return Err(Error::OtherFormat { expected: format, found }),
         Found::Bitfield(_) => return Err(Error::OtherFormat { expected: format, found: Format::Bitfield }),
     };
     let mut items = BTreeMap::new();
     for entry in document.root().entries() {
-        // Of two equal keys clients take the first.
+        // Clients take the first of two equal keys.
         items.entry(entry.key.to_vec()).or_insert_with(|| Item::Raw(entry.value.raw().to_vec()));
     }
     let root = Keys(document.root());
@@ -214,7 +214,7 @@ pub fn update(
     write(format, items, torrent, have, content)
 }
 
-/// A dictionary that is to be written.
+/// A dictionary to be written.
 type Items = BTreeMap<Vec<u8>, Item>;
 
 fn write(
@@ -229,13 +229,13 @@ fn write(
     match format {
         Format::Bitfield => return Ok(have.as_bytes().to_vec()),
         Format::Libtorrent => {
-            // Only if qBittorrent is told to.
+            // qBittorrent does so only if it is told to.
             check_finished(torrent, content, ".!qB")?;
             let have = on_disk(torrent, have, content, false);
             libtorrent::write(&mut items, torrent, &have, content)?;
         }
         Format::Transmission => {
-            // Unless Transmission is told not to.
+            // Transmission does so unless it is told not to.
             check_finished(torrent, content, ".part")?;
             let have = on_disk(torrent, have, content, true);
             transmission::write(&mut items, torrent, &have, content)?;
@@ -244,7 +244,7 @@ fn write(
     Ok(Item::Dictionary(items).encode())
 }
 
-/// An error if a file is not there but is under its name with `ending`.
+/// Returns an error if a file is missing but is there under its name with `ending`.
 fn check_finished(torrent: &Torrent, content: &Content, ending: &str) -> Result<(), Error> {
     let absent = (0..torrent.file_count()).filter(|&file| content.nbytes(file).is_none());
     let mut names = absent.map(|file| {
@@ -258,7 +258,7 @@ fn check_finished(torrent: &Torrent, content: &Content, ending: &str) -> Result<
     }
 }
 
-/// The pieces of `have` without those that have bytes of files that are not there or end before them.
+/// The pieces of `have`, except those with bytes of files that are missing or end too early.
 fn on_disk(torrent: &Torrent, have: &Bitfield, content: &Content, padding: bool) -> Bitfield {
     let mut have = have.clone();
     for file in torrent.files().filter(|file| padding || !file.attributes.padding) {
@@ -291,7 +291,7 @@ fn recognise<'a>(bytes: &'a [u8], torrent: &Torrent) -> Result<Found<'a>, Error>
     } else if is(b"progress", Kind::Dictionary) || is(b"destination", Kind::String) {
         Format::Transmission
     } else {
-        // A bitfield can begin as bencode does: "0:" is one of 16 pieces.
+        // A bitfield can begin like bencode: "0:" is one of 16 pieces.
         return bitfield().map(Found::Bitfield).map_err(|bitfield| Error::Unknown { bitfield });
     };
     match format {
@@ -301,7 +301,7 @@ fn recognise<'a>(bytes: &'a [u8], torrent: &Torrent) -> Result<Found<'a>, Error>
     Ok(Found::Client(format, document))
 }
 
-/// A dictionary whose keys have known kinds.
+/// A dictionary whose keys must have certain kinds.
 struct Keys<'a>(Value<'a>);
 
 impl<'a> Keys<'a> {
@@ -323,7 +323,7 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// An error if `value` has not the length that it has for this torrent.
+/// Returns an error if `value` does not have the length that this torrent needs.
 fn expect_length(key: &'static str, value: Value<'_>, expected: u64, found: usize) -> Result<(), Error> {
     match found as u64 == expected {
         true => Ok(()),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Where a client looks for the files of a torrent, and where they are.
+//! Compares the places where a client looks for the files of a torrent with the places where they are.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,10 @@ use crate::bencode::Item;
 use crate::torrent::paths::to_path;
 use crate::torrent::{Content, Torrent};
 
-/// Where a client looks for the files: in a folder, under the torrent's own names but for those of `renamed`.
+/// The places where a client looks for the files: in a folder, under the torrent's own names except those in `renamed`.
 ///
-/// Both clients keep renamings as a list of an entry a file: its path below the folder, the torrent's name included;
-/// empty, or not there, if the file is not renamed.
+/// Both clients keep renamings as a list of one entry a file: the file's path below the folder, the torrent's name
+/// included. The entry is empty or missing if the file is not renamed.
 pub(super) struct Places<'a> {
     pub(super) folder: PathBuf,
     pub(super) renamed: Vec<&'a [u8]>,
@@ -26,10 +26,10 @@ impl Places<'_> {
         }
     }
 
-    /// Nothing if the client looks for the files where they were checked. Otherwise where it looks for the first that
-    /// it has renamed, if there is one.
+    /// `None` if the client looks for the files where they were checked. Otherwise an error if the client has renamed a
+    /// file; it names the place where the client looks for the first.
     pub(super) fn differ(mut self, torrent: &Torrent, content: &Content) -> Option<Result<(), Error>> {
-        // A folder that is the same through other links is no other folder.
+        // A folder that is reached through other links is the same folder.
         let same =
             [content.folder(), Some(content.path())].into_iter().flatten().find(|path| is_same(path, &self.folder));
         if let Some(same) = same {

@@ -12,8 +12,8 @@ use crate::torrent::{Bitfield, Content, Torrent};
 
 const BLOCK_NBYTES: u64 = 16 << 10;
 
-/// Length of a block if it is the same for all versions. Version 3 halves the piece until it is at most 16 KiB,
-/// version 4 counts 16 KiB from the beginning of the content, whatever the pieces.
+/// Length of a block if all versions agree on it. Version 3 halves the piece until it is at most 16 KiB; version 4
+/// counts 16 KiB from the start of the content, whatever the pieces.
 fn block_nbytes(torrent: &Torrent) -> Result<u64, Error> {
     let piece_nbytes = torrent.piece_nbytes();
     match piece_nbytes.is_power_of_two() && piece_nbytes >= BLOCK_NBYTES {
@@ -40,7 +40,7 @@ pub(super) fn check(root: &Keys<'_>, torrent: &Torrent) -> Result<(), Error> {
     let Some(progress) = progress(root)? else { return Ok(()) };
     for key in ["time-checked", "mtimes"] {
         if let Some(list) = progress.get(key, Kind::List)? {
-            // Counted no further than needed.
+            // The count stops as soon as there are too many.
             let found = list.items().take(torrent.file_count() + 1).count();
             expect_length(key, list, torrent.file_count() as u64, found)?;
         }
@@ -52,7 +52,7 @@ pub(super) fn check(root: &Keys<'_>, torrent: &Torrent) -> Result<(), Error> {
     Ok(())
 }
 
-/// A bit a block: a piece is there if all its blocks are.
+/// Reads one bit for each block: a piece is there if all its blocks are.
 pub(super) fn have(root: &Keys<'_>, torrent: &Torrent) -> Result<Bitfield, Error> {
     let count = torrent.piece_count();
     let Some(progress) = progress(root)? else { return Ok(Bitfield::none(count)) };
@@ -74,11 +74,11 @@ fn blocks(torrent: &Torrent, piece: usize, block_nbytes: u64) -> std::ops::Range
     range.start / block_nbytes..range.end.div_ceil(block_nbytes)
 }
 
-/// Leaves out of `items` what is not to be kept of an old file.
+/// Removes from `items` the values of an old file that must not be kept.
 pub(super) fn keep(root: &Keys<'_>, items: &mut Items, torrent: &Torrent, content: &Content) -> Result<(), Error> {
     let renamed = root.get("files", Kind::List)?.into_iter().flat_map(|list| list.items());
     let renamed: Vec<&[u8]> = renamed.map(|path| path.string().unwrap_or_default()).collect();
-    // Each file is looked for in both, the second being for what is not complete yet.
+    // Transmission looks for each file in both folders; the second is for files that are not complete yet.
     let destination = root.string("destination")?.unwrap_or_default();
     let incomplete = root.string("incomplete-dir")?.or(root.string("incomplete_dir")?);
     let mut differ = Ok(());
@@ -108,9 +108,9 @@ pub(super) fn write(items: &mut Items, torrent: &Torrent, have: &Bitfield, conte
     let bits = if have.is_complete() || have.count() == 0 { Vec::new() } else { block_bits(torrent, have)? };
     let mut progress = Item::dictionary();
     progress.insert("blocks", whole(have, bits));
-    // When each file was last changed, and which pieces have been checked since. If it was changed at another time
-    // than this, its pieces are checked again, each before it is sent for the first time. Version 3 prefers a list
-    // `time-checked`, which it writes, and reads this one as its elder versions wrote it; version 4 reads this one.
+    // The time of each file's last change, and the pieces that have been checked since. If the time differs,
+    // Transmission checks the file's pieces again, each before it is sent for the first time. Version 3 prefers a list
+    // `time-checked`, which it writes, and reads this list as older versions wrote it; version 4 reads this list.
     let changed = |file: usize| Item::from(content.changed_s(file).unwrap_or(0));
     progress.insert("mtimes", (0..torrent.file_count()).map(changed).collect::<Item>());
     progress.insert("pieces", whole(have, have.as_bytes().to_vec()));

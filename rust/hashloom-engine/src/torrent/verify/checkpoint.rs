@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The verdicts of a check that may be interrupted, to go on from there another time.
+//! The verdicts of a check that may be interrupted, to continue it at another time.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -51,29 +51,29 @@ pub struct Checkpoint {
     doubts: Mutex<BTreeMap<Doubt, u64>>,
 }
 
-/// What is known of a torrent.
+/// The state of a torrent.
 #[derive(Debug)]
 enum Entry {
-    /// As it was read, in bencode, and found to be whole. Most of it may be of torrents that nobody asks for, and of a
-    /// file that is not there two bytes would become 32.
+    /// Bencode as it was read, found to be whole. Most of it may belong to torrents that nobody asks for, and the entry
+    /// of a missing file would grow from two bytes to 32.
     Saved(Box<[u8]>),
     Begun(Begun),
 }
 
 #[derive(Debug)]
 struct Begun {
-    /// Of each file what it was; none of one that was not there.
+    /// Each file's state; `None` for a file that was missing.
     files: Vec<Option<Kept>>,
-    /// Of each piece the number of its [`PieceState`].
+    /// The number of each piece's [`PieceState`].
     pieces: Vec<u8>,
 }
 
-/// What is kept of a file. The number of its device is not: a disk may be mounted another time.
+/// The state kept of a file. It lacks the device's number: the number may differ when a disk is mounted again.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
     nbytes: u64,
     mtime_ns: i64,
-    /// Of a file that was replaced by one with the same modification time it is another.
+    /// The time of change tells a file from a replacement that has the same modification time.
     ctime_ns: i64,
     ino: u64,
     doubt: Option<Doubt>,
@@ -93,26 +93,26 @@ impl From<Noted> for Kept {
     }
 }
 
-/// The key that tells such a file from other bencode, and its version.
+/// The key that tells a checkpoint from other bencode, and the format's version.
 const MAGIC: &[u8] = b"hashloom checkpoint";
 const VERSION: i64 = 2;
 
-/// The first, which had length and times of each file only.
+/// The first version, which had only the length and times of each file.
 const VERSION_WITHOUT_DOUBTS: i64 = 1;
 
 const LIMITS: Limits = Limits { nbytes: Checkpoint::MAX_NBYTES, depth: 5 };
 
-/// Why bytes are no checkpoint.
+/// Why bytes are not a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CheckpointError {
-    /// They are not bencode.
+    /// The bytes are not bencode.
     Bencode(bencode::Error),
-    /// They are something else.
+    /// The bytes are some other bencode.
     NotACheckpoint,
-    /// They are of a version that this one does not know.
+    /// This program does not know the checkpoint's version.
     Version(i64),
-    /// What is there of this torrent, by the hexadecimal info-hash, makes no sense.
+    /// The entry of this torrent, named by its info-hash in hexadecimal, makes no sense.
     Damaged(String),
 }
 
@@ -134,14 +134,14 @@ impl fmt::Display for CheckpointError {
 impl std::error::Error for CheckpointError {}
 
 impl Checkpoint {
-    /// The longest checkpoint that is read: 1 GiB, of 20 million files. To read one takes about its length of memory; made
-    /// up of the shortest entries that there can be, four times that.
+    /// The length of the longest checkpoint that is read: 1 GiB, enough for 20 million files. Reading one takes about
+    /// its length of memory; one made up of the shortest possible entries takes four times that.
     pub const MAX_NBYTES: usize = 1 << 30;
 
-    /// Reads what [`encode`](Checkpoint::encode) wrote.
+    /// Reads the output of [`encode`](Checkpoint::encode).
     ///
     /// # Errors
-    /// If it did not write these bytes.
+    /// If `encode` did not write these bytes.
     pub fn decode(bytes: &[u8]) -> Result<Checkpoint, CheckpointError> {
         let document = bencode::parse(bytes, &LIMITS).map_err(CheckpointError::Bencode)?;
         let root = document.root();
@@ -162,7 +162,7 @@ impl Checkpoint {
         Ok(Checkpoint { torrents: Mutex::new(all), doubts: Mutex::default() })
     }
 
-    /// All of it as bytes to be written to a file.
+    /// The whole checkpoint as bytes for a file.
     pub fn encode(&self) -> Vec<u8> {
         let mut root = Item::dictionary();
         root.insert(MAGIC, VERSION);
@@ -176,11 +176,11 @@ impl Checkpoint {
         root.encode()
     }
 
-    /// Notes what the torrent's files are now, and returns the verdicts that still hold, one for each piece, for
-    /// [`Check::known`](super::Check::known). `path` is that of the check. Files are opened for a moment; if one was
-    /// changed just now, a twentieth of a second is waited for its clock to tick.
+    /// Notes the present state of the torrent's files, and returns the verdicts that still hold, one for each piece,
+    /// for [`Check::known`](super::Check::known). `path` is the path of the check. Files are opened for a moment. If a
+    /// file was changed just now, the call waits a twentieth of a second for the clock to tick.
     ///
-    /// Pieces that could not be read are to be tried again.
+    /// Pieces that could not be read become unchecked, so that the next check tries them again.
     pub fn begin(&self, torrent: &Torrent, path: &Path) -> Vec<PieceState> {
         let mut files = noted(torrent, path);
         let mut all = self.lock();
@@ -204,7 +204,7 @@ impl Checkpoint {
                     (Some(Kept { doubt: Some(Doubt::Version), .. }), _) => Some(Doubt::Version),
                     (Some(old), Some(new)) if old.is_like(new) => {
                         if old.doubt.is_none() {
-                            // Then any change since would show, and any to come will.
+                            // Any change since would show, and so will any to come.
                             new.doubt = None;
                         }
                         old.doubt
@@ -225,7 +225,7 @@ impl Checkpoint {
         states
     }
 
-    /// Files of the torrents that were begun whose verdicts were not believed, by the reason.
+    /// For each reason, the number of files, among those of the begun torrents, whose verdicts were not believed.
     ///
     /// ```
     /// assert!(hashloom_engine::torrent::Checkpoint::default().doubts().is_empty());
@@ -234,20 +234,20 @@ impl Checkpoint {
         self.lock_doubts().clone()
     }
 
-    /// Notes a verdict, the last of which holds: [`Unchecked`](PieceState::Unchecked) takes one back. The torrent must have
-    /// been [begun](Checkpoint::begin); that of another is ignored.
+    /// Notes a verdict; the last one for a piece holds, and [`Unchecked`](PieceState::Unchecked) takes a verdict back.
+    /// The torrent must have been [begun](Checkpoint::begin); a verdict on any other torrent is ignored.
     pub fn record(&self, torrent: &Torrent, piece: usize, state: PieceState) {
         if let Some(Entry::Begun(begun)) = self.lock().get_mut(&id(torrent)) {
             if let Some(place) = begun.pieces.get_mut(piece) {
-                // Of a piece that is unstable nothing is known.
+                // Nothing is known of an unstable piece.
                 *place = if state == PieceState::Unstable { PieceState::Unchecked } else { state } as u8;
             }
         }
     }
 
-    /// Forgets a torrent whose check has come to its end: kept, its verdicts would answer the next check without a look
-    /// at the files. If the torrent has pieces that were not read, or not judged for another reason than that nobody
-    /// asked, what is known of the others is worth keeping.
+    /// Forgets a torrent whose check has ended: otherwise its verdicts would answer the next check without a look at
+    /// the files. Keep the torrent if some of its pieces were asked for but not read or not judged: the other verdicts
+    /// save work then.
     ///
     /// ```
     /// # use hashloom_engine::torrent::{Checkpoint, Torrent};
@@ -264,7 +264,7 @@ impl Checkpoint {
         self.lock().remove(&id(torrent));
     }
 
-    /// Whether nothing is known of any torrent: a file of it can be removed.
+    /// Whether nothing is known of any torrent: a file with this checkpoint can be removed.
     ///
     /// ```
     /// assert!(hashloom_engine::torrent::Checkpoint::default().is_empty());
@@ -277,14 +277,15 @@ impl Checkpoint {
         self.doubts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A panic elsewhere leaves nothing half-done in what the lock guards.
+    /// A panic elsewhere leaves nothing half-done in the data behind the lock.
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, Entry>> {
         self.torrents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Begun {
-    /// Written as it comes: as values it would be three times as much, for each of millions of files.
+    /// The bytes are written directly: as bencode values they would take three times as much memory, for each of
+    /// millions of files.
     fn encode(&self) -> Vec<u8> {
         let mut bytes = b"d5:filesl".to_vec();
         for kept in &self.files {
@@ -293,7 +294,7 @@ impl Begun {
                 None => bytes.write_all(b"le"),
                 Some(Kept { nbytes, mtime_ns, ctime_ns, ino, doubt }) => {
                     let doubt = Doubt::number(*doubt);
-                    // The number of a file may need all 64 bits.
+                    // An inode number may need all 64 bits.
                     let ino = *ino as i64;
                     write!(bytes, "li{nbytes}ei{mtime_ns}ei{ctime_ns}ei{ino}ei{doubt}ee")
                 }
@@ -305,7 +306,7 @@ impl Begun {
         bytes
     }
 
-    /// None if it is not of so many files and pieces.
+    /// `None` if the numbers of files and pieces differ.
     fn decode(bytes: &[u8], nfiles: usize, npieces: usize) -> Option<Begun> {
         let document = bencode::parse(bytes, &LIMITS).ok()?;
         let (files, pieces) = parts(document.root())?;
@@ -321,7 +322,7 @@ impl Begun {
 }
 
 impl Kept {
-    /// None of a file that was not there; none of it all if it makes no sense.
+    /// `Some(None)` for a file that was missing; `None` if the value makes no sense.
     fn decode(file: Value<'_>) -> Option<Option<Kept>> {
         let numbers: Vec<i64> = file.items().take(6).map(|number| number.integer()).collect::<Option<_>>()?;
         let kept = |nbytes: i64, mtime_ns, ctime_ns, ino: i64, doubt| {
@@ -343,12 +344,12 @@ fn parts(value: Value<'_>) -> Option<(Value<'_>, &[u8])> {
     Some((files, value.get(b"pieces")?.string()?))
 }
 
-/// Whether all that is said of a torrent makes sense.
+/// Whether all entries of a torrent make sense.
 fn is_whole(value: Value<'_>) -> bool {
     parts(value).is_some_and(|(files, _)| files.items().all(|file| Kept::decode(file).is_some()))
 }
 
-/// What a torrent is known by: the hash of its version 2 if it has one.
+/// The key of a torrent: its v2 info-hash if there is one, otherwise its v1 info-hash.
 fn id(torrent: &Torrent) -> Vec<u8> {
     match torrent.info_hash_v2() {
         Some(hash) => hash.to_vec(),
@@ -357,7 +358,7 @@ fn id(torrent: &Torrent) -> Vec<u8> {
 }
 
 fn noted(torrent: &Torrent, path: &Path) -> Vec<Option<Kept>> {
-    // Without the place nothing is known; the check itself will say why.
+    // Nothing is known if the place is missing; the check itself will report why.
     let Ok(located) = locate(torrent, path, &Cache::default()) else { return vec![None; torrent.file_count()] };
     let kept = |file: File<'_>| {
         if file.attributes.padding || file.attributes.symlink {
@@ -384,8 +385,8 @@ fn noted(torrent: &Torrent, path: &Path) -> Vec<Option<Kept>> {
 mod tests {
     use super::*;
 
-    /// Torrents that are not checked this time are kept as they were read; those that are, as this version has written
-    /// them before. What is not proven, or was noted by the first version, is checked again.
+    /// Torrents that are not checked this time are kept as they were read; checked ones are written as this version
+    /// writes them. Verdicts that are not proven, or were noted by the first version, are checked again.
     #[test]
     fn what_was_saved_is_saved_again() {
         let folder = tempfile::tempdir().unwrap();
@@ -393,7 +394,7 @@ mod tests {
         std::fs::write(&path, "abc").unwrap();
         let metainfo = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
         let torrent = Torrent::parse(metainfo).unwrap();
-        // Only where the file system can be trusted does a verdict become one that is.
+        // A verdict becomes a trusted one only if the file system can be trusted.
         let now = |noted: Noted| Doubt::number(noted.doubt);
         std::thread::sleep(TICK * 2);
         let noted = Noted::of(&path).unwrap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Where a torrent's files are, how long each is and when it was last changed, as clients' resume files say.
+//! The place, length and time of last change of each file of a torrent, as clients' resume files need them.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -12,10 +12,10 @@ use crate::pieces::files::Cache;
 use crate::read::stamp::Stamp;
 use crate::torrent::{Torrent, paths};
 
-/// Where a torrent's files are, how long each is and when it was last changed.
+/// The place, length and time of last change of each file of a torrent.
 ///
-/// Taken after a check and compared with what it found ([`changed`](Content::changed)), it tells which verdicts are out of
-/// date.
+/// Taken after a check and compared with its report ([`changed`](Content::changed)), the content tells which verdicts
+/// are out of date.
 ///
 /// ```
 /// use hashloom_engine::torrent::{Content, Options, Torrent, verify};
@@ -42,25 +42,25 @@ pub struct Content {
     files: Vec<Stat>,
 }
 
-/// What clients note of a file, and all of its [`Stamp`], in 24 bytes: there can be ten million.
+/// The facts that clients note of a file, and a hash of its [`Stamp`], in 24 bytes: there can be ten million files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stat {
-    /// `ABSENT` if it is not there. Otherwise below 2^63.
+    /// `ABSENT` for a missing file; otherwise below 2^63.
     nbytes: u64,
     mtime_ns: i64,
-    /// Of the whole stamp: one whose time was set back, or that was replaced, has another.
+    /// The hash of the whole stamp: it differs for a file whose time was set back, or that was replaced.
     fingerprint: u64,
 }
 
 const ABSENT: Stat = Stat { nbytes: u64::MAX, mtime_ns: 0, fingerprint: 0 };
 
 impl Content {
-    /// Looks where the files of a torrent are and what they are like; `path` means what it means to
-    /// [`verify`](super::verify()). No file is opened. One that is not there is no error.
+    /// Finds the files of a torrent and their lengths and times; `path` has the same meaning as for
+    /// [`verify`](super::verify()). No file is opened. A missing file is not an error.
     ///
     /// # Errors
     ///
-    /// Those of [`verify`](super::verify()).
+    /// The errors of [`verify`](super::verify()).
     pub fn find(torrent: &Torrent, path: &Path) -> Result<Content, VerifyError> {
         let content = locate(torrent, path, &Cache::default())
             .map_err(|error| VerifyError::locating(torrent, path, error))?
@@ -75,41 +75,41 @@ impl Content {
         &self.path
     }
 
-    /// The folder that the content is in, which a client calls the torrent's download folder; none if the content is
+    /// The folder that the content is in, which a client calls the torrent's download folder; `None` if the content is
     /// the root of a file system.
     pub fn folder(&self) -> Option<&Path> {
         self.path.parent()
     }
 
-    /// The length of a file in bytes, if it is there.
+    /// The length of a file in bytes; `None` if the file is missing.
     ///
     /// # Panics
-    /// If there is no such file.
+    /// If the torrent has no such file.
     pub fn nbytes(&self, file: usize) -> Option<u64> {
         let stat = self.files[file];
         (stat != ABSENT).then_some(stat.nbytes)
     }
 
-    /// When a file was last changed, in whole seconds after 1970, rounded down, if it is there.
+    /// The time of a file's last change, in whole seconds after 1970, rounded down; `None` if the file is missing.
     ///
     /// # Panics
-    /// If there is no such file.
+    /// If the torrent has no such file.
     pub fn changed_s(&self, file: usize) -> Option<i64> {
         let stat = self.files[file];
         // Rounded down, as clients do.
         (stat != ABSENT).then_some(stat.mtime_ns.div_euclid(1_000_000_000))
     }
 
-    /// The files that are not as a check of the torrent has found them: changed, replaced, come or gone since. What it
-    /// says of their pieces may be true no more. A file that could not be opened, or was
-    /// [`Unstable`](super::FileState::Unstable), is none of them.
+    /// The files that differ from what a check of the torrent found: changed, new or gone since. The report on their
+    /// pieces may be out of date. A file that could not be opened, or was [`Unstable`](super::FileState::Unstable), is
+    /// not listed.
     pub fn changed(&self, report: &Report) -> Vec<usize> {
         let now = |stat: &Stat| (*stat != ABSENT).then_some(stat.fingerprint);
         let files = self.files.iter().zip(&report.looks).enumerate();
         files.filter(|(_, (stat, look))| look.is_of_another(now(stat))).map(|(index, _)| index).collect()
     }
 
-    /// Where a file is or should be.
+    /// The path where a file is or should be.
     pub(in crate::torrent) fn file_path(&self, torrent: &Torrent, index: usize) -> PathBuf {
         file_path(torrent, &self.path, index)
     }
@@ -119,7 +119,7 @@ impl Content {
         self.files.len()
     }
 
-    /// The last change of all, in seconds after 1970.
+    /// The last change of any file, in seconds after 1970.
     pub(in crate::torrent) fn last_changed_s(&self) -> Option<i64> {
         (0..self.files.len()).filter_map(|index| self.changed_s(index)).max()
     }
@@ -141,13 +141,13 @@ fn stat(path: &Path) -> Stat {
     Stat { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, fingerprint: stamp.fingerprint() }
 }
 
-/// The path from the root on, with a name at its end. Links stay as they are, as the person who set them up meant.
+/// The path from the root on, with a name at its end. Links stay as they are: somebody set them up on purpose.
 fn absolute(path: &Path) -> io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     if !path.components().any(|component| component == Component::ParentDir) {
         return Ok(path);
     }
-    // Where ".." leads depends on what is a link before it. The content itself need not exist.
+    // The target of ".." depends on links before it. The content itself need not exist.
     match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => Ok(parent.canonicalize()?.join(name)),
         _ => path.canonicalize(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What is on disk of the attributes that BEP 47 gives to files: links, and that a file is executable. Hidden files are
-//! hidden by their names on most systems, and nothing is to be compared.
+//! Compares the attributes that BEP 47 gives to files with the disk: symbolic links and executable files. Hidden files
+//! are hidden by their names on most systems, so there is nothing to compare.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use super::report::FileDifference;
 use crate::torrent::{File, paths};
 
-/// Looks at the symbolic link that is to be at `path`, of a torrent whose folder is `content`. Nothing is opened.
+/// Looks at the symbolic link that should be at `path`, in a torrent whose folder is `content`. Nothing is opened.
 pub(super) fn of_link(file: &File<'_>, content: &Path, path: &Path) -> Option<FileDifference> {
     let found = match path.symlink_metadata() {
         Ok(metadata) if !metadata.is_symlink() => return Some(FileDifference::NotALink),
@@ -17,7 +17,7 @@ pub(super) fn of_link(file: &File<'_>, content: &Path, path: &Path) -> Option<Fi
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Some(FileDifference::LinkMissing);
         }
-        // It cannot be told, which is no difference.
+        // The link cannot be examined, which is not a difference.
         Err(_) => return None,
     };
     let target = paths::to_path(file.symlink?);
@@ -27,12 +27,12 @@ pub(super) fn of_link(file: &File<'_>, content: &Path, path: &Path) -> Option<Fi
         false => normal(&own.parent().unwrap_or(Path::new("")).join(&found)),
     };
     let is_same = from_folder.is_some() && from_folder == normal(&target)
-        // By another way, or from a folder by another name.
+        // The link reaches the target another way, or from a folder under another name.
         || path.canonicalize().is_ok_and(|led| content.join(&target).canonicalize().is_ok_and(|meant| led == meant));
     (!is_same).then_some(FileDifference::LinkElsewhere)
 }
 
-/// Looks at the permissions of the file that is at `path` and is to be executable.
+/// Looks at the permissions of the file at `path`, which should be executable.
 #[cfg(unix)]
 pub(super) fn of_executable(path: &Path) -> Option<FileDifference> {
     use std::os::unix::fs::PermissionsExt;
@@ -45,7 +45,7 @@ pub(super) fn of_executable(_path: &Path) -> Option<FileDifference> {
     None
 }
 
-/// A relative path without `.` and `..`; none if it leads out of its folder.
+/// A relative path without `.` and `..`; `None` if it leads out of its folder.
 fn normal(path: &Path) -> Option<PathBuf> {
     let mut out = PathBuf::new();
     for component in path.components() {

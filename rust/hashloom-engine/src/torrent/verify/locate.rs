@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Where a torrent's content is, given the PATH that a person named.
+//! Finds a torrent's content below the PATH that a person named.
 //!
 //! PATH is the folder that holds the content, as a client's download folder does, or the content itself.
 //!
 //! | torrent | PATH | content |
 //! |---|---|---|
-//! | single file | no folder | PATH |
+//! | single file | not a folder | PATH |
 //! | single file | a folder | PATH/name |
 //! | several files | a folder | PATH/name if that is a folder, else PATH |
 //!
-//! The last line leaves a doubt where the content's own folder has a folder of its own name in it. Then the first 100
-//! files decide: whichever of the two places has more of them, PATH/name if it is a draw.
+//! The last line is ambiguous if the content's own folder has a folder of its own name in it. Then the first 100 files
+//! decide: the place with more of them wins, PATH/name if both have equally many.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,19 +19,19 @@ use std::path::{Path, PathBuf};
 use crate::pieces::files::{Cache, Place, seems_present};
 use crate::torrent::{Torrent, paths};
 
-/// Where to look for a torrent's files.
+/// The place of a torrent's files.
 pub(super) struct Located {
     pub(super) place: Place,
-    /// What goes before a file's path.
+    /// The path to put before a file's path.
     pub(super) prefix: PathBuf,
     /// The content's file or folder, whether it exists or not.
     pub(super) content: PathBuf,
 }
 
-/// Files that decide between two places.
+/// Number of files that decide between two places.
 const DECIDING: usize = 100;
 
-/// `cache` may have the folder open already.
+/// Finds the content. `cache` may have the folder open already.
 pub(super) fn locate(torrent: &Torrent, path: &Path, cache: &Cache) -> io::Result<Located> {
     let is_folder = std::fs::metadata(path)?.is_dir();
     let name = paths::to_path(torrent.name());
@@ -48,7 +48,7 @@ pub(super) fn locate(torrent: &Torrent, path: &Path, cache: &Cache) -> io::Resul
             torrent.files().filter(|file| !file.attributes.padding && !file.attributes.symlink).take(DECIDING);
         checked.filter(|file| seems_present(folder, &paths::to_path(file.path))).count()
     };
-    // Where nothing is found at all, the place is named where a client would put it.
+    // If no files are found at all, the content is named where a client would put it.
     let by_name = if inner.is_dir() { count(&inner) >= count(path) } else { count(path) == 0 };
     Ok(match by_name {
         true => Located { place, prefix: name, content: inner },

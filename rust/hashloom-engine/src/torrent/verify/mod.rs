@@ -72,8 +72,9 @@ impl fmt::Debug for Options<'_> {
 
 impl<'a> Options<'a> {
     pub(super) fn cache(&self) -> Cache {
-        // What a thread gives back of a mapping, the CPUs of all must forget. Seconds for 1 GiB, mapped and read: one
-        // thread, pieces of 16 KiB 0.23, 0.27, of 64 KiB 0.17, 0.26; two, of 16 KiB 0.49, 0.14, of 256 KiB 0.10, 0.13.
+        // When a thread gives a part of a mapping back, all CPUs must forget it. Seconds for 1 GiB, mapped and read:
+        // one thread, pieces of 16 KiB 0.23, 0.27, of 64 KiB 0.17, 0.26; two, of 16 KiB 0.49, 0.14, of 256 KiB 0.10,
+        // 0.13.
         let least = match self.effort().nthreads {
             1 => Some(0),
             2 => Some(WINDOW_NBYTES),
@@ -87,43 +88,43 @@ impl<'a> Options<'a> {
         Effort { nthreads: threads.map_or(1, NonZeroUsize::get), progress: self.progress, cancel: self.cancel }
     }
 
-    /// So many threads, at most 128. Memory in use does not grow with them beyond a fixed bound.
+    /// Sets the number of threads, at most 128. Memory in use does not grow with the threads beyond a fixed bound.
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = Some(threads);
         self
     }
 
-    /// Called by any of the threads with how far the check is: whenever it has hashed the next chunk of each of its
-    /// pieces (up to 16 pieces, at most 512 KiB of them all), and for each piece whose verdict is known without reading
-    /// it.
+    /// Sets a function that any of the threads calls with the progress of the check: whenever the thread has hashed the
+    /// next chunk of each of its pieces (up to 16 pieces, at most 512 KiB together), and for each piece whose verdict
+    /// is known without reading the piece.
     pub fn progress(mut self, progress: &'a (dyn Fn(Progress) + Sync)) -> Self {
         self.progress = Some(progress);
         self
     }
 
-    /// Called by any of the threads with each piece's verdict as soon as it is known, in any order. Not for verdicts that
-    /// [were known before](Check::known). Called again with [`Unchecked`](PieceState::Unchecked) where a verdict, also
-    /// one that was known, is taken back as a file of the piece has changed since; then once more with the new one, or
-    /// with [`Unstable`](PieceState::Unstable).
+    /// Sets a function that any of the threads calls with each piece's verdict as soon as it is known, in any order.
+    /// Verdicts that [were known before](Check::known) are not reported. If a file of a piece has changed since, any
+    /// verdict on the piece is taken back: the function is called again with [`Unchecked`](PieceState::Unchecked), then
+    /// with the new verdict or with [`Unstable`](PieceState::Unstable).
     pub fn pieces(mut self, pieces: &'a (dyn Fn(&Torrent, usize, PieceState) + Sync)) -> Self {
         self.pieces = Some(pieces);
         self
     }
 
-    /// Long files that are in memory are mapped and hashed where they are, instead of being copied first. On Linux with
-    /// 64 bits, with one thread, or two and pieces of at least 256 KiB; elsewhere it changes nothing.
+    /// Sets whether long files that are in memory are mapped and hashed there, without a copy. The option works on
+    /// 64-bit Linux with one thread, or with two threads and pieces of at least 256 KiB; elsewhere it changes nothing.
     ///
-    /// To touch a part of a mapping that its file has lost raises SIGBUS. So a handler is installed, once and for the
-    /// whole process, and stays: a file that becomes shorter while it is hashed, or whose disk fails, is read instead.
-    /// Any other SIGBUS, a fault of the program's own or one that was sent, does what it would do without it: the handler
-    /// that was there before is called, or the process ends. A handler that the program installs later takes the place of
-    /// this one; files that are begun after that are read. One that is installed while files are hashed must call the
-    /// handler that it has replaced, or a file that becomes shorter at that moment is taken for the program's own fault.
+    /// Touching a part of a mapping that its file has lost raises SIGBUS. A handler is therefore installed, once and
+    /// for the whole process, and stays: a file that becomes shorter while it is hashed, or whose disk fails, is read
+    /// instead. Any other SIGBUS, a fault of the program or one that was sent, has its usual effect: the previous
+    /// handler is called, or the process ends. If the program installs a handler later, it replaces this one, and files
+    /// begun after that are read. A handler installed while files are hashed must call the handler that it replaces;
+    /// otherwise a file that becomes shorter at that moment looks like a fault of the program.
     ///
     /// ```
     /// use hashloom_engine::torrent::Options;
     ///
-    /// // A program of whose signals nobody else takes care.
+    /// This program handles no signals elsewhere.
     /// let options = Options::default().mapped_with_sigbus_handler(true);
     /// ```
     pub fn mapped_with_sigbus_handler(mut self, mapped: bool) -> Self {
@@ -131,16 +132,16 @@ impl<'a> Options<'a> {
         self
     }
 
-    /// As soon as this is true the check stops, and its report says [`Unchecked`](PieceState::Unchecked) of what is
-    /// left. Nobody can end a read that hangs in the system, on a network disk that does not answer for instance: the check
-    /// ends after it.
+    /// Sets a flag that stops the check once it is true; the report then says [`Unchecked`](PieceState::Unchecked) for
+    /// the remaining pieces. Nothing can end a read that hangs in the system, for instance on a network disk that does
+    /// not answer: the check ends after that read.
     pub fn cancel(mut self, cancel: &'a AtomicBool) -> Self {
         self.cancel = Some(cancel);
         self
     }
 }
 
-/// Why a check could not begin. Once it has begun, what goes wrong with a file is in the report.
+/// Why a check could not begin. After the beginning, faults of files are in the report.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum VerifyError {
@@ -148,10 +149,10 @@ pub enum VerifyError {
     Path {
         /// The path.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
-    /// The torrent is of a folder, but the path is that of a file.
+    /// The torrent has a folder, but the path is that of a file.
     NotAFolder {
         /// The path.
         path: PathBuf,
@@ -161,7 +162,7 @@ pub enum VerifyError {
 }
 
 impl VerifyError {
-    /// What `error` means that came of looking for the content at `path`.
+    /// Turns an `error` of looking for the content at `path` into a `VerifyError`.
     fn locating(torrent: &Torrent, path: &Path, error: io::Error) -> VerifyError {
         match error.kind() {
             io::ErrorKind::NotADirectory if path.is_file() => {
@@ -199,21 +200,21 @@ impl std::error::Error for VerifyError {
 /// Checks every piece of a torrent against the files on disk. Nothing is written, created or changed.
 ///
 /// `path` is the folder that holds the content, as a client's download folder does, or the content itself: the file of
-/// a single-file torrent, the folder of another one. `path` itself may be a symbolic link; below it, links are followed
-/// as long as they stay below it.
+/// a single-file torrent, the folder of any other. `path` itself may be a symbolic link; links below it are followed if
+/// they stay below it.
 ///
-/// A file that is missing, too short or unreadable is in the report and does not stop the check. When all is read, each
-/// file is looked at again: the pieces of one that has changed since it was opened (its length, times or place on disk;
-/// it has gone or come) are checked again; if it changes each of the three times, they are
-/// [`Unstable`](PieceState::Unstable). So what is said of a file holds for what it was at the end of the check, as far as
+/// A file that is missing, too short or unreadable is in the report and does not stop the check. After all reading,
+/// each file is looked at again. If a file has changed since it was opened (its length, times or place on disk, or it
+/// is gone or new), its pieces are checked again; if it changes during each of three checks, the pieces are
+/// [`Unstable`](PieceState::Unstable). The report on a file thus holds for its state at the end of the check, as far as
 /// the file system tells of changes.
 ///
-/// Of version 1 (BEP 3) the SHA-1 of each piece is compared, of version 2 (BEP 52) the root of its hash tree, of a
+/// In version 1 (BEP 3) the SHA-1 of each piece is compared, in version 2 (BEP 52) the root of its hash tree, in a
 /// hybrid torrent both, from one read.
 ///
 /// # Errors
 ///
-/// If `path` is not there, or is a file although the torrent is of a folder. Once the check has begun there are none.
+/// If `path` is missing, or is a file although the torrent has a folder. There are no errors once the check has begun.
 ///
 /// ```
 /// use hashloom_engine::torrent::{Options, PieceState, Torrent, verify};
@@ -241,7 +242,7 @@ pub fn verify(torrent: &Torrent, path: &Path, options: &Options<'_>) -> Result<R
     })
 }
 
-/// A torrent to check, and where. See [`verify_many`].
+/// A torrent to check, and its place. See [`verify_many`].
 #[derive(Debug, Clone)]
 pub struct Check<T> {
     torrent: T,
@@ -251,31 +252,31 @@ pub struct Check<T> {
 }
 
 impl<T: Borrow<Torrent>> Check<T> {
-    /// All pieces of `torrent`, whose content `path` is or holds, as for [`verify`].
+    /// A check of all pieces of `torrent`. `path` is or holds the content, as for [`verify`].
     pub fn new(torrent: T, path: impl Into<PathBuf>) -> Check<T> {
         Check { torrent, path: path.into(), only: None, known: Vec::new() }
     }
 
-    /// Only the pieces whose bits are set, in the order of BEP 3's bitfield, as [`Report::bitfield`] gives it. Pieces
-    /// beyond its end are not checked.
+    /// Restricts the check to the pieces whose bits are set, in the order of BEP 3's bitfield, as [`Report::bitfield`]
+    /// gives it. Pieces beyond the end of the bitfield are not checked.
     pub fn only(mut self, bitfield: impl Into<Vec<u8>>) -> Check<T> {
         self.only = Some(bitfield.into());
         self
     }
 
-    /// The verdicts of a check that was interrupted: only pieces that are [`Unchecked`](PieceState::Unchecked) in it,
-    /// or beyond its end, are checked.
+    /// Gives the verdicts of an interrupted check: only pieces that are [`Unchecked`](PieceState::Unchecked) in
+    /// `states`, or beyond its end, are checked.
     pub fn known(mut self, states: impl Into<Vec<PieceState>>) -> Check<T> {
         self.known = states.into();
         self
     }
 }
 
-/// Checks any number of torrents, sharing lanes and threads: the pieces of a small one do not fill them.
+/// Checks any number of torrents, which share lanes and threads: the pieces of one small torrent do not fill them.
 ///
-/// `checks` is drawn from as threads get free, one ahead, so that of a thousand torrents only a few are in memory at
-/// any time. `report` is called by any of the threads, one at a time, as soon as a torrent is done with, which is not
-/// always the order in which they came. If the check is cancelled it is called for those that were begun.
+/// `checks` is drawn from as threads become free, one ahead, so that only a few of a thousand torrents are in memory at
+/// any time. Any of the threads calls `report`, one at a time, as soon as a torrent is finished, not always in the
+/// order of `checks`. If the check is cancelled, `report` is called for the torrents that were begun.
 ///
 /// ```
 /// use hashloom_engine::torrent::{Check, Options, Torrent, verify_many};
@@ -317,7 +318,7 @@ type Sink<'s, T> = Mutex<&'s mut (dyn FnMut(&T, Result<Report, VerifyError>) + S
 /// The check of one torrent.
 struct Task<'a, T> {
     torrent: Arc<T>,
-    /// Where the torrent's file or folder was looked for.
+    /// The place where the check looked for the torrent's file or folder.
     place: PathBuf,
     content: job::Content<'a>,
     states: Vec<AtomicU8>,
@@ -353,7 +354,7 @@ impl<'a, T: Borrow<Torrent> + Send + Sync> Task<'a, T> {
         let files = Files::new(place, this.file_count(), Box::new(path_of), cache);
         let hashes = Hashes { sha1: !this.digests().is_empty(), merkle: !this.roots().is_empty() };
         let known = |piece| check.known.get(piece).copied().unwrap_or(PieceState::Unchecked);
-        // What is known holds as long as the files do not change from now on, also those that are not read.
+        // Known verdicts hold as long as the files do not change from now on, including files that are not read.
         for file in (0..this.file_count()).filter(|_| !check.known.is_empty()) {
             let attributes = this.file(file).attributes;
             let is_known = || this.pieces_of_file(file).any(|piece| known(piece) != PieceState::Unchecked);
@@ -463,7 +464,7 @@ fn report_file(
         return FileReport { state: FileState::Skipped, found_nbytes: None, difference };
     }
     if files.known(index) == Known::Unknown && !cancelled {
-        // An empty file, or one whose only piece was given up before it was reached.
+        // The file is empty, or the check gave up on its only piece before reading the file.
         let _ = files.get(index, &mut Last::default());
     }
     let own = &pieces[torrent.pieces_of_file(index)];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a check found.
+//! The result of a check.
 
 use std::fmt;
 use std::ops::Range;
@@ -32,21 +32,21 @@ pub use crate::pieces::files::Trouble;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// Where the content was looked for: a file or a folder, which need not exist.
+    /// The place where the check looked for the content: a file or a folder, which need not exist.
     pub content: PathBuf,
     /// The verdict on each piece.
     pub pieces: Vec<PieceState>,
-    /// What was found of each file.
+    /// The result for each file.
     pub files: Vec<FileReport>,
-    /// Files that are there but could not be opened or read; the first trouble of each.
+    /// The first trouble of each file that is there but could not be opened or read.
     pub troubles: Vec<FileTrouble>,
-    /// Bytes that were read; less than the content has where files are missing or have holes.
+    /// Number of bytes read; less than the content has if files are missing or have holes.
     pub nbytes_read: u64,
-    /// How long it took.
+    /// Duration of the check.
     pub elapsed: Duration,
-    /// Whether it was cancelled before all pieces were checked.
+    /// Whether the check was cancelled before all pieces were checked.
     pub cancelled: bool,
-    /// What each file was like when the check ended.
+    /// A look at each file at the end of the check.
     pub(super) looks: Vec<Look>,
 }
 
@@ -55,25 +55,25 @@ pub struct Report {
 #[repr(u8)]
 #[non_exhaustive]
 pub enum PieceState {
-    /// Not checked: the check was cancelled, or was not asked for this piece.
+    /// The piece was not checked: the check was cancelled, or the piece was not asked for.
     Unchecked = 0,
-    /// Its bytes have the right digest; of a hybrid torrent: both digests.
+    /// The piece's bytes have the right digest; in a hybrid torrent, both digests are right.
     Have = 1,
-    /// A file that it has bytes of is missing or too short.
+    /// A file with bytes of the piece is missing or too short.
     Missing = 2,
-    /// All its bytes are there, with another digest.
+    /// All bytes of the piece are there, with another digest.
     Bad = 3,
-    /// A file that it has bytes of could not be opened or read.
+    /// A file with bytes of the piece could not be opened or read.
     Unread = 4,
-    /// The halves of a hybrid torrent disagree: by one its bytes are right, by the other they are wrong. No content can
-    /// be right by both; whoever made the torrent made it so.
+    /// The halves of a hybrid torrent disagree: by one the piece's bytes are right, by the other they are wrong. No
+    /// content can be right by both: the torrent itself is faulty.
     Disputed = 5,
-    /// A file that it has bytes of changed each of the three times that it was checked: nothing is known of it.
+    /// A file with bytes of the piece changed during each of three checks: nothing is known of the piece.
     Unstable = 6,
 }
 
 impl PieceState {
-    /// The state whose number this is; for any other number [`Unchecked`](PieceState::Unchecked).
+    /// The state of this number; [`Unchecked`](PieceState::Unchecked) for an unknown number.
     pub(crate) fn from_byte(byte: u8) -> PieceState {
         match byte {
             1 => PieceState::Have,
@@ -96,20 +96,21 @@ impl From<Absent> for PieceState {
     }
 }
 
-/// What was found of a file.
+/// The result for a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileReport {
     /// The verdict on it.
     pub state: FileState,
-    /// Its length on disk, if it is there and was looked at. It may be too long: then its pieces' verdicts stand.
+    /// The file's length on disk, if the check found and looked at the file. The file may be too long: the verdicts on
+    /// its pieces stand then.
     pub found_nbytes: Option<u64>,
-    /// What its attributes say and the disk does not. It does not count against completeness, as most clients create
-    /// neither links nor executable files.
+    /// A difference between the file's attributes and the disk. It does not count against completeness, as most clients
+    /// create neither links nor executable files.
     pub difference: Option<FileDifference>,
 }
 
-/// What the attributes of a file (BEP 47) say that is not so on disk.
+/// A difference between a file's attributes (BEP 47) and the disk.
 ///
 /// ```
 /// use hashloom_engine::torrent::{FileDifference, Options, Torrent, verify};
@@ -127,13 +128,13 @@ pub struct FileReport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileDifference {
-    /// It is to be a symbolic link, and nothing is there.
+    /// The file should be a symbolic link and is missing.
     LinkMissing,
-    /// It is a symbolic link, but leads elsewhere.
+    /// The symbolic link has another target.
     LinkElsewhere,
-    /// It is to be a symbolic link, and something else is there.
+    /// The file should be a symbolic link, and something else is there.
     NotALink,
-    /// It is to be executable, and nobody may execute it. Only where there is such a permission.
+    /// The file should be executable, and nobody may execute it. Reported only where that permission exists.
     NotExecutable,
 }
 
@@ -141,23 +142,24 @@ pub enum FileDifference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileState {
-    /// All its pieces are right.
+    /// All pieces of the file are right.
     Complete,
-    /// It is long enough, but some of its pieces are not right. As pieces span files, the fault can be a neighbour's.
+    /// The file is long enough, but some of its pieces are not right. Pieces span files, so the fault can be a
+    /// neighbour's.
     Incomplete,
-    /// It is too short.
+    /// The file is too short.
     Short,
-    /// It is not there.
+    /// The file is missing.
     Missing,
-    /// It could not be opened; [`Report::troubles`] says why. One that is open but has parts that cannot be read is
+    /// The file could not be opened; [`Report::troubles`] says why. A file that was opened but has unreadable parts is
     /// incomplete.
     Failed,
-    /// It has no content to check: a padding file or a symbolic link, for which see
-    /// [`difference`](FileReport::difference).
+    /// The file has no content to check: it is a padding file or a symbolic link (see
+    /// [`difference`](FileReport::difference)).
     Skipped,
     /// The check was cancelled.
     Unchecked,
-    /// It changed each of the three times that it was checked. Check again when nothing writes to it any more.
+    /// The file changed during each of three checks. Check again when nothing writes to it any more.
     Unstable,
 }
 
@@ -165,11 +167,11 @@ pub enum FileState {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FileTrouble {
-    /// Its place in the torrent's list of files.
+    /// The file's index in the torrent's list of files.
     pub file: usize,
-    /// Where it is.
+    /// The file's path on disk.
     pub path: PathBuf,
-    /// What went wrong first.
+    /// The first thing that went wrong.
     pub trouble: Trouble,
 }
 
@@ -201,13 +203,13 @@ impl Report {
         self.count(PieceState::Have)
     }
 
-    /// Bytes in the pieces of a state.
+    /// Total bytes in the pieces of a state.
     pub fn nbytes(&self, torrent: &Torrent, state: PieceState) -> u64 {
         let of_state = self.pieces.iter().enumerate().filter(|&(_, &piece)| piece == state);
         of_state.map(|(piece, _)| torrent.piece_range(piece)).map(|range| range.end - range.start).sum()
     }
 
-    /// Whether every piece is right and every file is there, the empty ones included.
+    /// Whether every piece is right and every file is there, empty files included.
     pub fn is_complete(&self) -> bool {
         self.pieces.iter().all(|&piece| piece == PieceState::Have)
             && self.files.iter().all(|file| matches!(file.state, FileState::Complete | FileState::Skipped))
@@ -218,9 +220,9 @@ impl Report {
         Ranges { pieces: &self.pieces, pos: 0 }
     }
 
-    /// The bytes of files that are not right, file by file: what a client would ask for, or `curl --range` fetch.
+    /// The bytes of files that are not right, file by file: a client would ask for them, or `curl --range` fetch them.
     ///
-    /// Neighbouring pieces of one state are one range. Padding is left out.
+    /// Neighbouring pieces of one state form one range. Padding is left out.
     ///
     /// ```
     /// # use hashloom_engine::torrent::{Options, PieceState, Torrent, verify};
@@ -243,7 +245,7 @@ impl Report {
         })
     }
 
-    /// The pieces that are right, as the BitTorrent protocol's `bitfield` message orders them (BEP 3): the highest bit
+    /// The pieces that are right, in the order of the BitTorrent protocol's `bitfield` message (BEP 3): the highest bit
     /// of the first byte is piece 0, spare bits at the end are 0.
     pub fn bitfield(&self) -> Vec<u8> {
         let byte = |pieces: &[PieceState]| {

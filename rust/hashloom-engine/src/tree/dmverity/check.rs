@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Data and hash file against a root hash: each level's blocks are hashed as if they were data, and compared with the
-//! digests in the level above, from the root down to the data.
+//! Checks data and hash file against a root hash: each level's blocks are hashed as if they were data, and compared
+//! with the digests in the level above, from the root down to the data.
 
 use std::fs::File;
 use std::io;
@@ -11,28 +11,29 @@ use super::DmVerity;
 use crate::read::open::read_at;
 use crate::tree::{Options, TreeError, hash_range, length};
 
-/// Bad blocks that a [`Checked`] names. There may be more.
+/// Largest number of bad blocks that a [`Checked`] lists.
 pub const LISTED_MAX: usize = 1 << 16;
 
-/// What a check has found.
+/// The result of a check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// Bad blocks of the hash file, from the root's on. What they say of blocks below them proves nothing.
+    /// Bad blocks of the hash file, the root's first. The digests in a bad block prove nothing about the blocks below
+    /// it.
     pub hash_blocks: Vec<BadBlock>,
     /// Runs of bad blocks of the data.
     pub data_blocks: Vec<Range<u64>>,
-    /// Bad blocks of the hash file, with those that are not listed.
+    /// Number of bad blocks of the hash file, those not listed included.
     pub hash_block_count: u64,
-    /// Bad blocks of the data, with those that are not listed.
+    /// Number of bad blocks of the data, those not listed included.
     pub data_block_count: u64,
 }
 
-/// A block of the hash file that is not what the one above it, or the root hash, says.
+/// A block of the hash file that does not match its digest in the block above, or the root hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BadBlock {
-    /// 0 for the level whose digests are those of data.
+    /// The block's level; 0 is the level with the digests of data.
     pub level: usize,
-    /// Where it begins in the hash file.
+    /// Offset of the block in the hash file.
     pub offset: u64,
 }
 
@@ -60,13 +61,13 @@ impl Checked {
     }
 }
 
-/// Digests that blocks should have: those in the blocks of the level above.
+/// The digests that blocks should have, from the blocks of the level above.
 struct Expected<'e> {
     hashes: &'e File,
-    /// Where the next of these blocks is.
+    /// Offset of the next of these blocks.
     offset: u64,
     block: Vec<u8>,
-    /// Digests that were taken from `block`.
+    /// Number of digests taken from `block`.
     taken: usize,
     arity: usize,
     slot_nbytes: usize,
@@ -87,15 +88,15 @@ impl Expected<'_> {
 }
 
 impl DmVerity {
-    /// Compares data and hash file with a root hash, which must have come from where it can be trusted.
+    /// Compares data and hash file with a root hash, which must come from a trusted place.
     ///
-    /// All blocks are looked at, whatever is found. [`progress`](Options::progress) counts the bytes of data.
+    /// All blocks are compared, whatever is found. [`progress`](Options::progress) counts the bytes of data.
     ///
     /// # Errors
     ///
-    /// [`TreeError::Parameter`] if `data` is too short or the root has another length than a digest;
-    /// [`TreeError::HashFile`] if the hash file is too short; [`TreeError::Read`] (of either), [`TreeError::Changed`],
-    /// [`TreeError::Cancelled`].
+    /// [`TreeError::Parameter`] if `data` is too short or the root's length is not that of a digest;
+    /// [`TreeError::HashFile`] if the hash file is too short; [`TreeError::Read`] (of either file),
+    /// [`TreeError::Changed`], [`TreeError::Cancelled`].
     ///
     /// ```
     /// use hashloom_engine::tree::Options;
@@ -127,7 +128,7 @@ impl DmVerity {
             return Err(TreeError::HashFile { what: "hash file", expected, found: format!("{found} bytes") });
         }
         let mut checked = Checked::default();
-        // The root's own block: nothing above it but the root hash.
+        // The root's own block has only the root hash above it.
         let mut top = vec![0; tree.slot_nbytes];
         top[..digest_nbytes].copy_from_slice(root);
         let above = |level: usize| match layout.starts.get(level) {
@@ -177,7 +178,7 @@ impl DmVerity {
     }
 }
 
-/// Nothing is written here: what fails is reading the digests.
+/// Nothing is written here: a failed write is a failure to read the digests.
 fn of_hashes(error: TreeError) -> TreeError {
     match error {
         TreeError::Write(error) => TreeError::HashFile {

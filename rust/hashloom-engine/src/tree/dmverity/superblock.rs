@@ -13,7 +13,7 @@ use crate::tree::TreeError;
 pub(super) const NBYTES: usize = 512;
 
 const SIGNATURE: &[u8; 8] = b"verity\0\0";
-/// Where the fields are. The version is a constant, 1.
+/// Offsets of the fields. The version is a constant, 1.
 const VERSION: usize = 8;
 const HASH_TYPE: usize = 12;
 const UUID: usize = 16;
@@ -24,7 +24,7 @@ const DATA_BLOCKS: usize = 72;
 const SALT_NBYTES: usize = 80;
 const SALT: usize = 88;
 
-/// As the kernel calls it.
+/// The kernel's name of the algorithm.
 pub(super) fn name(algorithm: Algorithm) -> Result<&'static str, TreeError> {
     match algorithm {
         Algorithm::Ripemd160 => Ok("rmd160"),
@@ -35,7 +35,7 @@ pub(super) fn name(algorithm: Algorithm) -> Result<&'static str, TreeError> {
     }
 }
 
-/// None without a UUID.
+/// The bytes of the superblock; `None` if there is no UUID.
 pub(super) fn encode(verity: &DmVerity, data_blocks: u64) -> Result<Option<[u8; NBYTES]>, TreeError> {
     let Some(uuid) = verity.uuid else { return Ok(None) };
     let mut bytes = [0; NBYTES];
@@ -54,11 +54,11 @@ pub(super) fn encode(verity: &DmVerity, data_blocks: u64) -> Result<Option<[u8; 
 }
 
 impl DmVerity {
-    /// The parameters that a hash file's superblock at `hash_offset` has.
+    /// Reads the parameters from a hash file's superblock at `hash_offset`.
     ///
     /// # Errors
     ///
-    /// [`TreeError::HashFile`] if there is none, or has what cannot be; [`TreeError::Read`].
+    /// [`TreeError::HashFile`] if there is no superblock, or its values are impossible; [`TreeError::Read`].
     ///
     /// ```
     /// use hashloom_engine::tree::dmverity::DmVerity;
@@ -91,7 +91,7 @@ impl DmVerity {
         let field = &bytes[ALGORITHM..DATA_BLOCK];
         let field = &field[..field.iter().position(|&byte| byte == 0).unwrap_or(field.len())];
         let known = Algorithm::ALL.iter().copied().find(|&algorithm| {
-            // Older ones write it in other letters or by its longer name.
+            // Older programs write other letter cases or the longer name.
             name(algorithm).is_ok_and(|name| field.eq_ignore_ascii_case(name.as_bytes()))
         });
         let Some(algorithm) = known else {

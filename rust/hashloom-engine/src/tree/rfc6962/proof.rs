@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Which nodes a proof has, and whether one is right. Everything in a proof may come from an enemy.
+//! Makes proofs and checks them. Everything in a proof may come from an enemy.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use hashloom::{Algorithm, Digest, hash};
 
 use super::{Proof, Prove, node};
 
-/// Why a proof cannot be made, or is not one.
+/// Why a proof cannot be made, or is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProofError {
@@ -16,44 +16,44 @@ pub enum ProofError {
     Index {
         /// The index, from 0 on.
         index: u64,
-        /// Entries in the tree.
+        /// Number of entries in the tree.
         size: u64,
     },
-    /// The tree cannot be the beginning of the other: it has no entries, or more.
+    /// The tree cannot be the beginning of the other: it has no entries, or more than the other.
     Sizes {
-        /// Entries in the first tree.
+        /// Number of entries in the first tree.
         size1: u64,
-        /// Entries in the second.
+        /// Number of entries in the second tree.
         size2: u64,
     },
-    /// There is no such subtree: it is empty, ends beyond the tree, or begins where none of its size does.
+    /// There is no such subtree: it is empty, ends beyond the tree, or begins where no subtree of its size begins.
     Subtree {
-        /// Its first entry.
+        /// The subtree's first entry.
         start: u64,
-        /// The first entry behind it.
+        /// The first entry after the subtree.
         end: u64,
-        /// Entries in the tree.
+        /// Number of entries in the tree.
         size: u64,
     },
-    /// A proof in this place has another number of nodes.
+    /// The proof has a wrong number of nodes.
     Count {
-        /// How many it has to have.
+        /// Number of nodes that it must have.
         expected: u64,
-        /// How many there are.
+        /// Number of nodes found.
         found: usize,
     },
-    /// A node, leaf or root has not the length of a digest.
+    /// The length of a node, leaf or root is not that of a digest.
     Length {
-        /// Bytes in a digest.
+        /// Number of bytes in a digest.
         expected: usize,
-        /// Bytes in it.
+        /// Number of bytes found.
         found: usize,
     },
     /// The proof leads to another root.
     Root {
-        /// The root given.
+        /// The given root.
         expected: Box<Digest>,
-        /// The root that it leads to.
+        /// The root that the proof leads to.
         found: Box<Digest>,
     },
 }
@@ -215,7 +215,7 @@ pub fn check_subtree_consistency<N: AsRef<[u8]>>(
         return same(digest(algorithm, root1)?, hash(algorithm, &[]));
     }
     if (start, end) == (0, size) && size > 0 && root1 == root2 {
-        // The same, whatever it is.
+        // The roots are equal, so their values need no check.
         return proof.expect(0);
     }
     let (root1, root2) = (digest(algorithm, root1)?, digest(algorithm, root2)?);
@@ -227,14 +227,14 @@ pub fn check_subtree_consistency<N: AsRef<[u8]>>(
         nodes.push(proof.next()?);
     }
     let mut nodes = nodes.into_iter();
-    // They have been counted.
+    // The nodes have been counted.
     let (found1, found2) = path.climb(algorithm, from, |_| nodes.next().unwrap_or(root2));
     same(root1, found1)?;
     same(root2, found2)
 }
 
-/// A proof about a tree of `size` entries and that root. `node_at` has the pairs beside and on the path, by level and
-/// index.
+/// Makes a proof about a tree of `size` entries with this root. `node_at` gives the nodes beside and on the path, by
+/// level and index.
 pub(super) fn make(
     algorithm: Algorithm,
     prove: Prove,
@@ -242,10 +242,10 @@ pub(super) fn make(
     root: Digest,
     node_at: &dyn Fn(u32, u64) -> Option<Digest>,
 ) -> Result<Proof, ProofError> {
-    // All that is asked for is there, so the root never stands for anything else.
+    // Every node asked for is there, so the root never stands in for one.
     let node = |level, index| node_at(level, index).unwrap_or(root);
     let beside = |(level, beside): (u32, Beside)| node(level, beside.index);
-    // What was not hashed with another before stands beside the first of the nodes.
+    // A node that was not hashed with another before stands beside the first of the nodes.
     let own = |first: Option<(u32, Beside)>| first.map_or(root, |(level, beside)| node(level, beside.index ^ 1));
     let (start, end) = match prove {
         Prove::Inclusion(index) => {
@@ -269,14 +269,14 @@ pub(super) fn make(
     Ok(Proof { of, nodes })
 }
 
-/// A node that a proof has.
+/// A node of a proof.
 #[derive(Debug, Clone, Copy)]
 struct Beside {
-    /// In its level.
+    /// The index in its level.
     index: u64,
-    /// Left of the path.
+    /// Whether the node is left of the path.
     is_left: bool,
-    /// Of a consistency proof: in the first tree too.
+    /// For a consistency proof: whether the node is in the first tree too.
     is_inside: bool,
 }
 
@@ -288,13 +288,13 @@ fn inclusion_path(index: u64, size: u64) -> Result<impl Iterator<Item = (u32, Be
     let last = size - 1;
     Ok((0..u64::BITS - last.leading_zeros()).filter_map(move |level| {
         let index = (index >> level) ^ 1;
-        // The last of a level may have no neighbour.
+        // The last node of a level may have no neighbour.
         (index <= last >> level).then_some((level, Beside { index, is_left: index % 2 == 0, is_inside: false }))
     }))
 }
 
-/// The nodes beside the way from the end of a subtree to the root: the same three numbers as in RFC 9162 and the draft,
-/// `fn`, `sn` and `tn`, in the level where they stand.
+/// The nodes beside the path from the end of a subtree to the root. The numbers are those of RFC 9162 and the draft,
+/// `fn`, `sn` and `tn`, in the current level.
 #[derive(Debug, Clone)]
 struct SubtreePath {
     level: u32,
@@ -311,7 +311,7 @@ impl Iterator for SubtreePath {
             return None;
         }
         let is_left = self.second % 2 == 1 || self.second == self.last;
-        // The last of a level, without a neighbour, goes up as it is.
+        // The last node of a level, without a neighbour, goes up unchanged.
         while is_left && self.second % 2 == 0 {
             self.up();
         }
@@ -333,12 +333,12 @@ impl SubtreePath {
         Ok(path)
     }
 
-    /// The node that a proof begins with, if it is not the subtree's root.
+    /// The node that a proof begins with, unless that is the subtree's root.
     fn first(&self) -> Option<(u32, u64)> {
         (self.first != self.second).then_some((self.level, self.second))
     }
 
-    /// What the subtree's root and the tree's become on the way up, from what is common to both.
+    /// Computes the roots of the subtree and of the tree on the way up, from the node common to both.
     fn climb(
         self,
         algorithm: Algorithm,
@@ -368,7 +368,7 @@ impl SubtreePath {
     }
 }
 
-/// The draft's section 4.1.
+/// Checks the conditions of the draft's section 4.1.
 fn check_subtree(start: u64, end: u64, size: u64) -> Result<(), ProofError> {
     let is_aligned = || match (end - start).checked_next_power_of_two() {
         Some(room) => start % room == 0,
@@ -377,7 +377,7 @@ fn check_subtree(start: u64, end: u64, size: u64) -> Result<(), ProofError> {
     if start < end && end <= size && is_aligned() { Ok(()) } else { Err(ProofError::Subtree { start, end, size }) }
 }
 
-/// The nodes of a proof that is checked.
+/// The nodes of a proof that is being checked.
 struct Nodes<'p, N> {
     algorithm: Algorithm,
     nodes: std::slice::Iter<'p, N>,
@@ -388,14 +388,14 @@ impl<'p, N: AsRef<[u8]>> Nodes<'p, N> {
         Nodes { algorithm, nodes: proof.iter() }
     }
 
-    /// An error if there are not so many.
+    /// Returns an error unless there are `count` nodes.
     fn expect(&self, count: usize) -> Result<(), ProofError> {
         let found = self.nodes.len();
         if found == count { Ok(()) } else { Err(ProofError::Count { expected: count as u64, found }) }
     }
 
     fn next(&mut self) -> Result<Digest, ProofError> {
-        // They have been counted.
+        // The nodes have been counted.
         let node = self.nodes.next().ok_or(ProofError::Count { expected: 1, found: 0 })?;
         digest(self.algorithm, node.as_ref())
     }
