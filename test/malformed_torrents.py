@@ -613,7 +613,7 @@ def files_cases():
 
 def version_cases():
     key = "info.meta version, byte {}: "
-    unknown = "version {} of the torrent format is unknown, known are 1 and 2"
+    unknown = "version {} of the torrent format is unknown; versions 1 and 2 are known"
     for version in (0, 3, -1, 1 << 64):
         bad(
             f"meta version {version}",

@@ -343,7 +343,7 @@ fn wrong_usage() {
         (&["album", "--web-seed", "\u{1b}[31m"], r#"the web seed "\x1b[31m": expected a URL"#),
         (&["album", "--exclude", "[x"], "the glob \"[x\": "),
         (&["album", "--date", "today"], "expected now, or whole seconds"),
-        (&["album", "--name", "a/b"], "the name \"a/b\" is none that a file can have"),
+        (&["album", "--name", "a/b"], "the name \"a/b\" cannot be a file name"),
         (&["nothing"], "nothing: No such file or directory"),
     ];
     for (arguments, part) in cases {

@@ -289,14 +289,11 @@ mod resume {
         let folder = outer.path();
         make(folder, Version::Hybrid, "one");
         let cases: [(&[u8], &str); 8] = [
-            (b"", "this is no checkpoint: "),
-            (b"my diary", "this is no checkpoint: "),
-            (b"d4:infod6:lengthi0eee", "this is no checkpoint: it has no key \"hashloom checkpoint\""),
-            (
-                b"d19:hashloom checkpointi3e8:torrentsdee",
-                "a checkpoint of version 3, of which this program knows nothing",
-            ),
-            (b"d19:hashloom checkpointi1ee", "this is no checkpoint: "),
+            (b"", "this is not a checkpoint: "),
+            (b"my diary", "this is not a checkpoint: "),
+            (b"d4:infod6:lengthi0eee", "this is not a checkpoint: it has no key \"hashloom checkpoint\""),
+            (b"d19:hashloom checkpointi3e8:torrentsdee", "a checkpoint of version 3, which this program does not know"),
+            (b"d19:hashloom checkpointi1ee", "this is not a checkpoint: "),
             (
                 b"d19:hashloom checkpointi1e8:torrentsd2:abd5:filesle6:pieces0:eee",
                 "the checkpoint is damaged in what it says of torrent 6162.",

@@ -58,13 +58,13 @@ fn refused(bytes: &[u8], line: u64, part: &str) {
 #[test]
 fn first_lines() {
     let cases = [
-        ("", "this is no manifest"),
-        ("\n", "this is no manifest"),
-        ("{}\n", "this is no manifest"),
-        ("[1]\n", "this is no manifest"),
-        (r#"{"format":"hashloom journal","version":1,"algorithms":["sha1"]}"#, "this is no manifest"),
-        (r#"{"format":"hashloom manifest","version":2,"new":[]}"#, "a manifest of version 2, of which"),
-        (r#"{"format":"hashloom manifest","version":-1}"#, "this is no manifest"),
+        ("", "this is not a manifest"),
+        ("\n", "this is not a manifest"),
+        ("{}\n", "this is not a manifest"),
+        ("[1]\n", "this is not a manifest"),
+        (r#"{"format":"hashloom journal","version":1,"algorithms":["sha1"]}"#, "this is not a manifest"),
+        (r#"{"format":"hashloom manifest","version":2,"new":[]}"#, "a manifest of version 2, which"),
+        (r#"{"format":"hashloom manifest","version":-1}"#, "this is not a manifest"),
         (r#"{"format":"hashloom manifest","version":1,"algorithms":[]}"#, "at least one algorithm"),
         (r#"{"format":"hashloom manifest","version":1,"algorithms":["sha1","sha1"]}"#, "none twice"),
         (r#"{"format":"hashloom manifest","version":1,"algorithms":["md5"]}"#, "unknown algorithm \"md5\""),
@@ -72,8 +72,8 @@ fn first_lines() {
     for (header, part) in cases {
         refused(format!("{header}\n").as_bytes(), 1, part);
     }
-    refused(HEADER.as_bytes(), 1, "this is no manifest");
-    refused(&vec![b' '; LINE_MAX_NBYTES + 2], 1, "this is no manifest");
+    refused(HEADER.as_bytes(), 1, "this is not a manifest");
+    refused(&vec![b' '; LINE_MAX_NBYTES + 2], 1, "this is not a manifest");
 }
 
 #[test]

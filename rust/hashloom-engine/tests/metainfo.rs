@@ -179,7 +179,7 @@ fn each_malformation_has_an_error_of_its_own() {
         ),
         (
             info(vec![("meta version", Some(int(3)))]),
-            "info.meta version, byte 34: version 3 of the torrent format is unknown, known are 1 and 2",
+            "info.meta version, byte 34: version 3 of the torrent format is unknown; versions 1 and 2 are known",
         ),
         (
             info(vec![("meta version", Some(text("2")))]),

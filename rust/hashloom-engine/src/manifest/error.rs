@@ -99,9 +99,9 @@ impl fmt::Display for Problem {
         match self {
             Problem::Io(error) => error.fmt(f),
             Problem::NotAManifest => {
-                f.write_str("this is no manifest: expected {\"format\":\"hashloom manifest\",…} in the first line")
+                f.write_str("this is not a manifest: expected {\"format\":\"hashloom manifest\",…} in the first line")
             }
-            Problem::Version(found) => write!(f, "a manifest of version {found}, of which this program knows nothing"),
+            Problem::Version(found) => write!(f, "a manifest of version {found}, which this program does not know"),
             Problem::Algorithm(error) => error.fmt(f),
             Problem::Algorithms => f.write_str("expected at least one algorithm, and none twice"),
             Problem::TooLong => write!(f, "longer than {} bytes", super::LINE_MAX_NBYTES),

@@ -227,7 +227,7 @@ impl Journal {
 }
 
 fn invalid(message: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("this is no journal of such a run: {message}"))
+    io::Error::new(io::ErrorKind::InvalidData, format!("this is not a journal of such a run: {message}"))
 }
 
 impl Drop for Journal {

@@ -101,7 +101,7 @@ impl fmt::Display for Doubt {
             Doubt::Owner => "of another user, whose programs may have been writing",
             Doubt::FileSystem => "on a file system that does not promise to tell of each change",
             Doubt::Fresh => "changed just before the last check",
-            Doubt::Unopened => "not to be opened",
+            Doubt::Unopened => "impossible to open",
             Doubt::Version => "noted by an earlier version",
         })
     }

@@ -152,7 +152,7 @@ impl fmt::Display for CreateError {
             }
             CreateError::BadName { name } => write!(
                 f,
-                "the name {} is none that a file can have: expected no \"/\" and neither \".\" nor \"..\"",
+                "the name {} cannot be a file name: expected no \"/\" and neither \".\" nor \"..\"",
                 quoted(name.as_bytes())
             ),
             CreateError::PieceLength { found, power } => {

@@ -231,7 +231,7 @@ impl fmt::Display for Problem {
             Problem::Missing => write!(f, "this key is missing"),
             Problem::WrongKind { expected, found } => write!(f, "expected {expected}, found {found}"),
             Problem::UnknownVersion { found } => {
-                write!(f, "version {found} of the torrent format is unknown, known are 1 and 2")
+                write!(f, "version {found} of the torrent format is unknown; versions 1 and 2 are known")
             }
             Problem::IntegerOverflow { found } => {
                 write!(f, "the integer {} does not fit 64 bits", quoted(found.as_bytes()))

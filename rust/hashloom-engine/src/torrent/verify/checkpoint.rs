@@ -119,12 +119,12 @@ pub enum CheckpointError {
 impl fmt::Display for CheckpointError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CheckpointError::Bencode(error) => write!(f, "this is no checkpoint: {error}"),
+            CheckpointError::Bencode(error) => write!(f, "this is not a checkpoint: {error}"),
             CheckpointError::NotACheckpoint => {
-                write!(f, "this is no checkpoint: it has no key {}", quoted(MAGIC))
+                write!(f, "this is not a checkpoint: it has no key {}", quoted(MAGIC))
             }
             CheckpointError::Version(found) => {
-                write!(f, "a checkpoint of version {found}, of which this program knows nothing")
+                write!(f, "a checkpoint of version {found}, which this program does not know")
             }
             CheckpointError::Damaged(id) => write!(f, "the checkpoint is damaged in what it says of torrent {id}"),
         }

@@ -96,7 +96,7 @@ impl DmVerity {
         });
         let Some(algorithm) = known else {
             let found = format!("\"{}\"", String::from_utf8_lossy(field).escape_debug());
-            return wrong("algorithm of the superblock", "sha1, sha256, sha512 or another that is here".into(), found);
+            return wrong("algorithm of the superblock", "sha1, sha256, sha512 or another known one".into(), found);
         };
         let salt_nbytes = usize::from(u16::from_le_bytes([bytes[SALT_NBYTES], bytes[SALT_NBYTES + 1]]));
         if salt_nbytes > SALT_MAX_NBYTES {

@@ -75,7 +75,7 @@ impl fmt::Display for ProofError {
                 write!(f, "node: expected {expected} bytes, the length of a digest, found {found}")
             }
             ProofError::Root { expected, found } => {
-                write!(f, "root: expected {expected}, found {found}, to which the proof leads")
+                write!(f, "root: expected {expected}, but the proof leads to {found}")
             }
         }
     }
