@@ -104,7 +104,7 @@ hardened() { # CC
         notes=$(readelf -nW "$object")
         [[ $notes == *IBT*SHSTK* ]] || { echo "$object: no notes of control flow protection"; return 1; }
     done
-    for object in src-many src-hmac src-burn; do
+    for object in src-hash src-streams src-hmac src-burn; do
         nm -u "$out/$object.o" | grep -q __stack_chk_fail || { echo "$object: its frames are not checked"; return 1; }
     done
     odd=$(nm -u "$out"/*.o | awk 'NF == 2 {print $2}' | sort -u | grep -vE '^(hli?_|.*_(blocks|scheduled?)_)' |

@@ -86,7 +86,7 @@ static hl_status hash_slices(const hl_kernel *forced, hl_alg alg, const hl_slice
     if (status != HL_OK)
         return status;
     hli_check_readable_slices(messages, count);
-    hli_hash(info, &plan, &(struct hli_messages){.layout = HLI_SLICES, .base = messages, .count = count}, digests);
+    hli_hash(&plan, &(struct hli_messages){.layout = HLI_SLICES, .base = messages, .count = count});
     return HL_OK;
 }
 
@@ -128,10 +128,8 @@ hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_t nbyte
         stride = 0;
     for (size_t i = 0; i < count && nbytes > 0; i++)
         hli_check_readable((const uint8_t *)base + i * stride, nbytes);
-    hli_hash(info, &plan,
-             &(struct hli_messages){
-                 .layout = HLI_ROWS, .base = base, .stride = stride, .nbytes = nbytes, .count = count},
-             digests);
+    hli_hash(&plan, &(struct hli_messages){
+                        .layout = HLI_ROWS, .base = base, .stride = stride, .nbytes = nbytes, .count = count});
     return HL_OK;
 }
 
@@ -164,10 +162,8 @@ hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_nbytes, 
         last = offset;
     }
     hli_check_readable(values, values_nbytes);
-    hli_hash(info, &plan,
-             &(struct hli_messages){.layout = offset_nbytes == 4 ? HLI_OFFSETS32 : HLI_OFFSETS64,
-                                    .base = values, .offsets = offsets, .count = count},
-             digests);
+    hli_hash(&plan, &(struct hli_messages){.layout = offset_nbytes == 4 ? HLI_OFFSETS32 : HLI_OFFSETS64,
+                                           .base = values, .offsets = offsets, .count = count});
     return HL_OK;
 }
 
@@ -186,7 +182,7 @@ hl_status hl_init(hl_ctx *ctx, hl_alg alg)
 }
 
 /* What every call on streams needs: contexts of one algorithm, which info then is, and what hli_check_call says. */
-HLI_INLINE hl_status check_contexts(hl_ctx *const ctxs[], size_t count, size_t ndigests, const uint8_t *digests,
+HLI_INLINE hl_status check_contexts(hl_ctx *const ctxs[], size_t count, size_t ndigests, uint8_t *digests,
                                     const hl_alg_info **info, struct hli_plan *plan)
 {
     if (count > SIZE_MAX / sizeof(hl_slice)) /* no such arrays fit in memory */
@@ -221,7 +217,7 @@ hl_status hl_update_many(hl_ctx *const ctxs[], const hl_slice *chunks, size_t co
     if (status != HL_OK)
         return status;
     hli_check_readable_slices(chunks, count);
-    hli_update(info, &plan, ctxs, chunks, count);
+    hli_update(&plan, ctxs, chunks, count);
     return HL_OK;
 }
 
@@ -234,7 +230,7 @@ hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests)
         return HL_OK;
     const hl_status status = check_contexts(ctxs, count, count, digests, &info, &plan);
     if (status == HL_OK)
-        hli_final(info, &plan, ctxs, count, digests);
+        hli_final(&plan, ctxs, count);
     return status;
 }
 

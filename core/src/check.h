@@ -62,7 +62,7 @@ HLI_INLINE void hli_check_readable_slices(const hl_slice *slices, size_t count)
  * has: hl_restrict leaves every algorithm one. Inline with check_contexts of api.c: as calls the two would take a
  * twentieth of a short stream's time (gcc 12.2). */
 HLI_INLINE hl_status hli_check_call(const hl_alg_info *info, const hl_kernel *forced, size_t count,
-                                    const uint8_t *digests, struct hli_plan *plan)
+                                    uint8_t *digests, struct hli_plan *plan)
 {
     if (info == NULL)
         return HL_EALG;
@@ -72,7 +72,13 @@ HLI_INLINE hl_status hli_check_call(const hl_alg_info *info, const hl_kernel *fo
         return HL_ELENGTH;
     if (forced != NULL && forced->body != info->body)
         return HL_EKERNEL;
-    *plan = (struct hli_plan){info->body, hli_choice(), forced, info->iv, 0, NULL, 0};
+    plan->choice = hli_choice();
+    plan->is_secret = 0;
+    plan->forced = forced;
+    plan->first = (struct hli_pass){.alg = info, .begin = info->iv};
+    plan->second.alg = NULL; /* the rest of it has no meaning then */
+    plan->digests = digests;
+    plan->digest_stride = info->digest_nbytes;
     return HL_OK;
 }
 

@@ -179,18 +179,26 @@ HLI_HIDDEN struct hli_edges hli_choose_edges(uint32_t choice);
 /* schedule = what a kernel's scheduled() wants for this block. */
 HLI_HIDDEN void hli_schedule(hl_body body, const uint8_t block[], void *schedule);
 
+/* One hash over all messages of a call. */
+struct hli_pass {
+    const hl_alg_info *alg; /* NULL: the call has no such pass */
+    /* The state in which message `at` begins, its words in order: begins[at] + begin_stride bytes, or, if begins is
+     * NULL, begin + at * begin_stride bytes. begin_nbytes, whole blocks, were hashed into each state before. */
+    const void *begin;
+    const void *const *begins;
+    size_t begin_stride;
+    uint64_t begin_nbytes;
+};
+
 /* How one call goes about it. The choice of kernels is settled when it begins, so that hl_restrict does not change it
  * half-way. */
 struct hli_plan {
-    hl_body body;
     uint32_t choice;
-    const hl_kernel *forced; /* use this one only; NULL: the best for what is left to do */
-    /* Where whole messages begin: the state, its words in order, after begin_nbytes bytes. That is the algorithm's
-     * initial value after none, or the inner state of an HMAC's key after one block. */
-    const void *begin;
-    uint64_t begin_nbytes;
-    const void *outer; /* NULL, or the outer state of an HMAC's key, from which each digest is hashed once more */
-    int is_secret;     /* what is hashed, or where it begins: nothing of it stays on the stack or in registers */
+    int is_secret;           /* what is hashed, or where it begins: nothing of it stays on the stack or in registers */
+    const hl_kernel *forced; /* use this one only, for its body; NULL: the best for what is left to do */
+    struct hli_pass first, second; /* the second hashes the digests of the first */
+    uint8_t *digests;
+    size_t digest_stride; /* bytes from one digest to the next */
 };
 
 /* burn.c: overwrites the registers that a call may leave as it likes, and the next nbytes of the stack, below the
@@ -203,7 +211,7 @@ HLI_INLINE void hli_burn(size_t nbytes)
     __asm__ volatile("");
 }
 
-/* many.c: the lane driver. Arguments are checked by the callers in api.c, also that the plan has a kernel. */
+/* Where the messages of a call are. */
 struct hli_messages {
     enum { HLI_SLICES, HLI_ROWS, HLI_OFFSETS32, HLI_OFFSETS64 } layout;
     const void *base;    /* hl_slice[], the first row, or the values */
@@ -212,11 +220,11 @@ struct hli_messages {
     size_t nbytes;       /* HLI_ROWS */
     size_t count;
 };
-HLI_HIDDEN void hli_hash(const hl_alg_info *alg, const struct hli_plan *plan, const struct hli_messages *messages,
-                         uint8_t *digests);
-HLI_HIDDEN void hli_update(const hl_alg_info *alg, const struct hli_plan *plan, hl_ctx *const ctxs[],
-                           const hl_slice *chunks, size_t count);
-HLI_HIDDEN void hli_final(const hl_alg_info *alg, const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count,
-                          uint8_t *digests);
+
+/* hash.c and streams.c: the lane driver. Arguments are checked by the callers, also that the plan has kernels. */
+HLI_HIDDEN void hli_hash(const struct hli_plan *plan, const struct hli_messages *messages);
+HLI_HIDDEN void hli_update(const struct hli_plan *plan, hl_ctx *const ctxs[], const hl_slice *chunks, size_t count);
+/* Message `at` of the plan is ctxs[at]'s. Wipes the contexts. */
+HLI_HIDDEN void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * K xor ipad and K xor opad are a block each: all that a key does is to begin both hashes in states of its own. It is
  * kept as these two states. The lane driver begins messages in the one and hashes their digests once more from the
- * other (many.c, hash_again): what HMAC costs beyond a hash is one block a message.
+ * other (lanes.c, hli_hash_again): what HMAC costs beyond a hash is one block a message.
  */
 #include "check.h"
 
@@ -28,7 +28,7 @@ static void begin(const hl_alg_info *alg, const struct hli_plan *plan, const uin
     for (unsigned i = 0; i < alg->block_nbytes; i++)
         block[i] = key0[i] ^ pad;
     hl_init(&ctx, alg->alg);
-    hli_update(alg, plan, &all, &(hl_slice){block, alg->block_nbytes}, 1);
+    hli_update(plan, &all, &(hl_slice){block, alg->block_nbytes}, 1);
     *state = ctx.state;
     hli_wipe(&ctx, sizeof ctx);
     hli_wipe(block, sizeof block);
@@ -40,10 +40,12 @@ static __attribute__((noinline)) void make_key(const hl_alg_info *alg, const str
                                                const hl_slice *secret, hl_hmac_key *key)
 {
     uint8_t key0[HL_BLOCK_MAX_NBYTES];
+    struct hli_plan hashing = *plan;
 
+    hashing.digests = key0;
     hli_zero(key0, sizeof key0);
     if (secret->nbytes > alg->block_nbytes)
-        hli_hash(alg, plan, &(struct hli_messages){.layout = HLI_SLICES, .base = secret, .count = 1}, key0);
+        hli_hash(&hashing, &(struct hli_messages){.layout = HLI_SLICES, .base = secret, .count = 1});
     else if (secret->nbytes > 0)
         hli_copy(key0, secret->data, secret->nbytes);
     hli_zero(key, sizeof *key);
@@ -97,11 +99,10 @@ hl_status hl_hmac_many(const hl_hmac_key *key, const hl_slice *messages, size_t 
         return status;
     hli_check_readable_slices(messages, count);
 
-    plan.begin = &key->inner;
-    plan.begin_nbytes = info->block_nbytes;
-    plan.outer = &key->outer;
+    plan.first = (struct hli_pass){info, &key->inner, NULL, 0, info->block_nbytes};
+    plan.second = (struct hli_pass){info, &key->outer, NULL, 0, info->block_nbytes};
     plan.is_secret = 1;
-    hli_hash(info, &plan, &(struct hli_messages){.layout = HLI_SLICES, .base = messages, .count = count}, tags);
+    hli_hash(&plan, &(struct hli_messages){.layout = HLI_SLICES, .base = messages, .count = count});
     return HL_OK;
 }
 
@@ -173,7 +174,7 @@ hl_status hl_hmac_update(hl_hmac_ctx *ctx, const void *data, size_t nbytes)
     hli_check_readable(data, nbytes);
     hl_ctx *const inner = &ctx->inner;
     plan.is_secret = 1;
-    hli_update(info, &plan, &inner, &(hl_slice){data, nbytes}, 1);
+    hli_update(&plan, &inner, &(hl_slice){data, nbytes}, 1);
     return HL_OK;
 }
 
@@ -190,9 +191,9 @@ hl_status hl_hmac_final(hl_hmac_ctx *ctx, uint8_t *tag)
     if (status != HL_OK)
         return status;
     hl_ctx *const inner = &ctx->inner;
-    plan.outer = &ctx->outer;
+    plan.second = (struct hli_pass){info, &ctx->outer, NULL, 0, info->block_nbytes};
     plan.is_secret = 1;
-    hli_final(info, &plan, &inner, 1, tag);
+    hli_final(&plan, &inner, 1);
     hli_wipe(ctx, sizeof *ctx);
     return HL_OK;
 }
