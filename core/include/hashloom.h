@@ -18,8 +18,15 @@
  *   overlap     Messages may overlap each other. Digests must not overlap messages.
  *   errors      HL_OK (0) or an hl_status. Arguments are checked before anything is written: after an error the
  *               digests and contexts are as they were.
- *   digests     digest i of a call is written at digests + i * digest size, in the byte order of the standard, and
+ *   digests     Digest i of a call is written at digests + i * digest size, in the byte order of the standard, and
  *               is equal to that of any other implementation of the algorithm.
+ *   secrets     A call that is given a key, or a job that says is_secret, overwrites what it has left of keys and
+ *               states before it returns: on the stack, as deep as it went, and, on x86 and 64-bit ARM, in the vector
+ *               registers and in the general registers that a call may change. (Kernels compiled without optimisation,
+ *               by a bare `clang -O0`, spill more.) Keys and contexts are the caller's to wipe. Messages and digests
+ *               may stay.
+ *   sizes       The sizes of structures and the constants HL_..._MAX_NBYTES hold for later versions: contexts and keys
+ *               have room for a state of 200 bytes and a block of 168, as SHA-3 and SHAKE128 have them.
  */
 #ifndef HASHLOOM_H
 #define HASHLOOM_H
@@ -63,8 +70,9 @@ typedef enum hl_alg {
 #define HL_SHA512_224_DIGEST_NBYTES 28
 #define HL_SHA512_256_DIGEST_NBYTES 32
 #define HL_RIPEMD160_DIGEST_NBYTES  20
-#define HL_DIGEST_MAX_NBYTES        64 /* room for any digest of this and later versions */
-#define HL_BLOCK_MAX_NBYTES         128
+#define HL_DIGEST_MAX_NBYTES        64  /* room for any digest of this and later versions */
+#define HL_BLOCK_MAX_NBYTES         168 /* room for any block of this and later versions */
+#define HL_STATE_MAX_NBYTES         200 /* room for any state of this and later versions */
 #define HL_MESSAGE_MAX_NBYTES       ((UINT64_C(1) << 61) - 1)
 
 /* The block function that an algorithm iterates ("hash computation" in FIPS 180-4). Several algorithms can share one:
@@ -105,10 +113,11 @@ typedef enum hl_status {
     HL_ENULL,    /* a pointer is NULL where bytes are to be read or written */
     HL_ELENGTH,  /* a message is longer than HL_MESSAGE_MAX_NBYTES, or a size does not fit size_t */
     HL_EOFFSETS, /* offsets decrease, are negative, end beyond the values, or are not of 4 or 8 bytes */
-    HL_ESTATE,   /* a context or key was not initialised, is already final, or is not of the others' algorithm */
+    HL_ESTATE,   /* a context or key was not initialised, is already final, or is of another algorithm than the rest */
     HL_EISA,     /* an instruction set is unknown or this machine does not have it */
-    HL_EKERNEL,  /* hl_hash_many_with: the kernel is not of the algorithm's body */
-    HL_ETAG      /* hl_hmac_verify: the tag is not that of the message */
+    HL_EKERNEL,  /* the kernel that is to be used is not of the algorithm's body */
+    HL_ETAG,     /* hl_hmac_verify: the tag is not that of the message */
+    HL_EJOB      /* hl_run: a field is of a later version, or two fields contradict each other */
 } hl_status;
 
 /* One English sentence without a full stop, never NULL. */
@@ -147,10 +156,11 @@ HL_API hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_n
 
 /* ---- Streams: messages that arrive in parts -------------------------------------------------------------------- */
 
-/* A state: nwords words of word_nbytes, packed, in the machine's order, like iv. */
+/* A state: nwords words of word_nbytes, packed, in the machine's order, like iv. What follows them is room for later
+ * algorithms. */
 typedef union hl_state {
-    uint32_t w32[8];
-    uint64_t w64[8];
+    uint32_t w32[HL_STATE_MAX_NBYTES / 4];
+    uint64_t w64[HL_STATE_MAX_NBYTES / 8];
 } hl_state;
 
 /* A running computation. It holds no pointer and needs no destructor: it may be copied (a copy goes on independently)
@@ -197,18 +207,16 @@ HL_API void hl_hmac_key_wipe(hl_hmac_key *key);
 
 /* Tags are of the algorithm's digest_nbytes bytes; where a protocol truncates them, take the first ones (FIPS 198-1
  * section 5). A message may have up to HL_MESSAGE_MAX_NBYTES - block_nbytes bytes, as the key's block goes before it. A
- * key that is not initialised is HL_ESTATE.
- *
- * Before a call that is declared below, or hl_hmac_key_init, returns, it overwrites what it has left of the key and of
- * its states: on the stack, as deep as it went, and, on x86 and 64-bit ARM, in the vector registers and in the general
- * registers that a call may change. (Kernels compiled without optimisation, by a bare `clang -O0`, spill more.) What
- * stays is in hl_hmac_key and hl_hmac_ctx, which are the caller's to wipe. Messages and tags may stay. */
+ * key that is not initialised is HL_ESTATE. */
 
 /* tag = HMAC(key, data[0 .. nbytes - 1]). */
 HL_API hl_status hl_hmac(const hl_hmac_key *key, const void *data, size_t nbytes, uint8_t *tag);
 /* tags[i] = HMAC(key, messages[i]), i = 0 .. count - 1, both hashes of all messages side by side in lanes: what
  * hl_hash_many is to hl_hash. Tag i is written at tags + i * digest_nbytes. */
 HL_API hl_status hl_hmac_many(const hl_hmac_key *key, const hl_slice *messages, size_t count, uint8_t *tags);
+/* tags[i] = HMAC(keys[i], messages[i]): a key for each message, all of one algorithm. Rows and columns (hl_messages), and
+ * keys that lie further apart, go through hl_run. */
+HL_API hl_status hl_hmac_many_keys(const hl_hmac_key *keys, const hl_slice *messages, size_t count, uint8_t *tags);
 /* HL_OK if tag[0 .. tag_nbytes - 1] are the first bytes of the message's tag, HL_ETAG if not, in a time that does not
  * depend on where they differ. tag_nbytes is what the protocol says, never what a sender sent: from 10 bytes, the least
  * that RFC 2104 section 5 allows, to digest_nbytes; all else is HL_ELENGTH. */
@@ -227,6 +235,16 @@ HL_API hl_status hl_hmac_init(hl_hmac_ctx *ctx, const hl_hmac_key *key);
 HL_API hl_status hl_hmac_update(hl_hmac_ctx *ctx, const void *data, size_t nbytes);
 /* Writes the tag and wipes the context, which must be initialised again before its next use. */
 HL_API hl_status hl_hmac_final(hl_hmac_ctx *ctx, uint8_t *tag);
+/* What hl_update_many and hl_final_many are to hl_update and hl_final. Each stream has a key of its own. */
+HL_API hl_status hl_hmac_update_many(hl_hmac_ctx *const ctxs[], const hl_slice *chunks, size_t count);
+HL_API hl_status hl_hmac_final_many(hl_hmac_ctx *const ctxs[], size_t count, uint8_t *tags);
+
+/* PBKDF2 with HMAC (RFC 8018 section 5.2): key i, key_nbytes bytes at keys + i * key_nbytes, is derived from
+ * passwords[i] and salts[i] by niterations >= 1 iterations, i = 0 .. count - 1. All blocks of all keys run side by side
+ * in lanes, so that 16 passwords take little longer than one. HL_ELENGTH if niterations is 0 or key_nbytes is not
+ * between 1 and (2^32 - 1) * digest_nbytes. */
+HL_API hl_status hl_pbkdf2_many(hl_alg alg, const hl_slice *passwords, const hl_slice *salts, uint32_t niterations,
+                                size_t count, uint8_t *keys, size_t key_nbytes);
 
 /* 1 if the bytes at a and at b are equal, else 0, in a time that depends on nbytes only: for tags, keys and other
  * secrets. Of 0 bytes it is 1, and the pointers may be NULL. */
@@ -287,9 +305,60 @@ HL_API const hl_kernel *hl_kernel_at(size_t i);
  * one of more lanes); NULL if alg is unknown. */
 HL_API const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages);
 /* hl_hash_many with this kernel, one of hl_kernel_at's, and no other, whatever hl_restrict says. HL_EKERNEL if the
- * kernel is not of alg's body, HL_EISA if this machine cannot run it. */
+ * kernel is not of alg's body, HL_EISA if this machine cannot run it. (A job's second algorithm uses the kernel if it is
+ * of that body, too.) */
 HL_API hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const hl_slice *messages, size_t count,
                                    uint8_t *digests);
+
+/* ---- Jobs: any messages, and what is done with them ------------------------------------------------------------- */
+
+/* How messages lie in memory. The values are part of the ABI. */
+typedef enum hl_layout {
+    HL_SLICES    = 0, /* as hl_hash_many takes them */
+    HL_ROWS      = 1, /* as hl_hash_rows */
+    HL_OFFSETS32 = 2, /* as hl_hash_offsets, with offsets of 4 bytes */
+    HL_OFFSETS64 = 3  /* with offsets of 8 */
+} hl_layout;
+
+typedef struct hl_messages {
+    uint32_t    layout;  /* an hl_layout */
+    uint32_t    reserved;
+    size_t      count;
+    const void *base;    /* HL_SLICES: hl_slice[count]; HL_ROWS: the first row; HL_OFFSETSx: the values */
+    size_t      stride;  /* HL_ROWS: bytes from one row to the next */
+    size_t      nbytes;  /* HL_ROWS: of each row; HL_OFFSETSx: of the values */
+    const void *offsets; /* HL_OFFSETSx: count + 1 of them */
+} hl_messages;
+
+/* What hl_run does. Begin with zeros and set nbytes, alg, messages and digests: zero in any other field means that the
+ * job has no such part. The digest of message i is then
+ *
+ *     alg(m)                  with m = message i, or what begin has hashed, followed by message i
+ *     HMAC(keys[i], m)        if there are keys
+ *     again(alg(m))           if there is a second algorithm
+ *
+ * All other calls that take whole messages are short names for a job. */
+typedef struct hl_job {
+    size_t             nbytes;        /* sizeof(hl_job): which fields the caller's version has */
+    uint32_t           alg;           /* an hl_alg; may be 0 if there are keys, whose algorithm counts */
+    uint32_t           again;         /* an hl_alg: the digest is hashed once more. SHA-256 of SHA-256, RIPEMD-160 of
+                                       * SHA-256. Not with keys. */
+    hl_messages        messages;
+    uint8_t           *digests;       /* of the second algorithm, if there is one */
+    size_t             digest_stride; /* bytes from one digest to the next; 0: the digest size */
+    const hl_ctx      *begin;         /* streams of alg, any number of bytes into their messages: message i goes on where
+                                       * begin + i * begin_stride (bytes) stands. They are only read. Not with keys. */
+    size_t             begin_stride;  /* 0: all messages go on from one stream; a whole number of blocks costs nothing */
+    const hl_hmac_key *keys;          /* the key of message i at keys + i * key_stride (bytes), all of one algorithm */
+    size_t             key_stride;    /* 0: one key for all messages */
+    const hl_kernel   *kernel;        /* this kernel and no other, as with hl_hash_many_with */
+    uint32_t           is_secret;     /* 1: leave nothing of states on the stack and in registers. Keys say so, too. */
+    uint32_t           reserved;
+} hl_job;
+
+/* HL_EJOB if nbytes is less than this structure's size, if fields that only a later version has are not zero, or if the
+ * fields exclude each other. With an error nothing has been written. */
+HL_API hl_status hl_run(const hl_job *job);
 
 #ifdef __cplusplus
 }

@@ -29,27 +29,12 @@ HLI_INLINE void hli_check_readable(const void *data, size_t nbytes)
 #  define hli_check_readable(data, nbytes) ((void)(data), (void)(nbytes))
 #endif
 
-HLI_INLINE hl_status hli_check_slice(const void *data, size_t nbytes)
+/* `before`, at most HL_MESSAGE_MAX_NBYTES, is the number of bytes of the message that came before. */
+HLI_INLINE hl_status hli_check_slice(const void *data, size_t nbytes, uint64_t before)
 {
     if (data == NULL && nbytes != 0)
         return HL_ENULL;
-#if SIZE_MAX > UINT32_MAX
-    if (nbytes > HL_MESSAGE_MAX_NBYTES)
-        return HL_ELENGTH;
-#endif
-    return HL_OK;
-}
-
-HLI_INLINE hl_status hli_check_slices(const hl_slice *slices, size_t count)
-{
-    if (count != 0 && slices == NULL)
-        return HL_ENULL;
-    for (size_t i = 0; i < count; i++) {
-        const hl_status status = hli_check_slice(slices[i].data, slices[i].nbytes);
-        if (status != HL_OK)
-            return status;
-    }
-    return HL_OK;
+    return nbytes > HL_MESSAGE_MAX_NBYTES - before ? HL_ELENGTH : HL_OK;
 }
 
 HLI_INLINE void hli_check_readable_slices(const hl_slice *slices, size_t count)

@@ -49,6 +49,10 @@
 
 #define HLI_INLINE static inline __attribute__((always_inline, unused))
 
+/* A function with this keeps a frame of its own: the frame holds what is hashed, or is not to be held while other parts
+ * of the driver run. The callers of the first kind hold pointers to secrets, and burn what lies below. */
+#define HLI_NOINLINE __attribute__((noinline))
+
 /* The C library's part: these two are all the core calls. */
 #define hli_copy(to, from, nbytes) __builtin_memcpy((to), (from), (nbytes))
 #define hli_zero(to, nbytes)       __builtin_memset((to), 0, (nbytes))
@@ -211,18 +215,11 @@ HLI_INLINE void hli_burn(size_t nbytes)
     __asm__ volatile("");
 }
 
-/* Where the messages of a call are. */
-struct hli_messages {
-    enum { HLI_SLICES, HLI_ROWS, HLI_OFFSETS32, HLI_OFFSETS64 } layout;
-    const void *base;    /* hl_slice[], the first row, or the values */
-    const void *offsets; /* HLI_OFFSETSx: count + 1 of them */
-    size_t stride;       /* HLI_ROWS */
-    size_t nbytes;       /* HLI_ROWS */
-    size_t count;
-};
-
 /* hash.c and streams.c: the lane driver. Arguments are checked by the callers, also that the plan has kernels. */
-HLI_HIDDEN void hli_hash(const struct hli_plan *plan, const struct hli_messages *messages);
+HLI_HIDDEN void hli_hash(const struct hli_plan *plan, const hl_messages *messages);
+/* The same for messages that go on from streams, one for all or one each, as in hl_job. */
+HLI_HIDDEN void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride,
+                            const hl_messages *messages);
 HLI_HIDDEN void hli_update(const struct hli_plan *plan, hl_ctx *const ctxs[], const hl_slice *chunks, size_t count);
 /* Message `at` of the plan is ctxs[at]'s. Wipes the contexts. */
 HLI_HIDDEN void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count);

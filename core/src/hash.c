@@ -18,31 +18,15 @@ static void move_message(struct hli_batch *batch, size_t to, size_t from)
     batch->at[to] = batch->at[from];
 }
 
-/* Message i of `all`, whose layout is given apart, so that it can be a literal. */
-HLI_INLINE hl_slice message_at(unsigned layout, const struct hli_messages *all, size_t i)
-{
-    if (layout == HLI_ROWS)
-        return (hl_slice){hli_after(all->base, i * all->stride), all->nbytes};
-    if (layout == HLI_OFFSETS32) {
-        const int32_t *offset = (const int32_t *)all->offsets + i;
-        return (hl_slice){hli_after(all->base, (size_t)offset[0]), (size_t)offset[1] - (size_t)offset[0]};
-    }
-    if (layout == HLI_OFFSETS64) {
-        const int64_t *offset = (const int64_t *)all->offsets + i;
-        return (hl_slice){hli_after(all->base, (size_t)offset[0]), (size_t)offset[1] - (size_t)offset[0]};
-    }
-    return ((const hl_slice *)all->base)[i];
-}
-
 /* batch[at .. at + n - 1] = the messages of `all` from `first` on. Returns 0 if they are of the shape of batch[0].
  * `layout` is a literal. */
-HLI_INLINE size_t fetch_layout(unsigned layout, const hl_alg_info *alg, const struct hli_messages *all, size_t first,
+HLI_INLINE size_t fetch_layout(unsigned layout, const hl_alg_info *alg, const hl_messages *all, size_t first,
                                size_t n, struct hli_batch *batch, size_t at)
 {
     size_t differ = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const hl_slice message = message_at(layout, all, first + i);
+        const hl_slice message = hli_message_at(layout, all, first + i);
         __builtin_prefetch(message.data);
         batch->data[at + i] = message.data;
         batch->nbytes[at + i] = message.nbytes;
@@ -53,14 +37,14 @@ HLI_INLINE size_t fetch_layout(unsigned layout, const hl_alg_info *alg, const st
     return differ;
 }
 
-static size_t fetch(const hl_alg_info *alg, const struct hli_messages *all, size_t first, size_t n,
+static size_t fetch(const hl_alg_info *alg, const hl_messages *all, size_t first, size_t n,
                     struct hli_batch *batch, size_t at)
 {
     switch (all->layout) {
-    case HLI_ROWS: return fetch_layout(HLI_ROWS, alg, all, first, n, batch, at);
-    case HLI_OFFSETS32: return fetch_layout(HLI_OFFSETS32, alg, all, first, n, batch, at);
-    case HLI_OFFSETS64: return fetch_layout(HLI_OFFSETS64, alg, all, first, n, batch, at);
-    default: return fetch_layout(HLI_SLICES, alg, all, first, n, batch, at);
+    case HL_ROWS: return fetch_layout(HL_ROWS, alg, all, first, n, batch, at);
+    case HL_OFFSETS32: return fetch_layout(HL_OFFSETS32, alg, all, first, n, batch, at);
+    case HL_OFFSETS64: return fetch_layout(HL_OFFSETS64, alg, all, first, n, batch, at);
+    default: return fetch_layout(HL_SLICES, alg, all, first, n, batch, at);
     }
 }
 
@@ -90,7 +74,7 @@ static HLI_NOINLINE void run_window(struct hli_ends *ends, struct window *window
     const struct hli_ending *done[HLI_WINDOW];
     size_t ndone = 0, nkept = 0;
 
-    hli_run(ends->plan, window->items, window->n, more);
+    hli_advance(ends->plan, window->items, window->n, more);
     for (size_t i = 0; i < window->n; i++)
         if (window->items[i].nblocks == 0)
             done[ndone++] = &window->endings[i];
@@ -132,7 +116,7 @@ static void sort_batch(struct hli_batch *batch, size_t n)
 }
 
 /* `wide` is the best for all of them if they are long. */
-static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *wide, const struct hli_messages *all)
+static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *wide, const hl_messages *all)
 {
     const struct hli_pass *pass = &plan->first;
     const hl_alg_info *alg = pass->alg;
@@ -221,7 +205,7 @@ static HLI_NOINLINE void hash_one(const struct hli_plan *plan, const hl_kernel *
     hli_end_one(plan, kernel, &state, hli_after(data, nwhole), message.nbytes - nwhole, pass->begin_nbytes + nwhole);
 }
 
-void hli_hash(const struct hli_plan *plan, const struct hli_messages *all)
+void hli_hash(const struct hli_plan *plan, const hl_messages *all)
 {
     const hl_kernel *kernel = hli_kernel(plan, &plan->first, all->count);
 
@@ -229,6 +213,6 @@ void hli_hash(const struct hli_plan *plan, const struct hli_messages *all)
         hash_all(plan, kernel, all);
         return;
     }
-    hash_one(plan, kernel, message_at(all->layout, all, 0));
+    hash_one(plan, kernel, hli_message_at(all->layout, all, 0));
     hli_forget(plan, 1);
 }

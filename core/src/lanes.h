@@ -27,10 +27,6 @@ enum {
     HLI_QUEUE = 2 * HLI_LANES /* digests that wait for the second hash */
 };
 
-/* A function with this keeps a frame of its own: the frame holds what is hashed, or is not to be held while other parts
- * of the driver run. The callers of the first kind hold pointers to secrets, and burn what lies below. */
-#define HLI_NOINLINE __attribute__((noinline))
-
 /* A state in the plain layout. (hl_state has room for later algorithms.) */
 union hli_state {
     uint32_t w32[8];
@@ -301,7 +297,25 @@ struct hli_item {
 
 /* Advances items (at most HLI_WINDOW) by the first pass's kernels until all are done, or, if `more` messages could be
  * had to fill lanes with, until a lane stands idle. Each item says on return what is left of it. */
-HLI_HIDDEN void hli_run(const struct hli_plan *plan, struct hli_item items[], size_t n, int more);
+HLI_HIDDEN void hli_advance(const struct hli_plan *plan, struct hli_item items[], size_t n, int more);
+
+/* ---- Messages --------------------------------------------------------------------------------------------------- */
+
+/* Message i of `all`, whose layout is given apart, so that it can be a literal. */
+HLI_INLINE hl_slice hli_message_at(unsigned layout, const hl_messages *all, size_t i)
+{
+    if (layout == HL_ROWS)
+        return (hl_slice){hli_after(all->base, i * all->stride), all->nbytes};
+    if (layout == HL_OFFSETS32) {
+        const int32_t *offset = (const int32_t *)all->offsets + i;
+        return (hl_slice){hli_after(all->base, (size_t)offset[0]), (size_t)offset[1] - (size_t)offset[0]};
+    }
+    if (layout == HL_OFFSETS64) {
+        const int64_t *offset = (const int64_t *)all->offsets + i;
+        return (hl_slice){hli_after(all->base, (size_t)offset[0]), (size_t)offset[1] - (size_t)offset[0]};
+    }
+    return ((const hl_slice *)all->base)[i];
+}
 
 /* ---- In step (step.c) --------------------------------------------------------------------------------------------- */
 

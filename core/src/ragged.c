@@ -105,7 +105,7 @@ static HLI_NOINLINE void run_lanes(const struct hli_plan *plan, struct hli_item 
     }
 }
 
-void hli_run(const struct hli_plan *plan, struct hli_item items[], size_t n, int more)
+void hli_advance(const struct hli_plan *plan, struct hli_item items[], size_t n, int more)
 {
     if (n == 0)
         return;

@@ -25,7 +25,7 @@ void hli_update(const struct hli_plan *plan, hl_ctx *const ctxs[], const hl_slic
             if (ntaken == room)
                 items[nitems++] = (struct hli_item){&ctxs[i]->state, ctxs[i]->block, 1};
         }
-        hli_run(plan, items, nitems, 0);
+        hli_advance(plan, items, nitems, 0);
         nhashed += nitems;
 
         nitems = 0;
@@ -35,7 +35,7 @@ void hli_update(const struct hli_plan *plan, hl_ctx *const ctxs[], const hl_slic
                 items[nitems++] = (struct hli_item){&ctxs[i]->state, (const uint8_t *)chunks[i].data + room,
                                                     hli_whole_blocks(alg, chunks[i].nbytes - room)};
         }
-        hli_run(plan, items, nitems, 0);
+        hli_advance(plan, items, nitems, 0);
         nhashed += nitems;
 
         for (size_t i = start; i < start + n; i++) {
@@ -83,4 +83,31 @@ void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count)
     }
     hli_ends_close(&ends);
     hli_forget(plan, 0);
+}
+
+void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride, const hl_messages *all)
+{
+    enum { COUNT = 2 * HLI_LANES }; /* 12 KiB of stack */
+    const hl_alg_info *alg = plan->first.alg;
+    hl_ctx ctxs[COUNT], *each[COUNT];
+    hl_slice messages[COUNT];
+    struct hli_plan part = *plan;
+
+    if (begin_stride == 0 && hli_rest_of_block(alg, begin->nbytes) == 0) {
+        part.first.begin = &begin->state;
+        part.first.begin_nbytes = begin->nbytes;
+        hli_hash(&part, all);
+        return;
+    }
+    for (size_t start = 0; start < all->count; start += COUNT) {
+        const size_t n = all->count - start < COUNT ? all->count - start : COUNT;
+        for (size_t i = 0; i < n; i++) {
+            ctxs[i] = *(const hl_ctx *)(const void *)((const uint8_t *)begin + (start + i) * begin_stride);
+            each[i] = &ctxs[i];
+            messages[i] = hli_message_at(all->layout, all, start + i);
+        }
+        part.digests = plan->digests + start * plan->digest_stride;
+        hli_update(&part, each, messages, n);
+        hli_final(&part, each, n); /* wipes the copies */
+    }
 }
