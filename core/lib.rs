@@ -67,6 +67,8 @@ pub const HL_BLOCK_MAX_NBYTES: usize = 168;
 pub const HL_STATE_MAX_NBYTES: usize = 200;
 /// The longest message, in bytes (FIPS 180-4 allows 2^64 - 1 bits).
 pub const HL_MESSAGE_MAX_NBYTES: u64 = (1 << 61) - 1;
+/// Room for any exported stream of this and later versions, in bytes.
+pub const HL_EXPORT_MAX_NBYTES: usize = 640;
 /// The most messages that one call of a kernel advances.
 pub const HL_LANES_MAX: usize = 16;
 
@@ -127,6 +129,8 @@ pub const HL_EKERNEL: hl_status = 7;
 pub const HL_ETAG: hl_status = 8;
 /// [`hl_run`]: a field is of a later version, or two fields contradict each other.
 pub const HL_EJOB: hl_status = 9;
+/// [`hl_import`]: the bytes are no exported stream of this kind, or one of a later version.
+pub const HL_EIMPORT: hl_status = 10;
 
 /// A message, laid out as POSIX's `struct iovec`.
 #[repr(C)]
@@ -352,6 +356,15 @@ unsafe extern "C" {
     /// `digests[i]` = the digest of `ctxs[i]`; wipes the contexts. The conditions on `ctxs` are those of
     /// [`hl_update_many`].
     pub fn hl_final_many(ctxs: *const *mut hl_ctx, count: usize, digests: *mut u8) -> hl_status;
+
+    /// Writes the stream as bytes in the order that `hashloom.h` fixes.
+    pub fn hl_export(ctx: *const hl_ctx, bytes: *mut u8, room: usize, nbytes: *mut usize) -> hl_status;
+    /// Initialises the context from all of the bytes, which may be any: [`HL_EIMPORT`] if no [`hl_export`] wrote them.
+    pub fn hl_import(ctx: *mut hl_ctx, bytes: *const u8, nbytes: usize) -> hl_status;
+    /// As [`hl_export`]. The bytes are as secret as the key.
+    pub fn hl_hmac_export(ctx: *const hl_hmac_ctx, bytes: *mut u8, room: usize, nbytes: *mut usize) -> hl_status;
+    /// As [`hl_import`].
+    pub fn hl_hmac_import(ctx: *mut hl_hmac_ctx, bytes: *const u8, nbytes: usize) -> hl_status;
 
     /// Prepares an HMAC key of any length.
     pub fn hl_hmac_key_init(key: *mut hl_hmac_key, alg: hl_alg, secret: *const c_void, nbytes: usize) -> hl_status;

@@ -49,6 +49,8 @@ static void check_calls(const hl_alg_info *alg)
     hl_ctx ctx;
     hl_hmac_key key;
     hl_hmac_ctx stream;
+    uint8_t bytes[HL_EXPORT_MAX_NBYTES];
+    size_t nbytes;
 
     SECRET(data), SECRET(secret), SECRET(tags);
     for (size_t kind = 0; kind < 3; kind++) { /* short, in step, ragged */
@@ -82,6 +84,7 @@ static void check_calls(const hl_alg_info *alg)
           "another tag");
     QUIET(hl_hmac_init(&stream, &key));
     QUIET(hl_hmac_update(&stream, data, 77));
+    QUIET(hl_hmac_export(&stream, bytes, sizeof bytes, &nbytes));
     QUIET(hl_hmac_update(&stream, data, 1000));
     QUIET(hl_hmac_final(&stream, tags));
     for (size_t i = 0; i < COUNT; i++) {

@@ -30,6 +30,8 @@ static hl_hmac_key key;
 static hl_hmac_ctx ctx, ctxs[COUNT], *all[COUNT];
 static hl_hmac_key keys[COUNT]; /* each the same, but one each */
 static hl_slice passwords[COUNT];
+static uint8_t exported[HL_EXPORT_MAX_NBYTES];
+static size_t exported_nbytes;
 static hl_slice messages[COUNT];
 static const uint8_t *pool;
 static uint8_t tags[COUNT * HL_DIGEST_MAX_NBYTES];
@@ -231,7 +233,7 @@ static size_t count_remains(const uint8_t *from, size_t nbytes, size_t *first)
 static const struct call {
     const char *what;
     enum { KEY_INIT, ONE, MANY, VERIFY, MANY_KEYS, BEGUN, PBKDF2, STREAM_INIT, STREAM_UPDATE, STREAM_FINAL,
-           STREAMS_UPDATE, STREAMS_FINAL } kind;
+           STREAMS_UPDATE, STREAMS_FINAL, EXPORT, IMPORT } kind;
     size_t count;  /* KEY_INIT: bytes of key beyond a block */
     size_t nbytes; /* each message's; 0: of all lengths */
 } calls[] = {
@@ -266,6 +268,8 @@ static const struct call {
     {"hl_hmac_update_many of 40, all lengths", STREAMS_UPDATE, 40, 0},
     {"hl_hmac_final_many of 12", STREAMS_FINAL, 12, 20},
     {"hl_hmac_final_many of 40, all lengths", STREAMS_FINAL, 40, 0},
+    {"hl_hmac_export", EXPORT, 0, 0},
+    {"hl_hmac_import", IMPORT, 0, 0},
 };
 #define CALL(expression) \
     do { \
@@ -299,6 +303,7 @@ static void prepare(const struct call *c)
     }
     if (c->kind >= STREAM_UPDATE)
         hl_hmac_init(&ctx, &key);
+    hl_hmac_export(&ctxs[0], exported, sizeof exported, &exported_nbytes);
     if (c->kind == STREAM_UPDATE && c->nbytes < 64)
         hl_hmac_update(&ctx, pool, 177);
 }
@@ -320,6 +325,8 @@ static hl_status make_call(const struct call *c)
     case PBKDF2: CALL(hl_pbkdf2_many(alg->alg, passwords, messages, 3, c->count, tags, alg->digest_nbytes)); break;
     case STREAMS_UPDATE: CALL(hl_hmac_update_many(all, messages, c->count)); break;
     case STREAMS_FINAL: CALL(hl_hmac_final_many(all, c->count, tags)); break;
+    case EXPORT: CALL(hl_hmac_export(&ctx, exported, sizeof exported, &exported_nbytes)); break;
+    case IMPORT: CALL(hl_hmac_import(&ctx, exported, exported_nbytes)); break;
     case STREAM_INIT: CALL(hl_hmac_init(&ctx, &key)); break;
     case STREAM_UPDATE: CALL(hl_hmac_update(&ctx, messages[0].data, messages[0].nbytes)); break;
     case STREAM_FINAL: CALL(hl_hmac_final(&ctx, tags)); break;

@@ -61,6 +61,15 @@ int main(void)
     CHECK(hl_update(&ctx, "bc", 2));
     CHECK(hl_final(&ctx, digests));
     print("sha1(\"a\" \"bc\")", digests, HL_SHA1_DIGEST_NBYTES);
+    /* The same, saved as bytes after its first part. */
+    uint8_t saved[HL_EXPORT_MAX_NBYTES];
+    size_t nsaved;
+    CHECK(hl_init(&ctx, HL_SHA1));
+    CHECK(hl_update(&ctx, "a", 1));
+    CHECK(hl_export(&ctx, saved, sizeof saved, &nsaved));
+    CHECK(hl_import(&ctx, saved, nsaved));
+    CHECK(hl_update(&ctx, "bc", 2));
+    CHECK(hl_final(&ctx, digests));
 
     /* Many streams, side by side: files that are read in parts. */
     hl_ctx a, b;
@@ -83,6 +92,8 @@ int main(void)
     CHECK(hl_hmac_many(&key, words, 3, digests));
     CHECK(hl_hmac_init(&mac, &key));
     CHECK(hl_hmac_update(&mac, "thr", 3));
+    CHECK(hl_hmac_export(&mac, saved, sizeof saved, &nsaved)); /* as secret as the key */
+    CHECK(hl_hmac_import(&mac, saved, nsaved));
     CHECK(hl_hmac_update(&mac, "ee", 2));
     CHECK(hl_hmac_final(&mac, digests));
     print("the same key, \"thr\" \"ee\"", digests, HL_SHA256_DIGEST_NBYTES);

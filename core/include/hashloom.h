@@ -117,7 +117,8 @@ typedef enum hl_status {
     HL_EISA,     /* an instruction set is unknown or this machine does not have it */
     HL_EKERNEL,  /* the kernel that is to be used is not of the algorithm's body */
     HL_ETAG,     /* hl_hmac_verify: the tag is not that of the message */
-    HL_EJOB      /* hl_run: a field is of a later version, or two fields contradict each other */
+    HL_EJOB,     /* hl_run: a field is of a later version, or two fields contradict each other */
+    HL_EIMPORT   /* the bytes are no exported stream of this kind, or one of a later version */
 } hl_status;
 
 /* One English sentence without a full stop, never NULL. */
@@ -186,6 +187,25 @@ HL_API hl_status hl_update_many(hl_ctx *const ctxs[], const hl_slice *chunks, si
 /* digests[i] = the digest of ctxs[i]; wipes the contexts. The conditions on ctxs are those of hl_update_many. */
 HL_API hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests);
 
+/* Streams as bytes, to be kept, sent, and gone on from by any machine (Go's MarshalBinary, C_GetOperationState). Every
+ * stream has one form only:
+ *
+ *     4 bytes         "hlc1"; of an HMAC "hlm1". The digit is the version of the format.
+ *     4               the algorithm, an hl_alg
+ *     8               the number of bytes hashed so far; of an HMAC with the block of its key
+ *     nwords words    the state
+ *     nwords words    of an HMAC only: the state that its second hash begins in
+ *     block_nbytes    the bytes that do not fill a block yet, then zeros
+ *
+ * All numbers and words are big-endian. The bytes of an HMAC are as secret as its key. */
+#define HL_EXPORT_MAX_NBYTES 640 /* room for any export of this and later versions */
+
+/* Writes the stream to bytes[0 .. *nbytes - 1]. The stream may go on. HL_ELENGTH if `room` is too little. */
+HL_API hl_status hl_export(const hl_ctx *ctx, uint8_t *bytes, size_t room, size_t *nbytes);
+/* Initialises ctx from all of bytes[0 .. nbytes - 1]. Any bytes may be given: what no hl_export has written is HL_EIMPORT,
+ * and the context stays as it was. A state that was made up gives digests, but no harm. */
+HL_API hl_status hl_import(hl_ctx *ctx, const uint8_t *bytes, size_t nbytes);
+
 /* ---- HMAC: messages that a key vouches for (FIPS 198-1, RFC 2104) ----------------------------------------------- */
 
 /* A key, ready for use: the states of the two hashes after their first blocks, which are the key xored with ipad and
@@ -238,6 +258,10 @@ HL_API hl_status hl_hmac_final(hl_hmac_ctx *ctx, uint8_t *tag);
 /* What hl_update_many and hl_final_many are to hl_update and hl_final. Each stream has a key of its own. */
 HL_API hl_status hl_hmac_update_many(hl_hmac_ctx *const ctxs[], const hl_slice *chunks, size_t count);
 HL_API hl_status hl_hmac_final_many(hl_hmac_ctx *const ctxs[], size_t count, uint8_t *tags);
+
+/* As hl_export and hl_import. */
+HL_API hl_status hl_hmac_export(const hl_hmac_ctx *ctx, uint8_t *bytes, size_t room, size_t *nbytes);
+HL_API hl_status hl_hmac_import(hl_hmac_ctx *ctx, const uint8_t *bytes, size_t nbytes);
 
 /* PBKDF2 with HMAC (RFC 8018 section 5.2): key i, key_nbytes bytes at keys + i * key_nbytes, is derived from
  * passwords[i] and salts[i] by niterations >= 1 iterations, i = 0 .. count - 1. All blocks of all keys run side by side

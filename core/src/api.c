@@ -71,6 +71,7 @@ const char *hl_strerror(hl_status status)
     case HL_EKERNEL: return "the kernel does not implement the algorithm";
     case HL_ETAG: return "the tag is not that of the message";
     case HL_EJOB: return "a field of the job is of a later version, or contradicts another";
+    case HL_EIMPORT: return "the bytes are not an exported stream of this kind and version";
     }
     return "unknown status";
 }
