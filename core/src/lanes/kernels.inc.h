@@ -32,7 +32,9 @@
  */
 #define LV_PASTE_(name, isa) name##_##isa
 #define LV_PASTE(name, isa)  LV_PASTE_(name, isa)
-#define LV_NAME(name)        LV_PASTE(name, LV_ISA)
+#define LV_NAMED_(name, isa) hli_##name##_##isa
+#define LV_NAMED(name, isa)  LV_NAMED_(name, isa)
+#define LV_NAME(name)        LV_NAMED(name, LV_ISA) /* sha1_blocks: hli_sha1_blocks_avx2 */
 
 #define LV_PRAGMA(x) _Pragma(#x)
 #define LV_UNROLL(n) LV_PRAGMA(GCC unroll n)
