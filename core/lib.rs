@@ -24,7 +24,7 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 /// The C compiler that this crate's build found: the first line of its `--version`.
 pub const COMPILER: &str = env!("HASHLOOM_COMPILER");
 
-/// An algorithm, one of [`HL_SHA1`] to [`HL_RIPEMD160`]. The values are part of the ABI.
+/// An algorithm, one of [`HL_SHA1`] to [`HL_MD5`]. The values are part of the ABI.
 pub type hl_alg = c_uint;
 /// FIPS 180-4 section 6.1, 20-byte digest. Not collision resistant: for existing formats only.
 pub const HL_SHA1: hl_alg = 1;
@@ -42,6 +42,8 @@ pub const HL_SHA512_224: hl_alg = 6;
 pub const HL_SHA512_256: hl_alg = 7;
 /// RIPEMD-160: Dobbertin, Bosselaers, Preneel 1996; ISO/IEC 10118-3; 20-byte digest.
 pub const HL_RIPEMD160: hl_alg = 8;
+/// RFC 1321, 16-byte digest. Not collision resistant at all: for existing formats only.
+pub const HL_MD5: hl_alg = 9;
 
 /// Bytes in a SHA-1 digest.
 pub const HL_SHA1_DIGEST_NBYTES: usize = 20;
@@ -59,6 +61,8 @@ pub const HL_SHA512_224_DIGEST_NBYTES: usize = 28;
 pub const HL_SHA512_256_DIGEST_NBYTES: usize = 32;
 /// Bytes in a RIPEMD-160 digest.
 pub const HL_RIPEMD160_DIGEST_NBYTES: usize = 20;
+/// Bytes in an MD5 digest.
+pub const HL_MD5_DIGEST_NBYTES: usize = 16;
 /// Room for any digest of this and later versions, in bytes.
 pub const HL_DIGEST_MAX_NBYTES: usize = 64;
 /// Room for one block of any algorithm of this and later versions, in bytes.
@@ -72,7 +76,7 @@ pub const HL_EXPORT_MAX_NBYTES: usize = 640;
 /// The most messages that one call of a kernel advances.
 pub const HL_LANES_MAX: usize = 16;
 
-/// A block function, which several algorithms can share: one of [`HL_BODY_SHA1`] to [`HL_BODY_RIPEMD160`].
+/// A block function, which several algorithms can share: one of [`HL_BODY_SHA1`] to [`HL_BODY_MD5`].
 pub type hl_body = c_uint;
 /// The block function of SHA-1.
 pub const HL_BODY_SHA1: hl_body = 0;
@@ -82,6 +86,8 @@ pub const HL_BODY_SHA256: hl_body = 1;
 pub const HL_BODY_SHA512: hl_body = 2;
 /// The block function of RIPEMD-160.
 pub const HL_BODY_RIPEMD160: hl_body = 3;
+/// The block function of MD5.
+pub const HL_BODY_MD5: hl_body = 4;
 
 /// The description of one algorithm.
 #[repr(C)]
@@ -93,15 +99,15 @@ pub struct hl_alg_info {
     pub alg: hl_alg,
     /// The block function that it iterates.
     pub body: hl_body,
-    /// Bytes in a digest: 20 to 64.
+    /// Bytes in a digest: 16 to 64.
     pub digest_nbytes: c_uint,
     /// Bytes in a block: 64, 128.
     pub block_nbytes: c_uint,
     /// Bytes in a word of the state: 4, 8.
     pub word_nbytes: c_uint,
-    /// Words in the state: 5, 8.
+    /// Words in the state: 4, 5, 8.
     pub nwords: c_uint,
-    /// Whether words stand in messages and digests with the most significant byte first; 0 for RIPEMD-160.
+    /// Whether words stand in messages and digests with the most significant byte first; 0 for RIPEMD-160 and MD5.
     pub big_endian: c_int,
     /// The initial state: `nwords` words in the machine's byte order.
     pub iv: *const c_void,

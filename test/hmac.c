@@ -357,7 +357,8 @@ int main(int argc, char **argv)
         const char *file;
         unsigned n;
     } files[] = {
-        {HL_SHA1, "rfc-2202-sha1.txt", 7},     {HL_RIPEMD160, "rfc-2286-ripemd160.txt", 7},
+        {HL_SHA1, "rfc-2202-sha1.txt", 7},     {HL_MD5, "rfc-2202-md5.txt", 7},
+        {HL_RIPEMD160, "rfc-2286-ripemd160.txt", 7},
         {HL_SHA224, "rfc-4231-sha224.txt", 6}, {HL_SHA256, "rfc-4231-sha256.txt", 6},
         {HL_SHA384, "rfc-4231-sha384.txt", 6}, {HL_SHA512, "rfc-4231-sha512.txt", 6},
     };

@@ -50,16 +50,22 @@ extern "C" {
 
 /* ---- Algorithms ------------------------------------------------------------------------------------------------ */
 
-/* The values are part of the ABI. */
+/* The values are part of the ABI.
+ *
+ * SHA-1 and MD5 are not collision resistant: whoever makes a file can make another with the same digest, for MD5 within
+ * seconds on any machine. Use neither for signatures, nor for names or caches of what others may have made, nor to tell
+ * whether a file was tampered with. They are here for formats that prescribe them (Git, BitTorrent; S3's ETags), and
+ * find damage that nobody intended. HMAC with them is not known to be broken, but nothing new should use it. */
 typedef enum hl_alg {
-    HL_SHA1       = 1, /* FIPS 180-4 section 6.1. Not collision resistant: for existing formats only. */
+    HL_SHA1       = 1, /* FIPS 180-4 section 6.1. For existing formats only (see below). */
     HL_SHA256     = 2, /* FIPS 180-4 section 6.2 */
     HL_SHA224     = 3, /* FIPS 180-4 section 6.3 */
     HL_SHA384     = 4, /* FIPS 180-4 section 6.5 */
     HL_SHA512     = 5, /* FIPS 180-4 section 6.4 */
     HL_SHA512_224 = 6, /* FIPS 180-4 section 6.6: SHA-512/224 */
     HL_SHA512_256 = 7, /* FIPS 180-4 section 6.7: SHA-512/256 */
-    HL_RIPEMD160  = 8  /* Dobbertin, Bosselaers, Preneel 1996; ISO/IEC 10118-3 */
+    HL_RIPEMD160  = 8, /* Dobbertin, Bosselaers, Preneel 1996; ISO/IEC 10118-3 */
+    HL_MD5        = 9  /* RFC 1321. For existing formats only. */
 } hl_alg;
 
 #define HL_SHA1_DIGEST_NBYTES       20
@@ -70,6 +76,7 @@ typedef enum hl_alg {
 #define HL_SHA512_224_DIGEST_NBYTES 28
 #define HL_SHA512_256_DIGEST_NBYTES 32
 #define HL_RIPEMD160_DIGEST_NBYTES  20
+#define HL_MD5_DIGEST_NBYTES        16
 #define HL_DIGEST_MAX_NBYTES        64  /* room for any digest of this and later versions */
 #define HL_BLOCK_MAX_NBYTES         168 /* room for any block of this and later versions */
 #define HL_STATE_MAX_NBYTES         200 /* room for any state of this and later versions */
@@ -81,19 +88,20 @@ typedef enum hl_body {
     HL_BODY_SHA1      = 0,
     HL_BODY_SHA256    = 1, /* SHA-224 too */
     HL_BODY_SHA512    = 2, /* SHA-384 and SHA-512/t too */
-    HL_BODY_RIPEMD160 = 3
+    HL_BODY_RIPEMD160 = 3,
+    HL_BODY_MD5       = 4
 } hl_body;
 
 typedef struct hl_alg_info {
     const char *name;          /* "sha1", "sha224", "sha256", "sha384", "sha512", "sha512-224", "sha512-256",
-                                * "ripemd160" */
+                                * "ripemd160", "md5" */
     hl_alg      alg;
     hl_body     body;
-    unsigned    digest_nbytes; /* 20 to 64 */
+    unsigned    digest_nbytes; /* 16 to 64 */
     unsigned    block_nbytes;  /* 64, 128 */
     unsigned    word_nbytes;   /* 4, 8: bytes in a word of the state */
-    unsigned    nwords;        /* 5, 8: words in the state */
-    int         big_endian;    /* words stand in messages and digests in this byte order; 0 for RIPEMD-160 */
+    unsigned    nwords;        /* 4, 5, 8: words in the state */
+    int         big_endian;    /* words stand in messages and digests in this byte order; 0 for RIPEMD-160, MD5 */
     const void *iv;            /* initial state: nwords words in the machine's byte order */
 } hl_alg_info;
 
@@ -305,7 +313,7 @@ typedef void hl_blocks_fn(void *state, const uint8_t *const msg[], size_t nblock
 
 /* Advances all lanes by one block that is the same in all of them and whose message schedule is known: word t of
  * schedule, a word of the state's size and aligned to it, is W[t] + K[t] of round t (FIPS 180-4 sections 6.1.2, 6.2.2
- * and 6.4.2); of RIPEMD-160, word 16 * (5 * s + j) + i is X[i] + K of round j, s = 0 the left line, 1 the right.
+ * and 6.4.2); of RIPEMD-160, word 16 * (5 * s + j) + i is X[i] + K of round j, s = 0 the left line, 1 the right; of MD5, word t is X[k] + T of step t.
  * Messages of one length that is a multiple of the block size end in such a block: it is all padding. */
 typedef void hl_scheduled_fn(void *state, const void *schedule);
 

@@ -141,9 +141,10 @@ extern const uint64_t hli_sha512_224_iv[8] HLI_HIDDEN;
 extern const uint64_t hli_sha512_256_iv[8] HLI_HIDDEN;
 extern const uint64_t hli_sha512_k[80] HLI_HIDDEN;
 extern const uint32_t hli_ripemd160_k[2][5] HLI_HIDDEN;
+extern const uint32_t hli_md5_t[64] HLI_HIDDEN;
 
 /* FIPS 180-4 section 5.1: a one bit, zeros, and the length in bits in the last two words of the last block, big-endian.
- * RIPEMD-160 does the same little-endian; the low word then comes first, as in one 64-bit word. */
+ * RIPEMD-160 and MD5 do the same little-endian; the low word then comes first, as in one 64-bit word. */
 HLI_INLINE size_t hli_longest_in_one_block(const hl_alg_info *alg)
 {
     return alg->block_nbytes - 1 - 2 * (size_t)alg->word_nbytes;

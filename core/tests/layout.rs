@@ -42,6 +42,7 @@ fn algorithms() {
         ("sha512-224", HL_SHA512_224, HL_BODY_SHA512, HL_SHA512_224_DIGEST_NBYTES, 128, 8, 8, 1, 0x8c3d_37c8_1954_4da2),
         ("sha512-256", HL_SHA512_256, HL_BODY_SHA512, HL_SHA512_256_DIGEST_NBYTES, 128, 8, 8, 1, 0x2231_2194_fc2b_f72c),
         ("ripemd160", HL_RIPEMD160, HL_BODY_RIPEMD160, HL_RIPEMD160_DIGEST_NBYTES, 64, 4, 5, 0, 0x6745_2301),
+        ("md5", HL_MD5, HL_BODY_MD5, HL_MD5_DIGEST_NBYTES, 64, 4, 4, 0, 0x6745_2301),
     ];
     assert_eq!(hl_alg_count(), expected.len());
     assert!(hl_alg_at(expected.len()).is_null());
@@ -76,7 +77,7 @@ fn kernels() {
         let kernel = unsafe { hl_kernel_at(i).as_ref() }.unwrap();
         let isa = isas.iter().position(|&isa| isa == text(kernel.isa)).unwrap();
         assert_eq!(kernel.isas, 1 << isa);
-        assert!(kernel.body <= HL_BODY_RIPEMD160);
+        assert!(kernel.body <= HL_BODY_MD5);
         assert!((1..=HL_LANES_MAX).contains(&(kernel.nlanes as usize)));
         assert!(seen.insert(kernel.blocks as usize), "two rows have one function");
     }

@@ -12,7 +12,7 @@
  *   lv32_add, lv32_xor, lv32_xor3
  *   lv32_ch(x, y, z)                (x & y) | (~x & z)           FIPS 180-4 section 4.1
  *   lv32_maj(x, y, z)               (x & y) | (x & z) | (y & z)  FIPS 180-4 section 4.1
- *   lv32_orn_xor(x, y, z)           (x | ~y) ^ z                 RIPEMD-160
+ *   lv32_orn_xor(x, y, z)           (x | ~y) ^ z                 RIPEMD-160, MD5
  *   lv32_rol(x, n), lv32_shr(x, n)  macros: n must be a literal even when nothing is optimised
  *   lv32_load_block(w, msg, offset, big_endian)
  *                                   lane l of w[i] = the 32-bit word at msg[l] + offset + 4 * i, i = 0 .. 15, in the
@@ -85,5 +85,6 @@ typedef struct {
 #  define SHA2_WORD 64
 #  include "../alg/sha2.lanes.h"
 #  undef SHA2_WORD
+#  include "../alg/md5.lanes.h"
 #endif
 #include "../alg/ripemd160.lanes.h"
