@@ -4,14 +4,14 @@
  */
 #include "lanes.h"
 
-/* Sorts by 256 classes of size: shapes of fewer than 32 blocks each on its own, then some classes an octave. Finer
- * would not fill lanes better. */
+/* Sorts by 256 classes of size: shapes of fewer than 32 blocks each on its own, then eight classes an octave, to 128 MiB
+ * (blocks of 64 bytes). Finer would not fill lanes better. Where the classes end, the longest no longer come first. */
 static uint8_t size_class(size_t shape)
 {
     if (shape < 128)
         return (uint8_t)shape;
     const unsigned octave = 63 - hli_clz64(shape); /* 7 or more */
-    const unsigned class = 128 + 16 * (octave - 7) + (unsigned)(shape >> (octave - 4) & 15);
+    const unsigned class = 128 + 8 * (octave - 7) + (unsigned)(shape >> (octave - 3) & 7);
     return (uint8_t)(class < 255 ? class : 255);
 }
 
