@@ -24,7 +24,7 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 /// The C compiler that this crate's build found: the first line of its `--version`.
 pub const COMPILER: &str = env!("HASHLOOM_COMPILER");
 
-/// An algorithm, one of [`HL_SHA1`] to [`HL_RIPEMD160`]. The values are part of the ABI.
+/// An algorithm, one of [`HL_SHA1`] to [`HL_MD5`]. The values are part of the ABI.
 pub type hl_alg = c_uint;
 /// FIPS 180-4 section 6.1, 20-byte digest. Not collision resistant: for existing formats only.
 pub const HL_SHA1: hl_alg = 1;
@@ -42,6 +42,8 @@ pub const HL_SHA512_224: hl_alg = 6;
 pub const HL_SHA512_256: hl_alg = 7;
 /// RIPEMD-160: Dobbertin, Bosselaers, Preneel 1996; ISO/IEC 10118-3; 20-byte digest.
 pub const HL_RIPEMD160: hl_alg = 8;
+/// RFC 1321, 16-byte digest. Not collision resistant at all: for existing formats only.
+pub const HL_MD5: hl_alg = 9;
 
 /// Bytes in a SHA-1 digest.
 pub const HL_SHA1_DIGEST_NBYTES: usize = 20;
@@ -59,16 +61,22 @@ pub const HL_SHA512_224_DIGEST_NBYTES: usize = 28;
 pub const HL_SHA512_256_DIGEST_NBYTES: usize = 32;
 /// Bytes in a RIPEMD-160 digest.
 pub const HL_RIPEMD160_DIGEST_NBYTES: usize = 20;
+/// Bytes in an MD5 digest.
+pub const HL_MD5_DIGEST_NBYTES: usize = 16;
 /// Room for any digest of this and later versions, in bytes.
 pub const HL_DIGEST_MAX_NBYTES: usize = 64;
 /// Room for one block of any algorithm of this and later versions, in bytes.
-pub const HL_BLOCK_MAX_NBYTES: usize = 128;
+pub const HL_BLOCK_MAX_NBYTES: usize = 168;
+/// Room for the state of any algorithm of this and later versions, in bytes.
+pub const HL_STATE_MAX_NBYTES: usize = 200;
 /// The longest message, in bytes (FIPS 180-4 allows 2^64 - 1 bits).
 pub const HL_MESSAGE_MAX_NBYTES: u64 = (1 << 61) - 1;
+/// Room for any exported stream of this and later versions, in bytes.
+pub const HL_EXPORT_MAX_NBYTES: usize = 640;
 /// The most messages that one call of a kernel advances.
 pub const HL_LANES_MAX: usize = 16;
 
-/// A block function, which several algorithms can share: one of [`HL_BODY_SHA1`] to [`HL_BODY_RIPEMD160`].
+/// A block function, which several algorithms can share: one of [`HL_BODY_SHA1`] to [`HL_BODY_MD5`].
 pub type hl_body = c_uint;
 /// The block function of SHA-1.
 pub const HL_BODY_SHA1: hl_body = 0;
@@ -78,6 +86,8 @@ pub const HL_BODY_SHA256: hl_body = 1;
 pub const HL_BODY_SHA512: hl_body = 2;
 /// The block function of RIPEMD-160.
 pub const HL_BODY_RIPEMD160: hl_body = 3;
+/// The block function of MD5.
+pub const HL_BODY_MD5: hl_body = 4;
 
 /// The description of one algorithm.
 #[repr(C)]
@@ -89,15 +99,15 @@ pub struct hl_alg_info {
     pub alg: hl_alg,
     /// The block function that it iterates.
     pub body: hl_body,
-    /// Bytes in a digest: 20 to 64.
+    /// Bytes in a digest: 16 to 64.
     pub digest_nbytes: c_uint,
     /// Bytes in a block: 64, 128.
     pub block_nbytes: c_uint,
     /// Bytes in a word of the state: 4, 8.
     pub word_nbytes: c_uint,
-    /// Words in the state: 5, 8.
+    /// Words in the state: 4, 5, 8.
     pub nwords: c_uint,
-    /// Whether words stand in messages and digests with the most significant byte first; 0 for RIPEMD-160.
+    /// Whether words stand in messages and digests with the most significant byte first; 0 for RIPEMD-160 and MD5.
     pub big_endian: c_int,
     /// The initial state: `nwords` words in the machine's byte order.
     pub iv: *const c_void,
@@ -119,10 +129,14 @@ pub const HL_EOFFSETS: hl_status = 4;
 pub const HL_ESTATE: hl_status = 5;
 /// An instruction set is unknown or this machine does not have it.
 pub const HL_EISA: hl_status = 6;
-/// [`hl_hash_many_with`]: the kernel is not of the algorithm's body.
+/// The kernel that is to be used is not of the algorithm's body.
 pub const HL_EKERNEL: hl_status = 7;
 /// [`hl_hmac_verify`]: the tag is not that of the message.
 pub const HL_ETAG: hl_status = 8;
+/// [`hl_run`]: a field is of a later version, or two fields contradict each other.
+pub const HL_EJOB: hl_status = 9;
+/// [`hl_import`]: the bytes are no exported stream of this kind, or one of a later version.
+pub const HL_EIMPORT: hl_status = 10;
 
 /// A message, laid out as POSIX's `struct iovec`.
 #[repr(C)]
@@ -134,8 +148,9 @@ pub struct hl_slice {
     pub nbytes: usize,
 }
 
-/// A state: `nwords` words of `word_nbytes` bytes, one after the other, in the machine's byte order.
-pub type hl_state = [u64; 8];
+/// A state: `nwords` words of `word_nbytes` bytes, one after the other, in the machine's byte order, then room for later
+/// algorithms.
+pub type hl_state = [u64; HL_STATE_MAX_NBYTES / 8];
 
 /// A running computation. It holds no pointer: it may be copied (a copy goes on independently) and dropped at any time.
 #[repr(C)]
@@ -210,6 +225,89 @@ pub struct hl_kernel {
     pub scheduled: Option<hl_scheduled_fn>,
 }
 
+/// How messages lie in memory: one of [`HL_SLICES`] to [`HL_OFFSETS64`].
+pub type hl_layout = c_uint;
+/// As [`hl_hash_many`] takes them.
+pub const HL_SLICES: hl_layout = 0;
+/// As [`hl_hash_rows`] takes them.
+pub const HL_ROWS: hl_layout = 1;
+/// As [`hl_hash_offsets`] takes them, with offsets of 4 bytes.
+pub const HL_OFFSETS32: hl_layout = 2;
+/// As [`hl_hash_offsets`] takes them, with offsets of 8 bytes.
+pub const HL_OFFSETS64: hl_layout = 3;
+
+/// Messages of any layout.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hl_messages {
+    /// An [`hl_layout`].
+    pub layout: u32,
+    /// 0.
+    pub reserved: u32,
+    /// How many messages there are.
+    pub count: usize,
+    /// The [`hl_slice`]s, the first row, or the values.
+    pub base: *const c_void,
+    /// Rows: bytes from one to the next.
+    pub stride: usize,
+    /// Rows: the bytes of each. Offsets: the bytes of all values.
+    pub nbytes: usize,
+    /// Offsets: `count + 1` of them.
+    pub offsets: *const c_void,
+}
+
+/// Messages, and what [`hl_run`] does with them. Zero in a field means that the job has no such part.
+///
+/// ```
+/// use hashloom_sys::*;
+/// use std::mem;
+///
+/// // SHA-256 of SHA-256 of two rows of 3 bytes.
+/// let mut digests = [[0; HL_SHA256_DIGEST_NBYTES]; 2];
+/// // SAFETY: a job may be all zeros.
+/// let mut job: hl_job = unsafe { mem::zeroed() };
+/// job.nbytes = mem::size_of::<hl_job>();
+/// (job.alg, job.again) = (HL_SHA256, HL_SHA256);
+/// job.messages.layout = HL_ROWS;
+/// (job.messages.count, job.messages.stride, job.messages.nbytes) = (2, 3, 3);
+/// job.messages.base = b"abcabc".as_ptr().cast();
+/// job.digests = digests.as_flattened_mut().as_mut_ptr();
+/// // SAFETY: two rows can be read, and two digests written.
+/// assert_eq!(unsafe { hl_run(&job) }, HL_OK);
+/// assert_eq!(digests[0][..4], [0x4f, 0x8b, 0x42, 0xc2]);
+/// assert_eq!(digests[0], digests[1]);
+/// ```
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hl_job {
+    /// `size_of::<hl_job>()`.
+    pub nbytes: usize,
+    /// An [`hl_alg`]; may be 0 if there are keys.
+    pub alg: u32,
+    /// An [`hl_alg`] that the digest is hashed with once more, or 0. Not with keys.
+    pub again: u32,
+    /// What is hashed.
+    pub messages: hl_messages,
+    /// Room for the digests.
+    pub digests: *mut u8,
+    /// Bytes from one digest to the next; 0: the digest's size.
+    pub digest_stride: usize,
+    /// NULL, or the streams that the messages go on from. Not with keys.
+    pub begin: *const hl_ctx,
+    /// Bytes from one stream to the next; 0: one for all messages.
+    pub begin_stride: usize,
+    /// NULL, or the keys of HMAC.
+    pub keys: *const hl_hmac_key,
+    /// Bytes from one key to the next; 0: one for all messages.
+    pub key_stride: usize,
+    /// NULL, or the kernel to be used and no other.
+    pub kernel: *const hl_kernel,
+    /// 1: nothing of states stays on the stack and in registers. Keys say so, too.
+    pub is_secret: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
 unsafe extern "C" {
     /// The number of algorithms.
     pub safe fn hl_alg_count() -> usize;
@@ -265,6 +363,15 @@ unsafe extern "C" {
     /// [`hl_update_many`].
     pub fn hl_final_many(ctxs: *const *mut hl_ctx, count: usize, digests: *mut u8) -> hl_status;
 
+    /// Writes the stream as bytes in the order that `hashloom.h` fixes.
+    pub fn hl_export(ctx: *const hl_ctx, bytes: *mut u8, room: usize, nbytes: *mut usize) -> hl_status;
+    /// Initialises the context from all of the bytes, which may be any: [`HL_EIMPORT`] if no [`hl_export`] wrote them.
+    pub fn hl_import(ctx: *mut hl_ctx, bytes: *const u8, nbytes: usize) -> hl_status;
+    /// As [`hl_export`]. The bytes are as secret as the key.
+    pub fn hl_hmac_export(ctx: *const hl_hmac_ctx, bytes: *mut u8, room: usize, nbytes: *mut usize) -> hl_status;
+    /// As [`hl_import`].
+    pub fn hl_hmac_import(ctx: *mut hl_hmac_ctx, bytes: *const u8, nbytes: usize) -> hl_status;
+
     /// Prepares an HMAC key of any length.
     pub fn hl_hmac_key_init(key: *mut hl_hmac_key, alg: hl_alg, secret: *const c_void, nbytes: usize) -> hl_status;
     /// Overwrites the key with zeros.
@@ -273,6 +380,13 @@ unsafe extern "C" {
     pub fn hl_hmac(key: *const hl_hmac_key, data: *const c_void, nbytes: usize, tag: *mut u8) -> hl_status;
     /// `tags[i] = HMAC(key, messages[i])` for `i` in `0 .. count`.
     pub fn hl_hmac_many(key: *const hl_hmac_key, messages: *const hl_slice, count: usize, tags: *mut u8) -> hl_status;
+    /// `tags[i] = HMAC(keys[i], messages[i])` for `i` in `0 .. count`; all keys are of one algorithm.
+    pub fn hl_hmac_many_keys(
+        keys: *const hl_hmac_key,
+        messages: *const hl_slice,
+        count: usize,
+        tags: *mut u8,
+    ) -> hl_status;
     /// [`HL_OK`] if `tag[0 .. tag_nbytes]` are the first bytes of the message's tag, [`HL_ETAG`] if not. `tag_nbytes` is
     /// 10 to the digest's size.
     pub fn hl_hmac_verify(
@@ -288,6 +402,20 @@ unsafe extern "C" {
     pub fn hl_hmac_update(ctx: *mut hl_hmac_ctx, data: *const c_void, nbytes: usize) -> hl_status;
     /// Writes the tag and wipes the context, which must be initialised again before its next use.
     pub fn hl_hmac_final(ctx: *mut hl_hmac_ctx, tag: *mut u8) -> hl_status;
+    /// What [`hl_update_many`] is to [`hl_update`]; each stream has a key of its own.
+    pub fn hl_hmac_update_many(ctxs: *const *mut hl_hmac_ctx, chunks: *const hl_slice, count: usize) -> hl_status;
+    /// What [`hl_final_many`] is to [`hl_final`].
+    pub fn hl_hmac_final_many(ctxs: *const *mut hl_hmac_ctx, count: usize, tags: *mut u8) -> hl_status;
+    /// PBKDF2 with HMAC (RFC 8018 section 5.2): `key_nbytes` bytes for each password and its salt.
+    pub fn hl_pbkdf2_many(
+        alg: hl_alg,
+        passwords: *const hl_slice,
+        salts: *const hl_slice,
+        niterations: u32,
+        count: usize,
+        keys: *mut u8,
+        key_nbytes: usize,
+    ) -> hl_status;
     /// 1 if the bytes are equal, else 0, in a time that depends on `nbytes` only.
     pub fn hl_equal(a: *const c_void, b: *const c_void, nbytes: usize) -> c_int;
 
@@ -320,4 +448,6 @@ unsafe extern "C" {
         count: usize,
         digests: *mut u8,
     ) -> hl_status;
+    /// Does what the job says.
+    pub fn hl_run(job: *const hl_job) -> hl_status;
 }

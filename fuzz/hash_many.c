@@ -177,6 +177,43 @@ static void check_hmac(const hl_alg_info *alg, size_t count)
     }
 }
 
+/* Whatever is imported either is refused or is exported again byte for byte, and can go on. `mutate` bytes of a true
+ * export are the input's. */
+static void check_import(const hl_alg_info *alg)
+{
+    uint8_t bytes[HL_EXPORT_MAX_NBYTES], again[HL_EXPORT_MAX_NBYTES], digest[HL_DIGEST_MAX_NBYTES];
+    size_t nbytes = 0, n = 0, mutate = next_byte() % 4;
+    hl_ctx ctx;
+    hl_hmac_ctx mac;
+    hl_hmac_key key;
+
+    const int is_hmac = next_byte() % 2;
+    hl_hmac_key_init(&key, alg->alg, "key", 3);
+    hl_init(&ctx, alg->alg), hl_hmac_init(&mac, &key);
+    const size_t held = next_byte();
+    if (is_hmac)
+        hl_hmac_update(&mac, data_memory.begin, held), hl_hmac_export(&mac, bytes, sizeof bytes, &nbytes);
+    else
+        hl_update(&ctx, data_memory.begin, held), hl_export(&ctx, bytes, sizeof bytes, &nbytes);
+    while (mutate-- > 0) {
+        const size_t at = next_word() % nbytes;
+        bytes[next_byte() % 2 ? at : at % 16] ^= (uint8_t)next_byte();
+    }
+    if (next_byte() % 8 == 0)
+        nbytes = next_word() % (sizeof bytes + 1);
+    const hl_status status = is_hmac ? hl_hmac_import(&mac, bytes, nbytes) : hl_import(&ctx, bytes, nbytes);
+    if (status == HL_EIMPORT)
+        return;
+    if (status != HL_OK ||
+        (is_hmac ? hl_hmac_export(&mac, again, sizeof again, &n) : hl_export(&ctx, again, sizeof again, &n)) != HL_OK ||
+        n != nbytes || memcmp(again, bytes, n) != 0)
+        fail(alg, "hl_import", 0, 1, nbytes);
+    const hl_status updated = is_hmac ? hl_hmac_update(&mac, "abc", 3) : hl_update(&ctx, "abc", 3);
+    if ((updated != HL_OK && updated != HL_ELENGTH) ||
+        (is_hmac ? hl_hmac_final(&mac, digest) : hl_final(&ctx, digest)) != HL_OK)
+        fail(alg, "hl_update after hl_import", 0, 1, nbytes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
 {
@@ -224,6 +261,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
           hl_hash_offsets(alg->alg, data_memory.begin, values_nbytes, offsets64, 8, count, digests), digests, count);
     check_streams(alg, count);
     check_hmac(alg, count);
+    check_import(alg);
 
     /* Rows: as many as there is room for at some stride, up to the end of the memory. */
     const size_t row_nbytes = next_word() % 1200, stride = next_byte() % 2 ? row_nbytes : next_word() % 700;

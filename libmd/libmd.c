@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <hashloom.h>
+#include <md5.h>
 #include <rmd160.h>
 #include <sha1.h>
 #include <sha2.h>
@@ -44,7 +45,7 @@ struct context {
     uint8_t *buffer;
     void *all;
     size_t all_nbytes;
-    int counts_padding; /* Pad leaves it in the count, as in libmd's SHA-1 and RIPEMD-160 */
+    int counts_padding; /* Pad leaves it in the count, as in libmd's MD5, SHA-1 and RIPEMD-160 */
 };
 
 static size_t state_nbytes(const hl_alg_info *alg)
@@ -249,6 +250,7 @@ static char *file_chunk(const struct context *c, const char *path, char *hex, of
 #define WITH_STATE64(ALG, c) \
     {ALG, &(c)->state, &(c)->bitcount[0], &(c)->bitcount[1], (c)->buffer, (c), sizeof *(c), 0}
 
+ALGORITHM(MD5, HL_MD5, MD5_CTX, WITH_COUNT, uint32_t, 4)
 ALGORITHM(SHA1, HL_SHA1, SHA1_CTX, WITH_COUNT, uint32_t, 5)
 ALGORITHM(RMD160, HL_RIPEMD160, RMD160_CTX, WITH_COUNT, uint32_t, 5)
 ALGORITHM(SHA224, HL_SHA224, SHA2_CTX, WITH_STATE32, uint32_t, 8)

@@ -105,9 +105,21 @@ static void check_one_choice(const hl_alg_info *alg)
     ONE_READ(hl_hmac_many(&key, messages, COUNT, found));
     ONE_READ(hl_hmac(&key, "abc", 3, found));
     ONE_READ(hl_hmac_verify(&key, "abc", 3, found, alg->digest_nbytes));
+    ONE_READ(hl_hmac_many_keys(&key, messages, 1, found));
+    ONE_READ(hl_pbkdf2_many(alg->alg, &(hl_slice){chunk, 200}, &(hl_slice){chunk, 9}, 2, 1, found, 100));
+    ONE_READ(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)alg->alg, .again = HL_SHA256,
+                              .messages = {.count = COUNT, .base = messages}, .digests = found}));
+    hl_init(&ctxs[0], alg->alg);
+    hl_update(&ctxs[0], chunk, 100);
+    ONE_READ(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)alg->alg, .begin = &ctxs[0],
+                              .messages = {.count = COUNT, .base = messages}, .digests = found}));
     hl_hmac_init(&stream, &key);
     ONE_READ(hl_hmac_update(&stream, chunk, sizeof chunk));
     ONE_READ(hl_hmac_final(&stream, found));
+    hl_hmac_ctx *const one = &stream;
+    hl_hmac_init(&stream, &key);
+    ONE_READ(hl_hmac_update_many(&one, messages, 1));
+    ONE_READ(hl_hmac_final_many(&one, 1, found));
     nreads = 0;
     CHECK(hl_kernel_chosen(alg->alg, 3) != NULL && nreads <= 1, "hl_kernel_chosen chose %u times", nreads);
 #undef ONE_READ

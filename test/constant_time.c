@@ -15,6 +15,8 @@ enum { COUNT = 40, BLOCKS_NBYTES = 4096 };
 
 static uint8_t data[BLOCKS_NBYTES + COUNT], secret[300], tags[COUNT * HL_DIGEST_MAX_NBYTES];
 static hl_slice messages[COUNT];
+static hl_hmac_key keys[COUNT];
+static hl_hmac_ctx streams[COUNT], *all[COUNT];
 
 #define SECRET(object) VALGRIND_MAKE_MEM_UNDEFINED(&(object), sizeof(object))
 #define PUBLIC(object) VALGRIND_MAKE_MEM_DEFINED(&(object), sizeof(object))
@@ -47,6 +49,8 @@ static void check_calls(const hl_alg_info *alg)
     hl_ctx ctx;
     hl_hmac_key key;
     hl_hmac_ctx stream;
+    uint8_t bytes[HL_EXPORT_MAX_NBYTES];
+    size_t nbytes;
 
     SECRET(data), SECRET(secret), SECRET(tags);
     for (size_t kind = 0; kind < 3; kind++) { /* short, in step, ragged */
@@ -66,14 +70,29 @@ static void check_calls(const hl_alg_info *alg)
     QUIET(hl_hmac_key_init(&key, a, secret, sizeof secret));
     QUIET(hl_hmac_many(&key, messages, COUNT, tags));
     QUIET(hl_hmac(&key, data, 77, tags));
+    for (size_t i = 0; i < COUNT; i++)
+        keys[i] = key;
+    QUIET(hl_hmac_many_keys(keys, messages, COUNT, tags));
+    QUIET(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)a, .again = HL_RIPEMD160, .digests = tags,
+                           .messages = {.count = COUNT, .base = messages}}));
+    const hl_slice passwords[3] = {{secret, 20}, {secret, 200}, {secret, 7}}, salts[3] = {{data, 8}, {data, 99}, {data, 0}};
+    QUIET(hl_pbkdf2_many(a, passwords, salts, 3, 3, tags, 70));
+    QUIET(hl_hmac(&key, data, 77, tags));
     QUIET(hl_hmac_verify(&key, data, 77, tags, alg->digest_nbytes));
     tags[5] ^= 1;
     CHECK(status_of(hl_hmac_verify(&key, data, 77, tags, alg->digest_nbytes)) == HL_ETAG && errors() == 0,
           "another tag");
     QUIET(hl_hmac_init(&stream, &key));
     QUIET(hl_hmac_update(&stream, data, 77));
+    QUIET(hl_hmac_export(&stream, bytes, sizeof bytes, &nbytes));
     QUIET(hl_hmac_update(&stream, data, 1000));
     QUIET(hl_hmac_final(&stream, tags));
+    for (size_t i = 0; i < COUNT; i++) {
+        all[i] = &streams[i];
+        QUIET(hl_hmac_init(all[i], &key));
+    }
+    QUIET(hl_hmac_update_many(all, messages, COUNT));
+    QUIET(hl_hmac_final_many(all, COUNT, tags));
     hl_hmac_key_wipe(&key);
     PUBLIC(data), PUBLIC(secret), PUBLIC(tags);
 }

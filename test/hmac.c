@@ -108,6 +108,44 @@ static void check_truncated(void)
     }
 }
 
+/* ---- Streams side by side, and messages with a key each ---- */
+
+static void check_streams(const hl_alg_info *alg, const hl_slice *messages, size_t count)
+{
+    static hl_hmac_ctx ctxs[COUNT], *all[COUNT];
+    static hl_hmac_key keys[COUNT];
+    static hl_slice chunks[COUNT];
+    static uint8_t right[COUNT * HL_DIGEST_MAX_NBYTES], tags[COUNT * HL_DIGEST_MAX_NBYTES + 1];
+    const size_t size = alg->digest_nbytes;
+
+    memset(tags, POISON, sizeof tags);
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t secret[3] = {(uint8_t)i, (uint8_t)(i >> 8), 7};
+        CHECK(hl_hmac_key_init(&keys[i], alg->alg, secret, sizeof secret) == HL_OK, "hl_hmac_key_init");
+        CHECK(hl_hmac(&keys[i], messages[i].data, messages[i].nbytes, right + i * size) == HL_OK, "hl_hmac");
+        all[i] = &ctxs[i];
+        CHECK(hl_hmac_init(all[i], &keys[i]) == HL_OK, "hl_hmac_init");
+    }
+    CHECK(hl_hmac_many_keys(keys, messages, count, tags) == HL_OK && memcmp(tags, right, count * size) == 0,
+          "hl_hmac_many_keys of %zu", count);
+    memset(tags, POISON, sizeof tags);
+    for (unsigned part = 0; part < 2; part++) {
+        for (size_t i = 0; i < count; i++) {
+            const size_t cut = messages[i].nbytes * 2 / 3;
+            chunks[i] = part == 0 ? (hl_slice){messages[i].data, cut}
+                                  : (hl_slice){cut == 0 ? messages[i].data : (const uint8_t *)messages[i].data + cut,
+                                               messages[i].nbytes - cut};
+        }
+        CHECK(hl_hmac_update_many(all, chunks, count) == HL_OK, "hl_hmac_update_many");
+    }
+    CHECK(hl_hmac_final_many(all, count, tags) == HL_OK && memcmp(tags, right, count * size) == 0,
+          "hl_hmac_final_many of %zu", count);
+    CHECK(tags[count * size] == POISON, "written beyond %zu tags", count);
+    for (size_t i = 0; i < sizeof ctxs; i++)
+        if (!CHECK(i >= count * sizeof ctxs[0] || ((const uint8_t *)ctxs)[i] == 0, "not wiped at %zu", i))
+            break;
+}
+
 /* ---- Lengths ---- */
 
 static void check_many(const hl_alg_info *alg, const hl_slice *secret, const hl_slice *messages, size_t count)
@@ -126,6 +164,7 @@ static void check_many(const hl_alg_info *alg, const hl_slice *secret, const hl_
               messages[i].nbytes, secret->nbytes);
     }
     CHECK(tags[count * size] == POISON, "written beyond %zu tags", count);
+    check_streams(alg, messages, count);
 }
 
 static void check_lengths(const hl_alg_info *alg, const char *isa)
@@ -243,6 +282,21 @@ static void check_misuse(const hl_alg_info *alg)
               hl_hmac_init(&ctx, &none) == HL_ESTATE && hl_hmac_update(NULL, "a", 1) == HL_ENULL &&
               hl_hmac_final(NULL, tag) == HL_ENULL,
           "streams");
+    hl_hmac_ctx *pair[2] = {&ctx, NULL}, other;
+    CHECK(hl_hmac_init(&ctx, &key) == HL_OK, "hl_hmac_init");
+    CHECK(hl_hmac_update_many(NULL, good, 2) == HL_ENULL && hl_hmac_update_many(pair, good, 2) == HL_ENULL &&
+              hl_hmac_final_many(NULL, 2, tag) == HL_ENULL && hl_hmac_final_many(pair, 2, tag) == HL_ENULL &&
+              hl_hmac_update_many(pair, NULL, 1) == HL_ENULL && hl_hmac_update_many(pair, good, SIZE_MAX) == HL_ELENGTH,
+          "streams side by side");
+    pair[1] = &other;
+    hl_hmac_key_init(&none, alg->alg == HL_SHA1 ? HL_SHA256 : HL_SHA1, "k", 1);
+    hl_hmac_init(&other, &none);
+    CHECK(hl_hmac_update_many(pair, good, 2) == HL_ESTATE && hl_hmac_final_many(pair, 2, tag) == HL_ESTATE,
+          "streams of two algorithms");
+    memset(&other, 0, sizeof other);
+    CHECK(hl_hmac_update_many(pair, good, 2) == HL_ESTATE, "a stream that was never begun");
+    CHECK(hl_hmac_update_many(NULL, NULL, 0) == HL_OK && hl_hmac_final_many(NULL, 0, NULL) == HL_OK, "no streams");
+    memset(&none, 0, sizeof none);
     memset(&ctx, 0, sizeof ctx);
     CHECK(hl_hmac_update(&ctx, "a", 1) == HL_ESTATE && hl_hmac_final(&ctx, tag) == HL_ESTATE, "a context of zeros");
     hl_init(&ctx.inner, alg->alg); /* a plain hash */
@@ -303,7 +357,8 @@ int main(int argc, char **argv)
         const char *file;
         unsigned n;
     } files[] = {
-        {HL_SHA1, "rfc-2202-sha1.txt", 7},     {HL_RIPEMD160, "rfc-2286-ripemd160.txt", 7},
+        {HL_SHA1, "rfc-2202-sha1.txt", 7},     {HL_MD5, "rfc-2202-md5.txt", 7},
+        {HL_RIPEMD160, "rfc-2286-ripemd160.txt", 7},
         {HL_SHA224, "rfc-4231-sha224.txt", 6}, {HL_SHA256, "rfc-4231-sha256.txt", 6},
         {HL_SHA384, "rfc-4231-sha384.txt", 6}, {HL_SHA512, "rfc-4231-sha512.txt", 6},
     };

@@ -7,6 +7,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <md5.h>
 #include <rmd160.h>
 #include <sha.h>
 #include <sha1.h>
@@ -122,6 +123,7 @@ static void print_text(const char *what, long a, long b, char *text, int is_heap
 #define COUNT(c)  (&(c).count)
 #define COUNTS(c) ((c).bitcount)
 
+TEST(MD5, MD5_CTX, WORDS, 16, COUNT, 8)
 TEST(SHA1, SHA1_CTX, WORDS, 20, COUNT, 8)
 TEST(RMD160, RMD160_CTX, WORDS, 20, COUNT, 8)
 #ifdef SHA224_DIGEST_LENGTH /* since libmd 1.1 */
@@ -191,6 +193,7 @@ int main(int argc, char **argv)
         return 2;
     }
     errno = 0;
+    test_MD5(argv[1]);
     test_SHA1(argv[1]);
     test_RMD160(argv[1]);
 #ifdef SHA224_DIGEST_LENGTH

@@ -35,13 +35,13 @@ export PKG_CONFIG_PATH=$build/installed/lib/pkgconfig
 library=$build/installed/lib/libhashloom-md.so
 
 # Nothing but the names of the headers is exported, and all of them.
-grep -hoE '\b(SHA|RMD)[0-9_]+[A-Z][A-Za-z]*\(' libmd/include/{sha1,sha2,rmd160}.h | tr -d '(' | sort -u >"$build/header"
+grep -hoE '\b(SHA|RMD|MD)[0-9_]+[A-Z][A-Za-z]*\(' libmd/include/{md5,sha1,sha2,rmd160}.h | tr -d '(' | sort -u >"$build/header"
 nm -D --defined-only "$library" | awk '{print $NF}' | sort -u >"$build/exported"
 diff "$build/header" "$build/exported" || fail "the headers (<) and $library (>) differ"
 [ "$(wc -l <"$build/exported")" = 63 ] || fail "$(wc -l <"$build/exported") names, expected 9 of 7 algorithms"
 
 # Each header by itself, in C and in C++.
-for header in sha sha1 sha2 sha256 sha512 rmd160; do
+for header in md5 sha sha1 sha2 sha256 sha512 rmd160; do
     for language in "$CC -std=c11 -x c" "c++ -x c++"; do
         echo "#include <$header.h>" | $language -Wall -Wextra -Wpedantic -Werror -fsyntax-only -Ilibmd/include -
     done
@@ -133,7 +133,7 @@ bound_to_ours() { # LOG NAME...
     for name in "$@"; do
         grep -qE "to $library.*\`$name'" "$log" || fail "$name was not bound to $library"
     done
-    ! grep -E "to .*/libmd\.so.*\`(SHA|RMD)" "$log" || fail "a call went to Debian's libmd"
+    ! grep -E "to .*/libmd\.so.*\`(SHA|RMD|MD5)" "$log" || fail "a call went to Debian's libmd"
 }
 rm -rf "$files" && mkdir "$files"
 LD_PRELOAD=$library LD_DEBUG=bindings LD_DEBUG_OUTPUT=$build/bindings "$build/theirs" "$files" >"$build/preloaded.txt"
@@ -144,12 +144,12 @@ bound_to_ours "$build/bound" $(grep -vE '^SHA(224|512_256)|File$' "$build/header
 
 # mtree (NetBSD's, in Debian) writes and checks specifications of directories with libmd's digests.
 if command -v mtree >/dev/null; then
-    keywords=size,sha1,sha256,sha384,sha512,rmd160
+    keywords=size,md5,sha1,sha256,sha384,sha512,rmd160
     mtree -c -K $keywords -p vectors | grep -v '^#' >"$build/mtree.theirs"
     LD_PRELOAD=$library LD_DEBUG=bindings LD_DEBUG_OUTPUT=$build/bindings \
         mtree -c -K $keywords -p vectors | grep -v '^#' >"$build/mtree.ours"
     cat "$build"/bindings.* >"$build/bound" && rm -f "$build"/bindings.*
-    bound_to_ours "$build/bound" SHA1File SHA256File SHA384File SHA512File RMD160File
+    bound_to_ours "$build/bound" MD5File SHA1File SHA256File SHA384File SHA512File RMD160File
     cmp "$build/mtree.theirs" "$build/mtree.ours" || fail "mtree prints something else with our library"
     LD_PRELOAD=$library mtree -f "$build/mtree.theirs" -p vectors || fail "mtree finds its own digests wrong"
     [ "$(grep -c sha512= "$build/mtree.ours")" -gt 50 ] || fail "mtree hashed too few files"

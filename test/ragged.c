@@ -23,7 +23,7 @@ static size_t random_short(size_t nbytes[])  { return random_of(nbytes, 1000, 20
 static size_t random_4_KiB(size_t nbytes[])  { return random_of(nbytes, 700, 4096); }
 static size_t random_long(size_t nbytes[])   { return random_of(nbytes, 40, share_of(GIANT_NBYTES)); }
 static size_t random_count(size_t nbytes[])  { return random_of(nbytes, random_below(400), 2000); }
-/* WINDOW of core/src/many.c. */
+/* HLI_WINDOW of core/src/lanes.h. */
 static size_t one_short_of_window(size_t nbytes[]) { return random_of(nbytes, 95, 3000); }
 static size_t exactly_a_window(size_t nbytes[])    { return random_of(nbytes, 96, 3000); }
 static size_t one_beyond_window(size_t nbytes[])   { return random_of(nbytes, 97, 3000); }

@@ -1,5 +1,5 @@
-/* reference.c: SHA-1 and SHA-2, straight from FIPS 180-4, and RIPEMD-160, straight from "RIPEMD-160: A Strengthened
- * Version of RIPEMD" (Dobbertin, Bosselaers, Preneel 1996). Slow, and meant to be.
+/* reference.c: SHA-1 and SHA-2, straight from FIPS 180-4, RIPEMD-160, straight from "RIPEMD-160: A Strengthened Version
+ * of RIPEMD" (Dobbertin, Bosselaers, Preneel 1996), and MD5, straight from RFC 1321. Slow, and meant to be.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
@@ -305,7 +305,60 @@ static void ripemd160_block(uint64_t H[8], const uint8_t *M)
         H[i] = (uint32_t)((i < 4 ? H[i + 1] : h0) + v[0][(i + 2) % 5] + v[1][(i + 3) % 5]);
 }
 
-/* Initial values: section 5.3; RIPEMD-160's are SHA-1's. */
+/* MD5, RFC 1321 section 3.4: T[i], i from 0 on, is the integer part of 4294967296 times abs(sin(i + 1)). The sine is a
+ * series here, as the table would be the library's. */
+static uint32_t md5_T(int i)
+{
+    const double turn = 6.283185307179586476925286766559;
+    static uint32_t T[64];
+
+    for (int n = 0; T[63] == 0; n++) {
+        double x = n + 1, sine = 0;
+        while (x > turn / 2)
+            x -= turn;
+        double term = x;
+        for (int power = 1; power < 40; power += 2) {
+            sine += term;
+            term *= -x * x / ((power + 1) * (power + 2));
+        }
+        T[n] = (uint32_t)(4294967296.0 * (sine < 0 ? -sine : sine));
+    }
+    return T[i];
+}
+
+/* Which word of the message step i takes. */
+static int md5_k(int i)
+{
+    return i < 16 ? i : i < 32 ? (5 * i + 1) % 16 : i < 48 ? (3 * i + 5) % 16 : 7 * i % 16;
+}
+
+static void md5_schedule(uint64_t words[160], const uint8_t *block)
+{
+    for (int i = 0; i < 64; i++)
+        words[i] = (uint32_t)(little_endian(block + 4 * md5_k(i)) + md5_T(i));
+}
+
+static void md5_block(uint64_t state[8], const uint8_t *block)
+{
+    static const unsigned s[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
+    uint32_t a = (uint32_t)state[0], b = (uint32_t)state[1], c = (uint32_t)state[2], d = (uint32_t)state[3];
+
+    for (int i = 0; i < 64; i++) {
+        const uint32_t f = i < 16   ? (b & c) | (~b & d)
+                           : i < 32 ? (b & d) | (c & ~d)
+                           : i < 48 ? b ^ c ^ d
+                                    : c ^ (b | ~d);
+        const uint32_t sum = a + f + little_endian(block + 4 * md5_k(i)) + md5_T(i);
+        a = d, d = c, c = b;
+        b += rotl(sum, s[i / 16][i % 4]);
+    }
+    state[0] = (uint32_t)(state[0] + a);
+    state[1] = (uint32_t)(state[1] + b);
+    state[2] = (uint32_t)(state[2] + c);
+    state[3] = (uint32_t)(state[3] + d);
+}
+
+/* Initial values: section 5.3; RIPEMD-160's and MD5's are SHA-1's. */
 static const struct reference references[] = {
     {"sha1", 20, 64, 4, 5, 1, {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0}, sha1_block, 80,
      sha1_schedule},
@@ -333,6 +386,7 @@ static const struct reference references[] = {
      sha512_schedule},
     {"ripemd160", 20, 64, 4, 5, 0, {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0}, ripemd160_block, 160,
      ripemd160_schedule},
+    {"md5", 16, 64, 4, 4, 0, {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476}, md5_block, 64, md5_schedule},
 };
 
 const struct reference *reference_named(const char *name)
@@ -361,8 +415,8 @@ void reference_update(struct reference_ctx *ctx, const void *data, size_t nbytes
     }
 }
 
-/* Section 5.1: a one bit, zeros up to the last two words of a block, and there the length in bits; RIPEMD-160 the same,
- * but with the least significant byte first. */
+/* Section 5.1: a one bit, zeros up to the last two words of a block, and there the length in bits; RIPEMD-160 and
+ * MD5 the same, but with the least significant byte first. */
 void reference_final(struct reference_ctx *ctx, uint8_t *digest)
 {
     const struct reference *ref = ctx->ref;

@@ -27,7 +27,11 @@ static const hl_alg_info *alg;
 static uint8_t secret[SECRET_MAX_NBYTES];
 static size_t secret_nbytes;
 static hl_hmac_key key;
-static hl_hmac_ctx ctx;
+static hl_hmac_ctx ctx, ctxs[COUNT], *all[COUNT];
+static hl_hmac_key keys[COUNT]; /* each the same, but one each */
+static hl_slice passwords[COUNT];
+static uint8_t exported[HL_EXPORT_MAX_NBYTES];
+static size_t exported_nbytes;
 static hl_slice messages[COUNT];
 static const uint8_t *pool;
 static uint8_t tags[COUNT * HL_DIGEST_MAX_NBYTES];
@@ -228,7 +232,8 @@ static size_t count_remains(const uint8_t *from, size_t nbytes, size_t *first)
 
 static const struct call {
     const char *what;
-    enum { KEY_INIT, ONE, MANY, VERIFY, STREAM_INIT, STREAM_UPDATE, STREAM_FINAL } kind;
+    enum { KEY_INIT, ONE, MANY, VERIFY, MANY_KEYS, BEGUN, PBKDF2, STREAM_INIT, STREAM_UPDATE, STREAM_FINAL,
+           STREAMS_UPDATE, STREAMS_FINAL, EXPORT, IMPORT } kind;
     size_t count;  /* KEY_INIT: bytes of key beyond a block */
     size_t nbytes; /* each message's; 0: of all lengths */
 } calls[] = {
@@ -246,10 +251,25 @@ static const struct call {
     {"hl_hmac_many of 40", MANY, 40, 20},
     {"hl_hmac_many of 40, whole blocks", MANY, 40, 256},
     {"hl_hmac_many of 40, all lengths", MANY, 40, 0},
+    {"hl_hmac_many_keys of 1", MANY_KEYS, 1, 300},
+    {"hl_hmac_many_keys of 12", MANY_KEYS, 12, 64},
+    {"hl_hmac_many_keys of 40, all lengths", MANY_KEYS, 40, 0},
+    {"hl_run from a secret", BEGUN, 1, 300},
+    {"hl_run from a secret, 12", BEGUN, 12, 20},
+    {"hl_run from a secret, 40 of all lengths", BEGUN, 40, 0},
+    {"hl_pbkdf2_many of 1", PBKDF2, 1, 20},
+    {"hl_pbkdf2_many of 20", PBKDF2, 20, 40},
     {"hl_hmac_init", STREAM_INIT, 0, 0},
     {"hl_hmac_update, less than a block", STREAM_UPDATE, 0, 20},
     {"hl_hmac_update, blocks", STREAM_UPDATE, 0, 900},
     {"hl_hmac_final", STREAM_FINAL, 0, 0},
+    {"hl_hmac_update_many of 1", STREAMS_UPDATE, 1, 900},
+    {"hl_hmac_update_many of 12", STREAMS_UPDATE, 12, 300},
+    {"hl_hmac_update_many of 40, all lengths", STREAMS_UPDATE, 40, 0},
+    {"hl_hmac_final_many of 12", STREAMS_FINAL, 12, 20},
+    {"hl_hmac_final_many of 40, all lengths", STREAMS_FINAL, 40, 0},
+    {"hl_hmac_export", EXPORT, 0, 0},
+    {"hl_hmac_import", IMPORT, 0, 0},
 };
 #define CALL(expression) \
     do { \
@@ -273,8 +293,17 @@ static void prepare(const struct call *c)
     hl_hmac(&key, messages[0].data, messages[0].nbytes, tags);
     if (c->kind == VERIFY)
         tags[3] ^= c->count == 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        keys[i] = key;
+        passwords[i] = (hl_slice){secret, secret_nbytes};
+        all[i] = &ctxs[i];
+        hl_hmac_init(all[i], &key);
+        if (c->kind == STREAMS_FINAL)
+            hl_hmac_update(all[i], messages[i].data, messages[i].nbytes);
+    }
     if (c->kind >= STREAM_UPDATE)
         hl_hmac_init(&ctx, &key);
+    hl_hmac_export(&ctxs[0], exported, sizeof exported, &exported_nbytes);
     if (c->kind == STREAM_UPDATE && c->nbytes < 64)
         hl_hmac_update(&ctx, pool, 177);
 }
@@ -288,6 +317,16 @@ static hl_status make_call(const struct call *c)
     case ONE: CALL(hl_hmac(&key, messages[0].data, messages[0].nbytes, tags)); break;
     case MANY: CALL(hl_hmac_many(&key, messages, c->count, tags)); break;
     case VERIFY: CALL(hl_hmac_verify(&key, messages[0].data, messages[0].nbytes, tags, alg->digest_nbytes)); break;
+    case MANY_KEYS: CALL(hl_hmac_many_keys(keys, messages, c->count, tags)); break;
+    case BEGUN: CALL(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)alg->alg, .is_secret = 1,
+                                      .messages = {.count = c->count, .base = messages}, .digests = tags,
+                                      .begin = &ctxs[0].inner,
+                                      .begin_stride = c->nbytes != 0 ? sizeof ctxs[0] : 0})); break;
+    case PBKDF2: CALL(hl_pbkdf2_many(alg->alg, passwords, messages, 3, c->count, tags, alg->digest_nbytes)); break;
+    case STREAMS_UPDATE: CALL(hl_hmac_update_many(all, messages, c->count)); break;
+    case STREAMS_FINAL: CALL(hl_hmac_final_many(all, c->count, tags)); break;
+    case EXPORT: CALL(hl_hmac_export(&ctx, exported, sizeof exported, &exported_nbytes)); break;
+    case IMPORT: CALL(hl_hmac_import(&ctx, exported, exported_nbytes)); break;
     case STREAM_INIT: CALL(hl_hmac_init(&ctx, &key)); break;
     case STREAM_UPDATE: CALL(hl_hmac_update(&ctx, messages[0].data, messages[0].nbytes)); break;
     case STREAM_FINAL: CALL(hl_hmac_final(&ctx, tags)); break;
@@ -317,6 +356,8 @@ static void check_call(const struct call *c, const pthread_attr_t *attr)
     prepare(c);
     make_call(c); /* once before: the dynamic linker looks up memcpy, and saves registers to do so */
     prepare(c);
+    if (c->kind == PBKDF2)
+        make_call(c);
     hide_all();
     if (c->kind == VERIFY) { /* the tag of a message that the key's owner may never have meant */
         uint8_t tag[HL_DIGEST_MAX_NBYTES];
@@ -325,7 +366,12 @@ static void check_call(const struct call *c, const pthread_attr_t *attr)
     }
     if (c->kind == STREAM_UPDATE)
         hide_state_after(ctx, &messages[0]);
-    if (c->kind == MANY && c->nbytes == 0) { /* in the window of the lane driver */
+    if (c->kind == PBKDF2) /* the derived keys, which stand in `tags` already */
+        hide_bytes(tags, 2 * alg->digest_nbytes, 0);
+    if (c->kind == STREAMS_UPDATE)
+        for (size_t i = 0; i < 4; i++)
+            hide_state_after(ctx, &messages[i]);
+    if ((c->kind == MANY || c->kind == MANY_KEYS || c->kind == BEGUN) && c->nbytes == 0) { /* in the window of the lane driver */
         hl_hmac_ctx begun;
         hl_hmac_init(&begun, &key);
         for (size_t i = 9; i < 12; i++)

@@ -15,7 +15,7 @@ enum { STACK_NBYTES = 1 << 20, PROMISED_NBYTES = 32 << 10, COUNT = 1000, PAINT =
 struct call {
     const hl_alg_info *alg;
     const hl_kernel *kernel;
-    enum { MANY, ROWS, OFFSETS, HMAC, STREAMS, FORMS } form;
+    enum { MANY, ROWS, OFFSETS, HMAC, STREAMS, HMAC_STREAMS, AGAIN, BEGUN, PBKDF2, FORMS } form;
     size_t used;
 };
 
@@ -23,6 +23,7 @@ static uint8_t *stack;
 static hl_slice messages[COUNT];
 static int64_t offsets[COUNT + 1];
 static hl_ctx ctxs[COUNT], *all[COUNT];
+static hl_hmac_ctx hmac_ctxs[COUNT], *hmac_all[COUNT];
 static uint8_t digests[COUNT * HL_DIGEST_MAX_NBYTES];
 
 static void make_call(const struct call *c)
@@ -42,6 +43,25 @@ static void make_call(const struct call *c)
         hl_hmac_key key;
         hl_hmac_key_init(&key, a, messages, 200);
         hl_hmac_many(&key, messages, COUNT, digests);
+        break;
+    }
+    case AGAIN:
+    case BEGUN: {
+        hl_init(&ctxs[0], a);
+        hl_update(&ctxs[0], "abc", 3);
+        hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)a, .again = HL_SHA512,
+                         .messages = {.count = COUNT, .base = messages}, .digests = digests,
+                         .begin = c->form == BEGUN ? &ctxs[0] : NULL});
+        break;
+    }
+    case PBKDF2: hl_pbkdf2_many(a, messages, messages, 2, COUNT, digests, c->alg->digest_nbytes); break;
+    case HMAC_STREAMS: {
+        hl_hmac_key key;
+        hl_hmac_key_init(&key, a, messages, 20);
+        for (size_t i = 0; i < COUNT; i++)
+            hl_hmac_init(hmac_all[i], &key);
+        hl_hmac_update_many(hmac_all, messages, COUNT);
+        hl_hmac_final_many(hmac_all, COUNT, digests);
         break;
     }
     default:
@@ -76,7 +96,8 @@ static void *run_thread(void *arg)
 int main(int argc, char **argv)
 {
     static const char *const forms[FORMS] = {"hl_hash_many", "hl_hash_rows", "hl_hash_offsets", "hl_hmac_many",
-                                             "streams"};
+                                             "streams", "streams of HMAC", "hl_run, hash of hash",
+                                             "hl_run, from a prefix", "hl_pbkdf2_many"};
     struct call most = {0};
     pthread_attr_t attr;
 
@@ -102,6 +123,7 @@ int main(int argc, char **argv)
         messages[i] = (hl_slice){pool + offsets[i], random_length(1000)};
         offsets[i + 1] = offsets[i] + (int64_t)messages[i].nbytes;
         all[i] = &ctxs[i];
+        hmac_all[i] = &hmac_ctxs[i];
     }
     for (size_t a = 0; a < hl_alg_count(); a++)
         for (size_t k = 0; k < hl_kernel_count() + FORMS; k++) {

@@ -39,7 +39,7 @@ def output_of(command):
 
 def whole_name(symbol):
     """Returns the function that a part belongs to which the compiler has split off, as in sha1_blocks_avx2.cold."""
-    return symbol.partition(".")[0]
+    return symbol.partition(".")[0].removeprefix("hli_")
 
 
 def measure(cc, folder):

@@ -5,8 +5,8 @@ SPDX-License-Identifier: MIT OR Apache-2.0
 
     tools/mutants_core.py [--file NAME] [--only REGEX] [--every N] [--list]
 
-A mutant is one rule of RULES applied to one place of core/src/*.c. It is compiled by a bare cc, linked with kernels and
-tests that were compiled once, and run until a test fails. A mutant that compiles to the same code does not count.
+A mutant is one rule of RULES applied to one place of a file in core/src. The file, or every file that includes it,
+is compiled by a bare cc, linked with kernels and tests that were compiled once, and run until a test fails. A mutant that compiles to the same code does not count.
 Survivors that are not faults stand in EQUIVALENT, with the reason; any other makes the exit status 1. CC names the
 compiler. Folder: build/mutants.
 """
@@ -14,6 +14,7 @@ compiler. Folder: build/mutants.
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -21,11 +22,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "mutants"
+TREE = BUILD / "core" / "src"  # a copy, which is changed; objects tell the name of their source
 CC = os.environ.get("CC", "cc")
-FILES = ["api.c", "burn.c", "edges.c", "hmac.c", "many.c", "registry.c"]
+FILES = ["api.c", "burn.c", "edges.c", "export.c", "hash.c", "hmac.c", "job.h", "lanes.c", "lanes.h", "order.c",
+         "pbkdf2.c", "ragged.c", "registry.c", "step.c", "streams.c"]
 # The tests that find most mutants soonest come first; each with its arguments.
 TESTS = {"choice": [], "remains": [], "hash_many": ["--runs", "20", "--seed", "1"], "streams": [], "hmac": [],
-         "constant_time": [], "lengths": [], "ragged": [], "api": []}
+         "jobs": [], "pbkdf2": [], "export": [], "constant_time": [], "lengths": [], "ragged": [], "api": []}
 # A guard against endless runs: this many times the test's usual time, and some seconds.
 PATIENCE = 10
 
@@ -36,7 +39,7 @@ RULES = [
     ("plus for minus", r"(?<=[\w\])]) (\+|-) (?=[\w(])", {"+": "-", "-": "+"}),
     ("and for or", r" (&&|\|\|) ", {"&&": "||", "||": "&&"}),
     ("a wipe left out", r"^ *()hli_wipe\([^;]*\);", {"": "(void)0; //"}),
-    ("a burn left out", r"^ *()(?:hli_burn|forget|burn_stack|hli_clear_vectors)\([^;]*\);", {"": "(void)0; //"}),
+    ("a burn left out", r"^ *()(?:hli_burn|hli_forget|burn_stack|hli_clear_vectors)\([^;]*\);", {"": "(void)0; //"}),
     ("a status ignored", r"(if \(status != HL_OK\))", {"if (status != HL_OK)": "if (0)"}),
     ("a secret forgotten", r"is_secret = (1);", {"1": "0"}),
     ("chosen anew", r"(plan->choice)", {"plan->choice": "hli_choice()"}),
@@ -70,18 +73,20 @@ def places(name):
 
 
 def compile_object(source, to):
-    return subprocess.run([CC, "-std=c11", "-O1", "-w", "-I", ROOT / "core/include", "-I", ROOT / "core/src", "-c",
+    return subprocess.run([CC, "-std=c11", "-O1", "-w", "-I", TREE.parent / "include", "-c",
                            source, "-o", to], capture_output=True).returncode == 0
 
 
 def prepare():
-    (BUILD / "mutant").mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(TREE.parent, ignore_errors=True)
+    shutil.copytree(ROOT / "core/src", TREE)
+    shutil.copytree(ROOT / "core/include", TREE.parent / "include")
     objects = {}
-    for source in sorted((ROOT / "core/src").glob("**/*.c")):
+    for source in sorted(TREE.glob("**/*.c")):
         to = BUILD / f"{source.parent.name}-{source.stem}.o"
         if not compile_object(source, to):
             sys.exit(f"mutants_core.py: {source} does not compile with {CC}")
-        objects[source.name if source.parent.name == "src" else str(to)] = to
+        objects[source.name if source.parent == TREE else str(to)] = to
     for name in [*TESTS, "test", "reference"]:
         folder = "fuzz" if name == "hash_many" else "test"
         flags = ["-DHASHLOOM_VECTORS=\"" + str(ROOT / "vectors") + "\""]
@@ -139,17 +144,22 @@ def main():
     print("seconds of each test:", {name: round(seconds, 1) for name, seconds in took.items()}, flush=True)
     killed, survived, equivalent, same, broken = 0, [], 0, 0, 0
     for name, rule, number, line, mutated in mutants:
-        lines = (ROOT / "core/src" / name).read_text().splitlines()
+        changed = ROOT / "core/src" / name
+        lines = changed.read_text().splitlines()
         lines[number - 1] = mutated
-        source, to = BUILD / "mutant" / name, BUILD / "mutant.o"  # the object file contains the name of its source
-        source.write_text("\n".join(lines) + "\n")
-        if not compile_object(source, to):
+        (TREE / name).write_text("\n".join(lines) + "\n")
+        # A header is part of all of the driver.
+        sources = [name] if name.endswith(".c") else sorted(path.name for path in TREE.glob("*.c"))
+        mutants_of = {source: BUILD / f"mutant-{source}.o" for source in sources}
+        compiles = all(compile_object(TREE / source, to) for source, to in mutants_of.items())
+        shutil.copy(changed, TREE / name)
+        if not compiles:
             broken += 1
             continue
-        if to.read_bytes() == objects[name].read_bytes():
+        if all(to.read_bytes() == objects[source].read_bytes() for source, to in mutants_of.items()):
             same += 1
             continue
-        killer = run_tests({**objects, name: to}, took)
+        killer = run_tests({**objects, **mutants_of}, took)
         if killer:
             killed += 1
             continue

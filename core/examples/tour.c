@@ -61,6 +61,15 @@ int main(void)
     CHECK(hl_update(&ctx, "bc", 2));
     CHECK(hl_final(&ctx, digests));
     print("sha1(\"a\" \"bc\")", digests, HL_SHA1_DIGEST_NBYTES);
+    /* The same, saved as bytes after its first part. */
+    uint8_t saved[HL_EXPORT_MAX_NBYTES];
+    size_t nsaved;
+    CHECK(hl_init(&ctx, HL_SHA1));
+    CHECK(hl_update(&ctx, "a", 1));
+    CHECK(hl_export(&ctx, saved, sizeof saved, &nsaved));
+    CHECK(hl_import(&ctx, saved, nsaved));
+    CHECK(hl_update(&ctx, "bc", 2));
+    CHECK(hl_final(&ctx, digests));
 
     /* Many streams, side by side: files that are read in parts. */
     hl_ctx a, b;
@@ -83,12 +92,39 @@ int main(void)
     CHECK(hl_hmac_many(&key, words, 3, digests));
     CHECK(hl_hmac_init(&mac, &key));
     CHECK(hl_hmac_update(&mac, "thr", 3));
+    CHECK(hl_hmac_export(&mac, saved, sizeof saved, &nsaved)); /* as secret as the key */
+    CHECK(hl_hmac_import(&mac, saved, nsaved));
     CHECK(hl_hmac_update(&mac, "ee", 2));
     CHECK(hl_hmac_final(&mac, digests));
     print("the same key, \"thr\" \"ee\"", digests, HL_SHA256_DIGEST_NBYTES);
     printf("equal to the third of many: %d\n",
            hl_equal(digests, digests + 2 * HL_SHA256_DIGEST_NBYTES, HL_SHA256_DIGEST_NBYTES));
+    /* Rows with that key, by a job: any layout of messages, and what is done with them. */
+    hl_job job = {.nbytes = sizeof job, .digests = digests, .keys = &key};
+    job.messages = (hl_messages){.layout = HL_ROWS, .count = 3, .base = "onetwosix", .stride = 3, .nbytes = 3};
+    CHECK(hl_run(&job));
+    print("hmac-sha256, row \"six\"", digests + 2 * HL_SHA256_DIGEST_NBYTES, HL_SHA256_DIGEST_NBYTES);
+    /* A key for each message, and streams of HMAC side by side. */
+    hl_hmac_ctx *const macs[1] = {&mac};
+    CHECK(hl_hmac_many_keys((const hl_hmac_key[2]){key, key}, words, 2, digests));
+    CHECK(hl_hmac_init(&mac, &key));
+    CHECK(hl_hmac_update_many(macs, words, 1));
+    CHECK(hl_hmac_final_many(macs, 1, digests));
     hl_hmac_key_wipe(&key);
+    /* RIPEMD-160 of SHA-256, and messages that all begin with "prefix:". */
+    job = (hl_job){.nbytes = sizeof job, .alg = HL_SHA256, .again = HL_RIPEMD160, .digests = digests};
+    job.messages = (hl_messages){.layout = HL_SLICES, .count = 3, .base = words};
+    CHECK(hl_run(&job));
+    print("ripemd160(sha256(\"one\"))", digests, HL_RIPEMD160_DIGEST_NBYTES);
+    CHECK(hl_init(&ctx, HL_SHA256));
+    CHECK(hl_update(&ctx, "prefix:", 7));
+    job.again = 0, job.begin = &ctx;
+    CHECK(hl_run(&job));
+    print("sha256(\"prefix:one\")", digests, HL_SHA256_DIGEST_NBYTES);
+    /* Keys from passwords (RFC 6070, the second vector, twice). */
+    const hl_slice passwords[2] = {{"password", 8}, {"password", 8}}, salts[2] = {{"salt", 4}, {"salt", 4}};
+    CHECK(hl_pbkdf2_many(HL_SHA1, passwords, salts, 2, 2, digests, 20));
+    print("pbkdf2-hmac-sha1", digests + 20, 20);
 
     /* What this machine has, and what is chosen. */
     for (size_t i = 0; i < hl_kernel_count(); i++) {

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
-#include "check.h"
+#include "job.h"
 
 /* name, alg, body, bytes of digest, block and word, words, big-endian, initial value */
 static const hl_alg_info algs[] = {
@@ -14,6 +14,7 @@ static const hl_alg_info algs[] = {
     {"sha512-224", HL_SHA512_224, HL_BODY_SHA512, HL_SHA512_224_DIGEST_NBYTES, 128, 8, 8, 1, hli_sha512_224_iv},
     {"sha512-256", HL_SHA512_256, HL_BODY_SHA512, HL_SHA512_256_DIGEST_NBYTES, 128, 8, 8, 1, hli_sha512_256_iv},
     {"ripemd160", HL_RIPEMD160, HL_BODY_RIPEMD160, HL_RIPEMD160_DIGEST_NBYTES, 64, 4, 5, 0, hli_sha1_iv},
+    {"md5", HL_MD5, HL_BODY_MD5, HL_MD5_DIGEST_NBYTES, 64, 4, 4, 0, hli_sha1_iv},
 };
 #define ALG_COUNT (sizeof algs / sizeof algs[0])
 
@@ -70,29 +71,35 @@ const char *hl_strerror(hl_status status)
     case HL_EISA: return "an instruction set is unknown or not available on this machine";
     case HL_EKERNEL: return "the kernel does not implement the algorithm";
     case HL_ETAG: return "the tag is not that of the message";
+    case HL_EJOB: return "a field of the job is of a later version, or contradicts another";
+    case HL_EIMPORT: return "the bytes are not an exported stream of this kind and version";
     }
     return "unknown status";
 }
 
-static hl_status hash_slices(const hl_kernel *forced, hl_alg alg, const hl_slice *messages, size_t count,
-                             uint8_t *digests)
+hl_status hl_run(const hl_job *job)
 {
-    const hl_alg_info *info = hl_alg_find(alg);
-    struct hli_plan plan;
-    hl_status status = hli_check_call(info, forced, count, digests, &plan);
+    if (job == NULL)
+        return HL_ENULL;
+    if (job->nbytes < sizeof *job || job->messages.reserved != 0 || job->is_secret > 1 || job->reserved != 0)
+        return HL_EJOB;
+    for (size_t i = sizeof *job; i < job->nbytes; i++) /* what a later version's fields ask for is not known here */
+        if (((const uint8_t *)job)[i] != 0)
+            return HL_EJOB;
+    return hli_run(job);
+}
 
-    if (status == HL_OK)
-        status = hli_check_slices(messages, count);
-    if (status != HL_OK)
-        return status;
-    hli_check_readable_slices(messages, count);
-    hli_hash(info, &plan, &(struct hli_messages){.layout = HLI_SLICES, .base = messages, .count = count}, digests);
-    return HL_OK;
+hl_status hl_hash(hl_alg alg, const void *data, size_t nbytes, uint8_t *digest)
+{
+    const hl_slice message = {data, nbytes};
+
+    return hli_run(&(hl_job){.alg = (uint32_t)alg, .messages = HLI_SLICES_OF(&message, 1), .digests = digest});
 }
 
 hl_status hl_hash_many(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests)
 {
-    return hash_slices(NULL, alg, messages, count, digests);
+    return hli_run(
+        &(hl_job){.alg = (uint32_t)alg, .messages = HLI_SLICES_OF(messages, count), .digests = digests});
 }
 
 hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const hl_slice *messages, size_t count,
@@ -100,75 +107,28 @@ hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const hl_slice 
 {
     if (kernel == NULL)
         return HL_ENULL;
-    if ((kernel->isas & hl_isas_available()) == 0)
-        return HL_EISA;
-    return hash_slices(kernel, alg, messages, count, digests);
-}
-
-hl_status hl_hash(hl_alg alg, const void *data, size_t nbytes, uint8_t *digest)
-{
-    return hash_slices(NULL, alg, &(hl_slice){data, nbytes}, 1, digest);
+    return hli_run(&(hl_job){.alg = (uint32_t)alg, .messages = HLI_SLICES_OF(messages, count), .digests = digests,
+                             .kernel = kernel});
 }
 
 hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests)
 {
-    const hl_alg_info *info = hl_alg_find(alg);
-    struct hli_plan plan;
-    hl_status status = hli_check_call(info, NULL, count, digests, &plan);
-    size_t span = 0;
-
-    if (status != HL_OK || count == 0)
-        return status;
-    if (__builtin_mul_overflow(count - 1, stride, &span) || __builtin_add_overflow(span, nbytes, &span))
-        return HL_ELENGTH;
-    status = hli_check_slice(base, nbytes);
-    if (status != HL_OK)
-        return status;
-    if (nbytes == 0) /* base may be NULL, to which C adds nothing */
-        stride = 0;
-    for (size_t i = 0; i < count && nbytes > 0; i++)
-        hli_check_readable((const uint8_t *)base + i * stride, nbytes);
-    hli_hash(info, &plan,
-             &(struct hli_messages){
-                 .layout = HLI_ROWS, .base = base, .stride = stride, .nbytes = nbytes, .count = count},
-             digests);
-    return HL_OK;
+    return hli_run(&(hl_job){
+        .alg = (uint32_t)alg,
+        .messages = {.layout = HL_ROWS, .count = count, .base = base, .stride = stride, .nbytes = nbytes},
+        .digests = digests});
 }
 
 hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_nbytes, const void *offsets,
                           unsigned offset_nbytes, size_t count, uint8_t *digests)
 {
-    const hl_alg_info *info = hl_alg_find(alg);
-    struct hli_plan plan;
-    hl_status status = hli_check_call(info, NULL, count, digests, &plan);
-
-    if (status != HL_OK)
-        return status;
     if (offset_nbytes != 4 && offset_nbytes != 8)
-        return HL_EOFFSETS;
-    if (count == 0)
-        return HL_OK;
-    if (offsets == NULL)
-        return HL_ENULL;
-    status = hli_check_slice(values, values_nbytes);
-    if (status != HL_OK)
-        return status;
-
-    uint64_t last = 0;
-    for (size_t i = 0; i <= count; i++) {
-        /* A negative offset becomes one above INT64_MAX, which is beyond any values. */
-        const uint64_t offset =
-            offset_nbytes == 4 ? (uint64_t)((const int32_t *)offsets)[i] : (uint64_t)((const int64_t *)offsets)[i];
-        if (offset < last || offset > values_nbytes)
-            return HL_EOFFSETS;
-        last = offset;
-    }
-    hli_check_readable(values, values_nbytes);
-    hli_hash(info, &plan,
-             &(struct hli_messages){.layout = offset_nbytes == 4 ? HLI_OFFSETS32 : HLI_OFFSETS64,
-                                    .base = values, .offsets = offsets, .count = count},
-             digests);
-    return HL_OK;
+        return hl_alg_find(alg) == NULL ? HL_EALG : HL_EOFFSETS;
+    return hli_run(&(hl_job){
+        .alg = (uint32_t)alg,
+        .messages = {.layout = offset_nbytes == 4 ? HL_OFFSETS32 : HL_OFFSETS64, .count = count, .base = values,
+                     .nbytes = values_nbytes, .offsets = offsets},
+        .digests = digests});
 }
 
 hl_status hl_init(hl_ctx *ctx, hl_alg alg)
@@ -186,7 +146,7 @@ hl_status hl_init(hl_ctx *ctx, hl_alg alg)
 }
 
 /* What every call on streams needs: contexts of one algorithm, which info then is, and what hli_check_call says. */
-HLI_INLINE hl_status check_contexts(hl_ctx *const ctxs[], size_t count, size_t ndigests, const uint8_t *digests,
+HLI_INLINE hl_status check_contexts(hl_ctx *const ctxs[], size_t count, size_t ndigests, uint8_t *digests,
                                     const hl_alg_info **info, struct hli_plan *plan)
 {
     if (count > SIZE_MAX / sizeof(hl_slice)) /* no such arrays fit in memory */
@@ -213,15 +173,14 @@ hl_status hl_update_many(hl_ctx *const ctxs[], const hl_slice *chunks, size_t co
     if (count == 0)
         return HL_OK;
     hl_status status = check_contexts(ctxs, count, 0, NULL, &info, &plan);
-    if (status == HL_OK)
-        status = hli_check_slices(chunks, count);
+    if (status == HL_OK && chunks == NULL)
+        status = HL_ENULL;
     for (size_t i = 0; status == HL_OK && i < count; i++)
-        if (chunks[i].nbytes > HL_MESSAGE_MAX_NBYTES - ctxs[i]->nbytes)
-            status = HL_ELENGTH;
+        status = hli_check_slice(chunks[i].data, chunks[i].nbytes, ctxs[i]->nbytes);
     if (status != HL_OK)
         return status;
     hli_check_readable_slices(chunks, count);
-    hli_update(info, &plan, ctxs, chunks, count);
+    hli_update(&plan, ctxs, chunks, count);
     return HL_OK;
 }
 
@@ -234,7 +193,7 @@ hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests)
         return HL_OK;
     const hl_status status = check_contexts(ctxs, count, count, digests, &info, &plan);
     if (status == HL_OK)
-        hli_final(info, &plan, ctxs, count, digests);
+        hli_final(&plan, ctxs, count);
     return status;
 }
 

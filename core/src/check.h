@@ -29,27 +29,12 @@ HLI_INLINE void hli_check_readable(const void *data, size_t nbytes)
 #  define hli_check_readable(data, nbytes) ((void)(data), (void)(nbytes))
 #endif
 
-HLI_INLINE hl_status hli_check_slice(const void *data, size_t nbytes)
+/* `before`, at most HL_MESSAGE_MAX_NBYTES, is the number of bytes of the message that came before. */
+HLI_INLINE hl_status hli_check_slice(const void *data, size_t nbytes, uint64_t before)
 {
     if (data == NULL && nbytes != 0)
         return HL_ENULL;
-#if SIZE_MAX > UINT32_MAX
-    if (nbytes > HL_MESSAGE_MAX_NBYTES)
-        return HL_ELENGTH;
-#endif
-    return HL_OK;
-}
-
-HLI_INLINE hl_status hli_check_slices(const hl_slice *slices, size_t count)
-{
-    if (count != 0 && slices == NULL)
-        return HL_ENULL;
-    for (size_t i = 0; i < count; i++) {
-        const hl_status status = hli_check_slice(slices[i].data, slices[i].nbytes);
-        if (status != HL_OK)
-            return status;
-    }
-    return HL_OK;
+    return nbytes > HL_MESSAGE_MAX_NBYTES - before ? HL_ELENGTH : HL_OK;
 }
 
 HLI_INLINE void hli_check_readable_slices(const hl_slice *slices, size_t count)
@@ -62,7 +47,7 @@ HLI_INLINE void hli_check_readable_slices(const hl_slice *slices, size_t count)
  * has: hl_restrict leaves every algorithm one. Inline with check_contexts of api.c: as calls the two would take a
  * twentieth of a short stream's time (gcc 12.2). */
 HLI_INLINE hl_status hli_check_call(const hl_alg_info *info, const hl_kernel *forced, size_t count,
-                                    const uint8_t *digests, struct hli_plan *plan)
+                                    uint8_t *digests, struct hli_plan *plan)
 {
     if (info == NULL)
         return HL_EALG;
@@ -72,7 +57,13 @@ HLI_INLINE hl_status hli_check_call(const hl_alg_info *info, const hl_kernel *fo
         return HL_ELENGTH;
     if (forced != NULL && forced->body != info->body)
         return HL_EKERNEL;
-    *plan = (struct hli_plan){info->body, hli_choice(), forced, info->iv, 0, NULL, 0};
+    plan->choice = hli_choice();
+    plan->is_secret = 0;
+    plan->forced = forced;
+    plan->first = (struct hli_pass){.alg = info, .begin = info->iv};
+    plan->second.alg = NULL; /* the rest of it has no meaning then */
+    plan->digests = digests;
+    plan->digest_stride = info->digest_nbytes;
     return HL_OK;
 }
 

@@ -49,6 +49,10 @@
 
 #define HLI_INLINE static inline __attribute__((always_inline, unused))
 
+/* A function with this keeps a frame of its own: the frame holds what is hashed, or is not to be held while other parts
+ * of the driver run. The callers of the first kind hold pointers to secrets, and burn what lies below. */
+#define HLI_NOINLINE __attribute__((noinline))
+
 /* The C library's part: these two are all the core calls. */
 #define hli_copy(to, from, nbytes) __builtin_memcpy((to), (from), (nbytes))
 #define hli_zero(to, nbytes)       __builtin_memset((to), 0, (nbytes))
@@ -137,9 +141,10 @@ extern const uint64_t hli_sha512_224_iv[8] HLI_HIDDEN;
 extern const uint64_t hli_sha512_256_iv[8] HLI_HIDDEN;
 extern const uint64_t hli_sha512_k[80] HLI_HIDDEN;
 extern const uint32_t hli_ripemd160_k[2][5] HLI_HIDDEN;
+extern const uint32_t hli_md5_t[64] HLI_HIDDEN;
 
 /* FIPS 180-4 section 5.1: a one bit, zeros, and the length in bits in the last two words of the last block, big-endian.
- * RIPEMD-160 does the same little-endian; the low word then comes first, as in one 64-bit word. */
+ * RIPEMD-160 and MD5 do the same little-endian; the low word then comes first, as in one 64-bit word. */
 HLI_INLINE size_t hli_longest_in_one_block(const hl_alg_info *alg)
 {
     return alg->block_nbytes - 1 - 2 * (size_t)alg->word_nbytes;
@@ -179,18 +184,26 @@ HLI_HIDDEN struct hli_edges hli_choose_edges(uint32_t choice);
 /* schedule = what a kernel's scheduled() wants for this block. */
 HLI_HIDDEN void hli_schedule(hl_body body, const uint8_t block[], void *schedule);
 
+/* One hash over all messages of a call. */
+struct hli_pass {
+    const hl_alg_info *alg; /* NULL: the call has no such pass */
+    /* The state in which message `at` begins, its words in order: begins[at] + begin_stride bytes, or, if begins is
+     * NULL, begin + at * begin_stride bytes. begin_nbytes, whole blocks, were hashed into each state before. */
+    const void *begin;
+    const void *const *begins;
+    size_t begin_stride;
+    uint64_t begin_nbytes;
+};
+
 /* How one call goes about it. The choice of kernels is settled when it begins, so that hl_restrict does not change it
  * half-way. */
 struct hli_plan {
-    hl_body body;
     uint32_t choice;
-    const hl_kernel *forced; /* use this one only; NULL: the best for what is left to do */
-    /* Where whole messages begin: the state, its words in order, after begin_nbytes bytes. That is the algorithm's
-     * initial value after none, or the inner state of an HMAC's key after one block. */
-    const void *begin;
-    uint64_t begin_nbytes;
-    const void *outer; /* NULL, or the outer state of an HMAC's key, from which each digest is hashed once more */
-    int is_secret;     /* what is hashed, or where it begins: nothing of it stays on the stack or in registers */
+    int is_secret;           /* what is hashed, or where it begins: nothing of it stays on the stack or in registers */
+    const hl_kernel *forced; /* use this one only, for its body; NULL: the best for what is left to do */
+    struct hli_pass first, second; /* the second hashes the digests of the first */
+    uint8_t *digests;
+    size_t digest_stride; /* bytes from one digest to the next */
 };
 
 /* burn.c: overwrites the registers that a call may leave as it likes, and the next nbytes of the stack, below the
@@ -203,20 +216,13 @@ HLI_INLINE void hli_burn(size_t nbytes)
     __asm__ volatile("");
 }
 
-/* many.c: the lane driver. Arguments are checked by the callers in api.c, also that the plan has a kernel. */
-struct hli_messages {
-    enum { HLI_SLICES, HLI_ROWS, HLI_OFFSETS32, HLI_OFFSETS64 } layout;
-    const void *base;    /* hl_slice[], the first row, or the values */
-    const void *offsets; /* HLI_OFFSETSx: count + 1 of them */
-    size_t stride;       /* HLI_ROWS */
-    size_t nbytes;       /* HLI_ROWS */
-    size_t count;
-};
-HLI_HIDDEN void hli_hash(const hl_alg_info *alg, const struct hli_plan *plan, const struct hli_messages *messages,
-                         uint8_t *digests);
-HLI_HIDDEN void hli_update(const hl_alg_info *alg, const struct hli_plan *plan, hl_ctx *const ctxs[],
-                           const hl_slice *chunks, size_t count);
-HLI_HIDDEN void hli_final(const hl_alg_info *alg, const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count,
-                          uint8_t *digests);
+/* hash.c and streams.c: the lane driver. Arguments are checked by the callers, also that the plan has kernels. */
+HLI_HIDDEN void hli_hash(const struct hli_plan *plan, const hl_messages *messages);
+/* The same for messages that go on from streams, one for all or one each, as in hl_job. */
+HLI_HIDDEN void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride,
+                            const hl_messages *messages);
+HLI_HIDDEN void hli_update(const struct hli_plan *plan, hl_ctx *const ctxs[], const hl_slice *chunks, size_t count);
+/* Message `at` of the plan is ctxs[at]'s. Wipes the contexts. */
+HLI_HIDDEN void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count);
 
 #endif

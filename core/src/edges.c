@@ -55,6 +55,18 @@ HLI_INLINE void write_words32(const uint32_t *s, unsigned nlanes, unsigned nword
         hli_store32(digest + 4 * w, s[w * nlanes], big_endian);
 }
 
+/* Any algorithm of 32-bit words. The usual digests are written out. */
+HLI_INLINE void write_digest32(const uint32_t *s, unsigned nlanes, unsigned nbytes, int big_endian, uint8_t *digest)
+{
+    switch (nbytes / 4) {
+    case 4: write_words32(s, nlanes, 4, big_endian, digest); break;
+    case 5: write_words32(s, nlanes, 5, big_endian, digest); break;
+    case 7: write_words32(s, nlanes, 7, big_endian, digest); break;
+    case 8: write_words32(s, nlanes, 8, big_endian, digest); break;
+    default: write_words32(s, nlanes, nbytes / 4, big_endian, digest);
+    }
+}
+
 static void write_digest64(const uint64_t *s, unsigned nlanes, unsigned nbytes, uint8_t *digest)
 {
     for (; nbytes >= 8; nbytes -= 8, digest += 8, s += nlanes)
@@ -69,14 +81,10 @@ static void write_digest(const hl_alg_info *alg, const void *states, unsigned nl
 
     if (alg->word_nbytes == 8)
         write_digest64((const uint64_t *)states + lane, nlanes, alg->digest_nbytes, digest);
-    else if (!alg->big_endian)
-        write_words32(s, nlanes, 5, 0, digest);
-    else if (alg->digest_nbytes == 20)
-        write_words32(s, nlanes, 5, 1, digest);
-    else if (alg->digest_nbytes == 28)
-        write_words32(s, nlanes, 7, 1, digest);
+    else if (alg->big_endian)
+        write_digest32(s, nlanes, alg->digest_nbytes, 1, digest);
     else
-        write_words32(s, nlanes, 8, 1, digest);
+        write_digest32(s, nlanes, alg->digest_nbytes, 0, digest);
 }
 
 void hli_digests_scalar(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned n,

@@ -4,18 +4,16 @@
  *
  * K xor ipad and K xor opad are a block each: all that a key does is to begin both hashes in states of its own. It is
  * kept as these two states. The lane driver begins messages in the one and hashes their digests once more from the
- * other (many.c, hash_again): what HMAC costs beyond a hash is one block a message.
+ * other (lanes.c, hli_hash_again): what HMAC costs beyond a hash is one block a message.
  */
-#include "check.h"
+#include "hmac.h"
 
 enum {
     IPAD = 0x36,
     OPAD = 0x5c,
     SHORTEST_TAG_NBYTES = 10,
-    /* What is burned here: the frames of make_key and begin, and those of the C library's functions. What lies deeper
-     * the lane driver burns, as the plan is of a secret. */
-    MAKE_KEY_NBYTES = 1536,
-    COPY_NBYTES = 256
+    COPY_NBYTES = 256, /* burned after a copy: the frames of the C library's functions */
+    COUNT = 96 /* streams at once */
 };
 
 /* state = that of alg after the block key0 xor pad. */
@@ -28,22 +26,23 @@ static void begin(const hl_alg_info *alg, const struct hli_plan *plan, const uin
     for (unsigned i = 0; i < alg->block_nbytes; i++)
         block[i] = key0[i] ^ pad;
     hl_init(&ctx, alg->alg);
-    hli_update(alg, plan, &all, &(hl_slice){block, alg->block_nbytes}, 1);
+    hli_update(plan, &all, &(hl_slice){block, alg->block_nbytes}, 1);
     *state = ctx.state;
     hli_wipe(&ctx, sizeof ctx);
     hli_wipe(block, sizeof block);
 }
 
-/* FIPS 198-1 section 4, steps 1 to 4 and 7. The variables are wiped here, what compilers keep of them beside is burned
- * by the caller. */
-static __attribute__((noinline)) void make_key(const hl_alg_info *alg, const struct hli_plan *plan,
-                                               const hl_slice *secret, hl_hmac_key *key)
+/* The variables are wiped here, what compilers keep of them beside is burned by the caller. */
+HLI_NOINLINE void hli_make_key(const hl_alg_info *alg, const struct hli_plan *plan, const hl_slice *secret,
+                               hl_hmac_key *key)
 {
     uint8_t key0[HL_BLOCK_MAX_NBYTES];
+    struct hli_plan hashing = *plan;
 
+    hashing.digests = key0;
     hli_zero(key0, sizeof key0);
     if (secret->nbytes > alg->block_nbytes)
-        hli_hash(alg, plan, &(struct hli_messages){.layout = HLI_SLICES, .base = secret, .count = 1}, key0);
+        hli_hash(&hashing, &(hl_messages)HLI_SLICES_OF(secret, 1));
     else if (secret->nbytes > 0)
         hli_copy(key0, secret->data, secret->nbytes);
     hli_zero(key, sizeof *key);
@@ -62,13 +61,13 @@ hl_status hl_hmac_key_init(hl_hmac_key *key, hl_alg alg, const void *secret, siz
         return HL_ENULL;
     hl_status status = hli_check_call(info, NULL, 0, NULL, &plan);
     if (status == HL_OK)
-        status = hli_check_slice(secret, nbytes);
+        status = hli_check_slice(secret, nbytes, 0);
     if (status != HL_OK)
         return status;
     hli_check_readable(secret, nbytes);
     plan.is_secret = 1;
-    make_key(info, &plan, &(hl_slice){secret, nbytes}, key);
-    hli_burn(MAKE_KEY_NBYTES);
+    hli_make_key(info, &plan, &(hl_slice){secret, nbytes}, key);
+    hli_burn(HLI_MAKE_KEY_NBYTES);
     return HL_OK;
 }
 
@@ -80,29 +79,19 @@ void hl_hmac_key_wipe(hl_hmac_key *key)
 
 hl_status hl_hmac_many(const hl_hmac_key *key, const hl_slice *messages, size_t count, uint8_t *tags)
 {
-    struct hli_plan plan;
-
     if (key == NULL)
         return HL_ENULL;
-    const hl_alg_info *info = hl_alg_find((hl_alg)key->alg);
-    if (info == NULL)
-        return HL_ESTATE;
-    hl_status status = hli_check_call(info, NULL, count, tags, &plan);
-    if (status == HL_OK)
-        status = hli_check_slices(messages, count);
-    for (size_t i = 0; status == HL_OK && i < count; i++)
-        if (messages[i].nbytes > HL_MESSAGE_MAX_NBYTES - info->block_nbytes)
-            status = HL_ELENGTH;
-    if (status != HL_OK)
-        return status;
-    hli_check_readable_slices(messages, count);
+    return hli_run(&(hl_job){.messages = HLI_SLICES_OF(messages, count), .digests = tags, .keys = key});
+}
 
-    plan.begin = &key->inner;
-    plan.begin_nbytes = info->block_nbytes;
-    plan.outer = &key->outer;
-    plan.is_secret = 1;
-    hli_hash(info, &plan, &(struct hli_messages){.layout = HLI_SLICES, .base = messages, .count = count}, tags);
-    return HL_OK;
+hl_status hl_hmac_many_keys(const hl_hmac_key *keys, const hl_slice *messages, size_t count, uint8_t *tags)
+{
+    if (count == 0)
+        return HL_OK;
+    if (keys == NULL)
+        return HL_ENULL;
+    return hli_run(&(hl_job){
+        .messages = HLI_SLICES_OF(messages, count), .digests = tags, .keys = keys, .key_stride = sizeof *keys});
 }
 
 hl_status hl_hmac(const hl_hmac_key *key, const void *data, size_t nbytes, uint8_t *tag)
@@ -145,56 +134,89 @@ hl_status hl_hmac_init(hl_hmac_ctx *ctx, const hl_hmac_key *key)
     return HL_OK;
 }
 
-/* The algorithm of a stream under way; NULL if it is none. */
-static const hl_alg_info *alg_of(const hl_hmac_ctx *ctx)
+/* What calls on streams need: contexts of one algorithm under way, which info then is, and what hli_check_call says. */
+static hl_status check_contexts(hl_hmac_ctx *const ctxs[], size_t count, size_t ntags, uint8_t *tags,
+                                const hl_alg_info **info, struct hli_plan *plan)
 {
-    const hl_alg_info *info = hl_alg_find((hl_alg)ctx->inner.alg);
+    if (count > SIZE_MAX / sizeof(hl_slice)) /* no such arrays fit in memory */
+        return HL_ELENGTH;
+    if (ctxs == NULL)
+        return HL_ENULL;
+    for (size_t i = 0; i < count; i++)
+        if (ctxs[i] == NULL)
+            return HL_ENULL;
+    *info = hl_alg_find((hl_alg)ctxs[0]->inner.alg);
+    if (*info == NULL)
+        return HL_ESTATE;
+    for (size_t i = 0; i < count; i++)
+        if (ctxs[i]->inner.alg != ctxs[0]->inner.alg || ctxs[i]->inner.nbytes < (*info)->block_nbytes ||
+            ctxs[i]->inner.nbytes > HL_MESSAGE_MAX_NBYTES)
+            return HL_ESTATE;
+    const hl_status status = hli_check_call(*info, NULL, ntags, tags, plan);
+    plan->is_secret = 1;
+    return status;
+}
 
-    return info == NULL || ctx->inner.nbytes < info->block_nbytes || ctx->inner.nbytes > HL_MESSAGE_MAX_NBYTES ? NULL
-                                                                                                               : info;
+hl_status hl_hmac_update_many(hl_hmac_ctx *const ctxs[], const hl_slice *chunks, size_t count)
+{
+    const hl_alg_info *info;
+    struct hli_plan plan;
+    hl_ctx *inner[COUNT];
+
+    if (count == 0)
+        return HL_OK;
+    hl_status status = check_contexts(ctxs, count, 0, NULL, &info, &plan);
+    if (status == HL_OK && chunks == NULL)
+        status = HL_ENULL;
+    for (size_t i = 0; status == HL_OK && i < count; i++)
+        status = hli_check_slice(chunks[i].data, chunks[i].nbytes, ctxs[i]->inner.nbytes);
+    if (status != HL_OK)
+        return status;
+    hli_check_readable_slices(chunks, count);
+    for (size_t start = 0; start < count; start += COUNT) {
+        const size_t n = count - start < COUNT ? count - start : COUNT;
+        for (size_t i = 0; i < n; i++)
+            inner[i] = &ctxs[start + i]->inner;
+        hli_update(&plan, inner, chunks + start, n);
+    }
+    return HL_OK;
+}
+
+hl_status hl_hmac_final_many(hl_hmac_ctx *const ctxs[], size_t count, uint8_t *tags)
+{
+    const hl_alg_info *info;
+    struct hli_plan plan;
+    hl_ctx *inner[COUNT];
+    const void *all[COUNT];
+
+    if (count == 0)
+        return HL_OK;
+    const hl_status status = check_contexts(ctxs, count, count, tags, &info, &plan);
+    if (status != HL_OK)
+        return status;
+    plan.second = (struct hli_pass){info, NULL, all, offsetof(hl_hmac_ctx, outer), info->block_nbytes};
+    for (size_t start = 0; start < count; start += COUNT) {
+        const size_t n = count - start < COUNT ? count - start : COUNT;
+        for (size_t i = 0; i < n; i++) {
+            all[i] = ctxs[start + i];
+            inner[i] = &ctxs[start + i]->inner;
+        }
+        plan.digests = tags + start * info->digest_nbytes;
+        hli_final(&plan, inner, n);
+        for (size_t i = 0; i < n; i++)
+            hli_wipe(ctxs[start + i], sizeof *ctxs[start + i]);
+    }
+    return HL_OK;
 }
 
 hl_status hl_hmac_update(hl_hmac_ctx *ctx, const void *data, size_t nbytes)
 {
-    struct hli_plan plan;
-
-    if (ctx == NULL)
-        return HL_ENULL;
-    const hl_alg_info *info = alg_of(ctx);
-    if (info == NULL)
-        return HL_ESTATE;
-    hl_status status = hli_check_call(info, NULL, 0, NULL, &plan);
-    if (status == HL_OK)
-        status = hli_check_slice(data, nbytes);
-    if (status == HL_OK && nbytes > HL_MESSAGE_MAX_NBYTES - ctx->inner.nbytes)
-        status = HL_ELENGTH;
-    if (status != HL_OK)
-        return status;
-    hli_check_readable(data, nbytes);
-    hl_ctx *const inner = &ctx->inner;
-    plan.is_secret = 1;
-    hli_update(info, &plan, &inner, &(hl_slice){data, nbytes}, 1);
-    return HL_OK;
+    return hl_hmac_update_many(&ctx, &(hl_slice){data, nbytes}, 1);
 }
 
 hl_status hl_hmac_final(hl_hmac_ctx *ctx, uint8_t *tag)
 {
-    struct hli_plan plan;
-
-    if (ctx == NULL)
-        return HL_ENULL;
-    const hl_alg_info *info = alg_of(ctx);
-    if (info == NULL)
-        return HL_ESTATE;
-    const hl_status status = hli_check_call(info, NULL, 1, tag, &plan);
-    if (status != HL_OK)
-        return status;
-    hl_ctx *const inner = &ctx->inner;
-    plan.outer = &ctx->outer;
-    plan.is_secret = 1;
-    hli_final(info, &plan, &inner, 1, tag);
-    hli_wipe(ctx, sizeof *ctx);
-    return HL_OK;
+    return hl_hmac_final_many(&ctx, 1, tag);
 }
 
 int hl_equal(const void *a, const void *b, size_t nbytes)

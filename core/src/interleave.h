@@ -17,7 +17,7 @@
 
 /* The kernel `name`: the body with these arguments before the kernel's own. `target`: its attributes. */
 #define INSTANCE(target, name, body, ...) \
-    target void name(void *state, const uint8_t *const msg[], size_t nblocks) \
+    target void hli_##name(void *state, const uint8_t *const msg[], size_t nblocks) \
     { \
         body(__VA_ARGS__, state, msg, nblocks); \
     }

@@ -1,6 +1,9 @@
 /* kernels.h: the declarations of all kernels, from the table, so that a definition that does not match is an error.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * The function of the kernel sha256_blocks_avx2 is hli_sha256_blocks_avx2: in a static library all global names are
+ * seen by the program that is linked with it.
  */
 #include "core.h"
 
@@ -25,14 +28,14 @@
  * constants where they are used; else it loads them all before the loop, and has to keep most of them on the stack. */
 #define HLI_NEW_POINTER(p) __asm__ volatile("" : "+r"(p))
 
-#define BODY(body, name) HLI_HIDDEN void name##_schedule_scalar(const uint8_t block[], void *schedule);
+#define BODY(body, name) HLI_HIDDEN void hli_##name##_schedule_scalar(const uint8_t block[], void *schedule);
 #define LANES(body, name, isa, nlanes, intel, amd) \
-    HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn name##_blocks_##isa; \
-    HLI_HIDDEN HLI_ANY_STACK hl_scheduled_fn name##_scheduled_##isa;
-#define KERNEL(body, function, isa, nlanes, intel, amd) HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn function;
+    HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_##name##_blocks_##isa; \
+    HLI_HIDDEN HLI_ANY_STACK hl_scheduled_fn hli_##name##_scheduled_##isa;
+#define KERNEL(body, function, isa, nlanes, intel, amd) HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_##function;
 #define KERNEL2(body, function, scheduled, isa, nlanes, intel, amd) \
-    HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn function; \
-    HLI_HIDDEN HLI_ANY_STACK hl_scheduled_fn scheduled;
+    HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_##function; \
+    HLI_HIDDEN HLI_ANY_STACK hl_scheduled_fn hli_##scheduled;
 #define EDGES(isa) \
     HLI_HIDDEN HLI_ANY_STACK hli_pad_fn hli_pad_##isa; \
     HLI_HIDDEN HLI_ANY_STACK hli_digests_fn hli_digests_##isa;

@@ -29,13 +29,14 @@ static const struct row {
     uint16_t cost[HLI_TUNE_COUNT];
 } rows[] = {
 #define LANES(body, name, isa, nlanes, intel, amd) \
-    {{#name "_blocks_" #isa, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, name##_blocks_##isa, \
-      name##_scheduled_##isa}, \
+    {{#name "_blocks_" #isa, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##name##_blocks_##isa, \
+      hli_##name##_scheduled_##isa}, \
      {intel, amd}},
 #define KERNEL(body, function, isa, nlanes, intel, amd) \
-    KERNEL2(body, function, NULL, isa, nlanes, intel, amd)
+    {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, NULL}, {intel, amd}},
 #define KERNEL2(body, function, scheduled, isa, nlanes, intel, amd) \
-    {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, function, scheduled}, {intel, amd}},
+    {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, hli_##scheduled}, \
+     {intel, amd}},
 #include "registry.def"
 };
 
@@ -217,7 +218,7 @@ void hli_clear_vectors(void)
 void hli_schedule(hl_body body, const uint8_t block[], void *schedule)
 {
     switch (body) {
-#define BODY(body, name) case HL_BODY_##body: name##_schedule_scalar(block, schedule); break;
+#define BODY(body, name) case HL_BODY_##body: hli_##name##_schedule_scalar(block, schedule); break;
 #include "registry.def"
     }
 }

@@ -19,10 +19,15 @@ fn text(name: *const std::ffi::c_char) -> &'static str {
 fn sizes() {
     assert_eq!(size_of::<hl_slice>(), 2 * size_of::<usize>());
     assert_eq!(offset_of!(hl_slice, nbytes), size_of::<usize>());
-    assert_eq!(size_of::<hl_ctx>(), 64 + 8 + HL_BLOCK_MAX_NBYTES + 8);
+    assert_eq!(size_of::<hl_ctx>(), HL_STATE_MAX_NBYTES + 8 + HL_BLOCK_MAX_NBYTES + 8);
     assert_eq!(align_of::<hl_ctx>(), align_of::<u64>());
-    assert_eq!(size_of::<hl_hmac_key>(), 64 + 64 + 8);
-    assert_eq!(size_of::<hl_hmac_ctx>(), size_of::<hl_ctx>() + 64);
+    assert_eq!(size_of::<hl_hmac_key>(), 2 * HL_STATE_MAX_NBYTES + 8);
+    assert_eq!(size_of::<hl_hmac_ctx>(), size_of::<hl_ctx>() + HL_STATE_MAX_NBYTES);
+    // Both have a field of the machine's word size after pairs of 32-bit ones.
+    assert_eq!(offset_of!(hl_messages, count), 8);
+    assert_eq!(size_of::<hl_messages>(), 8 + 5 * size_of::<usize>());
+    assert_eq!(offset_of!(hl_job, messages), size_of::<usize>() + 8);
+    assert_eq!(size_of::<hl_job>(), 16 + size_of::<hl_messages>() + 8 * size_of::<usize>());
 }
 
 #[test]
@@ -37,6 +42,7 @@ fn algorithms() {
         ("sha512-224", HL_SHA512_224, HL_BODY_SHA512, HL_SHA512_224_DIGEST_NBYTES, 128, 8, 8, 1, 0x8c3d_37c8_1954_4da2),
         ("sha512-256", HL_SHA512_256, HL_BODY_SHA512, HL_SHA512_256_DIGEST_NBYTES, 128, 8, 8, 1, 0x2231_2194_fc2b_f72c),
         ("ripemd160", HL_RIPEMD160, HL_BODY_RIPEMD160, HL_RIPEMD160_DIGEST_NBYTES, 64, 4, 5, 0, 0x6745_2301),
+        ("md5", HL_MD5, HL_BODY_MD5, HL_MD5_DIGEST_NBYTES, 64, 4, 4, 0, 0x6745_2301),
     ];
     assert_eq!(hl_alg_count(), expected.len());
     assert!(hl_alg_at(expected.len()).is_null());
@@ -71,7 +77,7 @@ fn kernels() {
         let kernel = unsafe { hl_kernel_at(i).as_ref() }.unwrap();
         let isa = isas.iter().position(|&isa| isa == text(kernel.isa)).unwrap();
         assert_eq!(kernel.isas, 1 << isa);
-        assert!(kernel.body <= HL_BODY_RIPEMD160);
+        assert!(kernel.body <= HL_BODY_MD5);
         assert!((1..=HL_LANES_MAX).contains(&(kernel.nlanes as usize)));
         assert!(seen.insert(kernel.blocks as usize), "two rows have one function");
     }
@@ -87,7 +93,13 @@ fn contexts() {
         ctx: hl_ctx,
         after: [u8; 64],
     }
-    let junk = hl_ctx { state: [!0; 8], nbytes: !0, block: [0xff; HL_BLOCK_MAX_NBYTES], alg: !0, reserved: !0 };
+    let junk = hl_ctx {
+        state: [!0; HL_STATE_MAX_NBYTES / 8],
+        nbytes: !0,
+        block: [0xff; HL_BLOCK_MAX_NBYTES],
+        alg: !0,
+        reserved: !0,
+    };
     let mut guarded = Guarded { before: [0xee; 64], ctx: junk, after: [0xee; 64] };
     let ctx = &raw mut guarded.ctx;
     let mut digest = [0; HL_SHA256_DIGEST_NBYTES];
@@ -123,12 +135,23 @@ fn hmac() {
         ctx: hl_hmac_ctx,
         after: [u8; 64],
     }
-    let junk = hl_ctx { state: [!0; 8], nbytes: !0, block: [0xff; HL_BLOCK_MAX_NBYTES], alg: !0, reserved: !0 };
+    let junk = hl_ctx {
+        state: [!0; HL_STATE_MAX_NBYTES / 8],
+        nbytes: !0,
+        block: [0xff; HL_BLOCK_MAX_NBYTES],
+        alg: !0,
+        reserved: !0,
+    };
     let mut guarded = Guarded {
         before: [0xee; 64],
-        key: hl_hmac_key { inner: [!0; 8], outer: [!0; 8], alg: !0, reserved: !0 },
+        key: hl_hmac_key {
+            inner: [!0; HL_STATE_MAX_NBYTES / 8],
+            outer: [!0; HL_STATE_MAX_NBYTES / 8],
+            alg: !0,
+            reserved: !0,
+        },
         between: [0xee; 64],
-        ctx: hl_hmac_ctx { inner: junk, outer: [!0; 8] },
+        ctx: hl_hmac_ctx { inner: junk, outer: [!0; HL_STATE_MAX_NBYTES / 8] },
         after: [0xee; 64],
     };
     let (key, ctx) = (&raw mut guarded.key, &raw mut guarded.ctx);
@@ -154,8 +177,72 @@ fn hmac() {
     }
     assert_eq!(tag[..4], [0x5b, 0xdc, 0xc1, 0x46]);
     assert_eq!(tag, again);
-    assert_eq!((guarded.key.inner, guarded.key.outer, guarded.key.alg), ([0; 8], [0; 8], 0));
+    assert_eq!(
+        (guarded.key.inner, guarded.key.outer, guarded.key.alg),
+        ([0; HL_STATE_MAX_NBYTES / 8], [0; HL_STATE_MAX_NBYTES / 8], 0)
+    );
     assert_eq!((guarded.before, guarded.between, guarded.after), ([0xee; 64], [0xee; 64], [0xee; 64]));
+}
+
+/// Each field of a job is where C looks for it: a job with all of them that go together.
+#[test]
+fn jobs() {
+    let mut digests = [0xee; 100];
+    let mut keys =
+        [hl_hmac_key { inner: [0; HL_STATE_MAX_NBYTES / 8], outer: [0; HL_STATE_MAX_NBYTES / 8], alg: 0, reserved: 0 };
+            2];
+    let offsets = [0_i64, 28, 28];
+    let message = b"what do ya want for nothing?"; // RFC 4231, test case 2
+    // SAFETY: what the job points to lives here; kernel 0 has one lane of plain C or is what the table begins with.
+    unsafe {
+        for key in &mut keys {
+            assert_eq!(hl_hmac_key_init(key, HL_SHA256, b"Jefe".as_ptr().cast(), 4), HL_OK);
+        }
+        let messages = hl_messages {
+            layout: HL_OFFSETS64,
+            reserved: 0,
+            count: 2,
+            base: message.as_ptr().cast(),
+            stride: 0,
+            nbytes: message.len(),
+            offsets: offsets.as_ptr().cast(),
+        };
+        let mut job = hl_job {
+            nbytes: size_of::<hl_job>(),
+            alg: HL_SHA256,
+            again: 0,
+            messages,
+            digests: digests.as_mut_ptr(),
+            digest_stride: 40,
+            begin: ptr::null(),
+            begin_stride: 0,
+            keys: keys.as_ptr(),
+            key_stride: size_of::<hl_hmac_key>(),
+            kernel: hl_kernel_chosen(HL_SHA256, 2),
+            is_secret: 1,
+            reserved: 0,
+        };
+        assert_eq!(hl_run(&job), HL_OK);
+        assert_eq!((&digests[..2], &digests[32..40]), (&[0x5b, 0xdc][..], &[0xee; 8][..]));
+        assert_eq!((digests[39], digests[72]), (0xee, 0xee));
+        let mut begun = std::mem::zeroed::<hl_ctx>();
+        assert_eq!(hl_init(&mut begun, HL_SHA1), HL_OK);
+        assert_eq!(hl_update(&mut begun, b"a".as_ptr().cast(), 1), HL_OK);
+        job = hl_job { alg: HL_SHA1, begin: &begun, keys: ptr::null(), kernel: ptr::null(), digest_stride: 0, ..job };
+        job.messages = hl_messages {
+            layout: HL_ROWS,
+            count: 2,
+            base: b"bcbc".as_ptr().cast(),
+            stride: 2,
+            nbytes: 2,
+            ..job.messages
+        };
+        assert_eq!(hl_run(&job), HL_OK);
+        assert_eq!((&digests[..2], &digests[20..22]), (&[0xa9, 0x99][..], &[0xa9, 0x99][..]));
+        job.again = HL_SHA1;
+        job.nbytes -= 1;
+        assert_eq!(hl_run(&job), HL_EJOB);
+    }
 }
 
 #[test]
@@ -176,8 +263,8 @@ fn slices() {
 
 #[test]
 fn errors() {
-    let texts: HashSet<&str> = (HL_OK..=HL_ETAG).map(|status| text(hl_strerror(status))).collect();
-    assert_eq!(texts.len(), 9, "{texts:?}");
+    let texts: HashSet<&str> = (HL_OK..=HL_EIMPORT).map(|status| text(hl_strerror(status))).collect();
+    assert_eq!(texts.len(), 11, "{texts:?}");
     assert_eq!(text(hl_version()), env!("CARGO_PKG_VERSION"));
     let mut digest = [0; HL_DIGEST_MAX_NBYTES];
     // SAFETY: these are the errors that C finds without touching the data.

@@ -19,7 +19,7 @@
 #  define LV_ONLY_RIPEMD160
 #  include "../lanes/kernels.inc.h"
 
-void ripemd160_blocks_neon_x2(void *state, const uint8_t *const msg[], size_t nblocks)
+void hli_ripemd160_blocks_neon_x2(void *state, const uint8_t *const msg[], size_t nblocks)
 {
     LV_NAME(ripemd160_blocks)(state, msg, nblocks);
 }

@@ -12,7 +12,7 @@
  *   lv32_add, lv32_xor, lv32_xor3
  *   lv32_ch(x, y, z)                (x & y) | (~x & z)           FIPS 180-4 section 4.1
  *   lv32_maj(x, y, z)               (x & y) | (x & z) | (y & z)  FIPS 180-4 section 4.1
- *   lv32_orn_xor(x, y, z)           (x | ~y) ^ z                 RIPEMD-160
+ *   lv32_orn_xor(x, y, z)           (x | ~y) ^ z                 RIPEMD-160, MD5
  *   lv32_rol(x, n), lv32_shr(x, n)  macros: n must be a literal even when nothing is optimised
  *   lv32_load_block(w, msg, offset, big_endian)
  *                                   lane l of w[i] = the 32-bit word at msg[l] + offset + 4 * i, i = 0 .. 15, in the
@@ -32,7 +32,9 @@
  */
 #define LV_PASTE_(name, isa) name##_##isa
 #define LV_PASTE(name, isa)  LV_PASTE_(name, isa)
-#define LV_NAME(name)        LV_PASTE(name, LV_ISA)
+#define LV_NAMED_(name, isa) hli_##name##_##isa
+#define LV_NAMED(name, isa)  LV_NAMED_(name, isa)
+#define LV_NAME(name)        LV_NAMED(name, LV_ISA) /* sha1_blocks: hli_sha1_blocks_avx2 */
 
 #define LV_PRAGMA(x) _Pragma(#x)
 #define LV_UNROLL(n) LV_PRAGMA(GCC unroll n)
@@ -83,5 +85,6 @@ typedef struct {
 #  define SHA2_WORD 64
 #  include "../alg/sha2.lanes.h"
 #  undef SHA2_WORD
+#  include "../alg/md5.lanes.h"
 #endif
 #include "../alg/ripemd160.lanes.h"

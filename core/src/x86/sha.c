@@ -224,7 +224,7 @@ INSTANCE(SHA_TARGET, sha256_blocks_sha_x3, sha256_blocks_sha, 3)
 INSTANCE(SHA_TARGET, sha256_blocks_sha_x4, sha256_blocks_sha, 4)
 
 #  define INSTANCE_SCHEDULED(name, function, n) \
-      SHA_TARGET void name(void *state, const void *schedule) \
+      SHA_TARGET void hli_##name(void *state, const void *schedule) \
       { \
           function(n, state, schedule); \
       }

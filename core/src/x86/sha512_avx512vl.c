@@ -10,7 +10,7 @@
 
 #  define PAIRS_TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
 #  define PAIRS_FN     PAIRS_TARGET HLI_INLINE
-#  define PAIRS_NAME   sha512_blocks_avx512vl_pairs_x1
+#  define PAIRS_NAME   hli_sha512_blocks_avx512vl_pairs_x1
 
 #  define XOR3(x, y, z) _mm_ternarylogic_epi64(x, y, z, 0x96)
 

@@ -11,7 +11,7 @@
 
 #  define PAIRS_TARGET LV_KERNEL
 #  define PAIRS_FN     LV_FN
-#  define PAIRS_NAME   sha512_blocks_sse2_x1
+#  define PAIRS_NAME   hli_sha512_blocks_sse2_x1
 
 /* Two rotations of one word by one shift: with a word's halves as high:low and low:high, the lower 32 bits of both
  * shifted right by n < 32 are the halves of its rotation by n, or, exchanged, by n + 32. So the six rotations are six

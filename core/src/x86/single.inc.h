@@ -14,7 +14,7 @@
  *   SV_RORX   1 where a rotation into another register is one instruction (BMI2)
  *   SV_VPROL  1 where a rotation in a vector is one instruction
  */
-#define SV_PASTE_(name, isa) name##_blocks_##isa##_x1
+#define SV_PASTE_(name, isa) hli_##name##_blocks_##isa##_x1
 #define SV_PASTE(name, isa)  SV_PASTE_(name, isa)
 #define SV_NAME(name)        SV_PASTE(name, LV_ISA)
 

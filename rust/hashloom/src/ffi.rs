@@ -69,19 +69,19 @@ unsafe fn text(name: *const c_char) -> &'static str {
 #[cfg(feature = "digest")]
 pub trait Word: Copy {
     /// Word `i`.
-    fn get(state: &[u64; 8], i: usize) -> Self;
+    fn get(state: &sys::hl_state, i: usize) -> Self;
     /// Replaces word `i`.
-    fn put(self, state: &mut [u64; 8], i: usize);
+    fn put(self, state: &mut sys::hl_state, i: usize);
 }
 
 #[cfg(feature = "digest")]
 impl Word for u32 {
-    fn get(state: &[u64; 8], i: usize) -> Self {
+    fn get(state: &sys::hl_state, i: usize) -> Self {
         let [a, b, c, d, e, f, g, h] = state[i / 2].to_ne_bytes();
         u32::from_ne_bytes(if i % 2 == 0 { [a, b, c, d] } else { [e, f, g, h] })
     }
 
-    fn put(self, state: &mut [u64; 8], i: usize) {
+    fn put(self, state: &mut sys::hl_state, i: usize) {
         let mut pair = state[i / 2].to_ne_bytes();
         pair[i % 2 * 4..][..4].copy_from_slice(&self.to_ne_bytes());
         state[i / 2] = u64::from_ne_bytes(pair);
@@ -90,11 +90,11 @@ impl Word for u32 {
 
 #[cfg(feature = "digest")]
 impl Word for u64 {
-    fn get(state: &[u64; 8], i: usize) -> Self {
+    fn get(state: &sys::hl_state, i: usize) -> Self {
         state[i]
     }
 
-    fn put(self, state: &mut [u64; 8], i: usize) {
+    fn put(self, state: &mut sys::hl_state, i: usize) {
         state[i] = self;
     }
 }
@@ -160,9 +160,11 @@ impl Ctx {
     }
 }
 
+const NO_STATE: sys::hl_state = [0; sys::HL_STATE_MAX_NBYTES / 8];
+
 /// A context that is final and empty.
 const WIPED: sys::hl_ctx =
-    sys::hl_ctx { state: [0; 8], nbytes: 0, block: [0; sys::HL_BLOCK_MAX_NBYTES], alg: 0, reserved: 0 };
+    sys::hl_ctx { state: NO_STATE, nbytes: 0, block: [0; sys::HL_BLOCK_MAX_NBYTES], alg: 0, reserved: 0 };
 
 #[cfg(feature = "zeroize")]
 impl Drop for Ctx {
@@ -183,7 +185,7 @@ pub struct MacKey {
 impl MacKey {
     pub fn new(algorithm: Algorithm, secret: &[u8]) -> Self {
         // The key is made in place: a copy would escape the wiping.
-        let raw = sys::hl_hmac_key { inner: [0; 8], outer: [0; 8], alg: 0, reserved: 0 };
+        let raw = sys::hl_hmac_key { inner: NO_STATE, outer: NO_STATE, alg: 0, reserved: 0 };
         let mut key = MacKey { raw, algorithm };
         // SAFETY: the key is ours alone; secret is a slice.
         check(unsafe { sys::hl_hmac_key_init(&mut key.raw, alg(algorithm), secret.as_ptr().cast(), secret.len()) });
@@ -240,7 +242,7 @@ pub struct MacCtx {
 
 impl MacCtx {
     pub fn new(key: &MacKey) -> Self {
-        let mut ctx = MacCtx { raw: sys::hl_hmac_ctx { inner: WIPED, outer: [0; 8] } };
+        let mut ctx = MacCtx { raw: sys::hl_hmac_ctx { inner: WIPED, outer: NO_STATE } };
         ctx.reset(key);
         ctx
     }
@@ -268,7 +270,7 @@ impl MacCtx {
 
 impl Drop for MacCtx {
     fn drop(&mut self) {
-        wipe(&mut self.raw, sys::hl_hmac_ctx { inner: WIPED, outer: [0; 8] });
+        wipe(&mut self.raw, sys::hl_hmac_ctx { inner: WIPED, outer: NO_STATE });
     }
 }
 

@@ -1,0 +1,123 @@
+/* md5.lanes.h: the block function of MD5 (RFC 1321 section 3.4), once, over lane words.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Included by lanes/kernels.inc.h with a vocabulary (lv32_*) in scope. The 64 steps are one chain, each waiting for the
+ * one before, and the message's words are used as they stand: there is no schedule beyond the addition of a constant.
+ * Words are little-endian.
+ */
+#define F1(x, y, z) lv32_ch(x, y, z)
+#define F2(x, y, z) lv32_ch(z, x, y)
+#define F3(x, y, z) lv32_xor3(x, y, z)
+#define F4(x, y, z) lv32_orn_xor(x, z, y)
+
+/* a = b + ROTL_s(a + f(b, c, d) + X[k] + T[t]). What does not wait for b is added first. */
+#define STEP(a, b, c, d, f, xt, s) \
+    do { \
+        a = lv32_add(a, xt); \
+        a = lv32_add(lv32_rol(lv32_add(a, f(b, c, d)), s), b); \
+    } while (0)
+
+/* Four steps from step t on, of which K tells the message's word. XT(k, t): that word plus T[t], from what the including
+ * function has. */
+#define STEPS4(f, K, t, s0, s1, s2, s3) \
+    do { \
+        STEP(a, b, c, d, f, XT(K(t), t), s0); \
+        STEP(d, a, b, c, f, XT(K((t) + 1), (t) + 1), s1); \
+        STEP(c, d, a, b, f, XT(K((t) + 2), (t) + 2), s2); \
+        STEP(b, c, d, a, f, XT(K((t) + 3), (t) + 3), s3); \
+    } while (0)
+#define ROUND(f, K, t, s0, s1, s2, s3) \
+    do { \
+        STEPS4(f, K, (t), s0, s1, s2, s3); \
+        STEPS4(f, K, (t) + 4, s0, s1, s2, s3); \
+        STEPS4(f, K, (t) + 8, s0, s1, s2, s3); \
+        STEPS4(f, K, (t) + 12, s0, s1, s2, s3); \
+    } while (0)
+#define K1(t) ((t) & 15)
+#define K2(t) ((5 * (t) + 1) & 15)
+#define K3(t) ((3 * (t) + 5) & 15)
+#define K4(t) (7 * (t) & 15)
+
+/* BETWEEN(i): what else there is to do, in four parts. */
+#define STEPS64(BETWEEN) \
+    do { \
+        BETWEEN(0); \
+        ROUND(F1, K1, 0, 7, 12, 17, 22); \
+        BETWEEN(1); \
+        ROUND(F2, K2, 16, 5, 9, 14, 20); \
+        BETWEEN(2); \
+        ROUND(F3, K3, 32, 4, 11, 16, 23); \
+        BETWEEN(3); \
+        ROUND(F4, K4, 48, 6, 10, 15, 21); \
+    } while (0)
+
+#define LOAD_STATE() \
+    lv32 a = lv32_load(s), b = lv32_load(s + LV32_LANES), c = lv32_load(s + 2 * LV32_LANES), \
+         d = lv32_load(s + 3 * LV32_LANES)
+#define ADD_TO_STATE() \
+    do { \
+        lv32_store(s, lv32_add(lv32_load(s), a)); \
+        lv32_store(s + LV32_LANES, lv32_add(lv32_load(s + LV32_LANES), b)); \
+        lv32_store(s + 2 * LV32_LANES, lv32_add(lv32_load(s + 2 * LV32_LANES), c)); \
+        lv32_store(s + 3 * LV32_LANES, lv32_add(lv32_load(s + 3 * LV32_LANES), d)); \
+    } while (0)
+
+#define STAGE(part)   LV_STAGE(lv32, 64, part, 0)
+#define NOTHING(part) (void)0
+
+LV_FN void md5_block(LV_BLOCK_ARGS(lv32))
+{
+    uint32_t *s = state;
+    lv32 x[16];
+    LOAD_STATE();
+
+    LV_LOAD(lv32, x, 0);
+#define XT(k, t) lv32_add(x[k], lv32_splat(hli_md5_t[t]))
+    STEPS64(STAGE);
+#undef XT
+    ADD_TO_STATE();
+}
+
+LV_BLOCKS(lv32, md5, 64)
+
+/* The schedule: word t is that of step t. */
+LV_KERNEL void LV_NAME(md5_scheduled)(void *state, const void *given)
+{
+    uint32_t *s = state;
+    const uint32_t *schedule = given;
+    LOAD_STATE();
+
+#define XT(k, t) lv32_splat(schedule[t])
+    STEPS64(NOTHING);
+#undef XT
+    ADD_TO_STATE();
+}
+
+#if LV32_LANES == 1
+void LV_NAME(md5_schedule)(const uint8_t block[], void *schedule)
+{
+    uint32_t x[16], *xt = schedule;
+
+    lv32_load_block(x, &block, 0, 0);
+    for (unsigned t = 0; t < 64; t++)
+        xt[t] = x[t < 16 ? K1(t) : t < 32 ? K2(t) : t < 48 ? K3(t) : K4(t)] + hli_md5_t[t];
+}
+#endif
+
+#undef F1
+#undef F2
+#undef F3
+#undef F4
+#undef STEP
+#undef STEPS4
+#undef ROUND
+#undef K1
+#undef K2
+#undef K3
+#undef K4
+#undef STEPS64
+#undef STAGE
+#undef NOTHING
+#undef LOAD_STATE
+#undef ADD_TO_STATE

@@ -1,0 +1,137 @@
+/* export.c: streams as bytes in a fixed order, which another process or machine can go on from.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * hashloom.h has the format. Every stream has one form only: what is imported and exported again is equal. So each byte
+ * is looked at, also those that could be skipped.
+ */
+#include "check.h"
+
+enum {
+    HEAD_NBYTES = 16,
+    COPY_NBYTES = 512 /* burned after a secret was copied: the frames of this file */
+};
+
+static const uint8_t stream_magic[4] = {'h', 'l', 'c', '1'}, hmac_magic[4] = {'h', 'l', 'm', '1'};
+
+static size_t state_nbytes(const hl_alg_info *info)
+{
+    return (size_t)info->nwords * info->word_nbytes;
+}
+
+static size_t export_nbytes(const hl_alg_info *info, int is_hmac)
+{
+    return HEAD_NBYTES + (is_hmac ? 2 : 1) * state_nbytes(info) + info->block_nbytes;
+}
+
+/* The words of a state, big-endian. Returns where they end. */
+static uint8_t *put_state(const hl_alg_info *info, const hl_state *state, uint8_t *to)
+{
+    for (unsigned w = 0; w < info->nwords; w++, to += info->word_nbytes)
+        if (info->word_nbytes == 8)
+            hli_store64(to, state->w64[w], 1);
+        else
+            hli_store32(to, state->w32[w], 1);
+    return to;
+}
+
+static const uint8_t *get_state(const hl_alg_info *info, const uint8_t *from, hl_state *state)
+{
+    for (unsigned w = 0; w < info->nwords; w++, from += info->word_nbytes)
+        if (info->word_nbytes == 8)
+            state->w64[w] = hli_load64(from, 1);
+        else
+            state->w32[w] = hli_load32(from, 1);
+    return from;
+}
+
+/* `outer` is NULL, or the outer state of an HMAC. The context counts the block of its key. */
+static HLI_NOINLINE hl_status export_stream(const hl_ctx *ctx, const hl_state *outer, uint8_t *bytes, size_t room,
+                                            size_t *nbytes)
+{
+    const hl_alg_info *info = hl_alg_find((hl_alg)ctx->alg);
+    uint8_t *at = bytes;
+
+    if (info == NULL || ctx->nbytes > HL_MESSAGE_MAX_NBYTES || (outer != NULL && ctx->nbytes < info->block_nbytes))
+        return HL_ESTATE;
+    if (bytes == NULL || nbytes == NULL)
+        return HL_ENULL;
+    if (room < export_nbytes(info, outer != NULL))
+        return HL_ELENGTH;
+    hli_copy(at, outer != NULL ? hmac_magic : stream_magic, 4);
+    hli_store32(at + 4, ctx->alg, 1);
+    hli_store64(at + 8, ctx->nbytes, 1);
+    at = put_state(info, &ctx->state, at + HEAD_NBYTES);
+    if (outer != NULL)
+        at = put_state(info, outer, at);
+    const size_t nheld = ctx->nbytes & (info->block_nbytes - 1);
+    hli_zero(at, info->block_nbytes);
+    if (nheld > 0)
+        hli_copy(at, ctx->block, nheld);
+    *nbytes = export_nbytes(info, outer != NULL);
+    return HL_OK;
+}
+
+static HLI_NOINLINE hl_status import_stream(hl_ctx *ctx, hl_state *outer, const uint8_t *bytes, size_t nbytes)
+{
+    if (ctx == NULL || bytes == NULL)
+        return HL_ENULL;
+    if (nbytes < HEAD_NBYTES)
+        return HL_EIMPORT;
+    hli_check_readable(bytes, nbytes);
+    const hl_alg_info *info = hl_alg_find((hl_alg)hli_load32(bytes + 4, 1));
+    const uint64_t length = hli_load64(bytes + 8, 1);
+    const uint8_t *magic = outer != NULL ? hmac_magic : stream_magic;
+    unsigned differ = 0;
+    for (unsigned i = 0; i < 4; i++)
+        differ |= bytes[i] ^ magic[i];
+    if (differ != 0 || info == NULL || nbytes != export_nbytes(info, outer != NULL) || length > HL_MESSAGE_MAX_NBYTES ||
+        (outer != NULL && length < info->block_nbytes))
+        return HL_EIMPORT;
+    const size_t nheld = length & (info->block_nbytes - 1);
+    const uint8_t *block = bytes + nbytes - info->block_nbytes;
+    for (size_t i = nheld; i < info->block_nbytes; i++)
+        differ |= block[i];
+    if (differ != 0)
+        return HL_EIMPORT;
+
+    hli_zero(ctx, sizeof *ctx);
+    ctx->alg = (uint32_t)info->alg;
+    ctx->nbytes = length;
+    const uint8_t *at = get_state(info, bytes + HEAD_NBYTES, &ctx->state);
+    if (outer != NULL) {
+        hli_zero(outer, sizeof *outer);
+        get_state(info, at, outer);
+    }
+    if (nheld > 0)
+        hli_copy(ctx->block, block, nheld);
+    return HL_OK;
+}
+
+hl_status hl_export(const hl_ctx *ctx, uint8_t *bytes, size_t room, size_t *nbytes)
+{
+    return ctx == NULL ? HL_ENULL : export_stream(ctx, NULL, bytes, room, nbytes);
+}
+
+hl_status hl_import(hl_ctx *ctx, const uint8_t *bytes, size_t nbytes)
+{
+    return import_stream(ctx, NULL, bytes, nbytes);
+}
+
+hl_status hl_hmac_export(const hl_hmac_ctx *ctx, uint8_t *bytes, size_t room, size_t *nbytes)
+{
+    if (ctx == NULL)
+        return HL_ENULL;
+    const hl_status status = export_stream(&ctx->inner, &ctx->outer, bytes, room, nbytes);
+    hli_burn(COPY_NBYTES);
+    return status;
+}
+
+hl_status hl_hmac_import(hl_hmac_ctx *ctx, const uint8_t *bytes, size_t nbytes)
+{
+    if (ctx == NULL)
+        return HL_ENULL;
+    const hl_status status = import_stream(&ctx->inner, &ctx->outer, bytes, nbytes);
+    hli_burn(COPY_NBYTES);
+    return status;
+}

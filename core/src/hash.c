@@ -1,0 +1,218 @@
+/* hash.c: whole messages: each goes in step with others of its shape, or through a window of all lengths.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Rows, and the common case of many short messages, fill all lanes in step (step.c). All others wait in a window on the
+ * stack, the longest first (ragged.c). The window is filled up again while long messages go on, and their endings are
+ * collected and done with full lanes (lanes.c).
+ */
+#include "lanes.h"
+
+enum { SHORT_NBLOCKS = 2 };
+
+static void move_message(struct hli_batch *batch, size_t to, size_t from)
+{
+    batch->data[to] = batch->data[from];
+    batch->nbytes[to] = batch->nbytes[from];
+    batch->shapes[to] = batch->shapes[from];
+    batch->at[to] = batch->at[from];
+}
+
+/* batch[at .. at + n - 1] = the messages of `all` from `first` on. Returns 0 if they are of the shape of batch[0].
+ * `layout` is a literal. */
+HLI_INLINE size_t fetch_layout(unsigned layout, const hl_alg_info *alg, const hl_messages *all, size_t first,
+                               size_t n, struct hli_batch *batch, size_t at)
+{
+    size_t differ = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const hl_slice message = hli_message_at(layout, all, first + i);
+        __builtin_prefetch(message.data);
+        batch->data[at + i] = message.data;
+        batch->nbytes[at + i] = message.nbytes;
+        batch->shapes[at + i] = hli_shape_of(alg, message.nbytes);
+        batch->at[at + i] = first + i;
+        differ |= batch->shapes[at + i] ^ batch->shapes[0];
+    }
+    return differ;
+}
+
+static size_t fetch(const hl_alg_info *alg, const hl_messages *all, size_t first, size_t n,
+                    struct hli_batch *batch, size_t at)
+{
+    switch (all->layout) {
+    case HL_ROWS: return fetch_layout(HL_ROWS, alg, all, first, n, batch, at);
+    case HL_OFFSETS32: return fetch_layout(HL_OFFSETS32, alg, all, first, n, batch, at);
+    case HL_OFFSETS64: return fetch_layout(HL_OFFSETS64, alg, all, first, n, batch, at);
+    default: return fetch_layout(HL_SLICES, alg, all, first, n, batch, at);
+    }
+}
+
+/* The messages that go on from one filling of the window to the next. */
+struct window {
+    union hli_state states[HLI_WINDOW];
+    struct hli_item items[HLI_WINDOW];
+    struct hli_ending endings[HLI_WINDOW]; /* items[i], endings[i] and states[i] are of one message */
+    size_t n;
+};
+
+static void join_window(const struct hli_pass *pass, struct window *window, const struct hli_batch *batch, size_t from)
+{
+    const hl_alg_info *alg = pass->alg;
+    const size_t i = window->n++, nblocks = batch->shapes[from] >> 2, nwhole = nblocks << hli_block_shift(alg);
+    const size_t nbytes = batch->nbytes[from], at = batch->at[from];
+
+    hli_copy(&window->states[i], hli_begin_of(pass, at), hli_state_nbytes(alg));
+    window->items[i] = (struct hli_item){&window->states[i], batch->data[from], nblocks};
+    window->endings[i] = (struct hli_ending){&window->states[i], hli_after(batch->data[from], nwhole), nbytes - nwhole,
+                                             pass->begin_nbytes + nbytes, at};
+}
+
+/* Advances the window, ends the messages that are through, and moves the others together at the front. */
+static HLI_NOINLINE void run_window(struct hli_ends *ends, struct window *window, int more)
+{
+    const struct hli_ending *done[HLI_WINDOW];
+    size_t ndone = 0, nkept = 0;
+
+    hli_advance(ends->plan, window->items, window->n, more);
+    for (size_t i = 0; i < window->n; i++)
+        if (window->items[i].nblocks == 0)
+            done[ndone++] = &window->endings[i];
+    hli_finish(ends, done, ndone);
+    for (size_t i = 0; i < window->n; i++) {
+        if (window->items[i].nblocks == 0)
+            continue;
+        window->states[nkept] = window->states[i];
+        window->items[nkept] = window->items[i];
+        window->endings[nkept] = window->endings[i];
+        window->items[nkept].state = window->endings[nkept].state = &window->states[nkept];
+        nkept++;
+    }
+    window->n = nkept;
+}
+
+/* Puts the first n of `batch` in order: those of one shape side by side, the longest first. */
+static void sort_batch(struct hli_batch *batch, size_t n)
+{
+    uint8_t from[HLI_WINDOW]; /* where the message of each place is; its own place once it is there */
+
+    hli_sort(batch->shapes, n, from);
+    for (size_t i = 0; i < n; i++) {
+        if (from[i] == i)
+            continue;
+        const uint8_t *const data = batch->data[i];
+        const size_t nbytes = batch->nbytes[i], shape = batch->shapes[i], at = batch->at[i];
+        size_t to = i;
+        for (size_t next; (next = from[to]) != i; to = next) {
+            move_message(batch, to, next);
+            from[to] = (uint8_t)to;
+        }
+        from[to] = (uint8_t)to;
+        batch->data[to] = data;
+        batch->nbytes[to] = nbytes;
+        batch->shapes[to] = shape;
+        batch->at[to] = at;
+    }
+}
+
+/* `wide` is the best for all of them if they are long. */
+static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *wide, const hl_messages *all)
+{
+    const struct hli_pass *pass = &plan->first;
+    const hl_alg_info *alg = pass->alg;
+    /* Of fewer, those that are left over in the end would cost what the others gain. */
+    const hl_kernel *const wide_short = all->count > HLI_WINDOW ? hli_kernel_short(plan, pass) : wide;
+    struct hli_ends ends;
+    struct hli_step step;
+    struct window window;
+    struct hli_batch batch;
+    size_t next = 0, nkept = 0, kept_differ = 0; /* batch[0 .. nkept - 1] wait for others of their shape */
+    int window_used = 0;
+
+    hli_ends_init(&ends, plan, all->count, wide);
+    hli_step_init(&step);
+    window.n = 0;
+    while (next < all->count || window.n > 0) {
+        const size_t room = HLI_WINDOW - window.n - nkept, left = all->count - next, nnew = left < room ? left : room;
+        const size_t n = nkept + nnew;
+        const int more = nnew < left;
+        int is_sorted = 0;
+
+        kept_differ |= fetch(alg, all, next, nnew, &batch, nkept);
+        next += nnew;
+        if (kept_differ != 0) {
+            for (size_t i = 0; i < n; i++)
+                if (batch.shapes[i] == (1 << 2 | HLI_PADDING_ONLY)) /* too few for a padding of their own */
+                    batch.shapes[i] = HLI_TWO_BLOCKS;
+            sort_batch(&batch, n);
+            is_sorted = 1;
+        }
+
+        /* Stretches of one shape go in step, as long as they fill all lanes. Then those that are nothing but an ending
+         * wait for more of them, and the others join the window. */
+        nkept = kept_differ = 0;
+        for (size_t i = 0, end; i < n; i = end) {
+            const size_t shape = batch.shapes[i];
+            end = is_sorted ? i + 1 : n;
+            while (end < n && batch.shapes[end] == shape)
+                end++;
+            const int is_ending = shape >> 2 == 0;
+            const int nothing_else = !more && (is_ending || (end - i == n && window.n == 0));
+            while (i < end) {
+                const int is_short = is_ending || (shape >> 2 <= SHORT_NBLOCKS && end - i >= wide_short->nlanes);
+                const hl_kernel *const best = is_short ? wide_short : wide;
+                if (end - i < best->nlanes && !nothing_else)
+                    break;
+                const int fits = end - i > HLI_LANES || end - i == all->count || (end - i) % best->nlanes == 0;
+                i += hli_hash_in_step(&ends, fits ? best : hli_kernel(plan, pass, end - i), &step, &batch, i, end);
+            }
+            for (; i < end; i++) {
+                if (!is_ending) {
+                    join_window(pass, &window, &batch, i);
+                    continue;
+                }
+                move_message(&batch, nkept++, i); /* never onto one that is still to come */
+                kept_differ |= shape ^ batch.shapes[0];
+            }
+        }
+        if (window.n > 0) {
+            run_window(&ends, &window, more);
+            window_used = 1;
+        }
+    }
+    hli_ends_close(&ends);
+    if (plan->is_secret) { /* all that this frame has of it; the rest is pointers and lengths */
+        hli_wipe(&step.fresh.states, sizeof step.fresh.states);
+        if (window_used)
+            hli_wipe(&window.states, sizeof window.states);
+    }
+    hli_forget(plan, 0);
+}
+
+
+/* One message alone has no use for a window. */
+static HLI_NOINLINE void hash_one(const struct hli_plan *plan, const hl_kernel *kernel, hl_slice message)
+{
+    const struct hli_pass *pass = &plan->first;
+    const hl_alg_info *alg = pass->alg;
+    const size_t nblocks = hli_whole_blocks(alg, message.nbytes), nwhole = nblocks << hli_block_shift(alg);
+    const uint8_t *data = message.data;
+    union hli_state state;
+
+    hli_copy(&state, hli_begin_of(pass, 0), hli_state_nbytes(alg));
+    if (nblocks > 0)
+        kernel->blocks(&state, &data, nblocks);
+    hli_end_one(plan, kernel, &state, hli_after(data, nwhole), message.nbytes - nwhole, pass->begin_nbytes + nwhole);
+}
+
+void hli_hash(const struct hli_plan *plan, const hl_messages *all)
+{
+    const hl_kernel *kernel = hli_kernel(plan, &plan->first, all->count);
+
+    if (!hli_is_alone(plan, all->count, kernel)) {
+        hash_all(plan, kernel, all);
+        return;
+    }
+    hash_one(plan, kernel, hli_message_at(all->layout, all, 0));
+    hli_forget(plan, 1);
+}

@@ -1,0 +1,123 @@
+/* lanes.c: how messages end, side by side in lanes and one alone, and the second hash of their digests.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * A second hash (HMAC, a hash of a hash) is one more ending: the digest of the first and its padding, from the state
+ * that the second pass begins in. Digests wait in a queue until they fill the lanes of the kernel that is best for the
+ * second algorithm, which may have more lanes than the one that made them.
+ */
+#include "lanes.h"
+
+HLI_NOINLINE void hli_hash_again(struct hli_ends *ends, int all, union hli_lane_states *states,
+                                 struct hli_tails *tails)
+{
+    const struct hli_plan *plan = ends->plan;
+    const struct hli_pass *pass = &plan->second;
+    const hl_alg_info *alg = pass->alg;
+    const unsigned nblocks = hli_ending_nblocks(alg, plan->first.alg->digest_nbytes);
+    const uint8_t *msg[HLI_LANES];
+    uint8_t *digests[HLI_LANES];
+    unsigned first = 0;
+
+    ends->nused = ends->n > ends->nused ? ends->n : ends->nused;
+    while (first < ends->n) {
+        const unsigned left = ends->n - first;
+        if (!all && left < ends->second->nlanes)
+            break;
+        const hl_kernel *kernel = left < ends->second->nlanes ? hli_kernel(plan, pass, left) : ends->second;
+        const unsigned nlanes = kernel->nlanes, n = left < nlanes ? left : nlanes;
+        ends->edges.pad(alg, nblocks, (const uint8_t *const *)ends->queue + first, ends->nbytes, pass->begin_nbytes, n,
+                        tails->bytes);
+        hli_point_at_tails(alg, tails, nlanes, n, msg);
+        hli_begin_lanes(pass, nlanes, &ends->fresh, ends->at + first, n, states);
+        kernel->blocks(states, msg, nblocks);
+        for (unsigned l = 0; l < n; l++)
+            digests[l] = plan->digests + ends->at[first + l] * plan->digest_stride;
+        ends->edges.digests(alg, states, nlanes, n, digests);
+        first += n;
+    }
+    for (unsigned i = first; i < ends->n; i++) {
+        hli_copy(ends->digests[i - first], ends->digests[i], sizeof ends->digests[i]);
+        ends->at[i - first] = ends->at[i];
+    }
+    ends->n -= first;
+}
+
+static HLI_NOINLINE void hash_left(struct hli_ends *ends)
+{
+    union hli_lane_states states;
+    struct hli_tails tails;
+
+    hli_hash_again(ends, 1, &states, &tails);
+}
+
+void hli_ends_close(struct hli_ends *ends)
+{
+    if (ends->second == NULL)
+        return;
+    if (ends->n > 0)
+        hash_left(ends);
+    if (ends->plan->is_secret) {
+        hli_wipe(&ends->fresh.states, sizeof ends->fresh.states);
+        hli_wipe(ends->digests, ends->nused * sizeof ends->digests[0]);
+    }
+}
+
+HLI_NOINLINE void hli_finish(struct hli_ends *ends, const struct hli_ending *const endings[], size_t n)
+{
+    const struct hli_plan *plan = ends->plan;
+    const hl_alg_info *alg = plan->first.alg;
+    union hli_lane_states states;
+    struct hli_tails tails;
+    const struct hli_ending *chosen[HLI_LANES];
+    const uint8_t *msg[HLI_LANES];
+    size_t at[HLI_LANES];
+
+    for (unsigned nblocks = 1; nblocks <= 2; nblocks++) {
+        size_t left = 0;
+        for (size_t i = 0; i < n; i++)
+            left += hli_ending_nblocks(alg, endings[i]->nrest) == nblocks;
+        for (size_t i = 0; left > 0;) {
+            const hl_kernel *kernel = hli_kernel(plan, &plan->first, left);
+            const unsigned nlanes = kernel->nlanes, nstep = left < nlanes ? (unsigned)left : nlanes;
+            for (unsigned l = 0; l < nstep; i++) {
+                const struct hli_ending *e = endings[i];
+                if (hli_ending_nblocks(alg, e->nrest) != nblocks)
+                    continue;
+                ends->edges.pad(alg, nblocks, &e->rest, &e->nrest, e->nbytes - e->nrest, 1, hli_tail(alg, &tails, l));
+                at[l] = e->at;
+                chosen[l++] = e;
+            }
+            for (unsigned l = 0; l < nlanes; l++)
+                hli_load_lane(alg, &states, nlanes, l, chosen[l < nstep ? l : 0]->state);
+            hli_point_at_tails(alg, &tails, nlanes, nstep, msg);
+            hli_end_lanes(ends, kernel, &states, &tails, msg, nblocks, NULL, at, nstep);
+            left -= nstep;
+        }
+    }
+}
+
+HLI_NOINLINE void hli_end_one(const struct hli_plan *plan, const hl_kernel *kernel, void *state, const uint8_t *rest,
+                              size_t nrest, uint64_t nwhole)
+{
+    uint8_t tail[2 * 128] __attribute__((aligned(64))), inner[HL_DIGEST_MAX_NBYTES];
+    const uint8_t *const msg = tail;
+    const hl_alg_info *alg = plan->first.alg;
+
+    for (const struct hli_pass *next = &plan->second;; next = NULL) {
+        const unsigned nblocks = hli_ending_nblocks(alg, nrest);
+        hli_pad_scalar(alg, nblocks, &rest, &nrest, nwhole, 1, tail);
+        kernel->blocks(state, &msg, nblocks);
+        if (next == NULL || next->alg == NULL)
+            break;
+        hli_digests_scalar(alg, state, 1, 1, &(uint8_t *){inner});
+        rest = inner;
+        nrest = alg->digest_nbytes;
+        nwhole = next->begin_nbytes;
+        if (next->alg->body != alg->body)
+            kernel = hli_kernel(plan, next, 1);
+        alg = next->alg;
+        hli_copy(state, hli_begin_of(next, 0), hli_state_nbytes(alg));
+    }
+    hli_digests_scalar(alg, state, 1, 1, &(uint8_t *){plan->digests});
+}

@@ -1,0 +1,365 @@
+/* lanes.h: the parts of the lane driver: states in lanes, endings, order, and the functions between its files.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * The driver takes messages of any number and length, and gives kernels runs of whole blocks. A message is its whole
+ * blocks, read where they lie, and an ending of one or two blocks (edges.c): the rest, the padding and the length.
+ *
+ *   hash.c     whole messages: takes them 96 at a time and sends each one of two ways
+ *   step.c     in step: messages with equally many blocks fill all lanes and are begun, advanced and ended together;
+ *              their states never leave the kernel's layout
+ *   ragged.c   all others: a lane whose message ends takes the next
+ *   streams.c  messages that arrive in parts
+ *   order.c    which messages can be in step, and the longest first
+ *   lanes.c    endings, and the second hash of a digest, if the plan has one
+ *
+ * Layouts of a state: "plain" is its words in order; a kernel's is word w of lane l at w * nlanes + l. With one lane
+ * both are the same.
+ */
+#ifndef HLI_LANES_H
+#define HLI_LANES_H
+
+#include "core.h"
+
+enum {
+    HLI_WINDOW = 96,          /* messages sorted against each other; 16 KiB of stack, of the 32 promised */
+    HLI_LANES = HL_LANES_MAX, /* messages in step */
+    HLI_QUEUE = 2 * HLI_LANES /* digests that wait for the second hash */
+};
+
+/* A state in the plain layout. (hl_state has room for later algorithms.) */
+union hli_state {
+    uint32_t w32[8];
+    uint64_t w64[8];
+};
+
+union hli_lane_states {
+    uint32_t w32[8 * HLI_LANES];
+    uint64_t w64[8 * HLI_LANES / 2]; /* twice as wide, half as many lanes */
+} __attribute__((aligned(64)));
+
+/* Room for every lane's ending: 2 blocks of 64 bytes each, or half as many of 128. */
+struct hli_tails {
+    uint8_t bytes[HLI_LANES * 2 * 64] __attribute__((aligned(64)));
+};
+
+/* What stands after nwhole bytes; NULL stays NULL, to which C adds nothing, not even 0. */
+HLI_INLINE const uint8_t *hli_after(const uint8_t *data, size_t nwhole)
+{
+    return nwhole == 0 ? data : data + nwhole;
+}
+
+/* Block sizes are 64 and 128: a division by a variable would cost more than the rest of the bookkeeping. */
+HLI_INLINE unsigned hli_block_shift(const hl_alg_info *alg)
+{
+    return alg->block_nbytes == 64 ? 6 : 7;
+}
+
+HLI_INLINE size_t hli_whole_blocks(const hl_alg_info *alg, size_t nbytes)
+{
+    return nbytes >> hli_block_shift(alg);
+}
+
+HLI_INLINE size_t hli_rest_of_block(const hl_alg_info *alg, uint64_t nbytes)
+{
+    return nbytes & (alg->block_nbytes - 1);
+}
+
+HLI_INLINE size_t hli_state_nbytes(const hl_alg_info *alg)
+{
+    return (size_t)alg->nwords * alg->word_nbytes;
+}
+
+/* ---- Choices ------------------------------------------------------------------------------------------------------ */
+
+HLI_INLINE const hl_kernel *hli_best(const struct hli_plan *plan, const struct hli_pass *pass, size_t nmessages,
+                                     uint32_t call_cost)
+{
+    const hl_body body = pass->alg->body;
+
+    return plan->forced != NULL && plan->forced->body == body ? plan->forced
+                                                              : hli_choose(plan->choice, body, nmessages, call_cost);
+}
+
+/* The kernel for so many messages. */
+HLI_INLINE const hl_kernel *hli_kernel(const struct hli_plan *plan, const struct hli_pass *pass, size_t nmessages)
+{
+    return hli_best(plan, pass, nmessages, 0);
+}
+
+/* The kernel for many messages of a few blocks each, where the driver's part of a step counts, which is much the same
+ * for four lanes as for sixteen: 30 ns against a block, give or take. On AMD, whose SHA instructions are the best for
+ * long messages, sixteen lanes take 0.82 of their time for 20 and 64 bytes, 0.92 for 128. */
+HLI_INLINE const hl_kernel *hli_kernel_short(const struct hli_plan *plan, const struct hli_pass *pass)
+{
+    return hli_best(plan, pass, SIZE_MAX, 30);
+}
+
+/* A forced kernel has the edges of its own instruction set or of a plainer one. */
+HLI_INLINE struct hli_edges hli_edges_of(const struct hli_plan *plan)
+{
+    return hli_choose_edges(plan->forced != NULL ? plan->forced->isas : plan->choice);
+}
+
+/* ---- States in lanes ---------------------------------------------------------------------------------------------- */
+
+HLI_INLINE void hli_load_lane(const hl_alg_info *alg, union hli_lane_states *states, unsigned nlanes, unsigned lane,
+                              const void *plain)
+{
+    if (alg->word_nbytes == 8)
+        for (unsigned w = 0; w < alg->nwords; w++)
+            states->w64[w * nlanes + lane] = ((const uint64_t *)plain)[w];
+    else
+        for (unsigned w = 0; w < alg->nwords; w++)
+            states->w32[w * nlanes + lane] = ((const uint32_t *)plain)[w];
+}
+
+HLI_INLINE void hli_save_lane(const hl_alg_info *alg, const union hli_lane_states *states, unsigned nlanes,
+                              unsigned lane, void *plain)
+{
+    if (alg->word_nbytes == 8)
+        for (unsigned w = 0; w < alg->nwords; w++)
+            ((uint64_t *)plain)[w] = states->w64[w * nlanes + lane];
+    else
+        for (unsigned w = 0; w < alg->nwords; w++)
+            ((uint32_t *)plain)[w] = states->w32[w * nlanes + lane];
+}
+
+/* The state in which message `at` begins. */
+HLI_INLINE const void *hli_begin_of(const struct hli_pass *pass, size_t at)
+{
+    return pass->begins != NULL ? (const uint8_t *)pass->begins[at] + pass->begin_stride
+                                : (const uint8_t *)pass->begin + at * pass->begin_stride;
+}
+
+/* Fresh states that all messages begin in, in a kernel's layout, kept from one step to the next. */
+struct hli_fresh {
+    unsigned nlanes; /* 0: none yet */
+    union hli_lane_states states;
+};
+
+/* states = those in which messages at[0 .. n - 1] begin. Lanes without a message take another's. */
+HLI_INLINE void hli_begin_lanes(const struct hli_pass *pass, unsigned nlanes, struct hli_fresh *fresh,
+                                const size_t at[], unsigned n, union hli_lane_states *states)
+{
+    const hl_alg_info *alg = pass->alg;
+
+    if (pass->begin_stride != 0) {
+        for (unsigned l = 0; l < nlanes; l++)
+            hli_load_lane(alg, states, nlanes, l, hli_begin_of(pass, at[l < n ? l : 0]));
+        return;
+    }
+    if (fresh->nlanes != nlanes) {
+        for (unsigned l = 0; l < nlanes; l++)
+            hli_load_lane(alg, &fresh->states, nlanes, l, pass->begin);
+        fresh->nlanes = nlanes;
+    }
+    hli_copy(states, &fresh->states, nlanes * hli_state_nbytes(alg));
+}
+
+/* ---- Endings (lanes.c) -------------------------------------------------------------------------------------------- */
+
+/* What the endings of a call share. A digest goes to the caller, or, if the plan has a second pass, into a queue, until
+ * the lanes are full of such digests. */
+struct hli_ends {
+    const struct hli_plan *plan;
+    struct hli_edges edges;
+    const hl_kernel *second; /* for many digests; NULL if the plan has no second pass */
+    unsigned n, nused;       /* digests in the queue, now and at most */
+    size_t at[HLI_QUEUE];    /* the messages that they are of */
+    struct hli_fresh fresh;  /* of the second pass */
+    uint8_t digests[HLI_QUEUE][HL_DIGEST_MAX_NBYTES];
+    uint8_t *queue[HLI_QUEUE]; /* where these are, and */
+    size_t nbytes[HLI_LANES];  /* how long: as padding takes them */
+};
+
+/* `wide` is the first pass's kernel for `count` messages. */
+HLI_INLINE void hli_ends_init(struct hli_ends *ends, const struct hli_plan *plan, size_t count, const hl_kernel *wide)
+{
+    const struct hli_pass *second = &plan->second;
+
+    ends->plan = plan;
+    ends->edges = hli_edges_of(plan);
+    ends->second = second->alg == NULL                         ? NULL
+                   : count > HLI_WINDOW                        ? hli_kernel_short(plan, second)
+                   : second->alg->body == plan->first.alg->body ? wide
+                                                               : hli_kernel(plan, second, count);
+    ends->n = ends->nused = ends->fresh.nlanes = 0;
+    if (ends->second == NULL)
+        return;
+    for (unsigned i = 0; i < HLI_QUEUE; i++)
+        ends->queue[i] = ends->digests[i];
+    for (unsigned l = 0; l < HLI_LANES; l++)
+        ends->nbytes[l] = plan->first.alg->digest_nbytes;
+}
+
+/* Does the second hash of those in the queue, as long as they fill the lanes, or, if `all`, of all. States and tails
+ * are overwritten. */
+HLI_HIDDEN void hli_hash_again(struct hli_ends *ends, int all, union hli_lane_states *states, struct hli_tails *tails);
+/* After the last end of a call. */
+HLI_HIDDEN void hli_ends_close(struct hli_ends *ends);
+
+HLI_INLINE uint8_t *hli_tail(const hl_alg_info *alg, struct hli_tails *tails, size_t lane)
+{
+    return tails->bytes + lane * 2 * alg->block_nbytes;
+}
+
+/* The lanes' messages are the first n tails. Lanes without a message work on another's. */
+HLI_INLINE void hli_point_at_tails(const hl_alg_info *alg, struct hli_tails *tails, unsigned nlanes, unsigned n,
+                                   const uint8_t *msg[])
+{
+    for (unsigned l = 0; l < nlanes; l++)
+        msg[l] = hli_tail(alg, tails, l < n ? l : 0);
+}
+
+/* Ends messages at[0 .. n - 1] of the first pass, which have nothing left but the nblocks at msg, padded, or one block
+ * whose schedule is given. Digests are written, or hashed once more, in the same states and tails. */
+HLI_INLINE void hli_end_lanes(struct hli_ends *ends, const hl_kernel *kernel, union hli_lane_states *states,
+                              struct hli_tails *tails, const uint8_t *const msg[], unsigned nblocks,
+                              const void *schedule, const size_t at[], unsigned n)
+{
+    const struct hli_plan *plan = ends->plan;
+    uint8_t *digests[HLI_LANES];
+
+    if (schedule != NULL)
+        kernel->scheduled(states, schedule);
+    else
+        kernel->blocks(states, msg, nblocks);
+    if (ends->second == NULL) {
+        for (unsigned l = 0; l < n; l++)
+            digests[l] = plan->digests + at[l] * plan->digest_stride;
+        ends->edges.digests(plan->first.alg, states, kernel->nlanes, n, digests);
+        return;
+    }
+    ends->edges.digests(plan->first.alg, states, kernel->nlanes, n, ends->queue + ends->n);
+    for (unsigned l = 0; l < n; l++)
+        ends->at[ends->n++] = at[l];
+    if (ends->n >= ends->second->nlanes)
+        hli_hash_again(ends, 0, states, tails);
+}
+
+/* A message whose whole blocks are done: what is left of it. */
+struct hli_ending {
+    void *state;
+    const uint8_t *rest;
+    size_t nrest;
+    uint64_t nbytes; /* of the whole message */
+    size_t at;
+};
+
+/* Does the endings, those of one block first, with full lanes as long as there are enough. */
+HLI_HIDDEN void hli_finish(struct hli_ends *ends, const struct hli_ending *const endings[], size_t n);
+
+/* Whether one message goes through kernels of one lane: those need no layout of lanes. */
+HLI_INLINE int hli_is_alone(const struct hli_plan *plan, size_t count, const hl_kernel *first)
+{
+    return count == 1 && first->nlanes == 1 &&
+           (plan->second.alg == NULL || plan->second.alg->body == plan->first.alg->body ||
+            hli_kernel(plan, &plan->second, 1)->nlanes == 1);
+}
+
+/* Ends that message, from its plain state: what is left after nwhole bytes, and the digest. */
+HLI_HIDDEN void hli_end_one(const struct hli_plan *plan, const hl_kernel *kernel, void *state, const uint8_t *rest,
+                            size_t nrest, uint64_t nwhole);
+
+/* ---- Order (order.c) ---------------------------------------------------------------------------------------------- */
+
+/* How a message ends decides, with its whole blocks, what it can be in step with. */
+enum hli_ending_kind { HLI_PADDING_ONLY, HLI_ONE_BLOCK, HLI_TWO_BLOCKS };
+
+/* Messages of one shape can be in step: the number of whole blocks << 2 | the kind of ending. */
+HLI_INLINE size_t hli_shape_of(const hl_alg_info *alg, size_t nbytes)
+{
+    /* Up to two blocks with its padding, a message is nothing but an ending: one copy costs less than a call of a
+     * kernel for its first block. A whole block is better off with padding whose schedule is known. */
+    const size_t longest = hli_longest_in_one_block(alg);
+    if (nbytes <= longest + alg->block_nbytes && nbytes != alg->block_nbytes)
+        return HLI_ONE_BLOCK + (nbytes > longest); /* without a branch: lengths about one block would make it guess */
+    const size_t nrest = hli_rest_of_block(alg, nbytes);
+    const enum hli_ending_kind kind = nrest == 0                            ? HLI_PADDING_ONLY
+                                      : hli_ending_nblocks(alg, nrest) == 1 ? HLI_ONE_BLOCK
+                                                                            : HLI_TWO_BLOCKS;
+
+    return hli_whole_blocks(alg, nbytes) << 2 | kind;
+}
+
+/* order = 0 .. n - 1 (at most HLI_WINDOW), the largest first, those of equal shape side by side, as they stand. */
+HLI_HIDDEN void hli_sort(const size_t shapes[], size_t n, uint8_t order[]);
+
+/* ---- Ragged (ragged.c) -------------------------------------------------------------------------------------------- */
+
+/* Some whole blocks to hash into a plain state. */
+struct hli_item {
+    void *state;
+    const uint8_t *data;
+    size_t nblocks;
+};
+
+/* Advances items (at most HLI_WINDOW) by the first pass's kernels until all are done, or, if `more` messages could be
+ * had to fill lanes with, until a lane stands idle. Each item says on return what is left of it. */
+HLI_HIDDEN void hli_advance(const struct hli_plan *plan, struct hli_item items[], size_t n, int more);
+
+/* ---- Messages --------------------------------------------------------------------------------------------------- */
+
+/* Message i of `all`, whose layout is given apart, so that it can be a literal. */
+HLI_INLINE hl_slice hli_message_at(unsigned layout, const hl_messages *all, size_t i)
+{
+    if (layout == HL_ROWS)
+        return (hl_slice){hli_after(all->base, i * all->stride), all->nbytes};
+    if (layout == HL_OFFSETS32) {
+        const int32_t *offset = (const int32_t *)all->offsets + i;
+        return (hl_slice){hli_after(all->base, (size_t)offset[0]), (size_t)offset[1] - (size_t)offset[0]};
+    }
+    if (layout == HL_OFFSETS64) {
+        const int64_t *offset = (const int64_t *)all->offsets + i;
+        return (hl_slice){hli_after(all->base, (size_t)offset[0]), (size_t)offset[1] - (size_t)offset[0]};
+    }
+    return ((const hl_slice *)all->base)[i];
+}
+
+/* ---- In step (step.c) --------------------------------------------------------------------------------------------- */
+
+/* Messages as four columns, which kernels and padding take as they are. */
+struct hli_batch {
+    const uint8_t *data[HLI_WINDOW];
+    size_t nbytes[HLI_WINDOW];
+    size_t shapes[HLI_WINDOW];
+    size_t at[HLI_WINDOW]; /* which of the call's messages it is */
+};
+
+/* What one step can take over from the last. */
+struct hli_step {
+    struct hli_fresh fresh;
+    uint64_t padded_nbytes;       /* of the padding below; 1: none yet */
+    uint8_t padding[2 * 128];     /* the end of every message of padded_nbytes, a whole number of blocks */
+    int has_schedule;
+    uint64_t schedule[80];        /* the padding's message schedule */
+};
+
+HLI_INLINE void hli_step_init(struct hli_step *step)
+{
+    step->fresh.nlanes = 0;
+    step->padded_nbytes = 1;
+}
+
+/* Hashes as many of batch[first .. end - 1], all of one shape, as the kernel has lanes, and returns how many. */
+HLI_HIDDEN unsigned hli_hash_in_step(struct hli_ends *ends, const hl_kernel *kernel, struct hli_step *step,
+                                     const struct hli_batch *batch, size_t first, size_t end);
+
+/* ---- Secrets ------------------------------------------------------------------------------------------------------ */
+
+/* How deep the stack is burned below the calls of the driver that hashed what is secret: below one message in a kernel
+ * of one lane and below all else (hli_forget). Kernels take up to 1,700 bytes, 2,900 and 4,800 of it (one lane of
+ * 32-bit words, one of 64-bit words, several; gcc 12.2 and clang 14, x86, i686 and aarch64), the rest is the driver's.
+ * test/remains.c looks for what these leave out. */
+enum { HLI_ONE_NBYTES = 1024, HLI_ONE_NBYTES_PER_WORD = 384, HLI_MANY_NBYTES = 21 << 9 };
+
+/* Overwrites what messages have left below the caller's frame, if it is secret. */
+HLI_INLINE void hli_forget(const struct hli_plan *plan, int is_alone)
+{
+    if (plan->is_secret)
+        hli_burn(is_alone ? HLI_ONE_NBYTES + HLI_ONE_NBYTES_PER_WORD * (size_t)plan->first.alg->word_nbytes
+                          : (size_t)HLI_MANY_NBYTES);
+}
+
+#endif

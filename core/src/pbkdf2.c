@@ -1,0 +1,130 @@
+/* pbkdf2.c: PBKDF2 with HMAC, RFC 8018 section 5.2, over lanes: blocks of one key and keys of many passwords alike.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Block i of a key is U_1 xor U_2 xor ... with U_1 = HMAC(password, salt || i) and U_j = HMAC(password, U_(j - 1)). Each
+ * lane has a block. From U_2 on, all that a lane hashes is one block: a digest and its padding, which is the same for
+ * the inner and the outer hash and stays where it is. An iteration is two calls of a kernel.
+ */
+#include "hmac.h"
+#include "lanes.h"
+
+/* Burned besides what lies below the driver: the frame of derive. */
+enum { DERIVE_NBYTES = 8 << 10 };
+
+struct derivation {
+    const struct hli_plan *plan;
+    const hl_alg_info *alg;
+    const hl_slice *passwords, *salts;
+    uint32_t niterations;
+    uint8_t *keys;
+    size_t key_nbytes;
+    size_t nblocks; /* of one key */
+};
+
+/* U_1 of block `index` (from 1 on), whole digests. */
+static void begin_block(const struct derivation *d, const hl_hmac_key *key, const hl_slice *salt, uint32_t index,
+                        uint8_t *digest)
+{
+    hl_ctx ctx, *const inner = &ctx;
+    struct hli_plan plan = *d->plan;
+    uint8_t number[4];
+
+    hli_zero(&ctx, sizeof ctx);
+    ctx.state = key->inner;
+    ctx.nbytes = d->alg->block_nbytes;
+    ctx.alg = key->alg;
+    hli_store32(number, index, 1);
+    hli_update(&plan, &inner, salt, 1);
+    hli_update(&plan, &inner, &(hl_slice){number, sizeof number}, 1);
+    plan.second = (struct hli_pass){d->alg, &key->outer, NULL, 0, d->alg->block_nbytes};
+    plan.digests = digest;
+    hli_final(&plan, &inner, 1); /* wipes it */
+}
+
+static HLI_NOINLINE void derive(const struct derivation *d, size_t ntasks)
+{
+    const hl_alg_info *alg = d->alg;
+    const struct hli_edges edges = hli_edges_of(d->plan);
+    const size_t digest_nbytes = alg->digest_nbytes;
+    union hli_lane_states inner, outer, states, sums;
+    struct hli_tails tails;
+    uint8_t first[HLI_LANES][HL_DIGEST_MAX_NBYTES], sum[HLI_LANES][HL_DIGEST_MAX_NBYTES];
+    uint8_t *to[HLI_LANES], *sum_to[HLI_LANES];
+    const uint8_t *msg[HLI_LANES];
+    hl_hmac_key key;
+    size_t password = SIZE_MAX; /* whose key it is */
+
+    for (size_t task = 0; task < ntasks;) {
+        const hl_kernel *kernel = hli_kernel(d->plan, &d->plan->first, ntasks - task);
+        const unsigned nlanes = kernel->nlanes, n = ntasks - task < nlanes ? (unsigned)(ntasks - task) : nlanes;
+        const size_t nbytes = nlanes * hli_state_nbytes(alg);
+        for (unsigned l = 0; l < nlanes; l++) {
+            if (l < n) {
+                const size_t i = (task + l) / d->nblocks;
+                if (i != password)
+                    hli_make_key(alg, d->plan, &d->passwords[i], &key);
+                password = i;
+                begin_block(d, &key, &d->salts[i], (uint32_t)((task + l) % d->nblocks + 1), first[l]);
+                to[l] = hli_tail(alg, &tails, l);
+                sum_to[l] = sum[l];
+                edges.pad(alg, 1, &(const uint8_t *){first[l]}, &digest_nbytes, alg->block_nbytes, 1, to[l]);
+            }
+            hli_load_lane(alg, &inner, nlanes, l, &key.inner); /* lanes without a block have the last one's key */
+            hli_load_lane(alg, &outer, nlanes, l, &key.outer);
+        }
+        hli_point_at_tails(alg, &tails, nlanes, n, msg);
+        hli_zero(&sums, sizeof sums);
+        for (uint32_t iteration = 1; iteration < d->niterations; iteration++) {
+            hli_copy(&states, &inner, nbytes);
+            kernel->blocks(&states, msg, 1);
+            edges.digests(alg, &states, nlanes, n, to);
+            hli_copy(&states, &outer, nbytes);
+            kernel->blocks(&states, msg, 1);
+            edges.digests(alg, &states, nlanes, n, to);
+            for (size_t w = 0; w < nbytes / 8; w++)
+                sums.w64[w] ^= states.w64[w];
+            if (nbytes % 8 != 0) /* one lane of five words */
+                sums.w32[nbytes / 4 - 1] ^= states.w32[nbytes / 4 - 1];
+        }
+        edges.digests(alg, &sums, nlanes, n, sum_to);
+        for (unsigned l = 0; l < n; l++) {
+            const size_t i = (task + l) / d->nblocks, at = (task + l) % d->nblocks * digest_nbytes;
+            const size_t left = d->key_nbytes - at, nwritten = left < digest_nbytes ? left : digest_nbytes;
+            for (size_t b = 0; b < nwritten; b++)
+                d->keys[i * d->key_nbytes + at + b] = first[l][b] ^ sum[l][b];
+        }
+        task += n;
+    }
+}
+
+hl_status hl_pbkdf2_many(hl_alg alg, const hl_slice *passwords, const hl_slice *salts, uint32_t niterations,
+                         size_t count, uint8_t *keys, size_t key_nbytes)
+{
+    const hl_alg_info *info = hl_alg_find(alg);
+    struct hli_plan plan;
+    size_t total;
+
+    hl_status status = hli_check_call(info, NULL, count, keys, &plan);
+    if (status != HL_OK)
+        return status;
+    const size_t nblocks = key_nbytes / info->digest_nbytes + (key_nbytes % info->digest_nbytes != 0);
+    if (niterations == 0 || nblocks == 0 || nblocks > UINT32_MAX ||
+        __builtin_mul_overflow(count, key_nbytes, &total) || __builtin_mul_overflow(count, nblocks, &total))
+        return HL_ELENGTH;
+    if (count != 0 && (passwords == NULL || salts == NULL))
+        return HL_ENULL;
+    for (size_t i = 0; status == HL_OK && i < count; i++) {
+        status = hli_check_slice(passwords[i].data, passwords[i].nbytes, 0);
+        if (status == HL_OK) /* the key's block before it, the number of the block behind */
+            status = hli_check_slice(salts[i].data, salts[i].nbytes, info->block_nbytes + 4);
+    }
+    if (status != HL_OK || count == 0)
+        return status;
+    hli_check_readable_slices(passwords, count);
+    hli_check_readable_slices(salts, count);
+    plan.is_secret = 1; /* for the first block; the iterations are burned here */
+    derive(&(struct derivation){&plan, info, passwords, salts, niterations, keys, key_nbytes, nblocks}, total);
+    hli_burn((size_t)HLI_MANY_NBYTES + DERIVE_NBYTES);
+    return HL_OK;
+}

@@ -1,0 +1,113 @@
+/* streams.c: messages that arrive in parts, many side by side.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#include "lanes.h"
+
+void hli_update(const struct hli_plan *plan, hl_ctx *const ctxs[], const hl_slice *chunks, size_t count)
+{
+    const hl_alg_info *alg = plan->first.alg;
+    const size_t block_nbytes = alg->block_nbytes;
+    struct hli_item items[HLI_WINDOW];
+    size_t nhashed = 0;
+
+    for (size_t start = 0; start < count; start += HLI_WINDOW) {
+        const size_t n = count - start < HLI_WINDOW ? count - start : HLI_WINDOW;
+        size_t nitems = 0;
+
+        /* Blocks begun in an earlier call: fill them up, and hash those that are full. */
+        for (size_t i = start; i < start + n; i++) {
+            const size_t held = hli_rest_of_block(alg, ctxs[i]->nbytes), room = block_nbytes - held;
+            const size_t ntaken = chunks[i].nbytes < room ? chunks[i].nbytes : room;
+            if (held == 0 || ntaken == 0)
+                continue;
+            hli_copy(ctxs[i]->block + held, chunks[i].data, ntaken);
+            if (ntaken == room)
+                items[nitems++] = (struct hli_item){&ctxs[i]->state, ctxs[i]->block, 1};
+        }
+        hli_advance(plan, items, nitems, 0);
+        nhashed += nitems;
+
+        nitems = 0;
+        for (size_t i = start; i < start + n; i++) {
+            const size_t held = hli_rest_of_block(alg, ctxs[i]->nbytes), room = held == 0 ? 0 : block_nbytes - held;
+            if (chunks[i].nbytes >= room + block_nbytes)
+                items[nitems++] = (struct hli_item){&ctxs[i]->state, (const uint8_t *)chunks[i].data + room,
+                                                    hli_whole_blocks(alg, chunks[i].nbytes - room)};
+        }
+        hli_advance(plan, items, nitems, 0);
+        nhashed += nitems;
+
+        for (size_t i = start; i < start + n; i++) {
+            const size_t held = hli_rest_of_block(alg, ctxs[i]->nbytes), room = held == 0 ? 0 : block_nbytes - held;
+            if (chunks[i].nbytes > room || held == 0) {
+                const size_t nrest = hli_rest_of_block(alg, chunks[i].nbytes - room);
+                if (nrest != 0)
+                    hli_copy(ctxs[i]->block, (const uint8_t *)chunks[i].data + chunks[i].nbytes - nrest, nrest);
+            }
+            ctxs[i]->nbytes += chunks[i].nbytes;
+        }
+    }
+    if (nhashed > 0) /* else no state was touched */
+        hli_forget(plan, hli_is_alone(plan, count, hli_kernel(plan, &plan->first, 1)));
+}
+
+void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count)
+{
+    const hl_alg_info *alg = plan->first.alg;
+    struct hli_ending endings[HLI_WINDOW];
+    const struct hli_ending *all[HLI_WINDOW];
+    struct hli_ends ends;
+    const hl_kernel *kernel = hli_kernel(plan, &plan->first, count);
+
+    if (hli_is_alone(plan, count, kernel)) {
+        hl_ctx *ctx = ctxs[0];
+        const size_t nrest = hli_rest_of_block(alg, ctx->nbytes);
+        hli_end_one(plan, kernel, &ctx->state, ctx->block, nrest, ctx->nbytes - nrest);
+        hli_wipe(ctx, sizeof *ctx);
+        hli_forget(plan, 1);
+        return;
+    }
+    hli_ends_init(&ends, plan, count, kernel);
+    for (size_t start = 0; start < count; start += HLI_WINDOW) {
+        const size_t n = count - start < HLI_WINDOW ? count - start : HLI_WINDOW;
+        for (size_t i = 0; i < n; i++) {
+            hl_ctx *ctx = ctxs[start + i];
+            endings[i] = (struct hli_ending){&ctx->state, ctx->block, hli_rest_of_block(alg, ctx->nbytes), ctx->nbytes,
+                                             start + i};
+            all[i] = &endings[i];
+        }
+        hli_finish(&ends, all, n);
+        for (size_t i = 0; i < n; i++)
+            hli_wipe(ctxs[start + i], sizeof *ctxs[start + i]);
+    }
+    hli_ends_close(&ends);
+    hli_forget(plan, 0);
+}
+
+void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride, const hl_messages *all)
+{
+    enum { COUNT = 2 * HLI_LANES }; /* 12 KiB of stack */
+    const hl_alg_info *alg = plan->first.alg;
+    hl_ctx ctxs[COUNT], *each[COUNT];
+    hl_slice messages[COUNT];
+    struct hli_plan part = *plan;
+
+    if (begin_stride == 0 && hli_rest_of_block(alg, begin->nbytes) == 0) {
+        part.first.begin = &begin->state;
+        part.first.begin_nbytes = begin->nbytes;
+        hli_hash(&part, all);
+        return;
+    }
+    for (size_t start = 0; start < all->count; start += COUNT) {
+        const size_t n = all->count - start < COUNT ? all->count - start : COUNT;
+        for (size_t i = 0; i < n; i++) {
+            ctxs[i] = *(const hl_ctx *)(const void *)((const uint8_t *)begin + (start + i) * begin_stride);
+            each[i] = &ctxs[i];
+            messages[i] = hli_message_at(all->layout, all, start + i);
+        }
+        part.digests = plan->digests + start * plan->digest_stride;
+        hli_update(&part, each, messages, n);
+        hli_final(&part, each, n); /* wipes the copies */
+    }
+}

@@ -1,0 +1,180 @@
+/* export.c: streams saved as bytes and restored: the format to the byte, every place of a message, and hostile bytes.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#include "test.h"
+
+enum { NBYTES = 400, POISON = 0xa5 };
+
+static uint8_t bytes[HL_EXPORT_MAX_NBYTES], again[HL_EXPORT_MAX_NBYTES];
+
+/* What hashloom.h says, written out. */
+static void check_format(void)
+{
+    static const uint8_t sha256[16 + 32] = {
+        'h', 'l', 'c', '1', 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3, 0x6a, 0x09, 0xe6, 0x67, 0xbb, 0x67, 0xae, 0x85,
+        0x3c, 0x6e, 0xf3, 0x72, 0xa5, 0x4f, 0xf5, 0x3a, 0x51, 0x0e, 0x52, 0x7f, 0x9b, 0x05, 0x68, 0x8c, 0x1f, 0x83,
+        0xd9, 0xab, 0x5b, 0xe0, 0xcd, 0x19};
+    static const uint8_t sha384[16 + 8] = {'h', 'l', 'm', '1', 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0x83};
+    uint8_t block[64] = "abc";
+    hl_hmac_key key;
+    hl_hmac_ctx mac;
+    hl_ctx ctx;
+    size_t nbytes = 0;
+
+    test_case("the format");
+    hl_init(&ctx, HL_SHA256);
+    hl_update(&ctx, "abc", 3);
+    CHECK(hl_export(&ctx, bytes, sizeof bytes, &nbytes) == HL_OK && nbytes == 16 + 32 + 64, "%zu bytes", nbytes);
+    CHECK(memcmp(bytes, sha256, sizeof sha256) == 0 && memcmp(bytes + 48, block, 64) == 0, "SHA-256");
+    hl_hmac_key_init(&key, HL_SHA384, "k", 1);
+    hl_hmac_init(&mac, &key);
+    hl_hmac_update(&mac, "abc", 3);
+    CHECK(hl_hmac_export(&mac, bytes, sizeof bytes, &nbytes) == HL_OK && nbytes == 16 + 64 + 64 + 128, "%zu bytes",
+          nbytes);
+    CHECK(memcmp(bytes, sha384, 16) == 0, "HMAC-SHA-384");
+    for (unsigned w = 0; w < 8; w++)
+        for (unsigned b = 0; b < 8; b++)
+            CHECK(bytes[16 + 8 * w + b] == (uint8_t)(key.inner.w64[w] >> (56 - 8 * b)) &&
+                      bytes[80 + 8 * w + b] == (uint8_t)(key.outer.w64[w] >> (56 - 8 * b)),
+                  "word %u", w);
+    CHECK(memcmp(bytes + 144, block, 64) == 0, "the rest of the message");
+}
+
+/* At every place of a message. */
+static void check_places(const hl_alg_info *alg)
+{
+    const size_t size = alg->digest_nbytes;
+    uint8_t right[HL_DIGEST_MAX_NBYTES], digest[HL_DIGEST_MAX_NBYTES];
+    const uint8_t *data = random_pool(NBYTES);
+    hl_hmac_key key;
+    size_t nbytes;
+
+    test_case("%s: saved and restored at every place", alg->name);
+    hl_hmac_key_init(&key, alg->alg, "key", 3);
+    for (size_t cut = 0; cut <= NBYTES; cut++) {
+        hl_ctx ctx, other;
+        hl_hmac_ctx mac, other_mac;
+        memset(&other, POISON, sizeof other), memset(&other_mac, POISON, sizeof other_mac);
+        oracle(alg, data, NBYTES, right);
+        hl_init(&ctx, alg->alg);
+        hl_update(&ctx, data, cut);
+        CHECK(hl_export(&ctx, bytes, sizeof bytes, &nbytes) == HL_OK &&
+                  hl_import(&other, bytes, nbytes) == HL_OK && hl_export(&other, again, nbytes, &nbytes) == HL_OK &&
+                  memcmp(bytes, again, nbytes) == 0 && hl_update(&other, data + cut, NBYTES - cut) == HL_OK &&
+                  hl_final(&other, digest) == HL_OK && memcmp(digest, right, size) == 0,
+              "cut at %zu", cut);
+        CHECK(hl_update(&ctx, data + cut, NBYTES - cut) == HL_OK && hl_final(&ctx, digest) == HL_OK &&
+                  memcmp(digest, right, size) == 0,
+              "the stream that was saved goes on, %zu", cut);
+        oracle_hmac(alg, "key", 3, data, NBYTES, right);
+        hl_hmac_init(&mac, &key);
+        hl_hmac_update(&mac, data, cut);
+        CHECK(hl_hmac_export(&mac, bytes, sizeof bytes, &nbytes) == HL_OK &&
+                  hl_hmac_import(&other_mac, bytes, nbytes) == HL_OK &&
+                  hl_hmac_export(&other_mac, again, nbytes, &nbytes) == HL_OK && memcmp(bytes, again, nbytes) == 0 &&
+                  hl_hmac_update(&other_mac, data + cut, NBYTES - cut) == HL_OK &&
+                  hl_hmac_final(&other_mac, digest) == HL_OK && memcmp(digest, right, size) == 0,
+              "HMAC, cut at %zu", cut);
+    }
+}
+
+/* Each byte changed, each length, and what is no stream. */
+static void check_hostile(const hl_alg_info *alg)
+{
+    hl_ctx ctx, kept, none;
+    hl_hmac_ctx mac, kept_mac, no_mac;
+    hl_hmac_key key;
+    size_t nbytes, mac_nbytes;
+    uint8_t mac_bytes[HL_EXPORT_MAX_NBYTES], *end;
+    const struct guarded memory = guard_new(HL_EXPORT_MAX_NBYTES);
+
+    test_case("%s: bytes that nobody exported", alg->name);
+    memset(&none, 0, sizeof none), memset(&no_mac, 0, sizeof no_mac);
+    hl_init(&ctx, alg->alg);
+    hl_update(&ctx, random_pool(100), 100);
+    hl_export(&ctx, bytes, sizeof bytes, &nbytes);
+    hl_hmac_key_init(&key, alg->alg, "key", 3);
+    hl_hmac_init(&mac, &key);
+    hl_hmac_update(&mac, random_pool(100), 100);
+    hl_hmac_export(&mac, mac_bytes, sizeof mac_bytes, &mac_nbytes);
+    memset(&kept, POISON, sizeof kept), memset(&kept_mac, POISON, sizeof kept_mac);
+    ctx = kept, mac = kept_mac;
+
+    for (size_t n = 0; n < HL_EXPORT_MAX_NBYTES; n++) { /* at the end of memory */
+        end = memory.end - n;
+        memset(end, 0, n);
+        memcpy(end, bytes, n < nbytes ? n : nbytes);
+        CHECK(n == nbytes || hl_import(&ctx, end, n) == HL_EIMPORT, "%zu bytes", n);
+        memset(end, 0, n);
+        memcpy(end, mac_bytes, n < mac_nbytes ? n : mac_nbytes);
+        CHECK(n == mac_nbytes || hl_hmac_import(&mac, end, n) == HL_EIMPORT, "%zu bytes of HMAC", n);
+    }
+    CHECK(hl_import(&ctx, mac_bytes, mac_nbytes) == HL_EIMPORT && hl_hmac_import(&mac, bytes, nbytes) == HL_EIMPORT,
+          "of the other kind");
+    CHECK(hl_import(NULL, bytes, nbytes) == HL_ENULL && hl_import(&ctx, NULL, nbytes) == HL_ENULL &&
+              hl_hmac_import(NULL, mac_bytes, mac_nbytes) == HL_ENULL && hl_hmac_import(&mac, NULL, 9) == HL_ENULL,
+          "NULL");
+    CHECK(memcmp(&ctx, &kept, sizeof ctx) == 0 && memcmp(&mac, &kept_mac, sizeof mac) == 0, "a context was written");
+
+    for (size_t bit = 0; bit < 8 * mac_nbytes; bit++) {
+        uint8_t digest[HL_DIGEST_MAX_NBYTES];
+        size_t n;
+        if (bit < 8 * nbytes) {
+            bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            const hl_status status = hl_import(&ctx, bytes, nbytes);
+            CHECK(status == HL_EIMPORT || (status == HL_OK && hl_export(&ctx, again, sizeof again, &n) == HL_OK &&
+                                           n == nbytes && memcmp(again, bytes, n) == 0 &&
+                                           hl_update(&ctx, bytes, 3) != HL_ESTATE && hl_final(&ctx, digest) == HL_OK),
+                  "bit %zu: %s", bit, hl_strerror(status));
+            CHECK(status == HL_EIMPORT || bit >= 32, "bit %zu of the beginning", bit);
+            bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        }
+        mac_bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        const hl_status status = hl_hmac_import(&mac, mac_bytes, mac_nbytes);
+        CHECK(status == HL_EIMPORT || (status == HL_OK && hl_hmac_export(&mac, again, sizeof again, &n) == HL_OK &&
+                                       n == mac_nbytes && memcmp(again, mac_bytes, n) == 0 &&
+                                       hl_hmac_final(&mac, digest) == HL_OK),
+              "HMAC, bit %zu: %s", bit, hl_strerror(status));
+        mac_bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    /* Fewer bytes than the key's block. */
+    memset(mac_bytes + 8, 0, 8);
+    memset(mac_bytes + mac_nbytes - alg->block_nbytes, 0, alg->block_nbytes);
+    CHECK(hl_hmac_import(&mac, mac_bytes, mac_nbytes) == HL_EIMPORT, "an HMAC without a key");
+    /* More bytes than a message may have. */
+    memset(bytes + 8, 0, 8);
+    memset(bytes + nbytes - alg->block_nbytes, 0, alg->block_nbytes);
+    bytes[8] = 0x20;
+    CHECK(hl_import(&ctx, bytes, nbytes) == HL_EIMPORT, "2^61 bytes");
+
+    test_case("%s: what cannot be exported", alg->name);
+    hl_init(&ctx, alg->alg);
+    memset(again, POISON, sizeof again);
+    nbytes = 77;
+    CHECK(hl_export(&ctx, again, 16 + alg->nwords * alg->word_nbytes + alg->block_nbytes - 1, &nbytes) == HL_ELENGTH &&
+              hl_export(&ctx, NULL, sizeof again, &nbytes) == HL_ENULL &&
+              hl_export(&ctx, again, sizeof again, NULL) == HL_ENULL &&
+              hl_export(NULL, again, sizeof again, &nbytes) == HL_ENULL &&
+              hl_export(&none, again, sizeof again, &nbytes) == HL_ESTATE &&
+              hl_hmac_export(NULL, again, sizeof again, &nbytes) == HL_ENULL &&
+              hl_hmac_export(&no_mac, again, sizeof again, &nbytes) == HL_ESTATE,
+          "what is refused");
+    no_mac.inner = ctx; /* a plain hash */
+    CHECK(hl_hmac_export(&no_mac, again, sizeof again, &nbytes) == HL_ESTATE, "an HMAC without a key");
+    ctx.nbytes = HL_MESSAGE_MAX_NBYTES + 1;
+    CHECK(hl_export(&ctx, again, sizeof again, &nbytes) == HL_ESTATE, "too long");
+    CHECK(again[0] == POISON && nbytes == 77, "something was written");
+    guard_free(memory);
+}
+
+int main(int argc, char **argv)
+{
+    test_start(argc, argv);
+    check_format();
+    for (size_t a = 0; a < hl_alg_count(); a++) {
+        check_places(hl_alg_at(a));
+        check_hostile(hl_alg_at(a));
+    }
+    return test_end();
+}

@@ -1,0 +1,245 @@
+/* jobs.c: hl_run: every layout of messages with everything that a job can do with them, on every instruction set; and
+ * what is refused.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#include "test.h"
+
+enum { COUNT = 120, PREFIX_MAX_NBYTES = 600, MESSAGE_MAX_NBYTES = 700, KEY_MAX_NBYTES = 140, POISON = 0xa5, GAP = 3 };
+
+/* What stands beside keys and streams in an application's own structures. */
+static struct {
+    char name[24];
+    hl_ctx begun;
+    hl_hmac_key key;
+} items[COUNT];
+static hl_slice prefixes[COUNT], secrets[COUNT], slices[COUNT];
+static int32_t offsets32[COUNT + 1];
+static int64_t offsets64[COUNT + 1];
+static uint8_t digests[COUNT * (HL_DIGEST_MAX_NBYTES + GAP)], expected[HL_DIGEST_MAX_NBYTES];
+
+static const char *const layouts[] = {"slices", "rows", "offsets of 4 bytes", "offsets of 8 bytes"};
+
+/* Messages of that layout, which `slices` then tells, too. */
+static hl_messages make_messages(uint32_t layout, size_t count, const uint8_t *pool, size_t max_nbytes)
+{
+    hl_messages all = {.layout = layout, .count = count, .base = pool};
+
+    if (layout == HL_ROWS) {
+        all.nbytes = random_length(max_nbytes);
+        all.stride = all.nbytes + random_below(20);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const size_t nbytes = layout == HL_ROWS ? all.nbytes : random_length(max_nbytes);
+        slices[i] = (hl_slice){pool + (layout == HL_ROWS ? i * all.stride : (size_t)offsets64[i]), nbytes};
+        offsets64[i + 1] = offsets64[i] + (int64_t)nbytes;
+        offsets32[i + 1] = (int32_t)offsets64[i + 1];
+    }
+    if (layout == HL_SLICES)
+        all.base = slices;
+    if (layout >= HL_OFFSETS32) {
+        all.nbytes = (size_t)offsets64[count];
+        all.offsets = layout == HL_OFFSETS32 ? (const void *)offsets32 : offsets64;
+    }
+    return all;
+}
+
+static void expect(const hl_alg_info *alg, const hl_job *job, size_t i)
+{
+    if (job->keys != NULL) {
+        const hl_slice *secret = &secrets[job->key_stride == 0 ? 0 : i];
+        oracle_hmac(alg, secret->data, secret->nbytes, slices[i].data, slices[i].nbytes, expected);
+        return;
+    }
+    struct oracle *o = oracle_new(alg);
+    if (job->begin != NULL) {
+        const hl_slice *prefix = &prefixes[job->begin_stride == 0 ? 0 : i];
+        oracle_update(o, prefix->data, prefix->nbytes);
+    }
+    oracle_update(o, slices[i].data, slices[i].nbytes);
+    oracle_final(o, expected);
+    if (job->again != 0) {
+        uint8_t inner[HL_DIGEST_MAX_NBYTES];
+        memcpy(inner, expected, sizeof inner);
+        oracle(hl_alg_find((hl_alg)job->again), inner, alg->digest_nbytes, expected);
+    }
+}
+
+static void check_job(const hl_alg_info *alg, const hl_job *job, const char *what)
+{
+    const size_t size = hl_alg_find((hl_alg)(job->again != 0 ? job->again : alg->alg))->digest_nbytes;
+    const size_t stride = job->digest_stride == 0 ? size : job->digest_stride;
+
+    memset(digests, POISON, sizeof digests);
+    const hl_status status = hl_run(job);
+    CHECK(status == HL_OK, "%s: %s", what, hl_strerror(status));
+    for (size_t i = 0; i < job->messages.count; i++) {
+        expect(alg, job, i);
+        CHECK(memcmp(digests + i * stride, expected, size) == 0, "%s, %s: message %zu of %zu, %zu bytes", what,
+              layouts[job->messages.layout], i, job->messages.count, slices[i].nbytes);
+        CHECK(stride == size || digests[i * stride + size] == POISON, "%s: written beside digest %zu", what, i);
+    }
+    CHECK(digests[job->messages.count * stride] == POISON, "%s: written beyond the digests", what);
+}
+
+static void check_round(const hl_alg_info *alg, uint32_t layout, const uint8_t *pool)
+{
+    const size_t count = random_below(4) == 0 ? random_below(3) : random_below(COUNT - 1) + 1;
+    const size_t max_nbytes = random_below(2) == 0 ? 100 : MESSAGE_MAX_NBYTES;
+    const hl_job plain = {.nbytes = sizeof plain, .alg = (uint32_t)alg->alg,
+                          .messages = make_messages(layout, count, pool, max_nbytes), .digests = digests};
+    hl_job job;
+
+    for (size_t i = 0; i < COUNT; i++) {
+        prefixes[i] = (hl_slice){pool + 7 * i, random_length(PREFIX_MAX_NBYTES)};
+        secrets[i] = (hl_slice){pool + 5 * i, random_length(KEY_MAX_NBYTES)};
+        hl_init(&items[i].begun, alg->alg);
+        hl_update(&items[i].begun, prefixes[i].data, prefixes[i].nbytes);
+        hl_hmac_key_init(&items[i].key, alg->alg, secrets[i].data, secrets[i].nbytes);
+    }
+    check_job(alg, &plain, "a hash");
+    job = plain, job.is_secret = 1, job.digest_stride = alg->digest_nbytes + GAP;
+    check_job(alg, &job, "a secret's hash, digests apart");
+    for (size_t a = 0; a < hl_alg_count(); a++) {
+        job = plain, job.again = (uint32_t)hl_alg_at(a)->alg;
+        check_job(alg, &job, hl_alg_at(a)->name);
+    }
+    job = plain, job.begin = &items[0].begun;
+    check_job(alg, &job, "from one prefix");
+    job.again = HL_RIPEMD160;
+    check_job(alg, &job, "from one prefix, again by ripemd160");
+    job = plain, job.begin = &items[0].begun, job.begin_stride = sizeof items[0], job.is_secret = 1;
+    check_job(alg, &job, "from a prefix each");
+    job = plain, job.keys = &items[0].key;
+    check_job(alg, &job, "HMAC with one key");
+    job.key_stride = sizeof items[0], job.alg = 0;
+    check_job(alg, &job, "HMAC with a key each");
+    prefixes[0].nbytes = alg->block_nbytes * random_below(4); /* whole blocks */
+    hl_init(&items[0].begun, alg->alg);
+    hl_update(&items[0].begun, prefixes[0].data, prefixes[0].nbytes);
+    job = plain, job.begin = &items[0].begun;
+    check_job(alg, &job, "from a prefix of whole blocks");
+}
+
+/* With each kernel, and with a second algorithm of its body and of another. */
+static void check_kernels(const hl_alg_info *alg, const uint8_t *pool)
+{
+    for (size_t k = 0; k < hl_kernel_count(); k++) {
+        const hl_kernel *kernel = hl_kernel_at(k);
+        if (kernel->body != alg->body || !test_kernel(kernel))
+            continue;
+        test_case("%s: jobs with %s", alg->name, kernel->name);
+        hl_job job = {.nbytes = sizeof job, .alg = (uint32_t)alg->alg, .digests = digests, .kernel = kernel,
+                      .messages = make_messages(HL_SLICES, COUNT - 1, pool, 200)};
+        check_job(alg, &job, "a hash");
+        job.again = (uint32_t)alg->alg;
+        check_job(alg, &job, "a hash of the hash");
+        job.again = alg->alg == HL_SHA512 ? HL_SHA1 : HL_SHA512;
+        check_job(alg, &job, "another hash of the hash");
+        job.again = 0;
+        secrets[0] = (hl_slice){pool, 20};
+        hl_hmac_key_init(&items[0].key, alg->alg, pool, 20);
+        job.keys = &items[0].key;
+        check_job(alg, &job, "HMAC");
+    }
+}
+
+static void check_refused(const hl_alg_info *alg)
+{
+    const hl_alg other = alg->alg == HL_SHA1 ? HL_SHA256 : HL_SHA1;
+    uint8_t kept[sizeof digests];
+    hl_ctx begun, foreign;
+    hl_hmac_key keys[2];
+    struct {
+        hl_job job;
+        uint64_t later;
+    } longer;
+
+    test_case("%s: jobs that are refused, without a byte written", alg->name);
+    memset(digests, POISON, sizeof digests);
+    memcpy(kept, digests, sizeof kept);
+    hl_init(&begun, alg->alg), hl_init(&foreign, other);
+    hl_hmac_key_init(&keys[0], alg->alg, "k", 1), hl_hmac_key_init(&keys[1], other, "k", 1);
+    const hl_job good = {.nbytes = sizeof good, .alg = (uint32_t)alg->alg, .digests = digests,
+                         .messages = {.layout = HL_ROWS, .count = 2, .base = "abc", .stride = 1, .nbytes = 2}};
+#define REFUSED(status, ...) \
+    do { \
+        hl_job job = good; \
+        __VA_ARGS__; \
+        CHECK(hl_run(&job) == status, "%s: not %s", #__VA_ARGS__, #status); \
+    } while (0)
+    CHECK(hl_run(NULL) == HL_ENULL, "no job");
+    REFUSED(HL_EJOB, job.nbytes = 0);
+    REFUSED(HL_EJOB, job.nbytes--);
+    REFUSED(HL_EJOB, job.reserved = 1);
+    REFUSED(HL_EJOB, job.is_secret = 2);
+    REFUSED(HL_EJOB, job.messages.reserved = 1);
+    REFUSED(HL_EJOB, job.messages.layout = 4);
+    REFUSED(HL_EALG, job.alg = 0);
+    REFUSED(HL_EALG, job.alg = 99);
+    REFUSED(HL_EALG, job.again = 99);
+    REFUSED(HL_ENULL, job.digests = NULL);
+    REFUSED(HL_ENULL, job.messages.base = NULL);
+    REFUSED(HL_ENULL, job.messages.base = NULL, job.messages.layout = HL_SLICES);
+    REFUSED(HL_ENULL, job.messages.layout = HL_OFFSETS32);
+    REFUSED(HL_ELENGTH, job.messages.stride = SIZE_MAX);
+    REFUSED(HL_ELENGTH, job.messages.count = SIZE_MAX);
+    REFUSED(HL_EJOB, job.digest_stride = alg->digest_nbytes - 1);
+    REFUSED(HL_EJOB, job.digest_stride = alg->digest_nbytes, job.again = HL_SHA512,
+            job.digest_stride = HL_SHA512_DIGEST_NBYTES - 1);
+    REFUSED(HL_ELENGTH, job.digest_stride = SIZE_MAX);
+    REFUSED(HL_EJOB, job.keys = keys, job.again = HL_SHA1);
+    REFUSED(HL_EJOB, job.keys = keys, job.begin = &begun);
+    REFUSED(HL_ESTATE, job.keys = keys, job.key_stride = sizeof keys[0]);
+    REFUSED(HL_ESTATE, job.begin = &foreign);
+    hl_final(&foreign, kept);
+    memcpy(kept, digests, sizeof kept);
+    REFUSED(HL_ESTATE, job.begin = &foreign);
+    hl_hmac_key_wipe(&keys[1]);
+    REFUSED(HL_ESTATE, job.keys = &keys[1]);
+    begun.nbytes = HL_MESSAGE_MAX_NBYTES - 1;
+    REFUSED(HL_ELENGTH, job.begin = &begun);
+    const int64_t wrong[3] = {0, 2, 1};
+    REFUSED(HL_EOFFSETS, job.messages.layout = HL_OFFSETS64, job.messages.offsets = wrong, job.messages.nbytes = 3);
+    for (size_t k = 0; k < hl_kernel_count(); k++)
+        if (hl_kernel_at(k)->body != alg->body && (hl_kernel_at(k)->isas & hl_isas_available()) != 0)
+            REFUSED(HL_EKERNEL, job.kernel = hl_kernel_at(k));
+    longer.job = good, longer.job.nbytes = sizeof longer, longer.later = 1;
+    CHECK(hl_run(&longer.job) == HL_EJOB, "a field of a later version");
+    CHECK(memcmp(digests, kept, sizeof kept) == 0, "digests were written");
+
+    longer.later = 0;
+    CHECK(hl_run(&longer.job) == HL_OK, "a later version's job without its fields");
+    REFUSED(HL_OK, job.messages.count = 0, job.digests = NULL, job.messages.base = NULL);
+    REFUSED(HL_OK, job.messages.base = NULL, job.messages.nbytes = 0);
+    REFUSED(HL_OK, job.messages.count = 0, job.messages.layout = HL_OFFSETS32);
+    CHECK(hl_hmac_many_keys(NULL, NULL, 0, NULL) == HL_OK, "no messages");
+    CHECK(hl_hmac_many_keys(NULL, slices, 1, digests) == HL_ENULL, "no keys");
+}
+
+int main(int argc, char **argv)
+{
+    test_start(argc, argv);
+    const uint8_t *pool = random_pool(COUNT * (MESSAGE_MAX_NBYTES + 100) + PREFIX_MAX_NBYTES);
+    for (size_t a = 0; a < hl_alg_count(); a++) {
+        const hl_alg_info *alg = hl_alg_at(a);
+        for (size_t i = 0; i <= hl_isa_count(); i++) {
+            const hl_isas isas = i == hl_isa_count() ? 0 : (hl_isas)1 << i;
+            const char *isa = isas == 0 ? "default" : hl_isa_name(i);
+            if ((isas & ~hl_isas_available()) != 0) {
+                test_skip("jobs of %s, %s (no %s here)", alg->name, isa, isa);
+                continue;
+            }
+            hl_restrict(isas);
+            for (uint32_t layout = HL_SLICES; layout <= HL_OFFSETS64; layout++) {
+                test_case("%s, %s: %s", alg->name, isa, layouts[layout]);
+                for (size_t round = 0; round < share_of(test_all ? 20 : 4); round++)
+                    check_round(alg, layout, pool);
+            }
+        }
+        hl_restrict(0);
+        check_kernels(alg, pool);
+        check_refused(alg);
+    }
+    return test_end();
+}
