@@ -24,6 +24,7 @@ use crate::stamp::Stamp;
 pub(crate) const TICK: Duration = Duration::from_millis(50);
 
 /// The same where times are whole seconds.
+#[cfg_attr(not(any(target_os = "linux", target_os = "android")), allow(dead_code, reason = "no lease tells"))]
 const LONG_TICK: Duration = Duration::from_secs(2);
 
 /// A file's stamp, and why a later change need not show in it, if it need not.
@@ -126,6 +127,7 @@ impl Noted {
     }
 
     /// That of a file in which the first change that comes shows, if its times are old enough at `now_ns`.
+    #[cfg_attr(not(any(target_os = "linux", target_os = "android")), allow(dead_code, reason = "no lease tells"))]
     fn settled(metadata: &Metadata, now_ns: i64) -> Noted {
         let stamp = Stamp::of(metadata);
         let tick = if stamp.ctime_ns % 1_000_000_000 == 0 { LONG_TICK } else { TICK };
@@ -134,6 +136,7 @@ impl Noted {
     }
 }
 
+#[cfg_attr(not(any(target_os = "linux", target_os = "android")), allow(dead_code, reason = "no lease tells"))]
 fn now_ns() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)

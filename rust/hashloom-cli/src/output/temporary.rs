@@ -7,7 +7,6 @@
 //! Elsewhere the file has such a name from the start. Whoever writes one holds a lock on it, so the next run that writes
 //! into the folder knows which of them are left over, and removes these.
 
-use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -158,7 +157,7 @@ pub fn lock_is_had(_file: &File) -> bool {
 /// that they are of, and as nobody has them locked.
 #[cfg(unix)]
 fn remove_leftovers(folder: &Path) {
-    static SEEN: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
+    static SEEN: Mutex<Option<std::collections::HashSet<PathBuf>>> = Mutex::new(None);
     let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
     if !seen.get_or_insert_default().insert(folder.to_owned()) {
         return;

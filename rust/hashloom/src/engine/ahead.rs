@@ -9,7 +9,7 @@
 use std::fs::File;
 use std::ops::Range;
 
-use super::open::{is_in_memory, open_max};
+use super::open::open_max;
 use super::rows::LANES;
 
 /// How far ahead of a lane, and of all lanes together, is asked for.
@@ -56,6 +56,8 @@ impl Small {
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn read_ahead(file: &File, range: Range<u64>) -> bool {
     use rustix::fs::{Advice, fadvise};
+
+    use super::open::is_in_memory;
 
     /// One request fetches at most the disk's read-ahead window, by default this.
     const REQUEST_NBYTES: u64 = 128 << 10;

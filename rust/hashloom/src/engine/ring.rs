@@ -282,6 +282,7 @@ use crate::stamp::{Stamp, Verdict};
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Files of a batch.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "no other system has rings"))]
 pub(crate) const SLOTS: usize = super::rows::LANES;
 
 /// The kernel no longer tells what becomes of the requests of a ring. What the system says.
@@ -296,6 +297,7 @@ impl From<Lost> for std::io::Error {
 
 /// What came of opening a file and reading its first chunk.
 #[derive(Debug)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "no other system has rings"))]
 pub(crate) enum Begun {
     /// So many bytes are all of it. What a regular file was like, and what is to be thought of its bytes.
     Ended(usize, Option<(Stamp, Verdict)>),
