@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # deny.sh: checks licences, duplicates, sources and known vulnerabilities of all dependencies, by the rules of
-# deny.toml.
+# deny.toml: those of the crates, of the program and of the tests' file system with faults.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -21,12 +21,18 @@ if ! cargo deny --version >/dev/null 2>&1; then
     skipped "cargo-deny is not installed: cargo install cargo-deny --locked"
     exit 0
 fi
-cargo deny --log-level error check licenses bans sources
+# deny CHECK...: runs the checks for each Cargo.toml. The second uses only some of the licences that deny.toml allows.
+deny() {
+    cargo deny --log-level error --manifest-path ./Cargo.toml check --config deny.toml "$@"
+    cargo deny --log-level error --manifest-path ./test/faultfs/Cargo.toml check --config deny.toml \
+        --allow license-not-encountered "$@"
+}
+deny licenses bans sources
 # A database fetched earlier still counts if there is no network.
 cargo deny --log-level off fetch db >/dev/null 2>&1 || true
 databases=${CARGO_HOME:-$HOME/.cargo}/advisory-dbs
 if compgen -G "$databases/*/crates" >/dev/null; then
-    cargo deny --log-level error check --disable-fetch advisories
+    deny --disable-fetch advisories
 else
     skipped "advisories: https://github.com/RustSec/advisory-db cannot be fetched"
 fi

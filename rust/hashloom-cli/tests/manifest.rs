@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Runs `hashloom manifest` as a person or a script does.
+#![cfg_attr(not(unix), allow(dead_code, unused_imports, unused_variables, reason = "some tests are for Unix only"))]
 
 mod common;
 
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-use common::{hashloom, is_trusted, slow, status, stderr, stdout, while_it_changes};
+use common::{hashloom, is_trusted, slow, status, stderr, stdout};
 use serde_json::Value;
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
@@ -366,6 +367,7 @@ mod unix {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
+    use crate::common::while_it_changes;
 
     #[test]
     fn odd_names_and_links() {

@@ -5,6 +5,8 @@
 //! The torrents are made with RustCrypto's SHA-1 and SHA-256 and a plain hash tree. The oracle hashes nothing: it knows
 //! each file's original content, looks at the present content, and compares byte by byte.
 
+#![cfg_attr(not(unix), allow(dead_code, unused_imports, unused_variables, reason = "some tests are for Unix only"))]
+
 mod maker;
 
 use std::collections::BTreeMap;
@@ -193,9 +195,8 @@ fn apply(path: &Path, damage: &Damage, outside: &Path, number: usize) {
         }
         #[cfg(unix)]
         Damage::Fifo => {
-            use rustix::fs::{CWD, FileType, mknodat};
             fs::remove_file(path).unwrap();
-            return mknodat(CWD, path, FileType::Fifo, 0o600.into(), 0).unwrap();
+            return assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
         }
         #[cfg(unix)]
         Damage::LinkInside => {

@@ -39,7 +39,7 @@ fn each_isa_alone_is_chosen_and_right() {
         let isa = match IsaSet::parse(name) {
             Ok(isa) => isa,
             Err(error) => {
-                eprintln!("SKIPPED: {error}");
+                common::skipped::skipped_part(name, error);
                 continue;
             }
         };
@@ -127,7 +127,7 @@ fn an_isa_that_this_machine_lacks_is_an_error() {
     let _alone = Alone::new();
     let missing = IsaSet::built() - IsaSet::available();
     if missing.is_empty() {
-        eprintln!("SKIPPED: this machine has every instruction set of this build: {}", IsaSet::built());
+        common::skipped::skipped(format!("this machine has all that this build has: {}", IsaSet::built()));
         return;
     }
     let error = restrict(IsaSet::available() | missing).unwrap_err();

@@ -177,6 +177,10 @@ impl Drop for Digester<'_> {
 }
 
 #[cfg(test)]
+#[path = "../../../../test/skipped.rs"]
+mod skipped;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -190,7 +194,7 @@ mod tests {
     fn digests() {
         let openssl = match OpenSsl::of_system() {
             Ok(openssl) => openssl,
-            Err(error) => return eprintln!("SKIPPED: OpenSSL {error}"),
+            Err(error) => return skipped::skipped(format!("OpenSSL {error}")),
         };
         assert!(
             openssl.name().starts_with("OpenSSL 3.") || openssl.name().starts_with("OpenSSL 4."),
@@ -203,7 +207,7 @@ mod tests {
             match openssl.hash_many(algorithm) {
                 Ok(hash_many) => hash_many(&messages, &mut found),
                 Err(error) => {
-                    eprintln!("SKIPPED: {} {error}", openssl.name());
+                    skipped::skipped_part(openssl.name(), error);
                     continue;
                 }
             }

@@ -7,7 +7,6 @@
 //! other systems the file has a temporary name from the start. The writer holds a lock on the file. The next run that
 //! writes into the folder sees by the locks which files are left over, and removes them.
 
-use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -159,7 +158,7 @@ pub fn lock_is_had(_file: &File) -> bool {
 /// user, that nobody has locked.
 #[cfg(unix)]
 fn remove_leftovers(folder: &Path) {
-    static SEEN: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
+    static SEEN: Mutex<Option<std::collections::HashSet<PathBuf>>> = Mutex::new(None);
     let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
     if !seen.get_or_insert_default().insert(folder.to_owned()) {
         return;

@@ -9,7 +9,7 @@
 use std::fs::File;
 use std::ops::Range;
 
-use crate::read::open::{is_in_memory, open_max};
+use crate::read::open::open_max;
 use crate::run::LANES;
 
 /// How far ahead a lane, and all lanes together, ask for data.
@@ -56,6 +56,8 @@ impl Small {
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn read_ahead(file: &File, range: Range<u64>) -> bool {
     use rustix::fs::{Advice, fadvise};
+
+    use crate::read::open::is_in_memory;
 
     /// Largest number of bytes that one request fetches: the disk's read-ahead window, by default this.
     const REQUEST_NBYTES: u64 = 128 << 10;

@@ -25,6 +25,7 @@ use crate::read::stamp::Stamp;
 pub(crate) const TICK: Duration = Duration::from_millis(50);
 
 /// The same limit where times are whole seconds.
+#[cfg_attr(not(any(target_os = "linux", target_os = "android")), allow(dead_code, reason = "no lease tells"))]
 const LONG_TICK: Duration = Duration::from_secs(2);
 
 /// A file's stamp, and the reason, if any, why a later change might not show in it.
@@ -127,6 +128,7 @@ impl Noted {
     }
 
     /// Makes the note for a file whose next change will show if its times are old enough at `now_ns`.
+    #[cfg_attr(not(any(target_os = "linux", target_os = "android")), allow(dead_code, reason = "no lease tells"))]
     fn settled(metadata: &Metadata, now_ns: i64) -> Noted {
         let stamp = Stamp::of(metadata);
         let tick = if stamp.ctime_ns % 1_000_000_000 == 0 { LONG_TICK } else { TICK };
@@ -135,6 +137,7 @@ impl Noted {
     }
 }
 
+#[cfg_attr(not(any(target_os = "linux", target_os = "android")), allow(dead_code, reason = "no lease tells"))]
 fn now_ns() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)

@@ -287,6 +287,7 @@ use crate::read::stamp::{Stamp, Verdict};
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Largest number of files in a batch.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "no other system has rings"))]
 pub(crate) const SLOTS: usize = crate::run::LANES;
 
 /// The error of a ring whose requests the kernel no longer reports; it holds the system's code.
@@ -301,6 +302,7 @@ impl From<Lost> for std::io::Error {
 
 /// The result of opening a file and reading its first chunk.
 #[derive(Debug)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "no other system has rings"))]
 pub(crate) enum Begun {
     /// The whole file, of this many bytes; for a regular file its stamp and the verdict on the read.
     Ended(usize, Option<(Stamp, Verdict)>),

@@ -28,7 +28,7 @@ pub mod s3;
 
 use std::fmt;
 use std::fs::{File, Metadata};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::Read;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -198,14 +198,15 @@ fn metadata(file: &File) -> Result<Metadata, TreeError> {
 
 /// The length of a file that can be read at any offset; `None` for a pipe and the like. A file of length 0 may be one
 /// that the system makes while it is read, like those in /proc.
-fn length(mut file: &File) -> Result<Option<u64>, TreeError> {
+fn length(file: &File) -> Result<Option<u64>, TreeError> {
     let metadata = metadata(file)?;
     if metadata.is_file() {
         return Ok(Some(metadata.len()).filter(|&nbytes| nbytes > 0));
     }
     #[cfg(unix)]
     if std::os::unix::fs::FileTypeExt::is_block_device(&metadata.file_type()) {
-        return file.seek(SeekFrom::End(0)).map(Some).map_err(|error| TreeError::Read { offset: 0, error });
+        let end = std::io::Seek::seek(&mut &*file, std::io::SeekFrom::End(0));
+        return end.map(Some).map_err(|error| TreeError::Read { offset: 0, error });
     }
     Ok(None)
 }

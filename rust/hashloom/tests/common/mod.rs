@@ -2,6 +2,9 @@
 //! The common parts of the tests: an independent oracle, messages, and a loop over all kernels.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+#[path = "../../../../test/skipped.rs"]
+pub mod skipped;
+
 use std::sync::OnceLock;
 
 use hashloom::Algorithm;
@@ -43,7 +46,7 @@ pub fn each_kernel(mut test: impl FnMut(Kernel, Algorithm)) {
     check_expected();
     for kernel in kernels() {
         if !kernel.is_available() {
-            eprintln!("SKIPPED: kernel {kernel}: this machine has no {}", kernel.isa());
+            skipped::skipped_part(format!("kernel {kernel}"), format!("this machine has no {}", kernel.isa()));
             continue;
         }
         for &algorithm in Algorithm::ALL.iter().filter(|&&algorithm| kernel.computes(algorithm)) {

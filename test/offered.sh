@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# offered.sh: what no other part builds: benchmarks, fuzz targets, scripts. Everything that is offered is built.
+#
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+#   test/offered.sh [quick|all]
+#
+# quick: each Cargo.lock is up to date, scripts and C programs have no error that can be seen without building anything,
+# and the lists of fuzz targets agree. all: everything is compiled, bench/peers too, and actionlint reads the workflows;
+# HASHLOOM_REQUIRE=1 makes it a failure if Go, which both need, is not installed.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 2
+level=${1:-all}
+npassed=0 nfailed=0 nskipped=0
+
+check() { # NAME COMMAND...
+    local said
+    if said=$("${@:2}" 2>&1); then
+        npassed=$((npassed + 1))
+    else
+        echo "FAILED: $1: $said"
+        nfailed=$((nfailed + 1))
+    fi
+}
+
+# Every list of fuzz targets has every target: Cargo's, and that of the script that runs them.
+fuzz_targets() {
+    local files
+    files=$(basename -s .rs fuzz/fuzz_targets/*.rs | sort)
+    diff <(echo "$files") <(sed -n 's/^name = "\([a-z0-9_]*\)"$/\1/p' fuzz/Cargo.toml | sort) &&
+        diff <(echo "$files") <(sed -n 's/^for target in \(.*\); do$/\1/p' fuzz/run.sh | tr ' ' '\n' | sort)
+}
+
+mapfile -t scripts < <(git ls-files '*.sh' .ci/run)
+for script in "${scripts[@]}"; do
+    check "$script" bash -n "$script"
+done
+mapfile -t programs < <(git ls-files '*.py')
+check "Python programs" python3 -c 'import ast, sys; [ast.parse(open(name).read(), name) for name in sys.argv[1:]]' \
+    "${programs[@]}"
+check "fuzz targets" fuzz_targets
+mapfile -t locks < <(git ls-files '*Cargo.lock')
+for lock in "${locks[@]}"; do
+    # The one command that reads the lock without fetching what is in it.
+    check "$lock is out of date" cargo update --workspace --locked --manifest-path "${lock%lock}toml"
+done
+for file in bench/bench.c bench/asan/verify_image.c; do
+    check $file "${CC:-cc}" -std=gnu11 -O2 -Wall -Wextra -Werror -Icore/include -fsyntax-only $file
+done
+
+if [ "$level" = all ]; then
+    check "make build/bench/bench" make --silent build/bench/bench
+    check "bench/asan" cmake -S bench/asan -B build/bench-asan/check
+    check "bench/asan" cmake --build build/bench-asan/check
+    check "fuzz" cargo check --quiet --locked --bins --manifest-path fuzz/Cargo.toml --target-dir target/offered
+    check "bench/peers" cargo check --quiet --locked --manifest-path bench/peers/Cargo.toml --target-dir target/offered
+    if command -v go >/dev/null; then
+        check "bench/peers/go" go vet -C bench/peers/go .
+        check "bench/peers/go" go build -C bench/peers/go -o /dev/null .
+        check ".github/workflows" go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+    else
+        echo "SKIPPED: bench/peers/go, actionlint: Go is not installed"
+        nskipped=1
+        [ -z "${HASHLOOM_REQUIRE-}" ] || nfailed=$((nfailed + 1))
+    fi
+fi
+echo "$npassed passed, $nfailed failed, $nskipped skipped"
+[ $nfailed -eq 0 ]
