@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The only module of this crate with `unsafe`: the C calls that this crate makes, behind functions that any safe caller may call.
 //!
-//! A slice or reference of the caller is turned into pointers for the time of one call; the C library keeps none of
-//! them (`hashloom.h`: "nothing is kept after return"). What a call needs beyond that is asserted here, once, so that
-//! the functions are sound whatever the modules above check.
+//! A slice or reference of the caller is turned into pointers for one call only; the C library keeps none of them
+//! (`hashloom.h`: "nothing is kept after return"). Each further condition of a call is asserted here, once, so that the
+//! functions are sound whatever the modules above check.
 
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_char};

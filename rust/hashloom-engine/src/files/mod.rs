@@ -2,9 +2,9 @@
 
 //! Digests and MACs of many files at once, each file one message.
 //!
-//! The digest of a file is a serial chain, so files are what stands side by side in the lanes: [`hash_files`] reads many
-//! at a time, a chunk of each, on every thread. Small files are read whole and hashed together; a file that is longer
-//! advances by a chunk in each round. Several digests of a file are computed from one read.
+//! The digest of a file is a serial chain, so the lanes hold files side by side: [`hash_files`] reads many files at a
+//! time, a chunk of each, on every thread. Small files are read whole and hashed together; a longer file advances by a
+//! chunk in each round. Several digests of a file are computed from one read.
 //!
 //! ```
 //! use hashloom::Algorithm;

@@ -26,9 +26,9 @@ const VERSION_WITHOUT_DOUBTS: u64 = 1;
 const WAIT: Duration = Duration::from_secs(1);
 const BUFFER_NBYTES: usize = 1 << 16;
 
-/// The digests of files by their paths and what the files were like, in a file that grows.
+/// A growing file with the digests of files, their paths and stamps.
 ///
-/// A digest holds as long as the file's stamp is the same, but for the number of its device, if there was no
+/// A digest holds as long as the file's stamp is the same, apart from the device's number, if there was no
 /// [doubt](Noted::doubt) that a change would show.
 ///
 /// ```

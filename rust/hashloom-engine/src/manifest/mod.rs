@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Manifests: what the files of a folder are, written down, and compared with what they are later.
+//! Manifests: written records of the files of a folder, and their comparison with later states of the files.
 //!
-//! A manifest is text, a JSON object a line, each line ended by a line feed (U+000A):
+//! A manifest is text: one JSON object a line, each line ended by a line feed (U+000A):
 //!
 //! ```text
 //! {"format":"hashloom manifest","version":1,"algorithms":["sha256"]}
@@ -13,13 +13,13 @@
 //! ```
 //!
 //! The last line has the counts, and the SHA-256 of all lines before it, so that a manifest that was cut off or damaged
-//! is noticed; it is no signature. Paths are relative to the folder, their components are joined by `/`, and every
-//! folder has a line before what is in it. The lines are sorted by [`compare_paths`], the order in which a walk meets
-//! them that sorts each folder by the bytes of the names: so two manifests, or one and a walk, are compared side by
-//! side, whatever their length. A name that is not UTF-8 has replacement characters in `path`, and all its bytes in
-//! hexadecimal in `path_hex`; the same holds for `target`. There is nothing of the time or place of writing in it: the
-//! same files make the same bytes. A file that could not be read when the manifest was written has a line of the type
-//! `unread`, with a `reason`.
+//! is noticed; this digest is not a signature. Paths are relative to the folder, their components are joined by `/`,
+//! and every folder has a line before its contents. The lines are sorted by [`compare_paths`], the order of a walk that
+//! sorts each folder by the bytes of the names: so two manifests, or a manifest and a walk, are compared side by side,
+//! whatever their length. A name that is not UTF-8 has replacement characters in `path`, and all its bytes in
+//! hexadecimal in `path_hex`; the same holds for `target`. A manifest contains nothing of the time or place of writing:
+//! the same files make the same bytes. A file that could not be read when the manifest was written has a line of the
+//! type `unread`, with a `reason`.
 //!
 //! ```
 //! use hashloom_engine::manifest::{Comparison, Entry, Kind, Reader, Status, Writer};

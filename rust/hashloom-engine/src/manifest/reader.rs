@@ -12,8 +12,8 @@ use super::{Entry, Error, Problem, Sequence, Totals};
 
 /// Reads a manifest, line by line, in memory that does not depend on its length.
 ///
-/// It is an iterator over the entries. The order of the paths, the keys and digests of each line, and in the end the
-/// counts and the digest of all lines are checked; after an error there is nothing more. Keys may be in any order, with
+/// The reader is an iterator over the entries. It checks the order of the paths, the keys and digests of each line, and
+/// at the end the counts and the digest of all lines. After an error the iterator ends. Keys may be in any order, with
 /// any white space that JSON allows in a line.
 ///
 /// ```

@@ -15,7 +15,7 @@ pub(super) const VERSION: u64 = 1;
 
 /// Writes a manifest, line by line.
 ///
-/// Each line is a call of `write`: an output that is not a buffer should be in a [`BufWriter`](std::io::BufWriter).
+/// Each line is a call of `write`: put an output without a buffer into a [`BufWriter`](std::io::BufWriter).
 ///
 /// ```
 /// use hashloom::Algorithm;

@@ -6,8 +6,8 @@ use std::fmt;
 
 use super::verify::PieceState;
 
-/// Which pieces are there: one bit each, in the order of BitTorrent's `bitfield` message (BEP 3). The highest bit of
-/// the first byte is piece 0; spare bits at the end are 0.
+/// A set of pieces, one bit each, in the order of BitTorrent's `bitfield` message (BEP 3). The highest bit of the first
+/// byte is piece 0; spare bits at the end are 0.
 ///
 /// ```
 /// use hashloom_engine::torrent::Bitfield;

@@ -10,7 +10,7 @@ use crate::merkle::leaves::Leaves;
 use crate::merkle::levels::{Levels, Odd, Shape};
 use crate::merkle::{BLOCK_NBYTES, NO_LEAF};
 
-/// The root; none of an empty file, which has none.
+/// The root; `None` for an empty file, which has no root.
 ///
 /// # Errors
 ///

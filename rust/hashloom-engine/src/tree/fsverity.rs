@@ -18,8 +18,7 @@ pub const DESCRIPTOR_NBYTES: usize = 256;
 /// Largest number of bytes in a salt.
 pub const SALT_MAX_NBYTES: usize = 32;
 
-/// The parameters: an algorithm, blocks of 4096 bytes and no salt unless said otherwise, as for `fsverity` and the
-/// kernel.
+/// The parameters. The defaults are blocks of 4096 bytes and no salt, as for `fsverity` and the kernel.
 ///
 /// ```
 /// use hashloom::Algorithm;
@@ -106,7 +105,7 @@ impl FsVerity {
     ///
     /// # Errors
     ///
-    /// [`TreeError::Parameter`] if the algorithm is none of the kernel's; [`TreeError::Read`], [`TreeError::Changed`],
+    /// [`TreeError::Parameter`] if the kernel does not have the algorithm; [`TreeError::Read`], [`TreeError::Changed`],
     /// [`TreeError::Cancelled`].
     ///
     /// ```
@@ -228,7 +227,7 @@ impl Sealed {
         u64::from_le_bytes(nbytes)
     }
 
-    /// What a built-in signature signs: `struct fsverity_formatted_digest`.
+    /// The bytes that a built-in signature signs: `struct fsverity_formatted_digest`.
     ///
     /// ```
     /// use hashloom::Algorithm;

@@ -12,8 +12,8 @@ use crate::merkle::levels::{Levels, Odd, Shape};
 /// Bytes under a leaf.
 const LEAF_NBYTES: u64 = 1 << 20;
 
-/// The tree hash, as `x-amz-sha256-tree-hash` wants it in hexadecimal. Of nothing it is the SHA-256 of nothing, as the
-/// tools of Amazon have it.
+/// The tree hash; `x-amz-sha256-tree-hash` takes it in hexadecimal. For empty input the tree hash is the SHA-256 of
+/// nothing, as in Amazon's tools.
 ///
 /// # Errors
 ///

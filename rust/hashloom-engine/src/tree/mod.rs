@@ -116,10 +116,10 @@ impl<'a> Options<'a> {
     }
 }
 
-/// What is hashed.
+/// The data to hash.
 ///
-/// A regular file or a block device is read from its beginning, whatever its position, by several threads. Of anything
-/// else, such as a pipe, what is still to come is read, by one.
+/// Several threads read a regular file or a block device from its beginning, whatever its position. One thread reads
+/// the remaining bytes of anything else, such as a pipe.
 ///
 /// ```
 /// use hashloom_engine::tree::{Input, Options, glacier};

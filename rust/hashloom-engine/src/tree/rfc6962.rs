@@ -47,7 +47,7 @@ pub fn leaf(algorithm: Algorithm, entry: &[u8]) -> Digest {
     hasher.finalize()
 }
 
-/// The node over two.
+/// The node over two nodes.
 ///
 /// ```
 /// use hashloom::{Algorithm, hash};
@@ -210,13 +210,13 @@ impl Tree {
         self.levels.push(digests, &mut |level, number, pair| self.seen.see(level, number, pair));
     }
 
-    /// Appends what a file or stream has, in entries of `entry_nbytes` bytes; the last may be shorter. Returns how many
-    /// bytes there were.
+    /// Appends the bytes of a file or stream, in entries of `entry_nbytes` bytes; the last may be shorter. Returns the
+    /// number of bytes.
     ///
     /// # Errors
     ///
     /// [`TreeError::Parameter`] if `entry_nbytes` is 0; [`TreeError::Read`], [`TreeError::Changed`],
-    /// [`TreeError::Cancelled`]. Then some entries may have been appended.
+    /// [`TreeError::Cancelled`]. Some entries may have been appended then.
     ///
     /// ```
     /// use hashloom::Algorithm;
@@ -248,11 +248,11 @@ impl Tree {
         })
     }
 
-    /// Appends a file or stream as one entry, of any length. Small files wait until some can be hashed together.
+    /// Appends a file or stream as one entry, of any length. Small files wait until several can be hashed together.
     ///
     /// # Errors
     ///
-    /// [`TreeError::Read`], [`TreeError::Changed`], [`TreeError::Cancelled`]. Then nothing has been appended.
+    /// [`TreeError::Read`], [`TreeError::Changed`], [`TreeError::Cancelled`]. Nothing has been appended then.
     ///
     /// ```
     /// use hashloom::Algorithm;

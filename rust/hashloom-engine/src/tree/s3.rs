@@ -30,7 +30,7 @@ pub struct Composite {
     pub parts: Vec<Digest>,
 }
 
-/// As S3 shows it: base64, `-`, the number of parts.
+/// The form that S3 shows: base64, `-`, the number of parts.
 ///
 /// ```
 /// use hashloom::Algorithm;
@@ -46,12 +46,12 @@ impl fmt::Display for Composite {
     }
 }
 
-/// The checksums of what would be uploaded in parts of `part_nbytes` bytes. Of nothing there is one part, an empty one.
+/// The checksums for an upload in parts of `part_nbytes` bytes. Empty input is one empty part.
 ///
 /// # Errors
 ///
-/// [`TreeError::Parameter`] if S3 has no checksum of that kind with `algorithm` (SHA-1 and SHA-256 it has), if a part
-/// cannot be that long, or if there are more than [`PARTS_MAX`] parts; [`TreeError::Read`], [`TreeError::Changed`],
+/// [`TreeError::Parameter`] if S3 has no such checksum with `algorithm` (only SHA-1 and SHA-256), if a part cannot be
+/// that long, or if there are more than [`PARTS_MAX`] parts; [`TreeError::Read`], [`TreeError::Changed`],
 /// [`TreeError::Cancelled`].
 ///
 /// ```
@@ -104,7 +104,7 @@ pub fn composite<'a>(
     Ok(Composite { digest: hasher.finalize(), parts })
 }
 
-/// RFC 4648 section 4: as S3 writes digests.
+/// Encodes bytes by RFC 4648 section 4, as S3 writes digests.
 ///
 /// ```
 /// assert_eq!(hashloom_engine::tree::s3::base64(b"foobar"), "Zm9vYmFy");

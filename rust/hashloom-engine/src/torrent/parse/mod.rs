@@ -345,11 +345,12 @@ impl Torrent {
         self.digests.chunks_exact(20).nth(piece)
     }
 
-    /// The root of the tree of SHA-256 digests that covers a piece, 32 bytes; none in a v1 torrent, and if there is no
-    /// such piece.
+    /// The root of the tree of SHA-256 digests that covers a piece, 32 bytes; `None` in a v1 torrent, and if there is
+    /// no such piece.
     ///
-    /// For a file longer than a piece it is from `piece layers`, which has been checked against the file's `pieces root`,
-    /// and is that of a whole piece, whose missing blocks are 32 zero bytes. For any other file it is the `pieces root`.
+    /// For a file longer than a piece the root comes from `piece layers`, which has been checked against the file's
+    /// `pieces root`. It is the root of a whole piece, whose missing blocks count as 32 zero bytes. For any other file
+    /// it is the `pieces root`.
     ///
     /// ```
     /// use hashloom_engine::torrent::{Torrent, Version};

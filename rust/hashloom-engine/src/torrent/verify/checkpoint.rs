@@ -18,12 +18,12 @@ use crate::text::quoted;
 use crate::torrent::paths;
 use crate::torrent::{File, Torrent};
 
-/// The verdicts on the pieces of any number of torrents, with what their files were like when each check began. A verdict
-/// holds as long as the files that the piece has bytes of have not changed, if it could be known then that any change
-/// would show: see [`Doubt`] for what is in the way of that.
+/// The verdicts on the pieces of any number of torrents, and the state of their files when each check began. A verdict
+/// holds as long as the files with bytes of the piece have not changed, provided that any change would have shown:
+/// [`Doubt`] lists the reasons why a change might not show.
 ///
-/// A torrent is known by its info-hash alone: of one that is checked in two places at a time, each needs a checkpoint of
-/// its own.
+/// A torrent is known by its info-hash alone: to check a torrent in two places at a time, use a checkpoint for each
+/// place.
 ///
 /// ```
 /// use hashloom_engine::torrent::{Check, Checkpoint, Options, Torrent, verify_many};
@@ -40,7 +40,7 @@ use crate::torrent::{File, Torrent};
 ///
 /// // Another day:
 /// let checkpoint = Checkpoint::decode(&saved)?;
-/// let known = checkpoint.begin(&torrent, path); // what need not be checked again
+/// let known = checkpoint.begin(&torrent, path); // the verdicts that still hold
 /// assert_eq!(known.len(), torrent.piece_count());
 /// # assert_eq!(known, [hashloom_engine::torrent::PieceState::Bad]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

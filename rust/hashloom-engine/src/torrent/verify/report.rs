@@ -13,7 +13,7 @@ use crate::torrent::Torrent;
 
 pub use crate::pieces::files::Trouble;
 
-/// What a check found. See [`verify`](super::verify).
+/// The result of a check. See [`verify`](super::verify).
 ///
 /// ```no_run
 /// use hashloom_engine::text::shown;

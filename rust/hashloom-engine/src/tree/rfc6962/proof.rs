@@ -83,12 +83,12 @@ impl fmt::Display for ProofError {
 
 impl std::error::Error for ProofError {}
 
-/// That `leaf`, the [digest of an entry](super::leaf), has the index `index` in a tree of `size` entries with that root
-/// (RFC 9162 section 2.1.3.2).
+/// Checks that `leaf`, the [digest of an entry](super::leaf), has the index `index` in a tree of `size` entries with
+/// the given root (RFC 9162 section 2.1.3.2).
 ///
 /// # Errors
 ///
-/// What is wrong with the proof: see [`ProofError`].
+/// The fault of the proof: see [`ProofError`].
 ///
 /// ```
 /// use hashloom::Algorithm::Sha256;
@@ -120,12 +120,12 @@ pub fn check_inclusion<N: AsRef<[u8]>>(
     same(root, found)
 }
 
-/// That the tree of the first `size1` entries of one of `size2` has the first root, and that of all the second (RFC 9162
-/// section 2.1.4.2).
+/// Checks that the tree of the first `size1` entries has the root `root1`, and the tree of all `size2` entries the root
+/// `root2` (RFC 9162 section 2.1.4.2).
 ///
 /// # Errors
 ///
-/// What is wrong with the proof: see [`ProofError`]. An empty tree is the beginning of any, so nothing can be proved of
+/// The fault of the proof: see [`ProofError`]. An empty tree is the beginning of any tree, so nothing can be proved of
 /// it: [`ProofError::Sizes`].
 ///
 /// ```
@@ -151,12 +151,12 @@ pub fn check_consistency<N: AsRef<[u8]>>(
     check_subtree_consistency(algorithm, 0, size1, root1, size2, root2, proof)
 }
 
-/// That a leaf is in a subtree, of the entries from `start` to before `end`, that has that root
+/// Checks that a leaf is in the subtree of the entries from `start` to before `end`, which has the given root
 /// (draft-ietf-plants-merkle-tree-certs section 4.3).
 ///
 /// # Errors
 ///
-/// What is wrong with the proof: see [`ProofError`].
+/// The fault of the proof: see [`ProofError`].
 ///
 /// ```
 /// use hashloom::Algorithm::Sha256;
@@ -183,13 +183,13 @@ pub fn check_subtree_inclusion<N: AsRef<[u8]>>(
     check_inclusion(algorithm, leaf, index - start, end - start, proof, root)
 }
 
-/// That the subtree of the entries from `start` to before `end` of a tree of `size` entries has the first root, and that
-/// tree the second (draft-ietf-plants-merkle-tree-certs section 4.4.3).
+/// Checks that, in a tree of `size` entries with the root `root2`, the subtree of the entries from `start` to before
+/// `end` has the root `root1` (draft-ietf-plants-merkle-tree-certs section 4.4.3).
 ///
 /// # Errors
 ///
-/// What is wrong with the proof: see [`ProofError`]. An empty subtree has the digest of nothing for a root and is in every
-/// tree that reaches so far; the proof is empty too, and the second root is not looked at.
+/// The fault of the proof: see [`ProofError`]. The root of an empty subtree is the digest of nothing. An empty subtree
+/// is in every tree that reaches to its place; its proof is empty too, and the second root is not compared.
 ///
 /// ```
 /// use hashloom::Algorithm::Sha256;
