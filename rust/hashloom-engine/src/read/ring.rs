@@ -13,7 +13,7 @@
 //! ring is [`Lost`], and what its requests point to is given up: neither freed nor used again.
 //!
 //! A pipe would keep all others of its batch waiting, and its writer may wait for one of them to be read. So what takes
-//! longer than [`PATIENCE`], or than the crew goes on, is cancelled, which takes no byte from a pipe, and left to plain calls. A pipe is also opened
+//! longer than [`PATIENCE`], or than the pool goes on, is cancelled, which takes no byte from a pipe, and left to plain calls. A pipe is also opened
 //! before it has a writer, and then seems to be at its end: where the first read finds nothing, the caller is to look.
 
 #[cfg(all(target_os = "linux", feature = "io-uring"))]
@@ -30,7 +30,7 @@ mod os {
 
     use super::{Begun, Lost, PATIENCE, SLOTS};
     use crate::read::stamp::Stamp;
-    use crate::run::pool::{Crew, LOOK};
+    use crate::run::pool::{LOOK, Pool};
 
     /// What the kernel says of a request that was cancelled while it waited.
     fn was_cancelled(code: i32) -> bool {
@@ -70,7 +70,7 @@ mod os {
             &mut self,
             paths: &[impl AsRef<Path>],
             chunks: &mut [&mut [u8]],
-            crew: &Crew<'_>,
+            pool: &Pool,
         ) -> Result<Vec<Begun>, Lost> {
             assert!(paths.len() == chunks.len() && paths.len() <= SLOTS);
             let mut names = std::mem::take(&mut self.names);
@@ -93,7 +93,7 @@ mod os {
                 Some((slot, open.flags(libc::O_RDONLY | libc::O_CLOEXEC).build()))
             });
             // SAFETY: the names are there until all is done, or for ever.
-            let results = match unsafe { self.complete(opens, crew) } {
+            let results = match unsafe { self.complete(opens, pool) } {
                 Ok(results) => results,
                 Err(lost) => {
                     std::mem::forget(names);
@@ -137,7 +137,7 @@ mod os {
                 let reads = reads.into_iter().enumerate().filter_map(|(slot, read)| Some((slot, read?)));
                 // SAFETY: the chunks are different and ours alone. They are there until all is done: when the ring is lost
                 // the caller keeps them.
-                let results = unsafe { self.complete(reads, crew) }?;
+                let results = unsafe { self.complete(reads, pool) }?;
                 for (slot, begun) in begun.iter_mut().enumerate().filter(|(_, begun)| begun.is_none()) {
                     let Some((mut file, stamp)) = files[slot].take() else { continue };
                     let code = results[slot];
@@ -174,7 +174,7 @@ mod os {
                 Some((slot, opcode::Close::new(Fd(file.into_raw_fd())).build()))
             });
             // SAFETY: it points to nothing.
-            unsafe { self.complete(closes, crew) }?;
+            unsafe { self.complete(closes, pool) }?;
             Ok(begun.into_iter().flatten().collect())
         }
 
@@ -185,7 +185,7 @@ mod os {
         unsafe fn complete(
             &mut self,
             requests: impl Iterator<Item = (usize, Entry)>,
-            crew: &Crew<'_>,
+            pool: &Pool,
         ) -> Result<[i32; SLOTS], Lost> {
             let mut results = [0; SLOTS];
             let mut submitted = [false; SLOTS];
@@ -218,7 +218,7 @@ mod os {
                     }
                     Err(Some(libc::ETIME)) => {
                         nlooks_left = nlooks_left.saturating_sub(1);
-                        is_patient = nlooks_left > 0 && !crew.must_stop();
+                        is_patient = nlooks_left > 0 && !pool.must_stop();
                     }
                     // The kernel may still write to what the requests point to, and does not tell when it has ended.
                     Err(code) => return Err(Lost(code.unwrap_or(libc::EIO))),
@@ -252,7 +252,7 @@ mod os {
     use std::path::Path;
 
     use super::{Begun, Lost};
-    use crate::run::pool::Crew;
+    use crate::run::pool::Pool;
 
     /// There are none here.
     pub(crate) struct Ring(Infallible);
@@ -266,7 +266,7 @@ mod os {
             &mut self,
             _paths: &[impl AsRef<Path>],
             _chunks: &mut [&mut [u8]],
-            _crew: &Crew<'_>,
+            _pool: &Pool,
         ) -> Result<Vec<Begun>, Lost> {
             match self.0 {}
         }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Threads that do one piece of work together, the caller's among them: how many there are, and when they stop.
+//! Threads that do one piece of work together, by the rules that the [module above](super) states: how many there are, and
+//! when they stop.
 //!
-//! Whatever a crew works on, a panic of one thread, which comes of a callback or an iterator of the caller, stops the
-//! others as a cancellation does: each looks at [`Crew::must_stop`] before whatever takes long, and nobody waits for
+//! A panic of one thread, which comes of a callback or an iterator of the caller, stops the
+//! others as a cancellation does: each looks at [`Pool::must_stop`] before whatever takes long, and nobody waits for
 //! another without looking at it every [`LOOK`]. When all have ended the panic goes on in the caller's thread, with what
 //! it was begun with.
 
@@ -13,12 +14,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use super::Cancel;
+
 /// How long a thread may wait before it looks whether it must stop.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// Threads, and what stops them.
-pub(crate) struct Crew<'a> {
-    cancel: Option<&'a AtomicBool>,
+pub(crate) struct Pool {
+    cancel: Cancel,
     /// Threads that there are, or are to be.
     count: AtomicUsize,
     has_panicked: AtomicBool,
@@ -26,11 +29,16 @@ pub(crate) struct Crew<'a> {
     payload: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-impl<'a> Crew<'a> {
-    /// Of `count` threads, one at least, fewer where there is little memory; stopped by `cancel`.
-    pub(crate) fn new(count: usize, cancel: Option<&'a AtomicBool>) -> Crew<'a> {
+impl Pool {
+    /// A pool of `count` threads, one at least, fewer where there is little memory; stopped by `cancel`.
+    pub(crate) fn new(count: usize, cancel: &Cancel) -> Pool {
         let count = count.min(room_for()).max(1);
-        Crew { cancel, count: count.into(), has_panicked: AtomicBool::new(false), payload: Mutex::default() }
+        Pool {
+            cancel: cancel.clone(),
+            count: count.into(),
+            has_panicked: AtomicBool::new(false),
+            payload: Mutex::default(),
+        }
     }
 
     /// Threads that there are. Fewer than there were to be, once the system gives no more.
@@ -40,18 +48,18 @@ impl<'a> Crew<'a> {
 
     /// Whether the work was cancelled, or a thread has panicked.
     pub(crate) fn must_stop(&self) -> bool {
-        self.has_panicked.load(Ordering::Relaxed) || self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+        self.has_panicked.load(Ordering::Relaxed) || self.cancel.is_cancelled()
     }
 
     /// Has each thread do `work` with buffers of its own, and returns when all have. A thread that gets none is none of
-    /// the crew; where already the caller's gets none nothing is done, and false returned.
+    /// the pool; where already the caller's gets none nothing is done, and false returned.
     ///
     /// # Panics
     /// If a thread has, with its payload.
     pub(crate) fn work<B>(&self, buffers: impl Fn() -> Option<B> + Sync, work: impl Fn(B) + Sync) -> bool {
         let Some(own) = buffers() else { return false };
         let work = |buffers| {
-            // What was half-done in a panic is thrown away with the crew, as nothing goes on after it.
+            // What was half-done in a panic is thrown away with the pool, as nothing goes on after it.
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| work(buffers))) {
                 self.has_panicked.store(true, Ordering::Relaxed);
                 self.payload.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(payload);

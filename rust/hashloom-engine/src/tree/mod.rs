@@ -29,92 +29,14 @@ pub mod s3;
 use std::fmt;
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom};
-use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
 
-use crate::merkle::leaves::{Effort, Leaves, Take};
+use crate::merkle::leaves::{Leaves, Take};
 use crate::read::stamp::Stamp;
 use crate::read::stream::Patient;
+use crate::run::Options;
 
 pub use error::TreeError;
-
-/// How to hash. The default is one thread for each CPU, no callback, no cancelling.
-///
-/// ```no_run
-/// use std::sync::atomic::{AtomicBool, Ordering};
-///
-/// use hashloom_engine::tree::{Options, TreeError, glacier};
-///
-/// static STOP: AtomicBool = AtomicBool::new(false);
-/// let show = |nbytes| {
-///     eprint!("\r{nbytes} bytes");
-///     if nbytes > 1 << 40 {
-///         STOP.store(true, Ordering::Relaxed);
-///     }
-/// };
-/// let file = std::fs::File::open("archive.tar")?;
-/// match glacier::tree_hash(&file, &Options::default().progress(&show).cancel(&STOP)) {
-///     Err(TreeError::Cancelled) => eprintln!("stopped"),
-///     other => println!("{}", other?),
-/// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Default)]
-pub struct Options<'a> {
-    threads: Option<NonZeroUsize>,
-    progress: Option<&'a (dyn Fn(u64) + Sync)>,
-    cancel: Option<&'a AtomicBool>,
-    mapped: bool,
-}
-
-impl fmt::Debug for Options<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options").field("threads", &self.threads).finish_non_exhaustive()
-    }
-}
-
-impl<'a> Options<'a> {
-    /// So many threads, at most 128, for a file; a stream has one. Each takes about 1 MiB of memory.
-    pub fn threads(mut self, threads: NonZeroUsize) -> Self {
-        self.threads = Some(threads);
-        self
-    }
-
-    /// Called by any of the threads, about once every 256 KiB, with how many bytes have been hashed.
-    pub fn progress(mut self, progress: &'a (dyn Fn(u64) + Sync)) -> Self {
-        self.progress = Some(progress);
-        self
-    }
-
-    /// As soon as this is true, the work ends with [`TreeError::Cancelled`]. A wait for a pipe, a terminal or another
-    /// stream that is an [`Input::File`] ends within a tenth of a second; a read that hangs in the system, or in an
-    /// [`Input::Stream`], is waited for.
-    pub fn cancel(mut self, cancel: &'a AtomicBool) -> Self {
-        self.cancel = Some(cancel);
-        self
-    }
-
-    /// Files that are in memory are mapped and hashed where they are, instead of being copied first. On Linux with 64
-    /// bits, with one thread or two, for parts of up to 16 KiB; elsewhere it changes nothing.
-    ///
-    /// A handler for SIGBUS is installed for this, once and for the whole process: see
-    /// [`torrent::Options::mapped_with_sigbus_handler`](crate::torrent::Options::mapped_with_sigbus_handler).
-    pub fn mapped_with_sigbus_handler(mut self, mapped: bool) -> Self {
-        self.mapped = mapped;
-        self
-    }
-
-    fn effort(&self) -> Effort<'a> {
-        let threads = self.threads.or_else(|| std::thread::available_parallelism().ok());
-        Effort {
-            nthreads: threads.map_or(1, NonZeroUsize::get),
-            is_mapped: self.mapped,
-            progress: self.progress,
-            cancel: self.cancel,
-        }
-    }
-}
 
 /// What is hashed.
 ///
@@ -122,10 +44,11 @@ impl<'a> Options<'a> {
 /// else, such as a pipe, what is still to come is read, by one.
 ///
 /// ```
-/// use hashloom_engine::tree::{Input, Options, glacier};
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::tree::{Input, glacier};
 ///
 /// let mut stream = &b"abc"[..];
-/// let root = glacier::tree_hash(Input::Stream(&mut stream), &Options::default())?;
+/// let root = glacier::tree_hash(Input::Stream(&mut stream), &Options::new())?;
 /// assert_eq!(root, hashloom::hash(hashloom::Algorithm::Sha256, b"abc"));
 /// # Ok::<(), hashloom_engine::tree::TreeError>(())
 /// ```
@@ -159,12 +82,12 @@ impl<'a> From<&'a mut dyn Read> for Input<'a> {
 
 impl Input<'_> {
     /// Hashes all of it. Returns how many bytes that is.
-    fn hash(self, leaves: &Leaves, options: &Options<'_>, take: Take<'_>) -> Result<u64, TreeError> {
+    fn hash(self, leaves: &Leaves, options: &Options, take: Take<'_>) -> Result<u64, TreeError> {
         match self {
-            Input::Stream(stream) => Ok(leaves.hash_stream(stream, &options.effort(), take)?),
+            Input::Stream(stream) => Ok(leaves.hash_stream(stream, options, take)?),
             Input::File(file) => match length(file)? {
                 Some(nbytes) => hash_range(file, 0..nbytes, leaves, options, take),
-                None => Ok(leaves.hash_stream(&mut Patient(file), &options.effort(), take)?),
+                None => Ok(leaves.hash_stream(&mut Patient(file), options, take)?),
             },
         }
     }
@@ -175,7 +98,7 @@ fn hash_range(
     file: &File,
     range: Range<u64>,
     leaves: &Leaves,
-    options: &Options<'_>,
+    options: &Options,
     take: Take<'_>,
 ) -> Result<u64, TreeError> {
     let nbytes = range.end - range.start;
@@ -185,7 +108,7 @@ fn hash_range(
         Some(stamp) => stamp,
         None => Stamp::of(&metadata(file)?),
     };
-    leaves.hash_file(file, range, &options.effort(), take)?;
+    leaves.hash_file(file, range, options, take)?;
     if Stamp::of(&metadata(file)?) != before {
         return Err(TreeError::Changed);
     }
