@@ -10,11 +10,10 @@ mod numbers;
 
 use std::fs::File;
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::os::unix::fs::FileExt;
 
 use hashloom::Algorithm;
-use hashloom::tree::Options;
+use hashloom::Options;
 use hashloom::tree::dmverity::DmVerity;
 use libfuzzer_sys::fuzz_target;
 use numbers::Numbers;
@@ -116,7 +115,7 @@ fuzz_target!(|input: &[u8]| {
     if numbers.next() % 3 == 0 {
         numbers.edit(&mut superblock);
     }
-    let options = Options::default().threads(NonZeroUsize::MIN);
+    let options = Options::new().threads(1);
     let verity = match DmVerity::read(&file(&superblock), 0) {
         Ok(verity) => verity,
         Err(error) => return drop(error.to_string()),

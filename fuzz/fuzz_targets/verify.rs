@@ -12,7 +12,6 @@ mod maker;
 mod numbers;
 
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::Path;
 
 use hashloom::torrent::{Check, Options, PieceState, Torrent, verify, verify_many};
@@ -87,7 +86,7 @@ fuzz_target!(|input: &[u8]| {
             damage(&folder.join(&file.path), &mut numbers);
         }
     }
-    let options = Options::default().threads(NonZeroUsize::new(nthreads).unwrap());
+    let options = Options::new().threads(nthreads);
     if numbers.next() % 4 == 1 {
         let at = numbers.long() % bytes.len();
         bytes[at] = numbers.next() as u8;

@@ -2,24 +2,26 @@
 
 //! Ctrl-C: long work stops, says how far it has come, and exits with [`EXIT_INTERRUPTED`].
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::LazyLock;
 use std::time::Duration;
+
+use hashloom_engine::run::Cancel;
 
 use crate::output;
 
 /// 128 plus the number of SIGINT, as shells report it.
 pub const EXIT_INTERRUPTED: u8 = 130;
 
-static STOP: AtomicBool = AtomicBool::new(false);
+static STOP: LazyLock<Cancel> = LazyLock::new(Cancel::new);
 
-/// Makes SIGINT, SIGTERM and SIGHUP set the returned flag. A second signal ends the program at once.
-pub fn flag() -> &'static AtomicBool {
+/// From now on SIGINT, SIGTERM and SIGHUP cancel what is returned. A second one ends the program at once.
+pub fn flag() -> Cancel {
     flag_and(|| ())
 }
 
 /// The same as [`flag`], for work that has nothing to save and may block where it cannot look at the flag: on a disk
 /// that does not answer, or on a list that comes from a pipe. A second after the first signal the program ends.
-pub fn flag_and_end() -> &'static AtomicBool {
+pub fn flag_and_end() -> Cancel {
     const PATIENCE: Duration = Duration::from_secs(1);
     let end = || {
         std::thread::sleep(PATIENCE);
@@ -30,14 +32,15 @@ pub fn flag_and_end() -> &'static AtomicBool {
 }
 
 /// The first signal also calls `first`.
-fn flag_and(first: impl Fn() + Send + 'static) -> &'static AtomicBool {
+fn flag_and(first: impl Fn() + Send + 'static) -> Cancel {
     let handler = move || {
-        if STOP.swap(true, Ordering::Relaxed) {
+        if STOP.is_cancelled() {
             output::exit(EXIT_INTERRUPTED);
         }
+        STOP.cancel();
         first();
     };
     // If signals cannot be caught, they end the program. The program never has half-written files.
     let _ = ctrlc::set_handler(handler);
-    &STOP
+    STOP.clone()
 }

@@ -3,7 +3,7 @@
 //! A progress bar on standard error.
 
 use std::io::{self, IsTerminal};
-use std::sync::Once;
+use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -13,11 +13,12 @@ use crate::style;
 /// No bar is drawn before this time: most work is done by then.
 const QUIET_TIME: Duration = Duration::from_millis(300);
 
-/// A progress bar. It measures the speed from the start, is not drawn at once, and only on a terminal.
+/// A bar that measures the speed from the start but is not drawn at once, and only on a terminal. Clones are one bar.
+#[derive(Clone)]
 pub struct Bar {
     bar: ProgressBar,
     started: Instant,
-    drawn: Once,
+    drawn: Arc<Once>,
 }
 
 impl Bar {
@@ -26,7 +27,7 @@ impl Bar {
         let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
         let chars = if style::is_utf8() { "█▉▊▋▌▍▎▏ " } else { "=> " };
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        Bar { bar: bar.with_style(style.progress_chars(chars)), started: Instant::now(), drawn: Once::new() }
+        Bar { bar: bar.with_style(style.progress_chars(chars)), started: Instant::now(), drawn: Arc::new(Once::new()) }
     }
 
     /// Creates a bar of bytes read and hashed, with their speed. The caller sets its length.

@@ -5,7 +5,7 @@
 use std::num::NonZeroUsize;
 
 use clap::Args;
-use hashloom_engine::{files, torrent, tree};
+use hashloom_engine::run::Options;
 
 /// How files are read and hashed; no digest depends on it.
 #[derive(Debug, Args)]
@@ -20,30 +20,8 @@ pub struct Work {
 }
 
 impl Work {
-    /// Options for the crate's work on torrents.
-    pub fn torrent_options<'a>(&self) -> torrent::Options<'a> {
-        let options = torrent::Options::default().mapped_with_sigbus_handler(!self.no_map);
-        match self.threads {
-            Some(threads) => options.threads(threads),
-            None => options,
-        }
-    }
-
-    /// Options for hash trees of files.
-    pub fn tree_options<'a>(&self) -> tree::Options<'a> {
-        let options = tree::Options::default().mapped_with_sigbus_handler(!self.no_map);
-        match self.threads {
-            Some(threads) => options.threads(threads),
-            None => options,
-        }
-    }
-
-    /// Options for hashing files as one message each.
-    pub fn files_options<'a>(&self) -> files::Options<'a> {
-        let options = files::Options::new().mapped_with_sigbus_handler(!self.no_map);
-        match self.threads {
-            Some(threads) => options.threads(threads.get()),
-            None => options,
-        }
+    /// Options for the engine.
+    pub fn options(&self) -> Options {
+        Options::new().mapped_with_sigbus_handler(!self.no_map).threads(self.threads.map_or(0, NonZeroUsize::get))
     }
 }

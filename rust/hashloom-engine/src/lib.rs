@@ -6,7 +6,8 @@
 //!
 //! ```
 //! use hashloom::Algorithm;
-//! use hashloom_engine::files::{Options, Request, hash_files};
+//! use hashloom_engine::files::{Request, hash_files};
+//! use hashloom_engine::run::Options;
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # std::env::set_current_dir(folder.path())?;
@@ -47,7 +48,7 @@ pub mod list;
 #[cfg(feature = "torrent")]
 pub mod bencode;
 
-mod run;
+pub mod run;
 
 mod read;
 

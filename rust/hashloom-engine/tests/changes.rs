@@ -5,17 +5,20 @@
 
 #![cfg(unix)]
 
+mod heard;
+
 use std::fs::{self, File};
-use std::num::NonZeroUsize;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use hashloom_engine::run::{Cancel, Options, Progress};
 use hashloom_engine::torrent::{
-    Builder, Check, Checkpoint, CreateError, FileProblemKind, FileState, Options, PieceState, Progress, Report,
-    Torrent, Version, verify, verify_many,
+    Builder, Check, Checkpoint, CreateError, FileProblemKind, FileState, PieceState, Report, Torrent, Version, verify,
+    verify_pieces,
 };
+use heard::heard;
 
 const PIECE: u64 = 16 << 10;
 
@@ -32,7 +35,7 @@ fn content(folder: &Path) {
 
 fn torrent(folder: &Path, version: Version) -> Torrent {
     let plan = Builder::new().name("content").version(version).piece_length(PIECE).plan(folder).unwrap();
-    plan.create(&Options::default()).unwrap().torrent
+    plan.create(&Options::new()).unwrap().torrent
 }
 
 fn index(torrent: &Torrent, name: &str) -> usize {
@@ -41,6 +44,18 @@ fn index(torrent: &Torrent, name: &str) -> usize {
 
 fn open(path: &Path) -> File {
     File::options().write(true).open(path).unwrap()
+}
+
+/// Checks one torrent and hands each verdict to `hear`.
+fn hear_pieces(
+    torrent: &Torrent,
+    folder: &Path,
+    options: &Options,
+    hear: impl Fn(&Torrent, usize, PieceState) + Sync,
+) -> Report {
+    let mut report = None;
+    verify_pieces([Check::new(torrent, folder)], options, hear, |_, found| report = Some(found.unwrap()));
+    report.unwrap()
 }
 
 /// Checks, and calls `change` as soon as a piece of the second half of `b` is found right. Returns the report and the
@@ -58,9 +73,8 @@ fn check(torrent: &Torrent, folder: &Path, threads: usize, change: &(dyn Fn() + 
             change();
         }
     };
-    let options = Options::default().threads(NonZeroUsize::new(threads).unwrap()).pieces(&hear);
-    let options = options.mapped_with_sigbus_handler(true);
-    let report = verify(torrent, folder, &options).unwrap();
+    let options = Options::new().threads(threads).mapped_with_sigbus_handler(true);
+    let report = hear_pieces(torrent, folder, &options, hear);
     assert!(is_done.into_inner());
     assert_eq!(last_heard.into_inner().unwrap(), report.pieces);
     (report, ntaken_back.into_inner())
@@ -168,8 +182,8 @@ fn zeros_beyond_the_end_are_not_the_files() {
                 open(&path).set_len((4 << 20) + 100).unwrap();
             }
         };
-        let options = Options::default().threads(NonZeroUsize::MIN).progress(&cut).mapped_with_sigbus_handler(true);
-        let report = verify(&torrent, folder.path(), &options).unwrap();
+        let options = Options::new().threads(1).mapped_with_sigbus_handler(true);
+        let report = heard(&options, cut, |options| verify(&torrent, folder.path(), options)).unwrap();
         assert!(is_cut.into_inner() && !report.is_complete(), "{version}: {report:?}");
         assert_eq!(report.files[0].state, FileState::Short, "{version}: {report:?}");
         assert_eq!(report.pieces.last(), Some(&PieceState::Missing), "{version}");
@@ -198,9 +212,9 @@ fn what_never_comes_to_rest_is_unstable() {
             };
             let known = checkpoint.begin(&torrent, folder.path());
             let mut report = None;
-            let options = Options::default().threads(NonZeroUsize::new(threads).unwrap()).pieces(&hear);
+            let options = Options::new().threads(threads);
             let checks = [Check::new(&torrent, folder.path()).known(known)];
-            verify_many(checks, &options, |_, found| report = Some(found.unwrap()));
+            verify_pieces(checks, &options, hear, |_, found| report = Some(found.unwrap()));
             let report = report.unwrap();
             assert_eq!(nsettled.into_inner(), 3, "{version}");
             assert!(!report.is_complete() && !report.cancelled, "{version}");
@@ -234,8 +248,8 @@ fn what_was_known_is_not_believed_of_a_file_that_changes() {
         }
     };
     let mut report = None;
-    let options = Options::default().pieces(&hear);
-    verify_many([Check::new(&torrent, folder.path()).known(known)], &options, |_, found| report = Some(found.unwrap()));
+    let checks = [Check::new(&torrent, folder.path()).known(known)];
+    verify_pieces(checks, &Options::new(), hear, |_, found| report = Some(found.unwrap()));
     let report = report.unwrap();
     assert_eq!(report.pieces[a.start], PieceState::Bad);
     assert!(report.pieces[a].iter().skip(1).all(|&piece| piece == PieceState::Have));
@@ -248,14 +262,15 @@ fn a_cancelled_check_takes_back_too() {
     let folder = tempfile::tempdir().unwrap();
     content(folder.path());
     let torrent = torrent(folder.path(), Version::V1);
-    let stop = AtomicBool::new(false);
+    let stop = Cancel::new();
     let hear = |_: &Torrent, piece: usize, _: PieceState| {
-        if piece == 20 && !stop.swap(true, Ordering::Relaxed) {
+        if piece == 20 && !stop.is_cancelled() {
+            stop.cancel();
             open(&folder.path().join("a")).write_all_at(&[0; 100], 0).unwrap();
         }
     };
-    let options = Options::default().threads(NonZeroUsize::MIN).pieces(&hear).cancel(&stop);
-    let report = verify(&torrent, folder.path(), &options).unwrap();
+    let options = Options::new().threads(1).cancel(&stop);
+    let report = hear_pieces(&torrent, folder.path(), &options, hear);
     assert!(report.cancelled && report.have() > 0, "{report:?}");
     let of_a = torrent.pieces_of_file(index(&torrent, "a"));
     assert!(report.pieces[of_a].iter().all(|&piece| piece == PieceState::Unchecked), "{report:?}");
@@ -273,10 +288,9 @@ fn a_torrent_is_made_of_what_the_files_are_in_the_end() {
                 open(&folder.path().join("b")).write_all_at(&[0; 100], 20_000).unwrap();
             }
         };
-        let options = Options::default().threads(NonZeroUsize::MIN).progress(&change);
-        let created = plan.create(&options).unwrap();
+        let created = heard(&Options::new().threads(1), change, |options| plan.create(options)).unwrap();
         assert!(is_done.into_inner());
-        assert!(verify(&created.torrent, folder.path(), &Options::default()).unwrap().is_complete(), "{version}");
+        assert!(verify(&created.torrent, folder.path(), &Options::new()).unwrap().is_complete(), "{version}");
 
         let counter = AtomicUsize::new(0);
         let change = |_: Progress| {
@@ -284,7 +298,7 @@ fn a_torrent_is_made_of_what_the_files_are_in_the_end() {
             open(&folder.path().join("b")).write_all_at(&[byte], 20_000).unwrap();
         };
         let plan = Builder::new().version(version).piece_length(PIECE).plan(folder.path()).unwrap();
-        match plan.create(&Options::default().threads(NonZeroUsize::MIN).progress(&change)) {
+        match heard(&Options::new().threads(1), change, |options| plan.create(options)) {
             Err(CreateError::Files { problems, more: 0 }) => {
                 assert!(matches!(problems[..], [ref problem] if problem.path.ends_with("b")), "{problems:?}");
                 assert!(matches!(problems[0].kind, FileProblemKind::Changed), "{problems:?}");

@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use hashloom_engine::files::{Doubt, Noted};
-use hashloom_engine::torrent::{Check, Checkpoint, Options, PieceState, Torrent, verify_many};
+use hashloom_engine::run::Options;
+use hashloom_engine::torrent::{Check, Checkpoint, PieceState, Torrent, verify_pieces};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 const NBYTES: usize = 40_000;
@@ -34,7 +35,7 @@ fn check(checkpoint: &Checkpoint, torrent: &Torrent, folder: &Path) -> Vec<Piece
     let record = |torrent: &Torrent, piece, state| checkpoint.record(torrent, piece, state);
     let known = checkpoint.begin(torrent, folder);
     let mut pieces = Vec::new();
-    verify_many([Check::new(torrent, folder).known(known)], &Options::default().pieces(&record), |_, report| {
+    verify_pieces([Check::new(torrent, folder).known(known)], &Options::new(), record, |_, report| {
         pieces = report.unwrap().pieces;
     });
     pieces

@@ -6,17 +6,18 @@
 
 mod maker;
 
+mod heard;
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hashloom_engine::torrent::{
-    self, Builder, CreateError, Created, FileProblemKind, Options, Plan, Symlinks, Version, verify,
-};
+use hashloom_engine::run::{Cancel, Options, Progress};
+use hashloom_engine::torrent::{Builder, CreateError, Created, FileProblemKind, Plan, Symlinks, Version, verify};
+use heard::heard;
 use maker::{Bencode, Content, content, dictionary, int, list, noise, padding, pieces, text, write_files};
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
@@ -28,7 +29,7 @@ fn plan(builder: Builder, path: &Path) -> Result<Plan, String> {
 }
 
 fn make(builder: Builder, path: &Path) -> Created {
-    builder.plan(path).unwrap().create(&Options::default()).unwrap()
+    builder.plan(path).unwrap().create(&Options::new()).unwrap()
 }
 
 fn builder(version: Version) -> Builder {
@@ -260,7 +261,7 @@ fn settings_that_are_refused() {
         assert!(error.contains("expected a multiple of 16 KiB from 16 KiB to 256 MiB"), "{error}");
     }
     let three = builder(Version::V1).piece_length(3 * 16384).plan(folder.path()).unwrap();
-    assert!(three.create(&Options::default()).is_ok());
+    assert!(three.create(&Options::new()).is_ok());
     for glob in ["", "!a", "a[", "{a"] {
         assert!(refused(Builder::new().exclude(glob)).starts_with("the glob \""), "{glob}");
         assert!(refused(Builder::new().include(glob)).starts_with("the glob \""), "{glob}");
@@ -325,7 +326,7 @@ fn aligned_v1() {
     let created = make(builder(Version::V1).align(true), &root);
     let padded: Vec<Content> = files().iter().flat_map(|file| pad(file, 16384)).collect();
     assert!(created.bytes == maker::folder_torrent("content", &padded, 16384));
-    assert!(verify(&created.torrent, folder.path(), &Options::default()).unwrap().is_complete());
+    assert!(verify(&created.torrent, folder.path(), &Options::new()).unwrap().is_complete());
 }
 
 #[test]
@@ -419,7 +420,7 @@ fn more_than_32_bits() {
         assert_eq!(torrent.piece_digest(256), v1.as_ref().map(|digest| &digest[..]), "{version}");
         let v2 = (version != Version::V1).then(|| root(&[0; 5], 1024));
         assert_eq!(torrent.piece_root(256), v2.as_ref().map(|root| &root[..]), "{version}");
-        assert!(verify(&torrent, &path, &Options::default()).unwrap().is_complete(), "{version}");
+        assert!(verify(&torrent, &path, &Options::new()).unwrap().is_complete(), "{version}");
     }
 }
 
@@ -444,15 +445,15 @@ fn progress_and_cancelling() {
     for version in VERSIONS {
         let plan = builder(version).name("c").plan(folder.path()).unwrap();
         let seen = Mutex::new(Vec::new());
-        let show = |progress: torrent::Progress| seen.lock().unwrap().push((progress.nbytes, progress.total_nbytes));
-        plan.create(&Options::default().progress(&show)).unwrap();
+        let show = |progress: Progress| seen.lock().unwrap().push((progress.nbytes, progress.total_nbytes.unwrap()));
+        heard(&Options::new(), show, |options| plan.create(options)).unwrap();
         let seen = seen.into_inner().unwrap();
         assert!(seen.iter().all(|&(done, total)| 0 < done && done <= total), "{version}");
         assert!(seen.iter().map(|(done, _)| *done).max() >= Some(plan.nbytes()), "{version}");
-        let stop = AtomicBool::new(false);
-        let cancel = |_| stop.store(true, Ordering::Relaxed);
+        let stop = Cancel::new();
+        let cancel = stop.clone();
         // One thread has at most 16 of the pieces in its lanes when it sees the flag.
-        let options = Options::default().progress(&cancel).cancel(&stop).threads(NonZeroUsize::MIN);
+        let options = Options::new().progress(move |_| cancel.cancel()).cancel(&stop).threads(1);
         let error = plan.create(&options).unwrap_err();
         assert!(matches!(error, CreateError::Cancelled), "{version}: {error}");
     }
@@ -462,12 +463,12 @@ fn progress_and_cancelling() {
 fn changed(folder: &Path, change: impl Fn() + Sync) -> Vec<(String, FileProblemKind)> {
     let plan = builder(Version::Hybrid).name("c").plan(folder).unwrap();
     let once = AtomicBool::new(false);
-    let hook = |_| {
+    let hook = |_: Progress| {
         if !once.swap(true, Ordering::Relaxed) {
             change();
         }
     };
-    match plan.create(&Options::default().progress(&hook)) {
+    match heard(&Options::new(), hook, |options| plan.create(options)) {
         Err(CreateError::Files { problems, more: 0 }) => {
             problems.into_iter().map(|problem| (problem.path.to_string_lossy().into_owned(), problem.kind)).collect()
         }
@@ -565,7 +566,7 @@ mod unix {
                 content(path, fs::read(folder.join(path)).unwrap())
             })
             .collect();
-        let created = followed.create(&Options::default()).unwrap();
+        let created = followed.create(&Options::new()).unwrap();
         assert!(created.bytes == expected(Version::Hybrid, "content", &copied, 16384));
 
         assert_eq!(paths(&links(Symlinks::Skip).plan(&folder).unwrap()), ["file", "folder/inner"]);
@@ -577,7 +578,7 @@ mod unix {
         let kept = links(Symlinks::Keep).plan(&folder).unwrap();
         assert_eq!(paths(&kept), ["file", "folder/inner", "folder/up", "to file", "to folder", "winding"]);
         assert_eq!(kept.nbytes(), 20_007);
-        let kept = kept.create(&Options::default()).unwrap().bytes;
+        let kept = kept.create(&Options::new()).unwrap().bytes;
         let has = |part: &str| kept.windows(part.len()).any(|window| window == part.as_bytes());
         assert!(has("d4:attr1:l6:lengthi0e4:pathl6:folder2:upe12:symlink pathl4:fileee"));
         assert!(has("d4:attr1:l6:lengthi0e4:pathl7:windinge12:symlink pathl6:folder5:inneree"));
@@ -589,7 +590,7 @@ mod unix {
         assert!(error.starts_with("absolute: this symbolic link cannot be kept, as it leads out of the content, to "));
         assert!(error.contains("\nout: this symbolic link cannot be kept, as it leads out of"), "{error}");
         let followed = links(Symlinks::Follow).plan(&folder).unwrap();
-        assert!(paths(&followed).contains(&"out".to_owned()) && followed.create(&Options::default()).is_ok());
+        assert!(paths(&followed).contains(&"out".to_owned()) && followed.create(&Options::new()).is_ok());
         fs::remove_file(folder.join("out")).unwrap();
         fs::remove_file(folder.join("absolute")).unwrap();
 
@@ -673,7 +674,7 @@ mod unix {
         let made = make(builder(Version::V1).name("c"), folder.path());
         let torrent = made.torrent;
         assert_eq!(torrent.file(0).path, b"caf\xe9/\x1b[31m");
-        assert!(verify(&torrent, folder.path(), &Options::default()).unwrap().is_complete());
+        assert!(verify(&torrent, folder.path(), &Options::new()).unwrap().is_complete());
         for version in [Version::V2, Version::Hybrid] {
             let error = problem(builder(version), folder.path());
             assert!(error.starts_with(r"caf\xe9/\x1b[31m: this name is not UTF-8, as v2 wants it."), "{error}");
@@ -694,7 +695,7 @@ mod unix {
             // Opening such a link fails for root too.
             symlink(name, &path).unwrap();
         }
-        match plan.create(&Options::default()) {
+        match plan.create(&Options::new()) {
             Err(CreateError::Files { problems, .. }) => {
                 let named: Vec<_> = problems.iter().map(|problem| problem.path.file_name().unwrap()).collect();
                 assert_eq!(named, names[1..11].iter().map(OsStr::new).collect::<Vec<_>>());
@@ -741,7 +742,7 @@ proptest! {
         for version in VERSIONS {
             let created = make(builder(version).piece_length(piece_nbytes), &root);
             prop_assert!(created.bytes == expected(version, "random", &files, piece_nbytes as usize), "{}", version);
-            prop_assert!(verify(&created.torrent, folder.path(), &Options::default()).unwrap().is_complete());
+            prop_assert!(verify(&created.torrent, folder.path(), &Options::new()).unwrap().is_complete());
         }
     }
 }
@@ -754,9 +755,9 @@ fn a_plan_can_be_made_twice() {
     let count = Cell::new(0);
     let bytes = || {
         count.set(count.get() + 1);
-        plan.create(&Options::default()).unwrap().bytes
+        plan.create(&Options::new()).unwrap().bytes
     };
     assert_eq!(bytes(), bytes());
     fs::write(folder.path().join("empty"), "no longer").unwrap();
-    assert!(matches!(plan.create(&Options::default()), Err(CreateError::Files { .. })));
+    assert!(matches!(plan.create(&Options::new()), Err(CreateError::Files { .. })));
 }

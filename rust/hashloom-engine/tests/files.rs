@@ -3,6 +3,8 @@
 //! Files as messages: all lengths around the engine's chunk size, faults, changes, order, cancellation.
 #![cfg_attr(not(unix), allow(dead_code, unused_imports, unused_variables, reason = "some tests are for Unix only"))]
 
+mod heard;
+
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 #[cfg(unix)]
@@ -13,7 +15,9 @@ use std::sync::{Arc, Mutex};
 
 use hashloom::Algorithm::{self, Ripemd160, Sha1, Sha256, Sha512};
 use hashloom::{HmacKey, hash, hmac};
-use hashloom_engine::files::{FileError, Hashed, Method, Options, Request, Source, Stamp, hash_files};
+use hashloom_engine::files::{FileError, Hashed, Method, Request, Source, Stamp, hash_files};
+use hashloom_engine::run::{Cancel, Options, Progress};
+use heard::heard;
 
 const CHUNK: usize = 32 << 10;
 
@@ -35,7 +39,7 @@ fn methods(algorithms: &[Algorithm]) -> Arc<[Method]> {
 fn run(
     paths: &[PathBuf],
     methods: &Arc<[Method]>,
-    options: &Options<'_>,
+    options: &Options,
 ) -> (Vec<Result<Hashed, FileError>>, hashloom_engine::files::Summary) {
     let mut results = Vec::new();
     let requests =
@@ -245,7 +249,8 @@ fn changed_after(
     change: &mut (dyn FnMut() -> bool + Send),
 ) -> Result<Hashed, FileError> {
     let state = Mutex::new((change, nbytes, false));
-    let progress = |now: u64| {
+    let progress = |now: Progress| {
+        let now = now.nbytes;
         let (change, next, is_over) = &mut *state.lock().unwrap();
         if now >= *next && !*is_over {
             *is_over = !change();
@@ -253,8 +258,8 @@ fn changed_after(
             *next = now + nbytes;
         }
     };
-    let options = Options::new().threads(1).mapped_with_sigbus_handler(mapped).progress(&progress);
-    let (mut results, _) = run(&[path.to_owned()], &methods(&[Sha256]), &options);
+    let options = Options::new().threads(1).mapped_with_sigbus_handler(mapped);
+    let (mut results, _) = heard(&options, progress, |options| run(&[path.to_owned()], &methods(&[Sha256]), options));
     assert!(state.into_inner().unwrap().2 || results[0].is_err(), "the change was made in time");
     results.remove(0)
 }
@@ -370,7 +375,7 @@ fn a_cancelled_run_hands_out_what_it_has() {
     let path = folder.path().join("file");
     fs::write(&path, bytes(2000, 1)).unwrap();
     for nthreads in [1, 2] {
-        let cancel = AtomicBool::new(false);
+        let cancel = Cancel::new();
         let count = AtomicUsize::new(0);
         // The requests never end; only cancelling stops the run.
         let requests = std::iter::repeat_with(|| Request::digest(&path, Sha256));
@@ -378,7 +383,7 @@ fn a_cancelled_run_hands_out_what_it_has() {
         let summary = hash_files(requests, &options, |_, result| {
             assert_eq!(result.unwrap().digests[0], hash(Sha256, &bytes(2000, 1)));
             if count.fetch_add(1, Ordering::Relaxed) + 1 == 1000 {
-                cancel.store(true, Ordering::Relaxed);
+                cancel.cancel();
             }
         });
         assert!(summary.cancelled);
@@ -402,10 +407,12 @@ fn a_panic_ends_all_threads() {
                 Request::digest(&path, Sha1)
             });
             let mut ndone = 0;
-            let progress = |nbytes| assert!(place != "progress" || nbytes < 10 * number as u64);
-            hash_files(requests, &Options::new().threads(3).progress(&progress), |_, _| {
-                assert!(place != "each" || ndone != number);
-                ndone += 1;
+            let progress = |progress: Progress| assert!(place != "progress" || progress.nbytes < 10 * number as u64);
+            heard(&Options::new().threads(3), progress, |options| {
+                hash_files(requests, options, |_, _| {
+                    assert!(place != "each" || ndone != number);
+                    ndone += 1;
+                })
             });
         });
         assert!(ran.is_err(), "{place} {number}");

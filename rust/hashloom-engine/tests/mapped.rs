@@ -2,12 +2,15 @@
 
 //! Files hashed from a mapping: the verdicts are those of reading, even if a file changes meanwhile.
 
+mod heard;
+
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hashloom_engine::torrent::{Builder, FileState, Options, PieceState, Progress, Torrent, Version, verify};
+use hashloom_engine::run::{Options, Progress};
+use hashloom_engine::torrent::{Builder, FileState, PieceState, Torrent, Version, verify};
+use heard::heard;
 
 /// A folder of files, one of which begins and ends in the middle of pieces, and their torrent.
 fn torrent(folder: &Path, version: Version) -> Torrent {
@@ -19,7 +22,7 @@ fn torrent(folder: &Path, version: Version) -> Torrent {
     {
         fs::write(folder.join(name), noise(*nbytes, seed as u64)).unwrap();
     }
-    let options = Options::default().mapped_with_sigbus_handler(true);
+    let options = Options::new().mapped_with_sigbus_handler(true);
     Builder::new().version(version).piece_length(64 << 10).plan(folder).unwrap().create(&options).unwrap().torrent
 }
 
@@ -29,8 +32,7 @@ fn verdicts_are_those_of_reading() {
         let folder = tempfile::tempdir().unwrap();
         let torrent = torrent(folder.path(), version);
         let check = |mapped: bool, threads: usize| {
-            let options =
-                Options::default().mapped_with_sigbus_handler(mapped).threads(NonZeroUsize::new(threads).unwrap());
+            let options = Options::new().mapped_with_sigbus_handler(mapped).threads(threads);
             verify(&torrent, folder.path(), &options).unwrap()
         };
         for threads in [1, 3] {
@@ -62,9 +64,8 @@ fn a_file_that_becomes_shorter_meanwhile() {
                     file.set_len(300_000).unwrap();
                 }
             };
-            let threads = NonZeroUsize::new(threads).unwrap();
-            let options = Options::default().mapped_with_sigbus_handler(true).threads(threads).progress(&cut_it);
-            let report = verify(&torrent, folder.path(), &options).unwrap();
+            let options = Options::new().mapped_with_sigbus_handler(true).threads(threads);
+            let report = heard(&options, cut_it, |options| verify(&torrent, folder.path(), options)).unwrap();
             assert!(cut.into_inner());
             let b = torrent.files().position(|file| file.path == b"b").unwrap();
             assert_eq!(report.files[b].state, FileState::Short, "{version}: {report:?}");

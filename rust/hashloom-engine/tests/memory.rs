@@ -5,14 +5,14 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs::{self, File};
-use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hashloom::Algorithm::Sha256;
 use hashloom::hash;
-use hashloom_engine::files::{self, Request, hash_files};
-use hashloom_engine::torrent::{Builder, Options, verify};
-use hashloom_engine::tree::{self, Input, glacier};
+use hashloom_engine::files::{Request, hash_files};
+use hashloom_engine::run::Options;
+use hashloom_engine::torrent::{Builder, verify};
+use hashloom_engine::tree::{Input, glacier};
 
 /// Number of large allocations that may still succeed.
 static LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
@@ -28,12 +28,12 @@ unsafe impl GlobalAlloc for Limited {
         if layout.size() >= LARGE_NBYTES && LEFT.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_err() {
             return std::ptr::null_mut();
         }
-        // SAFETY: the caller's.
+        // SAFETY: the caller keeps the conditions.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller keeps the conditions.
         unsafe { System.dealloc(old, layout) }
     }
 }
@@ -56,14 +56,13 @@ fn without_large_buffers_there_is_an_error_and_with_some_there_are_fewer_threads
     let bytes = vec![7; 3_000_000];
     fs::write(&path, &bytes).unwrap();
     let digest = hash(Sha256, &bytes);
-    let torrent =
-        Builder::new().piece_length(16 << 10).plan(&path).unwrap().create(&Options::default()).unwrap().torrent;
-    let root = glacier::tree_hash(&File::open(&path).unwrap(), &tree::Options::default()).unwrap();
-    let four = NonZeroUsize::new(4).unwrap();
+    let torrent = Builder::new().piece_length(16 << 10).plan(&path).unwrap().create(&Options::new()).unwrap().torrent;
+    let root = glacier::tree_hash(&File::open(&path).unwrap(), &Options::new()).unwrap();
+    let four = 4;
     for left in [0, 1, 2, 3] {
         let mut results = Vec::new();
         let requests = (0..100).map(|_| Request::digest(&path, Sha256));
-        let options = files::Options::new().threads(4);
+        let options = Options::new().threads(4);
         let summary = with(left, || hash_files(requests, &options, |_, result| results.push(result)));
         assert!(!summary.cancelled && results.len() == 100);
         for result in results {
@@ -72,15 +71,15 @@ fn without_large_buffers_there_is_an_error_and_with_some_there_are_fewer_threads
                 Err(error) => assert!(left == 0 && error.io().kind() == std::io::ErrorKind::OutOfMemory, "{error}"),
             }
         }
-        let report = with(left, || verify(&torrent, &path, &Options::default().threads(four))).unwrap();
+        let report = with(left, || verify(&torrent, &path, &Options::new().threads(four))).unwrap();
         assert_eq!(report.is_complete(), left > 0, "{report:?}");
         assert!(!report.cancelled);
         let made = with(left, || {
             let plan = Builder::new().piece_length(16 << 10).plan(&path).unwrap();
-            plan.create(&Options::default().threads(four)).map(|created| created.torrent.info_hash_v1())
+            plan.create(&Options::new().threads(four)).map(|created| created.torrent.info_hash_v1())
         });
         assert_eq!(made.is_ok(), left > 0);
-        let options = tree::Options::default().threads(four);
+        let options = Options::new().threads(four);
         let file = File::open(&path).unwrap();
         let found = with(left, || glacier::tree_hash(&file, &options));
         assert_eq!(found.ok(), (left > 0).then_some(root));

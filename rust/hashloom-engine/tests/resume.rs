@@ -10,8 +10,9 @@ use std::fs;
 use std::path::Path;
 
 use hashloom_engine::bencode::{self, Item, Limits};
+use hashloom_engine::run::Options;
 use hashloom_engine::torrent::resume::{Error, Format, decode, encode, file_name, update};
-use hashloom_engine::torrent::{Bitfield, Content, Options, Torrent, verify};
+use hashloom_engine::torrent::{Bitfield, Content, Torrent, verify};
 use maker::{content, folder_torrent, noise, padding, raw_file_torrent, write_files};
 use proptest::prelude::*;
 
@@ -376,14 +377,14 @@ fn names_are_those_of_the_clients() {
 #[test]
 fn changes_are_seen() {
     let example = example();
-    let report = verify(&example.torrent, example.folder.path(), &Options::default()).unwrap();
+    let report = verify(&example.torrent, example.folder.path(), &Options::new()).unwrap();
     assert_eq!(example.content().changed(&report), [0usize; 0]);
     fs::remove_file(example.file("a")).unwrap();
     fs::write(example.file("d"), "").unwrap();
     let content = example.content();
     assert_eq!(content.changed(&report), [0, 4]);
     assert_eq!((content.nbytes(0), content.nbytes(4)), (None, Some(0)));
-    let report = verify(&example.torrent, example.folder.path(), &Options::default()).unwrap();
+    let report = verify(&example.torrent, example.folder.path(), &Options::new()).unwrap();
     assert_eq!(example.content().changed(&report), [0usize; 0]);
     fs::write(example.file("a"), "come").unwrap();
     assert_eq!(example.content().changed(&report), [0]);

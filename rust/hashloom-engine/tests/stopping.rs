@@ -4,20 +4,23 @@
 
 #![cfg(unix)]
 
+mod heard;
+
 use std::fs::{self, File};
 use std::io;
-use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use hashloom::Algorithm::Sha256;
 use hashloom::{Digest, hash};
-use hashloom_engine::files::{self, Request, hash_files};
-use hashloom_engine::torrent::{self, Builder, PieceState, Progress, Torrent, verify};
-use hashloom_engine::tree::{self, TreeError, glacier};
+use hashloom_engine::files::{Request, hash_files};
+use hashloom_engine::run::{Cancel, Options, Progress};
+use hashloom_engine::torrent::{Builder, Check, PieceState, Torrent, verify, verify_pieces};
+use hashloom_engine::tree::{TreeError, glacier};
+use heard::heard;
 
 /// Time after which the test fails, as nothing has ended the work.
 const HANG: Duration = Duration::from_secs(60);
@@ -27,8 +30,8 @@ fn pipe(path: &Path) {
 }
 
 /// Runs `work`, which waits for data that never comes, and cancels it. Returns the result of `work`.
-fn cancelled<R: Send>(work: impl FnOnce(&AtomicBool) -> R + Send) -> R {
-    let cancel = AtomicBool::new(false);
+fn cancelled<R: Send>(work: impl FnOnce(&Cancel) -> R + Send) -> R {
+    let cancel = Cancel::new();
     let (done, is_done) = mpsc::channel();
     std::thread::scope(|scope| {
         let work = scope.spawn(|| {
@@ -37,7 +40,7 @@ fn cancelled<R: Send>(work: impl FnOnce(&AtomicBool) -> R + Send) -> R {
             result
         });
         assert!(is_done.recv_timeout(Duration::from_millis(300)).is_err(), "it waits");
-        cancel.store(true, Ordering::Relaxed);
+        cancel.cancel();
         if is_done.recv_timeout(HANG).is_err() {
             eprintln!("cancelling has not ended it");
             // A thread hangs that nothing can end.
@@ -68,7 +71,7 @@ fn a_pipe_that_nobody_writes_to_is_not_waited_for() {
             });
             let mut names = Vec::new();
             let summary = cancelled(|cancel| {
-                let options = files::Options::new().threads(nthreads).cancel(cancel);
+                let options = Options::new().threads(nthreads).cancel(cancel);
                 hash_files(paths.iter().map(|path| Request::digest(path, Sha256)), &options, |request, result| {
                     assert_eq!(result.unwrap().digests[0], hash(Sha256, b"abc"));
                     names.push(request.source.path().unwrap().to_owned());
@@ -97,7 +100,7 @@ fn a_pipe_is_read_when_its_writer_comes_late() {
             }
         });
         let mut digests: Vec<Digest> = Vec::new();
-        hash_files([Request::digest(&path, Sha256)].into_iter(), &files::Options::new(), |_, result| {
+        hash_files([Request::digest(&path, Sha256)].into_iter(), &Options::new(), |_, result| {
             digests = result.unwrap().digests;
         });
         assert_eq!(digests, [hash(Sha256, b"one two three")]);
@@ -110,7 +113,7 @@ fn a_tree_of_a_pipe_is_not_waited_for() {
     let path = folder.path().join("pipe");
     pipe(&path);
     let file = File::options().read(true).write(true).open(&path).unwrap();
-    let result = cancelled(|cancel| glacier::tree_hash(&file, &tree::Options::default().cancel(cancel)));
+    let result = cancelled(|cancel| glacier::tree_hash(&file, &Options::new().cancel(cancel)));
     assert!(matches!(result, Err(TreeError::Cancelled)), "{result:?}");
 }
 
@@ -120,7 +123,7 @@ const PIECES: usize = 4096;
 fn torrent(folder: &Path) -> Torrent {
     fs::write(folder.join("file"), vec![1; PIECES << 14]).unwrap();
     let plan = Builder::new().piece_length(1 << 14).plan(&folder.join("file")).unwrap();
-    plan.create(&torrent::Options::default()).unwrap().torrent
+    plan.create(&Options::new()).unwrap().torrent
 }
 
 /// Passes a callback whose first call panics to `work`, which must pass on that panic. Returns the number of calls.
@@ -149,32 +152,29 @@ fn a_panic_ends_all_threads_soon_and_arrives_as_it_was() {
     // There would be thousands of calls.
     let most = 500;
     for nthreads in [1, 2, 4] {
-        let threads = NonZeroUsize::new(nthreads).unwrap();
-        let options = torrent::Options::default().threads(threads);
+        let options = Options::new().threads(nthreads);
         let ncalls = calls(|call| {
             let pieces = |_: &Torrent, _: usize, _: PieceState| call();
-            let _ = verify(&torrent, &path, &options.pieces(&pieces));
+            verify_pieces([Check::new(&torrent, &path)], &options, pieces, |_, _| {});
         });
         assert!(ncalls < most, "{ncalls} pieces, {nthreads} threads");
         let progress = |call: &(dyn Fn() + Sync)| {
             // There would be 128 calls, each after many pieces.
             let progress = |_: Progress| call();
-            let _ = verify(&torrent, &path, &options.progress(&progress));
+            let _ = heard(&options, progress, |options| verify(&torrent, &path, options));
         };
         assert!(calls(progress) <= 64, "{nthreads} threads");
         let ncalls = calls(|call| {
             let progress = |_: Progress| call();
             let plan = Builder::new().piece_length(1 << 14).plan(&path).unwrap();
-            let _ = plan.create(&options.progress(&progress));
+            let _ = heard(&options, progress, |options| plan.create(options));
         });
         assert!(ncalls <= 64, "{ncalls} calls, {nthreads} threads");
         let ncalls = calls(|call| {
             let file = File::open(&path).unwrap();
-            let progress = |_: u64| call();
-            let _ = glacier::tree_hash(&file, &tree::Options::default().threads(threads).progress(&progress));
+            let _ = heard(&options, |_| call(), |options| glacier::tree_hash(&file, options));
         });
         assert!(ncalls <= 32, "{ncalls} calls, {nthreads} threads");
-        let options = files::Options::new().threads(nthreads);
         let small = folder.path().join("small");
         fs::write(&small, "abc").unwrap();
         for place in ["requests", "each", "progress"] {
@@ -184,12 +184,15 @@ fn a_panic_ends_all_threads_soon_and_arrives_as_it_was() {
                         call()
                     }
                 };
-                let progress = |_: u64| call_at("progress");
                 let requests = (0..20_000).map(|_| {
                     call_at("requests");
                     Request::digest(&small, Sha256)
                 });
-                hash_files(requests, &options.progress(&progress), |_, _| call_at("each"));
+                heard(
+                    &options,
+                    |_| call_at("progress"),
+                    |options| hash_files(requests, options, |_, _| call_at("each")),
+                );
             });
             let most = if place == "progress" { most } else { 1 };
             assert!(ncalls <= most, "{place}: {ncalls} calls, {nthreads} threads");

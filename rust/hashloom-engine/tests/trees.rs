@@ -2,19 +2,22 @@
 
 //! Hash trees against their definitions, through every kind of input: one thread and several, mapped files, streams;
 //! also wrong proofs, files that change, and callbacks.
+mod heard;
+
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::num::NonZeroUsize;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashloom::{Algorithm, Digest, hash};
+use hashloom_engine::run::{Cancel, Options, Progress};
 use hashloom_engine::tree::dmverity::{BadBlock, DmVerity, HashType};
 use hashloom_engine::tree::fsverity::FsVerity;
 use hashloom_engine::tree::rfc6962::{
     Prove, Tree, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion, leaf, node,
 };
-use hashloom_engine::tree::{Input, Options, TreeError, bep52, glacier, s3};
+use hashloom_engine::tree::{Input, TreeError, bep52, glacier, s3};
+use heard::heard;
 
 use Algorithm::Sha256;
 
@@ -50,18 +53,17 @@ impl Read for Drips<'_> {
 fn each_way<R: PartialEq + std::fmt::Debug>(
     bytes: &[u8],
     expected: R,
-    hash: impl Fn(Input<'_>, &Options<'_>) -> Result<R, TreeError>,
+    hash: impl Fn(Input<'_>, &Options) -> Result<R, TreeError>,
 ) {
     let file = file_of(bytes);
     for threads in [1, 2, 3, 7] {
         for mapped in [false, true] {
-            let options =
-                Options::default().threads(NonZeroUsize::new(threads).unwrap()).mapped_with_sigbus_handler(mapped);
+            let options = Options::new().threads(threads).mapped_with_sigbus_handler(mapped);
             let found = hash(Input::File(&file), &options).unwrap();
             assert_eq!(found, expected, "{} bytes, {threads} threads, mapped: {mapped}", bytes.len());
         }
     }
-    let found = hash(Input::Stream(&mut Drips(bytes)), &Options::default()).unwrap();
+    let found = hash(Input::Stream(&mut Drips(bytes)), &Options::new()).unwrap();
     assert_eq!(found, expected, "{} bytes of a stream", bytes.len());
 }
 
@@ -103,10 +105,10 @@ fn fsverity_is_the_definition() {
             }
         }
     }
-    let empty = FsVerity::new(Sha256).digest(Input::Stream(&mut io::empty()), &Options::default()).unwrap();
+    let empty = FsVerity::new(Sha256).digest(Input::Stream(&mut io::empty()), &Options::new()).unwrap();
     assert_eq!(empty.root().as_ref(), [0; 32]);
-    assert_eq!(empty, FsVerity::new(Sha256).digest(&file_of(b""), &Options::default()).unwrap());
-    assert!(FsVerity::new(Algorithm::Sha1).digest(&file_of(b""), &Options::default()).is_err());
+    assert_eq!(empty, FsVerity::new(Sha256).digest(&file_of(b""), &Options::new()).unwrap());
+    assert!(FsVerity::new(Algorithm::Sha1).digest(&file_of(b""), &Options::new()).is_err());
 }
 
 /// Hashes pairs up to one node; a node left over goes up unchanged.
@@ -305,7 +307,7 @@ fn subtrees_are_proved_where_they_are() {
 
 #[test]
 fn entries_come_from_anywhere() {
-    let options = Options::default();
+    let options = Options::new();
     let entries = entries(50);
     let mut tree = Tree::new(Sha256, &[]);
     tree.push_entries(&entries[..20]);
@@ -341,7 +343,7 @@ fn each_damaged_block_of_a_verity_image_is_found() {
         let parameters = DmVerity::new().data_block_size(512).unwrap().hash_block_size(512).unwrap();
         let parameters = parameters.hash_type(hash_type).salt(b"salt").unwrap().uuid([9; 16]).hash_offset(512);
         let hashes = file_of(b"");
-        let root = parameters.format(&file_of(&data), &hashes, &Options::default()).unwrap();
+        let root = parameters.format(&file_of(&data), &hashes, &Options::new()).unwrap();
         let mut written = Vec::new();
         io::Seek::rewind(&mut &hashes).unwrap();
         (&hashes).read_to_end(&mut written).unwrap();
@@ -349,7 +351,7 @@ fn each_damaged_block_of_a_verity_image_is_found() {
         let read = DmVerity::read(&hashes, 512).unwrap();
         assert_eq!(read, parameters.clone().data_blocks(600));
         let check = |data: &[u8], hashes: &[u8]| {
-            read.check(&file_of(data), &file_of(hashes), root.as_ref(), &Options::default()).unwrap()
+            read.check(&file_of(data), &file_of(hashes), root.as_ref(), &Options::new()).unwrap()
         };
         assert!(check(&data, &written).is_good());
         for block in [0, 15, 16, 255, 256, 599] {
@@ -368,10 +370,10 @@ fn each_damaged_block_of_a_verity_image_is_found() {
             assert!(!checked.is_good());
         }
         let short =
-            read.check(&file_of(&data), &file_of(&written[..written.len() - 1]), root.as_ref(), &Options::default());
+            read.check(&file_of(&data), &file_of(&written[..written.len() - 1]), root.as_ref(), &Options::new());
         assert!(matches!(short, Err(TreeError::HashFile { .. })));
-        assert!(read.check(&file_of(&data[1..]), &hashes, root.as_ref(), &Options::default()).is_err());
-        assert!(read.check(&file_of(&data), &hashes, &root.as_ref()[1..], &Options::default()).is_err());
+        assert!(read.check(&file_of(&data[1..]), &hashes, root.as_ref(), &Options::new()).is_err());
+        assert!(read.check(&file_of(&data), &hashes, &root.as_ref()[1..], &Options::new()).is_err());
     }
 }
 
@@ -379,7 +381,7 @@ fn each_damaged_block_of_a_verity_image_is_found() {
 fn a_superblock_may_say_anything() {
     let data = file_of(&content(8192));
     let hashes = file_of(b"");
-    let root = DmVerity::new().uuid([1; 16]).format(&data, &hashes, &Options::default()).unwrap();
+    let root = DmVerity::new().uuid([1; 16]).format(&data, &hashes, &Options::new()).unwrap();
     let mut superblock = vec![0; 512];
     std::io::Seek::rewind(&mut &hashes).unwrap();
     (&hashes).read_exact(&mut superblock).unwrap();
@@ -391,7 +393,7 @@ fn a_superblock_may_say_anything() {
             let changed = file_of(&changed);
             // A damaged superblock causes no panic and no endless work.
             if let Ok(read) = DmVerity::read(&changed, 0) {
-                let _ = read.check(&data, &changed, root.as_ref(), &Options::default());
+                let _ = read.check(&data, &changed, root.as_ref(), &Options::new());
             }
         }
     }
@@ -403,17 +405,17 @@ fn progress_comes_to_the_end() {
     let file = file_of(&data);
     for threads in [1, 4] {
         let (most, calls) = (AtomicU64::new(0), AtomicU64::new(0));
-        let show = |nbytes| {
-            most.fetch_max(nbytes, Ordering::Relaxed);
+        let show = |progress: Progress| {
+            most.fetch_max(progress.nbytes, Ordering::Relaxed);
             calls.fetch_add(1, Ordering::Relaxed);
         };
-        let options = Options::default().threads(NonZeroUsize::new(threads).unwrap()).progress(&show);
+        let options = Options::new().threads(threads);
         for is_short in [true, false] {
             most.store(0, Ordering::Relaxed);
-            match is_short {
-                true => FsVerity::new(Sha256).digest(&file, &options).map(|sealed| sealed.digest()),
-                false => glacier::tree_hash(&file, &options),
-            }
+            heard(&options, show, |options| match is_short {
+                true => FsVerity::new(Sha256).digest(&file, options).map(|sealed| sealed.digest()),
+                false => glacier::tree_hash(&file, options),
+            })
             .unwrap();
             assert_eq!(most.load(Ordering::Relaxed), data.len() as u64);
         }
@@ -425,11 +427,13 @@ fn progress_comes_to_the_end() {
 fn cancelling_ends_it() {
     let file = file_of(&content(10_000_000));
     for threads in [1, 4] {
-        let stop = AtomicBool::new(false);
-        let show = |nbytes: u64| {
-            stop.fetch_or(nbytes > 3_000_000, Ordering::Relaxed);
-        };
-        let options = Options::default().threads(NonZeroUsize::new(threads).unwrap()).progress(&show).cancel(&stop);
+        let stop = Cancel::new();
+        let heard = stop.clone();
+        let options = Options::new().threads(threads).cancel(&stop).progress(move |progress| {
+            if progress.nbytes > 3_000_000 {
+                heard.cancel();
+            }
+        });
         assert!(matches!(bep52::pieces_root(&file, &options), Err(TreeError::Cancelled)));
         assert!(matches!(glacier::tree_hash(&file, &options), Err(TreeError::Cancelled)));
         assert!(matches!(glacier::tree_hash(Input::Stream(&mut io::empty()), &options), Err(TreeError::Cancelled)));
@@ -442,7 +446,7 @@ fn a_file_that_changes_is_an_error() {
         for change in [|file: &File| file.set_len(5_000_000), |file: &File| file.set_len(12_000_000)] {
             let file = file_of(&content(10_000_000));
             let changed = Mutex::new(false);
-            let show = |_| {
+            let show = |_: Progress| {
                 let mut changed = changed.lock().unwrap();
                 if !*changed {
                     // The clock of some file systems ticks only every few milliseconds.
@@ -451,11 +455,9 @@ fn a_file_that_changes_is_an_error() {
                     *changed = true;
                 }
             };
-            let options = Options::default()
-                .threads(NonZeroUsize::new(threads).unwrap())
-                .mapped_with_sigbus_handler(mapped)
-                .progress(&show);
-            assert!(matches!(bep52::pieces_root(&file, &options), Err(TreeError::Changed)));
+            let options = Options::new().threads(threads).mapped_with_sigbus_handler(mapped);
+            let found = heard(&options, show, |options| bep52::pieces_root(&file, options));
+            assert!(matches!(found, Err(TreeError::Changed)));
         }
     }
 }
@@ -463,8 +465,7 @@ fn a_file_that_changes_is_an_error() {
 #[test]
 fn a_callback_that_panics_ends_all_threads() {
     let file = file_of(&content(10_000_000));
-    let show = |_| panic!("on purpose");
-    let options = Options::default().threads(NonZeroUsize::new(4).unwrap()).progress(&show);
+    let options = Options::new().threads(4).progress(|_| panic!("on purpose"));
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| bep52::pieces_root(&file, &options))).is_err());
 }
 
@@ -476,14 +477,14 @@ fn what_cannot_be_read_or_written_is_an_error() {
             Err(io::Error::other("broken"))
         }
     }
-    let error = glacier::tree_hash(Input::Stream(&mut Broken), &Options::default()).unwrap_err();
+    let error = glacier::tree_hash(Input::Stream(&mut Broken), &Options::new()).unwrap_err();
     assert_eq!(error.to_string(), "cannot be read from byte 0 on: broken");
     let data = file_of(&content(5_000_000));
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("hashes"), "").unwrap();
     let read_only = File::open(folder.path().join("hashes")).unwrap();
     for threads in [1, 4] {
-        let options = Options::default().threads(NonZeroUsize::new(threads).unwrap());
+        let options = Options::new().threads(threads);
         let error = DmVerity::new().format(&data, &read_only, &options).unwrap_err();
         assert!(matches!(error, TreeError::Write(_)), "{error}");
         let error = FsVerity::new(Sha256).write_tree(&data, &read_only, &options).unwrap_err();

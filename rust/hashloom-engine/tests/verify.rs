@@ -8,14 +8,17 @@ mod maker;
 #[path = "../../../test/skipped.rs"]
 mod skipped;
 
+mod heard;
+
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use hashloom_engine::run::{Cancel, Options, Progress};
 use hashloom_engine::torrent::PieceState::{Bad, Have, Missing, Unchecked, Unread};
-use hashloom_engine::torrent::{FileState, Options, PieceState, Report, Torrent, Trouble, VerifyError, verify};
+use hashloom_engine::torrent::{FileState, PieceState, Report, Torrent, Trouble, VerifyError, verify};
+use heard::heard;
 use maker::{
     Content, content, dictionary, file_torrent, folder_torrent, int, list, noise, padding, raw_file_torrent, sha1, text,
 };
@@ -23,7 +26,7 @@ use maker::{
 /// Verifies with one and with three threads; the reports must be equal.
 fn check(torrent: &[u8], path: &Path) -> Report {
     let torrent = Torrent::parse(torrent).unwrap();
-    let threads = |n| Options::default().threads(NonZeroUsize::new(n).unwrap());
+    let threads = |n| Options::new().threads(n);
     let report = verify(&torrent, path, &threads(1)).unwrap();
     let other = verify(&torrent, path, &threads(3)).unwrap();
     assert_eq!(report.pieces, other.pieces);
@@ -248,9 +251,9 @@ fn a_path_that_cannot_be_is_an_error() {
     let files = [content("a", "aaa")];
     let (outer, inner, torrent) = folder(&files, 4);
     let torrent = Torrent::parse(&torrent).unwrap();
-    let error = verify(&torrent, &outer.path().join("no"), &Options::default()).unwrap_err();
+    let error = verify(&torrent, &outer.path().join("no"), &Options::new()).unwrap_err();
     assert!(matches!(&error, VerifyError::Path { error, .. } if error.kind() == std::io::ErrorKind::NotFound));
-    let error = verify(&torrent, &inner.join("a"), &Options::default()).unwrap_err();
+    let error = verify(&torrent, &inner.join("a"), &Options::new()).unwrap_err();
     assert!(matches!(&error, VerifyError::NotAFolder { .. }), "{error}");
     assert!(error.to_string().ends_with("Give the folder \"name\" or the one it is in"), "{error}");
 }
@@ -298,7 +301,7 @@ fn a_fifo_a_folder_or_a_socket_in_place_of_a_file_is_no_file() {
     }
     // The file is found by its own path as well.
     let single = Torrent::parse(&file_torrent("a", &noise(8, 1), 8)).unwrap();
-    assert_eq!(verify(&single, &inner.join("a"), &Options::default()).unwrap().pieces, [Unread]);
+    assert_eq!(verify(&single, &inner.join("a"), &Options::new()).unwrap().pieces, [Unread]);
 }
 
 #[cfg(unix)]
@@ -391,24 +394,27 @@ fn progress_reaches_the_end_and_cancelling_stops() {
     fs::write(outer.path().join("image"), &bytes).unwrap();
     let torrent = Torrent::parse(&file_torrent("image", &bytes, 16384)).unwrap();
     let seen = Mutex::new(Vec::new());
-    let note = |progress: hashloom_engine::torrent::Progress| {
-        assert_eq!(progress.total_nbytes, 3_000_000);
+    let note = |progress: Progress| {
+        assert_eq!(progress.total_nbytes, Some(3_000_000));
         seen.lock().unwrap().push(progress.nbytes);
     };
-    let report = verify(&torrent, outer.path(), &Options::default().progress(&note)).unwrap();
+    let report = heard(&Options::new(), note, |options| verify(&torrent, outer.path(), options)).unwrap();
     assert!(report.is_complete() && !report.cancelled);
     assert_eq!(seen.lock().unwrap().iter().max(), Some(&3_000_000));
     // The callback cancels, as a person would by pressing a key.
-    let cancel = AtomicBool::new(false);
-    let stop =
-        |progress: hashloom_engine::torrent::Progress| cancel.store(progress.nbytes > 1_000_000, Ordering::Relaxed);
-    let options = Options::default().threads(NonZeroUsize::MIN).progress(&stop).cancel(&cancel);
+    let cancel = Cancel::new();
+    let stop = cancel.clone();
+    let options = Options::new().threads(1).cancel(&cancel).progress(move |progress| {
+        if progress.nbytes > 1_000_000 {
+            stop.cancel();
+        }
+    });
     let report = verify(&torrent, outer.path(), &options).unwrap();
     assert!(report.cancelled && !report.is_complete());
     let count = |state: PieceState| report.count(state);
     assert!(count(Have) > 30 && count(Unchecked) > 30 && count(Have) + count(Unchecked) == 184, "{report:?}");
     // The check is cancelled before it begins.
-    let report = verify(&torrent, outer.path(), &Options::default().cancel(&AtomicBool::new(true))).unwrap();
+    let report = verify(&torrent, outer.path(), &Options::new().cancel(&cancel)).unwrap();
     assert!(report.cancelled && report.count(Unchecked) == 184 && states(&report) == [FileState::Unchecked]);
 }
 
@@ -420,7 +426,7 @@ fn a_file_that_changes_during_the_check_is_what_it_is_in_the_end() {
     for change in ["shrink", "remove", "grow", "replace", "folder", "all"] {
         maker::write_files(&inner, &[content("a", &bytes[..]), content("b", noise(100_000, 2))]);
         let once = AtomicBool::new(false);
-        let meddle = |progress: hashloom_engine::torrent::Progress| {
+        let meddle = |progress: Progress| {
             if progress.nbytes > 1_000_000 && !once.swap(true, Ordering::Relaxed) {
                 let path = inner.join("a");
                 match change {
@@ -439,8 +445,8 @@ fn a_file_that_changes_during_the_check_is_what_it_is_in_the_end() {
                 }
             }
         };
-        let options = Options::default().threads(NonZeroUsize::MIN).progress(&meddle);
-        let report = verify(&parsed, outer.path(), &options).unwrap();
+        let options = Options::new().threads(1);
+        let report = heard(&options, meddle, |options| verify(&parsed, outer.path(), options)).unwrap();
         // The verdicts hold for the files' state at the end. The three pieces are the first of `a`, the one that `a`
         // shares with `b`, and one of `b` alone.
         let (state, found_nbytes, pieces) = match change {

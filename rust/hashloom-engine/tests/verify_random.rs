@@ -11,12 +11,12 @@ mod maker;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hashloom_engine::torrent::{Check, FileState, Options, PieceState, Report, Torrent, verify, verify_many};
+use hashloom_engine::run::{Cancel, Options};
+use hashloom_engine::torrent::{Check, FileState, PieceState, Report, Torrent, verify, verify_many, verify_pieces};
 use maker::{Content, Version, content, noise};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -335,8 +335,8 @@ fn compare(made: &Made, report: &Report, expected: &Expected) -> Result<(), Test
     Ok(())
 }
 
-fn threads(count: usize) -> Options<'static> {
-    Options::default().threads(NonZeroUsize::new(count).unwrap())
+fn threads(count: usize) -> Options {
+    Options::new().threads(count)
 }
 
 fn nthreads() -> impl Strategy<Value = usize> {
@@ -380,7 +380,7 @@ proptest! {
         };
         let mut reports = Vec::new();
         let check = Check::new(&made.torrent, &*root).only(&only[..]).known(&known[..]);
-        verify_many([check], &threads(nthreads).pieces(&note), |_, report| reports.push(report.unwrap()));
+        verify_pieces([check], &threads(nthreads), note, |_, report| reports.push(report.unwrap()));
         prop_assert_eq!(reports.len(), 1);
         let checked = checked.into_inner().unwrap();
         for (piece, &verdict) in oracle(&made, &root).pieces.iter().enumerate() {
@@ -412,8 +412,8 @@ proptest! {
         }
         let mut reports = BTreeMap::new();
         let checks = all.iter().map(|made| Check::new(&made.torrent, &*root));
-        verify_many(checks, &threads(nthreads), |torrent, report| {
-            let before = reports.insert(torrent.name().to_owned(), report.unwrap());
+        verify_many(checks, &threads(nthreads), |check, report| {
+            let before = reports.insert(check.torrent.name().to_owned(), report.unwrap());
             assert!(before.is_none());
         });
         prop_assert_eq!(reports.len(), all.len());
@@ -437,11 +437,14 @@ proptest! {
             fs::create_dir(&outside).unwrap();
             case.damage(made, &outside);
         }
-        let cancel = AtomicBool::new(most == 0);
+        let cancel = Cancel::new();
+        if most == 0 {
+            cancel.cancel();
+        }
         let left = AtomicUsize::new(most);
         let stop = |_: &Torrent, _, _| {
             if left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)) == Ok(1) {
-                cancel.store(true, Ordering::Relaxed);
+                cancel.cancel();
             }
         };
         let begun = AtomicUsize::new(0);
@@ -451,8 +454,10 @@ proptest! {
             Check::new(&made.torrent, &*root)
         });
         let mut reports = Vec::new();
-        let options = threads(nthreads).pieces(&stop).cancel(&cancel);
-        verify_many(checks, &options, |torrent, report| reports.push((torrent.name().to_owned(), report.unwrap())));
+        let options = threads(nthreads).cancel(&cancel);
+        verify_pieces(checks, &options, stop, |check, report| {
+            reports.push((check.torrent.name().to_owned(), report.unwrap()));
+        });
         prop_assert_eq!(reports.len(), begun.into_inner());
         for (name, report) in reports {
             let made = all.iter().find(|made| made.torrent.name() == name).unwrap();

@@ -59,7 +59,7 @@ fn check(status: sys::hl_status) {
 ///
 /// `name` points to a static NUL-terminated string.
 unsafe fn text(name: *const c_char) -> &'static str {
-    // SAFETY: the caller's.
+    // SAFETY: the caller keeps the conditions.
     unsafe { CStr::from_ptr(name) }.to_str().expect("the C library's names are ASCII")
 }
 

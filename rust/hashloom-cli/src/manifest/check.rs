@@ -138,7 +138,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         failed: None,
     };
     let started = Instant::now();
-    let done = scan(task, arguments.work.files_options(), |(entry, trouble)| judge.found(entry, trouble));
+    let done = scan(task, arguments.work.options(), |(entry, trouble)| judge.found(entry, trouble));
     let (done, resume) = match (done, resume) {
         (Ok(done), resume) => (done, resume),
         (Err(message), resume) => {

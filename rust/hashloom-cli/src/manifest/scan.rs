@@ -8,12 +8,12 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::iter::Peekable;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashloom::{Algorithm, Digest};
-use hashloom_engine::files::{Doubt, FileError, Hashed, Method, Noted, Options, Request, Stamp};
+use hashloom_engine::files::{Doubt, FileError, Hashed, Method, Noted, Request, Stamp};
 use hashloom_engine::manifest::{Entry, Error, Journal, Kind, Reason, compare_paths};
+use hashloom_engine::run::{Cancel, Options};
 
 use crate::progress::Bar;
 use crate::sums::drive::{Event, Step, drive};
@@ -33,7 +33,7 @@ pub struct Scan<'a, I> {
     /// The entries of an old manifest, and the places of the digests of each algorithm in them. A file with the length
     /// and time of its entry takes its digests from there.
     pub update: Option<(I, Vec<usize>)>,
-    pub stop: &'a AtomicBool,
+    pub stop: Cancel,
     /// Shows the bytes that were read or need not be read.
     pub bar: &'a Bar,
     pub is_bar_wanted: bool,
@@ -88,10 +88,30 @@ struct Shared {
     now: u64,
 }
 
+/// The first failure, which stops all.
+#[derive(Clone)]
+struct Failure {
+    message: Arc<Mutex<Option<String>>>,
+    stop: Cancel,
+}
+
+impl Failure {
+    fn set(&self, message: String) {
+        lock(&self.message).get_or_insert(message);
+        self.stop.cancel();
+    }
+
+    fn journaled(&self, written: Option<io::Result<()>>) {
+        if let Some(Err(error)) = written {
+            self.set(not_journaled(&error));
+        }
+    }
+}
+
 /// Hands every entry to `each`, until `each` fails.
 pub fn scan<I>(
     scan: Scan<'_, I>,
-    options: Options<'_>,
+    options: Options,
     mut each: impl FnMut(Entered) -> Result<(), String> + Send,
 ) -> Result<Summary, String>
 where
@@ -100,30 +120,21 @@ where
     let Scan { root, stop, bar, .. } = scan;
     let is_bar_wanted = scan.is_bar_wanted && bar.is_wanted();
     let shared = Shared { journal: scan.journal, summary: Summary::default(), reused: 0, before: 0, now: 0 };
-    let shared = Mutex::new(shared);
-    let failed = Mutex::new(None);
-    let fail = |message: String| {
-        lock(&failed).get_or_insert(message);
-        stop.store(true, Ordering::Relaxed);
-    };
-    let journaled = |written: Option<io::Result<()>>| {
-        if let Some(Err(error)) = written {
-            fail(not_journaled(&error));
-        }
-    };
-    let progress = |nbytes: u64| {
+    let shared = Arc::new(Mutex::new(shared));
+    let failure = Failure { message: Arc::default(), stop: stop.clone() };
+    let (told, unflushed, shown) = (shared.clone(), failure.clone(), bar.clone());
+    let options = options.cancel(&stop).progress(move |progress| {
         // The thread that has the lock shows the progress the next time.
-        let Ok(mut shared) = shared.try_lock() else { return };
-        let position = shared.position(nbytes);
+        let Ok(mut shared) = told.try_lock() else { return };
+        let position = shared.position(progress.nbytes);
         // Nothing else flushes the journal while a long file is read.
         let flushed = shared.journal.as_mut().map(Journal::flush_if_due);
         drop(shared);
-        journaled(flushed);
+        unflushed.journaled(flushed);
         if is_bar_wanted {
-            bar.set(position);
+            shown.set(position);
         }
-    };
-    let options = options.cancel(stop).progress(&progress);
+    });
     let mut steps = Steps {
         walk: walk_by_names(root).peekable(),
         root,
@@ -135,20 +146,20 @@ where
         number: 0,
         unlisted: None,
     };
-    let steps = std::iter::from_fn(|| if stop.load(Ordering::Relaxed) { None } else { steps.next() });
+    let steps = std::iter::from_fn(|| if stop.is_cancelled() { None } else { steps.next() });
     // A cancelled run has no result for some files: entries after the first of these are not handed out.
     let mut next = 0;
     let is_done = drive(steps, &options, |event| {
         let (number, entered) = match event {
             Event::Note(Note::Entry { number, entered }) => (number, Some(entered)),
-            Event::Note(Note::Failed(message)) => return fail(message),
+            Event::Note(Note::Failed(message)) => return failure.set(message),
             Event::Hashed(request, result) => {
                 let Tag { number, path, noted } = request.tag;
                 match settle(result) {
                     Settled::Vanished => (number, None),
                     Settled::Unread(reason, message) => (number, Some(unread(path, reason, message))),
                     Settled::File(stamp, digests) => {
-                        journaled(lock(&shared).read(&path, &stamp, noted, &digests));
+                        failure.journaled(lock(&shared).read(&path, &stamp, noted, &digests));
                         let kind = Kind::File { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, digests };
                         (number, Some((Entry { path, kind }, None)))
                     }
@@ -157,21 +168,24 @@ where
         };
         if number == next {
             next += 1;
-            let has_failed = lock(&failed).is_some();
+            let has_failed = lock(&failure.message).is_some();
             if let Some(entered) = entered.filter(|_| !has_failed) {
-                each(entered).unwrap_or_else(&fail);
+                each(entered).unwrap_or_else(|message| failure.set(message));
             }
         }
     });
     bar.finish();
-    if let Some(message) = lock(&failed).take() {
+    if let Some(message) = lock(&failure.message).take() {
         return Err(message);
     }
-    let Shared { journal, summary, .. } = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (journal, summary) = {
+        let mut shared = lock(&shared);
+        (shared.journal.take(), std::mem::take(&mut shared.summary))
+    };
     if let Some(mut journal) = journal {
         journal.flush().map_err(|error| not_journaled(&error))?;
     }
-    Ok(Summary { cancelled: !is_done || stop.load(Ordering::Relaxed), ..summary })
+    Ok(Summary { cancelled: !is_done || stop.is_cancelled(), ..summary })
 }
 
 impl Shared {

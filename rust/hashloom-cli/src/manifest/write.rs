@@ -234,7 +234,7 @@ fn write<W: io::Write + Send>(
         is_bar_wanted: !arguments.quiet,
     };
     let mut writer = Writer::new(out, algorithms).map_err(|error| failed(error.into()))?;
-    let done = scan(task, arguments.work.files_options(), |(entry, trouble)| {
+    let done = scan(task, arguments.work.options(), |(entry, trouble)| {
         if let Some(message) = trouble {
             let path = arguments.folder.join(hashloom_engine::torrent::to_path(&entry.path));
             bar.suspend(|| {

@@ -15,13 +15,13 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use clap::builder::{OsStringValueParser, PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ErrorKind as Misuse};
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 use hashloom::{Algorithm, Digest};
-use hashloom_engine::files::{FileError, Method, Options, Request, Source, hash_files};
+use hashloom_engine::files::{FileError, Method, Request, Source, hash_files};
+use hashloom_engine::run::{Cancel, Options};
 use hashloom_engine::text::shown;
 
 use crate::EXIT_PIPE;
@@ -163,7 +163,7 @@ fn print(program: &str, label: &str, method: Method, verbose: bool, files: &[Pat
     let methods: Arc<[Method]> = [method].into();
     let sources = files.iter().map(Source::from).chain(files.is_empty().then_some(Source::Stdin));
     let requests = sources.map(|source| Request { source, methods: Arc::clone(&methods), tag: () });
-    let stop = AtomicBool::new(false);
+    let stop = Cancel::new();
     let (status, lost) = Console::new(program.as_bytes(), &stop, None).run(|console| {
         let mut status = 0;
         hash_files(requests, &Options::new().mapped_with_sigbus_handler(true).cancel(&stop), |request, result| {

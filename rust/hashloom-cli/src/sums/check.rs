@@ -101,7 +101,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     };
     let lists = or_stdin(&arguments.lists);
     front::run(&lists, &arguments.work, |options, console| {
-        let mut checker = Checker { rules, parser, algorithm: None, options: *options, console };
+        let mut checker = Checker { rules, parser, algorithm: None, options, console };
         checker.check_all(&lists)
     })
 }

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashloom::{Algorithm, Digest};
-use hashloom_engine::files::{FileError, Method, Options, Request, Source};
+use hashloom_engine::files::{FileError, Method, Request, Source};
 use hashloom_engine::list::{Entry, Line, Parser, tag};
+use hashloom_engine::run::Options;
 use hashloom_engine::torrent::to_path;
 use serde::Serialize;
 
@@ -51,7 +52,7 @@ pub struct Checker<'a> {
     pub parser: Parser,
     /// The algorithm that messages name, if any.
     pub algorithm: Option<Algorithm>,
-    pub options: Options<'a>,
+    pub options: &'a Options,
     pub console: &'a Console<'a>,
 }
 
@@ -119,7 +120,7 @@ impl Checker<'_> {
                 console.print(|lines| verdict.write(lines, request, rules.json));
             }
         };
-        let is_done = drive(std::iter::from_fn(|| reading.next()), &self.options, |event| match event {
+        let is_done = drive(std::iter::from_fn(|| reading.next()), self.options, |event| match event {
             Event::Note(Bad { number, why }) => {
                 let kind = algorithm.map_or(String::new(), |algorithm| format!("{} ", tag(algorithm)));
                 let message = format!(": {number}: improperly formatted {kind}checksum line{why}");

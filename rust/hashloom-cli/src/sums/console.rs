@@ -7,9 +7,10 @@
 //! reader sees them as they come. Only whole lines are written.
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use hashloom_engine::run::Cancel;
 
 use crate::progress::Bar;
 use crate::stdio::{Stderr, Stdout};
@@ -24,7 +25,7 @@ pub struct Console<'a> {
     /// The name of the program, the prefix of messages.
     program: &'a [u8],
     /// Is set when the output has no reader any more.
-    stop: &'a AtomicBool,
+    stop: &'a Cancel,
     bar: Option<&'a Bar>,
     state: Mutex<State>,
     changed: Condvar,
@@ -46,7 +47,7 @@ pub struct Lost {
 }
 
 impl<'a> Console<'a> {
-    pub fn new(program: &'a [u8], stop: &'a AtomicBool, bar: Option<&'a Bar>) -> Console<'a> {
+    pub fn new(program: &'a [u8], stop: &'a Cancel, bar: Option<&'a Bar>) -> Console<'a> {
         let state = State { lines: Vec::with_capacity(2 * FULL_NBYTES), lost: Lost::default(), is_over: false };
         // A bar and lines on one terminal must take turns.
         let bar = bar.filter(|bar| bar.is_wanted());
@@ -104,7 +105,7 @@ impl<'a> Console<'a> {
             };
             if let Err(error) = written {
                 state.lost.lines = Some(error);
-                self.stop.store(true, Ordering::Relaxed);
+                self.stop.cancel();
             }
         }
         state.lines.clear();
@@ -143,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_panic_ends_the_thread_that_prints() {
-        let stop = AtomicBool::new(false);
+        let stop = Cancel::new();
         let ran = std::panic::catch_unwind(|| Console::new(b"test", &stop, None).run(|_| panic!("of the work")));
         assert!(ran.is_err());
     }

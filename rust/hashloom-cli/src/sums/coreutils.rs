@@ -9,11 +9,10 @@
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 use hashloom::Algorithm;
-use hashloom_engine::files::Options;
 use hashloom_engine::list::{Parser, tag};
+use hashloom_engine::run::{Cancel, Options};
 use lexopt::Arg;
 
 use super::checking::{Checker, Rules};
@@ -94,7 +93,7 @@ enum Other {
 pub fn run(program: &str, algorithm: Algorithm, arguments: Vec<OsString>, isa: Option<&str>) -> u8 {
     let called = arguments.first().map_or_else(|| program.into(), OsString::clone);
     let called = called.as_encoded_bytes();
-    let stop = AtomicBool::new(false);
+    let stop = Cancel::new();
     let console = Console::new(called, &stop, None);
     let (is_right, lost) = console.run(|console| match wanted(arguments) {
         Ok(wanted) => match crate::restrict(isa, &[algorithm]) {
@@ -257,8 +256,8 @@ impl Wanted {
 }
 
 /// Returns true if all is right.
-fn work(wanted: &Wanted, algorithm: Algorithm, console: &Console<'_>, stop: &AtomicBool) -> bool {
-    let options = Options::new().cancel(stop).mapped_with_sigbus_handler(true);
+fn work(wanted: &Wanted, algorithm: Algorithm, console: &Console<'_>, stop: &Cancel) -> bool {
+    let options = &Options::new().cancel(stop).mapped_with_sigbus_handler(true);
     if wanted.check {
         let parser = Parser::only(algorithm);
         let mut checker = Checker { rules: wanted.rules, parser, algorithm: Some(algorithm), options, console };

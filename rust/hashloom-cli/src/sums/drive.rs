@@ -9,7 +9,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hashloom_engine::files::{FileError, Hashed, Options, Request, Source, hash_files};
+use hashloom_engine::files::{FileError, Hashed, Request, Source, hash_files};
+use hashloom_engine::run::Options;
 
 /// The greatest number of notes that wait for one file.
 const NOTES_MAX: usize = 1 << 12;
@@ -32,7 +33,7 @@ pub enum Event<T, N> {
 /// Returns true if all steps were done, and false if the run was cancelled.
 pub fn drive<T: Send, N: Send>(
     mut steps: impl Iterator<Item = Step<T, N>> + Send,
-    options: &Options<'_>,
+    options: &Options,
     mut each: impl FnMut(Event<T, N>) + Send,
 ) -> bool {
     let mut held = None;

@@ -4,9 +4,8 @@
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
-use hashloom_engine::files::Options;
+use hashloom_engine::run::{Cancel, Options};
 
 use super::console::Console;
 use super::summing::reason;
@@ -50,16 +49,16 @@ pub fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// Calls `does` with options and a console for `paths`. Returns the exit status.
-pub fn run(paths: &[PathBuf], work: &Work, does: impl FnOnce(&Options<'_>, &Console<'_>) -> End) -> Result<u8, String> {
+pub fn run(paths: &[PathBuf], work: &Work, does: impl FnOnce(&Options, &Console<'_>) -> End) -> Result<u8, String> {
     let stop = stop_flag(paths);
     // The total is unknown before the end.
     let bar = Bar::new(0, "{spinner} {binary_bytes}  {binary_bytes_per_sec}");
-    let show = |nbytes| bar.set(nbytes);
-    let mut options = work.files_options().cancel(stop);
+    let mut options = work.options().cancel(&stop);
     if bar.is_wanted() {
-        options = options.progress(&show);
+        let bar = bar.clone();
+        options = options.progress(move |progress| bar.set(progress.nbytes));
     }
-    let console = Console::new(b"hashloom", stop, Some(&bar));
+    let console = Console::new(b"hashloom", &stop, Some(&bar));
     let (end, lost) = console.run(|console| does(&options, console));
     bar.finish();
     match (lost.lines, end) {
@@ -75,7 +74,6 @@ pub fn run(paths: &[PathBuf], work: &Work, does: impl FnOnce(&Options<'_>, &Cons
 
 /// Returns the flag that Ctrl-C sets. A thread that waits for standard input would not see the flag; in that case the
 /// signal itself ends the program.
-fn stop_flag(paths: &[PathBuf]) -> &'static AtomicBool {
-    static NO_READER: AtomicBool = AtomicBool::new(false);
-    if paths.iter().any(|path| path.as_os_str() == "-") { &NO_READER } else { interrupt::flag_and_end() }
+fn stop_flag(paths: &[PathBuf]) -> Cancel {
+    if paths.iter().any(|path| path.as_os_str() == "-") { Cancel::new() } else { interrupt::flag_and_end() }
 }

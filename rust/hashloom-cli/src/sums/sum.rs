@@ -107,7 +107,7 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
     let paths = or_stdin(&arguments.paths);
     front::run(&paths, &arguments.work, |options, console| {
         let folder_hint = ": --recursive sums the files below it";
-        let summer = Summer { algorithms: &algorithms, format, folder_hint, options: *options, console };
+        let summer = Summer { algorithms: &algorithms, format, folder_hint, options, console };
         let sources = paths.iter().cloned().map(source);
         if arguments.recursive {
             summer.sum(sources.flat_map(|source| items(source, arguments.follow)))

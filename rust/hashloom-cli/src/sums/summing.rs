@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hashloom::Algorithm;
-use hashloom_engine::files::{FileError, Method, Options, Request, Source};
+use hashloom_engine::files::{FileError, Method, Request, Source};
+use hashloom_engine::run::Options;
 
 use super::console::Console;
 use super::drive::{Event, Step, drive};
@@ -38,7 +39,7 @@ pub struct Summer<'a> {
     pub format: Format,
     /// Appended to the message that a path is a folder.
     pub folder_hint: &'static str,
-    pub options: Options<'a>,
+    pub options: &'a Options,
     pub console: &'a Console<'a>,
 }
 
@@ -55,7 +56,7 @@ impl Summer<'_> {
             end = end.and(why);
             console.message(message);
         };
-        let is_done = drive(steps, &self.options, |event| match event {
+        let is_done = drive(steps, self.options, |event| match event {
             Event::Hashed(request, Ok(hashed)) => {
                 console.print(|lines| format.write(lines, algorithms, &request.source, &hashed));
             }

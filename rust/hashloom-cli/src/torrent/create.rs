@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use clap::{Args, ValueEnum};
 use hashloom_engine::text::shown;
-use hashloom_engine::torrent::{Builder, CreateError, Created, Plan, Progress, Symlinks, Version, to_path};
+use hashloom_engine::torrent::{Builder, CreateError, Created, Plan, Symlinks, Version, to_path};
 use serde::Serialize;
 
 use super::identity::Identity;
@@ -287,13 +287,13 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
     let stop = interrupt::flag();
     let bar = Bar::of_bytes();
     for task in &tasks {
-        let show = |progress: Progress| {
-            bar.set_length(progress.total_nbytes);
-            bar.set(progress.nbytes);
-        };
-        let mut options = arguments.work.torrent_options().cancel(stop);
+        let mut options = arguments.work.options().cancel(&stop);
         if !arguments.quiet && bar.is_wanted() {
-            options = options.progress(&show);
+            let bar = bar.clone();
+            options = options.progress(move |progress| {
+                bar.set_length(progress.total_nbytes.unwrap_or(0));
+                bar.set(progress.nbytes);
+            });
         }
         let started = Instant::now();
         let created = task.plan.create(&options);

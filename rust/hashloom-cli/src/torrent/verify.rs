@@ -2,18 +2,14 @@
 
 //! `hashloom torrent verify`.
 
-use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use hashloom_engine::torrent::{
-    Check, Checkpoint, FileState, PieceState, Progress, Report, Torrent, to_path, verify_many,
-};
+use hashloom_engine::torrent::{Check, Checkpoint, FileState, PieceState, Report, Torrent, to_path, verify_pieces};
 
 use super::clients::{Claim, Clients, Plan};
 use super::states::state_name;
@@ -175,17 +171,17 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
     let stop = interrupt::flag();
 
     let bar = Bar::of_bytes();
-    let show = |progress: Progress| bar.set(progress.nbytes);
     let record = |torrent: &Torrent, piece, state| {
         if let Some(saver) = &saver {
             saver.record(torrent, piece, state);
         }
     };
-    let mut options = arguments.work.torrent_options().cancel(stop).pieces(&record);
+    let mut options = arguments.work.options().cancel(&stop);
     let is_bar_wanted = !arguments.quiet && bar.is_wanted();
     if is_bar_wanted {
         bar.set_length(total_nbytes(torrents));
-        options = options.progress(&show);
+        let bar = bar.clone();
+        options = options.progress(move |progress| bar.set(progress.nbytes));
     }
 
     let printer = Mutex::new(Printer::new(arguments, torrents.len()));
@@ -202,7 +198,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
             Ok((torrent, path, plan, claim)) => {
                 let known = saver.as_ref().map_or(Vec::new(), |saver| saver.checkpoint.begin(&torrent, &path));
                 let only = claim.as_ref().map(|claim| claim.pieces.as_bytes().to_vec());
-                let check = Check::new(Named { index, file, torrent, plan, claim }, path).known(known);
+                let check = Check::new(Arc::new(torrent), path).known(known).tag(Named { index, file, plan, claim });
                 Some(match only {
                     Some(only) => check.only(only),
                     None => check,
@@ -214,17 +210,17 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
             }
         }
     });
-    verify_many(checks, &options, |named, report| match report {
+    verify_pieces(checks, &options, record, |check, report| match report {
         Ok(report) => {
-            let is_told = printed().report(named, &report);
+            let is_told = printed().report(&check, &report);
             if let Some(saver) = saver.as_ref().filter(|_| is_told) {
-                saver.told(&named.torrent, &report);
+                saver.told(&check.torrent, &report);
             }
         }
-        Err(error) => printed().put(named.index, Done::error(error.to_string())),
+        Err(error) => printed().put(check.tag.index, Done::error(error.to_string())),
     });
     bar.finish();
-    let interrupted = stop.load(Ordering::Relaxed);
+    let interrupted = stop.is_cancelled();
     if let Some(saver) = saver.as_ref().filter(|_| !arguments.quiet) {
         doubts::tell(&saver.checkpoint.doubts(), "checked");
     }
@@ -276,20 +272,15 @@ fn total_nbytes(torrents: &[PathBuf]) -> u64 {
     lengths.fold(0, u64::saturating_add)
 }
 
-/// A torrent and where it came from.
+/// Where a torrent came from, and what else is done with it.
 struct Named<'a> {
     index: usize,
     file: &'a Path,
-    torrent: Torrent,
     plan: Plan,
     claim: Option<Claim>,
 }
 
-impl Borrow<Torrent> for Named<'_> {
-    fn borrow(&self) -> &Torrent {
-        &self.torrent
-    }
-}
+type Checked<'a> = Check<Arc<Torrent>, Named<'a>>;
 
 /// The output for a torrent, and what counts.
 struct Done {
@@ -314,11 +305,11 @@ impl Done {
     }
 
     /// Makes everything except the text for standard output.
-    fn report(arguments: &Verify, named: &Named<'_>, report: &Report) -> Done {
+    fn report(arguments: &Verify, check: &Checked<'_>, report: &Report) -> Done {
         let mut errors = Vec::new();
         // Writing into memory cannot fail.
         let _ = verify_summary::troubles(&mut errors, report);
-        let is_right = named.claim.as_ref().map_or(report.is_complete(), |claim| claim.is_true(report));
+        let is_right = check.tag.claim.as_ref().map_or(report.is_complete(), |claim| claim.is_true(report));
         let mut status = match is_right {
             _ if !report.troubles.is_empty() => EXIT_ERROR,
             true => 0,
@@ -338,7 +329,7 @@ impl Done {
             let line = format!(
                 "{} {}: its two halves, v1 and v2, disagree about the content of {}. The torrent itself is wrong\n",
                 style::error("error:"),
-                display(named.file),
+                display(check.tag.file),
                 plural(report.count(PieceState::Disputed) as u64, "piece"),
             );
             errors.extend_from_slice(line.as_bytes());
@@ -353,7 +344,7 @@ impl Done {
                 (status, is_written) = (EXIT_ERROR, false);
             }
         }
-        if let Err(message) = named.plan.write(&named.torrent, report) {
+        if let Err(message) = check.tag.plan.write(&check.torrent, report) {
             errors.extend_from_slice(format!("{} {message}\n", style::error("error:")).as_bytes());
             (status, is_written) = (EXIT_ERROR, false);
         }
@@ -383,18 +374,18 @@ impl<'a> Printer<'a> {
     }
 
     /// Returns true if all files to be written were written.
-    fn report(&mut self, named: &Named<'_>, report: &Report) -> bool {
-        let mut done = Done::report(self.arguments, named, report);
-        if named.index == self.next {
+    fn report(&mut self, check: &Checked<'_>, report: &Report) -> bool {
+        let mut done = Done::report(self.arguments, check, report);
+        if check.tag.index == self.next {
             // Print at once: the output can be too long to collect.
-            let printed = output::print(|out| print(out, self.arguments, self.count == 1, named, report));
+            let printed = output::print(|out| print(out, self.arguments, self.count == 1, check, report));
             self.note(printed);
         } else {
             // Writing into memory cannot fail.
-            let _ = print(&mut done.out, self.arguments, self.count == 1, named, report);
+            let _ = print(&mut done.out, self.arguments, self.count == 1, check, report);
         }
         let is_written = done.is_written;
-        self.put(named.index, done);
+        self.put(check.tag.index, done);
         is_written
     }
 
@@ -440,13 +431,19 @@ impl<'a> Printer<'a> {
     }
 }
 
-fn print(out: &mut impl Write, arguments: &Verify, single: bool, named: &Named<'_>, report: &Report) -> io::Result<()> {
-    let torrent = &named.torrent;
+fn print(
+    out: &mut impl Write,
+    arguments: &Verify,
+    single: bool,
+    check: &Checked<'_>,
+    report: &Report,
+) -> io::Result<()> {
+    let torrent = &check.torrent;
     if arguments.quiet {
         return Ok(());
     }
     if arguments.json {
-        serde_json::to_writer(&mut *out, &Json::new(named.file, torrent, report, named.claim.as_ref()))?;
+        serde_json::to_writer(&mut *out, &Json::new(check.tag.file, torrent, report, check.tag.claim.as_ref()))?;
         return writeln!(out);
     }
     if arguments.repair_list {
@@ -454,7 +451,7 @@ fn print(out: &mut impl Write, arguments: &Verify, single: bool, named: &Named<'
     }
     match single {
         true => verify_summary::heading(out, torrent, report)?,
-        false => verify_summary::line(out, named.file, torrent, report)?,
+        false => verify_summary::line(out, check.tag.file, torrent, report)?,
     }
     if arguments.map {
         if single {
@@ -473,7 +470,7 @@ fn print(out: &mut impl Write, arguments: &Verify, single: bool, named: &Named<'
     if single {
         verify_summary::verdict(out, torrent, report, arguments.missing)?;
     }
-    named.claim.as_ref().map_or(Ok(()), |claim| claim.print(out, report))
+    check.tag.claim.as_ref().map_or(Ok(()), |claim| claim.print(out, report))
 }
 
 /// Prints `bad<TAB>0<TAB>16383<TAB>music/album/track.flac`; bytes count as in HTTP's Range.

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hashloom::Algorithm;
+use hashloom_engine::run::Options;
+use hashloom_engine::tree::Input;
 use hashloom_engine::tree::rfc6962::{
     Tree, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion,
 };
-use hashloom_engine::tree::{Input, Options};
 use serde::{Deserialize, Serialize};
 
 use super::{HexBytes, is_stdin, shown_name};
@@ -176,6 +177,6 @@ fn entry(path: &Path, algorithm: Algorithm) -> Result<Vec<u8>, String> {
     let file = File::open(path).map_err(|error| named(&error))?;
     // The root of a tree of one entry is its leaf.
     let mut tree = Tree::new(algorithm, &[]);
-    tree.push_file(Input::File(&file), &Options::default()).map_err(|error| named(&error))?;
+    tree.push_file(Input::File(&file), &Options::new()).map_err(|error| named(&error))?;
     Ok(tree.finish().root.as_ref().to_vec())
 }

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hashloom::Algorithm;
+use hashloom_engine::run::Options;
+use hashloom_engine::tree::TreeError;
 use hashloom_engine::tree::fsverity::{FsVerity, Sealed};
-use hashloom_engine::tree::{Options, TreeError};
 use serde::Serialize;
 
 use super::nbytes::Nbytes;
@@ -156,7 +157,7 @@ fn line(arguments: &Fsverity, path: &Path, salt: &[u8], sealed: &Sealed) -> Stri
 fn write_tree(work: &Work<'_>, verity: &FsVerity, path: &Path, out: &Path) -> Result<Sealed, Failed> {
     let pending = Pending::begin(out).map_err(|error| not_written(out, &error))?;
     let file = open(path)?;
-    let written = work.with(|options: &Options<'_>| verity.write_tree(&file, pending.file(), options));
+    let written = work.with(|options: &Options| verity.write_tree(&file, pending.file(), options));
     let sealed = match written {
         Err(TreeError::Write(error)) => return Err(not_written(out, &error)),
         other => other.map_err(|error| Failed::of(path, error))?,

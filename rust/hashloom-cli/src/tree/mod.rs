@@ -12,11 +12,13 @@ mod plain;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::{Args, Subcommand};
 use hashloom::Algorithm;
-use hashloom_engine::tree::{Input, Options, TreeError};
+use hashloom_engine::run::{Cancel, Options};
+use hashloom_engine::tree::{Input, TreeError};
 
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::progress::Bar;
@@ -123,10 +125,10 @@ const READINGS_MAX: usize = 3;
 /// Hashes with a progress bar, until Ctrl-C.
 struct Work<'a> {
     common: &'a Common,
-    stop: &'static AtomicBool,
+    stop: Cancel,
     bar: Bar,
     /// Bytes of the files hashed so far.
-    done: AtomicU64,
+    done: Arc<AtomicU64>,
 }
 
 impl<'a> Work<'a> {
@@ -137,19 +139,19 @@ impl<'a> Work<'a> {
             total.fold(0, u64::saturating_add),
             "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left",
         );
-        Work { common, stop: interrupt::flag_and_end(), bar, done: AtomicU64::new(0) }
+        Work { common, stop: interrupt::flag_and_end(), bar, done: Arc::default() }
     }
 
     /// Calls `hash` with the options.
-    fn with<R>(&self, hash: impl FnOnce(&Options<'_>) -> R) -> R {
+    fn with<R>(&self, hash: impl FnOnce(&Options) -> R) -> R {
         let before = self.done.load(Ordering::Relaxed);
-        let show = |nbytes: u64| {
-            self.done.fetch_max(before + nbytes, Ordering::Relaxed);
-            self.bar.set(before + nbytes);
-        };
-        let mut options = self.common.work.tree_options().cancel(self.stop);
+        let mut options = self.common.work.options().cancel(&self.stop);
         if self.bar.is_wanted() {
-            options = options.progress(&show);
+            let (bar, done) = (self.bar.clone(), self.done.clone());
+            options = options.progress(move |progress| {
+                done.fetch_max(before + progress.nbytes, Ordering::Relaxed);
+                bar.set(before + progress.nbytes);
+            });
         }
         hash(&options)
     }
@@ -159,7 +161,7 @@ impl<'a> Work<'a> {
     fn file_once<R>(
         &self,
         path: &Path,
-        hash: impl FnOnce(Input<'_>, &Options<'_>) -> Result<R, TreeError>,
+        hash: impl FnOnce(Input<'_>, &Options) -> Result<R, TreeError>,
     ) -> Result<R, Failed> {
         let mut hash = Some(hash);
         self.file(path, |input, options| hash.take().map_or(Err(TreeError::Changed), |hash| hash(input, options)))
@@ -169,7 +171,7 @@ impl<'a> Work<'a> {
     fn file<R>(
         &self,
         path: &Path,
-        mut hash: impl FnMut(Input<'_>, &Options<'_>) -> Result<R, TreeError>,
+        mut hash: impl FnMut(Input<'_>, &Options) -> Result<R, TreeError>,
     ) -> Result<R, Failed> {
         let mut nreadings = 1;
         loop {

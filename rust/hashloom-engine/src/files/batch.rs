@@ -22,26 +22,26 @@ use self::lane::Lane;
 use self::room::Room;
 use hashloom::{Algorithm, Digest, Hasher, finalize_many, hash_many, update_many};
 
-use super::request::{FileError, Hashed, Options, Request, Summary};
+use super::request::{FileError, Hashed, Request, Summary};
 use crate::read::buffer::out_of_memory;
 use crate::read::open::open_max;
 use crate::read::ring::{Begun, Lost, Ring};
-use crate::run::LANES;
-use crate::run::pool::{Crew, LOOK};
+use crate::run::pool::{LOOK, Pool};
+use crate::run::{LANES, Options};
 
 /// Largest number of results that wait for an earlier one.
 const WAITING_MAX: u64 = 1 << 16;
 
 pub(crate) fn run<T: Send>(
     requests: impl Iterator<Item = Request<T>> + Send,
-    options: &Options<'_>,
+    options: &Options,
     each: impl FnMut(Request<T>, Result<Hashed, FileError>) + Send,
 ) -> Summary {
     // More threads than messages would have nothing to do, and each thread has a file open.
     let most = requests.size_hint().1.unwrap_or(usize::MAX).min(open_max());
-    let nthreads = options.nthreads.min(most).max(1);
+    let nthreads = options.nthreads().min(most).max(1);
     let run = Run {
-        crew: Crew::new(nthreads, options.cancel),
+        pool: Pool::new(nthreads, options.canceller()),
         options,
         lanes_max: (open_max() / nthreads).clamp(2, LANES + 1) - 1,
         supply: Mutex::new(Supply { requests: requests.fuse(), next: 0, exhausted: false, given: Vec::new(), idle: 0 }),
@@ -51,7 +51,7 @@ pub(crate) fn run<T: Send>(
         handed_out: AtomicU64::new(0),
         nbytes: AtomicU64::new(0),
     };
-    if !run.crew.work(Room::new, |room| run.work(room)) {
+    if !run.pool.work(Room::new, |room| run.work(room)) {
         run.fail();
     }
     let mut results = run.results.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -66,8 +66,8 @@ pub(crate) fn run<T: Send>(
 
 /// The state that all threads share.
 struct Run<'a, T, I, F> {
-    crew: Crew<'a>,
-    options: &'a Options<'a>,
+    pool: Pool,
+    options: &'a Options,
     /// Largest number of files that a thread keeps open from one round to the next.
     lanes_max: usize,
     supply: Mutex<Supply<T, I>>,
@@ -109,7 +109,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
 {
     /// Fails all requests: without memory for buffers no file can be read.
     fn fail(&self) {
-        while !self.crew.must_stop() {
+        while !self.pool.must_stop() {
             let drawn = self.draw(1);
             if drawn.is_empty() {
                 return;
@@ -124,14 +124,14 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     fn work(&self, room: Room) {
         let mut own = Own { room, ring: None, nbatches: 0, later: VecDeque::new() };
         let mut lanes: Vec<Lane<T>> = Vec::new();
-        while !self.crew.must_stop() {
+        while !self.pool.must_stop() {
             own.room.clear();
             // Only the first of several pipes is read: the writer of another pipe may wait until the first is read.
             let stream = lanes.iter().position(|lane| lane.is_stream);
             for (index, lane) in lanes.iter_mut().enumerate() {
                 match lane.is_stream && stream != Some(index) {
                     true => lane.skip(),
-                    false => lane.read(&mut own.room, self.options, &self.crew),
+                    false => lane.read(&mut own.room, self.options, &self.pool),
                 }
             }
             self.take(&mut lanes, &mut own);
@@ -145,9 +145,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             hash(&mut lanes, &own.room);
             let nbytes: u64 = lanes.iter_mut().map(Lane::count).sum();
             let nbytes = self.nbytes.fetch_add(nbytes, Ordering::Relaxed) + nbytes;
-            if let Some(progress) = self.options.progress {
-                progress(nbytes);
-            }
+            self.options.tell(nbytes, None);
             let (ended, others): (Vec<_>, Vec<_>) = lanes.into_iter().partition(|lane| lane.has_ended);
             lanes = others;
             let (ended, changed): (Vec<_>, Vec<_>) =
@@ -171,14 +169,14 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             }
             // Files that have kept others waiting, or might, or have changed, are opened one at a time.
             if let Some(lane) = own.later.pop_front() {
-                own.open(lane, self.options, &self.crew, lanes);
+                own.open(lane, self.options, &self.pool, lanes);
                 continue;
             }
             let drawn = self.draw(most);
             if drawn.is_empty() {
                 return;
             }
-            own.begin(drawn, self.options, &self.crew, lanes);
+            own.begin(drawn, self.options, &self.pool, lanes);
         }
     }
 
@@ -203,13 +201,13 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             if !supply.given.is_empty() {
                 break Some(std::mem::take(&mut supply.given));
             }
-            if self.crew.must_stop() || supply.exhausted && supply.idle == self.crew.count() {
+            if self.pool.must_stop() || supply.exhausted && supply.idle == self.pool.count() {
                 break None;
             }
             if !supply.exhausted && supply.next < self.handed_out.load(Ordering::Acquire) + WAITING_MAX {
                 break Some(Vec::new());
             }
-            // The timeout is for whatever stops the crew: a stop notifies nobody.
+            // The timeout is for whatever stops the pool: a stop notifies nobody.
             let waited = self.changed.wait_timeout(supply, LOOK);
             supply = waited.unwrap_or_else(PoisonError::into_inner).0;
         };
@@ -293,13 +291,7 @@ const WORTH_A_RING: usize = 4;
 
 impl<T> Own<T> {
     /// Opens files and reads the first chunk of each.
-    fn begin(
-        &mut self,
-        drawn: Vec<(u64, Request<T>)>,
-        options: &Options<'_>,
-        crew: &Crew<'_>,
-        lanes: &mut Vec<Lane<T>>,
-    ) {
+    fn begin(&mut self, drawn: Vec<(u64, Request<T>)>, options: &Options, pool: &Pool, lanes: &mut Vec<Lane<T>>) {
         // Making a ring takes longer than reading a few files.
         let is_worth_it = self.nbatches > 0 && drawn.len() >= WORTH_A_RING;
         self.nbatches += 1;
@@ -308,7 +300,7 @@ impl<T> Own<T> {
             drawn.into_iter().partition(|(_, request)| ring.is_some() && request.source.path().is_some());
         if let Some(ring) = ring.filter(|_| !batch.is_empty()) {
             let paths: Vec<&Path> = batch.iter().filter_map(|(_, request)| request.source.path()).collect();
-            let begun = self.room.fill(batch.len(), |chunks| ring.begin(&paths, chunks, crew));
+            let begun = self.room.fill(batch.len(), |chunks| ring.begin(&paths, chunks, pool));
             let begun = begun.unwrap_or_else(|lost| {
                 // The lost ring is closed, and no other is made.
                 self.ring = Some(None);
@@ -326,19 +318,19 @@ impl<T> Own<T> {
             }
         }
         for (number, request) in others {
-            self.open(Lane::new(number, request), options, crew, lanes);
+            self.open(Lane::new(number, request), options, pool, lanes);
         }
     }
 
     /// Opens a file by itself and reads its first chunk.
-    fn open(&mut self, mut lane: Lane<T>, options: &Options<'_>, crew: &Crew<'_>, lanes: &mut Vec<Lane<T>>) {
+    fn open(&mut self, mut lane: Lane<T>, options: &Options, pool: &Pool, lanes: &mut Vec<Lane<T>>) {
         // Opening another pipe may wait for a process that waits for the first pipe to be read.
         if lanes.iter().any(|lane| lane.is_stream && !lane.has_ended) {
             self.later.push_back(lane);
             return;
         }
         lane.open();
-        lane.read(&mut self.room, options, crew);
+        lane.read(&mut self.room, options, pool);
         lanes.push(lane);
     }
 }

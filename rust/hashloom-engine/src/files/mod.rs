@@ -8,7 +8,8 @@
 //!
 //! ```
 //! use hashloom::Algorithm;
-//! use hashloom_engine::files::{Options, Request, hash_files};
+//! use hashloom_engine::files::{Request, hash_files};
+//! use hashloom_engine::run::Options;
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # std::env::set_current_dir(folder.path())?;
@@ -28,9 +29,11 @@
 mod batch;
 mod request;
 
+use crate::run::Options;
+
 pub use crate::read::noted::{Doubt, Noted};
 pub use crate::read::stamp::Stamp;
-pub use request::{FileError, Hashed, Method, Options, Request, Source, Summary, stdin};
+pub use request::{FileError, Hashed, Method, Request, Source, Summary, stdin};
 
 /// Hashes files, many at a time.
 ///
@@ -52,7 +55,7 @@ pub use request::{FileError, Hashed, Method, Options, Request, Source, Summary, 
 /// See the [module](self) for an example.
 pub fn hash_files<T: Send>(
     requests: impl Iterator<Item = Request<T>> + Send,
-    options: &Options<'_>,
+    options: &Options,
     each: impl FnMut(Request<T>, Result<Hashed, FileError>) + Send,
 ) -> Summary {
     batch::run(requests, options, each)

@@ -6,7 +6,6 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use hashloom::{Algorithm, Digest, Hasher, HmacKey};
 
@@ -282,71 +281,6 @@ impl std::error::Error for FileError {
     }
 }
 
-/// How files are read and hashed.
-///
-/// ```
-/// use hashloom_engine::files::Options;
-///
-/// let options = Options::new().threads(4).mapped_with_sigbus_handler(true);
-/// ```
-#[derive(Clone, Copy)]
-pub struct Options<'a> {
-    pub(crate) nthreads: usize,
-    pub(crate) mapped: bool,
-    pub(crate) progress: Option<&'a (dyn Fn(u64) + Sync)>,
-    pub(crate) cancel: Option<&'a AtomicBool>,
-}
-
-impl<'a> Options<'a> {
-    /// One thread for each CPU; files are read, not mapped.
-    pub fn new() -> Options<'a> {
-        let nthreads = std::thread::available_parallelism().map_or(1, |count| count.get());
-        Options { nthreads, mapped: false, progress: None, cancel: None }
-    }
-
-    /// Sets the number of threads, at least one.
-    pub fn threads(self, nthreads: usize) -> Options<'a> {
-        Options { nthreads: nthreads.max(1), ..self }
-    }
-
-    /// Sets whether long files that are in memory already may be hashed there, without a copy. Mapping sets a handler
-    /// of SIGBUS for the process: see
-    /// [`torrent::Options::mapped_with_sigbus_handler`](crate::torrent::Options::mapped_with_sigbus_handler).
-    pub fn mapped_with_sigbus_handler(self, mapped: bool) -> Options<'a> {
-        Options { mapped, ..self }
-    }
-
-    /// Sets a function to call with the total bytes hashed so far. Each thread calls it, at most some hundred times a
-    /// second.
-    pub fn progress(self, progress: &'a (dyn Fn(u64) + Sync)) -> Options<'a> {
-        Options { progress: Some(progress), ..self }
-    }
-
-    /// Sets a flag that stops the reading once it is true. The results so far are handed out.
-    ///
-    /// A wait for a pipe, a terminal or another stream ends within a tenth of a second. Nothing can end a read of a
-    /// regular file that hangs in the system, for instance on a network disk that does not answer: the run ends after
-    /// that read.
-    pub fn cancel(self, cancel: &'a AtomicBool) -> Options<'a> {
-        Options { cancel: Some(cancel), ..self }
-    }
-}
-
-impl Default for Options<'_> {
-    fn default() -> Self {
-        Options::new()
-    }
-}
-
-impl fmt::Debug for Options<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
-            .field("nthreads", &self.nthreads)
-            .field("mapped", &self.mapped)
-            .finish_non_exhaustive()
-    }
-}
-
 /// The totals of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -357,6 +291,6 @@ pub struct Summary {
     pub nfailed: u64,
     /// Bytes of the messages hashed.
     pub nbytes: u64,
-    /// Whether [`Options::cancel`] ended the run before the last request.
+    /// Whether it ended before the requests did, by [`Cancel`](crate::run::Cancel).
     pub cancelled: bool,
 }

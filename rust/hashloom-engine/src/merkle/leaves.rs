@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use hashloom::{Algorithm, Digest, Hasher, finalize_many, hash_rows, update_many};
@@ -20,8 +20,8 @@ use crate::read::ahead::read_ahead;
 use crate::read::buffer::{out_of_memory, zeros};
 use crate::read::map::Mapping;
 use crate::read::open::{is_in_memory, read_at};
-use crate::run::LANES;
-use crate::run::pool::{Crew, LOOK};
+use crate::run::pool::{LOOK, Pool};
+use crate::run::{LANES, Options};
 
 /// Longest short leaf. Short leaves are hashed in a window of [`WINDOW_NBYTES`], which has enough of them for all
 /// lanes.
@@ -59,22 +59,6 @@ pub(crate) struct Leaves {
     pub(crate) tail: Vec<u8>,
     /// Whether the last leaf's data is filled with zeros.
     pub(crate) is_filled: bool,
-}
-
-/// The options for hashing leaves.
-#[derive(Clone, Copy)]
-pub(crate) struct Effort<'a> {
-    pub(crate) nthreads: usize,
-    pub(crate) is_mapped: bool,
-    /// Gets the total bytes hashed so far.
-    pub(crate) progress: Option<&'a (dyn Fn(u64) + Sync)>,
-    pub(crate) cancel: Option<&'a AtomicBool>,
-}
-
-impl Effort<'_> {
-    pub(crate) fn is_cancelled(&self) -> bool {
-        self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
-    }
 }
 
 /// Why the leaves are not complete.
@@ -167,22 +151,22 @@ impl Leaves {
         &self,
         file: &File,
         range: Range<u64>,
-        effort: &Effort<'_>,
+        options: &Options,
         take: Take<'_>,
     ) -> Result<(), Failure> {
         let nleaves = range.end.saturating_sub(range.start).div_ceil(self.leaf_nbytes);
         let nbatches = nleaves.div_ceil(self.batch());
-        let nthreads = effort.nthreads.clamp(1, 128).min(nbatches.max(1) as usize);
+        let nthreads = options.nthreads().clamp(1, 128).min(nbatches.max(1) as usize);
         // When a thread gives a part of a mapping back, all CPUs must forget it: with many threads, reading is faster.
-        let is_mapped = effort.is_mapped && nthreads <= 2 && range.end - range.start >= WORTH_MAPPING_NBYTES;
+        let is_mapped = options.is_mapped() && nthreads <= 2 && range.end - range.start >= WORTH_MAPPING_NBYTES;
         let mapping = if is_mapped { Mapping::new(file, range.end) } else { None };
         let run = Run {
             leaves: self,
             file,
             range,
             mapping,
-            effort,
-            crew: Crew::new(nthreads, effort.cancel),
+            options,
+            pool: Pool::new(nthreads, options.canceller()),
             nbatches,
             next: AtomicU64::new(0),
             nbytes_done: AtomicU64::new(0),
@@ -190,7 +174,7 @@ impl Leaves {
             moved: Condvar::new(),
         };
         let offset = run.range.start;
-        if !run.crew.work(|| run.scratch(), |scratch| run.work(scratch)) {
+        if !run.pool.work(|| run.scratch(), |scratch| run.work(scratch)) {
             return Err(Failure::Read { offset, error: out_of_memory() });
         }
         let order = run.order.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -198,29 +182,22 @@ impl Leaves {
     }
 
     /// Hashes all of a stream. Returns its length in bytes.
-    pub(crate) fn hash_stream(
-        &self,
-        stream: &mut dyn Read,
-        effort: &Effort<'_>,
-        take: Take<'_>,
-    ) -> Result<u64, Failure> {
+    pub(crate) fn hash_stream(&self, stream: &mut dyn Read, options: &Options, take: Take<'_>) -> Result<u64, Failure> {
         let lanes = if self.is_short() { self.batch() } else { (STREAM_NBYTES / self.leaf_nbytes).min(LANES as u64) };
         if lanes < 2 {
-            return self.hash_stream_of_long_leaves(stream, effort, take);
+            return self.hash_stream_of_long_leaves(stream, options, take);
         }
         let (mut hashers, mut digests) = (Vec::new(), Vec::new());
         let mut offset = 0;
         let buffer = zeros((lanes * self.leaf_nbytes) as usize);
         let mut buffer = buffer.ok_or_else(|| Failure::Read { offset, error: out_of_memory() })?;
         loop {
-            let nbytes = fill(stream, &mut buffer, offset, effort)?;
+            let nbytes = fill(stream, &mut buffer, offset, options)?;
             offset += nbytes as u64;
             digests.clear();
             self.hash_window(&buffer[..nbytes], &mut hashers, &mut digests);
             take(&digests).map_err(Failure::Taker)?;
-            if let Some(progress) = effort.progress {
-                progress(offset);
-            }
+            options.tell(offset, None);
             if nbytes < buffer.len() {
                 return Ok(offset);
             }
@@ -231,14 +208,14 @@ impl Leaves {
     fn hash_stream_of_long_leaves(
         &self,
         stream: &mut dyn Read,
-        effort: &Effort<'_>,
+        options: &Options,
         take: Take<'_>,
     ) -> Result<u64, Failure> {
         let mut buffer = vec![0; WINDOW_NBYTES];
         let (mut hasher, mut in_leaf, mut offset) = (self.hasher(), 0, 0);
         loop {
             let room = (self.leaf_nbytes - in_leaf).min(WINDOW_NBYTES as u64) as usize;
-            let nbytes = fill(stream, &mut buffer[..room], offset, effort)?;
+            let nbytes = fill(stream, &mut buffer[..room], offset, options)?;
             hasher.update(&buffer[..nbytes]);
             in_leaf += nbytes as u64;
             offset += nbytes as u64;
@@ -247,9 +224,7 @@ impl Leaves {
                 take(self.end(ended, in_leaf).as_ref()).map_err(Failure::Taker)?;
                 in_leaf = 0;
             }
-            if let Some(progress) = effort.progress {
-                progress(offset);
-            }
+            options.tell(offset, None);
             if nbytes < room {
                 return Ok(offset);
             }
@@ -258,10 +233,10 @@ impl Leaves {
 }
 
 /// Fills `buffer` from a stream. Fewer bytes are read only if the stream ends.
-fn fill(stream: &mut dyn Read, buffer: &mut [u8], offset: u64, effort: &Effort<'_>) -> Result<usize, Failure> {
+fn fill(stream: &mut dyn Read, buffer: &mut [u8], offset: u64, options: &Options) -> Result<usize, Failure> {
     let mut filled = 0;
     while filled < buffer.len() {
-        if effort.is_cancelled() {
+        if options.canceller().is_cancelled() {
             return Err(Failure::Cancelled);
         }
         match stream.read(&mut buffer[filled..]) {
@@ -280,8 +255,8 @@ struct Run<'r, 't> {
     file: &'r File,
     range: Range<u64>,
     mapping: Option<Mapping>,
-    effort: &'r Effort<'r>,
-    crew: Crew<'r>,
+    options: &'r Options,
+    pool: Pool,
     nbatches: u64,
     /// The first batch that no thread has taken.
     next: AtomicU64,
@@ -334,10 +309,10 @@ impl Run<'_, '_> {
         // After a panic of the callback no thread hands on more.
         let Ok(mut order) = self.order.lock() else { return false };
         // The thread with the next batch never waits here, so all threads get on.
-        while order.failure.is_none() && failure.is_none() && number >= order.next + 4 * self.crew.count() as u64 {
+        while order.failure.is_none() && failure.is_none() && number >= order.next + 4 * self.pool.count() as u64 {
             let Ok((again, _)) = self.moved.wait_timeout(order, LOOK) else { return false };
             order = again;
-            if self.crew.must_stop() {
+            if self.pool.must_stop() {
                 failure = Some(Failure::Cancelled);
             }
         }
@@ -361,7 +336,7 @@ impl Run<'_, '_> {
     }
 
     fn hash_batch(&self, number: u64, scratch: &mut Scratch) -> Result<(), Failure> {
-        if self.crew.must_stop() {
+        if self.pool.must_stop() {
             return Err(Failure::Cancelled);
         }
         let batch_nbytes = self.leaves.batch().saturating_mul(self.leaves.leaf_nbytes);
@@ -375,9 +350,7 @@ impl Run<'_, '_> {
 
     fn note(&self, nbytes: u64) {
         let done = self.nbytes_done.fetch_add(nbytes, Ordering::Relaxed) + nbytes;
-        if let Some(progress) = self.effort.progress {
-            progress(done);
-        }
+        self.options.tell(done, None);
     }
 
     fn hash_short(&self, range: Range<u64>, scratch: &mut Scratch) -> Result<(), Failure> {
@@ -406,7 +379,7 @@ impl Run<'_, '_> {
         hashers.resize(count, self.leaves.hasher());
         let mut in_leaf = 0;
         while in_leaf < leaf_nbytes.min(range.end - range.start) {
-            if self.crew.must_stop() {
+            if self.pool.must_stop() {
                 return Err(Failure::Cancelled);
             }
             let mut chunks: [&[u8]; LANES] = [&[]; LANES];

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::merkle::NODE_NBYTES;
 use crate::pieces::job::{Content, Job, Outcome};
-use crate::pieces::{Effort, run};
+use crate::pieces::run;
+use crate::run::Options;
 
 /// The digests of all pieces, one after the other.
 #[derive(Debug, Default)]
@@ -33,7 +34,7 @@ struct Making<'a> {
 }
 
 /// Hashes all pieces. After the first unavailable piece no others are begun.
-pub(crate) fn compute<'a>(content: Content<'a>, effort: Effort<'_>) -> (Content<'a>, Result<Computed, Failure>) {
+pub(crate) fn compute<'a>(content: Content<'a>, options: &Options) -> (Content<'a>, Result<Computed, Failure>) {
     let count = content.layout.piece_count() as usize;
     let nbytes = |wanted: bool, each: usize| if wanted { count * each } else { 0 };
     let computed = Computed {
@@ -41,7 +42,7 @@ pub(crate) fn compute<'a>(content: Content<'a>, effort: Effort<'_>) -> (Content<
         roots: vec![0; nbytes(content.hashes.merkle, NODE_NBYTES)],
     };
     let making = Arc::new(Making { content, computed: Mutex::new(computed), failed: AtomicBool::new(false) });
-    run(std::iter::once(making.clone()), effort);
+    run(std::iter::once(making.clone()), options);
     // The run is over, so this is the only owner.
     let Some(making) = Arc::into_inner(making) else { unreachable!("the run is over") };
     let result = match making.failed.into_inner() {

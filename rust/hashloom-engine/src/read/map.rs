@@ -191,7 +191,7 @@ mod os {
     /// The arguments must be those of the kernel's call of a handler.
     unsafe fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
         let before = Before(BEFORE.load(Ordering::SeqCst));
-        // SAFETY: the caller's.
+        // SAFETY: the caller keeps the conditions.
         let code = unsafe { (*info).si_code };
         // Whether the signal comes from an instruction that is tried again when the handler returns, not from `kill`,
         // nor from memory found bad before any use.

@@ -12,10 +12,9 @@
 //! therefore returns only when all submitted requests are done. If the kernel cannot report that, for instance for lack
 //! of memory, the ring is [`Lost`], and the memory of its requests is leaked: neither freed nor used again.
 //!
-//! A pipe would keep all other files of its batch waiting, and its writer may wait for one of them to be read. A
-//! request that takes longer than [`PATIENCE`], or that the crew no longer waits for, is therefore cancelled, which
-//! takes no byte from a pipe; plain calls do its work. A pipe can also be opened before it has a writer, and then seems
-//! to be at its end: if the first read finds nothing, the caller must look again.
+//! A pipe would keep all others of its batch waiting, and its writer may wait for one of them to be read. So what takes
+//! longer than [`PATIENCE`], or than the pool goes on, is cancelled, which takes no byte from a pipe, and left to plain calls. A pipe is also opened
+//! before it has a writer, and then seems to be at its end: where the first read finds nothing, the caller is to look.
 
 #[cfg(all(target_os = "linux", feature = "io-uring"))]
 mod os {
@@ -31,7 +30,7 @@ mod os {
 
     use super::{Begun, Lost, PATIENCE, SLOTS};
     use crate::read::stamp::Stamp;
-    use crate::run::pool::{Crew, LOOK};
+    use crate::run::pool::{LOOK, Pool};
 
     /// Whether the kernel's code says that a request was cancelled while it waited.
     fn was_cancelled(code: i32) -> bool {
@@ -72,7 +71,7 @@ mod os {
             &mut self,
             paths: &[impl AsRef<Path>],
             chunks: &mut [&mut [u8]],
-            crew: &Crew<'_>,
+            pool: &Pool,
         ) -> Result<Vec<Begun>, Lost> {
             assert!(paths.len() == chunks.len() && paths.len() <= SLOTS);
             let mut names = std::mem::take(&mut self.names);
@@ -95,7 +94,7 @@ mod os {
                 Some((slot, open.flags(libc::O_RDONLY | libc::O_CLOEXEC).build()))
             });
             // SAFETY: the names stay until all requests are done, or for ever.
-            let results = match unsafe { self.complete(opens, crew) } {
+            let results = match unsafe { self.complete(opens, pool) } {
                 Ok(results) => results,
                 Err(lost) => {
                     std::mem::forget(names);
@@ -140,7 +139,7 @@ mod os {
                 let reads = reads.into_iter().enumerate().filter_map(|(slot, read)| Some((slot, read?)));
                 // SAFETY: the chunks are different and ours alone. They stay until all requests are done; if the ring
                 // is lost the caller keeps them.
-                let results = unsafe { self.complete(reads, crew) }?;
+                let results = unsafe { self.complete(reads, pool) }?;
                 for (slot, begun) in begun.iter_mut().enumerate().filter(|(_, begun)| begun.is_none()) {
                     let Some((mut file, stamp)) = files[slot].take() else { continue };
                     let code = results[slot];
@@ -178,7 +177,7 @@ mod os {
                 Some((slot, opcode::Close::new(Fd(file.into_raw_fd())).build()))
             });
             // SAFETY: the requests point to nothing.
-            unsafe { self.complete(closes, crew) }?;
+            unsafe { self.complete(closes, pool) }?;
             Ok(begun.into_iter().flatten().collect())
         }
 
@@ -189,7 +188,7 @@ mod os {
         unsafe fn complete(
             &mut self,
             requests: impl Iterator<Item = (usize, Entry)>,
-            crew: &Crew<'_>,
+            pool: &Pool,
         ) -> Result<[i32; SLOTS], Lost> {
             let mut results = [0; SLOTS];
             let mut submitted = [false; SLOTS];
@@ -223,7 +222,7 @@ mod os {
                     }
                     Err(Some(libc::ETIME)) => {
                         nlooks_left = nlooks_left.saturating_sub(1);
-                        is_patient = nlooks_left > 0 && !crew.must_stop();
+                        is_patient = nlooks_left > 0 && !pool.must_stop();
                     }
                     // The kernel may still write to the requests' memory, and does not report when it has ended.
                     Err(code) => return Err(Lost(code.unwrap_or(libc::EIO))),
@@ -257,7 +256,7 @@ mod os {
     use std::path::Path;
 
     use super::{Begun, Lost};
-    use crate::run::pool::Crew;
+    use crate::run::pool::Pool;
 
     /// This system has no rings.
     pub(crate) struct Ring(Infallible);
@@ -271,7 +270,7 @@ mod os {
             &mut self,
             _paths: &[impl AsRef<Path>],
             _chunks: &mut [&mut [u8]],
-            _crew: &Crew<'_>,
+            _pool: &Pool,
         ) -> Result<Vec<Begun>, Lost> {
             match self.0 {}
         }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Threads that do one piece of work together, the caller's thread among them: their number, and when they stop.
+//! Threads that do one piece of work together, by the rules that the [module above](super) states: how many there are, and
+//! when they stop.
 //!
-//! A callback or an iterator of the caller may panic in a thread. The panic stops the other threads as a cancellation
-//! does: each looks at [`Crew::must_stop`] before anything that takes long, and a thread that waits for another looks
-//! at it every [`LOOK`]. When all threads have ended, the panic continues in the caller's thread with its payload.
+//! A panic of one thread, which comes of a callback or an iterator of the caller, stops the
+//! others as a cancellation does: each looks at [`Pool::must_stop`] before whatever takes long, and nobody waits for
+//! another without looking at it every [`LOOK`]. When all have ended the panic goes on in the caller's thread, with what
+//! it was begun with.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -12,12 +14,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use super::Cancel;
+
 /// The longest time that a thread waits before it looks whether it must stop.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// Threads, and the flags that stop them.
-pub(crate) struct Crew<'a> {
-    cancel: Option<&'a AtomicBool>,
+pub(crate) struct Pool {
+    cancel: Cancel,
     /// Number of threads, running or still to be started.
     count: AtomicUsize,
     has_panicked: AtomicBool,
@@ -25,11 +29,16 @@ pub(crate) struct Crew<'a> {
     payload: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-impl<'a> Crew<'a> {
-    /// A crew of `count` threads: at least one, fewer if there is little memory. `cancel` stops the crew.
-    pub(crate) fn new(count: usize, cancel: Option<&'a AtomicBool>) -> Crew<'a> {
+impl Pool {
+    /// A pool of `count` threads, one at least, fewer where there is little memory; stopped by `cancel`.
+    pub(crate) fn new(count: usize, cancel: &Cancel) -> Pool {
         let count = count.min(room_for()).max(1);
-        Crew { cancel, count: count.into(), has_panicked: AtomicBool::new(false), payload: Mutex::default() }
+        Pool {
+            cancel: cancel.clone(),
+            count: count.into(),
+            has_panicked: AtomicBool::new(false),
+            payload: Mutex::default(),
+        }
     }
 
     /// Number of threads; less than planned once the system gives no more.
@@ -39,18 +48,18 @@ impl<'a> Crew<'a> {
 
     /// Whether the work was cancelled, or a thread has panicked.
     pub(crate) fn must_stop(&self) -> bool {
-        self.has_panicked.load(Ordering::Relaxed) || self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+        self.has_panicked.load(Ordering::Relaxed) || self.cancel.is_cancelled()
     }
 
-    /// Has each thread do `work` with buffers of its own, and returns when all threads have ended. A thread that gets
-    /// no buffers leaves the crew. If the caller's thread gets none, nothing is done and the result is false.
+    /// Has each thread do `work` with buffers of its own, and returns when all have. A thread that gets none is none of
+    /// the pool; where already the caller's gets none nothing is done, and false returned.
     ///
     /// # Panics
     /// If a thread has panicked, with its payload.
     pub(crate) fn work<B>(&self, buffers: impl Fn() -> Option<B> + Sync, work: impl Fn(B) + Sync) -> bool {
         let Some(own) = buffers() else { return false };
         let work = |buffers| {
-            // State left half-done by a panic is dropped with the crew, as nothing continues after it.
+            // State left half-done by a panic is dropped with the pool, as nothing continues after it.
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| work(buffers))) {
                 self.has_panicked.store(true, Ordering::Relaxed);
                 self.payload.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(payload);

@@ -4,10 +4,11 @@
 //! ([`Builder`], [`create`](fn@create)).
 //!
 //! ```no_run
-//! use hashloom_engine::torrent::{self, Options, Torrent};
+//! use hashloom_engine::run::Options;
+//! use hashloom_engine::torrent::{self, Torrent};
 //!
 //! let torrent = Torrent::parse(&std::fs::read("debian.torrent")?)?;
-//! let report = torrent::verify(&torrent, "/srv/downloads".as_ref(), &Options::default())?;
+//! let report = torrent::verify(&torrent, "/srv/downloads".as_ref(), &Options::new())?;
 //! println!("{} of {} pieces", report.have(), torrent.piece_count());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -33,6 +34,6 @@ pub use parse::{
 };
 pub use paths::{BadComponent, to_path};
 pub use verify::{
-    Check, Checkpoint, CheckpointError, Content, FileDifference, FileReport, FileState, FileTrouble, Options,
-    PieceState, Progress, Ranges, Report, Trouble, VerifyError, verify, verify_many,
+    Check, Checkpoint, CheckpointError, Content, FileDifference, FileReport, FileState, FileTrouble, PieceState,
+    Ranges, Report, Trouble, VerifyError, verify, verify_many, verify_pieces,
 };

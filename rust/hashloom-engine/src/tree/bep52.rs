@@ -5,10 +5,11 @@
 
 use hashloom::{Algorithm, Digest};
 
-use super::{Input, Options, TreeError};
+use super::{Input, TreeError};
 use crate::merkle::leaves::Leaves;
 use crate::merkle::levels::{Levels, Odd, Shape};
 use crate::merkle::{BLOCK_NBYTES, NO_LEAF};
+use crate::run::Options;
 
 /// The root; `None` for an empty file, which has no root.
 ///
@@ -17,16 +18,17 @@ use crate::merkle::{BLOCK_NBYTES, NO_LEAF};
 /// [`TreeError::Read`], [`TreeError::Changed`], [`TreeError::Cancelled`].
 ///
 /// ```
-/// use hashloom_engine::tree::{Input, Options, bep52};
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::tree::{Input, bep52};
 /// use hashloom::{Algorithm, hash};
 ///
 /// // Up to 16 KiB are one leaf.
-/// let root = bep52::pieces_root(Input::Stream(&mut &b"abc"[..]), &Options::default())?;
+/// let root = bep52::pieces_root(Input::Stream(&mut &b"abc"[..]), &Options::new())?;
 /// assert_eq!(root, Some(hash(Algorithm::Sha256, b"abc")));
-/// assert_eq!(bep52::pieces_root(Input::Stream(&mut &b""[..]), &Options::default())?, None);
+/// assert_eq!(bep52::pieces_root(Input::Stream(&mut &b""[..]), &Options::new())?, None);
 /// # Ok::<(), hashloom_engine::tree::TreeError>(())
 /// ```
-pub fn pieces_root<'a>(input: impl Into<Input<'a>>, options: &Options<'_>) -> Result<Option<Digest>, TreeError> {
+pub fn pieces_root<'a>(input: impl Into<Input<'a>>, options: &Options) -> Result<Option<Digest>, TreeError> {
     let algorithm = Algorithm::Sha256;
     let mut levels = Levels::new(Shape::binary(algorithm, &[], Odd::Leaf(NO_LEAF.to_vec())));
     let leaves = Leaves::plain(algorithm, BLOCK_NBYTES);

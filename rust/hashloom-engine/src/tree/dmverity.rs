@@ -13,7 +13,8 @@ use std::io;
 use hashloom::{Algorithm, Digest};
 
 use super::blocks::{BlockTree, Out, write_all_at};
-use super::{Options, TreeError, hash_range};
+use super::{TreeError, hash_range};
+use crate::run::Options;
 
 pub use check::{BadBlock, Checked, LISTED_MAX};
 
@@ -57,11 +58,11 @@ impl HashType {
 /// let hashes = std::fs::File::options().read(true).write(true).create_new(true).open(folder.path().join("hashes"))?;
 ///
 /// let verity = DmVerity::new().salt(b"pepper")?.uuid([1; 16]);
-/// let root = verity.format(&data, &hashes, &Options::default())?;
-/// assert_eq!(root, verity.root(&data, &Options::default())?);
+/// let root = verity.format(&data, &hashes, &Options::new())?;
+/// assert_eq!(root, verity.root(&data, &Options::new())?);
 ///
 /// let verity = DmVerity::read(&hashes, 0)?;
-/// assert!(verity.check(&data, &hashes, root.as_ref(), &Options::default())?.is_good());
+/// assert!(verity.check(&data, &hashes, root.as_ref(), &Options::new())?.is_good());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -197,11 +198,11 @@ impl DmVerity {
     /// let data = tempfile::tempfile()?;
     /// data.set_len(4096)?;
     /// // The root of one block is the digest of this block.
-    /// let root = DmVerity::new().root(&data, &Options::default())?;
+    /// let root = DmVerity::new().root(&data, &Options::new())?;
     /// assert_eq!(root, hash(Algorithm::Sha256, &[0; 4096]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn root(&self, data: &File, options: &Options<'_>) -> Result<Digest, TreeError> {
+    pub fn root(&self, data: &File, options: &Options) -> Result<Digest, TreeError> {
         self.build(data, None, options)
     }
 
@@ -213,8 +214,8 @@ impl DmVerity {
     ///
     /// # Errors
     ///
-    /// The errors of [`root`](DmVerity::root), and [`TreeError::Write`].
-    pub fn format(&self, data: &File, hashes: &File, options: &Options<'_>) -> Result<Digest, TreeError> {
+    /// Those of [`root`](DmVerity::root), and [`TreeError::Write`].
+    pub fn format(&self, data: &File, hashes: &File, options: &Options) -> Result<Digest, TreeError> {
         let nblocks = self.covered(data)?;
         let layout = self.tree().layout(nblocks);
         let out = Out { file: hashes, offset: self.tree_offset()?, layout };
@@ -225,7 +226,7 @@ impl DmVerity {
         self.build(data, Some(out), options)
     }
 
-    fn build(&self, data: &File, out: Option<Out<'_>>, options: &Options<'_>) -> Result<Digest, TreeError> {
+    fn build(&self, data: &File, out: Option<Out<'_>>, options: &Options) -> Result<Digest, TreeError> {
         let nbytes = self.covered(data)? * self.data_block_nbytes as u64;
         let tree = self.tree();
         let mut building = tree.begin(out);

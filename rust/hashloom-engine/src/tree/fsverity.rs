@@ -11,7 +11,8 @@ use std::fs::File;
 use hashloom::{Algorithm, Digest, hash};
 
 use super::blocks::{BlockTree, Building, Out};
-use super::{Input, Options, TreeError};
+use super::{Input, TreeError};
+use crate::run::Options;
 
 /// Number of bytes in a descriptor.
 pub const DESCRIPTOR_NBYTES: usize = 256;
@@ -23,10 +24,11 @@ pub const SALT_MAX_NBYTES: usize = 32;
 /// ```
 /// use hashloom::Algorithm;
 /// use hashloom_engine::tree::fsverity::FsVerity;
-/// use hashloom_engine::tree::{Input, Options};
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::tree::Input;
 ///
 /// // `printf hello > file; fsverity digest file`
-/// let sealed = FsVerity::new(Algorithm::Sha256).digest(Input::Stream(&mut &b"hello"[..]), &Options::default())?;
+/// let sealed = FsVerity::new(Algorithm::Sha256).digest(Input::Stream(&mut &b"hello"[..]), &Options::new())?;
 /// assert_eq!(sealed.to_string(), "sha256:555b589c26ee43b7a2510e6c67ced9fb3190b6da6e9e683984551f5d77a763de");
 /// # Ok::<(), hashloom_engine::tree::TreeError>(())
 /// ```
@@ -110,18 +112,19 @@ impl FsVerity {
     ///
     /// ```
     /// use hashloom_engine::tree::fsverity::FsVerity;
-    /// use hashloom_engine::tree::{Input, Options};
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::tree::Input;
     /// use hashloom::{Algorithm, hash};
     ///
     /// let verity = FsVerity::new(Algorithm::Sha256);
-    /// let sealed = verity.digest(Input::Stream(&mut &[7; 4096][..]), &Options::default())?;
+    /// let sealed = verity.digest(Input::Stream(&mut &[7; 4096][..]), &Options::new())?;
     /// // The root of one block is the digest of this block.
     /// assert_eq!(sealed.root(), hash(Algorithm::Sha256, &[7; 4096]));
     /// assert_eq!(sealed.digest(), hash(Algorithm::Sha256, sealed.descriptor()));
     /// assert_eq!(sealed.nbytes(), 4096);
     /// # Ok::<(), hashloom_engine::tree::TreeError>(())
     /// ```
-    pub fn digest<'a>(&self, input: impl Into<Input<'a>>, options: &Options<'_>) -> Result<Sealed, TreeError> {
+    pub fn digest<'a>(&self, input: impl Into<Input<'a>>, options: &Options) -> Result<Sealed, TreeError> {
         let tree = self.tree()?;
         self.seal(input.into(), options, &tree, tree.begin(None))
     }
@@ -139,12 +142,12 @@ impl FsVerity {
     ///
     /// let (file, out) = (tempfile::tempfile()?, tempfile::tempfile()?);
     /// file.set_len(129 * 4096)?;
-    /// FsVerity::new(hashloom::Algorithm::Sha256).write_tree(&file, &out, &Options::default())?;
+    /// FsVerity::new(hashloom::Algorithm::Sha256).write_tree(&file, &out, &Options::new())?;
     /// // The root's block, and two over the 129.
     /// assert_eq!(out.metadata()?.len(), 3 * 4096);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn write_tree(&self, file: &File, out: &File, options: &Options<'_>) -> Result<Sealed, TreeError> {
+    pub fn write_tree(&self, file: &File, out: &File, options: &Options) -> Result<Sealed, TreeError> {
         let tree = self.tree()?;
         let Some(nbytes) = super::length(file)? else {
             // The place of a block depends on the number of blocks. An empty file has none.
@@ -162,7 +165,7 @@ impl FsVerity {
     fn seal(
         &self,
         input: Input<'_>,
-        options: &Options<'_>,
+        options: &Options,
         tree: &BlockTree,
         mut building: Building<'_>,
     ) -> Result<Sealed, TreeError> {
@@ -232,9 +235,10 @@ impl Sealed {
     /// ```
     /// use hashloom::Algorithm;
     /// use hashloom_engine::tree::fsverity::FsVerity;
-    /// use hashloom_engine::tree::{Input, Options};
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::tree::Input;
     ///
-    /// let sealed = FsVerity::new(Algorithm::Sha512).digest(Input::Stream(&mut &b""[..]), &Options::default())?;
+    /// let sealed = FsVerity::new(Algorithm::Sha512).digest(Input::Stream(&mut &b""[..]), &Options::new())?;
     /// assert_eq!(sealed.formatted()[..12], *b"FSVerity\x02\x00\x40\x00");
     /// assert_eq!(sealed.formatted()[12..], *sealed.digest().as_ref());
     /// # Ok::<(), hashloom_engine::tree::TreeError>(())

@@ -5,9 +5,10 @@
 
 use hashloom::{Algorithm, Digest, hash};
 
-use super::{Input, Options, TreeError};
+use super::{Input, TreeError};
 use crate::merkle::leaves::Leaves;
 use crate::merkle::levels::{Levels, Odd, Shape};
+use crate::run::Options;
 
 /// Bytes under a leaf.
 const LEAF_NBYTES: u64 = 1 << 20;
@@ -20,16 +21,17 @@ const LEAF_NBYTES: u64 = 1 << 20;
 /// [`TreeError::Read`], [`TreeError::Changed`], [`TreeError::Cancelled`].
 ///
 /// ```
-/// use hashloom_engine::tree::{Input, Options, glacier};
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::tree::{Input, glacier};
 /// use hashloom::{Algorithm, hash};
 ///
 /// let data = vec![7; (1 << 20) + 1];
-/// let root = glacier::tree_hash(Input::Stream(&mut &data[..]), &Options::default())?;
+/// let root = glacier::tree_hash(Input::Stream(&mut &data[..]), &Options::new())?;
 /// let leaves = [hash(Algorithm::Sha256, &data[..1 << 20]), hash(Algorithm::Sha256, &[7])];
 /// assert_eq!(root, hash(Algorithm::Sha256, &[leaves[0].as_ref(), leaves[1].as_ref()].concat()));
 /// # Ok::<(), hashloom_engine::tree::TreeError>(())
 /// ```
-pub fn tree_hash<'a>(input: impl Into<Input<'a>>, options: &Options<'_>) -> Result<Digest, TreeError> {
+pub fn tree_hash<'a>(input: impl Into<Input<'a>>, options: &Options) -> Result<Digest, TreeError> {
     let algorithm = Algorithm::Sha256;
     let mut levels = Levels::new(Shape::binary(algorithm, &[], Odd::Promoted));
     let leaves = Leaves::plain(algorithm, LEAF_NBYTES);

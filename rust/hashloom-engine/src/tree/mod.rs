@@ -29,103 +29,26 @@ pub mod s3;
 use std::fmt;
 use std::fs::{File, Metadata};
 use std::io::Read;
-use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
 
-use crate::merkle::leaves::{Effort, Leaves, Take};
+use crate::merkle::leaves::{Leaves, Take};
 use crate::read::stamp::Stamp;
 use crate::read::stream::Patient;
+use crate::run::Options;
 
 pub use error::TreeError;
 
-/// The options for hashing. The default is one thread for each CPU, no callback, no cancelling.
-///
-/// ```no_run
-/// use std::sync::atomic::{AtomicBool, Ordering};
-///
-/// use hashloom_engine::tree::{Options, TreeError, glacier};
-///
-/// static STOP: AtomicBool = AtomicBool::new(false);
-/// let show = |nbytes| {
-///     eprint!("\r{nbytes} bytes");
-///     if nbytes > 1 << 40 {
-///         STOP.store(true, Ordering::Relaxed);
-///     }
-/// };
-/// let file = std::fs::File::open("archive.tar")?;
-/// match glacier::tree_hash(&file, &Options::default().progress(&show).cancel(&STOP)) {
-///     Err(TreeError::Cancelled) => eprintln!("stopped"),
-///     other => println!("{}", other?),
-/// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Default)]
-pub struct Options<'a> {
-    threads: Option<NonZeroUsize>,
-    progress: Option<&'a (dyn Fn(u64) + Sync)>,
-    cancel: Option<&'a AtomicBool>,
-    mapped: bool,
-}
-
-impl fmt::Debug for Options<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options").field("threads", &self.threads).finish_non_exhaustive()
-    }
-}
-
-impl<'a> Options<'a> {
-    /// Sets the number of threads for a file, at most 128; a stream has one. Each thread takes about 1 MiB of memory.
-    pub fn threads(mut self, threads: NonZeroUsize) -> Self {
-        self.threads = Some(threads);
-        self
-    }
-
-    /// Sets a function that any of the threads calls, about once every 256 KiB, with the total bytes hashed.
-    pub fn progress(mut self, progress: &'a (dyn Fn(u64) + Sync)) -> Self {
-        self.progress = Some(progress);
-        self
-    }
-
-    /// Sets a flag that ends the work with [`TreeError::Cancelled`] once it is true. A wait for a pipe, a terminal or
-    /// another stream that is an [`Input::File`] ends within a tenth of a second. A read that hangs in the system, or
-    /// in an [`Input::Stream`], does not end: the work stops after it.
-    pub fn cancel(mut self, cancel: &'a AtomicBool) -> Self {
-        self.cancel = Some(cancel);
-        self
-    }
-
-    /// Sets whether files that are in memory are mapped and hashed there, without a copy. The option works on 64-bit
-    /// Linux with one thread or two, for parts of up to 16 KiB; elsewhere it changes nothing.
-    ///
-    /// The option installs a handler for SIGBUS, once and for the whole process: see
-    /// [`torrent::Options::mapped_with_sigbus_handler`](crate::torrent::Options::mapped_with_sigbus_handler).
-    pub fn mapped_with_sigbus_handler(mut self, mapped: bool) -> Self {
-        self.mapped = mapped;
-        self
-    }
-
-    fn effort(&self) -> Effort<'a> {
-        let threads = self.threads.or_else(|| std::thread::available_parallelism().ok());
-        Effort {
-            nthreads: threads.map_or(1, NonZeroUsize::get),
-            is_mapped: self.mapped,
-            progress: self.progress,
-            cancel: self.cancel,
-        }
-    }
-}
-
-/// The data to hash.
+/// What is hashed.
 ///
 /// Several threads read a regular file or a block device from its beginning, whatever its position. One thread reads
 /// the remaining bytes of anything else, such as a pipe.
 ///
 /// ```
-/// use hashloom_engine::tree::{Input, Options, glacier};
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::tree::{Input, glacier};
 ///
 /// let mut stream = &b"abc"[..];
-/// let root = glacier::tree_hash(Input::Stream(&mut stream), &Options::default())?;
+/// let root = glacier::tree_hash(Input::Stream(&mut stream), &Options::new())?;
 /// assert_eq!(root, hashloom::hash(hashloom::Algorithm::Sha256, b"abc"));
 /// # Ok::<(), hashloom_engine::tree::TreeError>(())
 /// ```
@@ -159,12 +82,12 @@ impl<'a> From<&'a mut dyn Read> for Input<'a> {
 
 impl Input<'_> {
     /// Hashes the whole input. Returns its length in bytes.
-    fn hash(self, leaves: &Leaves, options: &Options<'_>, take: Take<'_>) -> Result<u64, TreeError> {
+    fn hash(self, leaves: &Leaves, options: &Options, take: Take<'_>) -> Result<u64, TreeError> {
         match self {
-            Input::Stream(stream) => Ok(leaves.hash_stream(stream, &options.effort(), take)?),
+            Input::Stream(stream) => Ok(leaves.hash_stream(stream, options, take)?),
             Input::File(file) => match length(file)? {
                 Some(nbytes) => hash_range(file, 0..nbytes, leaves, options, take),
-                None => Ok(leaves.hash_stream(&mut Patient(file), &options.effort(), take)?),
+                None => Ok(leaves.hash_stream(&mut Patient(file), options, take)?),
             },
         }
     }
@@ -175,7 +98,7 @@ fn hash_range(
     file: &File,
     range: Range<u64>,
     leaves: &Leaves,
-    options: &Options<'_>,
+    options: &Options,
     take: Take<'_>,
 ) -> Result<u64, TreeError> {
     let nbytes = range.end - range.start;
@@ -185,7 +108,7 @@ fn hash_range(
         Some(stamp) => stamp,
         None => Stamp::of(&metadata(file)?),
     };
-    leaves.hash_file(file, range, &options.effort(), take)?;
+    leaves.hash_file(file, range, options, take)?;
     if Stamp::of(&metadata(file)?) != before {
         return Err(TreeError::Changed);
     }

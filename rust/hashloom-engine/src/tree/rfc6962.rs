@@ -15,10 +15,11 @@ use std::io::{BufRead, Read};
 
 use hashloom::{Algorithm, Digest, Hasher, hash, hash_offsets64};
 
-use super::{Input, Options, TreeError};
+use super::{Input, TreeError};
 use crate::merkle::leaves::Leaves;
 use crate::merkle::levels::{Levels, Odd, Shape};
 use crate::read::open::read_at;
+use crate::run::Options;
 
 pub use proof::{ProofError, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion};
 
@@ -221,10 +222,11 @@ impl Tree {
     /// ```
     /// use hashloom::Algorithm;
     /// use hashloom_engine::tree::rfc6962::{Tree, node, leaf};
-    /// use hashloom_engine::tree::{Input, Options};
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::tree::Input;
     ///
     /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
-    /// tree.push_blocks(Input::Stream(&mut &b"abcde"[..]), 4, &Options::default())?;
+    /// tree.push_blocks(Input::Stream(&mut &b"abcde"[..]), 4, &Options::new())?;
     /// let leaves = [leaf(Algorithm::Sha256, b"abcd"), leaf(Algorithm::Sha256, b"e")];
     /// assert_eq!(tree.finish().root, node(Algorithm::Sha256, leaves[0].as_ref(), leaves[1].as_ref()));
     /// # Ok::<(), hashloom_engine::tree::TreeError>(())
@@ -233,7 +235,7 @@ impl Tree {
         &mut self,
         input: impl Into<Input<'a>>,
         entry_nbytes: u64,
-        options: &Options<'_>,
+        options: &Options,
     ) -> Result<u64, TreeError> {
         if entry_nbytes == 0 {
             return Err(TreeError::parameter("block size", "at least 1", 0));
@@ -257,14 +259,15 @@ impl Tree {
     /// ```
     /// use hashloom::Algorithm;
     /// use hashloom_engine::tree::rfc6962::{Tree, leaf};
-    /// use hashloom_engine::tree::{Input, Options};
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::tree::Input;
     ///
     /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
-    /// tree.push_file(Input::Stream(&mut &b"abcde"[..]), &Options::default())?;
+    /// tree.push_file(Input::Stream(&mut &b"abcde"[..]), &Options::new())?;
     /// assert_eq!(tree.finish().root, leaf(Algorithm::Sha256, b"abcde"));
     /// # Ok::<(), hashloom_engine::tree::TreeError>(())
     /// ```
-    pub fn push_file<'a>(&mut self, input: impl Into<Input<'a>>, options: &Options<'_>) -> Result<(), TreeError> {
+    pub fn push_file<'a>(&mut self, input: impl Into<Input<'a>>, options: &Options) -> Result<(), TreeError> {
         let algorithm = self.algorithm;
         let input = input.into();
         if let Input::File(file) = input {
@@ -306,15 +309,14 @@ impl Tree {
     /// use hashloom_engine::tree::rfc6962::Tree;
     ///
     /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
-    /// tree.push_lines(&mut &b"one\n\nthree"[..], &Options::default())?;
+    /// tree.push_lines(&mut &b"one\n\nthree"[..], &Options::new())?;
     /// assert_eq!(tree.finish().size, 3);
     /// # Ok::<(), hashloom_engine::tree::TreeError>(())
     /// ```
-    pub fn push_lines(&mut self, lines: &mut dyn BufRead, options: &Options<'_>) -> Result<u64, TreeError> {
-        let effort = options.effort();
+    pub fn push_lines(&mut self, lines: &mut dyn BufRead, options: &Options) -> Result<u64, TreeError> {
         let (mut line, mut nbytes, mut told) = (Vec::new(), 0, 0);
         loop {
-            if effort.is_cancelled() {
+            if options.canceller().is_cancelled() {
                 return Err(TreeError::Cancelled);
             }
             line.clear();
@@ -332,14 +334,12 @@ impl Tree {
                 continue;
             }
             self.push_entry(&line);
-            if let Some(progress) = effort.progress.filter(|_| nbytes - told >= BATCH_NBYTES as u64) {
-                progress(nbytes);
+            if nbytes - told >= BATCH_NBYTES as u64 {
+                options.tell(nbytes, None);
                 told = nbytes;
             }
         }
-        if let Some(progress) = effort.progress {
-            progress(nbytes);
-        }
+        options.tell(nbytes, None);
         Ok(nbytes)
     }
 

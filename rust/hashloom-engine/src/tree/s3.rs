@@ -11,8 +11,9 @@ use std::fmt;
 
 use hashloom::{Algorithm, Digest, Hasher, hash};
 
-use super::{Input, Options, TreeError};
+use super::{Input, TreeError};
 use crate::merkle::leaves::Leaves;
+use crate::run::Options;
 
 /// Least number of bytes in every part except the last: 5 MiB.
 pub const PART_MIN_NBYTES: u64 = 5 << 20;
@@ -34,9 +35,10 @@ pub struct Composite {
 ///
 /// ```
 /// use hashloom::Algorithm;
-/// use hashloom_engine::tree::{Input, Options, s3};
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::tree::{Input, s3};
 ///
-/// let composite = s3::composite(Input::Stream(&mut &b"abc"[..]), Algorithm::Sha256, 8 << 20, &Options::default())?;
+/// let composite = s3::composite(Input::Stream(&mut &b"abc"[..]), Algorithm::Sha256, 8 << 20, &Options::new())?;
 /// assert_eq!(composite.to_string(), "T4tCwi3TcptRm6b2jS2nzFstYG0F2u1a1RKMwD5sY1g=-1");
 /// # Ok::<(), hashloom_engine::tree::TreeError>(())
 /// ```
@@ -55,11 +57,12 @@ impl fmt::Display for Composite {
 /// [`TreeError::Cancelled`].
 ///
 /// ```
-/// use hashloom_engine::tree::{Input, Options, s3};
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::tree::{Input, s3};
 /// use hashloom::{Algorithm, hash};
 ///
 /// let data = vec![7; (5 << 20) + 1];
-/// let composite = s3::composite(Input::Stream(&mut &data[..]), Algorithm::Sha1, 5 << 20, &Options::default())?;
+/// let composite = s3::composite(Input::Stream(&mut &data[..]), Algorithm::Sha1, 5 << 20, &Options::new())?;
 /// assert_eq!(composite.parts, [hash(Algorithm::Sha1, &data[1..]), hash(Algorithm::Sha1, &[7])]);
 /// # Ok::<(), hashloom_engine::tree::TreeError>(())
 /// ```
@@ -67,7 +70,7 @@ pub fn composite<'a>(
     input: impl Into<Input<'a>>,
     algorithm: Algorithm,
     part_nbytes: u64,
-    options: &Options<'_>,
+    options: &Options,
 ) -> Result<Composite, TreeError> {
     if !matches!(algorithm, Algorithm::Sha1 | Algorithm::Sha256) {
         return Err(TreeError::parameter("algorithm", "sha1 or sha256", algorithm));

@@ -10,13 +10,14 @@ use std::ops::Range;
 use hashloom::{Digest, Hasher};
 
 use super::room::{CHUNK_NBYTES, Room};
-use crate::files::request::{FileError, Hashed, Options, Request, Source, stdin};
+use crate::files::request::{FileError, Hashed, Request, Source, stdin};
 use crate::read::ahead::{self, read_ahead};
 use crate::read::map::Mapping;
 use crate::read::ring::Begun;
 use crate::read::stamp::{READINGS_MAX, Stamp, Verdict};
 use crate::read::stream;
-use crate::run::pool::Crew;
+use crate::run::Options;
+use crate::run::pool::Pool;
 
 /// Bytes of a mapped file that are hashed in a round.
 pub(super) const WINDOW_NBYTES: u64 = 256 << 10;
@@ -111,7 +112,7 @@ impl<T> Lane<T> {
     }
 
     /// Takes over a file that a ring has begun, with its chunk at `place`.
-    pub(super) fn begin(&mut self, begun: Begun, place: usize, options: &Options<'_>) {
+    pub(super) fn begin(&mut self, begun: Begun, place: usize, options: &Options) {
         match begun {
             // The caller opens such a file again and never comes here.
             Begun::Later => self.fail(FileError::Open(io::ErrorKind::TimedOut.into())),
@@ -137,8 +138,8 @@ impl<T> Lane<T> {
         self.chunk = Chunk::Buffer(0..0);
     }
 
-    /// Reads the next chunk; less than a whole one only if the message ends or the crew stops.
-    pub(super) fn read(&mut self, room: &mut Room, options: &Options<'_>, crew: &Crew<'_>) {
+    /// Reads the next chunk; less than a whole one only if the message ends or the pool stops.
+    pub(super) fn read(&mut self, room: &mut Room, options: &Options, pool: &Pool) {
         if let Reader::Mapped(_, mapping, nbytes) = &self.reader {
             let range = self.nbytes..(self.nbytes + WINDOW_NBYTES).min(*nbytes);
             if !range.is_empty() && mapping.fetch(range.clone()) {
@@ -152,7 +153,7 @@ impl<T> Lane<T> {
             let mut filled = 0;
             while filled < chunk.len() && !self.has_ended {
                 if self.is_stream && !self.reader.is_ready() {
-                    match crew.must_stop() {
+                    match pool.must_stop() {
                         true => break,
                         false => continue,
                     }
@@ -182,7 +183,7 @@ impl<T> Lane<T> {
     }
 
     /// Prepares the next round: the message is not at its end, or may not be.
-    fn go_on(&mut self, options: &Options<'_>) {
+    fn go_on(&mut self, options: &Options) {
         if !self.has_looked {
             self.has_looked = true;
             self.look(options);
@@ -202,13 +203,13 @@ impl<T> Lane<T> {
     }
 
     /// After the first chunk: finds out whether the source is a regular file, and maps it if that is worth it.
-    fn look(&mut self, options: &Options<'_>) {
+    fn look(&mut self, options: &Options) {
         self.is_stream = true;
         let Reader::File(file) = &self.reader else { return };
         let Ok(metadata) = file.metadata() else { return };
         self.is_stream = !metadata.is_file();
         // A file that has changed may change again, so it is not mapped.
-        let is_worth_it = options.mapped && metadata.len() >= WORTH_MAPPING_NBYTES && self.nreadings == 1;
+        let is_worth_it = options.is_mapped() && metadata.len() >= WORTH_MAPPING_NBYTES && self.nreadings == 1;
         if self.is_stream || !is_worth_it {
             return;
         }

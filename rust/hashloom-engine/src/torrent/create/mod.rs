@@ -19,12 +19,14 @@ use std::sync::Arc;
 use hashloom::{Algorithm, hash};
 
 use crate::bencode::Limits;
+use crate::pieces;
 use crate::pieces::compute::{Computed, Failure, compute};
 use crate::pieces::files::{Files, Known, Place, Trouble};
 use crate::pieces::job::{Content, Hashes};
 use crate::pieces::layout::{Layout, Spans};
+use crate::run::Options;
 use crate::torrent::paths::{Platform, check_component, to_path};
-use crate::torrent::{Attributes, Options, Torrent, Version};
+use crate::torrent::{Attributes, Torrent, Version};
 use error::Problems;
 use scan::Entry;
 
@@ -62,7 +64,8 @@ pub enum Symlinks {
 /// included. Its bytes depend only on the files' names, contents and executable bits.
 ///
 /// ```
-/// use hashloom_engine::torrent::{Builder, Options, Version};
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::torrent::{Builder, Version};
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("poem.txt"), "Rose is a rose is a rose")?;
@@ -75,7 +78,7 @@ pub enum Symlinks {
 ///     .private(true)
 ///     .plan(folder.path())?;
 /// assert_eq!((plan.files().len(), plan.nbytes(), plan.piece_nbytes()), (1, 24, 16384));
-/// let created = plan.create(&Options::default())?;
+/// let created = plan.create(&Options::new())?;
 /// assert!(created.bytes.starts_with(b"d8:announce30:udp://tracker.example.org:6969"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -489,15 +492,15 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// An error if files cannot be read, have another length than in the plan, or change during each of three reads;
-    /// [`CreateError::Cancelled`].
-    pub fn create(&self, options: &Options<'_>) -> Result<Created, CreateError> {
+    /// Files that cannot be read, have another length than when the plan was made, or change each of the three times that
+    /// they are hashed; [`CreateError::Cancelled`].
+    pub fn create(&self, options: &Options) -> Result<Created, CreateError> {
         let (layout, sources) = self.layout();
         let path_of = Box::new(|index: usize| self.path(sources[index] as usize));
-        let files = Files::new(Place::Listed, sources.len(), path_of, &Arc::new(options.cache()));
+        let files = Files::new(Place::Listed, sources.len(), path_of, &Arc::new(pieces::cache(options)));
         let version = self.builder.version;
         let hashes = Hashes { sha1: version != Version::V2, merkle: version != Version::V1 };
-        let (content, computed) = compute(Content::new(Arc::new(layout), files, hashes), options.effort());
+        let (content, computed) = compute(Content::new(Arc::new(layout), files, hashes), options);
         let computed = match computed {
             Ok(computed) => computed,
             Err(Failure::Cancelled) => return Err(CreateError::Cancelled),
@@ -644,17 +647,18 @@ pub struct Created {
 /// See [`CreateError`].
 ///
 /// ```
-/// use hashloom_engine::torrent::{self, Options};
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::torrent::{self};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("rose.txt");
 /// std::fs::write(&path, "Rose is a rose is a rose")?;
-/// let created = torrent::create(&path, &Options::default())?;
+/// let created = torrent::create(&path, &Options::new())?;
 /// assert!(created.bytes.starts_with(b"d4:infod9:file treed8:rose.txtd0:d6:lengthi24e11:pieces root32:"));
-/// assert!(torrent::verify(&created.torrent, folder.path(), &Options::default())?.is_complete());
+/// assert!(torrent::verify(&created.torrent, folder.path(), &Options::new())?.is_complete());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn create(path: &Path, options: &Options<'_>) -> Result<Created, CreateError> {
+pub fn create(path: &Path, options: &Options) -> Result<Created, CreateError> {
     Builder::new().plan(path)?.create(options)
 }
 

@@ -16,7 +16,8 @@
 //!
 //! ```
 //! use hashloom_engine::torrent::resume::{self, Format};
-//! use hashloom_engine::torrent::{Bitfield, Content, Options, Torrent, verify};
+//! use hashloom_engine::run::Options;
+//! use hashloom_engine::torrent::{Bitfield, Content, Torrent, verify};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # std::fs::write(folder.path().join("abc.txt"), "abc")?;
@@ -24,7 +25,7 @@
 //! # bytes.extend_from_slice(hashloom::hash(hashloom::Algorithm::Sha1, b"abc").as_ref());
 //! # bytes.extend_from_slice(b"ee");
 //! let torrent = Torrent::parse(&bytes)?;
-//! let report = verify(&torrent, folder.path(), &Options::default())?;
+//! let report = verify(&torrent, folder.path(), &Options::new())?;
 //! let have = Bitfield::from(&report.pieces[..]);
 //! let content = Content::find(&torrent, folder.path())?;
 //! assert!(content.changed(&report).is_empty(), "to be checked once more");

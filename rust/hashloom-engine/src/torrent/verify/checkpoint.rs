@@ -26,7 +26,8 @@ use crate::torrent::{File, Torrent};
 /// place.
 ///
 /// ```
-/// use hashloom_engine::torrent::{Check, Checkpoint, Options, Torrent, verify_many};
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::torrent::{Check, Checkpoint, Torrent, verify_many};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # std::fs::write(folder.path().join("abc.txt"), "abc")?;
@@ -35,7 +36,7 @@ use crate::torrent::{File, Torrent};
 /// let checkpoint = Checkpoint::default();
 /// let record = |torrent: &Torrent, piece, state| checkpoint.record(torrent, piece, state);
 /// let known = checkpoint.begin(&torrent, path);
-/// verify_many([Check::new(&torrent, path).known(known)], &Options::default().pieces(&record), |_, _| {});
+/// verify_many([Check::new(&torrent, path).known(known)], &Options::new().pieces(&record), |_, _| {});
 /// let saved = checkpoint.encode();
 ///
 /// // Another day:
@@ -289,7 +290,7 @@ impl Begun {
     fn encode(&self) -> Vec<u8> {
         let mut bytes = b"d5:filesl".to_vec();
         for kept in &self.files {
-            // Writing into memory does not fail.
+            // Writing into memory cannot fail.
             let _ = match kept {
                 None => bytes.write_all(b"le"),
                 Some(Kept { nbytes, mtime_ns, ctime_ns, ino, doubt }) => {

@@ -18,13 +18,14 @@ use crate::torrent::{Torrent, paths};
 /// are out of date.
 ///
 /// ```
-/// use hashloom_engine::torrent::{Content, Options, Torrent, verify};
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::torrent::{Content, Torrent, verify};
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
 /// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
 /// let torrent = Torrent::parse(bytes)?;
-/// let report = verify(&torrent, folder.path(), &Options::default())?;
+/// let report = verify(&torrent, folder.path(), &Options::new())?;
 ///
 /// let content = Content::find(&torrent, folder.path())?;
 /// assert_eq!(content.path(), folder.path().join("abc.txt"));

@@ -8,138 +8,27 @@ mod links;
 mod locate;
 mod report;
 
-use std::borrow::Borrow;
 use std::fmt;
 use std::io;
-use std::num::NonZeroUsize;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::merkle::NODE_NBYTES;
 use crate::pieces::files::{Cache, Files, Known, Last};
 use crate::pieces::job::{self, Hashes, Job, Outcome};
-use crate::pieces::window::WINDOW_NBYTES;
-use crate::pieces::{Effort, run};
+use crate::pieces::{cache, run};
+use crate::run::Options;
 use crate::text::{quoted, shown};
 use crate::torrent::Torrent;
 use crate::torrent::paths;
 use locate::{Located, locate};
 
-pub use crate::pieces::Progress;
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use content::Content;
 pub use report::{FileDifference, FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
-
-/// How to check. The default is one thread for each CPU, no callback, no cancelling.
-///
-/// ```no_run
-/// use std::num::NonZeroUsize;
-/// use std::sync::atomic::{AtomicBool, Ordering};
-///
-/// use hashloom_engine::torrent::{Options, Progress, Torrent, verify};
-///
-/// static STOP: AtomicBool = AtomicBool::new(false);
-/// let show = |progress: Progress| {
-///     eprint!("\r{} of {} bytes", progress.nbytes, progress.total_nbytes);
-///     if progress.nbytes > 1 << 40 {
-///         STOP.store(true, Ordering::Relaxed);
-///     }
-/// };
-/// let options = Options::default().threads(NonZeroUsize::MIN).progress(&show).cancel(&STOP);
-/// let torrent = Torrent::parse(&std::fs::read("debian.torrent")?)?;
-/// let report = verify(&torrent, "downloads".as_ref(), &options)?;
-/// assert!(report.cancelled || report.is_complete());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Default)]
-pub struct Options<'a> {
-    threads: Option<NonZeroUsize>,
-    progress: Option<&'a (dyn Fn(Progress) + Sync)>,
-    pieces: Option<OnPiece<'a>>,
-    cancel: Option<&'a AtomicBool>,
-    mapped: bool,
-}
-
-type OnPiece<'a> = &'a (dyn Fn(&Torrent, usize, PieceState) + Sync);
-
-impl fmt::Debug for Options<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options").field("threads", &self.threads).finish_non_exhaustive()
-    }
-}
-
-impl<'a> Options<'a> {
-    pub(super) fn cache(&self) -> Cache {
-        // When a thread gives a part of a mapping back, all CPUs must forget it. Seconds for 1 GiB, mapped and read:
-        // one thread, pieces of 16 KiB 0.23, 0.27, of 64 KiB 0.17, 0.26; two, of 16 KiB 0.49, 0.14, of 256 KiB 0.10,
-        // 0.13.
-        let least = match self.effort().nthreads {
-            1 => Some(0),
-            2 => Some(WINDOW_NBYTES),
-            _ => None,
-        };
-        Cache::new(least.filter(|_| self.mapped))
-    }
-
-    pub(super) fn effort(&self) -> Effort<'a> {
-        let threads = self.threads.or_else(|| std::thread::available_parallelism().ok());
-        Effort { nthreads: threads.map_or(1, NonZeroUsize::get), progress: self.progress, cancel: self.cancel }
-    }
-
-    /// Sets the number of threads, at most 128. Memory in use does not grow with the threads beyond a fixed bound.
-    pub fn threads(mut self, threads: NonZeroUsize) -> Self {
-        self.threads = Some(threads);
-        self
-    }
-
-    /// Sets a function that any of the threads calls with the progress of the check: whenever the thread has hashed the
-    /// next chunk of each of its pieces (up to 16 pieces, at most 512 KiB together), and for each piece whose verdict
-    /// is known without reading the piece.
-    pub fn progress(mut self, progress: &'a (dyn Fn(Progress) + Sync)) -> Self {
-        self.progress = Some(progress);
-        self
-    }
-
-    /// Sets a function that any of the threads calls with each piece's verdict as soon as it is known, in any order.
-    /// Verdicts that [were known before](Check::known) are not reported. If a file of a piece has changed since, any
-    /// verdict on the piece is taken back: the function is called again with [`Unchecked`](PieceState::Unchecked), then
-    /// with the new verdict or with [`Unstable`](PieceState::Unstable).
-    pub fn pieces(mut self, pieces: &'a (dyn Fn(&Torrent, usize, PieceState) + Sync)) -> Self {
-        self.pieces = Some(pieces);
-        self
-    }
-
-    /// Sets whether long files that are in memory are mapped and hashed there, without a copy. The option works on
-    /// 64-bit Linux with one thread, or with two threads and pieces of at least 256 KiB; elsewhere it changes nothing.
-    ///
-    /// Touching a part of a mapping that its file has lost raises SIGBUS. A handler is therefore installed, once and
-    /// for the whole process, and stays: a file that becomes shorter while it is hashed, or whose disk fails, is read
-    /// instead. Any other SIGBUS, a fault of the program or one that was sent, has its usual effect: the previous
-    /// handler is called, or the process ends. If the program installs a handler later, it replaces this one, and files
-    /// begun after that are read. A handler installed while files are hashed must call the handler that it replaces;
-    /// otherwise a file that becomes shorter at that moment looks like a fault of the program.
-    ///
-    /// ```
-    /// use hashloom_engine::torrent::Options;
-    ///
-    /// This program handles no signals elsewhere.
-    /// let options = Options::default().mapped_with_sigbus_handler(true);
-    /// ```
-    pub fn mapped_with_sigbus_handler(mut self, mapped: bool) -> Self {
-        self.mapped = mapped;
-        self
-    }
-
-    /// Sets a flag that stops the check once it is true; the report then says [`Unchecked`](PieceState::Unchecked) for
-    /// the remaining pieces. Nothing can end a read that hangs in the system, for instance on a network disk that does
-    /// not answer: the check ends after that read.
-    pub fn cancel(mut self, cancel: &'a AtomicBool) -> Self {
-        self.cancel = Some(cancel);
-        self
-    }
-}
 
 /// Why a check could not begin. After the beginning, faults of files are in the report.
 #[derive(Debug)]
@@ -217,7 +106,8 @@ impl std::error::Error for VerifyError {
 /// If `path` is missing, or is a file although the torrent has a folder. There are no errors once the check has begun.
 ///
 /// ```
-/// use hashloom_engine::torrent::{Options, PieceState, Torrent, verify};
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::torrent::{PieceState, Torrent, verify};
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
@@ -228,12 +118,12 @@ impl std::error::Error for VerifyError {
 /// torrent.extend_from_slice(b"ee");
 ///
 /// let torrent = Torrent::parse(&torrent)?;
-/// let report = verify(&torrent, folder.path(), &Options::default())?;
+/// let report = verify(&torrent, folder.path(), &Options::new())?;
 /// assert_eq!(report.pieces, [PieceState::Have, PieceState::Bad]);
 /// assert!(!report.is_complete());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn verify(torrent: &Torrent, path: &Path, options: &Options<'_>) -> Result<Report, VerifyError> {
+pub fn verify(torrent: &Torrent, path: &Path, options: &Options) -> Result<Report, VerifyError> {
     let mut found = None;
     verify_many([Check::new(torrent, path)], options, |_, report| found = Some(report));
     // A single check is always reported.
@@ -242,31 +132,91 @@ pub fn verify(torrent: &Torrent, path: &Path, options: &Options<'_>) -> Result<R
     })
 }
 
-/// A torrent to check, and its place. See [`verify_many`].
+/// A torrent to check, and where. See [`verify_many`].
+///
+/// `torrent` is anything that leads to one and is cheap to clone: `&Torrent` or `Arc<Torrent>`. `tag` is whatever the
+/// caller wants to have at hand with the report.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use hashloom_engine::torrent::{Check, Torrent};
+///
+/// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
+/// let check = Check::new(Arc::new(torrent), "/srv/downloads").tag("the first");
+/// assert_eq!((check.torrent.name(), check.tag), (&b"a"[..], "the first"));
+/// # Ok::<(), hashloom_engine::torrent::Error>(())
+/// ```
 #[derive(Debug, Clone)]
-pub struct Check<T> {
-    torrent: T,
-    path: PathBuf,
+pub struct Check<H, T = ()> {
+    /// The torrent.
+    pub torrent: H,
+    /// Its content, or the folder that holds it.
+    pub path: PathBuf,
+    /// What comes back with the report.
+    pub tag: T,
     only: Option<Vec<u8>>,
     known: Vec<PieceState>,
 }
 
-impl<T: Borrow<Torrent>> Check<T> {
-    /// A check of all pieces of `torrent`. `path` is or holds the content, as for [`verify`].
-    pub fn new(torrent: T, path: impl Into<PathBuf>) -> Check<T> {
-        Check { torrent, path: path.into(), only: None, known: Vec::new() }
+impl<H: Deref<Target = Torrent>> Check<H> {
+    /// All pieces of `torrent`, whose content `path` is or holds, as for [`verify`].
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::{Check, Torrent};
+    ///
+    /// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
+    /// assert_eq!(Check::new(&torrent, "a").path, std::path::Path::new("a"));
+    /// # Ok::<(), hashloom_engine::torrent::Error>(())
+    /// ```
+    pub fn new(torrent: H, path: impl Into<PathBuf>) -> Check<H> {
+        Check { torrent, path: path.into(), tag: (), only: None, known: Vec::new() }
+    }
+}
+
+impl<H, T> Check<H, T> {
+    /// The same check with another tag.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::{Check, Torrent};
+    ///
+    /// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
+    /// assert_eq!(Check::new(&torrent, "a").tag(7).tag, 7);
+    /// # Ok::<(), hashloom_engine::torrent::Error>(())
+    /// ```
+    #[must_use]
+    pub fn tag<U>(self, tag: U) -> Check<H, U> {
+        Check { torrent: self.torrent, path: self.path, tag, only: self.only, known: self.known }
     }
 
-    /// Restricts the check to the pieces whose bits are set, in the order of BEP 3's bitfield, as [`Report::bitfield`]
-    /// gives it. Pieces beyond the end of the bitfield are not checked.
-    pub fn only(mut self, bitfield: impl Into<Vec<u8>>) -> Check<T> {
+    /// Only the pieces whose bits are set, in the order of BEP 3's bitfield, as [`Report::bitfield`] gives it. Pieces
+    /// beyond its end are not checked. The check that comes back with the report is without it.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::{Check, Torrent};
+    ///
+    /// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
+    /// let first_and_third = Check::new(&torrent, "a").only([0b1010_0000]);
+    /// # Ok::<(), hashloom_engine::torrent::Error>(())
+    /// ```
+    #[must_use]
+    pub fn only(mut self, bitfield: impl Into<Vec<u8>>) -> Check<H, T> {
         self.only = Some(bitfield.into());
         self
     }
 
-    /// Gives the verdicts of an interrupted check: only pieces that are [`Unchecked`](PieceState::Unchecked) in
-    /// `states`, or beyond its end, are checked.
-    pub fn known(mut self, states: impl Into<Vec<PieceState>>) -> Check<T> {
+    /// The verdicts of a check that was interrupted: only pieces that are [`Unchecked`](PieceState::Unchecked) in it,
+    /// or beyond its end, are checked. The check that comes back with the report is without them.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::{Check, PieceState, Torrent};
+    ///
+    /// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
+    /// let rest = Check::new(&torrent, "a").known([PieceState::Have, PieceState::Unchecked]);
+    /// # Ok::<(), hashloom_engine::torrent::Error>(())
+    /// ```
+    #[must_use]
+    pub fn known(mut self, states: impl Into<Vec<PieceState>>) -> Check<H, T> {
         self.known = states.into();
         self
     }
@@ -274,12 +224,16 @@ impl<T: Borrow<Torrent>> Check<T> {
 
 /// Checks any number of torrents, which share lanes and threads: the pieces of one small torrent do not fill them.
 ///
-/// `checks` is drawn from as threads become free, one ahead, so that only a few of a thousand torrents are in memory at
-/// any time. Any of the threads calls `report`, one at a time, as soon as a torrent is finished, not always in the
-/// order of `checks`. If the check is cancelled, `report` is called for the torrents that were begun.
+/// `checks` is drawn from as threads get free, one ahead, so that of a thousand torrents only a few are in memory at
+/// any time. `report` gets every check back with what was found, one at a time, as soon as a torrent is done with, which
+/// is not always the order in which they came. If the work is cancelled it is called for the checks that were begun, and
+/// the report says [`Unchecked`](PieceState::Unchecked) of what is left.
 ///
 /// ```
-/// use hashloom_engine::torrent::{Check, Options, Torrent, verify_many};
+/// use std::sync::Arc;
+///
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::torrent::{Check, Torrent, verify_many};
 ///
 /// let torrent = |name| {
 ///     let head = format!("d4:infod6:lengthi3e4:name1:{name}12:piece lengthi16384e6:pieces20:").into_bytes();
@@ -288,74 +242,135 @@ impl<T: Borrow<Torrent>> Check<T> {
 /// };
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("b"), "abc")?;
-/// let checks = ["a", "b"].map(|name| Check::new(torrent(name).unwrap(), folder.path()));
+/// let checks = ["a", "b"].map(|name| Check::new(Arc::new(torrent(name).unwrap()), folder.path()).tag(name));
 /// let mut complete = Vec::new();
-/// verify_many(checks, &Options::default(), |torrent, report| {
+/// verify_many(checks, &Options::new(), |check, report| {
 ///     if report.is_ok_and(|report| report.is_complete()) {
-///         complete.push(torrent.name().to_owned());
+///         complete.push(check.tag);
 ///     }
 /// });
-/// assert_eq!(complete, [b"b"]);
+/// assert_eq!(complete, ["b"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn verify_many<T, I>(
+pub fn verify_many<H, T, I>(
     checks: I,
-    options: &Options<'_>,
-    mut report: impl FnMut(&T, Result<Report, VerifyError>) + Send,
+    options: &Options,
+    report: impl FnMut(Check<H, T>, Result<Report, VerifyError>) + Send,
 ) where
-    T: Borrow<Torrent> + Send + Sync,
-    I: IntoIterator<Item = Check<T>>,
+    H: Deref<Target = Torrent> + Clone + Send + Sync,
+    T: Send,
+    I: IntoIterator<Item = Check<H, T>>,
     I::IntoIter: Send,
 {
-    let cache = Arc::new(options.cache());
-    let sink: Sink<'_, T> = Mutex::new(&mut report);
-    let tasks = checks.into_iter().filter_map(|check| Task::begin(check, &cache, &sink, options.pieces));
-    run(tasks, options.effort());
+    verify_all(checks, options, None, report);
 }
 
-type Sink<'s, T> = Mutex<&'s mut (dyn FnMut(&T, Result<Report, VerifyError>) + Send)>;
+/// The same as [`verify_many`] for whoever wants each verdict as soon as it is known.
+///
+/// `on_piece` is called by any of the threads with the torrent, the piece and its verdict, in any order. It is not called
+/// for verdicts that [were known before](Check::known). It is called again with [`Unchecked`](PieceState::Unchecked)
+/// where a verdict, also one that was known, is taken back as a file of the piece has changed since; then once more with
+/// the new one, or with [`Unstable`](PieceState::Unstable).
+///
+/// ```
+/// use std::sync::Mutex;
+///
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::torrent::{Check, PieceState, Torrent, verify_pieces};
+///
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("a"), "abc")?;
+/// let bytes = b"d4:infod6:lengthi3e4:name1:a12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let torrent = Torrent::parse(bytes)?;
+/// let verdicts = Mutex::new(Vec::new());
+/// let on_piece = |_: &Torrent, piece: usize, state: PieceState| verdicts.lock().unwrap().push((piece, state));
+/// verify_pieces([Check::new(&torrent, folder.path())], &Options::new(), on_piece, |_, _| {});
+/// assert_eq!(verdicts.into_inner().unwrap(), [(0, PieceState::Bad)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn verify_pieces<H, T, I>(
+    checks: I,
+    options: &Options,
+    on_piece: impl Fn(&Torrent, usize, PieceState) + Sync,
+    report: impl FnMut(Check<H, T>, Result<Report, VerifyError>) + Send,
+) where
+    H: Deref<Target = Torrent> + Clone + Send + Sync,
+    T: Send,
+    I: IntoIterator<Item = Check<H, T>>,
+    I::IntoIter: Send,
+{
+    verify_all(checks, options, Some(&on_piece), report);
+}
+
+fn verify_all<H, T, I>(
+    checks: I,
+    options: &Options,
+    on_piece: Option<OnPiece<'_>>,
+    mut report: impl FnMut(Check<H, T>, Result<Report, VerifyError>) + Send,
+) where
+    H: Deref<Target = Torrent> + Clone + Send + Sync,
+    T: Send,
+    I: IntoIterator<Item = Check<H, T>>,
+    I::IntoIter: Send,
+{
+    let cache = Arc::new(cache(options));
+    let sink: Sink<'_, H, T> = Mutex::new(&mut report);
+    let tasks = checks.into_iter().filter_map(|check| Task::begin(check, &cache, &sink, on_piece));
+    run(tasks, options);
+}
+
+type OnPiece<'a> = &'a (dyn Fn(&Torrent, usize, PieceState) + Sync);
+
+type Sink<'s, H, T> = Mutex<&'s mut (dyn FnMut(Check<H, T>, Result<Report, VerifyError>) + Send)>;
 
 /// The check of one torrent.
-struct Task<'a, T> {
-    torrent: Arc<T>,
+struct Task<'a, H, T> {
+    torrent: H,
+    /// The check, until it goes back with the report.
+    check: Mutex<Option<Check<H, T>>>,
     /// The place where the check looked for the torrent's file or folder.
     place: PathBuf,
     content: job::Content<'a>,
     states: Vec<AtomicU8>,
     only: Option<Vec<u8>>,
     started: Instant,
-    sink: &'a Sink<'a, T>,
+    sink: &'a Sink<'a, H, T>,
     on_piece: Option<OnPiece<'a>>,
 }
 
-impl<'a, T: Borrow<Torrent> + Send + Sync> Task<'a, T> {
+impl<'a, H, T> Task<'a, H, T>
+where
+    H: Deref<Target = Torrent> + Clone + Send + Sync + 'a,
+    T: Send,
+{
     fn begin(
-        check: Check<T>,
+        mut check: Check<H, T>,
         cache: &Arc<Cache>,
-        sink: &'a Sink<'a, T>,
+        sink: &'a Sink<'a, H, T>,
         on_piece: Option<OnPiece<'a>>,
-    ) -> Option<Arc<Task<'a, T>>> {
+    ) -> Option<Arc<Task<'a, H, T>>> {
         let started = Instant::now();
-        let torrent = Arc::new(check.torrent);
-        let this: &Torrent = (*torrent).borrow();
+        let torrent = check.torrent.clone();
+        let this: &Torrent = &torrent;
+        let (only, given) = (check.only.take(), std::mem::take(&mut check.known));
         let Located { place, prefix, content } = match locate(this, &check.path, cache) {
             Ok(located) => located,
             Err(error) => {
                 let error = VerifyError::locating(this, &check.path, error);
-                (sink.lock().unwrap_or_else(PoisonError::into_inner))(&torrent, Err(error));
+                (sink.lock().unwrap_or_else(PoisonError::into_inner))(check, Err(error));
                 return None;
             }
         };
         let names = torrent.clone();
         let path_of = move |index| {
-            let path = paths::to_path((*names).borrow().file(index).path);
+            let path = paths::to_path(names.file(index).path);
             if prefix.as_os_str().is_empty() { path } else { prefix.join(path) }
         };
         let files = Files::new(place, this.file_count(), Box::new(path_of), cache);
         let hashes = Hashes { sha1: !this.digests().is_empty(), merkle: !this.roots().is_empty() };
-        let known = |piece| check.known.get(piece).copied().unwrap_or(PieceState::Unchecked);
+        let known = |piece| given.get(piece).copied().unwrap_or(PieceState::Unchecked);
         // Known verdicts hold as long as the files do not change from now on, including files that are not read.
-        for file in (0..this.file_count()).filter(|_| !check.known.is_empty()) {
+        for file in (0..this.file_count()).filter(|_| !given.is_empty()) {
             let attributes = this.file(file).attributes;
             let is_known = || this.pieces_of_file(file).any(|piece| known(piece) != PieceState::Unchecked);
             if !attributes.padding && !attributes.symlink && is_known() {
@@ -366,16 +381,17 @@ impl<'a, T: Borrow<Torrent> + Send + Sync> Task<'a, T> {
             place: content,
             content: job::Content::new(this.layout.clone(), files, hashes),
             states: (0..this.piece_count()).map(|piece| AtomicU8::new(known(piece) as u8)).collect(),
-            only: check.only,
+            only,
             started,
             sink,
             on_piece,
             torrent,
+            check: Mutex::new(Some(check)),
         }))
     }
 
     fn report(&self) -> Report {
-        let torrent: &Torrent = (*self.torrent).borrow();
+        let torrent: &Torrent = &self.torrent;
         let files = &self.content.files;
         let pieces: Vec<PieceState> =
             self.states.iter().map(|state| PieceState::from_byte(state.load(Ordering::Relaxed))).collect();
@@ -399,7 +415,11 @@ impl<'a, T: Borrow<Torrent> + Send + Sync> Task<'a, T> {
     }
 }
 
-impl<T: Borrow<Torrent> + Send + Sync> Job for Task<'_, T> {
+impl<H, T> Job for Task<'_, H, T>
+where
+    H: Deref<Target = Torrent> + Clone + Send + Sync,
+    T: Send,
+{
     fn content(&self) -> &job::Content<'_> {
         &self.content
     }
@@ -411,7 +431,7 @@ impl<T: Borrow<Torrent> + Send + Sync> Job for Task<'_, T> {
     }
 
     fn settle(&self, piece: usize, outcome: Outcome) {
-        let torrent: &Torrent = (*self.torrent).borrow();
+        let torrent: &Torrent = &self.torrent;
         let place = &self.states[piece];
         let state = match outcome {
             Outcome::Unwanted => return,
@@ -445,7 +465,10 @@ impl<T: Borrow<Torrent> + Send + Sync> Job for Task<'_, T> {
 
     fn finish(&self) {
         let report = self.report();
-        (self.sink.lock().unwrap_or_else(PoisonError::into_inner))(&self.torrent, Ok(report));
+        let check = self.check.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(check) = check {
+            (self.sink.lock().unwrap_or_else(PoisonError::into_inner))(check, Ok(report));
+        }
     }
 }
 

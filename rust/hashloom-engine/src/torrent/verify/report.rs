@@ -17,10 +17,11 @@ pub use crate::pieces::files::Trouble;
 ///
 /// ```no_run
 /// use hashloom_engine::text::shown;
-/// use hashloom_engine::torrent::{FileState, Options, PieceState, Torrent, verify};
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::torrent::{FileState, PieceState, Torrent, verify};
 ///
 /// let torrent = Torrent::parse(&std::fs::read("album.torrent")?)?;
-/// let report = verify(&torrent, "music".as_ref(), &Options::default())?;
+/// let report = verify(&torrent, "music".as_ref(), &Options::new())?;
 /// for (state, pieces) in report.ranges().filter(|(state, _)| *state != PieceState::Have) {
 ///     println!("pieces {pieces:?}: {state:?}");
 /// }
@@ -113,14 +114,15 @@ pub struct FileReport {
 /// A difference between a file's attributes (BEP 47) and the disk.
 ///
 /// ```
-/// use hashloom_engine::torrent::{FileDifference, Options, Torrent, verify};
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::torrent::{FileDifference, Torrent, verify};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let link = b"d4:attr1:l6:lengthi0e4:pathl4:linke12:symlink pathl1:aee";
 /// let head = b"d4:infod5:filesld6:lengthi0e4:pathl1:aee";
 /// let torrent = [&head[..], link, b"e4:name1:t12:piece lengthi16384e6:pieces0:ee"].concat();
 /// std::fs::write(folder.path().join("a"), "")?;
-/// let report = verify(&Torrent::parse(&torrent)?, folder.path(), &Options::default())?;
+/// let report = verify(&Torrent::parse(&torrent)?, folder.path(), &Options::new())?;
 /// assert_eq!(report.files[1].difference, Some(FileDifference::LinkMissing));
 /// assert!(report.is_complete());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -230,7 +232,7 @@ impl Report {
     /// # std::fs::write(folder.path().join("abc.txt"), "abc")?;
     /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
     /// let torrent = Torrent::parse(bytes)?;
-    /// let report = verify(&torrent, folder.path(), &Options::default())?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
     /// let wrong: Vec<_> = report.wrong_bytes(&torrent).collect();
     /// assert_eq!(wrong, [(0, 0..3, PieceState::Bad)]); // of file 0 the bytes 0 to 2
     /// # Ok::<(), Box<dyn std::error::Error>>(())

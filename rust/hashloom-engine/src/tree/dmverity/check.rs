@@ -9,7 +9,8 @@ use std::ops::Range;
 
 use super::DmVerity;
 use crate::read::open::read_at;
-use crate::tree::{Options, TreeError, hash_range, length};
+use crate::run::Options;
+use crate::tree::{TreeError, hash_range, length};
 
 /// Largest number of bad blocks that a [`Checked`] lists.
 pub const LISTED_MAX: usize = 1 << 16;
@@ -104,13 +105,13 @@ impl DmVerity {
     ///
     /// let (data, other, hashes) = (tempfile::tempfile()?, tempfile::tempfile()?, tempfile::tempfile()?);
     /// data.set_len(8192)?;
-    /// let root = DmVerity::new().format(&data, &hashes, &Options::default())?;
+    /// let root = DmVerity::new().format(&data, &hashes, &Options::new())?;
     /// std::io::Write::write_all(&mut &other, &[[0; 4096], [7; 4096]].concat())?;
-    /// let checked = DmVerity::new().check(&other, &hashes, root.as_ref(), &Options::default())?;
+    /// let checked = DmVerity::new().check(&other, &hashes, root.as_ref(), &Options::new())?;
     /// assert_eq!((checked.data_block_count, checked.data_blocks[0].start), (1, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn check(&self, data: &File, hashes: &File, root: &[u8], options: &Options<'_>) -> Result<Checked, TreeError> {
+    pub fn check(&self, data: &File, hashes: &File, root: &[u8], options: &Options) -> Result<Checked, TreeError> {
         let digest_nbytes = self.algorithm.digest_len();
         if root.len() != digest_nbytes {
             let expected = format!("{digest_nbytes} bytes, the digest of {}", self.algorithm);
@@ -144,7 +145,7 @@ impl DmVerity {
                 Expected { hashes, offset: 0, block: top.clone(), taken: 0, arity: 1, slot_nbytes: tree.slot_nbytes }
             }
         };
-        let quiet = Options { progress: None, ..*options };
+        let quiet = options.quiet();
         for level in (0..layout.counts.len()).rev() {
             let first = start + layout.starts[level] * block_nbytes;
             let range = first..first + layout.counts[level] * block_nbytes;
