@@ -1,4 +1,5 @@
-/* stack.c: every call's use of the stack, measured: it stays below the 32 KiB that hashloom.h promises.
+/* stack.c: every call's use of the stack, measured: it stays below the 32 KiB that hashloom.h promises, and each kernel's
+ * below HL_KERNEL_STACK_NBYTES.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
@@ -15,7 +16,7 @@ enum { STACK_NBYTES = 1 << 20, PROMISED_NBYTES = 32 << 10, COUNT = 1000, PAINT =
 struct call {
     const hl_alg_info *alg;
     const hl_kernel *kernel;
-    enum { MANY, ROWS, OFFSETS, HMAC, STREAMS, HMAC_STREAMS, AGAIN, BEGUN, PBKDF2, FORMS } form;
+    enum { MANY, ROWS, OFFSETS, HMAC, STREAMS, HMAC_STREAMS, AGAIN, BEGUN, PBKDF2, FORMS, BLOCKS, SCHEDULED } form;
     size_t used;
 };
 
@@ -30,6 +31,18 @@ static void make_call(const struct call *c)
 {
     const hl_alg a = c->alg->alg;
 
+    if (c->form >= BLOCKS) {
+        static uint8_t state[8 * 8 * HL_LANES_MAX] __attribute__((aligned(64)));
+        static const uint64_t schedule[160];
+        const uint8_t *msg[HL_LANES_MAX];
+        for (size_t l = 0; l < HL_LANES_MAX; l++)
+            msg[l] = messages[0].data;
+        if (c->form == BLOCKS)
+            c->kernel->blocks(state, msg, 2);
+        else if (c->kernel->scheduled != NULL)
+            c->kernel->scheduled(state, schedule);
+        return;
+    }
     if (c->kernel != NULL) {
         hl_hash_many_with(c->kernel, a, messages, COUNT, digests);
         hl_hash_many_with(c->kernel, a, messages, 3, digests);
@@ -99,6 +112,7 @@ int main(int argc, char **argv)
                                              "streams", "streams of HMAC", "hl_run, hash of hash",
                                              "hl_run, from a prefix", "hl_pbkdf2_many"};
     struct call most = {0};
+    size_t most_of_kernels = 0;
     pthread_attr_t attr;
 
     test_start(argc, argv);
@@ -143,8 +157,18 @@ int main(int argc, char **argv)
                   PROMISED_NBYTES);
             if (call.used > most.used)
                 most = call;
+            for (call.form = BLOCKS; call.kernel != NULL && call.form <= SCHEDULED; call.form++) {
+                if (pthread_create(&thread, &attr, run_thread, &call) != 0) {
+                    perror("pthread_create");
+                    return 2;
+                }
+                pthread_join(thread, NULL);
+                call.used -= call.used < NEAR ? call.used : NEAR; /* make_call's own */
+                CHECK(call.used < HL_KERNEL_STACK_NBYTES, "%s alone: %zu bytes used", call.kernel->name, call.used);
+                most_of_kernels = call.used > most_of_kernels ? call.used : most_of_kernels;
+            }
         }
-    printf("stack: at most %zu bytes (%s)\n", most.used,
-           most.kernel != NULL ? most.kernel->name : forms[most.form]);
+    printf("stack: at most %zu bytes (%s), a kernel %zu\n", most.used,
+           most.kernel != NULL ? most.kernel->name : forms[most.form], most_of_kernels);
     return test_end();
 }

@@ -42,7 +42,12 @@ extern "C" {
 #define HL_VERSION_MINOR 1
 #define HL_VERSION_PATCH 0
 
-#if defined(HL_SHARED) && (defined(__GNUC__) || defined(__clang__)) && !defined(_WIN32)
+/* HL_SHARED: the shared library is being built. HL_DLL: a program for Windows uses it (CMake's target says so). */
+#if defined(_WIN32) && defined(HL_SHARED)
+#  define HL_API __declspec(dllexport)
+#elif defined(_WIN32) && defined(HL_DLL)
+#  define HL_API __declspec(dllimport)
+#elif defined(HL_SHARED) && defined(__GNUC__)
 #  define HL_API __attribute__((visibility("default")))
 #else
 #  define HL_API
@@ -328,6 +333,9 @@ typedef struct hl_kernel {
 } hl_kernel;
 
 #define HL_LANES_MAX 16
+/* The stack that one call of any kernel takes at most, in an optimised build. Go and others whose stacks are small can
+ * provide for it. */
+#define HL_KERNEL_STACK_NBYTES 4864
 
 /* All kernels of this build, i = 0 .. hl_kernel_count() - 1, whether this machine can run them or not; NULL beyond.
  * A kernel may be called if (kernel->isas & hl_isas_available()) != 0. */

@@ -177,6 +177,8 @@ HLI_HIDDEN uint32_t hli_choice(void);
 /* The best kernel for so many messages under that choice; NULL if it leaves none. call_cost is what each call takes
  * besides its blocks, in the unit of the table: 0 for long messages. */
 HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nmessages, uint32_t call_cost);
+/* The stack that a call of the kernel takes at most. */
+HLI_HIDDEN size_t hli_stack_of(const hl_kernel *kernel);
 /* Zeros in the vector registers that this machine has, as far as callees may change them. */
 HLI_HIDDEN void hli_clear_vectors(void);
 /* How messages begin and end under that choice. */

@@ -186,7 +186,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
         if (window_used)
             hli_wipe(&window.states, sizeof window.states);
     }
-    hli_forget(plan, 0);
+    hli_forget(plan, all->count, wide);
 }
 
 
@@ -214,5 +214,5 @@ void hli_hash(const struct hli_plan *plan, const hl_messages *all)
         return;
     }
     hash_one(plan, kernel, hli_message_at(all->layout, all, 0));
-    hli_forget(plan, 1);
+    hli_forget(plan, 1, kernel);
 }

@@ -348,18 +348,24 @@ HLI_HIDDEN unsigned hli_hash_in_step(struct hli_ends *ends, const hl_kernel *ker
 
 /* ---- Secrets ------------------------------------------------------------------------------------------------------ */
 
-/* How deep the stack is burned below the calls of the driver that hashed what is secret: below one message in a kernel
- * of one lane and below all else (hli_forget). Kernels take up to 1,700 bytes, 2,900 and 4,800 of it (one lane of
- * 32-bit words, one of 64-bit words, several; gcc 12.2 and clang 14, x86, i686 and aarch64), the rest is the driver's.
- * test/remains.c looks for what these leave out. */
-enum { HLI_ONE_NBYTES = 1024, HLI_ONE_NBYTES_PER_WORD = 384, HLI_MANY_NBYTES = 21 << 9 };
+/* How deep the stack is burned below the calls of the driver that hashed what is secret, besides what kernels take:
+ * below one message in a kernel of one lane, and below all else. test/remains.c looks for what these leave out. */
+enum { HLI_ONE_NBYTES = 1024, HLI_MANY_NBYTES = 5888 };
 
-/* Overwrites what messages have left below the caller's frame, if it is secret. */
-HLI_INLINE void hli_forget(const struct hli_plan *plan, int is_alone)
+/* Overwrites what `count` messages have left below the caller's frame, if it is secret. `kernel` is the first pass's for
+ * so many. One message had it alone, two had it or the one for one message; with more, any kernel may have had the last
+ * of them. */
+HLI_INLINE void hli_forget(const struct hli_plan *plan, size_t count, const hl_kernel *kernel)
 {
-    if (plan->is_secret)
-        hli_burn(is_alone ? HLI_ONE_NBYTES + HLI_ONE_NBYTES_PER_WORD * (size_t)plan->first.alg->word_nbytes
-                          : (size_t)HLI_MANY_NBYTES);
+    if (!plan->is_secret)
+        return;
+    size_t kernel_nbytes = HL_KERNEL_STACK_NBYTES;
+    if (count <= 2 && (plan->second.alg == NULL || plan->second.alg->body == plan->first.alg->body)) {
+        const size_t of_one = count == 1 ? 0 : hli_stack_of(hli_kernel(plan, &plan->first, 1));
+        kernel_nbytes = hli_stack_of(kernel);
+        kernel_nbytes = of_one > kernel_nbytes ? of_one : kernel_nbytes;
+    }
+    hli_burn(kernel_nbytes + (hli_is_alone(plan, count, kernel) ? (size_t)HLI_ONE_NBYTES : (size_t)HLI_MANY_NBYTES));
 }
 
 #endif

@@ -125,6 +125,6 @@ hl_status hl_pbkdf2_many(hl_alg alg, const hl_slice *passwords, const hl_slice *
     hli_check_readable_slices(salts, count);
     plan.is_secret = 1; /* for the first block; the iterations are burned here */
     derive(&(struct derivation){&plan, info, passwords, salts, niterations, keys, key_nbytes, nblocks}, total);
-    hli_burn((size_t)HLI_MANY_NBYTES + DERIVE_NBYTES);
+    hli_burn((size_t)HLI_MANY_NBYTES + HL_KERNEL_STACK_NBYTES + DERIVE_NBYTES);
     return HL_OK;
 }

@@ -201,6 +201,18 @@ struct hli_edges hli_choose_edges(uint32_t word)
     return best;
 }
 
+/* Kernels take up to 4,800 bytes; of one lane up to 1,500 (32-bit words) and 2,900; over the SHA instructions up to 700,
+ * of one lane 110 (gcc 12.2 and clang 14, x86, i686 and aarch64). test/stack.c measures each, test/remains.c looks for
+ * what is left below. */
+size_t hli_stack_of(const hl_kernel *kernel)
+{
+#if HLI_X86 || HLI_ARM64
+    if (kernel->isas == (hl_isas)1 << ISA_sha)
+        return kernel->nlanes == 1 ? 512 : 1536;
+#endif
+    return kernel->nlanes > 1 ? HL_KERNEL_STACK_NBYTES : kernel->body == HL_BODY_SHA512 ? 3072 : 1536;
+}
+
 void hli_clear_vectors(void)
 {
     const hl_isas available = hl_isas_available();

@@ -49,7 +49,7 @@ void hli_update(const struct hli_plan *plan, hl_ctx *const ctxs[], const hl_slic
         }
     }
     if (nhashed > 0) /* else no state was touched */
-        hli_forget(plan, hli_is_alone(plan, count, hli_kernel(plan, &plan->first, 1)));
+        hli_forget(plan, count, hli_kernel(plan, &plan->first, count));
 }
 
 void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count)
@@ -65,7 +65,7 @@ void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count)
         const size_t nrest = hli_rest_of_block(alg, ctx->nbytes);
         hli_end_one(plan, kernel, &ctx->state, ctx->block, nrest, ctx->nbytes - nrest);
         hli_wipe(ctx, sizeof *ctx);
-        hli_forget(plan, 1);
+        hli_forget(plan, 1, kernel);
         return;
     }
     hli_ends_init(&ends, plan, count, kernel);
@@ -82,7 +82,7 @@ void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count)
             hli_wipe(ctxs[start + i], sizeof *ctxs[start + i]);
     }
     hli_ends_close(&ends);
-    hli_forget(plan, 0);
+    hli_forget(plan, count, kernel);
 }
 
 void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride, const hl_messages *all)
