@@ -19,8 +19,9 @@ LINKS = $(ROOT)/libexec/hashloom
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image'
 	@echo 'make build          the program: $(HASHLOOM)'
-	@echo 'make test           every test that takes minutes; what is missing is installed or named'
-	@echo 'make test-all       the slow ones too: over 4 GiB, valgrind, every compiler found'
+	@echo 'make test           every test, but not every repetition: a quarter of an hour on two CPUs; what is missing is'
+	@echo '                    installed or named'
+	@echo 'make test-all       the slow ones too: over 4 GiB, valgrind, every compiler found, other systems, benchmarks'
 	@echo 'make cross          the C tests on other architectures under qemu (part of test-all; two of them of test)'
 	@echo 'make bench          ratios to OpenSSL, openssl, sha1sum; make bench-kernels: each kernel'
 	@echo '                    make bench-tiers: one message, OpenSSL held to the same instruction sets'

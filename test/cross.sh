@@ -119,7 +119,7 @@ build_for() {
     else
         cmake_args+=(-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_EXE_LINKER_FLAGS=-static)
         [ $level = quick ] ||
-            step "$name: freestanding" env CC=$compiler test/freestanding.sh quick "$logs/$name-freestanding"
+            step "$name: freestanding" env CC=$compiler test/freestanding.sh all "$logs/$name-freestanding"
     fi
     cmake_args+=("$@")
 }

@@ -28,8 +28,12 @@ nm() { command "$($CC -print-prog-name=nm)" "$@"; }
 # Some distributions' compilers turn these on; the calls they add are not the core's.
 plain="-fno-stack-protector -U_FORTIFY_SOURCE"
 
-all_flags=("-O2 -fPIC" "-O2 -ffreestanding")
-[ "$level" = quick ] || all_flags+=(-O2 -O3 -Os)
+# quick: one way by each compiler.
+case $level$($CC --version) in
+quick*clang*) all_flags=("-O2 -ffreestanding") ;;
+quick*) all_flags=("-O2 -fPIC") ;;
+*) all_flags=("-O2 -fPIC" "-O2 -ffreestanding" -O2 -O3 -Os) ;;
+esac
 
 for flags in "${all_flags[@]}"; do
     rm -f "$build"/*.o

@@ -8,67 +8,161 @@
 #
 # Called by `make test`, `make test-all` and `make fuzz`, which install what is needed first. HASHLOOM_EXPECT=avx512,sha
 # makes it a failure if this machine lacks one of these instruction sets. Exit status: 0 if everything passed.
+#
+# Parts run side by side, PARTS at a time: one more than there are CPUs, as some mostly wait. The output of a part is in
+# build/parts/NAME.log, and is printed whole, in the order of this file. The end names what was skipped, the times and
+# the parts that failed.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 2
 level=${1:?usage: run.sh quick|all|fuzz}
-failed=()
+at_once=${PARTS:-$(($(getconf _NPROCESSORS_ONLN) + 1))}
+logs=build/parts
+rm -rf $logs
+mkdir -p $logs
 
-part() { # TITLE COMMAND...
-    local title=$1
-    shift
-    echo
-    echo "== $title: $*"
-    "$@" || failed+=("$title")
+# A process group for each part, so that Ctrl-C ends all that a part has started.
+set -m
+# shellcheck disable=SC2154
+trap 'for group in $(jobs -p); do kill -- "-$group"; done; exit 130' INT TERM
+
+names=()
+declare -A after command state # state: "" before, a process, then ended or printed
+
+# part NAME AFTER COMMAND...: a part to run, when the parts named in AFTER have ended, whether they passed or not.
+# Parts that wait for the same lock of Cargo come one after another, as a part that waits takes up a place.
+part() {
+    names+=("$1")
+    after[$1]=$2
+    command[$1]=$(printf '%q ' "${@:3}")
 }
 
-if [ "$level" = fuzz ]; then
-    part "fuzz the C library" test/fuzz_c.sh 600
-    part "fuzz the parsers and verify" fuzz/run.sh 600
-else
-    part "C library" test/c.sh "$level"
-    part "C library on other architectures" test/cross.sh "$level"
-    part "format" cargo fmt --all --check
-    part "lint" cargo clippy --quiet --workspace --all-targets --locked -- -D warnings
-    part "lint, without bench" \
-        cargo clippy --quiet --package hashloom-cli --no-default-features --all-targets --locked -- -D warnings
-    part "Rust crates and program" cargo test --quiet --workspace --locked
-    # What users run is optimised, and compilers have bugs.
-    part "crates, optimised" \
-        cargo test --quiet --release --package hashloom --package hashloom-engine --features hashloom/digest --tests --locked
-    part "crate without std" cargo test --quiet --package hashloom --no-default-features --locked
-    part "crate with the traits" cargo test --quiet --package hashloom --all-features --locked
-    for feature in "" torrent create resume tree manifest io-uring; do
-        part "engine with feature ${feature:-none}" \
-            env RUSTFLAGS="-D warnings" CARGO_TARGET_DIR=target/features \
-            cargo check --quiet --package hashloom-engine --no-default-features --features "$feature" --locked
+may_start() { # NAME
+    local earlier
+    for earlier in ${after[$1]}; do
+        [[ ${state[$earlier]-} =~ ended|printed ]] || return 1
     done
-    part "dependencies" tools/deny.sh
-    part "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --locked
-    part "program, optimised" cargo build --quiet --release --locked --package hashloom-cli
-    part "sizes of the kernels" tools/kernels.py target/release/hashloom
-    part "torrents of other programs" build/venv/bin/python test/interop_torrents.py target/release/hashloom --require
-    part "manifests of random folders" test/manifest.py target/release/hashloom
-    part "malformed torrents" build/venv/bin/python test/malformed_torrents.py target/release/hashloom --require
-    part "hash trees of other programs" build/venv/bin/python test/trees.py target/release/hashloom --require \
-        $([ "$level" = quick ] || echo --all)
-    part "resume files of clients" build/venv/bin/python test/clients.py target/release/hashloom --require
-    part "coreutils' programs" build/venv/bin/python test/coreutils.py target/release/hashloom --require
-    huge=()
-    [ "$level" != all ] || huge=(--huge)
-    part "digests and codes as Python's" python3 test/macs.py target/release/hashloom --require "${huge[@]}"
-    faultfs=(--quiet --locked --manifest-path test/faultfs/Cargo.toml)
-    part "format of the file system with faults" cargo fmt --manifest-path test/faultfs/Cargo.toml --check
-    part "lint of it" cargo clippy "${faultfs[@]}" --all-targets -- -D warnings
-    part "tests of it" cargo test "${faultfs[@]}"
-    part "file system with faults" cargo build "${faultfs[@]}"
-    part "faults" python3 test/faults.py target/release/hashloom --require \
-        $([ "$level" = quick ] || echo --all)
-    part "installation" test/install.sh --require
+}
+
+# The exit status of the part goes into NAME.status, its seconds (real, user and system) into NAME.time.
+start() { # NAME
+    {
+        TIMEFORMAT='%R %U %S'
+        time eval "${command[$1]}" >$logs/"$1".log 2>&1 </dev/null
+        echo $? >$logs/"$1".status
+    } 2>$logs/"$1".time &
+    state[$1]=$!
+}
+
+run_parts() {
+    local name pid running=0
+    while true; do
+        for name in "${names[@]}"; do
+            [ $running -lt "$at_once" ] || break
+            if [ -z "${state[$name]-}" ] && may_start "$name"; then
+                start "$name"
+                running=$((running + 1))
+            fi
+        done
+        [ $running -gt 0 ] || break
+        wait -n -p pid
+        running=$((running - 1))
+        for name in "${names[@]}"; do
+            [ "${state[$name]-}" != "$pid" ] || state[$name]=ended
+        done
+        for name in "${names[@]}"; do
+            case ${state[$name]-} in
+            ended) print "$name" ;;
+            printed) ;;
+            *) break ;;
+            esac
+        done
+    done
+    for name in "${names[@]}"; do # a name in AFTER that no part has
+        [ "${state[$name]-}" = printed ] || { echo "run.sh: $name was never started" >&2; exit 2; }
+    done
+}
+
+print() { # NAME
+    state[$1]=printed
+    echo
+    echo "== $1: ${command[$1]}"
+    cat $logs/"$1".log
+}
+
+# Prints what was skipped, the time of each part, longest first, and the parts that failed. Returns 1 if a part failed.
+report() {
+    local name real user system failed=() skipped
+    skipped=$(grep -hoiE '(^|[^a-z])SKIPPED: .*' $logs/*.log | sed 's/^[^a-zA-Z]//' | sort | uniq -c)
+    echo
+    echo "== Skipped: $(grep -c . <<<"$skipped")"
+    [ -z "$skipped" ] || echo "$skipped"
+    echo
+    echo "== Times: $SECONDS s in all, $at_once parts at a time"
+    printf '%8s %8s  %s\n' seconds CPU part
+    for name in "${names[@]}"; do
+        read -r real user system < <(tail -n 1 $logs/"$name".time)
+        printf '%8.0f %8.0f  %s\n' "$real" "$(awk "BEGIN {print $user + $system}")" "$name"
+    done | sort -rn
+    echo
+    for name in "${names[@]}"; do
+        [ "$(cat $logs/"$name".status)" = 0 ] || failed+=("$name")
+    done
+    [ ${#failed[@]} -eq 0 ] || { printf 'FAILED: %s\n' "${failed[@]}"; return 1; }
+    echo "All parts passed."
+}
+
+program=target/release/hashloom
+if [ "$level" = fuzz ]; then
+    part fuzz-c "" test/fuzz_c.sh 600
+    part fuzz-crates "" fuzz/run.sh 600
+    run_parts
+    report
+    exit
 fi
 
-echo
-if [ ${#failed[@]} -gt 0 ]; then
-    printf 'FAILED: %s\n' "${failed[@]}"
-    exit 1
+# What quick leaves out: repetitions, and what another part has too.
+if [ "$level" = quick ]; then
+    every=() huge=() targets=() cases=(env PROPTEST_CASES=32)
+else
+    every=(--all) huge=(--huge) targets=(--all-targets) cases=()
 fi
-echo "All parts passed."
+
+# Long parts first, so that none is alone at the end.
+part c "" test/c.sh "$level"
+part program "" cargo build --quiet --release --locked --package hashloom-cli
+part format "" cargo fmt --all --check
+part lint "" cargo clippy --quiet --workspace --all-targets --locked -- -D warnings
+part crates lint "${cases[@]}" cargo test --quiet --workspace --locked
+part clients program build/venv/bin/python test/clients.py $program --require
+part cross "" test/cross.sh "$level"
+# What users run is optimised, and compilers have bugs. Here every level has all random cases.
+part crates-optimised program \
+    cargo test --quiet --release --package hashloom --package hashloom-engine --features hashloom/digest --tests --locked
+part lint-without-bench crates \
+    cargo clippy --quiet --package hashloom-cli --no-default-features "${targets[@]}" --locked -- -D warnings
+part crate-without-std lint-without-bench cargo test --quiet --package hashloom --no-default-features --locked
+part crate-with-traits crate-without-std cargo test --quiet --package hashloom --all-features --locked
+# Each feature compiles alone, without a warning.
+part engine-features crate-with-traits bash -c 'for feature in "" torrent create resume tree manifest io-uring; do
+    RUSTFLAGS="-D warnings" CARGO_TARGET_DIR=target/features cargo check --quiet --package hashloom-engine \
+        --no-default-features --features "$feature" --locked || { echo "feature: $feature"; exit 1; }; done'
+faultfs=(--quiet --locked --manifest-path test/faultfs/Cargo.toml)
+part faultfs-format "" cargo fmt --manifest-path test/faultfs/Cargo.toml --check
+part faultfs-lint engine-features cargo clippy "${faultfs[@]}" --all-targets -- -D warnings
+part faultfs-tests faultfs-lint cargo test "${faultfs[@]}"
+part faultfs faultfs-tests cargo build "${faultfs[@]}"
+part documentation faultfs env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --locked
+part faults "program faultfs" python3 test/faults.py $program --require "${every[@]}"
+part torrents-of-others program build/venv/bin/python test/interop_torrents.py $program --require
+part manifests program test/manifest.py $program
+part malformed-torrents program build/venv/bin/python test/malformed_torrents.py $program --require
+part trees-of-others program build/venv/bin/python test/trees.py $program --require "${every[@]}"
+part coreutils program build/venv/bin/python test/coreutils.py $program --require
+part macs program python3 test/macs.py $program --require "${huge[@]}"
+part kernel-sizes program tools/kernels.py $program
+part installation program test/install.sh --require
+part dependencies "" tools/deny.sh
+part offered "" test/offered.sh "$level"
+[ "$level" = quick ] || part other-systems documentation test/other_systems.sh
+run_parts
+report

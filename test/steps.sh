@@ -4,6 +4,18 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 
 mkdir -p "$logs"
+
+# Where ccache is installed, an object is compiled once for all steps that want it with the same flags. Its folder goes
+# with the build's: a clean build compiles everything.
+if command -v ccache >/dev/null; then
+    export CCACHE_DIR=$root/build/ccache
+    mkdir -p "$CCACHE_DIR/bin"
+    for cc in gcc g++ cc c++ clang; do
+        ln -sf "$(command -v ccache)" "$CCACHE_DIR/bin/$cc"
+    done
+    PATH=$CCACHE_DIR/bin:$PATH
+fi
+
 : >"$logs/skipped"
 passed=0 failed=0 skipped=0
 failed_steps=()
@@ -37,11 +49,13 @@ step() {
     fi
 }
 
-# suite NAME CTEST-ARGS CMAKE-ARGS...: builds the tests and runs them.
+# suite NAME CTEST-ARGS CMAKE-ARGS...: builds the tests, or the programs named in TARGETS, and runs them.
 suite() {
     local build=$logs/$1 ctest_args=$2
     shift 2
-    cmake -S "$root/test" -B "$build" "$@" && cmake --build "$build" -j "$JOBS" || return 1
+    # shellcheck disable=SC2086
+    cmake -S "$root/test" -B "$build" "$@" &&
+        cmake --build "$build" -j "$JOBS" ${TARGETS:+--target $TARGETS} || return 1
     # shellcheck disable=SC2086
     (cd "$build" && ctest -j "$JOBS" $ctest_args)
     local status=$?

@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 
 # command or header file -> Debian package
 demo="cc:gcc openssl:openssl python3:python3"
-test="$demo g++:g++ clang:clang cmake:cmake make:make nm:binutils pkg-config:pkg-config
+test="$demo g++:g++ clang:clang ccache:ccache cmake:cmake make:make nm:binutils pkg-config:pkg-config
       valgrind:valgrind valgrind/memcheck.h:valgrind
       openssl/evp.h:libssl-dev transmission-create:transmission-cli aria2c:aria2 mktorrent:mktorrent
       qbittorrent-nox:qbittorrent-nox sha2.h:libmd-dev mtree:mtree-netbsd fsverity:fsverity
@@ -29,7 +29,7 @@ cross="cc:gcc cmake:cmake make:make clang:clang node:nodejs /usr/lib/wasm32-wasi
              echo "/usr/${arch%:*}-linux-gnu/include/stdio.h:libc6-dev-${arch#*:}-cross"
          done)
        arm-linux-gnueabihf-gcc:gcc-arm-linux-gnueabihf /usr/arm-linux-gnueabihf/include/stdio.h:libc6-dev-armhf-cross
-       qemu-s390x:qemu-user"
+       qemu-s390x:qemu-user x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64"
 bench="$demo openssl/evp.h:libssl-dev cmake:cmake make:make"
 bench_torrents="$demo aria2c:aria2 mktorrent:mktorrent transmission-cli:transmission-cli"
 bench_sums="$demo hashdeep:hashdeep rhash:rhash busybox:busybox"
