@@ -5,8 +5,8 @@ SPDX-License-Identifier: MIT OR Apache-2.0
 
     tools/mutants_core.py [--file NAME] [--only REGEX] [--every N] [--list]
 
-A mutant is one rule of RULES applied to one place of a file in core/src. It, or what includes it, is compiled by a bare cc, linked with kernels and
-tests that were compiled once, and run until a test fails. What compiles to the same code as before is not counted.
+A mutant is one rule of RULES applied to one place of a file in core/src. The file, or what includes it, is compiled by a
+bare cc, linked with kernels and tests that were compiled once, and run until a test fails. What compiles to the same code as before is not counted.
 Survivors that are no fault stand in EQUIVALENT, with the reason; any other makes the exit status 1. CC names the
 compiler. Folder: build/mutants.
 """
