@@ -150,8 +150,8 @@ pub struct hl_slice {
     pub nbytes: usize,
 }
 
-/// A state: `nwords` words of `word_nbytes` bytes, one after the other, in the machine's byte order, then room for later
-/// algorithms.
+/// A state: `nwords` words of `word_nbytes` bytes, one after the other, in the machine's byte order, then room for
+/// later algorithms.
 pub type hl_state = [u64; HL_STATE_MAX_NBYTES / 8];
 
 /// A running computation. It holds no pointer: it may be copied (a copy goes on independently) and dropped at any time.

@@ -53,6 +53,19 @@ int main(int argc, char **argv)
     } else if (strcmp(call, "hmac") == 0) {
         hl_hmac_key_init(&key, HL_SHA256, data, NBYTES);
         hl_hmac_many(&key, messages, 3, digests);
+    } else if (strcmp(call, "hmac_many_keys") == 0) {
+        hl_hmac_key *keys = malloc(2 * sizeof *keys);
+        hl_hmac_key_init(&keys[0], HL_SHA256, data, 3);
+        keys[1] = keys[0];
+        messages[1].nbytes = NBYTES;
+        hl_hmac_many_keys(keys, messages, 3, digests);
+    } else if (strcmp(call, "job") == 0) {
+        hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = HL_SHA256, .again = HL_SHA256, .digests = digests,
+                         .messages = {.layout = HL_ROWS, .count = 3, .base = data, .stride = 300, .nbytes = 401}});
+    } else if (strcmp(call, "pbkdf2") == 0) {
+        hl_pbkdf2_many(HL_SHA256, messages, messages, 1, 3, digests, 32);
+    } else if (strcmp(call, "import") == 0) {
+        hl_import(ctxs[0], data, NBYTES + 1);
     } else if (strcmp(call, "hmac_key") == 0) {
         hl_hmac_key_init(&key, HL_SHA256, data, NBYTES + 1);
     } else if (strcmp(call, "hmac_update") == 0) {

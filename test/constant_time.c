@@ -75,7 +75,8 @@ static void check_calls(const hl_alg_info *alg)
     QUIET(hl_hmac_many_keys(keys, messages, COUNT, tags));
     QUIET(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)a, .again = HL_RIPEMD160, .digests = tags,
                            .messages = {.count = COUNT, .base = messages}}));
-    const hl_slice passwords[3] = {{secret, 20}, {secret, 200}, {secret, 7}}, salts[3] = {{data, 8}, {data, 99}, {data, 0}};
+    const hl_slice passwords[3] = {{secret, 20}, {secret, 200}, {secret, 7}};
+    const hl_slice salts[3] = {{data, 8}, {data, 99}, {data, 0}};
     QUIET(hl_pbkdf2_many(a, passwords, salts, 3, 3, tags, 70));
     QUIET(hl_hmac(&key, data, 77, tags));
     QUIET(hl_hmac_verify(&key, data, 77, tags, alg->digest_nbytes));

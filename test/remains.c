@@ -371,7 +371,8 @@ static void check_call(const struct call *c, const pthread_attr_t *attr)
     if (c->kind == STREAMS_UPDATE)
         for (size_t i = 0; i < 4; i++)
             hide_state_after(ctx, &messages[i]);
-    if ((c->kind == MANY || c->kind == MANY_KEYS || c->kind == BEGUN) && c->nbytes == 0) { /* in the window of the lane driver */
+    /* in the window of the lane driver */
+    if ((c->kind == MANY || c->kind == MANY_KEYS || c->kind == BEGUN) && c->nbytes == 0) {
         hl_hmac_ctx begun;
         hl_hmac_init(&begun, &key);
         for (size_t i = 9; i < 12; i++)

@@ -1,5 +1,5 @@
-/* stack.c: every call's use of the stack, measured: it stays below the 32 KiB that hashloom.h promises, and each kernel's
- * below HL_KERNEL_STACK_NBYTES.
+/* stack.c: every call's use of the stack, measured: it stays below the 32 KiB that hashloom.h promises, and each
+ * kernel's below HL_KERNEL_STACK_NBYTES.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *

@@ -5,10 +5,10 @@ SPDX-License-Identifier: MIT OR Apache-2.0
 
     tools/mutants_core.py [--file NAME] [--only REGEX] [--every N] [--list]
 
-A mutant is one rule of RULES applied to one place of a file in core/src. The file, or every file that includes it,
-is compiled by a bare cc, linked with kernels and tests that were compiled once, and run until a test fails. A mutant that compiles to the same code does not count.
-Survivors that are not faults stand in EQUIVALENT, with the reason; any other makes the exit status 1. CC names the
-compiler. Folder: build/mutants.
+A mutant is one rule of RULES applied to one place of a file in core/src. The file, or every file that includes it, is
+compiled by a bare cc, linked with kernels and tests that were compiled once, and run until a test fails. A mutant that
+compiles to the same code does not count. Survivors that are not faults stand in EQUIVALENT, with the reason; any other
+makes the exit status 1. CC names the compiler. Folder: build/mutants.
 """
 
 import argparse

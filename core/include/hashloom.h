@@ -215,8 +215,8 @@ HL_API hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *dige
 
 /* Writes the stream to bytes[0 .. *nbytes - 1]. The stream may go on. HL_ELENGTH if `room` is too little. */
 HL_API hl_status hl_export(const hl_ctx *ctx, uint8_t *bytes, size_t room, size_t *nbytes);
-/* Initialises ctx from all of bytes[0 .. nbytes - 1]. Any bytes may be given: what no hl_export has written is HL_EIMPORT,
- * and the context stays as it was. A state that was made up gives digests, but no harm. */
+/* Initialises ctx from all of bytes[0 .. nbytes - 1]. Any bytes may be given: those that no hl_export has written are
+ * HL_EIMPORT, and the context stays as it was. A state that was made up gives digests, but no harm. */
 HL_API hl_status hl_import(hl_ctx *ctx, const uint8_t *bytes, size_t nbytes);
 
 /* ---- HMAC: messages that a key vouches for (FIPS 198-1, RFC 2104) ----------------------------------------------- */
@@ -247,8 +247,8 @@ HL_API hl_status hl_hmac(const hl_hmac_key *key, const void *data, size_t nbytes
 /* tags[i] = HMAC(key, messages[i]), i = 0 .. count - 1, both hashes of all messages side by side in lanes: what
  * hl_hash_many is to hl_hash. Tag i is written at tags + i * digest_nbytes. */
 HL_API hl_status hl_hmac_many(const hl_hmac_key *key, const hl_slice *messages, size_t count, uint8_t *tags);
-/* tags[i] = HMAC(keys[i], messages[i]): a key for each message, all of one algorithm. Rows and columns (hl_messages), and
- * keys that lie further apart, go through hl_run. */
+/* tags[i] = HMAC(keys[i], messages[i]): a key for each message, all keys of one algorithm. Rows and columns
+ * (hl_messages), and keys that lie further apart, go through hl_run. */
 HL_API hl_status hl_hmac_many_keys(const hl_hmac_key *keys, const hl_slice *messages, size_t count, uint8_t *tags);
 /* HL_OK if tag[0 .. tag_nbytes - 1] are the first bytes of the message's tag, HL_ETAG if not, in a time that does not
  * depend on where they differ. tag_nbytes is what the protocol says, never what a sender sent: from 10 bytes, the least
@@ -318,7 +318,8 @@ typedef void hl_blocks_fn(void *state, const uint8_t *const msg[], size_t nblock
 
 /* Advances all lanes by one block that is the same in all of them and whose message schedule is known: word t of
  * schedule, a word of the state's size and aligned to it, is W[t] + K[t] of round t (FIPS 180-4 sections 6.1.2, 6.2.2
- * and 6.4.2); of RIPEMD-160, word 16 * (5 * s + j) + i is X[i] + K of round j, s = 0 the left line, 1 the right; of MD5, word t is X[k] + T of step t.
+ * and 6.4.2); of RIPEMD-160, word 16 * (5 * s + j) + i is X[i] + K of round j, s = 0 the left line, 1 the right;
+ * of MD5, word t is X[k] + T of step t.
  * Messages of one length that is a multiple of the block size end in such a block: it is all padding. */
 typedef void hl_scheduled_fn(void *state, const void *schedule);
 
@@ -345,8 +346,8 @@ HL_API const hl_kernel *hl_kernel_at(size_t i);
  * one of more lanes); NULL if alg is unknown. */
 HL_API const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages);
 /* hl_hash_many with this kernel, one of hl_kernel_at's, and no other, whatever hl_restrict says. HL_EKERNEL if the
- * kernel is not of alg's body, HL_EISA if this machine cannot run it. (A job's second algorithm uses the kernel if it is
- * of that body, too.) */
+ * kernel is not of alg's body, HL_EISA if this machine cannot run it. (A job's second algorithm uses the kernel if
+ * it is of that body, too.) */
 HL_API hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const hl_slice *messages, size_t count,
                                    uint8_t *digests);
 
@@ -386,9 +387,10 @@ typedef struct hl_job {
     hl_messages        messages;
     uint8_t           *digests;       /* of the second algorithm, if there is one */
     size_t             digest_stride; /* bytes from one digest to the next; 0: the digest size */
-    const hl_ctx      *begin;         /* streams of alg, any number of bytes into their messages: message i goes on where
-                                       * begin + i * begin_stride (bytes) stands. They are only read. Not with keys. */
-    size_t             begin_stride;  /* 0: all messages go on from one stream; a whole number of blocks costs nothing */
+    const hl_ctx      *begin;         /* streams of alg, any number of bytes into their messages: message i goes on from
+                                       * the one at begin + i * begin_stride (bytes). They are only read. Not with keys.
+                                       */
+    size_t             begin_stride;  /* 0: all messages go on from one stream; whole blocks of it cost nothing */
     const hl_hmac_key *keys;          /* the key of message i at keys + i * key_stride (bytes), all of one algorithm */
     size_t             key_stride;    /* 0: one key for all messages */
     const hl_kernel   *kernel;        /* this kernel and no other, as with hl_hash_many_with */

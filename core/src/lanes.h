@@ -70,7 +70,7 @@ HLI_INLINE size_t hli_state_nbytes(const hl_alg_info *alg)
     return (size_t)alg->nwords * alg->word_nbytes;
 }
 
-/* ---- Choices ------------------------------------------------------------------------------------------------------ */
+/* ---- Choices ----------------------------------------------------------------------------------------------------- */
 
 HLI_INLINE const hl_kernel *hli_best(const struct hli_plan *plan, const struct hli_pass *pass, size_t nmessages,
                                      uint32_t call_cost)
@@ -101,7 +101,7 @@ HLI_INLINE struct hli_edges hli_edges_of(const struct hli_plan *plan)
     return hli_choose_edges(plan->forced != NULL ? plan->forced->isas : plan->choice);
 }
 
-/* ---- States in lanes ---------------------------------------------------------------------------------------------- */
+/* ---- States in lanes --------------------------------------------------------------------------------------------- */
 
 HLI_INLINE void hli_load_lane(const hl_alg_info *alg, union hli_lane_states *states, unsigned nlanes, unsigned lane,
                               const void *plain)
@@ -157,7 +157,7 @@ HLI_INLINE void hli_begin_lanes(const struct hli_pass *pass, unsigned nlanes, st
     hli_copy(states, &fresh->states, nlanes * hli_state_nbytes(alg));
 }
 
-/* ---- Endings (lanes.c) -------------------------------------------------------------------------------------------- */
+/* ---- Endings (lanes.c) ------------------------------------------------------------------------------------------- */
 
 /* What the endings of a call share. A digest goes to the caller, or, if the plan has a second pass, into a queue, until
  * the lanes are full of such digests. */
@@ -262,7 +262,7 @@ HLI_INLINE int hli_is_alone(const struct hli_plan *plan, size_t count, const hl_
 HLI_HIDDEN void hli_end_one(const struct hli_plan *plan, const hl_kernel *kernel, void *state, const uint8_t *rest,
                             size_t nrest, uint64_t nwhole);
 
-/* ---- Order (order.c) ---------------------------------------------------------------------------------------------- */
+/* ---- Order (order.c) --------------------------------------------------------------------------------------------- */
 
 /* How a message ends decides, with its whole blocks, what it can be in step with. */
 enum hli_ending_kind { HLI_PADDING_ONLY, HLI_ONE_BLOCK, HLI_TWO_BLOCKS };
@@ -286,7 +286,7 @@ HLI_INLINE size_t hli_shape_of(const hl_alg_info *alg, size_t nbytes)
 /* order = 0 .. n - 1 (at most HLI_WINDOW), the largest first, those of equal shape side by side, as they stand. */
 HLI_HIDDEN void hli_sort(const size_t shapes[], size_t n, uint8_t order[]);
 
-/* ---- Ragged (ragged.c) -------------------------------------------------------------------------------------------- */
+/* ---- Ragged (ragged.c) ------------------------------------------------------------------------------------------- */
 
 /* Some whole blocks to hash into a plain state. */
 struct hli_item {
@@ -317,7 +317,7 @@ HLI_INLINE hl_slice hli_message_at(unsigned layout, const hl_messages *all, size
     return ((const hl_slice *)all->base)[i];
 }
 
-/* ---- In step (step.c) --------------------------------------------------------------------------------------------- */
+/* ---- In step (step.c) -------------------------------------------------------------------------------------------- */
 
 /* Messages as four columns, which kernels and padding take as they are. */
 struct hli_batch {
@@ -346,15 +346,15 @@ HLI_INLINE void hli_step_init(struct hli_step *step)
 HLI_HIDDEN unsigned hli_hash_in_step(struct hli_ends *ends, const hl_kernel *kernel, struct hli_step *step,
                                      const struct hli_batch *batch, size_t first, size_t end);
 
-/* ---- Secrets ------------------------------------------------------------------------------------------------------ */
+/* ---- Secrets ----------------------------------------------------------------------------------------------------- */
 
 /* How deep the stack is burned below the calls of the driver that hashed what is secret, besides what kernels take:
  * below one message in a kernel of one lane, and below all else. test/remains.c looks for what these leave out. */
 enum { HLI_ONE_NBYTES = 1024, HLI_MANY_NBYTES = 5888 };
 
-/* Overwrites what `count` messages have left below the caller's frame, if it is secret. `kernel` is the first pass's for
- * so many. One message had it alone, two had it or the one for one message; with more, any kernel may have had the last
- * of them. */
+/* Overwrites what `count` messages have left below the caller's frame, if it is secret. `kernel` is the first pass's
+ * kernel for that number. One message had this kernel, two had it or the kernel for one; of more messages, the last may
+ * have had any kernel. */
 HLI_INLINE void hli_forget(const struct hli_plan *plan, size_t count, const hl_kernel *kernel)
 {
     if (!plan->is_secret)

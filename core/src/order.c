@@ -4,8 +4,8 @@
  */
 #include "lanes.h"
 
-/* Sorts by 256 classes of size: shapes of fewer than 32 blocks each on its own, then eight classes an octave, to 128 MiB
- * (blocks of 64 bytes). Finer would not fill lanes better. Where the classes end, the longest no longer come first. */
+/* Sorts by 256 classes of size: shapes of fewer than 32 blocks each on its own, then eight classes an octave, to 128
+ * MiB (blocks of 64 bytes). Finer would not fill lanes better. Where the classes end, the longest no longer come first. */
 static uint8_t size_class(size_t shape)
 {
     if (shape < 128)

@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Block i of a key is U_1 xor U_2 xor ... with U_1 = HMAC(password, salt || i) and U_j = HMAC(password, U_(j - 1)). Each
- * lane has a block. From U_2 on, all that a lane hashes is one block: a digest and its padding, which is the same for
- * the inner and the outer hash and stays where it is. An iteration is two calls of a kernel.
+ * Block i of a key is U_1 xor U_2 xor ... with U_1 = HMAC(password, salt || i) and U_j = HMAC(password, U_(j - 1)).
+ * Each lane has a block. From U_2 on, a lane hashes one block at a time: a digest and its padding. The padding is the
+ * same for the inner and the outer hash, and stays where it is. An iteration is two calls of a kernel.
  */
 #include "hmac.h"
 #include "lanes.h"

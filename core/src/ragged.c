@@ -45,7 +45,8 @@ static HLI_NOINLINE void run_lanes(const struct hli_plan *plan, struct hli_item 
                 return;
             const unsigned nbusy = count_bits(busy);
             const int stop = more && nbusy < kernel->nlanes;
-            if (stop || hli_kernel(plan, pass, nbusy) != kernel) { /* all leave the lanes, the longest first in the queue */
+            if (stop || hli_kernel(plan, pass, nbusy) != kernel) {
+                /* All leave the lanes, the longest first in the queue. */
                 first = end = 0;
                 for (; busy != 0; busy &= busy - 1) {
                     const unsigned l = hli_ctz32(busy);

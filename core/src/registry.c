@@ -201,8 +201,8 @@ struct hli_edges hli_choose_edges(uint32_t word)
     return best;
 }
 
-/* Kernels take up to 4,800 bytes; of one lane up to 1,500 (32-bit words) and 2,900; over the SHA instructions up to 700,
- * of one lane 110 (gcc 12.2 and clang 14, x86, i686 and aarch64). test/stack.c measures each, test/remains.c looks for
+/* Kernels take up to 4,800 bytes; of one lane up to 1,500 (32-bit words) and 2,900; over the SHA instructions up to
+ * 700, of one lane 110 (gcc 12.2 and clang 14, x86, i686 and aarch64). test/stack.c measures each, test/remains.c looks for
  * what is left below. */
 size_t hli_stack_of(const hl_kernel *kernel)
 {

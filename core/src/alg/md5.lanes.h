@@ -18,8 +18,8 @@
         a = lv32_add(lv32_rol(lv32_add(a, f(b, c, d)), s), b); \
     } while (0)
 
-/* Four steps from step t on, of which K tells the message's word. XT(k, t): that word plus T[t], from what the including
- * function has. */
+/* Four steps from step t on. K tells which of the message's words a step takes. XT(k, t): that word plus T[t], from what
+ * the including function has. */
 #define STEPS4(f, K, t, s0, s1, s2, s3) \
     do { \
         STEP(a, b, c, d, f, XT(K(t), t), s0); \
@@ -69,11 +69,13 @@
 LV_FN void md5_block(LV_BLOCK_ARGS(lv32))
 {
     uint32_t *s = state;
+    const uint32_t *constants = hli_md5_t;
     lv32 x[16];
     LOAD_STATE();
 
+    LV_RELOAD(constants);
     LV_LOAD(lv32, x, 0);
-#define XT(k, t) lv32_add(x[k], lv32_splat(hli_md5_t[t]))
+#define XT(k, t) lv32_add(x[k], lv32_splat(constants[t]))
     STEPS64(STAGE);
 #undef XT
     ADD_TO_STATE();
