@@ -16,7 +16,7 @@
 //! longer than [`PATIENCE`], or than the crew goes on, is cancelled, which takes no byte from a pipe, and left to plain calls. A pipe is also opened
 //! before it has a writer, and then seems to be at its end: where the first read finds nothing, the caller is to look.
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))]
 mod os {
     use std::fs::File;
     use std::io::{self, Seek, SeekFrom};
@@ -246,7 +246,7 @@ mod os {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64", target_endian = "little")))]
 mod os {
     use std::convert::Infallible;
     use std::path::Path;
@@ -278,11 +278,14 @@ pub(crate) use os::Ring;
 use crate::stamp::{Stamp, Verdict};
 
 /// How long a batch waits for one that does not come. Longer than any disk takes that is well.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))]
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Files of a batch.
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "no other system has rings"))]
+#[cfg_attr(
+    not(all(target_os = "linux", target_pointer_width = "64", target_endian = "little")),
+    allow(dead_code, reason = "there are no rings")
+)]
 pub(crate) const SLOTS: usize = super::rows::LANES;
 
 /// The kernel no longer tells what becomes of the requests of a ring. What the system says.
@@ -297,7 +300,10 @@ impl From<Lost> for std::io::Error {
 
 /// What came of opening a file and reading its first chunk.
 #[derive(Debug)]
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "no other system has rings"))]
+#[cfg_attr(
+    not(all(target_os = "linux", target_pointer_width = "64", target_endian = "little")),
+    allow(dead_code, reason = "there are no rings")
+)]
 pub(crate) enum Begun {
     /// So many bytes are all of it. What a regular file was like, and what is to be thought of its bytes.
     Ended(usize, Option<(Stamp, Verdict)>),
