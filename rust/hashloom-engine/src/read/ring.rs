@@ -16,7 +16,7 @@
 //! longer than [`PATIENCE`], or than the pool goes on, is cancelled, which takes no byte from a pipe, and left to plain calls. A pipe is also opened
 //! before it has a writer, and then seems to be at its end: where the first read finds nothing, the caller is to look.
 
-#[cfg(all(target_os = "linux", feature = "io-uring"))]
+#[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little", feature = "io-uring"))]
 mod os {
     use std::fs::File;
     use std::io::{self, Seek, SeekFrom};
@@ -250,7 +250,7 @@ mod os {
     }
 }
 
-#[cfg(not(all(target_os = "linux", feature = "io-uring")))]
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64", target_endian = "little", feature = "io-uring")))]
 mod os {
     use std::convert::Infallible;
     use std::path::Path;
@@ -282,11 +282,14 @@ pub(crate) use os::Ring;
 use crate::read::stamp::{Stamp, Verdict};
 
 /// How long a batch waits for a request: longer than any healthy disk takes.
-#[cfg(all(target_os = "linux", feature = "io-uring"))]
+#[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little", feature = "io-uring"))]
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Largest number of files in a batch.
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "no other system has rings"))]
+#[cfg_attr(
+    not(all(target_os = "linux", target_pointer_width = "64", target_endian = "little")),
+    allow(dead_code, reason = "no other system has rings")
+)]
 pub(crate) const SLOTS: usize = crate::run::LANES;
 
 /// The error of a ring whose requests the kernel no longer reports; it holds the system's code.
@@ -301,7 +304,10 @@ impl From<Lost> for std::io::Error {
 
 /// The result of opening a file and reading its first chunk.
 #[derive(Debug)]
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "no other system has rings"))]
+#[cfg_attr(
+    not(all(target_os = "linux", target_pointer_width = "64", target_endian = "little")),
+    allow(dead_code, reason = "there are no rings")
+)]
 pub(crate) enum Begun {
     /// The whole file, of this many bytes; for a regular file its stamp and the verdict on the read.
     Ended(usize, Option<(Stamp, Verdict)>),
