@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashloom::{Algorithm, Digest, Hasher, HmacKey};
+use hashloom::{Algorithm, Hash, Hasher, HmacKey};
 
 use crate::read::stamp::Stamp;
 
@@ -140,7 +140,7 @@ impl Method {
     }
 
     /// What the digest of all that went through [`hasher`](Method::hasher) becomes.
-    pub(crate) fn finish(&self, digest: Digest) -> Digest {
+    pub(crate) fn finish(&self, digest: Hash) -> Hash {
         match self {
             Method::Digest(_) => digest,
             Method::Mac(key) => key.finish(&digest),
@@ -207,7 +207,7 @@ impl Request {
 #[non_exhaustive]
 pub struct Hashed {
     /// A digest or MAC for each of the request's methods, in their order.
-    pub digests: Vec<Digest>,
+    pub digests: Vec<Hash>,
     /// Bytes of the message.
     pub nbytes: u64,
     /// What the file was like while it was read, from the first byte to the last. None for what is no regular file, and

@@ -11,7 +11,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::time::{Duration, Instant};
 
-use hashloom::{Algorithm, Digest};
+use hashloom::{Algorithm, Hash};
 
 use super::line::{Header, Line, read_line, to_io};
 use super::{Entry, Kind, LINE_MAX_NBYTES, Problem};
@@ -112,7 +112,7 @@ impl Journal {
 
     /// The digests of a file, if it was in the journal when that was opened; or why they need not be those of the file as
     /// it is now. What cannot be read is not known.
-    pub fn find(&mut self, path: &[u8], stamp: &Stamp) -> Option<Result<Vec<Digest>, Doubt>> {
+    pub fn find(&mut self, path: &[u8], stamp: &Stamp) -> Option<Result<Vec<Hash>, Doubt>> {
         let hash = self.state.hash_one(path);
         let first = self.known.partition_point(|&(other, _)| other < hash);
         let places: Vec<u64> =
@@ -137,7 +137,7 @@ impl Journal {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn add(&mut self, path: &[u8], noted: &Noted, digests: &[Digest]) -> io::Result<()> {
+    pub fn add(&mut self, path: &[u8], noted: &Noted, digests: &[Hash]) -> io::Result<()> {
         let stamp = &noted.stamp;
         let kind = Kind::File { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, digests: digests.to_vec() };
         let entry = Entry { path: path.to_vec(), kind };

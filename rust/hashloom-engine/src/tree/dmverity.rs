@@ -10,7 +10,7 @@ mod superblock;
 use std::fs::File;
 use std::io;
 
-use hashloom::{Algorithm, Digest};
+use hashloom::{Algorithm, Hash};
 
 use super::blocks::{BlockTree, Out, write_all_at};
 use super::{TreeError, hash_range};
@@ -200,7 +200,7 @@ impl DmVerity {
     /// assert_eq!(root, hash(Algorithm::Sha256, &[0; 4096]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn root(&self, data: &File, options: &Options) -> Result<Digest, TreeError> {
+    pub fn root(&self, data: &File, options: &Options) -> Result<Hash, TreeError> {
         self.build(data, None, options)
     }
 
@@ -211,7 +211,7 @@ impl DmVerity {
     /// # Errors
     ///
     /// Those of [`root`](DmVerity::root), and [`TreeError::Write`].
-    pub fn format(&self, data: &File, hashes: &File, options: &Options) -> Result<Digest, TreeError> {
+    pub fn format(&self, data: &File, hashes: &File, options: &Options) -> Result<Hash, TreeError> {
         let nblocks = self.covered(data)?;
         let layout = self.tree().layout(nblocks);
         let out = Out { file: hashes, offset: self.tree_offset()?, layout };
@@ -222,7 +222,7 @@ impl DmVerity {
         self.build(data, Some(out), options)
     }
 
-    fn build(&self, data: &File, out: Option<Out<'_>>, options: &Options) -> Result<Digest, TreeError> {
+    fn build(&self, data: &File, out: Option<Out<'_>>, options: &Options) -> Result<Hash, TreeError> {
         let nbytes = self.covered(data)? * self.data_block_nbytes as u64;
         let tree = self.tree();
         let mut building = tree.begin(out);

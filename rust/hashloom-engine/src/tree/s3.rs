@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use hashloom::{Algorithm, Digest, Hasher, hash};
+use hashloom::{Algorithm, Hash, Hasher, hash};
 
 use super::{Input, TreeError};
 use crate::merkle::leaves::Leaves;
@@ -25,9 +25,9 @@ pub const PARTS_MAX: u64 = 10_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Composite {
     /// Of the whole object.
-    pub digest: Digest,
+    pub digest: Hash,
     /// Of each part, as `UploadPart` takes them.
-    pub parts: Vec<Digest>,
+    pub parts: Vec<Hash>,
 }
 
 /// As S3 shows it: base64, `-`, the number of parts.
@@ -91,7 +91,7 @@ pub fn composite<'a>(
     let mut parts = Vec::new();
     let leaves = Leaves::plain(algorithm, part_nbytes);
     let read = input.hash(&leaves, options, &mut |digests| {
-        parts.extend(digests.chunks_exact(algorithm.digest_len()).map(|digest| Digest::from_slice(algorithm, digest)));
+        parts.extend(digests.chunks_exact(algorithm.digest_len()).map(|digest| Hash::new(algorithm, digest)));
         if parts.len() as u64 > PARTS_MAX { Err(std::io::ErrorKind::InvalidInput.into()) } else { Ok(()) }
     });
     if parts.len() as u64 > PARTS_MAX {
