@@ -75,7 +75,7 @@ impl Hash {
     }
 }
 
-/// Why bytes or text are no [`Hash`].
+/// Why bytes or text are no [`struct@Hash`].
 ///
 /// ```
 /// use hashloom::{Hash, ParseHashError};

@@ -49,7 +49,7 @@ impl HashType {
 /// `veritysetup format` takes 32 random bytes of salt and a random UUID by itself; here both are the caller's.
 ///
 /// ```
-/// use hashloom_engine::tree::Options;
+/// use hashloom_engine::run::Options;
 /// use hashloom_engine::tree::dmverity::DmVerity;
 ///
 /// let folder = tempfile::tempdir()?;
@@ -189,7 +189,7 @@ impl DmVerity {
     /// [`TreeError::Changed`], [`TreeError::Cancelled`].
     ///
     /// ```
-    /// use hashloom_engine::tree::Options;
+    /// use hashloom_engine::run::Options;
     /// use hashloom_engine::tree::dmverity::DmVerity;
     /// use hashloom::{Algorithm, hash};
     ///

@@ -136,7 +136,7 @@ impl FsVerity {
     /// Those of [`digest`](FsVerity::digest), and [`TreeError::Write`].
     ///
     /// ```
-    /// use hashloom_engine::tree::Options;
+    /// use hashloom_engine::run::Options;
     /// use hashloom_engine::tree::fsverity::FsVerity;
     ///
     /// let (file, out) = (tempfile::tempfile()?, tempfile::tempfile()?);

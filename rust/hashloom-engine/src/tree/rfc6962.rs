@@ -304,7 +304,7 @@ impl Tree {
     ///
     /// ```
     /// use hashloom::Algorithm;
-    /// use hashloom_engine::tree::Options;
+    /// use hashloom_engine::run::Options;
     /// use hashloom_engine::tree::rfc6962::Tree;
     ///
     /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
