@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 tests() { # FILE
     case $1 in
     hmac.rs) echo hmac rustcrypto ;;
-    digest_bytes.rs) echo many ;;
+    hash.rs) echo many ;;
     hasher.rs | many.rs) echo many streams ;;
     list.rs) echo list ;;
     read/stamp.rs) echo files manifest ;;
@@ -30,7 +30,7 @@ tests() { # FILE
     *) echo "mutants.sh: no tests are named for $1" >&2; exit 2 ;;
     esac
 }
-all="hmac.rs digest_bytes.rs hasher.rs many.rs list.rs read/stamp.rs bencode/mod.rs bencode/item.rs torrent/bitfield.rs
+all="hmac.rs hash.rs hasher.rs many.rs list.rs read/stamp.rs bencode/mod.rs bencode/item.rs torrent/bitfield.rs
      torrent/paths.rs torrent/parse/layers.rs torrent/verify/checkpoint.rs torrent/verify/locate.rs
      torrent/verify/content.rs torrent/verify/report.rs torrent/resume/mod.rs torrent/resume/libtorrent.rs
      torrent/resume/transmission.rs torrent/resume/places.rs manifest/compare.rs manifest/journal.rs

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use hashloom::files::Stamp;
 use hashloom::manifest::Journal;
-use hashloom::{Algorithm, Digest, hash};
+use hashloom::{Algorithm, Hash, hash};
 use libfuzzer_sys::fuzz_target;
 use numbers::Numbers;
 
@@ -42,8 +42,8 @@ fuzz_target!(|input: &[u8]| {
     let algorithms = ALGORITHMS[numbers.next() % ALGORITHMS.len()];
     let any = Stamp::of(&folder.path().metadata().unwrap());
 
-    // For each line written: where it ends, its key and its digests.
-    let mut lines: Vec<(u64, (Vec<u8>, Stamp), Vec<Digest>)> = Vec::new();
+    // Of each line that was written, where it ends and what it says.
+    let mut lines: Vec<(u64, (Vec<u8>, Stamp), Vec<Hash>)> = Vec::new();
     if numbers.next() % 4 == 0 {
         fs::write(&path, numbers.bytes(usize::MAX)).unwrap();
     } else {
@@ -54,7 +54,7 @@ fuzz_target!(|input: &[u8]| {
             name.retain(|&byte| byte != 0);
             let stamp = stamp(&mut numbers, any);
             let seed = numbers.next() as u8;
-            let digests: Vec<Digest> = algorithms.iter().map(|&algorithm| hash(algorithm, &[seed])).collect();
+            let digests: Vec<Hash> = algorithms.iter().map(|&algorithm| hash(algorithm, &[seed])).collect();
             if journal.add(&name, &stamp, &digests).is_ok() {
                 journal.flush().unwrap();
                 lines.push((path.metadata().unwrap().len(), (name, stamp), digests));
@@ -94,7 +94,7 @@ fuzz_target!(|input: &[u8]| {
     // The journal understands again what it has understood, and loses nothing of it.
     let count = journal.len();
     let stamp = stamp(&mut numbers, any);
-    let digests: Vec<Digest> = algorithms.iter().map(|&algorithm| hash(algorithm, b"new")).collect();
+    let digests: Vec<Hash> = algorithms.iter().map(|&algorithm| hash(algorithm, b"new")).collect();
     journal.add(b"new", &stamp, &digests).unwrap();
     drop(journal);
     assert!(fs::read(&path).unwrap().starts_with(&kept));

@@ -32,7 +32,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use hashloom::{Algorithm, Digest};
+use hashloom::{Algorithm, Hash};
 
 /// Reads the lines of lists.
 ///
@@ -65,7 +65,7 @@ pub struct Entry<'a> {
     /// The algorithm that the line names; otherwise the one with digests of this length.
     pub algorithm: Algorithm,
     /// The file's digest.
-    pub digest: Digest,
+    pub digest: Hash,
     /// The file's name, unescaped.
     pub name: Cow<'a, [u8]>,
 }
@@ -267,16 +267,9 @@ fn after_blanks(line: &[u8]) -> &[u8] {
     &line[nblanks..]
 }
 
-fn digest(algorithm: Algorithm, hex: &[u8]) -> Option<Digest> {
-    if hex.len() != algorithm.digest_len() * 2 || !hex.iter().all(u8::is_ascii_hexdigit) {
-        return None;
-    }
-    let value = |digit: u8| (digit & 15) + if digit > b'9' { 9 } else { 0 };
-    let mut bytes = [0; 64];
-    for (byte, digits) in bytes.iter_mut().zip(hex.chunks_exact(2)) {
-        *byte = value(digits[0]) << 4 | value(digits[1]);
-    }
-    Some(Digest::from_slice(algorithm, &bytes[..hex.len() / 2]))
+fn digest(algorithm: Algorithm, hex: &[u8]) -> Option<Hash> {
+    let hash: Hash = std::str::from_utf8(hex).ok()?.parse().ok()?;
+    (hash.as_ref().len() == algorithm.digest_len()).then_some(hash)
 }
 
 /// A name without escapes ends at a NUL, as in coreutils; an escaped name must not contain a NUL.

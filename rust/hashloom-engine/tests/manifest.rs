@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::ErrorKind;
 
-use hashloom::{Algorithm, Digest, hash};
+use hashloom::{Algorithm, Hash, hash};
 use hashloom_engine::files::{Doubt, Noted, Stamp};
 use hashloom_engine::manifest::{
     Comparison, Counts, Difference, Entry, Error, Journal, Kind, LINE_MAX_NBYTES, Reader, Reason, Status, Writer,
@@ -269,7 +269,7 @@ fn compared(old: &[u8], new: &[u8]) -> (Vec<Difference>, Counts) {
     (found, counts)
 }
 
-fn digest(kind: &Kind) -> Option<&Digest> {
+fn digest(kind: &Kind) -> Option<&Hash> {
     match kind {
         Kind::File { nbytes: 1.., digests, .. } => Some(&digests[0]),
         _ => None,
@@ -292,7 +292,7 @@ proptest! {
         let (found, counts) = compared(&written(&entries(&old)), &written(&entries(&new)));
         let mut statuses: BTreeMap<Vec<u8>, Status> = BTreeMap::new();
         // For each content, the numbers of removed and added files.
-        let mut contents: BTreeMap<&Digest, [u64; 3]> = BTreeMap::new();
+        let mut contents: BTreeMap<&Hash, [u64; 3]> = BTreeMap::new();
         for difference in &found {
             let (one, other) = (difference.old.as_ref(), difference.new.as_ref());
             for (entry, tree) in [(one, &old), (other, &new)] {

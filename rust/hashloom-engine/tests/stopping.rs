@@ -15,7 +15,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use hashloom::Algorithm::Sha256;
-use hashloom::{Digest, hash};
+use hashloom::{Hash, hash};
 use hashloom_engine::files::{Request, hash_files};
 use hashloom_engine::run::{Cancel, Options, Progress};
 use hashloom_engine::torrent::{Builder, Check, PieceState, Torrent, verify, verify_pieces};
@@ -99,7 +99,7 @@ fn a_pipe_is_read_when_its_writer_comes_late() {
                 std::thread::sleep(Duration::from_millis(100));
             }
         });
-        let mut digests: Vec<Digest> = Vec::new();
+        let mut digests: Vec<Hash> = Vec::new();
         hash_files([Request::digest(&path, Sha256)].into_iter(), &Options::new(), |_, result| {
             digests = result.unwrap().digests;
         });

@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hashloom::{Algorithm, Digest, hash};
+use hashloom::{Algorithm, Hash, hash};
 use hashloom_engine::run::{Cancel, Options, Progress};
 use hashloom_engine::tree::dmverity::{BadBlock, DmVerity, HashType};
 use hashloom_engine::tree::fsverity::FsVerity;
@@ -112,9 +112,9 @@ fn fsverity_is_the_definition() {
 }
 
 /// Hashes pairs up to one node; a node left over goes up unchanged.
-fn promoted(mut level: Vec<Digest>) -> Digest {
+fn promoted(mut level: Vec<Hash>) -> Hash {
     while level.len() > 1 {
-        let over = |pair: &[Digest]| match pair {
+        let over = |pair: &[Hash]| match pair {
             [left, right] => hash(Sha256, &[left.as_ref(), right.as_ref()].concat()),
             pair => pair[0],
         };
@@ -132,12 +132,12 @@ fn long_leaves_are_the_definition() {
         each_way(&data, promoted(data.chunks(MIB).map(|chunk| hash(Sha256, chunk)).collect()), |input, options| {
             glacier::tree_hash(input, options)
         });
-        let parts: Vec<Digest> = data.chunks(5 * MIB + 1).map(|part| hash(Sha256, part)).collect();
+        let parts: Vec<Hash> = data.chunks(5 * MIB + 1).map(|part| hash(Sha256, part)).collect();
         each_way(&data, parts, |input, options| Ok(s3::composite(input, Sha256, 5 * MIB as u64 + 1, options)?.parts));
     }
     // No two of these parts fit into the buffer of a stream.
     let data = all;
-    let parts: Vec<Digest> = data.chunks(16 * MIB).map(|part| hash(Sha256, part)).collect();
+    let parts: Vec<Hash> = data.chunks(16 * MIB).map(|part| hash(Sha256, part)).collect();
     each_way(&data, parts, |input, options| Ok(s3::composite(input, Sha256, 16 * MIB as u64, options)?.parts));
 }
 
@@ -145,7 +145,7 @@ fn long_leaves_are_the_definition() {
 fn a_files_pieces_root_is_that_of_its_torrent() {
     for count in [1, 2, 3, 16, 17, 100] {
         let data = content(count * 16384 - 1);
-        let mut level: Vec<Digest> = data.chunks(16384).map(|block| hash(Sha256, block)).collect();
+        let mut level: Vec<Hash> = data.chunks(16384).map(|block| hash(Sha256, block)).collect();
         let none = hash(Sha256, b"").as_ref().iter().map(|_| 0).collect::<Vec<u8>>();
         let mut level: Vec<Vec<u8>> = level.drain(..).map(|digest| digest.as_ref().to_vec()).collect();
         level.resize(count.next_power_of_two(), none);
@@ -159,7 +159,7 @@ fn a_files_pieces_root_is_that_of_its_torrent() {
 }
 
 /// The tree hash of RFC 9162 section 2.1.1.
-fn mth(leaves: &[Digest]) -> Digest {
+fn mth(leaves: &[Hash]) -> Hash {
     match leaves {
         [] => hash(Sha256, b""),
         [one] => *one,
@@ -171,7 +171,7 @@ fn mth(leaves: &[Digest]) -> Digest {
 }
 
 /// The inclusion path of section 2.1.3.1.
-fn path(index: usize, leaves: &[Digest]) -> Vec<Digest> {
+fn path(index: usize, leaves: &[Hash]) -> Vec<Hash> {
     if leaves.len() == 1 {
         return Vec::new();
     }
@@ -183,7 +183,7 @@ fn path(index: usize, leaves: &[Digest]) -> Vec<Digest> {
 }
 
 /// The consistency proof of section 2.1.4.1.
-fn subproof(size: usize, leaves: &[Digest], is_whole: bool) -> Vec<Digest> {
+fn subproof(size: usize, leaves: &[Hash], is_whole: bool) -> Vec<Hash> {
     if size == leaves.len() {
         return if is_whole { Vec::new() } else { vec![mth(leaves)] };
     }
@@ -199,7 +199,7 @@ fn entries(count: usize) -> Vec<Vec<u8>> {
 }
 
 /// Spoils a proof in all ways; `is_right` must notice each.
-fn spoil(nodes: &[Digest], is_right: impl Fn(&[Vec<u8>]) -> bool) {
+fn spoil(nodes: &[Hash], is_right: impl Fn(&[Vec<u8>]) -> bool) {
     let nodes: Vec<Vec<u8>> = nodes.iter().map(|node| node.as_ref().to_vec()).collect();
     assert!(is_right(&nodes));
     for i in 0..nodes.len() {
@@ -224,7 +224,7 @@ fn spoil(nodes: &[Digest], is_right: impl Fn(&[Vec<u8>]) -> bool) {
 fn proofs_are_the_definition_and_others_are_refused() {
     for count in (1..34).chain([63, 64, 65, 100]) {
         let entries = entries(count);
-        let leaves: Vec<Digest> = entries.iter().map(|entry| leaf(Sha256, entry)).collect();
+        let leaves: Vec<Hash> = entries.iter().map(|entry| leaf(Sha256, entry)).collect();
         let (root, size) = (mth(&leaves), count as u64);
         let mut prove: Vec<Prove> = (0..=size).map(Prove::Inclusion).collect();
         prove.extend((0..=size + 1).map(Prove::Consistency));
@@ -277,7 +277,7 @@ fn proofs_are_the_definition_and_others_are_refused() {
 fn subtrees_are_proved_where_they_are() {
     for size in 1..24_u64 {
         let entries = entries(size as usize);
-        let leaves: Vec<Digest> = entries.iter().map(|entry| leaf(Sha256, entry)).collect();
+        let leaves: Vec<Hash> = entries.iter().map(|entry| leaf(Sha256, entry)).collect();
         let prove: Vec<Prove> =
             (0..=size).flat_map(|start| (0..=size + 1).map(move |end| Prove::Subtree(start, end))).collect();
         let mut tree = Tree::new(Sha256, &prove);

@@ -4,7 +4,7 @@
 use core::fmt;
 
 use crate::many::check_room;
-use crate::{Algorithm, Digest, ffi};
+use crate::{Algorithm, Hash, ffi};
 
 /// A message that arrives in parts, hashed with an algorithm chosen at run time.
 ///
@@ -61,8 +61,9 @@ impl Hasher {
     ///
     /// assert_eq!(Hasher::new(Algorithm::Sha256).finalize().as_ref().len(), 32);
     /// ```
-    pub fn finalize(mut self) -> Digest {
-        Digest::of(self.algorithm(), |digest| self.ctx.finalize(digest))
+    #[must_use]
+    pub fn finalize(mut self) -> Hash {
+        Hash::of(self.algorithm(), |digest| self.ctx.finalize(digest))
     }
 
     /// Ends the message, returns its digest, and begins an empty message.
@@ -76,8 +77,8 @@ impl Hasher {
     ///     assert_eq!(hasher.finalize_reset(), hash(Algorithm::Sha256, message.as_bytes()));
     /// }
     /// ```
-    pub fn finalize_reset(&mut self) -> Digest {
-        let digest = Digest::of(self.algorithm(), |digest| self.ctx.finalize(digest));
+    pub fn finalize_reset(&mut self) -> Hash {
+        let digest = Hash::of(self.algorithm(), |digest| self.ctx.finalize(digest));
         self.ctx.reset();
         digest
     }

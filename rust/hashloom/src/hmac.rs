@@ -8,7 +8,7 @@
 use core::fmt;
 
 use crate::many::check_room;
-use crate::{Algorithm, Digest, Hasher, ffi};
+use crate::{Algorithm, Hash, Hasher, ffi};
 
 /// A key, ready for use with one algorithm, any number of times.
 ///
@@ -86,12 +86,13 @@ impl HmacKey {
     /// let key = HmacKey::new(Algorithm::Sha1, b"secret");
     /// assert_eq!(key.finish(&key.hasher().finalize()), hmac(&key, b""));
     /// ```
-    pub fn finish(&self, digest: &Digest) -> Digest {
+    #[must_use]
+    pub fn finish(&self, digest: &Hash) -> Hash {
         let len = digest.as_ref().len();
         assert!(len == self.algorithm().digest_len(), "finish: a digest of {len} bytes for {}", self.algorithm());
         let mut outer = self.key.outer();
         outer.update(digest.as_ref());
-        Digest::of(self.algorithm(), |tag| outer.finalize(tag))
+        Hash::of(self.algorithm(), |tag| outer.finalize(tag))
     }
 }
 
@@ -115,8 +116,9 @@ impl fmt::Debug for HmacKey {
 /// let tag = hmac(&key, b"what do ya want for nothing?");
 /// assert_eq!(tag.to_string(), "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79");
 /// ```
-pub fn hmac(key: &HmacKey, message: &[u8]) -> Digest {
-    Digest::of(key.algorithm(), |tag| key.key.hmac(message, tag))
+#[must_use]
+pub fn hmac(key: &HmacKey, message: &[u8]) -> Hash {
+    Hash::of(key.algorithm(), |tag| key.key.hmac(message, tag))
 }
 
 /// The tags of many messages under one key, both hashes side by side in lanes: the tag of `messages[i]` is written to
@@ -203,7 +205,8 @@ impl Hmac {
     /// let tag = Hmac::new(&HmacKey::new(Algorithm::Sha384, b"secret")).finalize();
     /// assert_eq!(tag.as_ref().len(), 48);
     /// ```
-    pub fn finalize(mut self) -> Digest {
+    #[must_use]
+    pub fn finalize(mut self) -> Hash {
         self.tag()
     }
 
@@ -219,7 +222,7 @@ impl Hmac {
     ///     assert_eq!(mac.finalize_reset(), hmac(&key, message.as_bytes()));
     /// }
     /// ```
-    pub fn finalize_reset(&mut self) -> Digest {
+    pub fn finalize_reset(&mut self) -> Hash {
         let tag = self.tag();
         self.reset();
         tag
@@ -304,9 +307,20 @@ impl Hmac {
     }
 
     /// Computes the tag and leaves the context final.
-    fn tag(&mut self) -> Digest {
-        Digest::of(self.algorithm(), |tag| self.ctx.finalize(&self.key.key, tag))
+    fn tag(&mut self) -> Hash {
+        Hash::of(self.algorithm(), |tag| self.ctx.finalize(&self.key.key, tag))
     }
+}
+
+/// Whether the bytes are equal, in a time that depends on their number only: for tags and other secrets.
+///
+/// ```
+/// assert!(hashloom::equal(b"tag", b"tag"));
+/// assert!(!hashloom::equal(b"tag", b"tap") && !hashloom::equal(b"tag", b"tags"));
+/// ```
+#[must_use]
+pub fn equal(a: &[u8], b: &[u8]) -> bool {
+    ffi::equal(a, b)
 }
 
 /// A tag is not that of the message.

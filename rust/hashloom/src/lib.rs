@@ -51,9 +51,9 @@ extern crate alloc;
 mod algorithm;
 #[cfg(feature = "digest")]
 pub mod block_api;
-mod digest_bytes;
 #[allow(unsafe_code)]
 mod ffi;
+mod hash;
 mod hasher;
 mod hmac;
 pub mod kernels;
@@ -67,9 +67,12 @@ pub use algorithm::{Algorithm, ParseAlgorithmError};
 /// The RustCrypto traits that [`Sha256`] and the others implement.
 #[cfg(feature = "digest")]
 pub use digest;
-pub use digest_bytes::Digest;
+/// The trait with `new`, `update`, `finalize` and `digest` for [`Sha256`] and the others, as in `sha2`.
+#[cfg(feature = "digest")]
+pub use digest::Digest;
+pub use hash::{Hash, ParseHashError};
 pub use hasher::{Hasher, finalize_many, update_many};
-pub use hmac::{Hmac, HmacKey, TagMismatch, hmac, hmac_many};
+pub use hmac::{Hmac, HmacKey, TagMismatch, equal, hmac, hmac_many};
 pub use many::{OffsetsError, hash, hash_many, hash_offsets32, hash_offsets64, hash_rows};
 #[cfg(feature = "digest")]
 pub use rustcrypto::{Ripemd160, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};

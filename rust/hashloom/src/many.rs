@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use crate::{Algorithm, Digest, ffi};
+use crate::{Algorithm, Hash, ffi};
 
 /// The digest of one message (FIPS 180-4 section 6).
 ///
@@ -17,8 +17,9 @@ use crate::{Algorithm, Digest, ffi};
 /// let digest = hash(Algorithm::Sha1, b"abc");
 /// assert_eq!(digest.to_string(), "a9993e364706816aba3e25717850c26c9cd0d89d");
 /// ```
-pub fn hash(algorithm: Algorithm, message: &[u8]) -> Digest {
-    Digest::of(algorithm, |digest| ffi::hash(algorithm, message, digest))
+#[must_use]
+pub fn hash(algorithm: Algorithm, message: &[u8]) -> Hash {
+    Hash::of(algorithm, |digest| ffi::hash(algorithm, message, digest))
 }
 
 /// The digests of many messages, hashed side by side in lanes: the digest of `messages[i]` is written to the `i`-th

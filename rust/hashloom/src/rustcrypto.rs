@@ -16,7 +16,7 @@ digest::buffer_fixed!(
     /// Not collision resistant: for existing formats only. The standard is FIPS 180-4 section 6.1.
     ///
     /// ```
-    /// use hashloom::{Sha1, digest::Digest};
+    /// use hashloom::{Sha1, Digest};
     ///
     /// let digest = Sha1::digest(b"abc");
     /// assert_eq!(digest[..4], [0xa9, 0x99, 0x3e, 0x36]);
@@ -33,7 +33,7 @@ digest::buffer_fixed!(
     /// The standard is FIPS 180-4 section 6.2.
     ///
     /// ```
-    /// use hashloom::{Sha256, digest::Digest};
+    /// use hashloom::{Sha256, Digest};
     ///
     /// let mut hasher = Sha256::new();
     /// hasher.update(b"a");
@@ -52,7 +52,7 @@ digest::buffer_fixed!(
     /// The standard is FIPS 180-4 section 6.3.
     ///
     /// ```
-    /// use hashloom::{Sha224, digest::Digest};
+    /// use hashloom::{Sha224, Digest};
     ///
     /// let digest = Sha224::digest(b"abc");
     /// assert_eq!(digest[..4], [0x23, 0x09, 0x7d, 0x22]);
@@ -69,7 +69,7 @@ digest::buffer_fixed!(
     /// The standard is FIPS 180-4 section 6.5.
     ///
     /// ```
-    /// use hashloom::{Sha384, digest::Digest};
+    /// use hashloom::{Sha384, Digest};
     ///
     /// let digest = Sha384::digest(b"abc");
     /// assert_eq!(digest[..4], [0xcb, 0x00, 0x75, 0x3f]);
@@ -86,7 +86,7 @@ digest::buffer_fixed!(
     /// The standard is FIPS 180-4 section 6.4.
     ///
     /// ```
-    /// use hashloom::{Sha512, digest::Digest};
+    /// use hashloom::{Sha512, Digest};
     ///
     /// let digest = Sha512::digest(b"abc");
     /// assert_eq!(digest[..4], [0xdd, 0xaf, 0x35, 0xa1]);
@@ -103,7 +103,7 @@ digest::buffer_fixed!(
     /// The standard is FIPS 180-4 section 6.6.
     ///
     /// ```
-    /// use hashloom::{Sha512_224, digest::Digest};
+    /// use hashloom::{Sha512_224, Digest};
     ///
     /// let digest = Sha512_224::digest(b"abc");
     /// assert_eq!(digest[..4], [0x46, 0x34, 0x27, 0x0f]);
@@ -120,7 +120,7 @@ digest::buffer_fixed!(
     /// The standard is FIPS 180-4 section 6.7.
     ///
     /// ```
-    /// use hashloom::{Sha512_256, digest::Digest};
+    /// use hashloom::{Sha512_256, Digest};
     ///
     /// let digest = Sha512_256::digest(b"abc");
     /// assert_eq!(digest[..4], [0x53, 0x04, 0x8e, 0x26]);
@@ -137,7 +137,7 @@ digest::buffer_fixed!(
     /// For existing formats only. The algorithm is by Dobbertin, Bosselaers and Preneel, 1996; ISO/IEC 10118-3.
     ///
     /// ```
-    /// use hashloom::{Ripemd160, digest::Digest};
+    /// use hashloom::{Ripemd160, Digest};
     ///
     /// let digest = Ripemd160::digest(b"abc");
     /// assert_eq!(digest[..4], [0x8e, 0xb2, 0x08, 0xf7]);

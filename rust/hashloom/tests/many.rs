@@ -165,7 +165,7 @@ fn algorithms() {
 fn digest_values() {
     let (a, b) = (hash(Algorithm::Sha1, b"abc"), hash(Algorithm::Sha256, b"abc"));
     assert_eq!(a.to_string(), "a9993e364706816aba3e25717850c26c9cd0d89d");
-    assert_eq!(format!("{a:?}"), "Digest(a9993e364706816aba3e25717850c26c9cd0d89d)");
+    assert_eq!(format!("{a:?}"), "Hash(a9993e364706816aba3e25717850c26c9cd0d89d)");
     assert_eq!(b.to_string(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     assert_ne!(a, b);
     assert!(a < b);

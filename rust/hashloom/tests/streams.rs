@@ -50,7 +50,7 @@ fn a_writer() {
 fn send_and_sync() {
     fn is_both<T: Send + Sync + 'static>() {}
     is_both::<Hasher>();
-    is_both::<hashloom::Digest>();
+    is_both::<hashloom::Hash>();
     is_both::<hashloom::kernels::Kernel>();
 }
 

@@ -10,7 +10,7 @@ use std::iter::Peekable;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hashloom::{Algorithm, Digest};
+use hashloom::{Algorithm, Hash};
 use hashloom_engine::files::{Doubt, FileError, Hashed, Method, Noted, Request, Stamp};
 use hashloom_engine::manifest::{Entry, Error, Journal, Kind, Reason, compare_paths};
 use hashloom_engine::run::{Cancel, Options};
@@ -59,7 +59,7 @@ pub type Entered = (Entry, Option<String>);
 
 /// The outcome for a file.
 enum Settled {
-    File(Stamp, Vec<Digest>),
+    File(Stamp, Vec<Hash>),
     Unread(Reason, String),
     Vanished,
 }
@@ -190,7 +190,7 @@ where
 
 impl Shared {
     /// Counts a file that was read, and adds it to the journal.
-    fn read(&mut self, path: &[u8], stamp: &Stamp, noted: Option<Noted>, digests: &[Digest]) -> Option<io::Result<()>> {
+    fn read(&mut self, path: &[u8], stamp: &Stamp, noted: Option<Noted>, digests: &[Hash]) -> Option<io::Result<()>> {
         self.summary.nread += 1;
         self.summary.nbytes += stamp.nbytes;
         // A file that has changed since it was noted is read again in the next run; it may be complete by then.
@@ -328,7 +328,7 @@ where
             return Ok(None);
         };
         let Stamp { nbytes, mtime_ns, .. } = stamp;
-        let is_as_old = |old: &(u64, i64, Vec<Digest>)| (old.0, old.1) == (nbytes, mtime_ns);
+        let is_as_old = |old: &(u64, i64, Vec<Hash>)| (old.0, old.1) == (nbytes, mtime_ns);
         let found = shared.journal.as_mut().and_then(|journal| journal.find(path, &stamp));
         if let Some(Err(doubt)) = found {
             *shared.summary.doubts.entry(doubt).or_default() += 1;
@@ -348,7 +348,7 @@ where
 
 impl<I: Iterator<Item = Result<Entry, Error>>> Update<I> {
     /// Returns the length, time and digests that the manifest has for a file. Paths must come in order.
-    fn find(&mut self, path: &[u8]) -> Result<Option<(u64, i64, Vec<Digest>)>, String> {
+    fn find(&mut self, path: &[u8]) -> Result<Option<(u64, i64, Vec<Hash>)>, String> {
         loop {
             let entry = match self.ahead.take() {
                 Some(entry) => Some(entry),

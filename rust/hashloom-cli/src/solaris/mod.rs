@@ -19,7 +19,7 @@ use std::sync::Arc;
 use clap::builder::{OsStringValueParser, PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ErrorKind as Misuse};
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
-use hashloom::{Algorithm, Digest};
+use hashloom::{Algorithm, Hash};
 use hashloom_engine::files::{FileError, Method, Request, Source, hash_files};
 use hashloom_engine::run::{Cancel, Options};
 use hashloom_engine::text::shown;
@@ -199,7 +199,7 @@ fn name(source: &Source) -> Option<&[u8]> {
 }
 
 /// Appends `sha1 (NAME) = DIGEST`, or the wanted part of it.
-fn push_line(lines: &mut Vec<u8>, label: Option<&str>, name: Option<&[u8]>, digest: &Digest) {
+fn push_line(lines: &mut Vec<u8>, label: Option<&str>, name: Option<&[u8]>, digest: &Hash) {
     if let Some(label) = label {
         lines.extend_from_slice(label.as_bytes());
         lines.push(b' ');

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashloom::{Algorithm, Digest};
+use hashloom::{Algorithm, Hash};
 use hashloom_engine::files::{FileError, Method, Request, Source};
 use hashloom_engine::list::{Entry, Line, Parser, tag};
 use hashloom_engine::run::Options;
@@ -115,7 +115,7 @@ impl Checker<'_> {
             methods: Vec::new(),
         };
         let mut counts = Counts::default();
-        let tell = |request: &Request<Digest>, verdict: Verdict| {
+        let tell = |request: &Request<Hash>, verdict: Verdict| {
             if !rules.status {
                 console.print(|lines| verdict.write(lines, request, rules.json));
             }
@@ -199,7 +199,7 @@ struct Object<'a> {
 
 impl Verdict {
     /// Appends the line: `<name>: OK`, or an object.
-    fn write(self, into: &mut Vec<u8>, request: &Request<Digest>, json: bool) {
+    fn write(self, into: &mut Vec<u8>, request: &Request<Hash>, json: bool) {
         let name = name(&request.source);
         if json {
             let (path, path_hex) = text(name);
@@ -258,7 +258,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    fn next(&mut self) -> Option<Step<Digest, Bad>> {
+    fn next(&mut self) -> Option<Step<Hash, Bad>> {
         loop {
             let length = match lines::next(&mut self.reader, &mut self.line) {
                 Ok(length) => length?,

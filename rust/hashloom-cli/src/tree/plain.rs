@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hashloom::{Algorithm, Digest};
+use hashloom::{Algorithm, Hash};
 use hashloom_engine::tree::s3::base64;
 use hashloom_engine::tree::{bep52, glacier, s3};
 use serde::Serialize;
@@ -160,7 +160,7 @@ pub fn s3(arguments: &S3) -> Result<u8, String> {
     work.each(&arguments.files, |path| {
         let found =
             work.file(path, |input, options| s3::composite(input, arguments.algorithm, part_nbytes, options))?;
-        let parts = || found.parts.iter().map(|part: &Digest| base64(part.as_ref()));
+        let parts = || found.parts.iter().map(|part: &Hash| base64(part.as_ref()));
         let mut lines = String::new();
         if arguments.parts {
             for (number, part) in parts().enumerate() {

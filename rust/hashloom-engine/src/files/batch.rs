@@ -20,7 +20,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use self::lane::Lane;
 use self::room::Room;
-use hashloom::{Algorithm, Digest, Hasher, finalize_many, hash_many, update_many};
+use hashloom::{Algorithm, Hash, Hasher, finalize_many, hash_many, update_many};
 
 use super::request::{FileError, Hashed, Request, Summary};
 use crate::read::buffer::out_of_memory;
@@ -376,7 +376,7 @@ fn hash_whole<T>(lanes: &mut [Lane<T>], room: &Room, algorithm: Algorithm, place
     let mut digests = vec![0; places.len() * algorithm.digest_len()];
     hash_many(algorithm, &messages, &mut digests);
     for (&(index, slot), bytes) in places.iter().zip(digests.chunks_exact(algorithm.digest_len())) {
-        lanes[index].digests[slot] = Some(Digest::from_slice(algorithm, bytes));
+        lanes[index].digests[slot] = Some(Hash::new(algorithm, bytes));
     }
 }
 
@@ -388,7 +388,7 @@ fn hash_parts<T>(lanes: &mut [Lane<T>], room: &Room, algorithm: Algorithm, place
     let mut digests = vec![0; nending * algorithm.digest_len()];
     finalize_many(&mut hashers[..nending], &mut digests);
     for (&(index, slot), bytes) in places.iter().zip(digests.chunks_exact(algorithm.digest_len())) {
-        let digest = Digest::from_slice(algorithm, bytes);
+        let digest = Hash::new(algorithm, bytes);
         let lane = &mut lanes[index];
         lane.digests[slot] = Some(lane.request.methods[slot].finish(digest));
     }

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashloom::{Algorithm, Digest, Hasher, HmacKey};
+use hashloom::{Algorithm, Hash, Hasher, HmacKey};
 
 use crate::read::stamp::Stamp;
 
@@ -141,7 +141,7 @@ impl Method {
     }
 
     /// Turns the digest of all that went through [`hasher`](Method::hasher) into the result.
-    pub(crate) fn finish(&self, digest: Digest) -> Digest {
+    pub(crate) fn finish(&self, digest: Hash) -> Hash {
         match self {
             Method::Digest(_) => digest,
             Method::Mac(key) => key.finish(&digest),
@@ -208,7 +208,7 @@ impl Request {
 #[non_exhaustive]
 pub struct Hashed {
     /// A digest or MAC for each of the request's methods, in their order.
-    pub digests: Vec<Digest>,
+    pub digests: Vec<Hash>,
     /// Number of bytes in the message.
     pub nbytes: u64,
     /// The file's stamp, unchanged from the first byte read to the last. `None` for standard input and for a source

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
-use hashloom::{Algorithm, Digest};
+use hashloom::{Algorithm, Hash};
 
 use super::{Entry, Error, Kind, Reason, compare_paths, is_below};
 
@@ -316,7 +316,7 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
 
 /// A key for a file's content: equal keys mean equal content. `None` for anything but a file, for an empty file, and
 /// for one that was not read.
-fn content(entry: &Entry, places: impl Iterator<Item = usize>) -> Option<(u64, Vec<Digest>)> {
+fn content(entry: &Entry, places: impl Iterator<Item = usize>) -> Option<(u64, Vec<Hash>)> {
     match &entry.kind {
         Kind::File { nbytes, digests, .. } if *nbytes > 0 => {
             Some((*nbytes, places.map(|place| digests.get(place).copied()).collect::<Option<_>>()?))

@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::time::{Duration, Instant};
 
-use hashloom::{Algorithm, Digest};
+use hashloom::{Algorithm, Hash};
 
 use super::line::{Header, Line, read_line, to_io};
 use super::{Entry, Kind, LINE_MAX_NBYTES, Problem};
@@ -110,7 +110,7 @@ impl Journal {
 
     /// The digests of a file, if it was in the journal when that was opened; or a doubt, if the digests may not be
     /// those of the file as it is now. `None` if the journal has no readable line for the file.
-    pub fn find(&mut self, path: &[u8], stamp: &Stamp) -> Option<Result<Vec<Digest>, Doubt>> {
+    pub fn find(&mut self, path: &[u8], stamp: &Stamp) -> Option<Result<Vec<Hash>, Doubt>> {
         let hash = self.state.hash_one(path);
         let first = self.known.partition_point(|&(other, _)| other < hash);
         let places: Vec<u64> =
@@ -135,8 +135,8 @@ impl Journal {
     /// that time, or by [`flush`](Journal::flush).
     ///
     /// # Errors
-    /// If the file cannot be written.
-    pub fn add(&mut self, path: &[u8], noted: &Noted, digests: &[Digest]) -> io::Result<()> {
+    /// If it cannot be written.
+    pub fn add(&mut self, path: &[u8], noted: &Noted, digests: &[Hash]) -> io::Result<()> {
         let stamp = &noted.stamp;
         let kind = Kind::File { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, digests: digests.to_vec() };
         let entry = Entry { path: path.to_vec(), kind };

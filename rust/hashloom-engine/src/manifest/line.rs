@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
 
-use hashloom::{Algorithm, Digest};
+use hashloom::{Algorithm, Hash};
 use serde::{Deserialize, Serialize};
 
 use super::{Entry, Kind, LINE_MAX_NBYTES, Problem, Reason, Totals};
@@ -183,7 +183,7 @@ impl<'a> Line<'a> {
             Kind::File { nbytes, mtime_ns, digests } => {
                 (line.size, line.mtime_ns) = (Some(*nbytes), Some(*mtime_ns));
                 for (index, &algorithm) in algorithms.iter().enumerate() {
-                    let fits = |digest: &&Digest| digest.as_ref().len() == algorithm.digest_len();
+                    let fits = |digest: &&Hash| digest.as_ref().len() == algorithm.digest_len();
                     let digest = digests.get(index).filter(fits).ok_or(Problem::Digests(algorithm))?;
                     *line.digest(algorithm) = Some(digest.to_string());
                 }
@@ -203,7 +203,7 @@ impl<'a> Line<'a> {
     }
 
     /// The last line.
-    pub(super) fn end(totals: &Totals, lines: &Digest) -> Line<'a> {
+    pub(super) fn end(totals: &Totals, lines: &Hash) -> Line<'a> {
         Line {
             files: Some(totals.nfiles),
             links: Some(totals.nlinks),
@@ -224,7 +224,7 @@ impl<'a> Line<'a> {
     }
 
     /// The totals and digest of the last line.
-    pub(super) fn into_end(mut self) -> Result<(Totals, Digest), Problem> {
+    pub(super) fn into_end(mut self) -> Result<(Totals, Hash), Problem> {
         let totals = Totals {
             nfiles: taken(&mut self.files, "files")?,
             nlinks: taken(&mut self.links, "links")?,
@@ -271,11 +271,11 @@ impl<'a> Line<'a> {
         Ok(Entry { path, kind })
     }
 
-    fn take_digest(&mut self, algorithm: Algorithm) -> Result<Digest, Problem> {
+    fn take_digest(&mut self, algorithm: Algorithm) -> Result<Hash, Problem> {
         let digits = self.digest(algorithm).take();
         let bytes = digits.and_then(|digits| from_hex(&digits)).filter(|bytes| bytes.len() == algorithm.digest_len());
         let bytes = bytes.ok_or(Problem::Digests(algorithm))?;
-        Ok(Digest::from_slice(algorithm, &bytes))
+        Ok(Hash::new(algorithm, &bytes))
     }
 
     /// Checks that the line has no further keys.

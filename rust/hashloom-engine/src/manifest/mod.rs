@@ -51,7 +51,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use hashloom::Digest;
+use hashloom::Hash;
 
 mod compare;
 mod error;
@@ -119,7 +119,7 @@ pub enum Kind {
         /// Modification time in nanoseconds since 1970.
         mtime_ns: i64,
         /// The digests in the order of the manifest's algorithms; empty if the file was looked at but not read.
-        digests: Vec<Digest>,
+        digests: Vec<Hash>,
     },
     /// A symbolic link.
     Link {

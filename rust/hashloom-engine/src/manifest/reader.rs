@@ -4,7 +4,7 @@
 
 use std::io::BufRead;
 
-use hashloom::{Algorithm, Digest, Hasher};
+use hashloom::{Algorithm, Hash, Hasher};
 
 use super::line::{Header, Line, at, read_line};
 use super::writer::{FORMAT, VERSION};
@@ -112,7 +112,7 @@ impl<R: BufRead> Reader<R> {
         Ok(Some(entry))
     }
 
-    fn check_end(&self, expected: Totals, digest: Digest) -> Result<(), Problem> {
+    fn check_end(&self, expected: Totals, digest: Hash) -> Result<(), Problem> {
         let found = self.totals;
         let counts = [
             ("files", expected.nfiles, found.nfiles),

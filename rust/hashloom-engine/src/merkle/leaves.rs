@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use hashloom::{Algorithm, Digest, Hasher, finalize_many, hash_rows, update_many};
+use hashloom::{Algorithm, Hash, Hasher, finalize_many, hash_rows, update_many};
 
 use crate::read::ahead::read_ahead;
 use crate::read::buffer::{out_of_memory, zeros};
@@ -102,7 +102,7 @@ impl Leaves {
     }
 
     /// Ends a leaf that has `nbytes` bytes of data: appends the bytes that come after the data.
-    fn end(&self, mut hasher: Hasher, nbytes: u64) -> Digest {
+    fn end(&self, mut hasher: Hasher, nbytes: u64) -> Hash {
         let mut missing = if self.is_filled { self.leaf_nbytes - nbytes } else { 0 };
         while missing > 0 {
             let part = missing.min(ZEROS.len() as u64);

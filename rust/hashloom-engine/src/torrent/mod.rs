@@ -7,7 +7,7 @@
 //! use hashloom_engine::run::Options;
 //! use hashloom_engine::torrent::{self, Torrent};
 //!
-//! let torrent = Torrent::parse(&std::fs::read("debian.torrent")?)?;
+//! let torrent = Torrent::open("debian.torrent")?;
 //! let report = torrent::verify(&torrent, "/srv/downloads".as_ref(), &Options::new())?;
 //! println!("{} of {} pieces", report.have(), torrent.piece_count());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -30,7 +30,8 @@ pub use bitfield::{Bitfield, BitfieldError};
 #[cfg(feature = "create")]
 pub use create::{Builder, CreateError, Created, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks, create};
 pub use parse::{
-    Attributes, Error, File, HybridDifference, MAX_PIECE_NBYTES, Metadata, Note, NoteKind, Problem, Torrent, Version,
+    Attributes, Error, File, HybridDifference, MAX_PIECE_NBYTES, Metadata, Note, NoteKind, OpenError, OpenProblem,
+    Problem, Torrent, Version,
 };
 pub use paths::{BadComponent, to_path};
 pub use verify::{

@@ -3,7 +3,7 @@
 //! The `pieces root` of a file in a v2 or hybrid torrent (BEP 52): the root of the file's own hash tree, which is the
 //! same in every torrent, whatever the length of its pieces.
 
-use hashloom::{Algorithm, Digest};
+use hashloom::{Algorithm, Hash};
 
 use super::{Input, TreeError};
 use crate::merkle::leaves::Leaves;
@@ -28,7 +28,7 @@ use crate::run::Options;
 /// assert_eq!(bep52::pieces_root(Input::Stream(&mut &b""[..]), &Options::new())?, None);
 /// # Ok::<(), hashloom_engine::tree::TreeError>(())
 /// ```
-pub fn pieces_root<'a>(input: impl Into<Input<'a>>, options: &Options) -> Result<Option<Digest>, TreeError> {
+pub fn pieces_root<'a>(input: impl Into<Input<'a>>, options: &Options) -> Result<Option<Hash>, TreeError> {
     let algorithm = Algorithm::Sha256;
     let mut levels = Levels::new(Shape::binary(algorithm, &[], Odd::Leaf(NO_LEAF.to_vec())));
     let leaves = Leaves::plain(algorithm, BLOCK_NBYTES);
@@ -36,5 +36,5 @@ pub fn pieces_root<'a>(input: impl Into<Input<'a>>, options: &Options) -> Result
         levels.push(digests, &mut |_, _, _| {});
         Ok(())
     })?;
-    Ok(levels.finish(&mut |_, _, _| {}).map(|root| Digest::from_slice(algorithm, &root)))
+    Ok(levels.finish(&mut |_, _, _| {}).map(|root| Hash::new(algorithm, &root)))
 }

@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io;
 
-use hashloom::{Algorithm, Digest, Hasher};
+use hashloom::{Algorithm, Hash, Hasher};
 
 use crate::merkle::leaves::Leaves;
 use crate::merkle::levels::{Levels, Odd, Shape};
@@ -128,10 +128,10 @@ impl Building<'_> {
         written
     }
 
-    pub(super) fn finish(mut self) -> io::Result<Option<Digest>> {
+    pub(super) fn finish(mut self) -> io::Result<Option<Hash>> {
         let mut written = Ok(());
         let root = self.levels.finish(&mut put(&self.out, &mut written));
-        written.map(|()| root.map(|root| Digest::from_slice(self.algorithm, &root)))
+        written.map(|()| root.map(|root| Hash::new(self.algorithm, &root)))
     }
 }
 

@@ -10,7 +10,7 @@ mod superblock;
 use std::fs::File;
 use std::io;
 
-use hashloom::{Algorithm, Digest};
+use hashloom::{Algorithm, Hash};
 
 use super::blocks::{BlockTree, Out, write_all_at};
 use super::{TreeError, hash_range};
@@ -49,7 +49,7 @@ impl HashType {
 /// `veritysetup format` draws 32 random bytes of salt and a random UUID by itself; here the caller gives both.
 ///
 /// ```
-/// use hashloom_engine::tree::Options;
+/// use hashloom_engine::run::Options;
 /// use hashloom_engine::tree::dmverity::DmVerity;
 ///
 /// let folder = tempfile::tempdir()?;
@@ -191,7 +191,7 @@ impl DmVerity {
     /// [`TreeError::Changed`], [`TreeError::Cancelled`].
     ///
     /// ```
-    /// use hashloom_engine::tree::Options;
+    /// use hashloom_engine::run::Options;
     /// use hashloom_engine::tree::dmverity::DmVerity;
     /// use hashloom::{Algorithm, hash};
     ///
@@ -202,7 +202,7 @@ impl DmVerity {
     /// assert_eq!(root, hash(Algorithm::Sha256, &[0; 4096]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn root(&self, data: &File, options: &Options) -> Result<Digest, TreeError> {
+    pub fn root(&self, data: &File, options: &Options) -> Result<Hash, TreeError> {
         self.build(data, None, options)
     }
 
@@ -215,7 +215,7 @@ impl DmVerity {
     /// # Errors
     ///
     /// Those of [`root`](DmVerity::root), and [`TreeError::Write`].
-    pub fn format(&self, data: &File, hashes: &File, options: &Options) -> Result<Digest, TreeError> {
+    pub fn format(&self, data: &File, hashes: &File, options: &Options) -> Result<Hash, TreeError> {
         let nblocks = self.covered(data)?;
         let layout = self.tree().layout(nblocks);
         let out = Out { file: hashes, offset: self.tree_offset()?, layout };
@@ -226,7 +226,7 @@ impl DmVerity {
         self.build(data, Some(out), options)
     }
 
-    fn build(&self, data: &File, out: Option<Out<'_>>, options: &Options) -> Result<Digest, TreeError> {
+    fn build(&self, data: &File, out: Option<Out<'_>>, options: &Options) -> Result<Hash, TreeError> {
         let nbytes = self.covered(data)? * self.data_block_nbytes as u64;
         let tree = self.tree();
         let mut building = tree.begin(out);

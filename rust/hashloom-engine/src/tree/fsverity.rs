@@ -8,7 +8,7 @@
 use std::fmt;
 use std::fs::File;
 
-use hashloom::{Algorithm, Digest, hash};
+use hashloom::{Algorithm, Hash, hash};
 
 use super::blocks::{BlockTree, Building, Out};
 use super::{Input, TreeError};
@@ -43,8 +43,8 @@ pub struct FsVerity {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sealed {
     algorithm: Algorithm,
-    digest: Digest,
-    root: Digest,
+    digest: Hash,
+    root: Hash,
     descriptor: [u8; DESCRIPTOR_NBYTES],
 }
 
@@ -137,7 +137,7 @@ impl FsVerity {
     /// The errors of [`digest`](FsVerity::digest), and [`TreeError::Write`].
     ///
     /// ```
-    /// use hashloom_engine::tree::Options;
+    /// use hashloom_engine::run::Options;
     /// use hashloom_engine::tree::fsverity::FsVerity;
     ///
     /// let (file, out) = (tempfile::tempfile()?, tempfile::tempfile()?);
@@ -172,7 +172,7 @@ impl FsVerity {
         let nbytes = input.hash(&tree.leaves(), options, &mut |digests| building.push(digests))?;
         let root = building.finish().map_err(TreeError::Write)?;
         // The root of an empty file is zeros, not a digest of anything.
-        let root = root.unwrap_or_else(|| Digest::from_slice(self.algorithm, &[0; 64][..self.algorithm.digest_len()]));
+        let root = root.unwrap_or_else(|| Hash::new(self.algorithm, &[0; 64][..self.algorithm.digest_len()]));
         let mut descriptor = [0; DESCRIPTOR_NBYTES];
         descriptor[0] = 1;
         descriptor[1] = self.number();
@@ -209,12 +209,12 @@ impl FsVerity {
 
 impl Sealed {
     /// The file's digest, which the kernel calls its measurement.
-    pub fn digest(&self) -> Digest {
+    pub fn digest(&self) -> Hash {
         self.digest
     }
 
     /// The root of the tree; zeros for an empty file.
-    pub fn root(&self) -> Digest {
+    pub fn root(&self) -> Hash {
         self.root
     }
 

@@ -3,7 +3,7 @@
 //! The SHA-256 tree hash of Amazon S3 Glacier: the SHA-256 of each MiB, then of two digests at a time; a digest left
 //! over goes up unchanged. ("Computing Checksums" in the Amazon S3 Glacier Developer Guide.)
 
-use hashloom::{Algorithm, Digest, hash};
+use hashloom::{Algorithm, Hash, hash};
 
 use super::{Input, TreeError};
 use crate::merkle::leaves::Leaves;
@@ -31,7 +31,7 @@ const LEAF_NBYTES: u64 = 1 << 20;
 /// assert_eq!(root, hash(Algorithm::Sha256, &[leaves[0].as_ref(), leaves[1].as_ref()].concat()));
 /// # Ok::<(), hashloom_engine::tree::TreeError>(())
 /// ```
-pub fn tree_hash<'a>(input: impl Into<Input<'a>>, options: &Options) -> Result<Digest, TreeError> {
+pub fn tree_hash<'a>(input: impl Into<Input<'a>>, options: &Options) -> Result<Hash, TreeError> {
     let algorithm = Algorithm::Sha256;
     let mut levels = Levels::new(Shape::binary(algorithm, &[], Odd::Promoted));
     let leaves = Leaves::plain(algorithm, LEAF_NBYTES);
@@ -40,5 +40,5 @@ pub fn tree_hash<'a>(input: impl Into<Input<'a>>, options: &Options) -> Result<D
         Ok(())
     })?;
     let root = levels.finish(&mut |_, _, _| {});
-    Ok(root.map_or_else(|| hash(algorithm, &[]), |root| Digest::from_slice(algorithm, &root)))
+    Ok(root.map_or_else(|| hash(algorithm, &[]), |root| Hash::new(algorithm, &root)))
 }

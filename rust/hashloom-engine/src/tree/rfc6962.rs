@@ -13,7 +13,7 @@ mod proof;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
-use hashloom::{Algorithm, Digest, Hasher, hash, hash_offsets64};
+use hashloom::{Algorithm, Hash, Hasher, hash, hash_offsets64};
 
 use super::{Input, TreeError};
 use crate::merkle::leaves::Leaves;
@@ -42,7 +42,7 @@ const SMALL_NBYTES: u64 = 64 << 10;
 ///
 /// assert_eq!(rfc6962::leaf(Algorithm::Sha256, b"abc"), hash(Algorithm::Sha256, b"\0abc"));
 /// ```
-pub fn leaf(algorithm: Algorithm, entry: &[u8]) -> Digest {
+pub fn leaf(algorithm: Algorithm, entry: &[u8]) -> Hash {
     let mut hasher = leaf_hasher(algorithm);
     hasher.update(entry);
     hasher.finalize()
@@ -56,7 +56,7 @@ pub fn leaf(algorithm: Algorithm, entry: &[u8]) -> Digest {
 ///
 /// assert_eq!(rfc6962::node(Algorithm::Sha256, b"left", b"right"), hash(Algorithm::Sha256, b"\x01leftright"));
 /// ```
-pub fn node(algorithm: Algorithm, left: &[u8], right: &[u8]) -> Digest {
+pub fn node(algorithm: Algorithm, left: &[u8], right: &[u8]) -> Hash {
     let mut hasher = Hasher::new(algorithm);
     hasher.update(&[NODE]);
     hasher.update(left);
@@ -124,7 +124,7 @@ pub struct Built {
     /// Number of entries.
     pub size: u64,
     /// The root; for no entries, the digest of nothing.
-    pub root: Digest,
+    pub root: Hash,
     /// The proofs, in the order in which they were asked for.
     pub proofs: Vec<Result<Proof, ProofError>>,
 }
@@ -133,9 +133,9 @@ pub struct Built {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof {
     /// The leaf that is in the tree, or the root of the first tree or of the subtree.
-    pub of: Digest,
+    pub of: Hash,
     /// The proof itself.
-    pub nodes: Vec<Digest>,
+    pub nodes: Vec<Hash>,
 }
 
 /// The pairs of nodes beside and on the paths of the proofs.
@@ -288,7 +288,7 @@ impl Tree {
         let mut digest = leaf(algorithm, &[]);
         input.hash(&leaves, options, &mut |digests| {
             if !digests.is_empty() {
-                digest = Digest::from_slice(algorithm, digests);
+                digest = Hash::new(algorithm, digests);
             }
             Ok(())
         })?;
@@ -305,7 +305,7 @@ impl Tree {
     ///
     /// ```
     /// use hashloom::Algorithm;
-    /// use hashloom_engine::tree::Options;
+    /// use hashloom_engine::run::Options;
     /// use hashloom_engine::tree::rfc6962::Tree;
     ///
     /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
@@ -383,14 +383,14 @@ impl Tree {
         let size = self.levels.count();
         let root = self.levels.finish(&mut |level, number, pair| self.seen.see(level, number, pair));
         let root = match root {
-            Some(root) => Digest::from_slice(self.algorithm, &root),
+            Some(root) => Hash::new(self.algorithm, &root),
             None => hash(self.algorithm, &[]),
         };
         let digest_nbytes = self.algorithm.digest_len();
         let node_at = |level: u32, index: u64| {
             let pair = self.seen.pairs.get(&(level, index / 2))?;
             let start = (index % 2) as usize * digest_nbytes;
-            Some(Digest::from_slice(self.algorithm, &pair[start..start + digest_nbytes]))
+            Some(Hash::new(self.algorithm, &pair[start..start + digest_nbytes]))
         };
         let proofs = self.prove.iter().map(|&prove| proof::make(self.algorithm, prove, size, root, &node_at)).collect();
         Built { size, root, proofs }

@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-use hashloom::{Algorithm, Digest, Hasher, hash};
+use hashloom::{Algorithm, Hash, Hasher, hash};
 
 use super::{Input, TreeError};
 use crate::merkle::leaves::Leaves;
@@ -26,9 +26,9 @@ pub const PARTS_MAX: u64 = 10_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Composite {
     /// The checksum of the whole object.
-    pub digest: Digest,
+    pub digest: Hash,
     /// The digest of each part, as `UploadPart` takes it.
-    pub parts: Vec<Digest>,
+    pub parts: Vec<Hash>,
 }
 
 /// The form that S3 shows: base64, `-`, the number of parts.
@@ -92,7 +92,7 @@ pub fn composite<'a>(
     let mut parts = Vec::new();
     let leaves = Leaves::plain(algorithm, part_nbytes);
     let read = input.hash(&leaves, options, &mut |digests| {
-        parts.extend(digests.chunks_exact(algorithm.digest_len()).map(|digest| Digest::from_slice(algorithm, digest)));
+        parts.extend(digests.chunks_exact(algorithm.digest_len()).map(|digest| Hash::new(algorithm, digest)));
         if parts.len() as u64 > PARTS_MAX { Err(std::io::ErrorKind::InvalidInput.into()) } else { Ok(()) }
     });
     if parts.len() as u64 > PARTS_MAX {

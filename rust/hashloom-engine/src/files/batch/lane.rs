@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
-use hashloom::{Digest, Hasher};
+use hashloom::{Hash, Hasher};
 
 use super::room::{CHUNK_NBYTES, Room};
 use crate::files::request::{FileError, Hashed, Request, Source, stdin};
@@ -33,7 +33,7 @@ pub(super) struct Lane<T> {
     /// One hasher for each method; empty in the first round. A hasher is taken out while it is in use.
     pub(super) hashers: Vec<Option<Hasher>>,
     /// One digest for each method, present when the message has ended.
-    pub(super) digests: Vec<Option<Digest>>,
+    pub(super) digests: Vec<Option<Hash>>,
     /// Bytes of the message before this round.
     nbytes: u64,
     chunk: Chunk,

@@ -3,10 +3,12 @@
 //! Why a torrent cannot be used.
 
 use std::fmt;
+use std::io;
+use std::path::PathBuf;
 
 use super::MAX_PIECE_NBYTES;
 use crate::bencode::{self, Kind};
-use crate::text::quoted;
+use crate::text::{quoted, shown};
 use crate::torrent::paths::BadComponent;
 
 /// Why a file is not a torrent that can be verified: the fault, the key and the byte.
@@ -27,6 +29,44 @@ pub struct Error {
     pub key: String,
     /// Offset of that key's value in the file; if the key is missing, offset of the dictionary that lacks it.
     pub offset: usize,
+}
+
+/// Why a `.torrent` file cannot be used: see [`Torrent::open`](super::Torrent::open).
+#[derive(Debug)]
+pub struct OpenError {
+    /// The path that was given.
+    pub path: PathBuf,
+    /// The fault.
+    pub problem: OpenProblem,
+}
+
+/// What is wrong with a `.torrent` file.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum OpenProblem {
+    /// It cannot be read.
+    Io(io::Error),
+    /// It is no torrent that can be verified.
+    Torrent(Error),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", shown(self.path.as_os_str().as_encoded_bytes()))?;
+        match &self.problem {
+            OpenProblem::Io(error) => error.fmt(f),
+            OpenProblem::Torrent(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.problem {
+            OpenProblem::Io(error) => Some(error),
+            OpenProblem::Torrent(error) => Some(error),
+        }
+    }
 }
 
 /// A fault of a torrent.

@@ -11,7 +11,9 @@ mod reader;
 mod tree;
 
 use std::fmt;
+use std::io::Read;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use hashloom::{Algorithm, hash};
@@ -24,7 +26,7 @@ use crate::text::shown;
 use layers::Roots;
 use names::Names;
 
-pub use error::{Error, HybridDifference, Problem};
+pub use error::{Error, HybridDifference, OpenError, OpenProblem, Problem};
 pub use metadata::Metadata;
 
 /// The longest piece: a client asks for a part of a piece by an offset of 32 bits (BEP 3, `request`).
@@ -225,7 +227,36 @@ impl fmt::Display for Note {
 }
 
 impl Torrent {
-    /// Reads the bytes of a `.torrent` file.
+    /// Reads a `.torrent` file, of at most as many bytes as [`bencode::Limits`] allow by default.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`], which names the path.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("a.torrent");
+    /// std::fs::write(&path, "d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
+    /// assert_eq!(Torrent::open(&path)?.name(), b"a");
+    /// std::fs::write(&path, "<html>")?;
+    /// assert!(Torrent::open(&path).unwrap_err().to_string().contains("a.torrent: "));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open(path: impl AsRef<Path>) -> Result<Torrent, OpenError> {
+        let path = path.as_ref();
+        let limits = bencode::Limits::default();
+        let failed = |problem| OpenError { path: path.to_owned(), problem };
+        let mut bytes = Vec::new();
+        // One byte more than is allowed is refused by the parser.
+        let read =
+            std::fs::File::open(path).and_then(|file| file.take(limits.nbytes as u64 + 1).read_to_end(&mut bytes));
+        read.map_err(|error| failed(OpenProblem::Io(error)))?;
+        Torrent::from_vec(bytes, &limits).map_err(|error| failed(OpenProblem::Torrent(error)))
+    }
+
+    /// Reads a `.torrent` file's bytes.
     ///
     /// # Errors
     ///

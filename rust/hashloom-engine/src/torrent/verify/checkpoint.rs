@@ -27,7 +27,7 @@ use crate::torrent::{File, Torrent};
 ///
 /// ```
 /// use hashloom_engine::run::Options;
-/// use hashloom_engine::torrent::{Check, Checkpoint, Torrent, verify_many};
+/// use hashloom_engine::torrent::{Check, Checkpoint, Torrent, verify_pieces};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # std::fs::write(folder.path().join("abc.txt"), "abc")?;
@@ -36,7 +36,7 @@ use crate::torrent::{File, Torrent};
 /// let checkpoint = Checkpoint::default();
 /// let record = |torrent: &Torrent, piece, state| checkpoint.record(torrent, piece, state);
 /// let known = checkpoint.begin(&torrent, path);
-/// verify_many([Check::new(&torrent, path).known(known)], &Options::new().pieces(&record), |_, _| {});
+/// verify_pieces([Check::new(&torrent, path).known(known)], &Options::new(), record, |_, _| {});
 /// let saved = checkpoint.encode();
 ///
 /// // Another day:

@@ -227,7 +227,8 @@ impl Report {
     /// Neighbouring pieces of one state form one range. Padding is left out.
     ///
     /// ```
-    /// # use hashloom_engine::torrent::{Options, PieceState, Torrent, verify};
+    /// # use hashloom_engine::run::Options;
+    /// # use hashloom_engine::torrent::{PieceState, Torrent, verify};
     /// # let folder = tempfile::tempdir()?;
     /// # std::fs::write(folder.path().join("abc.txt"), "abc")?;
     /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";

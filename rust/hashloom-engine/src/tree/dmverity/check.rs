@@ -100,7 +100,7 @@ impl DmVerity {
     /// [`TreeError::Changed`], [`TreeError::Cancelled`].
     ///
     /// ```
-    /// use hashloom_engine::tree::Options;
+    /// use hashloom_engine::run::Options;
     /// use hashloom_engine::tree::dmverity::DmVerity;
     ///
     /// let (data, other, hashes) = (tempfile::tempfile()?, tempfile::tempfile()?, tempfile::tempfile()?);

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use hashloom::{Algorithm, Digest, hash};
+use hashloom::{Algorithm, Hash, hash};
 
 use super::{Proof, Prove, node};
 
@@ -52,9 +52,9 @@ pub enum ProofError {
     /// The proof leads to another root.
     Root {
         /// The given root.
-        expected: Box<Digest>,
+        expected: Box<Hash>,
         /// The root that the proof leads to.
-        found: Box<Digest>,
+        found: Box<Hash>,
     },
 }
 
@@ -239,8 +239,8 @@ pub(super) fn make(
     algorithm: Algorithm,
     prove: Prove,
     size: u64,
-    root: Digest,
-    node_at: &dyn Fn(u32, u64) -> Option<Digest>,
+    root: Hash,
+    node_at: &dyn Fn(u32, u64) -> Option<Hash>,
 ) -> Result<Proof, ProofError> {
     // Every node asked for is there, so the root never stands in for one.
     let node = |level, index| node_at(level, index).unwrap_or(root);
@@ -261,7 +261,7 @@ pub(super) fn make(
     let path = SubtreePath::new(start, end, size)?;
     let first = path.first().map(|(level, index)| node(level, index));
     let from = first.unwrap_or_else(|| own(path.clone().next()));
-    let mut nodes: Vec<Digest> = first.into_iter().collect();
+    let mut nodes: Vec<Hash> = first.into_iter().collect();
     let (of, _) = path.climb(algorithm, from, |at| {
         nodes.push(beside(at));
         beside(at)
@@ -339,12 +339,7 @@ impl SubtreePath {
     }
 
     /// Computes the roots of the subtree and of the tree on the way up, from the node common to both.
-    fn climb(
-        self,
-        algorithm: Algorithm,
-        from: Digest,
-        mut next: impl FnMut((u32, Beside)) -> Digest,
-    ) -> (Digest, Digest) {
+    fn climb(self, algorithm: Algorithm, from: Hash, mut next: impl FnMut((u32, Beside)) -> Hash) -> (Hash, Hash) {
         let (mut first, mut second) = (from, from);
         for (level, beside) in self {
             let node = next((level, beside));
@@ -394,26 +389,26 @@ impl<'p, N: AsRef<[u8]>> Nodes<'p, N> {
         if found == count { Ok(()) } else { Err(ProofError::Count { expected: count as u64, found }) }
     }
 
-    fn next(&mut self) -> Result<Digest, ProofError> {
+    fn next(&mut self) -> Result<Hash, ProofError> {
         // The nodes have been counted.
         let node = self.nodes.next().ok_or(ProofError::Count { expected: 1, found: 0 })?;
         digest(self.algorithm, node.as_ref())
     }
 }
 
-fn digest(algorithm: Algorithm, bytes: &[u8]) -> Result<Digest, ProofError> {
+fn digest(algorithm: Algorithm, bytes: &[u8]) -> Result<Hash, ProofError> {
     let expected = algorithm.digest_len();
     if bytes.len() != expected {
         return Err(ProofError::Length { expected, found: bytes.len() });
     }
-    Ok(Digest::from_slice(algorithm, bytes))
+    Ok(Hash::new(algorithm, bytes))
 }
 
-fn over(algorithm: Algorithm, left: &Digest, right: &Digest) -> Digest {
+fn over(algorithm: Algorithm, left: &Hash, right: &Hash) -> Hash {
     node(algorithm, left.as_ref(), right.as_ref())
 }
 
-fn same(expected: Digest, found: Digest) -> Result<(), ProofError> {
+fn same(expected: Hash, found: Hash) -> Result<(), ProofError> {
     match expected == found {
         true => Ok(()),
         false => Err(ProofError::Root { expected: Box::new(expected), found: Box::new(found) }),

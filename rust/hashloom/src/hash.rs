@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The digest of an algorithm chosen at run time: up to 64 bytes, inline.
+
+use core::cmp::Ordering;
+use core::fmt;
+use core::str::FromStr;
+
+use hashloom_sys::HL_DIGEST_MAX_NBYTES;
+
+use crate::Algorithm;
+
+/// A digest or a tag, in the byte order of the standard.
+///
+/// A hash knows its length but not its algorithm, and takes no heap. [`Display`](fmt::Display) writes lower-case
+/// hexadecimal, and [`FromStr`] reads both cases. A comparison stops at the first byte that differs. To compare secrets, use
+/// [`equal`](crate::equal()) or [`Hmac::verify`](crate::Hmac::verify), whose time does not depend on the bytes.
+///
+/// ```
+/// use hashloom::{Algorithm, Hash, hash};
+///
+/// let found = hash(Algorithm::Sha1, b"abc");
+/// assert_eq!(found.to_string(), "a9993e364706816aba3e25717850c26c9cd0d89d");
+/// assert_eq!(found, "A9993E364706816ABA3E25717850C26C9CD0D89D".parse::<Hash>()?);
+/// assert_eq!(found, Hash::try_from(found.as_ref())?);
+/// assert_eq!(format!("{found:X}")[..4], *"A999");
+/// # Ok::<(), hashloom::ParseHashError>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Hash {
+    bytes: [u8; HL_DIGEST_MAX_NBYTES],
+    nbytes: u8,
+}
+
+impl Hash {
+    /// Makes a digest of `algorithm` whose bytes `write` fills in.
+    pub(crate) fn of(algorithm: Algorithm, write: impl FnOnce(&mut [u8])) -> Self {
+        let mut bytes = [0; HL_DIGEST_MAX_NBYTES];
+        let nbytes = algorithm.digest_len();
+        write(&mut bytes[..nbytes]);
+        Hash { bytes, nbytes: nbytes as u8 }
+    }
+
+    /// The digest of `algorithm` that has these bytes.
+    ///
+    /// # Panics
+    ///
+    /// If they are not [`digest_len`](Algorithm::digest_len) bytes. `Hash::try_from` has an error instead.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hash};
+    ///
+    /// assert_eq!(Hash::new(Algorithm::Sha1, &[0xab; 20]).to_string(), "ab".repeat(20));
+    /// ```
+    #[must_use]
+    pub fn new(algorithm: Algorithm, bytes: &[u8]) -> Self {
+        assert!(
+            bytes.len() == algorithm.digest_len(),
+            "a hash of {} bytes for {algorithm}, whose hashes have {}",
+            bytes.len(),
+            algorithm.digest_len()
+        );
+        Hash::of(algorithm, |place| place.copy_from_slice(bytes))
+    }
+
+    /// Writes the digits, and hands them to `show`.
+    fn hex<R>(&self, digits: &[u8; 16], show: impl FnOnce(&str) -> R) -> R {
+        // All digits in one call: lists of checksums print digests, and a call for each byte takes as long as hashing a
+        // small file.
+        let mut text = [0; 2 * HL_DIGEST_MAX_NBYTES];
+        for (pair, byte) in text.chunks_exact_mut(2).zip(self.as_ref()) {
+            pair[0] = digits[usize::from(byte >> 4)];
+            pair[1] = digits[usize::from(byte & 15)];
+        }
+        // Digits are ASCII.
+        show(core::str::from_utf8(&text[..2 * usize::from(self.nbytes)]).unwrap_or(""))
+    }
+}
+
+/// Why bytes or text are no [`struct@Hash`].
+///
+/// ```
+/// use hashloom::{Hash, ParseHashError};
+///
+/// let error = Hash::try_from(&[0; 19][..]).unwrap_err();
+/// assert_eq!(error, ParseHashError::Length { nbytes: 19 });
+/// assert!(error.to_string().starts_with("19 bytes: a hash has 20, "));
+/// assert_eq!("ab=".parse::<Hash>(), Err(ParseHashError::Digit { offset: 2 }));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParseHashError {
+    /// No algorithm has hashes of this length. Of text, two digits are a byte, and one that is left over counts as one.
+    Length {
+        /// Bytes given.
+        nbytes: usize,
+    },
+    /// A character that is no hexadecimal digit.
+    Digit {
+        /// Bytes of text before it.
+        offset: usize,
+    },
+}
+
+impl fmt::Display for ParseHashError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParseHashError::Digit { offset } => write!(f, "byte {offset}: expected a hexadecimal digit"),
+            ParseHashError::Length { nbytes } => {
+                write!(f, "{nbytes} bytes: a hash has ")?;
+                let mut lens = [false; HL_DIGEST_MAX_NBYTES + 1];
+                Algorithm::ALL.iter().for_each(|algorithm| lens[algorithm.digest_len()] = true);
+                let all = lens.iter().enumerate().filter(|(_, is_one)| **is_one);
+                for (i, (len, _)) in all.enumerate() {
+                    write!(f, "{}{len}", if i == 0 { "" } else { ", " })?;
+                }
+                f.write_str(" bytes")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ParseHashError {}
+
+/// The bytes must be as many as a digest of some algorithm has.
+impl TryFrom<&[u8]> for Hash {
+    type Error = ParseHashError;
+
+    fn try_from(bytes: &[u8]) -> Result<Self, Self::Error> {
+        let found = Algorithm::ALL.iter().find(|algorithm| algorithm.digest_len() == bytes.len());
+        let algorithm = found.ok_or(ParseHashError::Length { nbytes: bytes.len() })?;
+        Ok(Hash::new(*algorithm, bytes))
+    }
+}
+
+/// Hexadecimal, of either case.
+impl FromStr for Hash {
+    type Err = ParseHashError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.as_bytes();
+        if let Some(offset) = text.iter().position(|byte| !byte.is_ascii_hexdigit()) {
+            return Err(ParseHashError::Digit { offset });
+        }
+        let nbytes = text.len().div_ceil(2);
+        let mut bytes = [0; HL_DIGEST_MAX_NBYTES];
+        if text.len() % 2 != 0 || nbytes > bytes.len() {
+            return Err(ParseHashError::Length { nbytes });
+        }
+        let value = |digit: u8| (digit & 15) + if digit > b'9' { 9 } else { 0 };
+        for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
+            *byte = value(pair[0]) << 4 | value(pair[1]);
+        }
+        Hash::try_from(&bytes[..nbytes])
+    }
+}
+
+impl AsRef<[u8]> for Hash {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.nbytes)]
+    }
+}
+
+impl PartialEq for Hash {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_ref() == other.as_ref()
+    }
+}
+
+impl Eq for Hash {}
+
+impl PartialEq<[u8]> for Hash {
+    fn eq(&self, other: &[u8]) -> bool {
+        self.as_ref() == other
+    }
+}
+
+impl PartialOrd for Hash {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Hash {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_ref().cmp(other.as_ref())
+    }
+}
+
+impl core::hash::Hash for Hash {
+    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
+        self.as_ref().hash(state);
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::LowerHex::fmt(self, f)
+    }
+}
+
+impl fmt::LowerHex for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.hex(b"0123456789abcdef", |text| f.write_str(text))
+    }
+}
+
+impl fmt::UpperHex for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.hex(b"0123456789ABCDEF", |text| f.write_str(text))
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Hash({self})")
+    }
+}
