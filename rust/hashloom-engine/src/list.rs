@@ -108,7 +108,7 @@ impl fmt::Display for BadLine {
 impl core::error::Error for BadLine {}
 
 /// The names of algorithms in lists. Writers use the first name of each algorithm.
-const TAGS: [(&str, Algorithm); 23] = [
+const TAGS: [(&str, Algorithm); 24] = [
     ("SHA1", Algorithm::Sha1),
     ("SHA224", Algorithm::Sha224),
     ("SHA256", Algorithm::Sha256),
@@ -117,6 +117,7 @@ const TAGS: [(&str, Algorithm); 23] = [
     ("SHA512/224", Algorithm::Sha512_224),
     ("SHA512/256", Algorithm::Sha512_256),
     ("RMD160", Algorithm::Ripemd160),
+    ("MD5", Algorithm::Md5),
     // The names of OpenSSL 3 and 1.1, of FreeBSD, and some that people know.
     ("SHA2-224", Algorithm::Sha224),
     ("SHA2-256", Algorithm::Sha256),

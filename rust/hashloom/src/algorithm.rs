@@ -20,7 +20,7 @@ use hashloom_sys as sys;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// FIPS 180-4 section 6.1, 20-byte digest. Not collision resistant: for existing formats only.
+    /// FIPS 180-4 section 6.1, 20-byte digest. Not collision resistant: for existing formats only, never for signatures.
     Sha1,
     /// FIPS 180-4 section 6.3, 28-byte digest.
     Sha224,
@@ -36,6 +36,9 @@ pub enum Algorithm {
     Sha512_256,
     /// RIPEMD-160: Dobbertin, Bosselaers, Preneel 1996; ISO/IEC 10118-3; 20-byte digest. For existing formats.
     Ripemd160,
+    /// RFC 1321, 16-byte digest. Anybody can make collisions within seconds: for existing formats only, such as S3's
+    /// ETags and old lists of checksums, and never where somebody might gain by a forged message.
+    Md5,
 }
 
 impl Algorithm {
@@ -46,7 +49,7 @@ impl Algorithm {
     ///
     /// let names: Vec<_> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
     /// assert_eq!(names[..4], ["sha1", "sha224", "sha256", "sha384"]);
-    /// assert_eq!(names[4..], ["sha512", "sha512-224", "sha512-256", "ripemd160"]);
+    /// assert_eq!(names[4..], ["sha512", "sha512-224", "sha512-256", "ripemd160", "md5"]);
     /// ```
     pub const ALL: &'static [Algorithm] = &[
         Algorithm::Sha1,
@@ -57,6 +60,7 @@ impl Algorithm {
         Algorithm::Sha512_224,
         Algorithm::Sha512_256,
         Algorithm::Ripemd160,
+        Algorithm::Md5,
     ];
 
     /// The name that [`FromStr`] reads and [`Display`](fmt::Display) writes: lower case, with `-` in place of the
@@ -76,6 +80,7 @@ impl Algorithm {
             Algorithm::Sha512_224 => "sha512-224",
             Algorithm::Sha512_256 => "sha512-256",
             Algorithm::Ripemd160 => "ripemd160",
+            Algorithm::Md5 => "md5",
         }
     }
 
@@ -94,6 +99,7 @@ impl Algorithm {
             Algorithm::Sha512_224 => sys::HL_SHA512_224_DIGEST_NBYTES,
             Algorithm::Sha512_256 => sys::HL_SHA512_256_DIGEST_NBYTES,
             Algorithm::Ripemd160 => sys::HL_RIPEMD160_DIGEST_NBYTES,
+            Algorithm::Md5 => sys::HL_MD5_DIGEST_NBYTES,
         }
     }
 
@@ -105,7 +111,7 @@ impl Algorithm {
     /// ```
     pub const fn block_len(self) -> usize {
         match self {
-            Algorithm::Sha1 | Algorithm::Sha224 | Algorithm::Sha256 | Algorithm::Ripemd160 => 64,
+            Algorithm::Sha1 | Algorithm::Sha224 | Algorithm::Sha256 | Algorithm::Ripemd160 | Algorithm::Md5 => 64,
             Algorithm::Sha384 | Algorithm::Sha512 | Algorithm::Sha512_224 | Algorithm::Sha512_256 => 128,
         }
     }

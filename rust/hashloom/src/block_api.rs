@@ -17,7 +17,7 @@ use digest::block_api::{
     UpdateCore,
 };
 use digest::common::hazmat::{DeserializeStateError, SerializableState, SerializedState};
-use digest::consts::{U20, U28, U32, U40, U48, U64, U80, U128};
+use digest::consts::{U16, U20, U24, U28, U32, U40, U48, U64, U80, U128};
 use digest::{HashMarker, Output};
 
 use crate::{Algorithm, ffi};
@@ -264,4 +264,22 @@ block_level!(
     U64,
     u64,
     U28
+);
+
+block_level!(
+    /// MD5 over whole blocks (RFC 1321 section 3.4).
+    ///
+    /// ```
+    /// use hashloom::{block_api::Md5Core, digest::block_api::UpdateCore};
+    ///
+    /// Md5Core::default().update_blocks(&[[0; 64].into()]);
+    /// ```
+    Md5Core,
+    Algorithm::Md5,
+    "Md5",
+    U16,
+    [u32; 4],
+    U64,
+    u64,
+    U24
 );

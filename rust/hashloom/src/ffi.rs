@@ -33,6 +33,7 @@ fn alg(algorithm: Algorithm) -> sys::hl_alg {
         Algorithm::Sha512_224 => sys::HL_SHA512_224,
         Algorithm::Sha512_256 => sys::HL_SHA512_256,
         Algorithm::Ripemd160 => sys::HL_RIPEMD160,
+        Algorithm::Md5 => sys::HL_MD5,
     }
 }
 
@@ -527,5 +528,6 @@ pub fn body(algorithm: Algorithm) -> sys::hl_body {
         Algorithm::Sha224 | Algorithm::Sha256 => sys::HL_BODY_SHA256,
         Algorithm::Sha384 | Algorithm::Sha512 | Algorithm::Sha512_224 | Algorithm::Sha512_256 => sys::HL_BODY_SHA512,
         Algorithm::Ripemd160 => sys::HL_BODY_RIPEMD160,
+        Algorithm::Md5 => sys::HL_BODY_MD5,
     }
 }

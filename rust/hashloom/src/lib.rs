@@ -4,7 +4,7 @@
 //! One SHA-1 or SHA-2 is a serial chain of steps, in which a wide CPU stands mostly idle. This crate puts message *i*
 //! into lane *i* of a SIMD register, so that one instruction advances up to 16 messages, and chooses at run time the
 //! fastest kernel that the CPU has for the number of messages at hand. Every digest is the standard one. There are
-//! SHA-1, SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224, SHA-512/256 and RIPEMD-160: see [`Algorithm`].
+//! SHA-1, SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224, SHA-512/256, RIPEMD-160 and MD5: see [`Algorithm`].
 //!
 //! ```
 //! use hashloom::{Algorithm, hash_many};
@@ -75,8 +75,8 @@ pub use hasher::{Hasher, finalize_many, update_many};
 pub use hmac::{Hmac, HmacKey, TagMismatch, equal, hmac, hmac_many};
 pub use many::{OffsetsError, hash, hash_many, hash_offsets32, hash_offsets64, hash_rows};
 #[cfg(feature = "digest")]
-pub use rustcrypto::{Ripemd160, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
+pub use rustcrypto::{Md5, Ripemd160, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
 #[cfg(feature = "digest")]
 pub use rustcrypto_mac::{
-    HmacRipemd160, HmacSha1, HmacSha224, HmacSha256, HmacSha384, HmacSha512, HmacSha512_224, HmacSha512_256,
+    HmacMd5, HmacRipemd160, HmacSha1, HmacSha224, HmacSha256, HmacSha384, HmacSha512, HmacSha512_224, HmacSha512_256,
 };

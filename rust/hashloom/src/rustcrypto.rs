@@ -5,7 +5,7 @@ use digest::Output;
 use digest::array::Array;
 
 use crate::block_api::{
-    Ripemd160Core, Sha1Core, Sha224Core, Sha256Core, Sha384Core, Sha512_224Core, Sha512_256Core, Sha512Core,
+    Md5Core, Ripemd160Core, Sha1Core, Sha224Core, Sha256Core, Sha384Core, Sha512_224Core, Sha512_256Core, Sha512Core,
 };
 use crate::{Algorithm, hash_many};
 
@@ -147,6 +147,23 @@ digest::buffer_fixed!(
     impl: FixedHashTraits;
 );
 
+digest::buffer_fixed!(
+    /// MD5 with the traits of the [`digest`] crate, a drop-in for `md5::Md5` of the crate `md-5`; the traits are those of
+    /// [`Sha256`].
+    ///
+    /// For existing formats only: anybody can make collisions within seconds. The standard is RFC 1321.
+    ///
+    /// ```
+    /// use hashloom::{Md5, Digest};
+    ///
+    /// let digest = Md5::digest(b"abc");
+    /// assert_eq!(digest[..4], [0x90, 0x01, 0x50, 0x98]);
+    /// ```
+    pub struct Md5(Md5Core);
+    oid: "1.2.840.113549.2.5";
+    impl: FixedHashTraits;
+);
+
 macro_rules! inherent {
     ($type:ident, $algorithm:expr) => {
         impl $type {
@@ -201,3 +218,4 @@ inherent!(Sha512, Algorithm::Sha512);
 inherent!(Sha512_224, Algorithm::Sha512_224);
 inherent!(Sha512_256, Algorithm::Sha512_256);
 inherent!(Ripemd160, Algorithm::Ripemd160);
+inherent!(Md5, Algorithm::Md5);

@@ -5,7 +5,7 @@ use core::fmt;
 
 use digest::array::Array;
 use digest::common::{AlgorithmName, InvalidLength, KeySizeUser};
-use digest::consts::{U20, U28, U32, U48, U64, U128};
+use digest::consts::{U16, U20, U28, U32, U48, U64, U128};
 use digest::{FixedOutput, FixedOutputReset, Key, KeyInit, MacMarker, Output, OutputSizeUser, Reset, Update};
 
 use crate::{Algorithm, Hmac, HmacKey, hmac_many};
@@ -139,3 +139,4 @@ mac!(HmacSha512, "Sha512", "RFC 4231", Algorithm::Sha512, U128, U64, "[0x16, 0x4
 mac!(HmacSha512_224, "Sha512_224", "none", Algorithm::Sha512_224, U128, U28, "[0x4a, 0x53, 0x0b, 0x31]");
 mac!(HmacSha512_256, "Sha512_256", "none", Algorithm::Sha512_256, U128, U32, "[0x6d, 0xf7, 0xb2, 0x46]");
 mac!(HmacRipemd160, "Ripemd160", "RFC 2286", Algorithm::Ripemd160, U64, U20, "[0xdd, 0xa6, 0xc0, 0x21]");
+mac!(HmacMd5, "Md5", "RFC 2202", Algorithm::Md5, U64, U16, "[0x75, 0x0c, 0x78, 0x3e]");

@@ -14,6 +14,7 @@ const RING: &str = "ring 0.17";
 const SHA1: &str = "RustCrypto sha1 0.11";
 const SHA2: &str = "RustCrypto sha2 0.11";
 const RIPEMD: &str = "RustCrypto ripemd 0.2";
+const MD5: &str = "RustCrypto md-5 0.11";
 
 pub struct Peers {
     openssl: Result<OpenSsl, String>,
@@ -70,6 +71,7 @@ fn rustcrypto<'a>(algorithm: Algorithm) -> (String, Result<HashMany<'a>, String>
         Algorithm::Sha512 => (SHA2, Box::new(hash_many::<sha2::Sha512>)),
         Algorithm::Sha512_224 => (SHA2, Box::new(hash_many::<sha2::Sha512_224>)),
         Algorithm::Sha512_256 => (SHA2, Box::new(hash_many::<sha2::Sha512_256>)),
+        Algorithm::Md5 => (MD5, Box::new(hash_many::<md5::Md5>)),
         Algorithm::Ripemd160 => (RIPEMD, Box::new(hash_many::<ripemd::Ripemd160>)),
         _ => return ("RustCrypto".to_owned(), Err(not_offered(algorithm))),
     };
@@ -89,7 +91,7 @@ mod tests {
     #[test]
     fn the_names_have_the_versions_of_cargo_toml() {
         let manifest = include_str!("../../Cargo.toml");
-        for name in [RING, SHA1, SHA2, RIPEMD] {
+        for name in [RING, SHA1, SHA2, RIPEMD, MD5] {
             let (name, version) = name.rsplit_once(' ').unwrap();
             let name = name.trim_start_matches("RustCrypto ");
             let line = format!("\n{name} = {{ version = \"{version}\", optional = true }}");

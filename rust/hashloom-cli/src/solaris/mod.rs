@@ -78,7 +78,7 @@ fn parse<T: FromArgMatches>(command: clap::Command, usage: &str, arguments: &[Os
 }
 
 /// Every algorithm with its names as a digest and as a MAC: the names of PKCS #11, in lower case.
-const NAMES: [(Algorithm, &str, &str); 8] = [
+const NAMES: [(Algorithm, &str, &str); 9] = [
     (Algorithm::Sha1, "sha1", "sha1_hmac"),
     (Algorithm::Sha224, "sha224", "sha224_hmac"),
     (Algorithm::Sha256, "sha256", "sha256_hmac"),
@@ -87,6 +87,7 @@ const NAMES: [(Algorithm, &str, &str); 8] = [
     (Algorithm::Sha512_224, "sha512_224", "sha512_224_hmac"),
     (Algorithm::Sha512_256, "sha512_256", "sha512_256_hmac"),
     (Algorithm::Ripemd160, "ripemd160", "ripemd160_hmac"),
+    (Algorithm::Md5, "md5", "md5_hmac"),
 ];
 
 /// What is computed.

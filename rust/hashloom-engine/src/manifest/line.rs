@@ -113,6 +113,8 @@ pub(super) struct Line<'a> {
     sha512_256: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ripemd160: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    md5: Option<String>,
     /// Only in a journal: the facts about the file that hold on this machine only.
     #[serde(skip_serializing_if = "Option::is_none")]
     ctime_ns: Option<i64>,
@@ -146,6 +148,7 @@ impl<'a> Line<'a> {
             sha512_224: None,
             sha512_256: None,
             ripemd160: None,
+            md5: None,
             ctime_ns: None,
             ino: None,
             doubt: None,
@@ -162,6 +165,7 @@ impl<'a> Line<'a> {
             Algorithm::Sha512_224 => &mut self.sha512_224,
             Algorithm::Sha512_256 => &mut self.sha512_256,
             Algorithm::Ripemd160 => &mut self.ripemd160,
+            Algorithm::Md5 => &mut self.md5,
             _ => unreachable!("no key for {algorithm}"),
         }
     }

@@ -11,7 +11,7 @@ use hashloom::Algorithm;
 use hashloom::kernels::{IsaSet, Kernel, ParseIsaError, kernels};
 use sha2::Digest;
 
-/// The digest, computed by RustCrypto's `sha1`, `sha2` and `ripemd`, which share no code with this project.
+/// The digest, computed by RustCrypto's `sha1`, `sha2`, `ripemd` and `md-5`, which share no code with this project.
 pub fn oracle(algorithm: Algorithm, message: &[u8]) -> Vec<u8> {
     match algorithm {
         Algorithm::Sha1 => sha1::Sha1::digest(message).to_vec(),
@@ -22,6 +22,7 @@ pub fn oracle(algorithm: Algorithm, message: &[u8]) -> Vec<u8> {
         Algorithm::Sha512_224 => sha2::Sha512_224::digest(message).to_vec(),
         Algorithm::Sha512_256 => sha2::Sha512_256::digest(message).to_vec(),
         Algorithm::Ripemd160 => ripemd::Ripemd160::digest(message).to_vec(),
+        Algorithm::Md5 => md5::Md5::digest(message).to_vec(),
         _ => panic!("no oracle for {algorithm}"),
     }
 }
