@@ -9,7 +9,7 @@ HASHLOOM := target/release/hashloom
 # What the program generates of itself: manual pages and completions.
 SHARE := target/release/share
 # The programs that it can be called as. They are not put beside it: see install-links.
-STAND_INS := sha1sum sha224sum sha256sum sha384sum sha512sum digest mac
+STAND_INS := md5sum sha1sum sha224sum sha256sum sha384sum sha512sum digest mac
 ROOT = $(DESTDIR)$(PREFIX)
 LINKS = $(ROOT)/libexec/hashloom
 

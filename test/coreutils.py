@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Compares hashloom called sha1sum, sha224sum, sha256sum, sha384sum and sha512sum with coreutils' own programs.
+"""Compares hashloom called md5sum, sha1sum, sha224sum, sha256sum, sha384sum and sha512sum with coreutils' own programs.
 
     python3 test/coreutils.py path/to/hashloom [--require] [--lists N] [--lines N]
 
@@ -28,7 +28,7 @@ import sys
 import tempfile
 import time
 
-PROGRAMS = ["sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum"]
+PROGRAMS = ["md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum"]
 LOCALES = ["C", "C.UTF-8"]
 VERSION = b"(GNU coreutils) 9.1\n"
 MEMORY = 64 << 20

@@ -40,7 +40,7 @@ pages() { # FOLDER PREFIX
 program=target/release/hashloom
 make --silent share
 make --silent install install-links "DESTDIR=$folder/root" PREFIX=/usr >"$folder/log"
-stand_ins="digest mac sha1sum sha224sum sha256sum sha384sum sha512sum"
+stand_ins="digest mac md5sum sha1sum sha224sum sha256sum sha384sum sha512sum"
 {
     echo usr/bin/hashloom 755
     pages target/release/share/man/man1 usr/share/man/man1

@@ -38,7 +38,7 @@ signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 vectors = pathlib.Path(__file__).resolve().parent.parent / "vectors" / "hmac-rfc"
 
 # The names that digest -l lists, which are OpenSSL's too.
-ALGORITHMS = ["sha1", "sha224", "sha256", "sha384", "sha512", "sha512_224", "sha512_256", "ripemd160"]
+ALGORITHMS = ["sha1", "sha224", "sha256", "sha384", "sha512", "sha512_224", "sha512_256", "ripemd160", "md5"]
 SIZES = [0, 1, 55, 56, 63, 64, 65, 111, 112, 119, 120, 127, 128, 129, 1000, 4095, 65535, 65537, (1 << 20) + 3]
 
 failures = []
@@ -102,7 +102,7 @@ def every_length():
 
 
 def rfcs():
-    names = {"rfc-2202-sha1", "rfc-2286-ripemd160", *(f"rfc-4231-sha{bits}" for bits in (224, 256, 384, 512))}
+    names = {"rfc-2202-md5", "rfc-2202-sha1", "rfc-2286-ripemd160", *(f"rfc-4231-sha{bits}" for bits in (224, 256, 384, 512))}
     check("the files of vectors/hmac-rfc", {path.stem for path in vectors.glob("*.txt")} & names, names)
     for name in sorted(names):
         algorithm = name.rsplit("-", 1)[1]

@@ -57,7 +57,8 @@ fn programs_that_it_can_be_called_as_have_pages_of_their_own() {
     generate_man(folder.path(), &["--stand-ins"]);
     let pages = pages(folder.path());
     let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
-    let expected = ["digest.1", "mac.1", "sha1sum.1", "sha224sum.1", "sha256sum.1", "sha384sum.1", "sha512sum.1"];
+    let expected =
+        ["digest.1", "mac.1", "md5sum.1", "sha1sum.1", "sha224sum.1", "sha256sum.1", "sha384sum.1", "sha512sum.1"];
     assert_eq!(names, expected);
     for (name, page) in &pages {
         let program = name.trim_end_matches(".1");

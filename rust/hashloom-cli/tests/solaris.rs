@@ -110,8 +110,9 @@ fn digest_prints_and_exits_as_the_manual_says() {
                  digest: error reading file folder: Is a directory|",
             ),
             // Algorithms.
-            ("-l", 0, "sha1|sha224|sha256|sha384|sha512|sha512_224|sha512_256|ripemd160|", ""),
-            ("-a md5 abc", 1, "", "digest: unknown algorithm -- md5 (digest -l lists all)|"),
+            ("-l", 0, "sha1|sha224|sha256|sha384|sha512|sha512_224|sha512_256|ripemd160|md5|", ""),
+            ("-a md5 abc", 0, "900150983cd24fb0d6963f7d28e17f72|", ""),
+            ("-a md4 abc", 1, "", "digest: unknown algorithm -- md4 (digest -l lists all)|"),
             ("-a SHA1 abc", 1, "", "digest: unknown algorithm -- SHA1 (digest -l lists all)|"),
             ("-a sha1_hmac abc", 1, "", "digest: unknown algorithm -- sha1_hmac (digest -l lists all)|"),
             ("-a sha512_t -t 256 abc", 0, "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23|", ""),
@@ -142,7 +143,7 @@ fn mac_prints_and_exits_as_the_manual_says() {
     let list = "Algorithm       Keysize:  Min   Max (bits)|------------------------------------------|\
         sha1_hmac                   8   512|sha224_hmac                 8   512|sha256_hmac                 8   512|\
         sha384_hmac                 8  1024|sha512_hmac                 8  1024|sha512_224_hmac             8  1024|\
-        sha512_256_hmac             8  1024|ripemd160_hmac              8   512|";
+        sha512_256_hmac             8  1024|ripemd160_hmac              8   512|md5_hmac                    8   512|";
     check(
         "mac",
         &[
@@ -211,8 +212,8 @@ fn commands_of_hashloom_do_the_same_under_their_own_name() {
     let output = run_command("mac", folder.path(), &["-a", "sha1_hmac", "-k", "key", "question"]);
     assert_eq!((status(&output), stdout(&output), stderr(&output)), (0, format!("{MAC}\n").as_str(), ""));
 
-    let output = run_command("digest", folder.path(), &["-a", "md5", "abc"]);
-    let message = "hashloom digest: unknown algorithm -- md5 (hashloom digest -l lists all)\n";
+    let output = run_command("digest", folder.path(), &["-a", "md4", "abc"]);
+    let message = "hashloom digest: unknown algorithm -- md4 (hashloom digest -l lists all)\n";
     assert_eq!((status(&output), stderr(&output)), (1, message));
     // Wrong usage is reported as by every command of hashloom.
     let output = run_command("digest", folder.path(), &["-x"]);

@@ -210,7 +210,7 @@ impl Parser {
     /// The algorithm that the line begins with, and the rest of the line after the parenthesis.
     fn tagged<'a>(&self, line: &'a [u8]) -> Option<(Algorithm, &'a [u8])> {
         // No tag is hexadecimal, so the first byte tells for most lines that there is no tag.
-        if !matches!(line.first(), Some(b'S' | b'R')) {
+        if !matches!(line.first(), Some(b'S' | b'R' | b'M')) {
             return None;
         }
         TAGS.iter().find_map(|&(name, algorithm)| {

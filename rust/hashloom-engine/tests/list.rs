@@ -6,7 +6,7 @@ mod list_oracle;
 
 use std::cell::RefCell;
 
-use hashloom::Algorithm::{self, Ripemd160, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
+use hashloom::Algorithm::{self, Md5, Ripemd160, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
 use hashloom_engine::list::{BadLine, Entry, Line, Parser, tag};
 use list_oracle::{Oracle, compare};
 use proptest::prelude::*;
@@ -111,6 +111,7 @@ fn algorithms_by_length_and_by_name() {
         let line = format!("{} (a) = {{}}", tag(expected));
         assert_eq!(algorithm(&mut Parser::new(), &line, expected.digest_len()), Ok(expected));
     }
+    assert_eq!(algorithm(&mut Parser::untagged(&[Md5]), "{}  a", 16), Ok(Md5));
     let others = [
         ("SHA2-256(a)= {}", Sha256),
         ("SHA512t256 (a) = {}", Sha512_256),

@@ -67,7 +67,7 @@ fn first_lines() {
         (r#"{"format":"hashloom manifest","version":-1}"#, "this is not a manifest"),
         (r#"{"format":"hashloom manifest","version":1,"algorithms":[]}"#, "at least one algorithm"),
         (r#"{"format":"hashloom manifest","version":1,"algorithms":["sha1","sha1"]}"#, "none twice"),
-        (r#"{"format":"hashloom manifest","version":1,"algorithms":["md5"]}"#, "unknown algorithm \"md5\""),
+        (r#"{"format":"hashloom manifest","version":1,"algorithms":["md4"]}"#, "unknown algorithm \"md4\""),
     ];
     for (header, part) in cases {
         refused(format!("{header}\n").as_bytes(), 1, part);

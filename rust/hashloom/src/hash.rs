@@ -83,7 +83,7 @@ impl Hash {
 ///
 /// let error = Hash::try_from(&[0; 19][..]).unwrap_err();
 /// assert_eq!(error, ParseHashError::Length { nbytes: 19 });
-/// assert!(error.to_string().starts_with("19 bytes: a hash has 20, "));
+/// assert!(error.to_string().starts_with("19 bytes: a hash has 16, 20, "));
 /// assert_eq!("ab=".parse::<Hash>(), Err(ParseHashError::Digit { offset: 2 }));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

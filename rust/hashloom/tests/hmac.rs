@@ -28,6 +28,7 @@ fn oracle(algorithm: Algorithm, key: &[u8], message: &[u8]) -> Vec<u8> {
         Algorithm::Sha512_224 => tag::<hmac::Hmac<sha2::Sha512_224>>(key, message),
         Algorithm::Sha512_256 => tag::<hmac::Hmac<sha2::Sha512_256>>(key, message),
         Algorithm::Ripemd160 => tag::<hmac::Hmac<ripemd::Ripemd160>>(key, message),
+        Algorithm::Md5 => tag::<hmac::Hmac<md5::Md5>>(key, message),
         _ => panic!("no oracle for {algorithm}"),
     }
 }

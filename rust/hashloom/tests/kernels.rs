@@ -101,7 +101,7 @@ fn the_table_is_in_order() {
     }
 }
 
-/// `message` with the padding of FIPS 180-4 section 5.1 (RIPEMD-160: the length in the other byte order).
+/// `message` with the padding of FIPS 180-4 section 5.1 (RIPEMD-160 and MD5: the length in the other byte order).
 fn padded(algorithm: Algorithm, message: &[u8]) -> Vec<u8> {
     let block_len = algorithm.block_len();
     let mut bytes = message.to_vec();
@@ -110,7 +110,8 @@ fn padded(algorithm: Algorithm, message: &[u8]) -> Vec<u8> {
         bytes.push(0);
     }
     let bits = 8 * message.len() as u64;
-    bytes.extend(if algorithm == Algorithm::Ripemd160 { bits.to_le_bytes() } else { bits.to_be_bytes() });
+    let is_little_endian = matches!(algorithm, Algorithm::Ripemd160 | Algorithm::Md5);
+    bytes.extend(if is_little_endian { bits.to_le_bytes() } else { bits.to_be_bytes() });
     bytes
 }
 
@@ -129,7 +130,7 @@ fn a_kernel_by_itself() {
         for lane in 0..kernel.lanes() {
             let words = states.words(lane);
             let mut digest: Vec<u8> = match algorithm {
-                Algorithm::Ripemd160 => words.flat_map(|word| (word as u32).to_le_bytes()).collect(),
+                Algorithm::Ripemd160 | Algorithm::Md5 => words.flat_map(|word| (word as u32).to_le_bytes()).collect(),
                 _ if block_len == 64 => words.flat_map(|word| (word as u32).to_be_bytes()).collect(),
                 _ => words.flat_map(u64::to_be_bytes).collect(),
             };

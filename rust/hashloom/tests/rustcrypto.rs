@@ -117,6 +117,7 @@ macro_rules! each_pair {
         $with!(hashloom::Sha512_224, sha2::Sha512_224);
         $with!(hashloom::Sha512_256, sha2::Sha512_256);
         $with!(hashloom::Ripemd160, ripemd::Ripemd160);
+        $with!(hashloom::Md5, md5::Md5);
     };
 }
 
@@ -246,5 +247,6 @@ proptest! {
         prop_assert_eq!(behaviour::<hashloom::Sha256>(&data, cut), behaviour::<sha2::Sha256>(&data, cut));
         prop_assert_eq!(behaviour::<hashloom::Sha512>(&data, cut), behaviour::<sha2::Sha512>(&data, cut));
         prop_assert_eq!(behaviour::<hashloom::Ripemd160>(&data, cut), behaviour::<ripemd::Ripemd160>(&data, cut));
+        prop_assert_eq!(behaviour::<hashloom::Md5>(&data, cut), behaviour::<md5::Md5>(&data, cut));
     }
 }

@@ -24,7 +24,8 @@ use crate::EXIT_PIPE;
 use crate::stdio::{self, Stderr};
 
 /// The programs that hashloom can stand in for.
-pub const PROGRAMS: [(&str, Algorithm); 5] = [
+pub const PROGRAMS: [(&str, Algorithm); 6] = [
+    ("md5sum", Algorithm::Md5),
     ("sha1sum", Algorithm::Sha1),
     ("sha224sum", Algorithm::Sha224),
     ("sha256sum", Algorithm::Sha256),
