@@ -27,7 +27,7 @@ fn sizes() {
     assert_eq!(offset_of!(hl_messages, count), 8);
     assert_eq!(size_of::<hl_messages>(), 8 + 5 * size_of::<usize>());
     assert_eq!(offset_of!(hl_job, messages), size_of::<usize>() + 8);
-    assert_eq!(size_of::<hl_job>(), 16 + size_of::<hl_messages>() + 8 * size_of::<usize>());
+    assert_eq!(size_of::<hl_job>(), 16 + size_of::<hl_messages>() + size_of::<[usize; 8]>());
 }
 
 #[test]
