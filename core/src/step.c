@@ -25,8 +25,9 @@ HLI_NOINLINE unsigned hli_hash_in_step(struct hli_ends *ends, const hl_kernel *k
 
     hli_begin_lanes(pass, nlanes, &step->fresh, batch->at + first, n, &states);
     if (nblocks > 0) {
-        for (unsigned l = 0; l < nlanes; l++)
-            msg[l] = data[l < n ? l : 0]; /* those that have no message work on another's */
+        msg[0] = data[0]; /* apart, as gcc for i686 takes the loop for one that may not run */
+        for (unsigned l = 1; l < nlanes; l++)
+            msg[l] = data[l < n ? l : 0]; /* idle lanes work on the first message */
         kernel->blocks(&states, msg, nblocks);
         for (unsigned l = 0; l < n; l++) {
             rests[l] = data[l] + nwhole;
