@@ -336,7 +336,7 @@ typedef struct hl_kernel {
 #define HL_LANES_MAX 16
 /* The stack that one call of any kernel takes at most, in an optimised build. Go and others whose stacks are small can
  * provide for it. */
-#define HL_KERNEL_STACK_NBYTES 4864
+#define HL_KERNEL_STACK_NBYTES 5120
 
 /* All kernels of this build, i = 0 .. hl_kernel_count() - 1, whether this machine can run them or not; NULL beyond.
  * A kernel may be called if (kernel->isas & hl_isas_available()) != 0. */
