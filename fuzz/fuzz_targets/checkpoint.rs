@@ -5,7 +5,7 @@
 
 #![no_main]
 
-#[path = "../../rust/hashloom/tests/maker/mod.rs"]
+#[path = "../../rust/hashloom-engine/tests/maker/mod.rs"]
 mod maker;
 mod numbers;
 
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::{Duration, UNIX_EPOCH};
 
-use hashloom::torrent::{Checkpoint, PieceState, Torrent};
+use hashloom_engine::torrent::{Checkpoint, PieceState, Torrent};
 use libfuzzer_sys::fuzz_target;
 use maker::{Version, content, noise};
 use numbers::Numbers;

@@ -5,13 +5,13 @@
 
 #![no_main]
 
-#[path = "../../rust/hashloom/tests/list_oracle/mod.rs"]
+#[path = "../../rust/hashloom-engine/tests/list_oracle/mod.rs"]
 mod list_oracle;
 
 use std::cell::RefCell;
 
 use hashloom::Algorithm;
-use hashloom::list::{BadLine, Line, Parser};
+use hashloom_engine::list::{BadLine, Line, Parser};
 use libfuzzer_sys::fuzz_target;
 use list_oracle::{Oracle, compare};
 

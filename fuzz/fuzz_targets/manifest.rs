@@ -6,8 +6,8 @@
 
 #![no_main]
 
-use hashloom::manifest::{Comparison, Difference, Entry, Kind, Reader, Status, Totals, Writer, compare_paths};
 use hashloom::{Algorithm, hash};
+use hashloom_engine::manifest::{Comparison, Difference, Entry, Kind, Reader, Status, Totals, Writer, compare_paths};
 use libfuzzer_sys::fuzz_target;
 
 fn read(bytes: &[u8]) -> Option<(Vec<Algorithm>, Vec<Entry>, Totals)> {

@@ -7,9 +7,9 @@
 
 #![no_main]
 
-use hashloom::bencode::{self, Item, Kind, Limits, Value};
-use hashloom::torrent::{Error, NoteKind, Problem, Torrent, Version};
 use hashloom::{Algorithm, hash};
+use hashloom_engine::bencode::{self, Item, Kind, Limits, Value};
+use hashloom_engine::torrent::{Error, NoteKind, Problem, Torrent, Version};
 use libfuzzer_sys::fuzz_target;
 
 /// Returns the value as an item to write. The first of equal keys counts.
