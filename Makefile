@@ -19,7 +19,7 @@ LINKS = $(ROOT)/libexec/hashloom
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image'
 	@echo 'make build          the program: $(HASHLOOM)'
-	@echo 'make test           every test, but not every repetition: a quarter of an hour on two CPUs; what is missing is'
+	@echo 'make test           every test, but not every repetition: about half an hour on two CPUs; what is missing is'
 	@echo '                    installed or named'
 	@echo 'make test-all       the slow ones too: over 4 GiB, valgrind, every compiler found, other systems, benchmarks'
 	@echo 'make cross          the C tests on other architectures under qemu (part of test-all; two of them of test)'

@@ -268,7 +268,8 @@ HL_API hl_status hl_hmac_init(hl_hmac_ctx *ctx, const hl_hmac_key *key);
 HL_API hl_status hl_hmac_update(hl_hmac_ctx *ctx, const void *data, size_t nbytes);
 /* Writes the tag and wipes the context, which must be initialised again before its next use. */
 HL_API hl_status hl_hmac_final(hl_hmac_ctx *ctx, uint8_t *tag);
-/* What hl_update_many and hl_final_many are to hl_update and hl_final. Each stream has a key of its own. */
+/* Many HMAC streams at once, side by side in lanes, as hl_update_many and hl_final_many. Each stream has a key of its
+ * own. */
 HL_API hl_status hl_hmac_update_many(hl_hmac_ctx *const ctxs[], const hl_slice *chunks, size_t count);
 HL_API hl_status hl_hmac_final_many(hl_hmac_ctx *const ctxs[], size_t count, uint8_t *tags);
 
@@ -371,7 +372,7 @@ typedef struct hl_messages {
     const void *offsets; /* HL_OFFSETSx: count + 1 of them */
 } hl_messages;
 
-/* What hl_run does. Begin with zeros and set nbytes, alg, messages and digests: zero in any other field means that the
+/* The job of one hl_run. Begin with zeros and set nbytes, alg, messages and digests: zero in any other field means that the
  * job has no such part. The digest of message i is then
  *
  *     alg(m)                  with m = message i, or what begin has hashed, followed by message i

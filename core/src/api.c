@@ -145,7 +145,7 @@ hl_status hl_init(hl_ctx *ctx, hl_alg alg)
     return HL_OK;
 }
 
-/* What every call on streams needs: contexts of one algorithm, which info then is, and what hli_check_call says. */
+/* Checks the contexts of a call on streams: all must be of one algorithm, which goes into info. Then hli_check_call. */
 HLI_INLINE hl_status check_contexts(hl_ctx *const ctxs[], size_t count, size_t ndigests, uint8_t *digests,
                                     const hl_alg_info **info, struct hli_plan *plan)
 {

@@ -120,7 +120,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
 {
     const struct hli_pass *pass = &plan->first;
     const hl_alg_info *alg = pass->alg;
-    /* Of fewer, those that are left over in the end would cost what the others gain. */
+    /* Fewer messages do not pay: the ones left over at the end would cost what the others gain. */
     const hl_kernel *const wide_short = all->count > HLI_WINDOW ? hli_kernel_short(plan, pass) : wide;
     struct hli_ends ends;
     struct hli_step step;

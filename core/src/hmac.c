@@ -134,7 +134,7 @@ hl_status hl_hmac_init(hl_hmac_ctx *ctx, const hl_hmac_key *key)
     return HL_OK;
 }
 
-/* What calls on streams need: contexts of one algorithm under way, which info then is, and what hli_check_call says. */
+/* As check_contexts of api.c; an HMAC stream holds its key's block at least. */
 static hl_status check_contexts(hl_hmac_ctx *const ctxs[], size_t count, size_t ntags, uint8_t *tags,
                                 const hl_alg_info **info, struct hli_plan *plan)
 {

@@ -43,7 +43,7 @@ struct hli_tails {
     uint8_t bytes[HLI_LANES * 2 * 64] __attribute__((aligned(64)));
 };
 
-/* What stands after nwhole bytes; NULL stays NULL, to which C adds nothing, not even 0. */
+/* The bytes after the first nwhole; NULL stays NULL, to which C adds nothing, not even 0. */
 HLI_INLINE const uint8_t *hli_after(const uint8_t *data, size_t nwhole)
 {
     return nwhole == 0 ? data : data + nwhole;
@@ -159,7 +159,7 @@ HLI_INLINE void hli_begin_lanes(const struct hli_pass *pass, unsigned nlanes, st
 
 /* ---- Endings (lanes.c) ------------------------------------------------------------------------------------------- */
 
-/* What the endings of a call share. A digest goes to the caller, or, if the plan has a second pass, into a queue, until
+/* State that the endings of a call share. A digest goes to the caller, or, if the plan has a second pass, into a queue, until
  * the lanes are full of such digests. */
 struct hli_ends {
     const struct hli_plan *plan;
@@ -327,7 +327,7 @@ struct hli_batch {
     size_t at[HLI_WINDOW]; /* which of the call's messages it is */
 };
 
-/* What one step can take over from the last. */
+/* Results of one step that the next step can use again. */
 struct hli_step {
     struct hli_fresh fresh;
     uint64_t padded_nbytes;       /* of the padding below; 1: none yet */

@@ -34,10 +34,9 @@
 //! mapped, if the caller allows for what that takes. Memory depends neither on the length nor on the number of files,
 //! apart from a few bytes of state for each piece and file.
 #![deny(missing_docs, unsafe_code)]
-// The features share what they are made of: only all of them together use all of it.
 #![cfg_attr(
     not(all(feature = "create", feature = "io-uring", feature = "manifest", feature = "resume", feature = "tree")),
-    allow(dead_code)
+    allow(dead_code, reason = "the features share modules: only all features together use every item")
 )]
 
 // Each module is made of those above it, and of the primitives in `hashloom`.

@@ -57,7 +57,7 @@ pub struct Printer<'a> {
     out: io::LineWriter<Stdout>,
 }
 
-/// What the run has done.
+/// The results of the run.
 pub struct Done {
     /// Bytes read and the time it took; `None` if nothing was to be read.
     pub read: Option<(u64, Duration)>,

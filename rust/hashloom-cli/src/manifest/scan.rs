@@ -20,7 +20,7 @@ use crate::sums::drive::{Event, Step, drive};
 use crate::text::display;
 use crate::walk::{self, WalkError, walk_by_names};
 
-/// What to scan.
+/// A folder to scan, and how.
 pub struct Scan<'a, I> {
     pub root: &'a Path,
     pub algorithms: &'a [Algorithm],
@@ -78,7 +78,7 @@ enum Note {
     Failed(String),
 }
 
-/// What the threads that draw steps and those that hash share.
+/// State shared by the threads that draw steps and the threads that hash.
 struct Shared {
     journal: Option<Journal>,
     summary: Summary,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What is hashed of which files, and what comes of it.
+//! Requests to hash files, and their results.
 
 use std::fmt;
 use std::io;

@@ -38,7 +38,7 @@ use crate::run::Options;
 
 pub use error::TreeError;
 
-/// What is hashed.
+/// The input of a tree.
 ///
 /// Several threads read a regular file or a block device from its beginning, whatever its position. One thread reads
 /// the remaining bytes of anything else, such as a pipe.
