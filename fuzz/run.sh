@@ -4,10 +4,14 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
+#   fuzz/run.sh [SECONDS [TARGET...]]     the default is every target
+#
 # Inputs worth keeping stay in build/fuzz; one that fails is left in fuzz/artifacts and named in the end.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-600}
+targets=(bencode manifest metainfo verify list checkpoint journal proof resume superblock)
+if [ $# -gt 1 ]; then targets=("${@:2}"); fi
 
 if ! cargo fuzz --version >/dev/null 2>&1; then
     echo "fuzz/run.sh: cargo-fuzz is not installed: cargo install cargo-fuzz --locked" >&2
@@ -21,7 +25,7 @@ fi
 if [ -d /dev/shm ] && [ -w /dev/shm ]; then
     export TMPDIR=/dev/shm
 fi
-for target in bencode manifest metainfo verify list checkpoint journal proof resume superblock; do
+for target in "${targets[@]}"; do
     mkdir -p "build/fuzz/$target"
     case $target in
         manifest) corpus=(fuzz/manifests) options=(-dict=fuzz/manifest.dict -max_len=4096) ;;
