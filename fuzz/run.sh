@@ -21,6 +21,9 @@ if ! cargo +nightly --version >/dev/null 2>&1; then
     echo "fuzz/run.sh: cargo-fuzz needs a nightly compiler: rustup toolchain install nightly" >&2
     exit 2
 fi
+# The runtime of the address sanitizer is LLVM's, with frames that gcc's code takes for better aligned than they are.
+export CC=${CC:-clang}
+command -v "$CC" >/dev/null || { echo "fuzz/run.sh: no $CC: apt-get install clang" >&2; exit 2; }
 # Several write files, up to a few hundred kilobytes each time: in memory where there is such a place.
 if [ -d /dev/shm ] && [ -w /dev/shm ]; then
     export TMPDIR=/dev/shm
