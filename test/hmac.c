@@ -371,13 +371,9 @@ int main(int argc, char **argv)
     for (size_t a = 0; a < hl_alg_count(); a++) {
         const hl_alg_info *alg = hl_alg_at(a);
         for (size_t i = 0; i <= hl_isa_count(); i++) {
-            const hl_isas isas = i == hl_isa_count() ? 0 : (hl_isas)1 << i;
-            const char *isa = isas == 0 ? "default" : hl_isa_name(i);
-            if ((isas & ~hl_isas_available()) != 0) {
-                test_skip("HMAC of %s, %s (no %s here)", alg->name, isa, isa);
+            const char *isa = test_isa(i, "HMAC of %s", alg->name);
+            if (isa == NULL)
                 continue;
-            }
-            CHECK(hl_restrict(isas) == HL_OK, "hl_restrict");
             check_lengths(alg, isa);
         }
         hl_restrict(0);

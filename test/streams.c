@@ -168,13 +168,10 @@ int main(int argc, char **argv)
     for (size_t a = 0; a < hl_alg_count(); a++) {
         const hl_alg_info *alg = hl_alg_at(a);
         for (size_t i = 0; i <= hl_isa_count(); i++) {
-            const hl_isas isas = i == hl_isa_count() ? 0 : (hl_isas)1 << i;
-            if ((isas & ~hl_isas_available()) != 0) {
-                test_skip("streams of %s, %s (no %s here)", alg->name, hl_isa_name(i), hl_isa_name(i));
+            const char *isa = test_isa(i, "streams of %s", alg->name);
+            if (isa == NULL)
                 continue;
-            }
-            CHECK(hl_restrict(isas) == HL_OK, "hl_restrict");
-            test_case("random splits of %s, %s", alg->name, isas == 0 ? "default" : hl_isa_name(i));
+            test_case("random splits of %s, %s", alg->name, isa);
             for (int round = 0; round < (test_all ? 100 : (int)share_of(10)); round++) {
                 static const size_t chunk_max[] = {1, 63, 64, 128, 200, 1000, MESSAGE_MAX_NBYTES};
                 check_splits(alg, random_below(40) + 1, chunk_max[1 + random_below(6)]);
@@ -182,7 +179,7 @@ int main(int argc, char **argv)
                     check_splits(alg, STREAMS_MAX, 1000);
             }
             check_splits(alg, 3, 1);
-            test_case("every cut of %s, %s", alg->name, isas == 0 ? "default" : hl_isa_name(i));
+            test_case("every cut of %s, %s", alg->name, isa);
             check_cuts(alg);
         }
         hl_restrict(0);

@@ -184,6 +184,26 @@ int test_kernel(const hl_kernel *kernel)
     return 0;
 }
 
+const char *test_isa(size_t i, const char *format, ...)
+{
+    const hl_isas isas = i == hl_isa_count() ? 0 : (hl_isas)1 << i;
+    const char *isa = isas == 0 ? "default" : hl_isa_name(i);
+    char what[100];
+    va_list args;
+
+    if ((isas & ~hl_isas_available()) == 0) {
+        if (hl_restrict(isas) == HL_OK)
+            return isa;
+        fprintf(stderr, "hl_restrict: %s\n", isa);
+        exit(2);
+    }
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    test_skip("%s, %s (no %s here)", what, isa, isa);
+    return NULL;
+}
+
 unsigned lanes_max(void)
 {
     unsigned max = 1;

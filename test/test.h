@@ -52,6 +52,9 @@ int test_failed(const char *file, int line, const char *condition, const char *f
 
 /* Whether this machine runs the kernel. If not, the kernel is counted as skipped. */
 int test_kernel(const hl_kernel *kernel);
+/* Restricts the library to instruction set i; for i == hl_isa_count() to its own choice. Returns the name of the set. If
+ * this machine lacks the set, the test with the name given is counted as skipped, and NULL is returned. */
+const char *test_isa(size_t i, const char *format, ...) PRINTF_LIKE(2, 3);
 /* The first algorithm of that body. */
 const hl_alg_info *body_alg(hl_body body);
 /* The widest kernel of this build that this machine runs. */

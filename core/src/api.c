@@ -149,19 +149,16 @@ hl_status hl_init(hl_ctx *ctx, hl_alg alg)
 HLI_INLINE hl_status check_contexts(hl_ctx *const ctxs[], size_t count, size_t ndigests, uint8_t *digests,
                                     const hl_alg_info **info, struct hli_plan *plan)
 {
-    if (count > SIZE_MAX / sizeof(hl_slice)) /* no such arrays fit in memory */
-        return HL_ELENGTH;
-    if (ctxs == NULL)
-        return HL_ENULL;
-    for (size_t i = 0; i < count; i++)
-        if (ctxs[i] == NULL)
-            return HL_ENULL;
-    *info = hl_alg_find((hl_alg)ctxs[0]->alg);
-    if (*info == NULL)
-        return HL_ESTATE;
-    for (size_t i = 0; i < count; i++)
-        if (ctxs[i]->alg != ctxs[0]->alg || ctxs[i]->nbytes > HL_MESSAGE_MAX_NBYTES)
-            return HL_ESTATE;
+    hl_status status = hli_check_array(ctxs, count);
+
+    if (status != HL_OK)
+        return status;
+    *info = NULL;
+    for (size_t i = 0; i < count; i++) {
+        status = ctxs[i] == NULL ? HL_ENULL : hli_check_stream(ctxs[i], 0, info);
+        if (status != HL_OK)
+            return status;
+    }
     return hli_check_call(*info, NULL, ndigests, digests, plan);
 }
 

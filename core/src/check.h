@@ -43,6 +43,24 @@ HLI_INLINE void hli_check_readable_slices(const hl_slice *slices, size_t count)
         hli_check_readable(slices[i].data, slices[i].nbytes);
 }
 
+/* An array of that many contexts. */
+HLI_INLINE hl_status hli_check_array(const void *ctxs, size_t count)
+{
+    if (count > SIZE_MAX / sizeof(hl_slice)) /* no arrays of so many contexts and chunks fit in memory */
+        return HL_ELENGTH;
+    return ctxs == NULL ? HL_ENULL : HL_OK;
+}
+
+/* One stream of a call. The first sets info to its algorithm, which all others must have. */
+HLI_INLINE hl_status hli_check_stream(const hl_ctx *ctx, int is_hmac, const hl_alg_info **info)
+{
+    if (*info == NULL)
+        *info = hl_alg_find((hl_alg)ctx->alg);
+    if (*info == NULL || ctx->alg != (uint32_t)(*info)->alg || ctx->nbytes > HL_MESSAGE_MAX_NBYTES)
+        return HL_ESTATE;
+    return is_hmac && ctx->nbytes < (*info)->block_nbytes ? HL_ESTATE : HL_OK; /* the key's block */
+}
+
 /* What every hashing call needs: a known algorithm, room for the digests, and a choice of kernels, which the plan then
  * has: hl_restrict leaves every algorithm one. Inline with check_contexts of api.c: as calls the two would take a
  * twentieth of a short stream's time (gcc 12.2). */

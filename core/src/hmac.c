@@ -134,25 +134,21 @@ hl_status hl_hmac_init(hl_hmac_ctx *ctx, const hl_hmac_key *key)
     return HL_OK;
 }
 
-/* As check_contexts of api.c; an HMAC stream holds its key's block at least. */
+/* As check_contexts of api.c. */
 static hl_status check_contexts(hl_hmac_ctx *const ctxs[], size_t count, size_t ntags, uint8_t *tags,
                                 const hl_alg_info **info, struct hli_plan *plan)
 {
-    if (count > SIZE_MAX / sizeof(hl_slice)) /* no such arrays fit in memory */
-        return HL_ELENGTH;
-    if (ctxs == NULL)
-        return HL_ENULL;
-    for (size_t i = 0; i < count; i++)
-        if (ctxs[i] == NULL)
-            return HL_ENULL;
-    *info = hl_alg_find((hl_alg)ctxs[0]->inner.alg);
-    if (*info == NULL)
-        return HL_ESTATE;
-    for (size_t i = 0; i < count; i++)
-        if (ctxs[i]->inner.alg != ctxs[0]->inner.alg || ctxs[i]->inner.nbytes < (*info)->block_nbytes ||
-            ctxs[i]->inner.nbytes > HL_MESSAGE_MAX_NBYTES)
-            return HL_ESTATE;
-    const hl_status status = hli_check_call(*info, NULL, ntags, tags, plan);
+    hl_status status = hli_check_array(ctxs, count);
+
+    if (status != HL_OK)
+        return status;
+    *info = NULL;
+    for (size_t i = 0; i < count; i++) {
+        status = ctxs[i] == NULL ? HL_ENULL : hli_check_stream(&ctxs[i]->inner, 1, info);
+        if (status != HL_OK)
+            return status;
+    }
+    status = hli_check_call(*info, NULL, ntags, tags, plan);
     plan->is_secret = 1;
     return status;
 }
