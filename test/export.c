@@ -165,6 +165,9 @@ static void check_hostile(const hl_alg_info *alg)
     ctx.nbytes = HL_MESSAGE_MAX_NBYTES + 1;
     CHECK(hl_export(&ctx, again, sizeof again, &nbytes) == HL_ESTATE, "too long");
     CHECK(again[0] == POISON && nbytes == 77, "something was written");
+    ctx.nbytes--;
+    CHECK(hl_export(&ctx, again, sizeof again, &nbytes) == HL_OK && hl_import(&none, again, nbytes) == HL_OK &&
+              none.nbytes == HL_MESSAGE_MAX_NBYTES && hl_update(&none, again, 1) == HL_ELENGTH, "the longest message");
     guard_free(memory);
 }
 
