@@ -232,7 +232,7 @@ static size_t count_remains(const uint8_t *from, size_t nbytes, size_t *first)
 
 static const struct call {
     const char *what;
-    enum { KEY_INIT, ONE, MANY, VERIFY, MANY_KEYS, BEGUN, PBKDF2, STREAM_INIT, STREAM_UPDATE, STREAM_FINAL,
+    enum { KEY_INIT, ONE, MANY, VERIFY, MANY_KEYS, BEGUN, AGAIN, PBKDF2, STREAM_INIT, STREAM_UPDATE, STREAM_FINAL,
            STREAMS_UPDATE, STREAMS_FINAL, EXPORT, IMPORT } kind;
     size_t count;  /* KEY_INIT: bytes of key beyond a block */
     size_t nbytes; /* each message's; 0: of all lengths */
@@ -257,6 +257,9 @@ static const struct call {
     {"hl_run from a secret", BEGUN, 1, 300},
     {"hl_run from a secret, 12", BEGUN, 12, 20},
     {"hl_run from a secret, 40 of all lengths", BEGUN, 40, 0},
+    {"hl_run from a secret, hashed again by another body", AGAIN, 1, 300},
+    {"hl_run from a secret, hashed again by another body, 2", AGAIN, 2, 20},
+    {"hl_run from a secret, hashed again by another body, 12", AGAIN, 12, 64},
     {"hl_pbkdf2_many of 1", PBKDF2, 1, 20},
     {"hl_pbkdf2_many of 20", PBKDF2, 20, 40},
     {"hl_hmac_init", STREAM_INIT, 0, 0},
@@ -308,6 +311,11 @@ static void prepare(const struct call *c)
         hl_hmac_update(&ctx, pool, 177);
 }
 
+static uint32_t other_body(void)
+{
+    return alg->body == hl_alg_find(HL_SHA512)->body ? HL_SHA1 : HL_SHA512;
+}
+
 static hl_status make_call(const struct call *c)
 {
     hl_status status = HL_OK;
@@ -318,9 +326,10 @@ static hl_status make_call(const struct call *c)
     case MANY: CALL(hl_hmac_many(&key, messages, c->count, tags)); break;
     case VERIFY: CALL(hl_hmac_verify(&key, messages[0].data, messages[0].nbytes, tags, alg->digest_nbytes)); break;
     case MANY_KEYS: CALL(hl_hmac_many_keys(keys, messages, c->count, tags)); break;
+    case AGAIN:
     case BEGUN: CALL(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)alg->alg, .is_secret = 1,
                                       .messages = {.count = c->count, .base = messages}, .digests = tags,
-                                      .begin = &ctxs[0].inner,
+                                      .begin = &ctxs[0].inner, .again = c->kind == AGAIN ? other_body() : 0,
                                       .begin_stride = c->nbytes != 0 ? sizeof ctxs[0] : 0})); break;
     case PBKDF2: CALL(hl_pbkdf2_many(alg->alg, passwords, messages, 3, c->count, tags, alg->digest_nbytes)); break;
     case STREAMS_UPDATE: CALL(hl_hmac_update_many(all, messages, c->count)); break;
@@ -371,6 +380,14 @@ static void check_call(const struct call *c, const pthread_attr_t *attr)
     if (c->kind == STREAMS_UPDATE)
         for (size_t i = 0; i < 4; i++)
             hide_state_after(ctx, &messages[i]);
+    if (c->kind == AGAIN) /* the digests that are hashed again */
+        for (size_t i = 0; i < 2; i++) {
+            uint8_t digest[HL_DIGEST_MAX_NBYTES];
+            hl_ctx begun = ctxs[0].inner;
+            hl_update(&begun, messages[i].data, messages[i].nbytes);
+            hl_final(&begun, digest);
+            hide_bytes(digest, alg->digest_nbytes, 0);
+        }
     /* in the window of the lane driver */
     if ((c->kind == MANY || c->kind == MANY_KEYS || c->kind == BEGUN) && c->nbytes == 0) {
         hl_hmac_ctx begun;

@@ -7,8 +7,8 @@ SPDX-License-Identifier: MIT OR Apache-2.0
 
 A mutant is one rule of RULES applied to one place of a file in core/src. The file, or every file that includes it, is
 compiled by a bare cc, linked with kernels and tests that were compiled once, and run until a test fails. A mutant that
-compiles to the same code does not count. Survivors that are not faults stand in EQUIVALENT, with the reason; any other
-makes the exit status 1. CC names the compiler. Folder: build/mutants.
+compiles to the same code does not count. One that survives is run once more under the address and undefined behaviour
+sanitizers. Survivors that are not faults stand in EQUIVALENT, with the reason; any other makes the exit status 1. CC names the compiler. Folder: build/mutants.
 """
 
 import argparse
@@ -29,6 +29,9 @@ FILES = ["api.c", "burn.c", "edges.c", "export.c", "hash.c", "hmac.c", "job.h", 
 # The tests that find most mutants soonest come first; each with its arguments.
 TESTS = {"choice": [], "remains": [], "hash_many": ["--runs", "20", "--seed", "1"], "streams": [], "hmac": [],
          "jobs": [], "pbkdf2": [], "export": [], "constant_time": [], "lengths": [], "ragged": [], "api": []}
+# What is built and run with sanitizers: all but what looks at the stack, and what valgrind runs.
+SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SANITIZED = [name for name in TESTS if name not in ("remains", "constant_time", "choice")]
 # A guard against endless runs: this many times the test's usual time, and some seconds.
 PATIENCE = 10
 
@@ -72,54 +75,59 @@ def places(name):
                 yield rule, number, line, line[:start] + exchange[match.group(1)] + line[end:]
 
 
-def compile_object(source, to):
-    return subprocess.run([CC, "-std=c11", "-O1", "-w", "-I", TREE.parent / "include", "-c",
-                           source, "-o", to], capture_output=True).returncode == 0
+class Build:
+    """All objects of the core and of the tests, compiled with some flags."""
 
+    def __init__(self, folder, flags, tests):
+        self.folder, self.flags, self.tests, self.objects, self.took = folder, flags, tests, {}, {}
+        folder.mkdir(parents=True, exist_ok=True)
+        for source in sorted(TREE.glob("**/*.c")):
+            to = folder / f"{source.parent.name}-{source.stem}.o"
+            if not self.compile(source, to):
+                sys.exit(f"mutants_core.py: {source} does not compile with {CC}")
+            self.objects[source.name if source.parent == TREE else str(to)] = to
+        for name in [*tests, "test", "reference"]:
+            source = ROOT / ("fuzz" if name == "hash_many" else "test") / f"{name}.c"
+            vectors = f"-DHASHLOOM_VECTORS=\"{ROOT}/vectors\""
+            subprocess.run([CC, "-std=c11", "-O1", *flags, vectors, "-I", ROOT / "core/include", "-I", ROOT / "test",
+                            "-c", source, "-o", folder / f"test-{name}.o"], check=True)
+        if failed := self.run({}):
+            sys.exit(f"mutants_core.py: {failed} fails without any change")
+        print("seconds of each test:", {name: round(seconds, 1) for name, seconds in self.took.items()}, flush=True)
 
-def prepare():
-    shutil.rmtree(TREE.parent, ignore_errors=True)
-    shutil.copytree(ROOT / "core/src", TREE)
-    shutil.copytree(ROOT / "core/include", TREE.parent / "include")
-    objects = {}
-    for source in sorted(TREE.glob("**/*.c")):
-        to = BUILD / f"{source.parent.name}-{source.stem}.o"
-        if not compile_object(source, to):
-            sys.exit(f"mutants_core.py: {source} does not compile with {CC}")
-        objects[source.name if source.parent == TREE else str(to)] = to
-    for name in [*TESTS, "test", "reference"]:
-        folder = "fuzz" if name == "hash_many" else "test"
-        flags = ["-DHASHLOOM_VECTORS=\"" + str(ROOT / "vectors") + "\""]
-        subprocess.run([CC, "-std=c11", "-O1", *flags, "-I", ROOT / "core/include", "-I", ROOT / "test", "-c",
-                        ROOT / f"{folder}/{name}.c", "-o", BUILD / f"test-{name}.o"], check=True)
-    return objects
+    def compile(self, source, to):
+        return subprocess.run([CC, "-std=c11", "-O1", "-w", *self.flags, "-I", TREE.parent / "include", "-c",
+                               source, "-o", to], capture_output=True).returncode == 0
 
+    def mutate(self, sources):
+        """Compiles the sources as they are now. Returns their objects, or None if one does not compile."""
+        mutants = {source: self.folder / f"mutant-{source}.o" for source in sources}
+        return mutants if all(self.compile(TREE / source, to) for source, to in mutants.items()) else None
 
-def run_tests(objects, took):
-    """Returns the name of the first test that fails, or None. `took`: seconds of each test, filled in if it is
-    empty."""
-    environment = {**os.environ, "HASHLOOM_TEST_SHARE": "40"}
-    first = not took
-    for name, arguments in TESTS.items():
-        program = BUILD / name
-        runner = ["valgrind", "-q"] if name == "constant_time" else []
-        wrap = ["-Wl,--wrap=hli_choice"] if name == "choice" else []
-        link = [CC, "-o", program, BUILD / f"test-{name}.o", BUILD / "test-test.o", BUILD / "test-reference.o",
-                *objects.values(), *wrap, "-lpthread"]
-        if subprocess.run(link, capture_output=True).returncode != 0:
-            return "linking"
-        patience = None if first else 20 + PATIENCE * took[name]
-        began = time.monotonic()
-        try:
-            done = subprocess.run([*runner, program, *arguments], capture_output=True, env=environment,
-                                  timeout=patience, cwd=BUILD)
-        except subprocess.TimeoutExpired:
-            return f"{name} (no end)"
-        if first:
-            took[name] = time.monotonic() - began
-        if done.returncode != 0:
-            return name
-    return None
+    def run(self, mutants):
+        """Returns the name of the first test that fails with these objects in place of the core's, or None."""
+        environment = {**os.environ, "HASHLOOM_TEST_SHARE": "40"}
+        first = not mutants
+        for name in self.tests:
+            program = self.folder / name
+            runner = ["valgrind", "-q"] if name == "constant_time" else []
+            wrap = ["-Wl,--wrap=hli_choice"] if name == "choice" else []
+            tests = [self.folder / f"test-{part}.o" for part in (name, "test", "reference")]
+            link = [CC, *self.flags, "-o", program, *tests, *{**self.objects, **mutants}.values(), *wrap, "-lpthread"]
+            if subprocess.run(link, capture_output=True).returncode != 0:
+                return "linking"
+            patience = None if first else 20 + PATIENCE * self.took[name]
+            began = time.monotonic()
+            try:
+                done = subprocess.run([*runner, program, *TESTS[name]], capture_output=True, env=environment,
+                                      timeout=patience, cwd=self.folder)
+            except subprocess.TimeoutExpired:
+                return f"{name} (no end)"
+            if first:
+                self.took[name] = time.monotonic() - began
+            if done.returncode != 0:
+                return name
+        return None
 
 
 def main():
@@ -137,37 +145,34 @@ def main():
             print(f"{name}:{number}: {rule}: {mutated.strip()}")
         return 0
 
-    objects = prepare()
-    took = {}
-    if failed := run_tests(objects, took):
-        sys.exit(f"mutants_core.py: {failed} fails without any change")
-    print("seconds of each test:", {name: round(seconds, 1) for name, seconds in took.items()}, flush=True)
+    shutil.rmtree(BUILD, ignore_errors=True)
+    shutil.copytree(ROOT / "core/src", TREE)
+    shutil.copytree(ROOT / "core/include", TREE.parent / "include")
+    plain = Build(BUILD / "plain", [], list(TESTS))
+    sanitized = Build(BUILD / "sanitized", SANITIZERS, SANITIZED)
     killed, survived, equivalent, same, broken = 0, [], 0, 0, 0
     for name, rule, number, line, mutated in mutants:
-        changed = ROOT / "core/src" / name
-        lines = changed.read_text().splitlines()
+        original = ROOT / "core/src" / name
+        lines = original.read_text().splitlines()
         lines[number - 1] = mutated
         (TREE / name).write_text("\n".join(lines) + "\n")
         # A header is part of all of the driver.
         sources = [name] if name.endswith(".c") else sorted(path.name for path in TREE.glob("*.c"))
-        mutants_of = {source: BUILD / f"mutant-{source}.o" for source in sources}
-        compiles = all(compile_object(TREE / source, to) for source, to in mutants_of.items())
-        shutil.copy(changed, TREE / name)
-        if not compiles:
+        objects = plain.mutate(sources)
+        if objects is None:
             broken += 1
-            continue
-        if all(to.read_bytes() == objects[source].read_bytes() for source, to in mutants_of.items()):
+        elif all(to.read_bytes() == plain.objects[source].read_bytes() for source, to in objects.items()):
             same += 1
-            continue
-        killer = run_tests({**objects, **mutants_of}, took)
-        if killer:
+        elif plain.run(objects):
             killed += 1
-            continue
-        if any(e[0] == name and e[1] == rule and e[2] in line for e in EQUIVALENT):
+        elif any(e[0] == name and e[1] == rule and e[2] in line for e in EQUIVALENT):
             equivalent += 1
-            continue
-        survived.append((name, number, rule, mutated.strip()))
-        print(f"survived: {name}:{number}: {rule}: {mutated.strip()}", flush=True)
+        elif sanitized.run(sanitized.mutate(sources)):
+            killed += 1
+        else:
+            survived.append((name, number, rule, mutated.strip()))
+            print(f"survived: {name}:{number}: {rule}: {mutated.strip()}", flush=True)
+        shutil.copy(original, TREE / name)
     print(f"mutants of the core: {killed} killed, {len(survived)} survived, {equivalent} equivalent,"
           f" {same} the same code, {broken} do not compile")
     return 1 if survived else 0
