@@ -28,7 +28,7 @@ fuzz_targets() {
     local files
     files=$(basename -s .rs fuzz/fuzz_targets/*.rs | sort)
     diff <(echo "$files") <(sed -n 's/^name = "\([a-z0-9_]*\)"$/\1/p' fuzz/Cargo.toml | sort) &&
-        diff <(echo "$files") <(sed -n 's/^for target in \(.*\); do$/\1/p' fuzz/run.sh | tr ' ' '\n' | sort)
+        diff <(echo "$files") <(sed -n 's/^targets=(\(.*\))$/\1/p' fuzz/run.sh | tr ' ' '\n' | sort)
 }
 
 mapfile -t scripts < <(git ls-files '*.sh' .ci/run)
