@@ -55,8 +55,8 @@ for flags in "${all_flags[@]}"; do
     needed=$(nm -u "$build/core.o" | awk '{print $NF}' | grep -vx "${allowed[@]}" || true)
     [ -z "$needed" ] || fail "the core needs more than memcpy and memset:" $needed
 
-    # Global names: hl_ is public; hli_ is shared between files, and hidden. (By __x86.get_pc_thunk i386 finds its data in
-    # position independent code.)
+    # Global names: hl_ is public; hli_ is shared between files, and hidden. (By __x86.get_pc_thunk i386 finds its data
+    # in position independent code.)
     names='hli?_[a-z0-9_]+|__x86\.get_pc_thunk\.[a-z]+'
     odd=$(nm -g --defined-only "$build/core.o" | awk '{print $NF}' | grep -Evx "$names" || true)
     [ -z "$odd" ] || fail "global names of an unknown kind:" $odd
