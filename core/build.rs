@@ -83,10 +83,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What of it the target and the compiler have, and the user does not decide.
+/// The hardening flags that the target and the compiler support, and that the user's flags do not name.
 fn hardening(library: &cc::Build, compiler: &Command) -> Result<Vec<Hardening>, Box<dyn Error>> {
     let mut wanted = Vec::new();
-    // Elsewhere there is nobody who would be called.
+    // Other systems may lack the function that a failed check calls.
     if env::var_os("CARGO_CFG_UNIX").is_some() {
         wanted.push(STACK_PROTECTOR);
     }
@@ -98,7 +98,7 @@ fn hardening(library: &cc::Build, compiler: &Command) -> Result<Vec<Hardening>, 
     Ok(wanted)
 }
 
-/// What the compiler calls itself, such as `cc (Debian 12.2.0-14) 12.2.0`.
+/// The compiler's name for itself, such as `cc (Debian 12.2.0-14) 12.2.0`.
 fn version(compiler: &Command) -> Result<String, Box<dyn Error>> {
     let mut command = Command::new(compiler.get_program());
     command.envs(compiler.get_envs().filter_map(|(name, value)| Some((name, value?)))).arg("--version");

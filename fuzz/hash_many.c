@@ -6,8 +6,8 @@
  * An input describes a call: the algorithm, the messages' lengths in runs, and how streams are split. The messages'
  * bytes are the input's own, repeated with a step, so that lanes differ.
  *
- * With -DLIBFUZZER and -fsanitize=fuzzer (clang) libFuzzer makes the inputs. Without, this is a program for any
- * compiler:
+ * libFuzzer makes the inputs if compiled with -DLIBFUZZER and -fsanitize=fuzzer (clang). Otherwise this is a program
+ * for any compiler:
  *
  *   hash_many FILE ...                          replays inputs
  *   hash_many [--seconds N | --runs N] [--seed N]   random inputs; prints the seed, and leaves a failing input in

@@ -200,7 +200,7 @@ static void check_streams(const hl_alg_info *alg, const struct vectors *v, size_
 }
 
 /* SHAVS section 6.4: checkpoint j is 1000 rounds from checkpoint j - 1, and each round is the digest of the last three
- * digests. As every checkpoint is known, all are computed at once, each in a lane of its own. */
+ * digests. Every checkpoint is known, so all are computed at once, each in a lane of its own. */
 static void check_monte(const hl_alg_info *alg, const hl_kernel *kernel, const struct vectors *v)
 {
     const size_t size = alg->digest_nbytes;

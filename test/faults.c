@@ -108,7 +108,7 @@ static void readonly(void)
 #ifdef SYS_open
     fail_flags(SYS_open, 1, flags, kill);
 #endif
-    /* openat2's flags are in memory, where a filter cannot look. Without openat2 the program opens by openat. */
+    /* openat2's flags are in memory, where a filter cannot look. If openat2 fails, the program opens by openat. */
     fail_always(SYS_openat2, SECCOMP_RET_ERRNO | ENOSYS);
 }
 

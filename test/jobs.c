@@ -121,7 +121,7 @@ static void check_round(const hl_alg_info *alg, uint32_t layout, const uint8_t *
     check_job(alg, &job, "from a prefix of whole blocks");
 }
 
-/* With each kernel, and with a second algorithm of the kernel's body and one of another. */
+/* Jobs with each kernel, and with a second algorithm of the kernel's body and one of another. */
 static void check_kernels(const hl_alg_info *alg, const uint8_t *pool)
 {
     for (size_t k = 0; k < hl_kernel_count(); k++) {

@@ -21,8 +21,8 @@ static uint64_t word_at(const void *words, size_t i, unsigned word_nbytes)
     return word_nbytes == 4 ? ((const uint32_t *)words)[i] : ((const uint64_t *)words)[i];
 }
 
-/* One call from random states; msg[l] has nblocks blocks. With a schedule, scheduled() is called, and msg[l] is the one
- * block that the schedule belongs to. */
+/* One call from random states; msg[l] has nblocks blocks. If a schedule is given, scheduled() is called, and msg[l] is
+ * the one block that the schedule belongs to. */
 static void check_call(const hl_kernel *kernel, const hl_alg_info *alg, void *state, const uint8_t *const msg[],
                        size_t nblocks, const void *schedule, const char *what)
 {

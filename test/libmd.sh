@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # libmd.sh: our libmd beside Debian's. One program, compiled unchanged with each, prints the same, also when our library
-# is preloaded into the one linked with theirs. So does mtree, a NetBSD program that uses libmd.
+# is preloaded into the one linked with theirs. The same holds for mtree, a NetBSD program that uses libmd.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #

@@ -19,7 +19,7 @@ pub fn skipped(why: impl Display) {
     skipped_part(thread.name().unwrap_or("a test"), why);
 }
 
-/// Names the test that is running. With `HASHLOOM_REQUIRE` it fails.
+/// Names the test that is running. If `HASHLOOM_REQUIRE` is set, the test fails.
 pub fn skipped_unless_required(why: impl Display) {
     assert!(std::env::var_os("HASHLOOM_REQUIRE").is_none(), "HASHLOOM_REQUIRE is set, and this cannot run: {why}");
     skipped(why);

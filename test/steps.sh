@@ -5,7 +5,7 @@
 
 mkdir -p "$logs"
 
-# With ccache installed, an object is compiled once for all steps that need it with the same flags. The cache is in the
+# If ccache is installed, an object is compiled once for all steps that need it with the same flags. The cache is in the
 # build folder: a clean build compiles everything.
 if command -v ccache >/dev/null; then
     export CCACHE_DIR=$root/build/ccache

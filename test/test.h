@@ -52,8 +52,8 @@ int test_failed(const char *file, int line, const char *condition, const char *f
 
 /* Returns whether this machine runs the kernel. If not, the kernel is counted as skipped. */
 int test_kernel(const hl_kernel *kernel);
-/* Restricts the library to instruction set i; for i == hl_isa_count(), to its own choice. Returns the name of the set. If
- * this machine lacks the set, the test with the name given is counted as skipped, and NULL is returned. */
+/* Restricts the library to instruction set i; for i == hl_isa_count(), to its own choice. Returns the name of the set,
+ * or NULL if this machine lacks the set; the test with the given name is then counted as skipped. */
 const char *test_isa(size_t i, const char *format, ...) PRINTF_LIKE(2, 3);
 /* The first algorithm with that body. */
 const hl_alg_info *body_alg(hl_body body);

@@ -83,8 +83,7 @@ hl_status hl_run(const hl_job *job)
         return HL_ENULL;
     if (job->nbytes < sizeof *job || job->messages.reserved != 0 || job->is_secret > 1 || job->reserved != 0)
         return HL_EJOB;
-    for (size_t i = sizeof *job; i < job->nbytes; i++) /* fields of a later version: this version cannot know what they
-                                                        * ask for */
+    for (size_t i = sizeof *job; i < job->nbytes; i++) /* fields of a later version, unknown here */
         if (((const uint8_t *)job)[i] != 0)
             return HL_EJOB;
     return hli_run(job);

@@ -47,7 +47,7 @@ void hli_pad_scalar(const hl_alg_info *alg, unsigned nblocks, const uint8_t *con
         pad(alg, out + i * 2 * alg->block_nbytes, rests[i], nrests[i], nwhole + nrests[i]);
 }
 
-/* The literals turn this into one load, swap and store a word. With short messages, digests are a tenth of the time. */
+/* The literals turn this into one load, swap and store a word. For short messages, digests are a tenth of the time. */
 HLI_INLINE void write_words32(const uint32_t *s, unsigned nlanes, unsigned nwords, int big_endian, uint8_t *digest)
 {
 #pragma GCC unroll 8

@@ -121,7 +121,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
 {
     const struct hli_pass *pass = &plan->first;
     const hl_alg_info *alg = pass->alg;
-    /* With fewer messages the change of kernel does not pay: the ones left over at the end would cost what the others
+    /* For fewer messages the change of kernel does not pay: the ones left over at the end would cost what the others
      * gain. */
     const hl_kernel *const wide_short = all->count > HLI_WINDOW ? hli_kernel_short(plan, pass) : wide;
     struct hli_ends ends;
@@ -150,8 +150,8 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
             is_sorted = 1;
         }
 
-        /* Runs of one shape go in step, as long as they fill all lanes. Of the rest, a message that is nothing but an
-         * ending waits for more of its kind, and any other joins the window. */
+        /* Runs of one shape go in step, as long as they fill all lanes. A leftover message that is nothing but an
+         * ending waits for more of its kind; any other leftover joins the window. */
         nkept = kept_differ = 0;
         for (size_t i = 0, end; i < n; i = end) {
             const size_t shape = batch.shapes[i];

@@ -161,8 +161,8 @@ const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint3
 {
     const struct row *const first = rows + first_row[body], *const end = rows + first_row[body + 1];
     const unsigned tune = word >> CHOICE_TUNE & 7;
-    /* With more messages than fill any kernel's lanes, the least cost per message is right: the rest at the end is
-     * chosen for anew. n is then a number that 1, 2, 3, 4, 8 and 16 lanes divide. */
+    /* For more messages than any kernel's lanes, the least cost per message is right: the kernel for the rest at the
+     * end is chosen again. n is then a number that 1, 2, 3, 4, 8 and 16 lanes divide. */
     const uint32_t n = nmessages <= HL_LANES_MAX ? (uint32_t)nmessages : 3 * HL_LANES_MAX;
     const hl_kernel *best = NULL;
     uint32_t best_cost = UINT32_MAX;

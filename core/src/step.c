@@ -43,8 +43,8 @@ HLI_NOINLINE unsigned hli_hash_in_step(struct hli_ends *ends, const hl_kernel *k
             step->padded_nbytes = ndone;
             step->has_schedule = 0;
         }
-        /* A schedule takes 90 to 150 ns to make. With a schedule a step of SHA-2 in lanes saves a third, other steps
-         * less, and the SHA instructions on Intel save nothing. */
+        /* A schedule takes 90 to 150 ns to make. It saves a third of a step of SHA-2 in lanes, less of other steps, and
+         * nothing over the SHA instructions on Intel. */
         const int pays = first + n < end && end - first >= 8;
         if (kernel->scheduled != NULL && (step->has_schedule || pays)) {
             if (!step->has_schedule)

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Include this file before anything that may include arm_neon.h. clang < 16 declares these intrinsics only if the
- * feature macros say that all code may use them. With the macros defined here, it declares them everywhere, and a
+ * feature macros say that all code may use them. The macros defined here make it declare them everywhere, and a
  * function with the attribute can be compiled (seen with 14). Later versions and gcc always declare them.
  *
  * gcc can inline an intrinsic only into a function whose target includes the target in arm_neon.h: crypto for SHA-1 and

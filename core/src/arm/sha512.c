@@ -8,8 +8,8 @@
  */
 #include "../kernels.h"
 #if HLI_ARM64
-/* As in ripemd160.c: for two messages gcc 12.2 then makes 967 instructions a block instead of 1,190, a fifth of which
- * are moves. */
+/* The reason is that of ripemd160.c: for two messages gcc 12.2 then makes 967 instructions a block instead of 1,190, a
+ * fifth of which are moves. */
 #  if !defined(__clang__)
 #    pragma GCC optimize("no-schedule-insns")
 #  endif

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * With one message the unit waits for its own last result: an instruction takes 4 cycles, but one can start every
- * cycle. Instructions: Arm Architecture Reference Manual, section C7.2, SHA1C to SHA256SU1.
+ * A single message leaves the unit waiting for its own last result: an instruction takes 4 cycles, but one can start
+ * every cycle. Instructions: Arm Architecture Reference Manual, section C7.2, SHA1C to SHA256SU1.
  */
 #include "../kernels.h"
 #if HLI_ARM64

@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * With one message the SHA unit waits for its own last result (sha256rnds2 takes 4 cycles, and one starts every one or
- * two). Interleaving the rounds of several messages fills the gaps. Instructions: Intel SDM volume 2B, SHA1RNDS4 to
- * SHA256RNDS2.
+ * A single message leaves the SHA unit waiting for its own last result (sha256rnds2 takes 4 cycles, and one starts
+ * every one or two). Interleaving the rounds of several messages fills the gaps. Instructions: Intel SDM volume 2B,
+ * SHA1RNDS4 to SHA256RNDS2.
  */
 #include "../kernels.h"
 #if HLI_X86
@@ -163,7 +163,7 @@ SHA_FN __m128i sha1_quadruple(const __m128i w[8], unsigned q, int plain)
 
 /* `plain`: the schedule by plain operations as far as possible. On Redwood Cove a sha1msg2 holds up all other
  * instructions for 4 cycles even if nothing depends on it (measured: its time adds to that of nops, as with microcode),
- * and its result takes 6 cycles: sixteen are 66 of the 108 cycles of a block. With `plain`, one message takes 96 cycles
+ * and its result takes 6 cycles: sixteen are 66 of the 108 cycles of a block. One message takes 96 cycles
  * a block; the chain of sha1nexte (5 cycles) and sha1rnds4 (4) alone takes 97 in a loop of its own. Zen runs the
  * instructions at full speed. There `plain` would cost 4 more operations a quadruple where several messages leave no
  * gaps. */

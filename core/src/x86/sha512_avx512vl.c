@@ -1,6 +1,6 @@
 /* sha512_avx512vl.c: SHA-512 of one message over AVX-512VL, for 32-bit x86. A rotation of both halves by different
- * counts is one instruction, as is any function of three bits. With 64-bit registers the rounds of single_sha2.inc.h
- * are 7% faster (134 ns a block against 143).
+ * counts is one instruction, as is any function of three bits. In 64-bit code the rounds of single_sha2.inc.h are 7%
+ * faster (134 ns a block against 143).
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

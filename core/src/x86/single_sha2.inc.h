@@ -121,7 +121,7 @@ LV_FN void SCHEDULE(lv64 w[8], lv64 *x, lv64 *y, lv64 *p, lv64 *q, uint64_t *wk,
  *
  * "+&r", because otherwise an operand that is written early may share a register with another that the compiler knows
  * to be equal, and that is read later. The second half does without &: it writes results of assembly, of which the
- * compiler knows nothing. With & there too, gcc 12's SHA-512 over SSSE3 is 2% slower.
+ * compiler knows nothing. An & there too makes gcc 12's SHA-512 over SSSE3 2% slower.
  */
 #if HLI_X86_64
 #  if SV_RORX

@@ -356,7 +356,7 @@ fn caching(faults: &Faults) -> FopenFlags {
     if faults.direct { FopenFlags::FOPEN_DIRECT_IO } else { FopenFlags::empty() }
 }
 
-/// Opens the file of a node again. Without O_APPEND: the kernel gives the offset of each write.
+/// Opens the file of a node again. O_APPEND is left out, as the kernel gives the offset of each write.
 fn open_again(node: &File, flags: libc::c_int) -> Result<File> {
     let path = CString::new(format!("/proc/self/fd/{}", node.as_raw_fd())).expect("has no zero byte");
     let flags = (flags | libc::O_CLOEXEC) & !(libc::O_NOFOLLOW | libc::O_APPEND | libc::O_DIRECT);
@@ -411,8 +411,8 @@ macro_rules! answer {
 
 impl Filesystem for Passthrough {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> std::io::Result<()> {
-        // As libfuse does. Without the first flag, Linux 6.18 reports an asynchronous read without the page cache
-        // (io_uring) as complete. With the second, the kernel drops a file's pages when its length or time of
+        // The flags of libfuse. If the first is missing, Linux 6.18 reports an asynchronous read without the page cache
+        // (io_uring) as complete. The second makes the kernel drop a file's pages when its length or time of
         // modification changes.
         let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO | InitFlags::FUSE_AUTO_INVAL_DATA);
         Ok(())
