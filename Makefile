@@ -3,12 +3,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 
 PREFIX ?= /usr/local
-# Everything here looks for the program in one place, wherever the user's Cargo builds otherwise.
+# One place for the program, whatever build folder the user's Cargo has.
 export CARGO_TARGET_DIR := $(CURDIR)/target
 HASHLOOM := target/release/hashloom
-# What the program generates of itself: manual pages and completions.
+# Manual pages and completions, which the program generates.
 SHARE := target/release/share
-# The programs that it can be called as. They are not put beside it: see install-links.
+# The programs that it can be called as. They are not installed beside it: see install-links.
 STAND_INS := md5sum sha1sum sha224sum sha256sum sha384sum sha512sum digest mac
 ROOT = $(DESTDIR)$(PREFIX)
 LINKS = $(ROOT)/libexec/hashloom
@@ -19,23 +19,23 @@ LINKS = $(ROOT)/libexec/hashloom
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image'
 	@echo 'make build          the program: $(HASHLOOM)'
-	@echo 'make test           every test, but not every repetition: about half an hour on two CPUs; what is missing is'
-	@echo '                    installed or named'
+	@echo 'make test           every test, but not every repetition: about half an hour on two CPUs; installs or names missing'
+	@echo '                    packages'
 	@echo 'make test-all       the slow ones too: over 4 GiB, valgrind, every compiler found, other systems, benchmarks'
 	@echo 'make cross          the C tests on other architectures under qemu (part of test-all; two of them of test)'
 	@echo 'make bench          ratios to OpenSSL, openssl, sha1sum; make bench-kernels: each kernel'
-	@echo '                    make bench-tiers: one message, OpenSSL held to the same instruction sets'
-	@echo 'make kernels        each kernel: what is chosen, code size, stack; BENCH=1: with speeds'
+	@echo '                    make bench-tiers: one message, OpenSSL limited to the same instruction sets'
+	@echo 'make kernels        each kernel: whether it is chosen, code size, stack; BENCH=1: with speeds'
 	@echo 'make bench-peers    ratios to other libraries, crates and Go; make bench-compilers: gcc beside clang'
 	@echo "make bench-torrents verify and create beside other programs, 20 minutes; ARGS='--size 512M' for a quick look"
 	@echo "make bench-sums     sum and check beside other programs, 10 minutes; ARGS=--quick for a quick look"
 	@echo "make bench-trees    fs-verity, dm-verity and others beside the usual programs; ARGS='--size 512M'"
 	@echo 'make fuzz           fuzz every parser, verify, proofs and the C library, 10 minutes each'
-	@echo "make mutants        which small changes of the sources does no test notice? hours; ARGS='--every 20': a sample of the core"
-	@echo 'make deny           licences, duplicates, sources and known faults of the dependencies'
+	@echo "make mutants        small changes of the sources that no test notices, hours; ARGS='--every 20': a sample of the core"
+	@echo 'make deny           licences, duplicates, sources and known vulnerabilities of the dependencies'
 	@echo 'make install        program, manual pages, completions, into PREFIX=$(PREFIX) (DESTDIR is respected)'
-	@echo '                    make install-links: sha1sum, digest and others of it, in libexec/hashloom;'
-	@echo '                    make uninstall: remove what both have put there'
+	@echo '                    make install-links: also as sha1sum, digest and others, in libexec/hashloom;'
+	@echo '                    make uninstall: remove the files of both'
 	@echo 'make clean          remove everything built'
 
 build:
@@ -43,7 +43,7 @@ build:
 	cargo build --release --locked --package hashloom-cli
 	@$(MAKE) --no-print-directory share
 
-# Of a program that is built already.
+# Needs the built program.
 share:
 	@$(HASHLOOM) generate man $(SHARE)/man/man1
 	@$(HASHLOOM) generate man --stand-ins $(SHARE)/stand-ins/man/man1
@@ -120,7 +120,7 @@ fuzz:
 	@tools/setup.sh test
 	@test/run.sh fuzz
 
-# Changes the sources in many places, one at a time, and tells which changes no test notices. ARGS: options of
+# Changes the sources in many places, one at a time, and lists the changes that no test notices. ARGS: options of
 # tools/mutants_core.py; FILES: for tools/mutants.sh.
 mutants:
 	@tools/setup.sh test
@@ -130,9 +130,9 @@ mutants:
 deny:
 	@tools/deny.sh --require
 
-# Not a dependency on build: root, as in `sudo make install`, rarely has cargo in its PATH.
+# Does not depend on build: root, as in `sudo make install`, rarely has cargo in its PATH.
 install:
-	@test -x $(HASHLOOM) -a -d $(SHARE)/man || { echo 'make: $(HASHLOOM) and $(SHARE) are not there yet: run' \
+	@test -x $(HASHLOOM) -a -d $(SHARE)/man || { echo 'make: $(HASHLOOM) and $(SHARE) are missing: run' \
 	    'make build first' >&2; exit 2; }
 	install -D -m 755 $(HASHLOOM) '$(ROOT)/bin/hashloom'
 	install -d '$(ROOT)/share/man/man1'
@@ -141,7 +141,7 @@ install:
 	install -D -m 644 $(SHARE)/completions/zsh '$(ROOT)/share/zsh/site-functions/_hashloom'
 	install -D -m 644 $(SHARE)/completions/fish '$(ROOT)/share/fish/vendor_completions.d/hashloom.fish'
 
-# In a folder of their own, where they are no command's rival: whoever wants them puts it first into PATH. man(1) then
+# In a folder of their own, so that they hide no other command. To use them, put the folder first into PATH; man(1) then
 # finds their pages by itself.
 install-links: install
 	install -d '$(LINKS)/man/man1'
@@ -149,7 +149,7 @@ install-links: install
 	install -m 644 $(SHARE)/stand-ins/man/man1/*.1 '$(LINKS)/man/man1'
 	@echo 'To use them: PATH=$(PREFIX)/libexec/hashloom:$$PATH'
 
-# By the names in the prefix, so that it needs nothing built. Folders stay, but those of the links, if they are empty.
+# Removes files by their names in the prefix, so that no build is needed. Folders stay, except empty ones of the links.
 uninstall:
 	rm -f '$(ROOT)/bin/hashloom' '$(ROOT)/share/man/man1/hashloom.1' '$(ROOT)'/share/man/man1/hashloom-*.1
 	rm -f '$(ROOT)/share/bash-completion/completions/hashloom' '$(ROOT)/share/zsh/site-functions/_hashloom'

@@ -9,11 +9,11 @@
  *                    by one block
  *   bench tiers      one message of 16 KiB: each kernel of one lane beside OpenSSL held to the same instruction sets
  *
- * With -DBENCH_KERNELS_ONLY it knows the second alone and needs no OpenSSL, of which cross compilers have none.
+ * With -DBENCH_KERNELS_ONLY it has only `kernels` and needs no OpenSSL, which cross compilers lack.
  *
- * Method: both sides run in turn, A B A B, in one process pinned to one CPU, at least 9 rounds after a warm-up; printed
- * is the ratio of the minima, and the least and greatest ratio of the pairs. The machine may be shared: absolute
- * figures drift, ratios hold. Data are random bytes; the digests of both sides are compared after each scenario.
+ * Method: both sides run in turn, A B A B, in one process pinned to one CPU, at least 9 rounds after a warm-up. The
+ * output is the ratio of the minima, and the least and greatest ratio of the pairs. On a shared machine absolute
+ * figures drift, and ratios hold. Data are random bytes; the digests of both sides are compared after each scenario.
  */
 #define _GNU_SOURCE
 #include <hashloom.h>
@@ -62,10 +62,10 @@ struct work {
     const hl_slice *messages;
     size_t count;
     uint8_t *digests;
-    const hl_kernel *kernel; /* with_kernel's */
-    const hl_hmac_key *key;  /* hmac_with_hashloom's */
-    HMAC_CTX *hmac;          /* hmac_with_openssl's and */
-    EVP_MAC_CTX *mac;        /* hmac_with_evp_mac's: the key is in them */
+    const hl_kernel *kernel; /* for with_kernel */
+    const hl_hmac_key *key;  /* for hmac_with_hashloom */
+    HMAC_CTX *hmac;          /* for hmac_with_openssl, and */
+    EVP_MAC_CTX *mac;        /* for hmac_with_evp_mac; both contain the key */
 };
 
 static void with_hashloom(struct work *w)
@@ -91,7 +91,7 @@ static void hmac_with_hashloom(struct work *w)
         die("hl_hmac_many failed");
 }
 
-/* The fastest that OpenSSL offers for one key: HMAC_Init_ex without one takes the states that it keeps. */
+/* The fastest way that OpenSSL has for one key: HMAC_Init_ex without a key uses the states that it keeps. */
 static void hmac_with_openssl(struct work *w)
 {
     for (size_t i = 0; i < w->count; i++)
@@ -101,7 +101,7 @@ static void hmac_with_openssl(struct work *w)
             die("HMAC failed");
 }
 
-/* EVP_MAC, which OpenSSL 3 recommends in place of HMAC_CTX. */
+/* EVP_MAC, which OpenSSL 3 recommends instead of HMAC_CTX. */
 static void hmac_with_evp_mac(struct work *w)
 {
     for (size_t i = 0; i < w->count; i++)
@@ -111,7 +111,7 @@ static void hmac_with_evp_mac(struct work *w)
             die("EVP_MAC failed");
 }
 
-/* Repeats short work so that one timing is at least some milliseconds, and returns seconds for one time. */
+/* Repeats short work so that one timing takes at least some milliseconds, and returns seconds for one repetition. */
 static double time_once(void (*f)(struct work *), struct work *w, unsigned repeat)
 {
     const double start = now();
@@ -246,7 +246,7 @@ static void compare_hmac(const hl_alg_info *alg)
 
 static void compare_all(const hl_alg_info *alg)
 {
-    arena((size_t)257 << 20); /* all that follows fits, so that no message moves */
+    arena((size_t)257 << 20); /* enough for all scenarios, so that no message moves */
     static uint8_t ours[65536 * HL_DIGEST_MAX_NBYTES], theirs[65536 * HL_DIGEST_MAX_NBYTES];
     const EVP_MD *md = EVP_MD_fetch(NULL, alg->name, NULL);
     EVP_MD_CTX *evp = EVP_MD_CTX_new();
@@ -361,8 +361,8 @@ static void compare_all(const hl_alg_info *alg)
 }
 #endif
 
-/* How long a cycle of this CPU is just now: a multiplication of 64 bits waits three of them for the one before, on
- * every x86-64 CPU since 2008. 0 elsewhere. */
+/* The present duration of a CPU cycle. A 64-bit multiplication waits three cycles for the one before, on every x86-64
+ * CPU since 2008. 0 elsewhere. */
 static double time_cycle(void)
 {
 #if defined(__x86_64__)
@@ -381,7 +381,7 @@ static double time_cycle(void)
 #endif
 }
 
-/* Cost of one call per block of depth, all kernels in turn so that a slow moment strikes all alike. */
+/* Cost of one call per block of depth. All kernels take turns, so that a slow moment strikes all alike. */
 static void time_kernels(hl_isas wanted)
 {
     enum { NBLOCKS = 64, CALLS = 50, TURNS = 150 };
@@ -426,9 +426,9 @@ static void time_kernels(hl_isas wanted)
 }
 
 #ifndef BENCH_KERNELS_ONLY
-/* What OpenSSL may use beside the kernels of an instruction set: OPENSSL_ia32cap, as OPENSSL_ia32cap(3) describes it:
- * bit 41 is SSSE3, 60 AVX; after the colon stands leaf 7, where bits 3, 8 are BMI1 and BMI2, 5 AVX2, 29 SHA, and 16,
- * 17, 30, 31 of AVX-512. */
+/* The features that OpenSSL may use beside the kernels of an instruction set: OPENSSL_ia32cap, described in
+ * OPENSSL_ia32cap(3). Bit 41 is SSSE3, 60 AVX. After the colon comes leaf 7: bits 3 and 8 are BMI1 and BMI2, 5 AVX2, 29
+ * SHA, and 16, 17, 30, 31 parts of AVX-512. */
 static const struct tier {
     const char *isa, *cap, *openssl;
     double goal;
@@ -447,7 +447,7 @@ static void with_kernel(struct work *w)
         die("hl_hash_many_with failed");
 }
 
-/* The rows of one tier, in a process whose libcrypto has been told what to use when it was loaded. */
+/* The rows of one tier, in a process whose libcrypto was limited when it was loaded. */
 static void compare_tier(const struct tier *tier)
 {
     uint8_t ours[HL_DIGEST_MAX_NBYTES], theirs[HL_DIGEST_MAX_NBYTES];
@@ -461,7 +461,7 @@ static void compare_tier(const struct tier *tier)
         const hl_alg_info *alg = NULL;
         if (k->nlanes != 1 || strcmp(k->isa, tier->isa) != 0 || (k->isas & hl_isas_available()) == 0)
             continue;
-        for (size_t j = 0; j < hl_alg_count(); j++) { /* the one that the kernel is named after */
+        for (size_t j = 0; j < hl_alg_count(); j++) { /* the algorithm that the kernel is named after */
             const char *name = hl_alg_at(j)->name;
             if (strncmp(k->name, name, strlen(name)) == 0 && k->name[strlen(name)] == '_')
                 alg = hl_alg_at(j);
@@ -484,7 +484,7 @@ static void compare_tier(const struct tier *tier)
     EVP_MD_CTX_free(evp);
 }
 
-/* libcrypto reads the variable when it is loaded, so that each tier is a process of its own. */
+/* libcrypto reads the variable when it is loaded, so each tier is a process of its own. */
 static void compare_tiers(const char *self)
 {
     for (size_t i = 0; i < sizeof tiers / sizeof tiers[0]; i++) {
@@ -549,7 +549,7 @@ int main(int argc, char **argv)
         compare_tiers("/proc/self/exe");
         return 0;
     }
-    if (argc == 3 && strcmp(argv[1], "tier") == 0) /* what compare_tiers runs */
+    if (argc == 3 && strcmp(argv[1], "tier") == 0) /* run by compare_tiers */
         for (size_t i = 0; i < sizeof tiers / sizeof tiers[0]; i++)
             if (strcmp(argv[2], tiers[i].isa) == 0) {
                 compare_tier(&tiers[i]);

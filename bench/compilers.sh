@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# compilers.sh: the cost of every kernel as two compilers make it, side by side; one to two minutes.
+# compilers.sh: the cost of every kernel as compiled by two compilers, side by side; one to two minutes.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 #   bench/compilers.sh [A B]      two compilers (default: gcc clang); A's figure / B's in the last column
 #
-# CPU and RUN: as for bench/peers/run.sh. Method: both programs run in turn, 7 times; a figure is the least of a
-# kernel's times, the gap is of these. Aimed at: 10% at most, for the kernels that are chosen.
+# CPU and RUN: as for bench/peers/run.sh. Method: both programs run in turn, 7 times. A figure is the least of a
+# kernel's times, and the gap compares these. The goal is at most 10%, for the kernels that are chosen.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -eq 2 ] || set -- gcc clang

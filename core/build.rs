@@ -4,33 +4,33 @@
 //! Two kinds of files go into the one archive:
 //!
 //! - `src/*.c`, the API and the lane driver, follow the Cargo profile and the user's `CFLAGS`: a debug build can be
-//!   stepped through, and a sanitizer still sees a wrong length or pointer that a caller hands in.
+//!   stepped through, and a sanitizer still sees a wrong length or pointer of a caller.
 //! - `src/*/*.c`, the kernels, are always compiled `-O3` and uninstrumented, whatever the profile and `CFLAGS` say:
 //!   they do nothing but arithmetic on whole blocks that the driver has bounded, and all the time is spent in them.
 //!
 //! No `-m` or `-march` flag is given: each kernel names its instruction set with a `target` attribute.
 //!
-//! What hardens a program is on where it costs nothing that can be measured, unless the user's `CFLAGS` say something
-//! else of it: a guard behind the arrays on the driver's stack, and on x86 a mark at the beginning of each function that
-//! may be called through a pointer. `_FORTIFY_SOURCE` finds no call here that it could check.
+//! Hardening that costs no measurable time is on, unless the user's `CFLAGS` name it: a guard behind the arrays on the
+//! driver's stack, and on x86 a mark at the beginning of each function that may be called through a pointer.
+//! `_FORTIFY_SOURCE` finds no call here that it could check.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// Come last on the command line, where the last flag wins: after the profile's and the user's. Objects with the C
+/// Flags that come last on the command line, where the last flag wins. Objects with the C
 /// compiler's intermediate code (`-flto`, which Linux distributions put into `CFLAGS`) are of no use to Rust's linker.
 const DRIVER_FLAGS: [&str; 1] = ["-fno-lto"];
 const KERNEL_FLAGS: [&str; 3] = ["-fno-lto", "-O3", "-fno-sanitize=all"];
 
-/// Flags that a kernel is compiled without: what begins like one of these. They are left out, as `-fno-…` after them
+/// Kernels are compiled without flags that begin like one of these. The flags are left out, because a later `-fno-…`
 /// does not take all of them back (gcc 12: `--coverage`; clang 14: `-fsanitize-coverage=…`).
 const INSTRUMENTATION: [&str; 7] =
     ["-fsanitize", "--coverage", "-coverage", "-fprofile", "-ftest-coverage", "-fcoverage", "-finstrument-functions"];
 
-/// A flag, what the user's flags name it by, and whether it is for kernels too. These have no arrays whose lengths depend
-/// on anything.
+/// A flag, the name by which the user's flags may set it, and whether kernels get it too. (Kernels have no arrays of
+/// variable length, so they need no stack guard.)
 struct Hardening(&'static str, &'static str, bool);
 
 const STACK_PROTECTOR: Hardening = Hardening("-fstack-protector-strong", "stack-protector", false);
@@ -83,10 +83,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What of it the target and the compiler have, and the user does not decide.
+/// The hardening flags that the target and the compiler support, and that the user's flags do not name.
 fn hardening(library: &cc::Build, compiler: &Command) -> Result<Vec<Hardening>, Box<dyn Error>> {
     let mut wanted = Vec::new();
-    // Elsewhere there is nobody who would be called.
+    // Other systems may lack the function that a failed check calls.
     if env::var_os("CARGO_CFG_UNIX").is_some() {
         wanted.push(STACK_PROTECTOR);
     }
@@ -98,7 +98,7 @@ fn hardening(library: &cc::Build, compiler: &Command) -> Result<Vec<Hardening>, 
     Ok(wanted)
 }
 
-/// What the compiler calls itself, such as `cc (Debian 12.2.0-14) 12.2.0`.
+/// The compiler's name for itself, such as `cc (Debian 12.2.0-14) 12.2.0`.
 fn version(compiler: &Command) -> Result<String, Box<dyn Error>> {
     let mut command = Command::new(compiler.get_program());
     command.envs(compiler.get_envs().filter_map(|(name, value)| Some((name, value?)))).arg("--version");

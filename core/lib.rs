@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Raw bindings to libhashloom: every name of `hashloom.h`, and the compiler's.
+//! Raw bindings to libhashloom: every name of `hashloom.h`, and the name of the C compiler.
 //!
 //! The crate compiles the C sources that it carries; there is nothing to install. Use the safe crate
 //! [`hashloom`](https://docs.rs/hashloom) unless you are writing another binding. The contracts (units, lengths,
-//! overlap, alignment, threads) stand in `include/hashloom.h` and hold here word for word; the comments below are
-//! their short form. A build script that compiles C against the header finds its folder in `DEP_HASHLOOM_INCLUDE`.
+//! overlap, alignment, threads) are in `include/hashloom.h` and hold here word for word; the comments below are short
+//! forms. A build script that compiles C against the header finds its folder in `DEP_HASHLOOM_INCLUDE`.
 //!
 //! ```
 //! use hashloom_sys::{HL_OK, HL_SHA256, HL_SHA256_DIGEST_NBYTES, hl_hash};
@@ -109,17 +109,17 @@ pub struct hl_alg_info {
     pub word_nbytes: c_uint,
     /// Words in the state: 4, 5, 8.
     pub nwords: c_uint,
-    /// Whether words stand in messages and digests with the most significant byte first; 0 for RIPEMD-160 and MD5.
+    /// Byte order of words in messages and digests: 1 for big-endian; 0 for RIPEMD-160 and MD5.
     pub big_endian: c_int,
     /// The initial state: `nwords` words in the machine's byte order.
     pub iv: *const c_void,
 }
 
-/// What a call returns: [`HL_OK`] or one of the errors `HL_E…`.
+/// The result of a call: [`HL_OK`] or one of the errors `HL_E…`.
 pub type hl_status = c_uint;
 /// Done.
 pub const HL_OK: hl_status = 0;
-/// The algorithm is none of [`hl_alg`].
+/// The algorithm is not an [`hl_alg`].
 pub const HL_EALG: hl_status = 1;
 /// A pointer is NULL where bytes are to be read or written.
 pub const HL_ENULL: hl_status = 2;
@@ -127,20 +127,20 @@ pub const HL_ENULL: hl_status = 2;
 pub const HL_ELENGTH: hl_status = 3;
 /// Offsets decrease, are negative, or end beyond the values.
 pub const HL_EOFFSETS: hl_status = 4;
-/// A context or key was not initialised, is already final, or is not of the others' algorithm.
+/// A context or key was not initialised, is already final, or has another algorithm than the others.
 pub const HL_ESTATE: hl_status = 5;
-/// An instruction set is unknown or this machine does not have it.
+/// An instruction set is unknown, or this machine lacks it.
 pub const HL_EISA: hl_status = 6;
-/// The kernel that is to be used is not of the algorithm's body.
+/// The given kernel does not implement the algorithm's body.
 pub const HL_EKERNEL: hl_status = 7;
-/// [`hl_hmac_verify`]: the tag is not that of the message.
+/// [`hl_hmac_verify`]: the tag does not belong to the message.
 pub const HL_ETAG: hl_status = 8;
 /// [`hl_run`]: a field is of a later version, or two fields contradict each other.
 pub const HL_EJOB: hl_status = 9;
-/// [`hl_import`]: the bytes are no exported stream of this kind, or one of a later version.
+/// [`hl_import`]: the bytes are not an exported stream of this kind, or are of a later version.
 pub const HL_EIMPORT: hl_status = 10;
 
-/// A message, laid out as POSIX's `struct iovec`.
+/// A message, with the layout of POSIX's `struct iovec`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct hl_slice {
@@ -154,15 +154,15 @@ pub struct hl_slice {
 /// later algorithms.
 pub type hl_state = [u64; HL_STATE_MAX_NBYTES / 8];
 
-/// A running computation. It holds no pointer: it may be copied (a copy goes on independently) and dropped at any time.
+/// A running computation. It holds no pointer: it may be copied (the copy is independent) and dropped at any time.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct hl_ctx {
     /// The block function's state.
     pub state: hl_state,
-    /// Bytes of message so far.
+    /// Length of the message so far.
     pub nbytes: u64,
-    /// Its last `nbytes % block_nbytes` bytes, not hashed yet.
+    /// The last `nbytes % block_nbytes` bytes of the message, not hashed yet.
     pub block: [u8; HL_BLOCK_MAX_NBYTES],
     /// An [`hl_alg`], or 0: not initialised or already final.
     pub alg: u32,
@@ -170,7 +170,8 @@ pub struct hl_ctx {
     pub reserved: u32,
 }
 
-/// An HMAC key, ready for use: the states of both hashes after the block of the key. To be wiped when no longer needed.
+/// An HMAC key, ready for use: the states of both hashes after the block of the key. Wipe it when it is no longer
+/// needed.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hl_hmac_key {
@@ -184,13 +185,13 @@ pub struct hl_hmac_key {
     pub reserved: u32,
 }
 
-/// An HMAC of a message that arrives in parts. It holds no pointer: it may be copied (a copy goes on independently).
+/// An HMAC of a message that arrives in parts. It holds no pointer: it may be copied (the copy is independent).
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hl_hmac_ctx {
     /// The first hash.
     pub inner: hl_ctx,
-    /// Where the second begins.
+    /// The state in which the second hash begins.
     pub outer: hl_state,
 }
 
@@ -203,8 +204,8 @@ pub type hl_isas = u32;
 /// (at most 64). `msg` is `nlanes` pointers, each to `nblocks * block_nbytes` readable bytes of any alignment.
 pub type hl_blocks_fn = unsafe extern "C" fn(state: *mut c_void, msg: *const *const u8, nblocks: usize);
 
-/// Advances all lanes by one block that they share, of which the message schedule is given: word `t`, of the state's
-/// word size, is `W[t] + K[t]` (of RIPEMD-160 as `hashloom.h` orders it).
+/// Advances all lanes by one block that they share and whose message schedule is given: word `t`, of the state's word
+/// size, is `W[t] + K[t]` (for RIPEMD-160 and MD5 in the order of `hashloom.h`).
 pub type hl_scheduled_fn = unsafe extern "C" fn(state: *mut c_void, schedule: *const c_void);
 
 /// One implementation of one block function for one instruction set.
@@ -221,21 +222,21 @@ pub struct hl_kernel {
     pub nlanes: c_uint,
     /// Its instruction set, as a set.
     pub isas: hl_isas,
-    /// To be called only if `isas & hl_isas_available()` is not 0.
+    /// Call it only if `isas & hl_isas_available()` is not 0.
     pub blocks: hl_blocks_fn,
-    /// Under the same condition; `None` if the kernel has none.
+    /// The same condition holds. `None` if the kernel has no such function.
     pub scheduled: Option<hl_scheduled_fn>,
 }
 
 /// How messages lie in memory: one of [`HL_SLICES`] to [`HL_OFFSETS64`].
 pub type hl_layout = c_uint;
-/// As [`hl_hash_many`] takes them.
+/// Messages as for [`hl_hash_many`].
 pub const HL_SLICES: hl_layout = 0;
-/// As [`hl_hash_rows`] takes them.
+/// Messages as for [`hl_hash_rows`].
 pub const HL_ROWS: hl_layout = 1;
-/// As [`hl_hash_offsets`] takes them, with offsets of 4 bytes.
+/// Messages as for [`hl_hash_offsets`], with offsets of 4 bytes.
 pub const HL_OFFSETS32: hl_layout = 2;
-/// As [`hl_hash_offsets`] takes them, with offsets of 8 bytes.
+/// Messages as for [`hl_hash_offsets`], with offsets of 8 bytes.
 pub const HL_OFFSETS64: hl_layout = 3;
 
 /// Messages of any layout.
@@ -246,19 +247,19 @@ pub struct hl_messages {
     pub layout: u32,
     /// 0.
     pub reserved: u32,
-    /// How many messages there are.
+    /// Number of messages.
     pub count: usize,
     /// The [`hl_slice`]s, the first row, or the values.
     pub base: *const c_void,
-    /// Rows: bytes from one to the next.
+    /// Rows: bytes from one row to the next.
     pub stride: usize,
-    /// Rows: the bytes of each. Offsets: the bytes of all values.
+    /// Rows: bytes in each row. Offsets: bytes in all values.
     pub nbytes: usize,
-    /// Offsets: `count + 1` of them.
+    /// Offsets: `count + 1` offsets.
     pub offsets: *const c_void,
 }
 
-/// Messages, and what [`hl_run`] does with them. Zero in a field means that the job has no such part.
+/// Messages, and the work that [`hl_run`] does with them. Zero in a field means that the job has no such part.
 ///
 /// ```
 /// use hashloom_sys::*;
@@ -286,15 +287,15 @@ pub struct hl_job {
     pub nbytes: usize,
     /// An [`hl_alg`]; may be 0 if there are keys.
     pub alg: u32,
-    /// An [`hl_alg`] that the digest is hashed with once more, or 0. Not with keys.
+    /// An [`hl_alg`] that hashes each digest once more, or 0. Not with keys.
     pub again: u32,
-    /// What is hashed.
+    /// The messages.
     pub messages: hl_messages,
     /// Room for the digests.
     pub digests: *mut u8,
     /// Bytes from one digest to the next; 0: the digest's size.
     pub digest_stride: usize,
-    /// NULL, or the streams that the messages go on from. Not with keys.
+    /// NULL, or the streams that the messages continue. Not with keys.
     pub begin: *const hl_ctx,
     /// Bytes from one stream to the next; 0: one for all messages.
     pub begin_stride: usize,
@@ -302,9 +303,9 @@ pub struct hl_job {
     pub keys: *const hl_hmac_key,
     /// Bytes from one key to the next; 0: one for all messages.
     pub key_stride: usize,
-    /// NULL, or the kernel to be used and no other.
+    /// NULL, or the only kernel to use.
     pub kernel: *const hl_kernel,
-    /// 1: nothing of states stays on the stack and in registers. Keys say so, too.
+    /// 1: nothing of states stays on the stack and in registers. Keys imply it.
     pub is_secret: u32,
     /// 0.
     pub reserved: u32,
@@ -315,12 +316,12 @@ unsafe extern "C" {
     pub safe fn hl_alg_count() -> usize;
     /// Algorithm `i`; NULL beyond the last.
     pub safe fn hl_alg_at(i: usize) -> *const hl_alg_info;
-    /// The description of one algorithm; NULL if `alg` is none.
+    /// The description of one algorithm; NULL if `alg` is not an [`hl_alg`].
     pub safe fn hl_alg_find(alg: hl_alg) -> *const hl_alg_info;
-    /// By name ("sha256"), exact, lower case, NUL-terminated; NULL if there is none of that name.
+    /// The algorithm of that name ("sha256"; exact, lower case, NUL-terminated); NULL if there is none.
     pub fn hl_alg_named(name: *const c_char) -> *const hl_alg_info;
 
-    /// One English sentence without a full stop, NUL-terminated, static, never NULL.
+    /// One English phrase without a full stop, NUL-terminated, static, never NULL.
     pub safe fn hl_strerror(status: hl_status) -> *const c_char;
     /// The version of the library, "0.1.0", NUL-terminated, static.
     pub safe fn hl_version() -> *const c_char;
@@ -355,23 +356,24 @@ unsafe extern "C" {
     pub fn hl_init(ctx: *mut hl_ctx, alg: hl_alg) -> hl_status;
     /// Appends data to the message.
     pub fn hl_update(ctx: *mut hl_ctx, data: *const c_void, nbytes: usize) -> hl_status;
-    /// Writes the digest and wipes the context, which must be initialised again before its next use.
+    /// Writes the digest and wipes the context. Initialise the context again before its next use.
     pub fn hl_final(ctx: *mut hl_ctx, digest: *mut u8) -> hl_status;
 
-    /// Appends `chunks[i]` to the message of `ctxs[i]` for `i` in `0 .. count`. The contexts are of one algorithm and
-    /// all different.
+    /// Appends `chunks[i]` to the message of `ctxs[i]` for `i` in `0 .. count`. The contexts have one algorithm and
+    /// are all different.
     pub fn hl_update_many(ctxs: *const *mut hl_ctx, chunks: *const hl_slice, count: usize) -> hl_status;
-    /// `digests[i]` = the digest of `ctxs[i]`; wipes the contexts. The conditions on `ctxs` are those of
+    /// `digests[i]` = the digest of `ctxs[i]`. Wipes the contexts. The conditions on `ctxs` are those of
     /// [`hl_update_many`].
     pub fn hl_final_many(ctxs: *const *mut hl_ctx, count: usize, digests: *mut u8) -> hl_status;
 
     /// Writes the stream as bytes in the order that `hashloom.h` fixes.
     pub fn hl_export(ctx: *const hl_ctx, bytes: *mut u8, room: usize, nbytes: *mut usize) -> hl_status;
-    /// Initialises the context from all of the bytes, which may be any: [`HL_EIMPORT`] if no [`hl_export`] wrote them.
+    /// Initialises the context from all of the bytes. Any bytes are safe: [`HL_EIMPORT`] if [`hl_export`] never writes
+    /// them.
     pub fn hl_import(ctx: *mut hl_ctx, bytes: *const u8, nbytes: usize) -> hl_status;
-    /// As [`hl_export`]. The bytes are as secret as the key.
+    /// Like [`hl_export`]. The bytes are as secret as the key.
     pub fn hl_hmac_export(ctx: *const hl_hmac_ctx, bytes: *mut u8, room: usize, nbytes: *mut usize) -> hl_status;
-    /// As [`hl_import`].
+    /// Like [`hl_import`].
     pub fn hl_hmac_import(ctx: *mut hl_hmac_ctx, bytes: *const u8, nbytes: usize) -> hl_status;
 
     /// Prepares an HMAC key of any length.
@@ -389,8 +391,8 @@ unsafe extern "C" {
         count: usize,
         tags: *mut u8,
     ) -> hl_status;
-    /// [`HL_OK`] if `tag[0 .. tag_nbytes]` are the first bytes of the message's tag, [`HL_ETAG`] if not. `tag_nbytes` is
-    /// 10 to the digest's size.
+    /// [`HL_OK`] if `tag[0 .. tag_nbytes]` are the first bytes of the message's tag, else [`HL_ETAG`]. `tag_nbytes` is
+    /// from 10 to the digest's size.
     pub fn hl_hmac_verify(
         key: *const hl_hmac_key,
         data: *const c_void,
@@ -402,11 +404,11 @@ unsafe extern "C" {
     pub fn hl_hmac_init(ctx: *mut hl_hmac_ctx, key: *const hl_hmac_key) -> hl_status;
     /// Appends data to the message.
     pub fn hl_hmac_update(ctx: *mut hl_hmac_ctx, data: *const c_void, nbytes: usize) -> hl_status;
-    /// Writes the tag and wipes the context, which must be initialised again before its next use.
+    /// Writes the tag and wipes the context. Initialise the context again before its next use.
     pub fn hl_hmac_final(ctx: *mut hl_hmac_ctx, tag: *mut u8) -> hl_status;
-    /// What [`hl_update_many`] is to [`hl_update`]; each stream has a key of its own.
+    /// Like [`hl_update_many`]. Each stream has its own key.
     pub fn hl_hmac_update_many(ctxs: *const *mut hl_hmac_ctx, chunks: *const hl_slice, count: usize) -> hl_status;
-    /// What [`hl_final_many`] is to [`hl_final`].
+    /// Like [`hl_final_many`].
     pub fn hl_hmac_final_many(ctxs: *const *mut hl_hmac_ctx, count: usize, tags: *mut u8) -> hl_status;
     /// PBKDF2 with HMAC (RFC 8018 section 5.2): `key_nbytes` bytes for each password and its salt.
     pub fn hl_pbkdf2_many(
@@ -418,31 +420,31 @@ unsafe extern "C" {
         keys: *mut u8,
         key_nbytes: usize,
     ) -> hl_status;
-    /// 1 if the bytes are equal, else 0, in a time that depends on `nbytes` only.
+    /// 1 if the bytes are equal, else 0. The time depends only on `nbytes`.
     pub fn hl_equal(a: *const c_void, b: *const c_void, nbytes: usize) -> c_int;
 
     /// The number of instruction sets that this build has kernels for.
     pub safe fn hl_isa_count() -> usize;
     /// The name of instruction set `i`, NUL-terminated, static; NULL beyond the last.
     pub safe fn hl_isa_name(i: usize) -> *const c_char;
-    /// The set that has the one instruction set of that name, or 0 if this build knows none such.
+    /// The set of the one instruction set of that name; 0 if this build has none of that name.
     pub fn hl_isa_named(name: *const c_char) -> hl_isas;
-    /// Those that this machine, its operating system included, can run.
+    /// The instruction sets that this machine and its operating system can run.
     pub safe fn hl_isas_available() -> hl_isas;
-    /// Those that may be chosen now.
+    /// The instruction sets that may be chosen now.
     pub safe fn hl_isas_allowed() -> hl_isas;
-    /// From now on, in the whole process, choose only kernels of these instruction sets; 0 takes the restriction back.
-    /// Plain C is allowed beside them if they leave an algorithm without a kernel.
+    /// From now on, in the whole process, choose only kernels of these instruction sets; 0 removes the restriction. If
+    /// they leave an algorithm without a kernel, plain C is allowed too.
     pub safe fn hl_restrict(isas: hl_isas) -> hl_status;
 
     /// The number of kernels of this build, whether this machine can run them or not.
     pub safe fn hl_kernel_count() -> usize;
     /// Kernel `i`; NULL beyond the last.
     pub safe fn hl_kernel_at(i: usize) -> *const hl_kernel;
-    /// The kernel that is chosen when `nmessages >= 1` messages of this algorithm are left to do; NULL if `alg` is
+    /// The kernel that is chosen when `nmessages >= 1` messages of this algorithm are left; NULL if `alg` is
     /// unknown.
     pub safe fn hl_kernel_chosen(alg: hl_alg, nmessages: usize) -> *const hl_kernel;
-    /// [`hl_hash_many`] with this kernel and no other, whatever [`hl_restrict`] says.
+    /// Like [`hl_hash_many`], but only with this kernel, whatever [`hl_restrict`] says.
     pub fn hl_hash_many_with(
         kernel: *const hl_kernel,
         alg: hl_alg,
@@ -450,6 +452,6 @@ unsafe extern "C" {
         count: usize,
         digests: *mut u8,
     ) -> hl_status;
-    /// Does what the job says.
+    /// Runs the job.
     pub fn hl_run(job: *const hl_job) -> hl_status;
 }

@@ -1,17 +1,17 @@
-/* hash_many.c: fuzzing the lane driver: every form of call, every kernel and any set of instruction sets on the same
- * messages must give the digests and HMACs of test/reference.c, and touch nothing but digests and contexts.
+/* hash_many.c: fuzzes the lane driver: every form of call, every kernel and any set of instruction sets must give the
+ * digests and HMACs of test/reference.c for the same messages, and touch nothing but digests and contexts.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * An input is read as a description of a call: the algorithm, then the messages' lengths in runs, then how streams are
- * split. The messages' bytes are the input's own, repeated with a step, so that lanes differ.
+ * An input describes a call: the algorithm, the messages' lengths in runs, and how streams are split. The messages'
+ * bytes are the input's own, repeated with a step, so that lanes differ.
  *
- * With -DLIBFUZZER and -fsanitize=fuzzer (clang) libFuzzer makes the inputs. Without, this is a program for any
- * compiler:
+ * libFuzzer makes the inputs if compiled with -DLIBFUZZER and -fsanitize=fuzzer (clang). Otherwise this is a program
+ * for any compiler:
  *
  *   hash_many FILE ...                          replays inputs
- *   hash_many [--seconds N | --runs N] [--seed N]   random inputs; the seed is printed, and an input that fails is
- *                                               left in fuzz-failed.bin
+ *   hash_many [--seconds N | --runs N] [--seed N]   random inputs; prints the seed, and leaves a failing input in
+ *                                               fuzz-failed.bin
  */
 #include "test.h"
 
@@ -66,7 +66,7 @@ static void check(const hl_alg_info *alg, const char *call, hl_status status, co
         fail(alg, "written before the digests", 0, count, 0);
 }
 
-/* Reads lengths, in runs of near ones, and lays the messages side by side up to the end of data_memory. */
+/* Reads lengths, in runs of similar ones, and lays the messages side by side up to the end of data_memory. */
 static size_t make_messages(const hl_alg_info *alg)
 {
     size_t count = 0, total = 0, gap = next_byte() % 4 == 0 ? next_byte() % 70 : 0, nruns = next_byte() % 12 + 1;
@@ -94,7 +94,7 @@ static size_t make_messages(const hl_alg_info *alg)
         messages[m].data = at;
         at += messages[m].nbytes + gap;
     }
-    /* For offsets the messages must touch: a gap belongs to the message before it. */
+    /* Offsets need messages without gaps: a gap becomes part of the message before it. */
     for (size_t m = 0; m < count; m++) {
         messages[m].nbytes += gap;
         offsets64[m + 1] = offsets64[m] + (int64_t)messages[m].nbytes;
@@ -141,12 +141,12 @@ static void check_streams(const hl_alg_info *alg, size_t count)
     check(alg, "streams", hl_final_many(chosen, count, digests), digests, count);
 }
 
-/* HMAC as FIPS 198-1 says it, over test/reference.c or libcrypto. The key is of the input's own bytes. */
+/* HMAC by the definition of FIPS 198-1, over test/reference.c or libcrypto. The key consists of bytes of the input. */
 static void check_hmac(const hl_alg_info *alg, size_t count)
 {
     static uint8_t secret[KEY_MAX_NBYTES];
     const size_t size = alg->digest_nbytes, key_nbytes = next_word() % (KEY_MAX_NBYTES + 1), cut = next_word();
-    /* Half of the messages' time is the reference's: some are enough for it. */
+    /* The reference takes half of a message's time, so it computes only some. */
     const size_t n = count < HMAC_COUNT_MAX ? count : HMAC_COUNT_MAX;
     uint8_t *const tags = digest_memory.end - n * size;
     hl_hmac_ctx *const ctx = (hl_hmac_ctx *)(void *)ctx_memory.end - 1;
@@ -177,8 +177,8 @@ static void check_hmac(const hl_alg_info *alg, size_t count)
     }
 }
 
-/* Whatever is imported either is refused or is exported again byte for byte, and can go on. `mutate` bytes of a true
- * export are the input's. */
+/* An import is either refused, or exported again byte for byte, and can continue. `mutate` bytes of a true export come
+ * from the input. */
 static void check_import(const hl_alg_info *alg)
 {
     uint8_t bytes[HL_EXPORT_MAX_NBYTES], again[HL_EXPORT_MAX_NBYTES], digest[HL_DIGEST_MAX_NBYTES];
@@ -248,7 +248,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
         check(alg, kernel->name, hl_hash_many_with(kernel, alg->alg, messages, count, digests), digests, count);
     }
 
-    /* The choice among some of the instruction sets, in all forms. */
+    /* All forms of call, with the choice restricted to some of the instruction sets. */
     if (hl_restrict(next_word() & hl_isas_available()) != HL_OK)
         fail(alg, "hl_restrict", 0, count, 0);
     DIGESTS();
@@ -263,7 +263,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
     check_hmac(alg, count);
     check_import(alg);
 
-    /* Rows: as many as there is room for at some stride, up to the end of the memory. */
+    /* Rows: as many as fit at some stride, up to the end of the memory. */
     const size_t row_nbytes = next_word() % 1200, stride = next_byte() % 2 ? row_nbytes : next_word() % 700;
     const size_t nrows = next_byte() + 1;
     const uint8_t *base = data_memory.end - ((nrows - 1) * stride + row_nbytes);
@@ -328,7 +328,7 @@ int main(int argc, char **argv)
         random_restart(seed + done);
         const size_t nbytes = random_below(INPUT_MAX_NBYTES) + 1;
         random_fill(bytes, nbytes);
-        /* Written first, for a crash leaves no time; a run that ends well takes it away. */
+        /* The input is written first, as a crash leaves no time; a good end removes it. */
         FILE *file = fopen("fuzz-failed.bin", "wb");
         if (file != NULL) {
             fwrite(bytes, 1, nbytes, file);

@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A context of libmd and an hl_ctx say the same in other words: a state, how much of the message there was, and what of
- * it does not fill a block yet. Each call makes the one from the other, lets hashloom do the work, and puts the result
- * back. One body serves all algorithms; a table at the end makes libmd's names of it.
+ * A context of libmd and an hl_ctx hold the same values in different forms: a state, the length so far, and the bytes
+ * that do not fill a block yet. Each call converts one into the other, lets hashloom do the work, and converts the
+ * result back. One body serves all algorithms; a table at the end makes libmd's names of it.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -28,15 +28,15 @@
 
 enum { READ_NBYTES = 1 << 15 }; /* on the stack; larger reads are not faster */
 
-/* libmd's functions cannot say that they failed. What can fail is a message beyond 2^61 bytes, or data at NULL, with
- * which libmd would crash. */
+/* libmd's functions cannot report an error. The possible errors are a message beyond 2^61 bytes, and data at NULL,
+ * which would crash libmd. */
 static void must(hl_status status)
 {
     if (status != HL_OK)
         abort();
 }
 
-/* The fields of a libmd context, whichever it is. */
+/* The fields of any libmd context. */
 struct context {
     hl_alg alg;
     void *state;
@@ -45,7 +45,7 @@ struct context {
     uint8_t *buffer;
     void *all;
     size_t all_nbytes;
-    int counts_padding; /* Pad leaves it in the count, as in libmd's MD5, SHA-1 and RIPEMD-160 */
+    int counts_padding; /* Pad leaves the padding in the count, as in libmd's MD5, SHA-1 and RIPEMD-160 */
 };
 
 static size_t state_nbytes(const hl_alg_info *alg)
@@ -98,7 +98,8 @@ static void update(const struct context *c, const uint8_t *data, size_t nbytes)
     const hl_alg_info *alg = hl_alg_find(c->alg);
     const size_t held = (*c->nbits >> 3) % alg->block_nbytes;
 
-    if (nbytes < alg->block_nbytes - held) { /* no block becomes full: most calls of programs that write in bits */
+    if (nbytes < alg->block_nbytes - held) { /* no block becomes full: the usual case for programs that write in small
+                                              * parts */
         const uint64_t before = *c->nbits;
         if (nbytes > 0)
             memcpy(c->buffer + held, data, nbytes);
@@ -158,7 +159,7 @@ static void transform(hl_alg alg, void *state, const uint8_t *block)
     memcpy(state, &ctx.state, state_nbytes(info));
 }
 
-/* Wipes the context also if there is no memory. */
+/* Wipes the context even if there is no memory. */
 static char *end(const struct context *c, char *hex)
 {
     static const char digits[16] = "0123456789abcdef";
@@ -176,7 +177,7 @@ static char *end(const struct context *c, char *hex)
     return hex;
 }
 
-/* Reads to the end of the file, whatever size it is said to be: what /proc has is said to be empty. */
+/* Reads to the end of the file, whatever its reported size: files in /proc report 0. */
 static char *file_chunk(const struct context *c, const char *path, char *hex, off_t offset, off_t nbytes)
 {
     uint8_t buffer[READ_NBYTES];
@@ -201,8 +202,7 @@ static char *file_chunk(const struct context *c, const char *path, char *hex, of
     return n < 0 ? NULL : end(c, hex);
 }
 
-/* libmd's names. CTX is the context's type, FIELDS makes the fields of a struct context of one, WORD is a word of its
- * state. */
+/* libmd's names. CTX: the context's type. FIELDS: makes a struct context of it. WORD: a word of its state. */
 #define ALGORITHM(NAME, ALG, CTX, FIELDS, WORD, NWORDS) \
     EXPORTED void NAME##Init(CTX *c) \
     { \

@@ -1,4 +1,4 @@
-/* api.c: the public calls: that all forms agree, what they take, what they refuse, and that nothing is written then.
+/* api.c: the public calls: all forms agree; what they accept and refuse; an error writes nothing.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -181,7 +181,7 @@ static void check_restriction(const hl_alg_info *alg)
     const hl_isas available = hl_isas_available(), scalar = hl_isa_named("scalar");
     hl_isas mask = 0;
 
-    /* Every subset of the available ones: (m - available) & available counts through them. */
+    /* Every subset of the available sets: (m - available) & available counts through them. */
     do {
         char when[32];
         snprintf(when, sizeof when, "isas %#x", (unsigned)mask);
@@ -260,7 +260,7 @@ static void check_empty(const hl_alg_info *alg)
     CHECK(hl_update_many(all, none, 3) == HL_OK, "hl_update_many of nothing");
     EMPTY(hl_final_many(all, 2, digests), 2);
 
-    /* No message at all: nothing is needed and nothing written. */
+    /* Zero messages: no pointer is needed and nothing is written. */
     EMPTY(hl_hash_many(alg->alg, NULL, 0, NULL), 0);
     EMPTY(hl_hash_many(alg->alg, none, 0, digests), 0);
     EMPTY(hl_hash_rows(alg->alg, NULL, 0, 0, 0, NULL), 0);
@@ -357,7 +357,7 @@ static void check_offset_errors(const hl_alg_info *alg)
         {0, 1, INT32_MAX, 3},      /* beyond, and back */
         {INT32_MIN, 0, 1, 2},
         {-2, -1, 0, 1},
-        {11, 11, 11, 11},          /* empty ones, but beyond */
+        {11, 11, 11, 11},          /* empty messages, but beyond the values */
         {INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX},
         {INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN},
     };
@@ -378,9 +378,10 @@ static void check_offset_errors(const hl_alg_info *alg)
         REFUSE(hl_hash_offsets(a, values, 10, bad64, 8, 3, to), HL_EOFFSETS);
         REFUSE(hl_hash_offsets(a, NULL, 0, bad32[i], 4, 3, to), HL_EOFFSETS);
     }
-    /* Beyond by more than 32 bits: cut off, it would be in range. */
+    /* Beyond by more than 32 bits: cut to 32 bits, the offset would be in range. */
 #if SIZE_MAX > UINT32_MAX
-    const int32_t negative32[4] = {-4, -3, -2, -1}; /* as unsigned they would rise, and lie in these values */
+    const int32_t negative32[4] = {-4, -3, -2, -1}; /* as unsigned numbers they would increase, and lie within these
+                                                     * values */
     REFUSE(hl_hash_offsets(a, values, (size_t)1 << 33, negative32, 4, 3, to), HL_EOFFSETS);
 #endif
     const int64_t wide64[4] = {0, 3, 3, (INT64_C(1) << 32) + 5};
@@ -399,7 +400,7 @@ static void check_offset_errors(const hl_alg_info *alg)
     CHECK(hl_hash_offsets(a, values, 11, good32, 4, 3, to) == HL_OK, "and need not be");
 }
 
-/* Three good contexts with something in them, of which `calls` may spoil some; they must stay as they are. */
+/* Three good contexts with data in them. `calls` may spoil some; the good ones must stay unchanged. */
 static void check_context_errors(const hl_alg_info *alg)
 {
     const hl_slice good[3] = {{"abc", 3}, {"def", 3}, {"ghi", 3}};
@@ -446,7 +447,8 @@ static void check_context_errors(const hl_alg_info *alg)
     REFUSE_CTX(hl_update(&ctxs[0], "abc", SIZE_MAX), HL_ELENGTH);
 #endif
 
-    /* At each place in turn: never initialised, already final, of another algorithm, of none, longer than can be. */
+    /* At each place in turn a context that is: never initialised, already final, of another algorithm, of an unknown
+     * one, too long. */
     for (int i = 0; i < 3; i++) {
         uint8_t digest[HL_DIGEST_MAX_NBYTES];
         for (int fault = 0; fault < 5; fault++) {
@@ -484,7 +486,7 @@ int main(int argc, char **argv)
 {
     test_start(argc, argv);
     check_names();
-    test_case("hl_restrict refuses what this machine has not");
+    test_case("hl_restrict refuses instruction sets that this machine lacks");
     check_refused_restriction();
     for (size_t a = 0; a < hl_alg_count(); a++) {
         const hl_alg_info *alg = hl_alg_at(a);

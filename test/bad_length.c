@@ -1,5 +1,5 @@
-/* bad_length.c: a caller's mistakes, one a run, that AddressSanitizer must report although the kernels carry no
- * instrumentation: bad_length CALL.
+/* bad_length.c: mistakes of callers, one a run, that AddressSanitizer must report although the kernels are not
+ * instrumented: bad_length CALL.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

@@ -7,9 +7,9 @@
 #
 # quick (the default) takes a few minutes. all adds every installed version of gcc and clang, all builds by each, each
 # sanitizer over the kernels as well, all repetitions under sanitizers, valgrind, messages over 4 GiB and longer
-# fuzzing. What this machine cannot run is named in the end; --expect (or HASHLOOM_EXPECT) makes it a failure if one of
-# these instruction sets is missing. JOBS says how many compilers run at once. Exit status: 0 all passed, 1 something
-# failed, 2 something needed is not installed.
+# fuzzing. The end names all that this machine cannot run. --expect (or HASHLOOM_EXPECT) makes a missing instruction set
+# a failure. JOBS: the number of compilers to run at once. Exit status: 0 all passed, 1 something failed, 2 something
+# needed is not installed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 root=$PWD
@@ -27,7 +27,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-# ---- What is needed -------------------------------------------------------------------------------------------------
+# ---- Needed programs ------------------------------------------------------------------------------------------------
 
 missing=()
 need() { # COMMAND PACKAGE
@@ -80,7 +80,7 @@ bare() { # CC FLAGS: the build without a build system
         $1 $2 -I"$root/core/include" "$root/test/consumer/main.c" ./*.o -o consumer && ./consumer
 }
 
-memcheck() { # valgrind 3.19 knows no AVX-512 and no SHA instructions, and says so to cpuid: those kernels are skipped
+memcheck() { # valgrind 3.19 lacks AVX-512 and SHA instructions and hides them from cpuid: those kernels are skipped
     local build=$logs/gcc program
     unset HASHLOOM_EXPECT HASHLOOM_TEST_ALL
     for program in oracle cavp lengths kernels ragged api streams hmac; do
@@ -90,7 +90,7 @@ memcheck() { # valgrind 3.19 knows no AVX-512 and no SHA instructions, and says 
 }
 
 # A user's hardening stays: the driver's functions check their frames, memcpy into objects of known size is checked, and
-# every object, also those with assembly, says that it may be run with control flow protection.
+# every object, also those with assembly, is marked for control flow protection.
 hardened() { # CC
     local out=$logs/hardened-$(basename "$1") object notes odd
     local flags="-O2 -g1 -D_FORTIFY_SOURCE=2 -fstack-protector-strong"
@@ -126,7 +126,7 @@ export UBSAN_OPTIONS=print_stacktrace=1
 for cc in "${compilers[@]}"; do
     step "$cc: cc -O2 core/src/*.c core/src/*/*.c, no warning" bare "$cc" -O2
     [ $level$cc = quickclang ] || step "$cc: cc -O0 ..." bare "$cc" -O0
-    # A target of the user's own. Not native: clang 19 warns of its own choice for CPUs with AVX10.
+    # A target that a user chose. Not -march=native: clang 19 warns of its own choice for CPUs with AVX10.
     [ $level = quick ] || [ "$(uname -m)" != x86_64 ] ||
         step "$cc: cc -O3 -march=x86-64-v3 ..." bare "$cc" "-O3 -march=x86-64-v3"
 done
@@ -145,7 +145,7 @@ step "gcc: libmd's functions beside Debian's libmd, and mtree with them" env CC=
 [ $level = quick ] || step "clang: used by add_subdirectory, find_package, pkg-config" env CC=clang test/consumer.sh
 
 if [ $level = quick ]; then
-    # The libraries of a release, of which the steps above have compiled most objects.
+    # The libraries of a release. The steps above have compiled most of their objects.
     step "gcc: tests, static library" suite gcc "" -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
     step "clang: tests, shared library" suite clang-shared "" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Release \
         -DBUILD_SHARED_LIBS=ON

@@ -1,5 +1,5 @@
-/* cavp.c: NIST's CAVP vectors (ShortMsg, LongMsg, Monte) of every algorithm, and the authors' of those that NIST does
- * not have, on every kernel and through the streams.
+/* cavp.c: NIST's CAVP vectors (ShortMsg, LongMsg, Monte) of every algorithm, or the authors' vectors where NIST has
+ * none, on every kernel and through the streams.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
@@ -35,7 +35,7 @@ static size_t from_hex(const char *hex, uint8_t *to, size_t max_nbytes)
     return n;
 }
 
-/* What stands after "name = ", or NULL if the line is of another name. */
+/* The text after "name = ", or NULL if the line has another name. */
 static const char *value_of(const char *line, const char *name)
 {
     const size_t length = strlen(name);
@@ -43,7 +43,7 @@ static const char *value_of(const char *line, const char *name)
     return strncmp(line, name, length) == 0 && strncmp(line + length, " = ", 3) == 0 ? line + length + 3 : NULL;
 }
 
-/* Algorithms that NIST has no vectors of: the authors' file, and the digest of a million "a", which is not in it. */
+/* Algorithms without vectors of NIST: the authors' file, and the digest of a million "a", which the file lacks. */
 static const struct authors {
     const char *name, *file, *million;
 } authors[] = {
@@ -59,7 +59,7 @@ static const struct authors *authors_of(const hl_alg_info *alg)
     return NULL;
 }
 
-/* Which file has them: the authors', or NIST's <ALG><kind>.rsp, in upper case and with _ for -. */
+/* The file with the vectors: the authors', or NIST's <ALG><kind>.rsp, in upper case and with _ for -. */
 static void pattern_of(const hl_alg_info *alg, const char *kind, char *pattern, size_t max_nbytes)
 {
     char name[32] = "";
@@ -83,7 +83,7 @@ static void add_million(const hl_alg_info *alg, struct vectors *v)
     from_hex(authors_of(alg)->million, v->digests + v->n++ * alg->digest_nbytes, alg->digest_nbytes);
 }
 
-/* Reads the file; 0 if there is none. */
+/* Reads the file; returns 0 if it is missing. */
 static int read_vectors(const hl_alg_info *alg, const char *kind, struct vectors *v)
 {
     static char line[LINE_MAX_NBYTES];
@@ -136,7 +136,7 @@ static hl_status hash_many(const hl_kernel *kernel, const hl_alg_info *alg, cons
                           : hl_hash_many_with(kernel, alg->alg, messages, count, digests);
 }
 
-/* All messages of a file at once, alone, and as many copies as fill the lanes; by turns in every lane. */
+/* All messages of a file at once; each message alone; and as many copies as fill the lanes, in every lane in turn. */
 static void check_messages(const hl_alg_info *alg, const hl_kernel *kernel, const struct vectors *v)
 {
     const unsigned nlanes = kernel == NULL ? lanes_max() : kernel->nlanes;
@@ -199,8 +199,8 @@ static void check_streams(const hl_alg_info *alg, const struct vectors *v, size_
     free(digests);
 }
 
-/* SHAVS section 6.4: checkpoint j is 1000 rounds from checkpoint j - 1, each round the digest of the last three. As
- * every checkpoint is known, all of them are walked to at once, each in a lane of its own. */
+/* SHAVS section 6.4: checkpoint j is 1000 rounds from checkpoint j - 1, and each round is the digest of the last three
+ * digests. Every checkpoint is known, so all are computed at once, each in a lane of its own. */
 static void check_monte(const hl_alg_info *alg, const hl_kernel *kernel, const struct vectors *v)
 {
     const size_t size = alg->digest_nbytes;
@@ -272,7 +272,7 @@ int main(int argc, char **argv)
                 continue;
             if (monte)
                 v.n = share_of(v.n); /* checkpoints */
-            for (size_t i = 0; i <= hl_kernel_count(); i++) { /* the last: NULL, the library's own choice */
+            for (size_t i = 0; i <= hl_kernel_count(); i++) { /* the last one is NULL: the library's own choice */
                 const hl_kernel *kernel = hl_kernel_at(i);
                 if (kernel != NULL && (kernel->body != alg->body || !test_kernel(kernel)))
                     continue;

@@ -1,16 +1,16 @@
-/* choice.c: every set of CPU features, also those that no CPU has: what is chosen is there, and right; and each call
+/* choice.c: every set of CPU features, also sets that no CPU has: the chosen kernel exists, and is right; and each call
  * chooses once.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Uses the library's own headers: no machine has all of these sets, and hl_restrict only takes away.
+ * Uses the library's internal headers: no machine has all of these sets, and hl_restrict can only remove.
  */
 #include "../core/src/cpu.h"
 #include "test.h"
 
 enum { COUNT = 150, LENGTH_MAX = 400 };
 
-/* The table once more, with the costs, which the library does not tell. */
+/* The table again, with the costs, which the library does not publish. */
 static const struct {
     hl_body body;
     uint8_t nlanes;
@@ -25,7 +25,7 @@ static const size_t nrows = sizeof rows / sizeof rows[0];
 static hl_slice messages[COUNT];
 static uint8_t expected[32][COUNT * HL_DIGEST_MAX_NBYTES];
 
-/* Every number of messages up to more than all lanes, and many. */
+/* Every number of messages up to more than all lanes, and one large number. */
 static void check_hashing(void)
 {
     uint8_t found[COUNT * HL_DIGEST_MAX_NBYTES];
@@ -66,7 +66,8 @@ static void check_chosen(hl_isas isas, uint32_t features)
     }
 }
 
-/* The linker leads the library's calls of hli_choice here (--wrap). Every other read tells of another choice. */
+/* The linker redirects the library's calls of hli_choice to this function (--wrap). Every second read returns another
+ * choice. */
 uint32_t __real_hli_choice(void);
 uint32_t __wrap_hli_choice(void);
 static unsigned nreads;
@@ -77,7 +78,7 @@ uint32_t __wrap_hli_choice(void)
     return nreads++ % 2 == 0 || other_choice == 0 ? __real_hli_choice() : other_choice;
 }
 
-/* What a call does between its two choices, if it made two, is anyone's guess: it makes one. */
+/* A call that made two choices could do anything between them. Each call must make one. */
 static void check_one_choice(const hl_alg_info *alg)
 {
     uint8_t found[COUNT * HL_DIGEST_MAX_NBYTES], chunk[300] = {0};
@@ -125,7 +126,7 @@ static void check_one_choice(const hl_alg_info *alg)
 #undef ONE_READ
 }
 
-/* Only what is allowed changes, not what the machine is. */
+/* Only the allowed sets change, not the available ones. */
 static void check_restored(uint32_t before)
 {
     for (hl_isas isas = hl_isas_available(), one = 1; one <= isas; one <<= 1) {
@@ -140,7 +141,7 @@ static void check_restored(uint32_t before)
 
 int main(int argc, char **argv)
 {
-    static uint8_t done[1 << 16]; /* by set of instruction sets */
+    static uint8_t done[1 << 16]; /* indexed by the set of instruction sets */
 
     const uint32_t found = __real_hli_choice(); /* before any restriction */
     test_start(argc, argv);
@@ -174,7 +175,7 @@ int main(int argc, char **argv)
     }
     test_case("features taken away never add an instruction set");
     for (uint32_t features = 0; features < nsets; features++)
-        for (uint32_t feature = 1; feature < nsets; feature <<= 1) /* none on CPUs without any */
+        for (uint32_t feature = 1; feature < nsets; feature <<= 1) /* no turns on CPUs without features */
             CHECK((hli_isas_with(features & ~feature) & ~hli_isas_with(features)) == 0, "%#x without %#x",
                   (unsigned)features, (unsigned)feature);
     test_case("all features are all instruction sets");

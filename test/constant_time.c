@@ -1,11 +1,11 @@
-/* constant_time.c: no branch and no address depends on what a key, a message or a tag says: only on their lengths.
+/* constant_time.c: no branch and no address depends on the bytes of a key, a message or a tag, only on their lengths.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Runs under valgrind's memcheck, to which keys and messages are memory without a value. It counts an error for each
- * jump and each address that is made of such memory; what a call returns is given a value before it is looked at. A
- * comparison of our own that ends early shows that an error would be seen. Instruction sets that valgrind does not know
- * are skipped by name.
+ * Runs under valgrind's memcheck, which is told that keys and messages are uninitialised memory. memcheck counts an
+ * error for each jump and each address that is computed from such memory. The result of a call is marked initialised
+ * before the test looks at it. A comparison that ends early, written here, shows that an error would be seen.
+ * Instruction sets that valgrind does not know are skipped by name.
  */
 #include "test.h"
 
@@ -116,7 +116,7 @@ static void check_equal(void)
     }
 }
 
-/* Where a difference is decides when it returns. */
+/* A comparison whose time depends on the place of the difference. */
 static __attribute__((noinline)) int equal_early(const volatile uint8_t *a, const volatile uint8_t *b, size_t nbytes)
 {
     for (size_t i = 0; i < nbytes; i++)

@@ -22,7 +22,7 @@ fail() {
     exit 1
 }
 
-# runs PROGRAM KIND: it must work, and be linked as its kind says.
+# runs PROGRAM KIND: the program must work, and be linked as KIND says.
 runs() {
     local said
     said=$("$1") || fail "$1 fails: $said"
@@ -45,7 +45,7 @@ for kind in static shared; do
     quiet cmake --build "$build/sub-$kind" -j "$jobs"
     runs "$build/sub-$kind/consumer" $kind
     [ "$(find "$build/sub-$kind" -name 'libhashloom.*' -type f | wc -l)" = 1 ] ||
-        fail "add_subdirectory, $kind: not one library was built"
+        fail "add_subdirectory, $kind: expected one library"
 done
 echo "add_subdirectory: static, shared"
 
@@ -70,7 +70,7 @@ for kind in static shared; do
 done
 if cmake -S "$here/consumer" -B "$build/find-newer" -DCMAKE_PREFIX_PATH="$prefix" -DCONSUMER_VERSION=99.0 \
     >"$build/log" 2>&1; then
-    fail "find_package(hashloom 99.0) was satisfied"
+    fail "find_package(hashloom 99.0) succeeded"
 fi
 echo "find_package: static, shared; a newer version is refused"
 

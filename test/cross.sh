@@ -6,14 +6,14 @@
 #
 #   test/cross.sh [quick|all] [ARCH ...]
 #
-# quick (the default) is i686 and aarch64, all is every one below; ARCH, one or more of them, is those alone. Each line
-# is an architecture with a CPU. Emulation is slow: there, and in quick, HASHLOOM_TEST_SHARE (test.h) has about one of
-# eight repetitions done, unless it is set already; 1 does all. all also proves that the core is freestanding. JOBS says
-# how many compilers or tests run at once. Exit status: 0 all passed, 1 something failed, 2 something needed is not
-# installed, and is named.
+# quick (the default) is i686 and aarch64, all is every architecture; ARCH names some. Each line of output is an
+# architecture with a CPU. Emulation is slow: there, and in quick, only about one in eight repetitions runs, unless
+# HASHLOOM_TEST_SHARE (test.h) is set; 1 runs all. all also proves that the core is freestanding. JOBS: the number of
+# compilers or tests to run at once. Exit status: 0 all passed, 1 something failed, 2 something needed is not installed;
+# the output names it.
 #
-# Each CPU comes with what it must have, so that a kernel that is silently missing fails, and with a minus what it must
-# not be taken to have. On i686 that is HASHLOOM_EXPECT if it is set: it runs on the machine itself.
+# Each CPU comes with the instruction sets that it must have, so that a silently missing kernel fails, and, after a
+# minus, with those that it must not seem to have. i686 runs on the machine itself, so HASHLOOM_EXPECT, if set, holds.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 root=$PWD
@@ -37,16 +37,16 @@ if [ ${#archs[@]} -eq 0 ]; then
     [ $level = quick ] || archs+=(x86_64 riscv64 s390x ppc64le armhf wasm32)
 fi
 
-# ---- What is needed -------------------------------------------------------------------------------------------------
+# ---- Needed programs ------------------------------------------------------------------------------------------------
 
-# The SHA instructions came to qemu's emulation of x86 with version 8.2; on Debian 12 tools/setup.sh puts a newer one
-# beside the system's.
+# qemu emulates the x86 SHA instructions since version 8.2. On Debian 12 tools/setup.sh puts a newer qemu beside the
+# system's.
 newer_qemu=$root/build/qemu/usr/bin/qemu-x86_64
 if ! [ -x $newer_qemu ]; then
     version=$(qemu-x86_64 --version 2>/dev/null | sed -n 's/.*version \([0-9.]*\).*/\1/p')
     [ "$(printf '%s\n' 8.2 "${version:-0}" | sort -V | head -n1)" != 8.2 ] || newer_qemu=qemu-x86_64
 fi
-# clang with its linker for WebAssembly: of one version.
+# clang and its linker for WebAssembly, of the same version.
 wasm_clang=
 for version in "" -22 -21 -20 -19 -18 -17 -16 -15 -14; do
     command -v "clang$version" >/dev/null && command -v "wasm-ld$version" >/dev/null || continue
@@ -99,7 +99,7 @@ fi
 
 warnings="-Wall -Wextra -Wpedantic -Werror"
 
-# build_for ARCH NAME CMAKE-ARGS...: what comes after is built in build/cross/NAME for this architecture.
+# build_for ARCH NAME CMAKE-ARGS...: the following steps build in build/cross/NAME for this architecture.
 build_for() {
     local arch=$1 compiler=
     name=$2
@@ -124,7 +124,7 @@ build_for() {
     cmake_args+=("$@")
 }
 
-# on CPU EXPECTED EMULATOR [CTEST-ARGS]: runs the tests that build_for named. EMULATOR is empty, or a command that runs
+# on CPU EXPECTED EMULATOR [CTEST-ARGS]: runs the tests of the last build_for. EMULATOR is empty, or a command that runs
 # a program.
 on() {
     local share=${HASHLOOM_TEST_SHARE:-8}
@@ -134,19 +134,19 @@ on() {
         suite "$name" "${4-}" "${cmake_args[@]}"
 }
 
-# The kernels of i686, called by code that aligns the stack to 4 bytes.
+# The kernels of i686, called from code that aligns the stack to only 4 bytes.
 stack_of_4_bytes() {
     i686-linux-gnu-gcc -O1 -static -mpreferred-stack-boundary=2 -Icore/include test/kernels.c test/test.c \
         test/reference.c "$logs/i686/core/libhashloom.a" -o "$logs/i686/kernels4" && "$logs/i686/kernels4"
 }
 
-# What measures i686's costs for registry.def.
+# The program that measures i686's costs for registry.def.
 bench_of_i686() {
     i686-linux-gnu-gcc -O2 -Wall -Wextra -Werror -static -DBENCH_KERNELS_ONLY -Icore/include bench/bench.c \
         "$logs/i686/core/libhashloom.a" -o "$logs/i686/bench" && "$logs/i686/bench" kernels scalar
 }
 
-# What each CPU decides: the kernels that are there, and which are chosen.
+# For each CPU: the kernels that it has, and the choice among them.
 detection='-R ^(oracle|kernels|api)$'
 
 for arch in "${archs[@]}"; do
@@ -162,7 +162,7 @@ for arch in "${archs[@]}"; do
         ;;
     aarch64)
         build_for aarch64 aarch64 -DCMAKE_C_FLAGS="$warnings"
-        # No CPU of qemu lacks the SHA instructions; the program hwcap takes them away, one by one.
+        # All of qemu's CPUs have the SHA instructions; the program hwcap removes them one by one.
         on max gnu,neon,sha3,sha,sha512 "qemu-aarch64 -cpu max"
         on cortex-a53 gnu,neon,sha,-sha3,-sha512 "qemu-aarch64 -cpu cortex-a53" "$detection"
         ;;
@@ -173,8 +173,8 @@ for arch in "${archs[@]}"; do
         on "Opteron_G1: SSE2" gnu,sse2,-ssse3,-avx,-sha "$newer_qemu -cpu Opteron_G1" "$detection"
         on "Conroe: SSSE3" ssse3,-avx,-sha "$newer_qemu -cpu Conroe" "$detection"
         on "SandyBridge: AVX" ssse3,avx,-avx2,-sha "$newer_qemu -cpu SandyBridge" "$detection"
-        # qemu 10.0 ends the test of sha1_blocks_avx2 with a segmentation fault, apparently at an aligned 32-byte load
-        # from the stack; under qemu 7.2 the same program passes: the system's own qemu here.
+        # Here the system's own qemu: qemu 10.0 ends the test of sha1_blocks_avx2 with a segmentation fault, apparently
+        # at an aligned 32-byte load from the stack; under qemu 7.2 the same program passes.
         on "Haswell: AVX2" avx,avx2,-avx512vl,-avx512,-sha "qemu-x86_64 -cpu Haswell" "$detection"
         on "AVX2 without BMI2" avx,-avx2,-avx512,-sha "qemu-x86_64 -cpu Haswell,-bmi2" "$detection"
         ;;

@@ -1,4 +1,4 @@
-/* export.c: streams saved as bytes and restored: the format to the byte, every place of a message, and hostile bytes.
+/* export.c: streams saved as bytes and restored: the format to the byte, every place in a message, and hostile bytes.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -8,7 +8,7 @@ enum { NBYTES = 400, POISON = 0xa5 };
 
 static uint8_t bytes[HL_EXPORT_MAX_NBYTES], again[HL_EXPORT_MAX_NBYTES];
 
-/* What hashloom.h says, written out. */
+/* The format as hashloom.h describes it. */
 static void check_format(void)
 {
     static const uint8_t sha256[16 + 32] = {
@@ -41,7 +41,7 @@ static void check_format(void)
     CHECK(memcmp(bytes + 144, block, 64) == 0, "the rest of the message");
 }
 
-/* At every place of a message. */
+/* Saves and restores at every place in a message. */
 static void check_places(const hl_alg_info *alg)
 {
     const size_t size = alg->digest_nbytes;
@@ -79,7 +79,7 @@ static void check_places(const hl_alg_info *alg)
     }
 }
 
-/* Each byte changed, each length, and what is no stream. */
+/* Each byte changed, each length, and bytes that are not a stream. */
 static void check_hostile(const hl_alg_info *alg)
 {
     hl_ctx ctx, kept, none;
@@ -89,7 +89,7 @@ static void check_hostile(const hl_alg_info *alg)
     uint8_t mac_bytes[HL_EXPORT_MAX_NBYTES], *end;
     const struct guarded memory = guard_new(HL_EXPORT_MAX_NBYTES);
 
-    test_case("%s: bytes that nobody exported", alg->name);
+    test_case("%s: bytes that are no export", alg->name);
     memset(&none, 0, sizeof none), memset(&no_mac, 0, sizeof no_mac);
     hl_init(&ctx, alg->alg);
     hl_update(&ctx, random_pool(100), 100);
@@ -148,7 +148,7 @@ static void check_hostile(const hl_alg_info *alg)
     bytes[8] = 0x20;
     CHECK(hl_import(&ctx, bytes, nbytes) == HL_EIMPORT, "2^61 bytes");
 
-    test_case("%s: what cannot be exported", alg->name);
+    test_case("%s: contexts that cannot be exported", alg->name);
     hl_init(&ctx, alg->alg);
     memset(again, POISON, sizeof again);
     nbytes = 77;

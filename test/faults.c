@@ -5,12 +5,12 @@
  *   faults FAULT... -- PROGRAM ARGUMENT...
  *
  *   eio=FIRST-LAST  reading a file at an offset from FIRST to LAST gives EIO
- *   enosys          there is no openat2
- *   readonly        what would write, create, remove, rename or touch a file kills the program (SIGSYS)
+ *   enosys          openat2 does not exist
+ *   readonly        a call that writes, creates, removes, renames or touches a file kills the program (SIGSYS)
  *
- * A seccomp filter does it in the kernel, so that it does not matter whether a call goes through libc: for files the
- * Rust program makes most calls itself, where a library loaded by LD_PRELOAD would not see them. Exit status: that of
- * the program, or 125 if the filter cannot be had.
+ * A seccomp filter in the kernel injects the faults, so it does not matter whether a call goes through libc. The Rust
+ * program makes most file system calls itself, where a library loaded by LD_PRELOAD would not see them. The exit status
+ * is that of the program, or 125 if the filter cannot be installed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -63,7 +63,7 @@ static void fail_always(long nr, unsigned action)
     add(BPF_RET | BPF_K, 0, 0, action);
 }
 
-/* If the argument is from first to last. */
+/* Matches if the argument is from first to last. */
 static void fail_within(long nr, int argument, unsigned first, unsigned last, unsigned action)
 {
     add(BPF_JMP | BPF_JEQ | BPF_K, 0, 7, (unsigned)nr);
@@ -76,7 +76,7 @@ static void fail_within(long nr, int argument, unsigned first, unsigned last, un
     load(offsetof(struct seccomp_data, nr));
 }
 
-/* If the argument has one of these bits. */
+/* Matches if the argument has one of these bits. */
 static void fail_flags(long nr, int argument, unsigned bits, unsigned action)
 {
     add(BPF_JMP | BPF_JEQ | BPF_K, 0, 4, (unsigned)nr);
@@ -108,7 +108,7 @@ static void readonly(void)
 #ifdef SYS_open
     fail_flags(SYS_open, 1, flags, kill);
 #endif
-    /* Its flags are in memory, where a filter cannot look: without it the program opens by openat. */
+    /* openat2's flags are in memory, where a filter cannot look. If openat2 fails, the program opens by openat. */
     fail_always(SYS_openat2, SECCOMP_RET_ERRNO | ENOSYS);
 }
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Proves from the symbols that the core is freestanding: it needs memcpy and memset and nothing else, exports hl_ names
-# and nothing else, and keeps one word between calls. The one exception: on aarch64 with Linux it asks getauxval for the
-# CPU's features, unless compiled with -ffreestanding.
+# Proves from the symbols that the core is freestanding: it needs only memcpy and memset, exports only hl_ names, and
+# keeps one word between calls. The one exception: on aarch64 with Linux it asks getauxval for the CPU's features,
+# unless compiled with -ffreestanding.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# freestanding.sh [quick|all] [BUILD-FOLDER]     CC names the compiler, which may be a cross compiler
+# freestanding.sh [quick|all] [BUILD-FOLDER]     CC names the compiler or cross compiler
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 core=$here/../core
@@ -25,10 +25,10 @@ fail() {
 # The binutils of the compiler's target.
 nm() { command "$($CC -print-prog-name=nm)" "$@"; }
 
-# Some distributions' compilers turn these on; the calls they add are not the core's.
+# Some distributions' compilers turn these on; the calls that they add are not part of the core.
 plain="-fno-stack-protector -U_FORTIFY_SOURCE"
 
-# quick: one way by each compiler.
+# quick: one set of flags for each compiler.
 case $level$($CC --version) in
 quick*clang*) all_flags=("-O2 -ffreestanding") ;;
 quick*) all_flags=("-O2 -fPIC") ;;
@@ -40,7 +40,7 @@ for flags in "${all_flags[@]}"; do
     for file in "$core"/src/*.c "$core"/src/*/*.c; do
         printf '%s\0' "$file" -o "$build/$(basename "$(dirname "$file")")-$(basename "$file" .c).o"
     done | xargs -0 -n 3 -P "$jobs" $CC $flags $plain -std=c11 -I"$core/include" -c
-    # Not by ld: the compiler knows which one and for what target.
+    # The compiler links, not ld: it knows the right linker and target.
     $CC -r -nostdlib -o "$build/core.o" "$build"/*-*.o
 
     allowed=(-e memcpy -e memset -e _GLOBAL_OFFSET_TABLE_ -e .TOC.)
@@ -48,25 +48,25 @@ for flags in "${all_flags[@]}"; do
     *-ffreestanding) ;;
     aarch64*-linux*) allowed+=(-e getauxval) ;;
     esac
-    # 32-bit Arm before version 7VE cannot divide; its run-time ABI has calls for that, which every compiler brings.
+    # 32-bit Arm before version 7VE cannot divide. Its run-time ABI has calls for division, which every compiler brings.
     case $($CC -dumpmachine) in
     arm*) allowed+=(-e __aeabi_uidiv -e __aeabi_uidivmod) ;;
     esac
     needed=$(nm -u "$build/core.o" | awk '{print $NF}' | grep -vx "${allowed[@]}" || true)
     [ -z "$needed" ] || fail "the core needs more than memcpy and memset:" $needed
 
-    # Global names: hl_ is public; hli_ is for between files, and hidden. (__x86.get_pc_thunk: how i386 finds its data in
-    # position independent code.)
+    # Global names: hl_ is public; hli_ is shared between files, and hidden. (By __x86.get_pc_thunk i386 finds its data
+    # in position independent code.)
     names='hli?_[a-z0-9_]+|__x86\.get_pc_thunk\.[a-z]+'
     odd=$(nm -g --defined-only "$build/core.o" | awk '{print $NF}' | grep -Evx "$names" || true)
-    [ -z "$odd" ] || fail "global names of no known kind:" $odd
+    [ -z "$odd" ] || fail "global names of an unknown kind:" $odd
     visible=$(readelf -sW "$build/core.o" | awk '$5 == "GLOBAL" && $6 != "HIDDEN" && !/ UND / {print $NF}' |
         grep -v '^hl_' || true)
     [ -z "$visible" ] || fail "internal names that are not hidden:" $visible
     hidden=$(readelf -sW "$build/core.o" | awk '$5 == "GLOBAL" && $6 == "HIDDEN" {print $NF}' | grep '^hl_' || true)
     [ -z "$hidden" ] || fail "public names that are hidden:" $hidden
 
-    # Every name of the header is there, and no other.
+    # The library has every name of the header, and no other.
     grep '^HL_API' "$core/include/hashloom.h" | grep -oE '\bhl_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$build/header"
     nm -g --defined-only "$build/core.o" | awk '{print $NF}' | grep '^hl_' | sort -u >"$build/defined"
     diff "$build/header" "$build/defined" >"$build/diff" ||
@@ -83,7 +83,7 @@ for flags in "${all_flags[@]}"; do
     echo "$CC $flags: needs ${needed:-nothing}; $(wc -l <"$build/defined") public names; 4 writable bytes"
 done
 
-# The shared library as it ships.
+# The shared library as released.
 flags=shared
 { cmake -S "$core" -B "$build/cmake" -DCMAKE_C_COMPILER="$CC" -DHASHLOOM_BUILD_STATIC=OFF &&
     cmake --build "$build/cmake" -j "$jobs"; } >"$build/log" 2>&1 || { cat "$build/log"; fail "does not build"; }
@@ -96,4 +96,4 @@ fi
 if readelf -dW "$build/cmake/libhashloom.so" | grep -q TEXTREL; then
     fail "libhashloom.so has text relocations"
 fi
-echo "$CC libhashloom.so: exports the names of hashloom.h and no other"
+echo "$CC libhashloom.so: exports exactly the names of hashloom.h"

@@ -3,8 +3,8 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# fuzz_c.sh [SECONDS]     CC names a clang. Inputs that were worth keeping stay in build/c/libfuzz/corpus; one that
-# fails is left in build/c/libfuzz as crash-..., and `build/c/gcc/fuzz FILE` replays it.
+# fuzz_c.sh [SECONDS]     CC names a clang. Useful inputs stay in build/c/libfuzz/corpus. A failing input is left in
+# build/c/libfuzz as crash-..., and `build/c/gcc/fuzz FILE` replays it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD

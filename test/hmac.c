@@ -23,7 +23,7 @@ static size_t from_hex(const char *hex, uint8_t *to, size_t max_nbytes)
     return n;
 }
 
-/* All ways to the tag of one message. */
+/* All ways to compute the tag of one message. */
 static void check_tag(const hl_alg_info *alg, const hl_slice *secret, const hl_slice *message, const uint8_t *expected)
 {
     enum { COPIES = HL_LANES_MAX + 1 };
@@ -82,7 +82,7 @@ static void check_vectors(const hl_alg_info *alg, const char *file, unsigned wan
     CHECK(n >= wanted, "%u vectors", n);
 }
 
-/* RFC 4231, test case 5: the first 128 bits, which the files leave out. */
+/* RFC 4231, test case 5: the first 128 bits. The files lack it. */
 static void check_truncated(void)
 {
     static const struct {
@@ -202,7 +202,7 @@ static void check_lengths(const hl_alg_info *alg, const char *isa)
     }
 }
 
-/* The message, the key, the contexts and the tags end at pages that cannot be touched. */
+/* The message, the key, the contexts and the tags end at pages that may not be touched. */
 static void check_guarded(const hl_alg_info *alg)
 {
     const struct guarded data = guard_new(1000), tags = guard_new(20 * HL_DIGEST_MAX_NBYTES),
@@ -250,7 +250,7 @@ static void check_misuse(const hl_alg_info *alg)
     hl_hmac_key key, none, before;
     hl_hmac_ctx ctx;
 
-    test_case("%s: what is refused, without a byte written", alg->name);
+    test_case("%s: refused calls write nothing", alg->name);
     memset(&none, 0, sizeof none);
     memset(&before, POISON, sizeof before);
     memset(tag, POISON, sizeof tag);
@@ -326,7 +326,7 @@ static void check_misuse(const hl_alg_info *alg)
         tag[bit / 8] ^= 1u << bit % 8;
     }
 
-    test_case("%s: what is final or wiped is zeros", alg->name);
+    test_case("%s: final contexts and wiped keys are zeros", alg->name);
     CHECK(hl_hmac_init(&ctx, &key) == HL_OK && hl_hmac_final(&ctx, tag) == HL_OK, "a stream");
     CHECK(is_zero(&ctx, sizeof ctx) && hl_hmac_final(&ctx, tag) == HL_ESTATE, "the context");
     hl_hmac_key_wipe(&key);

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The memory is mapped and hardly touched: all but a few pages of it are the system's one page of zeros.
+ * The memory is mapped and hardly written: all but a few pages are the system's one page of zeros.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE */
 #include "test.h"

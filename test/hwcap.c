@@ -1,10 +1,10 @@
-/* hwcap.c: aarch64 under Linux: what the library makes of each word that the kernel may say its CPU can do, and that
- * it then hashes right with what is left.
+/* hwcap.c: aarch64 under Linux: for each word of CPU features that the kernel may report, the library finds the right
+ * instruction sets, and hashes right with them.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The library finds out once in a process, so each word has a process of its own. The word comes from this program's
- * getauxval, which stands before the C library's.
+ * The library looks only once in a process, so each word has a process of its own. The word comes from this program's
+ * getauxval, which takes precedence over the C library's.
  */
 #define _DEFAULT_SOURCE
 #include "test.h"
@@ -24,7 +24,7 @@ unsigned long getauxval(unsigned long type)
     return type == AT_HWCAP ? hwcap : 0;
 }
 
-/* What this machine really has. */
+/* The word of this machine. */
 static unsigned long real_hwcap(void)
 {
     FILE *file = fopen("/proc/self/auxv", "rb");
@@ -39,7 +39,7 @@ static unsigned long real_hwcap(void)
     return found;
 }
 
-/* The instruction sets of that word, and of what the compiler was told that every CPU has. */
+/* The instruction sets that follow from the word, and from what the compiler may use on every CPU. */
 static hl_isas expected_isas(void)
 {
     hl_isas isas = hl_isa_named("scalar") | hl_isa_named("gnu") | hl_isa_named("neon");
@@ -63,7 +63,7 @@ static hl_isas expected_isas(void)
     return isas;
 }
 
-/* In a process of its own: 0 if all is right. */
+/* Runs in a process of its own: returns 0 if all is right. */
 static int check_word(int runnable)
 {
     enum { COUNT = 20, NBYTES = 300 };
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
     static const unsigned long bits[] = {SHA1, SHA2, SHA3, SHA512};
     const unsigned long real = real_hwcap();
 
-    /* Whoever looks for instruction sets before the first fork settles them for every process. */
+    /* A look for instruction sets before the first fork would settle them for every process. */
     unsetenv("HASHLOOM_EXPECT");
     test_start(argc, argv);
     test_case("AT_HWCAP can be read");

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# install.sh: `make install`, `install-links` and `uninstall` into a folder of the test: each file is where it belongs,
-# the manual pages are without a warning, the shells complete, the links are the programs.
+# install.sh: `make install`, `install-links` and `uninstall` in a temporary folder: each file is where it belongs, the
+# manual pages give no warning, the shells complete, the links work as the programs.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 #   test/install.sh [--require]
 #
-# Needs an optimised program (make build). --require makes it a failure if a shell or a program for manual pages is not
-# there; without it they are named and passed over.
+# Needs an optimised program (make build). Missing shells and programs for manual pages are named and skipped; with
+# --require they are a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 require=${1-}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-# A user's own settings shall not count.
+# A user's own settings must not matter.
 export HOME=$folder LC_ALL=C.UTF-8 MAKEFLAGS= CDPATH=
 unset MANPATH XDG_DATA_HOME XDG_DATA_DIRS ZDOTDIR
 
@@ -29,7 +29,7 @@ have() { # PROGRAM
     return 1
 }
 
-files() { # everything below the installation
+files() { # all files of the installation
     (cd "$folder/root" && find . \( -type f -o -type l \) -printf '%P %m %l\n' | sed 's/ $//' | sort)
 }
 
@@ -51,12 +51,12 @@ stand_ins="digest mac md5sum sha1sum sha224sum sha256sum sha384sum sha512sum"
         echo "usr/libexec/hashloom/$name 777 ../../bin/hashloom"
         echo "usr/libexec/hashloom/man/man1/$name.1 644"
     done
-} | sort | diff - <(files) || fail "there are other files (>) than there should be (<)"
+} | sort | diff - <(files) || fail "the installed files (>) are not the expected ones (<)"
 cmp "$program" "$folder/root/usr/bin/hashloom"
 
-# What the linker makes harder for an attacker: the program lies anywhere, its tables cannot be written once they are
-# filled, its stack cannot be run. What the compiler does: objects of C are marked for indirect branches where the CPU
-# looks (the program is not as a whole, as Rust's library is not), and stacks of the driver are guarded.
+# Hardening by the linker: the program can be loaded anywhere, its tables are read-only once they are filled, its stack
+# is not executable. By the compiler: objects of C are marked for indirect branches on CPUs that check them (the whole
+# program is not, as Rust's library is not), and stacks of the driver are guarded.
 hardened() { # WHAT PATTERN COMMAND...
     "${@:3}" 2>/dev/null | grep -Eq "$2" || fail "$program: $1"
 }
@@ -65,18 +65,18 @@ if [ "$(uname)" = Linux ]; then
     hardened "its tables stay writable (no RELRO)" GNU_RELRO readelf -lW "$program"
     hardened "its tables are filled late (no BIND_NOW)" 'BIND_NOW|FLAGS_1.*NOW' readelf -dW "$program"
     hardened "its stack can be run" 'GNU_STACK.* RW ' readelf -lW "$program"
-    # The newest: others may lie beside it.
+    # The newest folder: older ones may be beside it.
     objects=$(find target/release/build/hashloom-sys-*/out -name src-api.o -printf '%T@ %h\n' | sort -n | tail -n 1 | cut -d' ' -f2)
-    [ -n "$objects" ] || fail "there are no objects of the C library below target/release/build"
+    [ -n "$objects" ] || fail "no objects of the C library below target/release/build"
     if [ "$(uname -m)" = x86_64 ] && [ -z "${CFLAGS-}" ]; then
         for object in "$objects"/*.o; do
-            readelf -nW "$object" | grep -q 'x86 feature:.*IBT' || fail "$object has no marks for indirect branches"
+            readelf -nW "$object" | grep -q 'x86 feature:.*IBT' || fail "$object is not marked for indirect branches"
         done
         nm "$objects/src-hmac.o" | grep -q __stack_chk_fail || fail "$objects/src-hmac.o: no stack is guarded"
     fi
 fi
 
-# A page for every command, by the help that the program itself prints.
+# A page for every command that the program's own help lists.
 commands() { # COMMAND...
     local name
     echo "$(IFS=-; echo "$*").1"
@@ -89,11 +89,11 @@ commands hashloom | sort | diff - <(cd "$folder/root/usr/share/man/man1" && prin
 
 mapfile -t all_pages < <(find "$folder/root" -name '*.1')
 if have mandoc; then
-    mandoc -T lint "${all_pages[@]}" || fail "mandoc has something to say about the manual pages"
+    mandoc -T lint "${all_pages[@]}" || fail "mandoc warns about the manual pages"
 fi
 if have groff; then
     for page in "${all_pages[@]}"; do
-        # Without bold and underlined letters.
+        # Bold and underlined letters removed.
         warnings=$(groff -man -Tutf8 -P-cbou -ww "$page" 2>&1 >"$folder/page")
         [ -z "$warnings" ] || fail "$page: $warnings"
         for section in NAME SYNOPSIS DESCRIPTION; do
@@ -102,7 +102,7 @@ if have groff; then
     done
 fi
 if have man; then
-    # man-db looks beside the folders of PATH.
+    # man-db searches beside the folders of PATH.
     links=$folder/root/usr/libexec/hashloom
     found=$(PATH=$links:$PATH man -w digest)
     [ "$found" = "$links/man/man1/digest.1" ] || fail "man finds $found for digest"
@@ -146,9 +146,10 @@ digest=$("$folder/root/usr/libexec/hashloom/digest" -a sha1 "$folder/abc")
 line=$("$folder/root/usr/libexec/hashloom/sha1sum" "$folder/abc")
 [ "$line" = "a9993e364706816aba3e25717850c26c9cd0d89d  $folder/abc" ] || fail "sha1sum prints $line"
 
-# What is another's stays.
+# Files of other packages stay.
 touch "$folder/root/usr/bin/other" "$folder/root/usr/share/man/man1/other.1"
 make --silent uninstall "DESTDIR=$folder/root" PREFIX=/usr >"$folder/log"
-printf 'usr/bin/other 644\nusr/share/man/man1/other.1 644\n' | diff - <(files) || fail "uninstall leaves (>) these"
+printf 'usr/bin/other 644\nusr/share/man/man1/other.1 644\n' | diff - <(files) ||
+    fail "uninstall leaves other files (>) than expected (<)"
 [ ! -e "$folder/root/usr/libexec/hashloom" ] || fail "uninstall leaves libexec/hashloom"
 echo "installed, completed, called and removed: $(wc -w <<<"$stand_ins") links, ${#all_pages[@]} manual pages"

@@ -1,5 +1,5 @@
 /* jobs.c: hl_run: every layout of messages with everything that a job can do with them, on every instruction set; and
- * what is refused.
+ * the jobs that it refuses.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -7,7 +7,7 @@
 
 enum { COUNT = 120, PREFIX_MAX_NBYTES = 600, MESSAGE_MAX_NBYTES = 700, KEY_MAX_NBYTES = 140, POISON = 0xa5, GAP = 3 };
 
-/* What stands beside keys and streams in an application's own structures. */
+/* An application's own structures, with fields beside keys and streams. */
 static struct {
     char name[24];
     hl_ctx begun;
@@ -20,7 +20,7 @@ static uint8_t digests[COUNT * (HL_DIGEST_MAX_NBYTES + GAP)], expected[HL_DIGEST
 
 static const char *const layouts[] = {"slices", "rows", "offsets of 4 bytes", "offsets of 8 bytes"};
 
-/* Messages of that layout, which `slices` then tells, too. */
+/* Lays out messages in that layout; `slices` then describes them too. */
 static hl_messages make_messages(uint32_t layout, size_t count, const uint8_t *pool, size_t max_nbytes)
 {
     hl_messages all = {.layout = layout, .count = count, .base = pool};
@@ -121,7 +121,7 @@ static void check_round(const hl_alg_info *alg, uint32_t layout, const uint8_t *
     check_job(alg, &job, "from a prefix of whole blocks");
 }
 
-/* With each kernel, and with a second algorithm of its body and of another. */
+/* Jobs with each kernel, and with a second algorithm of the kernel's body and one of another. */
 static void check_kernels(const hl_alg_info *alg, const uint8_t *pool)
 {
     for (size_t k = 0; k < hl_kernel_count(); k++) {
@@ -155,7 +155,7 @@ static void check_refused(const hl_alg_info *alg)
         uint64_t later;
     } longer;
 
-    test_case("%s: jobs that are refused, without a byte written", alg->name);
+    test_case("%s: refused jobs write nothing", alg->name);
     memset(digests, POISON, sizeof digests);
     memcpy(kept, digests, sizeof kept);
     hl_init(&begun, alg->alg), hl_init(&foreign, other);

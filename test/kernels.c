@@ -1,5 +1,5 @@
 /* kernels.c: the kernels' own contract (hl_blocks_fn, hl_scheduled_fn), called directly: states of any value, messages
- * of any alignment that touch a forbidden page, equal message pointers, nothing written but the state.
+ * of any alignment that touch a forbidden page, equal message pointers, and writes to nothing but the state.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -21,8 +21,8 @@ static uint64_t word_at(const void *words, size_t i, unsigned word_nbytes)
     return word_nbytes == 4 ? ((const uint32_t *)words)[i] : ((const uint64_t *)words)[i];
 }
 
-/* One call from random states; msg[l] has nblocks blocks. With a schedule it is scheduled() that is called: msg[l] is
- * then the one block that the schedule is of. */
+/* One call from random states; msg[l] has nblocks blocks. If a schedule is given, scheduled() is called, and msg[l] is
+ * the one block that the schedule belongs to. */
 static void check_call(const hl_kernel *kernel, const hl_alg_info *alg, void *state, const uint8_t *const msg[],
                        size_t nblocks, const void *schedule, const char *what)
 {
@@ -60,7 +60,7 @@ static void check_call(const hl_kernel *kernel, const hl_alg_info *alg, void *st
         }
 }
 
-/* The one call for a block that is the same in all lanes. The schedule touches a forbidden page. */
+/* The one call for a block that is the same in all lanes. The schedule ends at a forbidden page. */
 static void check_scheduled(const hl_kernel *kernel, const hl_alg_info *alg, uint8_t *const states[3])
 {
     const struct reference *ref = reference_of(alg);
@@ -100,7 +100,7 @@ static void check_kernel(const hl_kernel *kernel)
     CHECK((kernel->isas & (kernel->isas - 1)) == 0 && kernel->isas == hl_isa_named(kernel->isa), "isas %#x",
           (unsigned)kernel->isas);
 
-    /* The state directly before a forbidden page, directly behind one, and at the weakest alignment between. */
+    /* The state directly before a forbidden page, directly after one, and at the weakest alignment between. */
     uint8_t *const states[] = {state_memory.end - (state_nbytes + align - 1) / align * align, state_memory.begin,
                                state_memory.begin + 64 + align};
     for (size_t nblocks = 1; nblocks <= NBLOCKS_MAX; nblocks++) {
@@ -131,7 +131,7 @@ static void check_kernel(const hl_kernel *kernel)
     if (kernel->scheduled != NULL)
         check_scheduled(kernel, alg, states);
 
-    /* Blocks in one call or in several: the same. */
+    /* Blocks in one call and in several calls give the same state. */
     uint8_t once[HL_LANES_MAX * 64], *const state = states[1];
     random_fill(state, state_nbytes);
     memcpy(once, state, state_nbytes);

@@ -16,7 +16,7 @@ static void add_lengths(size_t from, size_t to)
             lengths[nlengths++] = n;
 }
 
-/* Message m of length number l: no two of a call are equal, and the first touches a forbidden page. */
+/* Message m of length number l. No two messages of a call are equal, and the first ends at a forbidden page. */
 static hl_slice message_of(struct guarded memory, size_t l, size_t m)
 {
     return (hl_slice){memory.end - lengths[l] - (STEP + l % 61) * m, lengths[l]};
@@ -29,8 +29,8 @@ int main(int argc, char **argv)
     test_start(argc, argv);
     memset(untouched, 0xa5, sizeof untouched);
 
-    /* Around the blocks, up to as many blocks as there are lanes, and one more round of lanes. */
-    const size_t block = 64; /* and every other time 128 */
+    /* Lengths around block boundaries, up to as many blocks as there are lanes, and one more round of lanes. */
+    const size_t block = 64; /* every second boundary is one of 128 */
     add_lengths(0, 300);
     for (size_t nblocks = 5; nblocks <= 2 * HL_LANES_MAX; nblocks += nblocks < 8 ? 1 : 8)
         add_lengths(nblocks * block - 20, nblocks * block + 10); /* SHA-512's length takes 16 bytes */
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
                 oracle(alg, message.data, message.nbytes, expected + (l * COUNT_MAX + m) * size);
             }
 
-        for (size_t k = 0; k <= hl_kernel_count(); k++) { /* the last: NULL, the library's own choice */
+        for (size_t k = 0; k <= hl_kernel_count(); k++) { /* the last one is NULL: the library's own choice */
             const hl_kernel *kernel = hl_kernel_at(k);
             if (kernel != NULL && (kernel->body != alg->body || !test_kernel(kernel)))
                 continue;
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
                 for (size_t count = 1; count <= count_max; count++) {
                     if (!in_share(l + count))
                         continue;
-                    /* Equal lengths; then each length beside the next ones. */
+                    /* Equal lengths; then each length beside the following ones. */
                     for (size_t spread = 0; spread <= 1; spread++) {
                         hl_slice messages[COUNT_MAX];
                         hl_status status;

@@ -1,5 +1,6 @@
-/* libmd.c: every function of libmd(3) over lengths, chunks, files, offsets and errors; prints what they gave. Compiled
- * unchanged once with Debian's libmd-dev and once with our headers and library, it prints the same (libmd.sh compares).
+/* libmd.c: every function of libmd(3) over lengths, chunks, files, offsets and errors; prints their results. It is
+ * compiled unchanged twice, with Debian's libmd-dev and with our headers and library, and must print the same (libmd.sh
+ * compares).
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
@@ -47,7 +48,7 @@ static void print_text(const char *what, long a, long b, char *text, int is_heap
         free(text);
 }
 
-/* STATE is the context's state, NBYTES its size; COUNT what follows it in the context, of COUNT_NBYTES. */
+/* STATE: the context's state. NBYTES: its size. COUNT: the field after it, of COUNT_NBYTES. */
 #define TEST(NAME, CTX, STATE, NBYTES, COUNT, COUNT_NBYTES) \
     static void test_##NAME(const char *folder) \
     { \
@@ -80,7 +81,7 @@ static void print_text(const char *what, long a, long b, char *text, int is_heap
             print("pad", n, STATE(ctx), NBYTES); \
             print("count", n, COUNT(ctx), COUNT_NBYTES); \
             print("padding", n, ctx.buffer, NAME##_BLOCK_LENGTH); \
-            NAME##Update(&ctx, bytes, n / 2); /* goes on behind the padding */ \
+            NAME##Update(&ctx, bytes, n / 2); /* continues after the padding */ \
             NAME##Final(digest, &ctx); \
             print("after pad", n, digest, sizeof digest); \
             ctx = saved; \
@@ -133,7 +134,7 @@ TEST(SHA256, SHA2_CTX, ST32, 32, COUNTS, 8)
 TEST(SHA384, SHA2_CTX, ST64, 64, COUNTS, 16)
 TEST(SHA512, SHA2_CTX, ST64, 64, COUNTS, 16)
 
-/* The names of FreeBSD. */
+/* FreeBSD's names. */
 static void test_names(void)
 {
     uint8_t digest[SHA512_DIGEST_LENGTH];

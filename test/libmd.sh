@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# libmd.sh: our libmd beside Debian's: one program compiled unchanged with each prints the same, also when ours is
-# preloaded into the one that was linked with theirs, and mtree, a program of NetBSD's that uses libmd, too.
+# libmd.sh: our libmd beside Debian's. One program, compiled unchanged with each, prints the same, also when our library
+# is preloaded into the one linked with theirs. The same holds for mtree, a NetBSD program that uses libmd.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -13,7 +13,7 @@ root=$PWD
 level=${1:-quick}
 build=$root/build/libmd
 CC=${CC:-gcc}
-# A header that is not plain C would show here.
+# Shows headers that are not plain C.
 warnings="-std=c11 -D_DEFAULT_SOURCE -D_FILE_OFFSET_BITS=64 -O2 -Wall -Wextra -Wpedantic -Werror"
 
 fail() {
@@ -34,13 +34,13 @@ cmake --install "$build/cmake" >/dev/null
 export PKG_CONFIG_PATH=$build/installed/lib/pkgconfig
 library=$build/installed/lib/libhashloom-md.so
 
-# Nothing but the names of the headers is exported, and all of them.
+# The library exports exactly the names of the headers.
 grep -hoE '\b(SHA|RMD|MD)[0-9_]+[A-Z][A-Za-z]*\(' libmd/include/{md5,sha1,sha2,rmd160}.h | tr -d '(' | sort -u >"$build/header"
 nm -D --defined-only "$library" | awk '{print $NF}' | sort -u >"$build/exported"
 diff "$build/header" "$build/exported" || fail "the headers (<) and $library (>) differ"
 [ "$(wc -l <"$build/exported")" = 72 ] || fail "$(wc -l <"$build/exported") names, expected 9 of 8 algorithms"
 
-# Each header by itself, in C and in C++.
+# Each header on its own, in C and in C++.
 for header in md5 sha sha1 sha2 sha256 sha512 rmd160; do
     for language in "$CC -std=c11 -x c" "c++ -x c++"; do
         echo "#include <$header.h>" | $language -Wall -Wextra -Wpedantic -Werror -fsyntax-only -Ilibmd/include -
@@ -57,7 +57,7 @@ rm -rf "$files" && mkdir "$files"
 rm -rf "$files" && mkdir "$files"
 "$build/ours-static" "$files" | cmp - "$build/ours.txt" || fail "the static and the shared library differ"
 
-# By programs of other authors: SHA-224, which Debian 12's libmd has not, and what no size tells.
+# Against programs of other authors: SHA-224, which Debian 12's libmd lacks, and files without a known size.
 cat >"$build/file.c" <<'END'
 #include <sha2.h>
 #include <stdio.h>
@@ -84,13 +84,13 @@ same() { # EXPECTED ARGUMENTS...
     found=$("$build/file" "$@")
     [ "$found" = "$expected" ] || fail "file $*: expected $expected, found $found"
 }
-digest() { # ALGORITHM, of standard input
+digest() { # ALGORITHM: digest of standard input
     openssl dgst "-$1" | sed 's/.* //'
 }
 for algorithm in sha224 sha512-256 sha256; do
     for at in 0 1 70000; do
         for n in 0 1 30000 200000; do
-            # 0 is all. The last cat takes what is left, so that tail does not end by SIGPIPE.
+            # 0 means all. The last cat reads the rest, so that SIGPIPE does not end tail.
             part="head -c $n"
             [ "$n" != 0 ] || part=cat
             expected=$(tail -c +$((at + 1)) "$files/big" | { $part | digest $algorithm; cat >/dev/null; })
@@ -98,8 +98,8 @@ for algorithm in sha224 sha512-256 sha256; do
         done
     done
 done
-same "$(digest sha256 </proc/version)" sha256 /proc/version     # said to be empty
-same "$(digest sha256 <"$files/big")" sha256 "$files/big" -5 -5 # sha1(3): what is negative is ignored
+same "$(digest sha256 </proc/version)" sha256 /proc/version     # its reported size is 0
+same "$(digest sha256 <"$files/big")" sha256 "$files/big" -5 -5 # sha1(3): negative numbers are ignored
 same "$(printf hello | digest sha256)" sha256 /dev/stdin < <(printf hello)
 same NULL sha256 "$files"
 same NULL sha256 "$files/none"
@@ -112,7 +112,7 @@ if [ "$level" = all ]; then
 fi
 
 if ! echo '#include <sha2.h>' | $CC -E -x c - >/dev/null 2>&1; then
-    skip "libmd-dev is not installed: our libmd was not held against it"
+    skip "libmd-dev is not installed: our libmd was not compared with it"
     exit 0
 fi
 $CC $warnings test/libmd.c -o "$build/theirs" -lmd
@@ -137,7 +137,8 @@ bound_to_ours() { # LOG NAME...
 }
 rm -rf "$files" && mkdir "$files"
 LD_PRELOAD=$library LD_DEBUG=bindings LD_DEBUG_OUTPUT=$build/bindings "$build/theirs" "$files" >"$build/preloaded.txt"
-cmp "$build/theirs.txt" "$build/preloaded.txt" || fail "theirs with our library preloaded prints something else"
+cmp "$build/theirs.txt" "$build/preloaded.txt" ||
+    fail "their program with our library preloaded prints something else"
 cat "$build"/bindings.* >"$build/bound" && rm -f "$build"/bindings.*
 # shellcheck disable=SC2046
 bound_to_ours "$build/bound" $(grep -vE '^SHA(224|512_256)|File$' "$build/header")
@@ -154,6 +155,6 @@ if command -v mtree >/dev/null; then
     LD_PRELOAD=$library mtree -f "$build/mtree.theirs" -p vectors || fail "mtree finds its own digests wrong"
     [ "$(grep -c sha512= "$build/mtree.ours")" -gt 50 ] || fail "mtree hashed too few files"
 else
-    skip "mtree-netbsd is not installed: no program of others was run with our libmd"
+    skip "mtree-netbsd is not installed: no third-party program was run with our libmd"
 fi
 echo "$lines lines equal"

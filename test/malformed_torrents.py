@@ -1117,8 +1117,8 @@ def metadata_cases():
 # The cases that libtorrent judges differently. A name may contain *; hashloom accepts all cases of a row or none.
 
 DIFFERENT = {
-    "libtorrent makes another name of it (`_` for `..`, `etcpasswd` for `/etc/passwd`, `ab` for `a\\0b`). Clients do "
-    "not agree in that, so nobody can say where the file is; three other programs read it outside of the folder": [
+    "libtorrent changes the name (`_` for `..`, `etcpasswd` for `/etc/passwd`, `ab` for `a\\0b`). Clients disagree on "
+    "the change, so the place of the file is unknown; three other programs read it outside of the folder": [
         'the name "/etc/passwd"',
         'the name "../../x"',
         'the name "a/b"',
@@ -1130,12 +1130,12 @@ DIFFERENT = {
         "the v2 folder *",
         "a v2 name that leads out",
     ],
-    "libtorrent renames one of the files, to `a.1`. At most one can be whole on disk under the name that it has": [
+    "libtorrent renames one of the files, to `a.1`. At most one of them can be whole on disk under its own name": [
         "two files of one path",
         "a file in a file",
         "a file in a later file",
     ],
-    "There is nothing to download, but something to check: whether the file is there": [
+    "There is nothing to download, but the check can tell whether the file exists": [
         "an empty file",
         "i-0e as the length of an empty file",
         "empty files only",
@@ -1152,13 +1152,13 @@ DIFFERENT = {
         "a piece length of 2^32",
         "a v2 piece length of 2^32",
     ],
-    "libtorrent's limit is 100 components. In v1 they are one flat list": ["a path of 200 folders"],
-    "libtorrent takes `length` instead. Nobody can say which of them was meant": [
+    "libtorrent's limit is 100 components. In v1 a path is a flat list": ["a path of 200 folders"],
+    "libtorrent takes `length` instead. The intended one is unknown": [
         "files that are an integer",
         "files that are a dictionary",
     ],
-    "libtorrent takes the file for empty": ["a file of 2^64 bytes", "a v2 length of 2^63"],
-    "libtorrent takes it for v1. No standard says what it is": [
+    "libtorrent treats the file as empty": ["a file of 2^64 bytes", "a v2 length of 2^63"],
+    "libtorrent treats it as v1. No standard defines it": [
         "meta version 0",
         "meta version -1",
         "meta version 18446744073709551616",
@@ -1168,15 +1168,15 @@ DIFFERENT = {
         "a v1 torrent with a file tree but no version",
         "a hybrid without its version",
     ],
-    "Its v2 half is complete; what is left of v1 is ignored and noted": [
+    "Its v2 half is complete; the rest of v1 is ignored and noted": [
         "pieces missing but files there",
         "pieces missing but length there",
     ],
-    "libtorrent takes it for v2 and ignores `pieces`. BEP 3 wants `length` or `files` with them": [
+    "libtorrent treats it as v2 and ignores `pieces`. BEP 3 requires `length` or `files` with `pieces`": [
         "a hybrid without files and length"
     ],
-    "No content that anyone knows has this root: the file's piece will be reported as bad": ["a root of zeros"],
-    "The order is noted; the info-hash is of the bytes as they stand": ["a file tree that is not sorted"],
+    "No known content has this root: the file's piece will be reported as bad": ["a root of zeros"],
+    "The order is noted; the info-hash is of the bytes of the torrent as they are": ["a file tree that is not sorted"],
     "libtorrent asks peers for the layer. Without it no piece can be checked": [
         "no piece layers",
         "empty piece layers",
@@ -1188,10 +1188,10 @@ DIFFERENT = {
         "a layer of a file of one piece",
         "a layer twice",
     ],
-    "libtorrent checks a layer for one of the files that share it; for the other it cannot be right": [
+    "libtorrent checks a layer for one of the files that share it; for the other file the layer is wrong": [
         "two lengths for one layer"
     ],
-    "libtorrent compares files with content only. A client of v1 and one of v2 would make different folders": [
+    "libtorrent compares only files with content. A client of v1 and one of v2 would make different folders": [
         "a link that leads elsewhere in v1",
         "a link that is an empty file in v1",
     ],

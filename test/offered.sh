@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# offered.sh: what no other part builds: benchmarks, fuzz targets, scripts. Everything that is offered is built.
+# offered.sh: builds all that no other part builds: benchmarks, fuzz targets, scripts.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 #   test/offered.sh [quick|all]
 #
-# quick: each Cargo.lock is up to date, scripts and C programs have no error that can be seen without building anything,
-# and the lists of fuzz targets agree. all: everything is compiled, bench/peers too, and actionlint reads the workflows;
-# HASHLOOM_REQUIRE=1 makes it a failure if Go, which both need, is not installed.
+# quick: each Cargo.lock is up to date, scripts and C programs have no error that shows without a build, and the lists
+# of fuzz targets agree. all: everything is compiled, bench/peers too, and actionlint reads the workflows. Both need Go;
+# HASHLOOM_REQUIRE=1 makes it a failure if Go is not installed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 level=${1:-all}
@@ -23,7 +23,7 @@ check() { # NAME COMMAND...
     fi
 }
 
-# Every list of fuzz targets has every target: Cargo's, and that of the script that runs them.
+# Each list of fuzz targets is complete: Cargo's, and that of the script that runs them.
 fuzz_targets() {
     local files
     files=$(basename -s .rs fuzz/fuzz_targets/*.rs | sort)
@@ -41,7 +41,7 @@ check "Python programs" python3 -c 'import ast, sys; [ast.parse(open(name).read(
 check "fuzz targets" fuzz_targets
 mapfile -t locks < <(git ls-files '*Cargo.lock')
 for lock in "${locks[@]}"; do
-    # The one command that reads the lock without fetching what is in it.
+    # The only command that reads the lock file without fetching its crates.
     check "$lock is out of date" cargo update --workspace --locked --manifest-path "${lock%lock}toml"
 done
 for file in bench/bench.c bench/asan/verify_image.c; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Whatever a user's build type and flags, CMake compiles the kernels optimised and unsanitized, and the rest of the
-# core with the user's flags.
+# optimised_kernels.sh: whatever a user's build type and flags, CMake compiles the kernels optimised and unsanitized,
+# and the rest of the core with the user's flags.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -41,7 +41,7 @@ configure_and_build -DCMAKE_BUILD_TYPE=Release
 usual=$(undefined "$build/kernels")
 usual_size=$(code_size "$build/kernels")
 
-check() { # NAME PATTERN FLAGS: PATTERN is in what the driver needs, and kernels are as in a release
+check() { # NAME PATTERN FLAGS: the driver needs symbols that match PATTERN; kernels are as in a release
     configure_and_build -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS="$3"
     undefined "$build/driver" | grep -qE "$2" || fail "$CC $1: the driver is not sanitized"
     local extra

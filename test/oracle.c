@@ -1,4 +1,4 @@
-/* oracle.c: the measure itself: reference.c against libcrypto at every length up to several blocks.
+/* oracle.c: tests the oracle: reference.c against libcrypto at every length up to several blocks.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

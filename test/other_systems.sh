@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# other_systems.sh: `cargo check` of the Rust crates, the program and their tests for systems that this machine does not
-# run, and the C library compiled for Windows. Nothing is run here: .github/workflows/ci.yml does, where it can.
+# other_systems.sh: `cargo check` of the Rust crates, the program and their tests for other systems, and the C library
+# compiled for them. Nothing is run here; .github/workflows/ci.yml runs the tests on some of these systems.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 #   test/other_systems.sh [TARGET ...]
 #
-# Without the program's `bench`, whose other libraries want more C headers than a compiler brings. The C library is
-# compiled by mingw-w64 for Windows, by Debian's cross compilers for Linux, and for Apple's systems and WebAssembly by
-# clang, which needs no header of theirs. A target whose standard library or C compiler is not there is skipped, which
-# HASHLOOM_REQUIRE=1 makes a failure. `rustup target add TARGET` installs the one, `tools/setup.sh cross` the other.
+# The program's `bench` is left out, as the libraries it compares with need more C headers than a compiler brings. The C
+# library is compiled by mingw-w64 for Windows, by Debian's cross compilers for Linux, and for Apple's systems and
+# WebAssembly by clang, which needs none of their headers. A target without standard library (`rustup target add
+# TARGET`) or C compiler (`tools/setup.sh cross`) is skipped; with HASHLOOM_REQUIRE=1 that is a failure.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 [ $# -gt 0 ] || set -- x86_64-pc-windows-gnu aarch64-apple-darwin x86_64-apple-darwin aarch64-unknown-linux-gnu \
@@ -28,9 +28,9 @@ check() { # TARGET PACKAGES...
     esac
     [ -d "$libraries/$target/lib" ] || rustup --quiet target add "$target" >/dev/null 2>&1
     if ! [ -d "$libraries/$target/lib" ]; then
-        skip "$target: there is no standard library of Rust for it: rustup target add $target"
+        skip "$target: Rust's standard library is missing: rustup target add $target"
     elif ! command -v $compiler >/dev/null; then
-        skip "$target: there is no $compiler: tools/setup.sh cross"
+        skip "$target: $compiler is missing: tools/setup.sh cross"
     elif env "CC_${target//-/_}=$compiler" "CFLAGS_${target//-/_}=$flags" "AR_${target//-/_}=ar" SDKROOT=/ \
         cargo check --quiet --locked --keep-going --target "$target" "${@:2}"; then
         echo "$target: checked"

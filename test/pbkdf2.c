@@ -1,4 +1,4 @@
-/* pbkdf2.c: PBKDF2: the vectors of RFC 6070 and RFC 7914, and RFC 8018's own words over the oracle's HMAC, for any
+/* pbkdf2.c: PBKDF2: the vectors of RFC 6070 and RFC 7914, and RFC 8018's definition over the oracle's HMAC, for any
  * number of passwords, blocks and iterations on every instruction set.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
@@ -42,7 +42,7 @@ static void check_vectors(void)
         size_t nbytes;
         const char *key;
     } vectors[] = {
-        /* RFC 6070 section 2, but for the one of 16,777,216 iterations */
+        /* RFC 6070 section 2, without the vector of 16,777,216 iterations */
         {HL_SHA1, {"password", 8}, {"salt", 4}, 1, 20, "0c60c80f961f0e71f3a9b524af6012062fe037a6"},
         {HL_SHA1, {"password", 8}, {"salt", 4}, 2, 20, "ea6c014dc72d6f8ccd1ed92ace1d41f0d8de8957"},
         {HL_SHA1, {"password", 8}, {"salt", 4}, 4096, 20, "4b007901b765489abead49d926f721d065a429c1"},
@@ -96,7 +96,7 @@ static void check_refused(const hl_alg_info *alg)
     const hl_slice good[2] = {{"abc", 3}, {NULL, 0}}, bad[2] = {{"abc", 3}, {NULL, 1}};
     const hl_alg a = alg->alg;
 
-    test_case("%s: what is refused, without a byte written", alg->name);
+    test_case("%s: refused calls write nothing", alg->name);
     memset(keys, POISON, sizeof keys);
     CHECK(hl_pbkdf2_many((hl_alg)99, good, good, 1, 2, keys, 16) == HL_EALG, "no such algorithm");
     CHECK(hl_pbkdf2_many(a, good, good, 0, 2, keys, 16) == HL_ELENGTH, "no iterations");

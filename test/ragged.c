@@ -1,5 +1,5 @@
 /* ragged.c: any mixture of lengths, and more messages than the lane driver's window holds, on every kernel: giants
- * among small ones at every place, equal runs, random ones, whole tables of one length.
+ * among small ones at every place, runs of equal length, random lengths, whole tables of one length.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -7,9 +7,9 @@
 
 enum { COUNT_MAX = 1500, GIANT_NBYTES = 700000, POOL_NBYTES = GIANT_NBYTES + 64 * COUNT_MAX };
 
-static size_t block_nbytes; /* of the algorithm at hand */
+static size_t block_nbytes; /* of the present algorithm */
 
-/* Lengths of the messages of one case; returns how many there are. */
+/* Fills in the lengths of one case's messages; returns their number. */
 typedef size_t make_fn(size_t nbytes[]);
 
 static size_t random_of(size_t nbytes[], size_t count, size_t max_nbytes)
@@ -64,7 +64,7 @@ static size_t endings_in_turn(size_t nbytes[])
     return 500;
 }
 
-/* Stretches of one kind, of any number, so that some of a kind are left over when the next begins. */
+/* Runs of one kind, of any number, so that some are left over when the next run begins. */
 static size_t stretches(size_t nbytes[])
 {
     for (size_t i = 0; i < 1200;) {
@@ -75,7 +75,7 @@ static size_t stretches(size_t nbytes[])
     return 1200;
 }
 
-/* Lengths that fall into one class of size of the driver's sort, but are not equal. */
+/* Unequal lengths in one size class of the driver's sort. */
 static size_t nearly_equal(size_t nbytes[])
 {
     const size_t count = share_of(60);
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
                 messages[i] = (hl_slice){nbytes[i] == 0 && i % 2 == 0 ? NULL : pool + 59 * i, nbytes[i]};
                 oracle(alg, messages[i].data, nbytes[i], expected + i * size);
             }
-            uint8_t *const found = memory.end - count * size; /* a byte too many would fault */
+            uint8_t *const found = memory.end - count * size; /* one byte too many would fault */
             for (size_t k = 0; k <= hl_kernel_count(); k++) {
                 const hl_kernel *kernel = hl_kernel_at(k);
                 hl_status status;

@@ -1,5 +1,5 @@
-/* reference.c: SHA-1 and SHA-2, straight from FIPS 180-4, RIPEMD-160, straight from "RIPEMD-160: A Strengthened Version
- * of RIPEMD" (Dobbertin, Bosselaers, Preneel 1996), and MD5, straight from RFC 1321. Slow, and meant to be.
+/* reference.c: SHA-1 and SHA-2, straight from FIPS 180-4; RIPEMD-160, straight from "RIPEMD-160: A Strengthened Version
+ * of RIPEMD" (Dobbertin, Bosselaers, Preneel 1996); and MD5, straight from RFC 1321. Slow, and meant to be.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
@@ -98,12 +98,12 @@ static void sha1_block(uint64_t H[8], const uint8_t *M)
     H[4] = (uint32_t)(H[4] + e);
 }
 
-/* Sections 4.2.2 and 4.2.3. The constants are computed as the standard words them, in place of a copy of the tables:
- * the first 64 bits of the fractional part of a prime's cube root. */
+/* Sections 4.2.2 and 4.2.3. The constants are computed from the standard's words, not copied from its tables: the first
+ * 64 bits of the fractional part of a prime's cube root. */
 static uint64_t cube_root_fraction(uint32_t prime)
 {
-    /* Limbs of 24 bits, the least significant first. x = floor(cube root of prime * 2^192), found bit by bit: it is the
-     * greatest whose cube is not above the bound. Below 2^67, for the 80th prime is 409. */
+    /* Limbs of 24 bits, the least significant first. x = floor(cube root of prime * 2^192) is found bit by bit: the
+     * greatest number whose cube is not above the bound. It is below 2^67, as the 80th prime is 409. */
     const uint64_t mask = (UINT64_C(1) << 24) - 1;
     uint64_t x[3] = {0}, bound[9] = {0};
 
@@ -134,7 +134,7 @@ static uint64_t cube_root_fraction(uint32_t prime)
     return x[0] | x[1] << 24 | x[2] << 48;
 }
 
-/* SHA-512's; the upper halves of the first 64 are SHA-256's, "the first 32 bits" of the same. */
+/* SHA-512's constants. The upper halves of the first 64 are SHA-256's, the first 32 bits of the same fractions. */
 static const uint64_t *sha2_K(void)
 {
     static uint64_t K[80];
@@ -237,11 +237,12 @@ static void sha512_block(uint64_t H[8], const uint8_t *M)
         H[i] += v[i];
 }
 
-/* RIPEMD-160, section 3: the constants of the five rounds, of the left line and of the right. */
+/* RIPEMD-160, section 3: the constants of the five rounds, for the left line and for the right. */
 static const uint32_t ripemd160_K[2][5] = {{0, 0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xa953fd4e},
                                            {0x50a28be6, 0x5c4dd124, 0x6d703ef3, 0x7a6d76e9, 0}};
 
-/* Section 3: the word in step i of round j is rho applied j times to i (left line) or to pi(i) (right line). */
+/* Section 3: the index of the message word in step i of round j is rho applied j times to i (left line) or to pi(i)
+ * (right line). */
 static unsigned ripemd160_r(int line, int j, unsigned i)
 {
     static const uint8_t rho[16] = {7, 4, 13, 1, 10, 6, 15, 3, 12, 0, 9, 5, 2, 14, 11, 8};
@@ -252,7 +253,7 @@ static unsigned ripemd160_r(int line, int j, unsigned i)
     return r;
 }
 
-/* Section 3: the shift goes with the round and the message word, in both lines. */
+/* Section 3: the shift depends on the round and the message word, in both lines. */
 static const uint8_t ripemd160_shift[5][16] = {
     {11, 14, 15, 12, 5, 8, 7, 9, 11, 13, 14, 15, 6, 7, 9, 8},
     {12, 13, 11, 15, 6, 9, 9, 7, 12, 15, 11, 13, 7, 8, 7, 7},
@@ -272,7 +273,7 @@ static uint32_t ripemd160_f(int j, uint32_t x, uint32_t y, uint32_t z)
     }
 }
 
-/* As hashloom.h orders it: word 16 * (5 * line + j) + i. */
+/* Ordered as in hashloom.h: word 16 * (5 * line + j) + i. */
 static void ripemd160_schedule(uint64_t words[160], const uint8_t *M)
 {
     for (int n = 0; n < 160; n++)
@@ -305,8 +306,8 @@ static void ripemd160_block(uint64_t H[8], const uint8_t *M)
         H[i] = (uint32_t)((i < 4 ? H[i + 1] : h0) + v[0][(i + 2) % 5] + v[1][(i + 3) % 5]);
 }
 
-/* MD5, RFC 1321 section 3.4: T[i], i from 0 on, is the integer part of 4294967296 times abs(sin(i + 1)). The sine is a
- * series here, as the table would be the library's. */
+/* MD5, RFC 1321 section 3.4: T[i], i from 0 on, is the integer part of 4294967296 times abs(sin(i + 1)). The sine is
+ * computed as a series, so that no table is shared with the library. */
 static uint32_t md5_T(int i)
 {
     const double turn = 6.283185307179586476925286766559;
@@ -326,7 +327,7 @@ static uint32_t md5_T(int i)
     return T[i];
 }
 
-/* Which word of the message step i takes. */
+/* The index of the message word that step i takes. */
 static int md5_k(int i)
 {
     return i < 16 ? i : i < 32 ? (5 * i + 1) % 16 : i < 48 ? (3 * i + 5) % 16 : 7 * i % 16;
@@ -415,8 +416,8 @@ void reference_update(struct reference_ctx *ctx, const void *data, size_t nbytes
     }
 }
 
-/* Section 5.1: a one bit, zeros up to the last two words of a block, and there the length in bits; RIPEMD-160 and
- * MD5 the same, but with the least significant byte first. */
+/* Section 5.1: a one bit, zeros up to the last two words of a block, and there the length in bits. RIPEMD-160 and MD5
+ * do the same with the least significant byte first. */
 void reference_final(struct reference_ctx *ctx, uint8_t *digest)
 {
     const struct reference *ref = ctx->ref;

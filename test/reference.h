@@ -1,8 +1,8 @@
-/* reference.h: every algorithm once more, written to be read: the measure that the library is held against.
+/* reference.h: every algorithm once more, written to be read: the oracle that the library is compared with.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Shares nothing with the library, constants included, and is itself held against libcrypto and published vectors
+ * It shares nothing with the library, constants included, and is itself compared with libcrypto and published vectors
  * (test/oracle.c).
  */
 #ifndef REFERENCE_H
@@ -15,7 +15,7 @@ struct reference {
     const char *name;
     unsigned digest_nbytes, block_nbytes, word_nbytes, nwords;
     int big_endian;
-    uint64_t iv[8]; /* words of 32 bits stand in the lower half */
+    uint64_t iv[8]; /* words of 32 bits are in the lower half */
     void (*block)(uint64_t state[8], const uint8_t *block);
     unsigned nscheduled; /* words in the schedule of hl_scheduled_fn */
     void (*schedule)(uint64_t words[160], const uint8_t *block);

@@ -1,11 +1,11 @@
-/* remains.c: what a call of HMAC leaves behind: nothing of the key, neither on the stack nor in registers.
+/* remains.c: a call of HMAC leaves nothing of the key behind, neither on the stack nor in registers.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Each call runs on a thread of its own, whose stack has been painted. The registers that it may change are saved right
- * after it; then they and all of the stack are looked through for words of the key's two states, in
- * both byte orders, for the words of the key's block with and without the constants of SHA-256, and for eight bytes in
- * a row of the key, of its digest, or of either xored with ipad or opad. All that belongs to the test is static.
+ * Each call runs on a thread of its own, whose stack has been painted. The registers that the call may change are saved
+ * right after it. Registers and the whole stack are then searched for words of the key's two states, in both byte
+ * orders; for the words of the key's block with and without the constants of SHA-256; and for eight bytes in a row of
+ * the key, of its digest, or of either xored with ipad or opad. All of the test's own data are static.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "test.h"
@@ -22,13 +22,13 @@ enum {
 };
 
 static uint8_t *stack;
-static uint64_t left[STACK_NBYTES / 8]; /* what it was right after the call */
+static uint64_t left[STACK_NBYTES / 8]; /* copy of the stack right after the call */
 static const hl_alg_info *alg;
 static uint8_t secret[SECRET_MAX_NBYTES];
 static size_t secret_nbytes;
 static hl_hmac_key key;
 static hl_hmac_ctx ctx, ctxs[COUNT], *all[COUNT];
-static hl_hmac_key keys[COUNT]; /* each the same, but one each */
+static hl_hmac_key keys[COUNT]; /* all equal, but separate */
 static hl_slice passwords[COUNT];
 static uint8_t exported[HL_EXPORT_MAX_NBYTES];
 static size_t exported_nbytes;
@@ -52,7 +52,7 @@ static void find_registers(void)
     has_avx = __builtin_cpu_supports("avx");
     has_avx512 = __builtin_cpu_supports("avx512f");
 }
-/* To and from memory. */
+/* Between the registers and memory. */
 #  define STORE(op, kind, n) op " %%" kind #n ", " #n "*64(%0)\n\t"
 #  define LOAD(op, kind, n)  op " " #n "*64(%0), %%" kind #n "\n\t"
 #  define EACH8(move, op, kind) \
@@ -91,7 +91,8 @@ static void find_registers(void)
               __asm__ volatile(OF_AVX(move, "movdqu", "xmm") : : "r"(registers.vectors) : "memory"); \
       } while (0)
 #  define SAVE_VECTORS() MOVE_VECTORS(STORE)
-/* No clobbers, as compilers without AVX-512 know no such registers: nothing that is called across this uses them. */
+/* No clobbers, as compilers without AVX-512 do not know these registers. Nothing that is called across this uses them.
+ */
 #  define LOAD_VECTORS() MOVE_VECTORS(LOAD)
 #elif defined(__aarch64__)
 static void find_registers(void)
@@ -116,9 +117,9 @@ static void find_registers(void)
                            : "memory"); \
       } while (0)
 #  define SAVE_VECTORS() MOVE_VECTORS("stp")
-/* Also of v8 to v15, whose lower halves are a caller's: the thread's first function is given nothing in them. */
+/* Also v8 to v15, whose lower halves belong to a caller: the thread's first function gets nothing in them. */
 #  define LOAD_VECTORS() MOVE_VECTORS("ldp")
-#else /* the header promises no more than the stack */
+#else /* the header promises only the stack */
 static void find_registers(void)
 {
 }
@@ -164,7 +165,7 @@ static void hide_state(const hl_state *state)
         hide_word(alg->word_nbytes == 8 ? state->w64[w] : state->w32[w], alg->word_nbytes);
 }
 
-/* Where the first hash stands after the whole blocks of data. */
+/* The state of the first hash after the whole blocks of data. */
 static void hide_state_after(hl_hmac_ctx from, const hl_slice *message)
 {
     hl_hmac_update(&from, message->data, message->nbytes);
@@ -201,7 +202,7 @@ static void hide_all(void)
     memset(key0, 0, sizeof key0);
 }
 
-/* Words found at any multiple of 4 bytes, and runs of bytes anywhere. `first` is where the first is. */
+/* Words are searched for at any multiple of 4 bytes, runs of bytes anywhere. `first` is the place of the first find. */
 static size_t count_remains(const uint8_t *from, size_t nbytes, size_t *first)
 {
     size_t found = 0;
@@ -234,8 +235,8 @@ static const struct call {
     const char *what;
     enum { KEY_INIT, ONE, MANY, VERIFY, MANY_KEYS, BEGUN, AGAIN, PBKDF2, STREAM_INIT, STREAM_UPDATE, STREAM_FINAL,
            STREAMS_UPDATE, STREAMS_FINAL, EXPORT, IMPORT } kind;
-    size_t count;  /* KEY_INIT: bytes of key beyond a block */
-    size_t nbytes; /* each message's; 0: of all lengths */
+    size_t count;  /* KEY_INIT: bytes of key beyond one block */
+    size_t nbytes; /* length of each message; 0: all lengths */
 } calls[] = {
     {"hl_hmac_key_init, short", KEY_INIT, 0, 0},
     {"hl_hmac_key_init, longer than a block", KEY_INIT, 23, 0},
@@ -347,35 +348,36 @@ static void *run_thread(void *arg)
 {
     struct result *r = arg;
 
-    LOAD_VECTORS(); /* zeros: a thread begins with the registers of the one that made it */
+    LOAD_VECTORS(); /* zeros: a thread begins with the registers of the thread that made it */
     r->status = make_call(r->call);
-    /* No call of a function, whose frame would lie where the call's was. */
+    /* No function call here: its frame would overwrite the call's. */
     for (size_t i = 0; i < STACK_NBYTES / 8; i++)
         left[i] = ((volatile uint64_t *)(void *)stack)[i];
     r->frame = (uint8_t *)__builtin_frame_address(0);
     return NULL;
 }
 
-/* Prepared here, on the stack of another thread, so that nothing of the test itself is found. */
+/* Prepared here, on the stack of another thread, so that the search does not find data of the test itself. */
 static void check_call(const struct call *c, const pthread_attr_t *attr)
 {
     struct result r = {.call = c};
     pthread_t thread;
 
     prepare(c);
-    make_call(c); /* once before: the dynamic linker looks up memcpy, and saves registers to do so */
+    make_call(c); /* one call before the measured one: the dynamic linker looks up memcpy, and saves registers for that
+                   */
     prepare(c);
     if (c->kind == PBKDF2)
         make_call(c);
     hide_all();
-    if (c->kind == VERIFY) { /* the tag of a message that the key's owner may never have meant */
+    if (c->kind == VERIFY) { /* the tag of a message that the key's owner may never have sent */
         uint8_t tag[HL_DIGEST_MAX_NBYTES];
         oracle_hmac(alg, secret, secret_nbytes, messages[0].data, messages[0].nbytes, tag);
         hide_bytes(tag, alg->digest_nbytes, 0);
     }
     if (c->kind == STREAM_UPDATE)
         hide_state_after(ctx, &messages[0]);
-    if (c->kind == PBKDF2) /* the derived keys, which stand in `tags` already */
+    if (c->kind == PBKDF2) /* the derived keys, which `tags` already has */
         hide_bytes(tags, 2 * alg->digest_nbytes, 0);
     if (c->kind == STREAMS_UPDATE)
         for (size_t i = 0; i < 4; i++)

@@ -1,9 +1,9 @@
-/* stack.c: every call's use of the stack, measured: it stays below the 32 KiB that hashloom.h promises, and each
+/* stack.c: measures every call's use of the stack: it stays below the 32 KiB that hashloom.h promises, and each
  * kernel's below HL_KERNEL_STACK_NBYTES.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The call runs on a thread whose unused stack has been painted; what is not the paint afterwards was used.
+ * The call runs on a thread whose unused stack has been painted. Bytes that are no longer paint were used.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "test.h"
@@ -101,7 +101,7 @@ static __attribute__((noinline)) void measure(struct call *c)
 
 static void *run_thread(void *arg)
 {
-    make_call(arg); /* once before: the dynamic linker looks up memcpy on this stack */
+    make_call(arg); /* one call before the measured one: the dynamic linker looks up memcpy on this stack */
     measure(arg);
     return NULL;
 }
@@ -163,7 +163,7 @@ int main(int argc, char **argv)
                     return 2;
                 }
                 pthread_join(thread, NULL);
-                call.used -= call.used < NEAR ? call.used : NEAR; /* make_call's own */
+                call.used -= call.used < NEAR ? call.used : NEAR; /* subtracts make_call's own frame */
                 CHECK(call.used < HL_KERNEL_STACK_NBYTES, "%s alone: %zu bytes used", call.kernel->name, call.used);
                 most_of_kernels = call.used > most_of_kernels ? call.used : most_of_kernels;
             }

@@ -1,12 +1,12 @@
-# steps.sh: the steps of c.sh and cross.sh: what each prints, and the counts. Sourced, with $root the repository and
-# $logs a folder for what it builds and says.
+# steps.sh: the steps of c.sh and cross.sh: their output and the counts. Sourced, with $root the repository and $logs a
+# folder for builds and logs.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 
 mkdir -p "$logs"
 
-# Where ccache is installed, an object is compiled once for all steps that want it with the same flags. Its folder goes
-# with the build's: a clean build compiles everything.
+# If ccache is installed, an object is compiled once for all steps that need it with the same flags. The cache is in the
+# build folder: a clean build compiles everything.
 if command -v ccache >/dev/null; then
     export CCACHE_DIR=$root/build/ccache
     mkdir -p "$CCACHE_DIR/bin"
@@ -23,8 +23,8 @@ started=$SECONDS
 
 telling='^FAILED: |^  .*not true: |^  \.\.\. and|runtime error: |^SUMMARY: |\*\*\*|[^a-z]error: |fuzz/hash_many: .*: '
 
-# step NAME COMMAND...: one line on success; the output's end on failure. Counts the cases that the output sums up in
-# lines "N passed, N failed, N skipped", and itself if there is none.
+# step NAME COMMAND...: prints one line on success, the end of the output on failure. Counts the cases in the output's
+# lines "N passed, N failed, N skipped"; without such a line, the step counts as one.
 step() {
     local name=$1 log from=$SECONDS status cases p f s
     shift
@@ -43,7 +43,7 @@ step() {
     else
         printf 'FAILED %3ds\n' $((SECONDS - from))
         failed_steps+=("$name")
-        # What the tests and sanitizers say first; or else the end.
+        # The first messages of tests and sanitizers, or else the end.
         { grep -E "$telling" "$log" || tail -n 40 "$log"; } | head -n 40 | sed 's/^/    /'
         echo "    the whole log: ${log#"$root"/}"
     fi
@@ -59,7 +59,7 @@ suite() {
     # shellcheck disable=SC2086
     (cd "$build" && ctest -j "$JOBS" $ctest_args)
     local status=$?
-    # What the tests said. A bad_length test is meant to end in a sanitizer's report.
+    # The output of the tests. A bad_length test is meant to end in a sanitizer's report.
     awk '/^[0-9]+\/[0-9]+ Testing: / {meant = /bad_length/}
         !meant {print}
         meant && /^Test Passed|^Test Pass Reason/ {print "1 passed, 0 failed, 0 skipped"}
@@ -68,7 +68,7 @@ suite() {
     return $status
 }
 
-# end_steps WHAT: what was skipped, what failed, the sums; the exit status of the script.
+# end_steps WHAT: prints skipped and failed steps and the sums; returns the exit status of the script.
 end_steps() {
     sort -u "$logs/skipped"
     for name in "${failed_steps[@]}"; do

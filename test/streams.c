@@ -1,5 +1,5 @@
 /* streams.c: messages in parts: random splits over many streams of different lengths, copies, contexts and chunks
- * beside forbidden pages, and byte counts preset to where 32 bits and the limit end.
+ * beside forbidden pages, and byte counts preset to 32-bit limits and the greatest length.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -13,7 +13,7 @@ struct stream {
     uint8_t expected[HL_DIGEST_MAX_NBYTES];
 };
 
-/* nstreams messages, each step a part of some of them, until all are through. The contexts end at a forbidden page. */
+/* nstreams messages, each step a part of some of them, until all are complete. The contexts end at a forbidden page. */
 static void check_splits(const hl_alg_info *alg, size_t nstreams, size_t chunk_max)
 {
     static struct stream streams[STREAMS_MAX];
@@ -53,13 +53,13 @@ static void check_splits(const hl_alg_info *alg, size_t nstreams, size_t chunk_m
             CHECK(hl_update_many(chosen, chunks, n) == HL_OK, "hl_update_many");
         }
 
-        /* End some of those that have had all. */
+        /* Ends some of the messages that are complete. */
         size_t nfinal = 0;
         for (size_t j = 0; j < n; j++) {
             const size_t i = chosen_index[j];
             if (streams[i].at != streams[i].nbytes || random64() % 3 == 0)
                 continue;
-            if (random64() % 4 == 0) { /* a copy ends as well, and does not disturb the original */
+            if (random64() % 4 == 0) { /* ends a copy as well, which must not change the original */
                 hl_ctx copy = ctxs[i];
                 uint8_t digest[HL_DIGEST_MAX_NBYTES];
                 CHECK(hl_update(&copy, "more", 4) == HL_OK && hl_final(&copy, digest) == HL_OK, "a copy");
@@ -80,7 +80,7 @@ static void check_splits(const hl_alg_info *alg, size_t nstreams, size_t chunk_m
     guard_free(memory);
 }
 
-/* Every way to cut a message of up to 3 blocks in two, from chunks that end at a forbidden page. */
+/* Every way to cut a message of up to 3 blocks in two, in chunks that end at a forbidden page. */
 static void check_cuts(const hl_alg_info *alg)
 {
     const size_t max = 3 * alg->block_nbytes + 1;
@@ -102,7 +102,7 @@ static void check_cuts(const hl_alg_info *alg)
     guard_free(memory);
 }
 
-/* Byte counts that no test can wait for: the context is put there, with any state. Only the counter matters. */
+/* Byte counts that a test cannot reach: the context is set to the count, with any state. Only the counter matters. */
 static void check_counts(const hl_alg_info *alg)
 {
     static const uint64_t edges[] = {

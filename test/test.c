@@ -1,4 +1,4 @@
-/* test.c: what test.h declares.
+/* test.c: the functions that test.h declares.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -16,7 +16,7 @@
 #  include <openssl/hmac.h>
 #endif
 
-enum { FAILURES_PRINTED = 5 }; /* of one case */
+enum { FAILURES_PRINTED = 5 }; /* for each case */
 
 int test_all;
 
@@ -111,7 +111,7 @@ static void expect_isas(const char *names)
             name[length] = '\0';
             test_case("expected %s", name);
             if (name[0] == '-') {
-                CHECK((hl_isa_named(name + 1) & hl_isas_available()) == 0, "%s was taken to be here", name + 1);
+                CHECK((hl_isa_named(name + 1) & hl_isas_available()) == 0, "%s counts as available", name + 1);
                 names += length + (names[length] != '\0');
                 continue;
             }
@@ -242,7 +242,7 @@ size_t random_length(size_t max_nbytes)
     case 2: nbytes = random_below((max_nbytes >> random_below(8)) + 1); break;
     default: nbytes = random_below(max_nbytes + 1); break;
     }
-    return nbytes <= max_nbytes ? nbytes : max_nbytes; /* what fell below 0 too */
+    return nbytes <= max_nbytes ? nbytes : max_nbytes; /* lengths that wrapped below 0, too */
 }
 
 void random_fill(void *to, size_t nbytes)
@@ -287,7 +287,8 @@ const uint8_t *random_pool(size_t nbytes)
 /* ---- Guarded memory ---- */
 
 #ifdef __wasm__
-/* No page can be forbidden there. A write beyond is still found, by the tests that look around what they gave. */
+/* No page can be forbidden on this system. The tests that check the bytes around their buffers still find a write
+ * beyond. */
 struct guarded guard_new(size_t nbytes)
 {
     const size_t page = 4096, usable = (nbytes + page - 1) / page * page;
@@ -339,8 +340,9 @@ const struct reference *reference_of(const hl_alg_info *alg)
 }
 
 #ifdef HAVE_LIBCRYPTO
-/* libcrypto knows most algorithms by the names we use; NULL if it has none, or only in a provider that is not loaded
- * (RIPEMD-160 in OpenSSL 3.0.0 to 3.0.6). Looked up once: a look-up costs more than a short message. */
+/* libcrypto knows most algorithms by our names. NULL if it lacks the algorithm, or has it only in a provider that is
+ * not loaded (RIPEMD-160 in OpenSSL 3.0.0 to 3.0.6). The look-up is done once, as it costs more than a short message.
+ */
 static const EVP_MD *libcrypto_of(const hl_alg_info *alg)
 {
     static struct {
@@ -443,7 +445,7 @@ void oracle_hmac(const hl_alg_info *alg, const void *key, size_t key_nbytes, con
         static HMAC_CTX *mac;
         if (mac == NULL)
             mac = HMAC_CTX_new();
-        /* A NULL key would be the one from the call before. */
+        /* A NULL key would mean the key of the call before. */
         if (HMAC_Init_ex(mac, key_nbytes == 0 ? "" : key, (int)key_nbytes, libcrypto_of(alg), NULL) != 1 ||
             HMAC_Update(mac, data, nbytes) != 1 || HMAC_Final(mac, tag, NULL) != 1)
             abort();

@@ -1,10 +1,10 @@
-/* test.h: what the test programs share: cases and their count, kernels by name, guarded memory, the oracle.
+/* test.h: shared by the test programs: cases and their count, kernels by name, guarded memory, the oracle.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A program is a list of cases. A case passes if none of its CHECKs failed. What cannot run here is skipped by name,
- * and is a failure if it was asked for with --expect or HASHLOOM_EXPECT. The last line of every program is
- * "N passed, N failed, N skipped", and its exit status is 1 if a case failed.
+ * A program is a list of cases. A case passes if none of its CHECKs fails. An instruction set that cannot run here is
+ * skipped by name; it is a failure if --expect or HASHLOOM_EXPECT names it. The last line of every program is "N
+ * passed, N failed, N skipped", and its exit status is 1 if a case failed.
  *
  *   program [--all] [--expect ISA,ISA,...] [--seed N]
  */
@@ -32,30 +32,30 @@
 #define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
 
 void test_start(int argc, char **argv);
-int test_end(void); /* what main returns */
+int test_end(void); /* returns main's exit status */
 
-extern int test_all; /* --all: also what takes minutes */
+extern int test_all; /* --all: run the cases that take minutes, too */
 
 /* HASHLOOM_TEST_SHARE=N: about one N-th of the repetitions, and giants of one N-th of the length, for emulators, which
- * are 10 to 50 times slower, and for sanitizers. Every kernel, call and length is still run; the program says that it
- * was reduced. */
+ * are 10 to 50 times slower, and for sanitizers. Every kernel, call and length still runs, and the program reports the
+ * reduction. */
 size_t share_of(size_t n); /* n / N, at least 1 */
-int in_share(size_t i);    /* whether repetition i is among them: every N-th */
+int in_share(size_t i);    /* 1 if repetition i is among them: every N-th is */
 
-/* Ends the case before it and begins one. */
+/* Ends the case before and begins a new one. */
 void test_case(const char *format, ...) PRINTF_LIKE(1, 2);
 void test_skip(const char *format, ...) PRINTF_LIKE(1, 2);
-/* 1 if the condition holds; else 0, and the case has failed. The first few failures of a case are printed, with the
- * text given. */
+/* Returns 1 if the condition holds; else 0, and the case has failed. Prints the first few failures of a case, with the
+ * given text. */
 #define CHECK(condition, ...) ((condition) ? 1 : test_failed(__FILE__, __LINE__, #condition, __VA_ARGS__))
 int test_failed(const char *file, int line, const char *condition, const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* Whether this machine runs the kernel. If not, the kernel is counted as skipped. */
+/* Returns whether this machine runs the kernel. If not, the kernel is counted as skipped. */
 int test_kernel(const hl_kernel *kernel);
-/* Restricts the library to instruction set i; for i == hl_isa_count() to its own choice. Returns the name of the set. If
- * this machine lacks the set, the test with the name given is counted as skipped, and NULL is returned. */
+/* Restricts the library to instruction set i; for i == hl_isa_count(), to its own choice. Returns the name of the set,
+ * or NULL if this machine lacks the set; the test with the given name is then counted as skipped. */
 const char *test_isa(size_t i, const char *format, ...) PRINTF_LIKE(2, 3);
-/* The first algorithm of that body. */
+/* The first algorithm with that body. */
 const hl_alg_info *body_alg(hl_body body);
 /* The widest kernel of this build that this machine runs. */
 unsigned lanes_max(void);
@@ -64,9 +64,9 @@ unsigned lanes_max(void);
 
 uint64_t random64(void);
 size_t random_below(size_t n);              /* 0 .. n - 1 */
-size_t random_length(size_t max_nbytes);    /* 0 .. max_nbytes, small ones and block boundaries more often */
+size_t random_length(size_t max_nbytes);    /* 0 .. max_nbytes; small lengths and block boundaries more often */
 void random_fill(void *to, size_t nbytes);
-/* Restarts the sequence: at a place of its own for each number and seed. */
+/* Restarts the sequence, at a different place for each number and seed. */
 void random_restart(uint64_t number);
 /* A pool of bytes to take messages from. Equal contents at different places do not occur. */
 const uint8_t *random_pool(size_t nbytes);
@@ -80,23 +80,23 @@ struct guarded {
 struct guarded guard_new(size_t nbytes); /* room for at least nbytes */
 void guard_free(struct guarded memory);
 
-/* ---- What the digest should be ---- */
+/* ---- The right digest ---- */
 
-/* By libcrypto, if it is there and knows the algorithm, else by reference.c. */
+/* By libcrypto, if it is there and knows the algorithm; else by reference.c. */
 void oracle(const hl_alg_info *alg, const void *data, size_t nbytes, uint8_t *digest);
-/* The same for parts that do not lie together or are too long for one call. */
+/* The same for parts that are not contiguous, or too long for one call. */
 struct oracle;
 struct oracle *oracle_new(const hl_alg_info *alg);
 void oracle_update(struct oracle *o, const void *data, size_t nbytes);
 void oracle_final(struct oracle *o, uint8_t *digest); /* frees it */
-/* The HMAC, by libcrypto's, or as FIPS 198-1 says it over reference.c. */
+/* The HMAC, by libcrypto or, by FIPS 198-1's definition, over reference.c. */
 void oracle_hmac(const hl_alg_info *alg, const void *key, size_t key_nbytes, const void *data, size_t nbytes,
                  uint8_t *tag);
 const char *oracle_name(const hl_alg_info *alg);
-/* As the name of algorithm says; ends the program, and says what to add where, if there is none. */
+/* The reference for an algorithm's name. If there is none, ends the program and says what to add where. */
 const struct reference *reference_of(const hl_alg_info *alg);
 
-/* Compares digests of count messages with the oracle's; 1 if all are right. `what` names the call. */
+/* Compares the digests of count messages with the oracle's; returns 1 if all are right. `what` names the call. */
 int check_digests(const hl_alg_info *alg, const hl_slice *messages, size_t count, const uint8_t *digests,
                   const char *what);
 

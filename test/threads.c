@@ -1,9 +1,9 @@
-/* threads.c: the first call of a process from 16 threads at once, and all calls at once after it. Run under
- * ThreadSanitizer as well.
+/* threads.c: the first call of a process from 16 threads at once, and all calls at once after it. It also runs under
+ * ThreadSanitizer.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A process has one first call, so that each round is a process of its own: this program, started again with --child.
+ * A process has only one first call, so each round is a process of its own: this program, started again with --child.
  */
 #include "test.h"
 
@@ -26,7 +26,7 @@ static int wrong[THREADS];
 static hl_isas several; /* of_several_lanes() */
 static size_t nstream_calls;
 
-/* What a thread does; which = 0 .. 7 names the call. Returns 1 if all was right. */
+/* The work of a thread; which = 0 .. 7 selects the call. Returns 1 if all is right. */
 static int do_call(const hl_alg_info *alg, const uint8_t *right, unsigned which, int restricting)
 {
     uint8_t digests[COUNT * HL_DIGEST_MAX_NBYTES] = {0};
@@ -71,11 +71,13 @@ static void *run_thread(void *arg)
 {
     const unsigned thread = (unsigned)(uintptr_t)arg;
 
-    /* All at once: a thread that sleeps at a barrier would come too late to meet another one's first call. */
+    /* All threads begin at once. They spin, because a thread asleep at a barrier would wake too late to race with
+     * another's first call. */
     atomic_fetch_add(&nready, 1);
     while (atomic_load(&nready) < THREADS)
         sched_yield();
-    /* The first call. In even rounds one thread restricts, and none may undo that; in odd ones many do as they like. */
+    /* The first call. In even rounds one thread restricts, and no other may undo the restriction; in odd rounds many
+     * restrict at will. */
     if (thread == 0 && round_number % 2 == 0)
         wrong[thread] |= hl_restrict(1) != HL_OK;
     else
@@ -87,7 +89,7 @@ static void *run_thread(void *arg)
     return NULL;
 }
 
-/* An instruction set that this machine has and that no kernel for one message is of; 0 if there is none. */
+/* An instruction set of this machine that has no kernel for one message; 0 if there is none. */
 static hl_isas of_several_lanes(void)
 {
     hl_isas isas = hl_isas_available();
@@ -98,7 +100,7 @@ static hl_isas of_several_lanes(void)
     return isas & (0 - isas);
 }
 
-/* One stream at a time while other threads change the choice between one lane and several: a call that chose twice
+/* One stream at a time while other threads change the choice between one lane and several. A call that chose twice
  * would give its plain state to a kernel of several lanes, which writes beyond it. */
 static void *run_stream(void *arg)
 {
@@ -118,8 +120,8 @@ static void *run_stream(void *arg)
     return NULL;
 }
 
-/* Keys longer than a block, which are hashed first, hashes and tags, while another thread allows in turn what has
- * kernels of one algorithm alone: each call succeeds and is right. */
+/* Keys longer than a block (which are hashed first), hashes and tags, while another thread in turn allows sets that
+ * have kernels of only one algorithm: each call succeeds and is right. */
 static void *run_key(void *arg)
 {
     const unsigned thread = (unsigned)(uintptr_t)arg;
@@ -194,10 +196,10 @@ static int child(void)
     int any_wrong = 0;
 
     pool = random_pool(NBYTES + 2 * COUNT);
-    for (size_t a = 0; a < hl_alg_count(); a++) /* these two calls touch nothing that is found out at run time */
+    for (size_t a = 0; a < hl_alg_count(); a++) /* these two calls use nothing that is detected at run time */
         for (size_t i = 0; i < COUNT; i++)
             oracle(hl_alg_at(a), pool + i, i * 17, expected[a] + i * hl_alg_at(a)->digest_nbytes);
-    for (uintptr_t t = THREADS; t-- > 0;) /* the one that restricts last: it is awake when all go */
+    for (uintptr_t t = THREADS; t-- > 0;) /* the thread that restricts starts last: it is awake when all begin */
         if (pthread_create(&threads[t], NULL, run_thread, (void *)t) != 0) {
             perror("pthread_create");
             return 2;
@@ -211,7 +213,7 @@ static int child(void)
 
 int main(int argc, char **argv)
 {
-    expected = calloc(hl_alg_count(), sizeof *expected); /* the count is not found out at run time */
+    expected = calloc(hl_alg_count(), sizeof *expected); /* the count is not detected at run time */
     if (argc == 3 && strcmp(argv[1], "--child") == 0) {
         round_number = atoi(argv[2]);
         random_restart((uint64_t)round_number);
@@ -237,7 +239,8 @@ int main(int argc, char **argv)
             test_case("first call from %d threads, round %d (%s)", THREADS, i,
                       i % 2 ? "many restrict" : "one restricts");
         snprintf(number, sizeof number, "%d", i);
-        /* What this program itself runs under, in words between spaces: the system may not know its format. */
+        /* The program that this program runs under (an emulator), in words separated by spaces: the system may not know
+         * the format of this program. */
         if (getenv("HASHLOOM_TEST_EMULATOR") != NULL)
             snprintf(emulator, sizeof emulator, "%s", getenv("HASHLOOM_TEST_EMULATOR"));
         for (char *word = strtok(emulator, " "); word != NULL && nargs < 12; word = strtok(NULL, " "))

@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 # bench/asan/run.sh     CC names the compiler. Method: 7 rounds, the builds in turn, the file in the page cache; the
-# ratio of the minima. Aimed at: 1.3 at most.
+# ratio of the minima. The goal is at most 1.3.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 CC=${CC:-cc}

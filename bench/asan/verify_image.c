@@ -1,11 +1,11 @@
-/* verify_image.c: hashes a file in pieces of 256 KiB, as a client that checks a torrent does, and prints the seconds.
+/* verify_image.c: hashes a file in pieces of 256 KiB, like a client that checks a torrent, and prints the seconds.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  *   verify_image FILE [ALGORITHM]
  *
- * A plain program, to see what a debug build of it costs: run.sh builds it at -O2, and at -O0 with AddressSanitizer.
- * It prints the seconds from the first read to the last digest, and the digest of all digests.
+ * A plain program that shows what a debug build costs: run.sh builds it at -O2, and at -O0 with AddressSanitizer. It
+ * prints the seconds from the first read to the last digest, and the digest of all digests.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <hashloom.h>

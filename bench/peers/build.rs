@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Compiles the peers that are C libraries, those of them that are installed.
+//! Compiles the shims of those peers in C that are installed.
 //!
-//! None has to be: a peer whose shim does not compile and link is named in the output with what would install it. Where
-//! a library is not in the compiler's own folders, `PKG_CONFIG_PATH` (ISA-L), `CPATH` and `LIBRARY_PATH` say where.
+//! No peer is required: if a shim does not compile and link, the output names the peer and how to install it. For a
+//! library outside the compiler's own folders, set `PKG_CONFIG_PATH` (ISA-L), `CPATH` and `LIBRARY_PATH`.
 
 use std::env;
 use std::ffi::OsStr;
@@ -27,7 +27,7 @@ fn main() {
         let flags = pkg_config(package).unwrap_or_else(|| vec![format!("-l{library}")]);
         let file = PathBuf::from(format!("c/{name}.c"));
         let mut build = cc::Build::new();
-        // ISA-L leaves the upper halves of the vector registers in use, and an SSE instruction of old encoding then
+        // ISA-L leaves the upper halves of the vector registers in use. An SSE instruction in the old encoding then
         // waits for the one before: 5.8 million messages of 41 bytes a second, with AVX encoding 27.5 (SHA-1).
         build.file(&file).include("c").std("c11").flag_if_supported("-march=native").cargo_warnings(false);
         for flag in &flags {
@@ -48,7 +48,7 @@ fn main() {
         }
     }
 
-    // cc does not compile hashloom with the flags below, but finds the same compiler.
+    // hashloom is not compiled with the flags below, but cc finds the same compiler for both.
     if let Ok(compiler) = cc::Build::new().try_get_compiler() {
         println!("cargo:rustc-env=PEERS_CC={}", first_line(compiler.path().as_ref()));
     }
@@ -58,7 +58,7 @@ fn main() {
     if let Some(folder) = env::var_os("ECLOOP_DIR").filter(|folder| !folder.is_empty()) {
         println!("cargo:rerun-if-changed={}", Path::new(&folder).join("lib/rmd160s.c").display());
         let clang = env::var("ECLOOP_CLANG").unwrap_or_else(|_| "clang".into());
-        // ecloop's Makefile says -march=native, with which its AVX2 intrinsics become AVX-512VL where that is there.
+        // ecloop's Makefile has -march=native: on a CPU with AVX-512VL its AVX2 intrinsics use it.
         for (name, compiler, flag) in [
             ("ecloop_gcc", "gcc", "-march=native"),
             ("ecloop_clang", &clang, "-march=native"),
@@ -76,7 +76,7 @@ fn main() {
     println!("cargo:rustc-env=PEERS_ECLOOP=by {}", ecloop_compilers.join(", "));
 }
 
-/// What a compiler says that it is.
+/// The first line of a compiler's `--version`.
 fn first_line(compiler: &OsStr) -> String {
     let output = Command::new(compiler).arg("--version").output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
@@ -88,11 +88,11 @@ fn pkg_config(package: &str) -> Option<Vec<String>> {
     let output =
         Command::new("pkg-config").args(["--cflags", "--libs", package]).stderr(Stdio::null()).output().ok()?;
     let flags = String::from_utf8(output.stdout).ok()?;
-    // pkg-config leaves the folder out that the compiler looks into anyway; the rpath needs none there either.
+    // pkg-config leaves out the compiler's default folder, which needs no rpath either.
     output.status.success().then(|| flags.split_whitespace().map(String::from).collect())
 }
 
-/// Whether the file compiles and links as a shared library that leaves nothing undefined.
+/// Returns whether the file compiles and links as a shared library without undefined symbols.
 fn links(build: &cc::Build, file: &Path, flags: &[String]) -> bool {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets it")).join("probe.so");
     let Ok(compiler) = build.try_get_compiler() else { return false };

@@ -9,14 +9,14 @@
 # CPU            the CPU to run on (default: the last one)
 # RUN            put before each measurement, such as 'chrt -f 50'; one measurement takes about 15 seconds
 # ECLOOP_DIR     a clone of https://github.com/vladkens/ecloop; ECLOOP_CLANG names the second compiler for it
-# PKG_CONFIG_PATH, CPATH, LIBRARY_PATH   where libraries are that no package put into its place (ISA-L crypto)
+# PKG_CONFIG_PATH, CPATH, LIBRARY_PATH   the folders of libraries without a package (ISA-L crypto)
 #
-# What is not installed is named in the output and left out.
+# The output names the peers that are not installed, and leaves them out.
 set -euo pipefail
 cd "$(dirname "$0")"
 [ $# -gt 0 ] || set -- sha1 sha256 sha512 ripemd160
 cpu=${CPU:-$(($(getconf _NPROCESSORS_ONLN) - 1))}
-# A folder of its own: in the other workspace's, each would build the other's crates again.
+# A folder of its own: in a shared one, each workspace would rebuild the other's crates.
 export CARGO_TARGET_DIR=$PWD/target
 work=$CARGO_TARGET_DIR/run
 mkdir -p "$work"

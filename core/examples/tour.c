@@ -1,4 +1,4 @@
-/* tour.c: every public call once, as one would use it.
+/* tour.c: every public call once, in typical use.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
@@ -38,7 +38,7 @@ int main(void)
     CHECK(hl_hash(HL_SHA256, "abc", 3, digests));
     print("sha256(\"abc\")", digests, HL_SHA256_DIGEST_NBYTES);
 
-    /* Many messages of any length: digest i stands at i * digest size. */
+    /* Many messages of any length: digest i is at i * digest size. */
     const hl_slice words[3] = {{"one", 3}, {NULL, 0}, {"three", 5}};
     CHECK(hl_hash_many(HL_SHA1, words, 3, digests));
     print("sha1(\"three\"), third of many", digests + 2 * HL_SHA1_DIGEST_NBYTES, HL_SHA1_DIGEST_NBYTES);
@@ -82,7 +82,7 @@ int main(void)
     print("sha256(\"ab\" \"c\")", digests, HL_SHA256_DIGEST_NBYTES);
     print("sha256(\"x\" \"yz\")", digests + HL_SHA256_DIGEST_NBYTES, HL_SHA256_DIGEST_NBYTES);
 
-    /* Messages that a key vouches for: one, many, and one in parts. */
+    /* HMAC: tags of one message, of many, and of one in parts. */
     hl_hmac_key key;
     hl_hmac_ctx mac;
     CHECK(hl_hmac_key_init(&key, HL_SHA256, "Jefe", 4));
@@ -99,7 +99,7 @@ int main(void)
     print("the same key, \"thr\" \"ee\"", digests, HL_SHA256_DIGEST_NBYTES);
     printf("equal to the third of many: %d\n",
            hl_equal(digests, digests + 2 * HL_SHA256_DIGEST_NBYTES, HL_SHA256_DIGEST_NBYTES));
-    /* Rows with that key, by a job: any layout of messages, and what is done with them. */
+    /* A job takes any layout of messages, and says what is done with them: rows, with that key. */
     hl_job job = {.nbytes = sizeof job, .digests = digests, .keys = &key};
     job.messages = (hl_messages){.layout = HL_ROWS, .count = 3, .base = "onetwosix", .stride = 3, .nbytes = 3};
     CHECK(hl_run(&job));
@@ -126,7 +126,7 @@ int main(void)
     CHECK(hl_pbkdf2_many(HL_SHA1, passwords, salts, 2, 2, digests, 20));
     print("pbkdf2-hmac-sha1", digests + 20, 20);
 
-    /* What this machine has, and what is chosen. */
+    /* The instruction sets of this machine, and the kernels that are chosen. */
     for (size_t i = 0; i < hl_kernel_count(); i++) {
         const hl_kernel *kernel = hl_kernel_at(i);
         const int here = (kernel->isas & hl_isas_available()) != 0;

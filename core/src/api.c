@@ -1,10 +1,10 @@
-/* api.c: the public calls: argument checks, then the lane driver. Also the table of algorithms.
+/* api.c: the public calls: argument checks, then the lane driver. The table of algorithms.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "job.h"
 
-/* name, alg, body, bytes of digest, block and word, words, big-endian, initial value */
+/* name, alg, body, nbytes of a digest, of a block, of a word, words in the state, big-endian, initial value */
 static const hl_alg_info algs[] = {
     {"sha1", HL_SHA1, HL_BODY_SHA1, HL_SHA1_DIGEST_NBYTES, 64, 4, 5, 1, hli_sha1_iv},
     {"sha224", HL_SHA224, HL_BODY_SHA256, HL_SHA224_DIGEST_NBYTES, 64, 4, 8, 1, hli_sha224_iv},
@@ -83,7 +83,7 @@ hl_status hl_run(const hl_job *job)
         return HL_ENULL;
     if (job->nbytes < sizeof *job || job->messages.reserved != 0 || job->is_secret > 1 || job->reserved != 0)
         return HL_EJOB;
-    for (size_t i = sizeof *job; i < job->nbytes; i++) /* what a later version's fields ask for is not known here */
+    for (size_t i = sizeof *job; i < job->nbytes; i++) /* fields of a later version, unknown here */
         if (((const uint8_t *)job)[i] != 0)
             return HL_EJOB;
     return hli_run(job);
@@ -145,7 +145,8 @@ hl_status hl_init(hl_ctx *ctx, hl_alg alg)
     return HL_OK;
 }
 
-/* Checks the contexts of a call on streams: all must be of one algorithm, which goes into info. Then hli_check_call. */
+/* Checks the contexts of a call on streams: all must be of one algorithm, which is returned in info. Then calls
+ * hli_check_call. */
 HLI_INLINE hl_status check_contexts(hl_ctx *const ctxs[], size_t count, size_t ndigests, uint8_t *digests,
                                     const hl_alg_info **info, struct hli_plan *plan)
 {

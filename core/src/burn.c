@@ -1,14 +1,15 @@
-/* burn.c: overwriting what a call has left on the stack and in registers.
+/* burn.c: overwrites what a call has left on the stack and in registers.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Kernels keep states and message schedules in registers, and spill them to the stack, where they stay after return. A
- * kernel that cleaned up behind itself would do so for every block of every hash. Each call of hmac.c does it once, in
- * the end, from a frame that holds no secret itself, as deep as its callees have been.
+ * Kernels keep states and message schedules in registers and spill them to the stack, where they stay after return. A
+ * kernel that cleaned up after itself would do so for every block of every hash. A call with a secret therefore burns
+ * the stack once, at its end, from a frame that holds no secret itself, as deep as its callees have been.
  */
 #include "core.h"
 
-/* The top of this frame, what is saved there, is not overwritten: as much of a callee's frame was no secret either. */
+/* The top of this frame, with the saved registers, is not overwritten. The same number of bytes of a callee's frame
+ * held no secret either. */
 static __attribute__((noinline)) void burn_stack(size_t nbytes)
 {
     uint8_t stack[nbytes];

@@ -1,4 +1,4 @@
-/* check.h: what public calls check of their arguments before anything is written.
+/* check.h: the checks of arguments that public calls make before anything is written.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -7,9 +7,9 @@
 
 #include "core.h"
 
-/* Kernels are compiled without sanitizers, so that a debug build stays fast; a caller's length that runs over a buffer
- * must be caught all the same. Under AddressSanitizer the range is looked up in its shadow memory, and the first bad
- * byte, if there is one, is read here, in instrumented code, which reports it with the caller's stack. */
+/* Kernels are compiled without sanitizers, so that a debug build stays fast, but a length that runs over the caller's
+ * buffer must be caught all the same. Under AddressSanitizer the range is looked up in its shadow memory. The first bad
+ * byte, if any, is read here, in instrumented code, which reports the read with the caller's stack. */
 #if defined(__has_feature)
 #  if __has_feature(address_sanitizer)
 #    define HLI_ASAN 1
@@ -43,27 +43,28 @@ HLI_INLINE void hli_check_readable_slices(const hl_slice *slices, size_t count)
         hli_check_readable(slices[i].data, slices[i].nbytes);
 }
 
-/* An array of that many contexts. */
+/* Checks an array of `count` contexts. */
 HLI_INLINE hl_status hli_check_array(const void *ctxs, size_t count)
 {
-    if (count > SIZE_MAX / sizeof(hl_slice)) /* no arrays of so many contexts and chunks fit in memory */
+    if (count > SIZE_MAX / sizeof(hl_slice)) /* no arrays of this length fit in memory */
         return HL_ELENGTH;
     return ctxs == NULL ? HL_ENULL : HL_OK;
 }
 
-/* One stream of a call. The first sets info to its algorithm, which all others must have. */
+/* Checks one stream of a call. *info is NULL, or the algorithm of the streams before, which this one must share; it is
+ * set to this stream's algorithm. */
 HLI_INLINE hl_status hli_check_stream(const hl_ctx *ctx, int is_hmac, const hl_alg_info **info)
 {
     if (*info == NULL)
         *info = hl_alg_find((hl_alg)ctx->alg);
     if (*info == NULL || ctx->alg != (uint32_t)(*info)->alg || ctx->nbytes > HL_MESSAGE_MAX_NBYTES)
         return HL_ESTATE;
-    return is_hmac && ctx->nbytes < (*info)->block_nbytes ? HL_ESTATE : HL_OK; /* the key's block */
+    return is_hmac && ctx->nbytes < (*info)->block_nbytes ? HL_ESTATE : HL_OK; /* HMAC: its key's block */
 }
 
-/* What every hashing call needs: a known algorithm, room for the digests, and a choice of kernels, which the plan then
- * has: hl_restrict leaves every algorithm one. Inline with check_contexts of api.c: as calls the two would take a
- * twentieth of a short stream's time (gcc 12.2). */
+/* Checks what every hashing call needs: a known algorithm and room for the digests. Fills in the plan, with the present
+ * choice of kernels; hl_restrict leaves each algorithm at least one. Inline, like check_contexts of api.c: as calls the
+ * two would take a twentieth of a short stream's time (gcc 12.2). */
 HLI_INLINE hl_status hli_check_call(const hl_alg_info *info, const hl_kernel *forced, size_t count,
                                     uint8_t *digests, struct hli_plan *plan)
 {
@@ -79,7 +80,7 @@ HLI_INLINE hl_status hli_check_call(const hl_alg_info *info, const hl_kernel *fo
     plan->is_secret = 0;
     plan->forced = forced;
     plan->first = (struct hli_pass){.alg = info, .begin = info->iv};
-    plan->second.alg = NULL; /* the rest of it has no meaning then */
+    plan->second.alg = NULL; /* the other fields have no meaning then */
     plan->digests = digests;
     plan->digest_stride = info->digest_nbytes;
     return HL_OK;

@@ -1,4 +1,4 @@
-/* core.h: what the parts of the core share: the target, a few helpers for bytes, and the functions between files.
+/* core.h: shared by all parts of the core: the target, a few helpers for bytes, and the functions between files.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -23,17 +23,17 @@
 #  define HLI_X86_64 0
 #endif
 
-/* Little-endian only: the other order numbers the lanes of a register from the other end than words in memory. ARM64EC
- * does not define __aarch64__. Both run the kernels that know no instruction set. */
+/* Little-endian only: on big-endian, the lanes of a register are numbered from the other end than words in memory.
+ * ARM64EC does not define __aarch64__. Big-endian and ARM64EC run the kernels that need no instruction set. */
 #if defined(__aarch64__) && !defined(__AARCH64EB__)
 #  define HLI_ARM64 1
 #else
 #  define HLI_ARM64 0
 #endif
 
-/* Whether the compiler's vector types become vectors on every CPU that this build is for. On plain words they lose:
- * four lanes in general registers spill (i686, gcc 12.2: SHA-1 0.86 of scalar, SHA-256 0.84, SHA-512 0.24, and 56 KiB
- * of stack). 32-bit Arm has them, but gcc 12.2 spills those of 64-bit words alike: 40 KiB of stack. */
+/* 1 if the compiler's vector types become vectors on every CPU that this build is for. On plain words they lose: four
+ * lanes in general registers spill (i686, gcc 12.2: SHA-1 0.86 of scalar, SHA-256 0.84, SHA-512 0.24, and 56 KiB of
+ * stack). 32-bit Arm has vectors, but gcc 12.2 spills those of 64-bit words as well: 40 KiB of stack. */
 #if defined(__SSE2__) || (defined(__aarch64__) && defined(__ARM_NEON)) || defined(__VX__) || defined(__VSX__) || \
     defined(__wasm_simd128__)
 #  define HLI_VECTORS 1
@@ -49,15 +49,15 @@
 
 #define HLI_INLINE static inline __attribute__((always_inline, unused))
 
-/* A function with this keeps a frame of its own: the frame holds what is hashed, or is not to be held while other parts
- * of the driver run. The callers of the first kind hold pointers to secrets, and burn what lies below. */
+/* Keeps a function's frame of its own. The frame either holds what is hashed, or must not be held while other parts of
+ * the driver run. In the first case the callers hold only pointers to secrets, and burn the stack below them. */
 #define HLI_NOINLINE __attribute__((noinline))
 
-/* The C library's part: these two are all the core calls. */
+/* From the C library: the core calls only these two functions. */
 #define hli_copy(to, from, nbytes) __builtin_memcpy((to), (from), (nbytes))
 #define hli_zero(to, nbytes)       __builtin_memset((to), 0, (nbytes))
 
-/* Stores of zeros that no optimiser may drop although the memory is not read again. */
+/* Stores zeros. No optimiser may drop the stores, although the memory is not read again. */
 HLI_INLINE void hli_wipe(void *p, size_t nbytes)
 {
     hli_zero(p, nbytes);
@@ -71,8 +71,8 @@ HLI_INLINE int hli_same_text(const char *a, const char *b)
     return *a == *b;
 }
 
-/* Zeros at the lower and at the upper end of x, which is not 0. RISC-V without Zbb has no instruction for them, and the
- * builtins are calls into the compiler's library. */
+/* Number of zero bits at the lower (ctz) and upper (clz) end of x, which is not 0. RISC-V without Zbb has no
+ * instruction for them, and there the builtins call into the compiler's library. */
 HLI_INLINE unsigned hli_ctz32(uint32_t x)
 {
 #if defined(__riscv) && !defined(__riscv_zbb)
@@ -101,7 +101,8 @@ HLI_INLINE unsigned hli_clz64(uint64_t x)
 #endif
 }
 
-/* Words in memory; big_endian is a literal. Compilers make one load or store of these, and a byte swap if needed. */
+/* Words in memory. big_endian is a literal: compilers make one load or store of each function, and a byte swap if
+ * needed. */
 HLI_INLINE uint32_t hli_load32(const uint8_t *p, int big_endian)
 {
     return big_endian ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]
@@ -144,20 +145,21 @@ extern const uint32_t hli_ripemd160_k[2][5] HLI_HIDDEN;
 extern const uint32_t hli_md5_t[64] HLI_HIDDEN;
 
 /* FIPS 180-4 section 5.1: a one bit, zeros, and the length in bits in the last two words of the last block, big-endian.
- * RIPEMD-160 and MD5 do the same little-endian; the low word then comes first, as in one 64-bit word. */
+ * RIPEMD-160 and MD5 do the same little-endian: the low word comes first, as in one 64-bit word. */
 HLI_INLINE size_t hli_longest_in_one_block(const hl_alg_info *alg)
 {
     return alg->block_nbytes - 1 - 2 * (size_t)alg->word_nbytes;
 }
 
-/* The blocks that the last nrest bytes of a message, less than a block, take with their padding. */
+/* Number of blocks that the last nrest bytes of a message (less than a block) take with their padding. */
 HLI_INLINE unsigned hli_ending_nblocks(const hl_alg_info *alg, size_t nrest)
 {
     return nrest <= hli_longest_in_one_block(alg) ? 1 : 2;
 }
 
-/* Writes the last `nblocks` blocks of n messages, the i-th at out + i * 2 blocks, which is aligned to 64 bytes: what is
- * left of each after the same nwhole bytes (rests[i] may be NULL if nrests[i] is 0), the one bit, zeros, the length. */
+/* Writes the last `nblocks` blocks of n messages: for each the bytes left after nwhole bytes, the one bit, zeros, the
+ * length. Message i's blocks are written at out + i * 2 blocks; out is aligned to 64 bytes. rests[i] may be NULL if
+ * nrests[i] is 0. */
 typedef void hli_pad_fn(const hl_alg_info *alg, unsigned nblocks, const uint8_t *const rests[], const size_t nrests[],
                         uint64_t nwhole, unsigned n, uint8_t *out);
 /* Writes the digests of the first n lanes. */
@@ -172,59 +174,60 @@ struct hli_edges {
 };
 
 /* registry.c */
-/* The choice word as it stands. */
+/* The choice word at this moment. */
 HLI_HIDDEN uint32_t hli_choice(void);
-/* The best kernel for so many messages under that choice; NULL if it leaves none. call_cost is what each call takes
- * besides its blocks, in the unit of the table: 0 for long messages. */
+/* The best kernel for nmessages messages under that choice; NULL if the choice leaves none. call_cost is the time of a
+ * call besides its blocks, in the unit of the table: 0 for long messages. */
 HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nmessages, uint32_t call_cost);
-/* The stack that a call of the kernel takes at most. */
+/* Upper bound of the stack that a call of the kernel takes. */
 HLI_HIDDEN size_t hli_stack_of(const hl_kernel *kernel);
-/* Zeros in the vector registers that this machine has, as far as callees may change them. */
+/* Writes zeros into this machine's vector registers, as far as callees may change them. */
 HLI_HIDDEN void hli_clear_vectors(void);
-/* How messages begin and end under that choice. */
+/* The functions that begin and end messages under that choice. */
 HLI_HIDDEN struct hli_edges hli_choose_edges(uint32_t choice);
-/* schedule = what a kernel's scheduled() wants for this block. */
+/* schedule = the schedule that a kernel's scheduled() takes for this block. */
 HLI_HIDDEN void hli_schedule(hl_body body, const uint8_t block[], void *schedule);
 
 /* One hash over all messages of a call. */
 struct hli_pass {
     const hl_alg_info *alg; /* NULL: the call has no such pass */
-    /* The state in which message `at` begins, its words in order: begins[at] + begin_stride bytes, or, if begins is
-     * NULL, begin + at * begin_stride bytes. begin_nbytes, whole blocks, were hashed into each state before. */
+    /* The state in which message `at` begins, its words in order, is at begins[at] + begin_stride bytes, or, if begins
+     * is NULL, at begin + at * begin_stride bytes. begin_nbytes, whole blocks, were hashed into each state before. */
     const void *begin;
     const void *const *begins;
     size_t begin_stride;
     uint64_t begin_nbytes;
 };
 
-/* How one call goes about it. The choice of kernels is settled when it begins, so that hl_restrict does not change it
- * half-way. */
+/* How one call is carried out. The choice of kernels is settled when the call begins, so that hl_restrict does not
+ * change it half-way. */
 struct hli_plan {
     uint32_t choice;
-    int is_secret;           /* what is hashed, or where it begins: nothing of it stays on the stack or in registers */
-    const hl_kernel *forced; /* use this one only, for its body; NULL: the best for what is left to do */
+    int is_secret;           /* messages or first states are secret: nothing of them stays on the stack or in registers
+                              */
+    const hl_kernel *forced; /* use only this kernel, for its body; NULL: the best for what is left to do */
     struct hli_pass first, second; /* the second hashes the digests of the first */
     uint8_t *digests;
     size_t digest_stride; /* bytes from one digest to the next */
 };
 
-/* burn.c: overwrites the registers that a call may leave as it likes, and the next nbytes of the stack, below the
- * caller's frame. */
+/* burn.c: overwrites the registers that a call may change, and the nbytes of the stack below the caller's frame. */
 HLI_HIDDEN void hli_burn_below(size_t nbytes);
-/* The same, never as a tail call, before which the caller's frame would be gone: the stack would burn too far up. */
+/* The same, but never as a tail call: a tail call would drop the caller's frame first, and the burn would begin too far
+ * up. */
 HLI_INLINE void hli_burn(size_t nbytes)
 {
     hli_burn_below(nbytes);
     __asm__ volatile("");
 }
 
-/* hash.c and streams.c: the lane driver. Arguments are checked by the callers, also that the plan has kernels. */
+/* hash.c and streams.c: the lane driver. The callers have checked the arguments, and that the plan has kernels. */
 HLI_HIDDEN void hli_hash(const struct hli_plan *plan, const hl_messages *messages);
-/* The same for messages that go on from streams, one for all or one each, as in hl_job. */
+/* The same for messages that continue streams, one for all or one each, as in hl_job. */
 HLI_HIDDEN void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride,
                             const hl_messages *messages);
 HLI_HIDDEN void hli_update(const struct hli_plan *plan, hl_ctx *const ctxs[], const hl_slice *chunks, size_t count);
-/* Message `at` of the plan is ctxs[at]'s. Wipes the contexts. */
+/* Message `at` of the plan is that of ctxs[at]. Wipes the contexts. */
 HLI_HIDDEN void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count);
 
 #endif

@@ -1,4 +1,4 @@
-/* cpu.c: what this CPU can do. The only file that asks the CPU or the operating system.
+/* cpu.c: the features of this CPU. No other file asks the CPU or the operating system.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -7,8 +7,8 @@
 #if HLI_X86
 #  include <cpuid.h>
 
-/* Register state that must be enabled in XCR0 (Intel SDM volume 1, section 13.3): SSE and AVX; and opmasks, the upper
- * halves of zmm0-15, and zmm16-31. */
+/* Register state that the operating system must have enabled in XCR0 (Intel SDM volume 1, section 13.3): SSE and AVX;
+ * for AVX-512 also opmasks, the upper halves of zmm0-15, and zmm16-31. */
 enum { STATE_NONE = 0, STATE_YMM = 0x06, STATE_ZMM = 0xe6 };
 
 static uint32_t saved_state(void)
@@ -17,7 +17,7 @@ static uint32_t saved_state(void)
 
     if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & bit_OSXSAVE))
         return 0;
-    /* By its bytes' mnemonic, not _xgetbv(): that needs -mxsave. */
+    /* Assembly, as the intrinsic _xgetbv() needs -mxsave. */
     __asm__ volatile("xgetbv" : "=a"(eax), "=d"(edx) : "c"(0));
     return eax;
 }
@@ -28,7 +28,7 @@ struct hli_machine hli_detect(void)
     const uint32_t saved = saved_state();
     uint32_t EAX, EBX, ECX, EDX;
 
-    /* __get_cpuid_count checks the highest leaf and, on i386, that cpuid is there. */
+    /* __get_cpuid_count checks the highest leaf and, on i386, whether there is a cpuid at all. */
 #  define FEATURE(name, leaf, subleaf, reg, bit, state) \
       if (__get_cpuid_count(leaf, subleaf, &EAX, &EBX, &ECX, &EDX) && (reg >> (bit) & 1) != 0 && \
           (saved & STATE_##state) == STATE_##state) \
@@ -36,17 +36,17 @@ struct hli_machine hli_detect(void)
 #  include "features.def"
 #  undef FEATURE
 
-    /* "AuthenticAMD", and "HygonGenuine", whose cores are Zen's; the first four letters are enough. */
+    /* "AuthenticAMD", and "HygonGenuine", whose cores are Zen's. The first four letters are enough. */
     if (__get_cpuid(0, &EAX, &EBX, &ECX, &EDX) && (EBX == signature_AMD_ebx || EBX == 0x6f677948))
         machine.tune = HLI_TUNE_AMD;
     return machine;
 }
 #elif HLI_ARM64
-/* The CPU's own registers are out of a program's reach: the operating system has to be asked. Linux answers through the
- * C library. A weak reference would leave the core without that need, but it draws nothing out of an archive, so that
- * a static program could lose its kernels without a sign; so the reference is plain, and gone with -ffreestanding.
- * Elsewhere what the compiler may use everywhere is what there is: all of this on Apple's, where SHA-3 and SHA-512 are
- * part of every CPU since the M1. */
+/* A program cannot read the CPU's own registers, so the operating system is asked. Linux answers through the C library.
+ * A weak reference would spare the core that dependency, but it draws nothing out of an archive: a static program could
+ * lose its kernels without a sign. The reference is therefore plain, and absent with -ffreestanding. Elsewhere the core
+ * uses what the compiler may use everywhere. On Apple's systems that is everything here: SHA-3 and SHA-512 are part of
+ * every CPU since the M1. */
 #  if defined(__linux__) && __STDC_HOSTED__
 #    include <sys/auxv.h>
 #  else
@@ -54,7 +54,7 @@ struct hli_machine hli_detect(void)
 #    define getauxval(of) 0UL
 #  endif
 
-/* A feature macro that is defined is 1, and one that is not stays its own name. */
+/* A defined feature macro is 1; an undefined one stays its own name. */
 #  define TEXT(x)           #x
 #  define IS_PROMISED(text) (text[0] == '1')
 
@@ -68,8 +68,8 @@ struct hli_machine hli_detect(void)
           machine.features |= HLI_F(name);
 #  include "features.def"
 #  undef FEATURE
-    /* Most cores with four vector pipes have it (not the Cortex-X1), and of those that have it the ones with two (such
-     * as the Neoverse N2) come to the same choices. */
+    /* Most cores with four vector pipes have SHA-512 instructions (not the Cortex-X1). Cores with two pipes that have
+     * them, such as the Neoverse N2, come to the same choices. */
     if ((machine.features & HLI_F(SHA512)) != 0)
         machine.tune = HLI_TUNE_FOUR_PIPES;
     return machine;

@@ -1,4 +1,4 @@
-/* cpu.h: the CPU's features as bits, and what was found of them.
+/* cpu.h: the CPU's features as bits, and the result of looking for them.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -15,7 +15,8 @@ enum {
 };
 #define HLI_F(name) (UINT32_C(1) << HLI_FEATURE_##name)
 
-/* Which costs hold for this CPU: a column of registry.def, whose head says what the two are in each family. */
+/* The column of costs in registry.def that holds for this CPU. The head of that file describes both columns of each
+ * family. */
 enum { HLI_TUNE_INTEL, HLI_TUNE_AMD, HLI_TUNE_COUNT };
 enum { HLI_TUNE_TWO_PIPES, HLI_TUNE_FOUR_PIPES };
 

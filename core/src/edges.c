@@ -1,12 +1,12 @@
-/* edges.c: how messages end and digests are written, in plain C, for any number of lanes. What may be done in registers
- * instead is in x86/avx512.c, and registry.c chooses.
+/* edges.c: pads the ends of messages and writes digests, in plain C, for any number of lanes. x86/avx512.c has versions
+ * that work in registers; registry.c chooses.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "core.h"
 
-/* A copy of up to some hundred bytes by moves of fixed sizes that may overlap: a call of memcpy with a length that is
- * not known would take longer than a block of SHA-1 over sixteen lanes. */
+/* Copies up to some hundred bytes by moves of fixed sizes that may overlap. A call of memcpy with an unknown length
+ * would take longer than a block of SHA-1 over sixteen lanes. */
 static void copy_short(uint8_t *to, const uint8_t *from, size_t nbytes)
 {
     if (nbytes >= 16) {
@@ -19,7 +19,7 @@ static void copy_short(uint8_t *to, const uint8_t *from, size_t nbytes)
     } else if (nbytes >= 4) {
         hli_copy(to, from, 4);
         hli_copy(to + nbytes - 4, from + nbytes - 4, 4);
-    } else if (nbytes > 0) { /* the first, the middle and the last are all */
+    } else if (nbytes > 0) { /* at most 3 bytes: the first, the middle and the last are all */
         to[0] = from[0];
         to[nbytes / 2] = from[nbytes / 2];
         to[nbytes - 1] = from[nbytes - 1];
@@ -42,12 +42,12 @@ static void pad(const hl_alg_info *alg, uint8_t *out, const uint8_t *rest, size_
 void hli_pad_scalar(const hl_alg_info *alg, unsigned nblocks, const uint8_t *const rests[], const size_t nrests[],
                     uint64_t nwhole, unsigned n, uint8_t *out)
 {
-    (void)nblocks; /* each length says so itself */
+    (void)nblocks; /* follows from each length */
     for (unsigned i = 0; i < n; i++)
         pad(alg, out + i * 2 * alg->block_nbytes, rests[i], nrests[i], nwhole + nrests[i]);
 }
 
-/* The literals make one load, swap and store a word of this; with short messages digests are a tenth of the time. */
+/* The literals turn this into one load, swap and store a word. For short messages, digests are a tenth of the time. */
 HLI_INLINE void write_words32(const uint32_t *s, unsigned nlanes, unsigned nwords, int big_endian, uint8_t *digest)
 {
 #pragma GCC unroll 8
@@ -55,7 +55,7 @@ HLI_INLINE void write_words32(const uint32_t *s, unsigned nlanes, unsigned nword
         hli_store32(digest + 4 * w, s[w * nlanes], big_endian);
 }
 
-/* Any algorithm of 32-bit words. The usual digests are written out. */
+/* Writes digests of 32-bit words. The usual lengths are literals, any other works too. */
 HLI_INLINE void write_digest32(const uint32_t *s, unsigned nlanes, unsigned nbytes, int big_endian, uint8_t *digest)
 {
     switch (nbytes / 4) {

@@ -1,15 +1,15 @@
-/* export.c: streams as bytes in a fixed order, which another process or machine can go on from.
+/* export.c: streams as bytes in a fixed order, which another process or machine can continue.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * hashloom.h has the format. Every stream has one form only: what is imported and exported again is equal. So each byte
- * is looked at, also those that could be skipped.
+ * hashloom.h has the format. Every stream has only one form: an imported stream is exported as the same bytes. The
+ * import therefore checks each byte, including those it could skip.
  */
 #include "check.h"
 
 enum {
     HEAD_NBYTES = 16,
-    COPY_NBYTES = 512 /* burned after a secret was copied: the frames of this file */
+    COPY_NBYTES = 512 /* burned after a secret was copied: covers the frames of this file */
 };
 
 static const uint8_t stream_magic[4] = {'h', 'l', 'c', '1'}, hmac_magic[4] = {'h', 'l', 'm', '1'};
@@ -45,7 +45,7 @@ static const uint8_t *get_state(const hl_alg_info *info, const uint8_t *from, hl
     return from;
 }
 
-/* `outer` is NULL, or the outer state of an HMAC. The context counts the block of its key. */
+/* `outer` is NULL, or the outer state of an HMAC. The context's count includes the block of the key. */
 static HLI_NOINLINE hl_status export_stream(const hl_ctx *ctx, const hl_state *outer, uint8_t *bytes, size_t room,
                                             size_t *nbytes)
 {

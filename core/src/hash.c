@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Rows, and the common case of many short messages, fill all lanes in step (step.c). All others wait in a window on the
- * stack, the longest first (ragged.c). The window is filled up again while long messages go on, and their endings are
- * collected and done with full lanes (lanes.c).
+ * stack, the longest first (ragged.c). The window is refilled while long messages go on. Endings are collected and
+ * hashed with full lanes (lanes.c).
  */
 #include "lanes.h"
 
@@ -18,7 +18,7 @@ static void move_message(struct hli_batch *batch, size_t to, size_t from)
     batch->at[to] = batch->at[from];
 }
 
-/* batch[at .. at + n - 1] = the messages of `all` from `first` on. Returns 0 if they are of the shape of batch[0].
+/* batch[at .. at + n - 1] = messages first .. first + n - 1 of `all`. Returns 0 if they have the shape of batch[0].
  * `layout` is a literal. */
 HLI_INLINE size_t fetch_layout(unsigned layout, const hl_alg_info *alg, const hl_messages *all, size_t first,
                                size_t n, struct hli_batch *batch, size_t at)
@@ -52,7 +52,7 @@ static size_t fetch(const hl_alg_info *alg, const hl_messages *all, size_t first
 struct window {
     union hli_state states[HLI_WINDOW];
     struct hli_item items[HLI_WINDOW];
-    struct hli_ending endings[HLI_WINDOW]; /* items[i], endings[i] and states[i] are of one message */
+    struct hli_ending endings[HLI_WINDOW]; /* items[i], endings[i] and states[i] belong to one message */
     size_t n;
 };
 
@@ -68,7 +68,7 @@ static void join_window(const struct hli_pass *pass, struct window *window, cons
                                              pass->begin_nbytes + nbytes, at};
 }
 
-/* Advances the window, ends the messages that are through, and moves the others together at the front. */
+/* Advances the window, ends the finished messages, and moves the others to the front. */
 static HLI_NOINLINE void run_window(struct hli_ends *ends, struct window *window, int more)
 {
     const struct hli_ending *done[HLI_WINDOW];
@@ -91,10 +91,11 @@ static HLI_NOINLINE void run_window(struct hli_ends *ends, struct window *window
     window->n = nkept;
 }
 
-/* Puts the first n of `batch` in order: those of one shape side by side, the longest first. */
+/* Sorts the first n of `batch`: messages of one shape side by side, the longest first. */
 static void sort_batch(struct hli_batch *batch, size_t n)
 {
-    uint8_t from[HLI_WINDOW]; /* where the message of each place is; its own place once it is there */
+    uint8_t from[HLI_WINDOW]; /* from[i]: the place of the message that belongs in place i; i once the message is there
+                               */
 
     hli_sort(batch->shapes, n, from);
     for (size_t i = 0; i < n; i++) {
@@ -115,12 +116,13 @@ static void sort_batch(struct hli_batch *batch, size_t n)
     }
 }
 
-/* `wide` is the best for all of them if they are long. */
+/* `wide` is the best kernel for all messages if they are long. */
 static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *wide, const hl_messages *all)
 {
     const struct hli_pass *pass = &plan->first;
     const hl_alg_info *alg = pass->alg;
-    /* Fewer messages do not pay: the ones left over at the end would cost what the others gain. */
+    /* For fewer messages the change of kernel does not pay: the ones left over at the end would cost what the others
+     * gain. */
     const hl_kernel *const wide_short = all->count > HLI_WINDOW ? hli_kernel_short(plan, pass) : wide;
     struct hli_ends ends;
     struct hli_step step;
@@ -142,14 +144,14 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
         next += nnew;
         if (kept_differ != 0) {
             for (size_t i = 0; i < n; i++)
-                if (batch.shapes[i] == (1 << 2 | HLI_PADDING_ONLY)) /* too few for a padding of their own */
+                if (batch.shapes[i] == (1 << 2 | HLI_PADDING_ONLY)) /* too few for a padding block of their own */
                     batch.shapes[i] = HLI_TWO_BLOCKS;
             sort_batch(&batch, n);
             is_sorted = 1;
         }
 
-        /* Stretches of one shape go in step, as long as they fill all lanes. Then those that are nothing but an ending
-         * wait for more of them, and the others join the window. */
+        /* Runs of one shape go in step, as long as they fill all lanes. A leftover message that is nothing but an
+         * ending waits for more of its kind; any other leftover joins the window. */
         nkept = kept_differ = 0;
         for (size_t i = 0, end; i < n; i = end) {
             const size_t shape = batch.shapes[i];
@@ -171,7 +173,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
                     join_window(pass, &window, &batch, i);
                     continue;
                 }
-                move_message(&batch, nkept++, i); /* never onto one that is still to come */
+                move_message(&batch, nkept++, i); /* never overwrites a message still to come: nkept <= i */
                 kept_differ |= shape ^ batch.shapes[0];
             }
         }
@@ -181,7 +183,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
         }
     }
     hli_ends_close(&ends);
-    if (plan->is_secret) { /* all that this frame has of it; the rest is pointers and lengths */
+    if (plan->is_secret) { /* the states are the only secrets in this frame; the rest is pointers and lengths */
         hli_wipe(&step.fresh.states, sizeof step.fresh.states);
         if (window_used)
             hli_wipe(&window.states, sizeof window.states);
@@ -190,7 +192,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
 }
 
 
-/* One message alone has no use for a window. */
+/* One message alone needs no window. */
 static HLI_NOINLINE void hash_one(const struct hli_plan *plan, const hl_kernel *kernel, hl_slice message)
 {
     const struct hli_pass *pass = &plan->first;

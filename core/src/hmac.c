@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * K xor ipad and K xor opad are a block each: all that a key does is to begin both hashes in states of its own. It is
- * kept as these two states. The lane driver begins messages in the one and hashes their digests once more from the
- * other (lanes.c, hli_hash_again): what HMAC costs beyond a hash is one block a message.
+ * K xor ipad and K xor opad are a block each: a key only makes both hashes begin in states of its own, and is kept as
+ * these two states. The lane driver begins messages in one state and hashes their digests again from the other
+ * (lanes.c, hli_hash_again). Beyond a hash, HMAC costs one block a message.
  */
 #include "hmac.h"
 
@@ -12,11 +12,11 @@ enum {
     IPAD = 0x36,
     OPAD = 0x5c,
     SHORTEST_TAG_NBYTES = 10,
-    COPY_NBYTES = 256, /* burned after a copy: the frames of the C library's functions */
-    COUNT = 96 /* streams at once */
+    COPY_NBYTES = 256, /* burned after a copy: covers the frames of the C library's functions */
+    COUNT = 96 /* streams that are handed to the driver at once */
 };
 
-/* state = that of alg after the block key0 xor pad. */
+/* state = the state of alg after the block key0 xor pad. */
 static void begin(const hl_alg_info *alg, const struct hli_plan *plan, const uint8_t key0[], uint8_t pad,
                   hl_state *state)
 {
@@ -32,7 +32,7 @@ static void begin(const hl_alg_info *alg, const struct hli_plan *plan, const uin
     hli_wipe(block, sizeof block);
 }
 
-/* The variables are wiped here, what compilers keep of them beside is burned by the caller. */
+/* Wipes its variables. The caller burns the copies that compilers keep. */
 HLI_NOINLINE void hli_make_key(const hl_alg_info *alg, const struct hli_plan *plan, const hl_slice *secret,
                                hl_hmac_key *key)
 {
@@ -112,9 +112,9 @@ hl_status hl_hmac_verify(const hl_hmac_key *key, const void *data, size_t nbytes
     if (tag_nbytes < SHORTEST_TAG_NBYTES || tag_nbytes > info->digest_nbytes)
         return HL_ELENGTH;
     hl_status status = hl_hmac(key, data, nbytes, right);
-    if (status == HL_OK) /* no branch on what is equal: whether to take one is the caller's */
+    if (status == HL_OK) /* no branch on the result: the caller decides whether to branch */
         status = (hl_status)(HL_ETAG * (1 - hl_equal(right, tag, tag_nbytes)));
-    hli_wipe(right, sizeof right); /* of a message that the key's owner never meant */
+    hli_wipe(right, sizeof right); /* the right tag of a message that the key's owner may never have sent */
     return status;
 }
 
@@ -134,7 +134,7 @@ hl_status hl_hmac_init(hl_hmac_ctx *ctx, const hl_hmac_key *key)
     return HL_OK;
 }
 
-/* As check_contexts of api.c. */
+/* Like check_contexts of api.c. */
 static hl_status check_contexts(hl_hmac_ctx *const ctxs[], size_t count, size_t ntags, uint8_t *tags,
                                 const hl_alg_info **info, struct hli_plan *plan)
 {
@@ -222,7 +222,7 @@ int hl_equal(const void *a, const void *b, size_t nbytes)
 
     for (size_t i = 0; i < nbytes; i++) {
         differ |= p[i] ^ q[i];
-        __asm__ volatile("" : "+r"(differ)); /* or a compiler may see that it could stop */
+        __asm__ volatile("" : "+r"(differ)); /* else a compiler may see that the loop could stop early */
     }
     return differ == 0;
 }

@@ -7,7 +7,7 @@
 
 #include "check.h"
 
-/* `before` is the number of bytes that each message is to follow. */
+/* `before` is the number of bytes hashed before each message. */
 HLI_INLINE hl_status hli_check_messages(const hl_messages *all, uint64_t before)
 {
     const size_t count = all->count;
@@ -46,7 +46,7 @@ HLI_INLINE hl_status hli_check_messages(const hl_messages *all, uint64_t before)
             return status;
         uint64_t last = 0;
         for (size_t i = 0; i <= count; i++) {
-            /* A negative offset becomes one above INT64_MAX, which is beyond any values. */
+            /* A negative offset becomes a number above INT64_MAX, which is beyond any values. */
             const uint64_t offset = all->layout == HL_OFFSETS32 ? (uint64_t)((const int32_t *)all->offsets)[i]
                                                                 : (uint64_t)((const int64_t *)all->offsets)[i];
             if (offset < last || offset > all->nbytes)
@@ -60,13 +60,13 @@ HLI_INLINE hl_status hli_check_messages(const hl_messages *all, uint64_t before)
     return HL_EJOB;
 }
 
-/* The streams or keys of a job: `count` of them, stride bytes apart; one if stride is 0. */
+/* Element i of a job's streams or keys, which are stride bytes apart. If stride is 0, there is only one. */
 HLI_INLINE const void *hli_nth(const void *first, size_t i, size_t stride)
 {
     return (const uint8_t *)first + i * stride;
 }
 
-/* Inline, as most fields are known where it is called: one message is a call of its own in many programs. */
+/* Inline, because most fields are known to each caller, and many programs hash one message a call. */
 HLI_INLINE hl_status hli_run(const hl_job *job)
 {
     const hl_hmac_key *const keys = job->keys;
@@ -120,7 +120,7 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
     if (status != HL_OK || count == 0)
         return status;
     plan.is_secret = keys != NULL || job->is_secret != 0;
-    if (all.layout == HL_ROWS && all.nbytes == 0) /* base may be NULL, to which C adds nothing */
+    if (all.layout == HL_ROWS && all.nbytes == 0) /* base may be NULL, and C allows no addition to NULL */
         all.stride = 0;
     if (begin != NULL)
         hli_hash_on(&plan, begin, job->begin_stride, &all);

@@ -1,36 +1,36 @@
-/* kernels.h: the declarations of all kernels, from the table, so that a definition that does not match is an error.
+/* kernels.h: the declarations of all kernels, made from the table, so that a definition that does not match is an
+ * error.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The function of the kernel sha256_blocks_avx2 is hli_sha256_blocks_avx2: in a static library all global names are
- * seen by the program that is linked with it.
+ * The function of the kernel sha256_blocks_avx2 is hli_sha256_blocks_avx2: the prefix is needed because a program
+ * linked with the static library sees all of its global names.
  */
 #include "core.h"
 
-/* gcc's own order of the instructions is worse than the one written: it adds what is ready last first, so that the
- * chain from round to round grows, and its second scheduling pass moves loads of constants and blocks until registers
- * spill.
- * Measured with gcc 12.2 on Granite Rapids, 16 lanes: SHA-1 7.96 -> 8.85 GB/s, SHA-256 4.45 -> 4.58. Kernels are
- * optimised even where the user's build is not. */
+/* gcc's own order of the instructions is worse than the source's. Reassociation adds the operands that are ready last
+ * first, which lengthens the chain from round to round. The second scheduling pass moves loads of constants and blocks
+ * until registers spill. Measured with gcc 12.2 on Granite Rapids, 16 lanes: SHA-1 7.96 -> 8.85 GB/s, SHA-256 4.45 ->
+ * 4.58. Kernels are optimised even in a build that is not. */
 #if !defined(__clang__)
 #  if defined(__powerpc64__)
-/* -O3 turns this option on, -O2 does not. The pragma below turns it on only for some of the functions after it, and
- * gcc 12 then refuses to inline one of the others: "target specific option mismatch". */
+/* -O3 turns this option on, -O2 does not. The pragma below turns it on for only some of the functions after it, and gcc
+ * 12 then refuses to inline one of the others: "target specific option mismatch". */
 #    pragma GCC target("no-power8-fusion-sign")
 #  endif
 #  pragma GCC optimize("O3", "no-tree-reassoc", "no-schedule-insns2")
 #endif
 
-/* A 32-bit caller's stack may be aligned to 4 bytes only (-mpreferred-stack-boundary=2, Windows, older binaries), where
- * compilers take 16 for granted, as the ABI of Linux has it, and keep vectors there. */
+/* A 32-bit caller's stack may be aligned to only 4 bytes (-mpreferred-stack-boundary=2, Windows, older binaries).
+ * Compilers assume 16, as the ABI of Linux says, and keep vectors there. */
 #if defined(__i386__)
 #  define HLI_ANY_STACK __attribute__((force_align_arg_pointer))
 #else
 #  define HLI_ANY_STACK
 #endif
 
-/* Makes the compiler see the pointer as another one in each turn of the loop that this stands in. It then loads
- * constants where they are used; else it loads them all before the loop, and has to keep most of them on the stack. */
+/* Makes the compiler treat the pointer as a new one in each turn of the loop around it. The compiler then loads
+ * constants where they are used. Otherwise it loads all before the loop, and has to keep most of them on the stack. */
 #define HLI_NEW_POINTER(p) __asm__ volatile("" : "+r"(p))
 
 #define BODY(body, name) HLI_HIDDEN void hli_##name##_schedule_scalar(const uint8_t block[], void *schedule);

@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A second hash (HMAC, a hash of a hash) is one more ending: the digest of the first and its padding, from the state
- * that the second pass begins in. Digests wait in a queue until they fill the lanes of the kernel that is best for the
- * second algorithm, which may have more lanes than the one that made them.
+ * A second hash (HMAC, a hash of a hash) is one more ending: the first digest and its padding, hashed from the state in
+ * which the second pass begins. Digests wait in a queue until they fill the lanes of the best kernel for the second
+ * algorithm, which may have more lanes than the kernel that made them.
  */
 #include "lanes.h"
 

@@ -1,20 +1,21 @@
-/* lanes.h: the parts of the lane driver: states in lanes, endings, order, and the functions between its files.
+/* lanes.h: the parts of the lane driver: states in lanes, endings, order, and the functions that its files share.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The driver takes messages of any number and length, and gives kernels runs of whole blocks. A message is its whole
- * blocks, read where they lie, and an ending of one or two blocks (edges.c): the rest, the padding and the length.
+ * The driver takes messages of any number and length, and gives kernels runs of whole blocks. A message is split into
+ * its whole blocks, which are read in place, and an ending of one or two blocks (edges.c): the rest, the padding and
+ * the length.
  *
- *   hash.c     whole messages: takes them 96 at a time and sends each one of two ways
+ *   hash.c     whole messages: takes 96 at a time and sends each one of two ways
  *   step.c     in step: messages with equally many blocks fill all lanes and are begun, advanced and ended together;
  *              their states never leave the kernel's layout
  *   ragged.c   all others: a lane whose message ends takes the next
  *   streams.c  messages that arrive in parts
- *   order.c    which messages can be in step, and the longest first
+ *   order.c    sorts messages: those that can be in step side by side, the longest first
  *   lanes.c    endings, and the second hash of a digest, if the plan has one
  *
- * Layouts of a state: "plain" is its words in order; a kernel's is word w of lane l at w * nlanes + l. With one lane
- * both are the same.
+ * A state has one of two layouts: "plain" is its words in order; in a kernel's layout, word w of lane l is at w *
+ * nlanes + l. With one lane both are the same.
  */
 #ifndef HLI_LANES_H
 #define HLI_LANES_H
@@ -22,7 +23,7 @@
 #include "core.h"
 
 enum {
-    HLI_WINDOW = 96,          /* messages sorted against each other; 16 KiB of stack, of the 32 promised */
+    HLI_WINDOW = 96,          /* messages sorted against each other; takes 16 KiB of the promised 32 KiB of stack */
     HLI_LANES = HL_LANES_MAX, /* messages in step */
     HLI_QUEUE = 2 * HLI_LANES /* digests that wait for the second hash */
 };
@@ -43,13 +44,13 @@ struct hli_tails {
     uint8_t bytes[HLI_LANES * 2 * 64] __attribute__((aligned(64)));
 };
 
-/* The bytes after the first nwhole; NULL stays NULL, to which C adds nothing, not even 0. */
+/* The bytes after the first nwhole. NULL stays NULL, as C allows no addition to NULL, not even of 0. */
 HLI_INLINE const uint8_t *hli_after(const uint8_t *data, size_t nwhole)
 {
     return nwhole == 0 ? data : data + nwhole;
 }
 
-/* Block sizes are 64 and 128: a division by a variable would cost more than the rest of the bookkeeping. */
+/* Block sizes are 64 and 128. A division by a variable would cost more than the rest of the bookkeeping. */
 HLI_INLINE unsigned hli_block_shift(const hl_alg_info *alg)
 {
     return alg->block_nbytes == 64 ? 6 : 7;
@@ -81,15 +82,15 @@ HLI_INLINE const hl_kernel *hli_best(const struct hli_plan *plan, const struct h
                                                               : hli_choose(plan->choice, body, nmessages, call_cost);
 }
 
-/* The kernel for so many messages. */
+/* The kernel for this number of messages. */
 HLI_INLINE const hl_kernel *hli_kernel(const struct hli_plan *plan, const struct hli_pass *pass, size_t nmessages)
 {
     return hli_best(plan, pass, nmessages, 0);
 }
 
-/* The kernel for many messages of a few blocks each, where the driver's part of a step counts, which is much the same
- * for four lanes as for sixteen: 30 ns against a block, give or take. On AMD, whose SHA instructions are the best for
- * long messages, sixteen lanes take 0.82 of their time for 20 and 64 bytes, 0.92 for 128. */
+/* The kernel for many messages of a few blocks each. The driver's share of a step counts here, and is much the same for
+ * four lanes as for sixteen: about 30 ns, against the cost of a block. On AMD the SHA instructions are the best for
+ * long messages; sixteen lanes take 0.82 of their time for 20 and 64 bytes, 0.92 for 128. */
 HLI_INLINE const hl_kernel *hli_kernel_short(const struct hli_plan *plan, const struct hli_pass *pass)
 {
     return hli_best(plan, pass, SIZE_MAX, 30);
@@ -132,13 +133,13 @@ HLI_INLINE const void *hli_begin_of(const struct hli_pass *pass, size_t at)
                                 : (const uint8_t *)pass->begin + at * pass->begin_stride;
 }
 
-/* Fresh states that all messages begin in, in a kernel's layout, kept from one step to the next. */
+/* The states in which all messages begin, in a kernel's layout, kept from one step to the next. */
 struct hli_fresh {
     unsigned nlanes; /* 0: none yet */
     union hli_lane_states states;
 };
 
-/* states = those in which messages at[0 .. n - 1] begin. Lanes without a message take another's. */
+/* states = the states in which messages at[0 .. n - 1] begin. A lane without a message gets that of the first. */
 HLI_INLINE void hli_begin_lanes(const struct hli_pass *pass, unsigned nlanes, struct hli_fresh *fresh,
                                 const size_t at[], unsigned n, union hli_lane_states *states)
 {
@@ -159,18 +160,18 @@ HLI_INLINE void hli_begin_lanes(const struct hli_pass *pass, unsigned nlanes, st
 
 /* ---- Endings (lanes.c) ------------------------------------------------------------------------------------------- */
 
-/* State that the endings of a call share. A digest goes to the caller, or, if the plan has a second pass, into a queue, until
- * the lanes are full of such digests. */
+/* State that the endings of a call share. A digest goes to the caller. If the plan has a second pass, the digest waits
+ * in a queue until there are enough to fill the lanes. */
 struct hli_ends {
     const struct hli_plan *plan;
     struct hli_edges edges;
     const hl_kernel *second; /* for many digests; NULL if the plan has no second pass */
-    unsigned n, nused;       /* digests in the queue, now and at most */
-    size_t at[HLI_QUEUE];    /* the messages that they are of */
-    struct hli_fresh fresh;  /* of the second pass */
+    unsigned n, nused;       /* digests in the queue, now and at most so far */
+    size_t at[HLI_QUEUE];    /* the messages that the digests belong to */
+    struct hli_fresh fresh;  /* states in which the second pass begins */
     uint8_t digests[HLI_QUEUE][HL_DIGEST_MAX_NBYTES];
-    uint8_t *queue[HLI_QUEUE]; /* where these are, and */
-    size_t nbytes[HLI_LANES];  /* how long: as padding takes them */
+    uint8_t *queue[HLI_QUEUE]; /* the addresses of these digests, and */
+    size_t nbytes[HLI_LANES];  /* their lengths, in the form that the padding functions take */
 };
 
 /* `wide` is the first pass's kernel for `count` messages. */
@@ -193,10 +194,10 @@ HLI_INLINE void hli_ends_init(struct hli_ends *ends, const struct hli_plan *plan
         ends->nbytes[l] = plan->first.alg->digest_nbytes;
 }
 
-/* Does the second hash of those in the queue, as long as they fill the lanes, or, if `all`, of all. States and tails
- * are overwritten. */
+/* Does the second hash of queued digests, as long as they fill the lanes; if `all`, of all of them. Overwrites states
+ * and tails. */
 HLI_HIDDEN void hli_hash_again(struct hli_ends *ends, int all, union hli_lane_states *states, struct hli_tails *tails);
-/* After the last end of a call. */
+/* Called after the last ending of a call. */
 HLI_HIDDEN void hli_ends_close(struct hli_ends *ends);
 
 HLI_INLINE uint8_t *hli_tail(const hl_alg_info *alg, struct hli_tails *tails, size_t lane)
@@ -204,7 +205,7 @@ HLI_INLINE uint8_t *hli_tail(const hl_alg_info *alg, struct hli_tails *tails, si
     return tails->bytes + lane * 2 * alg->block_nbytes;
 }
 
-/* The lanes' messages are the first n tails. Lanes without a message work on another's. */
+/* Points the lanes at the first n tails. A lane without a message works on the first tail. */
 HLI_INLINE void hli_point_at_tails(const hl_alg_info *alg, struct hli_tails *tails, unsigned nlanes, unsigned n,
                                    const uint8_t *msg[])
 {
@@ -212,8 +213,8 @@ HLI_INLINE void hli_point_at_tails(const hl_alg_info *alg, struct hli_tails *tai
         msg[l] = hli_tail(alg, tails, l < n ? l : 0);
 }
 
-/* Ends messages at[0 .. n - 1] of the first pass, which have nothing left but the nblocks at msg, padded, or one block
- * whose schedule is given. Digests are written, or hashed once more, in the same states and tails. */
+/* Ends messages at[0 .. n - 1] of the first pass. Left of each are the nblocks at msg, padded, or one block whose
+ * schedule is given. Writes the digests, or queues them for the second hash, which reuses these states and tails. */
 HLI_INLINE void hli_end_lanes(struct hli_ends *ends, const hl_kernel *kernel, union hli_lane_states *states,
                               struct hli_tails *tails, const uint8_t *const msg[], unsigned nblocks,
                               const void *schedule, const size_t at[], unsigned n)
@@ -238,7 +239,7 @@ HLI_INLINE void hli_end_lanes(struct hli_ends *ends, const hl_kernel *kernel, un
         hli_hash_again(ends, 0, states, tails);
 }
 
-/* A message whose whole blocks are done: what is left of it. */
+/* The part of a message that is left when its whole blocks are done. */
 struct hli_ending {
     void *state;
     const uint8_t *rest;
@@ -247,10 +248,10 @@ struct hli_ending {
     size_t at;
 };
 
-/* Does the endings, those of one block first, with full lanes as long as there are enough. */
+/* Hashes the endings, those of one block first, with full lanes as long as there are enough. */
 HLI_HIDDEN void hli_finish(struct hli_ends *ends, const struct hli_ending *const endings[], size_t n);
 
-/* Whether one message goes through kernels of one lane: those need no layout of lanes. */
+/* Returns whether one message goes through kernels of one lane, which need no layout of lanes. */
 HLI_INLINE int hli_is_alone(const struct hli_plan *plan, size_t count, const hl_kernel *first)
 {
     return count == 1 && first->nlanes == 1 &&
@@ -258,23 +259,23 @@ HLI_INLINE int hli_is_alone(const struct hli_plan *plan, size_t count, const hl_
             hli_kernel(plan, &plan->second, 1)->nlanes == 1);
 }
 
-/* Ends that message, from its plain state: what is left after nwhole bytes, and the digest. */
+/* Ends that message, from its plain state: the rest after nwhole bytes, and the digest. */
 HLI_HIDDEN void hli_end_one(const struct hli_plan *plan, const hl_kernel *kernel, void *state, const uint8_t *rest,
                             size_t nrest, uint64_t nwhole);
 
 /* ---- Order (order.c) --------------------------------------------------------------------------------------------- */
 
-/* How a message ends decides, with its whole blocks, what it can be in step with. */
+/* The number of whole blocks and the kind of ending decide which messages can be in step with each other. */
 enum hli_ending_kind { HLI_PADDING_ONLY, HLI_ONE_BLOCK, HLI_TWO_BLOCKS };
 
-/* Messages of one shape can be in step: the number of whole blocks << 2 | the kind of ending. */
+/* Messages of one shape can be in step. The shape is the number of whole blocks << 2 | the kind of ending. */
 HLI_INLINE size_t hli_shape_of(const hl_alg_info *alg, size_t nbytes)
 {
-    /* Up to two blocks with its padding, a message is nothing but an ending: one copy costs less than a call of a
-     * kernel for its first block. A whole block is better off with padding whose schedule is known. */
+    /* A message of up to two blocks with its padding is nothing but an ending: one copy costs less than a kernel call
+     * for its first block. The exception is exactly one whole block: padding with a known schedule is faster there. */
     const size_t longest = hli_longest_in_one_block(alg);
     if (nbytes <= longest + alg->block_nbytes && nbytes != alg->block_nbytes)
-        return HLI_ONE_BLOCK + (nbytes > longest); /* without a branch: lengths about one block would make it guess */
+        return HLI_ONE_BLOCK + (nbytes > longest); /* no branch: lengths around one block would be mispredicted */
     const size_t nrest = hli_rest_of_block(alg, nbytes);
     const enum hli_ending_kind kind = nrest == 0                            ? HLI_PADDING_ONLY
                                       : hli_ending_nblocks(alg, nrest) == 1 ? HLI_ONE_BLOCK
@@ -283,25 +284,25 @@ HLI_INLINE size_t hli_shape_of(const hl_alg_info *alg, size_t nbytes)
     return hli_whole_blocks(alg, nbytes) << 2 | kind;
 }
 
-/* order = 0 .. n - 1 (at most HLI_WINDOW), the largest first, those of equal shape side by side, as they stand. */
+/* order = 0 .. n - 1 (at most HLI_WINDOW), sorted by shape, the largest first. Equal shapes keep their order. */
 HLI_HIDDEN void hli_sort(const size_t shapes[], size_t n, uint8_t order[]);
 
 /* ---- Ragged (ragged.c) ------------------------------------------------------------------------------------------- */
 
-/* Some whole blocks to hash into a plain state. */
+/* Whole blocks to hash into a plain state. */
 struct hli_item {
     void *state;
     const uint8_t *data;
     size_t nblocks;
 };
 
-/* Advances items (at most HLI_WINDOW) by the first pass's kernels until all are done, or, if `more` messages could be
- * had to fill lanes with, until a lane stands idle. Each item says on return what is left of it. */
+/* Advances items (at most HLI_WINDOW) by the first pass's kernels until all are done. If `more` messages are there to
+ * fill lanes with, it stops earlier, when a lane stands idle. On return each item describes what is left of it. */
 HLI_HIDDEN void hli_advance(const struct hli_plan *plan, struct hli_item items[], size_t n, int more);
 
 /* ---- Messages --------------------------------------------------------------------------------------------------- */
 
-/* Message i of `all`, whose layout is given apart, so that it can be a literal. */
+/* Message i of `all`. The layout is a separate argument, so that it can be a literal. */
 HLI_INLINE hl_slice hli_message_at(unsigned layout, const hl_messages *all, size_t i)
 {
     if (layout == HL_ROWS)
@@ -319,19 +320,19 @@ HLI_INLINE hl_slice hli_message_at(unsigned layout, const hl_messages *all, size
 
 /* ---- In step (step.c) -------------------------------------------------------------------------------------------- */
 
-/* Messages as four columns, which kernels and padding take as they are. */
+/* Messages as four columns, the form that kernels and padding functions take. */
 struct hli_batch {
     const uint8_t *data[HLI_WINDOW];
     size_t nbytes[HLI_WINDOW];
     size_t shapes[HLI_WINDOW];
-    size_t at[HLI_WINDOW]; /* which of the call's messages it is */
+    size_t at[HLI_WINDOW]; /* the message's index in the call */
 };
 
 /* Results of one step that the next step can use again. */
 struct hli_step {
     struct hli_fresh fresh;
-    uint64_t padded_nbytes;       /* of the padding below; 1: none yet */
-    uint8_t padding[2 * 128];     /* the end of every message of padded_nbytes, a whole number of blocks */
+    uint64_t padded_nbytes;       /* length of the messages that the padding below ends; 1: none yet */
+    uint8_t padding[2 * 128];     /* the ending of every message of padded_nbytes, which is a whole number of blocks */
     int has_schedule;
     uint64_t schedule[80];        /* the padding's message schedule */
 };
@@ -342,19 +343,19 @@ HLI_INLINE void hli_step_init(struct hli_step *step)
     step->padded_nbytes = 1;
 }
 
-/* Hashes as many of batch[first .. end - 1], all of one shape, as the kernel has lanes, and returns how many. */
+/* Hashes as many of batch[first .. end - 1], all of one shape, as the kernel has lanes, and returns their number. */
 HLI_HIDDEN unsigned hli_hash_in_step(struct hli_ends *ends, const hl_kernel *kernel, struct hli_step *step,
                                      const struct hli_batch *batch, size_t first, size_t end);
 
 /* ---- Secrets ----------------------------------------------------------------------------------------------------- */
 
-/* How deep the stack is burned below the calls of the driver that hashed what is secret, besides what kernels take:
- * below one message in a kernel of one lane, and below all else. test/remains.c looks for what these leave out. */
+/* Depth to which the stack is burned below the driver's calls that hashed secrets, in addition to the kernel's own
+ * stack: after one message in a kernel of one lane, and after all else. test/remains.c searches for what these miss. */
 enum { HLI_ONE_NBYTES = 1024, HLI_MANY_NBYTES = 5888 };
 
-/* Overwrites what `count` messages have left below the caller's frame, if it is secret. `kernel` is the first pass's
- * kernel for that number. One message had this kernel, two had it or the kernel for one; of more messages, the last may
- * have had any kernel. */
+/* Overwrites what `count` messages have left below the caller's frame, if the plan is secret. `kernel` is the first
+ * pass's kernel for that number. One message had this kernel; two had it or the kernel for one; with more messages, the
+ * last ones may have had any kernel. */
 HLI_INLINE void hli_forget(const struct hli_plan *plan, size_t count, const hl_kernel *kernel)
 {
     if (!plan->is_secret)

@@ -1,15 +1,15 @@
-/* pbkdf2.c: PBKDF2 with HMAC, RFC 8018 section 5.2, over lanes: blocks of one key and keys of many passwords alike.
+/* pbkdf2.c: PBKDF2 with HMAC, RFC 8018 section 5.2, over lanes: across the blocks of a key and across passwords.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Block i of a key is U_1 xor U_2 xor ... with U_1 = HMAC(password, salt || i) and U_j = HMAC(password, U_(j - 1)).
  * Each lane has a block. From U_2 on, a lane hashes one block at a time: a digest and its padding. The padding is the
- * same for the inner and the outer hash, and stays where it is. An iteration is two calls of a kernel.
+ * same for the inner and the outer hash, and stays in place. An iteration is two calls of a kernel.
  */
 #include "hmac.h"
 #include "lanes.h"
 
-/* Burned besides what lies below the driver: the frame of derive. */
+/* Burned in addition to the stack below the driver: the frame of derive. */
 enum { DERIVE_NBYTES = 8 << 10 };
 
 struct derivation {
@@ -19,10 +19,10 @@ struct derivation {
     uint32_t niterations;
     uint8_t *keys;
     size_t key_nbytes;
-    size_t nblocks; /* of one key */
+    size_t nblocks; /* of each key */
 };
 
-/* U_1 of block `index` (from 1 on), whole digests. */
+/* digest = U_1 of block `index` (from 1 on), a whole digest. */
 static void begin_block(const struct derivation *d, const hl_hmac_key *key, const hl_slice *salt, uint32_t index,
                         uint8_t *digest)
 {
@@ -39,7 +39,7 @@ static void begin_block(const struct derivation *d, const hl_hmac_key *key, cons
     hli_update(&plan, &inner, &(hl_slice){number, sizeof number}, 1);
     plan.second = (struct hli_pass){d->alg, &key->outer, NULL, 0, d->alg->block_nbytes};
     plan.digests = digest;
-    hli_final(&plan, &inner, 1); /* wipes it */
+    hli_final(&plan, &inner, 1); /* wipes the context */
 }
 
 static HLI_NOINLINE void derive(const struct derivation *d, size_t ntasks)
@@ -53,7 +53,7 @@ static HLI_NOINLINE void derive(const struct derivation *d, size_t ntasks)
     uint8_t *to[HLI_LANES], *sum_to[HLI_LANES];
     const uint8_t *msg[HLI_LANES];
     hl_hmac_key key;
-    size_t password = SIZE_MAX; /* whose key it is */
+    size_t password = SIZE_MAX; /* index of the password that `key` was made of */
 
     for (size_t task = 0; task < ntasks;) {
         const hl_kernel *kernel = hli_kernel(d->plan, &d->plan->first, ntasks - task);
@@ -70,7 +70,7 @@ static HLI_NOINLINE void derive(const struct derivation *d, size_t ntasks)
                 sum_to[l] = sum[l];
                 edges.pad(alg, 1, &(const uint8_t *){first[l]}, &digest_nbytes, alg->block_nbytes, 1, to[l]);
             }
-            hli_load_lane(alg, &inner, nlanes, l, &key.inner); /* lanes without a block have the last one's key */
+            hli_load_lane(alg, &inner, nlanes, l, &key.inner); /* a lane without a block gets the latest key */
             hli_load_lane(alg, &outer, nlanes, l, &key.outer);
         }
         hli_point_at_tails(alg, &tails, nlanes, n, msg);
@@ -84,7 +84,7 @@ static HLI_NOINLINE void derive(const struct derivation *d, size_t ntasks)
             edges.digests(alg, &states, nlanes, n, to);
             for (size_t w = 0; w < nbytes / 8; w++)
                 sums.w64[w] ^= states.w64[w];
-            if (nbytes % 8 != 0) /* one lane of five words */
+            if (nbytes % 8 != 0) /* an odd number of 32-bit words: one lane of five */
                 sums.w32[nbytes / 4 - 1] ^= states.w32[nbytes / 4 - 1];
         }
         edges.digests(alg, &sums, nlanes, n, sum_to);
@@ -116,14 +116,14 @@ hl_status hl_pbkdf2_many(hl_alg alg, const hl_slice *passwords, const hl_slice *
         return HL_ENULL;
     for (size_t i = 0; status == HL_OK && i < count; i++) {
         status = hli_check_slice(passwords[i].data, passwords[i].nbytes, 0);
-        if (status == HL_OK) /* the key's block before it, the number of the block behind */
+        if (status == HL_OK) /* the key's block comes before the salt, the block's number after it */
             status = hli_check_slice(salts[i].data, salts[i].nbytes, info->block_nbytes + 4);
     }
     if (status != HL_OK || count == 0)
         return status;
     hli_check_readable_slices(passwords, count);
     hli_check_readable_slices(salts, count);
-    plan.is_secret = 1; /* for the first block; the iterations are burned here */
+    plan.is_secret = 1; /* covers the first block; the iterations are burned here */
     derive(&(struct derivation){&plan, info, passwords, salts, niterations, keys, key_nbytes, nblocks}, total);
     hli_burn((size_t)HLI_MANY_NBYTES + HL_KERNEL_STACK_NBYTES + DERIVE_NBYTES);
     return HL_OK;

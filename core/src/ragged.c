@@ -2,12 +2,12 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The longest begin first. When nothing waits and the lanes are no longer full, the few states that are left move to
- * the kernel that is best for so few. So one long message among short ones costs what it costs alone.
+ * The longest runs begin first. When nothing waits and the lanes are no longer full, the states left move to the best
+ * kernel for so few. One long message among short ones therefore costs no more than alone.
  */
 #include "lanes.h"
 
-/* Not __builtin_popcount: where the CPU has no instruction for it, that is a call into the compiler's library. */
+/* Not __builtin_popcount: on a CPU without such an instruction, that is a call into the compiler's library. */
 static unsigned count_bits(uint32_t bits)
 {
     unsigned n = 0;
@@ -24,7 +24,7 @@ static HLI_NOINLINE void run_lanes(const struct hli_plan *plan, struct hli_item 
     union hli_lane_states states;
     const uint8_t *msg[HLI_LANES];
     size_t left[HLI_LANES];      /* blocks to go in each lane */
-    uint8_t item_of[HLI_LANES];  /* which item a lane has, if its bit in `busy` is set */
+    uint8_t item_of[HLI_LANES];  /* the item in each lane, if its bit in `busy` is set */
     uint32_t busy = 0;
     size_t shapes[HLI_WINDOW];
     uint8_t order[HLI_WINDOW];
@@ -36,7 +36,7 @@ static HLI_NOINLINE void run_lanes(const struct hli_plan *plan, struct hli_item 
     hli_sort(shapes, n, order);
     while (end > 0 && items[order[end - 1]].nblocks == 0)
         end--;
-    if (more && end < hli_kernel(plan, pass, SIZE_MAX)->nlanes) /* better later, beside others */
+    if (more && end < hli_kernel(plan, pass, SIZE_MAX)->nlanes) /* they run later, beside others */
         return;
 
     for (;;) {
@@ -46,7 +46,7 @@ static HLI_NOINLINE void run_lanes(const struct hli_plan *plan, struct hli_item 
             const unsigned nbusy = count_bits(busy);
             const int stop = more && nbusy < kernel->nlanes;
             if (stop || hli_kernel(plan, pass, nbusy) != kernel) {
-                /* All leave the lanes, the longest first in the queue. */
+                /* All states leave the lanes and are queued, the longest first. */
                 first = end = 0;
                 for (; busy != 0; busy &= busy - 1) {
                     const unsigned l = hli_ctz32(busy);
@@ -79,14 +79,14 @@ static HLI_NOINLINE void run_lanes(const struct hli_plan *plan, struct hli_item 
                 hli_load_lane(alg, &states, nlanes, l, item->state);
             busy |= UINT32_C(1) << l;
         }
-        for (; idle != 0; idle &= idle - 1) { /* those that stay idle work on anything that is there */
+        for (; idle != 0; idle &= idle - 1) { /* a lane that stays idle works on any busy lane's data */
             const unsigned l = hli_ctz32(idle);
             msg[l] = msg[hli_ctz32(busy)];
             left[l] = SIZE_MAX;
             hli_load_lane(alg, &states, nlanes, l, alg->iv);
         }
 
-        /* No branch depends on which lane is through: a wrong guess would cost the start of the next run. */
+        /* No branch depends on which lane has finished: a misprediction would delay the start of the next run. */
         size_t nblocks = left[0];
         for (unsigned l = 1; l < nlanes; l++)
             nblocks = left[l] < nblocks ? left[l] : nblocks;

@@ -1,9 +1,9 @@
-/* registry.c: the table of kernels, what of it this machine can run, and which kernel is chosen.
+/* registry.c: the table of kernels, the part of it that this machine can run, and the choice of a kernel.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * All that is remembered between calls is one word: the instruction sets that may be chosen and the column of costs.
- * It is found on first use. Two threads that find it at once find the same; hl_restrict is never overwritten by them.
+ * Between calls only one word is remembered: the instruction sets that may be chosen and the column of costs. It is
+ * found on first use. Two threads that find it at once find the same, and never overwrite a choice of hl_restrict.
  */
 #include <stdatomic.h>
 
@@ -40,14 +40,14 @@ static const struct row {
 #include "registry.def"
 };
 
-/* The lane driver has room for so many states. */
+/* The lane driver has room for this number of states. */
 #define FITS(body, nlanes) \
     _Static_assert((nlanes) <= (HL_BODY_##body == HL_BODY_SHA512 ? HL_LANES_MAX / 2 : HL_LANES_MAX), "too many lanes");
 #define LANES(body, name, isa, nlanes, intel, amd)      FITS(body, nlanes)
 #define KERNEL(body, function, isa, nlanes, intel, amd) FITS(body, nlanes)
 #include "registry.def"
 
-/* The first row of each body; its own enumerator takes no number. */
+/* The first row of each body. The enumerator of a body takes no number of its own. */
 enum {
 #define BODY(body, name) FIRST_##body, FIRST_##body##_again = FIRST_##body - 1,
 #define LANES(body, name, isa, nlanes, intel, amd) ROW_##name##_##isa,
@@ -61,7 +61,7 @@ static const uint8_t first_row[] = {
     ROW_COUNT};
 
 /* The choice word: the allowed instruction sets, the available ones, the column of costs, and a bit that is set once
- * all that is known. */
+ * these are known. */
 #define CHOICE_AVAILABLE 14
 #define CHOICE_TUNE      28
 #define CHOICE_KNOWN     (UINT32_C(1) << 31)
@@ -80,9 +80,8 @@ hl_isas hli_isas_with(uint32_t features)
     return with;
 }
 
-/* On aarch64 compilers leave an atomic exchange to a function of their own library, which looks for FEAT_LSE first. For
- * one exchange in a process that is not worth a symbol that the core would need. Inlined, the attribute would be
- * lost. */
+/* On aarch64 compilers turn an atomic exchange into a call of their own library, which looks for FEAT_LSE first. One
+ * exchange in a process is not worth a symbol that the core would need. The attribute would be lost on inlining. */
 #if defined(__aarch64__)
 #  define INLINE_ATOMICS __attribute__((target("no-outline-atomics"), noinline))
 #else
@@ -98,7 +97,7 @@ INLINE_ATOMICS uint32_t hli_choice(void)
         const uint32_t available = hli_isas_with(machine.features);
         const uint32_t found =
             CHOICE_KNOWN | (uint32_t)machine.tune << CHOICE_TUNE | available << CHOICE_AVAILABLE | available;
-        /* On failure word becomes what another thread has put there. */
+        /* On failure, word becomes the value that another thread has stored. */
         if (atomic_compare_exchange_strong_explicit(&choice, &word, found, memory_order_relaxed, memory_order_relaxed))
             word = found;
     }
@@ -143,7 +142,7 @@ hl_status hl_restrict(hl_isas wanted)
     for (size_t body = 0; body + 1 < sizeof first_row; body++)
         if (hli_choose(allowed, (hl_body)body, 1, 0) == NULL)
             allowed |= (hl_isas)1 << ISA_scalar;
-    /* What else is in the word never changes: that another thread may have written meanwhile is no harm. */
+    /* The other bits of the word never change, so a store by another thread in between does no harm. */
     atomic_store_explicit(&choice, (word & ~ISA_MASK) | allowed, memory_order_relaxed);
     return HL_OK;
 }
@@ -162,15 +161,15 @@ const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint3
 {
     const struct row *const first = rows + first_row[body], *const end = rows + first_row[body + 1];
     const unsigned tune = word >> CHOICE_TUNE & 7;
-    /* Of more than fill any kernel's lanes the cheapest for each is right: what is left in the end is chosen for anew.
-     * The number is then one that 1, 2, 3, 4, 8 and 16 lanes divide. */
+    /* For more messages than any kernel's lanes, the least cost per message is right: the kernel for the rest at the
+     * end is chosen again. n is then a number that 1, 2, 3, 4, 8 and 16 lanes divide. */
     const uint32_t n = nmessages <= HL_LANES_MAX ? (uint32_t)nmessages : 3 * HL_LANES_MAX;
     const hl_kernel *best = NULL;
     uint32_t best_cost = UINT32_MAX;
 
-    /* One message is a call of its own in many programs, and to weigh all rows would be a third of its time (64 bytes:
-     * 20 to 30 ns of 90). Lanes are not for it: the driver adds as much as some blocks (RIPEMD-160 of 64 bytes: 480 ns
-     * in place of 250). */
+    /* Many programs hash one message a call, and weighing all rows would take a third of that time (64 bytes: 20 to 30
+     * ns of 90). One message never goes to lanes, as the driver adds the time of some blocks (RIPEMD-160 of 64 bytes:
+     * 480 ns instead of 250). */
     if (n == 1)
         for (const struct row *row = end; row-- > first && row->kernel.nlanes == 1;)
             if ((row->kernel.isas & word) != 0)
@@ -201,9 +200,9 @@ struct hli_edges hli_choose_edges(uint32_t word)
     return best;
 }
 
-/* Kernels take up to 4,800 bytes; of one lane up to 1,500 (32-bit words) and 2,900; over the SHA instructions up to
- * 700, of one lane 110 (gcc 12.2 and clang 14, x86, i686 and aarch64). test/stack.c measures each, test/remains.c looks for
- * what is left below. */
+/* Stack of kernels: up to 4,800 bytes; with one lane up to 1,500 (32-bit words) and 2,900 (64-bit); over the SHA
+ * instructions up to 700, with one lane 110 (gcc 12.2 and clang 14; x86, i686 and aarch64). test/stack.c measures each
+ * kernel; test/remains.c searches for secrets left below. */
 size_t hli_stack_of(const hl_kernel *kernel)
 {
 #if HLI_X86 || HLI_ARM64

@@ -4,7 +4,7 @@
  */
 #include "lanes.h"
 
-/* Not inlined, so that its stack is not held while the window runs. */
+/* Not inlined, so that its frame is not on the stack while the window runs. */
 HLI_NOINLINE unsigned hli_hash_in_step(struct hli_ends *ends, const hl_kernel *kernel, struct hli_step *step,
                                        const struct hli_batch *batch, size_t first, size_t end)
 {
@@ -25,7 +25,7 @@ HLI_NOINLINE unsigned hli_hash_in_step(struct hli_ends *ends, const hl_kernel *k
 
     hli_begin_lanes(pass, nlanes, &step->fresh, batch->at + first, n, &states);
     if (nblocks > 0) {
-        msg[0] = data[0]; /* apart, as gcc for i686 takes the loop for one that may not run */
+        msg[0] = data[0]; /* apart from the loop: gcc for i686 assumes that the loop may not run */
         for (unsigned l = 1; l < nlanes; l++)
             msg[l] = data[l < n ? l : 0]; /* idle lanes work on the first message */
         kernel->blocks(&states, msg, nblocks);
@@ -43,8 +43,8 @@ HLI_NOINLINE unsigned hli_hash_in_step(struct hli_ends *ends, const hl_kernel *k
             step->padded_nbytes = ndone;
             step->has_schedule = 0;
         }
-        /* A schedule takes 90 to 150 ns to make. With it a step saves a third over lanes of SHA-2, less of others, and
-         * over the SHA instructions, on Intel, nothing. */
+        /* A schedule takes 90 to 150 ns to make. It saves a third of a step of SHA-2 in lanes, less of other steps, and
+         * nothing over the SHA instructions on Intel. */
         const int pays = first + n < end && end - first >= 8;
         if (kernel->scheduled != NULL && (step->has_schedule || pays)) {
             if (!step->has_schedule)

@@ -1,4 +1,4 @@
-/* md5.h: MD5 with the functions of libmd(3), by hashloom. What they do is in sha2.h.
+/* md5.h: MD5 with the functions of libmd(3), by hashloom. sha2.h describes them.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -15,7 +15,7 @@
 
 typedef struct MD5Context {
     uint32_t state[4];
-    uint64_t count; /* of bits */
+    uint64_t count; /* in bits */
     uint8_t buffer[MD5_BLOCK_LENGTH];
 } MD5_CTX;
 

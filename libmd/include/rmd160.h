@@ -1,4 +1,4 @@
-/* rmd160.h: RIPEMD-160 with the functions of libmd(3), by hashloom. What they do is in sha2.h.
+/* rmd160.h: RIPEMD-160 with the functions of libmd(3), by hashloom. sha2.h describes them.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -15,7 +15,7 @@
 
 typedef struct RMD160Context {
     uint32_t state[5];
-    uint64_t count; /* of bits */
+    uint64_t count; /* in bits */
     uint8_t buffer[RMD160_BLOCK_LENGTH];
 } RMD160_CTX;
 

@@ -1,4 +1,4 @@
-/* sha1.h: SHA-1 with the functions of libmd(3), by hashloom. What they do is in libmd's sha1(3) and in sha2.h here.
+/* sha1.h: SHA-1 with the functions of libmd(3), by hashloom. sha2.h and libmd's sha1(3) describe them.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -15,7 +15,7 @@
 
 typedef struct {
     uint32_t state[5];
-    uint64_t count; /* of bits */
+    uint64_t count; /* in bits */
     uint8_t buffer[SHA1_BLOCK_LENGTH];
 } SHA1_CTX;
 
@@ -37,7 +37,7 @@ char *SHA1Data(const uint8_t *data, size_t nbytes, char *hex);
 }
 #endif
 
-/* The words of a digest between the machine's byte order and the network's (the program includes <arpa/inet.h>). */
+/* Convert a digest's words between the machine's byte order and the network's (the program includes <arpa/inet.h>). */
 #define HTONDIGEST(x) \
     do { \
         (x)[0] = htonl((x)[0]), (x)[1] = htonl((x)[1]), (x)[2] = htonl((x)[2]); \

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Of each algorithm:
+ * The functions of each algorithm:
  *
  *   Init       begins a message.
  *   Update     appends data to it.
@@ -11,16 +11,16 @@
  *   Transform  advances a state by one block.
  *   End        is Final, with the digest in lower-case hexadecimal and a 0 at its end.
  *   File       does the same for a file.
- *   FileChunk  for at most nbytes bytes of a file, from offset on; nbytes of 0 is all there are. What is negative is
- *              taken as 0.
+ *   FileChunk  for at most nbytes bytes of a file, from offset on; nbytes of 0 means all. Negative numbers count
+ *              as 0.
  *   Data       for data in memory.
  *
- * The last four write to hex, which has room for ..._DIGEST_STRING_LENGTH bytes, and return it; if it is NULL, they
- * return memory that the caller frees. They return NULL, and errno says why, if there is no memory, or if the file
- * cannot be read.
+ * The last four write to hex, which has room for ..._DIGEST_STRING_LENGTH bytes, and return it. If hex is NULL, they
+ * return memory that the caller frees. If there is no memory, or the file cannot be read, they return NULL and set
+ * errno.
  *
- * The contexts are those of libmd, byte for byte in what counts: a program that was compiled with libmd's headers runs
- * with this library, and the other way round. Threads may not use one context at once.
+ * Contexts equal libmd's in every byte that matters: a program compiled with libmd's headers runs with this library,
+ * and the other way round. Threads may not use one context at once.
  */
 #ifndef HASHLOOM_MD_SHA2_H
 #define HASHLOOM_MD_SHA2_H
@@ -50,7 +50,7 @@ typedef struct _SHA2_CTX {
         uint32_t st32[8]; /* SHA-224 and SHA-256 */
         uint64_t st64[8];
     } state;
-    uint64_t bitcount[2]; /* the low half first; SHA-224 and SHA-256 have no other */
+    uint64_t bitcount[2]; /* the low half first; SHA-224 and SHA-256 use only that */
     uint8_t buffer[SHA512_BLOCK_LENGTH];
 } SHA2_CTX;
 

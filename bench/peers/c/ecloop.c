@@ -2,10 +2,10 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * ecloop is a program, no library: its file lib/rmd160s.c is included as it stands, from ECLOOP_DIR. It takes padded
- * blocks, and messages of 32 bytes are what it was made for: their padding is written once and stays. Words are
- * big-endian going in and out, as ecloop has them from SHA-256; the swaps here are one shuffle each for a message.
- * Compiled by gcc and by clang, whose code differs by a third to a half: PEER_NAME tells the objects apart.
+ * ecloop is a program, not a library: its file lib/rmd160s.c is included unchanged, from ECLOOP_DIR. It takes padded
+ * blocks, and was made for messages of 32 bytes: their padding is written once and stays. Words are big-endian going in
+ * and out, as ecloop has them from SHA-256; the swaps here are one shuffle each for a message. It is compiled by gcc
+ * and by clang, whose code differs by a third to a half: PEER_NAME tells the objects apart.
  */
 #include "peer.h"
 

@@ -1,4 +1,4 @@
-/* ipsec_mb.c: Intel's Multi-Buffer Crypto for IPsec, in each of the ways in which it hashes.
+/* ipsec_mb.c: Intel's Multi-Buffer Crypto for IPsec, in each of its ways to hash.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
@@ -56,7 +56,7 @@ static void set_message(IMB_JOB *job, const struct message *message, uint8_t *di
     job->auth_tag_output = digest;
 }
 
-/* One job after the other; the manager returns those that are finished, in order, which nobody here waits for. */
+/* One job after the other. The manager returns finished jobs in order; they are not waited for here. */
 int ipsec_mb_job(enum algorithm algorithm, const struct message *messages, size_t count, uint8_t *digests)
 {
     static IMB_MGR *kept;
@@ -77,8 +77,7 @@ int ipsec_mb_job(enum algorithm algorithm, const struct message *messages, size_
 }
 
 /* Up to IMB_MAX_BURST_SIZE jobs of the manager's queue in one call. The end is flushed job by job: FLUSH_BURST of 1.3
- * reports jobs as completed whose digests it has not computed.
- */
+ * reports jobs as complete before it has computed their digests. */
 int ipsec_mb_burst(enum algorithm algorithm, const struct message *messages, size_t count, uint8_t *digests)
 {
     static IMB_MGR *kept;
@@ -107,7 +106,7 @@ int ipsec_mb_burst(enum algorithm algorithm, const struct message *messages, siz
     return ncompleted == count ? 0 : -1;
 }
 
-/* Synchronous, hashes only, jobs of the caller: what is equal in all of them is set once. */
+/* Synchronous, hashes only, with the caller's jobs. Fields that are equal in all jobs are set once. */
 int ipsec_mb_hash_burst(enum algorithm algorithm, const struct message *messages, size_t count, uint8_t *digests)
 {
     static IMB_MGR *kept;

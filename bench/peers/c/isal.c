@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Twice as many contexts as the manager has lanes go round, so that they stay in the first cache; one that comes back
- * finished is the next to be submitted.
+ * Twice as many contexts as the manager has lanes take turns, so that they stay in the first cache. A context that
+ * comes back finished is submitted next.
  */
 #include "peer.h"
 
@@ -31,7 +31,7 @@ static uint64_t swap64(uint64_t x)
     return __builtin_bswap64(x);
 }
 
-/* The library does not, and whoever is measured next would pay for it. */
+/* The library does not do this, and the next peer would pay for it. */
 static void leave_avx(void)
 {
 #ifdef __AVX__

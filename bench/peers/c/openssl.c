@@ -37,7 +37,7 @@ int openssl_evp(enum algorithm algorithm, const struct message *messages, size_t
     return 0;
 }
 
-/* The functions below EVP, deprecated since 3.0: no provider between the caller and the blocks. */
+/* The functions below EVP, deprecated since 3.0: no provider is between the caller and the blocks. */
 #define EACH(CTX, Init, Update, Final)                                                                                 \
     for (size_t i = 0; i < count; i++) {                                                                               \
         CTX ctx;                                                                                                       \

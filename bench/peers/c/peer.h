@@ -1,10 +1,10 @@
-/* peer.h: what a peer written in C offers to the benchmark.
+/* peer.h: the interface of a peer written in C.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A peer is a function that hashes `count` messages into `digests`, one behind the other, and returns 0; or -1 if it
- * does not have the algorithm. It may keep what a long-running user would keep between calls (contexts, a manager), and
- * is called by one thread.
+ * A peer is a function that hashes `count` messages into `digests`, one after the other, and returns 0, or -1 if it
+ * lacks the algorithm. It may keep objects between calls that a long-running user would keep (contexts, a manager). One
+ * thread calls it.
  */
 #ifndef PEER_H
 #define PEER_H

@@ -1,14 +1,14 @@
-// main.go: Go's standard library, a process of its own that the benchmark drives.
+// main.go: Go's standard library, in a process of its own that the benchmark drives.
 //
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Reads requests from standard input and answers on standard output:
 //
 //	load ALGORITHM COUNT   then COUNT lengths (32 bits, little-endian), then the messages; answers with the digests
-//	run REPEAT             hashes the messages once, then REPEAT times; answers with the nanoseconds
-//	                       of the latter, as a decimal, and a newline
+//	run REPEAT             hashes the messages once, then REPEAT times; answers with the nanoseconds of
+//	                       the REPEAT passes, as a decimal, and a newline
 //
-// The one-shot functions allocate nothing, and the collector is off, so that no round pays for another's garbage.
+// The one-shot functions allocate nothing, and the collector is off: no round pays for the garbage of another.
 package main
 
 import (
@@ -66,7 +66,7 @@ func serve(in *bufio.Reader, out io.Writer) error {
 			for _, length := range lengths {
 				total += int(length)
 			}
-			// One array, as the other side has it.
+			// One array, as on the other side of the pipe.
 			data := make([]byte, total)
 			if _, err := io.ReadFull(in, data); err != nil {
 				return err

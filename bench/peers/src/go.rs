@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Go's standard library, in the process of `go/main.go`, which waits while the others are measured.
+//! Go's standard library, in a process of its own (`go/main.go`), which waits while the others are measured.
 
 use std::env;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,7 +17,7 @@ pub struct Go {
 }
 
 impl Go {
-    /// The program that the environment's `PEERS_GO` names, if it does.
+    /// The program that the variable `PEERS_GO` names, if it is set.
     pub fn start() -> Option<Go> {
         let program = env::var_os("PEERS_GO").filter(|program| !program.is_empty())?;
         let mut child = Command::new(&program)
@@ -70,7 +70,7 @@ impl Side for Go {
 
 impl Drop for Go {
     fn drop(&mut self) {
-        // It ends when its input does.
+        // The process ends when its input ends.
         drop(self.to.take());
         let _ = self.child.wait();
     }

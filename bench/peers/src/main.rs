@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! hashloom's many-message hashing beside its peers.
+//! Compares hashloom's many-message hashing with its peers.
 //!
 //! ```text
 //! hashloom-bench-peers [--summary FILE] ALGORITHM...   sha1 sha256 sha512 ripemd160
@@ -7,12 +7,11 @@
 //! hashloom-bench-peers --summary-head                  the first two lines of the summary
 //! ```
 //!
-//! Method: every side hashes the same messages, in turn, 15 rounds after a warm-up, on the one CPU that
-//! `run.sh` gives; a time is the least of the rounds, a ratio is one of least times, and beside it stands the spread of
-//! the ratios of single rounds: their middle half, as a round in which a neighbour took the CPU away says nothing. The
-//! machine may be shared: absolute figures drift, ratios hold. The digests of all sides are compared before they are
-//! timed. Messages are random bytes. `--summary` appends the lines with the ratios to a file instead of printing them
-//! at the end.
+//! Method: all sides hash the same messages, in turn, 15 rounds after a warm-up, on the one CPU that `run.sh` gives. A
+//! time is the least of the rounds, and a ratio is one of least times. Beside it is the spread of the ratios of single
+//! rounds: only their middle half, as a round in which another process took the CPU says nothing. On a shared machine
+//! absolute figures drift, and ratios hold. The digests of all sides are compared before they are timed. Messages are
+//! random bytes. `--summary` appends the lines with the ratios to a file instead of printing them at the end.
 
 mod go;
 mod measure;
@@ -60,7 +59,7 @@ fn run(args: Vec<String>) -> Result<(), Box<dyn Error>> {
         let mut sides = peers::sides(algorithm);
         let mut rows = Vec::new();
         for scenario in &SCENARIOS {
-            // Messages of 32 bytes are there for RIPEMD-160, whose use they are: hashes of hashes.
+            // Messages of 32 bytes are only for RIPEMD-160, which is used for hashes of hashes.
             if scenario.name == scenario::KEYS && algorithm != Algorithm::Ripemd160 {
                 continue;
             }
@@ -88,7 +87,7 @@ fn print_details(algorithm: Algorithm, rows: &[Row]) {
     println!();
     let sides = rows.first().map_or(0, |row| row.sides.len());
     for side in 0..sides {
-        // A peer without the algorithm, or with nothing that fits.
+        // The peer lacks the algorithm, or cannot hash any of these messages.
         if rows.iter().all(|row| row.speed(side).is_none()) {
             continue;
         }

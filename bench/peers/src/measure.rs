@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Runs all sides in turn and reckons their ratios.
+//! Runs all sides in turn and computes their ratios.
 
 use std::error::Error;
 
@@ -7,13 +7,13 @@ use crate::peers::{HASHLOOM, OPENSSL, Side, own_kernel_name};
 use crate::scenario::{Algorithm, Beside, Messages, Scenario, goals};
 
 const ROUNDS: usize = 15;
-/// Short work is repeated until one timing takes so long.
+/// Short work is repeated until one timing takes this long.
 const SLOT_S: f64 = 0.003;
 
 pub struct Timed {
     pub name: String,
     pub is_own: bool,
-    /// Seconds of each round; none if it cannot hash these messages.
+    /// Seconds of each round; empty if the side cannot hash these messages.
     times: Vec<f64>,
 }
 
@@ -92,7 +92,7 @@ impl Row {
         Some(if self.scenario.lengths.1 < 1024 { self.million_messages(side) } else { self.gb(side) })
     }
 
-    /// One line for each goal, and one beside the best peer in any case.
+    /// One line for each goal, and always one that compares with the best peer.
     pub fn summary(&self, algorithm: Algorithm) -> Vec<String> {
         let goals = goals(algorithm, self.scenario.name);
         let mut lines = Vec::new();
@@ -118,7 +118,7 @@ impl Row {
             Beside::Scalar(isa) => (self.side(&own_kernel_name(isa))?, self.side(&own_kernel_name("scalar"))?),
         };
         let (a, b) = (&self.sides[ours], &self.sides[theirs]);
-        // As it is printed: what a reader sees is what is judged.
+        // Rounded as printed, so that the verdict fits the figure that a reader sees.
         let ratio = (b.min()? / a.min()? * 100.0).round() / 100.0;
         let mut pairs: Vec<f64> = a.times.iter().zip(&b.times).map(|(a, b)| b / a).collect();
         pairs.sort_by(f64::total_cmp);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! All sides: hashloom's ways and the peers, each called as its documentation says that it is fastest.
+//! All sides: hashloom's ways and the peers, each called in the way that its documentation calls the fastest.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -12,18 +12,18 @@ use crate::go::Go;
 use crate::scenario::{Algorithm, Messages};
 use hashloom_sys as sys;
 
-/// One side of a comparison. It keeps its digests until they are asked for.
+/// One side of a comparison. It keeps its digests until they are read.
 pub trait Side {
     fn name(&self) -> &str;
-    /// Whether it is hashloom itself.
+    /// Returns true for hashloom itself.
     fn is_own(&self) -> bool {
         false
     }
-    /// Hashes the messages once; false if it cannot hash these.
+    /// Hashes the messages once; false if the side cannot hash them.
     fn hash(&mut self, messages: &Messages) -> bool;
     fn digests(&self) -> Vec<u8>;
-    /// The seconds of one time, of `repeat` times, after one that brings back into the caches what the side before
-    /// has driven out.
+    /// Seconds for one pass, measured over `repeat` passes. An untimed pass comes first, to fill the caches again after
+    /// the side before.
     fn time(&mut self, messages: &Messages, repeat: u32) -> f64 {
         self.hash(messages);
         let start = Instant::now();
@@ -34,7 +34,7 @@ pub trait Side {
     }
 }
 
-/// A side that writes its digests where it is told.
+/// A side that writes its digests into a given buffer.
 struct Writes<F> {
     name: String,
     is_own: bool,
@@ -52,7 +52,7 @@ impl<F: FnMut(&Messages, &mut [u8]) -> bool> Side for Writes<F> {
     }
 
     fn hash(&mut self, messages: &Messages) -> bool {
-        // No allocation but for the first time of each scenario.
+        // Allocates only in the first pass of each scenario.
         self.digests.resize(messages.digests_len(), 0);
         (self.hash)(messages, &mut self.digests)
     }
@@ -62,7 +62,7 @@ impl<F: FnMut(&Messages, &mut [u8]) -> bool> Side for Writes<F> {
     }
 }
 
-/// A side that returns a vector of digests, whose allocation belongs to its time.
+/// A side that returns a vector of digests; its time includes the allocation.
 struct Returns<D, F> {
     name: String,
     digests: Vec<D>,
@@ -104,7 +104,7 @@ fn add_each<D: AsRef<[u8]>>(sides: &mut Sides, name: &str, hash: impl Fn(&[u8]) 
     });
 }
 
-/// The name under which hashloom's figures stand in the tables.
+/// hashloom's name in the tables.
 pub const HASHLOOM: &str = "hashloom";
 pub const OPENSSL: &str = "OpenSSL EVP";
 
@@ -166,7 +166,7 @@ pub fn own_kernel_name(isa: &str) -> String {
     format!("hashloom, only {isa}")
 }
 
-/// The kernel of this instruction set that is fastest for many messages: the one with the most lanes.
+/// The fastest kernel of this instruction set for many messages: the one with the most lanes.
 fn own_kernel(algorithm: Algorithm, isa: &str) -> Option<*const sys::hl_kernel> {
     let algorithm = algorithm.crate_algorithm();
     let (index, _) = hashloom::kernels::kernels()
@@ -274,8 +274,8 @@ fn tape_pairs() -> impl FnMut(&Messages, &mut [u8]) -> bool {
     }
 }
 
-/// States are begun by a copy, and as many at a time as it has lanes: 16 make 34.7 million messages of 41 bytes a
-/// second, 64 33.7, 256 31.6, all 4,096 30.4.
+/// States begin as copies, as many at a time as the peer has lanes: 16 make 34.7 million messages of 41 bytes a second,
+/// 64 33.7, 256 31.6, all 4,096 30.4.
 fn stringzilla_sha256() -> impl FnMut(&Messages, &mut [u8]) -> bool {
     use stringzilla::sz;
     const WINDOW: usize = 16;
@@ -295,7 +295,7 @@ fn stringzilla_sha256() -> impl FnMut(&Messages, &mut [u8]) -> bool {
     }
 }
 
-/// What is compared, in which version and compiled by what, and what is not installed.
+/// Lists the sides with their versions and compilers, and the peers that are not installed.
 pub fn list() -> String {
     let mut text = format!(
         "hashloom's instruction sets here: {}. Compiled by {}, as the C of the crates; Rust: {}.\n\n",
@@ -364,7 +364,7 @@ fn library(name: &str, is_there: bool, version: &str, how: &str, remedy: &str) -
 fn locked_version(name: &str) -> &'static str {
     let lock = include_str!("../Cargo.lock");
     let entry = format!("name = \"{name}\"\nversion = \"");
-    // The greatest: an older one is some other crate's dependency.
+    // The greatest: an older one is a dependency of another crate.
     lock.split(&entry).skip(1).filter_map(|rest| rest.split('"').next()).last().unwrap_or("unknown")
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The algorithms, the sets of messages, and what is aimed at for each.
+//! The algorithms, the sets of messages, and the goals for each.
 
 use hashloom_sys as sys;
 
@@ -34,7 +34,8 @@ impl Algorithm {
     }
 }
 
-/// A least and a greatest length of `count` messages, whose data stay in the second cache but for those of 256 KiB.
+/// The least and greatest length of `count` messages. Their data stay in the second-level cache, except those of 256
+/// KiB.
 pub struct Scenario {
     pub name: &'static str,
     pub lengths: (usize, usize),
@@ -56,12 +57,12 @@ pub const SCENARIOS: [Scenario; 9] = [
     Scenario { name: ONE, lengths: (16 << 10, 16 << 10), count: 1 },
 ];
 
-/// What hashloom's time is compared with.
+/// The time that hashloom's is compared with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Beside {
     BestPeer,
     OpenSsl,
-    /// Two of its own kernels: the instruction set named to the scalar one.
+    /// Two kernels of hashloom: that of the named instruction set, and the scalar one.
     Scalar(&'static str),
 }
 
@@ -75,7 +76,7 @@ fn goal(beside: Beside, at_least: f64, stretch: impl Into<Option<f64>>) -> Goal 
     Goal { beside, at_least, stretch: stretch.into() }
 }
 
-/// The goals of one row of the table; none means that the row is for information.
+/// The goals of one row of the table. A row without goals is for information.
 pub fn goals(algorithm: Algorithm, scenario: &str) -> Vec<Goal> {
     use Algorithm::*;
     use Beside::*;
@@ -95,10 +96,10 @@ pub fn goals(algorithm: Algorithm, scenario: &str) -> Vec<Goal> {
     }
 }
 
-/// The messages of a scenario, one behind the other in one array, as every side wants them.
+/// The messages of a scenario, one after the other in one array, as every side takes them.
 pub struct Messages {
     pub algorithm: Algorithm,
-    /// The length of all, if they have one.
+    /// The common length of all messages, if they have one.
     pub row_len: Option<usize>,
     pub data: &'static [u8],
     pub slices: Vec<&'static [u8]>,
@@ -113,7 +114,7 @@ impl Messages {
         let lengths: Vec<usize> =
             (0..scenario.count).map(|_| least + random.next() as usize % (greatest - least + 1)).collect();
         let nbytes: usize = lengths.iter().sum();
-        // From the start of a page on, so that no run differs from the next by where the allocator put it.
+        // Aligned to a page, so that runs do not differ by the place that the allocator chose.
         let page = 4096;
         let arena: &'static mut [u8] = vec![0; nbytes + page].leak();
         let start = arena.as_ptr().align_offset(page);

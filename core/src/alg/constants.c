@@ -1,4 +1,4 @@
-/* constants.c: initial values and round constants of every algorithm; the only copy.
+/* constants.c: initial values and round constants of every algorithm. There is no other copy.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -35,7 +35,7 @@ const uint64_t hli_sha512_iv[8] = {
     0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
     0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
 
-/* FIPS 180-4 section 5.3.4: the same of the 9th to 16th primes */
+/* FIPS 180-4 section 5.3.4: the first 64 bits of the fractional parts of the square roots of the 9th to 16th primes */
 const uint64_t hli_sha384_iv[8] = {
     0xcbbb9d5dc1059ed8, 0x629a292a367cd507, 0x9159015a3070dd17, 0x152fecd8f70e5939,
     0x67332667ffc00b31, 0x8eb44a8768581511, 0xdb0c2e0d64f98fa7, 0x47b5481dbefa4fa4};
@@ -72,11 +72,11 @@ const uint64_t hli_sha512_k[80] __attribute__((aligned(64))) = {
     0x4cc5d4becb3e42b6, 0x597f299cfc657e2a, 0x5fcb6fab3ad6faec, 0x6c44198c4a475817};
 
 /* RIPEMD-160 (Dobbertin, Bosselaers, Preneel 1996), appendix A: floor(2^30 * sqrt(x)) and, for the right line,
- * floor(2^30 * cbrt(x)), x = 2, 3, 5, 7; a round each. Its initial value is SHA-1's. */
+ * floor(2^30 * cbrt(x)), x = 2, 3, 5, 7; one constant a round. The initial value is SHA-1's. */
 const uint32_t hli_ripemd160_k[2][5] = {{0x00000000, 0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xa953fd4e},
                                        {0x50a28be6, 0x5c4dd124, 0x6d703ef3, 0x7a6d76e9, 0x00000000}};
 
-/* MD5 (RFC 1321 section 3.4): floor(2^32 * abs(sin(i))), i = 1 .. 64 in radians. Its initial value (section 3.3) is the
+/* MD5 (RFC 1321 section 3.4): floor(2^32 * abs(sin(i))), i = 1 .. 64 in radians. The initial value (section 3.3) is the
  * first four words of SHA-1's. */
 const uint32_t hli_md5_t[64] __attribute__((aligned(64))) = {
     0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501,

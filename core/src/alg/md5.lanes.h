@@ -2,24 +2,23 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/kernels.inc.h with a vocabulary (lv32_*) in scope. The 64 steps are one chain, each waiting for the
- * one before, and the message's words are used as they stand: there is no schedule beyond the addition of a constant.
- * Words are little-endian.
+ * Included by lanes/kernels.inc.h with a vocabulary (lv32_*) in scope. The 64 steps are one chain: each waits for the
+ * step before. The message's words are used unchanged, apart from the addition of a constant. Words are little-endian.
  */
 #define F1(x, y, z) lv32_ch(x, y, z)
 #define F2(x, y, z) lv32_ch(z, x, y)
 #define F3(x, y, z) lv32_xor3(x, y, z)
 #define F4(x, y, z) lv32_orn_xor(x, z, y)
 
-/* a = b + ROTL_s(a + f(b, c, d) + X[k] + T[t]). What does not wait for b is added first. */
+/* a = b + ROTL_s(a + f(b, c, d) + X[k] + T[t]). Terms that do not wait for b are added first. */
 #define STEP(a, b, c, d, f, xt, s) \
     do { \
         a = lv32_add(a, xt); \
         a = lv32_add(lv32_rol(lv32_add(a, f(b, c, d)), s), b); \
     } while (0)
 
-/* Four steps from step t on. K tells which of the message's words a step takes. XT(k, t): that word plus T[t], from what
- * the including function has. */
+/* Four steps from step t on. K(t): index of the message word that step t takes. XT(k, t): that word plus T[t]; the
+ * including function defines it. */
 #define STEPS4(f, K, t, s0, s1, s2, s3) \
     do { \
         STEP(a, b, c, d, f, XT(K(t), t), s0); \
@@ -39,7 +38,7 @@
 #define K3(t) ((3 * (t) + 5) & 15)
 #define K4(t) (7 * (t) & 15)
 
-/* BETWEEN(i): what else there is to do, in four parts. */
+/* BETWEEN(i): other work to interleave, in four parts. */
 #define STEPS64(BETWEEN) \
     do { \
         BETWEEN(0); \
@@ -83,7 +82,7 @@ LV_FN void md5_block(LV_BLOCK_ARGS(lv32))
 
 LV_BLOCKS(lv32, md5, 64)
 
-/* The schedule: word t is that of step t. */
+/* The schedule: word t is for step t. */
 LV_KERNEL void LV_NAME(md5_scheduled)(void *state, const void *given)
 {
     uint32_t *s = state;

@@ -4,8 +4,9 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Included by lanes/kernels.inc.h with a vocabulary (lv32_*) in scope. Two lines of 80 steps run over the same 16 words
- * and are added in the end. Each line is a chain in which every step waits for the one before, so their steps
- * alternate: while one waits the other works, without a second set of words in registers. Words are little-endian.
+ * and are added at the end. Each line is a chain in which every step waits for the step before. The steps of both lines
+ * therefore alternate: while one line waits, the other works, and both use the same words in registers. Words are
+ * little-endian.
  */
 #define F1(x, y, z) lv32_xor3(x, y, z)
 #define F2(x, y, z) lv32_ch(x, y, z)
@@ -13,7 +14,8 @@
 #define F4(x, y, z) lv32_ch(z, x, y)
 #define F5(x, y, z) lv32_orn_xor(y, z, x)
 
-/* One step of a line: T = ROTL_s(a + f(b, c, d) + X + K) + e; c = ROTL_10(c); then the five move on by one name. */
+/* One step of a line: T = ROTL_s(a + f(b, c, d) + X + K) + e; c = ROTL_10(c); then the five variables move on by one
+ * name. */
 #define HALF(a, b, c, d, e, f, xk, s) \
     do { \
         a = lv32_add(a, xk); \
@@ -21,13 +23,13 @@
         c = lv32_rol(c, 10); \
     } while (0)
 
-/* A step of the left line (message word rl, rotation sl) and one of the right. XK(side, j, t): the word and the
- * constant of round j, from what the including function has. */
+/* A step of the left line (message word rl, rotation sl) and one of the right. XK(side, j, t): word t plus the constant
+ * of round j; the including function defines it. */
 #define STEP(a, b, c, d, e, j, fl, rl, sl, fr, rr, sr) \
     HALF(a##l, b##l, c##l, d##l, e##l, fl, XK(0, j, rl), sl); \
     HALF(a##r, b##r, c##r, d##r, e##r, fr, XK(1, j, rr), sr)
 
-/* BETWEEN(i): what else there is to do, in four parts. */
+/* BETWEEN(i): other work to interleave, in four parts. */
 #define STEPS80(BETWEEN) \
     do { \
         BETWEEN(0); \

@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/kernels.inc.h with a vocabulary (lv32_*) in scope. The message schedule is kept as a ring of 16
- * words: W[t] replaces W[t - 16] in the round that first uses it, so that schedule and rounds overlap. All 80 rounds
- * are written out, so that every index and every exchange of variables is known to the compiler.
+ * Included by lanes/kernels.inc.h with a vocabulary (lv32_*) in scope. The message schedule is a ring of 16 words: W[t]
+ * replaces W[t - 16] in the round that first uses it, so that schedule and rounds overlap. All 80 rounds are written
+ * out, so that the compiler knows every index and every exchange of variables.
  */
 #define CH(x, y, z)     lv32_ch(x, y, z)
 #define PARITY(x, y, z) lv32_xor3(x, y, z)
@@ -13,11 +13,11 @@
 #define SCHEDULE(t) \
     lv32_rol(lv32_xor(lv32_xor3(w[((t) + 13) & 15], w[((t) + 8) & 15], w[((t) + 2) & 15]), w[(t) & 15]), 1)
 
-/* W[t], from the block or made when it is first used. */
+/* W[t], from the block, or computed on first use. */
 #define W_OF(t) ((t) < 16 ? w[(t) & 15] : (w[(t) & 15] = SCHEDULE(t)))
 
 /* T = ROTL5(a) + f(b, c, d) + e + K + W, then the five variables move on by one name: T stays in e, b becomes
- * ROTL30(b). The terms that do not wait for the round before are added first; ROTL30 is taken before f, so that f's one
+ * ROTL30(b). Terms that do not wait for the round before are added first. ROTL30 is taken before f, so that f's one
  * vpternlogd may overwrite b. */
 #define ROUND(f, wk, a, b, c, d, e) \
     do { \
@@ -27,7 +27,7 @@
         b = b30; \
     } while (0)
 
-/* WK(t, k): W[t] + K, from the schedule that the including function has. */
+/* WK(t, k): W[t] + K; the including function defines it. */
 #define ROUNDS5(f, WK, k, t) \
     do { \
         ROUND(f, WK((t), k), a, b, c, d, e); \
@@ -45,7 +45,7 @@
         ROUNDS5(f, WK, k, (t) + 15); \
     } while (0)
 
-/* BETWEEN(i): what else there is to do, in four parts. */
+/* BETWEEN(i): other work to interleave, in four parts. */
 #define ROUNDS80(WK, BETWEEN) \
     do { \
         BETWEEN(0); \

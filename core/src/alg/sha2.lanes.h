@@ -1,12 +1,12 @@
-/* sha2.lanes.h: the block functions of SHA-2, once, over lane words: of SHA-224 and SHA-256 (FIPS 180-4 section 6.2.2)
- * on words of 32 bits, and of SHA-384, SHA-512 and SHA-512/t (section 6.4.2) on words of 64.
+/* sha2.lanes.h: the block functions of SHA-2, once, over lane words: SHA-224 and SHA-256 (FIPS 180-4 section 6.2.2) on
+ * words of 32 bits; SHA-384, SHA-512 and SHA-512/t (section 6.4.2) on words of 64.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/kernels.inc.h twice, with SHA2_WORD 32 and 64 and a vocabulary (lv32_*, lv64_*) in scope. The two
- * differ in the word, the rotations and the number of rounds. The message schedule is a ring of 16 words:
- * W[t] replaces W[t - 16] in the round that first uses it. Sixteen rounds are written out and run four times: the
- * eight variables are back under their own names after eight rounds, the ring after sixteen.
+ * Included twice by lanes/kernels.inc.h, with SHA2_WORD 32 and 64 and a vocabulary (lv32_*, lv64_*) in scope. Both
+ * functions differ in the word, the rotations and the number of rounds. The message schedule is a ring of 16 words:
+ * W[t] replaces W[t - 16] in the round that first uses it. Sixteen rounds are written out and run four or five times:
+ * the eight variables have their own names again after eight rounds, the ring after sixteen.
  */
 #if SHA2_WORD == 32
 #  define lv          lv32
@@ -49,7 +49,7 @@
         h = LV(add)(LV(add)(h, LV(maj)(a, b, c)), BIG_SIGMA0(a)); \
     } while (0)
 
-/* WK(t): W[t0 + t] + K[t0 + t], from the schedule that the including function has. */
+/* WK(t): W[t0 + t] + K[t0 + t]; the including function defines it. */
 #define ROUNDS8(WK, t) \
     do { \
         ROUND(WK((t)), a, b, c, d, e, f, g, h); \

@@ -2,12 +2,12 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Include it before anything that may include arm_neon.h. clang < 16 declares these intrinsics only where the feature
- * macros say that all code may use them; with the macros defined it declares them everywhere, and a function with the
- * attribute can be compiled (seen with 14). Later versions and gcc declare them always.
+ * Include this file before anything that may include arm_neon.h. clang < 16 declares these intrinsics only if the
+ * feature macros say that all code may use them. The macros defined here make it declare them everywhere, and a
+ * function with the attribute can be compiled (seen with 14). Later versions and gcc always declare them.
  *
- * gcc can inline an intrinsic only into a function whose target includes the one that arm_neon.h declares it for:
- * crypto for SHA-1 and SHA-256, armv8.2-a+sha3 for the others.
+ * gcc can inline an intrinsic only into a function whose target includes the target in arm_neon.h: crypto for SHA-1 and
+ * SHA-256, armv8.2-a+sha3 for the others.
  */
 #if defined(__clang__)
 #  if __clang_major__ < 16

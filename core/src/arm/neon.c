@@ -7,7 +7,7 @@
 #  include "../lanes/neon.h"
 #  include "../lanes/kernels.inc.h"
 
-/* Of v8 to v15 the lower halves are the caller's. */
+/* The lower halves of v8 to v15 are the caller's. */
 LV_KERNEL void hli_clear_neon(void)
 {
 #  define ZERO(n) "movi v" #n ".2d, #0\n\t"

@@ -2,14 +2,14 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Instructions: Arm Architecture Reference Manual, section C7.2, SHA512H to SHA512SU1. Two rounds take SHA512H, which
- * gives the two T1 of FIPS 180-4 section 6.4.2 (to be added to the old C and D), and SHA512H2, which makes the new
- * B and A of them.
+ * Instructions: Arm Architecture Reference Manual, section C7.2, SHA512H to SHA512SU1. Two rounds take two
+ * instructions: SHA512H gives both T1 of FIPS 180-4 section 6.4.2 (to be added to the old C and D), and SHA512H2 makes
+ * the new B and A of them.
  */
 #include "../kernels.h"
 #if HLI_ARM64
-/* As in ripemd160.c: of two messages gcc 12.2 makes 967 instructions a block in place of 1,190, a fifth of which are
- * moves. */
+/* The reason is that of ripemd160.c: for two messages gcc 12.2 then makes 967 instructions a block instead of 1,190, a
+ * fifth of which are moves. */
 #  if !defined(__clang__)
 #    pragma GCC optimize("no-schedule-insns")
 #  endif
@@ -17,7 +17,7 @@
 #  include "intrinsics.h"
 
 /* FEAT_SHA512 and FEAT_SHA3 come together (Arm Architecture Reference Manual, FEAT_SHA512), and compilers have one name
- * for both; only the former's instructions are used here. */
+ * for both. Only instructions of FEAT_SHA512 are used here. */
 #  define SHA_FN TARGET_SHA3 HLI_INLINE
 
 /* Words w and w + 1 of message l in the state. */
@@ -57,13 +57,13 @@ SHA_FN void sha512_blocks_sha(unsigned N, uint64_t *s, const uint8_t *const msg[
         UNROLLED(40)
         for (unsigned g = 0; g < 40; g++) { /* two rounds each; w[l] is a ring of eight pairs of W */
             const uint64x2_t k = vld1q_u64(constants + 2 * g);
-            /* The pairs move on by one name: AB was CD's predecessor, and so on; what was GH becomes the new AB. */
+            /* The pairs move on by one name: AB becomes CD, and so on; GH becomes the new AB. */
             const unsigned ab = -g & 3, cd = (1 - g) & 3, ef = (2 - g) & 3, gh = (3 - g) & 3;
             EACH_MESSAGE(l) {
                 const uint64x2_t wk = vaddq_u64(w[l][g & 7], k);
                 const uint64x2_t t1 = vsha512hq_u64(vaddq_u64(vextq_u64(wk, wk, 1), v[l][gh]),
                                                     vextq_u64(v[l][ef], v[l][gh], 1), vextq_u64(v[l][cd], v[l][ef], 1));
-                /* The sum first: SHA512H2 overwrites T1 (clang 19, two messages: 100 moves less). */
+                /* The sum comes first, as SHA512H2 overwrites T1 (clang 19, two messages: 100 moves less). */
                 const uint64x2_t old_cd = v[l][cd];
                 v[l][cd] = vaddq_u64(old_cd, t1);
                 v[l][gh] = vsha512h2q_u64(t1, old_cd, v[l][ab]);

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * One message leaves the unit waiting for its own last result: an instruction that takes 4 cycles can start every
- * cycle. Instructions: Arm Architecture Reference Manual, section C7.2, SHA1C to SHA256SU1.
+ * A single message leaves the unit waiting for its own last result: an instruction takes 4 cycles, but one can start
+ * every cycle. Instructions: Arm Architecture Reference Manual, section C7.2, SHA1C to SHA256SU1.
  */
 #include "../kernels.h"
 #if HLI_ARM64
@@ -119,7 +119,7 @@ SHA_FN void sha1_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[],
             const unsigned i0 = g & 3, i1 = (g + 1) & 3, i2 = (g + 2) & 3, i3 = (g + 3) & 3;
             EACH_MESSAGE(l) {
                 const uint32x4_t wk = vaddq_u32(w[l][i0], k);
-                /* A of four rounds ago, rotated, is the next E. */
+                /* The next E is A of four rounds ago, rotated. */
                 const uint32_t next_e = vsha1h_u32(vgetq_lane_u32(abcd[l], 0));
                 abcd[l] = sha1_four_rounds(abcd[l], e[l], wk, g / 5);
                 e[l] = next_e;

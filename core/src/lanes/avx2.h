@@ -18,7 +18,7 @@ LV_FN lv32 lv32_maj(lv32 x, lv32 y, lv32 z)
 {
     return _mm256_or_si256(_mm256_and_si256(x, y), _mm256_and_si256(z, _mm256_or_si256(x, y)));
 }
-/* x | ~y = ~(~x & y), and the outer complement goes through the xor: one operation less than as it is written. */
+/* x | ~y = ~(~x & y), and the outer complement passes through the xor: one operation less than the plain form. */
 LV_FN lv32 lv32_orn_xor(lv32 x, lv32 y, lv32 z)
 {
     return _mm256_xor_si256(_mm256_andnot_si256(x, y), _mm256_xor_si256(z, _mm256_set1_epi32(-1)));

@@ -107,12 +107,12 @@ LV_FN void lv64_load_block(lv64 w[16], const uint8_t *const msg[], size_t offset
         w[i] = _mm512_shuffle_epi8(w[i], swap);
 }
 
-/* A splat is part of an addition here, if it is from memory. Left to themselves, compilers splat all constants before
- * the first block, onto 4 KiB of stack. */
+/* A splat from memory can be part of an addition here. Left to themselves, compilers splat all constants before the
+ * first block, onto 4 KiB of stack. */
 #define LV_RELOAD(pointer) HLI_NEW_POINTER(pointer)
 
-/* A block put in order bit by bit while another is hashed: shuffles all go to one port, and in one heap they keep the
- * other waiting (80 of SHA-1's 837 operations). What is stored a quarter register at a time needs only half of them. */
+/* A block is put in order part by part while another is hashed. All shuffles go to one port, and in one heap they keep
+ * the other port waiting (80 of SHA-1's 837 operations). Stores of quarter registers need only half of the shuffles. */
 #define LV_STAGES 1
 typedef struct {
     uint32_t words[16][LV32_LANES];
@@ -121,8 +121,8 @@ typedef struct {
     uint64_t words[16][LV64_LANES];
 } __attribute__((aligned(64))) lv64_staging;
 
-/* By name: clang makes whole registers of such stores again, with more shuffles than were to be saved. In both
- * dialects, -masm=att and -masm=intel. */
+/* Assembly, as clang merges such stores into whole registers again, with more shuffles than the stores save. The text
+ * has both dialects, -masm=att and -masm=intel. */
 #define STORE_QUARTER(to, x, i) \
     __asm__("vextracti32x4 {%2, %1, %0|%0, %1, %2}" : "=m"(*(__m128i *)(to)) : "v"(x), "n"(i))
 LV_FN void store_quarters(void *to, size_t stride, __m512i x)

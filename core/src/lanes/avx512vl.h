@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Half the lanes of lanes/avx512.h for half the messages: 256-bit operations issue three a cycle where 512-bit ones
- * issue two. As there, a boolean function of three words is one vpternlogd and a rotation one vprold.
+ * Half the lanes of lanes/avx512.h, for half the messages: 256-bit operations issue three a cycle, 512-bit ones two.
+ * Here too a boolean function of three words is one vpternlogd, and a rotation one vprold.
  */
 #include <immintrin.h>
 

@@ -2,11 +2,11 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A vocabulary (lanes/<isa>.h) defines, and a body (alg/<algorithm>.lanes.h) uses nothing else:
+ * A vocabulary (lanes/<isa>.h) defines these names, and a body (alg/<algorithm>.lanes.h) uses nothing else:
  *
  *   LV_ISA                          the name of the instruction set, the end of the kernels' names
  *   LV_KERNEL, LV_FN                attributes of a kernel (the target) and of a function to inline into one
- *   lv32, LV32_LANES                a vector of 32-bit words, and how many messages it holds; likewise lv64, LV64_LANES
+ *   lv32, LV32_LANES                a vector of 32-bit words, and its number of messages; likewise lv64, LV64_LANES
  *   lv32_load(p), lv32_store(p, x)  one row of the state: LV32_LANES words, aligned to their size
  *   lv32_splat(c)                   a scalar in every lane
  *   lv32_add, lv32_xor, lv32_xor3
@@ -19,13 +19,16 @@
  *                                   byte order that the literal says
  *   lv64_...                        the same on 64-bit words, without xor and orn_xor
  *
- * It may define LV_RELOAD(pointer) as HLI_NEW_POINTER: the round constants are then loaded where they are used.
- * It may define LV_STAGES to 1 and load all blocks but the first in four parts, while the one before is hashed:
+ * A vocabulary may define LV_RELOAD(pointer) as HLI_NEW_POINTER: the round constants are then loaded where they are
+ * used. It may define LV_STAGES to 1, to load all blocks but the first in four parts, each while the block before is
+ * hashed:
+ *
  *   lv32_staging                    room for a block of every lane
  *   lv32_stage(staging, msg, offset, part, big_endian)
  *                                   part 0 .. 3 of lv32_load_block; all four, then
  *   lv32_staged(w, staging)         its result; likewise lv64
- * One that defines LV_ONLY_RIPEMD160 needs what that body uses, and gets its kernels alone.
+ *
+ * A vocabulary that defines LV_ONLY_RIPEMD160 needs only the operations of that body, and gets only its kernels.
  *
  * The boolean functions are operations of their own because compilers do not find the one-instruction forms (gcc 12
  * spends two vpternlogd on Maj written with & and |).
@@ -56,9 +59,9 @@ typedef struct {
 #  define lv64_staged(w, staging)                            ((void)(staging))
 #endif
 
-/* name##_blocks from name##_block(state, msg, offset, staging, more), which hashes the block at `offset`, staged or
- * not, and stages the next if there is one more. The last block is written out once more, without stages: to short
- * messages it is the only one. */
+/* Makes name##_blocks from name##_block(state, msg, offset, staging, more). The latter hashes the block at `offset`,
+ * staged or not, and stages the next if there is one. The last block is written out once more, without stages, because
+ * a short message has only that block. */
 #define LV_BLOCK_ARGS(lv) \
     void *state, const uint8_t *const msg[], size_t offset, LV_PASTE(lv, staging) *staging, int more
 #define LV_BLOCKS(lv, name, block_nbytes) \
@@ -71,7 +74,7 @@ typedef struct {
         if (LV_STAGES && nblocks > 0) \
             LV_PASTE(name, block)(state, msg, offset, &staging, 0); \
     }
-/* In name##_block: this block's words, and a part of the next block. */
+/* Used in name##_block: loads this block's words; stages a part of the next block. */
 #define LV_LOAD(lv, w, big_endian) \
     (LV_STAGES && offset > 0 ? LV_PASTE(lv, staged)(w, staging) : LV_PASTE(lv, load_block)(w, msg, offset, big_endian))
 #define LV_STAGE(lv, block_nbytes, part, big_endian) \

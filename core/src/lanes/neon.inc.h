@@ -1,8 +1,8 @@
-/* neon.inc.h: what lanes/neon.h and lanes/sha3.h share: everything but the operations that FEAT_SHA3 has better.
+/* neon.inc.h: shared by lanes/neon.h and lanes/sha3.h: all operations that FEAT_SHA3 does not improve.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by both, which have defined LV_FN. Little-endian only, as HLI_ARM64 says.
+ * Included by both after they define LV_FN. Little-endian only, as HLI_ARM64 says.
  */
 typedef uint32x4_t lv32;
 typedef uint64x2_t lv64;
@@ -17,11 +17,11 @@ LV_FN lv32 lv32_splat(uint32_t c) { return vdupq_n_u32(c); }
 LV_FN lv32 lv32_add(lv32 x, lv32 y) { return vaddq_u32(x, y); }
 LV_FN lv32 lv32_xor(lv32 x, lv32 y) { return veorq_u32(x, y); }
 LV_FN lv32 lv32_ch(lv32 x, lv32 y, lv32 z) { return vbslq_u32(x, y, z); }
-/* Where x and y differ z decides, and where they do not either will do. */
+/* Bits in which x and y differ are those of z; where x and y agree, either will do. */
 LV_FN lv32 lv32_maj(lv32 x, lv32 y, lv32 z) { return vbslq_u32(veorq_u32(x, y), z, y); }
 LV_FN lv32 lv32_orn_xor(lv32 x, lv32 y, lv32 z) { return veorq_u32(vornq_u32(x, y), z); }
 #define lv32_shr(x, n) vshrq_n_u32(x, n)
-/* The second shift inserts: it leaves the bits that the first has put there. */
+/* The second shift inserts: it keeps the bits of the first. */
 #define lv32_rol(x, n) vsriq_n_u32(vshlq_n_u32(x, n), x, 32 - (n))
 
 LV_FN lv64 lv64_load(const uint64_t *p) { return vld1q_u64(p); }

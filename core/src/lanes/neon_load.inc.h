@@ -1,4 +1,4 @@
-/* neon_load.inc.h: words of several messages in one register, for the vocabularies of NEON, which have defined LV_FN.
+/* neon_load.inc.h: words of several messages in one register. For the vocabularies of NEON, which define LV_FN first.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

@@ -1,8 +1,8 @@
-/* operators.inc.h: the operations that C's own operators give, for words and for vectors of gcc and clang alike.
+/* operators.inc.h: the operations that are C operators, for words and for vectors of gcc and clang alike.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/scalar.h and lanes/gnu.h, which have defined lv32 and lv64.
+ * Included by lanes/scalar.h and lanes/gnu.h after they define lv32 and lv64.
  */
 #define OPERATORS(lv, word) \
     HLI_INLINE lv lv##_load(const word *p) { return *(const lv *)p; } \

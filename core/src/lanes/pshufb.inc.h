@@ -1,9 +1,9 @@
-/* pshufb.inc.h: what a shuffle of bytes does better than shifts in 128-bit registers: byte swaps, and rotations by
- * whole bytes, one operation instead of three.
+/* pshufb.inc.h: operations of 128-bit registers that are faster as a shuffle of bytes than by shifts: byte swaps, and
+ * rotations by whole bytes, one operation instead of three.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/ssse3.h and avx.h, which have defined LV_TARGET.
+ * Included by lanes/ssse3.h and avx.h after they define LV_TARGET.
  */
 LV_TARGET HLI_INLINE __m128i swap_bytes32(__m128i x)
 {
@@ -22,7 +22,7 @@ LV_TARGET HLI_INLINE __m128i ror8_64(__m128i x)
 {
     return _mm_shuffle_epi8(x, _mm_setr_epi8(1, 2, 3, 4, 5, 6, 7, 0, 9, 10, 11, 12, 13, 14, 15, 8));
 }
-/* 8 bits left are in RIPEMD-160, 8 right in SHA-512. */
+/* RIPEMD-160 rotates by 8 bits to the left, SHA-512 by 8 to the right. */
 #define lv32_rol(x, n) \
     ((n) == 8 ? rol8_32(x) : _mm_or_si128(_mm_slli_epi32(x, n), _mm_srli_epi32(x, 32 - (n))))
 #define lv64_rol(x, n) \

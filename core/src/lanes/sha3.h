@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Made for Keccak, two of its instructions serve any hash: EOR3 is an xor of three, XAR a rotation of an xor, of words
- * of 64 bits.
+ * The feature was made for Keccak, but two of its instructions serve any hash: EOR3 is an xor of three words, XAR a
+ * rotation of an xor of 64-bit words.
  */
 #include "../arm/intrinsics.h"
 

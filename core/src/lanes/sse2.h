@@ -7,7 +7,7 @@
 #define LV_ISA    sse2
 #define LV_TARGET __attribute__((target("sse2")))
 
-/* Without a byte shuffle: exchange the 16-bit parts of each word, then the bytes of each part. */
+/* SSE2 has no byte shuffle: exchange the 16-bit parts of each word, then the bytes of each part. */
 LV_TARGET HLI_INLINE __m128i swap_bytes_of_parts(__m128i x)
 {
     return _mm_or_si128(_mm_slli_epi16(x, 8), _mm_srli_epi16(x, 8));

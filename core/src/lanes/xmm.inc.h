@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/sse2.h, ssse3.h and avx.h, which have defined LV_TARGET, and swap_bytes32() and swap_bytes64().
+ * Included by lanes/sse2.h, ssse3.h and avx.h after they define LV_TARGET, swap_bytes32() and swap_bytes64().
  */
 #define LV_KERNEL LV_TARGET
 #define LV_FN     LV_TARGET HLI_INLINE
@@ -25,7 +25,7 @@ LV_FN lv32 lv32_maj(lv32 x, lv32 y, lv32 z)
 {
     return _mm_or_si128(_mm_and_si128(x, y), _mm_and_si128(z, _mm_or_si128(x, y)));
 }
-/* x | ~y = ~(~x & y), and the outer complement goes through the xor: one operation less than as it is written. */
+/* x | ~y = ~(~x & y), and the outer complement passes through the xor: one operation less than the plain form. */
 LV_FN lv32 lv32_orn_xor(lv32 x, lv32 y, lv32 z)
 {
     return _mm_xor_si128(_mm_andnot_si128(x, y), _mm_xor_si128(z, _mm_set1_epi32(-1)));

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/avx2.h and avx512vl.h, which have defined LV_TARGET; they add the boolean functions of three words
+ * Included by lanes/avx2.h and avx512vl.h after they define LV_TARGET. They add the boolean functions of three words
  * and the rotations.
  */
 #define LV_KERNEL LV_TARGET
@@ -28,15 +28,15 @@ LV_FN lv64 lv64_add(lv64 x, lv64 y) { return _mm256_add_epi64(x, y); }
 #define lv64_maj(x, y, z)  lv32_maj(x, y, z)
 #define lv64_shr(x, n)     _mm256_srli_epi64(x, n)
 
-/* 16 bytes of message a below 16 bytes of message b: put together by the load (vinserti128 from memory), which leaves
- * only shuffles within 128-bit halves. */
+/* 16 bytes of message a below 16 bytes of message b. The load puts them together (vinserti128 from memory), so that
+ * only shuffles within 128-bit halves are left. */
 LV_FN __m256i load_pair(const uint8_t *a, const uint8_t *b)
 {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)a)),
                                    _mm_loadu_si128((const __m128i *)b), 1);
 }
 
-/* Messages i and i + 4 share a register, so that four 4 x 4 transpositions within the halves do. */
+/* Messages i and i + 4 share a register, so four 4 x 4 transpositions within the halves suffice. */
 LV_FN void lv32_load_block(lv32 w[16], const uint8_t *const msg[], size_t offset, int big_endian)
 {
     const __m256i swap = _mm256_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12, 3, 2, 1, 0, 7, 6, 5, 4,
@@ -56,7 +56,7 @@ LV_FN void lv32_load_block(lv32 w[16], const uint8_t *const msg[], size_t offset
     }
 }
 
-/* Likewise messages i and i + 2. */
+/* Messages i and i + 2 share a register. */
 LV_FN void lv64_load_block(lv64 w[16], const uint8_t *const msg[], size_t offset, int big_endian)
 {
     const __m256i swap = _mm256_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0,

@@ -7,7 +7,7 @@
 #  include "../lanes/avx.h"
 #  include "../lanes/kernels.inc.h"
 
-/* All bits of them, also those that AVX does not know; not xmm16 to xmm31. */
+/* Clears all bits of these registers, also those that AVX does not know. Leaves xmm16 to xmm31. */
 LV_TARGET void hli_clear_avx(void)
 {
     __asm__ volatile("vzeroall"

@@ -10,18 +10,19 @@
 #  define EDGE_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,bmi2")))
 #  define EDGE_FN     EDGE_TARGET HLI_INLINE
 
-/* A mask of the lowest n bits, or of all. */
+/* A mask of the lowest n bits; all bits if n >= 64. */
 EDGE_FN __mmask64 lowest(size_t n)
 {
 #  if defined(__x86_64__)
-    return _bzhi_u64(~UINT64_C(0), (unsigned)n); /* takes n modulo 256; here it is 240 at most */
+    return _bzhi_u64(~UINT64_C(0), (unsigned)n); /* takes n modulo 256; n is at most 240 here */
 #  else
     return n < 64 ? (UINT64_C(1) << n) - 1 : ~UINT64_C(0);
 #  endif
 }
 
-/* The last `nchunks` (a literal) times 64 bytes of one message: the rest by a load that touches nothing behind it, the
- * one bit and the length in the register, one store. (Stores of parts would hold up the kernel's load of the whole.) */
+/* Pads one message: writes its last `nchunks` (a literal) times 64 bytes. The rest comes by a load that touches nothing
+ * behind it; the one bit and the length are set in the register; one store. (Several partial stores would hold up the
+ * kernel's load of the whole.) */
 EDGE_FN void pad_chunks(unsigned nchunks, int length_is_128_bits, int big_endian, const uint8_t *data, size_t nrest,
                         uint64_t nbytes, uint8_t *out)
 {
@@ -32,7 +33,7 @@ EDGE_FN void pad_chunks(unsigned nchunks, int length_is_128_bits, int big_endian
     for (unsigned c = 0; c < nchunks; c++) {
         const size_t at = 64 * (size_t)c, n = nrest > at ? nrest - at : 0, end = nrest + 1 > at ? nrest + 1 - at : 0;
         const __mmask64 before = lowest(n), upto = lowest(end);
-        /* The address as a number: data may be NULL or end before it, and then nothing is loaded. */
+        /* A number, not a pointer: data may be NULL or end before this address, and then nothing is loaded. */
         const void *from = (const void *)((uintptr_t)data + at);
         __m512i x = _mm512_mask_mov_epi8(_mm512_maskz_loadu_epi8(before, from), before ^ upto, one_bit);
 
@@ -69,7 +70,7 @@ EDGE_TARGET void hli_pad_avx512(const hl_alg_info *alg, unsigned nblocks, const 
 #  undef PAD_ALL
 }
 
-/* The states of sixteen lanes of 32-bit words, or eight of 64, turned over in registers. */
+/* The states of sixteen lanes of 32-bit words, or eight of 64, are transposed in registers. */
 EDGE_TARGET void hli_digests_avx512(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned n,
                                     uint8_t *const digests[])
 {
@@ -124,7 +125,7 @@ EDGE_TARGET void hli_digests_avx512(const hl_alg_info *alg, const void *states, 
 #  if HLI_X86_64
 EDGE_TARGET void hli_clear_avx512(void)
 {
-#    define ZERO(n) "vpxord %%xmm" #n ", %%xmm" #n ", %%xmm" #n "\n\t" /* all bits of zmm, too */
+#    define ZERO(n) "vpxord %%xmm" #n ", %%xmm" #n ", %%xmm" #n "\n\t" /* clears all bits of zmm */
     hli_clear_avx();
     __asm__ volatile(ZERO(16) ZERO(17) ZERO(18) ZERO(19) ZERO(20) ZERO(21) ZERO(22) ZERO(23) ZERO(24) ZERO(25) ZERO(26)
                      ZERO(27) ZERO(28) ZERO(29) ZERO(30) ZERO(31)

@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * One message leaves the SHA unit waiting for its own last result (sha256rnds2 takes 4 cycles and starts every one or
- * two). Interleaving the rounds of several messages fills the gaps. Instructions: Intel SDM volume 2B, SHA1RNDS4 to
- * SHA256RNDS2.
+ * A single message leaves the SHA unit waiting for its own last result (sha256rnds2 takes 4 cycles, and one starts
+ * every one or two). Interleaving the rounds of several messages fills the gaps. Instructions: Intel SDM volume 2B,
+ * SHA1RNDS4 to SHA256RNDS2.
  */
 #include "../kernels.h"
 #if HLI_X86
@@ -14,8 +14,8 @@
 #  define SHA_TARGET __attribute__((target("sha,ssse3,sse4.1")))
 #  define SHA_FN     SHA_TARGET HLI_INLINE
 
-/* Words w .. w + 3 of message l in the state, the first in the lowest lane. One message's state is loaded and stored as
- * it lies: a load of 16 bytes right after four stores of 4 would wait for the stores to leave the store buffer. */
+/* Words w .. w + 3 of message l in the state, the first in the lowest lane. The state of a single message is loaded and
+ * stored whole: a load of 16 bytes right after four stores of 4 would wait for the stores to leave the store buffer. */
 SHA_FN __m128i load_words(const uint32_t *s, unsigned N, unsigned l, unsigned w)
 {
     if (N == 1)
@@ -35,13 +35,13 @@ SHA_FN void store_words(uint32_t *s, unsigned N, unsigned l, unsigned w, __m128i
     s[(w + 3) * N + l] = (uint32_t)_mm_extract_epi32(x, 3);
 }
 
-/* Makes the compiler see the copy just taken as another value, so that the copy is what is moved and the original is
- * worked on in place: the chain from block to block then waits for no move (2% with one message). */
+/* Makes the compiler treat the new copy as another value. It then moves the copy and works on the original in place,
+ * and the chain from block to block waits for no move (2% with one message). */
 #  define KEPT_COPY(x) __asm__("" : "+x"(x))
 
-/* Asks for the message's next lines while this block is hashed: one stream advances too slowly for the hardware to run
- * ahead of it across pages (one message of 256 MiB on Granite Rapids: 1.11 -> 1.78 GB/s; 4096 bytes are no better).
- * Beyond the end of the message it asks for nothing that matters: a prefetch does not fault. */
+/* Prefetches the message's next lines while this block is hashed. One stream advances too slowly for the hardware to
+ * run ahead of it across pages (one message of 256 MiB on Granite Rapids: 1.11 -> 1.78 GB/s; 4096 bytes are no better).
+ * A prefetch beyond the end of the message does no harm, as it does not fault. */
 #  define PREFETCH(p) _mm_prefetch((const char *)((uintptr_t)(p) + 512), _MM_HINT_T0)
 
 #  define REVERSED(x) _mm_shuffle_epi32(x, 0x1b)
@@ -92,7 +92,8 @@ SHA_FN void sha256_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[
                 const __m128i wk = _mm_add_epi32(w[l][i0], k);
                 cdgh[l] = _mm_sha256rnds2_epu32(cdgh[l], abef[l], wk);
                 abef[l] = _mm_sha256rnds2_epu32(abef[l], cdgh[l], _mm_shuffle_epi32(wk, 0x0e));
-                /* After the rounds, not before: gcc 12 on Zen 4 makes 4.69 GB/s of it with N = 4, before 4.28. */
+                /* After the rounds, not before: with N = 4 gcc 12 on Zen 4 makes 4.69 GB/s of this order, 4.28 of the
+                 * other. */
                 if (g < 12)
                     w[l][i0] = _mm_sha256msg2_epu32(_mm_add_epi32(_mm_sha256msg1_epu32(w[l][i0], w[l][i1]),
                                                                   _mm_alignr_epi8(w[l][i3], w[l][i2], 4)),
@@ -107,7 +108,7 @@ SHA_FN void sha256_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[
     sha256_store(N, s, abef, cdgh);
 }
 
-/* One block, the same in all messages, whose W + K are given. */
+/* One block, the same in all messages. The schedule has its W + K. */
 SHA_FN void sha256_scheduled_sha(unsigned N, uint32_t *s, const uint32_t *schedule)
 {
     __m128i abef[4], cdgh[4], abef0[4], cdgh0[4];
@@ -134,7 +135,7 @@ SHA_FN void sha256_scheduled_sha(unsigned N, uint32_t *s, const uint32_t *schedu
 
 /* ---- SHA-1: ABCD, the first letter in the highest lane, and E in the highest lane of its own register. ---- */
 
-/* Four rounds of f[phase]; the instruction wants a literal, even when nothing is optimised. */
+/* Four rounds of f[phase]. The instruction needs a literal, even when nothing is optimised. */
 SHA_FN __m128i sha1_four_rounds(__m128i abcd, __m128i e_and_w, unsigned phase)
 {
     switch (phase) {
@@ -145,8 +146,8 @@ SHA_FN __m128i sha1_four_rounds(__m128i abcd, __m128i e_and_w, unsigned phase)
     }
 }
 
-/* Quadruple q >= 4 of W; w is a ring of eight. By the SHA instructions, or, `plain`, without them from W[32] on, where
- * the recurrence of the standard applied to itself (rotations add up, what occurs twice cancels) gives
+/* Quadruple q >= 4 of W; w is a ring of eight. Computed by the SHA instructions. `plain` does without them from
+ * W[32] on, where the recurrence of the standard, applied to itself (rotations add up, and equal terms cancel), gives
  *   W[t] = (W[t - 6] ^ W[t - 16] ^ W[t - 28] ^ W[t - 32]) <<< 2,
  * which needs no word of its own quadruple. */
 SHA_FN __m128i sha1_quadruple(const __m128i w[8], unsigned q, int plain)
@@ -160,11 +161,12 @@ SHA_FN __m128i sha1_quadruple(const __m128i w[8], unsigned q, int plain)
     return _mm_or_si128(_mm_slli_epi32(x, 2), _mm_srli_epi32(x, 30));
 }
 
-/* `plain`: the schedule by plain operations as far as it can. On Redwood Cove a sha1msg2 holds up all others
- * for 4 cycles even if nothing depends on it (measured: its time adds up with that of nops, as for microcode), and its
- * result takes 6: sixteen are 66 of the 108 cycles of a block. Plain, one message takes 96 cycles a block, where the
- * chain of sha1nexte (5 cycles) and sha1rnds4 (4) alone takes 97 in a loop of its own. Zen has the instructions in full
- * speed, and would pay for 4 more operations a quadruple where several messages leave no gaps. */
+/* `plain`: the schedule by plain operations as far as possible. On Redwood Cove a sha1msg2 holds up all other
+ * instructions for 4 cycles even if nothing depends on it (measured: its time adds to that of nops, as with microcode),
+ * and its result takes 6 cycles: sixteen are 66 of the 108 cycles of a block. One message takes 96 cycles
+ * a block; the chain of sha1nexte (5 cycles) and sha1rnds4 (4) alone takes 97 in a loop of its own. Zen runs the
+ * instructions at full speed. There `plain` would cost 4 more operations a quadruple where several messages leave no
+ * gaps. */
 SHA_FN void sha1_blocks_sha(unsigned N, int plain, uint32_t *s, const uint8_t *const msg[], size_t nblocks)
 {
     const __m128i swap = _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
@@ -185,7 +187,7 @@ SHA_FN void sha1_blocks_sha(unsigned N, int plain, uint32_t *s, const uint8_t *c
             abcd0[l] = abcd[l];
             e0[l] = e[l];
             KEPT_COPY(abcd0[l]);
-            /* E is a plain word here; from then on it is A of four rounds ago, and sha1nexte rotates it. */
+            /* E is a plain word here. Later it is A of four rounds ago, and sha1nexte rotates it. */
             ew[l] = _mm_add_epi32(e[l], w[l][0]);
         }
         UNROLLED(20)

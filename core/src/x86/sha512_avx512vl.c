@@ -1,6 +1,6 @@
-/* sha512_avx512vl.c: SHA-512 of one message over AVX-512VL, for 32-bit x86: a rotation of both halves by counts of
- * their own, and any function of three bits, are one instruction each. With 64-bit registers the rounds of
- * single_sha2.inc.h are 7% faster (134 ns a block against 143).
+/* sha512_avx512vl.c: SHA-512 of one message over AVX-512VL, for 32-bit x86. A rotation of both halves by different
+ * counts is one instruction, as is any function of three bits. In 64-bit code the rounds of single_sha2.inc.h are 7%
+ * faster (134 ns a block against 143).
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -20,7 +20,7 @@ PAIRS_FN __m128i big_sigmas(__m128i ae)
                 _mm_rorv_epi64(ae, _mm_set_epi64x(39, 41)));
 }
 
-/* The bits of ae choose between [b | c|f] and [b & c|g]: both are there before ae is. (Two operations in place of
+/* The bits of ae choose between [b | c|f] and [b & c|g], which are both ready before ae is. (Two operations instead of
  * three, with ae ^ [c|0] choosing between bf and cg, lengthen the chain from round to round: 5% slower with gcc 12.) */
 PAIRS_FN __m128i maj_ch(__m128i ae, __m128i bf, __m128i cg)
 {

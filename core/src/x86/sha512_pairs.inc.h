@@ -2,13 +2,16 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The eight variables are four pairs, [a|e], [b|f], [c|g], [d|h], the first letter in the upper half. What a round does
- * to a and what it does to e is alike, so that one operation serves both:
+ * The eight variables are four pairs, [a|e], [b|f], [c|g], [d|h], the first letter in the upper half. A round does the
+ * same to a as to e, so one operation serves both:
+ *
  *   Maj(a, b, c) = (b & c) ^ (a & (b ^ c))    Ch(e, f, g) = g ^ (e & (f ^ g))     FIPS 180-4 section 4.1
- * and after the round the pairs have moved on by one, which costs nothing. Four registers for the state leave four of a
+ *
+ * After the round the pairs have moved on by one, which costs nothing. Four registers for the state leave four of a
  * 32-bit program's eight. The message schedule makes two words at a time, two rounds before sixteen others use them.
  *
- * A tier (x86/sha512_<isa>.c) defines, and nothing else is used here:
+ * A tier (x86/sha512_<isa>.c) defines these names, and nothing else is used here:
+ *
  *   PAIRS_TARGET, PAIRS_NAME   the target attribute, the kernel's name
  *   big_sigmas(ae)             [Sigma0(a)|Sigma1(e)]
  *   maj_ch(ae, bf, cg)         [Maj(a, b, c)|Ch(e, f, g)]
@@ -18,7 +21,7 @@
  *   swap_bytes64(x)            each half from the other byte order
  */
 
-/* Unaligned: the state of one lane is aligned to its words. */
+/* Unaligned loads: the state of one lane is aligned only to its words. */
 PAIRS_FN __m128i load_pair(const uint64_t *low, const uint64_t *high)
 {
     const __m128d half = _mm_castsi128_pd(_mm_loadl_epi64((const __m128i *)low));
@@ -34,7 +37,7 @@ PAIRS_FN void add_pair(uint64_t *low, uint64_t *high, __m128i x)
     _mm_storeh_pd((double *)high, _mm_castsi128_pd(sum));
 }
 
-/* [y.low|x.high]: of neighbours, the two words from the upper half of x on. */
+/* [y.low|x.high]: of four words in a row, the two from the upper half of x on. */
 PAIRS_FN __m128i between(__m128i x, __m128i y)
 {
     return _mm_castpd_si128(_mm_shuffle_pd(_mm_castsi128_pd(x), _mm_castsi128_pd(y), 1));
@@ -48,7 +51,7 @@ PAIRS_FN __m128i between(__m128i x, __m128i y)
         dh = _mm_add_epi64(t2_t1, between(dh, t2_t1)); \
     } while (0)
 
-/* Words 2 * i and 2 * i + 1 of the next sixteen. */
+/* Words 2 * i and 2 * i + 1 of the next sixteen words of the schedule. */
 #define NEXT(i) \
     w[i] = _mm_add_epi64(_mm_add_epi64(w[i], small_sigma0(between(w[i], w[((i) + 1) & 7]))), \
                          _mm_add_epi64(between(w[((i) + 4) & 7], w[((i) + 5) & 7]), small_sigma1(w[((i) + 7) & 7])))

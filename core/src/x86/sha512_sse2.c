@@ -1,9 +1,10 @@
-/* sha512_sse2.c: SHA-512 of one message over SSE2, for 32-bit x86, where the general registers hold only half a word.
+/* sha512_sse2.c: SHA-512 of one message over SSE2, for 32-bit x86, where a general register holds only half a word.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A round with its share of the schedule is 36 vector operations, 12 cycles on three ports: on Redwood Cove, gcc 12.2,
- * 2.0 to 2.3 times as fast as plain C of 32 bits, and slower than plain C of 64 (0.8), for which it is not compiled.
+ * A round with its share of the schedule is 36 vector operations, 12 cycles on three ports. On Redwood Cove with gcc
+ * 12.2 that is 2.0 to 2.3 times as fast as plain C at 32 bits. At 64 bits it would be slower than plain C (0.8), so it
+ * is not compiled there.
  */
 #include "../kernels.h"
 #if HLI_X86 && !defined(__x86_64__)
@@ -13,9 +14,9 @@
 #  define PAIRS_FN     LV_FN
 #  define PAIRS_NAME   hli_sha512_blocks_sse2_x1
 
-/* Two rotations of one word by one shift: with a word's halves as high:low and low:high, the lower 32 bits of both
- * shifted right by n < 32 are the halves of its rotation by n, or, exchanged, by n + 32. So the six rotations are six
- * shifts and not twelve, and the shuffles that end them bring a's and e's together. */
+/* Two rotations of one word by one shift. Put a word's halves side by side as high:low and low:high, and shift both
+ * right by n < 32: the lower 32 bits of the results are the halves of its rotation by n, or, exchanged, by n + 32. The
+ * six rotations therefore take six shifts, not twelve, and the final shuffles bring those of a and e together. */
 PAIRS_FN __m128i big_sigmas(__m128i ae)
 {
     const __m128i a = _mm_shuffle_epi32(ae, _MM_SHUFFLE(2, 3, 3, 2));

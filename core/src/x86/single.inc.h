@@ -3,22 +3,23 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * One message has no lanes, but neighbouring words of its schedule are alike: a vector operation makes two or four of
- * them, and so adds K. W + K goes to the stack, from where a round takes it as the memory operand of an addition. The
- * rounds are one long chain that leaves ports idle; the vectors run there: a few operations of the schedule, made of W
- * sixteen rounds back, stand between the halves of the rounds.
+ * them, and adds K. W + K goes to the stack, where a round takes it as the memory operand of an addition. The rounds
+ * are one long chain that leaves ports idle. The vectors run on these ports: a few operations of the schedule, on W of
+ * sixteen rounds before, stand between the halves of the rounds.
  *
- * A vector of 256 bits holds the same words of two blocks, 128 bits of each: no operation crosses the middle, so that
- * the code is the same. The schedules of both are made during the rounds of the first.
+ * A vector of 256 bits holds the same words of two blocks, 128 bits of each. No operation crosses the middle, so the
+ * code is the same. The schedules of both blocks are made during the rounds of the first.
  *
  * Included after a vocabulary (lanes/<isa>.h) by x86/single_<isa>.c, which defines
- *   SV_RORX   1 where a rotation into another register is one instruction (BMI2)
- *   SV_VPROL  1 where a rotation in a vector is one instruction
+ *
+ *   SV_RORX   1 if a rotation into another register is one instruction (BMI2)
+ *   SV_VPROL  1 if a rotation in a vector is one instruction
  */
 #define SV_PASTE_(name, isa) hli_##name##_blocks_##isa##_x1
 #define SV_PASTE(name, isa)  SV_PASTE_(name, isa)
 #define SV_NAME(name)        SV_PASTE(name, LV_ISA)
 
-/* Aligned, as what is decoded 64 bytes at a time runs 5% faster or slower by chance otherwise. */
+/* Aligned, because the decoder works on 64 bytes at a time: otherwise the speed varies by 5% by chance. */
 #define SV_KERNEL LV_KERNEL __attribute__((aligned(64)))
 
 #define SV_PRAGMA(x) _Pragma(#x)
@@ -26,8 +27,8 @@
 
 #define lv64_ror(x, n) lv64_rol(x, 64 - (n))
 
-/* Beyond the vocabularies:
- *   SV_BLOCKS                how many blocks a vector holds 128 bits of
+/* Operations beyond those of the vocabularies:
+ *   SV_BLOCKS                number of blocks that a vector holds 128 bits of
  *   sv_load(blocks, offset)  16 bytes of each block; sv_same(p): 16 aligned bytes for each block
  *   sv_bytes(x, order)       a shuffle of the bytes; sv_words(x, order): of the words of 32 bits
  *   sv_align(high, low, n)   16 bytes of high:low from byte n on
@@ -64,15 +65,16 @@ static const uint64_t to_lower[2] __attribute__((aligned(16))) = {0x0b0a09080302
 static const uint64_t to_upper[2] __attribute__((aligned(16))) = {0x8080808080808080, 0x0b0a090803020100};
 #endif
 
-/* x = value, here and now: gcc would move what has one use to that use, behind the rounds whose gaps it is to fill. */
+/* Computes x = value at this place. gcc would move a value to its only use, behind the rounds whose gaps it should
+ * fill. */
 #define SV_SET(x, value) \
     do { \
         x = value; \
         __asm__("" : "+x"(x)); \
     } while (0)
 
-/* x = state word += x. The words stay in general registers: clang would gather them in a vector, add, and scatter them,
- * which takes 8 cycles a block of SHA-1 longer. */
+/* x = state word += x. Keeps the words in general registers: clang would gather them in a vector, add, and scatter
+ * them, which takes 8 cycles more for a block of SHA-1. */
 #define SV_ADD_TO_STATE(word, x) \
     do { \
         x += word; \
@@ -80,14 +82,16 @@ static const uint64_t to_upper[2] __attribute__((aligned(16))) = {0x808080808080
         word = x; \
     } while (0)
 
-/* The rounds are assembly where the registers suffice for it, on x86-64, because their order decides and compilers keep
- * none: of a core's five ports two rotate, and an instruction is bound to its port before it is known when it will run.
- * Measured on Granite Rapids, cycles of a round of SHA-512 alone: 7.3 as gcc 12 and clang 14 make it, 7.0 (gcc) and 7.2
- * (clang) in the form of single_sha2.inc.h but in C, 5.9 in assembly in an order that was found by trial. With the
- * schedule, C made SHA-512 over AVX2 in 7.6 (gcc) and 7.8 to 8.0 (clang 14, 19), this makes it in 7.1 with each.
+/* On x86-64, which has enough registers, the rounds are assembly: their order decides, and compilers keep none. Only
+ * two of a core's five ports rotate, and an instruction is bound to its port before it is known when it will run.
+ * Measured on Granite Rapids, cycles of a round of SHA-512 without the schedule: 7.3 as gcc 12 and clang 14 make it;
+ * 7.0 (gcc) and 7.2 (clang) in the form of single_sha2.inc.h but in C; 5.9 in assembly, in an order found by trial.
+ * Schedule included, SHA-512 over AVX2 took 7.6 (gcc) and 7.8 to 8.0 (clang 14, 19) in C; in assembly it takes 7.1 with
+ * each.
  *
- * Operands have names, and both dialects (-masm=att, -masm=intel) are written. A copy and a rotation in place are as
- * fast as rorx where the core renames registers instead of copying. */
+ * Operands have names, and the text has both dialects (-masm=att, -masm=intel). A copy and a rotation in place are as
+ * fast as rorx on cores that rename registers instead of copying.
+ */
 #if HLI_X86_64
 #  define OP(op, from, to)      #op " {%[" #from "], %[" #to "]|%[" #to "], %[" #from "]}\n\t"
 #  define ROR_IN_PLACE_(n, to)  "ror {$" #n ", %[" #to "]|%[" #to "], " #n "}\n\t"
@@ -107,7 +111,7 @@ static const uint64_t to_upper[2] __attribute__((aligned(16))) = {0x808080808080
 #define SHA2_WORD 32
 #include "single_sha2.inc.h"
 #undef SHA2_WORD
-#if HLI_X86_64 /* a round on words of 64 bits has no place in registers of 32 */
+#if HLI_X86_64 /* a round on 64-bit words does not fit 32-bit registers */
 #  define SHA2_WORD 64
 #  include "single_sha2.inc.h"
 #  undef SHA2_WORD

@@ -1,4 +1,4 @@
-/* single_avx512vl.c: one message over AVX-512VL: as over AVX2, with rotations and functions of three words in vectors.
+/* single_avx512vl.c: one message over AVX-512VL: like AVX2, with vector rotations and vector functions of three words.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

@@ -2,21 +2,23 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by single.inc.h, which says how it works. From W[32] on the recurrence of the standard is applied to itself
- * (rotations add up, what occurs twice cancels; M. Locktyukhin, "Improving the Performance of the Secure Hash Algorithm
- * (SHA-1)", Intel, 2010):
+ * Included by single.inc.h, which explains the method. From W[32] on the recurrence of the standard is applied to
+ * itself (rotations add up, and equal terms cancel; M. Locktyukhin, "Improving the Performance of the Secure Hash
+ * Algorithm (SHA-1)", Intel, 2010):
+ *
  *   W[t] = (W[t - 6] ^ W[t - 16] ^ W[t - 28] ^ W[t - 32]) <<< 2,
+ *
  * which needs no word of its own vector.
  */
 
 
-/* One of the four parts in which vector q of four words is made, 4 <= q < 20; w is a ring of eight. */
+/* One of the four parts in which vector q (four words, 4 <= q < 20) is made; w is a ring of eight vectors. */
 LV_FN void sha1_schedule_part(lv32 w[8], lv32 *x, lv32 *y, uint32_t *wk, unsigned q, unsigned part)
 {
     const lv32 q1 = w[(q - 1) & 7], q2 = w[(q - 2) & 7], q3 = w[(q - 3) & 7], q4 = w[(q - 4) & 7];
 
-    /* Before W[32] as the standard has it, but the fourth word needs the first: it is made without W[t - 3], and the
-     * first word comes into it rotated once more. */
+    /* Before W[32] the standard's recurrence holds, but the fourth word needs the first: it is made without W[t - 3],
+     * and the first word, rotated once more, is added in later. */
     switch (part) {
     case 0:
         SV_SET(*x, q < 8 ? lv32_xor(sv_align(q3, q4, 8), q4) : lv32_xor(w[q & 7], w[(q - 7) & 7]));
@@ -44,8 +46,8 @@ LV_FN void sha1_schedule_part(lv32 w[8], lv32 *x, lv32 *y, uint32_t *wk, unsigne
     }
 }
 
-/* A round: e += ROTL5(a) + f(b, c, d) + W + K, b = ROTL30(b). Ch is ((c ^ d) & b) ^ d, and Maj the sum of two terms
- * that have no bit in common, c & d and (c ^ d) & b: b is the youngest, and so comes last. */
+/* A round: e += ROTL5(a) + f(b, c, d) + W + K, b = ROTL30(b). Ch is ((c ^ d) & b) ^ d. Maj is the sum of two terms that
+ * have no bit in common, c & d and (c ^ d) & b. b is the youngest value, so its term comes last. */
 #if HLI_X86_64
 #  define ROUND(F, wk_, a, b, c, d, e) \
       do { \
@@ -109,7 +111,7 @@ LV_FN void sha1_schedule_part(lv32 w[8], lv32 *x, lv32 *y, uint32_t *wk, unsigne
 /* W + K of round t of block j. */
 #define WK(t) wk[((t) / 4 * SV_BLOCKS + j) * 4 + (t) % 4]
 
-/* Comes before round t. */
+/* Runs before round t. */
 #define SCHEDULING(t) \
     do { \
         if ((t) < 64) \

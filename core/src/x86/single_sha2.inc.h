@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by single.inc.h, which says how it works.
+ * Included by single.inc.h, which explains the method.
  */
 #if SHA2_WORD == 32
 #  define WORD     uint32_t
@@ -40,8 +40,9 @@
 #define NWORDS   (128 / SHA2_WORD) /* of each block in a vector */
 #define NVECTORS (16 / NWORDS)     /* in the ring of 16 words */
 
-/* One of the parts in which W[t0 + 16 + t] and the words of its vector are made and replace those 16 before in the ring
- * w; `half` of round t0 + t comes right behind it. x is the sum so far; y, p and q are on their way into it. */
+/* One of the parts in which W[t0 + 16 + t] and the other words of its vector are made and replace those of sixteen
+ * rounds before in the ring w; `half` of round t0 + t follows directly. x is the sum so far; y, p and q are on their
+ * way into it. */
 #if SHA2_WORD == 32
 LV_FN void SCHEDULE(lv32 w[4], lv32 *x, lv32 *y, lv32 *p, lv32 *q, uint32_t *wk, unsigned t0, unsigned t, unsigned half)
 {
@@ -56,7 +57,7 @@ LV_FN void SCHEDULE(lv32 w[4], lv32 *x, lv32 *y, lv32 *p, lv32 *q, uint32_t *wk,
     case 1: SV_SET(*p, lv32_rol(*y, 25)); break;
     case 2: SV_SET(*q, lv32_rol(*y, 14)); break;
     case 3: SV_SET(*x, lv32_add(*x, lv32_xor3(*p, *q, lv32_shr(*y, 3)))); break;
-    /* sigma1 reaches two words back: the upper two of the four need the lower two. */
+    /* sigma1 reaches two words back: the upper two words need the lower two. */
 #  if SV_VPROL
     case 4:
         SV_SET(*y, sv_down(w12, 8));
@@ -71,7 +72,7 @@ LV_FN void SCHEDULE(lv32 w[4], lv32 *x, lv32 *y, lv32 *p, lv32 *q, uint32_t *wk,
         break;
     case 7: SV_SET(*x, lv32_add(*x, lv32_xor3(*p, *q, lv32_shr(*y, 10))));
 #  else
-    /* Each word twice side by side: then a shift of 64 bits is a rotation, of the lower copy. */
+    /* Each word stands twice side by side: a shift of 64 bits is then a rotation of the lower copy. */
     case 4:
         SV_SET(*y, sv_words(w12, 0xfa));
         SV_SET(*p, lv64_shr(*y, 17));
@@ -114,12 +115,14 @@ LV_FN void SCHEDULE(lv64 w[8], lv64 *x, lv64 *y, lv64 *p, lv64 *q, uint64_t *wk,
 }
 #endif
 
-/* A round in two halves. What is added to h before d is reached is added to d by itself, so that the chain from e to
- * the next e is Sigma1 and one addition. Maj(a, b, c) = ((a ^ b) & (b ^ c)) ^ b, a ^ b the next b ^ c.
+/* A round in two halves. Terms that are added to h before d is needed are also added to d directly, so that the chain
+ * from e to the next e is only Sigma1 and one addition. Maj(a, b, c) = ((a ^ b) & (b ^ c)) ^ b; a ^ b is the next
+ * round's b ^ c.
  *
- * "+&r", as what is written early may else share a register with an operand known to be equal, and is read later. What
- * the second half writes is assembly's result, of which nothing is known; with & there too gcc 12's SHA-512 over
- * SSSE3 is 2% slower. */
+ * "+&r", because otherwise an operand that is written early may share a register with another that the compiler knows
+ * to be equal, and that is read later. The second half does without &: it writes results of assembly, of which the
+ * compiler knows nothing. An & there too makes gcc 12's SHA-512 over SSSE3 2% slower.
+ */
 #if HLI_X86_64
 #  if SV_RORX
 #    define SIGMA0_BC(a, h) \

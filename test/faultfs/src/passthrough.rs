@@ -1,7 +1,8 @@
 //! The folder as a file system. SPDX-License-Identifier: MIT OR Apache-2.0
 //!
-//! A node is a descriptor (O_PATH) of the file: it stays the same file under another name, and without one. Its number is
-//! the file's inode, so FOLDER must be on one file system. Its path is what /proc says of the descriptor.
+//! A node is a descriptor (O_PATH) of the file: it stays the same file under another name, and without a name. Its
+//! number is the file's inode, so FOLDER must be on one file system. Its path is the target of the descriptor's link in
+//! /proc.
 
 use crate::rules::{Change, Faults, Rules, Times};
 use fuser::{
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The kernel asks again each time.
+/// Zero, so that the kernel asks again each time.
 const NO_TIME: Duration = Duration::ZERO;
 const CONTROL: &str = ".faults";
 const CONTROL_INO: INodeNo = INodeNo(u64::MAX - 1);
@@ -28,7 +29,7 @@ const FROZEN: u64 = 1_577_836_800;
 
 struct Node {
     file: Arc<File>,
-    /// How often the kernel was told of it and has not forgotten it.
+    /// The number of look-ups that the kernel has not forgotten yet.
     nlookups: u64,
 }
 
@@ -36,7 +37,7 @@ struct Node {
 struct Tables {
     nodes: HashMap<u64, Node>,
     files: HashMap<u64, Arc<File>>,
-    /// What a folder had when it was opened: number, kind and name of each entry.
+    /// The entries of a folder at the time it was opened: number, kind and name of each.
     listings: HashMap<u64, Arc<Vec<Listed>>>,
     next_handle: u64,
 }
@@ -52,7 +53,7 @@ pub struct Passthrough {
 
 type Result<T> = std::result::Result<T, Errno>;
 
-/// Turns what a call of libc has returned into a result.
+/// Turns the return value of a libc call into a result.
 fn done(status: libc::c_int) -> Result<libc::c_int> {
     if status < 0 { Err(std::io::Error::last_os_error().into()) } else { Ok(status) }
 }
@@ -61,7 +62,7 @@ fn c_string(name: &OsStr) -> Result<CString> {
     CString::new(name.as_bytes()).map_err(|_| Errno::from_i32(libc::EINVAL))
 }
 
-/// A path that leads to the file of a descriptor, whatever its name is.
+/// A path to the file of a descriptor, whatever its name is.
 fn proc_path(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
@@ -69,7 +70,7 @@ fn proc_path(file: &File) -> PathBuf {
 fn open_path(folder: Option<&File>, name: &OsStr) -> Result<File> {
     let folder = folder.map_or(libc::AT_FDCWD, |folder| folder.as_raw_fd());
     let name = c_string(name)?;
-    // SAFETY: the name is a C string that lives on, and what is opened belongs to nobody else.
+    // SAFETY: the name is a C string that outlives the call, and nothing else owns the new descriptor.
     unsafe {
         let flags = libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC;
         Ok(File::from_raw_fd(done(libc::openat(folder, name.as_ptr(), flags))?))
@@ -126,7 +127,7 @@ impl Passthrough {
         self.rules.judge(operation, paths, bytes).map_err(Errno::from_i32)
     }
 
-    /// Judges a call on a file, and changes the file if a rule says so.
+    /// Applies the rules to a call on a file, and changes the file if a rule says so.
     fn judge_node(&self, operation: &str, node: &File, bytes: Option<(u64, u64)>) -> Result<Faults> {
         let faults = self.judge(operation, &[&self.path(node)], bytes)?;
         if !faults.changes.is_empty() {
@@ -141,7 +142,7 @@ impl Passthrough {
         Ok(folder)
     }
 
-    /// What is told of a file; `times` is how.
+    /// The reported attributes of a file, with times as `times` says.
     fn attributes(&self, node: &File, times: Option<Times>) -> Result<FileAttr> {
         let metadata = node.metadata()?;
         let time = |seconds: i64, nanoseconds: i64| {
@@ -180,19 +181,19 @@ impl Passthrough {
         })
     }
 
-    /// What is told of a file, with its times as the rules of `times` say.
+    /// The reported attributes of a file, with times as the rules of `times` say.
     fn told(&self, node: &File) -> Result<FileAttr> {
         let times = self.rules.judge("times", &[&self.path(node)], None).map_or(None, |faults| faults.times);
         self.attributes(node, times)
     }
 
-    /// The number of a file: its inode, but for the root.
+    /// The number of a file: its inode, except for the root.
     fn number(&self, ino: u64) -> INodeNo {
         let root = self.tables().nodes[&INodeNo::ROOT.0].file.metadata().map_or(0, |root| root.ino());
         if ino == root { INodeNo::ROOT } else { INodeNo(ino) }
     }
 
-    /// Looks a name up, and notes that the kernel knows of it now.
+    /// Looks a name up, and notes that the kernel knows the node now.
     fn found(&self, folder: &File, name: &OsStr) -> Result<FileAttr> {
         let file = Arc::new(open_path(Some(folder), name)?);
         let told = self.told(&file)?;
@@ -267,7 +268,7 @@ impl Passthrough {
         }
         if owner != (None, None) {
             let [uid, gid] = [owner.0, owner.1].map(|id| id.unwrap_or(u32::MAX));
-            // SAFETY: the string lives on.
+            // SAFETY: the string outlives the call.
             done(unsafe { libc::fchownat(node.as_raw_fd(), c"".as_ptr(), uid, gid, libc::AT_EMPTY_PATH) })?;
         }
         if let Some(size) = size {
@@ -282,7 +283,7 @@ impl Passthrough {
         self.told(&node)
     }
 
-    /// The entries of a folder, and the two that all have.
+    /// The entries of a folder, with `.` and `..`.
     fn list(&self, ino: INodeNo) -> Result<Vec<Listed>> {
         let node = self.node(ino)?;
         self.judge_node("opendir", &node, None)?;
@@ -302,7 +303,7 @@ impl Passthrough {
         self.judge("rename", &[&paths[0], &paths[1]], None)?;
         let (name, new_name) = (c_string(from.1)?, c_string(to.1)?);
         let (folder, new_folder) = (folder.as_raw_fd(), new_folder.as_raw_fd());
-        // SAFETY: the strings live on.
+        // SAFETY: the strings outlive the call.
         done(unsafe { libc::renameat2(folder, name.as_ptr(), new_folder, new_name.as_ptr(), flags.bits()) })?;
         Ok(())
     }
@@ -310,12 +311,12 @@ impl Passthrough {
     fn remove(&self, operation: &str, parent: INodeNo, name: &OsStr, flags: libc::c_int) -> Result<()> {
         let folder = self.judge_name(operation, parent, name)?;
         let name = c_string(name)?;
-        // SAFETY: the string lives on.
+        // SAFETY: the string outlives the call.
         done(unsafe { libc::unlinkat(folder.as_raw_fd(), name.as_ptr(), flags) })?;
         Ok(())
     }
 
-    /// Makes an entry by a call of libc and looks it up.
+    /// Makes an entry by a libc call and looks it up.
     fn make(
         &self,
         operation: &str,
@@ -333,7 +334,7 @@ impl Passthrough {
 fn control() -> FileAttr {
     FileAttr {
         ino: CONTROL_INO,
-        // More than there is: nothing that reads it stops early.
+        // More than the content, so that no reader stops early.
         size: 1 << 20,
         blocks: 0,
         atime: UNIX_EPOCH,
@@ -355,15 +356,15 @@ fn caching(faults: &Faults) -> FopenFlags {
     if faults.direct { FopenFlags::FOPEN_DIRECT_IO } else { FopenFlags::empty() }
 }
 
-/// Opens the file of a node anew. The kernel sees to O_APPEND itself: it says where each write goes.
+/// Opens the file of a node again. O_APPEND is left out, as the kernel gives the offset of each write.
 fn open_again(node: &File, flags: libc::c_int) -> Result<File> {
     let path = CString::new(format!("/proc/self/fd/{}", node.as_raw_fd())).expect("has no zero byte");
     let flags = (flags | libc::O_CLOEXEC) & !(libc::O_NOFOLLOW | libc::O_APPEND | libc::O_DIRECT);
-    // SAFETY: the string lives on, and what is opened belongs to nobody else.
+    // SAFETY: the string outlives the call, and nothing else owns the new descriptor.
     unsafe { Ok(File::from_raw_fd(done(libc::open(path.as_ptr(), flags))?)) }
 }
 
-/// Changes the file as a rule says, behind the back of whoever reads it.
+/// Changes the file as a rule says, unseen by its readers.
 fn change(node: &File, faults: &Faults) -> Result<()> {
     let file = OpenOptions::new().read(true).write(true).open(proc_path(node))?;
     let metadata = file.metadata()?;
@@ -393,12 +394,12 @@ fn set_times(node: &File, times: [Option<TimeOrNow>; 2]) -> Result<()> {
             libc::timespec { tv_sec: since.as_secs() as i64, tv_nsec: i64::from(since.subsec_nanos()) }
         }
     });
-    // SAFETY: the string and the array live on.
+    // SAFETY: the string and the array outlive the call.
     done(unsafe { libc::utimensat(node.as_raw_fd(), c"".as_ptr(), times.as_ptr(), libc::AT_EMPTY_PATH) })?;
     Ok(())
 }
 
-/// Answers by what a function has found, or with its error.
+/// Replies with a function's result, or with its error.
 macro_rules! answer {
     ($reply:ident, $result:expr, $found:pat => $with:expr) => {
         match $result {
@@ -410,8 +411,9 @@ macro_rules! answer {
 
 impl Filesystem for Passthrough {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> std::io::Result<()> {
-        // As libfuse does. Without it Linux 6.18 tells an asynchronous read past its pages (io_uring) that all is there.
-        // And what the kernel has in memory of a file is dropped when its length or time of modification changes.
+        // The flags of libfuse. If the first is missing, Linux 6.18 reports an asynchronous read without the page cache
+        // (io_uring) as complete. The second makes the kernel drop a file's pages when its length or time of
+        // modification changes.
         let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO | InitFlags::FUSE_AUTO_INVAL_DATA);
         Ok(())
     }
@@ -462,7 +464,7 @@ impl Filesystem for Passthrough {
         _flags: Option<fuser::BsdFileFlags>,
         reply: ReplyAttr,
     ) {
-        // The control file is cut to no length before it is written.
+        // A program that writes the control file truncates it first: nothing to do.
         if ino == CONTROL_INO {
             return reply.attr(&NO_TIME, &control());
         }
@@ -475,7 +477,7 @@ impl Filesystem for Passthrough {
             self.judge_node("readlink", &node, None)?;
             let mut target = vec![0; libc::PATH_MAX as usize];
             let (start, length) = (target.as_mut_ptr().cast(), target.len());
-            // SAFETY: an empty path means the descriptor itself, and the vector is as long as is said.
+            // SAFETY: an empty path means the descriptor itself, and the vector has the given length.
             let nbytes = unsafe { libc::readlinkat(node.as_raw_fd(), c"".as_ptr(), start, length) };
             target.truncate(done(nbytes as libc::c_int)? as usize);
             Ok(target)
@@ -484,7 +486,7 @@ impl Filesystem for Passthrough {
     }
 
     fn mkdir(&self, _: &Request, parent: INodeNo, name: &OsStr, mode: u32, _umask: u32, reply: ReplyEntry) {
-        // SAFETY: the string lives on.
+        // SAFETY: the string outlives the call.
         let made =
             self.make("mkdir", parent, name, |folder, name| unsafe { libc::mkdirat(folder, name.as_ptr(), mode) });
         answer!(reply, made, told => reply.entry(&NO_TIME, &told, Generation(0)));
@@ -500,7 +502,7 @@ impl Filesystem for Passthrough {
 
     fn symlink(&self, _: &Request, parent: INodeNo, name: &OsStr, target: &Path, reply: ReplyEntry) {
         let made = c_string(target.as_os_str()).and_then(|target| {
-            // SAFETY: both strings live on.
+            // SAFETY: both strings outlive the call.
             let call = |folder, name: &CString| unsafe { libc::symlinkat(target.as_ptr(), folder, name.as_ptr()) };
             self.make("symlink", parent, name, call)
         });
@@ -524,7 +526,7 @@ impl Filesystem for Passthrough {
         let made = self.node(ino).and_then(|node| {
             let path = c_string(proc_path(&node).as_os_str())?;
             self.make("link", new_parent, new_name, |folder, name| {
-                // SAFETY: both strings live on.
+                // SAFETY: both strings outlive the call.
                 unsafe { libc::linkat(libc::AT_FDCWD, path.as_ptr(), folder, name.as_ptr(), libc::AT_SYMLINK_FOLLOW) }
             })
         });

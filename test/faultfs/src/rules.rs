@@ -1,4 +1,4 @@
-//! The rules: which call is answered wrongly, and how. SPDX-License-Identifier: MIT OR Apache-2.0
+//! The rules: the calls that fail, and their faults. SPDX-License-Identifier: MIT OR Apache-2.0
 
 use std::fmt::Write as _;
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -37,7 +37,7 @@ const ERRORS: &[(&str, i32)] = &[
     ("EXDEV", libc::EXDEV),
 ];
 
-/// What becomes of the file before the call is answered.
+/// A change of the file before the call is answered.
 #[derive(Clone, Copy, Debug)]
 pub enum Change {
     Truncate(u64),
@@ -45,11 +45,11 @@ pub enum Change {
     Append(u64),
 }
 
-/// What is done to a call that goes on: all rules that match together.
+/// The effect on a call that does not fail: all matching rules together.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
     pub changes: Vec<Change>,
-    /// Changes leave the modification time as it was.
+    /// Changes keep the modification time.
     pub keep: bool,
     /// At most this many bytes are read or written.
     pub short: Option<usize>,
@@ -62,7 +62,7 @@ pub struct Faults {
     room: Option<u64>,
 }
 
-/// How times are told.
+/// The way in which times are reported.
 #[derive(Clone, Copy, Debug)]
 pub enum Times {
     CtimeIsMtime,
@@ -75,9 +75,9 @@ struct Rule {
     text: String,
     operation: String,
     glob: Vec<u8>,
-    /// The first and last of the calls that match, counted from 1.
+    /// The first and last matching call that the rule is for, counted from 1.
     nth: (u64, u64),
-    /// The first and last byte that a read or write must touch one of.
+    /// The first and last byte of a range. The rule is for reads and writes that touch it.
     at: (u64, u64),
     faults: Faults,
     ncalls: u64,
@@ -88,7 +88,7 @@ struct Rule {
 #[derive(Default)]
 struct State {
     rules: Vec<Rule>,
-    /// How often waiting calls were told to go on.
+    /// The number of releases of waiting calls.
     nreleases: u64,
 }
 
@@ -104,7 +104,7 @@ impl Rules {
         self.state.lock().expect("no thread panics while it holds the rules")
     }
 
-    /// The lines of a text, each in turn; the first wrong one ends it.
+    /// Applies the lines of a text in order. The first wrong line ends it.
     pub fn tell(&self, text: &str) -> Result<(), String> {
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             match line {
@@ -124,7 +124,7 @@ impl Rules {
         self.release();
     }
 
-    /// What hangs goes on, and no call hangs by these rules any more.
+    /// Lets hanging calls continue. No call hangs by these rules any more.
     fn release(&self) {
         let mut state = self.lock();
         state.nreleases += 1;
@@ -140,8 +140,8 @@ impl Rules {
         })
     }
 
-    /// What is to be done to a call, after it has waited as long as it has to. `bytes`: offset and length of a read or
-    /// write. An error: the call fails with it.
+    /// Waits as long as the rules say, and returns the faults of a call, or the error that the call fails with.
+    /// `bytes`: offset and length of a read or write.
     pub fn judge(&self, operation: &str, paths: &[&[u8]], bytes: Option<(u64, u64)>) -> Result<Faults, i32> {
         let mut all = Faults::default();
         let mut state = self.lock();
@@ -231,7 +231,7 @@ impl Rule {
         Ok(rule)
     }
 
-    /// The faults of this rule if the call is one of those that it is for.
+    /// The faults of this rule if the rule is for this call.
     fn matching(&mut self, operation: &str, paths: &[&[u8]], bytes: Option<(u64, u64)>) -> Option<&Faults> {
         let touched = bytes
             .is_none_or(|(offset, length)| offset <= self.at.1 && offset.saturating_add(length.max(1)) > self.at.0);
@@ -268,7 +268,7 @@ fn numbers(text: &str) -> Result<(u64, u64), String> {
     Ok((number(first)?, if last.is_empty() { u64::MAX } else { number(last)? }))
 }
 
-/// * is any number of bytes, ? is one.
+/// Matches a glob: * is any number of bytes, ? is one.
 fn matches(glob: &[u8], path: &[u8]) -> bool {
     match glob.split_first() {
         None => path.is_empty(),
