@@ -109,7 +109,7 @@ impl Failed {
         match error {
             TreeError::Cancelled => Failed::Interrupted,
             // A wrong option is not the file's fault.
-            TreeError::Parameter { what, .. } if what != "data" => Failed::Message(error.to_string()),
+            TreeError::Parameter(fault) => Failed::Message(fault.to_string()),
             error => Failed::Message(format!("{}: {error}", shown_name(path))),
         }
     }

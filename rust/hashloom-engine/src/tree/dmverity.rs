@@ -13,7 +13,7 @@ use std::io;
 use hashloom::{Algorithm, Hash};
 
 use super::blocks::{BlockTree, Out, write_all_at};
-use super::{TreeError, hash_range};
+use super::{Block, ParameterFault, TreeError, hash_range};
 use crate::run::Options;
 
 pub use check::{BadBlock, Checked, LISTED_MAX};
@@ -135,7 +135,7 @@ impl DmVerity {
     ///
     /// [`TreeError::Parameter`].
     pub fn data_block_size(mut self, nbytes: usize) -> Result<DmVerity, TreeError> {
-        self.data_block_nbytes = block_size("data block size", nbytes)?;
+        self.data_block_nbytes = block_size(Block::Data, nbytes)?;
         Ok(self)
     }
 
@@ -145,7 +145,7 @@ impl DmVerity {
     ///
     /// [`TreeError::Parameter`].
     pub fn hash_block_size(mut self, nbytes: usize) -> Result<DmVerity, TreeError> {
-        self.hash_block_nbytes = block_size("hash block size", nbytes)?;
+        self.hash_block_nbytes = block_size(Block::Hash, nbytes)?;
         Ok(self)
     }
 
@@ -156,8 +156,7 @@ impl DmVerity {
     /// [`TreeError::Parameter`].
     pub fn salt(mut self, salt: &[u8]) -> Result<DmVerity, TreeError> {
         if salt.len() > SALT_MAX_NBYTES {
-            let expected = format!("up to {SALT_MAX_NBYTES} bytes");
-            return Err(TreeError::parameter("salt", expected, format!("{} bytes", salt.len())));
+            return Err(ParameterFault::SaltTooLong { nbytes: salt.len(), most: SALT_MAX_NBYTES }.into());
         }
         self.salt = salt.to_vec();
         Ok(self)
@@ -187,7 +186,7 @@ impl DmVerity {
     ///
     /// # Errors
     ///
-    /// [`TreeError::Parameter`] if `data` is shorter than one block or than the blocks asked for; [`TreeError::Read`],
+    /// [`TreeError::TooShort`] if `data` is shorter than one block or than the blocks asked for; [`TreeError::Read`],
     /// [`TreeError::Changed`], [`TreeError::Cancelled`].
     ///
     /// ```
@@ -246,9 +245,8 @@ impl DmVerity {
         let count = nbytes / self.data_block_nbytes as u64;
         let wanted = self.data_blocks.unwrap_or(count);
         if wanted == 0 || wanted > count {
-            let expected =
-                format!("a file or device of {} blocks of {} bytes at least", wanted.max(1), self.data_block_nbytes);
-            return Err(TreeError::parameter("data", expected, format!("{nbytes} bytes")));
+            let (nblocks, block_nbytes) = (wanted.max(1), self.data_block_nbytes);
+            return Err(TreeError::TooShort { nbytes, nblocks, block_nbytes });
         }
         Ok(wanted)
     }
@@ -264,7 +262,7 @@ impl DmVerity {
             Some(_) if self.hash_offset % multiple == 0 => {
                 Ok((self.hash_offset + header).next_multiple_of(self.hash_block_nbytes as u64))
             }
-            _ => Err(TreeError::parameter("hash offset", format!("a multiple of {multiple}"), self.hash_offset)),
+            _ => Err(ParameterFault::HashOffset { offset: self.hash_offset, multiple }.into()),
         }
     }
 
@@ -325,9 +323,10 @@ fn fill(hashes: &File, nbytes: u64) -> io::Result<()> {
     if metadata.is_file() && metadata.len() < nbytes { hashes.set_len(nbytes) } else { Ok(()) }
 }
 
-fn block_size(what: &'static str, nbytes: usize) -> Result<usize, TreeError> {
-    if !(512..=512 << 10).contains(&nbytes) || !nbytes.is_power_of_two() {
-        return Err(TreeError::parameter(what, "a power of two from 512 to 524288", nbytes));
+fn block_size(block: Block, nbytes: usize) -> Result<usize, TreeError> {
+    let allowed = 512..=512 << 10;
+    if !allowed.contains(&nbytes) || !nbytes.is_power_of_two() {
+        return Err(ParameterFault::BlockSize { block, nbytes, allowed }.into());
     }
     Ok(nbytes)
 }

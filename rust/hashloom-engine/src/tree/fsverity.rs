@@ -11,7 +11,7 @@ use std::fs::File;
 use hashloom::{Algorithm, Hash, hash};
 
 use super::blocks::{BlockTree, Building, Out};
-use super::{Input, TreeError};
+use super::{Block, Input, ParameterFault, TreeError};
 use crate::run::Options;
 
 /// Number of bytes in a descriptor.
@@ -76,8 +76,9 @@ impl FsVerity {
     /// assert!(FsVerity::new(hashloom::Algorithm::Sha256).block_size(512).is_err());
     /// ```
     pub fn block_size(mut self, nbytes: usize) -> Result<FsVerity, TreeError> {
-        if !(1024..=65536).contains(&nbytes) || !nbytes.is_power_of_two() {
-            return Err(TreeError::parameter("block size", "a power of two from 1024 to 65536", nbytes));
+        let allowed = 1024..=65536;
+        if !allowed.contains(&nbytes) || !nbytes.is_power_of_two() {
+            return Err(ParameterFault::BlockSize { block: Block::Any, nbytes, allowed }.into());
         }
         self.block_nbytes = nbytes;
         Ok(self)
@@ -96,8 +97,7 @@ impl FsVerity {
     /// ```
     pub fn salt(mut self, salt: &[u8]) -> Result<FsVerity, TreeError> {
         if salt.len() > SALT_MAX_NBYTES {
-            let expected = format!("up to {SALT_MAX_NBYTES} bytes");
-            return Err(TreeError::parameter("salt", expected, salt.len()));
+            return Err(ParameterFault::SaltTooLong { nbytes: salt.len(), most: SALT_MAX_NBYTES }.into());
         }
         self.salt = salt.to_vec();
         Ok(self)
@@ -154,7 +154,7 @@ impl FsVerity {
             let sealed = self.digest(file, options)?;
             return match sealed.nbytes() {
                 0 => Ok(sealed),
-                _ => Err(TreeError::parameter("input", "a file, whose length is known before it is read", "a stream")),
+                _ => Err(ParameterFault::Stream.into()),
             };
         };
         let layout = tree.layout(nbytes.div_ceil(self.block_nbytes as u64));
@@ -190,8 +190,9 @@ impl FsVerity {
     }
 
     fn tree(&self) -> Result<BlockTree, TreeError> {
-        if !matches!(self.algorithm, Algorithm::Sha256 | Algorithm::Sha512) {
-            return Err(TreeError::parameter("algorithm", "sha256 or sha512", self.algorithm));
+        let allowed = &[Algorithm::Sha256, Algorithm::Sha512];
+        if !allowed.contains(&self.algorithm) {
+            return Err(ParameterFault::Algorithm { algorithm: self.algorithm, allowed }.into());
         }
         // The salt is filled up to whole blocks of the algorithm, so it is hashed only once.
         let mut head = self.salt.clone();

@@ -36,7 +36,7 @@ use crate::read::stamp::Stamp;
 use crate::read::stream::Patient;
 use crate::run::Options;
 
-pub use error::TreeError;
+pub use error::{Block, HashFileFault, ParameterFault, TreeError};
 
 /// The input of a tree.
 ///

@@ -15,7 +15,7 @@ use std::io::{BufRead, Read};
 
 use hashloom::{Algorithm, Hash, Hasher, hash, hash_offsets64};
 
-use super::{Input, TreeError};
+use super::{Input, ParameterFault, TreeError};
 use crate::merkle::leaves::Leaves;
 use crate::merkle::levels::{Levels, Odd, Shape};
 use crate::read::open::read_at;
@@ -238,7 +238,7 @@ impl Tree {
         options: &Options,
     ) -> Result<u64, TreeError> {
         if entry_nbytes == 0 {
-            return Err(TreeError::parameter("block size", "at least 1", 0));
+            return Err(ParameterFault::EmptyEntries.into());
         }
         self.flush();
         let head = Some(leaf_hasher(self.algorithm));

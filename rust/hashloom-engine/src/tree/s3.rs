@@ -11,7 +11,7 @@ use std::fmt;
 
 use hashloom::{Algorithm, Hash, Hasher, hash};
 
-use super::{Input, TreeError};
+use super::{Input, ParameterFault, TreeError};
 use crate::merkle::leaves::Leaves;
 use crate::run::Options;
 
@@ -72,21 +72,19 @@ pub fn composite<'a>(
     part_nbytes: u64,
     options: &Options,
 ) -> Result<Composite, TreeError> {
-    if !matches!(algorithm, Algorithm::Sha1 | Algorithm::Sha256) {
-        return Err(TreeError::parameter("algorithm", "sha1 or sha256", algorithm));
+    let allowed = &[Algorithm::Sha1, Algorithm::Sha256];
+    if !allowed.contains(&algorithm) {
+        return Err(ParameterFault::Algorithm { algorithm, allowed }.into());
     }
     if !(PART_MIN_NBYTES..=PART_MAX_NBYTES).contains(&part_nbytes) {
-        return Err(TreeError::parameter("part size", "5 MiB to 5 GiB", format!("{part_nbytes} bytes")));
+        return Err(ParameterFault::PartSize { nbytes: part_nbytes }.into());
     }
     let input = input.into();
-    let too_many = || {
-        let expected = format!("parts so long that there are at most {PARTS_MAX}");
-        TreeError::parameter("part size", expected, format!("{part_nbytes} bytes"))
-    };
+    let too_many = ParameterFault::TooManyParts { part_nbytes, most: PARTS_MAX };
     if let Input::File(file) = input {
         // This check comes before hours of reading.
         if super::length(file)?.is_some_and(|nbytes| nbytes.div_ceil(part_nbytes) > PARTS_MAX) {
-            return Err(too_many());
+            return Err(too_many.into());
         }
     }
     let mut parts = Vec::new();
@@ -96,7 +94,7 @@ pub fn composite<'a>(
         if parts.len() as u64 > PARTS_MAX { Err(std::io::ErrorKind::InvalidInput.into()) } else { Ok(()) }
     });
     if parts.len() as u64 > PARTS_MAX {
-        return Err(too_many());
+        return Err(too_many.into());
     }
     read?;
     if parts.is_empty() {

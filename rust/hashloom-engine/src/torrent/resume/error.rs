@@ -30,7 +30,7 @@ pub enum Error {
     OtherFormat {
         /// The format asked for.
         expected: Format,
-        /// The deviation.
+        /// The format found.
         found: Format,
     },
     /// A `file-version` that is unknown to this program and to libtorrent.
@@ -48,7 +48,7 @@ pub enum Error {
         offset: usize,
         /// The torrent's info-hash.
         expected: Vec<u8>,
-        /// The kind found.
+        /// The info-hash in the file.
         found: Vec<u8>,
     },
     /// A value has another kind than its key requires.

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::DmVerity;
 use crate::read::open::read_at;
 use crate::run::Options;
-use crate::tree::{TreeError, hash_range, length};
+use crate::tree::{HashFileFault, ParameterFault, TreeError, hash_range, length};
 
 /// Largest number of bad blocks that a [`Checked`] lists.
 pub const LISTED_MAX: usize = 1 << 16;
@@ -95,7 +95,7 @@ impl DmVerity {
     ///
     /// # Errors
     ///
-    /// [`TreeError::Parameter`] if `data` is too short or the root's length is not that of a digest;
+    /// [`TreeError::TooShort`] if `data` is; [`TreeError::Parameter`] if the root's length is not that of a digest;
     /// [`TreeError::HashFile`] if the hash file is too short; [`TreeError::Read`] (of either file),
     /// [`TreeError::Changed`], [`TreeError::Cancelled`].
     ///
@@ -114,19 +114,17 @@ impl DmVerity {
     pub fn check(&self, data: &File, hashes: &File, root: &[u8], options: &Options) -> Result<Checked, TreeError> {
         let digest_nbytes = self.algorithm.digest_len();
         if root.len() != digest_nbytes {
-            let expected = format!("{digest_nbytes} bytes, the digest of {}", self.algorithm);
-            return Err(TreeError::parameter("root hash", expected, format!("{} bytes", root.len())));
+            return Err(ParameterFault::RootHash { nbytes: root.len(), algorithm: self.algorithm }.into());
         }
         let nblocks = self.covered(data)?;
         let tree = self.tree();
         let layout = tree.layout(nblocks);
         let (start, block_nbytes) = (self.tree_offset()?, self.hash_block_nbytes as u64);
         let end = layout.total.checked_mul(block_nbytes).and_then(|nbytes| nbytes.checked_add(start));
-        let found = length(hashes)?.unwrap_or(0);
+        let nbytes = length(hashes)?.unwrap_or(0);
         // One block of data needs no tree.
-        if layout.total > 0 && end.is_none_or(|end| end > found) {
-            let expected = format!("{} blocks of {block_nbytes} bytes from byte {start} on", layout.total);
-            return Err(TreeError::HashFile { what: "hash file", expected, found: format!("{found} bytes") });
+        if layout.total > 0 && end.is_none_or(|end| end > nbytes) {
+            return Err(HashFileFault::TooShort { nblocks: layout.total, block_nbytes, offset: start, nbytes }.into());
         }
         let mut checked = Checked::default();
         // The root's own block has only the root hash above it.
@@ -182,11 +180,7 @@ impl DmVerity {
 /// Nothing is written here: a failed write is a failure to read the digests.
 fn of_hashes(error: TreeError) -> TreeError {
     match error {
-        TreeError::Write(error) => TreeError::HashFile {
-            what: "hash file",
-            expected: "what was there when the check began".into(),
-            found: error.to_string(),
-        },
+        TreeError::Write(error) => HashFileFault::Lost(error).into(),
         other => other,
     }
 }
