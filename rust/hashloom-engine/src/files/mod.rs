@@ -28,12 +28,14 @@
 
 mod batch;
 mod request;
+pub(crate) mod source;
 
 use crate::run::Options;
 
 pub use crate::read::noted::{Doubt, Noted};
 pub use crate::read::stamp::Stamp;
-pub use request::{FileError, Hashed, Method, Request, Source, Summary, stdin};
+pub use request::{FileError, Hashed, Method, Request, Summary};
+pub use source::{Source, stdin};
 
 /// Hashes files, many at a time.
 ///

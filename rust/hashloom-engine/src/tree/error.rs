@@ -35,6 +35,8 @@ pub enum TreeError {
         /// The length of a block.
         block_nbytes: usize,
     },
+    /// The file cannot be opened.
+    Open(io::Error),
     /// The input cannot be read.
     Read {
         /// The failing byte is this one, or up to 256 KiB after it.
@@ -199,6 +201,7 @@ impl fmt::Display for TreeError {
                 "data: expected a file or device of {nblocks} blocks of {block_nbytes} bytes at least, \
                  found {nbytes} bytes"
             ),
+            TreeError::Open(error) => error.fmt(f),
             TreeError::Read { offset, error } => write!(f, "cannot be read from byte {offset} on: {error}"),
             TreeError::Changed => f.write_str("changed while it was read; run again when nothing writes to it"),
             TreeError::Write(error) => write!(f, "cannot be written: {error}"),
@@ -291,7 +294,8 @@ impl fmt::Display for HashFileFault {
 impl std::error::Error for TreeError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            TreeError::Read { error, .. }
+            TreeError::Open(error)
+            | TreeError::Read { error, .. }
             | TreeError::Write(error)
             | TreeError::HashFile(HashFileFault::Lost(error)) => Some(error),
             _ => None,

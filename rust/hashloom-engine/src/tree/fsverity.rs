@@ -12,6 +12,7 @@ use hashloom::{Algorithm, Hash, hash};
 
 use super::blocks::{BlockTree, Building, Out};
 use super::{Block, Input, ParameterFault, TreeError};
+use crate::files::Source;
 use crate::run::Options;
 
 /// Number of bytes in a descriptor.
@@ -25,10 +26,10 @@ pub const SALT_MAX_NBYTES: usize = 32;
 /// use hashloom::Algorithm;
 /// use hashloom_engine::tree::fsverity::FsVerity;
 /// use hashloom_engine::run::Options;
-/// use hashloom_engine::tree::Input;
+/// use hashloom_engine::files::Source;
 ///
 /// // `printf hello > file; fsverity digest file`
-/// let sealed = FsVerity::new(Algorithm::Sha256).digest(Input::Stream(&mut &b"hello"[..]), &Options::new())?;
+/// let sealed = FsVerity::new(Algorithm::Sha256).digest(Source::memory(b"hello"), &Options::new())?;
 /// assert_eq!(sealed.to_string(), "sha256:555b589c26ee43b7a2510e6c67ced9fb3190b6da6e9e683984551f5d77a763de");
 /// # Ok::<(), hashloom_engine::tree::TreeError>(())
 /// ```
@@ -113,23 +114,23 @@ impl FsVerity {
     /// ```
     /// use hashloom_engine::tree::fsverity::FsVerity;
     /// use hashloom_engine::run::Options;
-    /// use hashloom_engine::tree::Input;
+    /// use hashloom_engine::files::Source;
     /// use hashloom::{Algorithm, hash};
     ///
     /// let verity = FsVerity::new(Algorithm::Sha256);
-    /// let sealed = verity.digest(Input::Stream(&mut &[7; 4096][..]), &Options::new())?;
+    /// let sealed = verity.digest(Source::memory([7; 4096]), &Options::new())?;
     /// // The root of one block is the digest of this block.
     /// assert_eq!(sealed.root(), hash(Algorithm::Sha256, &[7; 4096]));
     /// assert_eq!(sealed.digest(), hash(Algorithm::Sha256, sealed.descriptor()));
     /// assert_eq!(sealed.nbytes(), 4096);
     /// # Ok::<(), hashloom_engine::tree::TreeError>(())
     /// ```
-    pub fn digest<'a>(&self, input: impl Into<Input<'a>>, options: &Options) -> Result<Sealed, TreeError> {
+    pub fn digest(&self, source: impl Into<Source>, options: &Options) -> Result<Sealed, TreeError> {
         let tree = self.tree()?;
-        self.seal(input.into(), options, &tree, tree.begin(None))
+        self.seal(Input::open(source.into())?, options, &tree, tree.begin(None))
     }
 
-    /// The digest of a file. The blocks of its tree are written to `out`, the root's first, as `fsverity digest
+    /// The digest of a file or of memory. The blocks of its tree are written to `out`, the root's first, as `fsverity digest
     /// --out-merkle-tree` does. The tree of a file of one block has no blocks.
     ///
     /// # Errors
@@ -142,16 +143,17 @@ impl FsVerity {
     ///
     /// let (file, out) = (tempfile::tempfile()?, tempfile::tempfile()?);
     /// file.set_len(129 * 4096)?;
-    /// FsVerity::new(hashloom::Algorithm::Sha256).write_tree(&file, &out, &Options::new())?;
+    /// FsVerity::new(hashloom::Algorithm::Sha256).write_tree(file, &out, &Options::new())?;
     /// // The root's block, and two over the 129.
     /// assert_eq!(out.metadata()?.len(), 3 * 4096);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn write_tree(&self, file: &File, out: &File, options: &Options) -> Result<Sealed, TreeError> {
+    pub fn write_tree(&self, source: impl Into<Source>, out: &File, options: &Options) -> Result<Sealed, TreeError> {
         let tree = self.tree()?;
-        let Some(nbytes) = super::length(file)? else {
+        let input = Input::open(source.into())?;
+        let Some(nbytes) = input.nbytes() else {
             // The place of a block depends on the number of blocks. An empty file has none.
-            let sealed = self.digest(file, options)?;
+            let sealed = self.seal(input, options, &tree, tree.begin(None))?;
             return match sealed.nbytes() {
                 0 => Ok(sealed),
                 _ => Err(ParameterFault::Stream.into()),
@@ -159,12 +161,12 @@ impl FsVerity {
         };
         let layout = tree.layout(nbytes.div_ceil(self.block_nbytes as u64));
         let out = Out { file: out, offset: 0, layout };
-        self.seal(file.into(), options, &tree, tree.begin(Some(out)))
+        self.seal(input, options, &tree, tree.begin(Some(out)))
     }
 
     fn seal(
         &self,
-        input: Input<'_>,
+        input: Input,
         options: &Options,
         tree: &BlockTree,
         mut building: Building<'_>,
@@ -237,9 +239,9 @@ impl Sealed {
     /// use hashloom::Algorithm;
     /// use hashloom_engine::tree::fsverity::FsVerity;
     /// use hashloom_engine::run::Options;
-    /// use hashloom_engine::tree::Input;
+    /// use hashloom_engine::files::Source;
     ///
-    /// let sealed = FsVerity::new(Algorithm::Sha512).digest(Input::Stream(&mut &b""[..]), &Options::new())?;
+    /// let sealed = FsVerity::new(Algorithm::Sha512).digest(Source::memory(b""), &Options::new())?;
     /// assert_eq!(sealed.formatted()[..12], *b"FSVerity\x02\x00\x40\x00");
     /// assert_eq!(sealed.formatted()[12..], *sealed.digest().as_ref());
     /// # Ok::<(), hashloom_engine::tree::TreeError>(())

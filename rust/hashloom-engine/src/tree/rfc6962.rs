@@ -16,6 +16,7 @@ use std::io::{BufRead, Read};
 use hashloom::{Algorithm, Hash, Hasher, hash, hash_offsets64};
 
 use super::{Input, ParameterFault, TreeError};
+use crate::files::Source;
 use crate::merkle::leaves::Leaves;
 use crate::merkle::levels::{Levels, Odd, Shape};
 use crate::read::open::read_at;
@@ -223,17 +224,17 @@ impl Tree {
     /// use hashloom::Algorithm;
     /// use hashloom_engine::tree::rfc6962::{Tree, node, leaf};
     /// use hashloom_engine::run::Options;
-    /// use hashloom_engine::tree::Input;
+    /// use hashloom_engine::files::Source;
     ///
     /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
-    /// tree.push_blocks(Input::Stream(&mut &b"abcde"[..]), 4, &Options::new())?;
+    /// tree.push_blocks(Source::memory(b"abcde"), 4, &Options::new())?;
     /// let leaves = [leaf(Algorithm::Sha256, b"abcd"), leaf(Algorithm::Sha256, b"e")];
     /// assert_eq!(tree.finish().root, node(Algorithm::Sha256, leaves[0].as_ref(), leaves[1].as_ref()));
     /// # Ok::<(), hashloom_engine::tree::TreeError>(())
     /// ```
-    pub fn push_blocks<'a>(
+    pub fn push_blocks(
         &mut self,
-        input: impl Into<Input<'a>>,
+        source: impl Into<Source>,
         entry_nbytes: u64,
         options: &Options,
     ) -> Result<u64, TreeError> {
@@ -244,7 +245,7 @@ impl Tree {
         let head = Some(leaf_hasher(self.algorithm));
         let leaves = Leaves { head, ..Leaves::plain(self.algorithm, entry_nbytes) };
         let Tree { levels, seen, .. } = self;
-        input.into().hash(&leaves, options, &mut |digests| {
+        Input::open(source.into())?.hash(&leaves, options, &mut |digests| {
             levels.push(digests, &mut |level, number, pair| seen.see(level, number, pair));
             Ok(())
         })
@@ -260,27 +261,32 @@ impl Tree {
     /// use hashloom::Algorithm;
     /// use hashloom_engine::tree::rfc6962::{Tree, leaf};
     /// use hashloom_engine::run::Options;
-    /// use hashloom_engine::tree::Input;
+    /// use hashloom_engine::files::Source;
     ///
     /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
-    /// tree.push_file(Input::Stream(&mut &b"abcde"[..]), &Options::new())?;
+    /// tree.push_file(Source::memory(b"abcde"), &Options::new())?;
     /// assert_eq!(tree.finish().root, leaf(Algorithm::Sha256, b"abcde"));
     /// # Ok::<(), hashloom_engine::tree::TreeError>(())
     /// ```
-    pub fn push_file<'a>(&mut self, input: impl Into<Input<'a>>, options: &Options) -> Result<(), TreeError> {
+    pub fn push_file(&mut self, source: impl Into<Source>, options: &Options) -> Result<(), TreeError> {
         let algorithm = self.algorithm;
-        let input = input.into();
-        if let Input::File(file) = input {
-            if let Some(nbytes) = super::length(file)?.filter(|&nbytes| nbytes <= SMALL_NBYTES) {
+        let input = Input::open(source.into())?;
+        match &input {
+            Input::File(file, nbytes, false) if *nbytes <= SMALL_NBYTES => {
                 // The buffer has one byte more, to see that the file ends there.
-                let mut entry = vec![0; nbytes as usize + 1];
+                let mut entry = vec![0; *nbytes as usize + 1];
                 let read = read_at(file, &mut entry, 0).map_err(|error| TreeError::Read { offset: 0, error })?;
-                if read as u64 != nbytes {
+                if read as u64 != *nbytes {
                     return Err(TreeError::Changed);
                 }
                 self.push_entry(&entry[..read]);
                 return Ok(());
             }
+            Input::Memory(bytes) if (**bytes).as_ref().len() as u64 <= SMALL_NBYTES => {
+                self.push_entry((**bytes).as_ref());
+                return Ok(());
+            }
+            _ => {}
         }
         let head = Some(leaf_hasher(algorithm));
         let leaves = Leaves { head, ..Leaves::plain(algorithm, u64::MAX) };

@@ -12,6 +12,7 @@ use std::fmt;
 use hashloom::{Algorithm, Hash, Hasher, hash};
 
 use super::{Input, ParameterFault, TreeError};
+use crate::files::Source;
 use crate::merkle::leaves::Leaves;
 use crate::run::Options;
 
@@ -36,9 +37,10 @@ pub struct Composite {
 /// ```
 /// use hashloom::Algorithm;
 /// use hashloom_engine::run::Options;
-/// use hashloom_engine::tree::{Input, s3};
+/// use hashloom_engine::files::Source;
+/// use hashloom_engine::tree::s3;
 ///
-/// let composite = s3::composite(Input::Stream(&mut &b"abc"[..]), Algorithm::Sha256, 8 << 20, &Options::new())?;
+/// let composite = s3::composite(Source::memory(b"abc"), Algorithm::Sha256, 8 << 20, &Options::new())?;
 /// assert_eq!(composite.to_string(), "T4tCwi3TcptRm6b2jS2nzFstYG0F2u1a1RKMwD5sY1g=-1");
 /// # Ok::<(), hashloom_engine::tree::TreeError>(())
 /// ```
@@ -58,16 +60,17 @@ impl fmt::Display for Composite {
 ///
 /// ```
 /// use hashloom_engine::run::Options;
-/// use hashloom_engine::tree::{Input, s3};
+/// use hashloom_engine::files::Source;
+/// use hashloom_engine::tree::s3;
 /// use hashloom::{Algorithm, hash};
 ///
 /// let data = vec![7; (5 << 20) + 1];
-/// let composite = s3::composite(Input::Stream(&mut &data[..]), Algorithm::Sha1, 5 << 20, &Options::new())?;
+/// let composite = s3::composite(Source::memory(data.clone()), Algorithm::Sha1, 5 << 20, &Options::new())?;
 /// assert_eq!(composite.parts, [hash(Algorithm::Sha1, &data[1..]), hash(Algorithm::Sha1, &[7])]);
 /// # Ok::<(), hashloom_engine::tree::TreeError>(())
 /// ```
-pub fn composite<'a>(
-    input: impl Into<Input<'a>>,
+pub fn composite(
+    source: impl Into<Source>,
     algorithm: Algorithm,
     part_nbytes: u64,
     options: &Options,
@@ -79,13 +82,11 @@ pub fn composite<'a>(
     if !(PART_MIN_NBYTES..=PART_MAX_NBYTES).contains(&part_nbytes) {
         return Err(ParameterFault::PartSize { nbytes: part_nbytes }.into());
     }
-    let input = input.into();
+    let input = Input::open(source.into())?;
     let too_many = ParameterFault::TooManyParts { part_nbytes, most: PARTS_MAX };
-    if let Input::File(file) = input {
-        // This check comes before hours of reading.
-        if super::length(file)?.is_some_and(|nbytes| nbytes.div_ceil(part_nbytes) > PARTS_MAX) {
-            return Err(too_many.into());
-        }
+    // This check comes before hours of reading.
+    if input.nbytes().is_some_and(|nbytes| nbytes.div_ceil(part_nbytes) > PARTS_MAX) {
+        return Err(too_many.into());
     }
     let mut parts = Vec::new();
     let leaves = Leaves::plain(algorithm, part_nbytes);
