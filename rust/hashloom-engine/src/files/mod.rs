@@ -28,6 +28,7 @@
 
 mod batch;
 mod request;
+mod results;
 pub(crate) mod source;
 
 use crate::run::Options;
@@ -35,6 +36,7 @@ use crate::run::Options;
 pub use crate::read::noted::{Doubt, Noted};
 pub use crate::read::stamp::Stamp;
 pub use request::{FileError, Hashed, Method, Request, Summary};
+pub use results::{Results, results};
 pub use source::{Source, stdin};
 
 /// Hashes files, many at a time.
@@ -53,6 +55,8 @@ pub use source::{Source, stdin};
 ///
 /// Each thread has up to 16 files open, or fewer if the process may not open that many. A thread that reads a pipe, or
 /// another source that is not ready, waits for it.
+///
+/// A caller that wants an iterator instead of a callback calls [`results`].
 ///
 /// See the [module](self) for an example.
 pub fn hash_files<T: Send>(

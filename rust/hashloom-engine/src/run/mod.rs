@@ -53,7 +53,13 @@ pub struct Progress {
 /// assert!(cancel.is_cancelled());
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel(Arc<Flag>);
+
+#[derive(Debug, Default)]
+struct Flag {
+    is_set: AtomicBool,
+    parent: Option<Cancel>,
+}
 
 impl Cancel {
     /// A flag that is not set.
@@ -75,7 +81,7 @@ impl Cancel {
     /// assert!(cancel.clone().is_cancelled());
     /// ```
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.is_set.store(true, Ordering::Relaxed);
     }
 
     /// Whether the flag is set.
@@ -86,7 +92,12 @@ impl Cancel {
     /// assert!(cancel.is_cancelled());
     /// ```
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.is_set.load(Ordering::Relaxed) || self.0.parent.as_ref().is_some_and(Cancel::is_cancelled)
+    }
+
+    /// A flag of its own that also counts as set when this one is.
+    pub(crate) fn child(&self) -> Cancel {
+        Cancel(Arc::new(Flag { is_set: AtomicBool::new(false), parent: Some(self.clone()) }))
     }
 }
 
