@@ -229,7 +229,7 @@ impl Parser {
         if rest.is_empty() || ndigits == 0 {
             return Err(BadLine::Format);
         }
-        let found = self.untagged.iter().find(|algorithm| algorithm.digest_len() * 2 == ndigits);
+        let found = self.untagged.iter().find(|algorithm| algorithm.digest_nbytes() * 2 == ndigits);
         let Some(&algorithm) = found else { return Err(BadLine::Length { ndigits }) };
         let digest = digest(algorithm, hex).ok_or(BadLine::Format)?;
         let name = if rest.len() == 1 || !matches!(rest[0], b' ' | b'*') {
@@ -270,7 +270,7 @@ fn after_blanks(line: &[u8]) -> &[u8] {
 
 fn digest(algorithm: Algorithm, hex: &[u8]) -> Option<Hash> {
     let hash: Hash = std::str::from_utf8(hex).ok()?.parse().ok()?;
-    (hash.as_ref().len() == algorithm.digest_len()).then_some(hash)
+    (hash.as_ref().len() == algorithm.digest_nbytes()).then_some(hash)
 }
 
 /// A name without escapes ends at a NUL, as in coreutils; an escaped name must not contain a NUL.

@@ -56,7 +56,7 @@ fn without_large_buffers_there_is_an_error_and_with_some_there_are_fewer_threads
     let bytes = vec![7; 3_000_000];
     fs::write(&path, &bytes).unwrap();
     let digest = hash(Sha256, &bytes);
-    let torrent = Builder::new().piece_length(16 << 10).plan(&path).unwrap().create(&Options::new()).unwrap().torrent;
+    let torrent = Builder::new().piece_nbytes(16 << 10).plan(&path).unwrap().create(&Options::new()).unwrap().torrent;
     let root = glacier::tree_hash(&path, &Options::new()).unwrap();
     let four = 4;
     for left in [0, 1, 2, 3] {
@@ -75,7 +75,7 @@ fn without_large_buffers_there_is_an_error_and_with_some_there_are_fewer_threads
         assert_eq!(report.is_complete(), left > 0, "{report:?}");
         assert!(!report.cancelled);
         let made = with(left, || {
-            let plan = Builder::new().piece_length(16 << 10).plan(&path).unwrap();
+            let plan = Builder::new().piece_nbytes(16 << 10).plan(&path).unwrap();
             plan.create(&Options::new().threads(four)).map(|created| created.torrent.info_hash_v1())
         });
         assert_eq!(made.is_ok(), left > 0);

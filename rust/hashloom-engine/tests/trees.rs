@@ -84,7 +84,7 @@ fn verity(algorithm: Algorithm, block_nbytes: usize, head: &[u8], data: &[u8]) -
             hash(algorithm, &[head, &block].concat()).as_ref().to_vec()
         });
         let above = blocks.collect::<Vec<_>>().concat();
-        if above.len() <= algorithm.digest_len() {
+        if above.len() <= algorithm.digest_nbytes() {
             return above;
         }
         level = above;
@@ -94,7 +94,7 @@ fn verity(algorithm: Algorithm, block_nbytes: usize, head: &[u8], data: &[u8]) -
 #[test]
 fn fsverity_is_the_definition() {
     for (algorithm, head_nbytes) in [(Sha256, 64), (Algorithm::Sha512, 128)] {
-        let arity = 1024 / algorithm.digest_len();
+        let arity = 1024 / algorithm.digest_nbytes();
         let blocks = [1, 2, arity, arity + 1, arity * arity, arity * arity + 1, 600, 1100];
         for nbytes in blocks.into_iter().flat_map(|count| [count * 1024 - 1, count * 1024, count * 1024 + 1]) {
             let data = content(nbytes);

@@ -10,7 +10,7 @@
 //! use hashloom::{Algorithm, hash_many};
 //!
 //! let messages = ["abc", "", "a message of another length"];
-//! let mut digests = [0; 3 * Algorithm::Sha256.digest_len()];
+//! let mut digests = [0; 3 * Algorithm::Sha256.digest_nbytes()];
 //! hash_many(Algorithm::Sha256, &messages, &mut digests);
 //! assert_eq!(digests[..4], [0xba, 0x78, 0x16, 0xbf]);
 //! ```

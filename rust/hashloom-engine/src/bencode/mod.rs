@@ -77,7 +77,7 @@ pub enum ErrorKind {
     /// A string is longer than what is left of the input.
     StringTooLong {
         /// The string's length, as given in the input.
-        length: u64,
+        nbytes: u64,
         /// Bytes left.
         left: usize,
     },
@@ -106,8 +106,8 @@ impl fmt::Display for Error {
                 write!(f, "expected {expected}, found '{}'", *found as char)
             }
             ErrorKind::Unexpected { expected, found } => write!(f, "expected {expected}, found the byte 0x{found:02x}"),
-            ErrorKind::StringTooLong { length, left } => {
-                write!(f, "a string of {length} bytes begins, but only {left} bytes are left")
+            ErrorKind::StringTooLong { nbytes, left } => {
+                write!(f, "a string of {nbytes} bytes begins, but only {left} bytes are left")
             }
             ErrorKind::LengthOverflow => write!(f, "the length of a string does not fit 64 bits"),
             ErrorKind::TooDeep { limit } => {
@@ -330,7 +330,7 @@ fn string_at(input: &[u8], pos: usize) -> Result<Range<usize>, Error> {
     let left = input.len() - start;
     match usize::try_from(length) {
         Ok(nbytes) if nbytes <= left => Ok(start..start + nbytes),
-        _ => Err(Error { offset: pos, kind: ErrorKind::StringTooLong { length, left } }),
+        _ => Err(Error { offset: pos, kind: ErrorKind::StringTooLong { nbytes: length, left } }),
     }
 }
 

@@ -126,7 +126,7 @@ impl Leaves {
         let count = window.len() / leaf_nbytes;
         let (whole, rest) = window.split_at(count * leaf_nbytes);
         let start = digests.len();
-        digests.resize(start + count * self.algorithm.digest_len(), 0);
+        digests.resize(start + count * self.algorithm.digest_nbytes(), 0);
         let room = &mut digests[start..];
         if self.is_plain() {
             hash_rows(self.algorithm, whole, leaf_nbytes, leaf_nbytes, count, room);

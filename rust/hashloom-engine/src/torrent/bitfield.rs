@@ -23,7 +23,7 @@ use super::verify::PieceState;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Bitfield {
     bytes: Vec<u8>,
-    len: usize,
+    npieces: usize,
 }
 
 /// Why bytes are not the bitfield of a number of pieces.
@@ -64,34 +64,34 @@ impl fmt::Display for BitfieldError {
 impl std::error::Error for BitfieldError {}
 
 impl Bitfield {
-    /// No piece out of `len`.
-    pub fn none(len: usize) -> Bitfield {
-        Bitfield { bytes: vec![0; len.div_ceil(8)], len }
+    /// No piece out of `npieces`.
+    pub fn none(npieces: usize) -> Bitfield {
+        Bitfield { bytes: vec![0; npieces.div_ceil(8)], npieces }
     }
 
-    /// All `len` pieces.
-    pub fn all(len: usize) -> Bitfield {
-        let mut bytes = vec![0xff; len.div_ceil(8)];
-        if let (Some(last), spare @ 1..) = (bytes.last_mut(), len.wrapping_neg() % 8) {
+    /// All `npieces` pieces.
+    pub fn all(npieces: usize) -> Bitfield {
+        let mut bytes = vec![0xff; npieces.div_ceil(8)];
+        if let (Some(last), spare @ 1..) = (bytes.last_mut(), npieces.wrapping_neg() % 8) {
             *last <<= spare;
         }
-        Bitfield { bytes, len }
+        Bitfield { bytes, npieces }
     }
 
-    /// Reads the payload of a `bitfield` message for `len` pieces.
+    /// Reads the payload of a `bitfield` message for `npieces` pieces.
     ///
     /// # Errors
     ///
-    /// If `bytes` has another length than `len` pieces need, or a spare bit is set: a client has to drop the connection
+    /// If `bytes` has another length than `npieces` pieces need, or a spare bit is set: a client has to drop the connection
     /// then (BEP 3).
-    pub fn from_bytes(bytes: &[u8], len: usize) -> Result<Bitfield, BitfieldError> {
-        let expected = len.div_ceil(8);
+    pub fn from_bytes(bytes: &[u8], npieces: usize) -> Result<Bitfield, BitfieldError> {
+        let expected = npieces.div_ceil(8);
         if bytes.len() != expected {
-            return Err(BitfieldError::Length { expected, found: bytes.len(), pieces: len });
+            return Err(BitfieldError::Length { expected, found: bytes.len(), pieces: npieces });
         }
-        let bitfield = Bitfield { bytes: bytes.to_vec(), len };
-        match (len..expected * 8).find(|&bit| bitfield.bit(bit)) {
-            Some(bit) => Err(BitfieldError::SpareBit { bit, pieces: len }),
+        let bitfield = Bitfield { bytes: bytes.to_vec(), npieces };
+        match (npieces..expected * 8).find(|&bit| bitfield.bit(bit)) {
+            Some(bit) => Err(BitfieldError::SpareBit { bit, pieces: npieces }),
             None => Ok(bitfield),
         }
     }
@@ -103,12 +103,12 @@ impl Bitfield {
 
     /// Number of pieces, in the set or not.
     pub fn len(&self) -> usize {
-        self.len
+        self.npieces
     }
 
     /// Whether the number of pieces is 0.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.npieces == 0
     }
 
     /// Whether a piece is in the set.
@@ -116,7 +116,7 @@ impl Bitfield {
     /// # Panics
     /// If the piece does not exist.
     pub fn get(&self, piece: usize) -> bool {
-        assert!(piece < self.len, "Bitfield::get: piece {piece} of {}", self.len);
+        assert!(piece < self.npieces, "Bitfield::get: piece {piece} of {}", self.npieces);
         self.bit(piece)
     }
 
@@ -129,7 +129,7 @@ impl Bitfield {
     /// # Panics
     /// If the piece does not exist.
     pub fn set(&mut self, piece: usize, there: bool) {
-        assert!(piece < self.len, "Bitfield::set: piece {piece} of {}", self.len);
+        assert!(piece < self.npieces, "Bitfield::set: piece {piece} of {}", self.npieces);
         let bit = 0x80 >> (piece % 8);
         match there {
             true => self.bytes[piece / 8] |= bit,
@@ -144,12 +144,12 @@ impl Bitfield {
 
     /// Whether all pieces are in the set.
     pub fn is_complete(&self) -> bool {
-        self.count() == self.len
+        self.count() == self.npieces
     }
 
     /// The pieces in the set, in order.
     pub fn ones(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.len).filter(|&piece| self.bit(piece))
+        (0..self.npieces).filter(|&piece| self.bit(piece))
     }
 }
 
@@ -165,7 +165,7 @@ impl From<&[PieceState]> for Bitfield {
 
 impl fmt::Debug for Bitfield {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Bitfield({} of {})", self.count(), self.len)
+        write!(f, "Bitfield({} of {})", self.count(), self.npieces)
     }
 }
 

@@ -267,7 +267,7 @@ impl DmVerity {
     }
 
     fn tree(&self) -> BlockTree {
-        let digest_nbytes = self.algorithm.digest_len();
+        let digest_nbytes = self.algorithm.digest_nbytes();
         let (head, tail, slot_nbytes) = match self.hash_type {
             HashType::ChromeOs => (Vec::new(), self.salt.clone(), digest_nbytes),
             HashType::Normal => (self.salt.clone(), Vec::new(), digest_nbytes.next_power_of_two()),

@@ -239,7 +239,7 @@ impl fmt::Display for ParameterFault {
                 write!(f, "hash offset: expected a multiple of {multiple}, found {offset}")
             }
             ParameterFault::RootHash { nbytes, algorithm } => {
-                let expected = algorithm.digest_len();
+                let expected = algorithm.digest_nbytes();
                 write!(f, "root hash: expected {expected} bytes, the digest of {algorithm}, found {nbytes} bytes")
             }
             ParameterFault::Stream => {

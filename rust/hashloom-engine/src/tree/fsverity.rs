@@ -174,7 +174,7 @@ impl FsVerity {
         let nbytes = input.hash(&tree.leaves(), options, &mut |digests| building.push(digests))?;
         let root = building.finish().map_err(TreeError::Write)?;
         // The root of an empty file is zeros, not a digest of anything.
-        let root = root.unwrap_or_else(|| Hash::new(self.algorithm, &[0; 64][..self.algorithm.digest_len()]));
+        let root = root.unwrap_or_else(|| Hash::new(self.algorithm, &[0; 64][..self.algorithm.digest_nbytes()]));
         let mut descriptor = [0; DESCRIPTOR_NBYTES];
         descriptor[0] = 1;
         descriptor[1] = self.number();
@@ -198,14 +198,14 @@ impl FsVerity {
         }
         // The salt is filled up to whole blocks of the algorithm, so it is hashed only once.
         let mut head = self.salt.clone();
-        head.resize(self.salt.len().next_multiple_of(self.algorithm.block_len()), 0);
+        head.resize(self.salt.len().next_multiple_of(self.algorithm.block_nbytes()), 0);
         Ok(BlockTree {
             algorithm: self.algorithm,
             data_block_nbytes: self.block_nbytes,
             hash_block_nbytes: self.block_nbytes,
             head,
             tail: Vec::new(),
-            slot_nbytes: self.algorithm.digest_len(),
+            slot_nbytes: self.algorithm.digest_nbytes(),
         })
     }
 }

@@ -207,7 +207,7 @@ impl Tree {
     /// assert_eq!(tree.finish().size, 1);
     /// ```
     pub fn push_leaves(&mut self, digests: &[u8]) {
-        assert!(digests.len() % self.algorithm.digest_len() == 0, "push_leaves: the last digest is not whole");
+        assert!(digests.len() % self.algorithm.digest_nbytes() == 0, "push_leaves: the last digest is not whole");
         self.flush();
         self.levels.push(digests, &mut |level, number, pair| self.seen.see(level, number, pair));
     }
@@ -375,7 +375,7 @@ impl Tree {
         if count == 0 {
             return;
         }
-        let mut digests = vec![0; count * self.algorithm.digest_len()];
+        let mut digests = vec![0; count * self.algorithm.digest_nbytes()];
         let hashed = hash_offsets64(self.algorithm, &self.entries, &self.offsets, &mut digests);
         debug_assert!(hashed.is_ok(), "they are in order");
         self.entries.clear();
@@ -392,7 +392,7 @@ impl Tree {
             Some(root) => Hash::new(self.algorithm, &root),
             None => hash(self.algorithm, &[]),
         };
-        let digest_nbytes = self.algorithm.digest_len();
+        let digest_nbytes = self.algorithm.digest_nbytes();
         let node_at = |level: u32, index: u64| {
             let pair = self.seen.pairs.get(&(level, index / 2))?;
             let start = (index % 2) as usize * digest_nbytes;

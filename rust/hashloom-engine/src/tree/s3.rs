@@ -91,7 +91,7 @@ pub fn composite(
     let mut parts = Vec::new();
     let leaves = Leaves::plain(algorithm, part_nbytes);
     let read = input.hash(&leaves, options, &mut |digests| {
-        parts.extend(digests.chunks_exact(algorithm.digest_len()).map(|digest| Hash::new(algorithm, digest)));
+        parts.extend(digests.chunks_exact(algorithm.digest_nbytes()).map(|digest| Hash::new(algorithm, digest)));
         if parts.len() as u64 > PARTS_MAX { Err(std::io::ErrorKind::InvalidInput.into()) } else { Ok(()) }
     });
     if parts.len() as u64 > PARTS_MAX {

@@ -139,7 +139,7 @@ impl Builder {
 
     /// Sets the bytes in a piece: a power of two from 16 KiB to 256 MiB, or, for v1 only, any multiple of 16 KiB in
     /// that range. The default is the least power of two from 16 KiB to 16 MiB that makes at most 2048 pieces.
-    pub fn piece_length(mut self, nbytes: u64) -> Self {
+    pub fn piece_nbytes(mut self, nbytes: u64) -> Self {
         self.piece_nbytes = Some(nbytes);
         self
     }
@@ -339,7 +339,7 @@ fn automatic_piece_length(nbytes: u64) -> u64 {
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("b"), vec![0; 100_000])?;
 /// std::fs::write(folder.path().join("a"), "a")?;
-/// let plan = Builder::new().name("two").piece_length(32 << 10).plan(folder.path())?;
+/// let plan = Builder::new().name("two").piece_nbytes(32 << 10).plan(folder.path())?;
 /// let files: Vec<_> = plan.files().map(|file| (file.path, file.nbytes)).collect();
 /// assert_eq!(files, [(&b"a"[..], 1), (b"b", 100_000)]);
 /// assert_eq!((plan.nbytes(), plan.piece_count()), (100_001, 1 + 4));

@@ -112,7 +112,7 @@ impl DmVerity {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn check(&self, data: &File, hashes: &File, root: &[u8], options: &Options) -> Result<Checked, TreeError> {
-        let digest_nbytes = self.algorithm.digest_len();
+        let digest_nbytes = self.algorithm.digest_nbytes();
         if root.len() != digest_nbytes {
             return Err(ParameterFault::RootHash { nbytes: root.len(), algorithm: self.algorithm }.into());
         }

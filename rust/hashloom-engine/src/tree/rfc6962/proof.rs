@@ -397,7 +397,7 @@ impl<'p, N: AsRef<[u8]>> Nodes<'p, N> {
 }
 
 fn digest(algorithm: Algorithm, bytes: &[u8]) -> Result<Hash, ProofError> {
-    let expected = algorithm.digest_len();
+    let expected = algorithm.digest_nbytes();
     if bytes.len() != expected {
         return Err(ProofError::Length { expected, found: bytes.len() });
     }
