@@ -59,6 +59,17 @@ pub use source::{Source, stdin};
 /// A caller that wants an iterator instead of a callback calls [`results`].
 ///
 /// See the [module](self) for an example.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::files::{Request, Source, hash_files};
+/// use hashloom_engine::run::Options;
+///
+/// let requests = ["abc", "de"].map(|text| Request::digest(Source::memory(text), Algorithm::Sha1));
+/// let mut nbytes = 0;
+/// hash_files(requests.into_iter(), &Options::new(), |_request, result| nbytes += result.unwrap().nbytes);
+/// assert_eq!(nbytes, 5);
+/// ```
 pub fn hash_files<T: Send>(
     requests: impl Iterator<Item = Request<T>> + Send,
     options: &Options,

@@ -117,6 +117,18 @@ impl Request {
 }
 
 /// The result for a message.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::files::{Request, Source, results};
+/// use hashloom_engine::run::Options;
+///
+/// let request = Request::digest(Source::memory("abc"), Algorithm::Sha1);
+/// let (_request, result) = results([request].into_iter(), &Options::new())?.next().unwrap();
+/// let hashed = result?;
+/// assert_eq!((hashed.digests.len(), hashed.nbytes, hashed.stamp), (1, 3, None));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Hashed {
@@ -195,6 +207,16 @@ impl std::error::Error for FileError {
 }
 
 /// The totals of a run.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::files::{Request, hash_files};
+/// use hashloom_engine::run::Options;
+///
+/// let request = Request::digest("/a file/that is missing", Algorithm::Sha1);
+/// let summary = hash_files([request].into_iter(), &Options::new(), |_, _| {});
+/// assert_eq!((summary.nfiles, summary.nfailed, summary.cancelled), (0, 1, false));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Summary {

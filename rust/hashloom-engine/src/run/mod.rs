@@ -11,6 +11,18 @@
 //! - After [`Cancel::cancel`] no more is read, and what is finished by then is handed out. A wait for a pipe, a terminal
 //!   or another stream ends within a tenth of a second. A read that hangs in the system, on a network disk that does not
 //!   answer for instance, is waited for.
+//!
+//! ```
+//! use hashloom::Algorithm;
+//! use hashloom_engine::files::{Request, Source, hash_files};
+//! use hashloom_engine::run::{Cancel, Options};
+//!
+//! let cancel = Cancel::new();
+//! cancel.cancel();
+//! let options = Options::new().threads(2).cancel(&cancel);
+//! let requests = std::iter::repeat_with(|| Request::digest(Source::memory("abc"), Algorithm::Sha1));
+//! assert!(hash_files(requests, &options, |_, _| {}).cancelled);
+//! ```
 
 pub(crate) mod pool;
 

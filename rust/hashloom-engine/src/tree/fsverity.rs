@@ -4,6 +4,17 @@
 //!
 //! Blocks of the file are hashed, the last one filled up with zeros; then blocks full of digests, up to one root. The
 //! file's digest is the digest of a descriptor: 256 bytes with the root, the file's length and the parameters.
+//!
+//! ```
+//! use hashloom::Algorithm;
+//! use hashloom_engine::files::Source;
+//! use hashloom_engine::run::Options;
+//! use hashloom_engine::tree::fsverity::FsVerity;
+//!
+//! let sealed = FsVerity::new(Algorithm::Sha256).digest(Source::memory("abc"), &Options::new())?;
+//! assert!(sealed.to_string().starts_with("sha256:"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fmt;
 use std::fs::File;
@@ -16,8 +27,23 @@ use crate::files::Source;
 use crate::run::Options;
 
 /// Number of bytes in a descriptor.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::files::Source;
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::tree::fsverity::FsVerity;
+///
+/// let sealed = FsVerity::new(Algorithm::Sha256).digest(Source::memory("abc"), &Options::new())?;
+/// assert_eq!(sealed.descriptor().len(), hashloom_engine::tree::fsverity::DESCRIPTOR_NBYTES);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub const DESCRIPTOR_NBYTES: usize = 256;
 /// Largest number of bytes in a salt.
+///
+/// ```
+/// assert_eq!(hashloom_engine::tree::fsverity::SALT_MAX_NBYTES, 32);
+/// ```
 pub const SALT_MAX_NBYTES: usize = 32;
 
 /// The parameters. The defaults are blocks of 4096 bytes and no salt, as for `fsverity` and the kernel.
@@ -41,6 +67,17 @@ pub struct FsVerity {
 }
 
 /// A file's digest, with the descriptor that it is computed from.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::files::Source;
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::tree::fsverity::FsVerity;
+///
+/// let sealed = FsVerity::new(Algorithm::Sha256).digest(Source::memory("abc"), &Options::new())?;
+/// assert_eq!((sealed.nbytes(), sealed.digest().as_ref().len()), (3, 32));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sealed {
     algorithm: Algorithm,
@@ -212,21 +249,67 @@ impl FsVerity {
 
 impl Sealed {
     /// The file's digest, which the kernel calls its measurement.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::files::Source;
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::tree::fsverity::FsVerity;
+    ///
+    /// let sealed = FsVerity::new(Algorithm::Sha256).digest(Source::memory("abc"), &Options::new())?;
+    /// assert_eq!(sealed.digest(), hashloom::hash(Algorithm::Sha256, sealed.descriptor()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn digest(&self) -> Hash {
         self.digest
     }
 
     /// The root of the tree; zeros for an empty file.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::files::Source;
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::tree::fsverity::FsVerity;
+    ///
+    /// let sealed = FsVerity::new(Algorithm::Sha256).digest(Source::memory("abc"), &Options::new())?;
+    /// // The only block is filled up with zeros.
+    /// let block = [&b"abc"[..], &[0; 4093]].concat();
+    /// assert_eq!(sealed.root(), hashloom::hash(Algorithm::Sha256, &block));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn root(&self) -> Hash {
         self.root
     }
 
     /// The bytes that the digest is computed from: `struct fsverity_descriptor` without a signature.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::files::Source;
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::tree::fsverity::FsVerity;
+    ///
+    /// let sealed = FsVerity::new(Algorithm::Sha256).digest(Source::memory("abc"), &Options::new())?;
+    /// assert_eq!(sealed.descriptor()[..3], [1, 1, 12]); // version, SHA-256, blocks of 2^12 bytes
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn descriptor(&self) -> &[u8; DESCRIPTOR_NBYTES] {
         &self.descriptor
     }
 
     /// The file's length.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::files::Source;
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::tree::fsverity::FsVerity;
+    ///
+    /// let sealed = FsVerity::new(Algorithm::Sha256).digest(Source::memory("abc"), &Options::new())?;
+    /// assert_eq!(sealed.nbytes(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn nbytes(&self) -> u64 {
         let mut nbytes = [0; 8];
         nbytes.copy_from_slice(&self.descriptor[8..16]);

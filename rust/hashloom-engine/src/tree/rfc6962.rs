@@ -7,6 +7,22 @@
 //! neighbour goes up unchanged. A proof is a list of nodes. It proves that an entry is in a tree (inclusion), or that a
 //! tree is the beginning of a larger one (consistency). Proofs are made while the tree is built; only paths of the tree
 //! are kept.
+//!
+//! ```
+//! use hashloom::Algorithm;
+//! use hashloom_engine::tree::rfc6962::Tree;
+//! use hashloom_engine::tree::rfc6962::{Prove, check_consistency};
+//!
+//! let mut tree = Tree::new(Algorithm::Sha256, &[]);
+//! tree.push_entries(&["a", "b"]);
+//! let old = tree.finish();
+//! let mut tree = Tree::new(Algorithm::Sha256, &[Prove::Consistency(2)]);
+//! tree.push_entries(&["a", "b", "c"]);
+//! let new = tree.finish();
+//! let proof = new.proofs[0].as_ref().unwrap();
+//! check_consistency(Algorithm::Sha256, 2, old.root.as_ref(), 3, new.root.as_ref(), &proof.nodes)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod proof;
 
@@ -72,6 +88,13 @@ fn leaf_hasher(algorithm: Algorithm) -> Hasher {
 }
 
 /// A statement about a tree that a proof is wanted for.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::tree::rfc6962::Prove;
+/// use hashloom_engine::tree::rfc6962::Tree;
+/// assert!(Tree::new(Algorithm::Sha256, &[Prove::Inclusion(5)]).finish().proofs[0].is_err());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Prove {
     /// The entry with this index, from 0 on, is in the tree.
@@ -120,6 +143,12 @@ pub struct Tree {
 }
 
 /// A finished tree.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::tree::rfc6962::Tree;
+/// assert_eq!(Tree::new(Algorithm::Sha256, &[]).finish().size, 0);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Built {
     /// Number of entries.
@@ -131,6 +160,18 @@ pub struct Built {
 }
 
 /// A proof, and the node that it is about.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::tree::rfc6962::Tree;
+/// use hashloom_engine::tree::rfc6962::{Prove, leaf};
+///
+/// let mut tree = Tree::new(Algorithm::Sha256, &[Prove::Inclusion(0)]);
+/// tree.push_entries(&["a", "b"]);
+/// let proof = tree.finish().proofs.remove(0)?;
+/// assert_eq!(proof.nodes, [leaf(Algorithm::Sha256, b"b")]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof {
     /// The leaf that is in the tree, or the root of the first tree or of the subtree.
@@ -157,6 +198,12 @@ impl Paths {
 
 impl Tree {
     /// An empty tree that will make these proofs. Logs use SHA-256.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::tree::rfc6962::Tree;
+    /// assert_eq!(Tree::new(Algorithm::Sha256, &[]).finish().root, hashloom::hash(Algorithm::Sha256, b""));
+    /// ```
     pub fn new(algorithm: Algorithm, prove: &[Prove]) -> Tree {
         let levels = Levels::new(Shape::binary(algorithm, &[NODE], Odd::Promoted));
         let seen = Paths { leaves: prove.iter().map(|prove| prove.path()).collect(), pairs: BTreeMap::new() };
@@ -188,6 +235,15 @@ impl Tree {
     }
 
     /// Appends entries.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::tree::rfc6962::Tree;
+    ///
+    /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
+    /// tree.push_entries(&["a", "b"]);
+    /// assert_eq!(tree.finish().size, 2);
+    /// ```
     pub fn push_entries<E: AsRef<[u8]>>(&mut self, entries: &[E]) {
         entries.iter().for_each(|entry| self.push_entry(entry.as_ref()));
     }
@@ -384,6 +440,15 @@ impl Tree {
     }
 
     /// Ends the tree and returns the root and the proofs.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::tree::rfc6962::Tree;
+    ///
+    /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
+    /// tree.push_entry(b"a");
+    /// assert_eq!(tree.finish().root, hashloom_engine::tree::rfc6962::leaf(Algorithm::Sha256, b"a"));
+    /// ```
     pub fn finish(mut self) -> Built {
         self.flush();
         let size = self.levels.count();

@@ -6,6 +6,16 @@
 //! The checksum depends on how the object was cut, so the part size of the upload must be known: 8 MiB for `aws s3 cp`
 //! unless `multipart_chunksize` says otherwise. An upload in one request has the plain digest, without a `-N` behind
 //! it.
+//!
+//! ```
+//! use hashloom_engine::files::Source;
+//! use hashloom_engine::run::Options;
+//! use hashloom_engine::tree::s3::composite;
+//!
+//! let composite = composite(Source::memory("abc"), hashloom::Algorithm::Sha1, 8 << 20, &Options::new())?;
+//! assert!(composite.to_string().ends_with("-1")); // one part
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fmt;
 
@@ -17,13 +27,36 @@ use crate::merkle::leaves::Leaves;
 use crate::run::Options;
 
 /// Least number of bytes in every part except the last: 5 MiB.
+///
+/// ```
+/// assert_eq!(hashloom_engine::tree::s3::PART_MIN_NBYTES, 5 << 20);
+/// ```
 pub const PART_MIN_NBYTES: u64 = 5 << 20;
 /// Largest number of bytes in every part: 5 GiB.
+///
+/// ```
+/// assert_eq!(hashloom_engine::tree::s3::PART_MAX_NBYTES, 5 << 30);
+/// ```
 pub const PART_MAX_NBYTES: u64 = 5 << 30;
 /// Largest number of parts in an upload.
+///
+/// ```
+/// assert_eq!(hashloom_engine::tree::s3::PARTS_MAX, 10_000);
+/// ```
 pub const PARTS_MAX: u64 = 10_000;
 
 /// The checksums of an upload.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::files::Source;
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::tree::s3::composite;
+///
+/// let composite = composite(Source::memory("abc"), Algorithm::Sha1, 8 << 20, &Options::new())?;
+/// assert_eq!(composite.parts, [hashloom::hash(Algorithm::Sha1, b"abc")]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Composite {
     /// The checksum of the whole object.

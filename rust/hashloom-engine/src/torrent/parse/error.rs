@@ -32,6 +32,14 @@ pub struct Error {
 }
 
 /// Why a `.torrent` file cannot be used: see [`Torrent::open`](super::Torrent::open).
+///
+/// ```
+/// use hashloom_engine::torrent::{OpenProblem, Torrent};
+///
+/// let error = Torrent::open("/a folder/that is missing").unwrap_err();
+/// assert_eq!(error.path, std::path::Path::new("/a folder/that is missing"));
+/// assert!(matches!(error.problem, OpenProblem::Io(_)));
+/// ```
 #[derive(Debug)]
 pub struct OpenError {
     /// The path that was given.
@@ -41,6 +49,14 @@ pub struct OpenError {
 }
 
 /// What is wrong with a `.torrent` file.
+///
+/// ```
+/// use hashloom_engine::torrent::{OpenProblem, Torrent};
+///
+/// let file = tempfile::NamedTempFile::new()?;
+/// assert!(matches!(Torrent::open(file.path()).unwrap_err().problem, OpenProblem::Torrent(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OpenProblem {
@@ -70,6 +86,11 @@ impl std::error::Error for OpenError {
 }
 
 /// A fault of a torrent.
+///
+/// ```
+/// use hashloom_engine::torrent::{Problem, Torrent};
+/// assert_eq!(Torrent::parse(b"de").unwrap_err().problem, Problem::Missing);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
@@ -210,6 +231,13 @@ pub enum Problem {
 }
 
 /// A difference between the two halves of a hybrid torrent: `files` or `length` of v1, `file tree` of v2.
+///
+/// ```
+/// use hashloom_engine::torrent::{HybridDifference, Problem};
+///
+/// let problem = Problem::Hybrid(HybridDifference::PieceCount { v1: 3, v2: 4 });
+/// assert_eq!(problem.to_string(), "the v1 and v2 halves disagree: v1 has 3 pieces, v2 has 4");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HybridDifference {

@@ -11,6 +11,16 @@ use crate::text::quoted;
 use crate::torrent::BitfieldError;
 
 /// Why a resume file cannot be read or written.
+///
+/// ```
+/// use hashloom_engine::torrent::Torrent;
+/// use hashloom_engine::torrent::resume::{Error, decode};
+///
+/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let torrent = Torrent::parse(bytes)?;
+/// assert!(matches!(decode(b"de", &torrent), Err(Error::Unknown { .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {

@@ -13,9 +13,18 @@ use crate::run::Options;
 use crate::tree::{HashFileFault, ParameterFault, TreeError, hash_range, length};
 
 /// Largest number of bad blocks that a [`Checked`] lists.
+///
+/// ```
+/// assert_eq!(hashloom_engine::tree::dmverity::LISTED_MAX, 65536);
+/// ```
 pub const LISTED_MAX: usize = 1 << 16;
 
 /// The result of a check.
+///
+/// ```
+/// use hashloom_engine::tree::dmverity::Checked;
+/// assert_eq!(Checked::default().data_block_count, 0);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checked {
     /// Bad blocks of the hash file, the root's first. The digests in a bad block prove nothing about the blocks below
@@ -30,6 +39,13 @@ pub struct Checked {
 }
 
 /// A block of the hash file that does not match its digest in the block above, or the root hash.
+///
+/// ```
+/// use hashloom_engine::tree::dmverity::{BadBlock, Checked};
+///
+/// let checked = Checked { hash_blocks: vec![BadBlock { level: 0, offset: 4096 }], ..Checked::default() };
+/// assert_eq!(checked.hash_blocks[0].offset, 4096);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BadBlock {
     /// The block's level; 0 is the level with the digests of data.
@@ -40,6 +56,13 @@ pub struct BadBlock {
 
 impl Checked {
     /// Whether all blocks are right.
+    ///
+    /// ```
+    /// use hashloom_engine::tree::dmverity::Checked;
+    ///
+    /// assert!(Checked::default().is_good());
+    /// assert!(!Checked { data_block_count: 1, ..Checked::default() }.is_good());
+    /// ```
     pub fn is_good(&self) -> bool {
         self.hash_block_count == 0 && self.data_block_count == 0
     }
