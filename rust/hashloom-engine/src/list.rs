@@ -62,6 +62,7 @@ pub struct Parser {
 /// assert!(matches!(Parser::new().parse(b"hello"), Line::Bad(_)));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub enum Line<'a> {
     /// Nothing: the line is empty or a comment.
     Blank,

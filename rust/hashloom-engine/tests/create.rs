@@ -430,7 +430,7 @@ fn as_deep_as_parsers_follow() {
     let path = |components: usize| vec!["d"; components].join("/");
     write_files(folder.path(), &[content(&path(96), "x")]);
     for version in VERSIONS {
-        make(builder(version).name("deep"), folder.path());
+        let _ = make(builder(version).name("deep"), folder.path());
     }
     fs::remove_dir_all(folder.path().join("d")).unwrap();
     write_files(folder.path(), &[content(&path(97), "x")]);
@@ -446,7 +446,7 @@ fn progress_and_cancelling() {
         let plan = builder(version).name("c").plan(folder.path()).unwrap();
         let seen = Mutex::new(Vec::new());
         let show = |progress: Progress| seen.lock().unwrap().push((progress.nbytes, progress.total_nbytes.unwrap()));
-        heard(&Options::new(), show, |options| plan.create(options)).unwrap();
+        let _ = heard(&Options::new(), show, |options| plan.create(options)).unwrap();
         let seen = seen.into_inner().unwrap();
         assert!(seen.iter().all(|&(done, total)| 0 < done && done <= total), "{version}");
         assert!(seen.iter().map(|(done, _)| *done).max() >= Some(plan.nbytes()), "{version}");

@@ -419,7 +419,7 @@ fn progress_comes_to_the_end() {
         let options = Options::new().threads(threads);
         for is_short in [true, false] {
             most.store(0, Ordering::Relaxed);
-            heard(&options, show, |options| match is_short {
+            let _ = heard(&options, show, |options| match is_short {
                 true => FsVerity::new(Sha256).digest(&file, options).map(|sealed| sealed.digest()),
                 false => glacier::tree_hash(&file, options),
             })

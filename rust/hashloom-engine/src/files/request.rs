@@ -93,6 +93,7 @@ impl From<Algorithm> for Method {
 /// assert_eq!(request.methods.len(), 2);
 /// ```
 #[derive(Debug)]
+#[must_use]
 pub struct Request<T = ()> {
     /// The source to read.
     pub source: Source,

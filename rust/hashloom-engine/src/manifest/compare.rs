@@ -184,6 +184,7 @@ impl Counts {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
+#[must_use]
 pub struct Comparison<I> {
     old: I,
     /// The manifest's next entry, which comes after everything found so far.

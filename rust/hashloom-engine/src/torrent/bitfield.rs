@@ -97,8 +97,8 @@ impl Bitfield {
     ///
     /// # Errors
     ///
-    /// If `bytes` has another length than `npieces` pieces need, or a spare bit is set: a client has to drop the connection
-    /// then (BEP 3).
+    /// If `bytes` has another length than `npieces` pieces need, or a spare bit is set: a client has to drop the
+    /// connection then (BEP 3).
     ///
     /// ```
     /// use hashloom_engine::torrent::Bitfield;

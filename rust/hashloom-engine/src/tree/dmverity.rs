@@ -86,6 +86,7 @@ impl HashType {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub struct DmVerity {
     algorithm: Algorithm,
     hash_type: HashType,

@@ -60,6 +60,7 @@ pub const SALT_MAX_NBYTES: usize = 32;
 /// # Ok::<(), hashloom_engine::tree::TreeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub struct FsVerity {
     algorithm: Algorithm,
     block_nbytes: usize,
@@ -79,6 +80,7 @@ pub struct FsVerity {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub struct Sealed {
     algorithm: Algorithm,
     digest: Hash,
@@ -167,8 +169,8 @@ impl FsVerity {
         self.seal(Input::open(source.into())?, options, &tree, tree.begin(None))
     }
 
-    /// The digest of a file or of memory. The blocks of its tree are written to `out`, the root's first, as `fsverity digest
-    /// --out-merkle-tree` does. The tree of a file of one block has no blocks.
+    /// The digest of a file or of memory. The blocks of its tree are written to `out`, the root's first, as `fsverity
+    /// digest --out-merkle-tree` does. The tree of a file of one block has no blocks.
     ///
     /// # Errors
     ///

@@ -150,6 +150,7 @@ pub struct Tree {
 /// assert_eq!(Tree::new(Algorithm::Sha256, &[]).finish().size, 0);
 /// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Built {
     /// Number of entries.
     pub size: u64,

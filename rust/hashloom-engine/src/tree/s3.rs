@@ -58,6 +58,7 @@ pub const PARTS_MAX: u64 = 10_000;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub struct Composite {
     /// The checksum of the whole object.
     pub digest: Hash,

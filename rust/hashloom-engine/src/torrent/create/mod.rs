@@ -95,6 +95,7 @@ pub enum Symlinks {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Builder {
     version: Version,
     piece_nbytes: Option<u64>,
@@ -596,6 +597,7 @@ fn automatic_piece_length(nbytes: u64) -> u64 {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
+#[must_use]
 pub struct Plan {
     root: PathBuf,
     builder: Builder,
@@ -1013,6 +1015,7 @@ fn probe(path: &Path, nbytes: u64) -> Option<FileProblemKind> {
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
+#[must_use]
 pub struct Created {
     /// The bytes of a `.torrent` file.
     pub bytes: Vec<u8>,

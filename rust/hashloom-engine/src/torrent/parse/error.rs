@@ -48,7 +48,7 @@ pub struct OpenError {
     pub problem: OpenProblem,
 }
 
-/// What is wrong with a `.torrent` file.
+/// The fault of a `.torrent` file.
 ///
 /// ```
 /// use hashloom_engine::torrent::{OpenProblem, Torrent};
@@ -60,9 +60,11 @@ pub struct OpenError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OpenProblem {
-    /// It cannot be read.
+    /// The file cannot be read.
     Io(io::Error),
-    /// It is no torrent that can be verified.
+    /// The path leads to a folder, a pipe or a device.
+    NotAFile,
+    /// The file is not a torrent that can be verified.
     Torrent(Error),
 }
 
@@ -71,6 +73,7 @@ impl fmt::Display for OpenError {
         write!(f, "{}: ", shown(self.path.as_os_str().as_encoded_bytes()))?;
         match &self.problem {
             OpenProblem::Io(error) => error.fmt(f),
+            OpenProblem::NotAFile => f.write_str("expected a .torrent file, found a folder, pipe or device"),
             OpenProblem::Torrent(error) => error.fmt(f),
         }
     }
@@ -81,6 +84,7 @@ impl std::error::Error for OpenError {
         match &self.problem {
             OpenProblem::Io(error) => Some(error),
             OpenProblem::Torrent(error) => Some(error),
+            OpenProblem::NotAFile => None,
         }
     }
 }

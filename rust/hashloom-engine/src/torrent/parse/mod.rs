@@ -22,6 +22,7 @@ use super::paths::Platform;
 use crate::bencode;
 use crate::merkle::NODE_NBYTES;
 use crate::pieces::layout::Layout;
+use crate::read::stream;
 use crate::text::shown;
 use layers::Roots;
 use names::Names;
@@ -275,7 +276,8 @@ impl fmt::Display for Note {
 }
 
 impl Torrent {
-    /// Reads a `.torrent` file, of at most as many bytes as [`bencode::Limits`] allow by default.
+    /// Reads a `.torrent` file, of at most as many bytes as [`bencode::Limits`] allow by default. Only a regular file is
+    /// read: a pipe could keep the caller waiting.
     ///
     /// # Errors
     ///
@@ -296,11 +298,20 @@ impl Torrent {
         let path = path.as_ref();
         let limits = bencode::Limits::default();
         let failed = |problem| OpenError { path: path.to_owned(), problem };
+        let io = |error| failed(OpenProblem::Io(error));
+        let (file, metadata) = stream::open(path).map_err(io)?;
+        if !metadata.is_file() {
+            return Err(failed(OpenProblem::NotAFile));
+        }
+        if metadata.len() > limits.nbytes as u64 {
+            let nbytes = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
+            let kind = bencode::ErrorKind::TooLarge { nbytes, limit: limits.nbytes };
+            let problem = Problem::Bencode(bencode::Error { offset: limits.nbytes, kind });
+            return Err(failed(OpenProblem::Torrent(Error { problem, key: String::new(), offset: limits.nbytes })));
+        }
         let mut bytes = Vec::new();
-        // One byte more than is allowed is refused by the parser.
-        let read =
-            std::fs::File::open(path).and_then(|file| file.take(limits.nbytes as u64 + 1).read_to_end(&mut bytes));
-        read.map_err(|error| failed(OpenProblem::Io(error)))?;
+        // The file may grow. One byte more than is allowed is refused by the parser.
+        file.take(limits.nbytes as u64 + 1).read_to_end(&mut bytes).map_err(io)?;
         Torrent::from_vec(bytes, &limits).map_err(|error| failed(OpenProblem::Torrent(error)))
     }
 

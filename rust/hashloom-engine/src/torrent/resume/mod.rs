@@ -98,6 +98,7 @@ impl fmt::Display for Format {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct Resume {
     /// The format of the file.
     pub format: Format,

@@ -160,6 +160,7 @@ pub fn verify(torrent: &Torrent, path: &Path, options: &Options) -> Result<Repor
 /// # Ok::<(), hashloom_engine::torrent::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Check<H, T = ()> {
     /// The torrent.
     pub torrent: H,

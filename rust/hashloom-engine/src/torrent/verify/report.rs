@@ -32,6 +32,7 @@ pub use crate::pieces::files::Trouble;
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
+#[must_use]
 pub struct Report {
     /// The place where the check looked for the content: a file or a folder, which need not exist.
     pub content: PathBuf,

@@ -26,6 +26,7 @@ pub const LISTED_MAX: usize = 1 << 16;
 /// assert_eq!(Checked::default().data_block_count, 0);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[must_use]
 pub struct Checked {
     /// Bad blocks of the hash file, the root's first. The digests in a bad block prove nothing about the blocks below
     /// it.
