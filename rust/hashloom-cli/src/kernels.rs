@@ -118,7 +118,7 @@ impl Report {
             let blocks = row.lanes as f64 / seconds;
             row.speed = Some(Speed {
                 ns_per_call: 1e9 * seconds,
-                gb_per_s: 1e-9 * blocks * row.algorithm.block_len() as f64,
+                gb_per_s: 1e-9 * blocks * row.algorithm.block_nbytes() as f64,
                 million_blocks_per_s: 1e-6 * blocks,
                 ratio_to_scalar: None,
             });
@@ -172,7 +172,7 @@ impl Row {
         let mut algorithms: Vec<Algorithm> =
             Algorithm::ALL.iter().copied().filter(|&algorithm| kernel.computes(algorithm)).collect();
         // The sort is stable: of equal ones the first stays first.
-        algorithms.sort_by_key(|algorithm| std::cmp::Reverse(algorithm.digest_len()));
+        algorithms.sort_by_key(|algorithm| std::cmp::Reverse(algorithm.digest_nbytes()));
         let algorithm = algorithms[0];
         Row {
             name: kernel.name(),
@@ -263,14 +263,14 @@ struct Data {
 impl Data {
     fn new() -> Data {
         let lanes = lib::kernels().map(|kernel| kernel.lanes()).max().unwrap_or(1);
-        let block_len = Algorithm::ALL.iter().map(|algorithm| algorithm.block_len()).max().unwrap_or(1);
-        let stride = BLOCKS_PER_CALL * block_len + 64;
+        let block_nbytes = Algorithm::ALL.iter().map(|algorithm| algorithm.block_nbytes()).max().unwrap_or(1);
+        let stride = BLOCKS_PER_CALL * block_nbytes + 64;
         Data { bytes: timing::random_bytes(lanes * stride), stride }
     }
 
     /// Returns the work of one call of the kernel.
     fn work(&self, kernel: Kernel, algorithm: Algorithm) -> Work<'_> {
-        let len = BLOCKS_PER_CALL * algorithm.block_len();
+        let len = BLOCKS_PER_CALL * algorithm.block_nbytes();
         let messages: Vec<&[u8]> =
             self.bytes.chunks_exact(self.stride).take(kernel.lanes()).map(|lane| &lane[..len]).collect();
         let mut states: LaneStates =

@@ -19,9 +19,9 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! | what is at hand | call | feature |
+//! | input | call | feature |
 //! |---|---|---|
-//! | files, each one message | [`files::hash_files`] | |
+//! | files, readers and memory, each one message | [`files::hash_files`], [`files::results`] | |
 //! | lists of checksums | [`list::Parser`] | |
 //! | the files of a torrent | `torrent::verify` | `torrent` |
 //! | files to make a torrent of | `torrent::create` | `create` |
@@ -29,17 +29,17 @@
 //! | the root of a file's hash tree: fs-verity, dm-verity, RFC 6962, Glacier, S3, BEP 52 | `tree` | `tree` |
 //! | the files of a folder, now and later | `manifest` | `manifest` |
 //!
-//! All features are on by default, as is `io-uring`: on Linux many small files are opened and read by a few system
-//! calls. Files are read by positioned reads into rows that stay in the second-level cache, or hashed where they are
-//! mapped, if the caller allows for what that takes. Memory depends neither on the length nor on the number of files,
-//! apart from a few bytes of state for each piece and file.
+//! All features are on by default. One more, `io-uring`, opens and reads many small files with a few system calls on
+//! Linux. Files are read at offsets into rows that stay in the second-level cache, or mapped and hashed in place if the
+//! caller [allows it](run::Options::mapped_with_sigbus_handler). Memory does not grow with the length or the number of
+//! files, except for a few bytes of state for each piece and file.
 #![deny(missing_docs, unsafe_code)]
 #![cfg_attr(
     not(all(feature = "create", feature = "io-uring", feature = "manifest", feature = "resume", feature = "tree")),
     allow(dead_code, reason = "the features share modules: only all features together use every item")
 )]
 
-// Each module is made of those above it, and of the primitives in `hashloom`.
+// Each module uses only those above it, and the primitives in `hashloom`.
 pub mod text;
 
 pub mod list;

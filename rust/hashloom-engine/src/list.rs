@@ -37,6 +37,14 @@ use hashloom::{Algorithm, Hash};
 /// Reads the lines of lists.
 ///
 /// A parser remembers whether one space or two came first; otherwise each line stands for itself.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::list::{Line, Parser};
+///
+/// let mut parser = Parser::only(Algorithm::Sha256);
+/// assert!(matches!(parser.parse(b"MD5 (a) = 0cc175b9c0f1b6a831c399e269772661"), Line::Bad(_)));
+/// ```
 #[derive(Debug, Clone)]
 pub struct Parser {
     /// The algorithms for lines that do not name theirs.
@@ -48,7 +56,13 @@ pub struct Parser {
 }
 
 /// The content of a line.
+///
+/// ```
+/// use hashloom_engine::list::{Line, Parser};
+/// assert!(matches!(Parser::new().parse(b"hello"), Line::Bad(_)));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub enum Line<'a> {
     /// Nothing: the line is empty or a comment.
     Blank,
@@ -59,6 +73,14 @@ pub enum Line<'a> {
 }
 
 /// The checksum of a file.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::list::{Line, Parser};
+///
+/// let Line::Entry(entry) = Parser::new().parse(b"MD5 (a b) = 0cc175b9c0f1b6a831c399e269772661") else { panic!() };
+/// assert_eq!((entry.algorithm, &*entry.name), (Algorithm::Md5, &b"a b"[..]));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry<'a> {
@@ -154,6 +176,11 @@ impl Parser {
     /// that length: SHA-1, SHA-224, SHA-256, SHA-384, SHA-512.
     ///
     /// See the [module](self) for an example.
+    ///
+    /// ```
+    /// use hashloom_engine::list::{Line, Parser};
+    /// assert_eq!(Parser::new().parse(b""), Line::Blank);
+    /// ```
     pub fn new() -> Parser {
         Parser::untagged(&[Algorithm::Sha1, Algorithm::Sha224, Algorithm::Sha256, Algorithm::Sha384, Algorithm::Sha512])
     }
@@ -190,6 +217,14 @@ impl Parser {
     /// Parses a line, given without its newline.
     ///
     /// See the [module](self) for an example.
+    ///
+    /// ```
+    /// use hashloom_engine::list::{Line, Parser};
+    ///
+    /// let line = b"a9993e364706816aba3e25717850c26c9cd0d89d  abc";
+    /// let Line::Entry(entry) = Parser::new().parse(line) else { panic!() };
+    /// assert_eq!(&*entry.name, b"abc");
+    /// ```
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Line<'a> {
         if line.starts_with(b"#") {
             return Line::Blank;
@@ -229,7 +264,7 @@ impl Parser {
         if rest.is_empty() || ndigits == 0 {
             return Err(BadLine::Format);
         }
-        let found = self.untagged.iter().find(|algorithm| algorithm.digest_len() * 2 == ndigits);
+        let found = self.untagged.iter().find(|algorithm| algorithm.digest_nbytes() * 2 == ndigits);
         let Some(&algorithm) = found else { return Err(BadLine::Length { ndigits }) };
         let digest = digest(algorithm, hex).ok_or(BadLine::Format)?;
         let name = if rest.len() == 1 || !matches!(rest[0], b' ' | b'*') {
@@ -270,7 +305,7 @@ fn after_blanks(line: &[u8]) -> &[u8] {
 
 fn digest(algorithm: Algorithm, hex: &[u8]) -> Option<Hash> {
     let hash: Hash = std::str::from_utf8(hex).ok()?.parse().ok()?;
-    (hash.as_ref().len() == algorithm.digest_len()).then_some(hash)
+    (hash.as_ref().len() == algorithm.digest_nbytes()).then_some(hash)
 }
 
 /// A name without escapes ends at a NUL, as in coreutils; an escaped name must not contain a NUL.

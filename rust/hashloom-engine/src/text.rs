@@ -2,10 +2,22 @@
 
 //! Bytes that a stranger chose, printed so that they cannot move the cursor, recolour the terminal or turn the direction
 //! of the text.
+//!
+//! ```
+//! use hashloom_engine::text::shown;
+//! assert_eq!(shown(b"red: \x1b[31m").to_string(), r"red: \x1b[31m");
+//! ```
 
 use std::fmt;
 
 /// Bytes as text for a terminal: see [`shown`].
+///
+/// ```
+/// use hashloom_engine::text::{Shown, shown};
+///
+/// let name: Shown = shown(b"a\nb");
+/// assert_eq!(format!("{name}"), r"a\x0ab");
+/// ```
 #[derive(Clone, Copy)]
 pub struct Shown<'a>(&'a [u8]);
 

@@ -34,7 +34,7 @@ fn content(folder: &Path) {
 }
 
 fn torrent(folder: &Path, version: Version) -> Torrent {
-    let plan = Builder::new().name("content").version(version).piece_length(PIECE).plan(folder).unwrap();
+    let plan = Builder::new().name("content").version(version).piece_nbytes(PIECE).plan(folder).unwrap();
     plan.create(&Options::new()).unwrap().torrent
 }
 
@@ -281,7 +281,7 @@ fn a_torrent_is_made_of_what_the_files_are_in_the_end() {
     for version in [Version::V1, Version::V2, Version::Hybrid] {
         let folder = tempfile::tempdir().unwrap();
         content(folder.path());
-        let plan = Builder::new().version(version).piece_length(PIECE).plan(folder.path()).unwrap();
+        let plan = Builder::new().version(version).piece_nbytes(PIECE).plan(folder.path()).unwrap();
         let is_done = AtomicBool::new(false);
         let change = |progress: Progress| {
             if progress.nbytes > 500_000 && !is_done.swap(true, Ordering::Relaxed) {
@@ -297,7 +297,7 @@ fn a_torrent_is_made_of_what_the_files_are_in_the_end() {
             let byte = counter.fetch_add(1, Ordering::Relaxed) as u8;
             open(&folder.path().join("b")).write_all_at(&[byte], 20_000).unwrap();
         };
-        let plan = Builder::new().version(version).piece_length(PIECE).plan(folder.path()).unwrap();
+        let plan = Builder::new().version(version).piece_nbytes(PIECE).plan(folder.path()).unwrap();
         match heard(&Options::new().threads(1), change, |options| plan.create(options)) {
             Err(CreateError::Files { problems, more: 0 }) => {
                 assert!(matches!(problems[..], [ref problem] if problem.path.ends_with("b")), "{problems:?}");

@@ -33,7 +33,7 @@ fn make(builder: Builder, path: &Path) -> Created {
 }
 
 fn builder(version: Version) -> Builder {
-    Builder::new().version(version).piece_length(16 << 10)
+    Builder::new().version(version).piece_nbytes(16 << 10)
 }
 
 /// The paths of a plan.
@@ -152,7 +152,7 @@ fn the_bytes_are_the_standards() {
     write_files(&root, &files());
     for version in VERSIONS {
         for piece_nbytes in [16384, 32768, 65536, 131_072, 1 << 20] {
-            let created = make(builder(version).piece_length(piece_nbytes), &root);
+            let created = make(builder(version).piece_nbytes(piece_nbytes), &root);
             let expected = expected(version, "content", &files(), piece_nbytes as usize);
             assert!(created.bytes == expected, "{version} {piece_nbytes}");
             let start = created.bytes.windows(7).position(|window| window == b"4:infod").unwrap() + 6;
@@ -253,14 +253,14 @@ fn settings_that_are_refused() {
         assert!(refused(Builder::new().name(name)).contains("cannot be a file name"), "{name:?}");
     }
     for nbytes in [0, 1, 8192, 16383, 3 * 16384, 1 << 29, u64::MAX] {
-        let error = refused(Builder::new().piece_length(nbytes));
+        let error = refused(Builder::new().piece_nbytes(nbytes));
         assert!(error.contains("expected a power of two from 16 KiB to 256 MiB"), "{error}");
     }
     for nbytes in [0, 8192, 16385, (256 << 20) + 16384, u64::MAX] {
-        let error = refused(builder(Version::V1).piece_length(nbytes));
+        let error = refused(builder(Version::V1).piece_nbytes(nbytes));
         assert!(error.contains("expected a multiple of 16 KiB from 16 KiB to 256 MiB"), "{error}");
     }
-    let three = builder(Version::V1).piece_length(3 * 16384).plan(folder.path()).unwrap();
+    let three = builder(Version::V1).piece_nbytes(3 * 16384).plan(folder.path()).unwrap();
     assert!(three.create(&Options::new()).is_ok());
     for glob in ["", "!a", "a[", "{a"] {
         assert!(refused(Builder::new().exclude(glob)).starts_with("the glob \""), "{glob}");
@@ -414,7 +414,7 @@ fn more_than_32_bits() {
     let file = fs::File::create(&path).unwrap();
     file.set_len((4 << 30) + 5).unwrap();
     for version in VERSIONS {
-        let torrent = make(builder(version).piece_length(16 << 20), &path).torrent;
+        let torrent = make(builder(version).piece_nbytes(16 << 20), &path).torrent;
         assert_eq!((torrent.total_nbytes(), torrent.piece_count()), ((4 << 30) + 5, 257), "{version}");
         let v1 = (version != Version::V2).then(|| maker::sha1(&[0; 5]));
         assert_eq!(torrent.piece_digest(256), v1.as_ref().map(|digest| &digest[..]), "{version}");
@@ -430,7 +430,7 @@ fn as_deep_as_parsers_follow() {
     let path = |components: usize| vec!["d"; components].join("/");
     write_files(folder.path(), &[content(&path(96), "x")]);
     for version in VERSIONS {
-        make(builder(version).name("deep"), folder.path());
+        let _ = make(builder(version).name("deep"), folder.path());
     }
     fs::remove_dir_all(folder.path().join("d")).unwrap();
     write_files(folder.path(), &[content(&path(97), "x")]);
@@ -446,7 +446,7 @@ fn progress_and_cancelling() {
         let plan = builder(version).name("c").plan(folder.path()).unwrap();
         let seen = Mutex::new(Vec::new());
         let show = |progress: Progress| seen.lock().unwrap().push((progress.nbytes, progress.total_nbytes.unwrap()));
-        heard(&Options::new(), show, |options| plan.create(options)).unwrap();
+        let _ = heard(&Options::new(), show, |options| plan.create(options)).unwrap();
         let seen = seen.into_inner().unwrap();
         assert!(seen.iter().all(|&(done, total)| 0 < done && done <= total), "{version}");
         assert!(seen.iter().map(|(done, _)| *done).max() >= Some(plan.nbytes()), "{version}");
@@ -553,7 +553,7 @@ mod unix {
         symlink("../file", folder.join("folder/up")).unwrap();
         symlink("folder", folder.join("to folder")).unwrap();
         symlink("to folder/../folder/inner", folder.join("winding")).unwrap();
-        let links = |links| Builder::new().piece_length(16 << 10).symlinks(links);
+        let links = |links| Builder::new().piece_nbytes(16 << 10).symlinks(links);
 
         let followed = links(Symlinks::Follow).plan(&folder).unwrap();
         let all = ["file", "folder/inner", "folder/up", "to file", "to folder/inner", "to folder/up", "winding"];
@@ -620,7 +620,7 @@ mod unix {
         write_files(&outer.path().join("content"), &files());
         symlink("content", outer.path().join("link")).unwrap();
         for links in [Symlinks::Follow, Symlinks::Keep, Symlinks::Skip, Symlinks::Refuse] {
-            let made = make(Builder::new().piece_length(16384).symlinks(links), &outer.path().join("link"));
+            let made = make(Builder::new().piece_nbytes(16384).symlinks(links), &outer.path().join("link"));
             assert!(made.bytes == expected(Version::Hybrid, "link", &files(), 16384), "{links:?}");
         }
     }
@@ -740,7 +740,7 @@ proptest! {
         write_files(&root, &files);
         let piece_nbytes = 1 << power;
         for version in VERSIONS {
-            let created = make(builder(version).piece_length(piece_nbytes), &root);
+            let created = make(builder(version).piece_nbytes(piece_nbytes), &root);
             prop_assert!(created.bytes == expected(version, "random", &files, piece_nbytes as usize), "{}", version);
             prop_assert!(verify(&created.torrent, folder.path(), &Options::new()).unwrap().is_complete());
         }

@@ -109,7 +109,7 @@ fn algorithms_by_length_and_by_name() {
     assert_eq!(algorithm(&mut parser, "SHA512 (a) = {}", 64), Ok(Sha512));
     for &expected in Algorithm::ALL {
         let line = format!("{} (a) = {{}}", tag(expected));
-        assert_eq!(algorithm(&mut Parser::new(), &line, expected.digest_len()), Ok(expected));
+        assert_eq!(algorithm(&mut Parser::new(), &line, expected.digest_nbytes()), Ok(expected));
     }
     assert_eq!(algorithm(&mut Parser::untagged(&[Md5]), "{}  a", 16), Ok(Md5));
     let others = [
@@ -119,8 +119,8 @@ fn algorithms_by_length_and_by_name() {
         ("RIPEMD160(a)= {}", Ripemd160),
     ];
     for (line, expected) in others {
-        assert_eq!(algorithm(&mut Parser::new(), line, expected.digest_len()), Ok(expected), "{line}");
-        assert!(algorithm(&mut Parser::only(expected), line, expected.digest_len()).is_err(), "{line}");
+        assert_eq!(algorithm(&mut Parser::new(), line, expected.digest_nbytes()), Ok(expected), "{line}");
+        assert!(algorithm(&mut Parser::only(expected), line, expected.digest_nbytes()).is_err(), "{line}");
     }
 }
 

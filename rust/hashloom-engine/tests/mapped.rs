@@ -23,7 +23,7 @@ fn torrent(folder: &Path, version: Version) -> Torrent {
         fs::write(folder.join(name), noise(*nbytes, seed as u64)).unwrap();
     }
     let options = Options::new().mapped_with_sigbus_handler(true);
-    Builder::new().version(version).piece_length(64 << 10).plan(folder).unwrap().create(&options).unwrap().torrent
+    Builder::new().version(version).piece_nbytes(64 << 10).plan(folder).unwrap().create(&options).unwrap().torrent
 }
 
 #[test]

@@ -4,15 +4,15 @@
 //! process.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::fs::{self, File};
+use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hashloom::Algorithm::Sha256;
 use hashloom::hash;
-use hashloom_engine::files::{Request, hash_files};
+use hashloom_engine::files::{Request, Source, hash_files};
 use hashloom_engine::run::Options;
 use hashloom_engine::torrent::{Builder, verify};
-use hashloom_engine::tree::{Input, glacier};
+use hashloom_engine::tree::glacier;
 
 /// Number of large allocations that may still succeed.
 static LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
@@ -56,8 +56,8 @@ fn without_large_buffers_there_is_an_error_and_with_some_there_are_fewer_threads
     let bytes = vec![7; 3_000_000];
     fs::write(&path, &bytes).unwrap();
     let digest = hash(Sha256, &bytes);
-    let torrent = Builder::new().piece_length(16 << 10).plan(&path).unwrap().create(&Options::new()).unwrap().torrent;
-    let root = glacier::tree_hash(&File::open(&path).unwrap(), &Options::new()).unwrap();
+    let torrent = Builder::new().piece_nbytes(16 << 10).plan(&path).unwrap().create(&Options::new()).unwrap().torrent;
+    let root = glacier::tree_hash(&path, &Options::new()).unwrap();
     let four = 4;
     for left in [0, 1, 2, 3] {
         let mut results = Vec::new();
@@ -75,16 +75,15 @@ fn without_large_buffers_there_is_an_error_and_with_some_there_are_fewer_threads
         assert_eq!(report.is_complete(), left > 0, "{report:?}");
         assert!(!report.cancelled);
         let made = with(left, || {
-            let plan = Builder::new().piece_length(16 << 10).plan(&path).unwrap();
+            let plan = Builder::new().piece_nbytes(16 << 10).plan(&path).unwrap();
             plan.create(&Options::new().threads(four)).map(|created| created.torrent.info_hash_v1())
         });
         assert_eq!(made.is_ok(), left > 0);
         let options = Options::new().threads(four);
-        let file = File::open(&path).unwrap();
-        let found = with(left, || glacier::tree_hash(&file, &options));
+        let found = with(left, || glacier::tree_hash(&path, &options));
         assert_eq!(found.ok(), (left > 0).then_some(root));
-        let mut stream = &bytes[..];
-        let found = with(left, || glacier::tree_hash(Input::Stream(&mut stream), &options));
+        let stream = Source::reader(std::io::Cursor::new(bytes.clone()));
+        let found = with(left, || glacier::tree_hash(stream, &options));
         assert_eq!(found.ok(), (left > 0).then_some(root));
     }
 }

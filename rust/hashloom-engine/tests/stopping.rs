@@ -113,7 +113,7 @@ fn a_tree_of_a_pipe_is_not_waited_for() {
     let path = folder.path().join("pipe");
     pipe(&path);
     let file = File::options().read(true).write(true).open(&path).unwrap();
-    let result = cancelled(|cancel| glacier::tree_hash(&file, &Options::new().cancel(cancel)));
+    let result = cancelled(|cancel| glacier::tree_hash(file, &Options::new().cancel(cancel)));
     assert!(matches!(result, Err(TreeError::Cancelled)), "{result:?}");
 }
 
@@ -122,7 +122,7 @@ const PIECES: usize = 4096;
 /// A file of [`PIECES`] pieces, and its torrent.
 fn torrent(folder: &Path) -> Torrent {
     fs::write(folder.join("file"), vec![1; PIECES << 14]).unwrap();
-    let plan = Builder::new().piece_length(1 << 14).plan(&folder.join("file")).unwrap();
+    let plan = Builder::new().piece_nbytes(1 << 14).plan(&folder.join("file")).unwrap();
     plan.create(&Options::new()).unwrap().torrent
 }
 
@@ -166,13 +166,12 @@ fn a_panic_ends_all_threads_soon_and_arrives_as_it_was() {
         assert!(calls(progress) <= 64, "{nthreads} threads");
         let ncalls = calls(|call| {
             let progress = |_: Progress| call();
-            let plan = Builder::new().piece_length(1 << 14).plan(&path).unwrap();
+            let plan = Builder::new().piece_nbytes(1 << 14).plan(&path).unwrap();
             let _ = heard(&options, progress, |options| plan.create(options));
         });
         assert!(ncalls <= 64, "{ncalls} calls, {nthreads} threads");
         let ncalls = calls(|call| {
-            let file = File::open(&path).unwrap();
-            let _ = heard(&options, |_| call(), |options| glacier::tree_hash(&file, options));
+            let _ = heard(&options, |_| call(), |options| glacier::tree_hash(&path, options));
         });
         assert!(ncalls <= 32, "{ncalls} calls, {nthreads} threads");
         let small = folder.path().join("small");

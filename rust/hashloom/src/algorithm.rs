@@ -14,7 +14,7 @@ use hashloom_sys as sys;
 ///
 /// let algorithm: Algorithm = "sha256".parse()?;
 /// assert_eq!(algorithm, Algorithm::Sha256);
-/// assert_eq!(algorithm.digest_len(), 32);
+/// assert_eq!(algorithm.digest_nbytes(), 32);
 /// # Ok::<(), hashloom::ParseAlgorithmError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,9 +87,9 @@ impl Algorithm {
     /// Bytes in a digest.
     ///
     /// ```
-    /// assert_eq!(hashloom::Algorithm::Sha1.digest_len(), 20);
+    /// assert_eq!(hashloom::Algorithm::Sha1.digest_nbytes(), 20);
     /// ```
-    pub const fn digest_len(self) -> usize {
+    pub const fn digest_nbytes(self) -> usize {
         match self {
             Algorithm::Sha1 => sys::HL_SHA1_DIGEST_NBYTES,
             Algorithm::Sha224 => sys::HL_SHA224_DIGEST_NBYTES,
@@ -106,10 +106,10 @@ impl Algorithm {
     /// Bytes in a block, the unit that a message is hashed in. HMAC pads its key to one block.
     ///
     /// ```
-    /// assert_eq!(hashloom::Algorithm::Sha256.block_len(), 64);
-    /// assert_eq!(hashloom::Algorithm::Sha512.block_len(), 128);
+    /// assert_eq!(hashloom::Algorithm::Sha256.block_nbytes(), 64);
+    /// assert_eq!(hashloom::Algorithm::Sha512.block_nbytes(), 128);
     /// ```
-    pub const fn block_len(self) -> usize {
+    pub const fn block_nbytes(self) -> usize {
         match self {
             Algorithm::Sha1 | Algorithm::Sha224 | Algorithm::Sha256 | Algorithm::Ripemd160 | Algorithm::Md5 => 64,
             Algorithm::Sha384 | Algorithm::Sha512 | Algorithm::Sha512_224 | Algorithm::Sha512_256 => 128,

@@ -133,7 +133,7 @@ impl Ctx {
 
     #[inline]
     pub fn finalize(&mut self, digest: &mut [u8]) {
-        assert_eq!(digest.len(), self.algorithm.digest_len());
+        assert_eq!(digest.len(), self.algorithm.digest_nbytes());
         // SAFETY: the context is ours alone; digest has room for one digest, asserted above.
         check(unsafe { sys::hl_final(&mut self.raw, digest.as_mut_ptr()) });
     }
@@ -142,14 +142,14 @@ impl Ctx {
     #[cfg(feature = "digest")]
     pub fn midstate<W: Word, const N: usize>(&self) -> ([W; N], u64) {
         let words = core::array::from_fn(|i| W::get(&self.raw.state, i));
-        (words, self.raw.nbytes / self.algorithm.block_len() as u64)
+        (words, self.raw.nbytes / self.algorithm.block_nbytes() as u64)
     }
 
     /// The computation that has this state after `nblocks` blocks; `None` if no message is that long.
     #[cfg(feature = "digest")]
     pub fn from_midstate<W: Word, const N: usize>(algorithm: Algorithm, words: [W; N], nblocks: u64) -> Option<Self> {
         let mut ctx = Ctx::new(algorithm);
-        let nbytes = nblocks.checked_mul(algorithm.block_len() as u64)?;
+        let nbytes = nblocks.checked_mul(algorithm.block_nbytes() as u64)?;
         if nbytes > sys::HL_MESSAGE_MAX_NBYTES {
             return None;
         }
@@ -198,7 +198,7 @@ impl MacKey {
     }
 
     pub fn hmac(&self, message: &[u8], tag: &mut [u8]) {
-        assert_eq!(tag.len(), self.algorithm.digest_len());
+        assert_eq!(tag.len(), self.algorithm.digest_nbytes());
         // SAFETY: the key is initialised; message is a slice; tag has room for one, asserted above.
         check(unsafe { sys::hl_hmac(&self.raw, message.as_ptr().cast(), message.len(), tag.as_mut_ptr()) });
     }
@@ -223,7 +223,7 @@ impl MacKey {
     fn after_key(&self, state: sys::hl_state) -> Ctx {
         let mut ctx = Ctx::new(self.algorithm);
         ctx.raw.state = state;
-        ctx.raw.nbytes = self.algorithm.block_len() as u64;
+        ctx.raw.nbytes = self.algorithm.block_nbytes() as u64;
         ctx
     }
 }
@@ -262,7 +262,7 @@ impl MacCtx {
     /// `key` must be the key that the context was made with: it gives the length of the tag.
     #[inline]
     pub fn finalize(&mut self, key: &MacKey, tag: &mut [u8]) {
-        assert_eq!(tag.len(), key.algorithm.digest_len());
+        assert_eq!(tag.len(), key.algorithm.digest_nbytes());
         assert_eq!(self.raw.inner.alg, key.raw.alg);
         // SAFETY: the context is ours alone; tag has room for one of its algorithm, asserted above.
         check(unsafe { sys::hl_hmac_final(&mut self.raw, tag.as_mut_ptr()) });
@@ -298,11 +298,11 @@ pub fn update_many<C: AsRef<[u8]>>(hashers: &mut [Hasher], chunks: &[C]) {
 
 /// Panics unless all hashers are of `algorithm`.
 pub fn finalize_many(algorithm: Algorithm, hashers: &mut [Hasher], digests: &mut [u8]) {
-    let digest_len = algorithm.digest_len();
+    let digest_nbytes = algorithm.digest_nbytes();
     assert!(hashers.iter().all(|hasher| hasher.algorithm() == algorithm));
-    assert_eq!(hashers.len().checked_mul(digest_len), Some(digests.len()));
+    assert_eq!(hashers.len().checked_mul(digest_nbytes), Some(digests.len()));
     let mut ctxs = Window::new();
-    for (hashers, digests) in hashers.chunks_mut(WINDOW).zip(digests.chunks_mut(WINDOW * digest_len)) {
+    for (hashers, digests) in hashers.chunks_mut(WINDOW).zip(digests.chunks_mut(WINDOW * digest_nbytes)) {
         let window = ctxs.fill(hashers.iter_mut().map(|hasher| &raw mut hasher.ctx.raw));
         // SAFETY: the contexts are different and ours alone; digests has room for a digest each, asserted above.
         check(unsafe { sys::hl_final_many(window.as_ptr(), window.len(), digests.as_mut_ptr()) });
@@ -333,7 +333,7 @@ impl<T: Copy> Window<T> {
 // ---- Whole messages
 
 pub fn hash(algorithm: Algorithm, message: &[u8], digest: &mut [u8]) {
-    assert_eq!(digest.len(), algorithm.digest_len());
+    assert_eq!(digest.len(), algorithm.digest_nbytes());
     // SAFETY: message is a slice; digest has room for one digest, asserted above.
     check(unsafe { sys::hl_hash(alg(algorithm), message.as_ptr().cast(), message.len(), digest.as_mut_ptr()) });
 }
@@ -365,7 +365,7 @@ fn with_slices<M: AsRef<[u8]>>(
     digests: &mut [u8],
     run: impl Fn(&[sys::hl_slice], *mut u8) -> sys::hl_status,
 ) {
-    assert_eq!(messages.len().checked_mul(algorithm.digest_len()), Some(digests.len()));
+    assert_eq!(messages.len().checked_mul(algorithm.digest_nbytes()), Some(digests.len()));
     let slices = messages.iter().map(|message| slice(message.as_ref()));
     check(if messages.len() <= WINDOW {
         run(Window::new().fill(slices), digests.as_mut_ptr())
@@ -375,7 +375,7 @@ fn with_slices<M: AsRef<[u8]>>(
 }
 
 pub fn hash_rows(algorithm: Algorithm, data: &[u8], stride: usize, nbytes: usize, count: usize, digests: &mut [u8]) {
-    assert_eq!(count.checked_mul(algorithm.digest_len()), Some(digests.len()));
+    assert_eq!(count.checked_mul(algorithm.digest_nbytes()), Some(digests.len()));
     let Some(last) = count.checked_sub(1) else { return };
     let end = last.checked_mul(stride).and_then(|start| start.checked_add(nbytes));
     assert!(end.is_some_and(|end| end <= data.len()));
@@ -399,7 +399,7 @@ pub fn hash_offsets<O: Offset>(
     digests: &mut [u8],
 ) -> Result<(), BadOffsets> {
     let count = offsets.len().saturating_sub(1);
-    assert_eq!(count.checked_mul(algorithm.digest_len()), Some(digests.len()));
+    assert_eq!(count.checked_mul(algorithm.digest_nbytes()), Some(digests.len()));
     // SAFETY: offsets has count + 1 aligned integers of that size, or none if count is 0; digests has room for count
     // digests, asserted above; C checks the offsets against the length of values.
     let status = unsafe {

@@ -26,6 +26,7 @@ use crate::Algorithm;
 /// # Ok::<(), hashloom::ParseHashError>(())
 /// ```
 #[derive(Clone, Copy)]
+#[must_use]
 pub struct Hash {
     bytes: [u8; HL_DIGEST_MAX_NBYTES],
     nbytes: u8,
@@ -35,7 +36,7 @@ impl Hash {
     /// Makes a digest of `algorithm` whose bytes `write` fills in.
     pub(crate) fn of(algorithm: Algorithm, write: impl FnOnce(&mut [u8])) -> Self {
         let mut bytes = [0; HL_DIGEST_MAX_NBYTES];
-        let nbytes = algorithm.digest_len();
+        let nbytes = algorithm.digest_nbytes();
         write(&mut bytes[..nbytes]);
         Hash { bytes, nbytes: nbytes as u8 }
     }
@@ -44,7 +45,7 @@ impl Hash {
     ///
     /// # Panics
     ///
-    /// If they are not [`digest_len`](Algorithm::digest_len) bytes. `Hash::try_from` has an error instead.
+    /// If they are not [`digest_nbytes`](Algorithm::digest_nbytes) bytes. `Hash::try_from` has an error instead.
     ///
     /// ```
     /// use hashloom::{Algorithm, Hash};
@@ -54,10 +55,10 @@ impl Hash {
     #[must_use]
     pub fn new(algorithm: Algorithm, bytes: &[u8]) -> Self {
         assert!(
-            bytes.len() == algorithm.digest_len(),
+            bytes.len() == algorithm.digest_nbytes(),
             "a hash of {} bytes for {algorithm}, whose hashes have {}",
             bytes.len(),
-            algorithm.digest_len()
+            algorithm.digest_nbytes()
         );
         Hash::of(algorithm, |place| place.copy_from_slice(bytes))
     }
@@ -108,7 +109,7 @@ impl fmt::Display for ParseHashError {
             ParseHashError::Length { nbytes } => {
                 write!(f, "{nbytes} bytes: a hash has ")?;
                 let mut lens = [false; HL_DIGEST_MAX_NBYTES + 1];
-                Algorithm::ALL.iter().for_each(|algorithm| lens[algorithm.digest_len()] = true);
+                Algorithm::ALL.iter().for_each(|algorithm| lens[algorithm.digest_nbytes()] = true);
                 let all = lens.iter().enumerate().filter(|(_, is_one)| **is_one);
                 for (i, (len, _)) in all.enumerate() {
                     write!(f, "{}{len}", if i == 0 { "" } else { ", " })?;
@@ -126,7 +127,7 @@ impl TryFrom<&[u8]> for Hash {
     type Error = ParseHashError;
 
     fn try_from(bytes: &[u8]) -> Result<Self, Self::Error> {
-        let found = Algorithm::ALL.iter().find(|algorithm| algorithm.digest_len() == bytes.len());
+        let found = Algorithm::ALL.iter().find(|algorithm| algorithm.digest_nbytes() == bytes.len());
         let algorithm = found.ok_or(ParseHashError::Length { nbytes: bytes.len() })?;
         Ok(Hash::new(*algorithm, bytes))
     }

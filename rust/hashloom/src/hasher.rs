@@ -166,13 +166,13 @@ pub fn update_many<C: AsRef<[u8]>>(hashers: &mut [Hasher], chunks: &[C]) {
     }
 }
 
-/// Writes the digest of `hashers[i]` to the `i`-th `digest_len` bytes of `digests` and begins an empty message in each
+/// Writes the digest of `hashers[i]` to the `i`-th `digest_nbytes` bytes of `digests` and begins an empty message in each
 /// hasher, so that the hashers can be used again. The last blocks of all messages are hashed side by side. Nothing is
 /// allocated.
 ///
 /// # Panics
 ///
-/// If `digests` does not have exactly `hashers.len() * digest_len` bytes, or the hashers do not all have one algorithm;
+/// If `digests` does not have exactly `hashers.len() * digest_nbytes` bytes, or the hashers do not all have one algorithm;
 /// no hasher has changed then.
 ///
 /// ```

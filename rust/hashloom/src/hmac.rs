@@ -47,12 +47,12 @@ impl HmacKey {
         HmacKey { key: ffi::MacKey::new(algorithm, key) }
     }
 
-    /// The algorithm that the key was made for: a tag has its [`digest_len`](Algorithm::digest_len) bytes.
+    /// The algorithm that the key was made for: a tag has its [`digest_nbytes`](Algorithm::digest_nbytes) bytes.
     ///
     /// ```
     /// use hashloom::{Algorithm, HmacKey};
     ///
-    /// assert_eq!(HmacKey::new(Algorithm::Sha1, b"").algorithm().digest_len(), 20);
+    /// assert_eq!(HmacKey::new(Algorithm::Sha1, b"").algorithm().digest_nbytes(), 20);
     /// ```
     pub fn algorithm(&self) -> Algorithm {
         self.key.algorithm()
@@ -89,7 +89,7 @@ impl HmacKey {
     #[must_use]
     pub fn finish(&self, digest: &Hash) -> Hash {
         let len = digest.as_ref().len();
-        assert!(len == self.algorithm().digest_len(), "finish: a digest of {len} bytes for {}", self.algorithm());
+        assert!(len == self.algorithm().digest_nbytes(), "finish: a digest of {len} bytes for {}", self.algorithm());
         let mut outer = self.key.outer();
         outer.update(digest.as_ref());
         Hash::of(self.algorithm(), |tag| outer.finalize(tag))
@@ -122,14 +122,14 @@ pub fn hmac(key: &HmacKey, message: &[u8]) -> Hash {
 }
 
 /// The tags of many messages under one key, both hashes side by side in lanes: the tag of `messages[i]` is written to
-/// the `i`-th `digest_len` bytes of `tags`.
+/// the `i`-th `digest_nbytes` bytes of `tags`.
 ///
 /// The messages may be any number, of any mixture of lengths. Up to 1,024 messages nothing is allocated; for more, an
 /// array of 16 bytes a message is.
 ///
 /// # Panics
 ///
-/// If `tags` does not have exactly `messages.len() * digest_len` bytes, or a message is longer than 2<sup>61</sup> − 1
+/// If `tags` does not have exactly `messages.len() * digest_nbytes` bytes, or a message is longer than 2<sup>61</sup> − 1
 /// bytes less a block.
 ///
 /// ```
@@ -263,19 +263,19 @@ impl Hmac {
     /// assert!(mac.verify(tag.as_ref()).is_err());
     /// ```
     pub fn verify(self, tag: &[u8]) -> Result<(), TagMismatch> {
-        let len = self.algorithm().digest_len();
-        self.verify_truncated(tag, len)
+        let nbytes = self.algorithm().digest_nbytes();
+        self.verify_truncated(tag, nbytes)
     }
 
-    /// The same check for a protocol that sends only the first `len` bytes of tags (FIPS 198-1 section 5).
+    /// The same check for a protocol that sends only the first `nbytes` bytes of tags (FIPS 198-1 section 5).
     ///
     /// # Errors
     ///
-    /// [`TagMismatch`] if `tag` does not have exactly `len` bytes, or they are not the first bytes of the message's tag.
+    /// [`TagMismatch`] if `tag` does not have exactly `nbytes` bytes, or they are not the first bytes of the message's tag.
     ///
     /// # Panics
     ///
-    /// If `len` is less than 10, the least that RFC 2104 section 5 allows, or more than the length of a tag.
+    /// If `nbytes` is less than 10, the least that RFC 2104 section 5 allows, or more than the length of a tag.
     ///
     /// ```
     /// use hashloom::{Algorithm, Hmac, HmacKey, hmac};
@@ -286,13 +286,13 @@ impl Hmac {
     /// mac.update(b"message");
     /// assert!(mac.verify_truncated(&tag.as_ref()[..16], 16).is_ok()); // HMAC-SHA-256-128 of RFC 4868
     /// ```
-    pub fn verify_truncated(mut self, tag: &[u8], len: usize) -> Result<(), TagMismatch> {
-        let digest_len = self.algorithm().digest_len();
+    pub fn verify_truncated(mut self, tag: &[u8], nbytes: usize) -> Result<(), TagMismatch> {
+        let digest_nbytes = self.algorithm().digest_nbytes();
         assert!(
-            (SHORTEST_TAG_LEN..=digest_len).contains(&len),
-            "a truncated tag of {len} bytes; it has {SHORTEST_TAG_LEN} to {digest_len}"
+            (SHORTEST_TAG_NBYTES..=digest_nbytes).contains(&nbytes),
+            "a truncated tag of {nbytes} bytes; it has {SHORTEST_TAG_NBYTES} to {digest_nbytes}"
         );
-        if ffi::equal(&self.tag().as_ref()[..len], tag) { Ok(()) } else { Err(TagMismatch) }
+        if ffi::equal(&self.tag().as_ref()[..nbytes], tag) { Ok(()) } else { Err(TagMismatch) }
     }
 
     /// The algorithm of the key.
@@ -344,7 +344,7 @@ impl fmt::Display for TagMismatch {
 impl core::error::Error for TagMismatch {}
 
 /// Least length of a truncated tag: 80 bits (RFC 2104 section 5).
-const SHORTEST_TAG_LEN: usize = 10;
+const SHORTEST_TAG_NBYTES: usize = 10;
 
 /// Neither message nor key is shown.
 impl fmt::Debug for Hmac {

@@ -505,7 +505,7 @@ impl Kernel {
         self.check(algorithm)?;
         Ok(LaneStates {
             kernel: *self,
-            block_len: algorithm.block_len(),
+            block_nbytes: algorithm.block_nbytes(),
             states: ffi::LaneStates::new(self.index, algorithm),
         })
     }
@@ -535,7 +535,7 @@ impl Kernel {
 #[derive(Clone)]
 pub struct LaneStates {
     kernel: Kernel,
-    block_len: usize,
+    block_nbytes: usize,
     states: ffi::LaneStates,
 }
 
@@ -556,14 +556,14 @@ impl LaneStates {
     /// # Ok::<(), hashloom::kernels::KernelError>(())
     /// ```
     pub fn advance<B: AsRef<[u8]>>(&mut self, blocks: &[B]) {
-        let (kernel, lanes, block_len) = (self.kernel, self.kernel.lanes(), self.block_len);
+        let (kernel, lanes, block_nbytes) = (self.kernel, self.kernel.lanes(), self.block_nbytes);
         assert!(
             blocks.len() == lanes,
             "the kernel {kernel} has {lanes} lanes, but blocks for {} are given",
             blocks.len()
         );
         let len = blocks[0].as_ref().len();
-        assert!(len % block_len == 0, "{len} bytes are not whole blocks of {block_len}");
+        assert!(len % block_nbytes == 0, "{len} bytes are not whole blocks of {block_nbytes}");
         assert!(blocks.iter().all(|blocks| blocks.as_ref().len() == len), "the lanes are given different lengths");
         self.states.advance(blocks);
     }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Hash many independent messages at once.
 //!
-//! One SHA-1 or SHA-2 is a serial chain of steps, in which a wide CPU stands mostly idle. This crate puts message *i*
-//! into lane *i* of a SIMD register, so that one instruction advances up to 16 messages, and chooses at run time the
-//! fastest kernel that the CPU has for the number of messages at hand. Every digest is the standard one. There are
-//! SHA-1, SHA-224, SHA-256, SHA-384, SHA-512, SHA-512/224, SHA-512/256, RIPEMD-160 and MD5: see [`Algorithm`].
+//! One SHA-1 or SHA-2 is a serial chain of steps, which leaves most of a wide CPU idle. This crate puts message *i* into
+//! lane *i* of a SIMD register, so that one instruction advances up to 16 messages. At run time it chooses the CPU's
+//! fastest kernel for the number of messages. Every digest is the standard one. The algorithms are SHA-1, SHA-224,
+//! SHA-256, SHA-384, SHA-512, SHA-512/224, SHA-512/256, RIPEMD-160 and MD5: see [`Algorithm`].
 //!
 //! ```
 //! use hashloom::{Algorithm, hash_many};
 //!
 //! let messages = ["abc", "", "a message of another length"];
-//! let mut digests = [0; 3 * Algorithm::Sha256.digest_len()];
+//! let mut digests = [0; 3 * Algorithm::Sha256.digest_nbytes()];
 //! hash_many(Algorithm::Sha256, &messages, &mut digests);
 //! assert_eq!(digests[..4], [0xba, 0x78, 0x16, 0xbf]);
 //! ```
 //!
-//! | what is at hand | call |
+//! | input | call |
 //! |---|---|
 //! | one message | [`hash()`] |
 //! | many messages, each a slice | [`hash_many`] |
@@ -23,22 +23,22 @@
 //! | an Apache Arrow column of variable length | [`hash_offsets32`], [`hash_offsets64`] |
 //! | one message that arrives in parts | [`Hasher`] |
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
-//! | messages that a key vouches for (HMAC) | [`HmacKey`] with [`hmac()`], [`hmac_many`] or [`Hmac`] |
+//! | messages and a key (HMAC) | [`HmacKey`] with [`hmac()`], [`hmac_many`] or [`Hmac`] |
 //! | code written for the RustCrypto traits | `Sha256`, `HmacSha256` and the others (feature `digest`) |
-//! | which kernels there are, and a choice among them | [`kernels`] |
+//! | the list of kernels, and a choice among them | [`kernels`] |
 //! | files, hash trees, torrents, manifests of folders | the crate `hashloom-engine` |
 //!
-//! What holds for every function of the table: lengths are in bytes; zero is a length like any other; nothing is
-//! allocated (but see [`hash_many`]), no file or environment variable is read; all of it may be called from any number
-//! of threads at once. A message may have up to 2<sup>61</sup> − 1 bytes; one longer, which takes years to hash, is a
-//! panic.
+//! These rules hold for every function of the table. Lengths are in bytes, and a length may be zero. No function
+//! allocates memory (except [`hash_many`], as described there) or reads a file or an environment variable. Any number of
+//! threads may call at once. A message may have up to 2<sup>61</sup> − 1 bytes; a longer one, which takes years to hash,
+//! is a panic.
 //!
 //! # Features
 //!
 //! The crate is `no_std`, needs `alloc`, and depends on no crate of other authors unless a feature asks for one.
 //!
 //! - `std` (default): [`std::io::Write`] for the hashers.
-//! - `digest`: types with the traits of the RustCrypto crate [`digest`](https://docs.rs/digest), in the place of those of
+//! - `digest`: types with the traits of the RustCrypto crate [`digest`](https://docs.rs/digest), in place of those of
 //!   `sha1`, `sha2`, `ripemd` and `hmac`: `Sha256`, `HmacSha256`, … and the module `block_api`. `Sha256::digest_many`
 //!   hashes many messages ([RustCrypto/traits#2478](https://github.com/RustCrypto/traits/issues/2478)).
 //! - `oid`: `digest::const_oid::AssociatedOid` for these types.

@@ -23,14 +23,14 @@ pub fn hash(algorithm: Algorithm, message: &[u8]) -> Hash {
 }
 
 /// The digests of many messages, hashed side by side in lanes: the digest of `messages[i]` is written to the `i`-th
-/// `digest_len` bytes of `digests`.
+/// `digest_nbytes` bytes of `digests`.
 ///
 /// The messages may be any number, of any mixture of lengths. Up to 1,024 messages nothing is allocated; for more, an
 /// array of 16 bytes a message is.
 ///
 /// # Panics
 ///
-/// If `digests` does not have exactly `messages.len() * digest_len` bytes, or a message has more than 2<sup>61</sup> −
+/// If `digests` does not have exactly `messages.len() * digest_nbytes` bytes, or a message has more than 2<sup>61</sup> −
 /// 1 bytes.
 ///
 /// ```
@@ -48,16 +48,16 @@ pub fn hash_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digests: 
     ffi::hash_many(algorithm, messages, digests);
 }
 
-/// The digests of `count` messages of `row_len` bytes each, `stride` bytes apart: message `i` is `data[i * stride
-/// ..][.. row_len]`, and its digest is written to the `i`-th `digest_len` bytes of `digests`.
+/// The digests of `count` messages of `row_nbytes` bytes each, `stride` bytes apart: message `i` is `data[i * stride
+/// ..][.. row_nbytes]`, and its digest is written to the `i`-th `digest_nbytes` bytes of `digests`.
 ///
-/// The function suits pieces of a buffer (`stride == row_len`), columns of a table (`stride > row_len`), overlapping
-/// windows (`stride < row_len`) and the nodes of a Merkle tree. Bytes of `data` between and after the rows are not
+/// The function suits pieces of a buffer (`stride == row_nbytes`), columns of a table (`stride > row_nbytes`), overlapping
+/// windows (`stride < row_nbytes`) and the nodes of a Merkle tree. Bytes of `data` between and after the rows are not
 /// read. Nothing is allocated.
 ///
 /// # Panics
 ///
-/// If the last row ends beyond `data`, or `digests` does not have exactly `count * digest_len` bytes.
+/// If the last row ends beyond `data`, or `digests` does not have exactly `count * digest_nbytes` bytes.
 ///
 /// ```
 /// use hashloom::{Algorithm, hash, hash_rows};
@@ -68,20 +68,27 @@ pub fn hash_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digests: 
 /// hash_rows(Algorithm::Sha256, &leaves, 64, 64, 2, &mut parents);
 /// assert_eq!(hash(Algorithm::Sha256, &leaves[64..]), parents[32..]);
 /// ```
-pub fn hash_rows(algorithm: Algorithm, data: &[u8], stride: usize, row_len: usize, count: usize, digests: &mut [u8]) {
+pub fn hash_rows(
+    algorithm: Algorithm,
+    data: &[u8],
+    stride: usize,
+    row_nbytes: usize,
+    count: usize,
+    digests: &mut [u8],
+) {
     check_room(algorithm, count, digests);
     let Some(last) = count.checked_sub(1) else { return };
-    let end = last.checked_mul(stride).and_then(|start| start.checked_add(row_len));
+    let end = last.checked_mul(stride).and_then(|start| start.checked_add(row_nbytes));
     assert!(
         end.is_some_and(|end| end <= data.len()),
-        "hash_rows: {count} rows of {row_len} bytes at a stride of {stride} do not fit into {} bytes",
+        "hash_rows: {count} rows of {row_nbytes} bytes at a stride of {stride} do not fit into {} bytes",
         data.len()
     );
-    ffi::hash_rows(algorithm, data, stride, row_len, count, digests);
+    ffi::hash_rows(algorithm, data, stride, row_nbytes, count, digests);
 }
 
 /// The digests of a column of variable length in the layout of Apache Arrow's Binary and Utf8 arrays: message `i` is
-/// `values[offsets[i] .. offsets[i + 1]]`, and its digest is written to the `i`-th `digest_len` bytes of `digests`.
+/// `values[offsets[i] .. offsets[i + 1]]`, and its digest is written to the `i`-th `digest_nbytes` bytes of `digests`.
 ///
 /// `offsets` has one entry more than there are messages; if `offsets` has no entry or one, there are no messages and
 /// nothing is checked. The offsets need not begin at 0 or end at the end of `values` (those of a slice of an array do
@@ -93,7 +100,7 @@ pub fn hash_rows(algorithm: Algorithm, data: &[u8], stride: usize, row_len: usiz
 ///
 /// # Panics
 ///
-/// If `digests` does not have exactly `digest_len` bytes for each message.
+/// If `digests` does not have exactly `digest_nbytes` bytes for each message.
 ///
 /// ```
 /// use hashloom::{Algorithm, hash, hash_offsets32};
@@ -127,7 +134,7 @@ pub fn hash_offsets32(
 /// use hashloom::{Algorithm, OffsetsError, hash_offsets64};
 ///
 /// let error = hash_offsets64(Algorithm::Sha1, b"abc", &[0, 2, 5], &mut [0; 40]).unwrap_err();
-/// assert_eq!(error, OffsetsError::Beyond { index: 2, offset: 5, len: 3 });
+/// assert_eq!(error, OffsetsError::Beyond { index: 2, offset: 5, nbytes: 3 });
 /// assert_eq!(error.to_string(), "offset 2 is 5, beyond the 3 bytes of values");
 /// ```
 pub fn hash_offsets64(
@@ -151,14 +158,14 @@ fn hash_offsets<O: ffi::Offset>(
 
 /// Finds the first bad offset: the C library reports no position.
 #[cold]
-fn first_bad<O: ffi::Offset>(len: usize, offsets: &[O]) -> OffsetsError {
+fn first_bad<O: ffi::Offset>(nbytes: usize, offsets: &[O]) -> OffsetsError {
     let mut previous = 0;
     for (index, &offset) in offsets.iter().enumerate() {
         let offset: i64 = offset.into();
         match u64::try_from(offset) {
             Err(_) => return OffsetsError::Negative { index, offset },
             Ok(_) if offset < previous => return OffsetsError::Decreasing { index, offset, previous },
-            Ok(end) if end > len as u64 => return OffsetsError::Beyond { index, offset, len },
+            Ok(end) if end > nbytes as u64 => return OffsetsError::Beyond { index, offset, nbytes },
             Ok(_) => previous = offset,
         }
     }
@@ -181,14 +188,14 @@ pub enum OffsetsError {
     Negative {
         /// Position of the offset in `offsets`.
         index: usize,
-        /// The key's value.
+        /// The offset.
         offset: i64,
     },
     /// An offset is less than the one before it.
     Decreasing {
         /// Position of the offset in `offsets`.
         index: usize,
-        /// The key's value.
+        /// The offset.
         offset: i64,
         /// The offset before it.
         previous: i64,
@@ -197,10 +204,10 @@ pub enum OffsetsError {
     Beyond {
         /// Position of the offset in `offsets`.
         index: usize,
-        /// The key's value.
+        /// The offset.
         offset: i64,
         /// Bytes in the values.
-        len: usize,
+        nbytes: usize,
     },
 }
 
@@ -211,8 +218,8 @@ impl fmt::Display for OffsetsError {
             OffsetsError::Decreasing { index, offset, previous } => {
                 write!(f, "offset {index} is {offset}, less than the one before it, {previous}")
             }
-            OffsetsError::Beyond { index, offset, len } => {
-                write!(f, "offset {index} is {offset}, beyond the {len} bytes of values")
+            OffsetsError::Beyond { index, offset, nbytes } => {
+                write!(f, "offset {index} is {offset}, beyond the {nbytes} bytes of values")
             }
         }
     }
@@ -224,9 +231,9 @@ impl core::error::Error for OffsetsError {}
 #[track_caller]
 pub(crate) fn check_room(algorithm: Algorithm, count: usize, digests: &[u8]) {
     assert!(
-        count.checked_mul(algorithm.digest_len()) == Some(digests.len()),
+        count.checked_mul(algorithm.digest_nbytes()) == Some(digests.len()),
         "digests has {} bytes, but {count} digests of {algorithm} take {count} * {}",
         digests.len(),
-        algorithm.digest_len()
+        algorithm.digest_nbytes()
     );
 }

@@ -53,7 +53,7 @@ fn messages(algorithm: Algorithm, kind: &str) -> (Vec<Vec<u8>>, Vec<u8>) {
     } else {
         assert!(messages.len() >= 64, "{} vectors", messages.len());
     }
-    assert_eq!(digests.len(), messages.len() * algorithm.digest_len());
+    assert_eq!(digests.len(), messages.len() * algorithm.digest_nbytes());
     (messages, digests)
 }
 
@@ -82,7 +82,7 @@ fn short_and_long_messages() {
             let mut digests = vec![0; expected.len()];
             hash_many(algorithm, &messages, &mut digests);
             assert!(digests == expected, "hash_many: {algorithm} {kind}");
-            for (message, expected) in messages.iter().zip(expected.chunks_exact(algorithm.digest_len())) {
+            for (message, expected) in messages.iter().zip(expected.chunks_exact(algorithm.digest_nbytes())) {
                 assert_eq!(hash(algorithm, message), *expected);
                 let mut hasher = Hasher::new(algorithm);
                 message.chunks(61).for_each(|chunk| hasher.update(chunk));
@@ -96,8 +96,8 @@ fn short_and_long_messages() {
             let mut digests = vec![0; expected.len()];
             kernel.hash_many(algorithm, &messages, &mut digests).unwrap();
             assert!(digests == expected, "{kernel}: all messages of {kind} at once");
-            for (message, expected) in messages.iter().zip(expected.chunks_exact(algorithm.digest_len())) {
-                let digest = &mut digests[..algorithm.digest_len()];
+            for (message, expected) in messages.iter().zip(expected.chunks_exact(algorithm.digest_nbytes())) {
+                let digest = &mut digests[..algorithm.digest_nbytes()];
                 kernel.hash_many(algorithm, &[message], digest).unwrap();
                 assert!(digest == expected, "{kernel}: {} bytes alone", message.len());
             }
@@ -117,17 +117,17 @@ fn monte_carlo() {
         let pairs = pairs(algorithm, "Monte");
         let value = |wanted: &'static str| pairs.iter().filter(move |(key, _)| key == wanted).map(|(_, v)| from_hex(v));
         let mut seed = value("Seed").next().expect("a seed");
-        let digest_len = algorithm.digest_len();
-        let mut digests = vec![0; kernel.lanes() * digest_len];
+        let digest_nbytes = algorithm.digest_nbytes();
+        let mut digests = vec![0; kernel.lanes() * digest_nbytes];
         let mut count = 0;
         for expected in value("MD").take(nrounds) {
             let mut message = seed.repeat(3);
             for _ in 0..1000 {
                 kernel.hash_many(algorithm, &vec![&message; kernel.lanes()], &mut digests).unwrap();
-                message.drain(..digest_len);
-                message.extend_from_slice(&digests[..digest_len]);
+                message.drain(..digest_nbytes);
+                message.extend_from_slice(&digests[..digest_nbytes]);
             }
-            for digest in digests.chunks_exact(digest_len) {
+            for digest in digests.chunks_exact(digest_nbytes) {
                 assert!(digest == expected, "{kernel}: round {count}");
             }
             seed = expected;

@@ -44,7 +44,7 @@ fn lengths() {
             let lens = (0..=260).step_by(1 + key_len % 3).chain([511, 512, 1000, 4096]);
             let messages: Vec<&[u8]> = lens.map(|len| &bytes[len / 2..len / 2 + len]).collect();
             let expected: Vec<_> = messages.iter().map(|message| oracle(algorithm, secret, message)).collect();
-            let mut tags = vec![0; messages.len() * algorithm.digest_len()];
+            let mut tags = vec![0; messages.len() * algorithm.digest_nbytes()];
             hmac_many(&key, &messages, &mut tags);
             assert_eq!(tags, expected.concat(), "{algorithm}, a key of {key_len} bytes");
             for (message, expected) in messages.iter().zip(&expected) {
@@ -64,7 +64,7 @@ fn every_instruction_set() {
         restrict(IsaSet::parse(&format!("scalar,{isa}")).unwrap()).unwrap();
         for &algorithm in Algorithm::ALL {
             let key = HmacKey::new(algorithm, b"a key");
-            let mut tags = vec![0; messages.len() * algorithm.digest_len()];
+            let mut tags = vec![0; messages.len() * algorithm.digest_nbytes()];
             hmac_many(&key, &messages, &mut tags);
             let expected: Vec<_> = messages.iter().flat_map(|message| oracle(algorithm, b"a key", message)).collect();
             assert_eq!(tags, expected, "{algorithm}, {isa}");

@@ -16,7 +16,7 @@ fn every_length_times_every_count() {
     let max_count = 2 * 16 + 1;
     let data = data(max_count * STEP + MAX_LEN);
     for &algorithm in Algorithm::ALL {
-        let digest_len = algorithm.digest_len();
+        let digest_nbytes = algorithm.digest_nbytes();
         // `expected[len]` has the digests of messages 0 .. max_count of that length.
         let expected: Vec<Vec<u8>> = (0..=MAX_LEN)
             .map(|len| (0..max_count).flat_map(|i| oracle(algorithm, &data[i * STEP..][..len])).collect())
@@ -26,7 +26,7 @@ fn every_length_times_every_count() {
                 return;
             }
             for count in 1..=2 * kernel.lanes() + 1 {
-                let mut digests = vec![0; count * digest_len];
+                let mut digests = vec![0; count * digest_nbytes];
                 for len in 0..=MAX_LEN {
                     let messages: Vec<&[u8]> = (0..count).map(|i| &data[i * STEP..][..len]).collect();
                     kernel.hash_many(algorithm, &messages, &mut digests).unwrap();
@@ -37,8 +37,8 @@ fn every_length_times_every_count() {
                     let len = |i: usize| (shift + 37 * i) % (MAX_LEN + 1);
                     let messages: Vec<&[u8]> = (0..count).map(|i| &data[i * STEP..][..len(i)]).collect();
                     kernel.hash_many(algorithm, &messages, &mut digests).unwrap();
-                    for (i, digest) in digests.chunks_exact(digest_len).enumerate() {
-                        let expected = &expected[len(i)][i * digest_len..][..digest_len];
+                    for (i, digest) in digests.chunks_exact(digest_nbytes).enumerate() {
+                        let expected = &expected[len(i)][i * digest_nbytes..][..digest_nbytes];
                         assert!(digest == expected, "{kernel}: message {i} of {count}, {} bytes", len(i));
                     }
                 }
@@ -54,7 +54,7 @@ fn one_long_message_among_short_ones() {
         for place in [0, 1, kernel.lanes(), 3 * kernel.lanes()] {
             let messages: Vec<&[u8]> =
                 (0..3 * kernel.lanes() + 1).map(|i| if i == place { &data[..] } else { &data[i..][..64] }).collect();
-            let mut digests = vec![0; messages.len() * algorithm.digest_len()];
+            let mut digests = vec![0; messages.len() * algorithm.digest_nbytes()];
             kernel.hash_many(algorithm, &messages, &mut digests).unwrap();
             assert!(digests == common::oracle_many(algorithm, &messages), "{kernel}: long message at {place}");
         }
@@ -66,7 +66,7 @@ fn every_alignment() {
     let data = data(64 + 1000);
     each_kernel(|kernel, algorithm| {
         let messages: Vec<&[u8]> = (0..64).map(|start| &data[start..][..1000 - start]).collect();
-        let mut digests = vec![0; 1 + messages.len() * algorithm.digest_len()];
+        let mut digests = vec![0; 1 + messages.len() * algorithm.digest_nbytes()];
         kernel.hash_many(algorithm, &messages, &mut digests[1..]).unwrap();
         assert!(digests[1..] == common::oracle_many(algorithm, &messages), "{kernel}");
     });
@@ -103,10 +103,10 @@ fn the_table_is_in_order() {
 
 /// `message` with the padding of FIPS 180-4 section 5.1 (RIPEMD-160 and MD5: the length in the other byte order).
 fn padded(algorithm: Algorithm, message: &[u8]) -> Vec<u8> {
-    let block_len = algorithm.block_len();
+    let block_nbytes = algorithm.block_nbytes();
     let mut bytes = message.to_vec();
     bytes.push(0x80);
-    while bytes.len() % block_len != block_len - 8 {
+    while bytes.len() % block_nbytes != block_nbytes - 8 {
         bytes.push(0);
     }
     let bits = 8 * message.len() as u64;
@@ -119,23 +119,27 @@ fn padded(algorithm: Algorithm, message: &[u8]) -> Vec<u8> {
 fn a_kernel_by_itself() {
     let data = data(16 * STEP + 1000);
     each_kernel(|kernel, algorithm| {
-        let block_len = algorithm.block_len();
+        let block_nbytes = algorithm.block_nbytes();
         let blocks: Vec<Vec<u8>> =
-            (0..kernel.lanes()).map(|lane| padded(algorithm, &data[lane * STEP..][..5 * block_len + 7])).collect();
+            (0..kernel.lanes()).map(|lane| padded(algorithm, &data[lane * STEP..][..5 * block_nbytes + 7])).collect();
         let mut states = kernel.start(algorithm).unwrap();
         states.advance(&vec![[]; kernel.lanes()]);
         // The blocks come in two parts: the second part begins with the state after the first.
-        states.advance(&blocks.iter().map(|blocks| &blocks[..2 * block_len]).collect::<Vec<_>>());
-        states.advance(&blocks.iter().map(|blocks| &blocks[2 * block_len..]).collect::<Vec<_>>());
+        states.advance(&blocks.iter().map(|blocks| &blocks[..2 * block_nbytes]).collect::<Vec<_>>());
+        states.advance(&blocks.iter().map(|blocks| &blocks[2 * block_nbytes..]).collect::<Vec<_>>());
         for lane in 0..kernel.lanes() {
             let words = states.words(lane);
             let mut digest: Vec<u8> = match algorithm {
                 Algorithm::Ripemd160 | Algorithm::Md5 => words.flat_map(|word| (word as u32).to_le_bytes()).collect(),
-                _ if block_len == 64 => words.flat_map(|word| (word as u32).to_be_bytes()).collect(),
+                _ if block_nbytes == 64 => words.flat_map(|word| (word as u32).to_be_bytes()).collect(),
                 _ => words.flat_map(u64::to_be_bytes).collect(),
             };
-            digest.truncate(algorithm.digest_len());
-            assert_eq!(digest, oracle(algorithm, &data[lane * STEP..][..5 * block_len + 7]), "{kernel}: lane {lane}");
+            digest.truncate(algorithm.digest_nbytes());
+            assert_eq!(
+                digest,
+                oracle(algorithm, &data[lane * STEP..][..5 * block_nbytes + 7]),
+                "{kernel}: lane {lane}"
+            );
         }
     });
 }
@@ -145,7 +149,7 @@ fn a_kernel_by_itself_refuses_what_it_cannot_do() {
     let panics = |advance: &dyn Fn()| std::panic::catch_unwind(std::panic::AssertUnwindSafe(advance)).is_err();
     each_kernel(|kernel, algorithm| {
         let states = kernel.start(algorithm).unwrap();
-        let (lanes, block) = (kernel.lanes(), vec![0; algorithm.block_len()]);
+        let (lanes, block) = (kernel.lanes(), vec![0; algorithm.block_nbytes()]);
         assert!(!panics(&|| states.clone().advance(&vec![&block; lanes])));
         assert!(panics(&|| states.clone().advance(&vec![&block; lanes + 1])), "a lane more than there are");
         assert!(panics(&|| states.clone().advance(&vec![&block; lanes - 1])), "a lane less than there are");
@@ -172,7 +176,7 @@ fn a_kernel_that_cannot_says_so() {
     let mut digests = [7; 64];
     for kernel in kernels() {
         for &algorithm in Algorithm::ALL {
-            let digest = &mut digests[..algorithm.digest_len()];
+            let digest = &mut digests[..algorithm.digest_nbytes()];
             let result = kernel.hash_many(algorithm, &["abc"], digest);
             match (kernel.computes(algorithm), kernel.is_available()) {
                 (false, _) => assert_eq!(result, Err(KernelError::OtherAlgorithm { kernel, algorithm })),

@@ -31,7 +31,7 @@ fn more_messages_than_one_window() {
     for &algorithm in Algorithm::ALL {
         for count in [0, 1, 1023, 1024, 1025, 2048, 2500] {
             let messages: Vec<Vec<u8>> = (0..count).map(|i| data[i..][..i * 7 % 200].to_vec()).collect();
-            let mut digests = vec![0; count * algorithm.digest_len()];
+            let mut digests = vec![0; count * algorithm.digest_nbytes()];
             hash_many(algorithm, &messages, &mut digests);
             assert!(digests == oracle_many(algorithm, &messages), "{count} of {algorithm}");
         }
@@ -42,7 +42,7 @@ fn more_messages_than_one_window() {
 fn rows() {
     let data = data(4000);
     for &algorithm in Algorithm::ALL {
-        for (stride, row_len, count) in [
+        for (stride, row_nbytes, count) in [
             (64, 64, 62),
             (100, 64, 40),
             (64, 100, 61),
@@ -52,23 +52,24 @@ fn rows() {
             (0, 0, 3),
             (usize::MAX, 4000, 1),
         ] {
-            let rows: Vec<&[u8]> = (0..count).map(|i| &data[i * stride..][..row_len]).collect();
-            let mut digests = vec![0; count * algorithm.digest_len()];
-            hash_rows(algorithm, &data, stride, row_len, count, &mut digests);
-            assert!(digests == oracle_many(algorithm, &rows), "{count} rows of {row_len} bytes, stride {stride}");
+            let rows: Vec<&[u8]> = (0..count).map(|i| &data[i * stride..][..row_nbytes]).collect();
+            let mut digests = vec![0; count * algorithm.digest_nbytes()];
+            hash_rows(algorithm, &data, stride, row_nbytes, count, &mut digests);
+            assert!(digests == oracle_many(algorithm, &rows), "{count} rows of {row_nbytes} bytes, stride {stride}");
         }
         hash_rows(algorithm, &data, usize::MAX, usize::MAX, 0, &mut []);
-        hash_rows(algorithm, &[], 0, 0, 2, &mut vec![0; 2 * algorithm.digest_len()]);
+        hash_rows(algorithm, &[], 0, 0, 2, &mut vec![0; 2 * algorithm.digest_nbytes()]);
     }
 }
 
 #[test]
 fn rows_beyond_the_data() {
-    for (stride, row_len, count) in [(10, 11, 10), (11, 10, 10), (usize::MAX, 1, 2), (1, usize::MAX, 2), (0, 101, 1)] {
+    for (stride, row_nbytes, count) in [(10, 11, 10), (11, 10, 10), (usize::MAX, 1, 2), (1, usize::MAX, 2), (0, 101, 1)]
+    {
         let mut digests = vec![0xee; count * 20];
-        let text = panic_of(|| hash_rows(Algorithm::Sha1, &[0; 100], stride, row_len, count, &mut digests));
+        let text = panic_of(|| hash_rows(Algorithm::Sha1, &[0; 100], stride, row_nbytes, count, &mut digests));
         let expected =
-            format!("hash_rows: {count} rows of {row_len} bytes at a stride of {stride} do not fit into 100 bytes");
+            format!("hash_rows: {count} rows of {row_nbytes} bytes at a stride of {stride} do not fit into 100 bytes");
         assert_eq!(text, expected);
         assert!(digests.iter().all(|&byte| byte == 0xee));
     }
@@ -105,17 +106,17 @@ fn bad_offsets() {
         ),
         (
             &[0, 4, 11],
-            OffsetsError::Beyond { index: 2, offset: 11, len: 10 },
+            OffsetsError::Beyond { index: 2, offset: 11, nbytes: 10 },
             "offset 2 is 11, beyond the 10 bytes of values",
         ),
         (
             &[11, 11, 11],
-            OffsetsError::Beyond { index: 0, offset: 11, len: 10 },
+            OffsetsError::Beyond { index: 0, offset: 11, nbytes: 10 },
             "offset 0 is 11, beyond the 10 bytes of values",
         ),
         (
             &[0, i64::from(i32::MAX), 5],
-            OffsetsError::Beyond { index: 1, offset: 0x7fff_ffff, len: 10 },
+            OffsetsError::Beyond { index: 1, offset: 0x7fff_ffff, nbytes: 10 },
             "offset 1 is 2147483647, beyond the 10 bytes of values",
         ),
     ];
@@ -127,7 +128,7 @@ fn bad_offsets() {
         assert_eq!(error.to_string(), text);
         assert!(digests.iter().all(|&byte| byte == 0xee), "digests were written in spite of {error}");
     }
-    let beyond = OffsetsError::Beyond { index: 1, offset: i64::MAX, len: 10 };
+    let beyond = OffsetsError::Beyond { index: 1, offset: i64::MAX, nbytes: 10 };
     assert_eq!(hash_offsets64(Algorithm::Sha1, &[0; 10], &[0, i64::MAX], &mut [0; 20]), Err(beyond));
     // A single offset bounds no message, so it is not checked.
     assert_eq!(hash_offsets64(Algorithm::Sha1, &[0; 10], &[11], &mut []), Ok(()));
@@ -150,7 +151,7 @@ fn algorithms() {
     for &algorithm in Algorithm::ALL {
         assert_eq!(algorithm.name().parse(), Ok(algorithm));
         assert_eq!(algorithm.to_string(), algorithm.name());
-        assert_eq!(algorithm.digest_len(), oracle(algorithm, b"").len());
+        assert_eq!(algorithm.digest_nbytes(), oracle(algorithm, b"").len());
     }
     for name in ["", "SHA1", "sha-1", "sha1 ", "sha512/256", "md4"] {
         let text = format!(
@@ -177,18 +178,18 @@ proptest! {
     #[test]
     fn any_messages(messages in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..400), 0..60)) {
         for &algorithm in Algorithm::ALL {
-            let mut digests = vec![0; messages.len() * algorithm.digest_len()];
+            let mut digests = vec![0; messages.len() * algorithm.digest_nbytes()];
             hash_many(algorithm, &messages, &mut digests);
             prop_assert_eq!(digests, oracle_many(algorithm, &messages));
         }
     }
 
     #[test]
-    fn any_rows(stride in 0_usize..300, row_len in 0_usize..300, count in 0_usize..40) {
+    fn any_rows(stride in 0_usize..300, row_nbytes in 0_usize..300, count in 0_usize..40) {
         let data = data(39 * 300 + 300);
-        let rows: Vec<&[u8]> = (0..count).map(|i| &data[i * stride..][..row_len]).collect();
+        let rows: Vec<&[u8]> = (0..count).map(|i| &data[i * stride..][..row_nbytes]).collect();
         let mut digests = vec![0; 32 * count];
-        hash_rows(Algorithm::Sha256, &data, stride, row_len, count, &mut digests);
+        hash_rows(Algorithm::Sha256, &data, stride, row_nbytes, count, &mut digests);
         prop_assert_eq!(digests, oracle_many(Algorithm::Sha256, &rows));
     }
 

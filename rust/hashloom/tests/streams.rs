@@ -72,7 +72,7 @@ fn more_streams_than_one_window() {
             let (heads, tails): (Vec<&[u8]>, Vec<&[u8]>) = halves.unzip();
             update_many(&mut hashers, &heads);
             update_many(&mut hashers, &tails);
-            let mut digests = vec![0; count * algorithm.digest_len()];
+            let mut digests = vec![0; count * algorithm.digest_nbytes()];
             finalize_many(&mut hashers, &mut digests);
             assert!(digests == oracle_many(algorithm, &messages), "{count} streams of {algorithm}");
             // The hashers are fresh again.
@@ -115,7 +115,7 @@ proptest! {
                 let chunks: Vec<&[u8]> = streams.iter().map(|stream| &stream[round][..]).collect();
                 update_many(&mut hashers, &chunks);
             }
-            let mut digests = vec![0; streams.len() * algorithm.digest_len()];
+            let mut digests = vec![0; streams.len() * algorithm.digest_nbytes()];
             finalize_many(&mut hashers, &mut digests);
             let messages: Vec<Vec<u8>> = streams.iter().map(|stream| stream.concat()).collect();
             prop_assert_eq!(digests, oracle_many(algorithm, &messages));

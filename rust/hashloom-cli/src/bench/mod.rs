@@ -256,7 +256,7 @@ fn one_of_each_body() -> Vec<Algorithm> {
     let kernels: Vec<_> = lib::kernels().collect();
     let shares = |a: Algorithm, b: Algorithm| kernels.iter().any(|kernel| kernel.computes(a) && kernel.computes(b));
     let is_whole = |&a: &Algorithm| {
-        let longer = |b: Algorithm| shares(a, b) && b.digest_len() > a.digest_len();
+        let longer = |b: Algorithm| shares(a, b) && b.digest_nbytes() > a.digest_nbytes();
         !Algorithm::ALL.iter().any(|&b| longer(b))
     };
     Algorithm::ALL.iter().copied().filter(is_whole).collect()
@@ -314,7 +314,7 @@ fn compare(
         sides.iter().enumerate().filter_map(|(i, side)| Some((i, side.hash_many.as_ref().ok()?))).collect();
     for &what in messages {
         let slices: Vec<&[u8]> = data.chunks_exact(what.nbytes).take(what.count).collect();
-        let mut digests = vec![vec![0; what.count * algorithm.digest_len()]; timed.len()];
+        let mut digests = vec![vec![0; what.count * algorithm.digest_nbytes()]; timed.len()];
         let mut works: Vec<Work<'_>> = timed
             .iter()
             .zip(&mut digests)
@@ -345,7 +345,7 @@ fn check<'a>(
     name: impl Fn(usize) -> &'a str,
 ) -> Result<(), String> {
     let Some((expected, others)) = digests.split_first() else { return Ok(()) };
-    let len = algorithm.digest_len();
+    let len = algorithm.digest_nbytes();
     for (i, digests) in others.iter().enumerate() {
         let mut pairs = expected.chunks_exact(len).zip(digests.chunks_exact(len)).enumerate();
         if let Some((at, (expected, found))) = pairs.find(|(_, (expected, found))| expected != found) {

@@ -103,7 +103,7 @@ impl OpenSsl {
     pub fn hash_many(&self, algorithm: Algorithm) -> Result<HashMany<'_>, String> {
         let digester = Digester::new(&self.functions, algorithm)?;
         Ok(Box::new(move |messages, digests| {
-            for (message, digest) in messages.iter().zip(digests.chunks_exact_mut(algorithm.digest_len())) {
+            for (message, digest) in messages.iter().zip(digests.chunks_exact_mut(algorithm.digest_nbytes())) {
                 digester.digest(message, digest);
             }
         }))
@@ -126,7 +126,7 @@ struct Digester<'a> {
     functions: &'a Functions,
     md: NonNull<c_void>,
     context: NonNull<c_void>,
-    digest_len: usize,
+    digest_nbytes: usize,
 }
 
 impl<'a> Digester<'a> {
@@ -143,17 +143,17 @@ impl<'a> Digester<'a> {
             unsafe { (functions.EVP_MD_free)(md.as_ptr()) };
             return Err("out of memory".into());
         };
-        let digester = Digester { functions, md, context, digest_len: algorithm.digest_len() };
+        let digester = Digester { functions, md, context, digest_nbytes: algorithm.digest_nbytes() };
         // SAFETY: md is alive.
         let len = unsafe { (functions.EVP_MD_get_size)(md.as_ptr()) };
-        if usize::try_from(len) != Ok(digester.digest_len) {
-            return Err(format!("gives {algorithm} digests of {len} bytes, not {}", digester.digest_len));
+        if usize::try_from(len) != Ok(digester.digest_nbytes) {
+            return Err(format!("gives {algorithm} digests of {len} bytes, not {}", digester.digest_nbytes));
         }
         Ok(digester)
     }
 
     fn digest(&self, message: &[u8], digest: &mut [u8]) {
-        assert_eq!(digest.len(), self.digest_len);
+        assert_eq!(digest.len(), self.digest_nbytes);
         let (f, context) = (self.functions, self.context.as_ptr());
         // SAFETY: the context and md are alive, and this type is not Sync; message is a slice; digest has room for the
         // algorithm's output, as asserted above and in `new`.
@@ -203,7 +203,7 @@ mod tests {
         );
         let messages: [&[u8]; 3] = [b"", b"abc", &[7; 1000]];
         for &algorithm in Algorithm::ALL {
-            let mut found = vec![0; messages.len() * algorithm.digest_len()];
+            let mut found = vec![0; messages.len() * algorithm.digest_nbytes()];
             match openssl.hash_many(algorithm) {
                 Ok(hash_many) => hash_many(&messages, &mut found),
                 Err(error) => {

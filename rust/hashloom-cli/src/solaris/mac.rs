@@ -139,7 +139,7 @@ fn list(program: &str) -> u8 {
         writeln!(out, "Algorithm       Keysize:  Min   Max (bits)")?;
         writeln!(out, "------------------------------------------")?;
         Kind::Mac.names().try_for_each(|(algorithm, name)| {
-            writeln!(out, "{name:15}         {:5} {:5}", 8, 8 * algorithm.block_len())
+            writeln!(out, "{name:15}         {:5} {:5}", 8, 8 * algorithm.block_nbytes())
         })
     });
     super::status(program, listed)

@@ -277,7 +277,7 @@ impl Reading<'_> {
                 Line::Blank => continue,
                 Line::Entry(Entry { algorithm, digest, name, .. }) => {
                     let source = source(to_path(&name));
-                    if source != Source::Stdin || !self.is_stdin {
+                    if !matches!(source, Source::Stdin) || !self.is_stdin {
                         self.nentries += 1;
                         let methods = self.methods(algorithm);
                         return Some(Step::Hash(Request { source, methods, tag: digest }));

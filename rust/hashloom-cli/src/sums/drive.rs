@@ -47,7 +47,7 @@ pub fn drive<T: Send, N: Send>(
                 match held.take().or_else(|| steps.next()) {
                     Some(Step::Note(note)) => notes.push(note),
                     Some(Step::Hash(request)) => {
-                        if request.source == Source::Stdin && !is_first {
+                        if matches!(request.source, Source::Stdin) && !is_first {
                             held = Some(Step::Hash(request));
                             return None;
                         }

@@ -334,7 +334,7 @@ impl Create {
             .executable(!self.no_executable)
             .created_by(concat!("hashloom ", env!("CARGO_PKG_VERSION")));
         if let Some(PieceLength(nbytes)) = self.piece_length {
-            builder = builder.piece_length(nbytes);
+            builder = builder.piece_nbytes(nbytes);
         }
         if let Some(date) = self.date {
             builder = builder.date(date.seconds()?);

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_engine::run::Options;
-use hashloom_engine::tree::Input;
 use hashloom_engine::tree::rfc6962::{
     Tree, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion,
 };
@@ -177,6 +176,6 @@ fn entry(path: &Path, algorithm: Algorithm) -> Result<Vec<u8>, String> {
     let file = File::open(path).map_err(|error| named(&error))?;
     // The root of a tree of one entry is its leaf.
     let mut tree = Tree::new(algorithm, &[]);
-    tree.push_file(Input::File(&file), &Options::new()).map_err(|error| named(&error))?;
+    tree.push_file(file, &Options::new()).map_err(|error| named(&error))?;
     Ok(tree.finish().root.as_ref().to_vec())
 }

@@ -348,7 +348,7 @@ fn verify(arguments: &Verify) -> Result<Checked, Failed> {
     let checked = work.with(|options| verity.check(&data, &hashes, &arguments.root.0, options));
     work.bar.finish();
     checked.map_err(|error| match error {
-        TreeError::HashFile { .. } => Failed::of(&arguments.hashes, error),
+        TreeError::HashFile(_) => Failed::of(&arguments.hashes, error),
         error => Failed::of(&arguments.data, error),
     })
 }

@@ -106,7 +106,7 @@ pub fn run(arguments: &Fsverity) -> Result<u8, String> {
     work.each(&arguments.files, |path| {
         let sealed = match &arguments.out_merkle_tree {
             Some(out) => write_tree(&work, &verity, path, out)?,
-            None => work.file(path, |input, options| verity.digest(input, options))?,
+            None => work.file(path, |source, options| verity.digest(source, options))?,
         };
         if let Some(out) = &arguments.out_descriptor {
             output::write(out, sealed.descriptor()).map_err(|error| not_written(out, &error))?;
@@ -157,7 +157,7 @@ fn line(arguments: &Fsverity, path: &Path, salt: &[u8], sealed: &Sealed) -> Stri
 fn write_tree(work: &Work<'_>, verity: &FsVerity, path: &Path, out: &Path) -> Result<Sealed, Failed> {
     let pending = Pending::begin(out).map_err(|error| not_written(out, &error))?;
     let file = open(path)?;
-    let written = work.with(|options: &Options| verity.write_tree(&file, pending.file(), options));
+    let written = work.with(|options: &Options| verity.write_tree(file, pending.file(), options));
     let sealed = match written {
         Err(TreeError::Write(error)) => return Err(not_written(out, &error)),
         other => other.map_err(|error| Failed::of(path, error))?,

@@ -220,9 +220,9 @@ fn build(entries: &Entries, prove: Option<Prove>) -> Result<Built, Failed> {
         match (entries.lines, entries.block_size) {
             (true, _) => push_lines(&mut tree, &work, path)?,
             (false, Some(Nbytes(nbytes))) => {
-                work.file_once(path, |input, options| tree.push_blocks(input, nbytes, options)).map(drop)?;
+                work.file_once(path, |source, options| tree.push_blocks(source, nbytes, options)).map(drop)?;
             }
-            (false, None) => work.file_once(path, |input, options| tree.push_file(input, options))?,
+            (false, None) => work.file_once(path, |source, options| tree.push_file(source, options))?,
         }
     }
     work.bar.finish();

@@ -17,8 +17,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::{Args, Subcommand};
 use hashloom::Algorithm;
+use hashloom_engine::files::Source;
 use hashloom_engine::run::{Cancel, Options};
-use hashloom_engine::tree::{Input, TreeError};
+use hashloom_engine::tree::TreeError;
 
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::progress::Bar;
@@ -109,7 +110,7 @@ impl Failed {
         match error {
             TreeError::Cancelled => Failed::Interrupted,
             // A wrong option is not the file's fault.
-            TreeError::Parameter { what, .. } if what != "data" => Failed::Message(error.to_string()),
+            TreeError::Parameter(fault) => Failed::Message(fault.to_string()),
             error => Failed::Message(format!("{}: {error}", shown_name(path))),
         }
     }
@@ -161,27 +162,22 @@ impl<'a> Work<'a> {
     fn file_once<R>(
         &self,
         path: &Path,
-        hash: impl FnOnce(Input<'_>, &Options) -> Result<R, TreeError>,
+        hash: impl FnOnce(Source, &Options) -> Result<R, TreeError>,
     ) -> Result<R, Failed> {
         let mut hash = Some(hash);
-        self.file(path, |input, options| hash.take().map_or(Err(TreeError::Changed), |hash| hash(input, options)))
+        self.file(path, |source, options| hash.take().map_or(Err(TreeError::Changed), |hash| hash(source, options)))
     }
 
     /// Opens a FILE and calls `hash` on it; calls it again, from the beginning, if the file changes meanwhile.
     fn file<R>(
         &self,
         path: &Path,
-        mut hash: impl FnMut(Input<'_>, &Options) -> Result<R, TreeError>,
+        mut hash: impl FnMut(Source, &Options) -> Result<R, TreeError>,
     ) -> Result<R, Failed> {
         let mut nreadings = 1;
         loop {
-            let hashed = if is_stdin(path) {
-                self.with(|options| stdin(|input| hash(input, options)))
-            } else {
-                let file = open(path)?;
-                self.with(|options| hash(Input::File(&file), options))
-            };
-            match hashed {
+            let source = if is_stdin(path) { Source::Stdin } else { open(path)?.into() };
+            match self.with(|options| hash(source, options)) {
                 Err(TreeError::Changed) if nreadings < READINGS_MAX && !is_stdin(path) => nreadings += 1,
                 other => return other.map_err(|error| Failed::of(path, error)),
             }
@@ -205,28 +201,6 @@ impl<'a> Work<'a> {
         self.bar.finish();
         Ok(status)
     }
-}
-
-/// Passes standard input to `hash`: as a file if it is one, else as a stream.
-fn stdin<R>(hash: impl FnOnce(Input<'_>) -> Result<R, TreeError>) -> Result<R, TreeError> {
-    let stdin = opened_stdin()?;
-    #[cfg(unix)]
-    {
-        use std::os::fd::AsFd;
-        if let Ok(file) = stdin.as_fd().try_clone_to_owned().map(File::from) {
-            // A shell may have read a part of the file.
-            let is_at_start = io::Seek::stream_position(&mut &file).is_ok_and(|position| position == 0);
-            if !is_at_start {
-                return hash(Input::Stream(&mut &file));
-            }
-            let hashed = hash(Input::File(&file));
-            // Leave the position at the end, as reading does, for later readers: this program for a second `-`, or
-            // another one.
-            let _ = io::Seek::seek(&mut &file, io::SeekFrom::End(0));
-            return hashed;
-        }
-    }
-    hash(Input::Stream(&mut stdin.lock()))
 }
 
 fn opened_stdin() -> Result<io::Stdin, TreeError> {

@@ -139,7 +139,7 @@ fn line(common: &Common, path: &Path, root: Option<String>, parts: Option<Vec<St
 pub fn glacier(arguments: &Glacier) -> Result<u8, String> {
     let work = Work::new(&arguments.common, &arguments.files);
     work.each(&arguments.files, |path| {
-        let root = work.file(path, |input, options| glacier::tree_hash(input, options))?;
+        let root = work.file(path, glacier::tree_hash)?;
         Ok(line(&arguments.common, path, Some(root.to_string()), None))
     })
 }
@@ -148,7 +148,7 @@ pub fn glacier(arguments: &Glacier) -> Result<u8, String> {
 pub fn bep52(arguments: &Bep52) -> Result<u8, String> {
     let work = Work::new(&arguments.common, &arguments.files);
     work.each(&arguments.files, |path| {
-        let root = work.file(path, |input, options| bep52::pieces_root(input, options))?;
+        let root = work.file(path, bep52::pieces_root)?;
         Ok(line(&arguments.common, path, root.map(|root| root.to_string()), None))
     })
 }
@@ -159,7 +159,7 @@ pub fn s3(arguments: &S3) -> Result<u8, String> {
     let part_nbytes = arguments.part_size.0;
     work.each(&arguments.files, |path| {
         let found =
-            work.file(path, |input, options| s3::composite(input, arguments.algorithm, part_nbytes, options))?;
+            work.file(path, |source, options| s3::composite(source, arguments.algorithm, part_nbytes, options))?;
         let parts = || found.parts.iter().map(|part: &Hash| base64(part.as_ref()));
         let mut lines = String::new();
         if arguments.parts {

@@ -34,6 +34,13 @@ pub(crate) use item::encode_string;
 use crate::text::quoted;
 
 /// The limits of [`parse`].
+///
+/// ```
+/// use hashloom_engine::bencode::{Limits, parse};
+///
+/// let limits = Limits { depth: 2, ..Limits::default() };
+/// assert!(parse(b"llee", &limits).is_ok() && parse(b"llleee", &limits).is_err());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Largest number of bytes of input.
@@ -50,6 +57,13 @@ impl Default for Limits {
 }
 
 /// Why an input is not bencode, and the place of the fault.
+///
+/// ```
+/// use hashloom_engine::bencode::{Limits, parse};
+///
+/// let error = parse(b"l4:spamx", &Limits::default()).unwrap_err();
+/// assert_eq!(error.offset, 7);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     /// Offset of the wrong byte; the input's length if the input ends too early.
@@ -59,6 +73,13 @@ pub struct Error {
 }
 
 /// A fault of an input.
+///
+/// ```
+/// use hashloom_engine::bencode::{ErrorKind, Limits, parse};
+///
+/// let error = parse(b"9:spam", &Limits::default()).unwrap_err();
+/// assert_eq!(error.kind, ErrorKind::StringTooLong { nbytes: 9, left: 4 });
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -77,7 +98,7 @@ pub enum ErrorKind {
     /// A string is longer than what is left of the input.
     StringTooLong {
         /// The string's length, as given in the input.
-        length: u64,
+        nbytes: u64,
         /// Bytes left.
         left: usize,
     },
@@ -106,8 +127,8 @@ impl fmt::Display for Error {
                 write!(f, "expected {expected}, found '{}'", *found as char)
             }
             ErrorKind::Unexpected { expected, found } => write!(f, "expected {expected}, found the byte 0x{found:02x}"),
-            ErrorKind::StringTooLong { length, left } => {
-                write!(f, "a string of {length} bytes begins, but only {left} bytes are left")
+            ErrorKind::StringTooLong { nbytes, left } => {
+                write!(f, "a string of {nbytes} bytes begins, but only {left} bytes are left")
             }
             ErrorKind::LengthOverflow => write!(f, "the length of a string does not fit 64 bits"),
             ErrorKind::TooDeep { limit } => {
@@ -123,6 +144,14 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 /// A deviation from canonical bencode that clients accept.
+///
+/// ```
+/// use hashloom_engine::bencode::{Limits, parse};
+///
+/// let document = parse(b"i1e, then more", &Limits::default())?;
+/// assert_eq!(document.notes()[0].to_string(), "byte 3: 11 bytes follow the end, they are ignored");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// Offset of the string, integer or byte in question.
@@ -132,6 +161,14 @@ pub struct Note {
 }
 
 /// The deviation.
+///
+/// ```
+/// use hashloom_engine::bencode::{Limits, NoteKind, parse};
+///
+/// let document = parse(b"i007e", &Limits::default())?;
+/// assert_eq!(document.notes()[0].kind, NoteKind::LeadingZero);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoteKind {
@@ -183,6 +220,14 @@ const NOTES_MAX: usize = 16;
 const NOTE_KEY_MAX_NBYTES: usize = 64;
 
 /// Parsed bencode: the input and its deviations from canonical bencode.
+///
+/// ```
+/// use hashloom_engine::bencode::{Limits, parse};
+///
+/// let document = parse(b"li1ei2ee", &Limits::default())?;
+/// assert_eq!(document.root().items().count(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Document<'a> {
     input: &'a [u8],
@@ -193,16 +238,37 @@ pub struct Document<'a> {
 
 impl<'a> Document<'a> {
     /// The outermost value.
+    ///
+    /// ```
+    /// use hashloom_engine::bencode::{Limits, parse};
+    /// assert_eq!(parse(b"i42e", &Limits::default())?.root().integer(), Some(42));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn root(&self) -> Value<'a> {
         Value { input: self.input, start: 0, end: self.root_end }
     }
 
     /// The first 16 deviations from canonical bencode.
+    ///
+    /// ```
+    /// use hashloom_engine::bencode::{Limits, parse};
+    /// assert!(parse(b"i42e", &Limits::default())?.notes().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
     /// Number of deviations from canonical bencode, those not listed included.
+    ///
+    /// ```
+    /// use hashloom_engine::bencode::{Limits, parse};
+    ///
+    /// let bytes = [&b"l"[..], &b"i-0e".repeat(100), b"e"].concat();
+    /// let document = parse(&bytes, &Limits::default())?;
+    /// assert_eq!((document.note_count(), document.notes().len()), (100, 16));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn note_count(&self) -> usize {
         self.note_count
     }
@@ -226,6 +292,14 @@ enum Frame {
 }
 
 /// Checks that `input` begins with one bencoded value within `limits`, and notes each deviation.
+///
+/// ```
+/// use hashloom_engine::bencode::{Limits, parse};
+///
+/// assert_eq!(parse(b"4:spam", &Limits::default())?.root().string(), Some(&b"spam"[..]));
+/// assert!(parse(b"4:spa", &Limits::default()).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Document<'a>, Error> {
     if input.len() > limits.nbytes {
         let kind = ErrorKind::TooLarge { nbytes: input.len(), limit: limits.nbytes };
@@ -330,7 +404,7 @@ fn string_at(input: &[u8], pos: usize) -> Result<Range<usize>, Error> {
     let left = input.len() - start;
     match usize::try_from(length) {
         Ok(nbytes) if nbytes <= left => Ok(start..start + nbytes),
-        _ => Err(Error { offset: pos, kind: ErrorKind::StringTooLong { length, left } }),
+        _ => Err(Error { offset: pos, kind: ErrorKind::StringTooLong { nbytes: length, left } }),
     }
 }
 
@@ -360,6 +434,12 @@ fn integer_at(document: &mut Document<'_>, pos: usize) -> Result<usize, Error> {
 }
 
 /// The kinds of value.
+///
+/// ```
+/// use hashloom_engine::bencode::{Kind, Limits, parse};
+/// assert_eq!(parse(b"le", &Limits::default())?.root().kind(), Kind::List);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `i…e`
@@ -384,6 +464,15 @@ impl fmt::Display for Kind {
 }
 
 /// A value: a span of input that [`parse`] has checked.
+///
+/// ```
+/// use hashloom_engine::bencode::{Limits, parse};
+///
+/// let document = parse(b"d4:name5:alice3:oldi1ee", &Limits::default())?;
+/// let name = document.root().get(b"name").unwrap();
+/// assert_eq!((name.string(), name.span()), (Some(&b"alice"[..]), 7..14));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Value<'a> {
     input: &'a [u8],
@@ -399,6 +488,12 @@ impl fmt::Debug for Value<'_> {
 
 impl<'a> Value<'a> {
     /// The kind of the value.
+    ///
+    /// ```
+    /// use hashloom_engine::bencode::{Kind, Limits, parse};
+    /// assert_eq!(parse(b"0:", &Limits::default())?.root().kind(), Kind::String);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn kind(&self) -> Kind {
         match self.input[self.start] {
             b'i' => Kind::Integer,
@@ -409,16 +504,36 @@ impl<'a> Value<'a> {
     }
 
     /// The value's place in the input, markers included.
+    ///
+    /// ```
+    /// use hashloom_engine::bencode::{Limits, parse};
+    /// assert_eq!(parse(b"i1e trailing", &Limits::default())?.root().span(), 0..3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn span(&self) -> Range<usize> {
         self.start..self.end
     }
 
     /// The value's bencoded bytes, as in the input: an info-hash is the hash of these bytes.
+    ///
+    /// ```
+    /// use hashloom_engine::bencode::{Limits, parse};
+    /// assert_eq!(parse(b"d1:ali1eee", &Limits::default())?.root().get(b"a").unwrap().raw(), b"li1ee");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn raw(&self) -> &'a [u8] {
         &self.input[self.start..self.end]
     }
 
     /// The bytes of a string.
+    ///
+    /// ```
+    /// use hashloom_engine::bencode::{Limits, parse};
+    ///
+    /// assert_eq!(parse(b"2:ab", &Limits::default())?.root().string(), Some(&b"ab"[..]));
+    /// assert_eq!(parse(b"i2e", &Limits::default())?.root().string(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn string(&self) -> Option<&'a [u8]> {
         match self.kind() {
             Kind::String => string_at(self.input, self.start).ok().map(|body| &self.input[body]),
@@ -427,11 +542,25 @@ impl<'a> Value<'a> {
     }
 
     /// The digits of an integer, with the sign, as in the input.
+    ///
+    /// ```
+    /// use hashloom_engine::bencode::{Limits, parse};
+    /// assert_eq!(parse(b"i-12e", &Limits::default())?.root().digits(), Some(&b"-12"[..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn digits(&self) -> Option<&'a [u8]> {
         (self.kind() == Kind::Integer).then(|| &self.input[self.start + 1..self.end - 1])
     }
 
     /// An integer's value; `None` too if it does not fit 64 bits.
+    ///
+    /// ```
+    /// use hashloom_engine::bencode::{Limits, parse};
+    ///
+    /// assert_eq!(parse(b"i-12e", &Limits::default())?.root().integer(), Some(-12));
+    /// assert_eq!(parse(b"i99999999999999999999e", &Limits::default())?.root().integer(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn integer(&self) -> Option<i64> {
         let digits = self.digits()?;
         let (negative, magnitude) = match digits {
@@ -445,6 +574,15 @@ impl<'a> Value<'a> {
     }
 
     /// The items of a list; empty for any other value.
+    ///
+    /// ```
+    /// use hashloom_engine::bencode::{Limits, parse};
+    ///
+    /// let document = parse(b"li1ei2ee", &Limits::default())?;
+    /// let numbers: Vec<_> = document.root().items().filter_map(|item| item.integer()).collect();
+    /// assert_eq!(numbers, [1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn items(&self) -> Items<'a> {
         match self.kind() {
             Kind::List => Items { input: self.input, pos: self.start + 1, end: self.end - 1 },
@@ -453,6 +591,15 @@ impl<'a> Value<'a> {
     }
 
     /// The keys and values of a dictionary, in the input's order, with duplicates; empty for any other value.
+    ///
+    /// ```
+    /// use hashloom_engine::bencode::{Limits, parse};
+    ///
+    /// let document = parse(b"d1:ai1e1:bi2ee", &Limits::default())?;
+    /// let keys: Vec<_> = document.root().entries().map(|entry| entry.key).collect();
+    /// assert_eq!(keys, [b"a", b"b"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn entries(&self) -> Entries<'a> {
         match self.kind() {
             Kind::Dictionary => Entries(Items { input: self.input, pos: self.start + 1, end: self.end - 1 }),
@@ -466,12 +613,30 @@ impl<'a> Value<'a> {
     }
 
     /// The value of the first entry of a dictionary with this key.
+    ///
+    /// ```
+    /// use hashloom_engine::bencode::{Limits, parse};
+    ///
+    /// let document = parse(b"d1:ai1ee", &Limits::default())?;
+    /// assert_eq!(document.root().get(b"a").and_then(|value| value.integer()), Some(1));
+    /// assert!(document.root().get(b"b").is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn get(&self, key: &[u8]) -> Option<Value<'a>> {
         self.entries().find(|entry| entry.key == key).map(|entry| entry.value)
     }
 }
 
 /// The items of a list; see [`Value::items`].
+///
+/// ```
+/// use hashloom_engine::bencode::{Items, Limits, parse};
+///
+/// let document = parse(b"l1:a1:be", &Limits::default())?;
+/// let mut items: Items = document.root().items();
+/// assert_eq!(items.next().unwrap().raw(), b"1:a");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Items<'a> {
     input: &'a [u8],
@@ -493,6 +658,15 @@ impl<'a> Iterator for Items<'a> {
 }
 
 /// One key of a dictionary and its value.
+///
+/// ```
+/// use hashloom_engine::bencode::{Entry, Limits, parse};
+///
+/// let document = parse(b"d1:ai1ee", &Limits::default())?;
+/// let entry: Entry = document.root().entries().next().unwrap();
+/// assert_eq!((entry.key, entry.value.integer()), (&b"a"[..], Some(1)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry<'a> {
     /// The key's bytes.
@@ -504,6 +678,15 @@ pub struct Entry<'a> {
 }
 
 /// The entries of a dictionary; see [`Value::entries`].
+///
+/// ```
+/// use hashloom_engine::bencode::{Entries, Limits, parse};
+///
+/// let document = parse(b"de", &Limits::default())?;
+/// let mut entries: Entries = document.root().entries();
+/// assert!(entries.next().is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Entries<'a>(Items<'a>);
 

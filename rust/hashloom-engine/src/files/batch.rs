@@ -373,9 +373,9 @@ fn hash<T>(lanes: &mut [Lane<T>], room: &Room) {
 
 fn hash_whole<T>(lanes: &mut [Lane<T>], room: &Room, algorithm: Algorithm, places: &[(usize, usize)]) {
     let messages: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(room)).collect();
-    let mut digests = vec![0; places.len() * algorithm.digest_len()];
+    let mut digests = vec![0; places.len() * algorithm.digest_nbytes()];
     hash_many(algorithm, &messages, &mut digests);
-    for (&(index, slot), bytes) in places.iter().zip(digests.chunks_exact(algorithm.digest_len())) {
+    for (&(index, slot), bytes) in places.iter().zip(digests.chunks_exact(algorithm.digest_nbytes())) {
         lanes[index].digests[slot] = Some(Hash::new(algorithm, bytes));
     }
 }
@@ -385,9 +385,9 @@ fn hash_parts<T>(lanes: &mut [Lane<T>], room: &Room, algorithm: Algorithm, place
     let mut hashers: Vec<Hasher> = places.iter().map(|&(index, slot)| lanes[index].take_hasher(slot)).collect();
     let chunks: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(room)).collect();
     update_many(&mut hashers, &chunks);
-    let mut digests = vec![0; nending * algorithm.digest_len()];
+    let mut digests = vec![0; nending * algorithm.digest_nbytes()];
     finalize_many(&mut hashers[..nending], &mut digests);
-    for (&(index, slot), bytes) in places.iter().zip(digests.chunks_exact(algorithm.digest_len())) {
+    for (&(index, slot), bytes) in places.iter().zip(digests.chunks_exact(algorithm.digest_nbytes())) {
         let digest = Hash::new(algorithm, bytes);
         let lane = &mut lanes[index];
         lane.digests[slot] = Some(lane.request.methods[slot].finish(digest));

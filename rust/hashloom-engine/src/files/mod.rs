@@ -28,12 +28,16 @@
 
 mod batch;
 mod request;
+mod results;
+pub(crate) mod source;
 
 use crate::run::Options;
 
 pub use crate::read::noted::{Doubt, Noted};
 pub use crate::read::stamp::Stamp;
-pub use request::{FileError, Hashed, Method, Request, Source, Summary, stdin};
+pub use request::{FileError, Hashed, Method, Request, Summary};
+pub use results::{Results, results};
+pub use source::{Source, stdin};
 
 /// Hashes files, many at a time.
 ///
@@ -52,7 +56,20 @@ pub use request::{FileError, Hashed, Method, Request, Source, Summary, stdin};
 /// Each thread has up to 16 files open, or fewer if the process may not open that many. A thread that reads a pipe, or
 /// another source that is not ready, waits for it.
 ///
+/// A caller that wants an iterator instead of a callback calls [`results`].
+///
 /// See the [module](self) for an example.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::files::{Request, Source, hash_files};
+/// use hashloom_engine::run::Options;
+///
+/// let requests = ["abc", "de"].map(|text| Request::digest(Source::memory(text), Algorithm::Sha1));
+/// let mut nbytes = 0;
+/// hash_files(requests.into_iter(), &Options::new(), |_request, result| nbytes += result.unwrap().nbytes);
+/// assert_eq!(nbytes, 5);
+/// ```
 pub fn hash_files<T: Send>(
     requests: impl Iterator<Item = Request<T>> + Send,
     options: &Options,

@@ -4,100 +4,12 @@
 
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashloom::{Algorithm, Hash, Hasher, HmacKey};
 
+use super::Source;
 use crate::read::stamp::Stamp;
-
-/// The source of a message's bytes.
-///
-/// ```
-/// use hashloom_engine::files::Source;
-///
-/// assert_eq!(Source::from("a/b").to_string(), "a/b");
-/// assert_eq!(Source::Stdin.to_string(), "standard input");
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Source {
-    /// A file: anything that can be opened and read to an end, such as a regular file, a pipe or a device. Links are
-    /// followed.
-    Path(PathBuf),
-    /// Standard input, to its end.
-    Stdin,
-}
-
-impl Source {
-    /// The path, if the source is a file.
-    ///
-    /// ```
-    /// use std::path::Path;
-    ///
-    /// use hashloom_engine::files::Source;
-    ///
-    /// assert_eq!(Source::from("a").path(), Some(Path::new("a")));
-    /// assert_eq!(Source::Stdin.path(), None);
-    /// ```
-    pub fn path(&self) -> Option<&Path> {
-        match self {
-            Source::Path(path) => Some(path),
-            Source::Stdin => None,
-        }
-    }
-}
-
-impl<P: Into<PathBuf>> From<P> for Source {
-    fn from(path: P) -> Source {
-        Source::Path(path.into())
-    }
-}
-
-/// The text is for people: bytes of a path that are not UTF-8 become replacement characters.
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Source::Path(path) => path.display().fmt(f),
-            Source::Stdin => f.write_str("standard input"),
-        }
-    }
-}
-
-/// Standard input, if it can be read.
-///
-/// [`std::io::stdin`] reads as empty if standard input is closed or not open for reading, and the digest of nothing
-/// would be taken for the file's. Rust opens /dev/null in place of a closed standard input when a program begins: the
-/// program must note before that whether standard input was closed.
-///
-/// # Errors
-/// EBADF if standard input cannot be read.
-///
-/// ```
-/// use std::io::Read;
-///
-/// let mut text = String::new();
-/// match hashloom_engine::files::stdin() {
-///     Ok(stdin) => drop(stdin.take(80).read_to_string(&mut text)),
-///     Err(error) => eprintln!("standard input: {error}"),
-/// }
-/// ```
-pub fn stdin() -> io::Result<io::Stdin> {
-    let stdin = io::stdin();
-    #[cfg(unix)]
-    {
-        use rustix::fs::{OFlags, fcntl_getfl};
-        let flags = fcntl_getfl(&stdin)?;
-        #[cfg(target_os = "linux")]
-        let is_place = flags.contains(OFlags::PATH);
-        #[cfg(not(target_os = "linux"))]
-        let is_place = false;
-        if is_place || flags & OFlags::RWMODE == OFlags::WRONLY {
-            return Err(rustix::io::Errno::BADF.into());
-        }
-    }
-    Ok(stdin)
-}
 
 /// The digest or MAC to compute of a message.
 ///
@@ -180,7 +92,8 @@ impl From<Algorithm> for Method {
 /// let request = Request { source: Source::Stdin, methods, tag: () };
 /// assert_eq!(request.methods.len(), 2);
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug)]
+#[must_use]
 pub struct Request<T = ()> {
     /// The source to read.
     pub source: Source,
@@ -191,13 +104,13 @@ pub struct Request<T = ()> {
 }
 
 impl Request {
-    /// One digest of one file.
+    /// One digest of one source.
     ///
     /// ```
     /// use hashloom::Algorithm;
-    /// use hashloom_engine::files::{Request, Source};
+    /// use hashloom_engine::files::Request;
     ///
-    /// assert_eq!(Request::digest("a", Algorithm::Sha1).source, Source::from("a"));
+    /// assert_eq!(Request::digest("a", Algorithm::Sha1).source.to_string(), "a");
     /// ```
     pub fn digest(source: impl Into<Source>, algorithm: Algorithm) -> Request {
         Request { source: source.into(), methods: [Method::Digest(algorithm)].into(), tag: () }
@@ -205,6 +118,18 @@ impl Request {
 }
 
 /// The result for a message.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::files::{Request, Source, results};
+/// use hashloom_engine::run::Options;
+///
+/// let request = Request::digest(Source::memory("abc"), Algorithm::Sha1);
+/// let (_request, result) = results([request].into_iter(), &Options::new())?.next().unwrap();
+/// let hashed = result?;
+/// assert_eq!((hashed.digests.len(), hashed.nbytes, hashed.stamp), (1, 3, None));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Hashed {
@@ -283,6 +208,16 @@ impl std::error::Error for FileError {
 }
 
 /// The totals of a run.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::files::{Request, hash_files};
+/// use hashloom_engine::run::Options;
+///
+/// let request = Request::digest("/a file/that is missing", Algorithm::Sha1);
+/// let summary = hash_files([request].into_iter(), &Options::new(), |_, _| {});
+/// assert_eq!((summary.nfiles, summary.nfailed, summary.cancelled), (0, 1, false));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Summary {

@@ -116,7 +116,7 @@ impl fmt::Display for Problem {
             }
             Problem::NoFolder(path) => write!(f, "path {} is in no folder of the lines before it", quoted(path)),
             Problem::Digests(algorithm) => {
-                let ndigits = 2 * algorithm.digest_len();
+                let ndigits = 2 * algorithm.digest_nbytes();
                 write!(f, "expected one {algorithm} digest, {ndigits} hexadecimal digits in lower case")
             }
             Problem::TooManyBytes => f.write_str("the files have more than 2^64 bytes"),

@@ -71,6 +71,15 @@ impl Journal {
     ///
     /// # Errors
     /// If the file cannot be written.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::manifest::Journal;
+    ///
+    /// let journal = Journal::create(tempfile::tempfile()?, &[Algorithm::Sha1])?;
+    /// assert_eq!(journal.len(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn create(mut file: File, algorithms: &[Algorithm]) -> io::Result<Journal> {
         file.write_all((Header::line(FORMAT, VERSION, algorithms) + "\n").as_bytes())?;
         Ok(Journal::new(file, algorithms))
@@ -81,6 +90,15 @@ impl Journal {
     /// # Errors
     /// If the file cannot be read and written; `InvalidData` if the file is not a journal of these algorithms, in this
     /// order, for instance an empty file: the file is left as it is then.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::manifest::Journal;
+    ///
+    /// let error = Journal::open(tempfile::tempfile()?, &[Algorithm::Sha1]).unwrap_err();
+    /// assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn open(file: File, algorithms: &[Algorithm]) -> io::Result<Journal> {
         let mut journal = Journal::new(file, algorithms);
         journal.read()?;
@@ -99,17 +117,42 @@ impl Journal {
     }
 
     /// Number of files in the journal when it was opened.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::manifest::Journal;
+    /// assert_eq!(Journal::create(tempfile::tempfile()?, &[Algorithm::Sha1])?.len(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn len(&self) -> usize {
         self.known.len()
     }
 
     /// Whether the journal had no files when it was opened.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::manifest::Journal;
+    /// assert!(Journal::create(tempfile::tempfile()?, &[Algorithm::Sha1])?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
 
     /// The digests of a file, if it was in the journal when that was opened; or a doubt, if the digests may not be
     /// those of the file as it is now. `None` if the journal has no readable line for the file.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::files::Stamp;
+    /// use hashloom_engine::manifest::Journal;
+    ///
+    /// let file = tempfile::tempfile()?;
+    /// let stamp = Stamp::of(&file.metadata()?);
+    /// assert_eq!(Journal::create(file, &[Algorithm::Sha1])?.find(b"a", &stamp), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn find(&mut self, path: &[u8], stamp: &Stamp) -> Option<Result<Vec<Hash>, Doubt>> {
         let hash = self.state.hash_one(path);
         let first = self.known.partition_point(|&(other, _)| other < hash);
@@ -136,6 +179,18 @@ impl Journal {
     ///
     /// # Errors
     /// If it cannot be written.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::files::Noted;
+    /// use hashloom_engine::manifest::Journal;
+    ///
+    /// let file = tempfile::NamedTempFile::new()?;
+    /// let noted = Noted::of(file.path())?; // before the file is read
+    /// let mut journal = Journal::create(tempfile::tempfile()?, &[Algorithm::Sha1])?;
+    /// journal.add(b"empty", &noted, &[hashloom::hash(Algorithm::Sha1, b"")])?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn add(&mut self, path: &[u8], noted: &Noted, digests: &[Hash]) -> io::Result<()> {
         let stamp = &noted.stamp;
         let kind = Kind::File { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, digests: digests.to_vec() };
@@ -150,6 +205,15 @@ impl Journal {
     ///
     /// # Errors
     /// If the file cannot be written.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::manifest::Journal;
+    ///
+    /// let mut journal = Journal::create(tempfile::tempfile()?, &[Algorithm::Sha1])?;
+    /// journal.flush_if_due()?; // now and then
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn flush_if_due(&mut self) -> io::Result<()> {
         match self.waiting.len() >= BUFFER_NBYTES || self.flushed.elapsed() >= WAIT {
             true => self.flush(),
@@ -161,6 +225,15 @@ impl Journal {
     ///
     /// # Errors
     /// If the file cannot be written.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::manifest::Journal;
+    ///
+    /// let mut journal = Journal::create(tempfile::tempfile()?, &[Algorithm::Sha1])?;
+    /// journal.flush()?; // before the program ends
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn flush(&mut self) -> io::Result<()> {
         // Looking for a line moves the position in the file.
         let written = self.file.seek(SeekFrom::End(0)).and_then(|_| self.file.write_all(&self.waiting));

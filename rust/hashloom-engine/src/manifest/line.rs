@@ -187,7 +187,7 @@ impl<'a> Line<'a> {
             Kind::File { nbytes, mtime_ns, digests } => {
                 (line.size, line.mtime_ns) = (Some(*nbytes), Some(*mtime_ns));
                 for (index, &algorithm) in algorithms.iter().enumerate() {
-                    let fits = |digest: &&Hash| digest.as_ref().len() == algorithm.digest_len();
+                    let fits = |digest: &&Hash| digest.as_ref().len() == algorithm.digest_nbytes();
                     let digest = digests.get(index).filter(fits).ok_or(Problem::Digests(algorithm))?;
                     *line.digest(algorithm) = Some(digest.to_string());
                 }
@@ -277,7 +277,8 @@ impl<'a> Line<'a> {
 
     fn take_digest(&mut self, algorithm: Algorithm) -> Result<Hash, Problem> {
         let digits = self.digest(algorithm).take();
-        let bytes = digits.and_then(|digits| from_hex(&digits)).filter(|bytes| bytes.len() == algorithm.digest_len());
+        let bytes =
+            digits.and_then(|digits| from_hex(&digits)).filter(|bytes| bytes.len() == algorithm.digest_nbytes());
         let bytes = bytes.ok_or(Problem::Digests(algorithm))?;
         Ok(Hash::new(algorithm, &bytes))
     }

@@ -67,6 +67,10 @@ pub use reader::Reader;
 pub use writer::Writer;
 
 /// The longest line that is read, in bytes.
+///
+/// ```
+/// assert_eq!(hashloom_engine::manifest::LINE_MAX_NBYTES, 1 << 20);
+/// ```
 pub const LINE_MAX_NBYTES: usize = 1 << 20;
 
 /// A line of a manifest.

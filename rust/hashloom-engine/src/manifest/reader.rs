@@ -54,6 +54,10 @@ impl<R: BufRead> Reader<R> {
     ///
     /// # Errors
     /// If the line is not that of a manifest of a known version.
+    ///
+    /// ```
+    /// assert!(hashloom_engine::manifest::Reader::new(&b"{}\n"[..]).is_err());
+    /// ```
     pub fn new(mut input: R) -> Result<Reader<R>, Error> {
         let mut line = Vec::new();
         let read = match read_line(&mut input, &mut line) {
@@ -78,11 +82,32 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// The algorithms of the digests of each file, in their order.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::manifest::{Reader, Writer};
+    ///
+    /// let manifest = Writer::new(Vec::new(), &[Algorithm::Md5])?.finish()?;
+    /// assert_eq!(Reader::new(&manifest[..])?.algorithms(), [Algorithm::Md5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn algorithms(&self) -> &[Algorithm] {
         &self.algorithms
     }
 
     /// The totals, once the manifest was read to its end without an error.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::manifest::{Reader, Writer};
+    ///
+    /// let manifest = Writer::new(Vec::new(), &[Algorithm::Md5])?.finish()?;
+    /// let mut reader = Reader::new(&manifest[..])?;
+    /// assert!(reader.totals().is_none());
+    /// assert!(reader.next().is_none());
+    /// assert_eq!(reader.totals().unwrap().nfiles, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn totals(&self) -> Option<Totals> {
         self.is_whole.then_some(self.totals)
     }

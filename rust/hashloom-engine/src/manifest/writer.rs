@@ -43,6 +43,11 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// If there are no algorithms, or one is there twice; if the line cannot be written.
+    ///
+    /// ```
+    /// use hashloom_engine::manifest::Writer;
+    /// assert!(Writer::new(Vec::new(), &[]).is_err());
+    /// ```
     pub fn new(out: W, algorithms: &[Algorithm]) -> Result<Writer<W>, Error> {
         check_algorithms(algorithms).map_err(at(1))?;
         let mut writer = Writer {
@@ -62,6 +67,17 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// If the path is not relative, not sorted, or in a folder that was not written; if there is not one digest for
     /// each algorithm; if the line cannot be written. A bad entry writes nothing.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::manifest::{Entry, Kind, Writer};
+    ///
+    /// let mut writer = Writer::new(Vec::new(), &[Algorithm::Sha256])?;
+    /// let folder = Entry { path: b"a".to_vec(), kind: Kind::Folder };
+    /// writer.write(&folder)?;
+    /// assert!(writer.write(&folder).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn write(&mut self, entry: &Entry) -> Result<(), Error> {
         let at = at(self.nlines + 1);
         let line = Line::of(entry, &self.algorithms).map_err(&at)?.to_json();
@@ -74,6 +90,16 @@ impl<W: Write> Writer<W> {
     }
 
     /// The totals so far.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::manifest::{Entry, Kind, Writer};
+    ///
+    /// let mut writer = Writer::new(Vec::new(), &[Algorithm::Sha256])?;
+    /// writer.write(&Entry { path: b"a".to_vec(), kind: Kind::Folder })?;
+    /// assert_eq!(writer.totals().nfolders, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn totals(&self) -> Totals {
         self.totals
     }
@@ -82,6 +108,14 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// If the output cannot be written.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    ///
+    /// let writer = hashloom_engine::manifest::Writer::new(Vec::new(), &[Algorithm::Sha256])?;
+    /// assert_eq!(writer.finish()?.iter().filter(|&&byte| byte == b'\n').count(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn finish(mut self) -> Result<W, Error> {
         let digest = self.lines.clone().finalize();
         self.line(Line::end(&self.totals, &digest).to_json())?;

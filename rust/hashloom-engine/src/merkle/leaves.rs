@@ -75,6 +75,13 @@ pub(crate) enum Failure {
     Cancelled,
 }
 
+/// The bytes under the leaves, readable at any offset.
+#[derive(Clone, Copy)]
+pub(crate) enum Data<'d> {
+    File(&'d File),
+    Memory(&'d [u8]),
+}
+
 /// A callback that takes digests, one after the other, in the order of the leaves.
 pub(crate) type Take<'t> = &'t mut (dyn FnMut(&[u8]) -> io::Result<()> + Send);
 
@@ -119,7 +126,7 @@ impl Leaves {
         let count = window.len() / leaf_nbytes;
         let (whole, rest) = window.split_at(count * leaf_nbytes);
         let start = digests.len();
-        digests.resize(start + count * self.algorithm.digest_len(), 0);
+        digests.resize(start + count * self.algorithm.digest_nbytes(), 0);
         let room = &mut digests[start..];
         if self.is_plain() {
             hash_rows(self.algorithm, whole, leaf_nbytes, leaf_nbytes, count, room);
@@ -146,10 +153,10 @@ impl Leaves {
         finalize_many(hashers, digests);
     }
 
-    /// Hashes a range of a file; a leaf begins at its first byte. `take` gets the digests.
-    pub(crate) fn hash_file(
+    /// Hashes a range of the data; a leaf begins at its first byte. `take` gets the digests.
+    pub(crate) fn hash_range(
         &self,
-        file: &File,
+        data: Data<'_>,
         range: Range<u64>,
         options: &Options,
         take: Take<'_>,
@@ -159,10 +166,13 @@ impl Leaves {
         let nthreads = options.nthreads().clamp(1, 128).min(nbatches.max(1) as usize);
         // When a thread gives a part of a mapping back, all CPUs must forget it: with many threads, reading is faster.
         let is_mapped = options.is_mapped() && nthreads <= 2 && range.end - range.start >= WORTH_MAPPING_NBYTES;
-        let mapping = if is_mapped { Mapping::new(file, range.end) } else { None };
+        let mapping = match data {
+            Data::File(file) if is_mapped => Mapping::new(file, range.end),
+            _ => None,
+        };
         let run = Run {
             leaves: self,
-            file,
+            data,
             range,
             mapping,
             options,
@@ -249,10 +259,10 @@ fn fill(stream: &mut dyn Read, buffer: &mut [u8], offset: u64, options: &Options
     Ok(filled)
 }
 
-/// A file that is being hashed.
+/// A file or memory that is being hashed.
 struct Run<'r, 't> {
     leaves: &'r Leaves,
-    file: &'r File,
+    data: Data<'r>,
     range: Range<u64>,
     mapping: Option<Mapping>,
     options: &'r Options,
@@ -356,11 +366,12 @@ impl Run<'_, '_> {
     fn hash_short(&self, range: Range<u64>, scratch: &mut Scratch) -> Result<(), Failure> {
         let Scratch { buffer, hashers, digests } = scratch;
         let nbytes = range.end - range.start;
-        if !self.hash_mapped(range.clone(), |window| self.leaves.hash_window(window, hashers, digests)) {
+        if !self.hash_in_place(range.clone(), |window| self.leaves.hash_window(window, hashers, digests)) {
+            let Data::File(file) = self.data else { return Err(Failure::Short) };
             digests.clear();
-            self.ask(range.start, nbytes);
+            self.ask(file, range.start, nbytes);
             let window = &mut buffer[..nbytes as usize];
-            self.read(window, range.start)?;
+            read(file, window, range.start)?;
             self.leaves.hash_window(window, hashers, digests);
         }
         self.note(nbytes);
@@ -387,13 +398,18 @@ impl Run<'_, '_> {
             for (lane, row) in buffer.chunks_exact_mut(STRIDE_NBYTES).enumerate().take(count) {
                 let Range { start, end } = leaf(lane);
                 let start = end.min(start + in_leaf);
-                let row = &mut row[..(end - start).min(CHUNK_NBYTES as u64) as usize];
-                if in_leaf % (AHEAD_NBYTES / 8) == 0 {
-                    self.ask(start, AHEAD_NBYTES / 8);
-                }
-                self.read(row, start)?;
-                step += row.len() as u64;
-                chunks[lane] = row;
+                let nbytes = (end - start).min(CHUNK_NBYTES as u64) as usize;
+                chunks[lane] = match self.data {
+                    Data::Memory(bytes) => &bytes[start as usize..][..nbytes],
+                    Data::File(file) => {
+                        if in_leaf % (AHEAD_NBYTES / 8) == 0 {
+                            self.ask(file, start, AHEAD_NBYTES / 8);
+                        }
+                        read(file, &mut row[..nbytes], start)?;
+                        &row[..nbytes]
+                    }
+                };
+                step += nbytes as u64;
             }
             update_many(hashers, &chunks[..count]);
             self.note(step);
@@ -406,12 +422,19 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Calls `hash` with the file's bytes in the page cache. Returns false if that fails: the bytes must then be read,
-    /// and the output of `hash` is wrong.
-    fn hash_mapped(&self, range: Range<u64>, hash: impl FnOnce(&[u8])) -> bool {
+    /// Calls `hash` with the bytes of memory, or with the file's bytes in the page cache. Returns false if that fails:
+    /// the bytes of the file must then be read, and the output of `hash` is wrong.
+    fn hash_in_place(&self, range: Range<u64>, hash: impl FnOnce(&[u8])) -> bool {
+        let file = match self.data {
+            Data::Memory(bytes) => {
+                hash(&bytes[range.start as usize..range.end as usize]);
+                return true;
+            }
+            Data::File(file) => file,
+        };
         let Some(mapping) = &self.mapping else { return false };
         // Data that is not in memory is read: the system reads ahead for reads.
-        if !mapping.is_sound() || !is_in_memory(self.file, range.end - 1) || !mapping.fetch(range.clone()) {
+        if !mapping.is_sound() || !is_in_memory(file, range.end - 1) || !mapping.fetch(range.clone()) {
             return false;
         }
         hash(mapping.bytes(range.clone()));
@@ -420,17 +443,17 @@ impl Run<'_, '_> {
     }
 
     /// Asks the disk to fetch the bytes that come `AHEAD_NBYTES` later.
-    fn ask(&self, offset: u64, nbytes: u64) {
+    fn ask(&self, file: &File, offset: u64, nbytes: u64) {
         let start = self.range.end.min(offset.saturating_add(AHEAD_NBYTES));
-        read_ahead(self.file, start..self.range.end.min(start.saturating_add(nbytes)));
+        read_ahead(file, start..self.range.end.min(start.saturating_add(nbytes)));
     }
+}
 
-    fn read(&self, buffer: &mut [u8], offset: u64) -> Result<(), Failure> {
-        match read_at(self.file, buffer, offset) {
-            Ok(nbytes) if nbytes < buffer.len() => Err(Failure::Short),
-            Ok(_) => Ok(()),
-            Err(error) => Err(Failure::Read { offset, error }),
-        }
+fn read(file: &File, buffer: &mut [u8], offset: u64) -> Result<(), Failure> {
+    match read_at(file, buffer, offset) {
+        Ok(nbytes) if nbytes < buffer.len() => Err(Failure::Short),
+        Ok(_) => Ok(()),
+        Err(error) => Err(Failure::Read { offset, error }),
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct Shape {
 impl Shape {
     /// A row of two digests and nothing else.
     pub(crate) fn binary(algorithm: Algorithm, head: &[u8], odd: Odd) -> Shape {
-        let slot_nbytes = algorithm.digest_len();
+        let slot_nbytes = algorithm.digest_nbytes();
         let head = head.to_vec();
         Shape { algorithm, head, tail: Vec::new(), arity: 2, slot_nbytes, block_nbytes: 2 * slot_nbytes, odd }
     }
@@ -86,7 +86,7 @@ struct Level {
 
 impl Levels {
     pub(crate) fn new(shape: Shape) -> Levels {
-        debug_assert!(shape.arity >= 2 && shape.slot_nbytes >= shape.algorithm.digest_len());
+        debug_assert!(shape.arity >= 2 && shape.slot_nbytes >= shape.algorithm.digest_nbytes());
         debug_assert!(shape.block_nbytes >= shape.arity * shape.slot_nbytes);
         Levels { shape, levels: Vec::new() }
     }
@@ -107,7 +107,7 @@ impl Levels {
             let level = Level::new(shape, levels.last());
             levels.push(level);
         }
-        let (row_nbytes, digest_nbytes) = (shape.row_nbytes(), shape.algorithm.digest_len());
+        let (row_nbytes, digest_nbytes) = (shape.row_nbytes(), shape.algorithm.digest_nbytes());
         let capacity = shape.rows_max() * shape.arity;
         let mut nodes = nodes;
         loop {
@@ -137,7 +137,7 @@ impl Levels {
     /// Hashes the first rows of a level, which are full or filled up, and appends their digests to the level above.
     fn hash(&mut self, at: usize, nrows: usize, show: Show<'_>) {
         let (shape, level) = (&self.shape, &mut self.levels[at]);
-        let (row_nbytes, digest_nbytes) = (shape.row_nbytes(), shape.algorithm.digest_len());
+        let (row_nbytes, digest_nbytes) = (shape.row_nbytes(), shape.algorithm.digest_nbytes());
         let above = &mut level.above[..nrows * digest_nbytes];
         hash_rows(shape.algorithm, &level.rows, row_nbytes, row_nbytes, nrows, above);
         for row in level.rows.chunks_exact(row_nbytes).take(nrows) {
@@ -155,7 +155,7 @@ impl Levels {
         let mut at = 0;
         while at < self.levels.len() {
             let (shape, level) = (&self.shape, &mut self.levels[at]);
-            let (row_nbytes, digest_nbytes) = (shape.row_nbytes(), shape.algorithm.digest_len());
+            let (row_nbytes, digest_nbytes) = (shape.row_nbytes(), shape.algorithm.digest_nbytes());
             if level.count == 1 {
                 let root = level.rows[shape.head.len()..][..digest_nbytes].to_vec();
                 self.levels.clear();
@@ -207,7 +207,7 @@ impl Level {
             }
             _ => Vec::new(),
         };
-        let above = vec![0; shape.rows_max() * shape.algorithm.digest_len()];
+        let above = vec![0; shape.rows_max() * shape.algorithm.digest_nbytes()];
         Level { count: 0, rows_done: 0, filled: 0, rows: row.repeat(shape.rows_max()), above, pad }
     }
 }

@@ -29,6 +29,13 @@ pub(crate) enum Absent {
 }
 
 /// A fault of a file that is there.
+///
+/// ```
+/// use hashloom_engine::torrent::Trouble;
+///
+/// let trouble = Trouble::NotRegular("a folder");
+/// assert!(matches!(trouble, Trouble::NotRegular("a folder")));
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Trouble {

@@ -54,12 +54,12 @@ pub(crate) fn read_at(file: &File, row: &mut [u8], offset: u64) -> io::Result<us
 }
 
 #[cfg(unix)]
-fn read_at_once(file: &File, row: &mut [u8], offset: u64) -> io::Result<usize> {
+pub(crate) fn read_at_once(file: &File, row: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, row, offset)
 }
 
 #[cfg(windows)]
-fn read_at_once(file: &File, row: &mut [u8], offset: u64) -> io::Result<usize> {
+pub(crate) fn read_at_once(file: &File, row: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, row, offset)
 }
 

@@ -6,6 +6,7 @@
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Opens a file without waiting for a pipe's writer: see [`is_ready`]. Looking at the path first would cost a tenth of
 /// the whole work for a file of 16 KiB.
@@ -51,16 +52,25 @@ pub(crate) fn is_ready<S>(_stream: S) -> bool {
     true
 }
 
-/// A reader that waits in short steps: after a short while without data, `read` returns `Interrupted`.
-pub(crate) struct Patient<'a>(pub(crate) &'a File);
+/// Returns true if reading may wait for a writer, and the file has no offsets to read at.
+pub(crate) fn is_stream(metadata: &Metadata) -> bool {
+    #[cfg(unix)]
+    if std::os::unix::fs::FileTypeExt::is_block_device(&metadata.file_type()) {
+        return false;
+    }
+    !metadata.is_file() && !metadata.is_dir()
+}
 
-impl Read for Patient<'_> {
+/// A reader that waits in short steps: after a short while without data, `read` returns `Interrupted`.
+pub(crate) struct Patient(pub(crate) Arc<File>);
+
+impl Read for Patient {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let interrupted = io::ErrorKind::Interrupted;
-        if !is_ready(self.0) {
+        if !is_ready(&*self.0) {
             return Err(interrupted.into());
         }
-        match self.0.read(into) {
+        match (&*self.0).read(into) {
             // Another reader has taken the data.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(interrupted.into()),
             other => other,

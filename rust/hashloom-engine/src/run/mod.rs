@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! How work is run: on how many threads, who hears how far it is, and what stops it.
+//! How work is run: the number of threads, the report of progress, and cancelling.
 //!
-//! Every function of this crate that hashes files takes the same [`Options`]. What holds for all of them:
+//! Every function of this crate that hashes files takes the same [`Options`]. These rules hold for all of them:
 //!
-//! - The caller's thread is one of the threads. Fewer work where the system has no memory for more.
-//! - Callbacks may be called by any of the threads. A panic in a callback, or in an iterator of the caller, stops all
-//!   threads, and goes on in the caller's thread with its payload when the last of them has ended.
-//! - Results come in the order of what was asked for, except where a function says otherwise.
-//! - After [`Cancel::cancel`] no more is read, and what is finished by then is handed out. A wait for a pipe, a terminal
-//!   or another stream ends within a tenth of a second. A read that hangs in the system, on a network disk that does not
-//!   answer for instance, is waited for.
+//! - The caller's thread is one of the threads. If the system has no memory for all threads, fewer work.
+//! - Any of the threads may call a callback. A panic in a callback or in an iterator of the caller stops all threads.
+//!   When the last of them has ended, the panic continues in the caller's thread, with its payload.
+//! - Results come in the order of the requests, unless a function says otherwise.
+//! - After [`Cancel::cancel`] no thread reads further, and finished results are handed out. A wait for a pipe, a
+//!   terminal or another stream ends within a tenth of a second. A read that hangs in the system, for instance on a
+//!   network disk that does not answer, delays the end.
+//!
+//! ```
+//! use hashloom::Algorithm;
+//! use hashloom_engine::files::{Request, Source, hash_files};
+//! use hashloom_engine::run::{Cancel, Options};
+//!
+//! let cancel = Cancel::new();
+//! cancel.cancel();
+//! let options = Options::new().threads(2).cancel(&cancel);
+//! let requests = std::iter::repeat_with(|| Request::digest(Source::memory("abc"), Algorithm::Sha1));
+//! assert!(hash_files(requests, &options, |_, _| {}).cancelled);
+//! ```
 
 pub(crate) mod pool;
 
@@ -22,7 +34,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// turns.
 pub(crate) const LANES: usize = 16;
 
-/// How far the work is.
+/// The progress of the work.
 ///
 /// ```
 /// use hashloom_engine::run::{Options, Progress};
@@ -35,25 +47,31 @@ pub(crate) const LANES: usize = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Bytes that are done with.
+    /// Bytes hashed so far.
     pub nbytes: u64,
-    /// Total bytes, or None where the total is not known before the end. With several torrents, the total covers those
+    /// Total bytes; `None` if the total is not known before the end. With several torrents, the total covers those
     /// started so far.
     pub total_nbytes: Option<u64>,
 }
 
-/// Stops work that is under way. Clones share one flag, which any thread may set.
+/// A flag that stops running work. Clones share the flag, and any thread may set it.
 ///
 /// ```
 /// use hashloom_engine::run::{Cancel, Options};
 ///
 /// let cancel = Cancel::new();
 /// let options = Options::new().cancel(&cancel);
-/// cancel.cancel(); // from any thread: whatever runs with these options stops
+/// cancel.cancel(); // from any thread: all work with these options stops
 /// assert!(cancel.is_cancelled());
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel(Arc<Flag>);
+
+#[derive(Debug, Default)]
+struct Flag {
+    is_set: AtomicBool,
+    parent: Option<Cancel>,
+}
 
 impl Cancel {
     /// A flag that is not set.
@@ -65,7 +83,7 @@ impl Cancel {
         Cancel::default()
     }
 
-    /// Sets the flag, for good.
+    /// Sets the flag. It stays set.
     ///
     /// ```
     /// use hashloom_engine::run::Cancel;
@@ -75,10 +93,10 @@ impl Cancel {
     /// assert!(cancel.clone().is_cancelled());
     /// ```
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.is_set.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the flag is set.
+    /// Returns true if the flag is set.
     ///
     /// ```
     /// let cancel = hashloom_engine::run::Cancel::new();
@@ -86,11 +104,16 @@ impl Cancel {
     /// assert!(cancel.is_cancelled());
     /// ```
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.is_set.load(Ordering::Relaxed) || self.0.parent.as_ref().is_some_and(Cancel::is_cancelled)
+    }
+
+    /// A flag of its own that also counts as set when this one is.
+    pub(crate) fn child(&self) -> Cancel {
+        Cancel(Arc::new(Flag { is_set: AtomicBool::new(false), parent: Some(self.clone()) }))
     }
 }
 
-/// How files are read and hashed. The default is one thread for each CPU, no callback, and no cancelling.
+/// Options for reading and hashing files. The default is one thread for each CPU, no callback, and no cancelling.
 ///
 /// ```
 /// use hashloom_engine::run::{Cancel, Options};
@@ -116,8 +139,8 @@ impl Options {
         Options::default()
     }
 
-    /// Number of threads at most; 0, the default, is one for each CPU. A stream has one. Each thread takes about 1 MiB of
-    /// memory; more than 128 are not used.
+    /// Sets the largest number of threads; 0, the default, means one for each CPU. One thread reads a stream. Each
+    /// thread takes about 1 MiB of memory. The crate never uses more than 128.
     ///
     /// ```
     /// let options = hashloom_engine::run::Options::new().threads(2);
@@ -128,8 +151,8 @@ impl Options {
         self
     }
 
-    /// Calls `progress` with how far the work is, some hundred times a second for each thread at most on ordinary disks:
-    /// whenever a thread has hashed what it had read, at most 512 KiB.
+    /// Sets a callback for the progress. Each thread calls it after each round of reading and hashing, at most 512 KiB:
+    /// on ordinary disks at most some hundred times a second.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -147,7 +170,7 @@ impl Options {
         self
     }
 
-    /// Stops when `cancel` is set.
+    /// Stops the work when `cancel` is set.
     ///
     /// ```
     /// use hashloom_engine::run::{Cancel, Options};
@@ -160,21 +183,21 @@ impl Options {
         self
     }
 
-    /// Whether long files that are in memory already may be hashed where they are, instead of being copied first. On Linux
-    /// with 64 bits; elsewhere it changes nothing. Files are read anyway with more than two threads, and with two where a
-    /// torrent's pieces are below 256 KiB.
+    /// Sets whether a long file in the page cache may be mapped and hashed in place, instead of being copied first. The
+    /// option has an effect on Linux with 64 bits. Files are read in any case with more than two threads, and with two if
+    /// a torrent's pieces are below 256 KiB. A [`Source`](crate::files::Source) that is an open file is read, too.
     ///
-    /// To touch a part of a mapping that its file has lost raises SIGBUS. So a handler is installed, once and for the
-    /// whole process, and stays: a file that becomes shorter while it is hashed, or whose disk fails, is read instead.
-    /// Any other SIGBUS, a fault of the program's own or one that was sent, does what it would do without it: the handler
-    /// that was there before is called, or the process ends. A handler that the program installs later takes the place of
-    /// this one; files that are begun after that are read. One that is installed while files are hashed must call the
-    /// handler that it has replaced, or a file that becomes shorter at that moment is taken for the program's own fault.
+    /// A thread that touches a part of a mapping which the file has lost gets SIGBUS. Therefore the first use installs
+    /// a signal handler for the whole process, which stays: a file that becomes shorter while it is hashed, or whose
+    /// disk fails, is read instead. Any other SIGBUS has the effect that it would have without the handler: the
+    /// previous handler is called, or the process ends. A handler that the program installs later replaces this one,
+    /// and later files are read. A handler that is installed while files are hashed must call the handler it replaces;
+    /// otherwise it mistakes a file that becomes shorter at that moment for a fault of the program.
     ///
     /// ```
     /// use hashloom_engine::run::Options;
     ///
-    /// // A program of whose signals nobody else takes care.
+    /// // In a program that handles SIGBUS nowhere else.
     /// let options = Options::new().mapped_with_sigbus_handler(true);
     /// ```
     #[must_use]
@@ -198,7 +221,7 @@ impl Options {
         &self.cancel
     }
 
-    /// Without anybody who hears how far it is.
+    /// The same options without the progress callback.
     pub(crate) fn quiet(&self) -> Options {
         Options { progress: None, ..self.clone() }
     }

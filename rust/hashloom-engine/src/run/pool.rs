@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Threads that do one piece of work together, by the rules that the [module above](super) states: how many there are, and
-//! when they stop.
+//! Threads that do one piece of work together, by the rules of the [module above](super).
 //!
-//! A panic of one thread, which comes of a callback or an iterator of the caller, stops the
-//! others as a cancellation does: each looks at [`Pool::must_stop`] before whatever takes long, and nobody waits for
-//! another without looking at it every [`LOOK`]. When all have ended the panic goes on in the caller's thread, with what
-//! it was begun with.
+//! A panic of one thread, from a callback or an iterator of the caller, stops the others as cancelling does: each thread
+//! looks at [`Pool::must_stop`] before anything that takes long, and a thread that waits for another looks every
+//! [`LOOK`]. When all have ended, the panic continues in the caller's thread with its payload.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -51,8 +49,8 @@ impl Pool {
         self.has_panicked.load(Ordering::Relaxed) || self.cancel.is_cancelled()
     }
 
-    /// Has each thread do `work` with buffers of its own, and returns when all have. A thread that gets none is none of
-    /// the pool; where already the caller's gets none nothing is done, and false returned.
+    /// Calls `work` on each thread with buffers of its own, and returns when all threads have ended. A thread without
+    /// memory for buffers ends at once. If the caller's thread is the one, nothing is done and the result is false.
     ///
     /// # Panics
     /// If a thread has panicked, with its payload.

@@ -23,10 +23,15 @@ use super::verify::PieceState;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Bitfield {
     bytes: Vec<u8>,
-    len: usize,
+    npieces: usize,
 }
 
 /// Why bytes are not the bitfield of a number of pieces.
+///
+/// ```
+/// use hashloom_engine::torrent::{Bitfield, BitfieldError};
+/// assert_eq!(Bitfield::from_bytes(&[1], 7), Err(BitfieldError::SpareBit { bit: 7, pieces: 7 }));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BitfieldError {
@@ -64,59 +69,96 @@ impl fmt::Display for BitfieldError {
 impl std::error::Error for BitfieldError {}
 
 impl Bitfield {
-    /// No piece out of `len`.
-    pub fn none(len: usize) -> Bitfield {
-        Bitfield { bytes: vec![0; len.div_ceil(8)], len }
+    /// No piece out of `npieces`.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Bitfield;
+    /// assert_eq!(Bitfield::none(10).as_bytes(), [0, 0]);
+    /// ```
+    pub fn none(npieces: usize) -> Bitfield {
+        Bitfield { bytes: vec![0; npieces.div_ceil(8)], npieces }
     }
 
-    /// All `len` pieces.
-    pub fn all(len: usize) -> Bitfield {
-        let mut bytes = vec![0xff; len.div_ceil(8)];
-        if let (Some(last), spare @ 1..) = (bytes.last_mut(), len.wrapping_neg() % 8) {
+    /// All `npieces` pieces.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Bitfield;
+    /// assert_eq!(Bitfield::all(3).as_bytes(), [0b1110_0000]);
+    /// ```
+    pub fn all(npieces: usize) -> Bitfield {
+        let mut bytes = vec![0xff; npieces.div_ceil(8)];
+        if let (Some(last), spare @ 1..) = (bytes.last_mut(), npieces.wrapping_neg() % 8) {
             *last <<= spare;
         }
-        Bitfield { bytes, len }
+        Bitfield { bytes, npieces }
     }
 
-    /// Reads the payload of a `bitfield` message for `len` pieces.
+    /// Reads the payload of a `bitfield` message for `npieces` pieces.
     ///
     /// # Errors
     ///
-    /// If `bytes` has another length than `len` pieces need, or a spare bit is set: a client has to drop the connection
-    /// then (BEP 3).
-    pub fn from_bytes(bytes: &[u8], len: usize) -> Result<Bitfield, BitfieldError> {
-        let expected = len.div_ceil(8);
+    /// If `bytes` has another length than `npieces` pieces need, or a spare bit is set: a client has to drop the
+    /// connection then (BEP 3).
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Bitfield;
+    ///
+    /// assert!(Bitfield::from_bytes(&[0x80], 1).is_ok());
+    /// assert!(Bitfield::from_bytes(&[0x81], 1).is_err());
+    /// ```
+    pub fn from_bytes(bytes: &[u8], npieces: usize) -> Result<Bitfield, BitfieldError> {
+        let expected = npieces.div_ceil(8);
         if bytes.len() != expected {
-            return Err(BitfieldError::Length { expected, found: bytes.len(), pieces: len });
+            return Err(BitfieldError::Length { expected, found: bytes.len(), pieces: npieces });
         }
-        let bitfield = Bitfield { bytes: bytes.to_vec(), len };
-        match (len..expected * 8).find(|&bit| bitfield.bit(bit)) {
-            Some(bit) => Err(BitfieldError::SpareBit { bit, pieces: len }),
+        let bitfield = Bitfield { bytes: bytes.to_vec(), npieces };
+        match (npieces..expected * 8).find(|&bit| bitfield.bit(bit)) {
+            Some(bit) => Err(BitfieldError::SpareBit { bit, pieces: npieces }),
             None => Ok(bitfield),
         }
     }
 
     /// The bytes of a `bitfield` message.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Bitfield;
+    /// assert_eq!(Bitfield::all(10).as_bytes(), [0xff, 0xc0]);
+    /// ```
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// Number of pieces, in the set or not.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Bitfield;
+    /// assert_eq!(Bitfield::none(10).len(), 10);
+    /// ```
     pub fn len(&self) -> usize {
-        self.len
+        self.npieces
     }
 
     /// Whether the number of pieces is 0.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Bitfield;
+    /// assert!(Bitfield::none(0).is_empty() && !Bitfield::none(1).is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.npieces == 0
     }
 
     /// Whether a piece is in the set.
     ///
     /// # Panics
     /// If the piece does not exist.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Bitfield;
+    /// assert!(Bitfield::all(3).get(2));
+    /// ```
     pub fn get(&self, piece: usize) -> bool {
-        assert!(piece < self.len, "Bitfield::get: piece {piece} of {}", self.len);
+        assert!(piece < self.npieces, "Bitfield::get: piece {piece} of {}", self.npieces);
         self.bit(piece)
     }
 
@@ -128,8 +170,16 @@ impl Bitfield {
     ///
     /// # Panics
     /// If the piece does not exist.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Bitfield;
+    ///
+    /// let mut have = Bitfield::none(3);
+    /// have.set(0, true);
+    /// assert_eq!(have.as_bytes(), [0x80]);
+    /// ```
     pub fn set(&mut self, piece: usize, there: bool) {
-        assert!(piece < self.len, "Bitfield::set: piece {piece} of {}", self.len);
+        assert!(piece < self.npieces, "Bitfield::set: piece {piece} of {}", self.npieces);
         let bit = 0x80 >> (piece % 8);
         match there {
             true => self.bytes[piece / 8] |= bit,
@@ -138,18 +188,36 @@ impl Bitfield {
     }
 
     /// Number of pieces in the set.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Bitfield;
+    /// assert_eq!(Bitfield::all(10).count(), 10);
+    /// ```
     pub fn count(&self) -> usize {
         self.bytes.iter().map(|byte| byte.count_ones() as usize).sum()
     }
 
     /// Whether all pieces are in the set.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Bitfield;
+    /// assert!(Bitfield::all(10).is_complete() && !Bitfield::none(10).is_complete());
+    /// ```
     pub fn is_complete(&self) -> bool {
-        self.count() == self.len
+        self.count() == self.npieces
     }
 
     /// The pieces in the set, in order.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Bitfield;
+    ///
+    /// let have = Bitfield::from_bytes(&[0b1010_0000], 3)?;
+    /// assert_eq!(have.ones().collect::<Vec<_>>(), [0, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn ones(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.len).filter(|&piece| self.bit(piece))
+        (0..self.npieces).filter(|&piece| self.bit(piece))
     }
 }
 
@@ -165,7 +233,7 @@ impl From<&[PieceState]> for Bitfield {
 
 impl fmt::Debug for Bitfield {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Bitfield({} of {})", self.count(), self.len)
+        write!(f, "Bitfield({} of {})", self.count(), self.npieces)
     }
 }
 

@@ -20,6 +20,14 @@ impl Platform {
 }
 
 /// Why a component of a path is refused.
+///
+/// ```
+/// use hashloom_engine::torrent::{BadComponent, Problem, Torrent};
+///
+/// let bytes = b"d4:infod6:lengthi0e4:name2:..12:piece lengthi16384e6:pieces0:ee";
+/// let problem = Torrent::parse(bytes).unwrap_err().problem;
+/// assert!(matches!(problem, Problem::BadComponent { why: BadComponent::Parent, .. }));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadComponent {

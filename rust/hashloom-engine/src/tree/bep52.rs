@@ -2,10 +2,19 @@
 
 //! The `pieces root` of a file in a v2 or hybrid torrent (BEP 52): the root of the file's own hash tree, which is the
 //! same in every torrent, whatever the length of its pieces.
+//!
+//! ```
+//! use hashloom_engine::files::Source;
+//! use hashloom_engine::run::Options;
+//! use hashloom_engine::tree::bep52::pieces_root;
+//! assert!(pieces_root(Source::memory("abc"), &Options::new())?.is_some());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use hashloom::{Algorithm, Hash};
 
 use super::{Input, TreeError};
+use crate::files::Source;
 use crate::merkle::leaves::Leaves;
 use crate::merkle::levels::{Levels, Odd, Shape};
 use crate::merkle::{BLOCK_NBYTES, NO_LEAF};
@@ -19,20 +28,21 @@ use crate::run::Options;
 ///
 /// ```
 /// use hashloom_engine::run::Options;
-/// use hashloom_engine::tree::{Input, bep52};
+/// use hashloom_engine::files::Source;
+/// use hashloom_engine::tree::bep52;
 /// use hashloom::{Algorithm, hash};
 ///
 /// // Up to 16 KiB are one leaf.
-/// let root = bep52::pieces_root(Input::Stream(&mut &b"abc"[..]), &Options::new())?;
+/// let root = bep52::pieces_root(Source::memory(b"abc"), &Options::new())?;
 /// assert_eq!(root, Some(hash(Algorithm::Sha256, b"abc")));
-/// assert_eq!(bep52::pieces_root(Input::Stream(&mut &b""[..]), &Options::new())?, None);
+/// assert_eq!(bep52::pieces_root(Source::memory(b""), &Options::new())?, None);
 /// # Ok::<(), hashloom_engine::tree::TreeError>(())
 /// ```
-pub fn pieces_root<'a>(input: impl Into<Input<'a>>, options: &Options) -> Result<Option<Hash>, TreeError> {
+pub fn pieces_root(source: impl Into<Source>, options: &Options) -> Result<Option<Hash>, TreeError> {
     let algorithm = Algorithm::Sha256;
     let mut levels = Levels::new(Shape::binary(algorithm, &[], Odd::Leaf(NO_LEAF.to_vec())));
     let leaves = Leaves::plain(algorithm, BLOCK_NBYTES);
-    input.into().hash(&leaves, options, &mut |digests| {
+    Input::open(source.into())?.hash(&leaves, options, &mut |digests| {
         levels.push(digests, &mut |_, _, _| {});
         Ok(())
     })?;

@@ -38,7 +38,7 @@ pub(super) struct Layout {
 impl BlockTree {
     /// Number of digests in a block: as many as fit, rounded down to a power of two.
     pub(super) fn arity(&self) -> usize {
-        1 << (self.hash_block_nbytes / self.algorithm.digest_len()).ilog2()
+        1 << (self.hash_block_nbytes / self.algorithm.digest_nbytes()).ilog2()
     }
 
     /// The leaves of data; the last may be filled up with zeros.

@@ -3,6 +3,17 @@
 //! dm-verity: the root hash of a read-only block device, and the hash file that the kernel checks each block with.
 //! (Documentation/admin-guide/device-mapper/verity.rst of the kernel; the superblock is that of cryptsetup,
 //! <https://gitlab.com/cryptsetup/cryptsetup/-/wikis/DMVerity>.)
+//!
+//! ```
+//! use hashloom_engine::run::Options;
+//! use hashloom_engine::tree::dmverity::DmVerity;
+//!
+//! let (data, hashes) = (tempfile::tempfile()?, tempfile::tempfile()?);
+//! data.set_len(1 << 20)?;
+//! let root = DmVerity::new().format(&data, &hashes, &Options::new())?;
+//! assert!(DmVerity::new().check(&data, &hashes, root.as_ref(), &Options::new())?.is_good());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod check;
 mod superblock;
@@ -13,15 +24,24 @@ use std::io;
 use hashloom::{Algorithm, Hash};
 
 use super::blocks::{BlockTree, Out, write_all_at};
-use super::{TreeError, hash_range};
+use super::{Block, ParameterFault, TreeError, hash_range};
 use crate::run::Options;
 
 pub use check::{BadBlock, Checked, LISTED_MAX};
 
 /// Largest number of bytes in a salt.
+///
+/// ```
+/// assert_eq!(hashloom_engine::tree::dmverity::SALT_MAX_NBYTES, 256);
+/// ```
 pub const SALT_MAX_NBYTES: usize = 256;
 
 /// The place of the salt, and the distance of digests in a block.
+///
+/// ```
+/// use hashloom_engine::tree::dmverity::{DmVerity, HashType};
+/// assert_eq!(DmVerity::new().get_hash_type(), HashType::Normal);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HashType {
     /// Type 0, of old ChromeOS: the salt after the block, digests without gaps.
@@ -66,6 +86,7 @@ impl HashType {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub struct DmVerity {
     algorithm: Algorithm,
     hash_type: HashType,
@@ -85,6 +106,11 @@ impl Default for DmVerity {
 
 impl DmVerity {
     /// The default parameters.
+    ///
+    /// ```
+    /// use hashloom_engine::tree::dmverity::DmVerity;
+    /// assert_eq!(DmVerity::new(), DmVerity::default());
+    /// ```
     pub fn new() -> DmVerity {
         DmVerity {
             algorithm: Algorithm::Sha256,
@@ -123,6 +149,11 @@ impl DmVerity {
     }
 
     /// Sets the type, 0 or 1.
+    ///
+    /// ```
+    /// use hashloom_engine::tree::dmverity::{DmVerity, HashType};
+    /// assert_eq!(DmVerity::new().hash_type(HashType::ChromeOs).get_hash_type(), HashType::ChromeOs);
+    /// ```
     pub fn hash_type(mut self, hash_type: HashType) -> DmVerity {
         self.hash_type = hash_type;
         self
@@ -134,8 +165,16 @@ impl DmVerity {
     /// # Errors
     ///
     /// [`TreeError::Parameter`].
+    ///
+    /// ```
+    /// use hashloom_engine::tree::dmverity::DmVerity;
+    ///
+    /// assert_eq!(DmVerity::new().data_block_size(1024)?.get_data_block_size(), 1024);
+    /// assert!(DmVerity::new().data_block_size(1000).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn data_block_size(mut self, nbytes: usize) -> Result<DmVerity, TreeError> {
-        self.data_block_nbytes = block_size("data block size", nbytes)?;
+        self.data_block_nbytes = block_size(Block::Data, nbytes)?;
         Ok(self)
     }
 
@@ -144,8 +183,14 @@ impl DmVerity {
     /// # Errors
     ///
     /// [`TreeError::Parameter`].
+    ///
+    /// ```
+    /// use hashloom_engine::tree::dmverity::DmVerity;
+    /// assert_eq!(DmVerity::new().hash_block_size(512)?.get_hash_block_size(), 512);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn hash_block_size(mut self, nbytes: usize) -> Result<DmVerity, TreeError> {
-        self.hash_block_nbytes = block_size("hash block size", nbytes)?;
+        self.hash_block_nbytes = block_size(Block::Hash, nbytes)?;
         Ok(self)
     }
 
@@ -154,16 +199,32 @@ impl DmVerity {
     /// # Errors
     ///
     /// [`TreeError::Parameter`].
+    ///
+    /// ```
+    /// use hashloom_engine::tree::dmverity::DmVerity;
+    ///
+    /// assert_eq!(DmVerity::new().salt(b"pepper")?.get_salt(), b"pepper");
+    /// assert!(DmVerity::new().salt(&[0; 257]).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn salt(mut self, salt: &[u8]) -> Result<DmVerity, TreeError> {
         if salt.len() > SALT_MAX_NBYTES {
-            let expected = format!("up to {SALT_MAX_NBYTES} bytes");
-            return Err(TreeError::parameter("salt", expected, format!("{} bytes", salt.len())));
+            return Err(ParameterFault::SaltTooLong { nbytes: salt.len(), most: SALT_MAX_NBYTES }.into());
         }
         self.salt = salt.to_vec();
         Ok(self)
     }
 
     /// Restricts the tree to the first `count` blocks of the data.
+    ///
+    /// ```
+    /// use hashloom_engine::tree::dmverity::DmVerity;
+    ///
+    /// let data = tempfile::tempfile()?;
+    /// data.set_len(10 * 4096)?;
+    /// assert_eq!(DmVerity::new().data_blocks(3).covered(&data)?, 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn data_blocks(mut self, count: u64) -> DmVerity {
         self.data_blocks = Some(count);
         self
@@ -171,12 +232,28 @@ impl DmVerity {
 
     /// Sets the offset in the hash file where the superblock begins, or the tree if there is no superblock: a multiple
     /// of 512.
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::tree::dmverity::DmVerity;
+    ///
+    /// let (data, hashes) = (tempfile::tempfile()?, tempfile::tempfile()?);
+    /// data.set_len(2 * 4096)?;
+    /// DmVerity::new().hash_offset(8192).format(&data, &hashes, &Options::new())?;
+    /// assert_eq!(hashes.metadata()?.len(), 8192 + 4096);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn hash_offset(mut self, nbytes: u64) -> DmVerity {
         self.hash_offset = nbytes;
         self
     }
 
     /// Asks for a superblock, with this UUID.
+    ///
+    /// ```
+    /// use hashloom_engine::tree::dmverity::DmVerity;
+    /// assert_eq!(DmVerity::new().uuid([7; 16]).get_uuid(), Some([7; 16]));
+    /// ```
     pub fn uuid(mut self, uuid: [u8; 16]) -> DmVerity {
         self.uuid = Some(uuid);
         self
@@ -187,7 +264,7 @@ impl DmVerity {
     ///
     /// # Errors
     ///
-    /// [`TreeError::Parameter`] if `data` is shorter than one block or than the blocks asked for; [`TreeError::Read`],
+    /// [`TreeError::TooShort`] if `data` is shorter than one block or than the blocks asked for; [`TreeError::Read`],
     /// [`TreeError::Changed`], [`TreeError::Cancelled`].
     ///
     /// ```
@@ -215,6 +292,17 @@ impl DmVerity {
     /// # Errors
     ///
     /// Those of [`root`](DmVerity::root), and [`TreeError::Write`].
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::tree::dmverity::DmVerity;
+    ///
+    /// let (data, hashes) = (tempfile::tempfile()?, tempfile::tempfile()?);
+    /// data.set_len(2 * 4096)?;
+    /// let root = DmVerity::new().format(&data, &hashes, &Options::new())?;
+    /// assert_eq!((root.as_ref().len(), hashes.metadata()?.len()), (32, 4096));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn format(&self, data: &File, hashes: &File, options: &Options) -> Result<Hash, TreeError> {
         let nblocks = self.covered(data)?;
         let layout = self.tree().layout(nblocks);
@@ -241,14 +329,22 @@ impl DmVerity {
     /// # Errors
     ///
     /// The errors of [`root`](DmVerity::root) that concern the data's length.
+    ///
+    /// ```
+    /// use hashloom_engine::tree::dmverity::DmVerity;
+    ///
+    /// let data = tempfile::tempfile()?;
+    /// data.set_len(2 * 4096 + 1)?;
+    /// assert_eq!(DmVerity::new().covered(&data)?, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn covered(&self, data: &File) -> Result<u64, TreeError> {
         let nbytes = super::length(data)?.unwrap_or(0);
         let count = nbytes / self.data_block_nbytes as u64;
         let wanted = self.data_blocks.unwrap_or(count);
         if wanted == 0 || wanted > count {
-            let expected =
-                format!("a file or device of {} blocks of {} bytes at least", wanted.max(1), self.data_block_nbytes);
-            return Err(TreeError::parameter("data", expected, format!("{nbytes} bytes")));
+            let (nblocks, block_nbytes) = (wanted.max(1), self.data_block_nbytes);
+            return Err(TreeError::TooShort { nbytes, nblocks, block_nbytes });
         }
         Ok(wanted)
     }
@@ -264,12 +360,12 @@ impl DmVerity {
             Some(_) if self.hash_offset % multiple == 0 => {
                 Ok((self.hash_offset + header).next_multiple_of(self.hash_block_nbytes as u64))
             }
-            _ => Err(TreeError::parameter("hash offset", format!("a multiple of {multiple}"), self.hash_offset)),
+            _ => Err(ParameterFault::HashOffset { offset: self.hash_offset, multiple }.into()),
         }
     }
 
     fn tree(&self) -> BlockTree {
-        let digest_nbytes = self.algorithm.digest_len();
+        let digest_nbytes = self.algorithm.digest_nbytes();
         let (head, tail, slot_nbytes) = match self.hash_type {
             HashType::ChromeOs => (Vec::new(), self.salt.clone(), digest_nbytes),
             HashType::Normal => (self.salt.clone(), Vec::new(), digest_nbytes.next_power_of_two()),
@@ -288,31 +384,61 @@ impl DmVerity {
 /// The values of the parameters, for showing them.
 impl DmVerity {
     /// The algorithm.
+    ///
+    /// ```
+    /// use hashloom_engine::tree::dmverity::DmVerity;
+    /// assert_eq!(DmVerity::new().get_algorithm(), hashloom::Algorithm::Sha256);
+    /// ```
     pub fn get_algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
     /// The type.
+    ///
+    /// ```
+    /// use hashloom_engine::tree::dmverity::{DmVerity, HashType};
+    /// assert_eq!(DmVerity::new().get_hash_type(), HashType::Normal);
+    /// ```
     pub fn get_hash_type(&self) -> HashType {
         self.hash_type
     }
 
     /// Bytes in a block of data.
+    ///
+    /// ```
+    /// use hashloom_engine::tree::dmverity::DmVerity;
+    /// assert_eq!(DmVerity::new().get_data_block_size(), 4096);
+    /// ```
     pub fn get_data_block_size(&self) -> usize {
         self.data_block_nbytes
     }
 
     /// Bytes in a block of digests.
+    ///
+    /// ```
+    /// use hashloom_engine::tree::dmverity::DmVerity;
+    /// assert_eq!(DmVerity::new().get_hash_block_size(), 4096);
+    /// ```
     pub fn get_hash_block_size(&self) -> usize {
         self.hash_block_nbytes
     }
 
     /// The salt.
+    ///
+    /// ```
+    /// use hashloom_engine::tree::dmverity::DmVerity;
+    /// assert!(DmVerity::new().get_salt().is_empty());
+    /// ```
     pub fn get_salt(&self) -> &[u8] {
         &self.salt
     }
 
     /// The UUID, if there is a superblock.
+    ///
+    /// ```
+    /// use hashloom_engine::tree::dmverity::DmVerity;
+    /// assert_eq!(DmVerity::new().get_uuid(), None);
+    /// ```
     pub fn get_uuid(&self) -> Option<[u8; 16]> {
         self.uuid
     }
@@ -325,9 +451,10 @@ fn fill(hashes: &File, nbytes: u64) -> io::Result<()> {
     if metadata.is_file() && metadata.len() < nbytes { hashes.set_len(nbytes) } else { Ok(()) }
 }
 
-fn block_size(what: &'static str, nbytes: usize) -> Result<usize, TreeError> {
-    if !(512..=512 << 10).contains(&nbytes) || !nbytes.is_power_of_two() {
-        return Err(TreeError::parameter(what, "a power of two from 512 to 524288", nbytes));
+fn block_size(block: Block, nbytes: usize) -> Result<usize, TreeError> {
+    let allowed = 512..=512 << 10;
+    if !allowed.contains(&nbytes) || !nbytes.is_power_of_two() {
+        return Err(ParameterFault::BlockSize { block, nbytes, allowed }.into());
     }
     Ok(nbytes)
 }

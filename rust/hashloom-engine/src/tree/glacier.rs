@@ -2,10 +2,21 @@
 
 //! The SHA-256 tree hash of Amazon S3 Glacier: the SHA-256 of each MiB, then of two digests at a time; a digest left
 //! over goes up unchanged. ("Computing Checksums" in the Amazon S3 Glacier Developer Guide.)
+//!
+//! ```
+//! use hashloom_engine::files::Source;
+//! use hashloom_engine::run::Options;
+//! use hashloom_engine::tree::glacier::tree_hash;
+//!
+//! let root = tree_hash(Source::memory("abc"), &Options::new())?;
+//! assert_eq!(root, hashloom::hash(hashloom::Algorithm::Sha256, b"abc"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use hashloom::{Algorithm, Hash, hash};
 
 use super::{Input, TreeError};
+use crate::files::Source;
 use crate::merkle::leaves::Leaves;
 use crate::merkle::levels::{Levels, Odd, Shape};
 use crate::run::Options;
@@ -22,20 +33,21 @@ const LEAF_NBYTES: u64 = 1 << 20;
 ///
 /// ```
 /// use hashloom_engine::run::Options;
-/// use hashloom_engine::tree::{Input, glacier};
+/// use hashloom_engine::files::Source;
+/// use hashloom_engine::tree::glacier;
 /// use hashloom::{Algorithm, hash};
 ///
 /// let data = vec![7; (1 << 20) + 1];
-/// let root = glacier::tree_hash(Input::Stream(&mut &data[..]), &Options::new())?;
+/// let root = glacier::tree_hash(Source::memory(data.clone()), &Options::new())?;
 /// let leaves = [hash(Algorithm::Sha256, &data[..1 << 20]), hash(Algorithm::Sha256, &[7])];
 /// assert_eq!(root, hash(Algorithm::Sha256, &[leaves[0].as_ref(), leaves[1].as_ref()].concat()));
 /// # Ok::<(), hashloom_engine::tree::TreeError>(())
 /// ```
-pub fn tree_hash<'a>(input: impl Into<Input<'a>>, options: &Options) -> Result<Hash, TreeError> {
+pub fn tree_hash(source: impl Into<Source>, options: &Options) -> Result<Hash, TreeError> {
     let algorithm = Algorithm::Sha256;
     let mut levels = Levels::new(Shape::binary(algorithm, &[], Odd::Promoted));
     let leaves = Leaves::plain(algorithm, LEAF_NBYTES);
-    input.into().hash(&leaves, options, &mut |digests| {
+    Input::open(source.into())?.hash(&leaves, options, &mut |digests| {
         levels.push(digests, &mut |_, _, _| {});
         Ok(())
     })?;

@@ -14,6 +14,18 @@
 //! | [`s3`] | the composite SHA-1 and SHA-256 of a multipart upload to Amazon S3 |
 //! | [`bep52`] | the `pieces root` of a file in a v2 torrent |
 //!
+//! A tree takes a [`Source`]: a path, an open file, a reader, memory, or standard input.
+//!
+//! ```
+//! use hashloom_engine::files::Source;
+//! use hashloom_engine::run::Options;
+//! use hashloom_engine::tree::glacier;
+//!
+//! let root = glacier::tree_hash(Source::memory("abc"), &Options::new())?;
+//! assert_eq!(root, hashloom::hash(hashloom::Algorithm::Sha256, b"abc"));
+//! # Ok::<(), hashloom_engine::tree::TreeError>(())
+//! ```
+//!
 //! Memory does not grow with the length of the input. A file that changes while it is read is an error: the result
 //! would be the root of content that never existed.
 
@@ -26,70 +38,119 @@ pub mod glacier;
 pub mod rfc6962;
 pub mod s3;
 
-use std::fmt;
 use std::fs::{File, Metadata};
-use std::io::Read;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
+use std::sync::Arc;
 
-use crate::merkle::leaves::{Leaves, Take};
+use crate::files::source::{Source, read_from, stdin};
+use crate::merkle::leaves::{Data, Leaves, Take};
+use crate::read::open::read_at_once;
 use crate::read::stamp::Stamp;
-use crate::read::stream::Patient;
+use crate::read::stream::{self, Patient};
 use crate::run::Options;
 
-pub use error::TreeError;
+pub use error::{Block, HashFileFault, ParameterFault, TreeError};
 
-/// The input of a tree.
+/// An opened [`Source`].
 ///
-/// Several threads read a regular file or a block device from its beginning, whatever its position. One thread reads
-/// the remaining bytes of anything else, such as a pipe.
-///
-/// ```
-/// use hashloom_engine::run::Options;
-/// use hashloom_engine::tree::{Input, glacier};
-///
-/// let mut stream = &b"abc"[..];
-/// let root = glacier::tree_hash(Input::Stream(&mut stream), &Options::new())?;
-/// assert_eq!(root, hashloom::hash(hashloom::Algorithm::Sha256, b"abc"));
-/// # Ok::<(), hashloom_engine::tree::TreeError>(())
-/// ```
-pub enum Input<'a> {
-    /// A file.
-    File(&'a File),
-    /// Any reader, read to its end.
-    Stream(&'a mut dyn Read),
+/// Several threads read memory, a regular file or a block device. One thread reads the remaining bytes of anything else,
+/// such as a pipe.
+enum Input {
+    /// A file that can be read at any offset, its length, and whether the file is standard input.
+    File(Arc<File>, u64, bool),
+    Memory(Arc<dyn AsRef<[u8]> + Send + Sync>),
+    Stream(Box<dyn Read + Send>),
 }
 
-impl fmt::Debug for Input<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Input::File(_) => "Input::File",
-            Input::Stream(_) => "Input::Stream",
+impl Input {
+    fn open(source: Source) -> Result<Input, TreeError> {
+        match source {
+            Source::Path(path) => Input::of_file(Arc::new(stream::open(&path).map_err(TreeError::Open)?.0)),
+            Source::File(file) => Input::of_file(file),
+            Source::Reader(reader) => Ok(Input::Stream(Box::new(Checked(reader)))),
+            Source::Memory(bytes) => Ok(Input::Memory(bytes)),
+            Source::Stdin => Input::of_stdin(stdin().map_err(|error| TreeError::Read { offset: 0, error })?),
+        }
+    }
+
+    fn of_file(file: Arc<File>) -> Result<Input, TreeError> {
+        Ok(match length(&file)? {
+            Some(nbytes) => Input::File(file, nbytes, false),
+            // The file may be one of /proc, which has another length than it says, and can be read at any offset.
+            None if metadata(&file)?.is_file() => Input::Stream(Box::new(FromStart(file, 0))),
+            None => Input::Stream(Box::new(Patient(file))),
         })
     }
-}
 
-impl<'a> From<&'a File> for Input<'a> {
-    fn from(file: &'a File) -> Input<'a> {
-        Input::File(file)
+    #[cfg(unix)]
+    fn of_stdin(stdin: io::Stdin) -> Result<Input, TreeError> {
+        use std::os::fd::AsFd;
+        let Ok(file) = stdin.as_fd().try_clone_to_owned().map(File::from) else {
+            return Ok(Input::Stream(Box::new(stdin)));
+        };
+        // A shell may have read a part of the file.
+        let is_at_start = (&file).stream_position().is_ok_and(|position| position == 0);
+        let nbytes = if is_at_start { length(&file)? } else { None };
+        let file = Arc::new(file);
+        Ok(match nbytes {
+            Some(nbytes) => Input::File(file, nbytes, true),
+            None => Input::Stream(Box::new(Patient(file))),
+        })
     }
-}
 
-impl<'a> From<&'a mut dyn Read> for Input<'a> {
-    fn from(stream: &'a mut dyn Read) -> Input<'a> {
-        Input::Stream(stream)
+    #[cfg(not(unix))]
+    fn of_stdin(stdin: io::Stdin) -> Result<Input, TreeError> {
+        Ok(Input::Stream(Box::new(stdin)))
     }
-}
 
-impl Input<'_> {
+    /// The length, if it is known before all is read.
+    fn nbytes(&self) -> Option<u64> {
+        match self {
+            Input::File(_, nbytes, _) => Some(*nbytes),
+            Input::Memory(bytes) => Some((**bytes).as_ref().len() as u64),
+            Input::Stream(_) => None,
+        }
+    }
+
     /// Hashes the whole input. Returns its length in bytes.
     fn hash(self, leaves: &Leaves, options: &Options, take: Take<'_>) -> Result<u64, TreeError> {
         match self {
-            Input::Stream(stream) => Ok(leaves.hash_stream(stream, options, take)?),
-            Input::File(file) => match length(file)? {
-                Some(nbytes) => hash_range(file, 0..nbytes, leaves, options, take),
-                None => Ok(leaves.hash_stream(&mut Patient(file), options, take)?),
-            },
+            Input::Stream(mut stream) => Ok(leaves.hash_stream(&mut stream, options, take)?),
+            Input::Memory(bytes) => {
+                let bytes = (*bytes).as_ref();
+                leaves.hash_range(Data::Memory(bytes), 0..bytes.len() as u64, options, take)?;
+                Ok(bytes.len() as u64)
+            }
+            Input::File(file, nbytes, is_stdin) => {
+                let hashed = hash_range(&file, 0..nbytes, leaves, options, take);
+                if is_stdin {
+                    // Leave the position at the end, as reading does, for later readers: this program or another one.
+                    let _ = (&*file).seek(SeekFrom::End(0));
+                }
+                hashed
+            }
         }
+    }
+}
+
+/// A reader of the caller, which need not keep the rules of [`Read`].
+struct Checked(Box<dyn Read + Send>);
+
+impl Read for Checked {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        read_from(&mut self.0, into)
+    }
+}
+
+/// Reads a file from its beginning, wherever its position is.
+struct FromStart(Arc<File>, u64);
+
+impl Read for FromStart {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let nbytes = read_at_once(&self.0, into, self.1)?;
+        self.1 += nbytes as u64;
+        Ok(nbytes)
     }
 }
 
@@ -108,7 +169,7 @@ fn hash_range(
         Some(stamp) => stamp,
         None => Stamp::of(&metadata(file)?),
     };
-    leaves.hash_file(file, range, options, take)?;
+    leaves.hash_range(Data::File(file), range, options, take)?;
     if Stamp::of(&metadata(file)?) != before {
         return Err(TreeError::Changed);
     }
@@ -126,10 +187,10 @@ fn length(file: &File) -> Result<Option<u64>, TreeError> {
     if metadata.is_file() {
         return Ok(Some(metadata.len()).filter(|&nbytes| nbytes > 0));
     }
-    #[cfg(unix)]
-    if std::os::unix::fs::FileTypeExt::is_block_device(&metadata.file_type()) {
-        let end = std::io::Seek::seek(&mut &*file, std::io::SeekFrom::End(0));
-        return end.map(Some).map_err(|error| TreeError::Read { offset: 0, error });
+    if metadata.is_dir() || stream::is_stream(&metadata) {
+        return Ok(None);
     }
-    Ok(None)
+    // A block device.
+    let end = (&*file).seek(SeekFrom::End(0));
+    end.map(Some).map_err(|error| TreeError::Read { offset: 0, error })
 }

@@ -7,6 +7,22 @@
 //! neighbour goes up unchanged. A proof is a list of nodes. It proves that an entry is in a tree (inclusion), or that a
 //! tree is the beginning of a larger one (consistency). Proofs are made while the tree is built; only paths of the tree
 //! are kept.
+//!
+//! ```
+//! use hashloom::Algorithm;
+//! use hashloom_engine::tree::rfc6962::Tree;
+//! use hashloom_engine::tree::rfc6962::{Prove, check_consistency};
+//!
+//! let mut tree = Tree::new(Algorithm::Sha256, &[]);
+//! tree.push_entries(&["a", "b"]);
+//! let old = tree.finish();
+//! let mut tree = Tree::new(Algorithm::Sha256, &[Prove::Consistency(2)]);
+//! tree.push_entries(&["a", "b", "c"]);
+//! let new = tree.finish();
+//! let proof = new.proofs[0].as_ref().unwrap();
+//! check_consistency(Algorithm::Sha256, 2, old.root.as_ref(), 3, new.root.as_ref(), &proof.nodes)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod proof;
 
@@ -15,7 +31,8 @@ use std::io::{BufRead, Read};
 
 use hashloom::{Algorithm, Hash, Hasher, hash, hash_offsets64};
 
-use super::{Input, TreeError};
+use super::{Input, ParameterFault, TreeError};
+use crate::files::Source;
 use crate::merkle::leaves::Leaves;
 use crate::merkle::levels::{Levels, Odd, Shape};
 use crate::read::open::read_at;
@@ -71,6 +88,13 @@ fn leaf_hasher(algorithm: Algorithm) -> Hasher {
 }
 
 /// A statement about a tree that a proof is wanted for.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::tree::rfc6962::Prove;
+/// use hashloom_engine::tree::rfc6962::Tree;
+/// assert!(Tree::new(Algorithm::Sha256, &[Prove::Inclusion(5)]).finish().proofs[0].is_err());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Prove {
     /// The entry with this index, from 0 on, is in the tree.
@@ -119,7 +143,14 @@ pub struct Tree {
 }
 
 /// A finished tree.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::tree::rfc6962::Tree;
+/// assert_eq!(Tree::new(Algorithm::Sha256, &[]).finish().size, 0);
+/// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Built {
     /// Number of entries.
     pub size: u64,
@@ -130,6 +161,18 @@ pub struct Built {
 }
 
 /// A proof, and the node that it is about.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::tree::rfc6962::Tree;
+/// use hashloom_engine::tree::rfc6962::{Prove, leaf};
+///
+/// let mut tree = Tree::new(Algorithm::Sha256, &[Prove::Inclusion(0)]);
+/// tree.push_entries(&["a", "b"]);
+/// let proof = tree.finish().proofs.remove(0)?;
+/// assert_eq!(proof.nodes, [leaf(Algorithm::Sha256, b"b")]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof {
     /// The leaf that is in the tree, or the root of the first tree or of the subtree.
@@ -156,6 +199,12 @@ impl Paths {
 
 impl Tree {
     /// An empty tree that will make these proofs. Logs use SHA-256.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::tree::rfc6962::Tree;
+    /// assert_eq!(Tree::new(Algorithm::Sha256, &[]).finish().root, hashloom::hash(Algorithm::Sha256, b""));
+    /// ```
     pub fn new(algorithm: Algorithm, prove: &[Prove]) -> Tree {
         let levels = Levels::new(Shape::binary(algorithm, &[NODE], Odd::Promoted));
         let seen = Paths { leaves: prove.iter().map(|prove| prove.path()).collect(), pairs: BTreeMap::new() };
@@ -187,6 +236,15 @@ impl Tree {
     }
 
     /// Appends entries.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::tree::rfc6962::Tree;
+    ///
+    /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
+    /// tree.push_entries(&["a", "b"]);
+    /// assert_eq!(tree.finish().size, 2);
+    /// ```
     pub fn push_entries<E: AsRef<[u8]>>(&mut self, entries: &[E]) {
         entries.iter().for_each(|entry| self.push_entry(entry.as_ref()));
     }
@@ -206,7 +264,7 @@ impl Tree {
     /// assert_eq!(tree.finish().size, 1);
     /// ```
     pub fn push_leaves(&mut self, digests: &[u8]) {
-        assert!(digests.len() % self.algorithm.digest_len() == 0, "push_leaves: the last digest is not whole");
+        assert!(digests.len() % self.algorithm.digest_nbytes() == 0, "push_leaves: the last digest is not whole");
         self.flush();
         self.levels.push(digests, &mut |level, number, pair| self.seen.see(level, number, pair));
     }
@@ -223,28 +281,28 @@ impl Tree {
     /// use hashloom::Algorithm;
     /// use hashloom_engine::tree::rfc6962::{Tree, node, leaf};
     /// use hashloom_engine::run::Options;
-    /// use hashloom_engine::tree::Input;
+    /// use hashloom_engine::files::Source;
     ///
     /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
-    /// tree.push_blocks(Input::Stream(&mut &b"abcde"[..]), 4, &Options::new())?;
+    /// tree.push_blocks(Source::memory(b"abcde"), 4, &Options::new())?;
     /// let leaves = [leaf(Algorithm::Sha256, b"abcd"), leaf(Algorithm::Sha256, b"e")];
     /// assert_eq!(tree.finish().root, node(Algorithm::Sha256, leaves[0].as_ref(), leaves[1].as_ref()));
     /// # Ok::<(), hashloom_engine::tree::TreeError>(())
     /// ```
-    pub fn push_blocks<'a>(
+    pub fn push_blocks(
         &mut self,
-        input: impl Into<Input<'a>>,
+        source: impl Into<Source>,
         entry_nbytes: u64,
         options: &Options,
     ) -> Result<u64, TreeError> {
         if entry_nbytes == 0 {
-            return Err(TreeError::parameter("block size", "at least 1", 0));
+            return Err(ParameterFault::EmptyEntries.into());
         }
         self.flush();
         let head = Some(leaf_hasher(self.algorithm));
         let leaves = Leaves { head, ..Leaves::plain(self.algorithm, entry_nbytes) };
         let Tree { levels, seen, .. } = self;
-        input.into().hash(&leaves, options, &mut |digests| {
+        Input::open(source.into())?.hash(&leaves, options, &mut |digests| {
             levels.push(digests, &mut |level, number, pair| seen.see(level, number, pair));
             Ok(())
         })
@@ -260,27 +318,32 @@ impl Tree {
     /// use hashloom::Algorithm;
     /// use hashloom_engine::tree::rfc6962::{Tree, leaf};
     /// use hashloom_engine::run::Options;
-    /// use hashloom_engine::tree::Input;
+    /// use hashloom_engine::files::Source;
     ///
     /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
-    /// tree.push_file(Input::Stream(&mut &b"abcde"[..]), &Options::new())?;
+    /// tree.push_file(Source::memory(b"abcde"), &Options::new())?;
     /// assert_eq!(tree.finish().root, leaf(Algorithm::Sha256, b"abcde"));
     /// # Ok::<(), hashloom_engine::tree::TreeError>(())
     /// ```
-    pub fn push_file<'a>(&mut self, input: impl Into<Input<'a>>, options: &Options) -> Result<(), TreeError> {
+    pub fn push_file(&mut self, source: impl Into<Source>, options: &Options) -> Result<(), TreeError> {
         let algorithm = self.algorithm;
-        let input = input.into();
-        if let Input::File(file) = input {
-            if let Some(nbytes) = super::length(file)?.filter(|&nbytes| nbytes <= SMALL_NBYTES) {
+        let input = Input::open(source.into())?;
+        match &input {
+            Input::File(file, nbytes, false) if *nbytes <= SMALL_NBYTES => {
                 // The buffer has one byte more, to see that the file ends there.
-                let mut entry = vec![0; nbytes as usize + 1];
+                let mut entry = vec![0; *nbytes as usize + 1];
                 let read = read_at(file, &mut entry, 0).map_err(|error| TreeError::Read { offset: 0, error })?;
-                if read as u64 != nbytes {
+                if read as u64 != *nbytes {
                     return Err(TreeError::Changed);
                 }
                 self.push_entry(&entry[..read]);
                 return Ok(());
             }
+            Input::Memory(bytes) if (**bytes).as_ref().len() as u64 <= SMALL_NBYTES => {
+                self.push_entry((**bytes).as_ref());
+                return Ok(());
+            }
+            _ => {}
         }
         let head = Some(leaf_hasher(algorithm));
         let leaves = Leaves { head, ..Leaves::plain(algorithm, u64::MAX) };
@@ -369,7 +432,7 @@ impl Tree {
         if count == 0 {
             return;
         }
-        let mut digests = vec![0; count * self.algorithm.digest_len()];
+        let mut digests = vec![0; count * self.algorithm.digest_nbytes()];
         let hashed = hash_offsets64(self.algorithm, &self.entries, &self.offsets, &mut digests);
         debug_assert!(hashed.is_ok(), "they are in order");
         self.entries.clear();
@@ -378,6 +441,15 @@ impl Tree {
     }
 
     /// Ends the tree and returns the root and the proofs.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::tree::rfc6962::Tree;
+    ///
+    /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
+    /// tree.push_entry(b"a");
+    /// assert_eq!(tree.finish().root, hashloom_engine::tree::rfc6962::leaf(Algorithm::Sha256, b"a"));
+    /// ```
     pub fn finish(mut self) -> Built {
         self.flush();
         let size = self.levels.count();
@@ -386,7 +458,7 @@ impl Tree {
             Some(root) => Hash::new(self.algorithm, &root),
             None => hash(self.algorithm, &[]),
         };
-        let digest_nbytes = self.algorithm.digest_len();
+        let digest_nbytes = self.algorithm.digest_nbytes();
         let node_at = |level: u32, index: u64| {
             let pair = self.seen.pairs.get(&(level, index / 2))?;
             let start = (index % 2) as usize * digest_nbytes;

@@ -6,24 +6,59 @@
 //! The checksum depends on how the object was cut, so the part size of the upload must be known: 8 MiB for `aws s3 cp`
 //! unless `multipart_chunksize` says otherwise. An upload in one request has the plain digest, without a `-N` behind
 //! it.
+//!
+//! ```
+//! use hashloom_engine::files::Source;
+//! use hashloom_engine::run::Options;
+//! use hashloom_engine::tree::s3::composite;
+//!
+//! let composite = composite(Source::memory("abc"), hashloom::Algorithm::Sha1, 8 << 20, &Options::new())?;
+//! assert!(composite.to_string().ends_with("-1")); // one part
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fmt;
 
 use hashloom::{Algorithm, Hash, Hasher, hash};
 
-use super::{Input, TreeError};
+use super::{Input, ParameterFault, TreeError};
+use crate::files::Source;
 use crate::merkle::leaves::Leaves;
 use crate::run::Options;
 
 /// Least number of bytes in every part except the last: 5 MiB.
+///
+/// ```
+/// assert_eq!(hashloom_engine::tree::s3::PART_MIN_NBYTES, 5 << 20);
+/// ```
 pub const PART_MIN_NBYTES: u64 = 5 << 20;
 /// Largest number of bytes in every part: 5 GiB.
+///
+/// ```
+/// assert_eq!(hashloom_engine::tree::s3::PART_MAX_NBYTES, 5 << 30);
+/// ```
 pub const PART_MAX_NBYTES: u64 = 5 << 30;
 /// Largest number of parts in an upload.
+///
+/// ```
+/// assert_eq!(hashloom_engine::tree::s3::PARTS_MAX, 10_000);
+/// ```
 pub const PARTS_MAX: u64 = 10_000;
 
 /// The checksums of an upload.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::files::Source;
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::tree::s3::composite;
+///
+/// let composite = composite(Source::memory("abc"), Algorithm::Sha1, 8 << 20, &Options::new())?;
+/// assert_eq!(composite.parts, [hashloom::hash(Algorithm::Sha1, b"abc")]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub struct Composite {
     /// The checksum of the whole object.
     pub digest: Hash,
@@ -36,9 +71,10 @@ pub struct Composite {
 /// ```
 /// use hashloom::Algorithm;
 /// use hashloom_engine::run::Options;
-/// use hashloom_engine::tree::{Input, s3};
+/// use hashloom_engine::files::Source;
+/// use hashloom_engine::tree::s3;
 ///
-/// let composite = s3::composite(Input::Stream(&mut &b"abc"[..]), Algorithm::Sha256, 8 << 20, &Options::new())?;
+/// let composite = s3::composite(Source::memory(b"abc"), Algorithm::Sha256, 8 << 20, &Options::new())?;
 /// assert_eq!(composite.to_string(), "T4tCwi3TcptRm6b2jS2nzFstYG0F2u1a1RKMwD5sY1g=-1");
 /// # Ok::<(), hashloom_engine::tree::TreeError>(())
 /// ```
@@ -58,45 +94,42 @@ impl fmt::Display for Composite {
 ///
 /// ```
 /// use hashloom_engine::run::Options;
-/// use hashloom_engine::tree::{Input, s3};
+/// use hashloom_engine::files::Source;
+/// use hashloom_engine::tree::s3;
 /// use hashloom::{Algorithm, hash};
 ///
 /// let data = vec![7; (5 << 20) + 1];
-/// let composite = s3::composite(Input::Stream(&mut &data[..]), Algorithm::Sha1, 5 << 20, &Options::new())?;
+/// let composite = s3::composite(Source::memory(data.clone()), Algorithm::Sha1, 5 << 20, &Options::new())?;
 /// assert_eq!(composite.parts, [hash(Algorithm::Sha1, &data[1..]), hash(Algorithm::Sha1, &[7])]);
 /// # Ok::<(), hashloom_engine::tree::TreeError>(())
 /// ```
-pub fn composite<'a>(
-    input: impl Into<Input<'a>>,
+pub fn composite(
+    source: impl Into<Source>,
     algorithm: Algorithm,
     part_nbytes: u64,
     options: &Options,
 ) -> Result<Composite, TreeError> {
-    if !matches!(algorithm, Algorithm::Sha1 | Algorithm::Sha256) {
-        return Err(TreeError::parameter("algorithm", "sha1 or sha256", algorithm));
+    let allowed = &[Algorithm::Sha1, Algorithm::Sha256];
+    if !allowed.contains(&algorithm) {
+        return Err(ParameterFault::Algorithm { algorithm, allowed }.into());
     }
     if !(PART_MIN_NBYTES..=PART_MAX_NBYTES).contains(&part_nbytes) {
-        return Err(TreeError::parameter("part size", "5 MiB to 5 GiB", format!("{part_nbytes} bytes")));
+        return Err(ParameterFault::PartSize { nbytes: part_nbytes }.into());
     }
-    let input = input.into();
-    let too_many = || {
-        let expected = format!("parts so long that there are at most {PARTS_MAX}");
-        TreeError::parameter("part size", expected, format!("{part_nbytes} bytes"))
-    };
-    if let Input::File(file) = input {
-        // This check comes before hours of reading.
-        if super::length(file)?.is_some_and(|nbytes| nbytes.div_ceil(part_nbytes) > PARTS_MAX) {
-            return Err(too_many());
-        }
+    let input = Input::open(source.into())?;
+    let too_many = ParameterFault::TooManyParts { part_nbytes, most: PARTS_MAX };
+    // This check comes before hours of reading.
+    if input.nbytes().is_some_and(|nbytes| nbytes.div_ceil(part_nbytes) > PARTS_MAX) {
+        return Err(too_many.into());
     }
     let mut parts = Vec::new();
     let leaves = Leaves::plain(algorithm, part_nbytes);
     let read = input.hash(&leaves, options, &mut |digests| {
-        parts.extend(digests.chunks_exact(algorithm.digest_len()).map(|digest| Hash::new(algorithm, digest)));
+        parts.extend(digests.chunks_exact(algorithm.digest_nbytes()).map(|digest| Hash::new(algorithm, digest)));
         if parts.len() as u64 > PARTS_MAX { Err(std::io::ErrorKind::InvalidInput.into()) } else { Ok(()) }
     });
     if parts.len() as u64 > PARTS_MAX {
-        return Err(too_many());
+        return Err(too_many.into());
     }
     read?;
     if parts.is_empty() {

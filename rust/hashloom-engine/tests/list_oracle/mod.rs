@@ -21,7 +21,7 @@ pub type Checksum = (String, Vec<u8>);
 
 impl Oracle {
     pub fn new(algorithm: Algorithm, tag: &str) -> Oracle {
-        let hex = format!("[0-9A-Fa-f]{{{}}}", 2 * algorithm.digest_len());
+        let hex = format!("[0-9A-Fa-f]{{{}}}", 2 * algorithm.digest_nbytes());
         let regex = |pattern: &str| Regex::new(&format!(r"(?s-u)\A{pattern}\z")).unwrap();
         Oracle {
             plain: regex(&format!(r"[ \t]*(?<mark>\\?)(?<hex>{hex})[ \t](?<name>.+)")),

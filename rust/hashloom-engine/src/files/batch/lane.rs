@@ -6,13 +6,16 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
+use std::sync::Arc;
 
 use hashloom::{Hash, Hasher};
 
 use super::room::{CHUNK_NBYTES, Room};
-use crate::files::request::{FileError, Hashed, Request, Source, stdin};
+use crate::files::request::{FileError, Hashed, Request};
+use crate::files::source::{Source, read_from, stdin};
 use crate::read::ahead::{self, read_ahead};
 use crate::read::map::Mapping;
+use crate::read::open::read_at_once;
 use crate::read::ring::Begun;
 use crate::read::stamp::{READINGS_MAX, Stamp, Verdict};
 use crate::read::stream;
@@ -56,7 +59,11 @@ enum Reader {
     File(File),
     /// A regular file, and its length when it was mapped.
     Mapped(File, Mapping, u64),
+    /// The request's open file; other requests may have it too.
+    Shared(Arc<File>),
     Stdin(io::Stdin),
+    /// The request's own reader or memory.
+    Own,
     Closed,
 }
 
@@ -65,8 +72,8 @@ enum Reader {
 enum Chunk {
     /// A range of the thread's buffer.
     Buffer(Range<usize>),
-    /// A range of the mapping.
-    Mapped(Range<u64>),
+    /// A range of the mapping, or of the request's memory.
+    InPlace(Range<u64>),
 }
 
 impl<T> Lane<T> {
@@ -99,6 +106,14 @@ impl<T> Lane<T> {
                 }
                 Err(error) => self.fail(FileError::Open(error)),
             },
+            Source::File(file) => match file.metadata() {
+                Ok(metadata) => {
+                    (self.reader, self.is_stream) = (Reader::Shared(file.clone()), stream::is_stream(&metadata));
+                }
+                Err(error) => self.fail(FileError::Open(error)),
+            },
+            Source::Reader(_) => (self.reader, self.is_stream) = (Reader::Own, true),
+            Source::Memory(_) => self.reader = Reader::Own,
             Source::Stdin => match stdin() {
                 Ok(stdin) => (self.reader, self.is_stream) = (Reader::Stdin(stdin), true),
                 Err(error) => self.fail(FileError::Read { offset: 0, error }),
@@ -143,22 +158,30 @@ impl<T> Lane<T> {
         if let Reader::Mapped(_, mapping, nbytes) = &self.reader {
             let range = self.nbytes..(self.nbytes + WINDOW_NBYTES).min(*nbytes);
             if !range.is_empty() && mapping.fetch(range.clone()) {
-                self.chunk = Chunk::Mapped(range);
+                self.chunk = Chunk::InPlace(range);
                 self.go_on(options);
                 return;
             }
             self.unmap(self.nbytes);
         }
+        if let (Reader::Own, Source::Memory(bytes)) = (&self.reader, &self.request.source) {
+            let nbytes = (**bytes).as_ref().len() as u64;
+            let range = self.nbytes..nbytes.min(self.nbytes + WINDOW_NBYTES);
+            room.pass((range.end - range.start) as usize);
+            self.has_ended = range.end == nbytes;
+            self.chunk = Chunk::InPlace(range);
+            return;
+        }
         let place = room.next(|chunk| {
             let mut filled = 0;
             while filled < chunk.len() && !self.has_ended {
-                if self.is_stream && !self.reader.is_ready() {
-                    match pool.must_stop() {
-                        true => break,
-                        false => continue,
-                    }
+                if self.is_stream && pool.must_stop() {
+                    break;
                 }
-                match self.reader.read(&mut chunk[filled..]) {
+                if self.is_stream && !self.reader.is_ready() {
+                    continue;
+                }
+                match self.read_once(&mut chunk[filled..], filled as u64) {
                     Ok(0) => self.has_ended = true,
                     Ok(nbytes) => filled += nbytes,
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -182,6 +205,18 @@ impl<T> Lane<T> {
         self.reader = Reader::Closed;
     }
 
+    /// Reads some of the bytes that come `further` bytes after those of earlier rounds.
+    fn read_once(&mut self, into: &mut [u8], further: u64) -> io::Result<usize> {
+        match (&mut self.reader, &mut self.request.source) {
+            (Reader::File(file) | Reader::Mapped(file, ..), _) => file.read(into),
+            (Reader::Shared(file), _) if self.is_stream => (&**file).read(into),
+            (Reader::Shared(file), _) => read_at_once(file, into, self.nbytes + further),
+            (Reader::Stdin(stdin), _) => stdin.read(into),
+            (Reader::Own, Source::Reader(reader)) => read_from(reader, into),
+            (Reader::Own | Reader::Closed, _) => Ok(0),
+        }
+    }
+
     /// Prepares the next round: the message is not at its end, or may not be.
     fn go_on(&mut self, options: &Options) {
         if !self.has_looked {
@@ -189,7 +224,7 @@ impl<T> Lane<T> {
             self.look(options);
         }
         // Many files are read in turn, so the system sees no stream that it would read far ahead of.
-        let (Reader::File(file) | Reader::Mapped(file, ..)) = &self.reader else { return };
+        let Some(file) = self.reader.file() else { return };
         if !self.is_stream && self.nbytes + ahead::LANE_NBYTES / 2 >= self.asked {
             let start = self.asked.max(self.nbytes + CHUNK_NBYTES as u64);
             self.asked = start + ahead::LANE_NBYTES;
@@ -204,8 +239,8 @@ impl<T> Lane<T> {
 
     /// After the first chunk: finds out whether the source is a regular file, and maps it if that is worth it.
     fn look(&mut self, options: &Options) {
-        self.is_stream = true;
         let Reader::File(file) = &self.reader else { return };
+        self.is_stream = true;
         let Ok(metadata) = file.metadata() else { return };
         self.is_stream = !metadata.is_file();
         // A file that has changed may change again, so it is not mapped.
@@ -235,8 +270,11 @@ impl<T> Lane<T> {
     pub(super) fn chunk<'a>(&'a self, room: &'a Room) -> &'a [u8] {
         match (&self.chunk, &self.reader) {
             (Chunk::Buffer(range), _) => &room.buffer[range.clone()],
-            (Chunk::Mapped(range), Reader::Mapped(_, mapping, _)) => mapping.bytes(range.clone()),
-            (Chunk::Mapped(_), _) => &[],
+            (Chunk::InPlace(range), Reader::Mapped(_, mapping, _)) => mapping.bytes(range.clone()),
+            (Chunk::InPlace(range), _) => match &self.request.source {
+                Source::Memory(bytes) => &(**bytes).as_ref()[range.start as usize..range.end as usize],
+                _ => &[],
+            },
         }
     }
 
@@ -244,7 +282,7 @@ impl<T> Lane<T> {
     pub(super) fn count(&mut self) -> u64 {
         let nbytes = match (&self.chunk, &self.reader) {
             (Chunk::Buffer(range), _) => range.len() as u64,
-            (Chunk::Mapped(range), Reader::Mapped(_, mapping, _)) => {
+            (Chunk::InPlace(range), Reader::Mapped(_, mapping, _)) => {
                 mapping.give_back(range.clone());
                 if !mapping.is_sound() {
                     self.hashers.clear();
@@ -254,7 +292,7 @@ impl<T> Lane<T> {
                 }
                 range.end - range.start
             }
-            (Chunk::Mapped(_), _) => 0,
+            (Chunk::InPlace(range), _) => range.end - range.start,
         };
         self.nbytes += nbytes;
         nbytes
@@ -272,7 +310,7 @@ impl<T> Lane<T> {
             _ if self.error.is_some() => {}
             Verdict::Whole => {}
             // Standard input cannot be read twice.
-            Verdict::Changed if self.nreadings < READINGS_MAX && self.request.source != Source::Stdin => {
+            Verdict::Changed if self.nreadings < READINGS_MAX && !matches!(self.request.source, Source::Stdin) => {
                 return Lane { nreadings: self.nreadings + 1, ..Lane::new(self.number, self.request) };
             }
             Verdict::Changed => self.error = Some(FileError::unstable()),
@@ -287,7 +325,7 @@ impl<T> Lane<T> {
             None => Ok(Hashed {
                 digests: self.digests.into_iter().flatten().collect(),
                 nbytes: self.nbytes,
-                stamp: self.stamp.filter(|_| self.request.source != Source::Stdin),
+                stamp: self.stamp.filter(|_| !matches!(self.request.source, Source::Stdin)),
             }),
         };
         (self.number, self.request, result)
@@ -295,34 +333,33 @@ impl<T> Lane<T> {
 }
 
 impl Reader {
-    pub(super) fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+    /// The open file, unless the file is standard input.
+    fn file(&self) -> Option<&File> {
         match self {
-            Reader::File(file) | Reader::Mapped(file, ..) => file.read(into),
-            Reader::Stdin(stdin) => stdin.read(into),
-            Reader::Closed => Ok(0),
+            Reader::File(file) | Reader::Mapped(file, ..) => Some(file),
+            Reader::Shared(file) => Some(file),
+            Reader::Stdin(_) | Reader::Own | Reader::Closed => None,
         }
     }
 
     /// Whether a read would not wait, as far as a short wait can tell.
     fn is_ready(&self) -> bool {
         match self {
-            Reader::File(file) | Reader::Mapped(file, ..) => stream::is_ready(file),
             Reader::Stdin(stdin) => stream::is_ready(stdin),
-            Reader::Closed => true,
+            _ => self.file().is_none_or(stream::is_ready),
         }
     }
 
     /// The result of `look` for the open file, or for standard input; `None` if nothing is open.
     fn with_file<R>(&self, look: impl FnOnce(&File) -> R) -> Option<R> {
         match self {
-            Reader::File(file) | Reader::Mapped(file, ..) => Some(look(file)),
             #[cfg(unix)]
             Reader::Stdin(stdin) => {
                 use std::os::fd::AsFd;
                 // If no file descriptor is left, nothing is known of standard input.
                 stdin.as_fd().try_clone_to_owned().ok().map(|descriptor| look(&descriptor.into()))
             }
-            _ => None,
+            _ => self.file().map(look),
         }
     }
 }

@@ -53,6 +53,12 @@ impl Room {
         start..start + nbytes
     }
 
+    /// Takes the next place for `nbytes` bytes that are elsewhere in memory.
+    pub(super) fn pass(&mut self, nbytes: usize) {
+        self.ntaken += 1;
+        self.nbytes += nbytes;
+    }
+
     /// Takes the next `count` places. Returns the results of `read`, each with the offset of its place.
     pub(super) fn fill<B>(
         &mut self,

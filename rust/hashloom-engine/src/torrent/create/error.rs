@@ -59,9 +59,9 @@ pub enum CreateError {
     },
     /// A glob cannot be used.
     Glob {
-        /// The URL given.
+        /// The glob given.
         glob: String,
-        /// The system's error.
+        /// The fault, in the words of the parser of globs.
         message: String,
     },
     /// Some files cannot be part of the torrent, or not in the way asked for.
@@ -106,6 +106,20 @@ pub enum CreateError {
 }
 
 /// A file that cannot be part of a torrent.
+///
+/// ```
+/// use hashloom_engine::torrent::{Builder, CreateError, Symlinks};
+///
+/// # #[cfg(unix)]
+/// # {
+/// # let folder = tempfile::tempdir()?;
+/// std::os::unix::fs::symlink("/", folder.path().join("link"))?;
+/// let plan = Builder::new().symlinks(Symlinks::Refuse).plan(folder.path());
+/// let Err(CreateError::Files { problems, .. }) = plan else { panic!() };
+/// assert_eq!(problems[0].path, folder.path().join("link"));
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FileProblem {
@@ -116,6 +130,20 @@ pub struct FileProblem {
 }
 
 /// Why a file cannot be part of a torrent.
+///
+/// ```
+/// use hashloom_engine::torrent::{Builder, CreateError, FileProblemKind, Symlinks};
+///
+/// # #[cfg(unix)]
+/// # {
+/// # let folder = tempfile::tempdir()?;
+/// std::os::unix::fs::symlink("/", folder.path().join("link"))?;
+/// let plan = Builder::new().symlinks(Symlinks::Refuse).plan(folder.path());
+/// let Err(CreateError::Files { problems, .. }) = plan else { panic!() };
+/// assert!(matches!(problems[0].kind, FileProblemKind::Link));
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileProblemKind {

@@ -47,6 +47,18 @@ const AUTOMATIC_PIECES_MAX: u64 = 2048;
 
 /// The treatment of symbolic links below the folder that a torrent is made of. A link given as the path itself is
 /// followed.
+///
+/// ```
+/// use hashloom_engine::torrent::Builder;
+/// use hashloom_engine::torrent::Symlinks;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path();
+/// std::fs::write(path.join("a.txt"), "rose")?;
+/// std::fs::write(path.join("b.txt"), "tulip")?;
+/// assert_eq!(Builder::new().symlinks(Symlinks::Refuse).plan(path)?.files().len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Symlinks {
     /// The files that links lead to are part of the torrent, wherever they are.
@@ -83,6 +95,7 @@ pub enum Symlinks {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Builder {
     version: Version,
     piece_nbytes: Option<u64>,
@@ -110,6 +123,17 @@ impl Default for Builder {
 
 impl Builder {
     /// The default options.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::{Builder, Version};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().plan(path)?.version(), Version::Hybrid);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new() -> Builder {
         Builder {
             version: Version::Hybrid,
@@ -132,6 +156,17 @@ impl Builder {
     }
 
     /// Sets the version of the torrent; the default is hybrid.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::{Builder, Version};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().version(Version::V1).plan(path)?.version(), Version::V1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn version(mut self, version: Version) -> Self {
         self.version = version;
         self
@@ -139,66 +174,206 @@ impl Builder {
 
     /// Sets the bytes in a piece: a power of two from 16 KiB to 256 MiB, or, for v1 only, any multiple of 16 KiB in
     /// that range. The default is the least power of two from 16 KiB to 16 MiB that makes at most 2048 pieces.
-    pub fn piece_length(mut self, nbytes: u64) -> Self {
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().piece_nbytes(1 << 20).plan(path)?.piece_nbytes(), 1 << 20);
+    /// assert!(Builder::new().piece_nbytes(1000).plan(path).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn piece_nbytes(mut self, nbytes: u64) -> Self {
         self.piece_nbytes = Some(nbytes);
         self
     }
 
     /// Sets whether the files of a v1 torrent begin at pieces of their own, by padding files (BEP 47). In the other
     /// versions they always do.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::{Builder, Version};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let builder = Builder::new().version(Version::V1);
+    /// assert_eq!(builder.clone().plan(path)?.piece_count(), 1);
+    /// assert_eq!(builder.align(true).plan(path)?.piece_count(), 2); // two files
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn align(mut self, align: bool) -> Self {
         self.align = align;
         self
     }
 
     /// Sets the name of the torrent's file or folder; the default is the last component of the path.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().name("poems").plan(path)?.name(), b"poems");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
     /// Adds a tracker in a tier of its own, after the earlier ones (BEP 12).
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let created = Builder::new().tracker("http://a.example/announce").plan(path)?.create(&Options::new())?;
+    /// assert_eq!(created.torrent.metadata().trackers, [[b"http://a.example/announce"]]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn tracker(self, url: impl Into<String>) -> Self {
         self.tier([url.into()])
     }
 
     /// Adds a tier of trackers; clients choose among them at random (BEP 12).
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let builder = Builder::new().tier(["http://a.example/", "http://b.example/"]);
+    /// assert_eq!(builder.plan(path)?.create(&Options::new())?.torrent.metadata().trackers[0].len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn tier(mut self, urls: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.trackers.push(urls.into_iter().map(Into::into).collect());
         self
     }
 
     /// Adds a web seed (BEP 19).
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let builder = Builder::new().web_seed("https://a.example/poems/");
+    /// assert_eq!(builder.plan(path)?.create(&Options::new())?.torrent.metadata().web_seeds.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn web_seed(mut self, url: impl Into<String>) -> Self {
         self.web_seeds.push(url.into());
         self
     }
 
     /// Restricts peers to those from the trackers (BEP 27).
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert!(Builder::new().private(true).plan(path)?.create(&Options::new())?.torrent.metadata().private);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn private(mut self, private: bool) -> Self {
         self.private = private;
         self
     }
 
     /// Sets `source` in the info dictionary: another source gives another info-hash.
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let [a, b] = ["a", "b"].map(|source| Builder::new().source(source).plan(path).unwrap());
+    /// let options = Options::new();
+    /// assert_ne!(a.create(&options)?.torrent.info_hash_v1(), b.create(&options)?.torrent.info_hash_v1());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn source(mut self, source: impl Into<String>) -> Self {
         self.source = Some(source.into());
         self
     }
 
     /// Sets a comment.
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let created = Builder::new().comment("two poems").plan(path)?.create(&Options::new())?;
+    /// assert!(created.bytes.windows(9).any(|bytes| bytes == b"two poems"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn comment(mut self, comment: impl Into<String>) -> Self {
         self.comment = Some(comment.into());
         self
     }
 
     /// Sets the name of the program that makes the torrent.
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let created = Builder::new().created_by("example 1.0").plan(path)?.create(&Options::new())?;
+    /// assert!(created.bytes.windows(11).any(|bytes| bytes == b"example 1.0"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn created_by(mut self, program: impl Into<String>) -> Self {
         self.created_by = Some(program.into());
         self
     }
 
     /// Sets the creation time, in seconds since 1970 (UTC).
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let created = Builder::new().date(1_700_000_000).plan(path)?.create(&Options::new())?;
+    /// assert!(created.bytes.windows(12).any(|bytes| bytes == b"i1700000000e"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn date(mut self, seconds: i64) -> Self {
         self.date = Some(seconds);
         self
@@ -207,30 +382,94 @@ impl Builder {
     /// Restricts the torrent to files that match this glob or another included one. Globs are those of `.gitignore`: a
     /// glob without a `/` before its end matches at any depth, a glob with one matches from the folder on, and `**`
     /// matches any number of folders. A file without a folder is matched by its name.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().include("a*").plan(path)?.files().len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn include(mut self, glob: impl Into<String>) -> Self {
         self.include.push(glob.into());
         self
     }
 
     /// Leaves out files that match this glob, and everything below folders that match it, even if they are included.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().exclude("a*").plan(path)?.files().len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn exclude(mut self, glob: impl Into<String>) -> Self {
         self.exclude.push(glob.into());
         self
     }
 
     /// Leaves out the files that `.gitignore` and `.ignore` files, in the folder and below it, exclude.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// std::fs::write(path.join(".ignore"), "a.txt\n.ignore\n")?;
+    /// assert_eq!(Builder::new().plan(path)?.files().len(), 3);
+    /// assert_eq!(Builder::new().ignore_files(true).plan(path)?.files().len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn ignore_files(mut self, ignore_files: bool) -> Self {
         self.ignore_files = ignore_files;
         self
     }
 
     /// Sets the treatment of symbolic links.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Builder;
+    /// use hashloom_engine::torrent::Symlinks;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// # #[cfg(unix)]
+    /// # {
+    /// std::os::unix::fs::symlink("a.txt", path.join("c.txt"))?;
+    /// assert_eq!(Builder::new().plan(path)?.files().len(), 3);
+    /// assert_eq!(Builder::new().symlinks(Symlinks::Skip).plan(path)?.files().len(), 2);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn symlinks(mut self, symlinks: Symlinks) -> Self {
         self.symlinks = symlinks;
         self
     }
 
     /// Sets whether files that their owner may execute are marked so (BEP 47); the default is yes.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let plan = Builder::new().executable(false).plan(path)?;
+    /// assert!(plan.files().all(|file| !file.attributes.executable));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn executable(mut self, executable: bool) -> Self {
         self.executable = executable;
         self
@@ -242,6 +481,18 @@ impl Builder {
     /// # Errors
     ///
     /// Every reason against the torrent that can be known without reading files: see [`CreateError`].
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().plan(path)?.files().len(), 2);
+    /// assert!(Builder::new().plan(&path.join("missing")).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn plan(self, path: &Path) -> Result<Plan, CreateError> {
         self.check()?;
         let name = self.name_of(path)?;
@@ -339,13 +590,14 @@ fn automatic_piece_length(nbytes: u64) -> u64 {
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("b"), vec![0; 100_000])?;
 /// std::fs::write(folder.path().join("a"), "a")?;
-/// let plan = Builder::new().name("two").piece_length(32 << 10).plan(folder.path())?;
+/// let plan = Builder::new().name("two").piece_nbytes(32 << 10).plan(folder.path())?;
 /// let files: Vec<_> = plan.files().map(|file| (file.path, file.nbytes)).collect();
 /// assert_eq!(files, [(&b"a"[..], 1), (b"b", 100_000)]);
 /// assert_eq!((plan.nbytes(), plan.piece_count()), (100_001, 1 + 4));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
+#[must_use]
 pub struct Plan {
     root: PathBuf,
     builder: Builder,
@@ -360,6 +612,19 @@ pub struct Plan {
 }
 
 /// A file of a torrent that is to be made.
+///
+/// ```
+/// use hashloom_engine::torrent::Builder;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path();
+/// std::fs::write(path.join("a.txt"), "rose")?;
+/// std::fs::write(path.join("b.txt"), "tulip")?;
+/// let plan = Builder::new().plan(path)?;
+/// let file = plan.files().next().unwrap();
+/// assert_eq!((file.path, file.nbytes), (&b"a.txt"[..], 4));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlannedFile<'a> {
@@ -374,31 +639,98 @@ pub struct PlannedFile<'a> {
 
 impl Plan {
     /// The name of the torrent's file or folder.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().plan(&path.join("a.txt"))?.name(), b"a.txt");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn name(&self) -> &[u8] {
         &self.name
     }
 
     /// The version.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::{Builder, Version};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().version(Version::V2).plan(path)?.version(), Version::V2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn version(&self) -> Version {
         self.builder.version
     }
 
     /// Whether the torrent is of one file rather than of a folder.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert!(Builder::new().plan(&path.join("a.txt"))?.is_single_file());
+    /// assert!(!Builder::new().plan(path)?.is_single_file());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_single_file(&self) -> bool {
         self.single_file
     }
 
     /// Total length in bytes of all files, without padding.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().plan(path)?.nbytes(), 4 + 5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn nbytes(&self) -> u64 {
         self.nbytes
     }
 
     /// Length of a piece in bytes.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().plan(path)?.piece_nbytes(), 16 << 10);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn piece_nbytes(&self) -> u64 {
         self.piece_nbytes
     }
 
     /// Number of pieces. In v2 and hybrid torrents each file that is not empty begins a new piece.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().plan(path)?.piece_count(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn piece_count(&self) -> u64 {
         match self.builder.version {
             Version::V1 if !self.padded => self.nbytes.div_ceil(self.piece_nbytes),
@@ -407,6 +739,18 @@ impl Plan {
     }
 
     /// The files in the torrent's order, without padding files.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let plan = Builder::new().plan(path)?;
+    /// assert_eq!(plan.files().map(|file| file.nbytes).collect::<Vec<_>>(), [4, 5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn files(&self) -> impl ExactSizeIterator<Item = PlannedFile<'_>> {
         self.entries.iter().map(|entry| PlannedFile {
             path: if self.single_file { &self.name } else { &entry.path },
@@ -423,6 +767,17 @@ impl Plan {
     ///
     /// # Panics
     /// If the file does not exist.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().plan(path)?.path(1), path.join("b.txt"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn path(&self, index: usize) -> PathBuf {
         if self.single_file { self.root.clone() } else { self.root.join(to_path(&self.entries[index].path)) }
     }
@@ -494,6 +849,19 @@ impl Plan {
     ///
     /// Files that cannot be read, have another length than when the plan was made, or change each of the three times that
     /// they are hashed; [`CreateError::Cancelled`].
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let created = Builder::new().plan(path)?.create(&Options::new())?;
+    /// assert_eq!(created.torrent.piece_count(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn create(&self, options: &Options) -> Result<Created, CreateError> {
         let (layout, sources) = self.layout();
         let path_of = Box::new(|index: usize| self.path(sources[index] as usize));
@@ -631,8 +999,23 @@ fn probe(path: &Path, nbytes: u64) -> Option<FileProblemKind> {
 }
 
 /// A finished torrent.
+///
+/// ```
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::torrent::Builder;
+/// use hashloom_engine::torrent::Torrent;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path();
+/// std::fs::write(path.join("a.txt"), "rose")?;
+/// std::fs::write(path.join("b.txt"), "tulip")?;
+/// let created = Builder::new().plan(path)?.create(&Options::new())?;
+/// assert_eq!(Torrent::parse(&created.bytes)?.info_hash_v2(), created.torrent.info_hash_v2());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
+#[must_use]
 pub struct Created {
     /// The bytes of a `.torrent` file.
     pub bytes: Vec<u8>,

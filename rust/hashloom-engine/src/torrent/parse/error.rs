@@ -32,6 +32,14 @@ pub struct Error {
 }
 
 /// Why a `.torrent` file cannot be used: see [`Torrent::open`](super::Torrent::open).
+///
+/// ```
+/// use hashloom_engine::torrent::{OpenProblem, Torrent};
+///
+/// let error = Torrent::open("/a folder/that is missing").unwrap_err();
+/// assert_eq!(error.path, std::path::Path::new("/a folder/that is missing"));
+/// assert!(matches!(error.problem, OpenProblem::Io(_)));
+/// ```
 #[derive(Debug)]
 pub struct OpenError {
     /// The path that was given.
@@ -40,13 +48,23 @@ pub struct OpenError {
     pub problem: OpenProblem,
 }
 
-/// What is wrong with a `.torrent` file.
+/// The fault of a `.torrent` file.
+///
+/// ```
+/// use hashloom_engine::torrent::{OpenProblem, Torrent};
+///
+/// let file = tempfile::NamedTempFile::new()?;
+/// assert!(matches!(Torrent::open(file.path()).unwrap_err().problem, OpenProblem::Torrent(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OpenProblem {
-    /// It cannot be read.
+    /// The file cannot be read.
     Io(io::Error),
-    /// It is no torrent that can be verified.
+    /// The path leads to a folder, a pipe or a device.
+    NotAFile,
+    /// The file is not a torrent that can be verified.
     Torrent(Error),
 }
 
@@ -55,6 +73,7 @@ impl fmt::Display for OpenError {
         write!(f, "{}: ", shown(self.path.as_os_str().as_encoded_bytes()))?;
         match &self.problem {
             OpenProblem::Io(error) => error.fmt(f),
+            OpenProblem::NotAFile => f.write_str("expected a .torrent file, found a folder, pipe or device"),
             OpenProblem::Torrent(error) => error.fmt(f),
         }
     }
@@ -65,11 +84,17 @@ impl std::error::Error for OpenError {
         match &self.problem {
             OpenProblem::Io(error) => Some(error),
             OpenProblem::Torrent(error) => Some(error),
+            OpenProblem::NotAFile => None,
         }
     }
 }
 
 /// A fault of a torrent.
+///
+/// ```
+/// use hashloom_engine::torrent::{Problem, Torrent};
+/// assert_eq!(Torrent::parse(b"de").unwrap_err().problem, Problem::Missing);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
@@ -210,6 +235,13 @@ pub enum Problem {
 }
 
 /// A difference between the two halves of a hybrid torrent: `files` or `length` of v1, `file tree` of v2.
+///
+/// ```
+/// use hashloom_engine::torrent::{HybridDifference, Problem};
+///
+/// let problem = Problem::Hybrid(HybridDifference::PieceCount { v1: 3, v2: 4 });
+/// assert_eq!(problem.to_string(), "the v1 and v2 halves disagree: v1 has 3 pieces, v2 has 4");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HybridDifference {

@@ -202,6 +202,15 @@ impl Reader {
 
 impl Torrent {
     /// The torrent's metadata.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert!(!torrent.metadata().private);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }

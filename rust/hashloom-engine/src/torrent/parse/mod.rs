@@ -22,6 +22,7 @@ use super::paths::Platform;
 use crate::bencode;
 use crate::merkle::NODE_NBYTES;
 use crate::pieces::layout::Layout;
+use crate::read::stream;
 use crate::text::shown;
 use layers::Roots;
 use names::Names;
@@ -30,6 +31,10 @@ pub use error::{Error, HybridDifference, OpenError, OpenProblem, Problem};
 pub use metadata::Metadata;
 
 /// The longest piece: a client asks for a part of a piece by an offset of 32 bits (BEP 3, `request`).
+///
+/// ```
+/// assert_eq!(hashloom_engine::torrent::MAX_PIECE_NBYTES, 4 << 30);
+/// ```
 pub const MAX_PIECE_NBYTES: u64 = 1 << 32;
 
 /// A version of the torrent format.
@@ -63,6 +68,15 @@ impl fmt::Display for Version {
 }
 
 /// A torrent's metainfo, checked.
+///
+/// ```
+/// use hashloom_engine::torrent::Torrent;
+///
+/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let torrent = Torrent::parse(bytes)?;
+/// assert_eq!((torrent.name(), torrent.total_nbytes(), torrent.piece_count()), (&b"abc.txt"[..], 3, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Torrent {
     info_hash_v1: Option<[u8; 20]>,
@@ -79,6 +93,15 @@ pub struct Torrent {
 }
 
 /// The attributes of a file (`attr` of BEP 47).
+///
+/// ```
+/// use hashloom_engine::torrent::Torrent;
+///
+/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let torrent = Torrent::parse(bytes)?;
+/// assert_eq!(torrent.file(0).attributes, hashloom_engine::torrent::Attributes::default());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Attributes {
     /// `p`: padding, zeros that align the next file to a piece. A padding file need not be on disk and is never read.
@@ -92,6 +115,16 @@ pub struct Attributes {
 }
 
 /// A file of a torrent.
+///
+/// ```
+/// use hashloom_engine::torrent::Torrent;
+///
+/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let torrent = Torrent::parse(bytes)?;
+/// let file = torrent.file(0);
+/// assert_eq!((file.path, file.nbytes, file.offset), (&b"abc.txt"[..], 3, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct File<'a> {
     /// The file's index in the list of files.
@@ -115,6 +148,14 @@ pub struct File<'a> {
 }
 
 /// A deviation from the standards that clients accept.
+///
+/// ```
+/// use hashloom_engine::torrent::Torrent;
+///
+/// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:eei1e")?;
+/// assert_eq!(torrent.notes()[0].to_string(), "byte 62: 3 bytes follow the end, they are ignored");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// The key concerned; empty if only a byte offset is known.
@@ -124,6 +165,14 @@ pub struct Note {
 }
 
 /// A deviation from the standards.
+///
+/// ```
+/// use hashloom_engine::torrent::{NoteKind, Torrent};
+///
+/// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:eei1e")?;
+/// assert!(matches!(torrent.notes()[0].kind, NoteKind::Bencode(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoteKind {
@@ -227,7 +276,8 @@ impl fmt::Display for Note {
 }
 
 impl Torrent {
-    /// Reads a `.torrent` file, of at most as many bytes as [`bencode::Limits`] allow by default.
+    /// Reads a `.torrent` file, of at most as many bytes as [`bencode::Limits`] allow by default. Only a regular file is
+    /// read: a pipe could keep the caller waiting.
     ///
     /// # Errors
     ///
@@ -248,11 +298,20 @@ impl Torrent {
         let path = path.as_ref();
         let limits = bencode::Limits::default();
         let failed = |problem| OpenError { path: path.to_owned(), problem };
+        let io = |error| failed(OpenProblem::Io(error));
+        let (file, metadata) = stream::open(path).map_err(io)?;
+        if !metadata.is_file() {
+            return Err(failed(OpenProblem::NotAFile));
+        }
+        if metadata.len() > limits.nbytes as u64 {
+            let nbytes = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
+            let kind = bencode::ErrorKind::TooLarge { nbytes, limit: limits.nbytes };
+            let problem = Problem::Bencode(bencode::Error { offset: limits.nbytes, kind });
+            return Err(failed(OpenProblem::Torrent(Error { problem, key: String::new(), offset: limits.nbytes })));
+        }
         let mut bytes = Vec::new();
-        // One byte more than is allowed is refused by the parser.
-        let read =
-            std::fs::File::open(path).and_then(|file| file.take(limits.nbytes as u64 + 1).read_to_end(&mut bytes));
-        read.map_err(|error| failed(OpenProblem::Io(error)))?;
+        // The file may grow. One byte more than is allowed is refused by the parser.
+        file.take(limits.nbytes as u64 + 1).read_to_end(&mut bytes).map_err(io)?;
         Torrent::from_vec(bytes, &limits).map_err(|error| failed(OpenProblem::Torrent(error)))
     }
 
@@ -281,6 +340,15 @@ impl Torrent {
     /// # Errors
     ///
     /// The errors of [`parse`](Torrent::parse).
+    ///
+    /// ```
+    /// use hashloom_engine::bencode::Limits;
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// let bytes = b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee";
+    /// assert!(Torrent::parse_within(bytes, &Limits::default()).is_ok());
+    /// assert!(Torrent::parse_within(bytes, &Limits { nbytes: 20, ..Limits::default() }).is_err());
+    /// ```
     pub fn parse_within(bytes: &[u8], limits: &bencode::Limits) -> Result<Torrent, Error> {
         let (mut torrent, digests) = metainfo::parse(bytes, limits, Platform::HERE)?;
         torrent.digests = bytes[digests].to_vec();
@@ -314,6 +382,15 @@ impl Torrent {
     }
 
     /// The torrent's version.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert_eq!(torrent.version(), hashloom_engine::torrent::Version::V1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn version(&self) -> Version {
         match (self.info_hash_v1, self.info_hash_v2) {
             (Some(_), Some(_)) => Version::Hybrid,
@@ -338,32 +415,86 @@ impl Torrent {
     }
 
     /// The SHA-256 of the `info` dictionary as the file has it: the identity of a v2 or hybrid torrent (BEP 52).
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert_eq!(torrent.info_hash_v2(), None); // a v1 torrent
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn info_hash_v2(&self) -> Option<[u8; 32]> {
         self.info_hash_v2
     }
 
     /// The name of the torrent's file or folder: bytes, UTF-8 as a rule.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert_eq!(torrent.name(), b"abc.txt");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn name(&self) -> &[u8] {
         &self.name
     }
 
     /// Whether the torrent was made of one file rather than of a folder.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert!(torrent.is_single_file());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_single_file(&self) -> bool {
         self.single_file
     }
 
     /// Total length in bytes of all files, padding files included.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert_eq!(torrent.total_nbytes(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn total_nbytes(&self) -> u64 {
         self.layout.files_nbytes()
     }
 
     /// Length in bytes of every piece except the last, which may be shorter; in a v2 torrent, except the last of each
     /// file.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert_eq!(torrent.piece_nbytes(), 16384);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn piece_nbytes(&self) -> u64 {
         self.layout.piece_nbytes()
     }
 
     /// Number of pieces.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert_eq!(torrent.piece_count(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn piece_count(&self) -> usize {
         match self.info_hash_v1 {
             Some(_) => self.digests.len() / 20,
@@ -372,6 +503,16 @@ impl Torrent {
     }
 
     /// The SHA-1 digest that a piece must have, 20 bytes; `None` in a v2 torrent, and if there is no such piece.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert_eq!(torrent.piece_digest(0), Some(&b"01234567890123456789"[..]));
+    /// assert_eq!(torrent.piece_digest(1), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn piece_digest(&self, piece: usize) -> Option<&[u8]> {
         self.digests.chunks_exact(20).nth(piece)
     }
@@ -402,11 +543,29 @@ impl Torrent {
     }
 
     /// The bytes of the torrent's content that a piece covers; empty if there is no such piece.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert_eq!(torrent.piece_range(0), 0..3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn piece_range(&self, piece: usize) -> Range<u64> {
         self.layout.piece_range(piece as u64)
     }
 
     /// The files that have bytes in a piece, as a range of indices, empty files inside that range included.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert_eq!(torrent.files_of_piece(0), 0..1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn files_of_piece(&self, piece: usize) -> Range<usize> {
         self.layout.files_of(self.piece_range(piece))
     }
@@ -415,6 +574,15 @@ impl Torrent {
     ///
     /// # Panics
     /// If one of the pieces does not exist.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert_eq!(torrent.bytes_of_pieces(0..1).collect::<Vec<_>>(), [(0, 0..3)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn bytes_of_pieces(&self, pieces: Range<usize>) -> impl Iterator<Item = (usize, Range<u64>)> + '_ {
         let files = match pieces.is_empty() {
             true => 0..0,
@@ -433,12 +601,30 @@ impl Torrent {
     ///
     /// # Panics
     /// If the file does not exist.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert_eq!(torrent.pieces_of_file(0), 0..1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn pieces_of_file(&self, file: usize) -> Range<usize> {
         let pieces = self.layout.pieces_of(file);
         pieces.start as usize..pieces.end as usize
     }
 
     /// Number of files, padding files included.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert_eq!(torrent.file_count(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn file_count(&self) -> usize {
         self.names.len()
     }
@@ -447,6 +633,15 @@ impl Torrent {
     ///
     /// # Panics
     /// If the file does not exist.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert_eq!(torrent.file(0).nbytes, 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn file(&self, index: usize) -> File<'_> {
         let span = self.layout.span(index);
         let (path, attributes) = (self.names.path(index), self.names.attributes(index));
@@ -459,16 +654,43 @@ impl Torrent {
     }
 
     /// All files in the torrent's order.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert!(torrent.files().all(|file| file.path == b"abc.txt"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn files(&self) -> impl ExactSizeIterator<Item = File<'_>> {
         (0..self.names.len()).map(|index| self.file(index))
     }
 
     /// The first deviations from the standards.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert!(torrent.notes().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
     /// Number of deviations from the standards, those not listed included.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert_eq!(torrent.note_count(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn note_count(&self) -> usize {
         self.note_count
     }

@@ -11,6 +11,16 @@ use crate::text::quoted;
 use crate::torrent::BitfieldError;
 
 /// Why a resume file cannot be read or written.
+///
+/// ```
+/// use hashloom_engine::torrent::Torrent;
+/// use hashloom_engine::torrent::resume::{Error, decode};
+///
+/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let torrent = Torrent::parse(bytes)?;
+/// assert!(matches!(decode(b"de", &torrent), Err(Error::Unknown { .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -30,7 +40,7 @@ pub enum Error {
     OtherFormat {
         /// The format asked for.
         expected: Format,
-        /// The deviation.
+        /// The format found.
         found: Format,
     },
     /// A `file-version` that is unknown to this program and to libtorrent.
@@ -48,7 +58,7 @@ pub enum Error {
         offset: usize,
         /// The torrent's info-hash.
         expected: Vec<u8>,
-        /// The kind found.
+        /// The info-hash in the file.
         found: Vec<u8>,
     },
     /// A value has another kind than its key requires.

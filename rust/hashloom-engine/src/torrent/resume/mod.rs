@@ -58,6 +58,11 @@ use crate::torrent::{Bitfield, Content, Torrent};
 pub use error::Error;
 
 /// The client that a resume file belongs to.
+///
+/// ```
+/// use hashloom_engine::torrent::resume::Format;
+/// assert_eq!(Format::Libtorrent.to_string(), "libtorrent resume file");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
@@ -80,8 +85,20 @@ impl fmt::Display for Format {
 }
 
 /// The content of a resume file.
+///
+/// ```
+/// use hashloom_engine::torrent::Torrent;
+/// use hashloom_engine::torrent::resume::decode;
+///
+/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let torrent = Torrent::parse(bytes)?;
+/// let resume = decode(&[0x80], &torrent)?;
+/// assert_eq!((resume.have.count(), resume.folder), (1, None));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct Resume {
     /// The format of the file.
     pub format: Format,
@@ -173,6 +190,19 @@ pub fn decode(bytes: &[u8], torrent: &Torrent) -> Result<Resume, Error> {
 ///
 /// # Panics
 /// If `have` or `content` belongs to another torrent.
+///
+/// ```
+/// use hashloom_engine::torrent::Torrent;
+/// use hashloom_engine::torrent::resume::{Format, encode};
+/// use hashloom_engine::torrent::{Bitfield, Content};
+///
+/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let torrent = Torrent::parse(bytes)?;
+/// # let folder = tempfile::tempdir()?;
+/// let content = Content::find(&torrent, folder.path())?;
+/// assert_eq!(encode(Format::Bitfield, &torrent, &Bitfield::all(1), &content)?, [0x80]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn encode(format: Format, torrent: &Torrent, have: &Bitfield, content: &Content) -> Result<Vec<u8>, Error> {
     write(format, BTreeMap::new(), torrent, have, content)
 }
@@ -188,6 +218,19 @@ pub fn encode(format: Format, torrent: &Torrent, have: &Bitfield, content: &Cont
 ///
 /// # Panics
 /// If `have` or `content` belongs to another torrent.
+///
+/// ```
+/// use hashloom_engine::torrent::Torrent;
+/// use hashloom_engine::torrent::resume::{Format, update};
+/// use hashloom_engine::torrent::{Bitfield, Content};
+///
+/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let torrent = Torrent::parse(bytes)?;
+/// # let folder = tempfile::tempdir()?;
+/// let content = Content::find(&torrent, folder.path())?;
+/// assert_eq!(update(&[0x80], Format::Bitfield, &torrent, &Bitfield::none(1), &content)?, [0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn update(
     old: &[u8],
     format: Format,

@@ -104,6 +104,11 @@ const VERSION_WITHOUT_DOUBTS: i64 = 1;
 const LIMITS: Limits = Limits { nbytes: Checkpoint::MAX_NBYTES, depth: 5 };
 
 /// Why bytes are not a checkpoint.
+///
+/// ```
+/// use hashloom_engine::torrent::{Checkpoint, CheckpointError};
+/// assert_eq!(Checkpoint::decode(b"de").unwrap_err(), CheckpointError::NotACheckpoint);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CheckpointError {
@@ -143,6 +148,14 @@ impl Checkpoint {
     ///
     /// # Errors
     /// If `encode` did not write these bytes.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Checkpoint;
+    ///
+    /// let saved = Checkpoint::default().encode();
+    /// assert!(Checkpoint::decode(&saved)?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn decode(bytes: &[u8]) -> Result<Checkpoint, CheckpointError> {
         let document = bencode::parse(bytes, &LIMITS).map_err(CheckpointError::Bencode)?;
         let root = document.root();
@@ -164,6 +177,11 @@ impl Checkpoint {
     }
 
     /// The whole checkpoint as bytes for a file.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Checkpoint;
+    /// assert!(Checkpoint::default().encode().starts_with(b"d19:hashloom checkpoint"));
+    /// ```
     pub fn encode(&self) -> Vec<u8> {
         let mut root = Item::dictionary();
         root.insert(MAGIC, VERSION);
@@ -182,6 +200,18 @@ impl Checkpoint {
     /// file was changed just now, the call waits a twentieth of a second for the clock to tick.
     ///
     /// Pieces that could not be read become unchecked, so that the next check tries them again.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    /// use hashloom_engine::torrent::{Checkpoint, PieceState};
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// # let folder = tempfile::tempdir()?;
+    /// let known = Checkpoint::default().begin(&torrent, folder.path());
+    /// assert!(known.iter().all(|&state| state == PieceState::Unchecked));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn begin(&self, torrent: &Torrent, path: &Path) -> Vec<PieceState> {
         let mut files = noted(torrent, path);
         let mut all = self.lock();
@@ -237,6 +267,20 @@ impl Checkpoint {
 
     /// Notes a verdict; the last one for a piece holds, and [`Unchecked`](PieceState::Unchecked) takes a verdict back.
     /// The torrent must have been [begun](Checkpoint::begin); a verdict on any other torrent is ignored.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    /// use hashloom_engine::torrent::{Checkpoint, PieceState};
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// # let folder = tempfile::tempdir()?;
+    /// let checkpoint = Checkpoint::default();
+    /// checkpoint.begin(&torrent, folder.path());
+    /// checkpoint.record(&torrent, 0, PieceState::Missing);
+    /// assert!(!checkpoint.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn record(&self, torrent: &Torrent, piece: usize, state: PieceState) {
         if let Some(Entry::Begun(begun)) = self.lock().get_mut(&id(torrent)) {
             if let Some(place) = begun.pieces.get_mut(piece) {

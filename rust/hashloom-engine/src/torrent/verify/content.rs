@@ -62,6 +62,20 @@ impl Content {
     /// # Errors
     ///
     /// The errors of [`verify`](super::verify()).
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::{Content, Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// let content = Content::find(&torrent, folder.path())?;
+    /// assert_eq!(content.path(), folder.path().join("abc.txt"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn find(torrent: &Torrent, path: &Path) -> Result<Content, VerifyError> {
         let content = locate(torrent, path, &Cache::default())
             .map_err(|error| VerifyError::locating(torrent, path, error))?
@@ -72,12 +86,40 @@ impl Content {
     }
 
     /// The content's file or folder, whether it exists or not: an absolute path.
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::{Content, Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// let content = Content::find(&torrent, folder.path())?;
+    /// assert!(content.path().ends_with("abc.txt"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The folder that the content is in, which a client calls the torrent's download folder; `None` if the content is
     /// the root of a file system.
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::{Content, Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// let content = Content::find(&torrent, folder.path())?;
+    /// assert_eq!(content.folder(), Some(folder.path()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn folder(&self) -> Option<&Path> {
         self.path.parent()
     }
@@ -86,6 +128,20 @@ impl Content {
     ///
     /// # Panics
     /// If the torrent has no such file.
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::{Content, Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// let content = Content::find(&torrent, folder.path())?;
+    /// assert_eq!(content.nbytes(0), Some(3));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn nbytes(&self, file: usize) -> Option<u64> {
         let stat = self.files[file];
         (stat != ABSENT).then_some(stat.nbytes)
@@ -95,6 +151,20 @@ impl Content {
     ///
     /// # Panics
     /// If the torrent has no such file.
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::{Content, Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// let content = Content::find(&torrent, folder.path())?;
+    /// assert!(content.changed_s(0).is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn changed_s(&self, file: usize) -> Option<i64> {
         let stat = self.files[file];
         // Rounded down, as clients do.
@@ -104,6 +174,20 @@ impl Content {
     /// The files that differ from what a check of the torrent found: changed, new or gone since. The report on their
     /// pieces may be out of date. A file that could not be opened, or was [`Unstable`](super::FileState::Unstable), is
     /// not listed.
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::{Content, Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// let content = Content::find(&torrent, folder.path())?;
+    /// assert!(content.changed(&report).is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn changed(&self, report: &Report) -> Vec<usize> {
         let now = |stat: &Stat| (*stat != ABSENT).then_some(stat.fingerprint);
         let files = self.files.iter().zip(&report.looks).enumerate();

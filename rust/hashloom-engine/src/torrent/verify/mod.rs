@@ -31,6 +31,18 @@ pub use content::Content;
 pub use report::{FileDifference, FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
 
 /// Why a check could not begin. After the beginning, faults of files are in the report.
+///
+/// ```
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::torrent::Torrent;
+/// use hashloom_engine::torrent::{VerifyError, verify};
+///
+/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let torrent = Torrent::parse(bytes)?;
+/// let error = verify(&torrent, "/a folder/that is missing".as_ref(), &Options::new()).unwrap_err();
+/// assert!(matches!(error, VerifyError::Path { .. }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum VerifyError {
@@ -148,6 +160,7 @@ pub fn verify(torrent: &Torrent, path: &Path, options: &Options) -> Result<Repor
 /// # Ok::<(), hashloom_engine::torrent::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Check<H, T = ()> {
     /// The torrent.
     pub torrent: H,

@@ -32,6 +32,7 @@ pub use crate::pieces::files::Trouble;
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
+#[must_use]
 pub struct Report {
     /// The place where the check looked for the content: a file or a folder, which need not exist.
     pub content: PathBuf,
@@ -52,6 +53,19 @@ pub struct Report {
 }
 
 /// The verdict on a piece.
+///
+/// ```
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::torrent::{PieceState, Torrent, verify};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// # let torrent = Torrent::parse(bytes)?;
+/// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+/// let report = verify(&torrent, folder.path(), &Options::new())?;
+/// assert_eq!(report.pieces, [PieceState::Bad]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
@@ -98,6 +112,19 @@ impl From<Absent> for PieceState {
 }
 
 /// The result for a file.
+///
+/// ```
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::torrent::{Torrent, verify};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// # let torrent = Torrent::parse(bytes)?;
+/// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+/// let report = verify(&torrent, folder.path(), &Options::new())?;
+/// assert_eq!((report.files[0].found_nbytes, report.files[0].difference), (Some(3), None));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileReport {
@@ -141,6 +168,19 @@ pub enum FileDifference {
 }
 
 /// The verdict on a file.
+///
+/// ```
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::torrent::{Torrent, verify};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// # let torrent = Torrent::parse(bytes)?;
+/// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+/// let report = verify(&torrent, folder.path(), &Options::new())?;
+/// assert_eq!(report.files[0].state, hashloom_engine::torrent::FileState::Incomplete);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileState {
@@ -166,6 +206,19 @@ pub enum FileState {
 }
 
 /// Why a file that is there could not be checked.
+///
+/// ```
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::torrent::{Torrent, verify};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// # let torrent = Torrent::parse(bytes)?;
+/// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+/// let report = verify(&torrent, folder.path(), &Options::new())?;
+/// assert!(report.troubles.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FileTrouble {
@@ -196,28 +249,93 @@ impl fmt::Display for FileTrouble {
 
 impl Report {
     /// Number of pieces in a state.
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::{PieceState, Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// assert_eq!(report.count(PieceState::Bad), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn count(&self, state: PieceState) -> usize {
         self.pieces.iter().filter(|&&piece| piece == state).count()
     }
 
     /// Number of pieces that are right.
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::{Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// assert_eq!(report.have(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn have(&self) -> usize {
         self.count(PieceState::Have)
     }
 
     /// Total bytes in the pieces of a state.
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::{PieceState, Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// assert_eq!(report.nbytes(&torrent, PieceState::Bad), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn nbytes(&self, torrent: &Torrent, state: PieceState) -> u64 {
         let of_state = self.pieces.iter().enumerate().filter(|&(_, &piece)| piece == state);
         of_state.map(|(piece, _)| torrent.piece_range(piece)).map(|range| range.end - range.start).sum()
     }
 
     /// Whether every piece is right and every file is there, empty files included.
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::{Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// assert!(!report.is_complete());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_complete(&self) -> bool {
         self.pieces.iter().all(|&piece| piece == PieceState::Have)
             && self.files.iter().all(|file| matches!(file.state, FileState::Complete | FileState::Skipped))
     }
 
     /// Runs of pieces of equal state, in order.
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::{PieceState, Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// assert_eq!(report.ranges().collect::<Vec<_>>(), [(PieceState::Bad, 0..1)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn ranges(&self) -> Ranges<'_> {
         Ranges { pieces: &self.pieces, pos: 0 }
     }
@@ -250,6 +368,19 @@ impl Report {
 
     /// The pieces that are right, in the order of the BitTorrent protocol's `bitfield` message (BEP 3): the highest bit
     /// of the first byte is piece 0, spare bits at the end are 0.
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::{Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// assert_eq!(report.bitfield(), [0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn bitfield(&self) -> Vec<u8> {
         let byte = |pieces: &[PieceState]| {
             pieces.iter().enumerate().fold(0, |byte, (i, &piece)| byte | u8::from(piece == PieceState::Have) << (7 - i))
@@ -259,6 +390,20 @@ impl Report {
 }
 
 /// Runs of pieces of equal state; see [`Report::ranges`].
+///
+/// ```
+/// use hashloom_engine::run::Options;
+/// use hashloom_engine::torrent::{PieceState, Torrent, verify};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// # let torrent = Torrent::parse(bytes)?;
+/// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+/// let report = verify(&torrent, folder.path(), &Options::new())?;
+/// let mut ranges: hashloom_engine::torrent::Ranges = report.ranges();
+/// assert_eq!(ranges.next(), Some((PieceState::Bad, 0..1)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Ranges<'a> {
     pieces: &'a [PieceState],

@@ -10,13 +10,23 @@ use std::ops::Range;
 use super::DmVerity;
 use crate::read::open::read_at;
 use crate::run::Options;
-use crate::tree::{TreeError, hash_range, length};
+use crate::tree::{HashFileFault, ParameterFault, TreeError, hash_range, length};
 
 /// Largest number of bad blocks that a [`Checked`] lists.
+///
+/// ```
+/// assert_eq!(hashloom_engine::tree::dmverity::LISTED_MAX, 65536);
+/// ```
 pub const LISTED_MAX: usize = 1 << 16;
 
 /// The result of a check.
+///
+/// ```
+/// use hashloom_engine::tree::dmverity::Checked;
+/// assert_eq!(Checked::default().data_block_count, 0);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[must_use]
 pub struct Checked {
     /// Bad blocks of the hash file, the root's first. The digests in a bad block prove nothing about the blocks below
     /// it.
@@ -30,6 +40,13 @@ pub struct Checked {
 }
 
 /// A block of the hash file that does not match its digest in the block above, or the root hash.
+///
+/// ```
+/// use hashloom_engine::tree::dmverity::{BadBlock, Checked};
+///
+/// let checked = Checked { hash_blocks: vec![BadBlock { level: 0, offset: 4096 }], ..Checked::default() };
+/// assert_eq!(checked.hash_blocks[0].offset, 4096);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BadBlock {
     /// The block's level; 0 is the level with the digests of data.
@@ -40,6 +57,13 @@ pub struct BadBlock {
 
 impl Checked {
     /// Whether all blocks are right.
+    ///
+    /// ```
+    /// use hashloom_engine::tree::dmverity::Checked;
+    ///
+    /// assert!(Checked::default().is_good());
+    /// assert!(!Checked { data_block_count: 1, ..Checked::default() }.is_good());
+    /// ```
     pub fn is_good(&self) -> bool {
         self.hash_block_count == 0 && self.data_block_count == 0
     }
@@ -95,7 +119,7 @@ impl DmVerity {
     ///
     /// # Errors
     ///
-    /// [`TreeError::Parameter`] if `data` is too short or the root's length is not that of a digest;
+    /// [`TreeError::TooShort`] if `data` is; [`TreeError::Parameter`] if the root's length is not that of a digest;
     /// [`TreeError::HashFile`] if the hash file is too short; [`TreeError::Read`] (of either file),
     /// [`TreeError::Changed`], [`TreeError::Cancelled`].
     ///
@@ -112,21 +136,19 @@ impl DmVerity {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn check(&self, data: &File, hashes: &File, root: &[u8], options: &Options) -> Result<Checked, TreeError> {
-        let digest_nbytes = self.algorithm.digest_len();
+        let digest_nbytes = self.algorithm.digest_nbytes();
         if root.len() != digest_nbytes {
-            let expected = format!("{digest_nbytes} bytes, the digest of {}", self.algorithm);
-            return Err(TreeError::parameter("root hash", expected, format!("{} bytes", root.len())));
+            return Err(ParameterFault::RootHash { nbytes: root.len(), algorithm: self.algorithm }.into());
         }
         let nblocks = self.covered(data)?;
         let tree = self.tree();
         let layout = tree.layout(nblocks);
         let (start, block_nbytes) = (self.tree_offset()?, self.hash_block_nbytes as u64);
         let end = layout.total.checked_mul(block_nbytes).and_then(|nbytes| nbytes.checked_add(start));
-        let found = length(hashes)?.unwrap_or(0);
+        let nbytes = length(hashes)?.unwrap_or(0);
         // One block of data needs no tree.
-        if layout.total > 0 && end.is_none_or(|end| end > found) {
-            let expected = format!("{} blocks of {block_nbytes} bytes from byte {start} on", layout.total);
-            return Err(TreeError::HashFile { what: "hash file", expected, found: format!("{found} bytes") });
+        if layout.total > 0 && end.is_none_or(|end| end > nbytes) {
+            return Err(HashFileFault::TooShort { nblocks: layout.total, block_nbytes, offset: start, nbytes }.into());
         }
         let mut checked = Checked::default();
         // The root's own block has only the root hash above it.
@@ -182,11 +204,7 @@ impl DmVerity {
 /// Nothing is written here: a failed write is a failure to read the digests.
 fn of_hashes(error: TreeError) -> TreeError {
     match error {
-        TreeError::Write(error) => TreeError::HashFile {
-            what: "hash file",
-            expected: "what was there when the check began".into(),
-            found: error.to_string(),
-        },
+        TreeError::Write(error) => HashFileFault::Lost(error).into(),
         other => other,
     }
 }

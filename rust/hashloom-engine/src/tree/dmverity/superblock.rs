@@ -8,7 +8,7 @@ use hashloom::Algorithm;
 
 use super::{DmVerity, HashType, SALT_MAX_NBYTES};
 use crate::read::open::read_at;
-use crate::tree::TreeError;
+use crate::tree::{HashFileFault, ParameterFault, TreeError};
 
 pub(super) const NBYTES: usize = 512;
 
@@ -28,9 +28,7 @@ const SALT: usize = 88;
 pub(super) fn name(algorithm: Algorithm) -> Result<&'static str, TreeError> {
     match algorithm {
         Algorithm::Ripemd160 => Ok("rmd160"),
-        Algorithm::Sha512_224 | Algorithm::Sha512_256 => {
-            Err(TreeError::parameter("algorithm", "one that the kernel has, such as sha256 or sha512", algorithm))
-        }
+        Algorithm::Sha512_224 | Algorithm::Sha512_256 => Err(ParameterFault::NotInKernel(algorithm).into()),
         _ => Ok(algorithm.name()),
     }
 }
@@ -71,22 +69,23 @@ impl DmVerity {
         let mut bytes = [0; NBYTES];
         let nbytes =
             read_at(hashes, &mut bytes, hash_offset).map_err(|error| TreeError::Read { offset: hash_offset, error })?;
-        let wrong = |what, expected: String, found: String| Err(TreeError::HashFile { what, expected, found });
+        let wrong = |fault| Err(TreeError::HashFile(fault));
         if nbytes < NBYTES {
-            return wrong("superblock", format!("{NBYTES} bytes at byte {hash_offset}"), nbytes.to_string());
+            return wrong(HashFileFault::NoSuperblock { offset: hash_offset, nbytes });
         }
-        if bytes[..8] != *SIGNATURE {
-            let found = String::from_utf8_lossy(&bytes[..8]).escape_debug().to_string();
-            return wrong("superblock", format!("\"verity\" at byte {hash_offset}"), format!("\"{found}\""));
+        let mut found = [0; 8];
+        found.copy_from_slice(&bytes[..8]);
+        if found != *SIGNATURE {
+            return wrong(HashFileFault::Signature { offset: hash_offset, found });
         }
         let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         if number(VERSION) != 1 {
-            return wrong("version of the superblock", "1".into(), number(VERSION).to_string());
+            return wrong(HashFileFault::Version(number(VERSION)));
         }
         let hash_type = match number(HASH_TYPE) {
             0 => HashType::ChromeOs,
             1 => HashType::Normal,
-            other => return wrong("hash type of the superblock", "0 or 1".into(), other.to_string()),
+            other => return wrong(HashFileFault::HashType(other)),
         };
         let field = &bytes[ALGORITHM..DATA_BLOCK];
         let field = &field[..field.iter().position(|&byte| byte == 0).unwrap_or(field.len())];
@@ -95,12 +94,11 @@ impl DmVerity {
             name(algorithm).is_ok_and(|name| field.eq_ignore_ascii_case(name.as_bytes()))
         });
         let Some(algorithm) = known else {
-            let found = format!("\"{}\"", String::from_utf8_lossy(field).escape_debug());
-            return wrong("algorithm of the superblock", "sha1, sha256, sha512 or another known one".into(), found);
+            return wrong(HashFileFault::Algorithm(field.to_vec()));
         };
         let salt_nbytes = usize::from(u16::from_le_bytes([bytes[SALT_NBYTES], bytes[SALT_NBYTES + 1]]));
         if salt_nbytes > SALT_MAX_NBYTES {
-            return wrong("salt of the superblock", format!("up to {SALT_MAX_NBYTES} bytes"), salt_nbytes.to_string());
+            return wrong(HashFileFault::SaltTooLong { nbytes: salt_nbytes, most: SALT_MAX_NBYTES });
         }
         let mut uuid = [0; 16];
         uuid.copy_from_slice(&bytes[UUID..UUID + 16]);

@@ -9,6 +9,15 @@ use hashloom::{Algorithm, Hash, hash};
 use super::{Proof, Prove, node};
 
 /// Why a proof cannot be made, or is wrong.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::tree::rfc6962::Tree;
+/// use hashloom_engine::tree::rfc6962::{ProofError, Prove};
+///
+/// let built = Tree::new(Algorithm::Sha256, &[Prove::Inclusion(5)]).finish();
+/// assert_eq!(built.proofs[0], Err(ProofError::Index { index: 5, size: 0 }));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProofError {
@@ -397,7 +406,7 @@ impl<'p, N: AsRef<[u8]>> Nodes<'p, N> {
 }
 
 fn digest(algorithm: Algorithm, bytes: &[u8]) -> Result<Hash, ProofError> {
-    let expected = algorithm.digest_len();
+    let expected = algorithm.digest_nbytes();
     if bytes.len() != expected {
         return Err(ProofError::Length { expected, found: bytes.len() });
     }
