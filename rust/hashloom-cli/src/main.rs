@@ -30,7 +30,6 @@ mod timing;
 mod torrent;
 mod tree;
 mod units;
-mod walk;
 mod work;
 
 use std::ffi::OsString;

@@ -22,6 +22,7 @@
 //! | what is at hand | call | feature |
 //! |---|---|---|
 //! | files, each one message | [`files::hash_files`] | |
+//! | a folder | `walk` | `walk` |
 //! | lists of checksums | [`list::Parser`] | |
 //! | the files of a torrent | `torrent::verify` | `torrent` |
 //! | files to make a torrent of | `torrent::create` | `create` |
@@ -35,12 +36,24 @@
 //! apart from a few bytes of state for each piece and file.
 #![deny(missing_docs, unsafe_code)]
 #![cfg_attr(
-    not(all(feature = "create", feature = "io-uring", feature = "manifest", feature = "resume", feature = "tree")),
+    not(all(
+        feature = "create",
+        feature = "io-uring",
+        feature = "manifest",
+        feature = "resume",
+        feature = "tree",
+        feature = "walk"
+    )),
     allow(dead_code, reason = "the features share modules: only all features together use every item")
 )]
 
 // Each module is made of those above it, and of the primitives in `hashloom`.
 pub mod text;
+
+pub mod paths;
+
+#[cfg(feature = "walk")]
+pub mod walk;
 
 pub mod list;
 

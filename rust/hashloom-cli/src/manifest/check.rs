@@ -9,9 +9,10 @@ use std::time::Instant;
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_engine::manifest::{Comparison, Counts, Difference, Entry, Error, Status};
+use hashloom_engine::paths::to_bytes;
 
 use super::report::{Done, Format, Printer, STATES};
-use super::scan::{Scan, below, scan};
+use super::scan::{Scan, scan};
 use super::{Opened, Resume, check_folder, open, places_below};
 use crate::doubts;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
@@ -91,7 +92,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     let folder = arguments.folder.as_deref().unwrap_or_else(|| output::folder(&arguments.manifest));
     check_folder(folder)?;
     let states = arguments.resume.as_ref().map_or(Vec::new(), |state| places_below(folder, state));
-    let listed: Vec<Vec<u8>> = states.iter().map(|state| below(state)).collect();
+    let listed: Vec<Vec<u8>> = states.iter().map(|state| to_bytes(state)).collect();
     let Opened { reader, totals } = open(&arguments.manifest, |entry| match &arguments.resume {
         Some(state) if listed.contains(&entry.path) => {
             Err(format!("--resume: {} is part of what the manifest describes. Give another FILE", display(state)))
@@ -187,7 +188,7 @@ impl<'a, I: Iterator<Item = Result<Entry, Error>>> Judge<'a, I> {
         let found = comparison.found(entry, |difference| {
             let printed = bar.suspend(|| {
                 if let (Some(message), true) = (&trouble, *is_quiet) {
-                    let path = folder.join(hashloom_engine::torrent::to_path(difference.path()));
+                    let path = folder.join(hashloom_engine::paths::to_path(difference.path()));
                     let _ = writeln!(io::stderr(), "{} {}: {message}", style::error("error:"), display(&path));
                 }
                 printer.difference(&difference, trouble.as_deref())

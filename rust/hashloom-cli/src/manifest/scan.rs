@@ -12,13 +12,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashloom::{Algorithm, Hash};
 use hashloom_engine::files::{Doubt, FileError, Hashed, Method, Noted, Request, Stamp};
-use hashloom_engine::manifest::{Entry, Error, Journal, Kind, Reason, compare_paths};
+use hashloom_engine::manifest::{Entry, Error, Journal, Kind, Reason};
+use hashloom_engine::paths::{by_components, to_bytes};
 use hashloom_engine::run::{Cancel, Options};
+use hashloom_engine::walk::{self, Walk, WalkError};
 
 use crate::progress::Bar;
 use crate::sums::drive::{Event, Step, drive};
 use crate::text::display;
-use crate::walk::{self, WalkError, walk_by_names};
 
 /// A folder to scan, and how.
 pub struct Scan<'a, I> {
@@ -136,7 +137,7 @@ where
         }
     });
     let mut steps = Steps {
-        walk: walk_by_names(root).peekable(),
+        walk: Walk::new(root).entries().peekable(),
         root,
         methods: scan.algorithms.iter().map(|&algorithm| Method::from(algorithm)).collect(),
         quick: scan.quick,
@@ -253,12 +254,12 @@ where
             if self.without.iter().any(|other| other == path) || self.unlisted.as_ref().is_some_and(is_below) {
                 continue;
             }
-            let (path, place) = (below(path), place.clone());
+            let (path, place) = (to_bytes(path), place.clone());
             let looked = match found {
                 Ok(entry) => self.look(&entry, &path),
                 // The error is of the root itself.
-                Err(error) if path.is_empty() => Err(format!("{}: {}", display(self.root), error.error)),
-                Err(error) => Ok(trouble(&path, &error.error)),
+                Err(error) if path.is_empty() => Err(format!("{}: {}", display(self.root), error.problem)),
+                Err(error) => Ok(trouble(&path, &error.problem.into())),
             };
             let number = self.number;
             let step = match looked {
@@ -308,7 +309,7 @@ where
         match self.walk.next_if(is_its) {
             Some(Err(error)) => {
                 self.unlisted = Some(folder.to_owned());
-                Err(error.error)
+                Err(error.problem.into())
             }
             _ => Ok(()),
         }
@@ -355,7 +356,7 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Update<I> {
                 None => self.entries.next().transpose().map_err(|error| format!("--update: {error}"))?,
             };
             let Some(entry) = entry else { return Ok(None) };
-            match compare_paths(&entry.path, path) {
+            match by_components(&entry.path, path) {
                 cmp::Ordering::Less => {}
                 cmp::Ordering::Equal => {
                     return Ok(match entry.kind {
@@ -400,12 +401,6 @@ fn trouble(path: &[u8], error: &io::Error) -> Look {
 
 fn unread(path: Vec<u8>, reason: Reason, message: String) -> Entered {
     (Entry { path, kind: Kind::Unread(reason) }, Some(message))
-}
-
-/// Returns the bytes of a relative path, its components joined by `/`.
-pub fn below(path: &Path) -> Vec<u8> {
-    let components: Vec<&[u8]> = path.iter().map(|component| component.as_encoded_bytes()).collect();
-    components.join(&b'/')
 }
 
 /// A panic elsewhere leaves nothing half-done in the data under the lock.

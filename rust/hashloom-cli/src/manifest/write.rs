@@ -236,7 +236,7 @@ fn write<W: io::Write + Send>(
     let mut writer = Writer::new(out, algorithms).map_err(|error| failed(error.into()))?;
     let done = scan(task, arguments.work.options(), |(entry, trouble)| {
         if let Some(message) = trouble {
-            let path = arguments.folder.join(hashloom_engine::torrent::to_path(&entry.path));
+            let path = arguments.folder.join(hashloom_engine::paths::to_path(&entry.path));
             bar.suspend(|| {
                 let _ = writeln!(io::stderr(), "{} {}: {message}", style::error("error:"), display(&path));
             });

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use hashloom::{Algorithm, Hash};
 use hashloom_engine::files::{FileError, Method, Request, Source};
 use hashloom_engine::list::{Entry, Line, Parser, tag};
+use hashloom_engine::paths::to_path;
 use hashloom_engine::run::Options;
-use hashloom_engine::torrent::to_path;
 use serde::Serialize;
 
 use super::console::Console;

@@ -10,8 +10,9 @@ use std::str::FromStr;
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::{Args, ValueEnum};
+use hashloom_engine::paths::to_path;
 use hashloom_engine::text::shown;
-use hashloom_engine::torrent::{Builder, CreateError, Created, Plan, Symlinks, Version, to_path};
+use hashloom_engine::torrent::{Builder, CreateError, Created, Plan, Symlinks, Version};
 use serde::Serialize;
 
 use super::identity::Identity;

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use hashloom_engine::torrent::{Check, Checkpoint, FileState, PieceState, Report, Torrent, to_path, verify_pieces};
+use hashloom_engine::paths::to_path;
+use hashloom_engine::torrent::{Check, Checkpoint, FileState, PieceState, Report, Torrent, verify_pieces};
 
 use super::clients::{Claim, Clients, Plan};
 use super::states::state_name;

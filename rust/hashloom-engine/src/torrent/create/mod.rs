@@ -19,13 +19,14 @@ use std::sync::Arc;
 use hashloom::{Algorithm, hash};
 
 use crate::bencode::Limits;
+use crate::paths::to_path;
 use crate::pieces;
 use crate::pieces::compute::{Computed, Failure, compute};
 use crate::pieces::files::{Files, Known, Place, Trouble};
 use crate::pieces::job::{Content, Hashes};
 use crate::pieces::layout::{Layout, Spans};
 use crate::run::Options;
-use crate::torrent::paths::{Platform, check_component, to_path};
+use crate::torrent::paths::{Platform, check_component};
 use crate::torrent::{Attributes, Torrent, Version};
 use error::Problems;
 use scan::Entry;

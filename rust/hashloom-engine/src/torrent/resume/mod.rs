@@ -52,7 +52,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::bencode::{self, Item, Kind, Limits, Value};
-use crate::torrent::paths::to_path;
+use crate::paths::to_path;
 use crate::torrent::{Bitfield, Content, Torrent};
 
 pub use error::Error;

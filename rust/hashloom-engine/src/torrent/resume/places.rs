@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::Error;
 use crate::bencode::Item;
-use crate::torrent::paths::to_path;
+use crate::paths::to_path;
 use crate::torrent::{Content, Torrent};
 
 /// The places where a client looks for the files: in a folder, under the torrent's own names except those in `renamed`.

@@ -11,11 +11,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::PieceState;
 use super::locate::locate;
 use crate::bencode::{self, Item, Kind, Limits, Value};
+use crate::paths;
 use crate::pieces::files::Cache;
 use crate::read::noted::{Doubt, Noted, TICK};
 use crate::read::stamp::Stamp;
 use crate::text::quoted;
-use crate::torrent::paths;
 use crate::torrent::{File, Torrent};
 
 /// The verdicts on the pieces of any number of torrents, and the state of their files when each check began. A verdict
