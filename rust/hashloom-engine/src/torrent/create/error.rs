@@ -59,9 +59,9 @@ pub enum CreateError {
     },
     /// A glob cannot be used.
     Glob {
-        /// The URL given.
+        /// The glob given.
         glob: String,
-        /// The system's error.
+        /// The reason.
         message: String,
     },
     /// Some files cannot be part of the torrent, or not in the way asked for.

@@ -4,11 +4,13 @@
 //!
 //! ```text
 //! scan    which files, sorted
+//! globs   which files are wanted
 //! error   why not
 //! write   the torrent's bytes
 //! ```
 
 mod error;
+mod globs;
 mod scan;
 mod write;
 
