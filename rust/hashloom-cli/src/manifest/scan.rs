@@ -11,14 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashloom::{Algorithm, Hash};
-use hashloom_engine::files::{Doubt, FileError, Hashed, Method, Noted, Request, Stamp};
+use hashloom_engine::files::{Doubt, Event, FileError, Hashed, Method, Noted, Request, Stamp, Step, hash_steps};
 use hashloom_engine::manifest::{Entry, Error, Journal, Kind, Reason};
 use hashloom_engine::paths::{by_components, to_bytes};
 use hashloom_engine::run::{Cancel, Options};
 use hashloom_engine::walk::{self, Walk, WalkError};
 
 use crate::progress::Bar;
-use crate::sums::drive::{Event, Step, drive};
 use crate::text::display;
 
 /// A folder to scan, and how.
@@ -150,7 +149,7 @@ where
     let steps = std::iter::from_fn(|| if stop.is_cancelled() { None } else { steps.next() });
     // A cancelled run has no result for some files: entries after the first of these are not handed out.
     let mut next = 0;
-    let is_done = drive(steps, &options, |event| {
+    let is_done = hash_steps(steps, &options, |event| {
         let (number, entered) = match event {
             Event::Note(Note::Entry { number, entered }) => (number, Some(entered)),
             Event::Note(Note::Failed(message)) => return failure.set(message),

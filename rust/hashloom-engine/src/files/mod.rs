@@ -28,12 +28,14 @@
 
 mod batch;
 mod request;
+mod steps;
 
 use crate::run::Options;
 
 pub use crate::read::noted::{Doubt, Noted};
 pub use crate::read::stamp::Stamp;
 pub use request::{FileError, Hashed, Method, Request, Source, Summary, stdin};
+pub use steps::{Event, Step, hash_steps};
 
 /// Hashes files, many at a time.
 ///
