@@ -8,9 +8,11 @@ use std::io::ErrorKind;
 use hashloom::{Algorithm, Hash, hash};
 use hashloom_engine::files::{Doubt, Noted, Stamp};
 use hashloom_engine::manifest::{
-    Comparison, Counts, Difference, Entry, Error, Journal, Kind, LINE_MAX_NBYTES, Reader, Reason, Status, Writer,
+    Comparison, Counts, Difference, Entry, Error, Found, Journal, Kind, LINE_MAX_NBYTES, Reader, Reason, Scan,
+    ScanError, Status, Writer,
 };
 use hashloom_engine::paths::by_components;
+use hashloom_engine::run::{Cancel, Options};
 use proptest::prelude::*;
 
 const SHA1: &[Algorithm] = &[Algorithm::Sha1];
@@ -486,4 +488,47 @@ fn journals_that_were_torn() {
         assert_eq!(open(algorithms).unwrap_err().kind(), ErrorKind::InvalidData);
         assert_eq!(std::fs::read(&path).unwrap(), content);
     }
+}
+
+/// What stops a scan, and what does not.
+#[test]
+fn a_scan_ends_early() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a", "b", "c"] {
+        std::fs::write(folder.path().join(name), name).unwrap();
+    }
+    std::fs::write(folder.path().join("left out"), "").unwrap();
+    let scan = || Scan::new(folder.path()).leave_out("left out");
+    let paths = |limit: usize, options: &Options| {
+        let mut paths = Vec::new();
+        let each = |found: Found| {
+            paths.push(String::from_utf8(found.entry.path).unwrap());
+            if paths.len() < limit { Ok(()) } else { Err(limit) }
+        };
+        let result = scan().run(options, each);
+        (paths, result)
+    };
+    let (all, summary) = paths(4, &Options::new());
+    let summary = summary.unwrap();
+    assert_eq!(
+        (all, summary.nread, summary.nbytes, summary.cancelled),
+        (["a", "b", "c"].map(Into::into).into(), 3, 3, false)
+    );
+    let cancel = Cancel::new();
+    let options = Options::new().cancel(&cancel);
+    let (some, error) = paths(2, &options);
+    assert!(some == ["a", "b"] && matches!(error, Err(ScanError::Each(2))), "{some:?} {error:?}");
+    // The failure of one scan does not cancel what else runs with these options.
+    assert!(!cancel.is_cancelled());
+    cancel.cancel();
+    let (none, summary) = paths(1, &options);
+    assert!(none.is_empty() && summary.unwrap().cancelled);
+    let old = written(&[]);
+    let error =
+        scan().update(Reader::new(&old[..]).unwrap()).run(&Options::new(), |_| Ok::<(), Error>(())).unwrap_err();
+    assert!(matches!(&error, ScanError::Algorithms { found } if found == SHA1), "{error}");
+    let damaged = [&old[..old.len() - 1], b"x"].concat();
+    let scan = scan().algorithms(SHA1).update(Reader::new(&damaged[..]).unwrap());
+    let error = scan.run(&Options::new(), |_| Ok::<(), Error>(())).unwrap_err();
+    assert!(matches!(error, ScanError::Update(_)), "{error}");
 }

@@ -8,14 +8,13 @@ use std::time::Instant;
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom_engine::manifest::{Comparison, Counts, Difference, Entry, Error, Status};
+use hashloom_engine::manifest::{Comparison, Counts, Difference, Entry, Error, Found, Scan, Status};
 use hashloom_engine::paths::to_bytes;
 
 use super::report::{Done, Format, Printer, STATES};
-use super::scan::{Scan, scan};
-use super::{Opened, Resume, check_folder, open, places_below};
+use super::{Opened, Resume, check_folder, open, places_below, scan};
 use crate::doubts;
-use crate::interrupt::{self, EXIT_INTERRUPTED};
+use crate::interrupt::EXIT_INTERRUPTED;
 use crate::output::{self, Same};
 use crate::progress::Bar;
 use crate::text::display;
@@ -113,20 +112,11 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         None => (None, None),
     };
 
-    let stop = interrupt::flag();
     let bar = Bar::of_bytes();
     bar.set_length(totals.nbytes);
-    let task = Scan {
-        root: folder,
-        algorithms: &algorithms,
-        quick: arguments.quick,
-        without,
-        journal,
-        update: None::<(std::iter::Empty<Result<Entry, Error>>, Vec<usize>)>,
-        stop,
-        bar: &bar,
-        is_bar_wanted: !arguments.format.quiet,
-    };
+    let task = Scan::new(folder).algorithms(&algorithms).quick(arguments.quick);
+    let task = without.into_iter().fold(task, Scan::leave_out);
+    let task = journal.into_iter().fold(task, Scan::journal);
     // Both sides have the same algorithms, so they have one in common.
     let comparison = Comparison::new(reader, &algorithms, &algorithms).ok_or("a manifest without algorithms")?;
     let mut judge = Judge {
@@ -139,7 +129,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         failed: None,
     };
     let started = Instant::now();
-    let done = scan(task, arguments.work.options(), |(entry, trouble)| judge.found(entry, trouble));
+    let done = scan(task, arguments.work.options(), &bar, arguments.format.quiet, |found| judge.found(found));
     let (done, resume) = match (done, resume) {
         (Ok(done), resume) => (done, resume),
         (Err(message), resume) => {
@@ -183,7 +173,9 @@ struct Judge<'a, I> {
 }
 
 impl<'a, I: Iterator<Item = Result<Entry, Error>>> Judge<'a, I> {
-    fn found(&mut self, entry: Entry, trouble: Option<String>) -> Result<(), String> {
+    fn found(&mut self, found: Found) -> Result<(), String> {
+        let Found { entry, error, .. } = found;
+        let trouble = error.map(|error| error.to_string());
         let Judge { comparison, printer, is_quiet, manifest, folder, bar, failed } = self;
         let found = comparison.found(entry, |difference| {
             let printed = bar.suspend(|| {

@@ -60,12 +60,14 @@ mod error;
 mod journal;
 mod line;
 mod reader;
+mod scan;
 mod writer;
 
 pub use compare::{Comparison, Counts, Difference, Status};
 pub use error::{Error, Problem};
 pub use journal::Journal;
 pub use reader::Reader;
+pub use scan::{Found, Scan, ScanError, Scanned};
 pub use writer::Writer;
 
 /// The longest line that is read, in bytes.

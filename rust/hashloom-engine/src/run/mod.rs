@@ -53,7 +53,14 @@ pub struct Progress {
 /// assert!(cancel.is_cancelled());
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel(Arc<Flag>);
+
+#[derive(Debug, Default)]
+struct Flag {
+    is_set: AtomicBool,
+    /// Sets this flag too when it is set.
+    outer: Option<Cancel>,
+}
 
 impl Cancel {
     /// A flag that is not set.
@@ -75,7 +82,7 @@ impl Cancel {
     /// assert!(cancel.clone().is_cancelled());
     /// ```
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.is_set.store(true, Ordering::Relaxed);
     }
 
     /// Whether the flag is set.
@@ -86,7 +93,12 @@ impl Cancel {
     /// assert!(cancel.is_cancelled());
     /// ```
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.is_set.load(Ordering::Relaxed) || self.0.outer.as_ref().is_some_and(Cancel::is_cancelled)
+    }
+
+    /// A flag that is set when `outer` is, and can be set alone.
+    pub(crate) fn within(outer: &Cancel) -> Cancel {
+        Cancel(Arc::new(Flag { is_set: AtomicBool::new(false), outer: Some(outer.clone()) }))
     }
 }
 
