@@ -23,7 +23,7 @@
 //! |---|---|---|
 //! | files, each one message | [`files::hash_files`] | |
 //! | a folder | `walk` | `walk` |
-//! | lists of checksums | [`list::Parser`] | |
+//! | lists of checksums | [`list::Parser`], [`list::Writer`] | |
 //! | the files of a torrent | `torrent::verify` | `torrent` |
 //! | files to make a torrent of | `torrent::create` | `create` |
 //! | the resume file of a BitTorrent client | `torrent::resume` | `resume` |

@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use hashloom::{Algorithm, Hash};
 use hashloom_engine::files::{Event, FileError, Method, Request, Source, Step, hash_steps};
-use hashloom_engine::list::{Entry, Line, Parser, tag};
+use hashloom_engine::list::{Entry, Line, Parser, escaped, tag};
 use hashloom_engine::paths::to_path;
 use hashloom_engine::run::Options;
 use serde::Serialize;
 
 use super::console::Console;
-use super::format::{name, push_name};
+use super::format::name;
 use super::front::End;
 use super::lines::{self, Length};
 use super::quote::quoted;
@@ -214,11 +214,12 @@ impl Verdict {
             return into.push(b'\n');
         }
         // Unlike in sums, a backslash alone needs no escape.
-        let is_escaped = name.contains(&b'\n');
-        if is_escaped {
+        if name.contains(&b'\n') {
             into.push(b'\\');
+            into.extend_from_slice(&escaped(name));
+        } else {
+            into.extend_from_slice(name);
         }
-        push_name(into, name, is_escaped);
         into.extend_from_slice(match self {
             Verdict::Ok => b": OK\n",
             Verdict::Failed => b": FAILED\n",

@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_engine::files::Source;
+use hashloom_engine::list::Writer;
 use hashloom_engine::walk::{Order, Walk, WalkError};
 
-use super::format::{Format, Layout};
+use super::format::Format;
 use super::front::{self, or_stdin};
 use super::summing::{Item, Summer, source, trouble};
 use crate::work::Work;
@@ -98,12 +99,12 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
             algorithms.push(algorithm);
         }
     }
-    let layout = match () {
-        () if arguments.json => Layout::Json,
-        () if arguments.tag || algorithms.len() > 1 => Layout::Bsd,
-        () => Layout::Gnu { binary: arguments.binary },
+    let writer = match () {
+        () if arguments.tag || algorithms.len() > 1 => Writer::bsd(),
+        () if arguments.binary => Writer::gnu_binary(),
+        () => Writer::gnu(),
     };
-    let format = Format { layout, end: if arguments.zero { 0 } else { b'\n' } };
+    let format = if arguments.json { Format::Json } else { Format::Lines(writer.zero(arguments.zero)) };
     let paths = or_stdin(&arguments.paths);
     front::run(&paths, &arguments.work, |options, console| {
         let folder_hint = ": --recursive sums the files below it";
