@@ -589,7 +589,7 @@ impl Plan {
 
     /// Whether the torrent, read back, is the one that was meant.
     fn is_what_was_meant(&self, torrent: &Torrent, info: &[u8], computed: &Computed) -> bool {
-        let mut found = torrent.files().filter(|file| !file.attributes.padding);
+        let mut found = torrent.files_without_padding();
         let same_files = self.entries.iter().zip(self.files()).all(|(entry, meant)| {
             found.next().is_some_and(|found| {
                 (found.path, found.nbytes, found.attributes) == (meant.path, meant.nbytes, meant.attributes)

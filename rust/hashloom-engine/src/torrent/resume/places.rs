@@ -36,7 +36,7 @@ impl Places<'_> {
             self.folder = same.to_owned();
         }
         let mut differs = false;
-        for file in torrent.files().filter(|file| !file.attributes.padding) {
+        for file in torrent.files_without_padding() {
             let (client, checked) = (self.path(torrent, file.index), content.file_path(torrent, file.index));
             if client != checked {
                 differs = true;
