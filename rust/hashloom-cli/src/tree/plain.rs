@@ -11,9 +11,9 @@ use hashloom_engine::tree::s3::base64;
 use hashloom_engine::tree::{bep52, glacier, s3};
 use serde::Serialize;
 
-use super::nbytes::Nbytes;
 use super::{Common, Work, json_line};
 use crate::json::{Hex, text};
+use crate::nbytes::Nbytes;
 use crate::text::display;
 
 /// The SHA-256 tree hash of Amazon S3 Glacier.
