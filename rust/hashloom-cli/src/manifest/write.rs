@@ -82,7 +82,7 @@ Examples:
   hashloom manifest write ~/photos -o ~/photos.manifest
   hashloom manifest write /srv/data -a sha1,sha256 -o /srv/data/.manifest
   hashloom manifest write ~/photos -o new.manifest --update ~/photos.manifest
-  hashloom manifest write . | jq -r 'select(.size > 1e9) | .path'";
+  hashloom manifest write . | jq -r 'select(.length > 1e9) | .path'";
 
 /// Returns the exit status.
 pub fn run(arguments: &Write) -> Result<u8, String> {

@@ -7,7 +7,7 @@
 //! ```text
 //! {"format":"hashloom manifest","version":1,"algorithms":["sha256"]}
 //! {"type":"folder","path":"letters"}
-//! {"type":"file","path":"letters/a","size":3,"mtime_ns":1700000000000000000,"sha256":"ba7816bf…"}
+//! {"type":"file","path":"letters/a","length":3,"mtime_ns":1700000000000000000,"sha256":"ba7816bf…"}
 //! {"type":"link","path":"newest","target":"letters/a"}
 //! {"type":"end","files":1,"links":1,"folders":1,"unread":0,"bytes":3,"sha256":"9c1f…"}
 //! ```
@@ -51,9 +51,11 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use hashloom::Hash;
+use hashloom::{Algorithm, Hash};
+use serde::Serialize;
 
 use crate::paths::by_components;
+use line::Line;
 
 mod compare;
 mod error;
@@ -90,6 +92,23 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The entry as a manifest of these algorithms has it, in any format that serde writes. A file that was not read has
+    /// no digests.
+    ///
+    /// # Errors
+    /// If there are other digests than one for each algorithm.
+    ///
+    /// ```
+    /// use hashloom_engine::manifest::{Entry, Kind};
+    ///
+    /// let entry = Entry { path: b"letters".to_vec(), kind: Kind::Folder };
+    /// assert_eq!(serde_json::to_string(&entry.as_line(&[])?)?, r#"{"type":"folder","path":"letters"}"#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn as_line(&self, algorithms: &[Algorithm]) -> Result<impl Serialize, Problem> {
+        Line::of_any(self, algorithms)
+    }
+
     /// The last component of the path.
     ///
     /// ```
