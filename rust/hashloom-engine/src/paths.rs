@@ -22,8 +22,11 @@ use std::path::{Path, PathBuf};
 /// ```
 pub fn by_components(a: &[u8], b: &[u8]) -> Ordering {
     // The comparison is as if `/` were less than any other byte.
-    let key = |byte: &u8| if *byte == b'/' { 0 } else { u16::from(*byte) + 1 };
-    a.iter().map(key).cmp(b.iter().map(key))
+    let key = |byte: u8| (byte != b'/', byte);
+    match a.iter().zip(b).find(|(a, b)| a != b) {
+        Some((&a, &b)) => key(a).cmp(&key(b)),
+        None => a.len().cmp(&b.len()),
+    }
 }
 
 /// Turns the bytes of a path or name into a path of the operating system.

@@ -211,7 +211,7 @@ impl FromStr for PieceLength {
 
     fn from_str(text: &str) -> Result<PieceLength, String> {
         // The exponent of a power of two, as for mktorrent's -l: no piece has so few bytes.
-        if let Some(shift @ 14..=28) = text.parse::<u32>().ok() {
+        if let Ok(shift @ 14..=28) = text.parse::<u32>() {
             let nbytes = size(1 << shift).replace(' ', "");
             return Err(format!("no piece has {shift} bytes; a piece of 2^{shift} bytes is {nbytes}"));
         }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Entry, Kind, LINE_MAX_NBYTES, Problem, Reason, Totals};
 use crate::files::{Doubt, Noted, Stamp};
+use crate::text::Hex;
 
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
@@ -345,7 +346,7 @@ fn text(bytes: &[u8]) -> (Option<Cow<'_, str>>, Option<String>) {
     let text = String::from_utf8_lossy(bytes);
     let hex = match text {
         Cow::Borrowed(_) => None,
-        Cow::Owned(_) => Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
+        Cow::Owned(_) => Some(Hex(bytes).to_string()),
     };
     (Some(text), hex)
 }
