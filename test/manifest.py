@@ -45,7 +45,7 @@ def snapshot(root, algorithms):
                 found[path] = {"type": "folder"}
             else:
                 data = pathlib.Path(os.fsdecode(place)).read_bytes()
-                entry = {"type": "file", "size": len(data), "mtime_ns": os.stat(place).st_mtime_ns}
+                entry = {"type": "file", "length": len(data), "mtime_ns": os.stat(place).st_mtime_ns}
                 for algorithm in algorithms:
                     entry[algorithm] = hashlib.new(ALGORITHMS[algorithm], data).hexdigest()
                 found[path] = entry
@@ -72,14 +72,14 @@ def parse(text, algorithms):
         path = named(entry, "path")
         if path in entries:
             fail(f"{path} is listed twice")
-        keys = ["type", "size", "mtime_ns", *algorithms]
+        keys = ["type", "length", "mtime_ns", *algorithms]
         entries[path] = {key: entry[key] for key in keys if key in entry}
         if "target" in entry:
             entries[path]["target"] = named(entry, "target")
     if list(entries) != sorted(entries, key=lambda path: path.split(b"/")):
         fail("not sorted by the components of the paths")
     expected = [end["files"], end["links"], end["folders"], end["unread"], end["bytes"]]
-    nbytes = sum(entry.get("size", 0) for entry in entries.values())
+    nbytes = sum(entry.get("length", 0) for entry in entries.values())
     if expected != [*counts.values(), nbytes]:
         fail(f"last line {end}, found {counts} and {nbytes} bytes")
     return entries
@@ -95,14 +95,14 @@ def expected_report(old, new, algorithms, quick=False):
         if one is None or other is None:
             side, entry = (removed, one) if other is None else (added, other)
             content = None
-            if entry["type"] == "file" and entry["size"] > 0 and not quick:
-                content = (entry["size"], *(entry[algorithm] for algorithm in algorithms))
+            if entry["type"] == "file" and entry["length"] > 0 and not quick:
+                content = (entry["length"], *(entry[algorithm] for algorithm in algorithms))
             side.setdefault(content, []).append(path)
         elif one["type"] != "file" or other["type"] != "file":
             statuses[path] = "changed"
         else:
             same_content = all(one[algorithm] == other[algorithm] for algorithm in algorithms)
-            same_size, same_time = one["size"] == other["size"], one["mtime_ns"] == other["mtime_ns"]
+            same_size, same_time = one["length"] == other["length"], one["mtime_ns"] == other["mtime_ns"]
             if quick:
                 if not (same_size and same_time):
                     statuses[path] = "changed"

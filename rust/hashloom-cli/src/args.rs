@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use hashloom::Algorithm;
 
+#[cfg(feature = "bench")]
+use crate::bench::size::Size;
 use crate::generate::Generate;
 use crate::manifest::Manifest;
-#[cfg(feature = "bench")]
-use crate::size::Size;
 use crate::solaris::digest::Digest;
 use crate::solaris::mac::Mac;
 use crate::sums::check::Check;

@@ -27,7 +27,7 @@ pub fn hex(bytes: &[u8]) -> String {
 
 impl fmt::Display for Hex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        hashloom_engine::text::Hex(self.0).fmt(f)
     }
 }
 

@@ -16,10 +16,9 @@ mod kernels;
 mod machine;
 mod manifest;
 mod memory;
+mod nbytes;
 mod output;
 mod progress;
-#[cfg(feature = "bench")]
-mod size;
 mod solaris;
 mod stdio;
 mod style;
@@ -30,7 +29,6 @@ mod timing;
 mod torrent;
 mod tree;
 mod units;
-mod walk;
 mod work;
 
 use std::ffi::OsString;

@@ -245,8 +245,8 @@ fn wrong_arguments() {
         (&["--algorithm", "sha3"][..], &["unknown algorithm \"sha3\": expected one of sha1, ", "ripemd160"][..]),
         (&["--size", "0"], &["at least 1"]),
         (&["--size", "5MiB"], &["at most 4MiB"]),
-        (&["--size", "1000000000000000000000"], &["at most 4MiB"]),
-        (&["--size", "many"], &["expected a whole number of bytes, KiB or MiB, such as 41, 16KiB or 1MiB"]),
+        (&["--size", "1000000000000000000000"], &["less than 2^64 bytes"]),
+        (&["--size", "many"], &["expected a whole number of bytes, KiB, MiB, GiB or TiB, such as 4096 or 8MiB"]),
         (&["--libcrypto", "/no/such/libcrypto.so.3"], &["error: /no/such/libcrypto.so.3: "]),
         (&["--isa", "avx9"], &["unknown instruction set \"avx9\"; available here: scalar"]),
     ] {

@@ -110,7 +110,7 @@ fn what_is_printed() {
 #[test]
 fn json_has_all_of_it() {
     let folder = album();
-    let output = create(folder.path(), &["album", "--json", "-l", "15", "--name", "\u{1b}x"]);
+    let output = create(folder.path(), &["album", "--json", "-l", "32KiB", "--name", "\u{1b}x"]);
     assert_eq!((status(&output), stderr(&output)), (0, ""));
     let mut object: Value = serde_json::from_str(stdout(&output)).unwrap();
     assert!(object["seconds"].as_f64().unwrap() >= 0.0);
@@ -333,11 +333,11 @@ fn wrong_usage() {
         (&["album", "--v1", "--v2"], "cannot be used with"),
         (&["album", "--align"], "--v1"),
         (&["album", "-o", "x", "--output-dir", "y"], "cannot be used with"),
-        (&["album", "--piece-length", "1.5M"], "expected a number of bytes, KiB or MiB, or a power of two"),
+        (&["album", "--piece-length", "1.5M"], "expected a whole number of bytes, KiB, MiB, GiB or TiB"),
         (&["album", "--piece-length", "1000000"], "expected a power of two from 16 KiB to 256 MiB"),
         (&["album", "--piece-length", "48K"], "Only v1 torrents can have others"),
         (&["album", "--v1", "--piece-length", "20000"], "expected a multiple of 16 KiB from 16 KiB to 256 MiB"),
-        (&["album", "--piece-length", "40"], "a piece length of 1099511627776 bytes"),
+        (&["album", "--piece-length", "20"], "no piece has 20 bytes; a piece of 2^20 bytes is 1MiB"),
         (&["album", "--tracker", "tracker.example"], "the tracker \"tracker.example\": expected a URL"),
         (&["album", "--tracker", "http://a.example,"], "the tracker \"\": expected a URL"),
         (&["album", "--web-seed", "\u{1b}[31m"], r#"the web seed "\x1b[31m": expected a URL"#),

@@ -22,7 +22,8 @@
 //! | input | call | feature |
 //! |---|---|---|
 //! | files, readers and memory, each one message | [`files::hash_files`], [`files::results`] | |
-//! | lists of checksums | [`list::Parser`] | |
+//! | a folder | `walk` | `walk` |
+//! | lists of checksums | [`list::Parser`], [`list::Writer`] | |
 //! | the files of a torrent | `torrent::verify` | `torrent` |
 //! | files to make a torrent of | `torrent::create` | `create` |
 //! | the resume file of a BitTorrent client | `torrent::resume` | `resume` |
@@ -35,12 +36,24 @@
 //! files, except for a few bytes of state for each piece and file.
 #![deny(missing_docs, unsafe_code)]
 #![cfg_attr(
-    not(all(feature = "create", feature = "io-uring", feature = "manifest", feature = "resume", feature = "tree")),
+    not(all(
+        feature = "create",
+        feature = "io-uring",
+        feature = "manifest",
+        feature = "resume",
+        feature = "tree",
+        feature = "walk"
+    )),
     allow(dead_code, reason = "the features share modules: only all features together use every item")
 )]
 
 // Each module uses only those above it, and the primitives in `hashloom`.
 pub mod text;
+
+pub mod paths;
+
+#[cfg(feature = "walk")]
+pub mod walk;
 
 pub mod list;
 

@@ -34,6 +34,10 @@ use std::fmt;
 
 use hashloom::{Algorithm, Hash};
 
+mod writer;
+
+pub use writer::{Writer, escaped};
+
 /// Reads the lines of lists.
 ///
 /// A parser remembers whether one space or two came first; otherwise each line stands for itself.

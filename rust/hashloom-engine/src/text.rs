@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Bytes that a stranger chose, printed so that they cannot move the cursor, recolour the terminal or turn the direction
-//! of the text.
+//! of the text; and bytes in hexadecimal.
 //!
 //! ```
 //! use hashloom_engine::text::shown;
@@ -75,6 +75,21 @@ impl fmt::Display for Quoted<'_> {
             Some(head) if self.0.len() > 200 => write!(f, "\"{}…\" ({} bytes)", shown(head), self.0.len()),
             _ => write!(f, "\"{}\"", shown(self.0)),
         }
+    }
+}
+
+/// Bytes in hexadecimal, in lower case.
+///
+/// ```
+/// # use hashloom_engine::text::Hex;
+/// assert_eq!(Hex(b"\x01\xab").to_string(), "01ab");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hex<'a>(pub &'a [u8]);
+
+impl fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 

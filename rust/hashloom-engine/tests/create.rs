@@ -262,7 +262,7 @@ fn settings_that_are_refused() {
     }
     let three = builder(Version::V1).piece_nbytes(3 * 16384).plan(folder.path()).unwrap();
     assert!(three.create(&Options::new()).is_ok());
-    for glob in ["", "!a", "a[", "{a"] {
+    for glob in ["", " ", "!a", "a[", "{a"] {
         assert!(refused(Builder::new().exclude(glob)).starts_with("the glob \""), "{glob}");
         assert!(refused(Builder::new().include(glob)).starts_with("the glob \""), "{glob}");
     }
@@ -362,6 +362,12 @@ fn globs() {
     assert_eq!(found(Builder::new().ignore_files(true).exclude(".*")), ["a.flac", "cd1/b.flac", "cd2/d.flac"]);
     let inner = Builder::new().ignore_files(true).exclude(".*").plan(&folder.path().join("cd1")).unwrap();
     assert_eq!(paths(&inner), ["b.flac", "b.log"]);
+    // An option is a glob, not a line of a file that may have comments.
+    assert!(Builder::new().include("#a").plan(folder.path()).is_err());
+    // A file whose globs cannot be known is not taken for one without globs.
+    fs::write(folder.path().join("cd2/.ignore"), b"art\n\xff\n").unwrap();
+    let unread = plan(Builder::new().ignore_files(true), folder.path()).unwrap_err();
+    assert!(unread.contains("cd2/.ignore: "), "{unread}");
 }
 
 /// The globs apply to a file given as PATH as they would in a folder.

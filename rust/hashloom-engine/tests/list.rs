@@ -7,7 +7,8 @@ mod list_oracle;
 use std::cell::RefCell;
 
 use hashloom::Algorithm::{self, Md5, Ripemd160, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
-use hashloom_engine::list::{BadLine, Entry, Line, Parser, tag};
+use hashloom::Hash;
+use hashloom_engine::list::{BadLine, Entry, Line, Parser, Writer, tag};
 use list_oracle::{Oracle, compare};
 use proptest::prelude::*;
 
@@ -149,5 +150,33 @@ proptest! {
     fn the_parser_and_the_oracle_agree(lines in prop::collection::vec(line(), 1..6)) {
         thread_local!(static ORACLE: RefCell<Oracle> = RefCell::new(Oracle::new(Sha1, "SHA1")));
         ORACLE.with_borrow_mut(|oracle| compare(oracle, Sha1, &lines.join(&b'\n')));
+    }
+}
+
+proptest! {
+    /// What is written is read back, whatever the name. A name ends at a NUL, so it has none.
+    #[test]
+    fn written_lines_are_read(
+        name in prop_oneof![
+            prop::collection::vec(1..=255u8, 1..20),
+            "[ *\\\\\n\r()=a]{1,8}".prop_map(String::into_bytes),
+        ],
+        kind in 0..3usize,
+        bytes in prop::array::uniform32(any::<u8>()),
+    ) {
+        let algorithm = Algorithm::ALL[usize::from(bytes[0]) % Algorithm::ALL.len()];
+        let digest = Hash::new(algorithm, &bytes.repeat(2)[..algorithm.digest_nbytes()]);
+        let writer = [Writer::gnu(), Writer::gnu_binary(), Writer::bsd()][kind];
+        let mut line = Vec::new();
+        writer.write(&mut line, &digest, algorithm, &name);
+        prop_assert_eq!(line.pop(), Some(b'\n'));
+        prop_assert!(!line.contains(&b'\n'));
+        let read = Parser::untagged(&[algorithm]).parse(&line);
+        let Line::Entry(entry) = read else { panic!("{read:?}: {}", line.escape_ascii()) };
+        prop_assert_eq!((entry.algorithm, entry.digest, &*entry.name), (algorithm, digest, &name[..]));
+        // With NUL at the end, the same but for escapes.
+        let mut zero = Vec::new();
+        writer.zero(true).write(&mut zero, &digest, algorithm, &name);
+        prop_assert!(zero.ends_with(b"\0") && zero.windows(name.len()).any(|part| part == name));
     }
 }

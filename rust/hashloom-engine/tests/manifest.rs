@@ -8,9 +8,11 @@ use std::io::ErrorKind;
 use hashloom::{Algorithm, Hash, hash};
 use hashloom_engine::files::{Doubt, Noted, Stamp};
 use hashloom_engine::manifest::{
-    Comparison, Counts, Difference, Entry, Error, Journal, Kind, LINE_MAX_NBYTES, Reader, Reason, Status, Writer,
-    compare_paths,
+    Comparison, Counts, Difference, Entry, Error, Found, Journal, Kind, LINE_MAX_NBYTES, Reader, Reason, Scan,
+    ScanError, Status, Writer,
 };
+use hashloom_engine::paths::by_components;
+use hashloom_engine::run::{Cancel, Options};
 use proptest::prelude::*;
 
 const SHA1: &[Algorithm] = &[Algorithm::Sha1];
@@ -78,7 +80,7 @@ fn first_lines() {
 
 #[test]
 fn lines() {
-    let ok = format!(r#"{{"type":"file","path":"f","size":3,"mtime_ns":-1,"sha1":"{ABC}"}}"#);
+    let ok = format!(r#"{{"type":"file","path":"f","length":3,"mtime_ns":-1,"sha1":"{ABC}"}}"#);
     let change = |from: &str, to: &str| ok.replacen(from, to, 1);
     let long = format!(r#"{{"type":"folder","path":"{}"}}"#, "x".repeat(LINE_MAX_NBYTES));
     let nested = "[".repeat(100_000);
@@ -92,7 +94,7 @@ fn lines() {
         (r#"{"type":"folder"}"#, "\"path\" is missing"),
         (r#"{"type":"folder","path":"f","path":"g"}"#, "duplicate field"),
         (r#"{"type":"folder","path":"f","colour":1}"#, "unknown field"),
-        (r#"{"type":"folder","path":"f","size":1}"#, "\"size\" is missing, not of this type"),
+        (r#"{"type":"folder","path":"f","length":1}"#, "\"length\" is missing, not of this type"),
         (r#"{"type":"folder","path":"f","files":1}"#, "\"files\" is missing, not of this type"),
         (r#"{"type":"folder","path":"f","ino":1}"#, "\"ino\" is missing, not of this type"),
         (r#"{"type":"folder","path":1}"#, "invalid type"),
@@ -107,10 +109,10 @@ fn lines() {
         (r#"{"type":"folder","path":"x","path_hex":"ff"}"#, "\"path_hex\""),
         (r#"{"type":"folder","path":"f","path_hex":"66"}"#, "\"path_hex\""),
         (r#"{"type":"link","path":"f","target":"t","target_hex":"74"}"#, "\"target_hex\""),
-        (&change("\"size\":3", "\"size\":-3"), "invalid value"),
-        (&change("\"size\":3", "\"size\":3.0"), "invalid type"),
-        (&change("\"size\":3", "\"size\":18446744073709551616"), "invalid"),
-        (&change("\"size\":3,", ""), "\"size\" is missing"),
+        (&change("\"length\":3", "\"length\":-3"), "invalid value"),
+        (&change("\"length\":3", "\"length\":3.0"), "invalid type"),
+        (&change("\"length\":3", "\"length\":18446744073709551616"), "invalid"),
+        (&change("\"length\":3,", ""), "\"length\" is missing"),
         (&change("-1", "9223372036854775808"), "invalid value"),
         (&change(ABC, &ABC.to_uppercase()), "expected one sha1 digest, 40 hexadecimal digits"),
         (&change(ABC, &ABC[1..]), "expected one sha1 digest"),
@@ -159,7 +161,7 @@ fn paths() {
 #[test]
 fn last_lines() {
     let file = |size: u64, name: char| {
-        format!(r#"{{"type":"file","path":"{name}","size":{size},"mtime_ns":0,"sha1":"{ABC}"}}"#)
+        format!(r#"{{"type":"file","path":"{name}","length":{size},"mtime_ns":0,"sha1":"{ABC}"}}"#)
     };
     let good = r#"{"type":"end","files":1,"links":0,"folders":0,"unread":0,"bytes":3,"sha256":"DIGEST"}"#;
     let all = with_end(&[HEADER, &file(3, 'a')], good);
@@ -188,7 +190,8 @@ fn last_lines() {
 /// Other JSON of the same meaning is accepted.
 #[test]
 fn keys_in_any_order_with_white_space() {
-    let line = format!(r#" {{ "sha1" : "{ABC}",	"mtime_ns":5, "size":3 , "path":"\u0061\u002fb", "type" : "file"}} "#);
+    let line =
+        format!(r#" {{ "sha1" : "{ABC}",	"mtime_ns":5, "length":3 , "path":"\u0061\u002fb", "type" : "file"}} "#);
     let header = r#"{ "algorithms" : ["sha1"], "version" : 1, "note": "mine", "format" : "hashloom manifest" }"#;
     let end = r#"{"sha256":"DIGEST","files":1,"links":0,"folders":1,"unread":0,"bytes":3,"type":"end"}"#;
     let bytes = with_end(&[header, r#"{"path":"a","type":"folder"}"#, &line], end);
@@ -283,7 +286,7 @@ proptest! {
         let bytes = written(&entries);
         prop_assert_eq!(&read(&bytes).unwrap(), &entries);
         for pair in entries.windows(2) {
-            prop_assert!(compare_paths(&pair[0].path, &pair[1].path).is_lt());
+            prop_assert!(by_components(&pair[0].path, &pair[1].path).is_lt());
         }
     }
 
@@ -486,4 +489,47 @@ fn journals_that_were_torn() {
         assert_eq!(open(algorithms).unwrap_err().kind(), ErrorKind::InvalidData);
         assert_eq!(std::fs::read(&path).unwrap(), content);
     }
+}
+
+/// What stops a scan, and what does not.
+#[test]
+fn a_scan_ends_early() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a", "b", "c"] {
+        std::fs::write(folder.path().join(name), name).unwrap();
+    }
+    std::fs::write(folder.path().join("left out"), "").unwrap();
+    let scan = || Scan::new(folder.path()).leave_out("left out");
+    let paths = |limit: usize, options: &Options| {
+        let mut paths = Vec::new();
+        let each = |found: Found| {
+            paths.push(String::from_utf8(found.entry.path).unwrap());
+            if paths.len() < limit { Ok(()) } else { Err(limit) }
+        };
+        let result = scan().run(options, each);
+        (paths, result)
+    };
+    let (all, summary) = paths(4, &Options::new());
+    let summary = summary.unwrap();
+    assert_eq!(
+        (all, summary.nread, summary.nbytes, summary.cancelled),
+        (["a", "b", "c"].map(Into::into).into(), 3, 3, false)
+    );
+    let cancel = Cancel::new();
+    let options = Options::new().cancel(&cancel);
+    let (some, error) = paths(2, &options);
+    assert!(some == ["a", "b"] && matches!(error, Err(ScanError::Each(2))), "{some:?} {error:?}");
+    // The failure of one scan does not cancel what else runs with these options.
+    assert!(!cancel.is_cancelled());
+    cancel.cancel();
+    let (none, summary) = paths(1, &options);
+    assert!(none.is_empty() && summary.unwrap().cancelled);
+    let old = written(&[]);
+    let error =
+        scan().update(Reader::new(&old[..]).unwrap()).run(&Options::new(), |_| Ok::<(), Error>(())).unwrap_err();
+    assert!(matches!(&error, ScanError::Algorithms { found } if found == SHA1), "{error}");
+    let damaged = [&old[..old.len() - 1], b"x"].concat();
+    let scan = scan().algorithms(SHA1).update(Reader::new(&damaged[..]).unwrap());
+    let error = scan.run(&Options::new(), |_| Ok::<(), Error>(())).unwrap_err();
+    assert!(matches!(error, ScanError::Update(_)), "{error}");
 }

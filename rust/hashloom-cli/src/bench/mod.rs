@@ -5,6 +5,7 @@
 mod chart;
 mod openssl;
 mod peers;
+pub mod size;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,7 +18,6 @@ use serde::Serialize;
 use crate::args::Bench;
 use crate::json::hex;
 use crate::progress::Bar;
-use crate::size::Size;
 use crate::table::{Align, Look, Table};
 use crate::text::display;
 use crate::timing::{self, Effort, Work};
@@ -263,7 +263,7 @@ fn one_of_each_body() -> Vec<Algorithm> {
 }
 
 /// Returns many messages of each size, then one message of the greatest size.
-fn messages(sizes: &[Size]) -> Vec<Messages> {
+fn messages(sizes: &[size::Size]) -> Vec<Messages> {
     // Fills all lanes of every kernel twice.
     let least = 2 * lib::kernels().map(|kernel| kernel.lanes()).max().unwrap_or(1);
     let mut messages: Vec<Messages> = Vec::new();

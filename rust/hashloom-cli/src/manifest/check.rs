@@ -8,13 +8,13 @@ use std::time::Instant;
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom_engine::manifest::{Comparison, Counts, Difference, Entry, Error, Status};
+use hashloom_engine::manifest::{Comparison, Counts, Difference, Entry, Error, Found, Scan, Status};
+use hashloom_engine::paths::to_bytes;
 
 use super::report::{Done, Format, Printer, STATES};
-use super::scan::{Scan, below, scan};
-use super::{Opened, Resume, check_folder, open, places_below};
+use super::{Opened, Resume, check_folder, open, places_below, scan};
 use crate::doubts;
-use crate::interrupt::{self, EXIT_INTERRUPTED};
+use crate::interrupt::EXIT_INTERRUPTED;
 use crate::output::{self, Same};
 use crate::progress::Bar;
 use crate::text::display;
@@ -91,7 +91,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     let folder = arguments.folder.as_deref().unwrap_or_else(|| output::folder(&arguments.manifest));
     check_folder(folder)?;
     let states = arguments.resume.as_ref().map_or(Vec::new(), |state| places_below(folder, state));
-    let listed: Vec<Vec<u8>> = states.iter().map(|state| below(state)).collect();
+    let listed: Vec<Vec<u8>> = states.iter().map(|state| to_bytes(state)).collect();
     let Opened { reader, totals } = open(&arguments.manifest, |entry| match &arguments.resume {
         Some(state) if listed.contains(&entry.path) => {
             Err(format!("--resume: {} is part of what the manifest describes. Give another FILE", display(state)))
@@ -112,20 +112,11 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         None => (None, None),
     };
 
-    let stop = interrupt::flag();
     let bar = Bar::of_bytes();
     bar.set_length(totals.nbytes);
-    let task = Scan {
-        root: folder,
-        algorithms: &algorithms,
-        quick: arguments.quick,
-        without,
-        journal,
-        update: None::<(std::iter::Empty<Result<Entry, Error>>, Vec<usize>)>,
-        stop,
-        bar: &bar,
-        is_bar_wanted: !arguments.format.quiet,
-    };
+    let task = Scan::new(folder).algorithms(&algorithms).quick(arguments.quick);
+    let task = without.into_iter().fold(task, Scan::leave_out);
+    let task = journal.into_iter().fold(task, Scan::journal);
     // Both sides have the same algorithms, so they have one in common.
     let comparison = Comparison::new(reader, &algorithms, &algorithms).ok_or("a manifest without algorithms")?;
     let mut judge = Judge {
@@ -138,7 +129,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         failed: None,
     };
     let started = Instant::now();
-    let done = scan(task, arguments.work.options(), |(entry, trouble)| judge.found(entry, trouble));
+    let done = scan(task, arguments.work.options(), &bar, arguments.format.quiet, |found| judge.found(found));
     let (done, resume) = match (done, resume) {
         (Ok(done), resume) => (done, resume),
         (Err(message), resume) => {
@@ -182,12 +173,14 @@ struct Judge<'a, I> {
 }
 
 impl<'a, I: Iterator<Item = Result<Entry, Error>>> Judge<'a, I> {
-    fn found(&mut self, entry: Entry, trouble: Option<String>) -> Result<(), String> {
+    fn found(&mut self, found: Found) -> Result<(), String> {
+        let Found { entry, error, .. } = found;
+        let trouble = error.map(|error| error.to_string());
         let Judge { comparison, printer, is_quiet, manifest, folder, bar, failed } = self;
         let found = comparison.found(entry, |difference| {
             let printed = bar.suspend(|| {
                 if let (Some(message), true) = (&trouble, *is_quiet) {
-                    let path = folder.join(hashloom_engine::torrent::to_path(difference.path()));
+                    let path = folder.join(hashloom_engine::paths::to_path(difference.path()));
                     let _ = writeln!(io::stderr(), "{} {}: {message}", style::error("error:"), display(&path));
                 }
                 printer.difference(&difference, trouble.as_deref())

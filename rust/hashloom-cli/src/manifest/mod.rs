@@ -5,7 +5,6 @@
 mod check;
 mod diff;
 mod report;
-mod scan;
 mod write;
 
 use std::fs::File;
@@ -14,9 +13,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use hashloom::Algorithm;
-use hashloom_engine::manifest::{Entry, Journal, Reader, Totals};
+use hashloom_engine::manifest::{Entry, Found, Journal, Reader, Scan, ScanError, Scanned, Totals};
+use hashloom_engine::run::Options;
 
+use crate::interrupt;
 use crate::output::{State, folder};
+use crate::progress::Bar;
 use crate::text::display;
 
 #[derive(Debug, Subcommand)]
@@ -57,6 +59,28 @@ fn open(path: &Path, mut look: impl FnMut(&Entry) -> Result<(), String>) -> Resu
     file.rewind().map_err(|error| failed(&error))?;
     let reader = Reader::new(BufReader::new(file)).map_err(|error| failed(&error))?;
     Ok(Opened { reader, totals })
+}
+
+/// Reads a folder. `bar` shows the bytes that were read or need not be read, unless `is_quiet`.
+fn scan(
+    scan: Scan<'_>,
+    options: Options,
+    bar: &Bar,
+    is_quiet: bool,
+    each: impl FnMut(Found) -> Result<(), String> + Send,
+) -> Result<Scanned, String> {
+    let shown = bar.clone();
+    let options = options.cancel(&interrupt::flag());
+    let options = match !is_quiet && bar.is_wanted() {
+        true => options.progress(move |progress| shown.set(progress.nbytes)),
+        false => options,
+    };
+    let done = scan.run(&options, each);
+    bar.finish();
+    done.map_err(|error| match error {
+        ScanError::Update(error) => format!("--update: {error}"),
+        error => error.to_string(),
+    })
 }
 
 /// The state of a run, so that the same command can go on from there.

@@ -65,7 +65,7 @@ pub struct Done {
 }
 
 #[derive(Serialize)]
-struct DifferenceJson<'a> {
+struct DifferenceJson<'a, E> {
     status: String,
     path: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,30 +73,9 @@ struct DifferenceJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    old: Option<EntryJson<'a>>,
+    old: Option<E>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    new: Option<EntryJson<'a>>,
-}
-
-/// An entry, with the keys of a manifest.
-#[derive(Serialize, Default)]
-struct EntryJson<'a> {
-    r#type: &'static str,
-    path: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_hex: Option<Hex<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    size: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mtime_ns: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    target: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    target_hex: Option<Hex<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    #[serde(flatten)]
-    digests: BTreeMap<&'static str, String>,
+    new: Option<E>,
 }
 
 #[derive(Serialize)]
@@ -144,35 +123,20 @@ impl<'a> Printer<'a> {
     }
 
     fn json(&self, difference: &Difference, error: Option<&str>) -> Result<String, String> {
+        fn entry(entry: &Option<Entry>, algorithms: &[Algorithm]) -> Result<Option<impl Serialize>, String> {
+            let line = entry.as_ref().map(|entry| entry.as_line(algorithms));
+            line.transpose().map_err(|problem| problem.to_string())
+        }
         let (path, path_hex) = text(difference.path());
         let json = DifferenceJson {
             status: difference.status.to_string(),
             path,
             path_hex,
             error,
-            old: difference.old.as_ref().map(|entry| EntryJson::new(entry, self.algorithms[0])),
-            new: difference.new.as_ref().map(|entry| EntryJson::new(entry, self.algorithms[1])),
+            old: entry(&difference.old, self.algorithms[0])?,
+            new: entry(&difference.new, self.algorithms[1])?,
         };
         serde_json::to_string(&json).map_err(|error| error.to_string())
-    }
-}
-
-impl<'a> EntryJson<'a> {
-    fn new(entry: &'a Entry, algorithms: &[Algorithm]) -> EntryJson<'a> {
-        let (path, path_hex) = text(&entry.path);
-        let json = EntryJson { r#type: noun(&entry.kind), path, path_hex, ..EntryJson::default() };
-        match &entry.kind {
-            Kind::File { nbytes, mtime_ns, digests } => {
-                let named = algorithms.iter().zip(digests).map(|(name, digest)| (name.name(), digest.to_string()));
-                EntryJson { size: Some(*nbytes), mtime_ns: Some(*mtime_ns), digests: named.collect(), ..json }
-            }
-            Kind::Link { target } => {
-                let (target, target_hex) = text(target);
-                EntryJson { target: Some(target), target_hex, ..json }
-            }
-            Kind::Unread(reason) => EntryJson { reason: Some(reason.to_string()), ..json },
-            _ => json,
-        }
     }
 }
 

@@ -9,12 +9,12 @@ use std::time::Instant;
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom_engine::manifest::{Journal, Reader, Totals, Writer};
+use hashloom_engine::manifest::{Found, Journal, Reader, Scan, Scanned, Totals, Writer};
+use hashloom_engine::paths::to_path;
 
-use super::scan::{Scan, Summary, scan};
-use super::{Opened, Resume, check_folder, open, places_below, with_suffix};
+use super::{Resume, check, check_folder, open, places_below, scan, with_suffix};
 use crate::doubts;
-use crate::interrupt::{self, EXIT_INTERRUPTED};
+use crate::interrupt::EXIT_INTERRUPTED;
 use crate::output::{self, Pending};
 use crate::progress::Bar;
 use crate::stdio::Stdout;
@@ -82,7 +82,7 @@ Examples:
   hashloom manifest write ~/photos -o ~/photos.manifest
   hashloom manifest write /srv/data -a sha1,sha256 -o /srv/data/.manifest
   hashloom manifest write ~/photos -o new.manifest --update ~/photos.manifest
-  hashloom manifest write . | jq -r 'select(.size > 1e9) | .path'";
+  hashloom manifest write . | jq -r 'select(.length > 1e9) | .path'";
 
 /// Returns the exit status.
 pub fn run(arguments: &Write) -> Result<u8, String> {
@@ -93,7 +93,12 @@ pub fn run(arguments: &Write) -> Result<u8, String> {
         ([], None) => vec![Algorithm::Sha256],
         (algorithms, _) => algorithms.to_vec(),
     };
-    let update = update.map(|old| places(old, &algorithms)).transpose()?;
+    let update = update.map(|old| old.reader);
+    if let Some(old) = &update {
+        if !algorithms.iter().all(|algorithm| old.algorithms().contains(algorithm)) {
+            return Err(format!("--update: OLD has digests of {} only", check::names(old.algorithms())));
+        }
+    }
     match &arguments.output {
         Some(file) => to_file(arguments, &algorithms, update, file),
         None => {
@@ -106,16 +111,7 @@ pub fn run(arguments: &Write) -> Result<u8, String> {
     }
 }
 
-type Update = (Reader<io::BufReader<File>>, Vec<usize>);
-
-/// Returns where the old manifest has the digests of each algorithm.
-fn places(old: Opened, algorithms: &[Algorithm]) -> Result<Update, String> {
-    let place = |algorithm: &Algorithm| old.reader.algorithms().iter().position(|other| other == algorithm);
-    let places: Option<Vec<usize>> = algorithms.iter().map(place).collect();
-    let names: Vec<_> = old.reader.algorithms().iter().map(|algorithm| algorithm.name()).collect();
-    let places = places.ok_or_else(|| format!("--update: OLD has digests of {} only", names.join(", ")))?;
-    Ok((old.reader, places))
-}
+type Update = Reader<io::BufReader<File>>;
 
 fn to_file(arguments: &Write, algorithms: &[Algorithm], update: Option<Update>, file: &Path) -> Result<u8, String> {
     let failed = |error: io::Error| format!("{}: {error}", display(file));
@@ -170,7 +166,7 @@ fn spooled(
     journal: Journal,
     without: Vec<PathBuf>,
     file: &Path,
-) -> Result<(u8, Option<(Totals, Summary)>), String> {
+) -> Result<(u8, Option<(Totals, Scanned)>), String> {
     let failed = |error: io::Error| format!("{}: {error}", display(file));
     // The file has no name, so that nothing is left of it whatever happens.
     let spool = tempfile::tempfile_in(output::folder(file)).map_err(failed)?;
@@ -188,7 +184,7 @@ fn is_manifest(file: &Path) -> bool {
     File::open(file).is_ok_and(|file| Reader::new(io::BufReader::new(file)).is_ok())
 }
 
-fn print(out: &mut impl io::Write, file: &Path, totals: &Totals, done: &Summary, started: Instant) -> io::Result<()> {
+fn print(out: &mut impl io::Write, file: &Path, totals: &Totals, done: &Scanned, started: Instant) -> io::Result<()> {
     let elapsed = started.elapsed();
     let mut parts = vec![plural(totals.nfiles, "file")];
     let others = [(totals.nlinks, "link"), (totals.nfolders, "folder")];
@@ -208,7 +204,7 @@ fn print(out: &mut impl io::Write, file: &Path, totals: &Totals, done: &Summary,
     writeln!(out)
 }
 
-type Written<W> = (Option<(W, Totals)>, Summary, u8);
+type Written<W> = (Option<(W, Totals)>, Scanned, u8);
 
 /// Returns the output if it is complete, the summary, and the exit status.
 fn write<W: io::Write + Send>(
@@ -220,25 +216,17 @@ fn write<W: io::Write + Send>(
     out: W,
     failed: &(dyn Fn(io::Error) -> String + Sync),
 ) -> Result<Written<W>, String> {
-    let stop = interrupt::flag();
     let bar = Bar::new(0, "{binary_bytes} read  {binary_bytes_per_sec}  {elapsed}");
-    let task = Scan {
-        root: &arguments.folder,
-        algorithms,
-        quick: false,
-        without,
-        journal,
-        update,
-        stop,
-        bar: &bar,
-        is_bar_wanted: !arguments.quiet,
-    };
+    let task = Scan::new(&arguments.folder).algorithms(algorithms);
+    let task = without.into_iter().fold(task, Scan::leave_out);
+    let task = journal.into_iter().fold(task, Scan::journal);
+    let task = update.into_iter().fold(task, Scan::update);
     let mut writer = Writer::new(out, algorithms).map_err(|error| failed(error.into()))?;
-    let done = scan(task, arguments.work.options(), |(entry, trouble)| {
-        if let Some(message) = trouble {
-            let path = arguments.folder.join(hashloom_engine::torrent::to_path(&entry.path));
+    let done = scan(task, arguments.work.options(), &bar, arguments.quiet, |Found { entry, error, .. }| {
+        if let Some(error) = error {
+            let path = arguments.folder.join(to_path(&entry.path));
             bar.suspend(|| {
-                let _ = writeln!(io::stderr(), "{} {}: {message}", style::error("error:"), display(&path));
+                let _ = writeln!(io::stderr(), "{} {}: {error}", style::error("error:"), display(&path));
             });
         }
         writer.write(&entry).map_err(|error| failed(error.into()))

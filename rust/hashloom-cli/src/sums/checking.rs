@@ -9,15 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashloom::{Algorithm, Hash};
-use hashloom_engine::files::{FileError, Method, Request, Source};
-use hashloom_engine::list::{Entry, Line, Parser, tag};
+use hashloom_engine::files::{Event, FileError, Method, Request, Source, Step, hash_steps};
+use hashloom_engine::list::{Entry, Line, Parser, escaped, tag};
+use hashloom_engine::paths::to_path;
 use hashloom_engine::run::Options;
-use hashloom_engine::torrent::to_path;
 use serde::Serialize;
 
 use super::console::Console;
-use super::drive::{Event, Step, drive};
-use super::format::{name, push_name};
+use super::format::name;
 use super::front::End;
 use super::lines::{self, Length};
 use super::quote::quoted;
@@ -120,7 +119,7 @@ impl Checker<'_> {
                 console.print(|lines| verdict.write(lines, request, rules.json));
             }
         };
-        let is_done = drive(std::iter::from_fn(|| reading.next()), self.options, |event| match event {
+        let is_done = hash_steps(std::iter::from_fn(|| reading.next()), self.options, |event| match event {
             Event::Note(Bad { number, why }) => {
                 let kind = algorithm.map_or(String::new(), |algorithm| format!("{} ", tag(algorithm)));
                 let message = format!(": {number}: improperly formatted {kind}checksum line{why}");
@@ -215,11 +214,12 @@ impl Verdict {
             return into.push(b'\n');
         }
         // Unlike in sums, a backslash alone needs no escape.
-        let is_escaped = name.contains(&b'\n');
-        if is_escaped {
+        if name.contains(&b'\n') {
             into.push(b'\\');
+            into.extend_from_slice(&escaped(name));
+        } else {
+            into.extend_from_slice(name);
         }
-        push_name(into, name, is_escaped);
         into.extend_from_slice(match self {
             Verdict::Ok => b": OK\n",
             Verdict::Failed => b": FAILED\n",

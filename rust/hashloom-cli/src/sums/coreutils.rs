@@ -11,13 +11,13 @@ use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
 use hashloom::Algorithm;
-use hashloom_engine::list::{Parser, tag};
+use hashloom_engine::list::{Parser, Writer, tag};
 use hashloom_engine::run::{Cancel, Options};
 use lexopt::Arg;
 
 use super::checking::{Checker, Rules};
 use super::console::Console;
-use super::format::{Format, Layout};
+use super::format::Format;
 use super::front::End;
 use super::summing::{Item, Summer, source};
 use crate::EXIT_PIPE;
@@ -264,8 +264,12 @@ fn work(wanted: &Wanted, algorithm: Algorithm, console: &Console<'_>, stop: &Can
         let mut checker = Checker { rules: wanted.rules, parser, algorithm: Some(algorithm), options, console };
         return checker.check_all(&wanted.files) == End::Right;
     }
-    let layout = if wanted.tag { Layout::Bsd } else { Layout::Gnu { binary: wanted.binary == Some(true) } };
-    let format = Format { layout, end: if wanted.zero { 0 } else { b'\n' } };
+    let writer = match wanted.binary {
+        _ if wanted.tag => Writer::bsd(),
+        Some(true) => Writer::gnu_binary(),
+        _ => Writer::gnu(),
+    };
+    let format = Format::Lines(writer.zero(wanted.zero));
     let items = wanted.files.iter().cloned().map(|file| Item::File(source(file)));
     let summer = Summer { algorithms: &[algorithm], format, folder_hint: "", options, console };
     summer.sum(items) == End::Right

@@ -6,27 +6,16 @@ use std::borrow::Cow;
 
 use hashloom::Algorithm;
 use hashloom_engine::files::{Hashed, Source};
-use hashloom_engine::list;
+use hashloom_engine::list::Writer;
 use serde::{Serialize, Serializer};
 
 use crate::json::{Hex, text};
 
 /// How a checksum is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
-    /// `<hex>  <name>`, or with a star that says "read in binary mode".
-    Gnu { binary: bool },
-    /// `SHA256 (<name>) = <hex>`
-    Bsd,
-    /// A JSON object.
-    Json,
-}
-
 #[derive(Debug, Clone, Copy)]
-pub struct Format {
-    pub layout: Layout,
-    /// The byte that ends a line: a newline, or NUL. Names are not escaped if it is NUL.
-    pub end: u8,
+pub enum Format {
+    Lines(Writer),
+    Json,
 }
 
 #[derive(Serialize)]
@@ -44,39 +33,22 @@ fn in_order<S: Serializer>(digests: &[(&'static str, Hex<'_>)], serializer: S) -
 }
 
 impl Format {
-    /// Appends the line of a file. BSD's format has one line for each algorithm.
+    /// Appends the lines of a file: one for each algorithm, or one object.
     pub fn write(&self, into: &mut Vec<u8>, algorithms: &[Algorithm], source: &Source, hashed: &Hashed) {
         let name = name(source);
-        if self.layout == Layout::Json {
-            let (path, path_hex) = text(name);
-            let digests = algorithms.iter().map(|algorithm| algorithm.name());
-            let digests = digests.zip(hashed.digests.iter().map(|digest| Hex(digest.as_ref()))).collect();
-            let object = Object { path, path_hex, length: hashed.nbytes, digests };
-            // Writing into memory cannot fail.
-            let _ = serde_json::to_writer(&mut *into, &object);
-            into.push(self.end);
-            return;
-        }
-        let is_escaped = self.end == b'\n' && name.iter().any(|byte| matches!(byte, b'\\' | b'\n' | b'\r'));
-        for (algorithm, digest) in algorithms.iter().zip(&hashed.digests) {
-            if is_escaped {
-                into.push(b'\\');
+        let digests = algorithms.iter().zip(&hashed.digests);
+        match self {
+            Format::Lines(writer) => {
+                digests.for_each(|(&algorithm, digest)| writer.write(into, digest, algorithm, name));
             }
-            match self.layout {
-                Layout::Gnu { binary } => {
-                    hex(into, digest.as_ref());
-                    into.extend_from_slice(if binary { b" *" } else { b"  " });
-                    push_name(into, name, is_escaped);
-                }
-                _ => {
-                    into.extend_from_slice(list::tag(*algorithm).as_bytes());
-                    into.extend_from_slice(b" (");
-                    push_name(into, name, is_escaped);
-                    into.extend_from_slice(b") = ");
-                    hex(into, digest.as_ref());
-                }
+            Format::Json => {
+                let (path, path_hex) = text(name);
+                let digests = digests.map(|(algorithm, digest)| (algorithm.name(), Hex(digest.as_ref()))).collect();
+                let object = Object { path, path_hex, length: hashed.nbytes, digests };
+                // Writing into memory cannot fail.
+                let _ = serde_json::to_writer(&mut *into, &object);
+                into.push(b'\n');
             }
-            into.push(self.end);
         }
     }
 }
@@ -87,24 +59,4 @@ pub fn name(source: &Source) -> &[u8] {
         Source::Path(path) => path.as_os_str().as_encoded_bytes(),
         _ => b"-",
     }
-}
-
-/// Appends a name; if `is_escaped`, with its newlines, carriage returns and backslashes escaped.
-pub fn push_name(into: &mut Vec<u8>, name: &[u8], is_escaped: bool) {
-    if !is_escaped {
-        return into.extend_from_slice(name);
-    }
-    for &byte in name {
-        match byte {
-            b'\n' => into.extend_from_slice(b"\\n"),
-            b'\r' => into.extend_from_slice(b"\\r"),
-            b'\\' => into.extend_from_slice(b"\\\\"),
-            byte => into.push(byte),
-        }
-    }
-}
-
-fn hex(into: &mut Vec<u8>, bytes: &[u8]) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    into.extend(bytes.iter().flat_map(|&byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]));
 }

@@ -3,14 +3,12 @@
 //! Checksums of files: `hashloom sum`, `hashloom check`, and the coreutils programs that the binary can be called as.
 //!
 //! The two front ends are `sum` and `check` on the one hand, `coreutils` on the other. They share `summing` and
-//! `checking`, which use `drive` and `console`. `drive` hands files to the engine and returns the results in order;
-//! `console` prints.
+//! `checking`, which hand files to the engine, and `console`, which prints.
 
 pub mod check;
 mod checking;
 pub mod console;
 pub mod coreutils;
-pub mod drive;
 mod format;
 mod front;
 mod lines;

@@ -7,11 +7,12 @@ use std::path::PathBuf;
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_engine::files::Source;
+use hashloom_engine::list::Writer;
+use hashloom_engine::walk::{Order, Walk, WalkError};
 
-use super::format::{Format, Layout};
+use super::format::Format;
 use super::front::{self, or_stdin};
 use super::summing::{Item, Summer, source, trouble};
-use crate::walk;
 use crate::work::Work;
 
 /// Print checksums of files.
@@ -98,12 +99,12 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
             algorithms.push(algorithm);
         }
     }
-    let layout = match () {
-        () if arguments.json => Layout::Json,
-        () if arguments.tag || algorithms.len() > 1 => Layout::Bsd,
-        () => Layout::Gnu { binary: arguments.binary },
+    let writer = match () {
+        () if arguments.tag || algorithms.len() > 1 => Writer::bsd(),
+        () if arguments.binary => Writer::gnu_binary(),
+        () => Writer::gnu(),
     };
-    let format = Format { layout, end: if arguments.zero { 0 } else { b'\n' } };
+    let format = if arguments.json { Format::Json } else { Format::Lines(writer.zero(arguments.zero)) };
     let paths = or_stdin(&arguments.paths);
     front::run(&paths, &arguments.work, |options, console| {
         let folder_hint = ": --recursive sums the files below it";
@@ -121,13 +122,13 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
 fn items(source: Source, follow: bool) -> Box<dyn Iterator<Item = Item> + Send> {
     match source {
         Source::Path(path) if path.is_dir() => {
-            let entries = walk::files(&path, follow).map(|found| match found {
+            let walk = Walk::new(&path).order(Order::Bytes).follow_links(follow);
+            Box::new(walk.files().map(|found| match found {
                 Ok(path) => Item::File(Source::Path(path)),
-                Err(walk::WalkError { path, error }) => {
-                    Item::Trouble(trouble(path.as_os_str().as_encoded_bytes(), &error))
+                Err(WalkError { path, problem, .. }) => {
+                    Item::Trouble(trouble(path.as_os_str().as_encoded_bytes(), &problem.into()))
                 }
-            });
-            Box::new(entries)
+            }))
         }
         source => Box::new(std::iter::once(Item::File(source))),
     }

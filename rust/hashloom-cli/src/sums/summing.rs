@@ -7,11 +7,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hashloom::Algorithm;
-use hashloom_engine::files::{FileError, Method, Request, Source};
+use hashloom_engine::files::{Event, FileError, Method, Request, Source, Step, hash_steps};
 use hashloom_engine::run::Options;
 
 use super::console::Console;
-use super::drive::{Event, Step, drive};
 use super::format::{Format, name};
 use super::front::End;
 use super::quote::quoted;
@@ -56,7 +55,7 @@ impl Summer<'_> {
             end = end.and(why);
             console.message(message);
         };
-        let is_done = drive(steps, self.options, |event| match event {
+        let is_done = hash_steps(steps, self.options, |event| match event {
             Event::Hashed(request, Ok(hashed)) => {
                 console.print(|lines| format.write(lines, algorithms, &request.source, &hashed));
             }

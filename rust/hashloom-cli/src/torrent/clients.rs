@@ -15,7 +15,6 @@ use hashloom_engine::text::shown;
 use hashloom_engine::torrent::resume::{self, Format};
 use hashloom_engine::torrent::{Bitfield, Content, PieceState, Report, Torrent, Trouble};
 
-use super::states::state_name;
 use crate::output;
 use crate::style;
 use crate::text::display;
@@ -253,7 +252,7 @@ impl Claim {
                 1 => write!(out, "{separator} {}", run.start)?,
                 _ => write!(out, "{separator} {}-{}", run.start, run.end - 1)?,
             }
-            write!(out, " {}", state_name(*state))?;
+            write!(out, " {}", state.name())?;
         }
         writeln!(out)
     }

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use hashloom_engine::torrent::{File, Torrent};
+use hashloom_engine::torrent::Torrent;
 use serde::Serialize;
 
 use crate::json::{Hex, hex, text};
@@ -55,12 +55,7 @@ impl<'a> Identity<'a> {
     }
 }
 
-/// Returns the files that a user sees. Padding files (BEP 47) lie between them, and no client keeps these.
-pub fn files(torrent: &Torrent) -> impl Iterator<Item = File<'_>> {
-    torrent.files().filter(|file| !file.attributes.padding)
-}
-
-/// Returns the number of [`files`] and their total bytes.
+/// Returns the number of files without padding, and their total bytes.
 pub fn size_of(torrent: &Torrent) -> (usize, u64) {
-    files(torrent).fold((0, 0), |(count, nbytes), file| (count + 1, nbytes + file.nbytes))
+    torrent.files_without_padding().fold((0, 0), |(count, nbytes), file| (count + 1, nbytes + file.nbytes))
 }

@@ -9,7 +9,6 @@ mod identity;
 mod piece_map;
 pub mod show;
 mod show_json;
-mod states;
 pub mod verify;
 mod verify_json;
 mod verify_summary;

@@ -191,7 +191,7 @@ fn files(out: &mut impl Write, torrent: &Torrent, arguments: &Show) -> io::Resul
         depth += 1;
     }
     let mut before: &[u8] = b"";
-    for file in identity::files(torrent).take(most) {
+    for file in torrent.files_without_padding().take(most) {
         let (folders, name) = split(file.path);
         let shared = shared_folders(before, folders);
         for (index, component) in folders.split(|&byte| byte == b'/').enumerate().skip(shared) {

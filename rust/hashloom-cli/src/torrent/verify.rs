@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use hashloom_engine::torrent::{Check, Checkpoint, FileState, PieceState, Report, Torrent, to_path, verify_pieces};
+use hashloom_engine::paths::to_path;
+use hashloom_engine::torrent::{Check, Checkpoint, FileState, PieceState, Report, Torrent, verify_pieces};
 
 use super::clients::{Claim, Clients, Plan};
-use super::states::state_name;
 use super::verify_json::Json;
-use super::{identity, piece_map, read, verify_summary};
+use super::{piece_map, read, verify_summary};
 use crate::doubts;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::output::{Same, State};
@@ -481,7 +481,7 @@ fn repair_list(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::
             false => report.content.join(to_path(torrent.file(file).path)),
         };
         let path = display(&path);
-        writeln!(out, "{}\t{}\t{}\t{path}", state_name(state), bytes.start, bytes.end - 1)?;
+        writeln!(out, "{}\t{}\t{}\t{path}", state.name(), bytes.start, bytes.end - 1)?;
     }
     Ok(())
 }
@@ -510,7 +510,7 @@ fn refuse_content(arguments: &Verify, file: &Path, data: &Path, torrent: &Torren
         if same.is(data) || same.is(&inner) {
             return refused("the content");
         }
-        for file in identity::files(torrent) {
+        for file in torrent.files_without_padding() {
             let file = to_path(file.path);
             if same.is(&inner.join(&file)) || same.is(&data.join(&file)) {
                 return refused("a file of the content");

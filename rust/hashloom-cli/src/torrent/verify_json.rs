@@ -8,12 +8,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
-use hashloom_engine::torrent::{PieceState, Report, Torrent};
+use hashloom_engine::torrent::{FileDifference, PieceState, Report, Torrent};
 use serde::{Serialize, Serializer};
 
 use super::clients::Claim;
 use super::identity::Identity;
-use super::states::{difference_name, file_state_name, state_name};
 use crate::json::{Hex, text};
 use crate::units::tenths_of_percent;
 
@@ -129,7 +128,7 @@ impl Serialize for Bitfield<'_> {
 
 impl From<(PieceState, Range<usize>)> for RangeJson {
     fn from((state, range): (PieceState, Range<usize>)) -> RangeJson {
-        RangeJson { state: state_name(state), first: range.start, last: range.end - 1 }
+        RangeJson { state: state.name(), first: range.start, last: range.end - 1 }
     }
 }
 
@@ -148,8 +147,8 @@ impl Serialize for Files<'_> {
             FileJson {
                 path,
                 path_hex,
-                state: file_state_name(found.state),
-                difference: found.difference.map(difference_name),
+                state: found.state.name(),
+                difference: found.difference.map(FileDifference::name),
                 length: file.nbytes,
                 found_length: found.found_nbytes,
                 first_piece: (!pieces.is_empty()).then_some(pieces.start),

@@ -10,7 +10,6 @@ use hashloom_engine::text::shown;
 use hashloom_engine::torrent::{File, FileDifference, FileReport, FileState, PieceState, Report, Torrent};
 
 use super::identity::size_of;
-use super::states::state_name;
 use crate::json::hex;
 use crate::style;
 use crate::text::display;
@@ -131,7 +130,7 @@ pub fn line(out: &mut impl Write, file: &Path, torrent: &Torrent, report: &Repor
     for state in others {
         match report.count(state) as u64 {
             0 => {}
-            count => write!(out, ", {} {}", plural(count, "piece"), state_name(state))?,
+            count => write!(out, ", {} {}", plural(count, "piece"), state.name())?,
         }
     }
     let is_gone = |file: &&FileReport| matches!(file.state, FileState::Missing);
@@ -261,7 +260,7 @@ pub fn missing(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::
             1 => format!("piece {}", pieces.start),
             _ => format!("pieces {}-{}", pieces.start, pieces.end - 1),
         };
-        writeln!(out, "{numbers}  {}  {}", style::bad(state_name(state)), size(nbytes))?;
+        writeln!(out, "{numbers}  {}  {}", style::bad(state.name()), size(nbytes))?;
         for (file, bytes) in torrent.bytes_of_pieces(pieces) {
             writeln!(out, "  {}  bytes {}-{}", shown(torrent.file(file).path), bytes.start, bytes.end - 1)?;
         }

@@ -11,9 +11,9 @@ use hashloom_engine::tree::TreeError;
 use hashloom_engine::tree::dmverity::{Checked, DmVerity, HashType};
 use serde::Serialize;
 
-use super::nbytes::Nbytes;
 use super::{Common, Failed, HexBytes, Work, json_line, open};
 use crate::json::hex;
+use crate::nbytes::Nbytes;
 use crate::output::{self, Pending};
 use crate::text::display;
 use crate::units::plural;

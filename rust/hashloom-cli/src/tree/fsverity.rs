@@ -13,9 +13,9 @@ use hashloom_engine::tree::TreeError;
 use hashloom_engine::tree::fsverity::{FsVerity, Sealed};
 use serde::Serialize;
 
-use super::nbytes::Nbytes;
 use super::{Common, Failed, HexBytes, Work, open};
 use crate::json::{Hex, hex, text};
+use crate::nbytes::Nbytes;
 use crate::output::{self, Pending};
 use crate::text::display;
 

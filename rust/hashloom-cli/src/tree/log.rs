@@ -12,8 +12,8 @@ use hashloom_engine::tree::TreeError;
 use hashloom_engine::tree::rfc6962::{Built, Proof, Prove, Tree};
 
 use super::check::{Check, ProofJson};
-use super::nbytes::Nbytes;
 use super::{Common, Failed, Work, is_stdin, json_line, open, opened_stdin};
+use crate::nbytes::Nbytes;
 use crate::output;
 
 #[derive(Debug, Subcommand)]

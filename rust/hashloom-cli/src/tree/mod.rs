@@ -6,7 +6,6 @@ mod check;
 mod dmverity;
 mod fsverity;
 mod log;
-mod nbytes;
 mod plain;
 
 use std::fs::File;

@@ -6,14 +6,13 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hashloom::{Algorithm, Hash};
-use hashloom_engine::tree::s3::base64;
+use hashloom::Algorithm;
 use hashloom_engine::tree::{bep52, glacier, s3};
 use serde::Serialize;
 
-use super::nbytes::Nbytes;
 use super::{Common, Work, json_line};
 use crate::json::{Hex, text};
+use crate::nbytes::Nbytes;
 use crate::text::display;
 
 /// The SHA-256 tree hash of Amazon S3 Glacier.
@@ -43,10 +42,10 @@ Examples:
   hashloom tree glacier backup.tar
   tar c /home | hashloom tree glacier -";
 
-/// The composite SHA-256 or SHA-1 of a multipart upload to Amazon S3.
+/// The composite SHA-256, SHA-1 or MD5 of a multipart upload to Amazon S3.
 ///
-/// Prints the digest of the digests of all parts, in base64, and the number of parts. S3 shows both as the
-/// ChecksumSHA256 of an object that was uploaded in parts.
+/// Prints the digest of the digests of all parts and the number of parts. S3 shows both as the ChecksumSHA256 of an
+/// object that was uploaded in parts, or, by MD5, as its ETag.
 #[derive(Debug, Args)]
 #[command(after_long_help = S3_HELP)]
 pub struct S3 {
@@ -54,7 +53,7 @@ pub struct S3 {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    /// sha256 or sha1
+    /// sha256, sha1 or md5; md5 is not for security: anybody can make two files with one ETag
     #[arg(short, long, value_name = "NAME", default_value = "sha256")]
     pub algorithm: Algorithm,
 
@@ -72,8 +71,9 @@ pub struct S3 {
 
 const S3_HELP: &str = "\
 What is printed:
-  BASE64-N, two blanks, FILE; N is the number of parts. With --parts, first a
-  line for each part: its checksum, two blanks, FILE, a colon, its number.
+  BASE64-N, with md5 HEX-N, two blanks, FILE; N is the number of parts. With
+  --parts, first a line for each part: its checksum, two blanks, FILE, a colon,
+  its number.
   The aws program cuts files longer than 8 MiB into parts of 8 MiB unless
   `multipart_chunksize` is set. A file that was not uploaded in parts has the
   plain digest and no -N: `hashloom sum` prints it.
@@ -86,6 +86,7 @@ Exit status:
 Examples:
   hashloom tree s3 backup.tar
   hashloom tree s3 --algorithm sha1 --part-size 64MiB backup.tar
+  hashloom tree s3 --algorithm md5 --part-size 16MiB backup.tar
   aws s3api get-object-attributes --bucket b --key backup.tar \\
       --object-attributes Checksum ObjectParts";
 
@@ -160,7 +161,7 @@ pub fn s3(arguments: &S3) -> Result<u8, String> {
     work.each(&arguments.files, |path| {
         let found =
             work.file(path, |source, options| s3::composite(source, arguments.algorithm, part_nbytes, options))?;
-        let parts = || found.parts.iter().map(|part: &Hash| base64(part.as_ref()));
+        let parts = || found.parts.iter().map(s3::shown);
         let mut lines = String::new();
         if arguments.parts {
             for (number, part) in parts().enumerate() {

@@ -30,6 +30,7 @@ mod batch;
 mod request;
 mod results;
 pub(crate) mod source;
+mod steps;
 
 use crate::run::Options;
 
@@ -38,6 +39,7 @@ pub use crate::read::stamp::Stamp;
 pub use request::{FileError, Hashed, Method, Request, Summary};
 pub use results::{Results, results};
 pub use source::{Source, stdin};
+pub use steps::{Event, Step, hash_steps};
 
 /// Hashes files, many at a time.
 ///

@@ -10,7 +10,8 @@ use std::fmt;
 
 use hashloom::{Algorithm, Hash};
 
-use super::{Entry, Error, Kind, Reason, compare_paths, is_below};
+use super::{Entry, Error, Kind, Reason, is_below};
+use crate::paths::by_components;
 
 /// The result for an entry.
 ///
@@ -223,7 +224,7 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
         })
     }
 
-    /// Takes the next entry found, which must come after the previous one by [`compare_paths`]. If one of two compared
+    /// Takes the next entry found, which must come after the previous one by [`by_components`]. If one of two compared
     /// files has no digests, the files count as the same if their lengths and times are equal.
     ///
     /// # Errors
@@ -313,7 +314,7 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
     /// The manifest's entry of this path. Entries before it count as removed.
     fn skip_to(&mut self, path: &[u8]) -> Result<Option<Entry>, Error> {
         while let Some(old) = self.next_old()? {
-            match compare_paths(&old.path, path) {
+            match by_components(&old.path, path) {
                 Ordering::Less => self.miss(old),
                 Ordering::Equal => return Ok(Some(old)),
                 Ordering::Greater => {

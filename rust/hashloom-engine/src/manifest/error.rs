@@ -134,7 +134,13 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.problem {
+        self.problem.source()
+    }
+}
+
+impl std::error::Error for Problem {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
             Problem::Io(error) => Some(error),
             Problem::Algorithm(error) => Some(error),
             _ => None,

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Entry, Kind, LINE_MAX_NBYTES, Problem, Reason, Totals};
 use crate::files::{Doubt, Noted, Stamp};
+use crate::text::Hex;
 
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
@@ -78,7 +79,7 @@ pub(super) struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     path_hex: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    size: Option<u64>,
+    length: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mtime_ns: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,7 +131,7 @@ impl<'a> Line<'a> {
             kind,
             path: None,
             path_hex: None,
-            size: None,
+            length: None,
             mtime_ns: None,
             target: None,
             target_hex: None,
@@ -185,7 +186,7 @@ impl<'a> Line<'a> {
         (line.path, line.path_hex) = text(&entry.path);
         match &entry.kind {
             Kind::File { nbytes, mtime_ns, digests } => {
-                (line.size, line.mtime_ns) = (Some(*nbytes), Some(*mtime_ns));
+                (line.length, line.mtime_ns) = (Some(*nbytes), Some(*mtime_ns));
                 for (index, &algorithm) in algorithms.iter().enumerate() {
                     let fits = |digest: &&Hash| digest.as_ref().len() == algorithm.digest_nbytes();
                     let digest = digests.get(index).filter(fits).ok_or(Problem::Digests(algorithm))?;
@@ -198,6 +199,12 @@ impl<'a> Line<'a> {
             Kind::Unread(Reason::Unstable) => line.reason = Some(ReasonJson::Unstable),
         }
         Ok(line)
+    }
+
+    /// The line of an entry whose file may not have been read.
+    pub(super) fn of_any(entry: &'a Entry, algorithms: &[Algorithm]) -> Result<Line<'a>, Problem> {
+        let is_unread = matches!(&entry.kind, Kind::File { digests, .. } if digests.is_empty());
+        Line::of(entry, if is_unread { &[] } else { algorithms })
     }
 
     /// Adds the facts that hold on this machine only.
@@ -255,7 +262,7 @@ impl<'a> Line<'a> {
         let path = bytes(&mut self.path, &mut self.path_hex, "path", "path_hex")?;
         let kind = match self.kind {
             Type::File => {
-                let nbytes = taken(&mut self.size, "size")?;
+                let nbytes = taken(&mut self.length, "length")?;
                 let mtime_ns = taken(&mut self.mtime_ns, "mtime_ns")?;
                 let digests = algorithms.iter().map(|&algorithm| self.take_digest(algorithm));
                 Kind::File { nbytes, mtime_ns, digests: digests.collect::<Result<_, _>>()? }
@@ -293,7 +300,7 @@ impl<'a> Line<'a> {
         let rest = [
             ("path", self.path.is_some()),
             ("path_hex", self.path_hex.is_some()),
-            ("size", self.size.is_some()),
+            ("length", self.length.is_some()),
             ("mtime_ns", self.mtime_ns.is_some()),
             ("target", self.target.is_some()),
             ("target_hex", self.target_hex.is_some()),
@@ -340,7 +347,7 @@ fn text(bytes: &[u8]) -> (Option<Cow<'_, str>>, Option<String>) {
     let text = String::from_utf8_lossy(bytes);
     let hex = match text {
         Cow::Borrowed(_) => None,
-        Cow::Owned(_) => Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
+        Cow::Owned(_) => Some(Hex(bytes).to_string()),
     };
     (Some(text), hex)
 }

@@ -7,14 +7,14 @@
 //! ```text
 //! {"format":"hashloom manifest","version":1,"algorithms":["sha256"]}
 //! {"type":"folder","path":"letters"}
-//! {"type":"file","path":"letters/a","size":3,"mtime_ns":1700000000000000000,"sha256":"ba7816bf…"}
+//! {"type":"file","path":"letters/a","length":3,"mtime_ns":1700000000000000000,"sha256":"ba7816bf…"}
 //! {"type":"link","path":"newest","target":"letters/a"}
 //! {"type":"end","files":1,"links":1,"folders":1,"unread":0,"bytes":3,"sha256":"9c1f…"}
 //! ```
 //!
 //! The last line has the counts, and the SHA-256 of all lines before it, so that a manifest that was cut off or damaged
 //! is noticed; this digest is not a signature. Paths are relative to the folder, their components are joined by `/`,
-//! and every folder has a line before its contents. The lines are sorted by [`compare_paths`], the order of a walk that
+//! and every folder has a line before its contents. The lines are sorted by [`by_components`], the order of a walk that
 //! sorts each folder by the bytes of the names: so two manifests, or a manifest and a walk, are compared side by side,
 //! whatever their length. A name that is not UTF-8 has replacement characters in `path`, and all its bytes in
 //! hexadecimal in `path_hex`; the same holds for `target`. A manifest contains nothing of the time or place of writing:
@@ -51,19 +51,25 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use hashloom::Hash;
+use hashloom::{Algorithm, Hash};
+use serde::Serialize;
+
+use crate::paths::by_components;
+use line::Line;
 
 mod compare;
 mod error;
 mod journal;
 mod line;
 mod reader;
+mod scan;
 mod writer;
 
 pub use compare::{Comparison, Counts, Difference, Status};
 pub use error::{Error, Problem};
 pub use journal::Journal;
 pub use reader::Reader;
+pub use scan::{Found, Scan, ScanError, Scanned};
 pub use writer::Writer;
 
 /// The longest line that is read, in bytes.
@@ -90,6 +96,23 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The entry as a manifest of these algorithms has it, in any format that serde writes. A file that was not read has
+    /// no digests.
+    ///
+    /// # Errors
+    /// If there are other digests than one for each algorithm.
+    ///
+    /// ```
+    /// use hashloom_engine::manifest::{Entry, Kind};
+    ///
+    /// let entry = Entry { path: b"letters".to_vec(), kind: Kind::Folder };
+    /// assert_eq!(serde_json::to_string(&entry.as_line(&[])?)?, r#"{"type":"folder","path":"letters"}"#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn as_line(&self, algorithms: &[Algorithm]) -> Result<impl Serialize, Problem> {
+        Line::of_any(self, algorithms)
+    }
+
     /// The last component of the path.
     ///
     /// ```
@@ -198,22 +221,6 @@ impl Totals {
     }
 }
 
-/// The order of a manifest's paths: component by component, by their bytes. A folder's contents follow the folder at
-/// once, before a file whose name begins with the folder's name.
-///
-/// ```
-/// use hashloom_engine::manifest::compare_paths;
-///
-/// let mut paths = ["a-b", "a", "a/b", "a b", "B"];
-/// paths.sort_by(|a, b| compare_paths(a.as_bytes(), b.as_bytes()));
-/// assert_eq!(paths, ["B", "a", "a/b", "a b", "a-b"]);
-/// ```
-pub fn compare_paths(a: &[u8], b: &[u8]) -> Ordering {
-    // The comparison is as if `/` were less than any other byte.
-    let key = |byte: &u8| if *byte == b'/' { 0 } else { u16::from(*byte) + 1 };
-    a.iter().map(key).cmp(b.iter().map(key))
-}
-
 /// Whether `path` is below `folder`.
 fn is_below(path: &[u8], folder: &[u8]) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.first() == Some(&b'/'))
@@ -234,7 +241,7 @@ impl Sequence {
         if !path.split(|&byte| byte == b'/').all(is_name) {
             return Err(Problem::Path(path.to_vec()));
         }
-        if !self.last.is_empty() && compare_paths(&self.last, path) != Ordering::Less {
+        if !self.last.is_empty() && by_components(&self.last, path) != Ordering::Less {
             return Err(Problem::Order { before: std::mem::take(&mut self.last), path: path.to_vec() });
         }
         let parent = &path[..path.len() - entry.name().len()];

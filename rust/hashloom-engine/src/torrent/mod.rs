@@ -33,7 +33,7 @@ pub use parse::{
     Attributes, Error, File, HybridDifference, MAX_PIECE_NBYTES, Metadata, Note, NoteKind, OpenError, OpenProblem,
     Problem, Torrent, Version,
 };
-pub use paths::{BadComponent, to_path};
+pub use paths::BadComponent;
 pub use verify::{
     Check, Checkpoint, CheckpointError, Content, FileDifference, FileReport, FileState, FileTrouble, PieceState,
     Ranges, Report, Trouble, VerifyError, verify, verify_many, verify_pieces,

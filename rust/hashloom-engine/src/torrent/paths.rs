@@ -3,9 +3,7 @@
 //! Names and paths as torrents give them: bytes that a stranger chose. [`check_component`] decides whether a component
 //! of a path may name a file below the folder that is verified.
 
-use std::ffi::OsStr;
 use std::fmt;
-use std::path::PathBuf;
 
 /// The system whose rules for names apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,24 +105,6 @@ fn check_windows(component: &[u8]) -> Result<(), BadComponent> {
         return Err(BadComponent::NotOnWindows);
     }
     Ok(())
-}
-
-/// Turns bytes as torrents have them into a path of the operating system: one name, or components joined by `/`
-/// ([`File::path`](super::File::path), [`Torrent::name`](super::Torrent::name)).
-///
-/// On Unix these bytes are the path. On other systems bytes that are not UTF-8 become U+FFFD; the parser refuses such
-/// names there. Nothing else is checked here: names and paths that a [`Torrent`](super::Torrent) gives stay below its
-/// folder.
-///
-/// ```
-/// # use hashloom_engine::torrent::to_path;
-/// assert_eq!(to_path(b"cd1/track.flac"), std::path::Path::new("cd1").join("track.flac"));
-/// ```
-pub fn to_path(bytes: &[u8]) -> PathBuf {
-    #[cfg(unix)]
-    return PathBuf::from(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes));
-    #[cfg(not(unix))]
-    return PathBuf::from(OsStr::new(&*String::from_utf8_lossy(bytes)));
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The composite checksums of a multipart upload to Amazon S3, `ChecksumSHA1` and `ChecksumSHA256`: the digest of the
-//! digests of all parts. ("Checking object integrity" in the Amazon S3 User Guide.)
+//! The composite checksums of a multipart upload to Amazon S3, `ChecksumSHA1`, `ChecksumSHA256` and, by MD5, the `ETag`:
+//! the digest of the digests of all parts. ("Checking object integrity" in the Amazon S3 User Guide.)
 //!
 //! The checksum depends on how the object was cut, so the part size of the upload must be known: 8 MiB for `aws s3 cp`
 //! unless `multipart_chunksize` says otherwise. An upload in one request has the plain digest, without a `-N` behind
-//! it.
+//! it. MD5 shows damage by chance only: anybody can make two objects with one ETag.
 //!
 //! ```
 //! use hashloom_engine::files::Source;
@@ -66,7 +66,7 @@ pub struct Composite {
     pub parts: Vec<Hash>,
 }
 
-/// The form that S3 shows: base64, `-`, the number of parts.
+/// The form that S3 shows: the digest as [`shown`] has it, `-`, the number of parts.
 ///
 /// ```
 /// use hashloom::Algorithm;
@@ -80,7 +80,7 @@ pub struct Composite {
 /// ```
 impl fmt::Display for Composite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", base64(self.digest.as_ref()), self.parts.len())
+        write!(f, "{}-{}", shown(&self.digest), self.parts.len())
     }
 }
 
@@ -88,7 +88,7 @@ impl fmt::Display for Composite {
 ///
 /// # Errors
 ///
-/// [`TreeError::Parameter`] if S3 has no such checksum with `algorithm` (only SHA-1 and SHA-256), if a part cannot be
+/// [`TreeError::Parameter`] if S3 has no such checksum with `algorithm` (only SHA-1, SHA-256 and MD5), if a part cannot be
 /// that long, or if there are more than [`PARTS_MAX`] parts; [`TreeError::Read`], [`TreeError::Changed`],
 /// [`TreeError::Cancelled`].
 ///
@@ -109,7 +109,7 @@ pub fn composite(
     part_nbytes: u64,
     options: &Options,
 ) -> Result<Composite, TreeError> {
-    let allowed = &[Algorithm::Sha1, Algorithm::Sha256];
+    let allowed = &[Algorithm::Sha1, Algorithm::Sha256, Algorithm::Md5];
     if !allowed.contains(&algorithm) {
         return Err(ParameterFault::Algorithm { algorithm, allowed }.into());
     }
@@ -138,6 +138,22 @@ pub fn composite(
     let mut hasher = Hasher::new(algorithm);
     parts.iter().for_each(|part| hasher.update(part.as_ref()));
     Ok(Composite { digest: hasher.finalize(), parts })
+}
+
+/// A digest as S3 writes it: an MD5 in hexadecimal, all others in base64.
+///
+/// ```
+/// use hashloom::{Algorithm, hash};
+/// use hashloom_engine::tree::s3::shown;
+///
+/// assert_eq!(shown(&hash(Algorithm::Md5, b"abc")), "900150983cd24fb0d6963f7d28e17f72");
+/// assert_eq!(shown(&hash(Algorithm::Sha1, b"abc")), "qZk+NkcGgWq6PiVxeFDCbJzQ2J0=");
+/// ```
+pub fn shown(digest: &Hash) -> String {
+    match digest.as_ref().len() == Algorithm::Md5.digest_nbytes() {
+        true => digest.to_string(),
+        false => base64(digest.as_ref()),
+    }
 }
 
 /// Encodes bytes by RFC 4648 section 4, as S3 writes digests.

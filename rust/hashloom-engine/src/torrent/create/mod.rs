@@ -4,11 +4,13 @@
 //!
 //! ```text
 //! scan    which files, sorted
+//! globs   which files are wanted
 //! error   why not
 //! write   the torrent's bytes
 //! ```
 
 mod error;
+mod globs;
 mod scan;
 mod write;
 
@@ -19,13 +21,14 @@ use std::sync::Arc;
 use hashloom::{Algorithm, hash};
 
 use crate::bencode::Limits;
+use crate::paths::to_path;
 use crate::pieces;
 use crate::pieces::compute::{Computed, Failure, compute};
 use crate::pieces::files::{Files, Known, Place, Trouble};
 use crate::pieces::job::{Content, Hashes};
 use crate::pieces::layout::{Layout, Spans};
 use crate::run::Options;
-use crate::torrent::paths::{Platform, check_component, to_path};
+use crate::torrent::paths::{Platform, check_component};
 use crate::torrent::{Attributes, Torrent, Version};
 use error::Problems;
 use scan::Entry;
@@ -954,7 +957,7 @@ impl Plan {
 
     /// Whether the torrent, read back, is the one that was meant.
     fn is_what_was_meant(&self, torrent: &Torrent, info: &[u8], computed: &Computed) -> bool {
-        let mut found = torrent.files().filter(|file| !file.attributes.padding);
+        let mut found = torrent.files_without_padding();
         let same_files = self.entries.iter().zip(self.files()).all(|(entry, meant)| {
             found.next().is_some_and(|found| {
                 (found.path, found.nbytes, found.attributes) == (meant.path, meant.nbytes, meant.attributes)

@@ -6,13 +6,13 @@ use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ignore::overrides::{Override, OverrideBuilder};
-use ignore::{DirEntry, WalkBuilder};
-
 use super::error::{FileProblemKind, Problems};
+use super::globs::{Globs, GlobsBuilder, IgnoreFiles, trimmed};
 use super::{Builder, CreateError, Symlinks};
+use crate::paths::{by_components, to_path};
 use crate::read::stamp::Stamp;
 use crate::torrent::Version;
+use crate::walk::{Walk, WalkError, WalkProblem};
 
 /// Largest number of components of a path: our parser, and libtorrent, follow no deeper file tree. The document,
 /// `info`, `file tree` and the file's own dictionary are four more levels.
@@ -38,7 +38,7 @@ pub(super) fn stamp(metadata: &Metadata) -> u64 {
 
 /// The file or files at `root`, sorted, and whether the root is one file without a folder.
 pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool), CreateError> {
-    let overrides = overrides(builder, root)?;
+    let globs = globs(builder)?;
     let metadata = root.metadata().map_err(|error| CreateError::Path { path: root.to_owned(), error })?;
     if !metadata.is_dir() {
         let mut problems = Problems::default();
@@ -48,53 +48,63 @@ pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool),
         problems.check()?;
         // The globs apply to a file given by itself as they would in a folder.
         let name = root.file_name().map_or(Path::new(""), Path::new);
-        if overrides.matched(name, false).is_ignore() {
+        if !is_kept(builder, &globs, name, false).unwrap_or(true) {
             return Err(CreateError::Nothing { path: root.to_owned(), empty: 0 });
         }
         return Ok((vec![entry(builder, Box::default(), &metadata)], true));
     }
     let mut scan = Scan { builder, root, resolved: None, entries: Vec::new(), problems: Problems::default() };
-    let mut walk = WalkBuilder::new(root);
-    walk.standard_filters(false)
-        .ignore(builder.ignore_files)
-        .git_ignore(builder.ignore_files)
-        .require_git(false)
-        .follow_links(builder.symlinks == Symlinks::Follow)
-        .overrides(overrides)
-        .sort_by_file_name(|a, b| a.as_encoded_bytes().cmp(b.as_encoded_bytes()));
-    for found in walk.build() {
-        match found {
-            Ok(found) => scan.found(&found),
-            Err(error) => scan.failed(&error),
+    let mut ignore_files = IgnoreFiles::default();
+    if builder.ignore_files {
+        scan.enter(&mut ignore_files, root);
+    }
+    let mut walk = Walk::new(root).follow_links(builder.symlinks == Symlinks::Follow).entries();
+    while let Some(found) = walk.next() {
+        let entry = match found {
+            Ok(entry) => entry,
+            Err(error) => {
+                scan.failed(error);
+                continue;
+            }
+        };
+        let (path, is_folder) = (&entry.path, entry.file_type.is_dir());
+        ignore_files.leave(path);
+        let is_kept = is_kept(builder, &globs, path.strip_prefix(root).unwrap_or(path), is_folder);
+        if is_kept.or_else(|| ignore_files.decide(path, is_folder)).unwrap_or(true) {
+            if !is_folder {
+                scan.found(path, entry.file_type.is_symlink());
+            } else if builder.ignore_files {
+                scan.enter(&mut ignore_files, path);
+            }
+        } else if is_folder {
+            walk.skip_folder();
         }
     }
-    let Scan { mut entries, mut problems, .. } = scan;
-    // The walk has this order already but does not promise it.
-    entries.sort_by(|a, b| letters(&a.path).cmp(letters(&b.path)));
+    let Scan { entries, mut problems, .. } = scan;
     check_links(root, &entries, &mut problems);
     problems.check()?;
     Ok((entries, false))
 }
 
-/// A path in a form whose bytes compare as its components do: `/` comes before everything that a name can have.
-fn letters(path: &[u8]) -> impl Iterator<Item = u8> + '_ {
-    path.iter().map(|&byte| if byte == b'/' { 0 } else { byte })
-}
-
-fn overrides(builder: &Builder, root: &Path) -> Result<Override, CreateError> {
-    let mut overrides = OverrideBuilder::new(root);
-    let failed =
-        |glob: &str, message: String| CreateError::Glob { glob: glob.to_owned(), message: message.replace('\n', " ") };
-    // The last glob that matches counts, so excluded files stay excluded.
-    for (globs, prefix) in [(&builder.include, ""), (&builder.exclude, "!")] {
-        for glob in globs {
-            if glob.is_empty() || glob.starts_with('!') {
+/// The globs of the options. The last glob that matches counts, so excluded files stay excluded.
+fn globs(builder: &Builder) -> Result<Globs, CreateError> {
+    let failed = |glob: &str, message: String| CreateError::Glob { glob: glob.to_owned(), message };
+    let mut globs = GlobsBuilder::new();
+    for (list, keeps) in [(&builder.include, true), (&builder.exclude, false)] {
+        for glob in list {
+            if trimmed(glob).is_empty() || glob.starts_with('!') {
                 return Err(failed(glob, "expected a pattern that does not begin with \"!\"".into()));
             }
-            overrides.add(&format!("{prefix}{glob}")).map_err(|error| failed(glob, error.to_string()))?;
+            globs.add(trimmed(glob), keeps).map_err(|error| failed(glob, error.kind().to_string()))?;
         }
     }
-    overrides.build().map_err(|error| failed("", error.to_string()))
+    globs.build().map_err(|error| failed(error.glob().unwrap_or(""), error.kind().to_string()))
+}
+
+/// Returns whether the options keep a path below the root; `None` if they leave that to the ignore files.
+fn is_kept(builder: &Builder, globs: &Globs, path: &Path, is_folder: bool) -> Option<bool> {
+    let is_included = is_folder || builder.include.is_empty();
+    globs.decide(path, is_folder).or_else(|| (!is_included).then_some(false))
 }
 
 fn entry(builder: &Builder, path: Box<[u8]>, metadata: &Metadata) -> Entry {
@@ -135,18 +145,15 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    fn found(&mut self, found: &DirEntry) {
-        if let Some(error) = found.error() {
-            // An ignore file cannot be read. A line in it that is not a glob is ignored, as in git.
-            if error.io_error().is_some() {
-                self.failed(error);
-            }
+    /// Reads the ignore files of a folder.
+    fn enter(&mut self, ignore_files: &mut IgnoreFiles, folder: &Path) {
+        for (path, error) in ignore_files.enter(folder) {
+            self.problems.push(path, FileProblemKind::Io(error));
         }
-        if found.depth() == 0 {
-            return;
-        }
-        let path = found.path();
-        let is_link = found.file_type().is_some_and(|kind| kind.is_symlink());
+    }
+
+    /// Takes something that is not a folder.
+    fn found(&mut self, path: &Path, is_link: bool) {
         if is_link {
             match self.builder.symlinks {
                 Symlinks::Skip => return,
@@ -154,13 +161,11 @@ impl Scan<'_> {
                 Symlinks::Keep | Symlinks::Follow => {}
             }
         }
-        let metadata = match found.metadata() {
+        let metadata = if is_link { path.symlink_metadata() } else { path.metadata() };
+        let metadata = match metadata {
             Ok(metadata) => metadata,
-            Err(error) => return self.failed(&error),
+            Err(error) => return self.failed(WalkError { path: path.to_owned(), problem: WalkProblem::Io(error) }),
         };
-        if metadata.is_dir() {
-            return;
-        }
         let relative = match self.components(path) {
             Ok(relative) => relative,
             Err(kind) => return self.problems.push(path.to_owned(), kind),
@@ -182,25 +187,17 @@ impl Scan<'_> {
         }
     }
 
-    fn failed(&mut self, error: &ignore::Error) {
-        let (path, kind) = problem(error);
-        let path = path.unwrap_or(self.root);
-        let kind = match kind {
-            // The walk gives only the kind of an error. Asked again, the system gives the whole error.
-            FileProblemKind::Io(error) if error.raw_os_error().is_none() => {
-                let again = path.metadata().err().or_else(|| path.read_dir().err());
-                FileProblemKind::Io(again.unwrap_or(error))
-            }
-            kind => kind,
-        };
-        let kind = match kind {
+    fn failed(&mut self, error: WalkError) {
+        let WalkError { path, problem } = error;
+        let kind = match problem {
+            WalkProblem::Loop { .. } => FileProblemKind::LinkLoop,
             // Links are followed, and this link is there.
-            FileProblemKind::Io(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
+            WalkProblem::Io(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
                 FileProblemKind::LinkDangling
             }
-            kind => kind,
+            WalkProblem::Io(error) => FileProblemKind::Io(error),
         };
-        self.problems.push(path.to_owned(), kind);
+        self.problems.push(path, kind);
     }
 
     /// A path below the root, in the torrent's form.
@@ -250,43 +247,20 @@ impl Scan<'_> {
     }
 }
 
-/// The place and kind of an error of the walk.
-fn problem(error: &ignore::Error) -> (Option<&Path>, FileProblemKind) {
-    match error {
-        ignore::Error::WithPath { path, err } => {
-            let (inner, kind) = problem(err);
-            (inner.or(Some(path)), kind)
-        }
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => problem(err),
-        ignore::Error::Loop { child, .. } => (Some(child), FileProblemKind::LinkLoop),
-        ignore::Error::Partial(errors) => match errors.iter().find(|error| error.io_error().is_some()) {
-            Some(error) => problem(error),
-            None => (None, FileProblemKind::Io(io::Error::other(error.to_string()))),
-        },
-        error => {
-            let io = match error.io_error() {
-                Some(io) => io.raw_os_error().map_or_else(|| io.kind().into(), io::Error::from_raw_os_error),
-                None => io::Error::other(error.to_string()),
-            };
-            (None, FileProblemKind::Io(io))
-        }
-    }
-}
-
 /// Checks that the target of every kept link is a file or folder of the torrent: any other target would lead nowhere
 /// after a download.
 fn check_links(root: &Path, entries: &[Entry], problems: &mut Problems) {
     for entry in entries {
         let Some(target) = &entry.link else { continue };
         // The first file at or below the target, or the place where it would be.
-        let first = entries.partition_point(|entry| letters(&entry.path).lt(letters(target)));
+        let first = entries.partition_point(|entry| by_components(&entry.path, target).is_lt());
         let is_there = entries.get(first).is_some_and(|found| {
             let rest = found.path.strip_prefix(&target[..]);
             rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/' || target.is_empty())
         });
         if !is_there || target.is_empty() {
-            let kind = FileProblemKind::LinkTarget(root.join(crate::torrent::paths::to_path(target)));
-            problems.push(root.join(crate::torrent::paths::to_path(&entry.path)), kind);
+            let kind = FileProblemKind::LinkTarget(root.join(to_path(target)));
+            problems.push(root.join(to_path(&entry.path)), kind);
         }
     }
 }
@@ -298,12 +272,5 @@ mod tests {
     #[test]
     fn the_depth_is_the_parsers() {
         assert_eq!(DEPTH_MAX + 4, crate::bencode::Limits::default().depth);
-    }
-
-    #[test]
-    fn a_folder_comes_where_its_name_stands() {
-        let mut paths = ["b", "a/f", "a b", "a.b", "a/b/c", "A", "a-", "é"];
-        paths.sort_by(|a, b| letters(a.as_bytes()).cmp(letters(b.as_bytes())));
-        assert_eq!(paths, ["A", "a/b/c", "a/f", "a b", "a-", "a.b", "b", "é"]);
     }
 }

@@ -6,6 +6,7 @@
 use super::reader::Reader;
 use super::{NoteKind, Torrent};
 use crate::bencode::{Kind, Value};
+use crate::text::Hex;
 
 /// Largest number of trackers, seeds and nodes kept, each: a URL can be a few bytes, and each takes memory of its own.
 const URLS_MAX: usize = 4096;
@@ -229,17 +230,12 @@ impl Torrent {
     /// ```
     pub fn magnet(&self) -> String {
         let mut link = String::from("magnet:?");
-        let hex = |link: &mut String, bytes: &[u8]| bytes.iter().for_each(|byte| link.push_str(&format!("{byte:02x}")));
         if let Some(hash) = self.info_hash_v1() {
-            link.push_str("xt=urn:btih:");
-            hex(&mut link, &hash);
-            link.push('&');
+            link.push_str(&format!("xt=urn:btih:{}&", Hex(&hash)));
         }
         if let Some(hash) = self.info_hash_v2() {
             // A multihash: 0x12 is SHA-256, 0x20 the length of its digest.
-            link.push_str("xt=urn:btmh:1220");
-            hex(&mut link, &hash);
-            link.push('&');
+            link.push_str(&format!("xt=urn:btmh:1220{}&", Hex(&hash)));
         }
         link.push_str("dn=");
         push_encoded(&mut link, self.name());

@@ -667,6 +667,22 @@ impl Torrent {
         (0..self.names.len()).map(|index| self.file(index))
     }
 
+    /// The files that a user sees. Padding files (BEP 47) lie between them, and no client keeps these.
+    ///
+    /// ```
+    /// # use hashloom_engine::torrent::Torrent;
+    /// let file = "6:lengthi0e4:pathl1:ae";
+    /// let torrent = format!(
+    ///     "d4:infod5:filesld{file}ed4:attr1:p{file}ee4:name1:t12:piece lengthi16384e6:pieces0:ee"
+    /// );
+    /// let torrent = Torrent::parse(torrent.as_bytes())?;
+    /// assert_eq!((torrent.files().count(), torrent.files_without_padding().count()), (2, 1));
+    /// # Ok::<(), hashloom_engine::torrent::Error>(())
+    /// ```
+    pub fn files_without_padding(&self) -> impl Iterator<Item = File<'_>> {
+        self.files().filter(|file| !file.attributes.padding)
+    }
+
     /// The first deviations from the standards.
     ///
     /// ```

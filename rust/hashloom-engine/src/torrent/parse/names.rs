@@ -4,6 +4,7 @@
 //! have ten million files.
 
 use super::Attributes;
+use crate::paths::by_components;
 
 /// Paths, their components joined by `/`, and attributes.
 #[derive(Debug, Clone, Default)]
@@ -87,11 +88,10 @@ impl Names {
     /// Finds two files, padding not counted, that have one path (the earlier file comes first) or one of which lies
     /// inside the other (the outer one comes first).
     pub(super) fn overlap(&self) -> Option<(usize, usize)> {
-        // '/' sorts first, so the files in "a" come right after "a", before "a b". No component has a NUL.
-        let letters = |&index: &usize| self.path(index).iter().map(|&byte| if byte == b'/' { 0 } else { byte });
+        // The files in "a" come right after "a" then, before "a b".
         let mut order: Vec<usize> = (0..self.len()).filter(|&i| !self.attributes(i).padding).collect();
         // The sort is in place: a stable sort would need half as much memory again.
-        order.sort_unstable_by(|a, b| letters(a).cmp(letters(b)).then(a.cmp(b)));
+        order.sort_unstable_by(|&a, &b| by_components(self.path(a), self.path(b)).then(a.cmp(&b)));
         order.windows(2).map(|pair| (pair[0], pair[1])).find(|&(first, second)| {
             let rest = self.path(second).strip_prefix(self.path(first));
             rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'/')))

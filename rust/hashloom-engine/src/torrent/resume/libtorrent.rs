@@ -6,7 +6,7 @@
 use super::places::{Places, placed};
 use super::{Error, Items, Keys, expect_length};
 use crate::bencode::{Item, Kind};
-use crate::torrent::paths::to_path;
+use crate::paths::to_path;
 use crate::torrent::{Bitfield, Content, Torrent, Version};
 
 pub(super) const FORMAT: &[u8] = b"libtorrent resume file";

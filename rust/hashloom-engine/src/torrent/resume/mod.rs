@@ -52,7 +52,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::bencode::{self, Item, Kind, Limits, Value};
-use crate::torrent::paths::to_path;
+use crate::paths::to_path;
+use crate::text::Hex;
 use crate::torrent::{Bitfield, Content, Torrent};
 
 pub use error::Error;
@@ -106,15 +107,6 @@ pub struct Resume {
     pub have: Bitfield,
     /// The folder of the content according to the file. Any path can stand there: do not write below it unasked.
     pub folder: Option<PathBuf>,
-}
-
-struct Hex<'a>(&'a [u8]);
-
-impl fmt::Display for Hex<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A digest's length is enough of any value in a file.
-        self.0.iter().take(32).try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
 }
 
 /// The name of a client's resume file for a torrent: `<info-hash>.fastresume`, `<info-hash>.resume`. `None` if the

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::Error;
 use crate::bencode::Item;
-use crate::torrent::paths::to_path;
+use crate::paths::to_path;
 use crate::torrent::{Content, Torrent};
 
 /// The places where a client looks for the files: in a folder, under the torrent's own names except those in `renamed`.
@@ -36,7 +36,7 @@ impl Places<'_> {
             self.folder = same.to_owned();
         }
         let mut differs = false;
-        for file in torrent.files().filter(|file| !file.attributes.padding) {
+        for file in torrent.files_without_padding() {
             let (client, checked) = (self.path(torrent, file.index), content.file_path(torrent, file.index));
             if client != checked {
                 differs = true;

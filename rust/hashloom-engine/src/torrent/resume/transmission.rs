@@ -7,7 +7,7 @@ use std::path::Path;
 use super::places::{Places, path_bytes, placed};
 use super::{Error, Items, Keys, expect_length};
 use crate::bencode::{Item, Kind, Value};
-use crate::torrent::paths::to_path;
+use crate::paths::to_path;
 use crate::torrent::{Bitfield, Content, Torrent};
 
 const BLOCK_NBYTES: u64 = 16 << 10;

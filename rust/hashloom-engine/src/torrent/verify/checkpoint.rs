@@ -11,11 +11,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::PieceState;
 use super::locate::locate;
 use crate::bencode::{self, Item, Kind, Limits, Value};
+use crate::paths;
 use crate::pieces::files::Cache;
 use crate::read::noted::{Doubt, Noted, TICK};
 use crate::read::stamp::Stamp;
-use crate::text::quoted;
-use crate::torrent::paths;
+use crate::text::{Hex, quoted};
 use crate::torrent::{File, Torrent};
 
 /// The verdicts on the pieces of any number of torrents, and the state of their files when each check began. A verdict
@@ -168,8 +168,7 @@ impl Checkpoint {
         for entry in torrents.ok_or(CheckpointError::NotACheckpoint)?.entries() {
             let is_whole = matches!(entry.key.len(), 20 | 32) && is_whole(entry.value);
             if !is_whole {
-                let hex = entry.key.iter().take(32).map(|byte| format!("{byte:02x}")).collect();
-                return Err(CheckpointError::Damaged(hex));
+                return Err(CheckpointError::Damaged(Hex(&entry.key[..entry.key.len().min(32)]).to_string()));
             }
             all.insert(entry.key.to_vec(), Entry::Saved(entry.value.raw().into()));
         }

@@ -8,9 +8,10 @@ use std::path::{Component, Path, PathBuf};
 use super::Report;
 use super::VerifyError;
 use super::locate::locate;
+use crate::paths;
 use crate::pieces::files::Cache;
 use crate::read::stamp::Stamp;
-use crate::torrent::{Torrent, paths};
+use crate::torrent::Torrent;
 
 /// The place, length and time of last change of each file of a torrent.
 ///

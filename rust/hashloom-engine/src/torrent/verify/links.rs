@@ -7,7 +7,8 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::report::FileDifference;
-use crate::torrent::{File, paths};
+use crate::paths;
+use crate::torrent::File;
 
 /// Looks at the symbolic link that should be at `path`, in a torrent whose folder is `content`. Nothing is opened.
 pub(super) fn of_link(file: &File<'_>, content: &Path, path: &Path) -> Option<FileDifference> {

@@ -16,8 +16,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::paths;
 use crate::pieces::files::{Cache, Place, seems_present};
-use crate::torrent::{Torrent, paths};
+use crate::torrent::Torrent;
 
 /// The place of a torrent's files.
 pub(super) struct Located {

@@ -17,13 +17,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::merkle::NODE_NBYTES;
+use crate::paths;
 use crate::pieces::files::{Cache, Files, Known, Last};
 use crate::pieces::job::{self, Hashes, Job, Outcome};
 use crate::pieces::{cache, run};
 use crate::run::Options;
 use crate::text::{quoted, shown};
 use crate::torrent::Torrent;
-use crate::torrent::paths;
 use locate::{Located, locate};
 
 pub use checkpoint::{Checkpoint, CheckpointError};

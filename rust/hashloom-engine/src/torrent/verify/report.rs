@@ -88,6 +88,25 @@ pub enum PieceState {
 }
 
 impl PieceState {
+    /// The name, as the program prints it.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::PieceState;
+    ///
+    /// assert_eq!(PieceState::Unchecked.name(), "unchecked");
+    /// ```
+    pub fn name(self) -> &'static str {
+        match self {
+            PieceState::Unchecked => "unchecked",
+            PieceState::Have => "have",
+            PieceState::Missing => "missing",
+            PieceState::Bad => "bad",
+            PieceState::Unread => "unread",
+            PieceState::Disputed => "disputed",
+            PieceState::Unstable => "unstable",
+        }
+    }
+
     /// The state of this number; [`Unchecked`](PieceState::Unchecked) for an unknown number.
     pub(crate) fn from_byte(byte: u8) -> PieceState {
         match byte {
@@ -167,6 +186,24 @@ pub enum FileDifference {
     NotExecutable,
 }
 
+impl FileDifference {
+    /// The name, as the program prints it.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::FileDifference;
+    ///
+    /// assert_eq!(FileDifference::LinkMissing.name(), "link missing");
+    /// ```
+    pub fn name(self) -> &'static str {
+        match self {
+            FileDifference::LinkMissing => "link missing",
+            FileDifference::LinkElsewhere => "link elsewhere",
+            FileDifference::NotALink => "not a link",
+            FileDifference::NotExecutable => "not executable",
+        }
+    }
+}
+
 /// The verdict on a file.
 ///
 /// ```
@@ -203,6 +240,28 @@ pub enum FileState {
     Unchecked,
     /// The file changed during each of three checks. Check again when nothing writes to it any more.
     Unstable,
+}
+
+impl FileState {
+    /// The name, as the program prints it.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::FileState;
+    ///
+    /// assert_eq!(FileState::Complete.name(), "complete");
+    /// ```
+    pub fn name(self) -> &'static str {
+        match self {
+            FileState::Complete => "complete",
+            FileState::Incomplete => "incomplete",
+            FileState::Short => "short",
+            FileState::Missing => "missing",
+            FileState::Failed => "failed",
+            FileState::Skipped => "skipped",
+            FileState::Unchecked => "unchecked",
+            FileState::Unstable => "unstable",
+        }
+    }
 }
 
 /// Why a file that is there could not be checked.

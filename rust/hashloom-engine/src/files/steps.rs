@@ -7,10 +7,11 @@
 //! in two cases: when too much would wait, and before standard input. Standard input may block a thread that has other
 //! files open, and may be named twice.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use hashloom_engine::files::{FileError, Hashed, Request, Source, hash_files};
-use hashloom_engine::run::Options;
+use super::{FileError, Hashed, Request, Source, hash_files};
+use crate::run::Options;
 
 /// The greatest number of notes that wait for one file.
 const NOTES_MAX: usize = 1 << 12;
@@ -18,24 +19,63 @@ const NOTES_MAX: usize = 1 << 12;
 /// The greatest number of bytes of names that wait. A hostile list has long names.
 const NAMES_MAX_NBYTES: usize = 16 << 20;
 
-/// An input.
+/// A file to hash, or a note for its place among the results: see [`hash_steps`].
+#[derive(Debug)]
 pub enum Step<T, N> {
+    /// A file.
     Hash(Request<T>),
+    /// Something that comes back as it is.
     Note(N),
 }
 
-/// A result; results come in the order of the inputs.
+/// A result of [`hash_steps`].
+#[derive(Debug)]
 pub enum Event<T, N> {
+    /// A file's result.
     Hashed(Request<T>, Result<Hashed, FileError>),
+    /// The note of a step.
     Note(N),
 }
 
-/// Returns true if all steps were done, and false if the run was cancelled.
-pub fn drive<T: Send, N: Send>(
+/// Hashes files as [`hash_files`] does, and hands back the notes that stand between them, each in its place. Returns
+/// false if the run was cancelled.
+///
+/// Standard input is begun when all files before it are done, and may be there several times.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::files::{Event, Request, Step, hash_steps};
+/// use hashloom_engine::run::Options;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # std::env::set_current_dir(folder.path())?;
+/// std::fs::write("abc", "abc")?;
+/// let abc = || Step::Hash(Request::digest("abc", Algorithm::Sha1));
+/// let mut lines = Vec::new();
+/// hash_steps([abc(), Step::Note("a folder"), abc()].into_iter(), &Options::new(), |event| match event {
+///     Event::Hashed(request, _) => lines.push(request.source.to_string()),
+///     Event::Note(note) => lines.push(note.to_owned()),
+/// });
+/// assert_eq!(lines, ["abc", "a folder", "abc"]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn hash_steps<T: Send, N: Send>(
     mut steps: impl Iterator<Item = Step<T, N>> + Send,
     options: &Options,
     mut each: impl FnMut(Event<T, N>) + Send,
 ) -> bool {
+    // Each run of the engine counts from 0; what is told goes on.
+    let (before, now) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let options = &match options.is_heard() {
+        true => options.clone().progress({
+            let (options, before, now) = (options.clone(), before.clone(), now.clone());
+            move |progress| {
+                now.fetch_max(progress.nbytes, Ordering::Relaxed);
+                options.tell(before.load(Ordering::Relaxed) + progress.nbytes, None);
+            }
+        }),
+        false => options.clone(),
+    };
     let mut held = None;
     let mut is_at_end = false;
     while !is_at_end {
@@ -73,6 +113,7 @@ pub fn drive<T: Send, N: Send>(
         if summary.cancelled {
             return false;
         }
+        before.fetch_add(now.swap(0, Ordering::Relaxed), Ordering::Relaxed);
         notes.into_iter().for_each(|note| each(Event::Note(note)));
     }
     true

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use hashloom::{Algorithm, Hash};
+
+use super::tag;
+
+/// Writes the lines of lists, as GNU coreutils 9.1 does.
+///
+/// A name with a line feed, a carriage return or a backslash is escaped. [`Parser`](super::Parser) reads the lines,
+/// except those that end with NUL.
+///
+/// ```
+/// use hashloom::{Algorithm, hash};
+/// use hashloom_engine::list::Writer;
+///
+/// let digest = hash(Algorithm::Sha1, b"abc");
+/// let mut lines = Vec::new();
+/// Writer::gnu().write(&mut lines, &digest, Algorithm::Sha1, b"a\nb");
+/// Writer::bsd().write(&mut lines, &digest, Algorithm::Sha1, b"abc");
+/// let expected = "\\a9993e364706816aba3e25717850c26c9cd0d89d  a\\nb
+/// SHA1 (abc) = a9993e364706816aba3e25717850c26c9cd0d89d
+/// ";
+/// assert_eq!(lines, expected.as_bytes());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Writer {
+    layout: Layout,
+    zero: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    Gnu { binary: bool },
+    Bsd,
+}
+
+impl Writer {
+    /// Lines of the form `<hex>  <name>`.
+    ///
+    /// See [`Writer`] for an example.
+    pub fn gnu() -> Writer {
+        Writer { layout: Layout::Gnu { binary: false }, zero: false }
+    }
+
+    /// Lines of the form `<hex> *<name>`, whose star says "read in binary mode".
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, hash};
+    ///
+    /// let mut line = Vec::new();
+    /// let digest = hash(Algorithm::Sha1, b"abc");
+    /// hashloom_engine::list::Writer::gnu_binary().write(&mut line, &digest, Algorithm::Sha1, b"abc");
+    /// assert!(line.ends_with(b"d89d *abc\n"));
+    /// ```
+    pub fn gnu_binary() -> Writer {
+        Writer { layout: Layout::Gnu { binary: true }, zero: false }
+    }
+
+    /// Lines of the form `SHA256 (<name>) = <hex>`.
+    ///
+    /// See [`Writer`] for an example.
+    pub fn bsd() -> Writer {
+        Writer { layout: Layout::Bsd, zero: false }
+    }
+
+    /// Sets whether lines end with NUL instead of a line feed. No name is escaped then.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, hash};
+    ///
+    /// let mut line = Vec::new();
+    /// let digest = hash(Algorithm::Sha1, b"abc");
+    /// hashloom_engine::list::Writer::gnu().zero(true).write(&mut line, &digest, Algorithm::Sha1, b"a\nb");
+    /// assert!(line.ends_with(b"  a\nb\0"));
+    /// ```
+    #[must_use]
+    pub fn zero(mut self, zero: bool) -> Writer {
+        self.zero = zero;
+        self
+    }
+
+    /// Appends the line of a file.
+    ///
+    /// See [`Writer`] for an example.
+    pub fn write(self, into: &mut Vec<u8>, digest: &Hash, algorithm: Algorithm, name: &[u8]) {
+        let name = if self.zero { Cow::Borrowed(name) } else { escaped(name) };
+        if let Cow::Owned(_) = name {
+            into.push(b'\\');
+        }
+        // Writing into memory cannot fail.
+        let _ = match self.layout {
+            Layout::Gnu { binary } => write!(into, "{digest} {}", if binary { '*' } else { ' ' }),
+            Layout::Bsd => write!(into, "{} (", tag(algorithm)),
+        };
+        into.extend_from_slice(&name);
+        if self.layout == Layout::Bsd {
+            let _ = write!(into, ") = {digest}");
+        }
+        into.push(if self.zero { 0 } else { b'\n' });
+    }
+}
+
+/// Returns the name with its line feeds, carriage returns and backslashes as `\n`, `\r` and `\\`; borrowed if it has none.
+///
+/// ```
+/// use hashloom_engine::list::escaped;
+///
+/// assert_eq!(*escaped(b"a\nb\\"), *b"a\\nb\\\\");
+/// assert!(matches!(escaped(b"name"), std::borrow::Cow::Borrowed(b"name")));
+/// ```
+pub fn escaped(name: &[u8]) -> Cow<'_, [u8]> {
+    let escape = |byte| match byte {
+        b'\n' => Some(b"\\n"),
+        b'\r' => Some(b"\\r"),
+        b'\\' => Some(b"\\\\"),
+        _ => None,
+    };
+    if !name.iter().any(|&byte| escape(byte).is_some()) {
+        return Cow::Borrowed(name);
+    }
+    let mut text = Vec::with_capacity(name.len() + 8);
+    for &byte in name {
+        match escape(byte) {
+            Some(escape) => text.extend_from_slice(escape),
+            None => text.push(byte),
+        }
+    }
+    Cow::Owned(text)
+}

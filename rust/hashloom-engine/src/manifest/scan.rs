@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Reads a folder: every entry that its manifest would have now, in order.
+
+use std::cmp;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{self, Metadata};
+use std::io::{self, BufRead};
+use std::iter::Peekable;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hashloom::{Algorithm, Hash};
+
+use super::{Entry, Error, Journal, Kind, Reader, Reason};
+use crate::files::{Doubt, Event, FileError, Hashed, Method, Noted, Request, Stamp, Step, hash_steps};
+use crate::paths::{by_components, to_bytes};
+use crate::run::{Cancel, Options};
+use crate::text::shown;
+use crate::walk::{self, Entries, Walk, WalkError};
+
+/// A folder to read, and how.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::manifest::{Reader, Scan, Writer};
+/// use hashloom_engine::run::Options;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path();
+/// std::fs::write(folder.join("a"), "abc")?;
+/// let algorithms = [Algorithm::Sha256];
+/// let mut writer = Writer::new(Vec::new(), &algorithms)?;
+/// let summary = Scan::new(folder).algorithms(&algorithms).run(&Options::new(), |found| writer.write(&found.entry))?;
+/// assert_eq!((summary.nread, summary.nbytes), (1, 3));
+/// let manifest = writer.finish()?;
+///
+/// // Later: what looks as it did is not read again.
+/// let old = Reader::new(&manifest[..])?;
+/// let mut writer = Writer::new(Vec::new(), &algorithms)?;
+/// let summary = Scan::new(folder).update(old).run(&Options::new(), |found| writer.write(&found.entry))?;
+/// assert_eq!((summary.nread, summary.nreused), (0, 1));
+/// assert_eq!(writer.finish()?, manifest);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Scan<'a> {
+    root: PathBuf,
+    algorithms: Vec<Algorithm>,
+    quick: bool,
+    without: Vec<PathBuf>,
+    journal: Option<Journal>,
+    update: Option<Update<'a>>,
+}
+
+/// An old manifest beside the walk.
+struct Update<'a> {
+    algorithms: Vec<Algorithm>,
+    entries: Box<dyn Iterator<Item = Result<Entry, Error>> + Send + 'a>,
+    /// The place of each algorithm's digests in the old entries.
+    places: Vec<usize>,
+    ahead: Option<Entry>,
+}
+
+impl fmt::Debug for Scan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scan").field("root", &self.root).field("algorithms", &self.algorithms).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Scan<'a> {
+    /// A scan of all files below `root`, by SHA-256. Links below it are not followed.
+    ///
+    /// See [`Scan`] for an example, as for the other functions.
+    pub fn new(root: &Path) -> Scan<'a> {
+        Scan {
+            root: root.to_owned(),
+            algorithms: vec![Algorithm::Sha256],
+            quick: false,
+            without: Vec::new(),
+            journal: None,
+            update: None,
+        }
+    }
+
+    /// Sets the algorithms.
+    #[must_use]
+    pub fn algorithms(mut self, algorithms: &[Algorithm]) -> Scan<'a> {
+        self.algorithms = algorithms.to_vec();
+        self
+    }
+
+    /// Sets whether files are only looked at, and not read: they have no digests then.
+    #[must_use]
+    pub fn quick(mut self, quick: bool) -> Scan<'a> {
+        self.quick = quick;
+        self
+    }
+
+    /// Leaves out a file, given by its path below the root: the manifest itself, for instance.
+    #[must_use]
+    pub fn leave_out(mut self, path: impl Into<PathBuf>) -> Scan<'a> {
+        self.without.push(path.into());
+        self
+    }
+
+    /// Takes digests from a journal of these algorithms, where it has them, and adds new ones to it. The journal is
+    /// complete when the scan has ended or was cancelled.
+    #[must_use]
+    pub fn journal(mut self, journal: Journal) -> Scan<'a> {
+        self.journal = Some(journal);
+        self
+    }
+
+    /// Takes the digests of a file with the length and time that an old manifest has for it from there. The manifest must
+    /// have the algorithms of the scan.
+    #[must_use]
+    pub fn update(mut self, old: Reader<impl BufRead + Send + 'a>) -> Scan<'a> {
+        let algorithms = old.algorithms().to_vec();
+        self.update = Some(Update { algorithms, entries: Box::new(old), places: Vec::new(), ahead: None });
+        self
+    }
+}
+
+/// The totals of a scan.
+///
+/// ```
+/// let summary = hashloom_engine::manifest::Scanned::default();
+/// assert!(!summary.cancelled && summary.doubts.is_empty());
+/// ```
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Scanned {
+    /// Number of files read.
+    pub nread: u64,
+    /// Bytes of the files read.
+    pub nbytes: u64,
+    /// Number of files whose digests were known.
+    pub nreused: u64,
+    /// Files whose known digests were not trusted, counted by the reason.
+    pub doubts: BTreeMap<Doubt, u64>,
+    /// Number of entries that are neither files, links nor folders.
+    pub nothers: u64,
+    /// Whether the scan was cancelled: some entries are missing then, all of them after the last one found.
+    pub cancelled: bool,
+}
+
+/// An entry of the folder.
+///
+/// ```
+/// # use hashloom_engine::manifest::{Entry, Found, Kind};
+/// fn tell(found: &Found) {
+///     if let Some(error) = &found.error {
+///         eprintln!("{}: {error}", found.entry.path.escape_ascii());
+///     }
+/// }
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Found {
+    /// The entry.
+    pub entry: Entry,
+    /// The reason if the entry is [`Kind::Unread`].
+    pub error: Option<FileError>,
+}
+
+/// Why a scan has failed. An entry that cannot be read is no failure.
+///
+/// ```
+/// use hashloom_engine::manifest::{Found, Scan, ScanError};
+/// use hashloom_engine::run::Options;
+///
+/// let each = |_: Found| Ok::<(), std::fmt::Error>(());
+/// let error = Scan::new("no/such/folder".as_ref()).run(&Options::new(), each).unwrap_err();
+/// assert!(matches!(error, ScanError::Root { .. }));
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ScanError<E> {
+    /// The folder itself cannot be listed.
+    Root {
+        /// The folder.
+        path: PathBuf,
+        /// The reason.
+        error: io::Error,
+    },
+    /// The journal cannot be written.
+    Journal(io::Error),
+    /// The old manifest cannot be read to its end.
+    Update(Error),
+    /// The old manifest does not have all the algorithms.
+    Algorithms {
+        /// The algorithms that it has.
+        found: Vec<Algorithm>,
+    },
+    /// The error of the function that gets the entries.
+    Each(E),
+}
+
+impl<E: fmt::Display> fmt::Display for ScanError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ScanError::Root { path, error } => write!(f, "{}: {error}", shown(path.as_os_str().as_encoded_bytes())),
+            ScanError::Journal(error) => write!(f, "the progress cannot be saved: {error}"),
+            ScanError::Update(error) => write!(f, "the old manifest: {error}"),
+            ScanError::Algorithms { found } => {
+                let names: Vec<_> = found.iter().map(|algorithm| algorithm.name()).collect();
+                write!(f, "the old manifest has digests of {} only", names.join(", "))
+            }
+            ScanError::Each(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: std::error::Error + 'static> std::error::Error for ScanError<E> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ScanError::Root { error, .. } | ScanError::Journal(error) => Some(error),
+            ScanError::Update(error) => Some(error),
+            ScanError::Algorithms { .. } => None,
+            ScanError::Each(error) => Some(error),
+        }
+    }
+}
+
+/// The outcome for a file.
+enum Settled {
+    File(Stamp, Vec<Hash>),
+    Unread(Reason, FileError),
+    Vanished,
+}
+
+/// Goes with each file that is read.
+struct Tag {
+    number: u64,
+    path: Vec<u8>,
+    /// The state of the file before it was read, if there is a journal to note it.
+    noted: Option<Noted>,
+}
+
+/// A result that needs no reading, in its place between the files that are read.
+enum Note {
+    Entry { number: u64, found: Found },
+    Failed(Failure),
+}
+
+/// A failure of what is drawn, which stops all.
+enum Failure {
+    Root(io::Error),
+    Update(Error),
+}
+
+/// State shared by the threads that draw steps and the threads that hash.
+struct Shared {
+    journal: Option<Journal>,
+    summary: Scanned,
+    /// Bytes that need not be read.
+    reused: u64,
+    /// The journal's first failure.
+    failed: Option<io::Error>,
+}
+
+impl Scan<'_> {
+    /// Hands every entry to `each`, in the order of a manifest, until `each` fails. The progress counts the bytes that
+    /// were read or need not be read.
+    ///
+    /// # Errors
+    /// See [`ScanError`].
+    pub fn run<E: Send>(
+        self,
+        options: &Options,
+        mut each: impl FnMut(Found) -> Result<(), E> + Send,
+    ) -> Result<Scanned, ScanError<E>> {
+        let Scan { root, algorithms, quick, without, journal, mut update } = self;
+        if let Some(update) = &mut update {
+            let place = |algorithm| update.algorithms.iter().position(|other| other == algorithm);
+            update.places = match algorithms.iter().map(place).collect() {
+                Some(places) => places,
+                None => return Err(ScanError::Algorithms { found: update.algorithms.clone() }),
+            };
+        }
+        let stop = options.canceller().child();
+        let shared = Arc::new(Mutex::new(Shared { journal, summary: Scanned::default(), reused: 0, failed: None }));
+        let (told, outer, unflushed) = (shared.clone(), options.clone(), stop.clone());
+        let options = options.clone().cancel(&stop).progress(move |progress| {
+            // The thread that has the lock shows the progress the next time.
+            let Ok(mut shared) = told.try_lock() else { return };
+            let nbytes = progress.nbytes + shared.reused;
+            // Nothing else flushes the journal while a long file is read.
+            shared.journaled(&unflushed, Journal::flush_if_due);
+            drop(shared);
+            outer.tell(nbytes, None);
+        });
+        let mut steps = Steps {
+            walk: Walk::new(&root).entries().peekable(),
+            root: &root,
+            methods: algorithms.iter().map(|&algorithm| Method::from(algorithm)).collect(),
+            quick,
+            without,
+            update,
+            shared: &shared,
+            number: 0,
+            unlisted: None,
+        };
+        let steps = std::iter::from_fn(|| if stop.is_cancelled() { None } else { steps.next() });
+        // A cancelled run has no result for some files: entries after the first of these are not handed out.
+        let mut next = 0;
+        let mut failed = None;
+        let is_done = hash_steps(steps, &options, |event| {
+            let (number, found) = match event {
+                Event::Note(Note::Entry { number, found }) => (number, Some(found)),
+                Event::Note(Note::Failed(failure)) => {
+                    failed.get_or_insert(match failure {
+                        Failure::Update(error) => ScanError::Update(error),
+                        Failure::Root(error) => ScanError::Root { path: root.clone(), error },
+                    });
+                    return stop.cancel();
+                }
+                Event::Hashed(request, result) => {
+                    let Tag { number, path, noted } = request.tag;
+                    match settle(result) {
+                        Settled::Vanished => (number, None),
+                        Settled::Unread(reason, error) => (number, Some(unread(path, reason, error))),
+                        Settled::File(stamp, digests) => {
+                            lock(&shared).read(&stop, &path, &stamp, noted, &digests);
+                            let kind = Kind::File { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, digests };
+                            (number, Some(Found { entry: Entry { path, kind }, error: None }))
+                        }
+                    }
+                }
+            };
+            if number == next {
+                next += 1;
+                let has_failed = failed.is_some() || lock(&shared).failed.is_some();
+                if let Some(Err(error)) = found.filter(|_| !has_failed).map(&mut each) {
+                    failed = Some(ScanError::Each(error));
+                    stop.cancel();
+                }
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let mut shared = lock(&shared);
+        shared.journaled(&stop, Journal::flush);
+        match shared.failed.take() {
+            Some(error) => Err(ScanError::Journal(error)),
+            None => {
+                let summary = std::mem::take(&mut shared.summary);
+                Ok(Scanned { cancelled: !is_done || stop.is_cancelled(), ..summary })
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// Counts a file that was read, and adds it to the journal.
+    fn read(&mut self, stop: &Cancel, path: &[u8], stamp: &Stamp, noted: Option<Noted>, digests: &[Hash]) {
+        self.summary.nread += 1;
+        self.summary.nbytes += stamp.nbytes;
+        // A file that has changed since it was noted is read again in the next run; it may be complete by then.
+        if let Some(noted) = noted.filter(|noted| noted.stamp == *stamp) {
+            self.journaled(stop, |journal| journal.add(path, &noted, digests));
+        }
+    }
+
+    /// Writes to the journal, if there is one. A failure stops all.
+    fn journaled(&mut self, stop: &Cancel, write: impl FnOnce(&mut Journal) -> io::Result<()>) {
+        if let Some(Err(error)) = self.journal.as_mut().map(write) {
+            self.failed.get_or_insert(error);
+            stop.cancel();
+        }
+    }
+}
+
+/// Draws from the walk the files to read, and the entries that need no reading.
+struct Steps<'a, 'u> {
+    walk: Peekable<Entries>,
+    root: &'a Path,
+    methods: Arc<[Method]>,
+    quick: bool,
+    without: Vec<PathBuf>,
+    update: Option<Update<'u>>,
+    shared: &'a Mutex<Shared>,
+    /// The number of the next step.
+    number: u64,
+    /// A folder whose listing failed.
+    unlisted: Option<PathBuf>,
+}
+
+enum Look {
+    Entry(Found),
+    Nothing,
+    Read,
+}
+
+impl Steps<'_, '_> {
+    fn next(&mut self) -> Option<Step<Tag, Note>> {
+        loop {
+            let found = self.walk.next()?;
+            let place = match &found {
+                Ok(entry) => &entry.path,
+                Err(error) => &error.path,
+            };
+            let path = place.strip_prefix(self.root).unwrap_or(place);
+            let is_below = |folder: &PathBuf| place.starts_with(folder);
+            if self.without.iter().any(|other| other == path) || self.unlisted.as_ref().is_some_and(is_below) {
+                continue;
+            }
+            let (path, place) = (to_bytes(path), place.clone());
+            let looked = match found {
+                Ok(entry) => self.look(&entry, &path),
+                // The error is of the root itself.
+                Err(error) if path.is_empty() => Err(Failure::Root(error.problem.into())),
+                Err(error) => Ok(trouble(&path, error.problem.into())),
+            };
+            let number = self.number;
+            let step = match looked {
+                Ok(Look::Nothing) => continue,
+                Ok(Look::Entry(found)) => Step::Note(Note::Entry { number, found }),
+                Err(failure) => Step::Note(Note::Failed(failure)),
+                Ok(Look::Read) => {
+                    let is_kept = lock(self.shared).journal.is_some();
+                    let noted = if is_kept { Noted::of(&place).ok() } else { None };
+                    let tag = Tag { number, path, noted };
+                    Step::Hash(Request { source: place.into(), methods: self.methods.clone(), tag })
+                }
+            };
+            self.number += 1;
+            return Some(step);
+        }
+    }
+
+    fn look(&mut self, found: &walk::Entry, path: &[u8]) -> Result<Look, Failure> {
+        let entry = |kind| Look::Entry(Found { entry: Entry { path: path.to_vec(), kind }, error: None });
+        let (place, file_type) = (&found.path, found.file_type);
+        let looked = if file_type.is_dir() {
+            self.list(place).map(|()| entry(Kind::Folder))
+        } else if file_type.is_symlink() {
+            let target = fs::read_link(place).map(|target| target.into_os_string().into_encoded_bytes());
+            target.map(|target| entry(Kind::Link { target }))
+        } else if !file_type.is_file() {
+            lock(self.shared).summary.nothers += 1;
+            Ok(Look::Nothing)
+        } else if self.quick {
+            fs::symlink_metadata(place).map(|metadata| {
+                let Stamp { nbytes, mtime_ns, .. } = Stamp::of(&metadata);
+                entry(Kind::File { nbytes, mtime_ns, digests: Vec::new() })
+            })
+        } else {
+            return self.known(path, place).map(|known| known.map_or(Look::Read, entry));
+        };
+        Ok(looked.unwrap_or_else(|error| trouble(path, error)))
+    }
+
+    /// Checks that the folder can be listed: if not, its error is the walk's next item. The error has no path if the
+    /// listing broke off.
+    fn list(&mut self, folder: &Path) -> io::Result<()> {
+        let is_its = |next: &Result<_, WalkError>| {
+            next.as_ref().is_err_and(|error| error.path == folder || error.path == self.root)
+        };
+        match self.walk.next_if(is_its) {
+            Some(Err(error)) => {
+                self.unlisted = Some(folder.to_owned());
+                Err(error.problem.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns what is known of a file, if it need not be read.
+    fn known(&mut self, path: &[u8], place: &Path) -> Result<Option<Kind>, Failure> {
+        let old = match &mut self.update {
+            Some(update) => update.find(path).map_err(Failure::Update)?,
+            None => None,
+        };
+        let mut shared = lock(self.shared);
+        if old.is_none() && shared.journal.as_ref().is_none_or(Journal::is_empty) {
+            return Ok(None);
+        }
+        let Some(stamp) = fs::symlink_metadata(place).ok().filter(Metadata::is_file).map(|m| Stamp::of(&m)) else {
+            return Ok(None);
+        };
+        let Stamp { nbytes, mtime_ns, .. } = stamp;
+        let is_as_old = |old: &(u64, i64, Vec<Hash>)| (old.0, old.1) == (nbytes, mtime_ns);
+        let found = shared.journal.as_mut().and_then(|journal| journal.find(path, &stamp));
+        if let Some(Err(doubt)) = found {
+            *shared.summary.doubts.entry(doubt).or_default() += 1;
+        }
+        let digests = match found {
+            Some(Ok(digests)) => Some(digests),
+            _ => old.filter(is_as_old).map(|(_, _, digests)| digests),
+        };
+        let kind = digests.map(|digests| Kind::File { nbytes, mtime_ns, digests });
+        if kind.is_some() {
+            shared.summary.nreused += 1;
+            shared.reused += nbytes;
+        }
+        Ok(kind)
+    }
+}
+
+impl Update<'_> {
+    /// Returns the length, time and digests that the manifest has for a file. Paths must come in order.
+    fn find(&mut self, path: &[u8]) -> Result<Option<(u64, i64, Vec<Hash>)>, Error> {
+        loop {
+            let entry = match self.ahead.take() {
+                Some(entry) => Some(entry),
+                None => self.entries.next().transpose()?,
+            };
+            let Some(entry) = entry else { return Ok(None) };
+            match by_components(&entry.path, path) {
+                cmp::Ordering::Less => {}
+                cmp::Ordering::Equal => {
+                    return Ok(match entry.kind {
+                        Kind::File { nbytes, mtime_ns, digests } => {
+                            let digests = self.places.iter().map(|&place| digests.get(place).copied());
+                            digests.collect::<Option<_>>().map(|digests| (nbytes, mtime_ns, digests))
+                        }
+                        _ => None,
+                    });
+                }
+                cmp::Ordering::Greater => {
+                    self.ahead = Some(entry);
+                    return Ok(None);
+                }
+            }
+        }
+    }
+}
+
+fn settle(result: Result<Hashed, FileError>) -> Settled {
+    match result {
+        Ok(Hashed { stamp: Some(stamp), digests, .. }) => Settled::File(stamp, digests),
+        // The entry was a file when it was listed, and no longer is.
+        Ok(_) => Settled::Vanished,
+        Err(error) if error.io().kind() == io::ErrorKind::NotFound => Settled::Vanished,
+        Err(error @ FileError::Unstable(_)) => Settled::Unread(Reason::Unstable, error),
+        Err(error) => Settled::Unread(Reason::Unreadable, error),
+    }
+}
+
+/// An entry that has vanished since it was listed counts as never there.
+fn trouble(path: &[u8], error: io::Error) -> Look {
+    match error.kind() {
+        io::ErrorKind::NotFound => Look::Nothing,
+        _ => Look::Entry(unread(path.to_vec(), Reason::Unreadable, FileError::Open(error))),
+    }
+}
+
+fn unread(path: Vec<u8>, reason: Reason, error: FileError) -> Found {
+    Found { entry: Entry { path, kind: Kind::Unread(reason) }, error: Some(error) }
+}
+
+/// A panic elsewhere leaves nothing half-done in the data under the lock.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

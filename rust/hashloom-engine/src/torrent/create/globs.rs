@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Globs with the meaning that `.gitignore` gives them, and the files `.ignore` and `.gitignore` themselves.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use globset::{Error, GlobBuilder, GlobSet, GlobSetBuilder};
+
+/// The files that globs are read from. The globs of a later file count only where those of an earlier one say nothing.
+const IGNORE_FILES: [&str; 2] = [".ignore", ".gitignore"];
+
+#[derive(Debug, Clone, Copy)]
+struct Rule {
+    /// Whether what matches is kept.
+    keeps: bool,
+    /// Whether only folders match.
+    folders_only: bool,
+}
+
+/// Globs that are being collected.
+pub(super) struct GlobsBuilder {
+    set: GlobSetBuilder,
+    rules: Vec<Rule>,
+}
+
+/// Globs for paths below one folder.
+#[derive(Default)]
+pub(super) struct Globs {
+    set: GlobSet,
+    rules: Vec<Rule>,
+}
+
+impl GlobsBuilder {
+    pub(super) fn new() -> GlobsBuilder {
+        GlobsBuilder { set: GlobSetBuilder::new(), rules: Vec::new() }
+    }
+
+    /// Adds a glob, without the `!` that may stand before it.
+    pub(super) fn add(&mut self, glob: &str, keeps: bool) -> Result<(), Error> {
+        let (glob, is_anchored) = glob.strip_prefix('/').map_or((glob, false), |glob| (glob, true));
+        let (glob, folders_only) = match glob.strip_suffix('/') {
+            Some(glob) => (glob.strip_suffix('\\').unwrap_or(glob), true),
+            None => (glob, false),
+        };
+        let glob = match glob {
+            // A glob with a slash matches from the folder on, any other at any depth.
+            _ if !is_anchored && !glob.contains('/') && glob != "**" => format!("**/{glob}"),
+            // This matches all that is in a folder, but not the folder itself.
+            _ if glob.ends_with("/**") => format!("{glob}/*"),
+            _ => glob.to_owned(),
+        };
+        self.set.add(GlobBuilder::new(&glob).literal_separator(true).backslash_escape(true).build()?);
+        self.rules.push(Rule { keeps, folders_only });
+        Ok(())
+    }
+
+    /// Adds a line of an ignore file. A line that is not a glob means nothing, as in git.
+    fn add_line(&mut self, line: &str) {
+        let line = trimmed(line);
+        if !line.is_empty() && !line.starts_with('#') {
+            let (glob, keeps) = line.strip_prefix('!').map_or((line, false), |glob| (glob, true));
+            let _ = self.add(glob, keeps);
+        }
+    }
+
+    pub(super) fn build(self) -> Result<Globs, Error> {
+        Ok(Globs { set: self.set.build()?, rules: self.rules })
+    }
+}
+
+/// A line without the blanks at its end, unless a backslash keeps them.
+pub(super) fn trimmed(line: &str) -> &str {
+    if line.ends_with("\\ ") { line } else { line.trim_end() }
+}
+
+impl Globs {
+    /// Returns whether a path is kept, which the last glob that matches decides; `None` if no glob matches.
+    pub(super) fn decide(&self, path: &Path, is_folder: bool) -> Option<bool> {
+        let matches = self.set.matches(path);
+        let rules = matches.iter().rev().map(|&index| self.rules[index]);
+        rules.into_iter().find(|rule| is_folder || !rule.folders_only).map(|rule| rule.keeps)
+    }
+}
+
+/// The ignore files of a folder and of the folders above it, up to the root of the walk.
+#[derive(Default)]
+pub(super) struct IgnoreFiles(Vec<(PathBuf, [Globs; IGNORE_FILES.len()])>);
+
+impl IgnoreFiles {
+    /// Leaves the folders that `path` is not in.
+    pub(super) fn leave(&mut self, path: &Path) {
+        let nentered = self.0.iter().take_while(|(folder, _)| path.starts_with(folder)).count();
+        self.0.truncate(nentered);
+    }
+
+    /// Enters a folder. Returns the errors of its ignore files.
+    pub(super) fn enter(&mut self, folder: &Path) -> Vec<(PathBuf, io::Error)> {
+        let mut errors = Vec::new();
+        let globs = IGNORE_FILES.map(|name| {
+            let path = folder.join(name);
+            read(&path).unwrap_or_else(|error| {
+                errors.push((path, error));
+                Globs::default()
+            })
+        });
+        self.0.push((folder.to_owned(), globs));
+        errors
+    }
+
+    /// Returns whether a path is kept; `None` if no glob matches. The globs of inner folders count first.
+    pub(super) fn decide(&self, path: &Path, is_folder: bool) -> Option<bool> {
+        (0..IGNORE_FILES.len()).find_map(|file| {
+            let mut folders = self.0.iter().rev();
+            folders.find_map(|(folder, globs)| globs[file].decide(path.strip_prefix(folder).ok()?, is_folder))
+        })
+    }
+}
+
+/// Reads an ignore file. What is not a regular file is none.
+fn read(path: &Path) -> io::Result<Globs> {
+    let mut globs = GlobsBuilder::new();
+    if path.is_file() {
+        for line in BufReader::new(File::open(path)?).lines() {
+            globs.add_line(&line?);
+        }
+    }
+    globs.build().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}

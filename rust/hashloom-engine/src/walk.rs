@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Walks folders: everything below a folder, in one order on every machine, found as the caller asks for it.
+//!
+//! ```
+//! use hashloom_engine::walk::{Order, Walk};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path();
+//! std::fs::create_dir(folder.join("a"))?;
+//! for name in ["a/b", "a.txt", "z"] {
+//!     std::fs::write(folder.join(name), "")?;
+//! }
+//! let files = |order| -> Vec<String> {
+//!     let found = Walk::new(folder).order(order).files().map(|path| path.unwrap());
+//!     found.map(|path| path.strip_prefix(folder).unwrap().display().to_string()).collect()
+//! };
+//! assert_eq!(files(Order::Components), ["a/b", "a.txt", "z"]);
+//! assert_eq!(files(Order::Bytes), ["a.txt", "a/b", "z"]);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::fs::FileType;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use walkdir::{DirEntry, WalkDir};
+
+use crate::text::shown;
+
+/// The order of a walk.
+///
+/// ```
+/// use hashloom_engine::walk::Order;
+///
+/// assert_eq!(Order::default(), Order::Components);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// The order of [`by_components`](crate::paths::by_components): each folder is sorted by the bytes of the names, and
+    /// a folder's contents follow the folder at once. The types of the entries do not matter.
+    #[default]
+    Components,
+    /// The order of the bytes of the files' whole paths, as `LC_ALL=C sort` has it: `a.txt` is before `a/b`, as `.` is
+    /// before `/`.
+    Bytes,
+}
+
+/// A walk to be made.
+///
+/// See the [module](self) for an example.
+#[derive(Debug, Clone)]
+pub struct Walk {
+    folder: PathBuf,
+    order: Order,
+    follow: bool,
+}
+
+/// An entry that was found.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path();
+/// std::fs::write(folder.join("a"), "")?;
+/// let entry = hashloom_engine::walk::Walk::new(folder).entries().next().unwrap()?;
+/// assert!(entry.path == folder.join("a") && entry.file_type.is_file());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Entry {
+    /// The path; it begins with the folder of the walk as given.
+    pub path: PathBuf,
+    /// The type, which is that of the target if links are followed.
+    pub file_type: FileType,
+}
+
+/// An entry that exists and cannot be looked at. The walk goes on.
+///
+/// ```
+/// use std::path::Path;
+/// use hashloom_engine::walk::Walk;
+///
+/// let error = Walk::new(Path::new("no/such/folder")).entries().next().unwrap().unwrap_err();
+/// assert_eq!(error.path, Path::new("no/such/folder"));
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct WalkError {
+    /// The path of the entry, or of the walk's folder if a listing broke off.
+    pub path: PathBuf,
+    /// What is wrong with the entry.
+    pub problem: WalkProblem,
+}
+
+/// What is wrong with an entry.
+///
+/// ```
+/// use hashloom_engine::walk::WalkProblem;
+///
+/// let problem = WalkProblem::Loop { above: "photos".into() };
+/// assert_eq!(problem.to_string(), "a link to photos, the folder it is in");
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum WalkProblem {
+    /// The system's error.
+    Io(io::Error),
+    /// A link to a folder that the link lies in, while links are followed.
+    Loop {
+        /// The path of that folder.
+        above: PathBuf,
+    },
+}
+
+impl Walk {
+    /// A walk through everything below `folder`, which may be a link. Links below it are not followed.
+    ///
+    /// ```
+    /// let walk = hashloom_engine::walk::Walk::new("photos".as_ref());
+    /// ```
+    pub fn new(folder: &Path) -> Walk {
+        Walk { folder: folder.to_owned(), order: Order::default(), follow: false }
+    }
+
+    /// Sets the order.
+    ///
+    /// See the [module](self) for an example.
+    #[must_use]
+    pub fn order(mut self, order: Order) -> Walk {
+        self.order = order;
+        self
+    }
+
+    /// Sets whether a link counts as its target. A link to a folder above it, or to nothing, is then an error.
+    ///
+    /// ```
+    /// let walk = hashloom_engine::walk::Walk::new("photos".as_ref()).follow_links(true);
+    /// ```
+    #[must_use]
+    pub fn follow_links(mut self, follow: bool) -> Walk {
+        self.follow = follow;
+        self
+    }
+
+    /// Finds all entries. The error of a folder that cannot be listed comes right after the folder.
+    ///
+    /// ```
+    /// use hashloom_engine::walk::Walk;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let nfolders = Walk::new(folder.path()).entries().flatten().filter(|entry| entry.file_type.is_dir()).count();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn entries(self) -> Entries {
+        let Walk { folder, order, follow } = self;
+        let walk = WalkDir::new(&folder).min_depth(1).follow_links(follow);
+        let walk = match order {
+            Order::Components => walk.sort_by_file_name(),
+            Order::Bytes => walk.sort_by(compare(follow)),
+        };
+        Entries { folder, found: walk.into_iter() }
+    }
+
+    /// Finds the regular files.
+    ///
+    /// See the [module](self) for an example.
+    pub fn files(self) -> impl Iterator<Item = Result<PathBuf, WalkError>> + Send + use<> {
+        self.entries().filter_map(|found| match found {
+            Ok(entry) => entry.file_type.is_file().then_some(Ok(entry.path)),
+            Err(error) => Some(Err(error)),
+        })
+    }
+}
+
+/// The entries below a folder: see [`Walk::entries`].
+#[derive(Debug)]
+pub struct Entries {
+    folder: PathBuf,
+    found: walkdir::IntoIter,
+}
+
+impl Entries {
+    /// Skips what is in the folder that was found last. No error of that folder is reported.
+    ///
+    /// ```
+    /// use hashloom_engine::walk::Walk;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    /// std::fs::create_dir_all(folder.join("a/b"))?;
+    /// let mut entries = Walk::new(folder).entries();
+    /// assert_eq!(entries.next().unwrap()?.path, folder.join("a"));
+    /// entries.skip_folder();
+    /// assert!(entries.next().is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn skip_folder(&mut self) {
+        self.found.skip_current_dir();
+    }
+}
+
+impl Iterator for Entries {
+    type Item = Result<Entry, WalkError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        Some(match self.found.next()? {
+            Ok(entry) => Ok(Entry { file_type: entry.file_type(), path: entry.into_path() }),
+            Err(error) => {
+                let path = error.path().unwrap_or(&self.folder).to_owned();
+                let problem = match error.loop_ancestor() {
+                    Some(above) => WalkProblem::Loop { above: above.to_owned() },
+                    None => WalkProblem::Io(error.into_io_error().unwrap_or_else(|| io::ErrorKind::Other.into())),
+                };
+                Err(WalkError { path, problem })
+            }
+        })
+    }
+}
+
+impl fmt::Display for WalkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", shown(self.path.as_os_str().as_encoded_bytes()), self.problem)
+    }
+}
+
+impl fmt::Display for WalkProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WalkProblem::Io(error) => error.fmt(f),
+            WalkProblem::Loop { above } => {
+                write!(f, "a link to {}, the folder it is in", shown(above.as_os_str().as_encoded_bytes()))
+            }
+        }
+    }
+}
+
+impl From<WalkProblem> for io::Error {
+    fn from(problem: WalkProblem) -> io::Error {
+        match problem {
+            WalkProblem::Io(error) => error,
+            WalkProblem::Loop { .. } => io::Error::other(problem.to_string()),
+        }
+    }
+}
+
+impl std::error::Error for WalkError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.problem {
+            WalkProblem::Io(error) => Some(error),
+            WalkProblem::Loop { .. } => None,
+        }
+    }
+}
+
+/// Compares two entries of one folder for [`Order::Bytes`]: a folder counts as if its name ended in a slash. The whole
+/// paths are compared, which is cheaper than finding the names.
+fn compare(follow: bool) -> impl Fn(&DirEntry, &DirEntry) -> Ordering {
+    // A link to be followed still has the type of a link.
+    let is_folder = move |entry: &DirEntry| {
+        entry.file_type().is_dir() || follow && entry.path_is_symlink() && entry.path().is_dir()
+    };
+    move |one, other| {
+        let (path, other_path) = (bytes(one), bytes(other));
+        let common = path.len().min(other_path.len());
+        // The types count only if one path is a prefix of the other.
+        let next = |entry| bytes(entry).get(common).copied().or_else(|| is_folder(entry).then_some(b'/'));
+        path[..common].cmp(&other_path[..common]).then_with(|| next(one).cmp(&next(other)))
+    }
+}
+
+fn bytes(entry: &DirEntry) -> &[u8] {
+    entry.path().as_os_str().as_encoded_bytes()
+}
