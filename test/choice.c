@@ -51,10 +51,35 @@ static void check_order(void)
                   "%s stands before %s", hl_kernel_at(i)->name, hl_kernel_at(i + 1)->name);
 }
 
+/* The least time that an allowed kernel takes for n messages, by that column of costs. */
+static uint32_t least_cost(hl_isas isas, hl_body body, unsigned tune, uint32_t n)
+{
+    uint32_t least = UINT32_MAX;
+
+    for (size_t k = 0; k < nrows; k++) {
+        const uint32_t cost = (n + rows[k].nlanes - 1) / rows[k].nlanes * rows[k].cost[tune];
+        if (rows[k].body == body && (hl_kernel_at(k)->isas & isas) != 0 && cost < least)
+            least = cost;
+    }
+    return least;
+}
+
 static void check_chosen(hl_isas isas, uint32_t features)
 {
+    const unsigned tune = hli_detect().tune;
+
     for (size_t k = 0; k < hl_kernel_count(); k++) {
         const hl_body body = hl_kernel_at(k)->body;
+        for (uint32_t n = 2; n <= HL_LANES_MAX + 1; n++) {
+            const hl_kernel *chosen = hl_kernel_chosen(body_alg(body)->alg, n);
+            const uint32_t m = n <= HL_LANES_MAX ? n : 3 * HL_LANES_MAX; /* any number beyond all lanes */
+            size_t at = 0;
+            while (at < nrows && hl_kernel_at(at) != chosen)
+                at++;
+            CHECK(at < nrows && (m + rows[at].nlanes - 1) / rows[at].nlanes * rows[at].cost[tune] ==
+                                    least_cost(isas, body, tune, m),
+                  "features %#x: %s for %u messages", (unsigned)features, chosen == NULL ? "none" : chosen->name, n);
+        }
         for (size_t n = 1; n <= HL_LANES_MAX + 1; n++) {
             const hl_kernel *chosen = hl_kernel_chosen(body_alg(body)->alg, n);
             CHECK(chosen != NULL && (chosen->isas & ~isas) == 0 && chosen->body == body,
