@@ -180,6 +180,15 @@ def check_rust(block, crates):
         fail(block.where(), f"Rust that no crate tests: include {block.name} in the documentation tests of one")
 
 
+def check_keys(blocks, text):
+    """Each key of a printed JSON object must be explained: it must stand somewhere in the file, in backticks."""
+    explained = set(re.findall(r"`…?(?:[\w-]+(?:\[\])?\.)*(?:[\w-]+\[\]\.)*([\w-]+)`", text))
+    for block in blocks:
+        if block.output and block.output.language == "json":
+            for key in sorted(set(re.findall(r'"([\w-]+)":', block.output.text())) - explained):
+                fail(block.output.where(), f"the key {key} is not explained in the file")
+
+
 def copy_repository(to):
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
     for name in os.fsdecode(listed.stdout).split("\0"):
@@ -190,7 +199,8 @@ def copy_repository(to):
 
 def check_file(path, program, shared):
     """Returns the numbers of blocks of commands, of commands, and of other blocks that passed or failed."""
-    blocks, crates = parse(str(path), (ROOT / path).read_text()), ""
+    text, crates = (ROOT / path).read_text(), ""
+    blocks = parse(str(path), text)
     for source in ROOT.glob("rust/*/src/lib.rs"):
         crates += source.read_text()
     commands, fragments, nother = [], [], 0
@@ -230,6 +240,8 @@ def check_file(path, program, shared):
             check_commands(block, docs, number)
     if fragments:
         check_fragments(fragments, shared)
+    if path == "docs/json.md":
+        check_keys(blocks, text)
     # A line that goes on from the one before, and a comment, is no command.
     text = "".join(block.text() for block in commands).replace("\\\n", "")
     ncommands = sum(bool(line.strip()) and not line.startswith(("#", " ")) for line in text.splitlines())
