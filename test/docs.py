@@ -15,10 +15,11 @@ target/release/hashloom. These are the blocks of a file:
     ```toml, ```cmake   shown only
 
 In an expected output `...` stands for any text, on a line of its own for any number of lines. Times, rates and dates
-may differ. An HTML comment in the line before a block changes its meaning:
+may differ. Links to files and headings must lead somewhere. An HTML comment in the line before a block changes its
+meaning:
 
     <!-- exit status: 1 -->    that is the last command's exit status
-    <!-- needs: jq -->         without this program the block is named as SKIPPED; with --require that is a failure
+    <!-- needs: fsverity -->   without this program the block is named as SKIPPED; with --require that is a failure
     <!-- not run: reason -->   the block is only counted, and its reason printed
 
 --write replaces outputs that differ.
@@ -189,6 +190,24 @@ def check_keys(blocks, text):
                 fail(block.output.where(), f"the key {key} is not explained in the file")
 
 
+def anchors(text):
+    """Returns the anchors of the headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def check_links(path, text):
+    for link in re.findall(r"\]\(([^)]+)\)", text):
+        place, _, anchor = link.partition("#")
+        if place.startswith("https://"):
+            continue
+        target = (ROOT / path).parent / place if place else ROOT / path
+        if not target.exists():
+            fail(path, f"a link to {place}, which does not exist")
+        elif anchor and anchor not in anchors(target.read_text()):
+            fail(path, f"a link to {link}, which has no such heading")
+
+
 def copy_repository(to):
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
     for name in os.fsdecode(listed.stdout).split("\0"):
@@ -200,7 +219,8 @@ def copy_repository(to):
 def check_file(path, program, shared):
     """Returns the numbers of blocks of commands, of commands, and of other blocks that passed or failed."""
     text, crates = (ROOT / path).read_text(), ""
-    blocks = parse(str(path), text)
+    blocks = parse(path, text)
+    check_links(path, text)
     for source in ROOT.glob("rust/*/src/lib.rs"):
         crates += source.read_text()
     commands, fragments, nother = [], [], 0
