@@ -98,8 +98,8 @@ def parse(name, text):
         elif line and notes:
             fail(f"{name}:{number}", f"expected a block after {list(notes)}")
             notes = {}
-        elif line.startswith("    ") and not previous:
-            fail(f"{name}:{number}", "an indented block is never run: use ```sh or ```text")
+        elif "```" in line or (line.startswith("    ") and not previous):
+            fail(f"{name}:{number}", "a block that is never run: expected ```sh or another language at the start of a line")
         previous, last = line, line or last
     if block:
         fail(block.where(), "the block has no end")
