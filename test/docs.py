@@ -99,7 +99,7 @@ def parse(name, text):
             fail(f"{name}:{number}", f"expected a block after {list(notes)}")
             notes = {}
         elif "```" in line or (line.startswith("    ") and not previous):
-            fail(f"{name}:{number}", "a block that is never run: expected ```sh or another language at the start of a line")
+            fail(f"{name}:{number}", "a block that is not run: begin a line with ```sh or another language")
         previous, last = line, line or last
     if block:
         fail(block.where(), "the block has no end")
