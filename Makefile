@@ -14,7 +14,7 @@ ROOT = $(DESTDIR)$(PREFIX)
 LINKS = $(ROOT)/libexec/hashloom
 
 .PHONY: help build share demo test test-all cross bench bench-kernels bench-tiers bench-peers bench-compilers
-.PHONY: bench-torrents bench-sums bench-trees kernels fuzz mutants deny install install-links uninstall clean
+.PHONY: bench-torrents bench-sums bench-trees chart kernels fuzz mutants deny install install-links uninstall clean
 
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image'
@@ -30,6 +30,7 @@ help:
 	@echo "make bench-torrents verify and create beside other programs, 20 minutes; ARGS='--size 512M' for a quick look"
 	@echo "make bench-sums     sum and check beside other programs, 10 minutes; ARGS=--quick for a quick look"
 	@echo "make bench-trees    fs-verity, dm-verity and others beside the usual programs; ARGS='--size 512M'"
+	@echo 'make chart          the chart of README.md, docs/speed.svg, drawn on this machine'
 	@echo 'make fuzz           fuzz every parser, verify, proofs and the C library, 10 minutes each'
 	@echo "make mutants        small changes of the sources that no test notices, hours; ARGS='--every 20': a sample of the core"
 	@echo 'make deny           licences, duplicates, sources and known vulnerabilities of the dependencies'
@@ -112,6 +113,10 @@ bench-sums: build
 bench-trees: build
 	@tools/setup.sh bench-trees
 	@bench/trees.py $(HASHLOOM) $(ARGS)
+
+# Prints the figures too. README.md names the machine, the compiler and the date: change them there.
+chart: build
+	@$(HASHLOOM) bench --algorithm sha256 --svg docs/speed.svg
 
 bench-compilers:
 	@bench/compilers.sh

@@ -573,7 +573,7 @@ def check_daemon(client_kind, hashloom, folder, version="v1"):
     claimed = hashloom.verify(content, "--claimed", client.resume_file(content)).splitlines()[-1]
     expect(f"{client.name}: {claimed}", claimed.startswith(f"claimed: {sum(pieces)} of "), True)
 
-    # Another program has repaired the content: the client goes on with all pieces. Run as the README says, in the
+    # Another program has repaired the content: the client goes on with all pieces. Run as docs/clients.md says, in the
     # client's folder.
     content.write()
     place, option = client.readme

@@ -130,6 +130,7 @@ fi
 # Long parts first, so that none is alone at the end.
 part c "" test/c.sh "$level"
 part program "" cargo build --quiet --release --locked --package hashloom-cli
+part docs program python3 test/docs.py $program --require
 part format "" cargo fmt --all --check
 part lint "" cargo clippy --quiet --workspace --all-targets --locked -- -D warnings
 part crates lint "${cases[@]}" cargo test --quiet --workspace --locked

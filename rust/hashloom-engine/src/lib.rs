@@ -80,3 +80,8 @@ pub mod torrent;
 
 #[cfg(feature = "manifest")]
 pub mod manifest;
+
+// The examples in the guide as documentation tests.
+#[cfg(all(doctest, feature = "torrent"))]
+#[doc = include_str!("../../../docs/rust.md")]
+struct Guide;

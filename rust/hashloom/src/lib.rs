@@ -80,3 +80,8 @@ pub use rustcrypto::{Md5, Ripemd160, Sha1, Sha224, Sha256, Sha384, Sha512, Sha51
 pub use rustcrypto_mac::{
     HmacMd5, HmacRipemd160, HmacSha1, HmacSha224, HmacSha256, HmacSha384, HmacSha512, HmacSha512_224, HmacSha512_256,
 };
+
+// The examples in README.md as documentation tests.
+#[cfg(all(doctest, feature = "digest"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,0 +1,309 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Runs the commands and the C examples of README.md and docs/*.md as printed, and compares what they print.
+
+    python3 test/docs.py path/to/hashloom [--require] [--write] [FILE...]
+
+Each file gets a fresh copy of the repository's files and one shell (bash), with the program first in PATH and as
+target/release/hashloom. These are the blocks of a file:
+
+    ```sh               commands; every exit status must be 0
+    ```text, ```json    directly after commands: what they print, to standard output and standard error
+    ```c                with main(): a file, named by its first line /* NAME.c */, for the commands that follow;
+                        else the body of a function, compiled and run with <assert.h>, <hashloom.h> and <string.h>
+    ```rust             a documentation test of a crate, which includes the whole file (`cargo test`)
+    ```toml, ```cmake   shown only
+
+In an expected output `...` stands for any text, on a line of its own for any number of lines. Times, rates and dates
+may differ. Links to files and headings must lead somewhere. An HTML comment in the line before a block changes its
+meaning:
+
+    <!-- exit status: 1 -->    that is the last command's exit status
+    <!-- needs: fsverity -->   without this program the block is named as SKIPPED; with --require that is a failure
+    <!-- not run: reason -->   the block is only counted, and its reason printed
+
+--write replaces outputs that differ.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+OUTPUTS, SHOWN = ("text", "json"), ("toml", "cmake")
+NOTE = re.compile(r"<!-- (exit status|needs|not run): (.+) -->")
+RATE = re.compile(r"(, )?\b\d+(\.\d+)? (bytes|[KMGT]iB)/s")
+VARYING = [
+    (RATE, ""),
+    (re.compile(r"\b\d+(\.\d+)? s\b"), "N s"),
+    (re.compile(r'("seconds": ?)[\d.e-]+'), r"\1N"),
+    (re.compile(r"\b20\d\d-\d\d-\d\d\b"), "DATE"),
+]
+# After each block the shell says that it has ended. The statuses are those of all commands that failed.
+SHELL = """
+set -E
+trap 'echo $? >>"$docs/statuses"' ERR
+for docs_block in "$docs"/*.sh; do
+    : >"$docs/statuses"
+    eval "$(cat "$docs_block")" >"$docs_block.out" 2>&1 </dev/null
+    mv "$docs/statuses" "$docs_block.statuses"
+done
+"""
+PRELUDE = "#include <assert.h>\n#include <hashloom.h>\n#include <string.h>\n"
+failures, not_run, skipped = [], [], []
+
+
+def fail(where, message):
+    failures.append(where)
+    print(f"FAILED: {where}: {message}", flush=True)
+
+
+class Block:
+    def __init__(self, name, line, language):
+        self.name, self.line, self.language = name, line, language
+        self.lines, self.notes, self.output = [], {}, None
+
+    def where(self):
+        return f"{self.name}:{self.line}"
+
+    def text(self):
+        return "".join(line + "\n" for line in self.lines)
+
+
+def parse(name, text):
+    """Returns the blocks of a file; an output is part of the block of its commands."""
+    blocks, block, notes = [], None, {}
+    previous = last = ""  # the line before, and the last one that is not empty
+    for number, line in enumerate(text.splitlines(), 1):
+        if block and line != "```":
+            block.lines.append(line)
+            continue
+        if block:
+            block = None
+        elif fence := re.fullmatch(r"```(\w*)(?:,no_run)?", line):
+            block = Block(name, number + 1, fence[1])
+            block.notes, notes = notes, {}
+            if block.language in OUTPUTS and last == "```" and blocks[-1].language == "sh" and not block.notes:
+                blocks[-1].output = block
+            else:
+                blocks.append(block)
+        elif note := NOTE.fullmatch(line):
+            notes[note[1]] = note[2]
+        elif line and notes:
+            fail(f"{name}:{number}", f"expected a block after {list(notes)}")
+            notes = {}
+        elif "```" in line or (line.startswith("    ") and not previous):
+            fail(f"{name}:{number}", "a block that is not run: begin a line with ```sh or another language")
+        previous, last = line, line or last
+    if block:
+        fail(block.where(), "the block has no end")
+    return blocks
+
+
+def normalise(text):
+    for pattern, replacement in VARYING:
+        text = pattern.sub(replacement, text)
+    return "".join(line.rstrip() + "\n" for line in text.splitlines())
+
+
+def is_as_printed(expected, found):
+    """`...` on a line of its own is any number of lines, elsewhere any text of a line."""
+    pattern = ""
+    for line in normalise(expected).splitlines():
+        if line.strip() == "...":
+            pattern += r"(?:.*\n)*"
+        else:
+            pattern += ".*".join(re.escape(part) for part in line.split("...")) + r"\n"
+    return re.fullmatch(pattern, normalise(found)) is not None
+
+
+def check_output(block, found):
+    expected = block.output.text() if block.output else None
+    if expected is not None and not is_as_printed(expected, found):
+        block.output.found = found
+        fail(block.where(), f"expected\n{expected}found\n{found}")
+
+
+def check_commands(block, docs, number):
+    stem = docs / f"{number:03}.sh"
+    if not pathlib.Path(f"{stem}.statuses").exists():
+        return fail(block.where(), "the shell has ended before or in this block")
+    found = pathlib.Path(f"{stem}.out").read_text(errors="backslashreplace")
+    # A command that fails is counted once more by the `eval` around it.
+    statuses = set(pathlib.Path(f"{stem}.statuses").read_text().split())
+    expected = {block.notes["exit status"]} if "exit status" in block.notes else set()
+    if statuses != expected:
+        return fail(block.where(), f"exit status {statuses or 0}, expected {expected or 0}\n{found}")
+    check_output(block, found)
+
+
+def library(folder, include):
+    """Compiles the C library once."""
+    archive = folder / "libhashloom.a"
+    if not archive.exists():
+        cc = ["ccache", "cc"] if shutil.which("ccache") else ["cc"]
+        os.environ.setdefault("CCACHE_DIR", str(ROOT / "build/ccache"))
+        sources = [*ROOT.glob("core/src/*.c"), *ROOT.glob("core/src/*/*.c")]
+        objects = [folder / (str(source.relative_to(ROOT)).replace("/", "-") + ".o") for source in sources]
+        compile_one = lambda pair: subprocess.run([*cc, "-O2", *include, "-c", pair[0], "-o", pair[1]], check=True)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(compile_one, zip(sources, objects)))
+        subprocess.run(["ar", "rcs", archive, *objects], check=True)
+    return archive
+
+
+def check_fragments(fragments, shared):
+    """Compiles the C blocks of a file that are no whole programs, and runs them in order."""
+    include = [f"-I{ROOT / 'core/include'}"]
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = pathlib.Path(folder, "fragments.c"), pathlib.Path(folder, "fragments")
+        text = PRELUDE
+        for number, block in enumerate(fragments):
+            text += f'static void fragment{number}(void)\n{{\n#line {block.line} "{block.name}"\n{block.text()}}}\n'
+        text += "int main(void)\n{\n" + "".join(f"fragment{number}();\n" for number in range(len(fragments))) + "}\n"
+        source.write_text(text)
+        flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", *include]
+        lines = ["cc", *flags, source, library(shared, include), "-o", program], [program]
+        for line in lines:
+            done = subprocess.run(line, capture_output=True, text=True)
+            if done.returncode != 0:
+                return fail(fragments[0].name, f"a C example, status {done.returncode}\n{done.stdout}{done.stderr}")
+
+
+def check_rust(block, crates):
+    if f'include_str!("../../../{block.name}")' not in crates:
+        fail(block.where(), f"Rust that no crate tests: include {block.name} in the documentation tests of one")
+
+
+def check_keys(blocks, text):
+    """Each key of a printed JSON object must be explained: it must stand somewhere in the file, in backticks."""
+    explained = set(re.findall(r"`…?(?:[\w-]+(?:\[\])?\.)*(?:[\w-]+\[\]\.)*([\w-]+)`", text))
+    for block in blocks:
+        if block.output and block.output.language == "json":
+            for key in sorted(set(re.findall(r'"([\w-]+)":', block.output.text())) - explained):
+                fail(block.output.where(), f"the key {key} is not explained in the file")
+
+
+def anchors(text):
+    """Returns the anchors of the headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def check_links(path, text):
+    for link in re.findall(r"\]\(([^)]+)\)", text):
+        place, _, anchor = link.partition("#")
+        if place.startswith("https://"):
+            continue
+        target = (ROOT / path).parent / place if place else ROOT / path
+        if not target.exists():
+            fail(path, f"a link to {place}, which does not exist")
+        elif anchor and anchor not in anchors(target.read_text()):
+            fail(path, f"a link to {link}, which has no such heading")
+
+
+def copy_repository(to):
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
+    for name in os.fsdecode(listed.stdout).split("\0"):
+        if name and (ROOT / name).exists():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, to / name, follow_symlinks=False)
+
+
+def check_file(path, program, shared):
+    """Returns the numbers of blocks of commands, of commands, and of other blocks that passed or failed."""
+    text, crates = (ROOT / path).read_text(), ""
+    blocks = parse(path, text)
+    check_links(path, text)
+    for source in ROOT.glob("rust/*/src/lib.rs"):
+        crates += source.read_text()
+    commands, fragments, nother = [], [], 0
+    with tempfile.TemporaryDirectory(prefix="hashloom-docs-") as work:
+        work = pathlib.Path(work)
+        copy, docs, bin, home = (work / name for name in ("hashloom", "docs", "bin", "home"))
+        for folder in (copy, docs, bin, home, copy / "target/release"):
+            folder.mkdir(parents=True)
+        copy_repository(copy)
+        for place in (bin, copy / "target/release"):
+            os.symlink(program, place / "hashloom")
+        for block in blocks:
+            missing = [tool for tool in block.notes.get("needs", "").split() if not shutil.which(tool)]
+            if "not run" in block.notes:
+                not_run.append((block.where(), block.notes["not run"]))
+            elif missing:
+                skipped.append(f"{block.where()}: {', '.join(missing)} not installed")
+            elif block.language == "sh":
+                (docs / f"{len(commands):03}.sh").write_text(block.text())
+                commands.append(block)
+            elif block.language == "c" and (name := re.match(r"/\* (\w+\.c) \*/\n", block.text())):
+                (copy / name[1]).write_text(block.text())
+                nother += 1
+            elif block.language == "c":
+                fragments.append(block)
+            elif block.language == "rust":
+                check_rust(block, crates)
+                nother += 1
+            elif block.language not in SHOWN:
+                fail(block.where(), f"```{block.language} is no language of this test, or an output without commands")
+        kept = ("CCACHE_DIR", "TMPDIR", "LANG")
+        environment = {name: os.environ[name] for name in kept if name in os.environ}
+        environment |= {"PATH": f"{bin}:{os.environ['PATH']}", "HOME": str(home), "TZ": "UTC", "docs": str(docs)}
+        if commands:
+            subprocess.run(["bash", "-c", SHELL], cwd=copy, env=environment)
+        for number, block in enumerate(commands):
+            check_commands(block, docs, number)
+    if fragments:
+        check_fragments(fragments, shared)
+    if path == "docs/json.md":
+        check_keys(blocks, text)
+    # A line that goes on from the one before, and a comment, is no command.
+    text = "".join(block.text() for block in commands).replace("\\\n", "")
+    ncommands = sum(bool(line.strip()) and not line.startswith(("#", " ")) for line in text.splitlines())
+    return len(commands), ncommands, nother + len(fragments), blocks
+
+
+def rewrite(path, blocks):
+    lines = (ROOT / path).read_text().splitlines()
+    for block in reversed(blocks):
+        if block.output and hasattr(block.output, "found"):
+            first = block.output.line - 1
+            lines[first : first + len(block.output.lines)] = block.output.found.splitlines()
+    (ROOT / path).write_text("".join(line + "\n" for line in lines))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("hashloom")
+    parser.add_argument("--require", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("files", nargs="*", metavar="FILE")
+    arguments = parser.parse_intermixed_args()
+    program = os.path.abspath(arguments.hashloom)
+    if not os.access(program, os.X_OK):
+        sys.exit(f"test/docs.py: no program {program}")
+    names = arguments.files or ["README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
+    totals = [0, 0, 0]
+    with tempfile.TemporaryDirectory() as shared:
+        for name in names:
+            *counts, blocks = check_file(name, program, pathlib.Path(shared))
+            totals = [total + count for total, count in zip(totals, counts)]
+            if arguments.write:
+                rewrite(name, blocks)
+    for where, reason in not_run:
+        print(f"not run: {where}: {reason}")
+    for what in skipped:
+        print(f"SKIPPED: {what}")
+    nblocks, ncommands, nexamples = totals
+    print(f"{len(names)} files: {ncommands} commands in {nblocks} blocks, {nexamples} examples in C and Rust, "
+          f"{len(not_run)} blocks not run, {len(failures)} failures")
+    return 1 if failures or (skipped and arguments.require) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
