@@ -26,7 +26,6 @@ use crate::Algorithm;
 /// # Ok::<(), hashloom::ParseHashError>(())
 /// ```
 #[derive(Clone, Copy)]
-#[must_use]
 pub struct Hash {
     bytes: [u8; HL_DIGEST_MAX_NBYTES],
     nbytes: u8,

@@ -12,6 +12,8 @@ use std::thread::JoinHandle;
 use super::{FileError, Hashed, Request, Summary, hash_files};
 use crate::run::{Cancel, Options, Progress};
 
+type Finished<T> = (Request<T>, Result<Hashed, FileError>);
+
 /// Number of results that may wait for the iterator; then the threads wait too.
 const WAITING_MAX: usize = 64;
 
@@ -74,7 +76,7 @@ pub fn results<T: Send + 'static>(
 /// ```
 #[must_use = "dropping the results stops the work"]
 pub struct Results<T> {
-    receiver: Option<Receiver<(Request<T>, Result<Hashed, FileError>)>>,
+    receiver: Option<Receiver<Finished<T>>>,
     thread: Option<JoinHandle<Summary>>,
     cancel: Cancel,
     nbytes: Arc<AtomicU64>,

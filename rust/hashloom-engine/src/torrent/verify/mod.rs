@@ -197,7 +197,6 @@ impl<H, T> Check<H, T> {
     /// assert_eq!(Check::new(&torrent, "a").tag(7).tag, 7);
     /// # Ok::<(), hashloom_engine::torrent::Error>(())
     /// ```
-    #[must_use]
     pub fn tag<U>(self, tag: U) -> Check<H, U> {
         Check { torrent: self.torrent, path: self.path, tag, only: self.only, known: self.known }
     }
@@ -212,7 +211,6 @@ impl<H, T> Check<H, T> {
     /// let first_and_third = Check::new(&torrent, "a").only([0b1010_0000]);
     /// # Ok::<(), hashloom_engine::torrent::Error>(())
     /// ```
-    #[must_use]
     pub fn only(mut self, bitfield: impl Into<Vec<u8>>) -> Check<H, T> {
         self.only = Some(bitfield.into());
         self
@@ -228,7 +226,6 @@ impl<H, T> Check<H, T> {
     /// let rest = Check::new(&torrent, "a").known([PieceState::Have, PieceState::Unchecked]);
     /// # Ok::<(), hashloom_engine::torrent::Error>(())
     /// ```
-    #[must_use]
     pub fn known(mut self, states: impl Into<Vec<PieceState>>) -> Check<H, T> {
         self.known = states.into();
         self
