@@ -120,7 +120,7 @@ if [ "$level" = fuzz ]; then
     exit
 fi
 
-# What quick leaves out: repetitions, and what another part has too.
+# quick leaves out repetitions, and tests that another part has too.
 if [ "$level" = quick ]; then
     every=() huge=() targets=() cases=(env PROPTEST_CASES=32)
 else
@@ -136,7 +136,7 @@ part lint "" cargo clippy --quiet --workspace --all-targets --locked -- -D warni
 part crates lint "${cases[@]}" cargo test --quiet --workspace --locked
 part clients program build/venv/bin/python test/clients.py $program --require
 part cross "" test/cross.sh "$level"
-# What users run is optimised, and compilers have bugs: all random cases.
+# Users run optimised code, and compilers have bugs: all random cases.
 [ "$level" = quick ] || part crates-optimised program \
     cargo test --quiet --release --package hashloom --package hashloom-engine --features hashloom/digest --tests --locked
 part lint-without-bench crates \
@@ -147,9 +147,10 @@ part crate-with-traits crate-without-std "${cases[@]}" cargo test --quiet --pack
 part engine-features crate-with-traits bash -c 'for feature in "" torrent create resume tree manifest io-uring; do
     RUSTFLAGS="-D warnings" CARGO_TARGET_DIR=target/features cargo check --quiet --package hashloom-engine \
         --no-default-features --features "$feature" --locked || { echo "feature: $feature"; exit 1; }; done'
+part consumer-crate engine-features cargo run --quiet --locked --manifest-path test/consumer/crate/Cargo.toml
 faultfs=(--quiet --locked --manifest-path test/faultfs/Cargo.toml)
 part faultfs-format "" cargo fmt --manifest-path test/faultfs/Cargo.toml --check
-part faultfs-lint engine-features cargo clippy "${faultfs[@]}" --all-targets -- -D warnings
+part faultfs-lint consumer-crate cargo clippy "${faultfs[@]}" --all-targets -- -D warnings
 part faultfs-tests faultfs-lint cargo test "${faultfs[@]}"
 part faultfs faultfs-tests cargo build "${faultfs[@]}"
 part documentation faultfs env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --locked
