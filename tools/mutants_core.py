@@ -29,7 +29,7 @@ FILES = ["api.c", "burn.c", "edges.c", "export.c", "hash.c", "hmac.c", "job.h", 
 # The tests that find most mutants soonest come first; each with its arguments.
 TESTS = {"choice": [], "remains": [], "hash_many": ["--runs", "20", "--seed", "1"], "streams": [], "hmac": [],
          "jobs": [], "pbkdf2": [], "export": [], "constant_time": [], "lengths": [], "ragged": [], "api": []}
-# What is built and run with sanitizers: all but what looks at the stack, and what valgrind runs.
+# The tests that run with sanitizers: all except those that look at the stack, and the one for valgrind.
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 SANITIZED = [name for name in TESTS if name not in ("remains", "constant_time", "choice")]
 # A guard against endless runs: this many times the test's usual time, and some seconds.

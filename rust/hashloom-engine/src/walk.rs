@@ -91,11 +91,11 @@ pub struct Entry {
 pub struct WalkError {
     /// The path of the entry, or of the walk's folder if a listing broke off.
     pub path: PathBuf,
-    /// What is wrong with the entry.
+    /// The fault.
     pub problem: WalkProblem,
 }
 
-/// What is wrong with an entry.
+/// The fault of an entry.
 ///
 /// ```
 /// use hashloom_engine::walk::WalkProblem;

@@ -154,7 +154,7 @@ proptest! {
 }
 
 proptest! {
-    /// What is written is read back, whatever the name. A name ends at a NUL, so it has none.
+    /// The parser reads back every line of the writer. Names have no NUL, which ends a name.
     #[test]
     fn written_lines_are_read(
         name in prop_oneof![
@@ -174,7 +174,7 @@ proptest! {
         let read = Parser::untagged(&[algorithm]).parse(&line);
         let Line::Entry(entry) = read else { panic!("{read:?}: {}", line.escape_ascii()) };
         prop_assert_eq!((entry.algorithm, entry.digest, &*entry.name), (algorithm, digest, &name[..]));
-        // With NUL at the end, the same but for escapes.
+        // Lines that end in NUL have no escapes.
         let mut zero = Vec::new();
         writer.zero(true).write(&mut zero, &digest, algorithm, &name);
         prop_assert!(zero.ends_with(b"\0") && zero.windows(name.len()).any(|part| part == name));

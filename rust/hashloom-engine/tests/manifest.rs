@@ -491,7 +491,7 @@ fn journals_that_were_torn() {
     }
 }
 
-/// What stops a scan, and what does not.
+/// Some errors stop a scan, others do not.
 #[test]
 fn a_scan_ends_early() {
     let folder = tempfile::tempdir().unwrap();

@@ -90,7 +90,7 @@ const NAMES: [(Algorithm, &str, &str); 9] = [
     (Algorithm::Md5, "md5", "md5_hmac"),
 ];
 
-/// What is computed.
+/// The computed results: digests or MACs.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Digest,

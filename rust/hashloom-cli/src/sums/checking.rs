@@ -25,7 +25,7 @@ use crate::json::{Hex, text};
 use crate::stdio;
 use crate::units::plural;
 
-/// What is printed, and what counts as a failure.
+/// The lines to print, and the outcomes that count as failures.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Rules {
     /// Missing files do not count.

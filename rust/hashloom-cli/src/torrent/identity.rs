@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a torrent is, with the same keys and meanings in the JSON of every command.
+//! The identity of a torrent, with the same keys and meanings in the JSON of every command.
 
 use std::borrow::Cow;
 use std::path::Path;

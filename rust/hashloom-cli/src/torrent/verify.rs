@@ -272,7 +272,7 @@ fn total_nbytes(torrents: &[PathBuf]) -> u64 {
     lengths.fold(0, u64::saturating_add)
 }
 
-/// Where a torrent came from, and what else is done with it.
+/// The origin of a torrent, and the outputs that it asks for.
 struct Named<'a> {
     index: usize,
     file: &'a Path,

@@ -59,7 +59,7 @@ struct ClaimJson<'a> {
 struct TorrentJson<'a> {
     #[serde(flatten)]
     identity: Identity<'a>,
-    /// What is not canonical in the torrent.
+    /// The deviations of the torrent from the canonical form.
     notes: Vec<String>,
     note_count: usize,
 }
@@ -98,7 +98,7 @@ struct FileJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     path_hex: Option<Hex<'a>>,
     state: &'static str,
-    /// Which of the file's attributes the disk contradicts.
+    /// The attributes of the file that the disk contradicts.
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<&'static str>,
     length: u64,

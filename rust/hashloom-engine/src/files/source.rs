@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Where the bytes of a message come from.
+//! The sources of a message's bytes.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;

@@ -8,7 +8,7 @@
 //! threads for them, and it cannot ask for the stamp of a file that it has open. The length in the stamp spares most
 //! files a second read, the one that finds the end.
 //!
-//! What must hold: while the kernel works on a request, the memory that the request points to stays. [`Ring::complete`]
+//! The rule of this module: while the kernel works on a request, the memory that the request points to stays. [`Ring::complete`]
 //! therefore returns only when all submitted requests are done. If the kernel cannot report that, for instance for lack
 //! of memory, the ring is [`Lost`], and the memory of its requests is leaked: neither freed nor used again.
 //!

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a torrent says.
+//! The contents of a torrent file.
 
 mod error;
 mod layers;

@@ -166,7 +166,7 @@ pub struct Check<H, T = ()> {
     pub torrent: H,
     /// Its content, or the folder that holds it.
     pub path: PathBuf,
-    /// What comes back with the report.
+    /// The value that comes back with the report.
     pub tag: T,
     only: Option<Vec<u8>>,
     known: Vec<PieceState>,
