@@ -189,6 +189,8 @@ def typed(keys):
 
 def signals():
     """Whatever signal ends or stops `mac` at its prompt, the terminal's echo is restored."""
+    # A caller such as nohup ignores this signal, and programs inherit that.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     for number in [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1]:
         terminal = Terminal()
         terminal.until_asked()

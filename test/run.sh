@@ -15,6 +15,8 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 level=${1:?usage: run.sh quick|all|fuzz}
+root=$PWD
+. test/ccache.sh
 at_once=${PARTS:-$(($(getconf _NPROCESSORS_ONLN) + 1))}
 logs=build/parts
 rm -rf $logs
@@ -147,10 +149,9 @@ part crate-with-traits crate-without-std "${cases[@]}" cargo test --quiet --pack
 part engine-features crate-with-traits bash -c 'for feature in "" torrent create resume tree manifest io-uring; do
     RUSTFLAGS="-D warnings" CARGO_TARGET_DIR=target/features cargo check --quiet --package hashloom-engine \
         --no-default-features --features "$feature" --locked || { echo "feature: $feature"; exit 1; }; done'
-part consumer-crate engine-features cargo run --quiet --locked --manifest-path test/consumer/crate/Cargo.toml
 faultfs=(--quiet --locked --manifest-path test/faultfs/Cargo.toml)
 part faultfs-format "" cargo fmt --manifest-path test/faultfs/Cargo.toml --check
-part faultfs-lint consumer-crate cargo clippy "${faultfs[@]}" --all-targets -- -D warnings
+part faultfs-lint engine-features cargo clippy "${faultfs[@]}" --all-targets -- -D warnings
 part faultfs-tests faultfs-lint cargo test "${faultfs[@]}"
 part faultfs faultfs-tests cargo build "${faultfs[@]}"
 part documentation faultfs env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --locked
@@ -166,5 +167,7 @@ part installation program test/install.sh --require
 part dependencies "" tools/deny.sh
 part offered "" test/offered.sh "$level"
 [ "$level" = quick ] || part other-systems documentation test/other_systems.sh
+[ "$level" = quick ] ||
+    part consumer-crate other-systems cargo run --quiet --locked --manifest-path test/consumer/crate/Cargo.toml
 run_parts
 report

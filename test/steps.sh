@@ -5,16 +5,7 @@
 
 mkdir -p "$logs"
 
-# If ccache is installed, an object is compiled once for all steps that need it with the same flags. The cache is in the
-# build folder: a clean build compiles everything.
-if command -v ccache >/dev/null; then
-    export CCACHE_DIR=$root/build/ccache
-    mkdir -p "$CCACHE_DIR/bin"
-    for cc in gcc g++ cc c++ clang; do
-        ln -sf "$(command -v ccache)" "$CCACHE_DIR/bin/$cc"
-    done
-    PATH=$CCACHE_DIR/bin:$PATH
-fi
+. "$root/test/ccache.sh"
 
 : >"$logs/skipped"
 passed=0 failed=0 skipped=0

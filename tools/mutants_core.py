@@ -62,6 +62,8 @@ EQUIVALENT = [
     ("hash.c", "off by one", "if (nblocks > 0)", "a kernel does nothing with 0 blocks"),
     ("job.h", "a comparison turned", "all->nbytes > 0; i++", "for AddressSanitizer only: the tests bad_length see it"),
     ("lanes.c", "off by one", "left < ends->second->nlanes ?", "the kernel for as many messages as it has lanes"),
+    ("lanes.c", "a comparison turned", "left < ends->second->nlanes ?", "speed: the choice of a kernel"),
+    ("lanes.c", "off by one", "if (ends->n > 0)", "a call without ends"),
     ("order.c", "plus for minus", "const unsigned class", "speed: the order of messages"),
     ("ragged.c", "plus for minus", "kernel = hli_kernel(plan, pass, end - first)", "speed: the choice of a kernel"),
     ("registry.c", "off by one", "cost < best_cost", "speed: of two kernels with the same cost"),

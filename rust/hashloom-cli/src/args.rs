@@ -2,9 +2,9 @@
 
 //! The command line.
 
-#[cfg(feature = "bench")]
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use hashloom::Algorithm;
 
@@ -98,6 +98,11 @@ pub struct Kernels {
 
     #[command(flatten)]
     pub effort: Effort,
+}
+
+/// Accepts the empty name too: it is a file that cannot be opened, but clap would call it misuse.
+pub fn any_path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
 }
 
 /// Returns true for the options that mean nothing unless something is timed.

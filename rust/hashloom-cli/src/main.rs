@@ -16,7 +16,7 @@ mod kernels;
 mod machine;
 mod manifest;
 mod memory;
-mod nbytes;
+mod numbers;
 mod output;
 mod progress;
 mod solaris;

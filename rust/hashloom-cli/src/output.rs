@@ -8,7 +8,7 @@ mod state;
 mod temporary;
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use place::{Identity, Place, is_special};
@@ -17,13 +17,13 @@ pub use state::State;
 use temporary::Temporary;
 pub use temporary::exit;
 
-use crate::stdio::Stdout;
+use crate::stdio::Lines;
 
 /// Prints to standard output what `print` writes.
-pub fn print(print: impl FnOnce(&mut BufWriter<Stdout>) -> io::Result<()>) -> Result<(), String> {
+pub fn print(print: impl FnOnce(&mut Lines) -> io::Result<()>) -> Result<(), String> {
     // Threads that print take turns.
     let _turn = io::stdout().lock();
-    let mut out = BufWriter::new(Stdout);
+    let mut out = Lines::default();
     match print(&mut out).and_then(|()| out.flush()) {
         // The reader of the output has seen enough of it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

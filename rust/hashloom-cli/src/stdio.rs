@@ -9,6 +9,8 @@
 //! written. Its output bypasses the library.
 
 use std::io::{self, Write};
+#[cfg(unix)]
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use hashloom_engine::files::stdin;
@@ -73,6 +75,71 @@ impl Write for Stderr {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Collects output, and writes it in whole lines.
+#[derive(Default)]
+pub struct Lines(Vec<u8>);
+
+impl Lines {
+    /// Number of bytes collected before they are written.
+    pub const FULL_NBYTES: usize = 32 << 10;
+}
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.extend_from_slice(bytes);
+        if self.0.len() >= Lines::FULL_NBYTES {
+            // A line that is longer is written in parts.
+            let nbytes = self.0.iter().rposition(|&byte| byte == b'\n').map_or(self.0.len(), |last| last + 1);
+            write_lines(&self.0[..nbytes], b'\n')?;
+            self.0.drain(..nbytes);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let written = write_lines(&self.0, b'\n');
+        self.0.clear();
+        written
+    }
+}
+
+/// Writes lines, which end in the byte `end`, to standard output. Programs that share a pipe (`xargs -P`) tear lines
+/// apart if one write has more than PIPE_BUF bytes: a pipe therefore gets no more than that in one write, and whole
+/// lines, unless one is longer.
+pub fn write_lines(lines: &[u8], end: u8) -> io::Result<()> {
+    let mut rest = lines;
+    while !rest.is_empty() {
+        let room = rest.len().min(write_max_nbytes());
+        let last = rest[..room].iter().rposition(|&byte| byte == end);
+        let nbytes = match last.or_else(|| rest.iter().position(|&byte| byte == end)) {
+            Some(at) => at + 1,
+            None => rest.len(),
+        };
+        Stdout.write_all(&rest[..nbytes])?;
+        rest = &rest[nbytes..];
+    }
+    Ok(())
+}
+
+/// The number of bytes that one write to standard output may have.
+#[cfg(unix)]
+fn write_max_nbytes() -> usize {
+    use rustix::fs::{FileType, fstat};
+    static IS_PIPE: OnceLock<bool> = OnceLock::new();
+    let is_pipe = *IS_PIPE.get_or_init(|| {
+        fstat(rustix::stdio::stdout()).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo)
+    });
+    match is_pipe {
+        true => rustix::pipe::PIPE_BUF,
+        false => usize::MAX,
+    }
+}
+
+#[cfg(not(unix))]
+fn write_max_nbytes() -> usize {
+    usize::MAX
 }
 
 /// Prints the help or the version that clap found to be wanted.

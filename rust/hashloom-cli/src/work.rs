@@ -7,6 +7,8 @@ use std::num::NonZeroUsize;
 use clap::Args;
 use hashloom_engine::run::Options;
 
+use crate::numbers::from_one;
+
 /// How files are read and hashed; no digest depends on it.
 #[derive(Debug, Args)]
 pub struct Work {
@@ -15,7 +17,7 @@ pub struct Work {
     pub no_map: bool,
 
     /// Number of threads [default: one for each CPU]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = from_one)]
     pub threads: Option<NonZeroUsize>,
 }
 

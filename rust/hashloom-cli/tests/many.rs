@@ -65,7 +65,7 @@ fn several_torrents_get_a_line_each_in_the_order_of_the_arguments() {
         assert_eq!(stderr(&output), expected);
         let expected = "\
             complete      two.torrent  58.6 KiB\n\
-            not complete  three.torrent  19.5 KiB of 67.5 KiB (28.9%), 3 pieces missing, 1 file missing\n\
+            not complete  three.torrent  19.5 KiB of 58.6 KiB (33.3%), 3 pieces missing, 1 file missing\n\
             not complete  one.torrent  32 KiB of 58.6 KiB (54.6%), 2 pieces bad\n\
             \n\
             not complete: 1 of 5 torrents in ";

@@ -6,7 +6,9 @@
 
 mod common;
 
+use std::collections::HashSet;
 use std::fs;
+use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -233,4 +235,44 @@ fn no_file_takes_the_place_of_a_closed_stream() {
     // An output of that name does not exist either.
     let output = run(path, &["manifest", "write", "-o", "/dev/stdout", "dir"], ">&-");
     assert!(matches!(status(&output), 1 | 2), "{}", stderr(&output));
+}
+
+/// Four programs share one pipe, as with `xargs -P4`. Each writes more than the pipe takes at once.
+#[test]
+fn programs_that_share_a_pipe_do_not_tear_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "a name that makes lines long ".repeat(4);
+    fs::create_dir(folder.path().join("files")).unwrap();
+    for i in 0..2000 {
+        fs::write(folder.path().join("files").join(format!("{name}{i}")), "abc").unwrap();
+    }
+    for (arguments, end) in [
+        ("sum -r -a sha1 files", b'\n'),
+        ("sum -r -a sha1 --json files", b'\n'),
+        ("sum -r -a sha1 -z files", 0),
+        ("tree glacier --json files/*", b'\n'),
+    ] {
+        let mut alone = Command::new("sh");
+        alone.arg("-c").arg(format!("\"$0\" {arguments}")).arg(hashloom().get_program()).current_dir(folder.path());
+        let alone = alone.output().unwrap();
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(format!("for i in 1 2 3 4; do \"$0\" {arguments} & done; wait"));
+        command.arg(hashloom().get_program()).current_dir(folder.path()).stdin(Stdio::null());
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        // Small reads leave the pipe full.
+        let (mut out, mut bytes, mut part) = (child.stdout.take().unwrap(), Vec::new(), [0; 3000]);
+        loop {
+            match out.read(&mut part).unwrap() {
+                0 => break,
+                nbytes => bytes.extend_from_slice(&part[..nbytes]),
+            }
+        }
+        assert!(child.wait().unwrap().success());
+        let expected: HashSet<&[u8]> = alone.stdout.split(|&byte| byte == end).collect();
+        let lines: Vec<&[u8]> = bytes.split(|&byte| byte == end).collect();
+        assert_eq!(lines.len(), 4 * 2000 + 1, "{arguments}");
+        for line in lines {
+            assert!(expected.contains(line), "{arguments}: {}", String::from_utf8_lossy(line));
+        }
+    }
 }

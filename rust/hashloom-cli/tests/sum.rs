@@ -305,3 +305,41 @@ fn one_signal_ends_what_waits_for_a_pipe() {
         drop(writer);
     }
 }
+
+/// Names that `find -print0` would write, from a file and from standard input.
+#[test]
+fn names_come_from_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::write(path.join("a"), "abc").unwrap();
+    fs::write(path.join("b\nc"), "abc").unwrap();
+    fs::write(path.join("names"), "a\0b\nc").unwrap();
+    let expected = run(path, &["sum", "-a", "sha1", "a", "b\nc"]);
+    assert_eq!(status(&expected), 0);
+    let found = run(path, &["sum", "-a", "sha1", "--files0-from", "names"]);
+    assert_eq!((status(&found), stdout(&found)), (0, stdout(&expected)));
+    let found = run_with(path, &["sum", "-a", "sha1", "--files0-from=-"], b"a\0b\nc\0");
+    assert_eq!((status(&found), stdout(&found)), (0, stdout(&expected)));
+
+    let long = vec![b'x'; 1 << 20];
+    let cases: [(&[u8], &str); 5] = [
+        (b"a\0\0a\0", "hashloom: -: name 2: it is empty\n"),
+        (b"-\0a\0a\0", "hashloom: -: name 1: the names themselves come from standard input\n"),
+        (&[&long[..], b"\0a\0a\0"].concat(), "hashloom: -: name 1: it is too long; is each name ended by NUL?\n"),
+        (b"a\0a\0missing\0", "hashloom: missing: No such file or directory\n"),
+        (b"", ""),
+    ];
+    for (names, message) in cases {
+        let found = run_with(path, &["sum", "-a", "sha1", "--files0-from=-"], names);
+        assert_eq!((status(&found), stderr(&found)), (i32::from(!names.is_empty()), message));
+        assert_eq!(stdout(&found).lines().count(), if names.is_empty() { 0 } else { 2 });
+    }
+    let missing = run(path, &["sum", "--files0-from", "none"]);
+    assert_eq!((status(&missing), stdout(&missing)), (2, ""));
+    assert!(stderr(&missing).contains("--files0-from none: No such file or directory"), "{}", stderr(&missing));
+    assert_eq!(status(&run(path, &["sum", "--files0-from", "names", "a"])), 2);
+    // Options that are given twice count once, and an empty name is a file that is missing.
+    let twice = run(path, &["sum", "-a", "sha1", "-r", "-r", "", "a"]);
+    assert_eq!((status(&twice), stderr(&twice)), (1, "hashloom: '': No such file or directory\n"));
+    assert!(stdout(&twice).ends_with("  a\n"));
+}

@@ -455,3 +455,78 @@ fn memory_beyond_a_large_torrent_is_little() {
     torrent.extend_from_slice(b"e4:name1:x12:piece lengthi1000000e6:pieces20:xxxxxxxxxxxxxxxxxxxxee");
     check(torrent, 24 << 10, "100 000 files");
 }
+
+/// One piece is shared by many files. The files that are at fault come first, and all of them with --missing.
+#[test]
+fn the_files_at_fault_come_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let album = folder.path().join("album");
+    fs::create_dir(&album).unwrap();
+    for i in 0..30 {
+        fs::write(album.join(format!("{i:02}")), "abcd").unwrap();
+    }
+    let torrent = folder.path().join("album.torrent");
+    let create = ["torrent", "create", "--v1", "-q", "-o"];
+    let made = hashloom().args(create).args([&torrent, &album]).output().unwrap();
+    assert_eq!((status(&made), stderr(&made)), (0, ""));
+    fs::remove_file(album.join("20")).unwrap();
+    fs::write(album.join("25"), "abcdef").unwrap();
+    let output = verify([&torrent, &folder.path()]);
+    let lines: Vec<&str> = stdout(&output).lines().filter(|line| line.starts_with("  ")).skip(3).collect();
+    assert_eq!(lines[..2], ["  20 is missing", "  25 is too long: 2 extra bytes after its end"], "{}", stdout(&output));
+    assert_eq!(lines[2..11].iter().filter(|line| line.ends_with("has 1 of 1 piece not right")).count(), 8);
+    for i in 5..20 {
+        fs::remove_file(album.join(format!("{i:02}"))).unwrap();
+    }
+    let output = verify([&"--missing", &torrent, &folder.path()]);
+    assert_eq!(stdout(&output).lines().filter(|line| line.ends_with(" is missing")).count(), 16);
+}
+
+/// Padding is no content: neither its bytes nor a percentage of them are told.
+#[test]
+fn padding_does_not_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let album = folder.path().join("album");
+    fs::create_dir(&album).unwrap();
+    for name in ["a", "b", "c"] {
+        fs::write(album.join(name), "xy").unwrap();
+    }
+    let torrent = folder.path().join("album.torrent");
+    let made = hashloom().args(["torrent", "create", "-q", "-o"]).args([&torrent, &album]).output().unwrap();
+    assert_eq!((status(&made), stderr(&made)), (0, ""));
+    let output = verify([&torrent, &folder.path()]);
+    assert!(stdout(&output).contains("\ncomplete: 3 of 3 pieces, 6 bytes (100%)"), "{}", stdout(&output));
+    fs::write(album.join("b"), "xz").unwrap();
+    let output = verify([&torrent, &folder.path(), &"--json"]);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&json["bytes"]["total"], &json["bytes"]["have"], &json["bytes"]["bad"]),
+        (&json!(6), &json!(4), &json!(2))
+    );
+    assert_eq!(json["percent"], json!(66.6));
+}
+
+#[test]
+fn files_in_place_of_a_torrent_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    };
+    for (path, part) in [
+        (write("link", "magnet:?xt=urn:btih:d2474e86c95b19b8bcfdb92bc12c9d44667cfa36\n"), "found a magnet link, "),
+        (PathBuf::from("magnet:?xt=urn:btih:d2474e86c95b19b8bcfdb92bc12c9d44667cfa36"), "found a magnet link, "),
+        (write("page", "\n<!DOCTYPE html><html></html>"), "found an HTML page; "),
+        (folder.path().to_owned(), "found a folder\n"),
+    ] {
+        let output = verify([&path, &folder.path()]);
+        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        assert!(stderr(&output).contains(&format!("expected a .torrent file, {part}")), "{}", stderr(&output));
+    }
+    for (threads, part) in [("0", "expected at least 1"), ("x", "expected a whole number, such as 41")] {
+        let output = verify([&"a.torrent", &"--threads", &threads]);
+        assert_eq!(status(&output), 2);
+        assert!(stderr(&output).contains(part), "{}", stderr(&output));
+    }
+}

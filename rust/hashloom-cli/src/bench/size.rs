@@ -4,7 +4,7 @@
 
 use std::str::FromStr;
 
-use crate::nbytes::Nbytes;
+use crate::numbers::Nbytes;
 
 /// The longest message. Longer messages are not faster, and messages for all lanes of any kernel must fit into memory.
 const MOST: u64 = 4 << 20;

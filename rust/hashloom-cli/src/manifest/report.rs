@@ -13,7 +13,7 @@ use hashloom_engine::text::shown;
 use serde::Serialize;
 
 use crate::json::{Hex, text};
-use crate::stdio::Stdout;
+use crate::stdio::{Lines, Stdout};
 use crate::style;
 use crate::units::{duration, plural, rate, size};
 
@@ -91,7 +91,7 @@ struct SummaryJson {
 
 impl<'a> Printer<'a> {
     pub fn new(format: &'a Format, algorithms: [&'a [Algorithm]; 2]) -> Printer<'a> {
-        Printer { format, algorithms, out: io::LineWriter::new(Stdout) }
+        Printer { format, algorithms, out: io::LineWriter::with_capacity(Lines::FULL_NBYTES, Stdout) }
     }
 
     /// `error`: why the entry could not be read.

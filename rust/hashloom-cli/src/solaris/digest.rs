@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::Kind;
+use crate::args::any_path;
 use crate::output;
 
 /// Print digests as digest(1) of Solaris does.
@@ -35,7 +36,7 @@ pub struct Digest {
     truncation: Option<String>,
 
     /// Files to read [default: standard input]
-    #[arg(value_name = "FILE", trailing_var_arg = true, value_parser = super::any_path(), value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "FILE", trailing_var_arg = true, value_parser = any_path(), value_hint = ValueHint::FilePath)]
     files: Vec<PathBuf>,
 }
 

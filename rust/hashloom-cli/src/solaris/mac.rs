@@ -11,6 +11,7 @@ use hashloom::HmacKey;
 use hashloom_engine::files::Method;
 
 use super::{Kind, key};
+use crate::args::any_path;
 use crate::output;
 
 /// Print message authentication codes as mac(1) of Solaris does.
@@ -52,7 +53,7 @@ pub struct Mac {
     token: Option<OsString>,
 
     /// Files to read [default: standard input]
-    #[arg(value_name = "FILE", trailing_var_arg = true, value_parser = super::any_path(), value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "FILE", trailing_var_arg = true, value_parser = any_path(), value_hint = ValueHint::FilePath)]
     files: Vec<PathBuf>,
 }
 

@@ -16,7 +16,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::builder::{OsStringValueParser, PossibleValue, StringValueParser, TypedValueParser};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ErrorKind as Misuse};
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 use hashloom::{Algorithm, Hash};
@@ -126,11 +126,6 @@ impl TypedValueParser for Names {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(self.0.names().map(|(_, name)| PossibleValue::new(name))))
     }
-}
-
-/// Accepts the empty name too: it is a file that cannot be opened, but clap would call it misuse.
-fn any_path() -> impl TypedValueParser<Value = PathBuf> {
-    OsStringValueParser::new().map(PathBuf::from)
 }
 
 /// Returns the algorithm of this name; there is no other spelling of it. Oracle Solaris has `sha512_t`

@@ -4,12 +4,13 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use hashloom::Algorithm;
 use hashloom_engine::list::Parser;
 
 use super::checking::{Checker, Rules};
 use super::front::{self, or_stdin};
+use crate::args::any_path;
 use crate::work::Work;
 
 /// Check files against lists of checksums.
@@ -17,10 +18,10 @@ use crate::work::Work;
 /// Reads lists in the formats of `hashloom sum`, of sha256sum and its siblings, and of the BSD programs. Tells for each
 /// file whether it still has its checksum, in the words of `sha256sum --check`.
 #[derive(Debug, Args)]
-#[command(after_long_help = HELP)]
+#[command(after_long_help = HELP, args_override_self = true)]
 pub struct Check {
     /// The lists; - is standard input [default: -]
-    #[arg(value_name = "LIST")]
+    #[arg(value_name = "LIST", value_parser = any_path(), value_hint = ValueHint::FilePath)]
     lists: Vec<PathBuf>,
 
     /// The algorithms of lines that do not name theirs, separated by commas; an unknown name lists all algorithms

@@ -260,7 +260,7 @@ struct Reading<'a> {
 impl Reading<'_> {
     fn next(&mut self) -> Option<Step<Hash, Bad>> {
         loop {
-            let length = match lines::next(&mut self.reader, &mut self.line) {
+            let length = match lines::next(&mut self.reader, b'\n', &mut self.line) {
                 Ok(length) => length?,
                 Err(error) => {
                     self.error = Some(error);

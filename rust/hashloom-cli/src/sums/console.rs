@@ -13,10 +13,7 @@ use std::time::Duration;
 use hashloom_engine::run::Cancel;
 
 use crate::progress::Bar;
-use crate::stdio::{Stderr, Stdout};
-
-/// Number of bytes collected before they are written.
-const FULL_NBYTES: usize = 32 << 10;
+use crate::stdio::{Lines, Stderr, write_lines};
 
 /// The longest that a line waits.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -48,7 +45,7 @@ pub struct Lost {
 
 impl<'a> Console<'a> {
     pub fn new(program: &'a [u8], stop: &'a Cancel, bar: Option<&'a Bar>) -> Console<'a> {
-        let state = State { lines: Vec::with_capacity(2 * FULL_NBYTES), lost: Lost::default(), is_over: false };
+        let state = State { lines: Vec::with_capacity(2 * Lines::FULL_NBYTES), lost: Lost::default(), is_over: false };
         // A bar and lines on one terminal must take turns.
         let bar = bar.filter(|bar| bar.is_wanted());
         Console { program, stop, bar, state: Mutex::new(state), changed: Condvar::new() }
@@ -76,7 +73,7 @@ impl<'a> Console<'a> {
         let mut state = self.lock();
         let is_first = state.lines.is_empty();
         write(&mut state.lines);
-        if state.lines.len() >= FULL_NBYTES {
+        if state.lines.len() >= Lines::FULL_NBYTES {
             self.flush(&mut state);
         } else if is_first {
             self.changed.notify_all();
@@ -94,11 +91,9 @@ impl<'a> Console<'a> {
     }
 
     fn flush(&self, state: &mut State) {
-        if state.lines.is_empty() {
-            return;
-        }
+        let Some(&end) = state.lines.last() else { return };
         if state.lost.lines.is_none() {
-            let write = || Stdout.write_all(&state.lines);
+            let write = || write_lines(&state.lines, end);
             let written = match self.bar {
                 Some(bar) if io::stdout().is_terminal() => bar.suspend(write),
                 _ => write(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The parts that `hashloom sum` and `hashloom check` share besides their work: Ctrl-C, a progress bar, the exit status.
+//! The frame of `hashloom sum` and `hashloom check`: Ctrl-C, a progress bar, the exit status.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;

@@ -15,8 +15,8 @@ pub enum Length {
     TooLong,
 }
 
-/// Reads the next line into `line`, without its newline. Returns `None` at the end.
-pub fn next(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<Length>> {
+/// Reads the next line into `line`, without the byte that ends it. Returns `None` at the end.
+pub fn next(reader: &mut impl BufRead, end: u8, line: &mut Vec<u8>) -> io::Result<Option<Length>> {
     line.clear();
     let mut length = Length::Fits;
     let mut is_begun = false;
@@ -30,16 +30,16 @@ pub fn next(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<
             return Ok(is_begun.then_some(length));
         }
         is_begun = true;
-        let end = memchr::memchr(b'\n', found);
-        let part = &found[..end.unwrap_or(found.len())];
+        let at = memchr::memchr(end, found);
+        let part = &found[..at.unwrap_or(found.len())];
         if line.len() + part.len() > LINE_MAX_NBYTES {
             length = Length::TooLong;
         } else {
             line.extend_from_slice(part);
         }
-        let nbytes = part.len() + usize::from(end.is_some());
+        let nbytes = part.len() + usize::from(at.is_some());
         reader.consume(nbytes);
-        if end.is_some() {
+        if at.is_some() {
             return Ok(Some(length));
         }
     }
@@ -55,7 +55,7 @@ mod tests {
         let mut reader = BufReader::with_capacity(capacity, text);
         let mut lines = Vec::new();
         let mut line = Vec::new();
-        while let Some(length) = next(&mut reader, &mut line).unwrap() {
+        while let Some(length) = next(&mut reader, b'\n', &mut line).unwrap() {
             lines.push((line.clone(), length));
         }
         lines

@@ -2,28 +2,40 @@
 
 //! `hashloom sum`.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use hashloom::Algorithm;
 use hashloom_engine::files::Source;
 use hashloom_engine::list::Writer;
+use hashloom_engine::paths::to_path;
 use hashloom_engine::walk::{Order, Walk, WalkError};
 
 use super::format::Format;
 use super::front::{self, or_stdin};
-use super::summing::{Item, Summer, source, trouble};
+use super::lines::{self, Length};
+use super::quote::quoted;
+use super::summing::{Item, Summer, reason, source, trouble};
+use crate::args::any_path;
+use crate::stdio;
+use crate::text::display;
 use crate::work::Work;
 
 /// Print checksums of files.
 ///
 /// Many files are hashed at once, on every core. The output is in the order of the arguments.
 #[derive(Debug, Args)]
-#[command(after_long_help = HELP)]
+#[command(after_long_help = HELP, args_override_self = true)]
 pub struct Sum {
     /// The files; with --recursive also folders; - is standard input [default: -]
-    #[arg(value_name = "PATH")]
+    #[arg(value_name = "PATH", value_parser = any_path())]
     paths: Vec<PathBuf>,
+
+    /// Read the names from FILE instead, each ended by NUL, as `find -print0` writes them; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "paths", value_parser = any_path(), value_hint = ValueHint::FilePath)]
+    files0_from: Option<PathBuf>,
 
     /// The algorithms, separated by commas; an unknown name lists all algorithms
     #[arg(short, long = "algorithm", value_name = "NAME[,NAME]", value_delimiter = ',', default_value = "sha256")]
@@ -83,7 +95,7 @@ Examples:
   hashloom sum *.iso > SHA256SUMS
   hashloom sum --algorithm sha1,sha256 --recursive photos
   hashloom sum --json --recursive . | jq -r 'select(.length > 1e9) | .path'
-  find . -newer stamp -type f -print0 | xargs -0 hashloom sum";
+  find . -newer stamp -type f -print0 | hashloom sum --files0-from -";
 
 impl Sum {
     pub fn algorithms(&self) -> &[Algorithm] {
@@ -105,23 +117,66 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
         () => Writer::gnu(),
     };
     let format = if arguments.json { Format::Json } else { Format::Lines(writer.zero(arguments.zero)) };
-    let paths = or_stdin(&arguments.paths);
+    let paths = match &arguments.files0_from {
+        Some(file) => vec![file.clone()],
+        None => or_stdin(&arguments.paths),
+    };
+    let named: Box<dyn Iterator<Item = Item> + Send> = match &arguments.files0_from {
+        Some(file) => Box::new(names0(file)?),
+        None => Box::new(paths.clone().into_iter().map(source).map(Item::File)),
+    };
     front::run(&paths, &arguments.work, |options, console| {
         let folder_hint = ": --recursive sums the files below it";
         let summer = Summer { algorithms: &algorithms, format, folder_hint, options, console };
-        let sources = paths.iter().cloned().map(source);
         if arguments.recursive {
-            summer.sum(sources.flat_map(|source| items(source, arguments.follow)))
+            summer.sum(named.flat_map(|item| items(item, arguments.follow)))
         } else {
-            summer.sum(sources.map(Item::File))
+            summer.sum(named)
         }
     })
 }
 
-/// Returns the file itself, or the files below the folder.
-fn items(source: Source, follow: bool) -> Box<dyn Iterator<Item = Item> + Send> {
-    match source {
-        Source::Path(path) if path.is_dir() => {
+/// Returns the files whose names are in a file, each ended by NUL. The last name may lack its NUL.
+fn names0(file: &Path) -> Result<impl Iterator<Item = Item> + Send + use<>, String> {
+    let failed = |error: io::Error| format!("--files0-from {}: {}", display(file), reason(&error));
+    let is_stdin = file.as_os_str() == "-";
+    let mut reader: Box<dyn BufRead + Send> = if is_stdin {
+        stdio::want_stdin();
+        Box::new(BufReader::new(stdio::stdin().map_err(failed)?))
+    } else {
+        Box::new(BufReader::new(File::open(file).map_err(failed)?))
+    };
+    let list = file.as_os_str().as_encoded_bytes().to_vec();
+    let (mut number, mut has_ended) = (0_u64, false);
+    let told = move |number, why: &str| {
+        Item::Trouble([&quoted(&list)[..], format!(": name {number}: {why}").as_bytes()].concat())
+    };
+    let mut name = Vec::new();
+    Ok(std::iter::from_fn(move || {
+        if has_ended {
+            return None;
+        }
+        number += 1;
+        let length = match lines::next(&mut reader, 0, &mut name) {
+            Ok(length) => length?,
+            Err(error) => {
+                has_ended = true;
+                return Some(told(number, &reason(&error)));
+            }
+        };
+        Some(match &name[..] {
+            _ if length == Length::TooLong => told(number, "it is too long; is each name ended by NUL?"),
+            b"" => told(number, "it is empty"),
+            b"-" if is_stdin => told(number, "the names themselves come from standard input"),
+            _ => Item::File(source(to_path(&name))),
+        })
+    }))
+}
+
+/// Returns the item itself, or the files below the folder.
+fn items(item: Item, follow: bool) -> Box<dyn Iterator<Item = Item> + Send> {
+    match item {
+        Item::File(Source::Path(path)) if path.is_dir() => {
             let walk = Walk::new(&path).order(Order::Bytes).follow_links(follow);
             Box::new(walk.files().map(|found| match found {
                 Ok(path) => Item::File(Source::Path(path)),
@@ -130,6 +185,6 @@ fn items(source: Source, follow: bool) -> Box<dyn Iterator<Item = Item> + Send> 
                 }
             }))
         }
-        source => Box::new(std::iter::once(Item::File(source))),
+        item => Box::new(std::iter::once(item)),
     }
 }

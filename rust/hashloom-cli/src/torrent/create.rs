@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::identity::Identity;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::json::{Hex, hex, text};
-use crate::nbytes::Nbytes;
+use crate::numbers::Nbytes;
 use crate::output::{self, Same};
 use crate::progress::Bar;
 use crate::style;

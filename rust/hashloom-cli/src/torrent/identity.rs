@@ -57,5 +57,5 @@ impl<'a> Identity<'a> {
 
 /// Returns the number of files without padding, and their total bytes.
 pub fn size_of(torrent: &Torrent) -> (usize, u64) {
-    torrent.files_without_padding().fold((0, 0), |(count, nbytes), file| (count + 1, nbytes + file.nbytes))
+    (torrent.files_without_padding().count(), torrent.files_nbytes())
 }

@@ -22,16 +22,36 @@ use hashloom_engine::torrent::Torrent;
 
 use crate::text::display;
 
+/// What people often have in place of a .torrent file, told by its first bytes; `None` for anything else.
+fn mistaken(head: &[u8]) -> Option<&'static str> {
+    let head = head.trim_ascii_start();
+    if head.starts_with(b"magnet:") {
+        Some("a magnet link, which names a torrent without its content; let a client fetch the .torrent file")
+    } else if head.starts_with(b"<") {
+        Some("an HTML page; the download may have asked for a login")
+    } else {
+        None
+    }
+}
+
 /// Reads a .torrent file, at most as much of it as the parser accepts.
 pub fn read(path: &Path) -> Result<Torrent, String> {
     let failed = |error: io::Error| format!("{}: {error}", display(path));
+    let expected = |found: &str| format!("{}: expected a .torrent file, found {found}", display(path));
     if path.is_dir() {
-        return Err(format!("{}: expected a .torrent file, found a folder", display(path)));
+        return Err(expected("a folder"));
+    }
+    if let Some(found) = mistaken(path.as_os_str().as_encoded_bytes()).filter(|_| !path.exists()) {
+        return Err(expected(found));
     }
     let limits = Limits::default();
     let mut bytes = Vec::new();
     // One byte more than the limit, so that the parser sees that the file is too long.
     let most = limits.nbytes as u64 + 1;
     File::open(path).map_err(failed)?.take(most).read_to_end(&mut bytes).map_err(failed)?;
-    Torrent::from_vec(bytes, &limits).map_err(|error| format!("{}: {error}", display(path)))
+    let mistaken = mistaken(&bytes[..bytes.len().min(100)]);
+    Torrent::from_vec(bytes, &limits).map_err(|error| match mistaken {
+        Some(found) => expected(found),
+        None => format!("{}: {error}", display(path)),
+    })
 }

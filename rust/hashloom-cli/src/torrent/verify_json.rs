@@ -29,7 +29,7 @@ pub struct Json<'a> {
     /// Percentage of the bytes that are right, rounded down to a tenth.
     percent: f64,
     pieces: Counts,
-    /// Bytes of all pieces, so padding is included.
+    /// Bytes of files; padding does not count.
     bytes: Counts,
     bytes_read: u64,
     seconds: f64,
@@ -190,7 +190,7 @@ impl<'a> ClaimJson<'a> {
 impl<'a> Json<'a> {
     pub fn new(torrent_path: &'a Path, torrent: &'a Torrent, report: &'a Report, claim: Option<&'a Claim>) -> Json<'a> {
         let (content, content_hex) = text(report.content.as_os_str().as_encoded_bytes());
-        let bytes = counts(torrent.total_nbytes(), |state| report.nbytes(torrent, state));
+        let bytes = counts(torrent.files_nbytes(), |state| report.nbytes(torrent, state));
         Json {
             hashloom: env!("CARGO_PKG_VERSION"),
             torrent: TorrentJson {

@@ -47,38 +47,38 @@ pub fn heading(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::
     Ok(())
 }
 
-/// Prints the verdict: a table if pieces have several states, then a line. `is_listed`: [`differences`] have been
-/// printed.
+/// Prints the verdict: a table if pieces have several states, then a line. `is_listed`: [`missing`] and [`differences`]
+/// have been printed.
 pub fn verdict(out: &mut impl Write, torrent: &Torrent, report: &Report, is_listed: bool) -> io::Result<()> {
-    let named = files(out, torrent, report)?;
+    let named = files(out, torrent, report, is_listed)?;
     if !is_listed && report.files.iter().any(|found| found.difference.is_some()) {
         if named == 0 {
             writeln!(out)?;
         }
         differences(out, torrent, report, NAMED_MAX)?;
     }
-    let total = torrent.total_nbytes();
+    let total = torrent.files_nbytes();
     let have = report.nbytes(torrent, PieceState::Have);
     let states = [
-        (PieceState::Have, "have"),
-        (PieceState::Missing, "missing"),
-        (PieceState::Bad, "bad"),
-        (PieceState::Unread, "unread"),
-        (PieceState::Disputed, "disputed"),
-        (PieceState::Unstable, "unstable"),
-        (PieceState::Unchecked, "unchecked"),
+        PieceState::Have,
+        PieceState::Missing,
+        PieceState::Bad,
+        PieceState::Unread,
+        PieceState::Disputed,
+        PieceState::Unstable,
+        PieceState::Unchecked,
     ];
     if !report.is_complete() {
         writeln!(out)?;
         let width = report.pieces.len().to_string().len();
-        for (state, name) in states {
+        for state in states {
             let count = report.count(state);
             if count == 0 && !matches!(state, PieceState::Have | PieceState::Missing | PieceState::Bad) {
                 continue;
             }
             let nbytes = report.nbytes(torrent, state);
             let noun = if count == 1 { "piece " } else { "pieces" };
-            let name = format!("{name:<9}");
+            let name = format!("{:<9}", state.name());
             let name = match state {
                 _ if count == 0 => style::dim(name),
                 PieceState::Have => style::good(name),
@@ -113,7 +113,7 @@ pub fn line(out: &mut impl Write, file: &Path, torrent: &Torrent, report: &Repor
     };
     let have = report.nbytes(torrent, PieceState::Have);
     write!(out, "{verdict}  {}  ", display(file))?;
-    let total = torrent.total_nbytes();
+    let total = torrent.files_nbytes();
     if report.is_complete() {
         write!(out, "{}", size(total))?;
         return notes(out, report);
@@ -197,8 +197,9 @@ pub fn total(
     }
 }
 
-/// Prints the files that are not as they should be. Returns the number of files named.
-fn files(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<usize> {
+/// Prints the files that are not as they should be: first those that are missing, too short, too long or unreadable, as
+/// they may be why pieces of others are not right. Returns the number of files named.
+fn files(out: &mut impl Write, torrent: &Torrent, report: &Report, is_listed: bool) -> io::Result<usize> {
     let missing = |found: &FileReport| matches!(found.state, FileState::Missing | FileState::Skipped);
     let is_missing = |found: &FileReport| found.state == FileState::Missing;
     if report.files.len() > 1 && report.files.iter().all(missing) && report.files.iter().any(is_missing) {
@@ -208,36 +209,47 @@ fn files(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result
     }
     let mut named = 0;
     let mut wrong = 0;
-    for (file, found) in torrent.files().zip(&report.files) {
-        let extra = found.found_nbytes.map_or(0, |nbytes| nbytes.saturating_sub(file.nbytes));
-        let what = match (found.state, found.found_nbytes) {
-            (FileState::Missing, _) => "is missing".to_owned(),
-            (FileState::Short, Some(nbytes)) => {
-                format!("is too short: {nbytes} of {}", plural(file.nbytes, "byte"))
+    for culprits in [true, false] {
+        for (file, found) in torrent.files().zip(&report.files) {
+            let what = match fault(&file, found) {
+                Some(what) if culprits => what,
+                None if !culprits && found.state == FileState::Incomplete => shared(torrent, report, &file),
+                _ => continue,
+            };
+            wrong += 1;
+            if named < NAMED_MAX || culprits && is_listed {
+                if named == 0 {
+                    writeln!(out)?;
+                }
+                named += 1;
+                writeln!(out, "  {} {what}", style::partial(shown(file.path)))?;
             }
-            (FileState::Failed, _) => "could not be read".to_owned(),
-            (FileState::Unstable, _) => "changed each time that it was checked".to_owned(),
-            _ if extra > 0 => format!("is too long: {} after its end", plural(extra, "extra byte")),
-            (FileState::Incomplete, _) => {
-                let pieces = &report.pieces[torrent.pieces_of_file(file.index)];
-                let wrong = pieces.iter().filter(|&&piece| piece != PieceState::Have).count() as u64;
-                format!("has {} of {} not right", wrong, plural(pieces.len() as u64, "piece"))
-            }
-            _ => continue,
-        };
-        wrong += 1;
-        if named < NAMED_MAX {
-            if named == 0 {
-                writeln!(out)?;
-            }
-            named += 1;
-            writeln!(out, "  {} {what}", style::partial(shown(file.path)))?;
         }
     }
     if wrong > named {
         writeln!(out, "  and {} more (--missing lists pieces and files)", plural((wrong - named) as u64, "file"))?;
     }
     Ok(named)
+}
+
+/// Returns what is wrong with the file itself.
+fn fault(file: &File<'_>, found: &FileReport) -> Option<String> {
+    let extra = found.found_nbytes.map_or(0, |nbytes| nbytes.saturating_sub(file.nbytes));
+    match (found.state, found.found_nbytes) {
+        (FileState::Missing, _) => Some("is missing".to_owned()),
+        (FileState::Short, Some(nbytes)) => Some(format!("is too short: {nbytes} of {}", plural(file.nbytes, "byte"))),
+        (FileState::Failed, _) => Some("could not be read".to_owned()),
+        (FileState::Unstable, _) => Some("changed each time that it was checked".to_owned()),
+        _ if extra > 0 => Some(format!("is too long: {} after its end", plural(extra, "extra byte"))),
+        _ => None,
+    }
+}
+
+/// Returns how many pieces of a file are not right. Another file in the same piece may be the reason.
+fn shared(torrent: &Torrent, report: &Report, file: &File<'_>) -> String {
+    let pieces = &report.pieces[torrent.pieces_of_file(file.index)];
+    let wrong = pieces.iter().filter(|&&piece| piece != PieceState::Have).count();
+    format!("has {wrong} of {} not right", plural(pieces.len() as u64, "piece"))
 }
 
 /// Prints the files that could not be read, for standard error.
@@ -254,8 +266,7 @@ pub fn troubles(out: &mut impl Write, report: &Report) -> io::Result<()> {
 /// Prints the pieces that are not right, in runs, with the bytes of each file that they cover.
 pub fn missing(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
     for (state, pieces) in report.ranges().filter(|(state, _)| *state != PieceState::Have) {
-        let nbytes: u64 =
-            pieces.clone().map(|piece| torrent.piece_range(piece)).map(|range| range.end - range.start).sum();
+        let nbytes: u64 = torrent.bytes_of_pieces(pieces.clone()).map(|(_, bytes)| bytes.end - bytes.start).sum();
         let numbers = match pieces.len() {
             1 => format!("piece {}", pieces.start),
             _ => format!("pieces {}-{}", pieces.start, pieces.end - 1),

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{Common, Failed, HexBytes, Work, json_line, open};
 use crate::json::hex;
-use crate::nbytes::Nbytes;
+use crate::numbers::Nbytes;
 use crate::output::{self, Pending};
 use crate::text::display;
 use crate::units::plural;

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::{Common, Failed, HexBytes, Work, open};
 use crate::json::{Hex, hex, text};
-use crate::nbytes::Nbytes;
+use crate::numbers::Nbytes;
 use crate::output::{self, Pending};
 use crate::text::display;
 

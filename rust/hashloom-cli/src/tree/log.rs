@@ -13,7 +13,7 @@ use hashloom_engine::tree::rfc6962::{Built, Proof, Prove, Tree};
 
 use super::check::{Check, ProofJson};
 use super::{Common, Failed, Work, is_stdin, json_line, open, opened_stdin};
-use crate::nbytes::Nbytes;
+use crate::numbers::{Nbytes, whole};
 use crate::output;
 
 #[derive(Debug, Subcommand)]
@@ -89,7 +89,7 @@ Examples:
 #[command(after_long_help = PROVE_HELP)]
 pub struct ProveInclusion {
     /// The index of the entry; the first is 0
-    #[arg(value_name = "INDEX")]
+    #[arg(value_name = "INDEX", value_parser = whole)]
     index: u64,
 
     #[command(flatten)]
@@ -101,7 +101,7 @@ pub struct ProveInclusion {
 #[command(after_long_help = PROVE_HELP)]
 pub struct ProveConsistency {
     /// Number of entries of the first tree
-    #[arg(value_name = "SIZE")]
+    #[arg(value_name = "SIZE", value_parser = whole)]
     size: u64,
 
     #[command(flatten)]
@@ -113,11 +113,11 @@ pub struct ProveConsistency {
 #[command(after_long_help = PROVE_HELP)]
 pub struct ProveSubtree {
     /// The index of the subtree's first entry
-    #[arg(value_name = "START")]
+    #[arg(value_name = "START", value_parser = whole)]
     start: u64,
 
     /// The index after the subtree's last entry
-    #[arg(value_name = "END")]
+    #[arg(value_name = "END", value_parser = whole)]
     end: u64,
 
     #[command(flatten)]

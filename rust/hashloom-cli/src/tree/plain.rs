@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{Common, Work, json_line};
 use crate::json::{Hex, text};
-use crate::nbytes::Nbytes;
+use crate::numbers::Nbytes;
 use crate::text::display;
 
 /// The SHA-256 tree hash of Amazon S3 Glacier.

@@ -19,9 +19,9 @@ const WAITING_MAX: usize = 64;
 
 /// Hashes files, many at a time, and returns an iterator over the results, in the order of the requests.
 ///
-/// The work is that of [`hash_files`], on threads of its own. Memory is bounded: when 64 results wait for the iterator, the threads soon wait too. Dropping the iterator stops the
-/// work and returns when all threads have ended. A panic of `requests` continues in [`next`](Iterator::next) with its
-/// payload, after the results before it.
+/// The work is that of [`hash_files`], on threads of its own. Memory is bounded: when 64 results wait for the iterator,
+/// the threads soon wait too. Dropping the iterator stops the work and returns when all threads have ended. A panic of
+/// `requests` continues in [`next`](Iterator::next) with its payload, after the results before it.
 ///
 /// # Errors
 /// No thread can be started.

@@ -8,13 +8,14 @@
 //! threads for them, and it cannot ask for the stamp of a file that it has open. The length in the stamp spares most
 //! files a second read, the one that finds the end.
 //!
-//! The rule of this module: while the kernel works on a request, the memory that the request points to stays. [`Ring::complete`]
-//! therefore returns only when all submitted requests are done. If the kernel cannot report that, for instance for lack
+//! The rule of this module: while the kernel works on a request, the memory that the request points to stays.
+//! [`Ring::complete`] therefore returns only when all submitted requests are done. If the kernel cannot report that, for instance for lack
 //! of memory, the ring is [`Lost`], and the memory of its requests is leaked: neither freed nor used again.
 //!
-//! A pipe would keep all others of its batch waiting, and its writer may wait for one of them to be read. So what takes
-//! longer than [`PATIENCE`], or than the pool goes on, is cancelled, which takes no byte from a pipe, and left to plain calls. A pipe is also opened
-//! before it has a writer, and then seems to be at its end: where the first read finds nothing, the caller is to look.
+//! A pipe would keep all other files of its batch waiting, and its writer may wait for one of them to be read. A request
+//! that takes longer than [`PATIENCE`], or than the pool goes on, is therefore cancelled, which takes no byte from a
+//! pipe, and left to plain calls. A pipe is also opened before it has a writer, and then seems to be at its end: the
+//! caller looks again if the first read finds nothing.
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little", feature = "io-uring"))]
 mod os {

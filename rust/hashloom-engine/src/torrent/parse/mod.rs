@@ -456,6 +456,19 @@ impl Torrent {
         self.single_file
     }
 
+    /// Total length in bytes of all files that are not padding.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::Torrent;
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// assert_eq!(Torrent::parse(bytes)?.files_nbytes(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn files_nbytes(&self) -> u64 {
+        self.files_without_padding().map(|file| file.nbytes).sum()
+    }
+
     /// Total length in bytes of all files, padding files included.
     ///
     /// ```

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The tools that read a torrent's keys: the values of a dictionary, what is noted of them, and the errors that say where.
+//! The tools that read a torrent's keys: the values of a dictionary, notes on them, and errors that say where.
 
 use super::error::{Error, Problem};
 use super::layers::Roots;

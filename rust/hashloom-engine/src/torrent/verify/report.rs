@@ -343,7 +343,7 @@ impl Report {
         self.count(PieceState::Have)
     }
 
-    /// Total bytes in the pieces of a state.
+    /// Total bytes of files in the pieces of a state. Padding files do not count.
     ///
     /// ```
     /// use hashloom_engine::run::Options;
@@ -358,8 +358,8 @@ impl Report {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn nbytes(&self, torrent: &Torrent, state: PieceState) -> u64 {
-        let of_state = self.pieces.iter().enumerate().filter(|&(_, &piece)| piece == state);
-        of_state.map(|(piece, _)| torrent.piece_range(piece)).map(|range| range.end - range.start).sum()
+        let ranges = self.ranges().filter(|(of, _)| *of == state);
+        ranges.flat_map(|(_, pieces)| torrent.bytes_of_pieces(pieces)).map(|(_, bytes)| bytes.end - bytes.start).sum()
     }
 
     /// Whether every piece is right and every file is there, empty files included.

@@ -1,8 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A number of bytes, as given on the command line.
+//! Numbers on the command line.
 
+use std::num::NonZeroUsize;
 use std::str::FromStr;
+
+/// Reads a whole number.
+pub fn whole(text: &str) -> Result<u64, String> {
+    let is_whole = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.parse() {
+        Ok(number) if is_whole => Ok(number),
+        _ if is_whole => Err("expected less than 2^64".into()),
+        _ => Err("expected a whole number, such as 41".into()),
+    }
+}
+
+/// Reads a whole number from 1 on.
+pub fn from_one(text: &str) -> Result<NonZeroUsize, String> {
+    let number = whole(text)?;
+    NonZeroUsize::new(number.try_into().unwrap_or(usize::MAX)).ok_or("expected at least 1".into())
+}
 
 /// `4096`, `8MiB`, `64k`: a whole number and, if not of bytes, its unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +49,17 @@ impl FromStr for Nbytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_numbers() {
+        assert_eq!((whole("0"), whole("041"), whole("18446744073709551615")), (Ok(0), Ok(41), Ok(u64::MAX)));
+        assert_eq!(from_one("3").unwrap().get(), 3);
+        assert!(from_one("0").unwrap_err().contains("at least 1"));
+        assert!(whole("18446744073709551616").unwrap_err().contains("2^64"));
+        for text in ["", "+1", "-1", "x", "1.5", " 1"] {
+            assert!(whole(text).unwrap_err().starts_with("expected a whole number"), "{text}");
+        }
+    }
 
     #[test]
     fn numbers_of_bytes() {
