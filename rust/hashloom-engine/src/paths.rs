@@ -5,6 +5,16 @@
 //! There are two orders of paths. [`by_components`] is that of manifests and of BEP 52's file tree. The other is the
 //! order of the paths' bytes, in which `hashloom sum --recursive` prints, and which `LC_ALL=C sort` makes; it is the
 //! order of `[u8]` itself.
+//!
+//! ```
+//! use hashloom_engine::paths::by_components;
+//!
+//! let mut paths = [&b"a.txt"[..], b"a/b", b"a"];
+//! paths.sort();
+//! assert_eq!(paths, [&b"a"[..], b"a.txt", b"a/b"]);
+//! paths.sort_by(|a, b| by_components(a, b));
+//! assert_eq!(paths, [&b"a"[..], b"a/b", b"a.txt"]);
+//! ```
 
 use std::cmp::Ordering;
 use std::ffi::OsStr;

@@ -50,7 +50,16 @@ pub enum Order {
 
 /// A walk to be made.
 ///
-/// See the [module](self) for an example.
+/// ```
+/// use hashloom_engine::walk::Walk;
+///
+/// # let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("a"), "")?;
+/// for path in Walk::new(folder.path()).files() {
+///     assert_eq!(path?.file_name(), Some("a".as_ref()));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Walk {
     folder: PathBuf,
@@ -127,7 +136,19 @@ impl Walk {
 
     /// Sets the order.
     ///
-    /// See the [module](self) for an example.
+    /// ```
+    /// use hashloom_engine::walk::{Order, Walk};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    /// std::fs::create_dir(folder.join("a"))?;
+    /// std::fs::write(folder.join("a/b"), "")?;
+    /// std::fs::write(folder.join("a.txt"), "")?;
+    /// let first = |order| Walk::new(folder).order(order).files().next().unwrap();
+    /// assert_eq!(first(Order::Components)?, folder.join("a/b"));
+    /// assert_eq!(first(Order::Bytes)?, folder.join("a.txt"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn order(mut self, order: Order) -> Walk {
         self.order = order;
@@ -166,7 +187,16 @@ impl Walk {
 
     /// Finds the regular files.
     ///
-    /// See the [module](self) for an example.
+    /// ```
+    /// use hashloom_engine::walk::Walk;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    /// std::fs::create_dir(folder.join("a"))?;
+    /// std::fs::write(folder.join("a/b"), "")?;
+    /// assert_eq!(Walk::new(folder).files().collect::<Result<Vec<_>, _>>()?, [folder.join("a/b")]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn files(self) -> impl Iterator<Item = Result<PathBuf, WalkError>> + Send + use<> {
         self.entries().filter_map(|found| match found {
             Ok(entry) => entry.file_type.is_file().then_some(Ok(entry.path)),
@@ -176,6 +206,15 @@ impl Walk {
 }
 
 /// The entries below a folder: see [`Walk::entries`].
+///
+/// ```
+/// use hashloom_engine::walk::{Entries, Walk};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let mut entries: Entries = Walk::new(folder.path()).entries();
+/// assert!(entries.next().is_none());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Entries {
     folder: PathBuf,

@@ -20,6 +20,15 @@ const NOTES_MAX: usize = 1 << 12;
 const NAMES_MAX_NBYTES: usize = 16 << 20;
 
 /// A file to hash, or a note for its place among the results: see [`hash_steps`].
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_engine::files::{Request, Step};
+///
+/// // Checksums of two files, and a heading between them.
+/// let abc = |name| Step::Hash(Request::digest(name, Algorithm::Sha1));
+/// assert!(matches!([abc("a"), Step::Note("# b"), abc("b")][1], Step::Note("# b")));
+/// ```
 #[derive(Debug)]
 pub enum Step<T, N> {
     /// A file.
@@ -29,6 +38,18 @@ pub enum Step<T, N> {
 }
 
 /// A result of [`hash_steps`].
+///
+/// ```
+/// use hashloom_engine::files::{Event, Step, hash_steps};
+/// use hashloom_engine::run::Options;
+///
+/// let mut notes = Vec::new();
+/// hash_steps([Step::<(), _>::Note(41)].into_iter(), &Options::new(), |event| match event {
+///     Event::Note(note) => notes.push(note),
+///     Event::Hashed(request, _) => panic!("{}", request.source),
+/// });
+/// assert_eq!(notes, [41]);
+/// ```
 #[derive(Debug)]
 pub enum Event<T, N> {
     /// A file's result.

@@ -40,7 +40,14 @@ enum Layout {
 impl Writer {
     /// Lines of the form `<hex>  <name>`.
     ///
-    /// See [`Writer`] for an example.
+    /// ```
+    /// use hashloom::{Algorithm, hash};
+    /// use hashloom_engine::list::Writer;
+    ///
+    /// let mut line = Vec::new();
+    /// Writer::gnu().write(&mut line, &hash(Algorithm::Sha1, b"abc"), Algorithm::Sha1, b"abc");
+    /// assert_eq!(line, b"a9993e364706816aba3e25717850c26c9cd0d89d  abc\n");
+    /// ```
     pub fn gnu() -> Writer {
         Writer { layout: Layout::Gnu { binary: false }, zero: false }
     }
@@ -61,7 +68,14 @@ impl Writer {
 
     /// Lines of the form `SHA256 (<name>) = <hex>`.
     ///
-    /// See [`Writer`] for an example.
+    /// ```
+    /// use hashloom::{Algorithm, hash};
+    /// use hashloom_engine::list::Writer;
+    ///
+    /// let mut line = Vec::new();
+    /// Writer::bsd().write(&mut line, &hash(Algorithm::Sha1, b"abc"), Algorithm::Sha1, b"abc");
+    /// assert_eq!(line, b"SHA1 (abc) = a9993e364706816aba3e25717850c26c9cd0d89d\n");
+    /// ```
     pub fn bsd() -> Writer {
         Writer { layout: Layout::Bsd, zero: false }
     }
@@ -84,7 +98,14 @@ impl Writer {
 
     /// Appends the line of a file.
     ///
-    /// See [`Writer`] for an example.
+    /// ```
+    /// use hashloom::{Algorithm, hash};
+    /// use hashloom_engine::list::Writer;
+    ///
+    /// let mut lines = b"# music\n".to_vec();
+    /// Writer::gnu().write(&mut lines, &hash(Algorithm::Md5, b"abc"), Algorithm::Md5, b"a");
+    /// assert_eq!(lines, b"# music\n900150983cd24fb0d6963f7d28e17f72  a\n");
+    /// ```
     pub fn write(self, into: &mut Vec<u8>, digest: &Hash, algorithm: Algorithm, name: &[u8]) {
         let name = if self.zero { Cow::Borrowed(name) } else { escaped(name) };
         if let Cow::Owned(_) = name {

@@ -71,7 +71,16 @@ impl fmt::Debug for Scan<'_> {
 impl<'a> Scan<'a> {
     /// A scan of all files below `root`, by SHA-256. Links below it are not followed.
     ///
-    /// See [`Scan`] for an example, as for the other functions.
+    /// ```
+    /// use hashloom_engine::manifest::Scan;
+    /// use hashloom_engine::run::Options;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    /// std::fs::write(folder.join("a"), "abc")?;
+    /// assert_eq!(Scan::new(folder).run(&Options::new(), |_| Ok::<_, std::io::Error>(()))?.nread, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(root: &Path) -> Scan<'a> {
         Scan {
             root: root.to_owned(),
@@ -84,6 +93,22 @@ impl<'a> Scan<'a> {
     }
 
     /// Sets the algorithms.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::manifest::{Kind, Scan};
+    /// use hashloom_engine::run::Options;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    /// std::fs::write(folder.join("a"), "abc")?;
+    /// let scan = Scan::new(folder).algorithms(&[Algorithm::Sha1, Algorithm::Md5]);
+    /// scan.run(&Options::new(), |found| {
+    ///     assert!(matches!(found.entry.kind, Kind::File { digests, .. } if digests.len() == 2));
+    ///     Ok::<_, std::io::Error>(())
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn algorithms(mut self, algorithms: &[Algorithm]) -> Scan<'a> {
         self.algorithms = algorithms.to_vec();
@@ -91,6 +116,17 @@ impl<'a> Scan<'a> {
     }
 
     /// Sets whether files are only looked at, and not read: they have no digests then.
+    ///
+    /// ```
+    /// use hashloom_engine::manifest::Scan;
+    /// use hashloom_engine::run::Options;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    /// std::fs::write(folder.join("a"), "abc")?;
+    /// assert_eq!(Scan::new(folder).quick(true).run(&Options::new(), |_| Ok::<_, std::io::Error>(()))?.nread, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn quick(mut self, quick: bool) -> Scan<'a> {
         self.quick = quick;
@@ -98,6 +134,17 @@ impl<'a> Scan<'a> {
     }
 
     /// Leaves out a file, given by its path below the root: the manifest itself, for instance.
+    ///
+    /// ```
+    /// use hashloom_engine::manifest::Scan;
+    /// use hashloom_engine::run::Options;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    /// std::fs::write(folder.join("a"), "abc")?;
+    /// assert_eq!(Scan::new(folder).leave_out("a").run(&Options::new(), |_| Ok::<_, std::io::Error>(()))?.nread, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn leave_out(mut self, path: impl Into<PathBuf>) -> Scan<'a> {
         self.without.push(path.into());
@@ -106,6 +153,25 @@ impl<'a> Scan<'a> {
 
     /// Takes digests from a journal of these algorithms, where it has them, and adds new ones to it. The journal is
     /// complete when the scan has ended or was cancelled.
+    ///
+    /// ```
+    /// use std::fs::File;
+    ///
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::manifest::{Journal, Scan};
+    /// use hashloom_engine::run::Options;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let (folder, outside) = (folder.path(), tempfile::tempdir()?);
+    /// # let path = outside.path().join("journal");
+    /// std::fs::write(folder.join("a"), "abc")?;
+    /// let journal = Journal::create(File::create_new(&path)?, &[Algorithm::Sha256])?;
+    /// Scan::new(folder).journal(journal).run(&Options::new(), |_| Ok::<_, std::io::Error>(()))?;
+    ///
+    /// let file = File::options().read(true).write(true).open(&path)?;
+    /// assert_eq!(Journal::open(file, &[Algorithm::Sha256])?.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn journal(mut self, journal: Journal) -> Scan<'a> {
         self.journal = Some(journal);
@@ -114,6 +180,19 @@ impl<'a> Scan<'a> {
 
     /// Takes the digests of a file with the length and time that an old manifest has for it from there. The manifest must
     /// have the algorithms of the scan.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::manifest::{Reader, Scan, ScanError, Writer};
+    /// use hashloom_engine::run::Options;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let other = Writer::new(Vec::new(), &[Algorithm::Md5])?.finish()?;
+    /// let scan = Scan::new(folder.path()).update(Reader::new(&other[..])?);
+    /// let error = scan.run(&Options::new(), |_| Ok::<_, std::io::Error>(())).unwrap_err();
+    /// assert!(matches!(error, ScanError::Algorithms { .. }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn update(mut self, old: Reader<impl BufRead + Send + 'a>) -> Scan<'a> {
         let algorithms = old.algorithms().to_vec();
@@ -266,6 +345,22 @@ impl Scan<'_> {
     ///
     /// # Errors
     /// See [`ScanError`].
+    ///
+    /// ```
+    /// use hashloom_engine::manifest::Scan;
+    /// use hashloom_engine::run::Options;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    /// std::fs::write(folder.join("a"), "abc")?;
+    /// let mut paths = Vec::new();
+    /// Scan::new(folder).run(&Options::new(), |found| {
+    ///     paths.push(found.entry.path);
+    ///     Ok::<_, std::io::Error>(())
+    /// })?;
+    /// assert_eq!(paths, [b"a"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn run<E: Send>(
         self,
         options: &Options,
