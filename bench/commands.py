@@ -26,7 +26,7 @@ class Result:
     wall: float
     cpu: float
     # The peak of resident memory, in bytes. A child begins as a copy of this program, so values below this program's
-    # own memory cannot be told.
+    # own memory cannot be measured.
     peak_nbytes: int
     status: int
     output: str

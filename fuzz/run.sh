@@ -21,10 +21,10 @@ if ! cargo +nightly --version >/dev/null 2>&1; then
     echo "fuzz/run.sh: cargo-fuzz needs a nightly compiler: rustup toolchain install nightly" >&2
     exit 2
 fi
-# The runtime of the address sanitizer is LLVM's, with frames that gcc's code takes for better aligned than they are.
+# The runtime of the address sanitizer is LLVM's. gcc's code takes its frames for better aligned than they are.
 export CC=${CC:-clang}
 command -v "$CC" >/dev/null || { echo "fuzz/run.sh: no $CC: apt-get install clang" >&2; exit 2; }
-# Several write files, up to a few hundred kilobytes each time: in memory where there is such a place.
+# Several targets write files of up to a few hundred kilobytes each time: in memory, if there is such a place.
 if [ -d /dev/shm ] && [ -w /dev/shm ]; then
     export TMPDIR=/dev/shm
 fi
@@ -32,7 +32,7 @@ for target in "${targets[@]}"; do
     mkdir -p "build/fuzz/$target"
     case $target in
         manifest) corpus=(fuzz/manifests) options=(-dict=fuzz/manifest.dict -max_len=4096) ;;
-        # Threads that a scope has waited for may still free what is theirs, which looks like a leak to libFuzzer.
+        # Threads that a scope has waited for may still free their memory, which looks like a leak to libFuzzer.
         verify) corpus=() options=(-max_len=256 -detect_leaks=0) ;;
         list) corpus=() options=(-dict=fuzz/list.dict -max_len=1024) ;;
         checkpoint | journal | proof | resume) corpus=("fuzz/seeds/$target") options=(-max_len=1024) ;;

@@ -4,7 +4,7 @@
  *
  * A context of libmd and an hl_ctx hold the same values in different forms: a state, the length so far, and the bytes
  * that do not fill a block yet. Each call converts one into the other, lets hashloom do the work, and converts the
- * result back. One body serves all algorithms; a table at the end makes libmd's names of it.
+ * result back. One body serves all algorithms; a table at the end defines libmd's functions by it.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64

@@ -10,7 +10,8 @@ qbittorrent-nox) and Transmission (transmission-daemon). A client that is not in
 
 Each client gets a folder of its own for all its files, free ports, and peers on this machine only. The test asks each
 client over its own interface which pieces it has. Damage that a client does not notice shows that it did not check; so
-does its log, if it has one. A peer (libtorrent) that downloads everything from it shows that it finds the files.
+does its log, if it has one. A peer (libtorrent) downloads everything from the client, which shows that the client
+finds the files.
 """
 
 import argparse

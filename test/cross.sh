@@ -13,7 +13,7 @@
 # the output names it.
 #
 # Each CPU comes with the instruction sets that it must have, so that a silently missing kernel fails, and, after a
-# minus, with those that it must not seem to have. i686 runs on the machine itself, so HASHLOOM_EXPECT, if set, holds.
+# minus, with those that it must not seem to have. i686 runs on the machine itself, so HASHLOOM_EXPECT, if set, applies.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 root=$PWD

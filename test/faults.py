@@ -9,11 +9,11 @@ test/faultfs/Cargo.toml`), from system calls that strace makes fail, from limits
 closed standard streams.
 
 The expected result comes from a run of the same command without a fault (`Reference`); other tests show that such runs
-are right. `judge` compares a run under a fault with it:
+are right. `judge` compares a run under a fault with that run:
 
-  * no signal, no panic, no run without an end; a documented exit status, and a message with each that is not 0;
+  * no signal, no panic, no endless run; a documented exit status, and a message with each that is not 0;
   * exit status 0 only with the output of the run without a fault, byte by byte except for dates and speeds;
-  * with any other exit status: every claim ("OK", "complete", a digest, a piece) is a claim of that run too;
+  * with any other exit status: every claim ("OK", "complete", a digest, a piece) is one of the other run too;
   * an output is the old one, or the complete new one; with exit status 0 it is the new one;
   * no other file is changed, none appears, none vanishes.
 

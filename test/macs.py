@@ -5,8 +5,8 @@
     python3 test/macs.py path/to/hashloom [--require] [--huge]
 
 Every algorithm, keys of lengths around a block, files of lengths around blocks and chunks; RFC 2202, 2286 and 4231 from
-vectors/hmac-rfc; standard input, a FIFO; the key made from a passphrase typed on a terminal, which is restored whatever
-signal comes. No byte of the key stays in memory while a file is read, and no core is dumped. --huge adds files just
+vectors/hmac-rfc; standard input, a FIFO; the key made from a passphrase typed on a terminal. The terminal is restored
+after any signal. No byte of the key stays in memory while a file is read, and no core is dumped. --huge adds files just
 over 2 GiB and 4 GiB. Tests that are impossible on this system are named and skipped; with --require that is a failure.
 """
 

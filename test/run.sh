@@ -10,8 +10,8 @@
 # makes it a failure if this machine lacks one of these instruction sets. Exit status: 0 if everything passed.
 #
 # Parts run side by side, PARTS at a time: one more than there are CPUs, as some mostly wait. The output of a part is in
-# build/parts/NAME.log, and is printed whole, in the order of this file. The end names what was skipped, the times and
-# the parts that failed.
+# build/parts/NAME.log, and is printed whole, in the order of this file. The last lines name what was skipped, the times
+# and the parts that failed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 level=${1:?usage: run.sh quick|all|fuzz}

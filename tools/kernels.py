@@ -38,7 +38,7 @@ def output_of(command):
 
 
 def whole_name(symbol):
-    """Returns the function that a part belongs to which the compiler has split off, as in sha1_blocks_avx2.cold."""
+    """Returns the function from which the compiler has split a part such as sha1_blocks_avx2.cold."""
     return symbol.partition(".")[0].removeprefix("hli_")
 
 

@@ -23,7 +23,7 @@
  *   secrets     A call with a key, or a job with is_secret, overwrites its traces of keys and states before it returns:
  *               on the stack, as deep as the call went, and, on x86 and 64-bit ARM, in the vector registers and in the
  *               general registers that a call may change. (Kernels compiled without optimisation, by a bare `clang
- *               -O0`, spill more.) The caller has to wipe keys and contexts. Messages and digests may stay.
+ *               -O0`, spill more.) The caller has to wipe keys and contexts. Traces of messages and digests may remain.
  *   sizes       The sizes of structures and the constants HL_..._MAX_NBYTES hold for later versions: contexts and keys
  *               have room for a state of 200 bytes and a block of 168, which SHA-3 and SHAKE128 need.
  */
@@ -306,7 +306,7 @@ HL_API hl_isas     hl_isas_available(void);
 HL_API hl_isas     hl_isas_allowed(void);
 /* From now on, in the whole process, choose only kernels of these instruction sets; 0 removes the restriction. If a set
  * leaves an algorithm without a kernel ("sha" has none of SHA-512), plain C ("scalar") is allowed too, so that no call
- * can fail for want of a kernel; hl_isas_allowed then includes it. HL_EISA, and no change, if one of them is not
+ * can fail for lack of a kernel; hl_isas_allowed then includes it. HL_EISA, and no change, if one of them is not
  * available. Safe at any time: every digest is right whatever is chosen, and a running call keeps its choice. Meant for
  * tests, benchmarks and finding faults. */
 HL_API hl_status   hl_restrict(hl_isas isas);
@@ -381,11 +381,11 @@ typedef struct hl_messages {
  *     HMAC(keys[i], m)        if there are keys
  *     again(alg(m))           if there is a second algorithm
  *
- * All other calls that take whole messages are short names for a job.
+ * All other calls that take whole messages are shorter forms of a job.
  */
 typedef struct hl_job {
     size_t             nbytes;        /* sizeof(hl_job): tells which fields the caller's version has */
-    uint32_t           alg;           /* an hl_alg; may be 0 if there are keys: theirs counts */
+    uint32_t           alg;           /* an hl_alg; 0 is allowed with keys, whose algorithm counts */
     uint32_t           again;         /* an hl_alg: each digest is hashed once more. For SHA-256 of SHA-256, RIPEMD-160
                                        * of SHA-256. Not with keys. */
     hl_messages        messages;

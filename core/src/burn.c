@@ -8,7 +8,7 @@
  */
 #include "core.h"
 
-/* The top of this frame, with the saved registers, is not overwritten. The same number of bytes of a callee's frame
+/* The top of this frame, with the saved registers, is not overwritten. The top of a callee's frame, of the same size,
  * held no secret either. */
 static __attribute__((noinline)) void burn_stack(size_t nbytes)
 {

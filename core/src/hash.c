@@ -48,7 +48,7 @@ static size_t fetch(const hl_alg_info *alg, const hl_messages *all, size_t first
     }
 }
 
-/* The messages that go on from one filling of the window to the next. */
+/* Messages that are not finished yet. They stay when the window is refilled. */
 struct window {
     union hli_state states[HLI_WINDOW];
     struct hli_item items[HLI_WINDOW];

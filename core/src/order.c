@@ -4,9 +4,9 @@
  */
 #include "lanes.h"
 
-/* Sorts by 256 classes of size. Each shape of fewer than 32 blocks is a class; above are eight classes an octave, up to
- * 128 MiB (with blocks of 64 bytes). Finer classes would not fill lanes better. Above the last class messages are not
- * sorted. */
+/* Sorts by 256 classes of size. Each shape of fewer than 32 blocks is a class; above, each doubling of the size has
+ * eight classes, up to 128 MiB (with blocks of 64 bytes). Finer classes would not fill lanes better. Messages above the
+ * last class are not sorted. */
 static uint8_t size_class(size_t shape)
 {
     if (shape < 128)

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The longest runs begin first. When nothing waits and the lanes are no longer full, the states left move to the best
- * kernel for so few. One long message among short ones therefore costs no more than alone.
+ * The longest runs begin first. When nothing waits and the lanes are no longer full, the remaining states move to the
+ * best kernel for their number. One long message among short ones therefore costs no more than alone.
  */
 #include "lanes.h"
 

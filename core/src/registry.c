@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Between calls only one word is remembered: the instruction sets that may be chosen and the column of costs. It is
- * found on first use. Two threads that find it at once find the same, and never overwrite a choice of hl_restrict.
+ * Between calls only one word is remembered: the instruction sets that may be chosen and the column of costs. The word
+ * is found on first use. Two threads that find it at once find the same, and never overwrite a choice of hl_restrict.
  */
 #include <stdatomic.h>
 
@@ -47,7 +47,7 @@ static const struct row {
 #define KERNEL(body, function, isa, nlanes, intel, amd) FITS(body, nlanes)
 #include "registry.def"
 
-/* The first row of each body. The enumerator of a body takes no number of its own. */
+/* The first row of each body. A body is no row itself, so its second enumerator takes the number back. */
 enum {
 #define BODY(body, name) FIRST_##body, FIRST_##body##_again = FIRST_##body - 1,
 #define LANES(body, name, isa, nlanes, intel, amd) ROW_##name##_##isa,
@@ -81,7 +81,7 @@ hl_isas hli_isas_with(uint32_t features)
 }
 
 /* On aarch64 compilers turn an atomic exchange into a call of their own library, which looks for FEAT_LSE first. One
- * exchange in a process is not worth a symbol that the core would need. The attribute would be lost on inlining. */
+ * exchange in a process is not worth a symbol that the core would need. noinline: inlining would lose the attribute. */
 #if defined(__aarch64__)
 #  define INLINE_ATOMICS __attribute__((target("no-outline-atomics"), noinline))
 #else

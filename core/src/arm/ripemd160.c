@@ -5,8 +5,8 @@
  * A step of four lanes is about 10 operations and waits 10 cycles for the step before. Even with both lines
  * alternating, that is work for two pipes; CPUs since the Neoverse V1, the Cortex-X1 and Apple's have four. Eight lanes
  * do not fit the registers (20 of them hold the state, and the message would take 32), but a word of the message is
- * loaded where it is used, beside the arithmetic. registry.def has the figures. SHA-1 and SHA-256 would gain less than
- * their instructions give.
+ * loaded where it is used, beside the arithmetic. registry.def has the figures. SHA-1 and SHA-256 would gain less by
+ * eight lanes than by their own instructions.
  */
 #include "../kernels.h"
 #if HLI_ARM64

@@ -7,8 +7,8 @@
  *
  *   Maj(a, b, c) = (b & c) ^ (a & (b ^ c))    Ch(e, f, g) = g ^ (e & (f ^ g))     FIPS 180-4 section 4.1
  *
- * After the round the pairs have moved on by one, which costs nothing. Four registers for the state leave four of a
- * 32-bit program's eight. The message schedule makes two words at a time, two rounds before sixteen others use them.
+ * A round ends with the pairs renamed, not moved, which costs nothing. Four registers for the state leave four of a
+ * 32-bit program's eight. After every two rounds the message schedule makes two words for the next sixteen rounds.
  *
  * A tier (x86/sha512_<isa>.c) defines these names, and nothing else is used here:
  *

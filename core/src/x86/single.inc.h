@@ -82,12 +82,12 @@ static const uint64_t to_upper[2] __attribute__((aligned(16))) = {0x808080808080
         word = x; \
     } while (0)
 
-/* On x86-64, which has enough registers, the rounds are assembly: their order decides, and compilers keep none. Only
- * two of a core's five ports rotate, and an instruction is bound to its port before it is known when it will run.
- * Measured on Granite Rapids, cycles of a round of SHA-512 without the schedule: 7.3 as gcc 12 and clang 14 make it;
- * 7.0 (gcc) and 7.2 (clang) in the form of single_sha2.inc.h but in C; 5.9 in assembly, in an order found by trial.
- * Schedule included, SHA-512 over AVX2 took 7.6 (gcc) and 7.8 to 8.0 (clang 14, 19) in C; in assembly it takes 7.1 with
- * each.
+/* On x86-64, which has enough registers, the rounds are assembly: the order of instructions decides the speed, and
+ * compilers change it. Only two of a core's five ports rotate, and an instruction is bound to its port before it is
+ * known when it will run. Measured on Granite Rapids, cycles of a round of SHA-512 without the schedule: 7.3 as gcc 12
+ * and clang 14 make it; 7.0 (gcc) and 7.2 (clang) in the form of single_sha2.inc.h but in C; 5.9 in assembly, in an
+ * order found by trial. Schedule included, SHA-512 over AVX2 took 7.6 (gcc) and 7.8 to 8.0 (clang 14, 19) in C; in
+ * assembly it takes 7.1 with each.
  *
  * Operands have names, and the text has both dialects (-masm=att, -masm=intel). A copy and a rotation in place are as
  * fast as rorx on cores that rename registers instead of copying.

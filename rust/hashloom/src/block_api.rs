@@ -28,7 +28,7 @@ macro_rules! block_level {
         $(#[$attr])*
         #[derive(Clone)]
         pub struct $core {
-            /// Always at a block boundary; final only where the traits allow a dirty state.
+            /// Always at a block boundary; final only after calls for which the traits allow a dirty state.
             ctx: ffi::Ctx,
         }
 

@@ -89,7 +89,7 @@ impl Hash {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParseHashError {
-    /// No algorithm has hashes of this length. Of text, two digits are a byte, and one that is left over counts as one.
+    /// No algorithm has hashes of this length. In text, two digits count as a byte, and so does one digit left over.
     Length {
         /// Bytes given.
         nbytes: usize,

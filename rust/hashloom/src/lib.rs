@@ -42,7 +42,7 @@
 //!   `sha1`, `sha2`, `ripemd` and `hmac`: `Sha256`, `HmacSha256`, … and the module `block_api`. `Sha256::digest_many`
 //!   hashes many messages ([RustCrypto/traits#2478](https://github.com/RustCrypto/traits/issues/2478)).
 //! - `oid`: `digest::const_oid::AssociatedOid` for these types.
-//! - `zeroize`: hashers wipe themselves when dropped. HMAC's keys and contexts do so without it.
+//! - `zeroize`: hashers wipe themselves when dropped. HMAC's keys and contexts do so even without this feature.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(missing_docs, unsafe_code)]
 

@@ -25,8 +25,8 @@ pub fn hash(algorithm: Algorithm, message: &[u8]) -> Hash {
 /// The digests of many messages, hashed side by side in lanes: the digest of `messages[i]` is written to the `i`-th
 /// `digest_nbytes` bytes of `digests`.
 ///
-/// The messages may be any number, of any mixture of lengths. Up to 1,024 messages nothing is allocated; for more, an
-/// array of 16 bytes a message is.
+/// Any number of messages is allowed, of any mixture of lengths. Up to 1,024 messages nothing is allocated; for more,
+/// the function allocates 16 bytes a message.
 ///
 /// # Panics
 ///

@@ -54,7 +54,7 @@ Exit status:
   0  all digests are printed
   1  the algorithm is unknown, or a file cannot be read
   2  wrong usage, or a file cannot be opened
-  After an error the other files are still read. The last error decides.
+  The other files are still read after an error. The last error sets the status.
 
 Examples:
   hashloom digest -a sha256 /etc/motd

@@ -84,7 +84,7 @@ Exit status:
   0  all codes are printed
   1  the algorithm is unknown, there is no key, or a file cannot be read
   2  wrong usage, or a file cannot be opened
-  After an error the other files are still read. The last error decides.
+  The other files are still read after an error. The last error sets the status.
 
 Examples:
   dd if=/dev/urandom of=mykey bs=32 count=1; chmod 600 mykey

@@ -66,7 +66,7 @@ pub struct Create {
     #[arg(short, long = "web-seed", value_name = "URL")]
     web_seeds: Vec<String>,
 
-    /// Peers only from the trackers (BEP 27)
+    /// Allow peers only from the trackers (BEP 27)
     #[arg(short, long)]
     private: bool,
 

@@ -22,7 +22,7 @@ use hashloom_engine::torrent::Torrent;
 
 use crate::text::display;
 
-/// What people often have in place of a .torrent file, told by its first bytes; `None` for anything else.
+/// Tells by the first bytes what the user has in place of a .torrent file; `None` if it is nothing known.
 fn mistaken(head: &[u8]) -> Option<&'static str> {
     let head = head.trim_ascii_start();
     if head.starts_with(b"magnet:") {

@@ -89,7 +89,7 @@ Where the content is looked for:
   `name` is the name in the torrent. PATH may be a symbolic link. Links below
   PATH are followed as long as they stay below PATH.
 
-What counts:
+States of a piece:
   missing    a file of the piece does not exist or is too short
   bad        all bytes are there, but some are wrong
   unread     a file of the piece cannot be opened or read
@@ -109,7 +109,7 @@ Several torrents get a line each, and share all lanes and threads.
 Going on from an interrupted check (--resume):
   A verdict is kept if its files are unchanged, and if it was known at the check
   that any later change would show: nobody had the file open for writing, as far
-  as Linux tells (which it tells the file's owner and root), and the file system
+  as Linux tells (only the file's owner and root are told), and the file system
   records every change (ext4, XFS, Btrfs, F2FS, bcachefs; not tmpfs, overlayfs,
   ZFS, FUSE or network file systems). Everything else is checked again, and a
   line says why. Decay, and writes to the disk below the file system, cannot be

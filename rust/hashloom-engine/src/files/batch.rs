@@ -7,8 +7,8 @@
 //! whole messages. Then all bytes read are hashed at once, and files at their end are handed out, in the order of the
 //! requests.
 //!
-//! When there are no more requests, a thread without work gets half of the open files of a thread that has several: so
-//! a few long files are shared out evenly, whoever took them first.
+//! When there are no more requests, a thread without work gets half of the open files of a thread that has several. A
+//! few long files are thus shared out evenly, whichever thread opened them.
 
 mod lane;
 mod room;

@@ -36,7 +36,7 @@ use crate::walk::{self, Entries, Walk, WalkError};
 /// assert_eq!((summary.nread, summary.nbytes), (1, 3));
 /// let manifest = writer.finish()?;
 ///
-/// // Later: what looks as it did is not read again.
+/// // Later: an unchanged file is not read again.
 /// let old = Reader::new(&manifest[..])?;
 /// let mut writer = Writer::new(Vec::new(), &algorithms)?;
 /// let summary = Scan::new(folder).update(old).run(&Options::new(), |found| writer.write(&found.entry))?;

@@ -33,8 +33,8 @@ pub(crate) enum Outcome {
     /// A file of the piece has changed: an earlier result does not hold. The piece will be hashed again if the job
     /// wants it.
     Changed,
-    /// A file of the piece has changed during each read. This is the last outcome of a piece, except for
-    /// [`Outcome::Changed`], which means nothing after it.
+    /// A file of the piece has changed during each read. No other outcome of the piece follows, except
+    /// [`Outcome::Changed`], which then means nothing.
     Unstable,
 }
 

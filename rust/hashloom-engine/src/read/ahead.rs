@@ -22,9 +22,9 @@ pub(crate) const WORTH_ASKING_NBYTES: u64 = 1 << 20;
 /// The number of small files that a thread's lanes ask for.
 pub(crate) struct Small {
     /// Number of files for each lane. They are opened for that, and stay open until they are read: half of the files
-    /// that may be open at once are for this. Many threads wait for many files at once anyway.
+    /// that may be open at once are for this. Many threads leave few for a lane; they wait for many files anyway.
     most: usize,
-    /// Number of files in turn that were in memory.
+    /// Number of consecutive files that were in memory.
     in_memory: usize,
     /// Number of lanes that need not ask.
     rest: usize,

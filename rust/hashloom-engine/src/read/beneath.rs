@@ -28,7 +28,7 @@ pub(crate) struct Root {
     resolved: OnceLock<PathBuf>,
 }
 
-/// The folder of the last file, below a root, which is mostly the next file's, too. The folder is open, so that only a
+/// The folder of the last file below a root. The next file is mostly in the same folder. The folder is open, so only a
 /// name must be looked up. This saves a twentieth of the whole work in a check of small files.
 #[derive(Default)]
 pub(crate) struct LastFolder {

@@ -39,7 +39,7 @@ const LONG_TICK: Duration = Duration::from_secs(2);
 /// let writer = std::fs::File::options().write(true).open(&path)?;
 /// let noted = Noted::of(&path)?;
 /// assert_eq!(noted.stamp.nbytes, 3);
-/// // The one or the other, as the file system has times that can be trusted or not.
+/// // The doubt depends on whether the file system is trusted; the test still has the file open for writing.
 /// assert!(matches!(noted.doubt, Some(Doubt::Writer | Doubt::FileSystem)));
 /// # Ok::<(), std::io::Error>(())
 /// ```
@@ -73,7 +73,7 @@ pub enum Doubt {
     Fresh,
     /// The file could not be opened, or is not a regular file.
     Unopened,
-    /// The file was noted by a version of this program that did not know doubts.
+    /// The file was noted by a version of this program that recorded no doubts.
     Version,
 }
 

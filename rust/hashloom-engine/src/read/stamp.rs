@@ -124,8 +124,7 @@ impl Stamp {
     }
 
     /// A hash of the stamp in 8 bytes, as there can be ten million files: a number from [`FINGERPRINT_MIN`] on. Each
-    /// process draws a key of its own for the hash: two stamps with one fingerprint are chance, which nobody can bring
-    /// about.
+    /// process draws a key of its own for the hash, so two stamps have one fingerprint only by chance, never by intent.
     pub(crate) fn fingerprint(&self) -> u64 {
         static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
         KEY.hash_one(self).max(FINGERPRINT_MIN)

@@ -118,7 +118,7 @@ impl IgnoreFiles {
     }
 }
 
-/// Reads an ignore file. What is not a regular file is none.
+/// Reads an ignore file. Anything but a regular file counts as no ignore file.
 fn read(path: &Path) -> io::Result<Globs> {
     let mut globs = GlobsBuilder::new();
     if path.is_file() {
