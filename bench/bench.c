@@ -7,9 +7,9 @@
  *   bench kernels [instruction set]
  *                    nanoseconds (the costs of registry.def) and cycles of each kernel's call that advances its lanes
  *                    by one block
- *   bench tiers      one message of 16 KiB: each kernel of one lane beside OpenSSL held to the same instruction sets
+ *   bench tiers      one message of 16 KiB: each kernel of one lane beside OpenSSL with the same instruction sets
  *
- * With -DBENCH_KERNELS_ONLY it has only `kernels` and needs no OpenSSL, which cross compilers lack.
+ * -DBENCH_KERNELS_ONLY leaves only `kernels`, and no use of OpenSSL, which cross compilers lack.
  *
  * Method: both sides run in turn, A B A B, in one process pinned to one CPU, at least 9 rounds after a warm-up. The
  * output is the ratio of the minima, and the least and greatest ratio of the pairs. On a shared machine absolute

@@ -55,8 +55,8 @@ stand_ins="digest mac md5sum sha1sum sha224sum sha256sum sha384sum sha512sum"
 cmp "$program" "$folder/root/usr/bin/hashloom"
 
 # Hardening by the linker: the program can be loaded anywhere, its tables are read-only once they are filled, its stack
-# is not executable. By the compiler: objects of C are marked for indirect branches on CPUs that check them (the whole
-# program is not, as Rust's library is not), and stacks of the driver are guarded.
+# is not executable. Hardening by the compiler: objects of C are marked for indirect branches on CPUs that check them
+# (the whole program is not, as Rust's library is not), and stacks of the driver are guarded.
 hardened() { # WHAT PATTERN COMMAND...
     "${@:3}" 2>/dev/null | grep -Eq "$2" || fail "$program: $1"
 }

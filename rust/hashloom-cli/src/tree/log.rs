@@ -70,8 +70,8 @@ pub struct Root {
 
 const ROOT_HELP: &str = "\
 The tree:
-  The tree of RFC 6962 and RFC 9162, section 2.1: a leaf is the digest of a zero
-  byte and the entry, a node the digest of a one byte and two nodes. Sizes and
+  The tree of RFC 6962 and RFC 9162, section 2.1: a leaf is the digest of the
+  byte 0 and the entry, a node the digest of the byte 1 and two nodes. Sizes and
   indexes count entries; the first entry has the index 0.
 
 Exit status:

@@ -39,7 +39,7 @@ const LONG_TICK: Duration = Duration::from_secs(2);
 /// let writer = std::fs::File::options().write(true).open(&path)?;
 /// let noted = Noted::of(&path)?;
 /// assert_eq!(noted.stamp.nbytes, 3);
-/// // The doubt depends on whether the file system is trusted; the test still has the file open for writing.
+/// // The doubt is the open `writer`, or the file system if its times cannot be trusted.
 /// assert!(matches!(noted.doubt, Some(Doubt::Writer | Doubt::FileSystem)));
 /// # Ok::<(), std::io::Error>(())
 /// ```
