@@ -124,7 +124,8 @@ impl Writer {
     }
 }
 
-/// Returns the name with its line feeds, carriage returns and backslashes as `\n`, `\r` and `\\`; borrowed if it has none.
+/// Returns the name with its line feeds, carriage returns and backslashes as `\n`, `\r` and `\\`; borrowed if the name
+/// has none of them.
 ///
 /// ```
 /// use hashloom_engine::list::escaped;
