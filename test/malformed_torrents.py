@@ -185,7 +185,10 @@ def bencode_cases():
     value = error + "expected a value, found "
     key_or_end = "a key (a string) or 'e' (the end of a dictionary)"
     bad("nothing", b"", error + "the input ends, expected a value", b"")
-    bad("a web page", b"<!DOCTYPE html>", value + "'<'", b"<")
+    bad("a web page", b"<!DOCTYPE html>", "expected a .torrent file, found an HTML page; the download may have asked"
+        " for a login", None)
+    bad("a magnet link", b"magnet:?xt=urn:btih:" + b"0" * 40, "expected a .torrent file, found a magnet link, which names"
+        " a torrent without its content; let a client fetch the .torrent file", None)
     bad("gzip", b"\x1f\x8b\x08\0", value + "the byte 0x1f", b"\x1f")
     bad("a blank before", b" " + v1(), value + "the byte 0x20", b" ")
     bad("a byte order mark before", b"\xef\xbb\xbf" + v1(), value + "the byte 0xef", b"\xef")
