@@ -243,8 +243,10 @@ def stopped(what, stop):
             os._exit(2)
     shown = b""
     for asked in [1, 2]:
-        while shown.count(b"Enter key: ") < asked and select.select([controller], [], [], 10)[0]:
+        # What is typed before the prompt is lost, and mac would wait for ever.
+        while shown.count(b"Enter key: ") < asked and select.select([controller], [], [], 60)[0]:
             shown += os.read(controller, 1000)
+        check(f"{what}: asked", shown.count(b"Enter key: "), asked)
         if asked == 1:
             os.write(controller, b"wrong")
             stop(int(os.read(reader, 20)), controller)
