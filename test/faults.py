@@ -502,7 +502,7 @@ def judge(world, command, known, run, *, is_damaged=False, has_hit=True, harmles
         wrong.append("panic")
     if run.code < 0 and -run.code not in signals:
         wrong.append(f"ended by {signal.Signals(-run.code).name}")
-    elif run.code > 2 and run.code != 130:
+    elif run.code > 2:
         wrong.append(f"exit status {run.code}")
     is_same = run.code == known.code and normal(run.stdout) == normal(known.stdout)
     if (harmless or not has_hit) and not is_same:
@@ -759,7 +759,7 @@ def with_signal(command, number):
         run = finish(world, command, process)
         wrong = []
         # The run may have completed nevertheless: then it is compared with a complete run.
-        if run.ended and run.code not in (130, -number, known.code):
+        if run.ended and run.code not in (-number, known.code):
             wrong.append(f"exit status {run.code} after {number.name}")
         return wrong + judge(world, command, known, run, signals=(number,))
 
@@ -796,7 +796,7 @@ def resumed():
                 time.sleep(0.05)
                 world.tell("clear", *rules)
                 run = finish(world, command, process)
-                if run.code not in (130, -signal.SIGINT):
+                if run.code != -signal.SIGINT:
                     return [f"exit status {run.code} after SIGINT"]
                 overwrite(world.root / changed, 1000, b"x" * 100, True)
                 run = finish(world, command, start(world, command))

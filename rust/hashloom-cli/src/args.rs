@@ -8,10 +8,11 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use hashloom::Algorithm;
 
-#[cfg(feature = "bench")]
 use crate::bench::size::Size;
 use crate::generate::Generate;
 use crate::manifest::Manifest;
+#[cfg(feature = "bench")]
+use crate::names;
 use crate::solaris::digest::Digest;
 use crate::solaris::mac::Mac;
 use crate::sums::check::Check;
@@ -84,8 +85,8 @@ pub enum TorrentCommand {
 #[derive(Debug, Args)]
 #[command(mut_args(|arg| if is_effort(&arg) { arg.requires("bench") } else { arg }))]
 pub struct Kernels {
-    /// List only kernels of this algorithm; can be given several times; an unknown name lists all algorithms
-    #[arg(short, long = "algorithm", value_name = "NAME")]
+    /// List only kernels of this algorithm; can be given several times
+    #[arg(short, long = "algorithm", value_name = "NAME", value_parser = names::ANY)]
     pub algorithms: Vec<Algorithm>,
 
     /// Time every kernel that runs here; takes some seconds
@@ -146,9 +147,9 @@ Examples:
 #[cfg(feature = "bench")]
 #[derive(Debug, Args)]
 pub struct Bench {
-    /// Time this algorithm; can be given several times; an unknown name lists all algorithms
+    /// Time this algorithm; can be given several times
     /// [default: one for each block function]
-    #[arg(short, long = "algorithm", value_name = "NAME")]
+    #[arg(short, long = "algorithm", value_name = "NAME", value_parser = names::ANY)]
     pub algorithms: Vec<Algorithm>,
 
     /// Bytes in a message, such as 41, 16KiB or 1MiB; can be given several times

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Ctrl-C: long work stops, says how far it has come, and exits with [`EXIT_INTERRUPTED`].
+//! Ctrl-C and other signals: long work stops, says how far it has come, and the program ends by the signal.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -9,12 +9,14 @@ use hashloom_engine::run::Cancel;
 
 use crate::output;
 
-/// 128 plus the number of SIGINT, as shells report it.
+/// 128 plus the number of SIGINT, as shells report the signal. All commands return this status if a signal stopped
+/// them, whichever signal it was: see [`exit`].
 pub const EXIT_INTERRUPTED: u8 = 130;
 
 static STOP: LazyLock<Cancel> = LazyLock::new(Cancel::new);
 
-/// From now on SIGINT, SIGTERM and SIGHUP cancel what is returned. A second one ends the program at once.
+/// From now on SIGINT, SIGTERM and SIGHUP cancel the returned flag. A second signal ends the program at once. A signal
+/// that the program was told to ignore, as by nohup, stays ignored.
 pub fn flag() -> Cancel {
     flag_and(|| ())
 }
@@ -41,6 +43,70 @@ fn flag_and(first: impl Fn() + Send + 'static) -> Cancel {
         first();
     };
     // If signals cannot be caught, they end the program. The program never has half-written files.
-    let _ = ctrlc::set_handler(handler);
+    let _ = system::on_signals(handler);
     STOP.clone()
+}
+
+/// Ends the program. If a signal has stopped the work, the program ends by that signal: a shell then also stops the
+/// loop that the program ran in, and a supervisor sees the signal that it sent.
+pub fn exit(status: u8) -> ! {
+    if status == EXIT_INTERRUPTED {
+        system::end_by_signal();
+    }
+    std::process::exit(status.into())
+}
+
+#[cfg(unix)]
+mod system {
+    use std::io;
+    use std::sync::atomic::{AtomicI32, Ordering};
+
+    use nix::libc::{SIG_IGN, sigaction};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+    use signal_hook::low_level::emulate_default_handler;
+
+    /// The first signal caught; 0: none so far.
+    static CAUGHT: AtomicI32 = AtomicI32::new(0);
+
+    /// Calls `handler` on a thread of its own for each signal.
+    pub fn on_signals(handler: impl Fn() + Send + 'static) -> io::Result<()> {
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal)))?;
+        let wait = move || {
+            for signal in signals.forever() {
+                let _ = CAUGHT.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
+                handler();
+            }
+        };
+        std::thread::Builder::new().name("signals".into()).spawn(wait).map(drop)
+    }
+
+    /// Ends the program by the signal that was caught, if any.
+    pub fn end_by_signal() {
+        let signal = CAUGHT.load(Ordering::Relaxed);
+        if signal != 0 {
+            // If this fails, the exit status tells it.
+            let _ = emulate_default_handler(signal);
+        }
+    }
+
+    /// Returns true if the program was started with this signal ignored.
+    #[allow(unsafe_code)]
+    fn is_ignored(signal: i32) -> bool {
+        // SAFETY: all zeros are a valid sigaction; a null pointer asks for the present one, which is written to `now`.
+        unsafe {
+            let mut now: sigaction = std::mem::zeroed();
+            nix::libc::sigaction(signal, std::ptr::null(), &raw mut now) == 0 && now.sa_sigaction == SIG_IGN
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod system {
+    pub fn on_signals(handler: impl FnMut() + Send + 'static) -> Result<(), ctrlc::Error> {
+        ctrlc::set_handler(handler)
+    }
+
+    /// This system has no such signals.
+    pub fn end_by_signal() {}
 }

@@ -16,6 +16,7 @@ mod kernels;
 mod machine;
 mod manifest;
 mod memory;
+mod names;
 mod numbers;
 mod output;
 mod progress;
@@ -31,12 +32,13 @@ mod tree;
 mod units;
 mod work;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::ExitCode;
 
-use clap::Parser;
+use clap::builder::TypedValueParser;
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, Parser};
 use hashloom::Algorithm;
 use hashloom::kernels::{IsaSet, restrict_for};
 
@@ -52,27 +54,40 @@ const EXIT_ERROR: u8 = 2;
 /// The reader of the output has gone. Shells report this status for programs that SIGPIPE ends.
 const EXIT_PIPE: u8 = 128 + 13;
 
-fn main() -> ExitCode {
+fn main() {
     stdio::begin();
-    if let Some(status) = as_other_program() {
-        return ExitCode::from(status);
-    }
-    match Arguments::try_parse().map_or_else(misused, |arguments| run(&arguments)) {
-        Ok(status) => ExitCode::from(status),
-        Err(message) => {
-            // Not eprintln!, which panics if standard error is full or has no reader: the exit status must still tell.
-            let _ = writeln!(io::stderr(), "{} {message}", style::error("error:"));
-            ExitCode::from(EXIT_ERROR)
-        }
-    }
+    let as_hashloom = || Arguments::try_parse().map_or_else(misused, |arguments| run(&arguments));
+    let status = as_other_program().map_or_else(as_hashloom, Ok).unwrap_or_else(|message| {
+        // Not eprintln!, which panics if standard error is full or has no reader: the exit status must still tell.
+        let _ = writeln!(io::stderr(), "{} {message}", style::error("error:"));
+        EXIT_ERROR
+    });
+    interrupt::exit(status)
 }
 
 /// Prints the help or the version, if asked for instead of a command. On wrong usage this ends the program.
-fn misused(error: clap::Error) -> Result<u8, String> {
-    if error.use_stderr() {
-        error.exit();
+fn misused(mut error: clap::Error) -> Result<u8, String> {
+    if !error.use_stderr() {
+        return stdio::print_help(&error).map(|()| 0);
     }
-    stdio::print_help(&error).map(|()| 0)
+    let meant = match (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand)) {
+        (Some(ContextValue::String(name)), None) => meant_by(name),
+        _ => vec![],
+    };
+    if !meant.is_empty() {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(meant));
+    }
+    error.exit()
+}
+
+/// Returns the commands that a user may have meant who left out the first word of a command, or named an algorithm.
+fn meant_by(name: &str) -> Vec<String> {
+    let program = Arguments::command();
+    let below = program.get_subcommands().filter(|command| command.find_subcommand(name).is_some());
+    let mut meant: Vec<String> = below.map(|command| format!("{} {name}", command.get_name())).collect();
+    let algorithm = names::ANY.parse_ref(&program, None, OsStr::new(name.strip_suffix("sum").unwrap_or(name)));
+    meant.extend(algorithm.map(|algorithm| format!("sum --algorithm {algorithm}")));
+    meant
 }
 
 /// Runs the program that hashloom is called as, if it stands in for one of this name. Returns the exit status.
@@ -149,7 +164,7 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
 fn restrict(isa: Option<&str>, algorithms: &[Algorithm]) -> Result<(), String> {
     // An empty variable counts as not set.
     let Some(names) = isa.filter(|names| !names.is_empty()) else { return Ok(()) };
-    let isas = IsaSet::parse(names).map_err(|error| format!("--isa or HASHLOOM_ISA: {error}"))?;
+    let isas = IsaSet::parse(&names.to_ascii_lowercase()).map_err(|error| format!("--isa or HASHLOOM_ISA: {error}"))?;
     let try_for = |algorithm: &Algorithm| restrict_for(isas, *algorithm);
     let restricted = match algorithms {
         [] => Algorithm::ALL.iter().map(try_for).reduce(Result::or).unwrap_or(Ok(())),

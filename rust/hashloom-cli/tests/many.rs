@@ -448,11 +448,11 @@ mod linux {
         }
         large(folder);
         let number = |value: &Value| value.as_u64().unwrap();
-        for signal in ["-INT", "-TERM"] {
+        for (signal, number) in [("-INT", 2), ("-TERM", 15)] {
             let child = begin(folder, &["large.torrent", "--resume", "check", "--json"]);
             kill(&child, signal);
             let output = child.wait_with_output().unwrap();
-            assert_eq!((status(&output), stderr(&output)), (130, ""), "{signal}");
+            assert_eq!((status(&output), stderr(&output)), (128 + number, ""), "{signal}");
             let object = &objects(&output)[0];
             assert_eq!((&object["interrupted"], &object["complete"]), (&Value::from(true), &Value::from(false)));
             let (have, unchecked) = (number(&object["pieces"]["have"]), number(&object["pieces"]["unchecked"]));

@@ -301,7 +301,7 @@ fn one_signal_ends_what_waits_for_a_pipe() {
         let killed = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
         assert!(killed.success());
         let output = child.wait_with_output().unwrap();
-        assert_eq!((status(&output), stdout(&output), stderr(&output)), (130, "", ""), "{arguments:?}");
+        assert_eq!((status(&output), stdout(&output), stderr(&output)), (128 + 15, "", ""), "{arguments:?}");
         drop(writer);
     }
 }

@@ -15,6 +15,7 @@ use hashloom_engine::paths::to_path;
 use super::{Resume, check, check_folder, open, places_below, scan, with_suffix};
 use crate::doubts;
 use crate::interrupt::EXIT_INTERRUPTED;
+use crate::names;
 use crate::output::{self, Pending};
 use crate::progress::Bar;
 use crate::stdio::Stdout;
@@ -41,9 +42,9 @@ pub struct Write {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Digests of this algorithm; can be given several times, or separated by commas; an unknown name lists all
-    /// algorithms [default: sha256, or the algorithms of OLD]
-    #[arg(short, long = "algorithm", value_name = "NAME", value_delimiter = ',')]
+    /// Digests of this algorithm; can be given several times, or separated by commas
+    /// [default: sha256, or the algorithms of OLD]
+    #[arg(short, long = "algorithm", value_name = "NAME", value_delimiter = ',', value_parser = names::ANY)]
     algorithms: Vec<Algorithm>,
 
     /// Do not read files whose length and modification time are those in the manifest OLD; take their digests from OLD.

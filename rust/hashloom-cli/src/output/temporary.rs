@@ -14,6 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use super::place::folder;
+use crate::interrupt;
 
 /// The prefix of temporary names; random letters follow.
 const PREFIX: &str = ".hashloom-";
@@ -268,7 +269,7 @@ pub fn exit(status: u8) -> ! {
         // The file may have got its final name just now.
         let _ = fs::remove_file(path);
     }
-    std::process::exit(status.into())
+    interrupt::exit(status)
 }
 
 #[cfg(test)]

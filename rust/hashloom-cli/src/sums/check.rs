@@ -11,6 +11,7 @@ use hashloom_engine::list::Parser;
 use super::checking::{Checker, Rules};
 use super::front::{self, or_stdin};
 use crate::args::any_path;
+use crate::names;
 use crate::work::Work;
 
 /// Check files against lists of checksums.
@@ -24,9 +25,9 @@ pub struct Check {
     #[arg(value_name = "LIST", value_parser = any_path(), value_hint = ValueHint::FilePath)]
     lists: Vec<PathBuf>,
 
-    /// The algorithms of lines that do not name theirs, separated by commas; an unknown name lists all algorithms
+    /// The algorithms of lines that do not name theirs, separated by commas
     /// [default: from the number of hex digits: sha1, sha224, sha256, sha384, sha512]
-    #[arg(short, long = "algorithm", value_name = "NAME[,NAME]", value_delimiter = ',')]
+    #[arg(short, long = "algorithm", value_name = "NAME[,NAME]", value_delimiter = ',', value_parser = names::ANY)]
     algorithms: Vec<Algorithm>,
 
     /// Ignore listed files that are missing

@@ -19,6 +19,7 @@ use super::lines::{self, Length};
 use super::quote::quoted;
 use super::summing::{Item, Summer, reason, source, trouble};
 use crate::args::any_path;
+use crate::names;
 use crate::stdio;
 use crate::text::display;
 use crate::work::Work;
@@ -37,8 +38,8 @@ pub struct Sum {
     #[arg(long, value_name = "FILE", conflicts_with = "paths", value_parser = any_path(), value_hint = ValueHint::FilePath)]
     files0_from: Option<PathBuf>,
 
-    /// The algorithms, separated by commas; an unknown name lists all algorithms
-    #[arg(short, long = "algorithm", value_name = "NAME[,NAME]", value_delimiter = ',', default_value = "sha256")]
+    /// The algorithms, separated by commas
+    #[arg(short, long = "algorithm", value_name = "NAME[,NAME]", value_delimiter = ',', value_parser = names::ANY, default_value = "sha256")]
     algorithms: Vec<Algorithm>,
 
     /// Sum all files below folders, in the order of the bytes of their paths

@@ -15,6 +15,7 @@ use hashloom_engine::tree::rfc6962::{
 use serde::{Deserialize, Serialize};
 
 use super::{HexBytes, is_stdin, shown_name};
+use crate::names;
 use crate::{EXIT_INCOMPLETE, output, stdio, style};
 
 /// Check a proof of inclusion or consistency.
@@ -42,7 +43,7 @@ pub struct Check {
     entry: Option<PathBuf>,
 
     /// The hash function of the tree
-    #[arg(short, long, value_name = "NAME", default_value = "sha256")]
+    #[arg(short, long, value_name = "NAME", value_parser = names::ANY, default_value = "sha256")]
     pub algorithm: Algorithm,
 }
 

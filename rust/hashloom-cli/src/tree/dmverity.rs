@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::{Common, Failed, HexBytes, Work, json_line, open};
 use crate::json::hex;
+use crate::names;
 use crate::numbers::Nbytes;
 use crate::output::{self, Pending};
 use crate::text::display;
@@ -76,7 +77,7 @@ pub struct Format {
 #[derive(Debug, Args)]
 pub struct Parameters {
     /// Any algorithm except sha512-224 and sha512-256: the kernel lacks them
-    #[arg(short, long, visible_alias = "hash", value_name = "NAME", default_value = "sha256")]
+    #[arg(short, long, visible_alias = "hash", value_name = "NAME", value_parser = names::ANY, hide_possible_values = true, default_value = "sha256")]
     algorithm: Algorithm,
 
     /// 1: the usual type; 0: the type of old ChromeOS, with the salt behind each block

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use super::{Common, Failed, HexBytes, Work, open};
 use crate::json::{Hex, hex, text};
+use crate::names;
 use crate::numbers::Nbytes;
 use crate::output::{self, Pending};
 use crate::text::display;
@@ -28,7 +29,7 @@ pub struct Fsverity {
     files: Vec<PathBuf>,
 
     /// sha256 or sha512
-    #[arg(short, long, visible_alias = "hash-alg", value_name = "NAME", default_value = "sha256")]
+    #[arg(short, long, visible_alias = "hash-alg", value_name = "NAME", value_parser = names::ANY, hide_possible_values = true, default_value = "sha256")]
     pub algorithm: Algorithm,
 
     /// Bytes in a block: a power of two from 1024 to 65536

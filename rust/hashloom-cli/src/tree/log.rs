@@ -13,6 +13,7 @@ use hashloom_engine::tree::rfc6962::{Built, Proof, Prove, Tree};
 
 use super::check::{Check, ProofJson};
 use super::{Common, Failed, Work, is_stdin, json_line, open, opened_stdin};
+use crate::names;
 use crate::numbers::{Nbytes, whole};
 use crate::output;
 
@@ -53,7 +54,7 @@ struct Entries {
     block_size: Option<Nbytes>,
 
     /// The hash function; logs use sha256
-    #[arg(short, long, value_name = "NAME", default_value = "sha256")]
+    #[arg(short, long, value_name = "NAME", value_parser = names::ANY, default_value = "sha256")]
     algorithm: Algorithm,
 
     #[command(flatten)]

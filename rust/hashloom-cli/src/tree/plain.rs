@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::{Common, Work, json_line};
 use crate::json::{Hex, text};
+use crate::names;
 use crate::numbers::Nbytes;
 use crate::text::display;
 
@@ -54,7 +55,7 @@ pub struct S3 {
     files: Vec<PathBuf>,
 
     /// sha256, sha1 or md5; md5 is not for security: anybody can make two files with one ETag
-    #[arg(short, long, value_name = "NAME", default_value = "sha256")]
+    #[arg(short, long, value_name = "NAME", value_parser = names::ANY, hide_possible_values = true, default_value = "sha256")]
     pub algorithm: Algorithm,
 
     /// Bytes in a part, 5 MiB to 5 GiB: the part size of the upload. There are at most 10,000 parts

@@ -14,8 +14,14 @@ pub fn hashloom() -> Command {
     command
 }
 
+/// Returns the exit status as a shell reports it: 128 plus the number of the signal that ended the program.
 pub fn status(output: &Output) -> i32 {
-    output.status.code().unwrap()
+    let status = &output.status;
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(status) {
+        return 128 + signal;
+    }
+    status.code().unwrap()
 }
 
 pub fn stdout(output: &Output) -> &str {
