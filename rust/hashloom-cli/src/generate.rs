@@ -72,11 +72,34 @@ pub fn run(arguments: &Generate) -> Result<u8, String> {
         }
         What::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Arguments::command(), "hashloom", &mut script);
-            output::print(|out| out.write_all(&script))?;
+            let mut program = Arguments::command();
+            clap_complete::generate(*shell, &mut program, "hashloom", &mut script);
+            let mut script = String::from_utf8(script).map_err(|error| error.to_string())?;
+            if *shell == Shell::Bash {
+                offer_files(&mut script, &program, "hashloom");
+            }
+            output::print(|out| out.write_all(script.as_bytes()))?;
         }
     }
     Ok(0)
+}
+
+/// Changes the completions for bash: a command whose arguments are files offers files first. clap_complete offers the
+/// options unless the user has typed a letter.
+fn offer_files(script: &mut String, command: &Command, label: &str) {
+    for command in command.get_subcommands() {
+        offer_files(script, command, &format!("{label}__subcmd__{}", command.get_name().replace('-', "__")));
+    }
+    let takes_files = command.get_positionals().any(|arg| arg.get_possible_values().is_empty());
+    let Some(start) = script.find(&format!(" {label})\n")).filter(|_| takes_files) else { return };
+    // Options are offered for the first word and, at the end, for every word without a value of its own.
+    const OFFERS: [(&str, &str); 2] =
+        [(" || ${COMP_CWORD} -eq ", " ]]"), ("\n            COMPREPLY=", "\n            return 0")];
+    for (from, to) in OFFERS {
+        let Some(at) = script[start..].find(from).map(|at| start + at) else { return };
+        let Some(nbytes) = script[at..].find(to) else { return };
+        script.replace_range(at..at + nbytes, "");
+    }
 }
 
 /// The programs that the binary can be called as.

@@ -7,7 +7,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{hashloom, status, stderr, stdout};
+use common::{hashloom, skipped, status, stderr, stdout};
 
 /// Returns the pages in a folder, with their names.
 fn pages(folder: &Path) -> Vec<(String, String)> {
@@ -91,4 +91,33 @@ fn what_cannot_be_done_is_an_error() {
     let output = hashloom().args(["generate", "completions", "csh"]).output().unwrap();
     assert_eq!((status(&output), stdout(&output)), (2, ""));
     assert!(stderr(&output).contains("bash"), "{}", stderr(&output));
+}
+
+/// Bash falls back to files where the script offers nothing.
+#[cfg(target_os = "linux")]
+#[test]
+fn bash_offers_algorithms_and_files() {
+    const SCRIPT: &str = r#"
+        source <("$0" generate completions bash)
+        offers() {
+            COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+            _hashloom hashloom "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+            echo "${COMPREPLY[*]}"
+        }
+        for command in "torrent verify" "torrent create" "manifest check" sum check "tree fsverity"; do
+            offers hashloom $command ''
+        done
+        offers hashloom sum --algorithm sha51
+        offers hashloom sum --ta
+        offers hashloom manifest ''
+        offers hashloom generate completions f
+    "#;
+    let mut bash = std::process::Command::new("bash");
+    let Ok(output) = bash.args(["-c", SCRIPT, env!("CARGO_BIN_EXE_hashloom")]).output() else {
+        skipped::skipped("completions of bash: there is no bash here");
+        return;
+    };
+    let expected = "sha512 sha512-224 sha512-256\n--tag\n-h --isa --help write check diff help\nfish\n";
+    assert_eq!((stdout(&output).trim_start_matches('\n'), stderr(&output)), (expected, ""));
+    assert!(stdout(&output).starts_with("\n\n\n\n\n\n"), "{}", stdout(&output));
 }
