@@ -3,8 +3,7 @@
 //! A progress bar on standard error.
 
 use std::io::{self, IsTerminal};
-use std::sync::{Arc, Once};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -17,48 +16,80 @@ const QUIET_TIME: Duration = Duration::from_millis(300);
 #[derive(Clone)]
 pub struct Bar {
     bar: ProgressBar,
-    started: Instant,
-    drawn: Arc<Once>,
+    is_shown: bool,
 }
 
 impl Bar {
     /// Creates a bar that is full at `length`. `template` is one of `indicatif`.
     pub fn new(length: u64, template: &str) -> Bar {
-        let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
-        let chars = if style::is_utf8() { "█▉▊▋▌▍▎▏ " } else { "=> " };
-        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        Bar { bar: bar.with_style(style.progress_chars(chars)), started: Instant::now(), drawn: Arc::new(Once::new()) }
+        Bar::begin(length, template, false)
     }
 
-    /// Creates a bar of bytes read and hashed, with their speed. The caller sets its length.
-    pub fn of_bytes() -> Bar {
-        Bar::new(0, "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left")
+    fn begin(length: u64, template: &str, is_quiet: bool) -> Bar {
+        let is_shown = !is_quiet && io::stderr().is_terminal();
+        let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden()).with_style(style(template));
+        let shown = bar.downgrade();
+        let show = move || {
+            std::thread::sleep(QUIET_TIME);
+            if let Some(bar) = shown.upgrade().filter(|bar| !bar.is_finished()) {
+                bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+                // The bar moves also while a disk does not answer.
+                bar.enable_steady_tick(Duration::from_millis(100));
+            }
+        };
+        if is_shown {
+            // If no thread can be started, there is no bar.
+            let _ = std::thread::Builder::new().name("bar".into()).spawn(show);
+        }
+        Bar { bar, is_shown }
+    }
+
+    /// Creates a bar of bytes read and hashed, with their speed. It is full at its length, once that is set.
+    pub fn of_bytes(is_quiet: bool) -> Bar {
+        let template = "{spinner} {binary_bytes} read  {binary_bytes_per_sec}  {elapsed}";
+        Bar::begin(0, template, is_quiet)
+    }
+
+    /// Creates a bar that shows what the program does, and how long so far.
+    pub fn of_time(what: &str, is_quiet: bool) -> Bar {
+        Bar::begin(0, &format!("{{spinner}} {what}  {{elapsed}}"), is_quiet)
     }
 
     /// Returns true if there is somebody to see the bar.
-    pub fn is_wanted(&self) -> bool {
-        io::stderr().is_terminal()
+    pub fn is_shown(&self) -> bool {
+        self.is_shown
     }
 
-    /// Sets the position at which the bar is full.
-    pub fn set_length(&self, length: u64) {
-        self.bar.set_length(length);
+    /// Sets the number of bytes at which a bar of bytes is full.
+    pub fn set_total(&self, nbytes: u64) {
+        if nbytes > 0 && self.bar.length() != Some(nbytes) {
+            self.bar.set_length(nbytes);
+            self.bar.set_style(style("{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left"));
+        }
+    }
+
+    /// Calls [`Bar::set_total`] with what `find_nbytes` returns on a thread of its own, if there is somebody to see the
+    /// bar and the work takes long enough. `None`: the total cannot be known.
+    pub fn set_total_later(&self, find_nbytes: impl FnOnce() -> Option<u64> + Send + 'static) {
+        let bar = self.clone();
+        let find = move || {
+            std::thread::sleep(QUIET_TIME);
+            if let Some(nbytes) = find_nbytes() {
+                bar.set_total(nbytes);
+            }
+        };
+        if self.is_shown {
+            // If no thread can be started, the bar has no total.
+            let _ = std::thread::Builder::new().name("total".into()).spawn(find);
+        }
     }
 
     pub fn set(&self, position: u64) {
-        self.draw();
         self.bar.set_position(position);
     }
 
     pub fn advance(&self) {
-        self.draw();
         self.bar.inc(1);
-    }
-
-    fn draw(&self) {
-        if !self.drawn.is_completed() && self.is_wanted() && self.started.elapsed() >= QUIET_TIME {
-            self.drawn.call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10)));
-        }
     }
 
     /// Calls `write`, which prints to the terminal, while the bar is hidden.
@@ -69,4 +100,14 @@ impl Bar {
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    let chars = if style::is_utf8() { "█▉▊▋▌▍▎▏ " } else { "=> " };
+    // A terminal shows ^C where the cursor is. In the last column that would break the line, and half of the bar would
+    // stay on the screen. indicatif fills a short line with spaces behind the last character: {wide_msg} is empty.
+    let filler = if template.contains("{wide_bar}") { "" } else { "{wide_msg}" };
+    let template = format!(" {template}{filler}\r");
+    let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    style.progress_chars(chars)
 }

@@ -92,12 +92,13 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     check_folder(folder)?;
     let states = arguments.resume.as_ref().map_or(Vec::new(), |state| places_below(folder, state));
     let listed: Vec<Vec<u8>> = states.iter().map(|state| to_bytes(state)).collect();
-    let Opened { reader, totals } = open(&arguments.manifest, |entry| match &arguments.resume {
-        Some(state) if listed.contains(&entry.path) => {
-            Err(format!("--resume: {} is part of what the manifest describes. Give another FILE", display(state)))
-        }
-        _ => Ok(()),
-    })?;
+    let Opened { reader, totals } =
+        open(&arguments.manifest, arguments.format.quiet, |entry| match &arguments.resume {
+            Some(state) if listed.contains(&entry.path) => {
+                Err(format!("--resume: {} is part of what the manifest describes. Give another FILE", display(state)))
+            }
+            _ => Ok(()),
+        })?;
     let algorithms = reader.algorithms().to_vec();
     let mut without = places_below(folder, &arguments.manifest);
     without.extend(states);
@@ -112,8 +113,8 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         None => (None, None),
     };
 
-    let bar = Bar::of_bytes();
-    bar.set_length(totals.nbytes);
+    let bar = Bar::of_bytes(arguments.format.quiet);
+    bar.set_total(totals.nbytes);
     let task = Scan::new(folder).algorithms(&algorithms).quick(arguments.quick);
     let task = without.into_iter().fold(task, Scan::leave_out);
     let task = journal.into_iter().fold(task, Scan::journal);
@@ -129,7 +130,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         failed: None,
     };
     let started = Instant::now();
-    let done = scan(task, arguments.work.options(), &bar, arguments.format.quiet, |found| judge.found(found));
+    let done = scan(task, arguments.work.options(), &bar, |found| judge.found(found));
     let (done, resume) = match (done, resume) {
         (Ok(done), resume) => (done, resume),
         (Err(message), resume) => {

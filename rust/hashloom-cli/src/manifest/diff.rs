@@ -48,7 +48,7 @@ Examples:
 pub fn run(arguments: &Diff) -> Result<u8, String> {
     let any = |_: &_| Ok(());
     let (Opened { reader: old, .. }, Opened { reader: new, .. }) =
-        (open(&arguments.old, any)?, open(&arguments.new, any)?);
+        (open(&arguments.old, arguments.format.quiet, any)?, open(&arguments.new, arguments.format.quiet, any)?);
     let (of_old, of_new) = (old.algorithms().to_vec(), new.algorithms().to_vec());
     let mut comparison = Comparison::new(old, &of_old, &of_new).ok_or_else(|| {
         let (old, new) = (display(&arguments.old), display(&arguments.new));

@@ -44,16 +44,18 @@ struct Opened {
 }
 
 /// Opens a manifest. `look` sees each entry in advance; an error that it returns is returned.
-fn open(path: &Path, mut look: impl FnMut(&Entry) -> Result<(), String>) -> Result<Opened, String> {
+fn open(path: &Path, is_quiet: bool, mut look: impl FnMut(&Entry) -> Result<(), String>) -> Result<Opened, String> {
     let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", display(path));
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return Err(failed(&"expected a manifest, found something that is not a file"));
     }
     let mut file = File::open(path).map_err(|error| failed(&error))?;
     let mut reader = Reader::new(BufReader::new(&file)).map_err(|error| failed(&error))?;
+    let bar = Bar::of_time("reading the manifest", is_quiet);
     for entry in reader.by_ref() {
         look(&entry.map_err(|error| failed(&error))?)?;
     }
+    bar.finish();
     let totals = reader.totals().unwrap_or_default();
     drop(reader);
     file.rewind().map_err(|error| failed(&error))?;
@@ -61,17 +63,16 @@ fn open(path: &Path, mut look: impl FnMut(&Entry) -> Result<(), String>) -> Resu
     Ok(Opened { reader, totals })
 }
 
-/// Reads a folder. `bar` shows the bytes that were read or need not be read, unless `is_quiet`.
+/// Reads a folder. `bar` shows the bytes that were read or need not be read.
 fn scan(
     scan: Scan<'_>,
     options: Options,
     bar: &Bar,
-    is_quiet: bool,
     each: impl FnMut(Found) -> Result<(), String> + Send,
 ) -> Result<Scanned, String> {
     let shown = bar.clone();
     let options = options.cancel(&interrupt::flag());
-    let options = match !is_quiet && bar.is_wanted() {
+    let options = match bar.is_shown() {
         true => options.progress(move |progress| shown.set(progress.nbytes)),
         false => options,
     };

@@ -88,7 +88,7 @@ Examples:
 /// Returns the exit status.
 pub fn run(arguments: &Write) -> Result<u8, String> {
     check_folder(&arguments.folder)?;
-    let update = arguments.update.as_deref().map(|old| open(old, |_| Ok(()))).transpose()?;
+    let update = arguments.update.as_deref().map(|old| open(old, arguments.quiet, |_| Ok(()))).transpose()?;
     let algorithms = match (&arguments.algorithms[..], &update) {
         ([], Some(old)) => old.reader.algorithms().to_vec(),
         ([], None) => vec![Algorithm::Sha256],
@@ -217,13 +217,13 @@ fn write<W: io::Write + Send>(
     out: W,
     failed: &(dyn Fn(io::Error) -> String + Sync),
 ) -> Result<Written<W>, String> {
-    let bar = Bar::new(0, "{binary_bytes} read  {binary_bytes_per_sec}  {elapsed}");
+    let bar = Bar::of_bytes(arguments.quiet);
     let task = Scan::new(&arguments.folder).algorithms(algorithms);
     let task = without.into_iter().fold(task, Scan::leave_out);
     let task = journal.into_iter().fold(task, Scan::journal);
     let task = update.into_iter().fold(task, Scan::update);
     let mut writer = Writer::new(out, algorithms).map_err(|error| failed(error.into()))?;
-    let done = scan(task, arguments.work.options(), &bar, arguments.quiet, |Found { entry, error, .. }| {
+    let done = scan(task, arguments.work.options(), &bar, |Found { entry, error, .. }| {
         if let Some(error) = error {
             let path = arguments.folder.join(to_path(&entry.path));
             bar.suspend(|| {

@@ -102,8 +102,13 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         algorithms => Parser::untagged(algorithms),
     };
     let lists = or_stdin(&arguments.lists);
-    front::run(&lists, &arguments.work, |options, console| {
-        let mut checker = Checker { rules, parser, algorithm: None, options, console };
-        checker.check_all(&lists)
-    })
+    front::run(
+        &lists,
+        &arguments.work,
+        || None,
+        |options, console| {
+            let mut checker = Checker { rules, parser, algorithm: None, options, console };
+            checker.check_all(&lists)
+        },
+    )
 }

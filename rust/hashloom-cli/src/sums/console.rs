@@ -47,7 +47,7 @@ impl<'a> Console<'a> {
     pub fn new(program: &'a [u8], stop: &'a Cancel, bar: Option<&'a Bar>) -> Console<'a> {
         let state = State { lines: Vec::with_capacity(2 * Lines::FULL_NBYTES), lost: Lost::default(), is_over: false };
         // A bar and lines on one terminal must take turns.
-        let bar = bar.filter(|bar| bar.is_wanted());
+        let bar = bar.filter(|bar| bar.is_shown());
         Console { program, stop, bar, state: Mutex::new(state), changed: Condvar::new() }
     }
 

@@ -48,13 +48,19 @@ pub fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
     if paths.is_empty() { vec!["-".into()] } else { paths.to_vec() }
 }
 
-/// Calls `does` with options and a console for `paths`. Returns the exit status.
-pub fn run(paths: &[PathBuf], work: &Work, does: impl FnOnce(&Options, &Console<'_>) -> End) -> Result<u8, String> {
+/// Calls `does` with options and a console for `paths`. `total_nbytes` finds out how much there is to read, if that can
+/// be known. Returns the exit status.
+pub fn run(
+    paths: &[PathBuf],
+    work: &Work,
+    total_nbytes: impl FnOnce() -> Option<u64> + Send + 'static,
+    does: impl FnOnce(&Options, &Console<'_>) -> End,
+) -> Result<u8, String> {
     let stop = stop_flag(paths);
-    // The total is unknown before the end.
-    let bar = Bar::new(0, "{spinner} {binary_bytes}  {binary_bytes_per_sec}");
+    let bar = Bar::of_bytes(false);
     let mut options = work.options().cancel(&stop);
-    if bar.is_wanted() {
+    if bar.is_shown() {
+        bar.set_total_later(total_nbytes);
         let bar = bar.clone();
         options = options.progress(move |progress| bar.set(progress.nbytes));
     }

@@ -122,19 +122,62 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
         Some(file) => vec![file.clone()],
         None => or_stdin(&arguments.paths),
     };
-    let named: Box<dyn Iterator<Item = Item> + Send> = match &arguments.files0_from {
-        Some(file) => Box::new(names0(file)?),
-        None => Box::new(paths.clone().into_iter().map(source).map(Item::File)),
+    let wanted = Wanted {
+        paths: paths.clone(),
+        files0_from: arguments.files0_from.clone(),
+        recursive: arguments.recursive,
+        follow: arguments.follow,
     };
-    front::run(&paths, &arguments.work, |options, console| {
-        let folder_hint = ": --recursive sums the files below it";
-        let summer = Summer { algorithms: &algorithms, format, folder_hint, options, console };
-        if arguments.recursive {
-            summer.sum(named.flat_map(|item| items(item, arguments.follow)))
-        } else {
-            summer.sum(named)
+    let items = wanted.items()?;
+    front::run(
+        &paths,
+        &arguments.work,
+        move || wanted.total_nbytes(),
+        |options, console| {
+            let folder_hint = ": --recursive sums the files below it";
+            Summer { algorithms: &algorithms, format, folder_hint, options, console }.sum(items)
+        },
+    )
+}
+
+/// The files to sum.
+struct Wanted {
+    paths: Vec<PathBuf>,
+    files0_from: Option<PathBuf>,
+    recursive: bool,
+    follow: bool,
+}
+
+impl Wanted {
+    fn items(&self) -> Result<Box<dyn Iterator<Item = Item> + Send>, String> {
+        let named: Box<dyn Iterator<Item = Item> + Send> = match &self.files0_from {
+            Some(file) => Box::new(names0(file)?),
+            None => Box::new(self.paths.clone().into_iter().map(source).map(Item::File)),
+        };
+        let follow = self.follow;
+        Ok(if self.recursive { Box::new(named.flat_map(move |item| below(item, follow))) } else { named })
+    }
+
+    /// Returns the total length of the files now, or `None` if a name leads to no regular file, such as a pipe.
+    fn total_nbytes(&self) -> Option<u64> {
+        if self.files0_from.as_ref().is_some_and(|list| !list.is_file()) {
+            return None;
         }
-    })
+        let mut total = 0_u64;
+        for item in self.items().ok()? {
+            let path = match item {
+                Item::File(Source::Path(path)) => path,
+                Item::File(_) => return None,
+                Item::Trouble(_) => continue,
+            };
+            match path.metadata() {
+                Ok(metadata) if metadata.is_file() => total = total.saturating_add(metadata.len()),
+                Ok(metadata) if !metadata.is_dir() => return None,
+                _ => {}
+            }
+        }
+        Some(total)
+    }
 }
 
 /// Returns the files whose names are in a file, each ended by NUL. The last name may lack its NUL.
@@ -175,7 +218,7 @@ fn names0(file: &Path) -> Result<impl Iterator<Item = Item> + Send + use<>, Stri
 }
 
 /// Returns the item itself, or the files below the folder.
-fn items(item: Item, follow: bool) -> Box<dyn Iterator<Item = Item> + Send> {
+fn below(item: Item, follow: bool) -> Box<dyn Iterator<Item = Item> + Send> {
     match item {
         Item::File(Source::Path(path)) if path.is_dir() => {
             let walk = Walk::new(&path).order(Order::Bytes).follow_links(follow);

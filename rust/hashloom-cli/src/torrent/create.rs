@@ -273,8 +273,10 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
     let builder = arguments.builder()?;
     // Plan all torrents before the first read. Errors that can be known now must not come in an hour, and no torrent
     // written becomes part of the next.
+    let walking = Bar::of_time("looking for files", arguments.quiet);
     let tasks = arguments.paths.iter().map(|path| arguments.task(&builder, path));
     let tasks = tasks.collect::<Result<Vec<_>, _>>()?;
+    walking.finish();
     if arguments.dry_run {
         return output::print(|out| tasks.iter().try_for_each(|task| list(out, task))).map(|()| 0);
     }
@@ -282,13 +284,13 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
         check_output(arguments, task, &tasks, index)?;
     }
     let stop = interrupt::flag();
-    let bar = Bar::of_bytes();
+    let bar = Bar::of_bytes(arguments.quiet);
     for task in &tasks {
         let mut options = arguments.work.options().cancel(&stop);
-        if !arguments.quiet && bar.is_wanted() {
+        if bar.is_shown() {
             let bar = bar.clone();
             options = options.progress(move |progress| {
-                bar.set_length(progress.total_nbytes.unwrap_or(0));
+                bar.set_total(progress.total_nbytes.unwrap_or(0));
                 bar.set(progress.nbytes);
             });
         }

@@ -170,22 +170,24 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
     let saver = arguments.resume.as_deref().map(Saver::new).transpose()?;
     let stop = interrupt::flag();
 
-    let bar = Bar::of_bytes();
+    let bar = Bar::of_bytes(arguments.quiet);
     let record = |torrent: &Torrent, piece, state| {
         if let Some(saver) = &saver {
             saver.record(torrent, piece, state);
         }
     };
     let mut options = arguments.work.options().cancel(&stop);
-    let is_bar_wanted = !arguments.quiet && bar.is_wanted();
-    if is_bar_wanted {
-        bar.set_length(total_nbytes(torrents));
+    if bar.is_shown() {
+        bar.set_total(total_nbytes(torrents));
         let bar = bar.clone();
         options = options.progress(move |progress| bar.set(progress.nbytes));
     }
 
     let printer = Mutex::new(Printer::new(arguments, torrents.len()));
-    let printed = || printer.lock().unwrap_or_else(PoisonError::into_inner);
+    // The bar and lines on one terminal take turns.
+    let put = |index, message| {
+        bar.suspend(|| printer.lock().unwrap_or_else(PoisonError::into_inner).put(index, Done::error(message)));
+    };
     let checks = torrents.iter().enumerate().filter_map(|(index, file)| {
         let begun = read(file).and_then(|torrent| {
             let path = place(&torrent);
@@ -205,19 +207,20 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
                 })
             }
             Err(message) => {
-                printed().put(index, Done::error(message));
+                put(index, message);
                 None
             }
         }
     });
     verify_pieces(checks, &options, record, |check, report| match report {
         Ok(report) => {
-            let is_told = printed().report(&check, &report);
+            let is_told =
+                bar.suspend(|| printer.lock().unwrap_or_else(PoisonError::into_inner).report(&check, &report));
             if let Some(saver) = saver.as_ref().filter(|_| is_told) {
                 saver.told(&check.torrent, &report);
             }
         }
-        Err(error) => printed().put(check.tag.index, Done::error(error.to_string())),
+        Err(error) => put(check.tag.index, error.to_string()),
     });
     bar.finish();
     let interrupted = stop.is_cancelled();

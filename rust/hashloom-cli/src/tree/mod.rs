@@ -135,10 +135,8 @@ impl<'a> Work<'a> {
     /// `paths` are the files that will be hashed.
     fn new(common: &'a Common, paths: &[PathBuf]) -> Work<'a> {
         let total = paths.iter().filter_map(|path| path.metadata().ok()).map(|metadata| metadata.len());
-        let bar = Bar::new(
-            total.fold(0, u64::saturating_add),
-            "{wide_bar} {percent:>3}%  {binary_bytes_per_sec}  {eta} left",
-        );
+        let bar = Bar::of_bytes(false);
+        bar.set_total(total.fold(0, u64::saturating_add));
         Work { common, stop: interrupt::flag_and_end(), bar, done: Arc::default() }
     }
 
@@ -146,7 +144,7 @@ impl<'a> Work<'a> {
     fn with<R>(&self, hash: impl FnOnce(&Options) -> R) -> R {
         let before = self.done.load(Ordering::Relaxed);
         let mut options = self.common.work.options().cancel(&self.stop);
-        if self.bar.is_wanted() {
+        if self.bar.is_shown() {
             let (bar, done) = (self.bar.clone(), self.done.clone());
             options = options.progress(move |progress| {
                 done.fetch_max(before + progress.nbytes, Ordering::Relaxed);
@@ -189,12 +187,12 @@ impl<'a> Work<'a> {
         let mut status = 0;
         for path in paths {
             match one(path) {
-                Ok(line) => crate::output::print(|out| out.write_all(line.as_bytes()))?,
+                Ok(line) => self.bar.suspend(|| crate::output::print(|out| out.write_all(line.as_bytes())))?,
                 Err(Failed::Interrupted) => {
                     status = EXIT_INTERRUPTED;
                     break;
                 }
-                Err(failed) => status = failed.tell(),
+                Err(failed) => status = self.bar.suspend(|| failed.tell()),
             }
         }
         self.bar.finish();
