@@ -52,8 +52,7 @@ share:
 	@for shell in bash zsh fish; do \
 	    $(HASHLOOM) generate completions $$shell >$(SHARE)/completions/$$shell || exit 1; done
 
-demo:
-	@tools/setup.sh demo
+demo: build
 	@tools/demo.sh
 
 test:
@@ -116,7 +115,7 @@ bench-trees: build
 
 # Prints the figures too. README.md names the machine, the compiler and the date: change them there.
 chart: build
-	@$(HASHLOOM) bench --algorithm sha256 --svg docs/speed.svg
+	@$(HASHLOOM) bench --algorithm sha256 --no-kernels --svg docs/speed.svg
 
 bench-compilers:
 	@bench/compilers.sh
@@ -137,8 +136,8 @@ deny:
 
 # Does not depend on build: root, as in `sudo make install`, rarely has cargo in its PATH.
 install:
-	@test -x $(HASHLOOM) -a -d $(SHARE)/man || { echo 'make: $(HASHLOOM) and $(SHARE) are missing: run' \
-	    'make build first' >&2; exit 2; }
+	@for built in $(HASHLOOM) $(SHARE)/completions/fish; do \
+	    test -e $$built || { echo "make: $$built is missing: run 'make build' first" >&2; exit 2; }; done
 	install -D -m 755 $(HASHLOOM) '$(ROOT)/bin/hashloom'
 	install -d '$(ROOT)/share/man/man1'
 	install -m 644 $(SHARE)/man/man1/*.1 '$(ROOT)/share/man/man1'

@@ -10,8 +10,7 @@ hashloom=target/release/hashloom
 bold=$(tput bold 2>/dev/null || true) plain=$(tput sgr0 2>/dev/null || true)
 [ -t 1 ] || bold='' plain=''
 
-echo "Building hashloom ..."
-cargo build --quiet --release --locked --package hashloom-cli
+[ -x "$hashloom" ] || { echo "demo.sh: $hashloom is missing: run 'make demo'" >&2; exit 2; }
 
 # show STATUS ARGUMENT...: prints the command, runs it, and ends the demo if its exit status is not STATUS.
 show() {

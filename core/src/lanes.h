@@ -88,8 +88,8 @@ HLI_INLINE const hl_kernel *hli_kernel(const struct hli_plan *plan, const struct
     return hli_best(plan, pass, nmessages, 0);
 }
 
-/* The kernel for many messages of a few blocks each. The driver's share of a step counts here, and is much the same for
- * four lanes as for sixteen: about 30 ns, against the cost of a block. On AMD the SHA instructions are the best for
+/* The kernel for many messages of a few blocks each. The driver's own time for a step counts here beside the kernel's:
+ * about 30 ns, for four lanes as for sixteen. On AMD the SHA instructions are the best for
  * long messages; sixteen lanes take 0.82 of their time for 20 and 64 bytes, 0.92 for 128. */
 HLI_INLINE const hl_kernel *hli_kernel_short(const struct hli_plan *plan, const struct hli_pass *pass)
 {

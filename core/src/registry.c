@@ -80,8 +80,9 @@ hl_isas hli_isas_with(uint32_t features)
     return with;
 }
 
-/* On aarch64 compilers turn an atomic exchange into a call of their own library, which looks for FEAT_LSE first. One
- * exchange in a process is not worth a symbol that the core would need. noinline: inlining would lose the attribute. */
+/* On aarch64 a compiler turns an atomic exchange into a call of its own runtime library, to use the instructions of
+ * FEAT_LSE where the CPU has them. The core makes one exchange in a process, and does without that library.
+ * noinline: inlining would lose the attribute. */
 #if defined(__aarch64__)
 #  define INLINE_ATOMICS __attribute__((target("no-outline-atomics"), noinline))
 #else

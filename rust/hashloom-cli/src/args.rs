@@ -156,6 +156,10 @@ pub struct Bench {
     #[arg(short, long = "size", value_name = "BYTES", default_values = ["64", "1KiB", "16KiB"])]
     pub sizes: Vec<Size>,
 
+    /// Leave out the rows of single kernels
+    #[arg(long)]
+    pub no_kernels: bool,
+
     /// Draw the result as bars into FILE; an existing FILE is replaced
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,

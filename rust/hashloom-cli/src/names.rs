@@ -15,7 +15,7 @@ use hashloom::Algorithm;
 pub struct Name(pub &'static [Algorithm]);
 
 /// Reads the name of any algorithm.
-pub const ANY: Name = Name(&Algorithm::ALL);
+pub const ANY: Name = Name(Algorithm::ALL);
 
 /// What counts of a name: letters and digits.
 fn key(name: &str) -> String {
@@ -49,7 +49,7 @@ mod tests {
     fn names_of_standards_and_other_programs() {
         let command = Command::new("test");
         let parse = |name: &str| ANY.parse_ref(&command, None, OsStr::new(name)).ok();
-        for algorithm in Algorithm::ALL {
+        for &algorithm in Algorithm::ALL {
             assert_eq!(parse(algorithm.name()), Some(algorithm));
             assert_eq!(parse(&algorithm.name().to_uppercase()), Some(algorithm));
         }

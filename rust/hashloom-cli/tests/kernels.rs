@@ -192,7 +192,7 @@ fn only_kernels_of_the_algorithms_asked_for() {
 #[test]
 fn wrong_arguments() {
     for (arguments, parts) in [
-        (&["--algorithm", "md4"][..], &["unknown algorithm \"md4\": expected one of sha1, ", "ripemd160"][..]),
+        (&["--algorithm", "md4"][..], &["possible values: sha1, ", "ripemd160"][..]),
         (&["--rounds", "3"], &["--bench"]),
         (&["--time", "3ms"], &["--bench"]),
         (&["--bench", "--rounds", "0"], &["0 is not in 1..=1000"]),

@@ -448,11 +448,11 @@ mod linux {
         }
         large(folder);
         let number = |value: &Value| value.as_u64().unwrap();
-        for (signal, number) in [("-INT", 2), ("-TERM", 15)] {
+        for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
             let child = begin(folder, &["large.torrent", "--resume", "check", "--json"]);
             kill(&child, signal);
             let output = child.wait_with_output().unwrap();
-            assert_eq!((status(&output), stderr(&output)), (128 + number, ""), "{signal}");
+            assert_eq!((status(&output), stderr(&output)), (code, ""), "{signal}");
             let object = &objects(&output)[0];
             assert_eq!((&object["interrupted"], &object["complete"]), (&Value::from(true), &Value::from(false)));
             let (have, unchecked) = (number(&object["pieces"]["have"]), number(&object["pieces"]["unchecked"]));

@@ -78,7 +78,7 @@ pub fn draw(report: &Report) -> String {
         .add(Rectangle::new().set("class", "paper").set("width", "100%").set("height", "100%"))
         .add(text(MARGIN, 38.0, "title", title))
         .add(text(MARGIN, 60.0, "note", subtitle))
-        .add(legend(84.0));
+        .add(legend(report, 84.0));
     let mut top = TITLE;
     for outcome in &report.results {
         document = document.add(panel(outcome, bars, top, width));
@@ -92,14 +92,15 @@ pub fn draw(report: &Report) -> String {
     format!("{document}\n")
 }
 
-fn legend(y: f64) -> Group {
+fn legend(report: &Report, y: f64) -> Group {
     let mut group = Group::new();
     let mut x = MARGIN;
-    for (kind, meaning) in [
+    let legend = [
         (Kind::Hashloom, "hashloom's choice"),
         (Kind::Kernel, "each kernel of hashloom"),
         (Kind::Peer, "others, one message after the other"),
-    ] {
+    ];
+    for (kind, meaning) in legend.into_iter().filter(|(kind, _)| report.has(*kind)) {
         let mark = Rectangle::new().set("class", class(kind)).set("x", round(x)).set("y", round(y - 10.0));
         group = group.add(mark.set("width", 12).set("height", 12)).add(text(x + 18.0, y, "note", meaning));
         x += 18.0 + (meaning.chars().count() as f64 + 3.0) * CHARACTER;
@@ -263,7 +264,7 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains(['\u{7}', '\u{1}']) && !text.contains("NaN") && !text.contains("inf"), "{text}");
-        // The paper, three marks of the legend, and one bar.
-        assert_eq!(text.matches("<rect ").count(), 5, "{text}");
+        // The paper, two marks of the legend as there are no kernels, and one bar.
+        assert_eq!(text.matches("<rect ").count(), 4, "{text}");
     }
 }

@@ -143,8 +143,10 @@ impl Report {
         let messages = messages(&arguments.sizes);
         let nbytes = messages.iter().map(|messages| messages.count * messages.nbytes).max().unwrap_or(0);
         let data = timing::random_bytes(nbytes);
-        let sides: Vec<(Algorithm, Vec<Side<'_>>)> =
-            algorithms.into_iter().map(|algorithm| (algorithm, sides(algorithm, peers))).collect();
+        let sides: Vec<(Algorithm, Vec<Side<'_>>)> = algorithms
+            .into_iter()
+            .map(|algorithm| (algorithm, sides(algorithm, arguments.no_kernels, peers)))
+            .collect();
 
         let effort = &arguments.effort;
         let timed = |sides: &[Side<'_>]| sides.iter().filter(|side| side.hash_many.is_ok()).count();
@@ -164,6 +166,11 @@ impl Report {
             allowed: IsaSet::allowed().names().collect(),
             results: results?,
         })
+    }
+
+    /// Returns true if there are rows of this kind.
+    fn has(&self, kind: Kind) -> bool {
+        self.results.iter().flat_map(|outcome| &outcome.rows).any(|row| row.kind == kind)
     }
 
     fn print(&self, out: &mut impl Write, columns: usize) -> io::Result<()> {
@@ -278,14 +285,15 @@ fn messages(sizes: &[size::Size]) -> Vec<Messages> {
 }
 
 /// Returns hashloom's choice first, then the kernels it may choose from, then other libraries.
-fn sides<'a>(algorithm: Algorithm, peers: &'a Peers) -> Vec<Side<'a>> {
+/// Returns what is compared: hashloom's choice, its kernels unless `no_kernels`, and the other libraries.
+fn sides<'a>(algorithm: Algorithm, no_kernels: bool, peers: &'a Peers) -> Vec<Side<'a>> {
     let choice: Result<HashMany<'_>, String> = match lib::chosen(algorithm, 1) {
         Some(_) => Ok(Box::new(move |messages, digests| hashloom::hash_many(algorithm, messages, digests))),
         None => Err(format!("no kernel for {algorithm} in the set {{{}}}", IsaSet::allowed())),
     };
     let mut sides = vec![Side { kind: Kind::Hashloom, name: "hashloom".into(), hash_many: choice }];
-    let is_allowed = |kernel: &lib::Kernel| IsaSet::allowed().contains(kernel.isa_set());
-    for kernel in lib::kernels().filter(|kernel| kernel.computes(algorithm) && is_allowed(kernel)) {
+    let is_wanted = |kernel: &lib::Kernel| !no_kernels && IsaSet::allowed().contains(kernel.isa_set());
+    for kernel in lib::kernels().filter(|kernel| kernel.computes(algorithm) && is_wanted(kernel)) {
         let hash_many: HashMany<'_> = Box::new(move |messages, digests| {
             kernel.hash_many(algorithm, messages, digests).expect("the kernel is available and computes the algorithm");
         });

@@ -26,7 +26,7 @@ pub(crate) struct Small {
     most: usize,
     /// Number of consecutive files that were in memory.
     in_memory: usize,
-    /// Number of lanes that need not ask.
+    /// Number of lanes that skip asking, as everything was in memory before.
     rest: usize,
 }
 
