@@ -8,10 +8,10 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use hashloom::Algorithm;
 
+#[cfg(feature = "bench")]
 use crate::bench::size::Size;
 use crate::generate::Generate;
 use crate::manifest::Manifest;
-#[cfg(feature = "bench")]
 use crate::names;
 use crate::solaris::digest::Digest;
 use crate::solaris::mac::Mac;
