@@ -304,6 +304,9 @@ def commands():
         yield Command(words, contents, ("out/torrent",), tree)
     yield Command(("torrent", "create", "--dry-run", below), (), lists=tree)
     yield Command(("torrent", "show", "in/hybrid.torrent"), ("in/hybrid.torrent",))
+    edit = ("torrent", "edit", "-c", "new", "--no-trackers")
+    yield Command((*edit, "out/torrent"), ("out/torrent",), ("out/torrent",))
+    yield Command((*edit, "-f", "in/v1.torrent", "-o", "out/torrent"), ("in/v1.torrent",), ("out/torrent",))
 
     trees = ("--out-merkle-tree", "out/tree", "--out-descriptor", "out/descriptor")
     yield Command(("tree", "fsverity", "c/big", "c/mid"), ("c/big",))
@@ -413,7 +416,7 @@ def claims(command, stdout):
         return {line for line in lines if line.startswith(b"as written")}
     if words[0] in ("check", "-c"):
         return {line for line in lines if line.endswith((b": OK", b'"state":"ok"}'))}
-    if words[:2] == ("torrent", "create"):
+    if words[:2] in (("torrent", "create"), ("torrent", "edit")):
         return {line for line in lines if line.lstrip().startswith(b"written")}
     if words[:2] == ("manifest", "write"):
         return {line for line in lines if b'"type":"file"' in line or b'"unread":0' in line}

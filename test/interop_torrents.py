@@ -302,6 +302,37 @@ class Checker:
         self.expect(f"{path.name}: trackers", found["trackers"], [["udp://t.invalid:1"]])
         self.expect(f"{path.name}: notes", found["notes"], [])
 
+    def edit(self, path):
+        """Checks that libtorrent reads an edited torrent as meant, and finds the info-hash that hashloom prints."""
+        try:
+            import libtorrent as lt
+        except ImportError:
+            return
+
+        def read(path):
+            theirs = lt.torrent_info(str(path))
+            hashes = theirs.info_hashes()
+            return theirs, [str(h) for h, has in ((hashes.v1, hashes.has_v1()), (hashes.v2, hashes.has_v2())) if has]
+
+        _, before = read(path)
+        new = path.with_suffix(".edited")
+        trackers, seed = ["https://a.invalid/x", "udp://b.invalid:7"], "https://c.invalid/files/"
+        options = ["-t", ",".join(trackers), "-w", seed, "--comment", "edited", "--no-date", "--json"]
+        for flags in ([], ["--private", "--source", "here"]):
+            command = [self.program, "torrent", "edit", path, "-f", "-o", new, *options, *flags]
+            run = subprocess.run(command, capture_output=True, check=False)
+            self.expect(f"{path.name}: edit", (run.returncode, run.stderr), (0, b""))
+            report = json.loads(run.stdout)
+            theirs, hashes = read(new)
+            told = [report["torrent"][key] for key in ("info_hash", "info_hash_v2") if key in report["torrent"]]
+            self.expect(f"{path.name}: info-hashes after an edit", told, hashes)
+            self.expect(f"{path.name}: same info-hash", hashes == before, not flags)
+            self.expect(f"{path.name}: edited trackers", [(t.url, t.tier) for t in theirs.trackers()],
+                        [(url, 0) for url in trackers])
+            self.expect(f"{path.name}: edited web seeds", lt.load_torrent_file(str(new)).url_seeds, [seed])
+            found = theirs.comment(), theirs.creation_date(), theirs.priv()
+            self.expect(f"{path.name}: other edits", found, ("edited", 0, bool(flags)))
+
     def create(self, content, version, piece_length, out):
         path = out / f"ours-{version}-{piece_length}-{content.stem}.torrent"
         command = [self.program, "torrent", "create", content, f"--{version}", "-l", str(piece_length), "-o", path]
@@ -315,6 +346,7 @@ class Checker:
 
     def torrent(self, path, content):
         self.show(path)
+        self.edit(path)
         torrent = Torrent(path)
         # By the folder that has the content, and by the content.
         for place in (content.parent, content):

@@ -9,7 +9,7 @@
 
 use hashloom::{Algorithm, hash};
 use hashloom_engine::bencode::{self, Item, Kind, Limits, Value};
-use hashloom_engine::torrent::{Error, NoteKind, Problem, Torrent, Version};
+use hashloom_engine::torrent::{Edit, EditError, Error, NoteKind, Problem, Torrent, Version};
 use libfuzzer_sys::fuzz_target;
 
 /// Returns the value as an item to write. The first of equal keys counts.
@@ -74,6 +74,22 @@ fn check_layer(torrent: &Torrent, pieces: std::ops::Range<usize>, root: &[u8]) {
     assert_eq!(nodes[0], root);
 }
 
+/// Edits the torrent and undoes the edit. Only a list of trackers with something else in it may be refused.
+fn check_edited(input: &[u8], torrent: &Torrent) {
+    let private = torrent.metadata().private;
+    let edited = match Edit::new().add_tier(["udp://fuzz.test"]).comment(Some("c")).private(!private).apply(input) {
+        Ok(edited) => edited,
+        Err(EditError::BadList { .. }) => return,
+        Err(error) => panic!("{error}: {torrent:?}"),
+    };
+    let metadata = edited.torrent.metadata();
+    assert_eq!((metadata.private, metadata.comment.as_deref()), (!private, Some(&b"c"[..])));
+    let back = Edit::new().private(private).apply(&edited.bytes).unwrap().torrent;
+    assert_eq!((back.metadata().private, back.file_count()), (private, torrent.file_count()));
+    let outer = Edit::new().comment(None).apply(input).unwrap().torrent;
+    assert_eq!((outer.info_hash_v1(), outer.info_hash_v2()), (torrent.info_hash_v1(), torrent.info_hash_v2()));
+}
+
 fuzz_target!(|input: &[u8]| {
     let torrent = match Torrent::parse(input) {
         Ok(torrent) => torrent,
@@ -130,4 +146,5 @@ fuzz_target!(|input: &[u8]| {
     torrent.notes().iter().for_each(|note| drop(note.to_string()));
     assert!(torrent.magnet().bytes().all(|byte| byte.is_ascii_graphic()));
     check_written_again(input, &torrent);
+    check_edited(input, &torrent);
 });

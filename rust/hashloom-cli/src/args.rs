@@ -19,6 +19,7 @@ use crate::sums::check::Check;
 use crate::sums::sum::Sum;
 use crate::timing::Effort;
 use crate::torrent::create::Create;
+use crate::torrent::edit::Edit;
 use crate::torrent::show::Show;
 use crate::torrent::verify::Verify;
 use crate::tree::Tree;
@@ -76,6 +77,7 @@ pub enum TorrentCommand {
     Create(Create),
     Verify(Verify),
     Show(Show),
+    Edit(Edit),
 }
 
 /// List the kernels: which exist, which run here, which are chosen, and how fast each is.

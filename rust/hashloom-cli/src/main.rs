@@ -127,6 +127,11 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
             restrict(isa, &[])?;
             torrent::show::run(options)
         }
+        Command::Torrent { command: TorrentCommand::Edit(options) } => {
+            // Edits hash only two dictionaries for each torrent.
+            restrict(isa, &[])?;
+            torrent::edit::run(options)
+        }
         Command::Sum(options) => {
             restrict(isa, options.algorithms())?;
             sums::sum::run(options)

@@ -60,6 +60,20 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     pending.end(false)
 }
 
+/// Opens a regular file that will be replaced: see [`State::write`]. Symbolic links are followed as by [`write`]. The file
+/// must be writable, and is locked as long as it is open.
+pub fn open_to_replace(path: &Path) -> io::Result<(State, File)> {
+    // A missing file is an error of the system's words.
+    path.metadata()?;
+    match place::find(path)? {
+        Place::File(path) => match State::open(&path, true)? {
+            (state, Some(file)) => Ok((state, file)),
+            (_, None) => Err(io::ErrorKind::NotFound.into()),
+        },
+        Place::Special => Err(io::Error::other("expected a regular file, found something else")),
+    }
+}
+
 /// A file that is being written, under another name or none until it is complete. A device or pipe is written in place.
 pub struct Pending(Kind);
 

@@ -221,7 +221,7 @@ impl FromStr for PieceLength {
 
 /// The creation date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Date {
+pub enum Date {
     Now,
     Seconds(i64),
 }
@@ -239,7 +239,7 @@ impl FromStr for Date {
 }
 
 impl Date {
-    fn seconds(self) -> Result<i64, String> {
+    pub fn seconds(self) -> Result<i64, String> {
         let variable = std::env::var("SOURCE_DATE_EPOCH").ok().filter(|value| !value.is_empty());
         match (self, variable) {
             (Date::Seconds(seconds), _) => Ok(seconds),
@@ -386,7 +386,7 @@ fn check_output(arguments: &Create, task: &Task<'_>, tasks: &[Task<'_>], index: 
     output::probe(output).map_err(|error| not_written(output, &error))
 }
 
-fn not_written(path: &Path, error: &io::Error) -> String {
+pub fn not_written(path: &Path, error: &io::Error) -> String {
     format!("{}: the torrent cannot be written: {error}", display(path))
 }
 

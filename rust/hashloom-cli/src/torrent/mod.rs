@@ -5,6 +5,7 @@
 
 pub mod clients;
 pub mod create;
+pub mod edit;
 mod identity;
 mod piece_map;
 pub mod show;
@@ -14,7 +15,7 @@ mod verify_json;
 mod verify_summary;
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
 
 use hashloom_engine::bencode::Limits;
@@ -34,24 +35,46 @@ fn mistaken(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Reads a .torrent file, at most as much of it as the parser accepts.
+/// Reads a .torrent file.
 pub fn read(path: &Path) -> Result<Torrent, String> {
-    let failed = |error: io::Error| format!("{}: {error}", display(path));
-    let expected = |found: &str| format!("{}: expected a .torrent file, found {found}", display(path));
+    check_path(path)?;
+    let bytes = read_bytes(path, File::open(path).map_err(|error| format!("{}: {error}", display(path)))?)?;
+    // The torrent takes the bytes; an error needs their beginning.
+    let head = bytes[..bytes.len().min(HEAD_NBYTES)].to_vec();
+    Torrent::from_vec(bytes, &Limits::default()).map_err(|error| refused(path, &head, &error))
+}
+
+/// Number of bytes that [`mistaken`] looks at.
+const HEAD_NBYTES: usize = 100;
+
+/// Returns an error if the path is something else than a file.
+fn check_path(path: &Path) -> Result<(), String> {
     if path.is_dir() {
-        return Err(expected("a folder"));
+        return Err(expected(path, "a folder"));
     }
-    if let Some(found) = mistaken(path.as_os_str().as_encoded_bytes()).filter(|_| !path.exists()) {
-        return Err(expected(found));
+    match mistaken(path.as_os_str().as_encoded_bytes()).filter(|_| !path.exists()) {
+        Some(found) => Err(expected(path, found)),
+        None => Ok(()),
     }
-    let limits = Limits::default();
+}
+
+/// Reads an open .torrent file, at most as much of it as the parser accepts.
+fn read_bytes(path: &Path, file: File) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     // One byte more than the limit, so that the parser sees that the file is too long.
-    let most = limits.nbytes as u64 + 1;
-    File::open(path).map_err(failed)?.take(most).read_to_end(&mut bytes).map_err(failed)?;
-    let mistaken = mistaken(&bytes[..bytes.len().min(100)]);
-    Torrent::from_vec(bytes, &limits).map_err(|error| match mistaken {
-        Some(found) => expected(found),
+    let most = Limits::default().nbytes as u64 + 1;
+    file.take(most).read_to_end(&mut bytes).map_err(|error| format!("{}: {error}", display(path)))?;
+    Ok(bytes)
+}
+
+/// The message for a file that begins with `head` and is not a torrent.
+fn refused(path: &Path, head: &[u8], error: &dyn std::error::Error) -> String {
+    match mistaken(&head[..head.len().min(HEAD_NBYTES)]) {
+        Some(found) => expected(path, found),
         None => format!("{}: {error}", display(path)),
-    })
+    }
+}
+
+fn expected(path: &Path, found: &str) -> String {
+    format!("{}: expected a .torrent file, found {found}", display(path))
 }

@@ -28,7 +28,6 @@ use std::fmt;
 use std::ops::Range;
 
 pub use item::Item;
-#[cfg(feature = "create")]
 pub(crate) use item::encode_string;
 
 use crate::text::quoted;

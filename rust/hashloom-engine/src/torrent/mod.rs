@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Torrents: reading them ([`Torrent::parse`]), checking the files on disk against them ([`verify`]), and making them
-//! ([`Builder`], [`create`](fn@create)).
+//! Torrents: reading them ([`Torrent::parse`]), checking the files on disk against them ([`verify`]), making them
+//! ([`Builder`], [`create`](fn@create)), and changing their trackers and other metadata ([`Edit`]).
 //!
 //! ```no_run
 //! use hashloom_engine::run::Options;
@@ -20,15 +20,18 @@
 mod bitfield;
 #[cfg(feature = "create")]
 mod create;
+mod edit;
 mod parse;
 mod paths;
 #[cfg(feature = "resume")]
 pub mod resume;
+mod urls;
 mod verify;
 
 pub use bitfield::{Bitfield, BitfieldError};
 #[cfg(feature = "create")]
 pub use create::{Builder, CreateError, Created, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks, create};
+pub use edit::{Edit, EditError, Edited};
 pub use parse::{
     Attributes, Error, File, HybridDifference, MAX_PIECE_NBYTES, Metadata, Note, NoteKind, OpenError, OpenProblem,
     Problem, Torrent, Version,

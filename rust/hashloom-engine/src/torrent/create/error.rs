@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::{MAX_PIECE_LENGTH, MIN_PIECE_LENGTH};
 use crate::bencode::Limits;
 use crate::text::{quoted, shown};
-use crate::torrent::Error;
+use crate::torrent::{Error, urls};
 
 /// Number of files that an error names; the others are counted.
 pub(super) const NAMED_MAX: usize = 10;
@@ -192,14 +192,7 @@ impl fmt::Display for CreateError {
                     _ => Ok(()),
                 }
             }
-            CreateError::Url { what, url } => {
-                let schemes = if *what == "tracker" { "http, https, udp, ws or wss" } else { "http, https or ftp" };
-                write!(
-                    f,
-                    "the {what} {}: expected a URL of {schemes} without spaces, such as https://example.org/path",
-                    quoted(url.as_bytes())
-                )
-            }
+            CreateError::Url { what, url } => urls::refused(f, what, url.as_bytes()),
             CreateError::Glob { glob, message } => {
                 write!(f, "the glob {}: {}", quoted(glob.as_bytes()), shown(message.as_bytes()))
             }

@@ -29,6 +29,7 @@ use crate::pieces::job::{Content, Hashes};
 use crate::pieces::layout::{Layout, Spans};
 use crate::run::Options;
 use crate::torrent::paths::{Platform, check_component};
+use crate::torrent::urls::Use;
 use crate::torrent::{Attributes, Torrent, Version};
 use error::Problems;
 use scan::Entry;
@@ -530,20 +531,12 @@ impl Builder {
     }
 
     fn check(&self) -> Result<(), CreateError> {
-        let url = |what, url: &String, schemes: &[&str]| {
-            let rest = url
-                .split_once("://")
-                .filter(|(scheme, _)| schemes.iter().any(|allowed| scheme.eq_ignore_ascii_case(allowed)));
-            let is_right = rest.is_some_and(|(_, rest)| !rest.is_empty() && !rest.starts_with('/'))
-                && !url.contains(|c: char| c.is_whitespace() || c.is_control());
-            if is_right { Ok(()) } else { Err(CreateError::Url { what, url: url.clone() }) }
+        let url = |of: Use, url: &String| match of.accepts(url) {
+            true => Ok(()),
+            false => Err(CreateError::Url { what: of.name(), url: url.clone() }),
         };
-        for tracker in self.trackers.iter().flatten() {
-            url("tracker", tracker, &["http", "https", "udp", "ws", "wss"])?;
-        }
-        for seed in &self.web_seeds {
-            url("web seed", seed, &["http", "https", "ftp"])?;
-        }
+        self.trackers.iter().flatten().try_for_each(|tracker| url(Use::Tracker, tracker))?;
+        self.web_seeds.iter().try_for_each(|seed| url(Use::WebSeed, seed))?;
         if let Some(found) = self.piece_nbytes {
             let power = self.version != Version::V1;
             let is_right = if power { found.is_power_of_two() } else { found % MIN_PIECE_LENGTH == 0 };
