@@ -221,7 +221,7 @@ fn places() {
 fn damaged_torrents_stay() {
     let whole = torrent("", "");
     refused(&whole[..whole.len() - 1], &["-c", "x"], "not a torrent: byte 86");
-    refused("", &["-c", "x"], "not a torrent: byte 0");
+    refused("", &["-c", "x"], "not a torrent: the file is empty");
     refused("d4:infode1:xe", &["-c", "x"], "byte");
     refused(whole.replace("i3e", "i16385e"), &["-c", "x"], "info.pieces");
 }

@@ -58,7 +58,7 @@ fn real_torrents_that_are_not() {
     let output = verify([&fixtures().join("corrupt.torrent"), &fixtures()]);
     assert_eq!((status(&output), stdout(&output)), (2, ""));
     assert!(
-        stderr(&output).ends_with("corrupt.torrent: info.name, byte 81: this key is missing\n"),
+        stderr(&output).ends_with("corrupt.torrent: info.name, byte 81: this key is missing; expected a string: the name of the file or folder\n"),
         "{}",
         stderr(&output)
     );

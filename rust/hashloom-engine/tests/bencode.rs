@@ -38,14 +38,19 @@ fn malformed_input_is_an_error_that_says_where_and_what() {
         (b"i5", "byte 2: the input ends, expected a digit or 'e' (the end of an integer)"),
         (b"i5.0e", "byte 2: expected a digit or 'e' (the end of an integer), found '.'"),
         (b"i0x10e", "byte 2: expected a digit or 'e' (the end of an integer), found 'x'"),
-        (b"l", "byte 1: the input ends, expected a value or 'e' (the end of a list)"),
-        (b"li1e", "byte 4: the input ends, expected a value or 'e' (the end of a list)"),
+        (b"l", "[0], byte 1: the input ends, expected a value or 'e' (the end of a list)"),
+        (b"li1e", "[1], byte 4: the input ends, expected a value or 'e' (the end of a list)"),
         (b"d", "byte 1: the input ends, expected a key (a string) or 'e' (the end of a dictionary)"),
         (b"di1ei2ee", "byte 1: expected a key (a string) or 'e' (the end of a dictionary), found 'i'"),
         (b"dlei2ee", "byte 1: expected a key (a string) or 'e' (the end of a dictionary), found 'l'"),
-        (b"d1:ae", "byte 4: expected a value for the key, found 'e'"),
-        (b"d1:a", "byte 4: the input ends, expected a value for the key"),
-        (b"d1:ai1e1:b", "byte 10: the input ends, expected a value for the key"),
+        (b"d1:ae", "a, byte 4: expected a value for the key, found 'e'"),
+        (b"d1:a", "a, byte 4: the input ends, expected a value for the key"),
+        (b"d1:ai1e1:b", "b, byte 10: the input ends, expected a value for the key"),
+        (b"d1:ad1:bli1ei", "a.b[1], byte 13: the input ends, expected a digit of an integer"),
+        (b"d1:ad1:bli1ee9", "a, byte 14: the input ends, expected a digit or ':' in the length of a string"),
+        (b"d3:a.bi", "[\"a.b\"], byte 7: the input ends, expected a digit of an integer"),
+        (b"d1:ad0:i", "a[\"\"], byte 8: the input ends, expected a digit of an integer"),
+        (b"d2:\x1b\xffi", r#"["\x1b\xff"], byte 6: the input ends, expected a digit of an integer"#),
     ];
     for (input, message) in cases {
         assert_eq!(error(input).to_string(), *message, "{:?}", String::from_utf8_lossy(input));
@@ -105,7 +110,7 @@ fn deep_nesting_is_refused_at_the_limit_and_costs_nothing() {
     let hidden = [b"d4:infode1:x".to_vec(), nested(200_000), b"e".to_vec()].concat();
     assert!(matches!(error(&hidden).kind, ErrorKind::TooDeep { .. }));
     let text = error(&nested(101)).to_string();
-    assert_eq!(text, "byte 100: more than 100 lists and dictionaries inside each other");
+    assert_eq!(text, "[0][0][0][0][0][0][0][0]…, byte 100: more than 100 lists and dictionaries inside each other");
     // The caller may set any limit.
     let deep = Limits { depth: usize::MAX, ..limits };
     let document = nested(1_000_000);

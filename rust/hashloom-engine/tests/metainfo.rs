@@ -49,16 +49,19 @@ fn error(torrent: &[u8]) -> Error {
 fn each_malformation_has_an_error_of_its_own() {
     let file = |keys: Vec<(&'static str, Bencode)>| files(dictionary(keys));
     let cases: Vec<(Vec<u8>, &str)> = vec![
-        (b"".to_vec(), "not a torrent: byte 0: the input ends, expected a value"),
-        (b"<html>".to_vec(), "not a torrent: byte 0: expected a value, found '<'"),
-        (b"i1e".to_vec(), "byte 0: expected a dictionary, found an integer"),
-        (b"de".to_vec(), "info, byte 0: this key is missing"),
+        (b"".to_vec(), "not a torrent: the file is empty; expected a dictionary, which begins with 'd'"),
+        (b"<html>".to_vec(), "not a torrent: byte 0: expected a dictionary, which begins with 'd', found '<'"),
+        (b"i1e".to_vec(), "not a torrent: byte 0: expected a dictionary, found an integer"),
+        (b"de".to_vec(), "info, byte 0: this key is missing; expected a dictionary that describes the files"),
         (b"d4:infoi1ee".to_vec(), "info, byte 7: expected a dictionary, found an integer"),
         (
             b"d4:infod".to_vec(),
-            "not a torrent: byte 8: the input ends, expected a key (a string) or 'e' (the end of a dictionary)",
+            "not a torrent: info, byte 8: the input ends, expected a key (a string) or 'e' (the end of a dictionary); the file is cut short or damaged: get it again",
         ),
-        (info(vec![("name", None)]), "info.name, byte 7: this key is missing"),
+        (
+            info(vec![("name", None)]),
+            "info.name, byte 7: this key is missing; expected a string: the name of the file or folder",
+        ),
         (info(vec![("name", Some(int(1)))]), "info.name, byte 25: expected a string, found an integer"),
         (info(vec![("name", Some(text("")))]), "info.name, byte 25: the name \"\" is empty"),
         (info(vec![("name", Some(text("..")))]), "info.name, byte 25: the name \"..\" leads out of the folder"),
@@ -69,7 +72,10 @@ fn each_malformation_has_an_error_of_its_own() {
             info(vec![("name.utf-8", Some(text("../up")))]),
             "info.name.utf-8, byte 44: the name \"../up\" has a path separator in it",
         ),
-        (info(vec![("piece length", None)]), "info.piece length, byte 7: this key is missing"),
+        (
+            info(vec![("piece length", None)]),
+            "info.piece length, byte 7: this key is missing; expected an integer: the number of bytes in a piece",
+        ),
         (
             info(vec![("piece length", Some(text("2")))]),
             "info.piece length, byte 46: expected an integer, found a string",
@@ -87,7 +93,10 @@ fn each_malformation_has_an_error_of_its_own() {
             raw_integer("piece length", "9223372036854775808"),
             "info.piece length, byte 46: the integer \"9223372036854775808\" does not fit 64 bits",
         ),
-        (info(vec![("pieces", None)]), "info.pieces, byte 7: this key is missing"),
+        (
+            info(vec![("pieces", None)]),
+            "info.pieces, byte 7: this key is missing; expected a string: a 20-byte SHA-1 digest for each piece",
+        ),
         (info(vec![("pieces", Some(list([])))]), "info.pieces, byte 57: expected a string, found a list"),
         (
             info(vec![("pieces", Some(text([7; 39])))]),
@@ -105,7 +114,10 @@ fn each_malformation_has_an_error_of_its_own() {
             info(vec![("pieces", Some(text("")))]),
             "info.pieces, byte 57: files of 3 bytes in pieces of 2 need 2 digests, found 0",
         ),
-        (info(vec![("length", None)]), "info.length (or info.files), byte 7: this key is missing"),
+        (
+            info(vec![("length", None)]),
+            "info.length (or info.files), byte 7: this key is missing; expected an integer: the file's length (or a list of files)",
+        ),
         (info(vec![("length", Some(text("3")))]), "info.length, byte 16: expected an integer, found a string"),
         (info(vec![("length", Some(Bencode::Integer(-3)))]), "info.length, byte 16: must be at least 0, found -3"),
         (
@@ -113,10 +125,19 @@ fn each_malformation_has_an_error_of_its_own() {
             "info.length, byte 16: the integer \"99999999999999999999\" does not fit 64 bits",
         ),
         (info(vec![("files", Some(int(1)))]), "info.files, byte 15: expected a list, found an integer"),
-        (info(vec![("files", Some(list([])))]), "info.files, byte 15: the list of files is empty"),
+        (
+            info(vec![("files", Some(list([])))]),
+            "info.files, byte 15: the list of files is empty; expected at least one",
+        ),
         (files(int(1)), "info.files[1], byte 44: expected a dictionary, found an integer"),
-        (file(vec![("length", int(1))]), "info.files[1].path, byte 44: this key is missing"),
-        (file(vec![("path", list([text("a")]))]), "info.files[1].length, byte 44: this key is missing"),
+        (
+            file(vec![("length", int(1))]),
+            "info.files[1].path, byte 44: this key is missing; expected a list: the folders of the file, and its name",
+        ),
+        (
+            file(vec![("path", list([text("a")]))]),
+            "info.files[1].length, byte 44: this key is missing; expected an integer: the file's length",
+        ),
         (
             file(vec![("length", text("1")), ("path", list([text("a")]))]),
             "info.files[1].length, byte 53: expected an integer, found a string",
@@ -141,7 +162,7 @@ fn each_malformation_has_an_error_of_its_own() {
             file(vec![("length", int(1)), ("path", list([text("a"), int(1)]))]),
             "info.files[1].path[1], byte 66: expected a string, found an integer",
         ),
-        (path(&[]), "info.files[1].path, byte 62: the path names no file"),
+        (path(&[]), "info.files[1].path, byte 62: the path is empty; expected the names of folders, and of the file"),
         (path(&[b"."]), "info.files[1].path[0], byte 63: the name \".\" stands for the folder itself"),
         (path(&[b"a", b""]), "info.files[1].path[1], byte 66: in the path \"a/\" the component \"\" is empty"),
         (path(&[b"", b"etc"]), "info.files[1].path[0], byte 63: in the path \"/etc\" the component \"\" is empty"),
@@ -187,7 +208,7 @@ fn each_malformation_has_an_error_of_its_own() {
         ),
         (
             info(vec![("pieces", None), ("file tree", Some(dictionary([])))]),
-            "info.meta version, byte 19: this key is missing",
+            "info.meta version, byte 19: this key is missing; expected the integer 2, as there is a file tree without pieces",
         ),
     ];
     let mut messages = std::collections::BTreeSet::new();

@@ -218,9 +218,15 @@ fn each_malformation_has_an_error_of_its_own() {
         [&marked[..at], tree, &marked[at + 6..]].concat()
     };
     let cases: Vec<(Vec<u8>, &str)> = vec![
-        (v2(vec![("file tree", None)]), "info.file tree, byte 7: this key is missing"),
+        (
+            v2(vec![("file tree", None)]),
+            "info.file tree, byte 7: this key is missing; expected a dictionary of the files",
+        ),
         (v2(vec![("file tree", Some(list([])))]), "info.file tree, byte 19: expected a dictionary, found a list"),
-        (v2(vec![("file tree", Some(dictionary([])))]), "info.file tree, byte 19: the list of files is empty"),
+        (
+            v2(vec![("file tree", Some(dictionary([])))]),
+            "info.file tree, byte 19: the list of files is empty; expected at least one",
+        ),
         (
             v2(vec![("piece length", Some(int(16383)))]),
             "info.piece length, byte 393: must be a power of two and at least 16384 in a v2 or hybrid torrent, found 16383",
@@ -241,11 +247,11 @@ fn each_malformation_has_an_error_of_its_own() {
         ),
         (
             v2(vec![("piece layers", None)]),
-            "piece layers, byte 0: no layer for the pieces root of \"a/deep/er\", which is longer than a piece",
+            "piece layers, byte 0: no layer for the pieces root of \"a/deep/er\", which is longer than a piece; a client that has the content can save the torrent with its layers",
         ),
         (
             planted(long_file()),
-            "piece layers, byte 489: no layer for the pieces root of \"x\", which is longer than a piece",
+            "piece layers, byte 489: no layer for the pieces root of \"x\", which is longer than a piece; a client that has the content can save the torrent with its layers",
         ),
         (
             wrong_layer(vec![7; 32]),
@@ -255,13 +261,19 @@ fn each_malformation_has_an_error_of_its_own() {
             wrong_layer(vec![7; 65]),
             "piece layers, byte 794: the layer of \"x\" must be a 32-byte digest for each of its 2 pieces, found 65 bytes",
         ),
-        (wrong_layer(flipped), "piece layers, byte 794: the layer of \"x\" does not lead to the file's pieces root"),
+        (
+            wrong_layer(flipped),
+            "piece layers, byte 794: the layer of \"x\" does not lead to the file's pieces root: the torrent is damaged; get it again",
+        ),
         (planted(int(1)), "info.file tree[\"x\"], byte 350: expected a dictionary, found an integer"),
         (
             planted(dictionary([("", int(1))])),
             "info.file tree[\"x\"], byte 353: expected a dictionary, found an integer",
         ),
-        (file(vec![root()]), "info.file tree[\"x\"].length, byte 353: this key is missing"),
+        (
+            file(vec![root()]),
+            "info.file tree[\"x\"].length, byte 353: this key is missing; expected an integer: the file's length",
+        ),
         (
             file(vec![("length", text("3")), root()]),
             "info.file tree[\"x\"].length, byte 362: expected an integer, found a string",
@@ -274,7 +286,10 @@ fn each_malformation_has_an_error_of_its_own() {
             file(vec![("length", Bencode::Integer(i64::MAX)), root()]),
             "info.file tree[\"x\"].length, byte 362: with this file the lengths of all files sum to 2^63 or more",
         ),
-        (file(vec![("length", int(3))]), "info.file tree[\"x\"].pieces root, byte 353: this key is missing"),
+        (
+            file(vec![("length", int(3))]),
+            "info.file tree[\"x\"].pieces root, byte 353: this key is missing; expected a string: the 32-byte SHA-256 root of the file",
+        ),
         (
             file(vec![("length", int(3)), ("pieces root", int(1))]),
             "info.file tree[\"x\"].pieces root, byte 379: expected a string, found an integer",

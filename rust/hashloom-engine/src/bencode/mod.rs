@@ -30,7 +30,7 @@ use std::ops::Range;
 pub use item::Item;
 pub(crate) use item::encode_string;
 
-use crate::text::quoted;
+use crate::text::{quoted, shown};
 
 /// The limits of [`parse`].
 ///
@@ -60,15 +60,50 @@ impl Default for Limits {
 /// ```
 /// use hashloom_engine::bencode::{Limits, parse};
 ///
-/// let error = parse(b"l4:spamx", &Limits::default()).unwrap_err();
-/// assert_eq!(error.offset, 7);
+/// let error = parse(b"d4:listl4:spamxee", &Limits::default()).unwrap_err();
+/// assert_eq!((error.offset, &*error.key), (14, "list[1]"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     /// Offset of the wrong byte; the input's length if the input ends too early.
     pub offset: usize,
+    /// The value that the fault is in, by keys and places, such as `info.files[3].length`; empty for the outermost. The
+    /// key is safe to print; values more than 8 levels deep are cut off.
+    pub key: String,
     /// The fault.
     pub kind: ErrorKind,
+}
+
+impl Error {
+    pub(crate) fn new(offset: usize, kind: ErrorKind) -> Error {
+        Error { offset, key: String::new(), kind }
+    }
+
+    /// Names the value that the fault is in.
+    fn within(mut self, open: &[Frame], input: &[u8]) -> Error {
+        for (level, frame) in open.iter().enumerate() {
+            let step = match frame {
+                Frame::List { count } => format!("[{count}]"),
+                // The fault is in the next key, not in a value.
+                Frame::Dict { value_due: false, .. } => break,
+                Frame::Dict { key, .. } => {
+                    let key = &input[key.start..key.end.min(key.start + NOTE_KEY_MAX_NBYTES)];
+                    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b" _-".contains(byte);
+                    match (key.is_empty() || !key.iter().all(is_plain), level) {
+                        (true, _) => format!("[{}]", quoted(key)),
+                        (false, 0) => shown(key).to_string(),
+                        (false, _) => format!(".{}", shown(key)),
+                    }
+                }
+            };
+            if level == KEY_LEVELS_MAX {
+                self.key.push('…');
+                break;
+            }
+            self.key.push_str(&step);
+        }
+        self
+    }
 }
 
 /// A fault of an input.
@@ -119,8 +154,16 @@ pub enum ErrorKind {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "byte {}: ", self.offset)?;
-        match &self.kind {
+        match self.key.as_str() {
+            "" => write!(f, "byte {}: {}", self.offset, self.kind),
+            key => write!(f, "{key}, byte {}: {}", self.offset, self.kind),
+        }
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             ErrorKind::Truncated { expected } => write!(f, "the input ends, expected {expected}"),
             ErrorKind::Unexpected { expected, found } if found.is_ascii_graphic() => {
                 write!(f, "expected {expected}, found '{}'", *found as char)
@@ -215,8 +258,10 @@ impl fmt::Display for Note {
 /// Notes kept for each document; further ones are only counted. An input can hold millions of oddities, a reader needs
 /// the first.
 const NOTES_MAX: usize = 16;
-/// Bytes of a key that a note quotes at most.
+/// Bytes of a key that a note or an error quotes at most.
 const NOTE_KEY_MAX_NBYTES: usize = 64;
+/// Levels of lists and dictionaries that the key of an error names.
+const KEY_LEVELS_MAX: usize = 8;
 
 /// Parsed bencode: the input and its deviations from canonical bencode.
 ///
@@ -282,12 +327,10 @@ impl<'a> Document<'a> {
 
 /// An open list or dictionary.
 enum Frame {
-    List,
-    /// The greatest key so far, and whether a key was just read, so that its value must follow.
-    Dict {
-        greatest: Option<Range<usize>>,
-        value_due: bool,
-    },
+    /// The number of complete items.
+    List { count: usize },
+    /// The greatest key so far, the last key, and whether its value must follow.
+    Dict { greatest: Option<Range<usize>>, key: Range<usize>, value_due: bool },
 }
 
 /// Checks that `input` begins with one bencoded value within `limits`, and notes each deviation.
@@ -302,7 +345,7 @@ enum Frame {
 pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Document<'a>, Error> {
     if input.len() > limits.nbytes {
         let kind = ErrorKind::TooLarge { nbytes: input.len(), limit: limits.nbytes };
-        return Err(Error { offset: limits.nbytes, kind });
+        return Err(Error::new(limits.nbytes, kind));
     }
     let mut document = Document { input, root_end: 0, notes: Vec::new(), note_count: 0 };
     let mut open: Vec<Frame> = Vec::new();
@@ -310,18 +353,18 @@ pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Document<'a>, Error
     loop {
         let (expected, may_end) = match open.last() {
             None => ("a value", false),
-            Some(Frame::List) => ("a value or 'e' (the end of a list)", true),
+            Some(Frame::List { .. }) => ("a value or 'e' (the end of a list)", true),
             Some(Frame::Dict { value_due: true, .. }) => ("a value for the key", false),
             Some(Frame::Dict { value_due: false, .. }) => ("a key (a string) or 'e' (the end of a dictionary)", true),
         };
         let key_due = matches!(open.last(), Some(Frame::Dict { value_due: false, .. }));
         let Some(&byte) = input.get(pos) else {
-            return Err(Error { offset: pos, kind: ErrorKind::Truncated { expected } });
+            return Err(Error::new(pos, ErrorKind::Truncated { expected }).within(&open, input));
         };
         let start = pos;
         match byte {
             b'0'..=b'9' => {
-                let body = string_at(input, pos)?;
+                let body = string_at(input, pos).map_err(|error| error.within(&open, input))?;
                 if byte == b'0' && body.start - start > 2 {
                     document.note(start, || NoteKind::LeadingZeroInLength);
                 }
@@ -335,24 +378,29 @@ pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Document<'a>, Error
                 open.pop();
                 pos += 1;
             }
-            b'i' if !key_due => pos = integer_at(&mut document, pos)?,
+            b'i' if !key_due => {
+                pos = integer_at(&mut document, pos).map_err(|error| error.within(&open, input))?;
+            }
             b'l' | b'd' if !key_due => {
                 if open.len() == limits.depth {
-                    return Err(Error { offset: pos, kind: ErrorKind::TooDeep { limit: limits.depth } });
+                    let kind = ErrorKind::TooDeep { limit: limits.depth };
+                    return Err(Error::new(pos, kind).within(&open, input));
                 }
                 open.push(match byte {
-                    b'l' => Frame::List,
-                    _ => Frame::Dict { greatest: None, value_due: false },
+                    b'l' => Frame::List { count: 0 },
+                    _ => Frame::Dict { greatest: None, key: 0..0, value_due: false },
                 });
                 pos += 1;
                 continue;
             }
-            found => return Err(Error { offset: pos, kind: ErrorKind::Unexpected { expected, found } }),
+            found => {
+                return Err(Error::new(pos, ErrorKind::Unexpected { expected, found }).within(&open, input));
+            }
         }
         // A value is complete.
         match open.last_mut() {
             None => break,
-            Some(Frame::List) => {}
+            Some(Frame::List { count }) => *count += 1,
             Some(Frame::Dict { value_due, .. }) => *value_due = false,
         }
     }
@@ -365,8 +413,9 @@ pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Document<'a>, Error
 
 /// Compares a key with those before it, and marks the dictionary as waiting for the value.
 fn check_order(document: &mut Document<'_>, frame: Option<&mut Frame>, start: usize, body: Range<usize>) {
-    let Some(Frame::Dict { greatest, value_due }) = frame else { return };
+    let Some(Frame::Dict { greatest, key, value_due }) = frame else { return };
     *value_due = true;
+    *key = body.clone();
     let input = document.input;
     let shown = |key: &Range<usize>| input[key.start..key.end.min(key.start + NOTE_KEY_MAX_NBYTES)].to_vec();
     match greatest {
@@ -391,19 +440,19 @@ fn string_at(input: &[u8], pos: usize) -> Result<Range<usize>, Error> {
                 length = length
                     .checked_mul(10)
                     .and_then(|tens| tens.checked_add(u64::from(digit - b'0')))
-                    .ok_or(Error { offset: pos, kind: ErrorKind::LengthOverflow })?;
+                    .ok_or(Error::new(pos, ErrorKind::LengthOverflow))?;
                 at += 1;
             }
             Some(b':') => break,
-            Some(&found) => return Err(Error { offset: at, kind: ErrorKind::Unexpected { expected, found } }),
-            None => return Err(Error { offset: at, kind: ErrorKind::Truncated { expected } }),
+            Some(&found) => return Err(Error::new(at, ErrorKind::Unexpected { expected, found })),
+            None => return Err(Error::new(at, ErrorKind::Truncated { expected })),
         }
     }
     let start = at + 1;
     let left = input.len() - start;
     match usize::try_from(length) {
         Ok(nbytes) if nbytes <= left => Ok(start..start + nbytes),
-        _ => Err(Error { offset: pos, kind: ErrorKind::StringTooLong { nbytes: length, left } }),
+        _ => Err(Error::new(pos, ErrorKind::StringTooLong { nbytes: length, left })),
     }
 }
 
@@ -418,8 +467,8 @@ fn integer_at(document: &mut Document<'_>, pos: usize) -> Result<usize, Error> {
         match input.get(at) {
             Some(b'0'..=b'9') => at += 1,
             Some(b'e') if at > first => break,
-            Some(&found) => return Err(Error { offset: at, kind: ErrorKind::Unexpected { expected, found } }),
-            None => return Err(Error { offset: at, kind: ErrorKind::Truncated { expected } }),
+            Some(&found) => return Err(Error::new(at, ErrorKind::Unexpected { expected, found })),
+            None => return Err(Error::new(at, ErrorKind::Truncated { expected })),
         }
     }
     if input[first] == b'0' {

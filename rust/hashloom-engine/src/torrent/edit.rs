@@ -371,10 +371,8 @@ impl Edit {
         self.check()?;
         let limits = Limits::default();
         let before = Torrent::parse_within(bytes, &limits).map_err(EditError::Torrent)?;
-        let document = bencode::parse(bytes, &limits).map_err(|error| {
-            let offset = error.offset;
-            EditError::Torrent(Error { offset, key: String::new(), problem: super::Problem::Bencode(error) })
-        })?;
+        // The bytes have just been parsed, so this is no error.
+        let document = bencode::parse(bytes, &limits).map_err(|_| EditError::Different)?;
         let root = document.root();
         let Some(info) = root.get(b"info") else { return Err(EditError::Different) };
         let mut inner = Changes::of("info.", info);

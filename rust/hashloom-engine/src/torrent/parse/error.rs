@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::MAX_PIECE_NBYTES;
-use crate::bencode::{self, Kind};
+use crate::bencode::{self, ErrorKind, Kind};
 use crate::text::{quoted, shown};
 use crate::torrent::paths::BadComponent;
 
@@ -93,7 +93,10 @@ impl std::error::Error for OpenError {
 ///
 /// ```
 /// use hashloom_engine::torrent::{Problem, Torrent};
-/// assert_eq!(Torrent::parse(b"de").unwrap_err().problem, Problem::Missing);
+/// let error = Torrent::parse(b"de").unwrap_err();
+/// assert!(matches!(error.problem, Problem::Missing { .. }));
+/// let missing = "info, byte 0: this key is missing; expected a dictionary that describes the files";
+/// assert_eq!(error.to_string(), missing);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -101,7 +104,10 @@ pub enum Problem {
     /// Not bencode.
     Bencode(bencode::Error),
     /// A required key is missing.
-    Missing,
+    Missing {
+        /// The value that the key must have.
+        expected: &'static str,
+    },
     /// A value has another kind than its key requires.
     WrongKind {
         /// The required kind.
@@ -286,8 +292,10 @@ pub enum HybridDifference {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Problem::Bencode(error) = &self.problem {
-            return write!(f, "not a torrent: {error}");
+        match &self.problem {
+            Problem::Bencode(error) => return not_bencode(f, error),
+            Problem::WrongKind { .. } if self.key.is_empty() => f.write_str("not a torrent: ")?,
+            _ => {}
         }
         match self.key.as_str() {
             "" => write!(f, "byte {}: {}", self.offset, self.problem),
@@ -296,11 +304,26 @@ impl fmt::Display for Error {
     }
 }
 
+fn not_bencode(f: &mut fmt::Formatter<'_>, error: &bencode::Error) -> fmt::Result {
+    f.write_str("not a torrent: ")?;
+    let expected = "a dictionary, which begins with 'd'";
+    match error.kind {
+        ErrorKind::Truncated { .. } if error.offset == 0 => write!(f, "the file is empty; expected {expected}"),
+        ErrorKind::Unexpected { found, .. } if error.offset == 0 => {
+            write!(f, "{}", bencode::Error::new(0, ErrorKind::Unexpected { expected, found }))
+        }
+        ErrorKind::Truncated { .. } | ErrorKind::StringTooLong { .. } => {
+            write!(f, "{error}; the file is cut short or damaged: get it again")
+        }
+        _ => write!(f, "{error}"),
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Problem::Bencode(error) => error.fmt(f),
-            Problem::Missing => write!(f, "this key is missing"),
+            Problem::Missing { expected } => write!(f, "this key is missing; expected {expected}"),
             Problem::WrongKind { expected, found } => write!(f, "expected {expected}, found {found}"),
             Problem::UnknownVersion { found } => {
                 write!(f, "version {found} of the torrent format is unknown; versions 1 and 2 are known")
@@ -321,8 +344,8 @@ impl fmt::Display for Problem {
             ),
             Problem::NegativeLength { found } => write!(f, "must be at least 0, found {found}"),
             Problem::TotalOverflow => write!(f, "with this file the lengths of all files sum to 2^63 or more"),
-            Problem::NoFiles => write!(f, "the list of files is empty"),
-            Problem::EmptyPath => write!(f, "the path names no file"),
+            Problem::NoFiles => write!(f, "the list of files is empty; expected at least one"),
+            Problem::EmptyPath => write!(f, "the path is empty; expected the names of folders, and of the file"),
             Problem::BadComponent { component, path, why } if component == path => {
                 write!(f, "the name {} {why}", quoted(component))
             }
@@ -348,7 +371,12 @@ impl fmt::Display for Problem {
             Problem::PaddingInTree => write!(f, "a padding file, which a v2 file tree cannot have"),
             Problem::RootNotWhole { nbytes } => write!(f, "must be a 32-byte SHA-256 digest, found {nbytes} bytes"),
             Problem::LayerMissing { path } => {
-                write!(f, "no layer for the pieces root of {}, which is longer than a piece", quoted(path))
+                write!(
+                    f,
+                    "no layer for the pieces root of {}, which is longer than a piece; a client that has the content can \
+                     save the torrent with its layers",
+                    quoted(path)
+                )
             }
             Problem::LayerLength { path, nbytes, pieces } => write!(
                 f,
@@ -356,7 +384,11 @@ impl fmt::Display for Problem {
                 quoted(path)
             ),
             Problem::LayerRoot { path } => {
-                write!(f, "the layer of {} does not lead to the file's pieces root", quoted(path))
+                write!(
+                    f,
+                    "the layer of {} does not lead to the file's pieces root: the torrent is damaged; get it again",
+                    quoted(path)
+                )
             }
             Problem::Expansion { what, most_nbytes } => {
                 write!(f, "{what} need more than {most_nbytes} bytes of memory, far more than the torrent has")

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::error::{Error, Problem};
 use super::layers::Layers;
 use super::metadata::Metadata;
-use super::reader::{Reader, at, expect, integer, required, wrong_kind};
+use super::reader::{A_LENGTH, Reader, at, expect, integer, missing, required, wrong_kind};
 use super::tree::Tree;
 use super::{Attributes, MAX_PIECE_NBYTES, NoteKind, Torrent, Version};
 use crate::bencode::{self, Kind, Value};
@@ -32,7 +32,7 @@ pub(super) fn parse(
 ) -> Result<(Torrent, Range<usize>), Error> {
     let document = bencode::parse(bytes, limits).map_err(|error| Error {
         offset: error.offset,
-        key: String::new(),
+        key: error.key.clone(),
         problem: Problem::Bencode(error),
     })?;
     let reader = Reader::new(document.notes(), document.note_count());
@@ -49,7 +49,7 @@ impl Reader {
         most_nbytes: u64,
     ) -> Result<(Torrent, Range<usize>), Error> {
         let [info, layers] = self.keys(root, "", [b"info", b"piece layers"]);
-        let info = required(info, Kind::Dictionary, "info", root)?;
+        let info = required(info, Kind::Dictionary, "info", "a dictionary that describes the files", root)?;
         let [version, name, name_utf8, piece_length, pieces, length, files, tree] = self.keys(
             info,
             "info",
@@ -64,7 +64,7 @@ impl Reader {
             Some(value) if value.kind() == Kind::String => (Some(value), "info.name.utf-8"),
             _ => (name, "info.name"),
         };
-        let name_value = required(name, Kind::String, name_key, info)?;
+        let name_value = required(name, Kind::String, name_key, "a string: the name of the file or folder", info)?;
         let name = name_value.string().unwrap_or_default();
         check_component(name, platform).map_err(|why| Error {
             problem: Problem::BadComponent { component: name.to_vec(), path: name.to_vec(), why },
@@ -84,7 +84,8 @@ impl Reader {
             }
             None
         } else {
-            let pieces = required(pieces, Kind::String, "info.pieces", info)?;
+            let pieces =
+                required(pieces, Kind::String, "info.pieces", "a string: a 20-byte SHA-1 digest for each piece", info)?;
             digests = pieces.string().unwrap_or_default();
             end = pieces.span().end;
             if digests.len() % DIGEST_NBYTES != 0 {
@@ -102,7 +103,7 @@ impl Reader {
             Some(layout)
         };
         if version != Version::V1 {
-            let tree = required(tree, Kind::Dictionary, "info.file tree", info)?;
+            let tree = required(tree, Kind::Dictionary, "info.file tree", "a dictionary of the files", info)?;
             let mut layers = Layers::find(&mut self, root, layers, piece_nbytes)?;
             self.spans = Spans::aligned(piece_nbytes);
             let reading = Tree {
@@ -158,7 +159,11 @@ impl Reader {
             return check_distinct(self, files);
         }
         let Some(length) = length else {
-            return Err(at(info, "info.length (or info.files)", Problem::Missing));
+            return Err(at(
+                info,
+                "info.length (or info.files)",
+                missing("an integer: the file's length (or a list of files)"),
+            ));
         };
         let (attributes, target) = self.attributes(info, "info");
         self.names.push_component(name);
@@ -182,7 +187,7 @@ impl Reader {
             match path {
                 // A padding file is never opened; not every program gives it a path.
                 None if attributes.padding => {}
-                None => return Err(at(entry, &key(name), Problem::Missing)),
+                None => return Err(at(entry, &key(name), missing("a list: the folders of the file, and its name"))),
                 Some(path) if path.kind() != Kind::List => return Err(wrong_kind(path, Kind::List, &key(name))),
                 Some(path) => self.path(path, attributes, platform).map_err(|mut error| {
                     error.key = key(&format!("{name}{}", error.key));
@@ -239,7 +244,7 @@ impl Reader {
             // BEP 47: a symlink has no content of its own; libtorrent ignores a length given with it.
             0
         } else {
-            let Some(value) = length else { return Err(at(holder, &key(), Problem::Missing)) };
+            let Some(value) = length else { return Err(at(holder, &key(), missing(A_LENGTH))) };
             let found = integer(value, key)?;
             let Ok(nbytes) = u64::try_from(found) else {
                 return Err(at(value, &key(), Problem::NegativeLength { found }));
@@ -261,7 +266,9 @@ fn version_of(version: Option<Value<'_>>, tree: Option<Value<'_>>, has_pieces: b
     let Some(value) = version else {
         return match tree {
             // The torrent is meant as v2, and BEP 52 requires the version for that.
-            Some(tree) if !has_pieces => Err(at(tree, key, Problem::Missing)),
+            Some(tree) if !has_pieces => {
+                Err(at(tree, key, missing("the integer 2, as there is a file tree without pieces")))
+            }
             _ => Ok(Version::V1),
         };
     };
@@ -279,7 +286,7 @@ fn version_of(version: Option<Value<'_>>, tree: Option<Value<'_>>, has_pieces: b
 
 fn piece_length_of(value: Option<Value<'_>>, info: Value<'_>, version: Version) -> Result<u64, Error> {
     let key = "info.piece length";
-    let value = required(value, Kind::Integer, key, info)?;
+    let value = required(value, Kind::Integer, key, "an integer: the number of bytes in a piece", info)?;
     let found = integer(value, || key.to_owned())?;
     let problem = match u64::try_from(found) {
         Err(_) | Ok(0) => Problem::PieceLengthNotPositive { found },

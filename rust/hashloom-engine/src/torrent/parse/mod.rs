@@ -306,7 +306,7 @@ impl Torrent {
         if metadata.len() > limits.nbytes as u64 {
             let nbytes = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
             let kind = bencode::ErrorKind::TooLarge { nbytes, limit: limits.nbytes };
-            let problem = Problem::Bencode(bencode::Error { offset: limits.nbytes, kind });
+            let problem = Problem::Bencode(bencode::Error::new(limits.nbytes, kind));
             return Err(failed(OpenProblem::Torrent(Error { problem, key: String::new(), offset: limits.nbytes })));
         }
         let mut bytes = Vec::new();

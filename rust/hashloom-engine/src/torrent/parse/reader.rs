@@ -106,12 +106,20 @@ pub(super) fn required<'a>(
     value: Option<Value<'a>>,
     kind: Kind,
     key: &str,
+    expected: &'static str,
     holder: Value<'a>,
 ) -> Result<Value<'a>, Error> {
     match value {
         Some(value) => expect(value, kind, key),
-        None => Err(at(holder, key, Problem::Missing)),
+        None => Err(at(holder, key, missing(expected))),
     }
+}
+
+/// The value of a file's `length`.
+pub(super) const A_LENGTH: &str = "an integer: the file's length";
+
+pub(super) fn missing(expected: &'static str) -> Problem {
+    Problem::Missing { expected }
 }
 
 pub(super) fn integer(value: Value<'_>, key: impl Fn() -> String) -> Result<i64, Error> {

@@ -9,7 +9,7 @@
 
 use super::error::{Error, HybridDifference, Problem};
 use super::layers::{Layers, tree_key};
-use super::reader::{Reader, at, integer, wrong_kind};
+use super::reader::{A_LENGTH, Reader, at, integer, missing, wrong_kind};
 use super::{Attributes, NoteKind};
 use crate::bencode::{Kind, Step, Value};
 use crate::merkle::NODE_NBYTES;
@@ -116,7 +116,7 @@ impl<'a> Tree<'a, '_> {
         let nbytes = match length {
             // A symbolic link has no content, as in v1.
             _ if attributes.symlink => 0,
-            None => return Err(error(file, "length", Problem::Missing)),
+            None => return Err(error(file, "length", missing(A_LENGTH))),
             Some(value) => {
                 let found = integer(value, || tree_key(path, "length"))?;
                 u64::try_from(found).map_err(|_| error(value, "length", Problem::NegativeLength { found }))?
@@ -149,7 +149,9 @@ impl<'a> Tree<'a, '_> {
             }
             return Ok(());
         }
-        let Some(value) = root else { return Err(error(file, "pieces root", Problem::Missing)) };
+        let Some(value) = root else {
+            return Err(error(file, "pieces root", missing("a string: the 32-byte SHA-256 root of the file")));
+        };
         let Some(root) = value.string() else {
             return Err(wrong_kind(value, Kind::String, &tree_key(path, "pieces root")));
         };
