@@ -1269,7 +1269,7 @@ class Checker:
                 self.check_edit(case, found)
             return
         self.expect(case, "status", (show.returncode, show.stdout), (2, b""))
-        begin = "error: x.torrent: "
+        begin = "hashloom: x.torrent: "
         message = show.stderr.decode()
         self.expect(case, "beginning", message[: len(begin)], begin)
         offset = self.offset(case, case.error, message[len(begin) :].rstrip("\n"))

@@ -13,7 +13,7 @@ use clap_complete::Shell;
 
 use crate::args::Arguments;
 use crate::sums::coreutils;
-use crate::text::display;
+use crate::text::{display, failed, reason};
 use crate::{output, solaris};
 
 /// Write manual pages or shell completions.
@@ -63,7 +63,7 @@ pub fn run(arguments: &Generate) -> Result<u8, String> {
     match &arguments.what {
         What::Man { folder, stand_ins } => {
             let programs = if *stand_ins { stand_in_programs() } else { vec![Arguments::command()] };
-            fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", display(folder)))?;
+            fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
             for mut program in programs {
                 // Fills in what commands inherit from the commands above them.
                 program.build();
@@ -116,7 +116,8 @@ fn write_pages(command: &Command, above: &[String], folder: &Path) -> Result<(),
     let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
     let path = folder.join(format!("{name}.1"));
     let page = page::of(command, above);
-    output::write(&path, page.as_bytes()).map_err(|error| format!("{}: {error}", display(&path)))?;
+    output::write(&path, page.as_bytes())
+        .map_err(|error| format!("{}: cannot be written: {}", display(&path), reason(&error)))?;
     let above = [above, &[name]].concat();
     page::subcommands(command).try_for_each(|command| write_pages(command, &above, folder))
 }

@@ -59,13 +59,13 @@ fn main() {
     let as_hashloom = || Arguments::try_parse().map_or_else(misused, |arguments| run(&arguments));
     let status = as_other_program().map_or_else(as_hashloom, Ok).unwrap_or_else(|message| {
         // Not eprintln!, which panics if standard error is full or has no reader: the exit status must still tell.
-        let _ = writeln!(io::stderr(), "{} {message}", style::error("error:"));
+        let _ = writeln!(io::stderr(), "{} {message}", style::error());
         EXIT_ERROR
     });
     interrupt::exit(status)
 }
 
-/// Prints the help or the version, if asked for instead of a command. On wrong usage this ends the program.
+/// Prints the help or the version, if asked for instead of a command, or what is wrong with the usage.
 fn misused(mut error: clap::Error) -> Result<u8, String> {
     if !error.use_stderr() {
         return stdio::print_help(&error).map(|()| 0);
@@ -77,7 +77,11 @@ fn misused(mut error: clap::Error) -> Result<u8, String> {
     if !meant.is_empty() {
         error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(meant));
     }
-    error.exit()
+    // clap's messages begin with "error:", those of the program with its name.
+    let text = error.render();
+    let text = if console::colors_enabled_stderr() { text.ansi().to_string() } else { text.to_string() };
+    let _ = write!(io::stderr(), "{}", text.replacen("error:", "hashloom:", 1));
+    Ok(EXIT_ERROR)
 }
 
 /// Returns the commands that a user may have meant who left out the first word of a command, or named an algorithm.

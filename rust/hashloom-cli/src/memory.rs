@@ -58,6 +58,7 @@ fn exit(nbytes: usize) -> ! {
         std::thread::sleep(Duration::from_secs(1));
     }
     // Nothing here needs memory, except the removal of a file with a long name.
-    let _ = writeln!(io::stderr(), "error: out of memory: the system refused {nbytes} bytes; allow the program more");
+    let _ =
+        writeln!(io::stderr(), "hashloom: out of memory: the system refused {nbytes} bytes; allow the program more");
     output::exit(EXIT_ERROR)
 }

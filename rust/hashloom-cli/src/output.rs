@@ -18,6 +18,7 @@ use temporary::Temporary;
 pub use temporary::exit;
 
 use crate::stdio::Lines;
+use crate::text::reason;
 
 /// Prints to standard output what `print` writes.
 pub fn print(print: impl FnOnce(&mut Lines) -> io::Result<()>) -> Result<(), String> {
@@ -27,7 +28,7 @@ pub fn print(print: impl FnOnce(&mut Lines) -> io::Result<()>) -> Result<(), Str
     match print(&mut out).and_then(|()| out.flush()) {
         // The reader of the output has seen enough of it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|error| format!("standard output: {error}")),
+        other => other.map_err(|error| format!("standard output: {}", reason(&error))),
     }
 }
 
@@ -132,7 +133,9 @@ impl Pending {
         close(temporary.file().try_clone()?)?;
         let file = temporary.persist(&path, replace)?;
         let is_sure = sync_folder(folder(&path)).and_then(|()| close(file));
-        is_sure.map_err(|error| io::Error::new(error.kind(), format!("written, but may not survive a crash: {error}")))
+        is_sure.map_err(|error| {
+            io::Error::new(error.kind(), format!("written, but may not survive a crash: {}", reason(&error)))
+        })
     }
 }
 

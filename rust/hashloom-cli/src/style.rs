@@ -6,14 +6,14 @@ use std::fmt::Display;
 
 use console::{StyledObject, style};
 
-/// Style of an error, on standard error.
-pub fn error<D: Display>(text: D) -> StyledObject<D> {
-    style(text).for_stderr().red().bold()
+/// The beginning of an error on standard error.
+pub fn error() -> StyledObject<&'static str> {
+    style("hashloom:").for_stderr().red().bold()
 }
 
-/// Style of a warning, on standard error.
-pub fn warning<D: Display>(text: D) -> StyledObject<D> {
-    style(text).for_stderr().yellow().bold()
+/// The beginning of a warning on standard error.
+pub fn warning() -> StyledObject<&'static str> {
+    style("hashloom: warning:").for_stderr().yellow().bold()
 }
 
 pub fn good<D: Display>(text: D) -> StyledObject<D> {

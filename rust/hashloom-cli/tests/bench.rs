@@ -201,7 +201,7 @@ fn a_chart_that_cannot_be_written_is_told_before_anything_is_timed() {
             hashloom().args(["bench", "--rounds", "1000", "--time", "10s", "--svg"]).arg(path).output().unwrap();
         assert_eq!((status(&output), stdout(&output)), (2, ""));
         let error = stderr(&output);
-        assert!(error.starts_with(&format!("error: {}: the chart cannot be written: ", path.display())), "{error}");
+        assert!(error.starts_with(&format!("hashloom: {}: the chart cannot be written: ", path.display())), "{error}");
         assert!(error.contains(part), "{error}");
     }
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
@@ -213,7 +213,7 @@ fn a_chart_that_turns_out_not_to_fit_is_an_error_and_the_table_is_shown() {
     let output = bench(&["-a", "sha1", "-s", "64", "--svg", "/dev/full"]);
     assert_eq!(status(&output), 2);
     assert!(stdout(&output).contains("  hashloom "), "{}", stdout(&output));
-    assert!(stderr(&output).starts_with("error: /dev/full: the chart cannot be written: "), "{}", stderr(&output));
+    assert!(stderr(&output).starts_with("hashloom: /dev/full: the chart cannot be written: "), "{}", stderr(&output));
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn wrong_arguments() {
         (&["--size", "5MiB"], &["at most 4MiB"]),
         (&["--size", "1000000000000000000000"], &["less than 2^64 bytes"]),
         (&["--size", "many"], &["expected a whole number of bytes, KiB, MiB, GiB or TiB, such as 4096 or 8MiB"]),
-        (&["--libcrypto", "/no/such/libcrypto.so.3"], &["error: /no/such/libcrypto.so.3: "]),
+        (&["--libcrypto", "/no/such/libcrypto.so.3"], &["hashloom: /no/such/libcrypto.so.3: "]),
         (&["--isa", "avx9"], &["unknown instruction set \"avx9\"; available here: scalar"]),
     ] {
         let output = bench(arguments);
@@ -283,6 +283,6 @@ fn wrong_arguments() {
 fn a_library_that_is_not_openssl_is_named() {
     let output = bench(&["--libcrypto", "libc.so.6"]);
     assert_eq!((status(&output), stdout(&output)), (2, ""));
-    assert_eq!(stderr(&output), "error: libc.so.6 has no OpenSSL_version: OpenSSL 3 is needed\n");
+    assert_eq!(stderr(&output), "hashloom: libc.so.6 has no OpenSSL_version: OpenSSL 3 is needed\n");
     assert!(!Path::new("libc.so.6").exists());
 }

@@ -86,7 +86,7 @@ fn a_torrent_of_a_file_that_changes() {
         })
     };
     let told =
-        "error: 1 file changed each of the three times that it was checked. Check again when nothing writes there\n";
+        "hashloom: 1 file changed each of the three times that it was checked. Check again when nothing writes there\n";
     let output = run(&["c.torrent", ".", "--map", "--bitfield", "bits", "--resume", "state"]);
     assert_eq!((status(&output), stderr(&output)), (2, told), "{}", stdout(&output));
     let text = stdout(&output);

@@ -115,7 +115,7 @@ fn a_folder_gets_a_file_for_each_torrent() {
     fs::create_dir(images.path("empty")).unwrap();
     let output = with(&["--claimed", "empty"]);
     assert_eq!(status(&output), 2);
-    assert!(stderr(&output).contains("error: empty: has none of the files "), "{}", stderr(&output));
+    assert!(stderr(&output).contains("hashloom: empty: has none of the files "), "{}", stderr(&output));
 }
 
 #[test]

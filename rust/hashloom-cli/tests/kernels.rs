@@ -168,7 +168,7 @@ fn instruction_sets_without_a_kernel_for_each_algorithm() {
             if has(*algorithm) {
                 assert_eq!((status(&output), stderr(&output)), (0, ""));
             } else {
-                let error = format!("error: --isa or HASHLOOM_ISA: no kernel for {algorithm} in the set {{{isa}}}");
+                let error = format!("hashloom: --isa or HASHLOOM_ISA: no kernel for {algorithm} in the set {{{isa}}}");
                 assert_eq!((status(&output), stdout(&output)), (2, ""));
                 assert!(stderr(&output).starts_with(&error), "{}", stderr(&output));
             }

@@ -118,6 +118,62 @@ fn little_memory_is_an_error() {
     assert!(!names.into_iter().any(|name| name.starts_with(".hashloom")), "nothing half-written is left");
 }
 
+/// No file can have a byte, as on a full disk: each command names the file that it cannot write, and leaves none.
+#[test]
+fn a_full_disk_is_an_error_that_names_the_file() {
+    let folder = content();
+    let edit = ["torrent", "edit", "long.torrent", "-c", "x"];
+    let verify = ["torrent", "verify", "-q", "long.torrent", "long"];
+    let commands: [(&[&str], &[&str]); 11] = [
+        (&["torrent", "create", "long", "-o", "x"], &["x: the torrent cannot be written: "]),
+        (&edit, &["long.torrent: the torrent cannot be edited in place: "]),
+        (&[&edit[..], &["-o", "x"]].concat(), &["x: the torrent cannot be written: "]),
+        (
+            &[&verify[..], &["--bitfield", "x", "--libtorrent", "y", "--transmission", "z"]].concat(),
+            &[
+                "x: the bitfield cannot be written: ",
+                "y: the libtorrent resume file cannot be written: ",
+                "z: the Transmission resume file cannot be written: ",
+            ],
+        ),
+        (&["manifest", "write", "small", "-o", "x"], &["x.partial: the progress cannot be saved: "]),
+        (
+            &["manifest", "check", "manifest", "small", "--resume", "x"],
+            &["--resume: x: the progress cannot be saved: "],
+        ),
+        (&["sum", "small/1"], &["standard output: "]),
+        (&["tree", "fsverity", "long", "--out-merkle-tree", "x"], &["x: cannot be written: "]),
+        (&["tree", "dmverity", "format", "long", "x"], &["x: cannot be written: "]),
+        (&["generate", "man", "."], &["./hashloom.1: cannot be written: "]),
+        (
+            &["bench", "-a", "sha1", "-s", "64", "--rounds", "1", "--time", "1us", "--svg", "x"],
+            &["x: the chart cannot be written: "],
+        ),
+    ];
+    let names = || {
+        let entries = fs::read_dir(folder.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    fs::write(folder.path().join("out"), "").unwrap();
+    let before = names();
+    for (command, expected) in commands {
+        // The signal would end the program.
+        let to = if command[0] == "sum" { ">>out" } else { "" };
+        let shell = ["sh", "-c", &format!("trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\" {to}")];
+        let output = under(&shell, folder.path(), command);
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {}", stderr(&output));
+        let errors: Vec<&str> = stderr(&output).lines().filter(|line| !line.contains("warning: ")).collect();
+        assert_eq!(errors.len(), expected.len(), "{command:?}: {errors:?}");
+        for (line, expected) in errors.iter().zip(expected) {
+            let expected = format!("hashloom: {expected}File too large");
+            assert!(line.starts_with(&expected) && !line.contains("os error"), "{command:?}: {line}");
+        }
+        assert_eq!(names(), before, "{command:?}");
+    }
+}
+
 /// Compares outputs, except of commands whose summary tells the time taken.
 fn is_same(command: &[&str], output: &Output, expected: &Output) -> bool {
     match command[0] {

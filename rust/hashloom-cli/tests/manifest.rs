@@ -302,8 +302,8 @@ fn what_is_refused() {
     let cases: &[(&[&str], &str)] = &[
         (&["write", "missing"], "missing: No such file"),
         (&["write", "m"], "m: expected a folder, found a file"),
-        (&["write", "tree", "-o", "tree"], "tree: is a directory"),
-        (&["write", "tree", "-o", "missing/m"], "missing/m: No such file"),
+        (&["write", "tree", "-o", "tree"], "tree: the manifest cannot be written: is a directory"),
+        (&["write", "tree", "-o", "missing/m"], "missing/m: the manifest cannot be written: No such file"),
         (&["write", "tree", "-o", "n"], "n.partial: this is not a journal of such a run"),
         (&["write", "tree", "--update", "other"], "other: line 1: this is not a manifest"),
         (&["check", "other", "tree"], "other: line 1: this is not a manifest"),
@@ -443,14 +443,13 @@ mod unix {
 
         let output = unprivileged(folder.path(), &["check", "whole", "tree"]);
         assert_eq!(status(&output), 2);
-        let expected = "unreadable  b/  (Permission denied (os error 13))
-unreadable  z  (Permission denied (os error 13))
+        let expected = "unreadable  b/  (Permission denied)
+unreadable  z  (Permission denied)
 different: 8 the same, 4 unreadable; ";
         assert!(stdout(&output).starts_with(expected), "{}", stdout(&output));
         let quiet = unprivileged(folder.path(), &["check", "whole", "tree", "--quiet"]);
         assert_eq!((status(&quiet), stdout(&quiet)), (2, ""));
-        let expected =
-            "error: tree/b: Permission denied (os error 13)\nerror: tree/z: Permission denied (os error 13)\n";
+        let expected = "hashloom: tree/b: Permission denied\nhashloom: tree/z: Permission denied\n";
         assert_eq!(stderr(&quiet), expected);
 
         let part = unprivileged(folder.path(), &["write", "tree", "-o", "part"]);
@@ -479,7 +478,7 @@ different: 8 the same, 4 unreadable; ";
             .map(|arguments| while_it_changes(&path, || slowly(arguments)));
         assert_eq!(status(&written), 1);
         let why = "the file changes while it is read; try again when nothing writes to it";
-        assert_eq!(stderr(&written), format!("error: tree/log: {why}\n"));
+        assert_eq!(stderr(&written), format!("hashloom: tree/log: {why}\n"));
         assert_eq!(status(&checked), 2);
         assert!(stdout(&checked).starts_with(&format!("unstable    log  ({why}")), "{}", stdout(&checked));
         let text = fs::read_to_string(folder.path().join("m")).unwrap();

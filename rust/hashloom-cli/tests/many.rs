@@ -60,8 +60,8 @@ fn several_torrents_get_a_line_each_in_the_order_of_the_arguments() {
         let output = verify(folder, arguments.into_iter().chain(["--threads", threads]));
         assert_eq!(status(&output), 2);
         let expected = "\
-            error: no.torrent: info, byte 7: expected a dictionary, found an integer\n\
-            error: lost.torrent: No such file or directory (os error 2)\n";
+            hashloom: no.torrent: info, byte 7: expected a dictionary, found an integer\n\
+            hashloom: lost.torrent: No such file or directory\n";
         assert_eq!(stderr(&output), expected);
         let expected = "\
             complete      two.torrent  58.6 KiB\n\
@@ -174,7 +174,7 @@ fn halves_that_disagree_are_the_torrents_fault() {
             let arguments = ["t.torrent", "--threads", threads].into_iter().chain(quiet.then_some("-q"));
             let output = verify(outer.path(), arguments);
             assert_eq!(status(&output), 2);
-            let expected = "error: t.torrent: its two halves, v1 and v2, disagree about the content of 1 piece. \
+            let expected = "hashloom: t.torrent: its two halves, v1 and v2, disagree about the content of 1 piece. \
                 The torrent itself is wrong\n";
             assert_eq!(stderr(&output), expected);
             assert!(quiet || stdout(&output).contains("  disputed   1 piece "), "{}", stdout(&output));
@@ -314,7 +314,7 @@ mod resume {
             fs::write(folder.join("check"), bytes).unwrap();
             let output = verify(folder, ["one.torrent", "--resume", "check"]);
             assert_eq!((status(&output), stdout(&output)), (2, ""), "{bytes:?}");
-            assert!(stderr(&output).starts_with(&format!("error: check: {message}")), "{}", stderr(&output));
+            assert!(stderr(&output).starts_with(&format!("hashloom: check: {message}")), "{}", stderr(&output));
             assert!(stderr(&output).ends_with(". It is not replaced: give another FILE, or remove it\n"));
             assert_eq!(fs::read(folder.join("check")).unwrap(), bytes);
         }
@@ -367,17 +367,17 @@ mod resume {
             let output = verify(folder, ["one.torrent", "two.torrent", "--resume", file]);
             assert_eq!((status(&output), stdout(&output)), (2, ""), "nothing was begun: {file}");
             let expected =
-                format!("error: {file}: the checkpoint is not written there: it is {what}. Give another FILE\n");
+                format!("hashloom: {file}: the checkpoint is not written there: it is {what}. Give another FILE\n");
             assert_eq!(stderr(&output), expected);
         }
         assert_eq!(fs::read(folder.join("two/a b")).unwrap(), checkpoint.as_bytes());
         assert!(!folder.join("two/d/c").exists());
         let output = verify(folder, ["one.torrent", "--resume", "x", "--bitfield", "one/../x"]);
         assert_eq!((status(&output), stdout(&output)), (2, ""));
-        assert_eq!(stderr(&output), "error: x: --bitfield and --resume cannot be the same FILE\n");
+        assert_eq!(stderr(&output), "hashloom: x: --bitfield and --resume cannot be the same FILE\n");
         let output = verify(folder, ["one.torrent", "--resume", "one/../x", "--transmission", "x"]);
         assert_eq!((status(&output), stdout(&output)), (2, ""), "the end of the check would remove it");
-        assert_eq!(stderr(&output), "error: x: --resume and --transmission cannot be the same FILE\n");
+        assert_eq!(stderr(&output), "hashloom: x: --resume and --transmission cannot be the same FILE\n");
     }
 }
 
@@ -546,7 +546,7 @@ mod linux {
                 let arguments = ["t.torrent", "--json", "--no-map", "--threads", threads];
                 let output = verify_with("eio=49152-65535", folder, &arguments);
                 assert_eq!(status(&output), 2, "{version:?}: {}", stderr(&output));
-                let expected = "error: ./t/a: cannot be read at byte 49152: Input/output error (os error 5)\n";
+                let expected = "hashloom: ./t/a: cannot be read at byte 49152: Input/output error\n";
                 assert_eq!(stderr(&output), expected);
                 let object = &objects(&output)[0];
                 assert_eq!((&object["pieces"]["unread"], &object["pieces"]["bad"]), (&1.into(), &0.into()));

@@ -461,7 +461,11 @@ fn a_device_or_pipe_is_written_to_as_it_stands() {
     assert!(fs::metadata(&fifo).unwrap().file_type().is_fifo());
     let output = run(folder, &["manifest", "write", "tree", "-o", "/dev/full"]);
     assert_eq!(status(&output), 2);
-    assert!(stderr(&output).contains("/dev/full: No space left on device"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("/dev/full: the manifest cannot be written: No space left on device"),
+        "{}",
+        stderr(&output)
+    );
     let output = run(folder, &["manifest", "write", "tree", "-o", "/dev/stdout"]);
     assert_eq!(stdout(&output).as_bytes(), fs::read(folder.join("m")).unwrap());
     assert_eq!(names(folder), ["fifo", "m", "tree"]);

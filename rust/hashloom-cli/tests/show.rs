@@ -187,7 +187,7 @@ fn many_torrents_and_those_that_cannot_be_read() {
     let errors: Vec<&str> = stderr(&output).lines().collect();
     assert_eq!(errors.len(), 2);
     assert!(errors[0].ends_with("corrupt.torrent: info.name, byte 81: this key is missing; expected a string: the name of the file or folder"), "{}", errors[0]);
-    assert!(errors[1].starts_with("error: no.torrent: No such file"), "{}", errors[1]);
+    assert!(errors[1].starts_with("hashloom: no.torrent: No such file"), "{}", errors[1]);
     let output = show([&path("alice.torrent"), &path("corrupt.torrent"), &path("numbers.torrent"), &"--json"]);
     assert_eq!(status(&output), 2);
     let names = stdout(&output).lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["name"].clone());

@@ -218,7 +218,7 @@ fn commands_of_hashloom_do_the_same_under_their_own_name() {
     // Wrong usage is reported as by every command of hashloom.
     let output = run_command("digest", folder.path(), &["-x"]);
     assert_eq!((status(&output), stdout(&output)), (2, ""));
-    assert!(stderr(&output).starts_with("error: unexpected argument '-x' found"), "{}", stderr(&output));
+    assert!(stderr(&output).starts_with("hashloom: unexpected argument '-x' found"), "{}", stderr(&output));
 }
 
 #[test]

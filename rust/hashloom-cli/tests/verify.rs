@@ -229,7 +229,11 @@ fn the_report_is_printed_even_if_the_bitfield_is_not_written() {
     let output = verify([&folder.path().join("image.torrent"), &folder.path(), &"--bitfield", &"/dev/full"]);
     assert_eq!(status(&output), 2);
     assert!(stdout(&output).contains("complete: 10 of 10 pieces"), "{}", stdout(&output));
-    assert!(stderr(&output).starts_with("error: /dev/full: the bitfield cannot be written: "), "{}", stderr(&output));
+    assert!(
+        stderr(&output).starts_with("hashloom: /dev/full: the bitfield cannot be written: "),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
@@ -287,7 +291,7 @@ fn every_instruction_set_finds_the_same_and_unknown_ones_are_named() {
     assert_eq!((status(&output), stdout(&output)), (2, ""));
     let message = stderr(&output);
     let available =
-        message.strip_prefix("error: --isa or HASHLOOM_ISA: unknown instruction set \"mmx\"; available here: ");
+        message.strip_prefix("hashloom: --isa or HASHLOOM_ISA: unknown instruction set \"mmx\"; available here: ");
     let available: Vec<&str> = available.unwrap_or_else(|| panic!("{message}")).trim_end().split(',').collect();
     assert!(available.contains(&"scalar"), "{message}");
     for isa in available {
@@ -314,11 +318,14 @@ fn wrong_usage_exits_with_2() {
         (&[], "Usage: hashloom"),
         (&["torrent"], "Usage: hashloom torrent"),
         (&["torrent", "verify"], "<TORRENT>"),
-        (&["torrent", "verify", "no.torrent"], "error: no.torrent: No such file or directory"),
-        (&["torrent", "verify", torrent.to_str().unwrap(), "/no/where"], "error: /no/where: No such file or directory"),
+        (&["torrent", "verify", "no.torrent"], "hashloom: no.torrent: No such file or directory"),
+        (
+            &["torrent", "verify", torrent.to_str().unwrap(), "/no/where"],
+            "hashloom: /no/where: No such file or directory",
+        ),
         (&["torrent", "verify", torrent.to_str().unwrap(), "--threads", "0"], "--threads"),
         (&["torrent", "verify", torrent.to_str().unwrap(), "--json", "--map"], "cannot be used with"),
-        (&["torrent", "verify", "."], "error: .: expected a .torrent file, found a folder"),
+        (&["torrent", "verify", "."], "hashloom: .: expected a .torrent file, found a folder"),
     ];
     for (arguments, message) in cases {
         let output = hashloom().args(*arguments).output().unwrap();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Bytes that a stranger chose, printed so that they cannot move the cursor, recolour the terminal or turn the direction
-//! of the text; and bytes in hexadecimal.
+//! of the text; bytes in hexadecimal; and errors of the system in words.
 //!
 //! ```
 //! use hashloom_engine::text::shown;
@@ -9,6 +9,7 @@
 //! ```
 
 use std::fmt;
+use std::io;
 
 /// Bytes as text for a terminal: see [`shown`].
 ///
@@ -58,6 +59,38 @@ fn is_format(c: char) -> bool {
     matches!(c,
         '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// An error of the system in words: see [`reason`].
+///
+/// ```
+/// use hashloom_engine::text::{Reason, reason};
+///
+/// let error = std::io::Error::other("the tape is torn");
+/// let reason: Reason = reason(&error);
+/// assert_eq!(reason.to_string(), "the tape is torn");
+/// ```
+#[derive(Clone, Copy)]
+pub struct Reason<'a>(&'a io::Error);
+
+/// Turns an error of the system into its words. The standard library adds a number, such as ` (os error 2)`, which says
+/// nothing more; it is left out.
+///
+/// ```
+/// # use hashloom_engine::text::reason;
+/// let error = std::fs::File::open("a folder/that is missing").unwrap_err();
+/// assert_eq!(error.to_string(), format!("{} (os error {})", reason(&error), error.raw_os_error().unwrap()));
+/// ```
+pub fn reason(error: &io::Error) -> Reason<'_> {
+    Reason(error)
+}
+
+impl fmt::Display for Reason<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(code) = self.0.raw_os_error() else { return self.0.fmt(f) };
+        let text = self.0.to_string();
+        f.write_str(text.strip_suffix(&format!(" (os error {code})")).unwrap_or(&text))
+    }
 }
 
 /// Bytes in double quotes, safe to print, cut after 200 bytes.

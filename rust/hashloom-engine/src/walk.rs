@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
-use crate::text::shown;
+use crate::text::{reason, shown};
 
 /// The order of a walk.
 ///
@@ -268,7 +268,7 @@ impl fmt::Display for WalkError {
 impl fmt::Display for WalkProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WalkProblem::Io(error) => error.fmt(f),
+            WalkProblem::Io(error) => reason(error).fmt(f),
             WalkProblem::Loop { above } => {
                 write!(f, "a link to {}, the folder it is in", shown(above.as_os_str().as_encoded_bytes()))
             }

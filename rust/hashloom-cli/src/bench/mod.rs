@@ -19,7 +19,7 @@ use crate::args::Bench;
 use crate::json::hex;
 use crate::progress::Bar;
 use crate::table::{Align, Look, Table};
-use crate::text::display;
+use crate::text::{display, reason};
 use crate::timing::{self, Effort, Work};
 use crate::units::{bytes, plural};
 use crate::{machine, output, style};
@@ -131,7 +131,7 @@ pub fn run(arguments: &Bench) -> Result<u8, String> {
 
 fn not_written(path: &Path, error: &io::Error) -> String {
     let path = display(path);
-    format!("{path}: the chart cannot be written: {error}")
+    format!("{path}: the chart cannot be written: {}", reason(error))
 }
 
 impl Report {

@@ -17,7 +17,7 @@ use crate::doubts;
 use crate::interrupt::EXIT_INTERRUPTED;
 use crate::output::{self, Same};
 use crate::progress::Bar;
-use crate::text::display;
+use crate::text::{display, failed};
 use crate::work::Work;
 use crate::{EXIT_ERROR, EXIT_INCOMPLETE, style};
 
@@ -130,7 +130,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         failed: None,
     };
     let started = Instant::now();
-    let done = scan(task, arguments.work.options(), &bar, |found| judge.found(found));
+    let done = scan(task, arguments.resume.as_deref(), arguments.work.options(), &bar, |found| judge.found(found));
     let (done, resume) = match (done, resume) {
         (Ok(done), resume) => (done, resume),
         (Err(message), resume) => {
@@ -149,7 +149,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     printer.end(&counts, &Done { read, interrupted: done.cancelled })?;
     let is_done = !done.cancelled && counts.of(Status::Unreadable) == 0;
     if let (Some(resume), Some(state), true) = (resume, &arguments.resume, is_done) {
-        resume.end().map_err(|error| format!("--resume: {}: {error}", display(state)))?;
+        resume.end().map_err(|error| format!("--resume: {}", failed(state, &error)))?;
     }
     if done.cancelled {
         return Ok(EXIT_INTERRUPTED);
@@ -182,7 +182,7 @@ impl<'a, I: Iterator<Item = Result<Entry, Error>>> Judge<'a, I> {
             let printed = bar.suspend(|| {
                 if let (Some(message), true) = (&trouble, *is_quiet) {
                     let path = folder.join(hashloom_engine::paths::to_path(difference.path()));
-                    let _ = writeln!(io::stderr(), "{} {}: {message}", style::error("error:"), display(&path));
+                    let _ = writeln!(io::stderr(), "{} {}: {message}", style::error(), display(&path));
                 }
                 printer.difference(&difference, trouble.as_deref())
             });
@@ -217,6 +217,6 @@ fn warn_if_elsewhere(arguments: &Check, folder: &Path, counts: &Counts) {
     {
         let (manifest, folder) = (display(&arguments.manifest), display(folder));
         let message = format!("{folder} has nothing that {manifest} lists: name the folder of the manifest as DIR");
-        let _ = writeln!(io::stderr(), "{} {message}", style::warning("warning:"));
+        let _ = writeln!(io::stderr(), "{} {message}", style::warning());
     }
 }

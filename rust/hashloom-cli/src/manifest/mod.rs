@@ -19,7 +19,7 @@ use hashloom_engine::run::Options;
 use crate::interrupt;
 use crate::output::{State, folder};
 use crate::progress::Bar;
-use crate::text::display;
+use crate::text::{display, failed, reason};
 
 #[derive(Debug, Subcommand)]
 pub enum Manifest {
@@ -49,7 +49,7 @@ fn open(path: &Path, is_quiet: bool, mut look: impl FnMut(&Entry) -> Result<(), 
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return Err(failed(&"expected a manifest, found something that is not a file"));
     }
-    let mut file = File::open(path).map_err(|error| failed(&error))?;
+    let mut file = File::open(path).map_err(|error| failed(&reason(&error)))?;
     let mut reader = Reader::new(BufReader::new(&file)).map_err(|error| failed(&error))?;
     let bar = Bar::of_time("reading the manifest", is_quiet);
     for entry in reader.by_ref() {
@@ -63,9 +63,10 @@ fn open(path: &Path, is_quiet: bool, mut look: impl FnMut(&Entry) -> Result<(), 
     Ok(Opened { reader, totals })
 }
 
-/// Reads a folder. `bar` shows the bytes that were read or need not be read.
+/// Reads a folder. `bar` shows the bytes that were read or need not be read; `progress` is the file of the journal.
 fn scan(
     scan: Scan<'_>,
+    progress: Option<&Path>,
     options: Options,
     bar: &Bar,
     each: impl FnMut(Found) -> Result<(), String> + Send,
@@ -80,8 +81,13 @@ fn scan(
     bar.finish();
     done.map_err(|error| match error {
         ScanError::Update(error) => format!("--update: {error}"),
+        ScanError::Journal(error) => not_saved(progress.unwrap_or(Path::new("the journal")), &error),
         error => error.to_string(),
     })
+}
+
+fn not_saved(progress: &Path, error: &io::Error) -> String {
+    format!("{}: the progress cannot be saved: {}; the run ends here", display(progress), reason(error))
 }
 
 /// The state of a run, so that the same command can go on from there.
@@ -97,9 +103,9 @@ impl Resume {
     fn begin(path: &Path, algorithms: &[Algorithm]) -> Result<(Resume, Journal), String> {
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::InvalidData => {
-                format!("{}: {error}. It is not replaced: give another FILE, or remove it", display(path))
+                format!("{}. It is not replaced: give another FILE, or remove it", failed(path, &error))
             }
-            _ => format!("{}: {error}", display(path)),
+            _ => failed(path, &error),
         };
         let (mut state, file) = State::open(path, true).map_err(failed)?;
         if let Some(file) = file {
@@ -112,7 +118,7 @@ impl Resume {
             journal = Some(Journal::create(file.try_clone()?, algorithms)?);
             Ok(())
         });
-        made.map_err(failed)?;
+        made.map_err(|error| not_saved(path, &error))?;
         let begun = path.metadata().map_err(failed)?.len();
         let journal = journal.ok_or("a journal that was not begun")?;
         Ok((Resume { state, begun: Some(begun) }, journal))
@@ -137,7 +143,7 @@ fn check_folder(path: &Path) -> Result<(), String> {
     match path.metadata() {
         Ok(metadata) if metadata.is_dir() => Ok(()),
         Ok(_) => Err(format!("{}: expected a folder, found a file", display(path))),
-        Err(error) => Err(format!("{}: {error}", display(path))),
+        Err(error) => Err(failed(path, &error)),
     }
 }
 

@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::json::{Hex, text};
 use crate::stdio::{Lines, Stdout};
 use crate::style;
+use crate::text::reason;
 use crate::units::{duration, plural, rate, size};
 
 /// How differences are printed.
@@ -144,7 +145,7 @@ fn said(written: io::Result<()>) -> Result<(), String> {
     match written {
         // The reader of the output has seen enough; the exit status still tells the result.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|error| format!("standard output: {error}")),
+        other => other.map_err(|error| format!("standard output: {}", reason(&error))),
     }
 }
 

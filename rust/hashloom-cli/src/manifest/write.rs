@@ -20,7 +20,7 @@ use crate::output::{self, Pending};
 use crate::progress::Bar;
 use crate::stdio::Stdout;
 use crate::style;
-use crate::text::display;
+use crate::text::{display, reason};
 use crate::units::{duration, plural, rate, size};
 use crate::work::Work;
 
@@ -103,7 +103,7 @@ pub fn run(arguments: &Write) -> Result<u8, String> {
     match &arguments.output {
         Some(file) => to_file(arguments, &algorithms, update, file),
         None => {
-            let failed = |error: io::Error| format!("standard output: {error}");
+            let failed = |error: io::Error| format!("standard output: {}", reason(&error));
             // Not locked: messages of other threads would wait for the lock.
             let out = BufWriter::with_capacity(1 << 16, Stdout);
             let (_, _, status) = write(arguments, &algorithms, update, None, Vec::new(), out, &failed)?;
@@ -115,7 +115,7 @@ pub fn run(arguments: &Write) -> Result<u8, String> {
 type Update = Reader<io::BufReader<File>>;
 
 fn to_file(arguments: &Write, algorithms: &[Algorithm], update: Option<Update>, file: &Path) -> Result<u8, String> {
-    let failed = |error: io::Error| format!("{}: {error}", display(file));
+    let failed = |error: io::Error| format!("{}: the manifest cannot be written: {}", display(file), reason(&error));
     output::probe(file).map_err(failed)?;
     let mut without = places_below(&arguments.folder, file);
     if output::path_is_special(file) {
@@ -134,7 +134,7 @@ fn to_file(arguments: &Write, algorithms: &[Algorithm], update: Option<Update>, 
         let why = format!("it is a file in {} and not a manifest", display(&arguments.folder));
         return Err(format!("{}: {why}. It is not replaced: give another FILE, or remove it", display(file)));
     }
-    let partial = with_suffix(file, ".partial");
+    let partial = partial(file);
     without.extend(places_below(&arguments.folder, &partial));
     let (resume, journal) = Resume::begin(&partial, algorithms)?;
     let started = Instant::now();
@@ -149,14 +149,19 @@ fn to_file(arguments: &Write, algorithms: &[Algorithm], update: Option<Update>, 
     let Some((totals, done)) = done else {
         let again = "run the same command again to go on from there";
         let message = format!("interrupted: the progress is kept in {}; {again}", display(&partial));
-        let _ = writeln!(io::stderr(), "{} {message}", style::warning("warning:"));
+        let _ = writeln!(io::stderr(), "{} {message}", style::warning());
         return Ok(status);
     };
-    resume.end().map_err(|error| format!("{}: {error}", display(&partial)))?;
+    resume.end().map_err(|error| crate::text::failed(&partial, &error))?;
     if !arguments.quiet {
         output::print(|out| print(out, file, &totals, &done, started))?;
     }
     Ok(status)
+}
+
+/// Returns the file that keeps the progress.
+fn partial(file: &Path) -> PathBuf {
+    with_suffix(file, ".partial")
 }
 
 /// Writes the manifest to a file without a name, then to `file`. Returns the totals unless interrupted.
@@ -168,7 +173,7 @@ fn spooled(
     without: Vec<PathBuf>,
     file: &Path,
 ) -> Result<(u8, Option<(Totals, Scanned)>), String> {
-    let failed = |error: io::Error| format!("{}: {error}", display(file));
+    let failed = |error: io::Error| format!("{}: the manifest cannot be written: {}", display(file), reason(&error));
     // The file has no name, so that nothing is left of it whatever happens.
     let spool = tempfile::tempfile_in(output::folder(file)).map_err(failed)?;
     let out = BufWriter::with_capacity(1 << 16, spool);
@@ -223,11 +228,12 @@ fn write<W: io::Write + Send>(
     let task = journal.into_iter().fold(task, Scan::journal);
     let task = update.into_iter().fold(task, Scan::update);
     let mut writer = Writer::new(out, algorithms).map_err(|error| failed(error.into()))?;
-    let done = scan(task, arguments.work.options(), &bar, |Found { entry, error, .. }| {
+    let partial = arguments.output.as_deref().map(partial);
+    let done = scan(task, partial.as_deref(), arguments.work.options(), &bar, |Found { entry, error, .. }| {
         if let Some(error) = error {
             let path = arguments.folder.join(to_path(&entry.path));
             bar.suspend(|| {
-                let _ = writeln!(io::stderr(), "{} {}: {error}", style::error("error:"), display(&path));
+                let _ = writeln!(io::stderr(), "{} {}: {error}", style::error(), display(&path));
             });
         }
         writer.write(&entry).map_err(|error| failed(error.into()))

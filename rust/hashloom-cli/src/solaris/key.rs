@@ -10,8 +10,7 @@ use std::path::Path;
 use hashloom::{Algorithm, HmacKey, hmac};
 use zeroize::Zeroizing;
 
-use crate::sums::summing::reason;
-use crate::text::display;
+use crate::text::{display, reason};
 
 /// A key has some dozen bytes. A limit keeps an endless device from filling the memory.
 const NBYTES_MAX: usize = 1 << 20;

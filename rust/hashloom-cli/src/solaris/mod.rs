@@ -27,7 +27,7 @@ use hashloom_engine::text::shown;
 use crate::EXIT_PIPE;
 use crate::stdio;
 use crate::sums::console::Console;
-use crate::sums::summing::reason;
+use crate::text::reason;
 
 /// All errors except wrong usage and files that cannot be opened.
 const EXIT_FAILURE: u8 = 1;

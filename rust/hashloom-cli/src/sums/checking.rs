@@ -20,9 +20,10 @@ use super::format::name;
 use super::front::End;
 use super::lines::{self, Length};
 use super::quote::quoted;
-use super::summing::{reason, source, trouble};
+use super::summing::{source, trouble};
 use crate::json::{Hex, text};
 use crate::stdio;
+use crate::text::reason;
 use crate::units::plural;
 
 /// The lines to print, and the outcomes that count as failures.
@@ -169,7 +170,7 @@ impl Checker<'_> {
 
     fn not_read(&self, list_name: &[u8], error: &io::Error) -> End {
         // coreutils' words, except for a folder: people often name one by mistake.
-        let why = if self.rules.lenient { reason(error) } else { "read error".to_owned() };
+        let why = if self.rules.lenient { reason(error).to_string() } else { "read error".to_owned() };
         self.console.message(&[&quoted(list_name)[..], b": ", why.as_bytes()].concat());
         End::Wrong
     }

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use hashloom_engine::run::{Cancel, Options};
 
 use super::console::Console;
-use super::summing::reason;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::progress::Bar;
+use crate::text::reason;
 use crate::work::Work;
 use crate::{EXIT_ERROR, EXIT_PIPE};
 

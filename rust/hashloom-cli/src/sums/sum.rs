@@ -17,11 +17,11 @@ use super::format::Format;
 use super::front::{self, or_stdin};
 use super::lines::{self, Length};
 use super::quote::quoted;
-use super::summing::{Item, Summer, reason, source, trouble};
+use super::summing::{Item, Summer, source, trouble};
 use crate::args::any_path;
 use crate::names;
 use crate::stdio;
-use crate::text::display;
+use crate::text::{display, reason};
 use crate::work::Work;
 
 /// Print checksums of files.
@@ -205,7 +205,7 @@ fn names0(file: &Path) -> Result<impl Iterator<Item = Item> + Send + use<>, Stri
             Ok(length) => length?,
             Err(error) => {
                 has_ended = true;
-                return Some(told(number, &reason(&error)));
+                return Some(told(number, &reason(&error).to_string()));
             }
         };
         Some(match &name[..] {

@@ -15,6 +15,7 @@ use super::format::{Format, name};
 use super::front::End;
 use super::quote::quoted;
 use crate::stdio;
+use crate::text::reason;
 
 /// An item to sum.
 pub enum Item {
@@ -75,13 +76,5 @@ impl Summer<'_> {
 
 /// Formats `<name>: <why>`.
 pub fn trouble(name: &[u8], error: &io::Error) -> Vec<u8> {
-    [&quoted(name)[..], b": ", reason(error).as_bytes()].concat()
-}
-
-/// Returns the system's text of an error, without the number that Rust adds.
-pub fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    let number = error.raw_os_error().map(|code| format!(" (os error {code})"));
-    let stripped = number.and_then(|number| text.strip_suffix(&number)).map(str::to_owned);
-    stripped.unwrap_or(text)
+    [&quoted(name)[..], b": ", reason(error).to_string().as_bytes()].concat()
 }

@@ -15,9 +15,10 @@ use hashloom_engine::text::shown;
 use hashloom_engine::torrent::resume::{self, Format};
 use hashloom_engine::torrent::{Bitfield, Content, PieceState, Report, Torrent, Trouble};
 
+use super::verify::RESULT_STANDS;
 use crate::output;
 use crate::style;
-use crate::text::display;
+use crate::text::{display, failed, reason};
 use crate::units::plural;
 
 #[derive(Debug, Args)]
@@ -117,7 +118,7 @@ impl Clients {
         for (format, path) in self.paths(torrent)? {
             let target = Target { old: old(&path)?, format, path };
             let probed = output::probe(&target.path);
-            probed.map_err(|error| target.not_written(&error.to_string()))?;
+            probed.map_err(|error| target.not_written(&reason(&error).to_string()))?;
             plan.targets.push(target);
         }
         if !plan.targets.is_empty() {
@@ -138,7 +139,7 @@ impl Clients {
             true => in_folder(path, torrent)?,
             false => path.clone(),
         };
-        let (_, bytes) = read(path).map_err(|error| format!("{}: {error}", display(path)))?;
+        let (_, bytes) = read(path).map_err(|error| failed(path, &error))?;
         let read = resume::decode(&bytes, torrent).map_err(|error| format!("{}: {error}", display(path)))?;
         Ok(Some(Claim { path: path.clone(), format: read.format, pieces: read.have }))
     }
@@ -149,14 +150,17 @@ impl Plan {
         Content::find(torrent, &self.path).map_err(|error| error.to_string())
     }
 
-    /// Writes the result of the check. The error tells which file could not be written; the others are written.
+    /// Writes the result of the check. The errors tell which files could not be written; the others are written.
     ///
     /// Nothing is written if a client would be told to fetch pieces that may well be there, or that it has pieces that
     /// it may not have. The cases: the check was interrupted, existing files could not be opened, no file is where it
     /// was looked for, or a file has changed since it was checked.
-    pub fn write(&self, torrent: &Torrent, report: &Report) -> Result<(), String> {
-        let Some(first) = self.targets.first() else { return Ok(()) };
-        let content = &self.find(torrent)?;
+    pub fn write(&self, torrent: &Torrent, report: &Report) -> Vec<String> {
+        let Some(first) = self.targets.first() else { return Vec::new() };
+        let content = &match self.find(torrent) {
+            Ok(content) => content,
+            Err(message) => return vec![message],
+        };
         let changed = content.changed(report);
         let unopened = report.troubles.iter().find(|trouble| !matches!(trouble.trouble, Trouble::Read { .. }));
         let why = match unopened {
@@ -173,17 +177,15 @@ impl Plan {
             }),
         };
         if let Some(why) = why {
-            return Err(first.not_written(&why));
+            return vec![first.not_written(&why)];
         }
         let have = Bitfield::from(&report.pieces[..]);
-        let mut failed = Ok(());
-        for target in &self.targets {
-            let written = target
-                .encode(torrent, &have, content)
-                .and_then(|bytes| target.write(&bytes).map_err(|error| target.not_written(&error.to_string())));
-            failed = failed.and(written);
-        }
-        failed
+        let write = |target: &Target| {
+            let bytes = target.encode(torrent, &have, content)?;
+            let failed = |error| target.not_written(&format!("{}; {RESULT_STANDS}", reason(&error)));
+            target.write(&bytes).map_err(failed)
+        };
+        self.targets.iter().filter_map(|target| write(target).err()).collect()
     }
 }
 
@@ -275,7 +277,7 @@ fn old(path: &Path) -> Result<Option<(Stamp, Vec<u8>)>, String> {
     match read(path) {
         Ok(old) => Ok(Some(old)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(format!("{}: {error}", display(path))),
+        Err(error) => Err(failed(path, &error)),
     }
 }
 

@@ -22,7 +22,7 @@ use crate::numbers::Nbytes;
 use crate::output::{self, Same};
 use crate::progress::Bar;
 use crate::style;
-use crate::text::display;
+use crate::text::{display, reason};
 use crate::units::{duration, plural, rate, size};
 use crate::work::Work;
 
@@ -285,7 +285,7 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
     }
     let stop = interrupt::flag();
     let bar = Bar::of_bytes(arguments.quiet);
-    for task in &tasks {
+    for (index, task) in tasks.iter().enumerate() {
         let mut options = arguments.work.options().cancel(&stop);
         if bar.is_shown() {
             let bar = bar.clone();
@@ -302,7 +302,8 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
             Ok(created) => created,
             Err(CreateError::Cancelled) => {
                 // Best effort: if standard error is closed, the exit status still tells.
-                let _ = writeln!(io::stderr(), "{}: interrupted, not written", display(&task.output));
+                let _ =
+                    writeln!(io::stderr(), "{} {}: interrupted, not written", style::error(), display(&task.output));
                 return Ok(EXIT_INTERRUPTED);
             }
             Err(error) => return Err(error.to_string()),
@@ -311,7 +312,10 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
             true => output::write(&task.output, &created.bytes),
             false => output::write_new(&task.output, &created.bytes),
         };
-        written.map_err(|error| not_written(&task.output, &error))?;
+        written.map_err(|error| match tasks.len() - index - 1 {
+            0 => not_written(&task.output, &error),
+            left => format!("{}; {} not made", not_written(&task.output, &error), plural(left as u64, "torrent")),
+        })?;
         output::print(|out| print(out, arguments, task, &created, elapsed))?;
     }
     Ok(0)
@@ -387,7 +391,7 @@ fn check_output(arguments: &Create, task: &Task<'_>, tasks: &[Task<'_>], index: 
 }
 
 pub fn not_written(path: &Path, error: &io::Error) -> String {
-    format!("{}: the torrent cannot be written: {error}", display(path))
+    format!("{}: the torrent cannot be written: {}", display(path), reason(error))
 }
 
 /// Lists the files of a torrent, in a dry run.

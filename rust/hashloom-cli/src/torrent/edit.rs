@@ -18,7 +18,7 @@ use crate::EXIT_ERROR;
 use crate::json::hex;
 use crate::output::{self, Same};
 use crate::style;
-use crate::text::display;
+use crate::text::{display, failed, reason};
 use crate::units::{date, size};
 
 /// Change trackers, comment and other metadata of torrents.
@@ -181,7 +181,7 @@ pub fn run(arguments: &Edit) -> Result<u8, String> {
             Ok(done) => output::print(|out| done.print(out, arguments))?,
             Err(message) => {
                 // Best effort: if standard error is closed, the exit status still tells.
-                let _ = writeln!(io::stderr(), "{} {message}", style::error("error:"));
+                let _ = writeln!(io::stderr(), "{} {message}", style::error());
                 status = EXIT_ERROR;
             }
         }
@@ -249,7 +249,7 @@ fn edit(arguments: &Edit, changes: &Changes, path: &Path) -> Result<Done, String
     };
     super::check_path(path)?;
     if let Some(output) = arguments.output(path) {
-        let edited = apply(File::open(path).map_err(|error| format!("{}: {error}", display(path)))?)?;
+        let edited = apply(File::open(path).map_err(|error| failed(path, &error))?)?;
         let refused = |why: &str| Err(format!("{}: the torrent is not written there: {why}", display(&output)));
         if output.is_dir() {
             return refused("it is a folder. Give a FILE with --output, or the folder with --output-dir");
@@ -270,14 +270,15 @@ fn edit(arguments: &Edit, changes: &Changes, path: &Path) -> Result<Done, String
         return Ok(Done { edited, output, written: !arguments.dry_run });
     }
     if arguments.dry_run {
-        let edited = apply(File::open(path).map_err(|error| format!("{}: {error}", display(path)))?)?;
+        let edited = apply(File::open(path).map_err(|error| failed(path, &error))?)?;
         return Ok(Done { edited, output: path.to_owned(), written: false });
     }
-    let failed = |error: io::Error| format!("{}: the torrent cannot be edited in place: {error}", display(path));
-    let (mut state, file) = output::open_to_replace(path).map_err(failed)?;
+    let not_edited =
+        |error: io::Error| format!("{}: the torrent cannot be edited in place: {}", display(path), reason(&error));
+    let (mut state, file) = output::open_to_replace(path).map_err(not_edited)?;
     let stamp = |file: &File| Ok::<_, io::Error>(Stamp::of(&file.metadata()?));
-    let old = stamp(&file).map_err(failed)?;
-    let edited = apply(file.try_clone().map_err(failed)?)?;
+    let old = stamp(&file).map_err(not_edited)?;
+    let edited = apply(file.try_clone().map_err(not_edited)?)?;
     let written = !edited.keys.is_empty();
     if written {
         let write = |mut new: &File| {
@@ -287,7 +288,7 @@ fn edit(arguments: &Edit, changes: &Changes, path: &Path) -> Result<Done, String
                 false => Err(io::Error::other("another program has changed it meanwhile; it is left alone")),
             }
         };
-        state.write(write).map_err(failed)?;
+        state.write(write).map_err(not_edited)?;
     }
     Ok(Done { edited, output: path.to_owned(), written })
 }

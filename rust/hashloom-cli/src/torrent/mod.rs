@@ -21,7 +21,7 @@ use std::path::Path;
 use hashloom_engine::bencode::Limits;
 use hashloom_engine::torrent::Torrent;
 
-use crate::text::display;
+use crate::text::{display, failed};
 
 /// Tells by the first bytes what the user has in place of a .torrent file; `None` if it is nothing known.
 fn mistaken(head: &[u8]) -> Option<&'static str> {
@@ -38,7 +38,7 @@ fn mistaken(head: &[u8]) -> Option<&'static str> {
 /// Reads a .torrent file.
 pub fn read(path: &Path) -> Result<Torrent, String> {
     check_path(path)?;
-    let bytes = read_bytes(path, File::open(path).map_err(|error| format!("{}: {error}", display(path)))?)?;
+    let bytes = read_bytes(path, File::open(path).map_err(|error| failed(path, &error))?)?;
     // The torrent takes the bytes; an error needs their beginning.
     let head = bytes[..bytes.len().min(HEAD_NBYTES)].to_vec();
     Torrent::from_vec(bytes, &Limits::default()).map_err(|error| refused(path, &head, &error))
@@ -63,7 +63,7 @@ fn read_bytes(path: &Path, file: File) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     // One byte more than the limit, so that the parser sees that the file is too long.
     let most = Limits::default().nbytes as u64 + 1;
-    file.take(most).read_to_end(&mut bytes).map_err(|error| format!("{}: {error}", display(path)))?;
+    file.take(most).read_to_end(&mut bytes).map_err(|error| failed(path, &error))?;
     Ok(bytes)
 }
 

@@ -74,7 +74,7 @@ pub fn run(arguments: &Show) -> Result<u8, String> {
             Ok(torrent) => torrent,
             Err(message) => {
                 // Best effort: if standard error is closed, the exit status still tells.
-                let _ = writeln!(io::stderr(), "{} {message}", style::error("error:"));
+                let _ = writeln!(io::stderr(), "{} {message}", style::error());
                 status = EXIT_ERROR;
                 continue;
             }

@@ -19,7 +19,7 @@ use crate::doubts;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::output::{Same, State};
 use crate::progress::Bar;
-use crate::text::display;
+use crate::text::{display, failed, reason};
 use crate::units::plural;
 use crate::work::Work;
 use crate::{EXIT_ERROR, EXIT_INCOMPLETE, output, style};
@@ -303,7 +303,7 @@ struct Counts {
 
 impl Done {
     fn error(message: String) -> Done {
-        let errors = format!("{} {message}\n", style::error("error:")).into_bytes();
+        let errors = format!("{} {message}\n", style::error()).into_bytes();
         Done { out: Vec::new(), errors, status: EXIT_ERROR, counts: Counts::default(), is_written: false }
     }
 
@@ -322,7 +322,7 @@ impl Done {
             let count = report.files.iter().filter(|found| found.state == FileState::Unstable).count();
             let line = format!(
                 "{} {} changed each of the three times that it was checked. Check again when nothing writes there\n",
-                style::error("error:"),
+                style::error(),
                 plural(count as u64, "file"),
             );
             errors.extend_from_slice(line.as_bytes());
@@ -331,7 +331,7 @@ impl Done {
         if report.pieces.contains(&PieceState::Disputed) {
             let line = format!(
                 "{} {}: its two halves, v1 and v2, disagree about the content of {}. The torrent itself is wrong\n",
-                style::error("error:"),
+                style::error(),
                 display(check.tag.file),
                 plural(report.count(PieceState::Disputed) as u64, "piece"),
             );
@@ -343,12 +343,12 @@ impl Done {
             // Print the results even if the bitfield cannot be written.
             if let Err(error) = output::write(file, &report.bitfield()) {
                 let message = not_written("bitfield", file, &error);
-                errors.extend_from_slice(format!("{} {message}\n", style::error("error:")).as_bytes());
+                errors.extend_from_slice(format!("{} {message}; {RESULT_STANDS}\n", style::error()).as_bytes());
                 (status, is_written) = (EXIT_ERROR, false);
             }
         }
-        if let Err(message) = check.tag.plan.write(&check.torrent, report) {
-            errors.extend_from_slice(format!("{} {message}\n", style::error("error:")).as_bytes());
+        for message in check.tag.plan.write(&check.torrent, report) {
+            errors.extend_from_slice(format!("{} {message}\n", style::error()).as_bytes());
             (status, is_written) = (EXIT_ERROR, false);
         }
         let counts = Counts { complete: report.is_complete().into(), nbytes_read: report.nbytes_read };
@@ -489,8 +489,11 @@ fn repair_list(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::
     Ok(())
 }
 
+/// The end of a message about an output that could not be written after the check.
+pub const RESULT_STANDS: &str = "the result of the check stands";
+
 fn not_written(what: &str, path: &Path, error: &io::Error) -> String {
-    format!("{}: the {what} cannot be written: {error}", display(path))
+    format!("{}: the {what} cannot be written: {}", display(path), reason(error))
 }
 
 /// Returns an error if `arguments` name an output that is the torrent, or any file that it describes at any place below
@@ -532,7 +535,7 @@ struct Saver<'a> {
 
 impl<'a> Saver<'a> {
     fn new(path: &'a Path) -> Result<Saver<'a>, String> {
-        let failed = |error: io::Error| format!("{}: {error}", display(path));
+        let failed = |error: io::Error| failed(path, &error);
         let (state, file) = State::open(path, false).map_err(failed)?;
         let checkpoint = match file {
             None => Checkpoint::default(),

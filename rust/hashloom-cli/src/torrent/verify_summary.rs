@@ -255,11 +255,11 @@ fn shared(torrent: &Torrent, report: &Report, file: &File<'_>) -> String {
 /// Prints the files that could not be read, for standard error.
 pub fn troubles(out: &mut impl Write, report: &Report) -> io::Result<()> {
     for trouble in report.troubles.iter().take(NAMED_MAX) {
-        writeln!(out, "{} {trouble}", style::error("error:"))?;
+        writeln!(out, "{} {trouble}", style::error())?;
     }
     match report.troubles.len().checked_sub(NAMED_MAX) {
         None | Some(0) => Ok(()),
-        Some(more) => writeln!(out, "{} and {} more", style::error("error:"), plural(more as u64, "file")),
+        Some(more) => writeln!(out, "{} and {} more", style::error(), plural(more as u64, "file")),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::json::hex;
 use crate::names;
 use crate::numbers::Nbytes;
 use crate::output::{self, Pending};
-use crate::text::display;
+use crate::text::{display, reason};
 use crate::units::plural;
 use crate::{EXIT_INCOMPLETE, style};
 
@@ -315,14 +315,15 @@ fn formatted(arguments: &Format, verity: &DmVerity) -> Result<(String, u64), Fai
     if rest > 0 && arguments.parameters.data_blocks.is_none() {
         let text =
             format!("{}: its last {} are not a whole block and not covered", display(path), plural(rest, "byte"));
-        let _ = io::Write::write_fmt(&mut io::stderr(), format_args!("{} {text}\n", style::warning("warning:")));
+        let _ = io::Write::write_fmt(&mut io::stderr(), format_args!("{} {text}\n", style::warning()));
     }
     let work = Work::new(&arguments.common, std::slice::from_ref(path));
     let root = match &arguments.hashes {
         None => work.with(|options| verity.root(&data, options)).map_err(failed),
         Some(hashes) => {
-            let not_written =
-                |error: io::Error| Failed::Message(format!("{}: cannot be written: {error}", display(hashes)));
+            let not_written = |error: io::Error| {
+                Failed::Message(format!("{}: cannot be written: {}", display(hashes), reason(&error)))
+            };
             let pending = Pending::begin(hashes).map_err(not_written)?;
             let root =
                 work.with(|options| verity.format(&data, pending.file(), options)).map_err(|error| match error {

@@ -18,7 +18,7 @@ use crate::json::{Hex, hex, text};
 use crate::names;
 use crate::numbers::Nbytes;
 use crate::output::{self, Pending};
-use crate::text::display;
+use crate::text::{display, reason};
 
 /// The digest under which Linux seals a file, as `fsverity digest` prints it.
 #[derive(Debug, Args)]
@@ -168,5 +168,5 @@ fn write_tree(work: &Work<'_>, verity: &FsVerity, path: &Path, out: &Path) -> Re
 }
 
 fn not_written(path: &Path, error: &io::Error) -> Failed {
-    Failed::Message(format!("{}: cannot be written: {error}", display(path)))
+    Failed::Message(format!("{}: cannot be written: {}", display(path), reason(error)))
 }

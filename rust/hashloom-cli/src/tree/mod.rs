@@ -22,7 +22,7 @@ use hashloom_engine::tree::TreeError;
 
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::progress::Bar;
-use crate::text::display;
+use crate::text::{display, failed};
 use crate::{EXIT_ERROR, stdio, style};
 
 #[derive(Debug, Subcommand)]
@@ -99,7 +99,7 @@ impl Failed {
             Failed::Interrupted => EXIT_INTERRUPTED,
             Failed::Message(message) => {
                 // Best effort: if standard error is closed, the exit status still tells.
-                let _ = writeln!(io::stderr(), "{} {message}", style::error("error:"));
+                let _ = writeln!(io::stderr(), "{} {message}", style::error());
                 EXIT_ERROR
             }
         }
@@ -205,7 +205,7 @@ fn opened_stdin() -> Result<io::Stdin, TreeError> {
 }
 
 fn open(path: &Path) -> Result<File, Failed> {
-    let failed = |error: io::Error| Failed::Message(format!("{}: {error}", display(path)));
+    let failed = |error: io::Error| Failed::Message(failed(path, &error));
     let file = File::open(path).map_err(failed)?;
     match file.metadata().map_err(failed)?.is_dir() {
         true => Err(Failed::Message(format!("{}: expected a file, found a folder", display(path)))),

@@ -10,6 +10,7 @@ use hashloom::{Algorithm, Hash, Hasher, HmacKey};
 
 use super::Source;
 use crate::read::stamp::Stamp;
+use crate::text::reason;
 
 /// The digest or MAC to compute of a message.
 ///
@@ -195,8 +196,10 @@ impl FileError {
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FileError::Open(error) | FileError::Read { offset: 0, error } | FileError::Unstable(error) => error.fmt(f),
-            FileError::Read { offset, error } => write!(f, "{error}, after {offset} bytes"),
+            FileError::Open(error) | FileError::Read { offset: 0, error } | FileError::Unstable(error) => {
+                reason(error).fmt(f)
+            }
+            FileError::Read { offset, error } => write!(f, "{}, after {offset} bytes", reason(error)),
         }
     }
 }

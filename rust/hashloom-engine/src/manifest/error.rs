@@ -7,7 +7,7 @@ use std::io;
 
 use hashloom::{Algorithm, ParseAlgorithmError};
 
-use crate::text::quoted;
+use crate::text::{quoted, reason};
 
 /// A fault of a manifest, and its line.
 ///
@@ -88,7 +88,7 @@ pub enum Problem {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.problem {
-            Problem::Io(error) => error.fmt(f),
+            Problem::Io(error) => reason(error).fmt(f),
             problem => write!(f, "line {}: {problem}", self.line),
         }
     }
@@ -97,7 +97,7 @@ impl fmt::Display for Error {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Problem::Io(error) => error.fmt(f),
+            Problem::Io(error) => reason(error).fmt(f),
             Problem::NotAManifest => {
                 f.write_str("this is not a manifest: expected {\"format\":\"hashloom manifest\",…} in the first line")
             }

@@ -17,7 +17,7 @@ use super::{Entry, Error, Journal, Kind, Reader, Reason};
 use crate::files::{Doubt, Event, FileError, Hashed, Method, Noted, Request, Stamp, Step, hash_steps};
 use crate::paths::{by_components, to_bytes};
 use crate::run::{Cancel, Options};
-use crate::text::shown;
+use crate::text::{reason, shown};
 use crate::walk::{self, Entries, Walk, WalkError};
 
 /// A folder to read, and how.
@@ -279,8 +279,10 @@ pub enum ScanError<E> {
 impl<E: fmt::Display> fmt::Display for ScanError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ScanError::Root { path, error } => write!(f, "{}: {error}", shown(path.as_os_str().as_encoded_bytes())),
-            ScanError::Journal(error) => write!(f, "the progress cannot be saved: {error}"),
+            ScanError::Root { path, error } => {
+                write!(f, "{}: {}", shown(path.as_os_str().as_encoded_bytes()), reason(error))
+            }
+            ScanError::Journal(error) => write!(f, "the progress cannot be saved: {}", reason(error)),
             ScanError::Update(error) => write!(f, "the old manifest: {error}"),
             ScanError::Algorithms { found } => {
                 let names: Vec<_> = found.iter().map(|algorithm| algorithm.name()).collect();

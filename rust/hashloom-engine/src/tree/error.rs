@@ -9,6 +9,7 @@ use std::ops::RangeInclusive;
 use hashloom::Algorithm;
 
 use crate::merkle::leaves::Failure;
+use crate::text::reason;
 
 /// Why there is no root. The error does not name the file: the caller knows it.
 ///
@@ -201,10 +202,10 @@ impl fmt::Display for TreeError {
                 "data: expected a file or device of {nblocks} blocks of {block_nbytes} bytes at least, \
                  found {nbytes} bytes"
             ),
-            TreeError::Open(error) => error.fmt(f),
-            TreeError::Read { offset, error } => write!(f, "cannot be read from byte {offset} on: {error}"),
+            TreeError::Open(error) => reason(error).fmt(f),
+            TreeError::Read { offset, error } => write!(f, "cannot be read from byte {offset} on: {}", reason(error)),
             TreeError::Changed => f.write_str("changed while it was read; run again when nothing writes to it"),
-            TreeError::Write(error) => write!(f, "cannot be written: {error}"),
+            TreeError::Write(error) => write!(f, "cannot be written: {}", reason(error)),
             TreeError::HashFile(fault) => fault.fmt(f),
             TreeError::Cancelled => f.write_str("cancelled"),
         }
@@ -285,7 +286,7 @@ impl fmt::Display for HashFileFault {
                  found {nbytes} bytes"
             ),
             HashFileFault::Lost(error) => {
-                write!(f, "hash file: expected what was there when the check began, found {error}")
+                write!(f, "hash file: expected what was there when the check began, found {}", reason(error))
             }
         }
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::{MAX_PIECE_LENGTH, MIN_PIECE_LENGTH};
 use crate::bencode::Limits;
-use crate::text::{quoted, shown};
+use crate::text::{quoted, reason, shown};
 use crate::torrent::{Error, urls};
 
 /// Number of files that an error names; the others are counted.
@@ -174,7 +174,7 @@ pub enum FileProblemKind {
 impl fmt::Display for CreateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CreateError::Path { path, error } => write!(f, "{}: {error}", show(path)),
+            CreateError::Path { path, error } => write!(f, "{}: {}", show(path), reason(error)),
             CreateError::NoName { path } => {
                 write!(f, "{}: this path ends in no name that the torrent could have. Give one", show(path))
             }
@@ -239,7 +239,7 @@ impl fmt::Display for FileProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", show(&self.path))?;
         match &self.kind {
-            FileProblemKind::Io(error) => error.fmt(f),
+            FileProblemKind::Io(error) => reason(error).fmt(f),
             FileProblemKind::NotRegular(what) => write!(f, "expected a file or folder, found {what}. Exclude it"),
             FileProblemKind::Link => write!(f, "this is a symbolic link. Exclude it, or follow, keep or skip links"),
             FileProblemKind::LinkLoop => {

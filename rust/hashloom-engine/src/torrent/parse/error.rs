@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use super::MAX_PIECE_NBYTES;
 use crate::bencode::{self, ErrorKind, Kind};
-use crate::text::{quoted, shown};
+use crate::text::{quoted, reason, shown};
 use crate::torrent::paths::BadComponent;
 
 /// Why a file is not a torrent that can be verified: the fault, the key and the byte.
@@ -72,7 +72,7 @@ impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", shown(self.path.as_os_str().as_encoded_bytes()))?;
         match &self.problem {
-            OpenProblem::Io(error) => error.fmt(f),
+            OpenProblem::Io(error) => reason(error).fmt(f),
             OpenProblem::NotAFile => f.write_str("expected a .torrent file, found a folder, pipe or device"),
             OpenProblem::Torrent(error) => error.fmt(f),
         }

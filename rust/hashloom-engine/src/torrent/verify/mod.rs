@@ -22,7 +22,7 @@ use crate::pieces::files::{Cache, Files, Known, Last};
 use crate::pieces::job::{self, Hashes, Job, Outcome};
 use crate::pieces::{cache, run};
 use crate::run::Options;
-use crate::text::{quoted, shown};
+use crate::text::{quoted, reason, shown};
 use crate::torrent::Torrent;
 use locate::{Located, locate};
 
@@ -78,7 +78,7 @@ impl fmt::Display for VerifyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let show = |path: &PathBuf| shown(path.as_os_str().as_encoded_bytes()).to_string();
         match self {
-            VerifyError::Path { path, error } => write!(f, "{}: {error}", show(path)),
+            VerifyError::Path { path, error } => write!(f, "{}: {}", show(path), reason(error)),
             VerifyError::NotAFolder { path, name } => write!(
                 f,
                 "{}: expected a folder, as the torrent has several files, found a file. Give the folder {} or the one it is in",

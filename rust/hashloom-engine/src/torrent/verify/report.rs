@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::pieces::files::{Absent, Look};
-use crate::text::shown;
+use crate::text::{reason, shown};
 use crate::torrent::Torrent;
 
 pub use crate::pieces::files::Trouble;
@@ -300,8 +300,8 @@ impl fmt::Display for FileTrouble {
                 show(target)
             ),
             Trouble::NotRegular(what) => write!(f, "expected a regular file, found {what}"),
-            Trouble::Open(error) => write!(f, "cannot be opened: {error}"),
-            Trouble::Read { offset, error } => write!(f, "cannot be read at byte {offset}: {error}"),
+            Trouble::Open(error) => write!(f, "cannot be opened: {}", reason(error)),
+            Trouble::Read { offset, error } => write!(f, "cannot be read at byte {offset}: {}", reason(error)),
         }
     }
 }
