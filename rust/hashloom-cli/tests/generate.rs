@@ -6,6 +6,7 @@ mod common;
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use common::{hashloom, skipped, status, stderr, stdout};
 
@@ -49,6 +50,23 @@ fn a_page_is_plain_man_of_ascii_with_the_sections_of_the_help() {
 
     generate_man(&folder, &[]);
     assert_eq!(self::pages(&folder), pages);
+}
+
+#[test]
+fn a_page_fits_80_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    generate_man(folder.path(), &[]);
+    generate_man(folder.path(), &["--stand-ins"]);
+    for (name, page) in pages(folder.path()) {
+        // Plain text, without the codes of bold and underlined letters.
+        let arguments = ["-man", "-Tutf8", "-P-cbou", "-rLL=80n"];
+        let Ok(rendered) = Command::new("groff").args(arguments).arg(folder.path().join(&name)).output() else {
+            return skipped::skipped("groff is not installed: the pages were NOT rendered");
+        };
+        assert!(rendered.status.success() && rendered.stderr.is_empty(), "{name}: {}", stderr(&rendered));
+        let long: Vec<&str> = stdout(&rendered).lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(stdout(&rendered).len() > page.len() / 2 && long.is_empty(), "{name}: {long:#?}");
+    }
 }
 
 #[test]

@@ -40,7 +40,7 @@ Exit status:
 
 Examples:
   hashloom manifest diff 2024.manifest 2025.manifest
-  hashloom manifest diff old new --json | jq -r 'select(.status==\"rotted\").path'"
+  hashloom manifest diff a b --json | jq 'select(.status==\"rotted\").path'"
     )
 }
 

@@ -82,7 +82,7 @@ Exit status:
 Examples:
   hashloom manifest write ~/photos -o ~/photos.manifest
   hashloom manifest write /srv/data -a sha1,sha256 -o /srv/data/.manifest
-  hashloom manifest write ~/photos -o new.manifest --update ~/photos.manifest
+  hashloom manifest write ~/photos -o new.manifest --update old.manifest
   hashloom manifest write . | jq -r 'select(.length > 1e9) | .path'";
 
 /// Returns the exit status.

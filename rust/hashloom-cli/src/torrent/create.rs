@@ -177,9 +177,9 @@ Exit status:
   130  interrupted (Ctrl-C); no half-written torrent is left
 
 Examples:
-  hashloom torrent create ~/music/album --tracker https://example.org/announce
+  hashloom torrent create ~/music/album -t https://example.org/announce
   hashloom torrent create debian.iso --v1 -l 256KiB -o /srv/debian.torrent
-  hashloom torrent create photos --exclude '*.tmp' --exclude /drafts --dry-run
+  hashloom torrent create photos --exclude '*.tmp' --exclude /raw --dry-run
   hashloom torrent create seeds/* --output-dir /srv --json | jq .torrent";
 
 /// What to do with symbolic links.

@@ -160,8 +160,8 @@ Exit status:
      edited all the same
 
 Examples:
-  hashloom torrent edit a.torrent --add-tracker https://example.org/announce
-  hashloom torrent edit *.torrent --replace-in-trackers OLDKEY NEWKEY --dry-run
+  hashloom torrent edit a.torrent --add-tracker udp://example.org:6969
+  hashloom torrent edit *.torrent --replace-in-trackers OLD NEW --dry-run
   hashloom torrent edit a.torrent --private --source HERE -o /srv/b.torrent
   hashloom torrent edit a.torrent --no-comment --no-date --no-trackers";
 

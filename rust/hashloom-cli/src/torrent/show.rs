@@ -59,7 +59,7 @@ Exit status:
 Examples:
   hashloom torrent show debian.torrent
   hashloom torrent show --all --roots album.torrent | less
-  hashloom torrent show --json *.torrent | jq -r '[.info_hash, .name] | @tsv'";
+  hashloom torrent show --json *.torrent | jq -r '.info_hash, .name'";
 
 /// Limits of lists unless --all is given.
 const FILES_MAX: usize = 100;

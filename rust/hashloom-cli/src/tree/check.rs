@@ -66,8 +66,8 @@ Exit status:
 
 Examples:
   hashloom tree rfc6962 check 41.json --root $(cat signed-root)
-  hashloom tree rfc6962 check 41.json --root $(cat signed-root) --entry 41.crt
-  hashloom tree rfc6962 check longer.json --first-root 2b4e... --root 9a01...";
+  hashloom tree rfc6962 check 41.json --root $(cat root) --entry 41.crt
+  hashloom tree rfc6962 check new.json --first-root 2b4e... --root 9a01...";
 
 /// More than the length of the longest proof.
 const PROOF_MAX_NBYTES: u64 = 64 << 10;

@@ -165,7 +165,7 @@ Exit status:
 
 Examples:
   hashloom tree dmverity verify root.img root.verity 0f4b...
-  hashloom tree dmverity verify root.img root.verity $(cat root.hash) --json";
+  hashloom tree dmverity verify root.img root.verity $(cat hash) --json";
 
 fn salt(text: &str) -> Result<HexBytes, String> {
     if text == "-" { Ok(HexBytes::default()) } else { text.parse() }
