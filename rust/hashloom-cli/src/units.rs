@@ -38,6 +38,15 @@ pub fn rate(nbytes: u64, elapsed: Duration) -> Option<String> {
     (seconds > 0.0).then(|| format!("{}/s", size((nbytes as f64 / seconds) as u64)))
 }
 
+/// Formats `, 1.2 GiB read at 1.9 GiB/s` for the end of a line; empty if that says nothing, as of a few bytes. Holes are not
+/// read.
+pub fn read_at(nbytes_read: u64, elapsed: Duration) -> String {
+    match rate(nbytes_read, elapsed) {
+        Some(rate) if nbytes_read >= 1 << 20 => format!(", {} read at {rate}", size(nbytes_read)),
+        _ => String::new(),
+    }
+}
+
 /// Formats a time: `0.25 s`, `12.3 s`, `2 min 5 s`, `3 h 20 min`.
 pub fn duration(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs();

@@ -66,6 +66,28 @@ fn has(bytes: &[u8], part: &str) -> bool {
 }
 
 #[test]
+fn holes_do_not_count_as_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = fs::File::create(folder.path().join("sparse")).unwrap();
+    file.set_len(64 << 20).unwrap();
+    let read = |arguments: &[&str]| {
+        let output = create(folder.path(), &[&["sparse", "-f"], arguments].concat());
+        assert_eq!((status(&output), stderr(&output)), (0, ""));
+        stdout(&output).to_owned()
+    };
+    let nbytes = |json: &str| serde_json::from_str::<Value>(json).unwrap()["bytes_read"].as_u64().unwrap();
+    if nbytes(&read(&["--json"])) == 64 << 20 {
+        return common::skipped::skipped("the file system has no holes");
+    }
+    // A speed of nothing says nothing.
+    assert!(!read(&[]).contains("/s"));
+    let mut file = file;
+    std::io::Write::write_all(&mut file, &vec![1; 3 << 20]).unwrap();
+    assert_eq!(nbytes(&read(&["--json", "--v2"])), 3 << 20);
+    assert!(read(&[]).contains(", 3 MiB read at "), "{}", read(&[]));
+}
+
+#[test]
 fn what_is_made_verifies() {
     let folder = album();
     for version in ["--v1", "--v2", "--hybrid"] {
@@ -133,7 +155,7 @@ fn json_has_all_of_it() {
             "piece_count": 1 + 2 + 3,
             "file_count": 3,
         },
-        "content": "album",
+        "bytes_read": 110_100, "content": "album",
         "seconds": 0,
     });
     assert_eq!(object, expected);

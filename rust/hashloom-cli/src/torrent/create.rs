@@ -23,7 +23,7 @@ use crate::output::{self, Same};
 use crate::progress::Bar;
 use crate::style;
 use crate::text::{display, reason};
-use crate::units::{duration, plural, rate, size};
+use crate::units::{duration, plural, read_at, size};
 use crate::work::Work;
 
 /// Make torrents of files and folders.
@@ -440,11 +440,7 @@ fn print(
     writeln!(out, "  content    {}", display(task.path))?;
     write!(out, "  {}    {}", style::good("written"), display(&task.output))?;
     write!(out, ", {} in {}", size(created.bytes.len() as u64), duration(elapsed))?;
-    match rate(plan.nbytes(), elapsed) {
-        // The rate of a few bytes says nothing.
-        Some(rate) if plan.nbytes() >= 1 << 20 => writeln!(out, ", {rate}"),
-        _ => writeln!(out),
-    }
+    writeln!(out, "{}", read_at(created.nbytes_read, elapsed))
 }
 
 #[derive(Serialize)]
@@ -454,6 +450,7 @@ struct Json<'a> {
     content: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     content_hex: Option<Hex<'a>>,
+    bytes_read: u64,
     seconds: f64,
 }
 
@@ -476,6 +473,7 @@ impl<'a> Json<'a> {
             },
             content,
             content_hex,
+            bytes_read: created.nbytes_read,
             seconds: elapsed.as_secs_f64(),
         }
     }

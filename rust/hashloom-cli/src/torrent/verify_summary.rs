@@ -13,7 +13,7 @@ use super::identity::size_of;
 use crate::json::hex;
 use crate::style;
 use crate::text::display;
-use crate::units::{duration, percent, plural, rate, size};
+use crate::units::{duration, percent, plural, read_at, size};
 
 /// The greatest number of files, errors and notes named in the summary. `--missing` or `--json` lists all.
 const NAMED_MAX: usize = 10;
@@ -96,12 +96,7 @@ pub fn verdict(out: &mut impl Write, torrent: &Torrent, report: &Report, is_list
     };
     let (count, of) = (report.have(), report.pieces.len());
     write!(out, "{verdict}: {count} of {}, {} ({})", plural(of as u64, "piece"), size(have), percent(have, total))?;
-    write!(out, " in {}", duration(report.elapsed))?;
-    match rate(report.nbytes_read, report.elapsed) {
-        // The rate of a few bytes says nothing.
-        Some(rate) if report.nbytes_read >= 1 << 20 => writeln!(out, ", {} read at {rate}", size(report.nbytes_read)),
-        _ => writeln!(out),
-    }
+    writeln!(out, " in {}{}", duration(report.elapsed), read_at(report.nbytes_read, report.elapsed))
 }
 
 /// Prints the line of one of several torrents.
@@ -191,10 +186,7 @@ pub fn total(
         false => style::bad("not complete").bold(),
     };
     write!(out, "\n{verdict}: {complete} of {} in {}", plural(count, "torrent"), duration(elapsed))?;
-    match rate(nbytes_read, elapsed) {
-        Some(rate) if nbytes_read >= 1 << 20 => writeln!(out, ", {} read at {rate}", size(nbytes_read)),
-        _ => writeln!(out),
-    }
+    writeln!(out, "{}", read_at(nbytes_read, elapsed))
 }
 
 /// Prints the files that are not as they should be: first those that are missing, too short, too long or unreadable, as

@@ -871,6 +871,7 @@ impl Plan {
             Err(Failure::Absent) => return Err(self.failed(&content.files, &sources)),
         };
         self.check_unchanged(&content.files, &sources)?;
+        let nbytes_read = content.nbytes_read();
         drop(content);
         let (bytes, info) = write::write(self, &computed);
         if bytes.len() > Limits::default().nbytes {
@@ -878,7 +879,7 @@ impl Plan {
         }
         let torrent = Torrent::parse(&bytes).map_err(CreateError::Unreadable)?;
         match self.is_what_was_meant(&torrent, &bytes[info], &computed) {
-            true => Ok(Created { bytes, torrent }),
+            true => Ok(Created { bytes, torrent, nbytes_read }),
             false => Err(CreateError::Different),
         }
     }
@@ -1017,6 +1018,8 @@ pub struct Created {
     pub bytes: Vec<u8>,
     /// The torrent, read from these bytes by [`Torrent::parse`].
     pub torrent: Torrent,
+    /// Number of bytes read from files; the rest of the content is holes, which are not read.
+    pub nbytes_read: u64,
 }
 
 /// Makes a hybrid torrent of a file or folder: [`Builder`] with its defaults.
