@@ -147,6 +147,11 @@ def dmverity(folder):
             done = json.loads(tree("dmverity", "format", "--force", "--json", *options, data, ours))
             name = f"dmverity {case} {count} blocks"
             equal(f"{name}: root", done["root"], root)
+            # The help of the command names the lines that only veritysetup prints.
+            others = ("VERITY header information for", "Hash blocks:", "Hash device size:")
+            lines = [line.split() for line in printed.splitlines() if not line.startswith(others)]
+            ours_printed = tree("dmverity", "format", *options, data)
+            equal(f"{name}: lines", [line.split() for line in ours_printed.splitlines()], lines)
             # The file of veritysetup ends with the last block written; with one block of data there is no tree.
             check(f"{name}: hash file", ours.read_bytes() == theirs.read_bytes(),
                   f"{ours.stat().st_size} {theirs.stat().st_size}")

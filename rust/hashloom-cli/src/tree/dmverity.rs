@@ -103,10 +103,12 @@ pub struct Parameters {
 
 const FORMAT_HELP: &str = "\
 What is printed:
-  what `veritysetup format` prints: the options, salt and UUID used, and the
-  root hash, by which everything else can be checked. HASHES is a new file, with
-  zeros before the hash offset. If DATA does not end with a whole block, its
-  last bytes are not covered, and a warning says so.
+  the options, salt and UUID used, and the root hash, by which everything else
+  can be checked. `veritysetup format` prints these lines too, with a tab before
+  the value, and three more: a heading, the number of hash blocks, and the size
+  of the hash device (veritysetup 2.6.1). HASHES is a new file, with zeros
+  before the hash offset. If DATA does not end with a whole block, its last
+  bytes are not covered, and a warning says so.
 
 Exit status:
   0    done
