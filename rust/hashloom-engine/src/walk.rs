@@ -30,6 +30,8 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::text::{reason, shown};
 
+pub(crate) mod globs;
+
 /// The order of a walk.
 ///
 /// ```

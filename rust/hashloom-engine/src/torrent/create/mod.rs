@@ -4,13 +4,11 @@
 //!
 //! ```text
 //! scan    which files, sorted
-//! globs   which files are wanted
 //! error   why not
 //! write   the torrent's bytes
 //! ```
 
 mod error;
-mod globs;
 mod scan;
 mod write;
 

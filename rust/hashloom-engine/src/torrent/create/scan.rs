@@ -7,11 +7,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::{FileProblemKind, Problems};
-use super::globs::{Globs, GlobsBuilder, IgnoreFiles, trimmed};
 use super::{Builder, CreateError, Symlinks};
 use crate::paths::{by_components, to_path};
 use crate::read::stamp::Stamp;
 use crate::torrent::Version;
+use crate::walk::globs::{Globs, GlobsBuilder, IgnoreFiles, trimmed};
 use crate::walk::{Walk, WalkError, WalkProblem};
 
 /// Largest number of components of a path: our parser, and libtorrent, follow no deeper file tree. The document,

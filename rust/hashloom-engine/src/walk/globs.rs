@@ -20,25 +20,25 @@ struct Rule {
 }
 
 /// Globs that are being collected.
-pub(super) struct GlobsBuilder {
+pub(crate) struct GlobsBuilder {
     set: GlobSetBuilder,
     rules: Vec<Rule>,
 }
 
 /// Globs for paths below one folder.
 #[derive(Default)]
-pub(super) struct Globs {
+pub(crate) struct Globs {
     set: GlobSet,
     rules: Vec<Rule>,
 }
 
 impl GlobsBuilder {
-    pub(super) fn new() -> GlobsBuilder {
+    pub(crate) fn new() -> GlobsBuilder {
         GlobsBuilder { set: GlobSetBuilder::new(), rules: Vec::new() }
     }
 
     /// Adds a glob, without the `!` that may stand before it.
-    pub(super) fn add(&mut self, glob: &str, keeps: bool) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, glob: &str, keeps: bool) -> Result<(), Error> {
         let (glob, is_anchored) = glob.strip_prefix('/').map_or((glob, false), |glob| (glob, true));
         let (glob, folders_only) = match glob.strip_suffix('/') {
             Some(glob) => (glob.strip_suffix('\\').unwrap_or(glob), true),
@@ -65,19 +65,19 @@ impl GlobsBuilder {
         }
     }
 
-    pub(super) fn build(self) -> Result<Globs, Error> {
+    pub(crate) fn build(self) -> Result<Globs, Error> {
         Ok(Globs { set: self.set.build()?, rules: self.rules })
     }
 }
 
 /// A line without the blanks at its end, unless a backslash keeps them.
-pub(super) fn trimmed(line: &str) -> &str {
+pub(crate) fn trimmed(line: &str) -> &str {
     if line.ends_with("\\ ") { line } else { line.trim_end() }
 }
 
 impl Globs {
     /// Returns whether a path is kept, which the last glob that matches decides; `None` if no glob matches.
-    pub(super) fn decide(&self, path: &Path, is_folder: bool) -> Option<bool> {
+    pub(crate) fn decide(&self, path: &Path, is_folder: bool) -> Option<bool> {
         let matches = self.set.matches(path);
         let rules = matches.iter().rev().map(|&index| self.rules[index]);
         rules.into_iter().find(|rule| is_folder || !rule.folders_only).map(|rule| rule.keeps)
@@ -86,17 +86,17 @@ impl Globs {
 
 /// The ignore files of a folder and of the folders above it, up to the root of the walk.
 #[derive(Default)]
-pub(super) struct IgnoreFiles(Vec<(PathBuf, [Globs; IGNORE_FILES.len()])>);
+pub(crate) struct IgnoreFiles(Vec<(PathBuf, [Globs; IGNORE_FILES.len()])>);
 
 impl IgnoreFiles {
     /// Leaves the folders that `path` is not in.
-    pub(super) fn leave(&mut self, path: &Path) {
+    pub(crate) fn leave(&mut self, path: &Path) {
         let nentered = self.0.iter().take_while(|(folder, _)| path.starts_with(folder)).count();
         self.0.truncate(nentered);
     }
 
     /// Enters a folder. Returns the errors of its ignore files.
-    pub(super) fn enter(&mut self, folder: &Path) -> Vec<(PathBuf, io::Error)> {
+    pub(crate) fn enter(&mut self, folder: &Path) -> Vec<(PathBuf, io::Error)> {
         let mut errors = Vec::new();
         let globs = IGNORE_FILES.map(|name| {
             let path = folder.join(name);
@@ -110,7 +110,7 @@ impl IgnoreFiles {
     }
 
     /// Returns whether a path is kept; `None` if no glob matches. The globs of inner folders count first.
-    pub(super) fn decide(&self, path: &Path, is_folder: bool) -> Option<bool> {
+    pub(crate) fn decide(&self, path: &Path, is_folder: bool) -> Option<bool> {
         (0..IGNORE_FILES.len()).find_map(|file| {
             let mut folders = self.0.iter().rev();
             folders.find_map(|(folder, globs)| globs[file].decide(path.strip_prefix(folder).ok()?, is_folder))
