@@ -9,6 +9,7 @@ mod args;
 #[cfg(feature = "bench")]
 mod bench;
 mod doubts;
+mod filters;
 mod generate;
 mod interrupt;
 mod json;

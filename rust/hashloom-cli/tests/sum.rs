@@ -343,3 +343,64 @@ fn names_come_from_a_file() {
     assert_eq!((status(&twice), stderr(&twice)), (1, "hashloom: '': No such file or directory\n"));
     assert!(stdout(&twice).ends_with("  a\n"));
 }
+
+#[test]
+fn filters_choose_files() {
+    let folder = folder(&["a.txt", "b.jpg", "drafts/c.txt", "sub/d.txt", "sub/drafts/e.txt", "sub/long.txt"]);
+    fs::write(folder.path().join("sub/long.txt"), [0; 5000]).unwrap();
+    let sum = |arguments: &[&str]| {
+        let output = run(folder.path(), &[&["sum", "-r"], arguments].concat());
+        assert_eq!((status(&output), stderr(&output)), (0, ""), "{arguments:?}");
+        paths(&output).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(sum(&[".", "--include", "*.jpg"]), ["./b.jpg"]);
+    assert_eq!(
+        sum(&[".", "--include", "*.txt", "--exclude", "/drafts/", "--max-size", "4k"]),
+        ["./a.txt", "./sub/d.txt", "./sub/drafts/e.txt"]
+    );
+    assert_eq!(sum(&["sub", "--exclude", "drafts"]), ["sub/d.txt", "sub/long.txt"]);
+    assert_eq!(sum(&["sub", "--min-size", "5000", "--max-size", "5000B"]), ["sub/long.txt"]);
+    assert_eq!(sum(&["sub", "--min-size", "5001"]), [""; 0]);
+    // A file that is named is matched by its name.
+    assert_eq!(sum(&["sub/d.txt", "b.jpg", "--include", "/*.txt"]), ["sub/d.txt"]);
+    assert_eq!(sum(&["sub/d.txt", "sub/long.txt", "--exclude", "sub", "--max-size", "100"]), ["sub/d.txt"]);
+    let output = run(folder.path(), &["sum", "a.txt", "b.jpg", "missing", "--exclude", "*.jpg", "--min-size", "1"]);
+    assert_eq!((status(&output), paths(&output)), (1, vec!["a.txt"]));
+    assert_eq!(stderr(&output), "hashloom: missing: No such file or directory\n");
+    let output = run_with(folder.path(), &["sum", "--include", "*.jpg", "--min-size", "100"], b"abc");
+    assert_eq!(paths(&output), ["-"]);
+    for (arguments, part) in [
+        (&["--include", ""][..], "the glob \"\": expected a pattern"),
+        (&["--exclude", "[a"], "the glob \"[a\": "),
+        (&["--exclude", "!a"], "the glob \"!a\": expected a pattern"),
+        (&["--min-size", "2k", "--max-size", "2047"], "--min-size 2048 is more than --max-size 2047"),
+        (&["--min-size", "-1"], "unexpected argument"),
+        (&["--max-size", "1.5M"], "expected a whole number of bytes"),
+        (&["--max-size", "99999999999999999999"], "expected less than 2^64 bytes"),
+    ] {
+        let output = run(folder.path(), &[&["sum", "-r", "."], arguments].concat());
+        assert_eq!((status(&output), stdout(&output)), (2, ""), "{arguments:?}");
+        assert!(stderr(&output).contains(part), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn filters_leave_out_errors_too() {
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::symlink;
+
+    let folder = folder(&["a", "sub/b"]);
+    symlink("nothing", folder.path().join("broken")).unwrap();
+    symlink(".", folder.path().join("sub/loop")).unwrap();
+    let name = std::ffi::OsStr::from_bytes(b"sub/\xff.txt");
+    fs::write(folder.path().join(name), "x").unwrap();
+    let output = run(folder.path(), &["sum", "-rL", "."]);
+    assert_eq!((status(&output), stderr(&output).lines().count()), (1, 2));
+    let output = run(folder.path(), &["sum", "-rL", ".", "--exclude", "broken", "--exclude", "loop/"]);
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    assert_eq!(output.stdout.split(|&byte| byte == b'\n').count(), 4);
+    let output = run(folder.path(), &["sum", "-rL", ".", "--include", "?.txt", "--exclude", "loop"]);
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    assert!(output.stdout.ends_with(b"  ./sub/\xff.txt\n"));
+}

@@ -30,7 +30,10 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::text::{reason, shown};
 
+mod filter;
 pub(crate) mod globs;
+
+pub use filter::{Filter, FilterError};
 
 /// The order of a walk.
 ///
@@ -67,6 +70,7 @@ pub struct Walk {
     folder: PathBuf,
     order: Order,
     follow: bool,
+    filter: Filter,
 }
 
 /// An entry that was found.
@@ -133,7 +137,7 @@ impl Walk {
     /// let walk = hashloom_engine::walk::Walk::new("photos".as_ref());
     /// ```
     pub fn new(folder: &Path) -> Walk {
-        Walk { folder: folder.to_owned(), order: Order::default(), follow: false }
+        Walk { folder: folder.to_owned(), order: Order::default(), follow: false, filter: Filter::default() }
     }
 
     /// Sets the order.
@@ -168,6 +172,26 @@ impl Walk {
         self
     }
 
+    /// Leaves out what the globs of a filter do not want, and errors of such entries. The filter's lengths do not count
+    /// here.
+    ///
+    /// ```
+    /// use hashloom_engine::walk::{Filter, Walk};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    /// std::fs::write(folder.join("a.txt"), "")?;
+    /// std::fs::write(folder.join("b.jpg"), "")?;
+    /// let walk = Walk::new(folder).filter(Filter::new(&["*.txt"], &[])?);
+    /// assert_eq!(walk.files().collect::<Result<Vec<_>, _>>()?, [folder.join("a.txt")]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn filter(mut self, filter: Filter) -> Walk {
+        self.filter = filter;
+        self
+    }
+
     /// Finds all entries. The error of a folder that cannot be listed comes right after the folder.
     ///
     /// ```
@@ -178,13 +202,13 @@ impl Walk {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn entries(self) -> Entries {
-        let Walk { folder, order, follow } = self;
+        let Walk { folder, order, follow, filter } = self;
         let walk = WalkDir::new(&folder).min_depth(1).follow_links(follow);
         let walk = match order {
             Order::Components => walk.sort_by_file_name(),
             Order::Bytes => walk.sort_by(compare(follow)),
         };
-        Entries { folder, found: walk.into_iter() }
+        Entries { folder, filter, found: walk.into_iter() }
     }
 
     /// Finds the regular files.
@@ -220,6 +244,7 @@ impl Walk {
 #[derive(Debug)]
 pub struct Entries {
     folder: PathBuf,
+    filter: Filter,
     found: walkdir::IntoIter,
 }
 
@@ -241,23 +266,43 @@ impl Entries {
     pub fn skip_folder(&mut self) {
         self.found.skip_current_dir();
     }
+
+    fn wants(&self, path: &Path, is_folder: bool) -> bool {
+        let below = path.strip_prefix(&self.folder).unwrap_or(path);
+        below.as_os_str().is_empty() || self.filter.wants_path(below, is_folder)
+    }
 }
 
 impl Iterator for Entries {
     type Item = Result<Entry, WalkError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        Some(match self.found.next()? {
-            Ok(entry) => Ok(Entry { file_type: entry.file_type(), path: entry.into_path() }),
-            Err(error) => {
-                let path = error.path().unwrap_or(&self.folder).to_owned();
-                let problem = match error.loop_ancestor() {
-                    Some(above) => WalkProblem::Loop { above: above.to_owned() },
-                    None => WalkProblem::Io(error.into_io_error().unwrap_or_else(|| io::ErrorKind::Other.into())),
-                };
-                Err(WalkError { path, problem })
+        loop {
+            match self.found.next()? {
+                Ok(entry) => {
+                    let file_type = entry.file_type();
+                    if self.wants(entry.path(), file_type.is_dir()) {
+                        return Some(Ok(Entry { file_type, path: entry.into_path() }));
+                    }
+                    if file_type.is_dir() {
+                        self.found.skip_current_dir();
+                    }
+                }
+                Err(error) => {
+                    let path = error.path().unwrap_or(&self.folder).to_owned();
+                    let problem = match error.loop_ancestor() {
+                        Some(above) => WalkProblem::Loop { above: above.to_owned() },
+                        None => WalkProblem::Io(error.into_io_error().unwrap_or_else(|| io::ErrorKind::Other.into())),
+                    };
+                    // A link that leads nowhere counts as a file. Other errors are of folders, or of links to folders.
+                    let is_folder =
+                        !matches!(&problem, WalkProblem::Io(error) if error.kind() == io::ErrorKind::NotFound);
+                    if self.wants(&path, is_folder) {
+                        return Some(Err(WalkError { path, problem }));
+                    }
+                }
             }
-        })
+        }
     }
 }
 

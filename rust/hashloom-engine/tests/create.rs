@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hashloom_engine::run::{Cancel, Options, Progress};
 use hashloom_engine::torrent::{Builder, CreateError, Created, FileProblemKind, Plan, Symlinks, Version, verify};
+use hashloom_engine::walk::Filter;
 use heard::heard;
 use maker::{Bencode, Content, content, dictionary, int, list, noise, padding, pieces, text, write_files};
 use proptest::prelude::*;
@@ -34,6 +35,10 @@ fn make(builder: Builder, path: &Path) -> Created {
 
 fn builder(version: Version) -> Builder {
     Builder::new().version(version).piece_nbytes(16 << 10)
+}
+
+fn without(builder: Builder, globs: &[&str]) -> Builder {
+    builder.filter(Filter::new(&[], globs).unwrap())
 }
 
 /// The paths of a plan.
@@ -263,8 +268,9 @@ fn settings_that_are_refused() {
     let three = builder(Version::V1).piece_nbytes(3 * 16384).plan(folder.path()).unwrap();
     assert!(three.create(&Options::new()).is_ok());
     for glob in ["", " ", "!a", "a[", "{a"] {
-        assert!(refused(Builder::new().exclude(glob)).starts_with("the glob \""), "{glob}");
-        assert!(refused(Builder::new().include(glob)).starts_with("the glob \""), "{glob}");
+        for filter in [Filter::new(&[], &[glob]), Filter::new(&[glob], &[])] {
+            assert!(filter.unwrap_err().to_string().starts_with("the glob \""), "{glob}");
+        }
     }
     let missing = Builder::new().plan(&folder.path().join("missing")).unwrap_err();
     assert!(matches!(missing, CreateError::Path { .. }), "{missing}");
@@ -295,7 +301,7 @@ fn nothing_to_hash() {
     fs::write(folder.path().join("b"), "").unwrap();
     assert!(refused().contains(": all 2 files have no bytes"), "{}", refused());
     fs::write(folder.path().join("c"), "c").unwrap();
-    assert!(plan(Builder::new().exclude("c"), folder.path()).is_err());
+    assert!(plan(without(Builder::new(), &["c"]), folder.path()).is_err());
     assert_eq!(paths(&Builder::new().plan(folder.path()).unwrap()), ["a", "b", "c"]);
 }
 
@@ -312,7 +318,7 @@ fn halves_that_would_be_ambiguous() {
     write_files(&root, &[content(".pad/3", "not zeros")]);
     assert!(matches!(builder(Version::Hybrid).plan(&root), Err(CreateError::PadFolder)));
     assert!(matches!(builder(Version::V1).align(true).plan(&root), Err(CreateError::PadFolder)));
-    assert_eq!(paths(&builder(Version::Hybrid).exclude("/.pad").name("y").plan(&root).unwrap()), ["x"]);
+    assert_eq!(paths(&without(builder(Version::Hybrid), &["/.pad"]).name("y").plan(&root).unwrap()), ["x"]);
     for version in [Version::V1, Version::V2] {
         assert_eq!(paths(&builder(version).plan(&root).unwrap()), [".pad/3", "x"], "{version}");
     }
@@ -347,23 +353,29 @@ fn globs() {
         (&["*"], &["[ac]*"], &[".dot"]),
     ];
     for (include, exclude, expected) in cases {
-        let mut builder = Builder::new();
-        builder = include.iter().fold(builder, |builder, glob| builder.include(*glob));
-        builder = exclude.iter().fold(builder, |builder, glob| builder.exclude(*glob));
+        let builder = Builder::new().filter(Filter::new(include, exclude).unwrap());
         match expected {
             [] => assert!(matches!(builder.plan(folder.path()), Err(CreateError::Nothing { empty: 0, .. }))),
             _ => assert_eq!(found(builder), expected, "{include:?} {exclude:?}"),
         }
     }
+    // Lengths restrict files, alone and beside globs.
+    write_files(folder.path(), &[content("cd1/long.flac", "0123456789")]);
+    let lengths = |filter: Filter, nbytes| found(Builder::new().filter(filter.lengths(nbytes).unwrap()));
+    assert_eq!(lengths(Filter::default(), 2..=u64::MAX), ["cd1/long.flac"]);
+    assert_eq!(lengths(Filter::new(&["*.flac"], &["cd2"]).unwrap(), 0..=9), ["a.flac", "cd1/b.flac"]);
+    fs::remove_file(folder.path().join("cd1/long.flac")).unwrap();
     // Ignore files count only if asked for, and only below the folder.
     write_files(folder.path(), &[content(".gitignore", "*.log\n"), content("cd1/.ignore", "art/\n[\n")]);
-    let all = found(Builder::new().exclude(".*"));
+    let all = found(without(Builder::new(), &[".*"]));
     assert_eq!(all, ["a.flac", "a.log", "cd1/art/c.jpg", "cd1/b.flac", "cd1/b.log", "cd2/d.flac"]);
-    assert_eq!(found(Builder::new().ignore_files(true).exclude(".*")), ["a.flac", "cd1/b.flac", "cd2/d.flac"]);
-    let inner = Builder::new().ignore_files(true).exclude(".*").plan(&folder.path().join("cd1")).unwrap();
+    assert_eq!(found(without(Builder::new().ignore_files(true), &[".*"])), ["a.flac", "cd1/b.flac", "cd2/d.flac"]);
+    let inner = without(Builder::new().ignore_files(true), &[".*"]).plan(&folder.path().join("cd1")).unwrap();
     assert_eq!(paths(&inner), ["b.flac", "b.log"]);
+    let named = Builder::new().ignore_files(true).filter(Filter::new(&["*.log", "b.flac"], &["/a.log"]).unwrap());
+    assert_eq!(found(named), ["cd1/b.flac", "cd1/b.log"]);
     // An option is a glob, not a line of a file that may have comments.
-    assert!(Builder::new().include("#a").plan(folder.path()).is_err());
+    assert!(Builder::new().filter(Filter::new(&["#a"], &[]).unwrap()).plan(folder.path()).is_err());
     // A file whose globs cannot be known is not taken for one without globs.
     fs::write(folder.path().join("cd2/.ignore"), b"art\n\xff\n").unwrap();
     let unread = plan(Builder::new().ignore_files(true), folder.path()).unwrap_err();
@@ -388,10 +400,12 @@ fn globs_and_a_file_by_itself() {
         (&["*.log", "a*"], &[], true),
         (&["*.flac"], &["a*"], false),
     ];
+    for (nbytes, is_found) in [(0..=0, false), (1..=1, true), (2..=9, false)] {
+        let builder = Builder::new().filter(Filter::default().lengths(nbytes).unwrap());
+        assert_eq!(builder.plan(&path).is_ok(), is_found);
+    }
     for (include, exclude, is_found) in cases {
-        let mut builder = Builder::new();
-        builder = include.iter().fold(builder, |builder, glob| builder.include(*glob));
-        builder = exclude.iter().fold(builder, |builder, glob| builder.exclude(*glob));
+        let builder = Builder::new().filter(Filter::new(include, exclude).unwrap());
         match builder.plan(&path) {
             Ok(plan) => assert!(is_found && plan.nbytes() == 1, "{include:?} {exclude:?}"),
             Err(error) => {
@@ -605,10 +619,11 @@ mod unix {
             problem(links(Symlinks::Follow), &folder),
             "dangling: this symbolic link leads nowhere. Exclude it, or skip links"
         );
+        assert!(without(links(Symlinks::Follow), &["dangling"]).plan(&folder).is_ok());
         let error = problem(links(Symlinks::Keep), &folder);
         assert!(error.starts_with("dangling: this symbolic link cannot be kept, as nowhere is not part"), "{error}");
         fs::remove_file(folder.join("dangling")).unwrap();
-        let error = problem(links(Symlinks::Keep).exclude("/file"), &folder);
+        let error = problem(without(links(Symlinks::Keep), &["/file"]), &folder);
         assert!(error.starts_with("folder/up: this symbolic link cannot be kept, as file is not part"), "{error}");
 
         symlink(".", folder.join("folder/loop")).unwrap();
@@ -665,7 +680,7 @@ mod unix {
              null: expected a file or folder, found a device. Exclude it\n\
              socket: expected a file or folder, found a socket. Exclude it"
         );
-        let rest = Builder::new().exclude("fifo").exclude("socket").symlinks(Symlinks::Skip);
+        let rest = without(Builder::new(), &["fifo", "socket"]).symlinks(Symlinks::Skip);
         assert_eq!(paths(&rest.plan(folder.path()).unwrap()), ["a"]);
         assert!(plan(Builder::new(), &fifo).unwrap_err().contains("found a FIFO"));
         assert!(plan(Builder::new(), "/dev/zero".as_ref()).unwrap_err().contains("found a device"));

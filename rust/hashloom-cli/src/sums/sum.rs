@@ -2,16 +2,17 @@
 
 //! `hashloom sum`.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueHint};
 use hashloom::Algorithm;
 use hashloom_engine::files::Source;
 use hashloom_engine::list::Writer;
 use hashloom_engine::paths::to_path;
-use hashloom_engine::walk::{Order, Walk, WalkError};
+use hashloom_engine::walk::{Filter, Order, Walk, WalkError};
 
 use super::format::Format;
 use super::front::{self, or_stdin};
@@ -19,6 +20,7 @@ use super::lines::{self, Length};
 use super::quote::quoted;
 use super::summing::{Item, Summer, source, trouble};
 use crate::args::any_path;
+use crate::filters::Filters;
 use crate::names;
 use crate::stdio;
 use crate::text::{display, reason};
@@ -49,6 +51,9 @@ pub struct Sum {
     /// With --recursive: follow links in folders, to files and to folders
     #[arg(short = 'L', long, requires = "recursive")]
     follow: bool,
+
+    #[command(flatten)]
+    filters: Filters,
 
     /// Print lines in the format of the BSD programs, which name the algorithm
     #[arg(long)]
@@ -84,6 +89,11 @@ Folders:
   --follow is given; then a link that leads back to a folder above it is an
   error. Everything else that is not a regular file is skipped.
 
+Which files:
+  Globs are those of .gitignore: *.log matches at any depth, /extras/ only a
+  folder in a folder named as PATH, music/** everything below music. A file
+  named as PATH is matched by its name. Standard input is always summed.
+
 Exit status:
   0    all files were read
   1    a file could not be read; the others are printed
@@ -95,6 +105,7 @@ Exit status:
 Examples:
   hashloom sum *.iso > SHA256SUMS
   hashloom sum --algorithm sha1,sha256 --recursive photos
+  hashloom sum --recursive photos --include '*.jpg' --exclude /drafts/
   hashloom sum --json --recursive . | jq -r 'select(.length > 1e9) | .path'
   find . -newer stamp -type f -print0 | hashloom sum --files0-from -";
 
@@ -127,6 +138,7 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
         files0_from: arguments.files0_from.clone(),
         recursive: arguments.recursive,
         follow: arguments.follow,
+        filter: Arc::new(arguments.filters.filter()?),
     };
     let items = wanted.items()?;
     front::run(
@@ -146,6 +158,7 @@ struct Wanted {
     files0_from: Option<PathBuf>,
     recursive: bool,
     follow: bool,
+    filter: Arc<Filter>,
 }
 
 impl Wanted {
@@ -154,8 +167,8 @@ impl Wanted {
             Some(file) => Box::new(names0(file)?),
             None => Box::new(self.paths.clone().into_iter().map(source).map(Item::File)),
         };
-        let follow = self.follow;
-        Ok(if self.recursive { Box::new(named.flat_map(move |item| below(item, follow))) } else { named })
+        let (recursive, follow, filter) = (self.recursive, self.follow, Arc::clone(&self.filter));
+        Ok(Box::new(named.flat_map(move |item| below(item, recursive, follow, &filter))))
     }
 
     /// Returns the total length of the files now, or `None` if a name leads to no regular file, such as a pipe.
@@ -217,18 +230,32 @@ fn names0(file: &Path) -> Result<impl Iterator<Item = Item> + Send + use<>, Stri
     }))
 }
 
-/// Returns the item itself, or the files below the folder.
-fn below(item: Item, follow: bool) -> Box<dyn Iterator<Item = Item> + Send> {
+/// Returns the item itself, or the files below the folder, as far as the filter wants them.
+fn below(item: Item, recursive: bool, follow: bool, filter: &Arc<Filter>) -> Box<dyn Iterator<Item = Item> + Send> {
     match item {
-        Item::File(Source::Path(path)) if path.is_dir() => {
-            let walk = Walk::new(&path).order(Order::Bytes).follow_links(follow);
-            Box::new(walk.files().map(|found| match found {
-                Ok(path) => Item::File(Source::Path(path)),
+        Item::File(Source::Path(path)) if recursive && path.is_dir() => {
+            let walk = Walk::new(&path).order(Order::Bytes).follow_links(follow).filter((**filter).clone());
+            let filter = Arc::clone(filter);
+            Box::new(walk.files().filter_map(move |found| match found {
+                Ok(path) => has_wanted_length(&path, &filter).then_some(Item::File(Source::Path(path))),
                 Err(WalkError { path, problem, .. }) => {
-                    Item::Trouble(trouble(path.as_os_str().as_encoded_bytes(), &problem.into()))
+                    Some(Item::Trouble(trouble(path.as_os_str().as_encoded_bytes(), &problem.into())))
                 }
             }))
         }
+        Item::File(Source::Path(path)) => {
+            let name = path.file_name().map_or(Path::new(""), Path::new);
+            let is_wanted = filter.wants_path(name, false) && has_wanted_length(&path, filter);
+            Box::new(is_wanted.then_some(Item::File(Source::Path(path))).into_iter())
+        }
         item => Box::new(std::iter::once(item)),
     }
+}
+
+/// Returns true if the filter wants the file's length. Nothing but a regular file has a length. A file that cannot be
+/// looked at is wanted, so that its error is printed.
+fn has_wanted_length(path: &Path, filter: &Filter) -> bool {
+    let is_restricted = filter.wanted_lengths() != (0..=u64::MAX);
+    let nbytes = || path.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len());
+    !is_restricted || nbytes().is_none_or(|nbytes| filter.wants_length(nbytes))
 }

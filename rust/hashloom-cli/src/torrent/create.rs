@@ -16,6 +16,7 @@ use hashloom_engine::torrent::{Builder, CreateError, Created, Plan, Symlinks, Ve
 use serde::Serialize;
 
 use super::identity::Identity;
+use crate::filters::Filters;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::json::{Hex, hex, text};
 use crate::numbers::Nbytes;
@@ -91,13 +92,8 @@ pub struct Create {
     #[arg(short, long, value_name = "NAME")]
     name: Option<String>,
 
-    /// Take only files that match; can be given several times
-    #[arg(long, value_name = "GLOB")]
-    include: Vec<String>,
-
-    /// Leave out files and folders that match, even if included; can be given several times
-    #[arg(long, value_name = "GLOB")]
-    exclude: Vec<String>,
+    #[command(flatten)]
+    filters: Filters,
 
     /// Leave out what .gitignore and .ignore files in PATH and below exclude
     #[arg(long)]
@@ -353,8 +349,7 @@ impl Create {
         }
         builder = self.trackers.iter().fold(builder, |builder, tier| builder.tier(tier.split(',')));
         builder = self.web_seeds.iter().fold(builder, |builder, url| builder.web_seed(url));
-        builder = self.include.iter().fold(builder, |builder, glob| builder.include(glob));
-        Ok(self.exclude.iter().fold(builder, |builder, glob| builder.exclude(glob)))
+        Ok(builder.filter(self.filters.filter()?))
     }
 
     fn task<'a>(&self, builder: &Builder, path: &'a Path) -> Result<Task<'a>, String> {

@@ -26,7 +26,7 @@ pub(crate) struct GlobsBuilder {
 }
 
 /// Globs for paths below one folder.
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Globs {
     set: GlobSet,
     rules: Vec<Rule>,

@@ -57,13 +57,6 @@ pub enum CreateError {
         /// The URL given.
         url: String,
     },
-    /// A glob cannot be used.
-    Glob {
-        /// The glob given.
-        glob: String,
-        /// The fault, in the words of the parser of globs.
-        message: String,
-    },
     /// Some files cannot be part of the torrent, or not in the way asked for.
     Files {
         /// The first ten, in the order of discovery.
@@ -193,9 +186,6 @@ impl fmt::Display for CreateError {
                 }
             }
             CreateError::Url { what, url } => urls::refused(f, what, url.as_bytes()),
-            CreateError::Glob { glob, message } => {
-                write!(f, "the glob {}: {}", quoted(glob.as_bytes()), shown(message.as_bytes()))
-            }
             CreateError::Files { problems, more } => {
                 for (index, problem) in problems.iter().enumerate() {
                     write!(f, "{}{problem}", if index == 0 { "" } else { "\n" })?;

@@ -29,6 +29,7 @@ use crate::run::Options;
 use crate::torrent::paths::{Platform, check_component};
 use crate::torrent::urls::Use;
 use crate::torrent::{Attributes, Torrent, Version};
+use crate::walk::Filter;
 use error::Problems;
 use scan::Entry;
 
@@ -80,6 +81,7 @@ pub enum Symlinks {
 /// ```
 /// use hashloom_engine::run::Options;
 /// use hashloom_engine::torrent::{Builder, Version};
+/// use hashloom_engine::walk::Filter;
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("poem.txt"), "Rose is a rose is a rose")?;
@@ -87,7 +89,7 @@ pub enum Symlinks {
 /// let plan = Builder::new()
 ///     .version(Version::V1)
 ///     .name("Sacred Emily")
-///     .exclude("*~")
+///     .filter(Filter::new(&[], &["*~"])?)
 ///     .tracker("udp://tracker.example.org:6969")
 ///     .private(true)
 ///     .plan(folder.path())?;
@@ -110,8 +112,7 @@ pub struct Builder {
     comment: Option<String>,
     created_by: Option<String>,
     date: Option<i64>,
-    include: Vec<String>,
-    exclude: Vec<String>,
+    filter: Filter,
     ignore_files: bool,
     symlinks: Symlinks,
     executable: bool,
@@ -149,8 +150,7 @@ impl Builder {
             comment: None,
             created_by: None,
             date: None,
-            include: Vec::new(),
-            exclude: Vec::new(),
+            filter: Filter::default(),
             ignore_files: false,
             symlinks: Symlinks::Follow,
             executable: true,
@@ -381,39 +381,21 @@ impl Builder {
         self
     }
 
-    /// Restricts the torrent to files that match this glob or another included one. Globs are those of `.gitignore`: a
-    /// glob without a `/` before its end matches at any depth, a glob with one matches from the folder on, and `**`
-    /// matches any number of folders. A file without a folder is matched by its name.
+    /// Restricts the torrent to the files that a filter wants.
     ///
     /// ```
     /// use hashloom_engine::torrent::Builder;
+    /// use hashloom_engine::walk::Filter;
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path();
     /// std::fs::write(path.join("a.txt"), "rose")?;
     /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// assert_eq!(Builder::new().include("a*").plan(path)?.files().len(), 1);
+    /// assert_eq!(Builder::new().filter(Filter::new(&["a*"], &[])?).plan(path)?.files().len(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn include(mut self, glob: impl Into<String>) -> Self {
-        self.include.push(glob.into());
-        self
-    }
-
-    /// Leaves out files that match this glob, and everything below folders that match it, even if they are included.
-    ///
-    /// ```
-    /// use hashloom_engine::torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// assert_eq!(Builder::new().exclude("a*").plan(path)?.files().len(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn exclude(mut self, glob: impl Into<String>) -> Self {
-        self.exclude.push(glob.into());
+    pub fn filter(mut self, filter: Filter) -> Self {
+        self.filter = filter;
         self
     }
 
@@ -781,12 +763,13 @@ impl Plan {
     ///
     /// ```
     /// use hashloom_engine::torrent::Builder;
+    /// use hashloom_engine::walk::Filter;
     ///
     /// let folder = tempfile::tempdir()?;
     /// let (film, notes) = (folder.path().join("film.mkv"), folder.path().join("film.torrent"));
     /// std::fs::write(&film, "a film")?;
     /// std::fs::write(&notes, "a torrent")?;
-    /// let plan = Builder::new().exclude("*.torrent").plan(folder.path())?;
+    /// let plan = Builder::new().filter(Filter::new(&[], &["*.torrent"])?).plan(folder.path())?;
     /// assert!(plan.has(&film) && !plan.has(&notes));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

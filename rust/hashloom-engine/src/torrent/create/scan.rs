@@ -11,7 +11,7 @@ use super::{Builder, CreateError, Symlinks};
 use crate::paths::{by_components, to_path};
 use crate::read::stamp::Stamp;
 use crate::torrent::Version;
-use crate::walk::globs::{Globs, GlobsBuilder, IgnoreFiles, trimmed};
+use crate::walk::globs::IgnoreFiles;
 use crate::walk::{Walk, WalkError, WalkProblem};
 
 /// Largest number of components of a path: our parser, and libtorrent, follow no deeper file tree. The document,
@@ -38,7 +38,6 @@ pub(super) fn stamp(metadata: &Metadata) -> u64 {
 
 /// The file or files at `root`, sorted, and whether the root is one file without a folder.
 pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool), CreateError> {
-    let globs = globs(builder)?;
     let metadata = root.metadata().map_err(|error| CreateError::Path { path: root.to_owned(), error })?;
     if !metadata.is_dir() {
         let mut problems = Problems::default();
@@ -46,9 +45,9 @@ pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool),
             problems.push(root.to_owned(), FileProblemKind::NotRegular(what));
         }
         problems.check()?;
-        // The globs apply to a file given by itself as they would in a folder.
+        // The filter applies to a file given by itself as it would in a folder.
         let name = root.file_name().map_or(Path::new(""), Path::new);
-        if !is_kept(builder, &globs, name, false).unwrap_or(true) {
+        if !(builder.filter.wants_path(name, false) && builder.filter.wants_length(metadata.len())) {
             return Err(CreateError::Nothing { path: root.to_owned(), empty: 0 });
         }
         return Ok((vec![entry(builder, Box::default(), &metadata)], true));
@@ -58,7 +57,8 @@ pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool),
     if builder.ignore_files {
         scan.enter(&mut ignore_files, root);
     }
-    let mut walk = Walk::new(root).follow_links(builder.symlinks == Symlinks::Follow).entries();
+    let walk = Walk::new(root).follow_links(builder.symlinks == Symlinks::Follow);
+    let mut walk = walk.filter(builder.filter.clone()).entries();
     while let Some(found) = walk.next() {
         let entry = match found {
             Ok(entry) => entry,
@@ -69,8 +69,9 @@ pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool),
         };
         let (path, is_folder) = (&entry.path, entry.file_type.is_dir());
         ignore_files.leave(path);
-        let is_kept = is_kept(builder, &globs, path.strip_prefix(root).unwrap_or(path), is_folder);
-        if is_kept.or_else(|| ignore_files.decide(path, is_folder)).unwrap_or(true) {
+        // A file that the options name is kept, whatever the ignore files say.
+        let is_named = || builder.filter.decide(path.strip_prefix(root).unwrap_or(path), is_folder).is_some();
+        if ignore_files.decide(path, is_folder).unwrap_or(true) || is_named() {
             if !is_folder {
                 scan.found(path, entry.file_type.is_symlink());
             } else if builder.ignore_files {
@@ -84,27 +85,6 @@ pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool),
     check_links(root, &entries, &mut problems);
     problems.check()?;
     Ok((entries, false))
-}
-
-/// The globs of the options. The last glob that matches counts, so excluded files stay excluded.
-fn globs(builder: &Builder) -> Result<Globs, CreateError> {
-    let failed = |glob: &str, message: String| CreateError::Glob { glob: glob.to_owned(), message };
-    let mut globs = GlobsBuilder::new();
-    for (list, keeps) in [(&builder.include, true), (&builder.exclude, false)] {
-        for glob in list {
-            if trimmed(glob).is_empty() || glob.starts_with('!') {
-                return Err(failed(glob, "expected a pattern that does not begin with \"!\"".into()));
-            }
-            globs.add(trimmed(glob), keeps).map_err(|error| failed(glob, error.kind().to_string()))?;
-        }
-    }
-    globs.build().map_err(|error| failed(error.glob().unwrap_or(""), error.kind().to_string()))
-}
-
-/// Returns whether the options keep a path below the root; `None` if they leave that to the ignore files.
-fn is_kept(builder: &Builder, globs: &Globs, path: &Path, is_folder: bool) -> Option<bool> {
-    let is_included = is_folder || builder.include.is_empty();
-    globs.decide(path, is_folder).or_else(|| (!is_included).then_some(false))
 }
 
 fn entry(builder: &Builder, path: Box<[u8]>, metadata: &Metadata) -> Entry {
@@ -182,7 +162,7 @@ impl Scan<'_> {
             }
         } else if let Some(what) = not_regular(&metadata) {
             self.problems.push(path.to_owned(), FileProblemKind::NotRegular(what));
-        } else {
+        } else if self.builder.filter.wants_length(metadata.len()) {
             self.entries.push(entry(self.builder, relative, &metadata));
         }
     }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Options of every command that takes some of the files below a folder.
+
+use clap::Args;
+use hashloom_engine::walk::Filter;
+
+use crate::numbers::Nbytes;
+
+/// The files that are taken.
+#[derive(Debug, Args)]
+pub struct Filters {
+    /// Take only files that match; can be given several times
+    #[arg(long, value_name = "GLOB")]
+    include: Vec<String>,
+
+    /// Leave out files and folders that match, even if included; can be given several times
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
+
+    /// Leave out files of fewer bytes, such as 1 or 64KiB
+    #[arg(long, value_name = "BYTES")]
+    min_size: Option<Nbytes>,
+
+    /// Leave out files of more bytes, such as 4096 or 1GiB
+    #[arg(long, value_name = "BYTES")]
+    max_size: Option<Nbytes>,
+}
+
+impl Filters {
+    pub fn filter(&self) -> Result<Filter, String> {
+        let least = self.min_size.map_or(0, |Nbytes(least)| least);
+        let most = self.max_size.map_or(u64::MAX, |Nbytes(most)| most);
+        if least > most {
+            return Err(format!("--min-size {least} is more than --max-size {most}: no file has such a length"));
+        }
+        let filter = Filter::new(&self.include, &self.exclude).and_then(|filter| filter.lengths(least..=most));
+        filter.map_err(|error| error.to_string())
+    }
+}
