@@ -28,6 +28,12 @@ pub struct Filters {
 }
 
 impl Filters {
+    /// Returns true if any of the options was given.
+    pub fn are_given(&self) -> bool {
+        let Filters { include, exclude, min_size, max_size } = self;
+        !include.is_empty() || !exclude.is_empty() || min_size.is_some() || max_size.is_some()
+    }
+
     pub fn filter(&self) -> Result<Filter, String> {
         let least = self.min_size.map_or(0, |Nbytes(least)| least);
         let most = self.max_size.map_or(u64::MAX, |Nbytes(most)| most);

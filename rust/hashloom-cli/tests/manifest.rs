@@ -608,3 +608,91 @@ different: 8 the same, 4 unreadable; ";
         assert_eq!(names(folder.path()), ["tree"]);
     }
 }
+
+#[test]
+fn filters_are_part_of_the_manifest() {
+    let folder = tree();
+    let tree = folder.path().join("tree");
+    let filters = ["--exclude", "/a/", "--exclude", "z", "--max-size", "13"];
+    done(folder.path(), &[&["write", "tree", "-o", "m", "--quiet"], &filters[..]].concat());
+    let text = fs::read_to_string(folder.path().join("m")).unwrap();
+    let header =
+        r#"{"format":"hashloom manifest","version":1,"algorithms":["sha256"],"exclude":["/a/","z"],"max_size":13}"#;
+    assert_eq!(text.lines().next(), Some(header));
+    let paths: Vec<String> = lines(&text).iter().filter_map(|entry| Some(entry["path"].as_str()?.to_owned())).collect();
+    assert_eq!(paths, ["a b", "a-b", "a.txt", "b", "b/c", "b/c/d", "empty", "nothing"]);
+    let all = paths.len();
+
+    // The check leaves out the same files, whatever becomes of them.
+    write(tree.join("a/three"), "new");
+    write(tree.join("z"), "other");
+    write(tree.join("long"), "longer than that");
+    fs::remove_file(tree.join("a/one")).unwrap();
+    for how in [&["check", "m", "tree"][..], &["check", "m", "tree", "--quick"]] {
+        assert_eq!(differences(folder.path(), how), (0, vec![]));
+    }
+    // A listed file that has become too long is not gone. A new file that is short enough is new.
+    write(tree.join("a-b"), "this file has grown");
+    write(tree.join("short"), "short");
+    let found = (1, vec!["changed a-b".to_owned(), "added short".to_owned()]);
+    for how in [&["check", "m", "tree"][..], &["check", "m", "tree", "--quick"]] {
+        assert_eq!(differences(folder.path(), how), found);
+    }
+    // --update goes on with the filters of OLD, unless there are others.
+    done(folder.path(), &["write", "tree", "-o", "n", "--quiet", "--update", "m"]);
+    let text = fs::read_to_string(folder.path().join("n")).unwrap();
+    assert_eq!((text.lines().next(), text.lines().count()), (Some(header), all + 2));
+    done(folder.path(), &["write", "tree", "-o", "o", "--quiet", "--update", "m", "--include", "*.txt"]);
+    let text = fs::read_to_string(folder.path().join("o")).unwrap();
+    assert!(
+        text.starts_with(r#"{"format":"hashloom manifest","version":1,"algorithms":["sha256"],"include":["*.txt"]}"#)
+    );
+    assert_eq!(differences(folder.path(), &["check", "o", "tree"]), (0, vec![]));
+
+    for (arguments, part) in [
+        (&["--include", " "][..], "the glob \" \": expected a pattern"),
+        (&["--min-size", "2", "--max-size", "1"], "--min-size 2 is more than --max-size 1"),
+    ] {
+        let output = run(folder.path(), &[&["write", "tree"], arguments].concat());
+        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        assert!(stderr(&output).contains(part), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_diff_compares_what_both_filters_want() {
+    let folder = tree();
+    let write = |name: &str, filters: &[&str]| {
+        done(folder.path(), &[&["write", "tree", "-o", name, "--quiet"], filters].concat());
+    };
+    write("all", &[]);
+    write("some", &["--exclude", "/a/", "--include", "*.txt", "--include", "z"]);
+    write("short", &["--max-size", "12"]);
+    for (old, new) in [("all", "some"), ("some", "all"), ("all", "short"), ("short", "some"), ("some", "short")] {
+        assert_eq!(differences(folder.path(), &["diff", old, new]), (0, vec![]), "{old} {new}");
+    }
+    fs::remove_file(folder.path().join("tree/z")).unwrap();
+    fs::remove_file(folder.path().join("tree/a/one")).unwrap();
+    rot(&folder.path().join("tree/a.txt"));
+    write("later", &[]);
+    write("later-some", &["--exclude", "/a/"]);
+    let rotted = "rotted a.txt".to_owned();
+    let found = differences(folder.path(), &["diff", "some", "later"]);
+    assert_eq!(found, (1, vec![rotted.clone(), "removed z".to_owned()]));
+    assert_eq!(differences(folder.path(), &["diff", "all", "later-some"]), found);
+    assert_eq!(differences(folder.path(), &["diff", "short", "later"]).1, ["removed z"]);
+    assert_eq!(differences(folder.path(), &["diff", "later", "short"]).1, ["added z"]);
+}
+
+/// A file could have been a folder, and the other way round.
+#[test]
+fn filters_and_a_change_of_the_type() {
+    let folder = tree();
+    let tree = folder.path().join("tree");
+    done(folder.path(), &["write", "tree", "-o", "m", "--quiet", "--exclude", "z/", "--include", "?"]);
+    fs::remove_file(tree.join("z")).unwrap();
+    write(tree.join("z/file"), "x");
+    assert_eq!(differences(folder.path(), &["check", "m", "tree"]), (1, vec!["removed z".to_owned()]));
+    done(folder.path(), &["write", "tree", "-o", "n", "--quiet"]);
+    assert_eq!(differences(folder.path(), &["diff", "m", "n"]), (1, vec!["removed z".to_owned()]));
+}

@@ -70,10 +70,21 @@ fn first_lines() {
         (r#"{"format":"hashloom manifest","version":1,"algorithms":[]}"#, "at least one algorithm"),
         (r#"{"format":"hashloom manifest","version":1,"algorithms":["sha1","sha1"]}"#, "none twice"),
         (r#"{"format":"hashloom manifest","version":1,"algorithms":["md4"]}"#, "unknown algorithm \"md4\""),
+        (r#"{"format":"hashloom manifest","version":1,"algorithms":["sha1"],"include":["[a"]}"#, "the glob \"[a\": "),
+        (r#"{"format":"hashloom manifest","version":1,"algorithms":["sha1"],"exclude":[""]}"#, "the glob \"\": "),
+        (r#"{"format":"hashloom manifest","version":1,"algorithms":["sha1"],"exclude":"a"}"#, "this is not a manifest"),
+        (
+            r#"{"format":"hashloom manifest","version":1,"algorithms":["sha1"],"min_size":2,"max_size":1}"#,
+            "the least length is 2 bytes, the greatest 1",
+        ),
     ];
     for (header, part) in cases {
         refused(format!("{header}\n").as_bytes(), 1, part);
     }
+    let with_globs = |globs: &str| HEADER.replace('}', &format!(",\"include\":[{globs}]}}\n"));
+    let nested = format!("\"{}a{}\"", "{".repeat(100_000), "}".repeat(100_000));
+    refused(with_globs(&nested).as_bytes(), 1, "more than 32 braces within braces");
+    refused(with_globs(&format!("\"{}\"", "?".repeat(900_000))).as_bytes(), 1, "the globs together: ");
     refused(HEADER.as_bytes(), 1, "this is not a manifest");
     refused(&vec![b' '; LINE_MAX_NBYTES + 2], 1, "this is not a manifest");
 }

@@ -57,6 +57,9 @@ fn help() -> String {
         "\
 {STATES}
 
+Files that the filters of the manifest leave out are not looked at, except
+listed files that have another length now.
+
 FILE and STATE may lie in DIR; they are not part of it. Removed, added and moved
 entries are printed at the end, and kept in memory until then. Unchanged entries
 are not.
@@ -113,9 +116,14 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         None => (None, None),
     };
 
+    let filter = reader.wanted().clone();
+    let is_restricted = filter.wanted_lengths() != (0..=u64::MAX);
+    // A file that has outgrown the filter is not gone.
+    let listed = is_restricted.then(|| open(&arguments.manifest, arguments.format.quiet, |_| Ok(()))).transpose()?;
     let bar = Bar::of_bytes(arguments.format.quiet);
     bar.set_total(totals.nbytes);
-    let task = Scan::new(folder).algorithms(&algorithms).quick(arguments.quick);
+    let task = Scan::new(folder).algorithms(&algorithms).quick(arguments.quick).filter(filter);
+    let task = listed.into_iter().fold(task, |task, listed| task.listed(listed.reader));
     let task = without.into_iter().fold(task, Scan::leave_out);
     let task = journal.into_iter().fold(task, Scan::journal);
     // Both sides have the same algorithms, so they have one in common.

@@ -33,6 +33,9 @@ fn help() -> String {
         "\
 {STATES}
 
+An entry that only one manifest has, and that the filters of the other leave
+out, is no difference.
+
 Exit status:
   0  no difference
   1  differences
@@ -50,10 +53,12 @@ pub fn run(arguments: &Diff) -> Result<u8, String> {
     let (Opened { reader: old, .. }, Opened { reader: new, .. }) =
         (open(&arguments.old, arguments.format.quiet, any)?, open(&arguments.new, arguments.format.quiet, any)?);
     let (of_old, of_new) = (old.algorithms().to_vec(), new.algorithms().to_vec());
-    let mut comparison = Comparison::new(old, &of_old, &of_new).ok_or_else(|| {
+    let filters = (old.wanted().clone(), new.wanted().clone());
+    let comparison = Comparison::new(old, &of_old, &of_new).ok_or_else(|| {
         let (old, new) = (display(&arguments.old), display(&arguments.new));
         format!("{old} has digests of {}, {new} of {}: none in common", check::names(&of_old), check::names(&of_new))
     })?;
+    let mut comparison = comparison.filters(filters.0, filters.1);
     let mut printer = Printer::new(&arguments.format, [&of_old, &of_new]);
     let mut failed = None;
     let mut each = |difference: Difference| {

@@ -11,9 +11,11 @@ use clap::Args;
 use hashloom::Algorithm;
 use hashloom_engine::manifest::{Found, Journal, Reader, Scan, Scanned, Totals, Writer};
 use hashloom_engine::paths::to_path;
+use hashloom_engine::walk::Filter;
 
 use super::{Resume, check, check_folder, open, places_below, scan, with_suffix};
 use crate::doubts;
+use crate::filters::Filters;
 use crate::interrupt::EXIT_INTERRUPTED;
 use crate::names;
 use crate::output::{self, Pending};
@@ -47,9 +49,12 @@ pub struct Write {
     #[arg(short, long = "algorithm", value_name = "NAME", value_delimiter = ',', value_parser = names::ANY)]
     algorithms: Vec<Algorithm>,
 
+    #[command(flatten)]
+    filters: Filters,
+
     /// Do not read files whose length and modification time are those in the manifest OLD; take their digests from OLD.
-    /// OLD may be FILE. Rot since then is not noticed now, but by a later check: the digest is still that of the intact
-    /// file
+    /// OLD may be FILE. The filters of OLD hold, unless others are given. Rot since then is not noticed now, but by a
+    /// later check: the digest is still that of the intact file
     #[arg(long, value_name = "OLD")]
     update: Option<PathBuf>,
 
@@ -70,6 +75,13 @@ The manifest:
   Links are not followed. Devices, pipes and sockets are left out. Names that
   are not UTF-8 are in path_hex, exactly.
 
+Which files:
+  Globs are those of .gitignore: *.log matches at any depth, /extras/ only a
+  folder in DIR itself, music/** everything below music. Folders that are not
+  excluded are part of the manifest, whatever is included; links and folders
+  have no length. The manifest has the filters in its first line, and `hashloom
+  manifest check` applies them.
+
 Files that change while they are read are read again, up to 3 times in all. A
 file that still changes, or cannot be read, gets a line of the type \"unread\".
 
@@ -83,17 +95,24 @@ Examples:
   hashloom manifest write ~/photos -o ~/photos.manifest
   hashloom manifest write /srv/data -a sha1,sha256 -o /srv/data/.manifest
   hashloom manifest write ~/photos -o new.manifest --update old.manifest
+  hashloom manifest write ~ -o ~/home.manifest --exclude .cache/ --max-size 1GiB
   hashloom manifest write . | jq -r 'select(.length > 1e9) | .path'";
 
 /// Returns the exit status.
 pub fn run(arguments: &Write) -> Result<u8, String> {
     check_folder(&arguments.folder)?;
+    let filter = arguments.filters.filter()?;
     let update = arguments.update.as_deref().map(|old| open(old, arguments.quiet, |_| Ok(()))).transpose()?;
     let algorithms = match (&arguments.algorithms[..], &update) {
         ([], Some(old)) => old.reader.algorithms().to_vec(),
         ([], None) => vec![Algorithm::Sha256],
         (algorithms, _) => algorithms.to_vec(),
     };
+    let filter = match &update {
+        Some(old) if !arguments.filters.are_given() => old.reader.wanted().clone(),
+        _ => filter,
+    };
+    let chosen = Chosen { algorithms: &algorithms, filter: &filter };
     let update = update.map(|old| old.reader);
     if let Some(old) = &update {
         if !algorithms.iter().all(|algorithm| old.algorithms().contains(algorithm)) {
@@ -101,12 +120,12 @@ pub fn run(arguments: &Write) -> Result<u8, String> {
         }
     }
     match &arguments.output {
-        Some(file) => to_file(arguments, &algorithms, update, file),
+        Some(file) => to_file(arguments, chosen, update, file),
         None => {
             let failed = |error: io::Error| format!("standard output: {}", reason(&error));
             // Not locked: messages of other threads would wait for the lock.
             let out = BufWriter::with_capacity(1 << 16, Stdout);
-            let (_, _, status) = write(arguments, &algorithms, update, None, Vec::new(), out, &failed)?;
+            let (_, _, status) = write(arguments, chosen, update, None, Vec::new(), out, &failed)?;
             Ok(status)
         }
     }
@@ -114,7 +133,14 @@ pub fn run(arguments: &Write) -> Result<u8, String> {
 
 type Update = Reader<io::BufReader<File>>;
 
-fn to_file(arguments: &Write, algorithms: &[Algorithm], update: Option<Update>, file: &Path) -> Result<u8, String> {
+/// What the manifest is to have.
+#[derive(Clone, Copy)]
+struct Chosen<'a> {
+    algorithms: &'a [Algorithm],
+    filter: &'a Filter,
+}
+
+fn to_file(arguments: &Write, chosen: Chosen<'_>, update: Option<Update>, file: &Path) -> Result<u8, String> {
     let failed = |error: io::Error| format!("{}: the manifest cannot be written: {}", display(file), reason(&error));
     output::probe(file).map_err(failed)?;
     let mut without = places_below(&arguments.folder, file);
@@ -122,7 +148,7 @@ fn to_file(arguments: &Write, algorithms: &[Algorithm], update: Option<Update>, 
         // Nothing is kept beside a device.
         let pending = Pending::begin(file).map_err(failed)?;
         let out = BufWriter::with_capacity(1 << 16, pending.file());
-        let (done, _, status) = write(arguments, algorithms, update, None, without, out, &failed)?;
+        let (done, _, status) = write(arguments, chosen, update, None, without, out, &failed)?;
         let written = done.map(|(out, _)| out.into_inner().map(drop).map_err(|error| failed(error.into_error())));
         if let Some(written) = written {
             written?;
@@ -136,9 +162,9 @@ fn to_file(arguments: &Write, algorithms: &[Algorithm], update: Option<Update>, 
     }
     let partial = partial(file);
     without.extend(places_below(&arguments.folder, &partial));
-    let (resume, journal) = Resume::begin(&partial, algorithms)?;
+    let (resume, journal) = Resume::begin(&partial, chosen.algorithms)?;
     let started = Instant::now();
-    let written = spooled(arguments, algorithms, update, journal, without, file);
+    let written = spooled(arguments, chosen, update, journal, without, file);
     let (status, done) = match written {
         Ok(written) => written,
         Err(message) => {
@@ -167,7 +193,7 @@ fn partial(file: &Path) -> PathBuf {
 /// Writes the manifest to a file without a name, then to `file`. Returns the totals unless interrupted.
 fn spooled(
     arguments: &Write,
-    algorithms: &[Algorithm],
+    chosen: Chosen<'_>,
     update: Option<Update>,
     journal: Journal,
     without: Vec<PathBuf>,
@@ -177,7 +203,7 @@ fn spooled(
     // The file has no name, so that nothing is left of it whatever happens.
     let spool = tempfile::tempfile_in(output::folder(file)).map_err(failed)?;
     let out = BufWriter::with_capacity(1 << 16, spool);
-    let (spool, done, status) = write(arguments, algorithms, update, Some(journal), without, out, &failed)?;
+    let (spool, done, status) = write(arguments, chosen, update, Some(journal), without, out, &failed)?;
     let Some((out, totals)) = spool else { return Ok((status, None)) };
     let mut spool = out.into_inner().map_err(|error| failed(error.into_error()))?;
     spool.rewind().map_err(failed)?;
@@ -215,7 +241,7 @@ type Written<W> = (Option<(W, Totals)>, Scanned, u8);
 /// Returns the output if it is complete, the summary, and the exit status.
 fn write<W: io::Write + Send>(
     arguments: &Write,
-    algorithms: &[Algorithm],
+    chosen: Chosen<'_>,
     update: Option<Update>,
     journal: Option<Journal>,
     without: Vec<PathBuf>,
@@ -223,11 +249,11 @@ fn write<W: io::Write + Send>(
     failed: &(dyn Fn(io::Error) -> String + Sync),
 ) -> Result<Written<W>, String> {
     let bar = Bar::of_bytes(arguments.quiet);
-    let task = Scan::new(&arguments.folder).algorithms(algorithms);
+    let task = Scan::new(&arguments.folder).algorithms(chosen.algorithms).filter(chosen.filter.clone());
     let task = without.into_iter().fold(task, Scan::leave_out);
     let task = journal.into_iter().fold(task, Scan::journal);
     let task = update.into_iter().fold(task, Scan::update);
-    let mut writer = Writer::new(out, algorithms).map_err(|error| failed(error.into()))?;
+    let mut writer = Writer::filtered(out, chosen.algorithms, chosen.filter).map_err(|error| failed(error.into()))?;
     let partial = arguments.output.as_deref().map(partial);
     let done = scan(task, partial.as_deref(), arguments.work.options(), &bar, |Found { entry, error, .. }| {
         if let Some(error) = error {

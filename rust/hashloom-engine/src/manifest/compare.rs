@@ -11,7 +11,8 @@ use std::fmt;
 use hashloom::{Algorithm, Hash};
 
 use super::{Entry, Error, Kind, Reason, is_below};
-use crate::paths::by_components;
+use crate::paths::{by_components, to_path};
+use crate::walk::Filter;
 
 /// The result for an entry.
 ///
@@ -198,6 +199,44 @@ pub struct Comparison<I> {
     removed: Vec<Entry>,
     added: Vec<Entry>,
     counts: Counts,
+    /// The filter of the other side for each side's entries, old and new.
+    sieves: [Sieve; 2],
+}
+
+/// Drops the entries of one side that the other side's filter does not want.
+#[derive(Debug, Default)]
+struct Sieve {
+    filter: Filter,
+    /// The folder that was dropped last.
+    dropped: Option<Vec<u8>>,
+}
+
+impl Sieve {
+    /// Whether the globs want the entry. Entries must come in order.
+    fn wants(&mut self, entry: &Entry) -> bool {
+        if self.filter.wants_all() {
+            return true;
+        }
+        if matches!(&self.dropped, Some(folder) if is_below(&entry.path, folder)) {
+            return false;
+        }
+        let path = to_path(&entry.path);
+        let is_wanted = match entry.kind {
+            Kind::Folder => self.filter.wants_path(&path, true),
+            // A file or a folder.
+            Kind::Unread(_) => self.filter.wants_path(&path, false) || self.filter.wants_path(&path, true),
+            _ => self.filter.wants_path(&path, false),
+        };
+        if !is_wanted && entry.kind == Kind::Folder {
+            self.dropped = Some(entry.path.clone());
+        }
+        is_wanted
+    }
+
+    /// Whether an entry that only its own side has could be on the other side.
+    fn wants_length(&self, entry: &Entry) -> bool {
+        !matches!(entry.kind, Kind::File { nbytes, .. } if !self.filter.wants_length(nbytes))
+    }
 }
 
 impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
@@ -221,7 +260,28 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
             removed: Vec::new(),
             added: Vec::new(),
             counts: Counts::default(),
+            sieves: <[Sieve; 2]>::default(),
         })
+    }
+
+    /// Compares only what both filters want, the one of the old side and the one of the new side. An entry that only
+    /// one side has, and that the other side's filter does not want, is no difference.
+    ///
+    /// ```
+    /// use hashloom::Algorithm::Sha1;
+    /// use hashloom_engine::manifest::{Comparison, Entry, Kind};
+    /// use hashloom_engine::walk::Filter;
+    ///
+    /// let without = Filter::new(&[], &["cache/"])?;
+    /// let mut comparison = Comparison::new(std::iter::empty(), &[Sha1], &[Sha1]).unwrap();
+    /// comparison = comparison.filters(without, Filter::default());
+    /// comparison.found(Entry { path: b"cache".to_vec(), kind: Kind::Folder }, |_| {})?;
+    /// assert!(!comparison.finish(|_| {})?.has_differences());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn filters(mut self, old: Filter, new: Filter) -> Comparison<I> {
+        self.sieves = [new, old].map(|filter| Sieve { filter, dropped: None });
+        self
     }
 
     /// Takes the next entry found, which must come after the previous one by [`by_components`]. If one of two compared
@@ -241,6 +301,9 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn found(&mut self, new: Entry, mut each: impl FnMut(Difference)) -> Result<(), Error> {
+        if !self.sieves[1].wants(&new) {
+            return Ok(());
+        }
         let old = self.skip_to(&new.path)?;
         if let Kind::Unread(reason) = new.kind {
             self.unreadable = Some((new.path.clone(), unread(reason)));
@@ -259,7 +322,8 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
             }
             None => match unread_now(&new) {
                 Some(status) => self.judge(status, None, Some(new), &mut each),
-                None => self.added.push(new),
+                None if self.sieves[1].wants_length(&new) => self.added.push(new),
+                None => {}
             },
         }
         Ok(())
@@ -327,9 +391,14 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
     }
 
     fn next_old(&mut self) -> Result<Option<Entry>, Error> {
-        match self.ahead.take() {
-            Some(old) => Ok(Some(old)),
-            None => self.old.next().transpose(),
+        if let Some(old) = self.ahead.take() {
+            return Ok(Some(old));
+        }
+        loop {
+            match self.old.next().transpose()? {
+                Some(old) if !self.sieves[0].wants(&old) => {}
+                next => return Ok(next),
+            }
         }
     }
 
@@ -338,7 +407,8 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
         match &self.unreadable {
             // The entry may be there. Its folder was reported.
             Some((folder, status)) if is_below(&old.path, folder) => self.counts.0[*status as usize] += 1,
-            _ => self.removed.push(old),
+            _ if self.sieves[0].wants_length(&old) => self.removed.push(old),
+            _ => {}
         }
     }
 

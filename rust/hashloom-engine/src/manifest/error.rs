@@ -8,6 +8,7 @@ use std::io;
 use hashloom::{Algorithm, ParseAlgorithmError};
 
 use crate::text::{quoted, reason};
+use crate::walk::FilterError;
 
 /// A fault of a manifest, and its line.
 ///
@@ -47,6 +48,8 @@ pub enum Problem {
     Algorithm(ParseAlgorithmError),
     /// The first line names no algorithm, or one twice.
     Algorithms,
+    /// The first line has a filter that cannot be used.
+    Filter(FilterError),
     /// The line is longer than [`LINE_MAX_NBYTES`](super::LINE_MAX_NBYTES).
     TooLong,
     /// The line is not JSON with the allowed keys; the text is the parser's message.
@@ -104,6 +107,7 @@ impl fmt::Display for Problem {
             Problem::Version(found) => write!(f, "a manifest of version {found}, which this program does not know"),
             Problem::Algorithm(error) => error.fmt(f),
             Problem::Algorithms => f.write_str("expected at least one algorithm, and none twice"),
+            Problem::Filter(error) => error.fmt(f),
             Problem::TooLong => write!(f, "longer than {} bytes", super::LINE_MAX_NBYTES),
             Problem::Json(message) => f.write_str(message),
             Problem::Key(key) => write!(f, "{key:?} is missing, not of this type, or has a value that it cannot have"),
@@ -143,6 +147,7 @@ impl std::error::Error for Problem {
         match self {
             Problem::Io(error) => Some(error),
             Problem::Algorithm(error) => Some(error),
+            Problem::Filter(error) => Some(error),
             _ => None,
         }
     }

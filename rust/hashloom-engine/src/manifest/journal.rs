@@ -15,6 +15,7 @@ use hashloom::{Algorithm, Hash};
 use super::line::{Header, Line, read_line, to_io};
 use super::{Entry, Kind, LINE_MAX_NBYTES, Problem};
 use crate::files::{Doubt, Noted, Stamp};
+use crate::walk::Filter;
 
 const FORMAT: &str = "hashloom journal";
 const VERSION: u64 = 2;
@@ -81,7 +82,7 @@ impl Journal {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn create(mut file: File, algorithms: &[Algorithm]) -> io::Result<Journal> {
-        file.write_all((Header::line(FORMAT, VERSION, algorithms) + "\n").as_bytes())?;
+        file.write_all((Header::line(FORMAT, VERSION, algorithms, &Filter::default()) + "\n").as_bytes())?;
         Ok(Journal::new(file, algorithms))
     }
 
@@ -247,10 +248,11 @@ impl Journal {
         let mut input = BufReader::new(&self.file);
         let mut line = Vec::new();
         let header = match read_line(&mut input, &mut line) {
-            Ok(_) => match Header::read(&line, FORMAT, VERSION) {
+            Ok(_) => match Header::read(&line, FORMAT, VERSION).map(|(algorithms, _)| algorithms) {
                 // The lines of a version without doubts are not believed: the journal begins anew.
                 Err(Problem::Version(VERSION_WITHOUT_DOUBTS)) => {
-                    let algorithms = Header::read(&line, FORMAT, VERSION_WITHOUT_DOUBTS);
+                    let algorithms =
+                        Header::read(&line, FORMAT, VERSION_WITHOUT_DOUBTS).map(|(algorithms, _)| algorithms);
                     if algorithms.as_ref().is_ok_and(|algorithms| *algorithms == self.algorithms) {
                         return self.begin_anew();
                     }
@@ -287,7 +289,7 @@ impl Journal {
     fn begin_anew(&mut self) -> io::Result<()> {
         self.file.set_len(0)?;
         self.file.rewind()?;
-        self.file.write_all((Header::line(FORMAT, VERSION, &self.algorithms) + "\n").as_bytes())
+        self.file.write_all((Header::line(FORMAT, VERSION, &self.algorithms, &Filter::default()) + "\n").as_bytes())
     }
 
     fn line_at(&mut self, place: u64) -> Option<(Entry, Noted)> {

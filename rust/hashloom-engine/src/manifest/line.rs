@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{Entry, Kind, LINE_MAX_NBYTES, Problem, Reason, Totals};
 use crate::files::{Doubt, Noted, Stamp};
 use crate::text::Hex;
+use crate::walk::Filter;
 
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
@@ -19,15 +20,31 @@ pub(super) struct Header {
     version: u64,
     #[serde(default)]
     algorithms: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    include: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    exclude: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_size: Option<u64>,
 }
 
 impl Header {
-    pub(super) fn line(format: &str, version: u64, algorithms: &[Algorithm]) -> String {
-        let algorithms = algorithms.iter().map(Algorithm::to_string).collect();
-        json(&Header { format: format.to_owned(), version, algorithms })
+    pub(super) fn line(format: &str, version: u64, algorithms: &[Algorithm], filter: &Filter) -> String {
+        let nbytes = filter.wanted_lengths();
+        json(&Header {
+            format: format.to_owned(),
+            version,
+            algorithms: algorithms.iter().map(Algorithm::to_string).collect(),
+            include: filter.included().to_vec(),
+            exclude: filter.excluded().to_vec(),
+            min_size: Some(*nbytes.start()).filter(|&least| least > 0),
+            max_size: Some(*nbytes.end()).filter(|&most| most < u64::MAX),
+        })
     }
 
-    pub(super) fn read(line: &[u8], format: &str, version: u64) -> Result<Vec<Algorithm>, Problem> {
+    pub(super) fn read(line: &[u8], format: &str, version: u64) -> Result<(Vec<Algorithm>, Filter), Problem> {
         let header: Header = serde_json::from_slice(line).map_err(|_| Problem::NotAManifest)?;
         if header.format != format {
             return Err(Problem::NotAManifest);
@@ -38,7 +55,10 @@ impl Header {
         let algorithms = header.algorithms.iter().map(|name| name.parse());
         let algorithms: Vec<Algorithm> = algorithms.collect::<Result<_, _>>().map_err(Problem::Algorithm)?;
         check_algorithms(&algorithms)?;
-        Ok(algorithms)
+        let filter = Filter::new(&header.include, &header.exclude);
+        let nbytes = header.min_size.unwrap_or(0)..=header.max_size.unwrap_or(u64::MAX);
+        let filter = filter.and_then(|filter| filter.lengths(nbytes)).map_err(Problem::Filter)?;
+        Ok((algorithms, filter))
     }
 }
 

@@ -18,8 +18,9 @@
 //! sorts each folder by the bytes of the names: so two manifests, or a manifest and a walk, are compared side by side,
 //! whatever their length. A name that is not UTF-8 has replacement characters in `path`, and all its bytes in
 //! hexadecimal in `path_hex`; the same holds for `target`. A manifest contains nothing of the time or place of writing:
-//! the same files make the same bytes. A file that could not be read when the manifest was written has a line of the
-//! type `unread`, with a `reason`.
+//! the same files make the same bytes. A manifest of some of the files has a [`Filter`](crate::walk::Filter) in its first
+//! line: `include` and `exclude`, arrays of globs, `min_size` and `max_size`. A file that could not be read when the
+//! manifest was written has a line of the type `unread`, with a `reason`.
 //!
 //! ```
 //! use hashloom_engine::manifest::{Comparison, Entry, Kind, Reader, Status, Writer};

@@ -9,6 +9,7 @@ use hashloom::{Algorithm, Hash, Hasher};
 use super::line::{Header, Line, at, read_line};
 use super::writer::{FORMAT, VERSION};
 use super::{Entry, Error, Problem, Sequence, Totals};
+use crate::walk::Filter;
 
 /// Reads a manifest, line by line, in memory that does not depend on its length.
 ///
@@ -40,6 +41,7 @@ use super::{Entry, Error, Problem, Sequence, Totals};
 pub struct Reader<R> {
     input: R,
     algorithms: Vec<Algorithm>,
+    filter: Filter,
     nlines: u64,
     lines: Hasher,
     line: Vec<u8>,
@@ -65,10 +67,11 @@ impl<R: BufRead> Reader<R> {
             Ok(None) | Err(Problem::Cut | Problem::TooLong) => Err(Problem::NotAManifest),
             Err(problem) => Err(problem),
         };
-        let algorithms = read.map_err(at(1))?;
+        let (algorithms, filter) = read.map_err(at(1))?;
         let mut reader = Reader {
             input,
             algorithms,
+            filter,
             nlines: 1,
             lines: Hasher::new(Algorithm::Sha256),
             line,
@@ -93,6 +96,20 @@ impl<R: BufRead> Reader<R> {
     /// ```
     pub fn algorithms(&self) -> &[Algorithm] {
         &self.algorithms
+    }
+
+    /// The filter that chose the files of the manifest.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::manifest::{Reader, Writer};
+    ///
+    /// let manifest = Writer::new(Vec::new(), &[Algorithm::Md5])?.finish()?;
+    /// assert!(Reader::new(&manifest[..])?.wanted().wants_all());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn wanted(&self) -> &Filter {
+        &self.filter
     }
 
     /// The totals, once the manifest was read to its end without an error.

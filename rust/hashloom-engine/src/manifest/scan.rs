@@ -8,6 +8,7 @@ use std::fmt;
 use std::fs::{self, Metadata};
 use std::io::{self, BufRead};
 use std::iter::Peekable;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,7 +19,7 @@ use crate::files::{Doubt, Event, FileError, Hashed, Method, Noted, Request, Stam
 use crate::paths::{by_components, to_bytes};
 use crate::run::{Cancel, Options};
 use crate::text::{reason, shown};
-use crate::walk::{self, Entries, Walk, WalkError};
+use crate::walk::{self, Entries, Filter, Walk, WalkError};
 
 /// A folder to read, and how.
 ///
@@ -48,9 +49,11 @@ pub struct Scan<'a> {
     root: PathBuf,
     algorithms: Vec<Algorithm>,
     quick: bool,
+    filter: Filter,
     without: Vec<PathBuf>,
     journal: Option<Journal>,
     update: Option<Update<'a>>,
+    listed: Option<Update<'a>>,
 }
 
 /// An old manifest beside the walk.
@@ -86,9 +89,11 @@ impl<'a> Scan<'a> {
             root: root.to_owned(),
             algorithms: vec![Algorithm::Sha256],
             quick: false,
+            filter: Filter::default(),
             without: Vec::new(),
             journal: None,
             update: None,
+            listed: None,
         }
     }
 
@@ -195,8 +200,57 @@ impl<'a> Scan<'a> {
     /// ```
     #[must_use]
     pub fn update(mut self, old: Reader<impl BufRead + Send + 'a>) -> Scan<'a> {
-        let algorithms = old.algorithms().to_vec();
-        self.update = Some(Update { algorithms, entries: Box::new(old), places: Vec::new(), ahead: None });
+        self.update = Some(Update::new(old));
+        self
+    }
+
+    /// Restricts the scan to the files that a filter wants. Folders that are not excluded, and links whose paths are
+    /// wanted, are found too.
+    ///
+    /// ```
+    /// use hashloom_engine::manifest::Scan;
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::walk::Filter;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    /// std::fs::write(folder.join("a"), "abc")?;
+    /// std::fs::write(folder.join("b"), "")?;
+    /// let scan = Scan::new(folder).filter(Filter::default().lengths(1..=u64::MAX)?);
+    /// assert_eq!(scan.run(&Options::new(), |_| Ok::<_, std::io::Error>(()))?.nread, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn filter(mut self, filter: Filter) -> Scan<'a> {
+        self.filter = filter;
+        self
+    }
+
+    /// Finds the files that a manifest lists, whatever length they have now: they have changed, and are not gone.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::manifest::{Reader, Scan, Writer};
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::walk::Filter;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    /// std::fs::write(folder.join("a"), "abc")?;
+    /// let filter = Filter::default().lengths(1..=3)?;
+    /// let mut writer = Writer::filtered(Vec::new(), &[Algorithm::Sha256], &filter)?;
+    /// Scan::new(folder).filter(filter.clone()).run(&Options::new(), |found| writer.write(&found.entry))?;
+    /// let manifest = writer.finish()?;
+    ///
+    /// std::fs::write(folder.join("a"), "abcd")?;
+    /// std::fs::write(folder.join("b"), "abcd")?;
+    /// let scan = Scan::new(folder).filter(filter).listed(Reader::new(&manifest[..])?);
+    /// assert_eq!(scan.run(&Options::new(), |_| Ok::<_, std::io::Error>(()))?.nread, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn listed(mut self, manifest: Reader<impl BufRead + Send + 'a>) -> Scan<'a> {
+        self.listed = Some(Update::new(manifest));
         self
     }
 }
@@ -267,6 +321,8 @@ pub enum ScanError<E> {
     Journal(io::Error),
     /// The old manifest cannot be read to its end.
     Update(Error),
+    /// The manifest whose files are found cannot be read to its end.
+    Listed(Error),
     /// The old manifest does not have all the algorithms.
     Algorithms {
         /// The algorithms that it has.
@@ -284,6 +340,7 @@ impl<E: fmt::Display> fmt::Display for ScanError<E> {
             }
             ScanError::Journal(error) => write!(f, "the progress cannot be saved: {}", reason(error)),
             ScanError::Update(error) => write!(f, "the old manifest: {error}"),
+            ScanError::Listed(error) => write!(f, "the manifest: {error}"),
             ScanError::Algorithms { found } => {
                 let names: Vec<_> = found.iter().map(|algorithm| algorithm.name()).collect();
                 write!(f, "the old manifest has digests of {} only", names.join(", "))
@@ -297,7 +354,7 @@ impl<E: std::error::Error + 'static> std::error::Error for ScanError<E> {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             ScanError::Root { error, .. } | ScanError::Journal(error) => Some(error),
-            ScanError::Update(error) => Some(error),
+            ScanError::Update(error) | ScanError::Listed(error) => Some(error),
             ScanError::Algorithms { .. } => None,
             ScanError::Each(error) => Some(error),
         }
@@ -329,6 +386,7 @@ enum Note {
 enum Failure {
     Root(io::Error),
     Update(Error),
+    Listed(Error),
 }
 
 /// State shared by the threads that draw steps and the threads that hash.
@@ -368,7 +426,7 @@ impl Scan<'_> {
         options: &Options,
         mut each: impl FnMut(Found) -> Result<(), E> + Send,
     ) -> Result<Scanned, ScanError<E>> {
-        let Scan { root, algorithms, quick, without, journal, mut update } = self;
+        let Scan { root, algorithms, quick, filter, without, journal, mut update, listed } = self;
         if let Some(update) = &mut update {
             let place = |algorithm| update.algorithms.iter().position(|other| other == algorithm);
             update.places = match algorithms.iter().map(place).collect() {
@@ -389,12 +447,14 @@ impl Scan<'_> {
             outer.tell(nbytes, None);
         });
         let mut steps = Steps {
-            walk: Walk::new(&root).entries().peekable(),
+            walk: Walk::new(&root).filter(filter.clone()).entries().peekable(),
             root: &root,
             methods: algorithms.iter().map(|&algorithm| Method::from(algorithm)).collect(),
             quick,
+            nbytes: filter.wanted_lengths(),
             without,
             update,
+            listed,
             shared: &shared,
             number: 0,
             unlisted: None,
@@ -409,6 +469,7 @@ impl Scan<'_> {
                 Event::Note(Note::Failed(failure)) => {
                     failed.get_or_insert(match failure {
                         Failure::Update(error) => ScanError::Update(error),
+                        Failure::Listed(error) => ScanError::Listed(error),
                         Failure::Root(error) => ScanError::Root { path: root.clone(), error },
                     });
                     return stop.cancel();
@@ -476,8 +537,11 @@ struct Steps<'a, 'u> {
     root: &'a Path,
     methods: Arc<[Method]>,
     quick: bool,
+    /// The lengths of the files that are wanted, beside those of listed files.
+    nbytes: RangeInclusive<u64>,
     without: Vec<PathBuf>,
     update: Option<Update<'u>>,
+    listed: Option<Update<'u>>,
     shared: &'a Mutex<Shared>,
     /// The number of the next step.
     number: u64,
@@ -539,6 +603,8 @@ impl Steps<'_, '_> {
         } else if !file_type.is_file() {
             lock(self.shared).summary.nothers += 1;
             Ok(Look::Nothing)
+        } else if !self.has_wanted_length(path, place)? {
+            Ok(Look::Nothing)
         } else if self.quick {
             fs::symlink_metadata(place).map(|metadata| {
                 let Stamp { nbytes, mtime_ns, .. } = Stamp::of(&metadata);
@@ -548,6 +614,19 @@ impl Steps<'_, '_> {
             return self.known(path, place).map(|known| known.map_or(Look::Read, entry));
         };
         Ok(looked.unwrap_or_else(|error| trouble(path, error)))
+    }
+
+    /// Whether the file is listed, or has a length that is wanted. A file that cannot be looked at is wanted.
+    fn has_wanted_length(&mut self, path: &[u8], place: &Path) -> Result<bool, Failure> {
+        if self.nbytes == (0..=u64::MAX) {
+            return Ok(true);
+        }
+        let is_listed = match &mut self.listed {
+            Some(listed) => listed.entry(path).map_err(Failure::Listed)?.is_some(),
+            None => false,
+        };
+        let is_wanted = |metadata: Metadata| self.nbytes.contains(&metadata.len());
+        Ok(is_listed || fs::symlink_metadata(place).map_or(true, is_wanted))
     }
 
     /// Checks that the folder can be listed: if not, its error is the walk's next item. The error has no path if the
@@ -597,9 +676,23 @@ impl Steps<'_, '_> {
     }
 }
 
-impl Update<'_> {
+impl<'a> Update<'a> {
+    fn new(manifest: Reader<impl BufRead + Send + 'a>) -> Update<'a> {
+        let algorithms = manifest.algorithms().to_vec();
+        Update { algorithms, entries: Box::new(manifest), places: Vec::new(), ahead: None }
+    }
+
     /// Returns the length, time and digests that the manifest has for a file. Paths must come in order.
     fn find(&mut self, path: &[u8]) -> Result<Option<(u64, i64, Vec<Hash>)>, Error> {
+        let Some(Entry { kind: Kind::File { nbytes, mtime_ns, digests }, .. }) = self.entry(path)? else {
+            return Ok(None);
+        };
+        let digests = self.places.iter().map(|&place| digests.get(place).copied());
+        Ok(digests.collect::<Option<_>>().map(|digests| (nbytes, mtime_ns, digests)))
+    }
+
+    /// Returns the manifest's entry of this path. Paths must come in order.
+    fn entry(&mut self, path: &[u8]) -> Result<Option<Entry>, Error> {
         loop {
             let entry = match self.ahead.take() {
                 Some(entry) => Some(entry),
@@ -608,15 +701,7 @@ impl Update<'_> {
             let Some(entry) = entry else { return Ok(None) };
             match by_components(&entry.path, path) {
                 cmp::Ordering::Less => {}
-                cmp::Ordering::Equal => {
-                    return Ok(match entry.kind {
-                        Kind::File { nbytes, mtime_ns, digests } => {
-                            let digests = self.places.iter().map(|&place| digests.get(place).copied());
-                            digests.collect::<Option<_>>().map(|digests| (nbytes, mtime_ns, digests))
-                        }
-                        _ => None,
-                    });
-                }
+                cmp::Ordering::Equal => return Ok(Some(entry)),
                 cmp::Ordering::Greater => {
                     self.ahead = Some(entry);
                     return Ok(None);

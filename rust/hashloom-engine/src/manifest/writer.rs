@@ -8,6 +8,7 @@ use hashloom::{Algorithm, Hasher};
 
 use super::line::{Header, Line, at, check_algorithms};
 use super::{Entry, Error, LINE_MAX_NBYTES, Problem, Sequence, Totals};
+use crate::walk::Filter;
 
 /// Format and version in the first line.
 pub(super) const FORMAT: &str = "hashloom manifest";
@@ -49,7 +50,31 @@ impl<W: Write> Writer<W> {
     /// assert!(Writer::new(Vec::new(), &[]).is_err());
     /// ```
     pub fn new(out: W, algorithms: &[Algorithm]) -> Result<Writer<W>, Error> {
+        Writer::filtered(out, algorithms, &Filter::default())
+    }
+
+    /// Writes the first line of a manifest of the files that a filter wants. The filter becomes part of the line; the
+    /// entries are not compared with it.
+    ///
+    /// # Errors
+    /// As of [`new`](Writer::new), and if the line is longer than [`LINE_MAX_NBYTES`].
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_engine::manifest::{Reader, Writer};
+    /// use hashloom_engine::walk::Filter;
+    ///
+    /// let filter = Filter::new(&["*.jpg"], &[])?;
+    /// let manifest = Writer::filtered(Vec::new(), &[Algorithm::Sha256], &filter)?.finish()?;
+    /// assert_eq!(*Reader::new(&manifest[..])?.wanted(), filter);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn filtered(out: W, algorithms: &[Algorithm], filter: &Filter) -> Result<Writer<W>, Error> {
         check_algorithms(algorithms).map_err(at(1))?;
+        let line = Header::line(FORMAT, VERSION, algorithms, filter);
+        if line.len() > LINE_MAX_NBYTES {
+            return Err(at(1)(Problem::TooLong));
+        }
         let mut writer = Writer {
             out,
             algorithms: algorithms.to_vec(),
@@ -58,7 +83,7 @@ impl<W: Write> Writer<W> {
             sequence: Sequence::default(),
             totals: Totals::default(),
         };
-        writer.line(Header::line(FORMAT, VERSION, algorithms))?;
+        writer.line(line)?;
         Ok(writer)
     }
 

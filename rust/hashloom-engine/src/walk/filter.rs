@@ -44,10 +44,15 @@ pub struct Filter {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FilterError {
-    /// A glob is malformed, empty, or begins with `!`.
+    /// A glob is malformed, empty, nested too deeply, or begins with `!`.
     Glob {
         /// The glob given.
         glob: String,
+        /// The fault, in the words of the parser of globs.
+        message: String,
+    },
+    /// The globs are too long together.
+    Globs {
         /// The fault, in the words of the parser of globs.
         message: String,
     },
@@ -81,10 +86,10 @@ impl Filter {
                 if trimmed(glob).is_empty() || glob.starts_with('!') {
                     return Err(failed(glob, "expected a pattern that does not begin with \"!\"".into()));
                 }
-                globs.add(trimmed(glob), keeps).map_err(|error| failed(glob, error.kind().to_string()))?;
+                globs.add(trimmed(glob), keeps).map_err(|message| failed(glob, message))?;
             }
         }
-        let globs = globs.build().map_err(|error| failed(error.glob().unwrap_or(""), error.kind().to_string()))?;
+        let globs = globs.build().map_err(|error| FilterError::Globs { message: error.kind().to_string() })?;
         let owned = |list: &[S]| list.iter().map(|glob| glob.as_ref().to_owned()).collect();
         Ok(Filter { include: owned(include), exclude: owned(exclude), nbytes: 0..=u64::MAX, globs })
     }
@@ -198,6 +203,7 @@ impl fmt::Display for FilterError {
             FilterError::Glob { glob, message } => {
                 write!(f, "the glob {}: {}", quoted(glob.as_bytes()), shown(message.as_bytes()))
             }
+            FilterError::Globs { message } => write!(f, "the globs together: {message}"),
             FilterError::Lengths { least, most } => {
                 write!(f, "the least length is {least} bytes, the greatest {most}: no file has such a length")
             }

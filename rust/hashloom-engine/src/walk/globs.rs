@@ -11,6 +11,9 @@ use globset::{Error, GlobBuilder, GlobSet, GlobSetBuilder};
 /// The files that globs are read from. The globs of a later file count only where those of an earlier one say nothing.
 const IGNORE_FILES: [&str; 2] = [".ignore", ".gitignore"];
 
+/// Largest depth of braces within braces: crate globset recurses into them.
+const DEPTH_MAX: usize = 32;
+
 #[derive(Debug, Clone, Copy)]
 struct Rule {
     /// Whether what matches is kept.
@@ -38,7 +41,10 @@ impl GlobsBuilder {
     }
 
     /// Adds a glob, without the `!` that may stand before it.
-    pub(crate) fn add(&mut self, glob: &str, keeps: bool) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, glob: &str, keeps: bool) -> Result<(), String> {
+        if depth(glob) > DEPTH_MAX {
+            return Err(format!("more than {DEPTH_MAX} braces within braces"));
+        }
         let (glob, is_anchored) = glob.strip_prefix('/').map_or((glob, false), |glob| (glob, true));
         let (glob, folders_only) = match glob.strip_suffix('/') {
             Some(glob) => (glob.strip_suffix('\\').unwrap_or(glob), true),
@@ -51,7 +57,8 @@ impl GlobsBuilder {
             _ if glob.ends_with("/**") => format!("{glob}/*"),
             _ => glob.to_owned(),
         };
-        self.set.add(GlobBuilder::new(&glob).literal_separator(true).backslash_escape(true).build()?);
+        let glob = GlobBuilder::new(&glob).literal_separator(true).backslash_escape(true).build();
+        self.set.add(glob.map_err(|error| error.kind().to_string())?);
         self.rules.push(Rule { keeps, folders_only });
         Ok(())
     }
@@ -68,6 +75,21 @@ impl GlobsBuilder {
     pub(crate) fn build(self) -> Result<Globs, Error> {
         Ok(Globs { set: self.set.build()?, rules: self.rules })
     }
+}
+
+/// The depth of braces within braces.
+fn depth(glob: &str) -> usize {
+    let (mut depth, mut deepest, mut is_escaped) = (0_usize, 0, false);
+    for byte in glob.bytes() {
+        match byte {
+            b'{' if !is_escaped => depth += 1,
+            b'}' if !is_escaped => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        is_escaped = byte == b'\\' && !is_escaped;
+        deepest = deepest.max(depth);
+    }
+    deepest
 }
 
 /// A line without the blanks at its end, unless a backslash keeps them.
@@ -127,4 +149,19 @@ fn read(path: &Path) -> io::Result<Globs> {
         }
     }
     globs.build().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn braces_within_braces_are_bounded() {
+        let nested = |depth| format!("{}a{}", "{".repeat(depth), "}".repeat(depth));
+        assert_eq!(GlobsBuilder::new().add(&nested(DEPTH_MAX), true), Ok(()));
+        assert!(GlobsBuilder::new().add(&nested(DEPTH_MAX + 1), true).is_err());
+        assert!(GlobsBuilder::new().add(&nested(200_000), true).is_err());
+        assert_eq!(GlobsBuilder::new().add(&"{a,b}".repeat(100), true), Ok(()));
+        assert_eq!(depth("\\{{\\\\{"), 2);
+    }
 }
