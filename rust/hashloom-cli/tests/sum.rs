@@ -404,3 +404,107 @@ fn filters_leave_out_errors_too() {
     assert_eq!((status(&output), stderr(&output)), (0, ""));
     assert!(output.stdout.ends_with(b"  ./sub/\xff.txt\n"));
 }
+
+#[test]
+fn a_list_can_be_the_json_of_sum() {
+    let folder = folder(&["a", "sub/b c"]);
+    let json = run(folder.path(), &["sum", "-r", "--json", "-a", "sha512-256,md5", "."]);
+    let list = folder.path().join("list");
+    fs::write(&list, &json.stdout).unwrap();
+    let output = run(folder.path(), &["check", "list"]);
+    assert_eq!((status(&output), stdout(&output)), (0, "./a: OK\n./sub/b c: OK\n"), "{}", stderr(&output));
+    // Lines of all formats may stand side by side, in a list from Windows too.
+    let gnu = run(folder.path(), &["sum", "a"]);
+    let mixed = [b"\xEF\xBB\xBF", &json.stdout[..], b"  ", &gnu.stdout[..]].concat();
+    fs::write(&list, String::from_utf8(mixed).unwrap().replace('\n', "\r\n")).unwrap();
+    let output = run(folder.path(), &["check", "list", "--strict"]);
+    assert_eq!((status(&output), stdout(&output)), (0, "./a: OK\n./sub/b c: OK\na: OK\n"), "{}", stderr(&output));
+    // Every digest counts, and the length.
+    let md5 = "0cc175b9c0f1b6a831c399e269772661";
+    let sha1 = "86f7e437faa5a7fce15d1ddcb9eaeaea377667b8";
+    let verdict = |line: &str| {
+        fs::write(&list, format!("{line}\n")).unwrap();
+        let output = run(folder.path(), &["check", "--json", "list"]);
+        let verdict: Value = serde_json::from_str(stdout(&output)).unwrap();
+        (status(&output), verdict["algorithm"].as_str().unwrap().to_owned(), verdict["state"] == "ok")
+    };
+    let both = |md5: &str, sha1: &str, more: &str| {
+        format!("{{\"path\":\"a\",\"digests\":{{\"sha1\":\"{sha1}\",\"md5\":\"{md5}\"}}{more}}}")
+    };
+    let names = "md5,sha1".to_owned();
+    assert_eq!(verdict(&both(md5, &sha1.to_uppercase(), ",\"other\":[1]")), (0, names.clone(), true));
+    assert_eq!(verdict(&both(md5, sha1, ",\"length\":1")), (0, names.clone(), true));
+    assert_eq!(verdict(&both(md5, sha1, ",\"length\":2")), (1, names.clone(), false));
+    assert_eq!(verdict(&both(md5, &sha1.replace('8', "9"), "")), (1, names.clone(), false));
+    assert_eq!(verdict(&both(&md5.replace('0', "1"), sha1, "")), (1, names, false));
+    // What is wrong with a line.
+    for (line, why) in [
+        ("{", "EOF while parsing"),
+        ("{}", "missing field `path`"),
+        ("{\"path\":\"a\"}", "missing field `digests`"),
+        ("{\"path\":\"a\",\"digests\":{}}", "there is no digest"),
+        ("{\"path\":\"a\",\"digests\":{\"md4\":\"00\"}}", "unknown algorithm"),
+        (&both(md5, md5, ""), "sha1 has a malformed digest"),
+        (&both("é", sha1, ""), "md5 has a malformed digest"),
+        (&both(md5, sha1, ",\"length\":18446744073709551616"), "invalid"),
+        (&both(md5, sha1, ",\"length\":-1"), "invalid"),
+        (&both(md5, sha1, ",\"path\":\"a\""), "duplicate field"),
+        (&both(md5, sha1, ",\"path_hex\":\"62\""), "path_hex is not the path"),
+        (&both(md5, sha1, ",\"path_hex\":\"6\""), "path_hex is not the path"),
+        (&both(md5, md5, "").replace("sha1", "md5"), "md5 is there twice"),
+        (&format!("{} {{}}", both(md5, sha1, "")), "trailing characters"),
+        (&"{\"a\":".repeat(5000), "EOF while parsing"),
+        (&format!("{{\"digests\":{}", "[".repeat(5000)), "invalid type"),
+    ] {
+        fs::write(&list, format!("{line}\n")).unwrap();
+        let output = run(folder.path(), &["check", "--warn", "list"]);
+        let part = format!("list: 1: improperly formatted checksum line: no object of `hashloom sum --json`: ");
+        assert_eq!((status(&output), stdout(&output)), (1, ""), "{line}");
+        assert!(stderr(&output).contains(&part) && stderr(&output).contains(why), "{line}: {}", stderr(&output));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_not_utf8_comes_back_from_json() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    for name in [&b"\xff\n\\"[..], b"\xef\xbf\xbd"] {
+        fs::write(folder.path().join(std::ffi::OsStr::from_bytes(name)), name).unwrap();
+    }
+    let json = run(folder.path(), &["sum", "-r", "--json", "."]);
+    let output = run_with(folder.path(), &["check", "--json"], &json.stdout);
+    assert_eq!((status(&output), stdout(&output).matches("\"state\":\"ok\"").count()), (0, 2));
+    // A zero byte ends no name: there is no such file.
+    let list = b"{\"path\":\"a\\u0000\",\"digests\":{\"md5\":\"0cc175b9c0f1b6a831c399e269772661\"}}\n";
+    fs::write(folder.path().join("a"), "a").unwrap();
+    let output = run_with(folder.path(), &["check"], list);
+    assert_eq!((status(&output), &output.stdout[..]), (1, &b"a\0: FAILED open or read\n"[..]));
+}
+
+#[test]
+fn a_manifest_is_named_as_such() {
+    let folder = folder(&["a"]);
+    let manifest = run(folder.path(), &["manifest", "write", "."]);
+    fs::write(folder.path().join("list"), &manifest.stdout).unwrap();
+    let output = run(folder.path(), &["check", "list"]);
+    assert_eq!((status(&output), stdout(&output)), (1, ""));
+    assert_eq!(stderr(&output), "hashloom: list: this is a manifest: use `hashloom manifest check`\n");
+    let output = run_with(folder.path(), &["check"], &manifest.stdout);
+    assert_eq!(stderr(&output), "hashloom: 'standard input': this is a manifest: use `hashloom manifest check`\n");
+    // sha256sum knows neither.
+    let alias = |list: &[u8]| {
+        let mut command = hashloom();
+        use std::os::unix::process::CommandExt as _;
+        command.arg0("sha256sum").arg("--check").current_dir(folder.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(list).unwrap();
+        stderr(&child.wait_with_output().unwrap()).to_owned()
+    };
+    let json = run(folder.path(), &["sum", "--json", "a"]);
+    for list in [manifest.stdout, json.stdout] {
+        assert!(alias(&list).ends_with(": no properly formatted checksum lines found\n"), "{}", alias(&list));
+    }
+}

@@ -20,8 +20,8 @@
 //! let mut parser = Parser::new();
 //! match parser.parse(b"SHA1 (abc) = A9993E364706816ABA3E25717850C26C9CD0D89D") {
 //!     Line::Entry(entry) => {
-//!         assert_eq!((entry.algorithm, &*entry.name), (Algorithm::Sha1, &b"abc"[..]));
-//!         assert_eq!(entry.digest, hashloom::hash(Algorithm::Sha1, b"abc"));
+//!         assert_eq!(entry.digests, [(Algorithm::Sha1, hashloom::hash(Algorithm::Sha1, b"abc"))]);
+//!         assert_eq!(*entry.name, *b"abc");
 //!     }
 //!     other => panic!("{other:?}"),
 //! }
@@ -76,22 +76,22 @@ pub enum Line<'a> {
     Bad(BadLine),
 }
 
-/// The checksum of a file.
+/// The checksums of a file.
 ///
 /// ```
 /// use hashloom::Algorithm;
 /// use hashloom_engine::list::{Line, Parser};
 ///
 /// let Line::Entry(entry) = Parser::new().parse(b"MD5 (a b) = 0cc175b9c0f1b6a831c399e269772661") else { panic!() };
-/// assert_eq!((entry.algorithm, &*entry.name), (Algorithm::Md5, &b"a b"[..]));
+/// assert_eq!((entry.digests[0].0, &*entry.name), (Algorithm::Md5, &b"a b"[..]));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Entry<'a> {
-    /// The algorithm that the line names; otherwise the one with digests of this length.
-    pub algorithm: Algorithm,
-    /// The file's digest.
-    pub digest: Hash,
+    /// The file's digests, at least one. The algorithm is the one that the line names; otherwise the one with digests of
+    /// this length.
+    pub digests: Vec<(Algorithm, Hash)>,
+    /// Number of bytes of the file, if the line has it.
+    pub nbytes: Option<u64>,
     /// The file's name, unescaped.
     pub name: Cow<'a, [u8]>,
 }
@@ -198,7 +198,7 @@ impl Parser {
     ///
     /// let line = format!("{:040}  file", 0);
     /// let Line::Entry(entry) = Parser::untagged(&[Algorithm::Ripemd160]).parse(line.as_bytes()) else { panic!() };
-    /// assert_eq!(entry.algorithm, Algorithm::Ripemd160);
+    /// assert_eq!(entry.digests[0].0, Algorithm::Ripemd160);
     /// ```
     pub fn untagged(algorithms: &[Algorithm]) -> Parser {
         Parser { untagged: algorithms.to_vec(), only: None, is_reversed: None }
@@ -283,7 +283,7 @@ impl Parser {
             self.is_reversed = Some(false);
             &rest[1..]
         };
-        Ok(Entry { algorithm, digest, name: unescaped(name, is_escaped)? })
+        Ok(Entry { digests: vec![(algorithm, digest)], nbytes: None, name: unescaped(name, is_escaped)? })
     }
 }
 
@@ -299,7 +299,7 @@ fn tagged(algorithm: Algorithm, line: &[u8], is_escaped: bool) -> Result<Entry<'
     let name = unescaped(&line[..end], is_escaped)?;
     let hex = after_blanks(&line[end + 1..]).strip_prefix(b"=").ok_or(BadLine::Format)?;
     let digest = digest(algorithm, after_blanks(hex)).ok_or(BadLine::Format)?;
-    Ok(Entry { algorithm, digest, name })
+    Ok(Entry { digests: vec![(algorithm, digest)], nbytes: None, name })
 }
 
 fn after_blanks(line: &[u8]) -> &[u8] {

@@ -19,8 +19,8 @@ fn with_digest(line: &str, nbytes: usize) -> String {
 
 fn names(parser: &mut Parser, lines: &[&str], nbytes: usize) -> Vec<Option<String>> {
     let name = |line: &&str| match parser.parse(with_digest(line, nbytes).as_bytes()) {
-        Line::Entry(Entry { digest, name, .. }) => {
-            assert_eq!(digest.as_ref(), vec![10; nbytes]);
+        Line::Entry(Entry { digests, name, .. }) => {
+            assert_eq!(digests[0].1.as_ref(), vec![10; nbytes]);
             Some(String::from_utf8(name.into_owned()).unwrap())
         }
         _ => None,
@@ -95,7 +95,7 @@ fn one_space_and_two_are_not_mixed() {
 #[test]
 fn algorithms_by_length_and_by_name() {
     let algorithm = |parser: &mut Parser, line: &str, nbytes| match parser.parse(with_digest(line, nbytes).as_bytes()) {
-        Line::Entry(entry) => Ok(entry.algorithm),
+        Line::Entry(entry) => Ok(entry.digests[0].0),
         Line::Bad(bad) => Err(bad),
         Line::Blank => panic!("{line:?} is blank"),
     };
@@ -173,7 +173,7 @@ proptest! {
         prop_assert!(!line.contains(&b'\n'));
         let read = Parser::untagged(&[algorithm]).parse(&line);
         let Line::Entry(entry) = read else { panic!("{read:?}: {}", line.escape_ascii()) };
-        prop_assert_eq!((entry.algorithm, entry.digest, &*entry.name), (algorithm, digest, &name[..]));
+        prop_assert_eq!((&entry.digests[..], &*entry.name), (&[(algorithm, digest)][..], &name[..]));
         // Lines that end in NUL have no escapes.
         let mut zero = Vec::new();
         writer.zero(true).write(&mut zero, &digest, algorithm, &name);

@@ -65,6 +65,8 @@ Lines of a list:
   SHA256 (<name>) = <hex>
                          as with --tag; SHA1, SHA224, SHA384, SHA512,
                          SHA512/224, SHA512/256, RMD160
+  {\"path\":<name>,…}      as `hashloom sum --json` prints them; all digests and
+                         the length must match
   A backslash before the line says that \\n, \\r and \\\\ in the name stand for a
   newline, a carriage return and a backslash. Blank lines and lines that begin
   with # are ignored. One list can have lines of several algorithms. Lists may

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashloom::{Algorithm, Hash};
-use hashloom_engine::files::{Event, FileError, Method, Request, Source, Step, hash_steps};
+use hashloom_engine::files::{Event, FileError, Hashed, Method, Request, Source, Step, hash_steps};
 use hashloom_engine::list::{Entry, Line, Parser, escaped, tag};
 use hashloom_engine::paths::to_path;
 use hashloom_engine::run::Options;
@@ -18,6 +18,7 @@ use serde::Serialize;
 use super::console::Console;
 use super::format::name;
 use super::front::End;
+use super::json_lines::{self, Found};
 use super::lines::{self, Length};
 use super::quote::quoted;
 use super::summing::{source, trouble};
@@ -41,7 +42,7 @@ pub struct Rules {
     pub warn: bool,
     /// An object is printed for each file, and no summary.
     pub json: bool,
-    /// Lists may begin with a byte order mark, and messages say why a line is bad.
+    /// Lists may begin with a byte order mark or have lines of `sum --json`, and messages say why a line is bad.
     pub lenient: bool,
 }
 
@@ -62,6 +63,25 @@ struct Counts {
     nmismatched: u64,
     nunread: u64,
     nunstable: u64,
+}
+
+/// What a list says of a file.
+struct Listed {
+    digests: Vec<(Algorithm, Hash)>,
+    nbytes: Option<u64>,
+    /// The name in the list, if the source has another one.
+    name: Option<Vec<u8>>,
+}
+
+impl Listed {
+    fn is_match(&self, hashed: &Hashed) -> bool {
+        self.nbytes.is_none_or(|nbytes| nbytes == hashed.nbytes)
+            && self.digests.iter().map(|(_, digest)| digest).eq(&hashed.digests)
+    }
+
+    fn name<'a>(&'a self, source: &'a Source) -> &'a [u8] {
+        self.name.as_deref().unwrap_or_else(|| name(source))
+    }
 }
 
 /// A line of the list that is not a checksum.
@@ -109,13 +129,14 @@ impl Checker<'_> {
             nbad: 0,
             nentries: 0,
             error: None,
+            is_manifest: false,
             parser: &mut self.parser,
             rules,
             is_stdin,
             methods: Vec::new(),
         };
         let mut counts = Counts::default();
-        let tell = |request: &Request<Hash>, verdict: Verdict| {
+        let tell = |request: &Request<Listed>, verdict: Verdict| {
             if !rules.status {
                 console.print(|lines| verdict.write(lines, request, rules.json));
             }
@@ -127,7 +148,7 @@ impl Checker<'_> {
                 console.message(&[&quoted(list_name)[..], message.as_bytes()].concat());
             }
             Event::Hashed(request, Ok(hashed)) => {
-                let is_match = hashed.digests.first() == Some(&request.tag);
+                let is_match = request.tag.is_match(&hashed);
                 *if is_match { &mut counts.nmatched } else { &mut counts.nmismatched } += 1;
                 if !(rules.quiet && is_match) {
                     tell(&request, if is_match { Verdict::Ok } else { Verdict::Failed });
@@ -146,9 +167,14 @@ impl Checker<'_> {
         if !is_done {
             return End::Cancelled;
         }
-        let Reading { error, nbad, nentries, .. } = reading;
+        let Reading { error, is_manifest, nbad, nentries, .. } = reading;
         if let Some(error) = error {
             return self.not_read(list_name, &error);
+        }
+        if is_manifest {
+            let cure = b": this is a manifest: use `hashloom manifest check`";
+            console.message(&[&quoted(list_name)[..], cure].concat());
+            return End::Wrong;
         }
         if nentries == 0 {
             let message = [&quoted(list_name)[..], b": no properly formatted checksum lines found"].concat();
@@ -193,17 +219,18 @@ struct Object<'a> {
     path: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     path_hex: Option<Hex<'a>>,
-    algorithm: Option<&'static str>,
+    algorithm: String,
     state: &'static str,
 }
 
 impl Verdict {
     /// Appends the line: `<name>: OK`, or an object.
-    fn write(self, into: &mut Vec<u8>, request: &Request<Hash>, json: bool) {
-        let name = name(&request.source);
+    fn write(self, into: &mut Vec<u8>, request: &Request<Listed>, json: bool) {
+        let name = request.tag.name(&request.source);
         if json {
             let (path, path_hex) = text(name);
-            let algorithm = request.methods.first().map(|method| method.algorithm().name());
+            let names: Vec<_> = request.tag.digests.iter().map(|(algorithm, _)| algorithm.name()).collect();
+            let algorithm = names.join(",");
             let state = match self {
                 Verdict::Ok => "ok",
                 Verdict::Failed => "failed",
@@ -251,15 +278,17 @@ struct Reading<'a> {
     nbad: u64,
     nentries: u64,
     error: Option<io::Error>,
+    /// Whether reading has ended at the first line of a manifest.
+    is_manifest: bool,
     parser: &'a mut Parser,
     rules: Rules,
     is_stdin: bool,
-    /// The methods for the algorithms that the list has used so far.
-    methods: Vec<(Algorithm, Arc<[Method]>)>,
+    /// The methods that the list has used so far.
+    methods: Vec<Arc<[Method]>>,
 }
 
 impl Reading<'_> {
-    fn next(&mut self) -> Option<Step<Hash, Bad>> {
+    fn next(&mut self) -> Option<Step<Listed, Bad>> {
         loop {
             let length = match lines::next(&mut self.reader, b'\n', &mut self.line) {
                 Ok(length) => length?,
@@ -273,34 +302,54 @@ impl Reading<'_> {
                 Some(line) if self.number == 1 && self.rules.lenient => line,
                 _ => &self.line,
             };
-            let why = match self.parser.parse(line) {
-                _ if length == Length::TooLong => ": it is too long".to_owned(),
-                Line::Blank => continue,
-                Line::Entry(Entry { algorithm, digest, name, .. }) => {
+            let is_json = self.rules.lenient && line.trim_ascii_start().starts_with(b"{");
+            let parsed = match () {
+                () if length == Length::TooLong => Err("it is too long".to_owned()),
+                () if is_json => match json_lines::parse(line) {
+                    Ok(Found::Entry(entry)) => Ok(entry),
+                    Ok(Found::Manifest) => {
+                        self.is_manifest = true;
+                        return None;
+                    }
+                    Err(why) => Err(why),
+                },
+                () => match self.parser.parse(line) {
+                    Line::Blank => continue,
+                    Line::Entry(entry) => Ok(entry),
+                    Line::Bad(bad) => Err(bad.to_string()),
+                },
+            };
+            let why = match parsed {
+                Ok(Entry { mut digests, nbytes, name }) => {
+                    // A hostile list could have each order of the algorithms.
+                    digests.sort_by_key(|(algorithm, _)| algorithm.name());
                     let source = source(to_path(&name));
                     if !matches!(source, Source::Stdin) || !self.is_stdin {
                         self.nentries += 1;
-                        let methods = self.methods(algorithm);
-                        return Some(Step::Hash(Request { source, methods, tag: digest }));
+                        let methods = self.methods(&digests);
+                        let tag = Listed { digests, nbytes, name: None };
+                        return Some(Step::Hash(Request { source, methods, tag }));
                     }
-                    ": the list itself is standard input".to_owned()
+                    "the list itself is standard input".to_owned()
                 }
-                Line::Bad(bad) => format!(": {bad}"),
+                Err(why) => why,
             };
             self.nbad += 1;
             if self.rules.warn {
-                let why = if self.rules.lenient { why } else { String::new() };
+                let why = if self.rules.lenient { format!(": {why}") } else { String::new() };
                 return Some(Step::Note(Bad { number: self.number, why }));
             }
         }
     }
 
-    fn methods(&mut self, algorithm: Algorithm) -> Arc<[Method]> {
-        if let Some((_, methods)) = self.methods.iter().find(|(of, _)| *of == algorithm) {
+    fn methods(&mut self, digests: &[(Algorithm, Hash)]) -> Arc<[Method]> {
+        let wanted = || digests.iter().map(|&(algorithm, _)| algorithm);
+        let is_it = |methods: &&Arc<[Method]>| methods.iter().map(Method::algorithm).eq(wanted());
+        if let Some(methods) = self.methods.iter().find(is_it) {
             return Arc::clone(methods);
         }
-        let methods: Arc<[Method]> = [algorithm.into()].into();
-        self.methods.push((algorithm, Arc::clone(&methods)));
+        let methods: Arc<[Method]> = wanted().map(Method::from).collect();
+        self.methods.push(Arc::clone(&methods));
         methods
     }
 }

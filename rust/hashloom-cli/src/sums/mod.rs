@@ -11,6 +11,7 @@ pub mod console;
 pub mod coreutils;
 mod format;
 mod front;
+mod json_lines;
 mod lines;
 mod quote;
 pub mod sum;

@@ -83,7 +83,10 @@ pub fn compare(oracle: &mut Oracle, algorithm: Algorithm, list: &[u8]) {
         let found = match parser.parse(line) {
             Line::Blank => Ok(None),
             Line::Bad(_) => Err(()),
-            Line::Entry(Entry { digest, name, .. }) => Ok(Some((digest.to_string(), name.into_owned()))),
+            Line::Entry(Entry { digests, nbytes, name }) => {
+                assert_eq!((digests.len(), nbytes), (1, None));
+                Ok(Some((digests[0].1.to_string(), name.into_owned())))
+            }
         };
         assert_eq!(found, oracle.parse(line), "{}", line.escape_ascii());
     }
