@@ -696,3 +696,34 @@ fn filters_and_a_change_of_the_type() {
     done(folder.path(), &["write", "tree", "-o", "n", "--quiet"]);
     assert_eq!(differences(folder.path(), &["diff", "m", "n"]), (1, vec!["removed z".to_owned()]));
 }
+
+/// `check` and `diff` have one vocabulary, and the help texts have all of it.
+#[test]
+fn check_and_diff_print_the_same_words() {
+    let folder = tree();
+    let tree = folder.path().join("tree");
+    done(folder.path(), &["write", "tree", "-o", "m", "--quiet"]);
+    set_mtime(&tree.join("a/one"), SystemTime::UNIX_EPOCH);
+    write(tree.join("a b"), "longer than before");
+    rot(&tree.join("a-b"));
+    fs::rename(tree.join("z"), tree.join("y")).unwrap();
+    fs::remove_dir(tree.join("empty")).unwrap();
+    write(tree.join("new"), "new");
+    done(folder.path(), &["write", "tree", "-o", "n", "--quiet"]);
+    let printed = |arguments: &[&str]| {
+        let output = run(folder.path(), &[arguments, &["--verbose"]].concat());
+        assert_eq!((status(&output), stderr(&output)), (1, ""));
+        stdout(&output).split("; read ").next().unwrap().trim_end().to_owned()
+    };
+    let found = printed(&["check", "m", "tree"]);
+    assert_eq!(found, printed(&["diff", "m", "n"]));
+    let words: Vec<&str> = found.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(words, ["touched", "changed", "rotted", "removed", "moved", "added", "different:"]);
+    for command in ["check", "diff"] {
+        let help = done(folder.path(), &[command, "--help"]);
+        let states = help.split("States of an entry:").nth(1).unwrap();
+        for status in hashloom_engine::manifest::Status::ALL.iter().filter(|&&status| status.to_string() != "same") {
+            assert!(states.contains(&format!("\n  {status}")) || states.contains(&format!(", {status}\n")), "{status}");
+        }
+    }
+}
