@@ -71,6 +71,12 @@ fn misused(mut error: clap::Error) -> Result<u8, String> {
     if !error.use_stderr() {
         return stdio::print_help(&error).map(|()| 0);
     }
+    let text = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
+    // The option of sha256sum.
+    let is_check = matches!(&text(ContextKind::InvalidArg)[..], "-c" | "--check");
+    if is_check && text(ContextKind::Usage).contains("hashloom sum ") {
+        return Err("hashloom sum makes checksums. To check files use `hashloom check LIST`".into());
+    }
     let meant = match (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand)) {
         (Some(ContextValue::String(name)), None) => meant_by(name),
         _ => vec![],

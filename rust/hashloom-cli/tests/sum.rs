@@ -508,3 +508,17 @@ fn a_manifest_is_named_as_such() {
         assert!(alias(&list).ends_with(": no properly formatted checksum lines found\n"), "{}", alias(&list));
     }
 }
+
+#[test]
+fn a_check_by_sum_is_refused_with_the_right_command() {
+    let folder = folder(&["a"]);
+    let expected = "error: hashloom sum makes checksums. To check files use `hashloom check LIST`\n";
+    for arguments in [&["-c", "list"][..], &["list", "--check", "-a", "sha1"], &["-bc"]] {
+        let output = run(folder.path(), &[&["sum"], arguments].concat());
+        assert_eq!((status(&output), stdout(&output), stderr(&output)), (2, "", expected));
+    }
+    for arguments in [&["sum", "--chec"][..], &["check", "sum", "-c"], &["sum", "-y"]] {
+        let output = run(folder.path(), arguments);
+        assert!(stderr(&output).contains("unexpected argument"), "{}", stderr(&output));
+    }
+}
