@@ -522,3 +522,47 @@ fn a_check_by_sum_is_refused_with_the_right_command() {
         assert!(stderr(&output).contains("unexpected argument"), "{}", stderr(&output));
     }
 }
+
+#[test]
+fn names_are_relative_to_a_folder_or_to_the_list() {
+    let folder = folder(&["one/a", "one/sub/b", "two/a"]);
+    let sums = run(&folder.path().join("one"), &["sum", "a", "sub/b"]);
+    for place in ["one/list", "two/list"] {
+        fs::write(folder.path().join(place), &sums.stdout).unwrap();
+    }
+    let check = |arguments: &[&str]| {
+        let output = run(folder.path(), &[&["check"], arguments].concat());
+        (status(&output), stdout(&output).to_owned(), stderr(&output).to_owned())
+    };
+    let right = "a: OK\nsub/b: OK\n";
+    for directory in [&["-C", "one"][..], &["--directory", "one/"], &["-C", "two", "-C", "./one"], &["-Cone"]] {
+        assert_eq!(check(&[directory, &["two/list"]].concat()), (0, right.into(), String::new()), "{directory:?}");
+    }
+    // The path that cannot be opened is in the message, the name of the list in the result.
+    let (code, printed, message) = check(&["--relative-to-list", "one/list", "two/list"]);
+    assert_eq!((code, &*printed), (1, &*format!("{right}a: FAILED\nsub/b: FAILED open or read\n")));
+    assert!(message.starts_with("hashloom: two/sub/b: No such file or directory\n"), "{message}");
+    let (code, printed, _) = check(&["--json", "--relative-to-list", "one/list"]);
+    assert_eq!((code, printed.lines().next()), (0, Some(r#"{"path":"a","algorithm":"sha256","state":"ok"}"#)));
+    // A list in the current folder, and one on standard input.
+    let at_one = |arguments: &[&str]| run_with(&folder.path().join("one"), arguments, &sums.stdout);
+    assert_eq!(stdout(&at_one(&["check", "--relative-to-list", "list"])), right);
+    assert_eq!(stdout(&at_one(&["check", "--relative-to-list"])), right);
+    assert_eq!(stdout(&at_one(&["check", "-C", "../one"])), right);
+    // A name that is absolute stays so.
+    let absolute = folder.path().join("one/a");
+    fs::write(folder.path().join("list"), format!("{}  {}\n", hex(Sha256::digest("one/a")), absolute.display()))
+        .unwrap();
+    assert_eq!(check(&["-C", "two", "list"]).0, 0);
+    for (arguments, part) in [
+        (&["-C", "missing", "one/list"][..], "error: --directory: missing: No such file"),
+        (&["-C", "one/a", "one/list"], "error: --directory: one/a: expected a folder, found a file"),
+        (&["-C", "", "one/list"], "error: "),
+        (&["-C"], "a value is required for '--directory <DIR>'"),
+        (&["-C", "one", "--relative-to-list", "one/list"], "cannot be used with"),
+    ] {
+        let (code, printed, message) = check(arguments);
+        assert_eq!((code, &*printed), (2, ""), "{arguments:?}");
+        assert!(message.contains(part), "{arguments:?}: {message}");
+    }
+}

@@ -139,7 +139,7 @@ impl Resume {
 }
 
 /// Checks that `DIR` is a folder that can be walked.
-fn check_folder(path: &Path) -> Result<(), String> {
+pub fn check_folder(path: &Path) -> Result<(), String> {
     match path.metadata() {
         Ok(metadata) if metadata.is_dir() => Ok(()),
         Ok(_) => Err(format!("{}: expected a folder, found a file", display(path))),

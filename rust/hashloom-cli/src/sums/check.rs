@@ -8,9 +8,10 @@ use clap::{Args, ValueHint};
 use hashloom::Algorithm;
 use hashloom_engine::list::Parser;
 
-use super::checking::{Checker, Rules};
+use super::checking::{Base, Checker, Rules};
 use super::front::{self, or_stdin};
 use crate::args::any_path;
+use crate::manifest::check_folder;
 use crate::names;
 use crate::work::Work;
 
@@ -29,6 +30,14 @@ pub struct Check {
     /// [default: from the number of hex digits: sha1, sha224, sha256, sha384, sha512]
     #[arg(short, long = "algorithm", value_name = "NAME[,NAME]", value_delimiter = ',', value_parser = names::ANY)]
     algorithms: Vec<Algorithm>,
+
+    /// Names in the lists are relative to DIR [default: the current folder]
+    #[arg(short = 'C', long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    directory: Option<PathBuf>,
+
+    /// Names in each list are relative to the folder that the list is in
+    #[arg(long, conflicts_with = "directory")]
+    relative_to_list: bool,
 
     /// Ignore listed files that are missing
     #[arg(long)]
@@ -70,8 +79,8 @@ Lines of a list:
   A backslash before the line says that \\n, \\r and \\\\ in the name stand for a
   newline, a carriage return and a backslash. Blank lines and lines that begin
   with # are ignored. One list can have lines of several algorithms. Lists may
-  come from Windows: carriage returns and a byte order mark do no harm. Names
-  are relative to the current folder. A list can have any length.
+  come from Windows: carriage returns and a byte order mark do no harm. A list
+  can have any length. The name - is standard input.
 
 Exit status:
   0    every list has a checksum, and every listed file matches
@@ -86,6 +95,8 @@ Examples:
   hashloom check SHA256SUMS
   hashloom check --ignore-missing --quiet SHA256SUMS SHA512SUMS
   hashloom check --algorithm ripemd160 old.list
+  hashloom check -C /mnt/copy SHA256SUMS
+  find / -name SHA256SUMS -exec hashloom check --relative-to-list {} +
   curl -s https://example.org/SHA256SUMS | hashloom check --ignore-missing";
 
 /// Returns the exit status.
@@ -99,6 +110,14 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         json: arguments.json,
         lenient: true,
     };
+    let base = match &arguments.directory {
+        Some(folder) => {
+            check_folder(folder).map_err(|message| format!("--directory: {message}"))?;
+            Base::Folder(folder)
+        }
+        None if arguments.relative_to_list => Base::List,
+        None => Base::Current,
+    };
     let parser = match &arguments.algorithms[..] {
         [] => Parser::new(),
         algorithms => Parser::untagged(algorithms),
@@ -109,7 +128,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         &arguments.work,
         || None,
         |options, console| {
-            let mut checker = Checker { rules, parser, algorithm: None, options, console };
+            let mut checker = Checker { rules, parser, base, algorithm: None, options, console };
             checker.check_all(&lists)
         },
     )

@@ -46,9 +46,19 @@ pub struct Rules {
     pub lenient: bool,
 }
 
+/// The folder that names in lists are relative to.
+#[derive(Debug, Clone, Copy)]
+pub enum Base<'a> {
+    Current,
+    Folder(&'a Path),
+    /// The folder that the list is in; for standard input the current one.
+    List,
+}
+
 /// Checks lists one after the other.
 pub struct Checker<'a> {
     pub rules: Rules,
+    pub base: Base<'a>,
     /// The parser of all lists: the format that it has learned from one list holds for the next.
     pub parser: Parser,
     /// The algorithm that messages name, if any.
@@ -133,6 +143,11 @@ impl Checker<'_> {
             parser: &mut self.parser,
             rules,
             is_stdin,
+            base: match self.base {
+                Base::Current => Path::new(""),
+                Base::Folder(folder) => folder,
+                Base::List => list.parent().unwrap_or(Path::new("")),
+            },
             methods: Vec::new(),
         };
         let mut counts = Counts::default();
@@ -283,6 +298,8 @@ struct Reading<'a> {
     parser: &'a mut Parser,
     rules: Rules,
     is_stdin: bool,
+    /// The folder that names are relative to; empty if it is the current one.
+    base: &'a Path,
     /// The methods that the list has used so far.
     methods: Vec<Arc<[Method]>>,
 }
@@ -323,11 +340,16 @@ impl Reading<'_> {
                 Ok(Entry { mut digests, nbytes, name }) => {
                     // A hostile list could have each order of the algorithms.
                     digests.sort_by_key(|(algorithm, _)| algorithm.name());
-                    let source = source(to_path(&name));
+                    let mut source = source(to_path(&name));
+                    let mut listed = None;
+                    if let (Source::Path(path), false) = (&mut source, self.base.as_os_str().is_empty()) {
+                        *path = self.base.join(&path);
+                        listed = Some(name.into_owned());
+                    }
                     if !matches!(source, Source::Stdin) || !self.is_stdin {
                         self.nentries += 1;
                         let methods = self.methods(&digests);
-                        let tag = Listed { digests, nbytes, name: None };
+                        let tag = Listed { digests, nbytes, name: listed };
                         return Some(Step::Hash(Request { source, methods, tag }));
                     }
                     "the list itself is standard input".to_owned()

@@ -15,7 +15,7 @@ use hashloom_engine::list::{Parser, Writer, tag};
 use hashloom_engine::run::{Cancel, Options};
 use lexopt::Arg;
 
-use super::checking::{Checker, Rules};
+use super::checking::{Base, Checker, Rules};
 use super::console::Console;
 use super::format::Format;
 use super::front::End;
@@ -261,7 +261,8 @@ fn work(wanted: &Wanted, algorithm: Algorithm, console: &Console<'_>, stop: &Can
     let options = &Options::new().cancel(stop).mapped_with_sigbus_handler(true);
     if wanted.check {
         let parser = Parser::only(algorithm);
-        let mut checker = Checker { rules: wanted.rules, parser, algorithm: Some(algorithm), options, console };
+        let mut checker =
+            Checker { base: Base::Current, rules: wanted.rules, parser, algorithm: Some(algorithm), options, console };
         return checker.check_all(&wanted.files) == End::Right;
     }
     let writer = match wanted.binary {
