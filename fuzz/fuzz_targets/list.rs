@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Parses any list of checksums. There is no panic. The lines accepted for one algorithm, and their names, are those of
-//! the oracle. A line accepted for one algorithm is accepted, with the same result, among all.
+//! the oracle, and so are the lines accepted in all formats. A line accepted for one algorithm is accepted, with the same
+//! result, among all.
 
 #![no_main]
 
@@ -13,12 +14,13 @@ use std::cell::RefCell;
 use hashloom::Algorithm;
 use hashloom_engine::list::{BadLine, Line, Parser};
 use libfuzzer_sys::fuzz_target;
-use list_oracle::{Oracle, compare};
+use list_oracle::{Oracle, compare, compare_all_formats};
 
 thread_local!(static ORACLE: RefCell<Oracle> = RefCell::new(Oracle::new(Algorithm::Sha1, "SHA1")));
 
 fuzz_target!(|input: &[u8]| {
     ORACLE.with_borrow_mut(|oracle| compare(oracle, Algorithm::Sha1, input));
+    compare_all_formats(input);
     let (mut one, mut all) = (Parser::only(Algorithm::Sha1), Parser::new());
     for line in input.split(|&byte| byte == b'\n') {
         let before = all.clone();

@@ -566,3 +566,31 @@ fn names_are_relative_to_a_folder_or_to_the_list() {
         assert!(message.contains(part), "{arguments:?}: {message}");
     }
 }
+
+#[test]
+fn lists_of_hashdeep_and_with_digests_last() {
+    let folder = folder(&["a", "b,c"]);
+    let digests = |name: &str| (hex(Sha1::digest(name)), hex(Sha256::digest(name)));
+    let line = |nbytes: u64, name: &str| format!("{nbytes},{},{},{name}\n", digests(name).0, digests(name).1);
+    let header = "%%%% HASHDEEP-1.0\n%%%% size,sha1,sha256,filename\n## Invoked from: /\n## \n";
+    let check = |list: &str, arguments: &[&str]| {
+        let output = run_with(folder.path(), &[&["check"], arguments].concat(), list.as_bytes());
+        (status(&output), stdout(&output).to_owned(), stderr(&output).to_owned())
+    };
+    let right = format!("{header}{}{}", line(1, "a"), line(3, "b,c"));
+    assert_eq!(check(&right, &["--strict"]), (0, "a: OK\nb,c: OK\n".into(), String::new()));
+    // The length counts, as do both digests.
+    let (_, printed, _) = check(&format!("{header}{}{}", line(2, "a"), line(u64::MAX, "b,c")), &[]);
+    assert_eq!(printed, "a: FAILED\nb,c: FAILED\n");
+    let swapped = right.replace(&digests("a").0, &digests("b,c").0);
+    assert_eq!(check(&swapped, &[]).1, "a: FAILED\nb,c: OK\n");
+    // The columns do not hold for the next list.
+    fs::write(folder.path().join("one"), &right).unwrap();
+    fs::write(folder.path().join("two"), format!("a {}\n", digests("a").1)).unwrap();
+    fs::write(folder.path().join("three"), format!("{}  a\n", digests("a").1)).unwrap();
+    let output = run(folder.path(), &["check", "one", "two", "three", "two"]);
+    assert_eq!((status(&output), stdout(&output)), (0, "a: OK\nb,c: OK\na: OK\na: OK\na: OK\n"));
+    let (code, _, message) = check(&format!("{header}1,x,y,a\n"), &["--warn"]);
+    assert_eq!(code, 1);
+    assert!(message.contains(": 5: improperly formatted checksum line: not the columns of hashdeep"), "{message}");
+}

@@ -8,6 +8,17 @@
 //! | `SHA256 (<name>) = <hex>` | BSD, GNU `--tag`; `SHA256(<name>)= <hex>`: OpenSSL |
 //! | `\` before any of these | in the name `\n`, `\r` and `\\` stand for a line feed, a carriage return, a backslash |
 //!
+//! Two more formats are read, unless the parser is one for [only](Parser::only) one algorithm:
+//!
+//! | line | format |
+//! |---|---|
+//! | `%%%% size,md5,sha256,filename`, then `<size>,<hex>,<hex>,<name>` | hashdeep; columns of unknown algorithms are skipped |
+//! | `<name> <hex>` | the digest last |
+//!
+//! No line is read in two ways. After hashdeep's line of columns every line is hashdeep's. If the first line without a
+//! tag can be read with the digest first, all lines of the list are read so, and otherwise with the digest last. A line
+//! that begins with 32 hexadecimal digits or more has the digest first.
+//!
 //! Blank lines and lines that begin with `#` are ignored. A carriage return at the end of a line is dropped, spaces and
 //! tabs at its start are skipped, digits may have any case. These are the rules of GNU coreutils 9.1, down to the
 //! corner cases: a name ends at a NUL byte, and a list never mixes the formats with one space and with two, so that
@@ -40,7 +51,8 @@ pub use writer::{Writer, escaped};
 
 /// Reads the lines of lists.
 ///
-/// A parser remembers whether one space or two came first; otherwise each line stands for itself.
+/// A parser remembers whether one space or two came first. Within a list it also remembers hashdeep's columns, and
+/// whether digests stand before or after names.
 ///
 /// ```
 /// use hashloom::Algorithm;
@@ -57,6 +69,19 @@ pub struct Parser {
     only: Option<Algorithm>,
     /// Whether names follow after one space; `None` before the first line of either format.
     is_reversed: Option<bool>,
+    /// Whether digests follow names in this list; `None` before the first line without a tag.
+    is_digest_last: Option<bool>,
+    /// hashdeep's columns before the name, once a line of this list has named them.
+    columns: Option<Vec<Column>>,
+}
+
+/// A column of hashdeep's format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Size,
+    Digest(Algorithm),
+    /// A digest of an algorithm that this crate lacks.
+    Other,
 }
 
 /// The content of a line.
@@ -117,6 +142,8 @@ pub enum BadLine {
     },
     /// The name has an unknown escape, or ends within one.
     Escape,
+    /// hashdeep's line of columns is malformed, or the line does not have these columns.
+    Columns,
 }
 
 impl fmt::Display for BadLine {
@@ -126,12 +153,18 @@ impl fmt::Display for BadLine {
             BadLine::Length { ndigits } => {
                 write!(f, "a digest of {ndigits} hexadecimal digits, which no algorithm asked for has")
             }
+            BadLine::Columns => {
+                f.write_str("not the columns of hashdeep's second line, such as `size,md5,sha256,filename`")
+            }
             BadLine::Escape => f.write_str("a backslash in the name that is followed by none of n, r and \\"),
         }
     }
 }
 
 impl core::error::Error for BadLine {}
+
+/// The least number of hexadecimal digits of a digest.
+const DIGITS_MIN: usize = 32;
 
 /// The names of algorithms in lists. Writers use the first name of each algorithm.
 const TAGS: [(&str, Algorithm); 24] = [
@@ -201,7 +234,7 @@ impl Parser {
     /// assert_eq!(entry.digests[0].0, Algorithm::Ripemd160);
     /// ```
     pub fn untagged(algorithms: &[Algorithm]) -> Parser {
-        Parser { untagged: algorithms.to_vec(), only: None, is_reversed: None }
+        Parser { untagged: algorithms.to_vec(), only: None, is_reversed: None, is_digest_last: None, columns: None }
     }
 
     /// A parser for lines of one algorithm, under the name that coreutils gives it. All other lines are bad.
@@ -215,7 +248,24 @@ impl Parser {
     /// assert!(matches!(Parser::only(Algorithm::Sha256).parse(line.as_bytes()), Line::Bad(_)));
     /// ```
     pub fn only(algorithm: Algorithm) -> Parser {
-        Parser { untagged: [algorithm].to_vec(), only: Some(algorithm), is_reversed: None }
+        Parser { only: Some(algorithm), ..Parser::untagged(&[algorithm]) }
+    }
+
+    /// Forgets what holds for one list only. Whether one space or two came first holds for all lists, as in coreutils.
+    ///
+    /// ```
+    /// use hashloom_engine::list::{Line, Parser};
+    ///
+    /// let mut parser = Parser::new();
+    /// assert_eq!(parser.parse(b"%%%% size,sha1,filename"), Line::Blank);
+    /// let line = b"a9993e364706816aba3e25717850c26c9cd0d89d  abc";
+    /// assert!(matches!(parser.parse(line), Line::Bad(_)));
+    /// parser.begin_list();
+    /// assert!(matches!(parser.parse(line), Line::Entry(_)));
+    /// ```
+    pub fn begin_list(&mut self) {
+        self.is_digest_last = None;
+        self.columns = None;
     }
 
     /// Parses a line, given without its newline.
@@ -237,11 +287,22 @@ impl Parser {
         if line.is_empty() {
             return Line::Blank;
         }
+        if self.only.is_none() {
+            if let Some(names) = line.strip_prefix(b"%%%% ") {
+                return match self.header(names) {
+                    Some(()) => Line::Blank,
+                    None => Line::Bad(BadLine::Columns),
+                };
+            }
+            if let Some(columns) = &self.columns {
+                return hashdeep(columns, line).map_or(Line::Bad(BadLine::Columns), Line::Entry);
+            }
+        }
         let line = after_blanks(line);
         let (line, is_escaped) = line.strip_prefix(b"\\").map_or((line, false), |line| (line, true));
         let entry = match self.tagged(line) {
             Some((algorithm, line)) => tagged(algorithm, line, is_escaped),
-            None => self.plain(line, is_escaped),
+            None => self.untagged_line(line, is_escaped),
         };
         entry.map_or_else(Line::Bad, Line::Entry)
     }
@@ -258,6 +319,67 @@ impl Parser {
             let line = line.strip_prefix(b" ").unwrap_or(line).strip_prefix(b"(")?;
             Some((algorithm, line))
         })
+    }
+
+    /// Reads the names of hashdeep's columns, or its name and version.
+    fn header(&mut self, names: &[u8]) -> Option<()> {
+        if names == b"HASHDEEP-1.0" {
+            return Some(());
+        }
+        // Lines below columns that are not understood are not read in another way.
+        let columns = self.columns.insert(Vec::new());
+        let names = names.strip_suffix(b",filename")?;
+        let mut found = Vec::new();
+        for name in names.split(|&byte| byte == b',') {
+            let column = match name {
+                b"size" => Column::Size,
+                name => {
+                    let algorithm = std::str::from_utf8(name).ok().and_then(|name| name.parse().ok());
+                    algorithm.map_or(Column::Other, Column::Digest)
+                }
+            };
+            if column != Column::Other && found.contains(&column) {
+                return None;
+            }
+            found.push(column);
+        }
+        *columns = found;
+        Some(())
+    }
+
+    /// A line without a tag: the digest first, or last.
+    fn untagged_line<'a>(&mut self, line: &'a [u8], is_escaped: bool) -> Result<Entry<'a>, BadLine> {
+        if self.is_digest_last == Some(true) {
+            return self.digest_last(line, is_escaped).ok_or(BadLine::Format);
+        }
+        let entry = self.plain(line, is_escaped);
+        match entry {
+            Ok(_) => self.is_digest_last = Some(false),
+            Err(_) if self.only.is_none() && self.is_digest_last.is_none() => {
+                let ndigits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+                if let Some(entry) = self.digest_last(line, is_escaped).filter(|_| ndigits < DIGITS_MIN) {
+                    self.is_digest_last = Some(true);
+                    return Ok(entry);
+                }
+            }
+            Err(_) => {}
+        }
+        entry
+    }
+
+    /// `<name> <hex>`
+    fn digest_last<'a>(&self, line: &'a [u8], is_escaped: bool) -> Option<Entry<'a>> {
+        let blank = line.iter().rposition(|byte| matches!(byte, b' ' | b'\t'))?;
+        let hex = &line[blank + 1..];
+        let end = line[..blank].iter().rposition(|byte| !matches!(byte, b' ' | b'\t'))?;
+        let name = &line[..=end];
+        // A line with an equals sign is one with an unknown tag.
+        if is_escaped || name.contains(&0) || name.ends_with(b"=") {
+            return None;
+        }
+        let algorithm = *self.untagged.iter().find(|algorithm| algorithm.digest_nbytes() * 2 == hex.len())?;
+        let digests = vec![(algorithm, digest(algorithm, hex)?)];
+        Some(Entry { digests, nbytes: None, name: Cow::Borrowed(name) })
     }
 
     /// `<hex>  <name>`
@@ -291,6 +413,25 @@ impl Default for Parser {
     fn default() -> Parser {
         Parser::new()
     }
+}
+
+/// `<size>,<hex>,<hex>,<name>`
+fn hashdeep<'a>(columns: &[Column], line: &'a [u8]) -> Option<Entry<'a>> {
+    let mut parts = line.splitn(columns.len() + 1, |&byte| byte == b',');
+    let (mut nbytes, mut digests) = (None, Vec::new());
+    for column in columns {
+        let part = parts.next()?;
+        match *column {
+            Column::Size => {
+                let is_number = !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+                nbytes = Some(std::str::from_utf8(part).ok().filter(|_| is_number)?.parse().ok()?);
+            }
+            Column::Digest(algorithm) => digests.push((algorithm, digest(algorithm, part)?)),
+            Column::Other => {}
+        }
+    }
+    let name = parts.next().filter(|name| !name.is_empty() && !name.contains(&0))?;
+    (!digests.is_empty()).then(|| Entry { digests, nbytes, name: Cow::Borrowed(name) })
 }
 
 /// `<name>) = <hex>`

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use hashloom::Algorithm::{self, Md5, Ripemd160, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
 use hashloom::Hash;
 use hashloom_engine::list::{BadLine, Entry, Line, Parser, Writer, tag};
-use list_oracle::{Oracle, compare};
+use list_oracle::{Oracle, compare, compare_all_formats};
 use proptest::prelude::*;
 
 /// Replaces `{}` in a line by a digest of this many bytes.
@@ -125,6 +125,107 @@ fn algorithms_by_length_and_by_name() {
     }
 }
 
+/// Parses the lines of one list: names, lengths and digests as text; `None` for a bad line.
+fn entries(parser: &mut Parser, list: &str) -> Vec<Option<String>> {
+    parser.begin_list();
+    let text = |line: &str| match parser.parse(line.as_bytes()) {
+        Line::Blank => None,
+        Line::Bad(_) => Some(None),
+        Line::Entry(Entry { digests, nbytes, name }) => {
+            let digests: Vec<_> = digests.iter().map(|(algorithm, digest)| format!("{algorithm}:{digest}")).collect();
+            let nbytes = nbytes.map_or(String::new(), |nbytes| format!("{nbytes} "));
+            Some(Some(format!("{nbytes}{} {}", digests.join(","), name.escape_ascii())))
+        }
+    };
+    list.split('\n').filter_map(text).collect()
+}
+
+#[test]
+fn lists_of_hashdeep() {
+    let (md5, sha1, sha256) = ("0a".repeat(16), "0B".repeat(20), "0c".repeat(32));
+    let expected = |name: &str| Some(format!("3 md5:{md5},sha256:{sha256} {name}"));
+    let list = format!(
+        "%%%% HASHDEEP-1.0\r\n%%%% size,md5,sha256,filename\r\n## Invoked from: /tmp\n## $ hashdeep -r .\n## \n\
+         3,{md5},{sha256},/tmp/a\r\n3,{md5},{sha256},a, b,c \n3,{md5},{sha256},{sha256}  a"
+    );
+    let mut parser = Parser::new();
+    assert_eq!(
+        entries(&mut parser, &list),
+        [expected("/tmp/a"), expected("a, b,c "), expected(&format!("{sha256}  a"))]
+    );
+    // The columns hold for one list, and other formats do not mix with them.
+    let gnu = format!("{sha256}  a");
+    assert_eq!(entries(&mut parser, &gnu), [Some(format!("sha256:{sha256} a"))]);
+    let header = "%%%% size,md5,sha256,filename\n";
+    for line in [
+        &gnu,
+        &format!("a {sha256}"),
+        &format!("MD5 (a) = {md5}"),
+        &format!("3,{md5},{sha256},"),
+        &format!("3,{md5},{sha256}"),
+        &format!("3,{md5},a"),
+        &format!("3,{sha256},{md5},a"),
+        &format!("3,{md5}, {sha256},a"),
+        &format!(",{md5},{sha256},a"),
+        &format!("+3,{md5},{sha256},a"),
+        &format!("18446744073709551616,{md5},{sha256},a"),
+        &format!("3,{md5},{sha256},a\0b"),
+        " 3",
+        "%%%% size,md5,md5,filename",
+        "%%%% size,size,md5,filename",
+        "%%%% HASHDEEP-2.0",
+        "%%%% ",
+    ] {
+        assert_eq!(entries(&mut Parser::new(), &format!("{header}{line}")), [None], "{line}");
+        let mut only = Parser::only(Sha256);
+        assert_eq!(entries(&mut only, &format!("{header}{gnu}"))[1], Some(format!("sha256:{sha256} a")));
+    }
+    // Unknown algorithms are skipped; without a known one, and below columns that are not understood, nothing is read.
+    let others = format!("%%%% size,tiger,whirlpool,sha1,filename\n18446744073709551615,x,,{sha1},a");
+    let found = format!("18446744073709551615 sha1:{} a", sha1.to_lowercase());
+    assert_eq!(entries(&mut Parser::new(), &others), [Some(found)]);
+    assert_eq!(entries(&mut Parser::new(), "%%%% size,tiger,filename\n1,x,a"), [None]);
+    assert_eq!(entries(&mut Parser::new(), &format!("%%%% size,md5\n{gnu}")), [None, None]);
+    assert_eq!(entries(&mut Parser::new(), &format!("%%%% size,md5,filename\n%%%% x\n3,{md5},a")), [None, None]);
+}
+
+#[test]
+fn digests_after_names() {
+    let (sha1, sha256) = ("0b".repeat(20), "0c".repeat(32));
+    let some = |name: &str, digest: &str| {
+        Some(format!("{}:{digest} {name}", if digest.len() == 40 { "sha1" } else { "sha256" }))
+    };
+    let list = format!("a {sha256}\na b \t {sha256}\r\n face  {sha1}\nSHA1 (t) = {sha1}");
+    let expected = [some("a", &sha256), some("a b", &sha256), some("face", &sha1), some("t", &sha1)];
+    assert_eq!(entries(&mut Parser::new(), &list), expected);
+    // The first line decides: a line that can be read in both ways has the digest first.
+    let both = format!("{sha256}  {sha1}");
+    assert_eq!(entries(&mut Parser::new(), &both), [some(&sha1, &sha256)]);
+    let list = format!("{both}\na {sha256}\n{sha1}  b");
+    assert_eq!(entries(&mut Parser::new(), &list), [some(&sha1, &sha256), None, some("b", &sha1)]);
+    // A name that looks like a line with the digest first gains nothing where digests are last.
+    let list = format!("a {sha256}\n{both}\n{sha1}  b");
+    assert_eq!(entries(&mut Parser::new(), &list), [some("a", &sha256), some(&sha256, &sha1), None]);
+    // Digests of unknown algorithms are not names.
+    let md5 = "0a".repeat(16);
+    assert_eq!(entries(&mut Parser::new(), &format!("{md5}  {sha256}")), [None]);
+    assert_eq!(entries(&mut Parser::new(), &format!("{md5}0 {sha256}")), [None]);
+    for bad in [
+        &format!("a{sha256}"),
+        &format!(" {sha256}"),
+        &format!("\\a {sha256}"),
+        &format!("a\0 {sha256}"),
+        &format!("a {sha256} "),
+        &format!("a {md5}"),
+        &format!("a {sha256}0"),
+        "a b",
+    ] {
+        assert_eq!(entries(&mut Parser::new(), bad), [None], "{bad:?}");
+    }
+    assert_eq!(entries(&mut Parser::only(Sha256), &format!("a {sha256}")), [None]);
+    assert_eq!(entries(&mut Parser::untagged(&[Md5]), &format!("a {md5}")), [Some(format!("md5:{md5} a"))]);
+}
+
 /// Lines that are nearly right.
 fn line() -> impl Strategy<Value = Vec<u8>> {
     let hex = prop_oneof![4 => Just("0123456789abcdefABCDEF0123456789abcdefAB"), 1 => Just("0123"), 1 => Just("")];
@@ -132,7 +233,7 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
         8 => hex.prop_map(|hex| hex.as_bytes().to_vec()),
         20 => prop::sample::select(vec![
             " ", "  ", " *", "\t", "\\", "\\n", "\\r", "\\\\", "SHA1", "SHA1 (", "(", ")", ") = ", "=", "name", "\r",
-            "\0", "#", "SHA256", "x",
+            "\0", "#", "SHA256", "x", "%%%% ", "%%%% size,sha1,filename", ",", "9", "sha1,", "size,", "filename",
         ]).prop_map(|token| token.as_bytes().to_vec()),
         1 => any::<u8>().prop_map(|byte| vec![byte]),
     ];
@@ -142,7 +243,11 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
         .prop_map(|(mark, blanks, name)| format!("{mark}{}{blanks}{name}", "0f".repeat(20)).into_bytes());
     let tagged = ("\\\\?", " ?", name, " ?= ?")
         .prop_map(|(mark, space, name, is)| format!("{mark}SHA1{space}({name}){is}{}", "0F".repeat(20)).into_bytes());
-    prop_oneof![tokens, plain, tagged]
+    let last = ("[ a\\\\=\0)]{1,5}", "[ \t]{1,2}")
+        .prop_map(|(name, blanks)| format!("{name}{blanks}{}", "0F".repeat(20)).into_bytes());
+    let deep = ("[09]{0,21}(,[a9]{0,2}){0,1}", "[,a9]{1,3}")
+        .prop_map(|(size, name)| format!("{size},{},{name}", "0F".repeat(20)).into_bytes());
+    prop_oneof![3 => tokens, 3 => plain, 3 => tagged, 2 => last, 2 => deep]
 }
 
 proptest! {
@@ -150,6 +255,8 @@ proptest! {
     fn the_parser_and_the_oracle_agree(lines in prop::collection::vec(line(), 1..6)) {
         thread_local!(static ORACLE: RefCell<Oracle> = RefCell::new(Oracle::new(Sha1, "SHA1")));
         ORACLE.with_borrow_mut(|oracle| compare(oracle, Sha1, &lines.join(&b'\n')));
+        compare_all_formats(&lines.join(&b'\n'));
+        compare_all_formats(&[b"%%%% size,other,sha1,filename".to_vec(), lines.join(&b'\n')].join(&b'\n'));
     }
 }
 

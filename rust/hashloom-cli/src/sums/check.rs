@@ -17,8 +17,8 @@ use crate::work::Work;
 
 /// Check files against lists of checksums.
 ///
-/// Reads lists in the formats of `hashloom sum`, of sha256sum and its siblings, and of the BSD programs. Tells for each
-/// file whether it still has its checksum, in the words of `sha256sum --check`.
+/// Reads lists in the formats of `hashloom sum`, of sha256sum and its siblings, of the BSD programs, and of hashdeep. Tells
+/// for each file whether it still has its checksum, in the words of `sha256sum --check`.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP, args_override_self = true)]
 pub struct Check {
@@ -76,6 +76,8 @@ Lines of a list:
                          SHA512/224, SHA512/256, RMD160
   {\"path\":<name>,…}      as `hashloom sum --json` prints them; all digests and
                          the length must match
+  <size>,<hex>,<name>    hashdeep's, after its line `%%%% size,md5,filename`
+  <name> <hex>           if no line before has the digest first
   A backslash before the line says that \\n, \\r and \\\\ in the name stand for a
   newline, a carriage return and a backslash. Blank lines and lines that begin
   with # are ignored. One list can have lines of several algorithms. Lists may

@@ -131,6 +131,7 @@ impl Checker<'_> {
                 }
             }
         };
+        self.parser.begin_list();
         let (rules, console, algorithm) = (self.rules, self.console, self.algorithm);
         let mut reading = Reading {
             reader,

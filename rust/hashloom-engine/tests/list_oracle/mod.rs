@@ -91,3 +91,115 @@ pub fn compare(oracle: &mut Oracle, algorithm: Algorithm, list: &[u8]) {
         assert_eq!(found, oracle.parse(line), "{}", line.escape_ascii());
     }
 }
+
+/// The digests in lower-case hexadecimal, the length and the name.
+pub type Checksums = (Vec<String>, Option<u64>, Vec<u8>);
+
+/// A parser for all formats. Lines without a tag are of SHA-1, and the only tag is SHA1.
+pub struct AllFormats {
+    digest_first: Oracle,
+    tag: Regex,
+    digest_last: Regex,
+    long_hex: Regex,
+    is_digest_last: Option<bool>,
+    /// A line of hashdeep, once the columns are known; `None` if no line can have them.
+    hashdeep: Option<Option<Regex>>,
+}
+
+impl AllFormats {
+    pub fn new() -> AllFormats {
+        let regex = |pattern: &str| Regex::new(&format!(r"(?s-u)\A{pattern}\z")).unwrap();
+        let name = r"[^\x00\\= \t]|[^\x00\\ \t][^\x00]*[^\x00= \t]";
+        AllFormats {
+            digest_first: Oracle::new(Algorithm::Sha1, "SHA1"),
+            tag: regex(r"[ \t]*\\?SHA1 ?\(.*"),
+            digest_last: regex(&format!(r"[ \t]*(?<name>{name})[ \t]+(?<hex>[0-9A-Fa-f]{{40}})")),
+            long_hex: regex(r"[ \t]*[0-9A-Fa-f]{32}.*"),
+            is_digest_last: None,
+            hashdeep: None,
+        }
+    }
+
+    /// The expression of a line below these columns.
+    fn columns(names: &[u8]) -> Option<Regex> {
+        let mut found = Vec::new();
+        let mut cell = |name: &[u8]| {
+            let name = String::from_utf8_lossy(name);
+            let (key, cell) = match name.parse::<Algorithm>() {
+                _ if name == "size" => ("size".to_owned(), "(?<size>[0-9]+)".to_owned()),
+                Ok(algorithm) => {
+                    let ndigits = 2 * algorithm.digest_nbytes();
+                    (algorithm.to_string(), format!("(?<h{}>[0-9A-Fa-f]{{{ndigits}}})", found.len()))
+                }
+                Err(_) => return Some("[^,]*".to_owned()),
+            };
+            let is_first = !found.contains(&key);
+            found.push(key);
+            is_first.then_some(cell)
+        };
+        let cells: Vec<String> = names.split(|&byte| byte == b',').map(&mut cell).collect::<Option<_>>()?;
+        Some(Regex::new(&format!(r"(?s-u)\A{},(?<name>[^\x00]+)\z", cells.join(","))).unwrap())
+    }
+
+    /// Returns `Ok(None)` for a line to ignore, an error for a line that is not a checksum.
+    fn parse(&mut self, line: &[u8]) -> Result<Option<Checksums>, ()> {
+        let bare = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.first() == Some(&b'#') || bare.is_empty() || bare == b"%%%% HASHDEEP-1.0" {
+            return Ok(None);
+        }
+        if let Some(names) = bare.strip_prefix(b"%%%% ") {
+            let columns = names.strip_suffix(b",filename").and_then(AllFormats::columns);
+            let is_right = columns.is_some();
+            self.hashdeep = Some(columns);
+            return if is_right { Ok(None) } else { Err(()) };
+        }
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_ascii_lowercase()).unwrap();
+        if let Some(regex) = &self.hashdeep {
+            let found = regex.as_ref().and_then(|regex| regex.captures(bare)).ok_or(())?;
+            let size = found.name("size").map(|size| text(size.as_bytes()).parse().map_err(drop)).transpose()?;
+            let regex = regex.as_ref().unwrap();
+            let digests: Vec<String> = regex
+                .capture_names()
+                .flatten()
+                .filter(|name| name.starts_with('h'))
+                .map(|name| text(&found[name]))
+                .collect();
+            return if digests.is_empty() { Err(()) } else { Ok(Some((digests, size, found["name"].to_vec()))) };
+        }
+        let is_tagged = self.tag.is_match(bare);
+        if is_tagged || self.is_digest_last != Some(true) {
+            if let Ok(found) = self.digest_first.parse(line) {
+                if !is_tagged {
+                    self.is_digest_last = Some(false);
+                }
+                return Ok(found.map(|(hex, name)| (vec![hex], None, name)));
+            }
+            if is_tagged || self.is_digest_last.is_some() || self.long_hex.is_match(bare) {
+                return Err(());
+            }
+        }
+        let found = self.digest_last.captures(bare).ok_or(())?;
+        self.is_digest_last = Some(true);
+        Ok(Some((vec![text(&found["hex"])], None, found["name"].to_vec())))
+    }
+}
+
+/// Reads the lines of a list with the parser of all formats and with its oracle, which must agree.
+pub fn compare_all_formats(list: &[u8]) {
+    let (mut parser, mut oracle) = (Parser::untagged(&[Algorithm::Sha1]), AllFormats::new());
+    let other_tag = Regex::new(r"(?s-u)\A[ \t]*\\?(?:[SRM][-A-Za-z0-9/]*) ?\(").unwrap();
+    for line in list.split(|&byte| byte == b'\n') {
+        // The oracle knows one tag, and expressions have a limit.
+        if other_tag.is_match(line) && !oracle.tag.is_match(line) || line.starts_with(b"%%%%") && line.len() > 200 {
+            continue;
+        }
+        let found = match parser.parse(line) {
+            Line::Blank => Ok(None),
+            Line::Bad(_) => Err(()),
+            Line::Entry(Entry { digests, nbytes, name }) => {
+                Ok(Some((digests.iter().map(|(_, digest)| digest.to_string()).collect(), nbytes, name.into_owned())))
+            }
+        };
+        assert_eq!(found, oracle.parse(line), "{}", line.escape_ascii());
+    }
+}
