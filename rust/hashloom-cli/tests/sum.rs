@@ -594,3 +594,26 @@ fn lists_of_hashdeep_and_with_digests_last() {
     assert_eq!(code, 1);
     assert!(message.contains(": 5: improperly formatted checksum line: not the columns of hashdeep"), "{message}");
 }
+
+#[test]
+fn digests_in_base64() {
+    let folder = folder(&["a"]);
+    let sha256 = "ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs=";
+    let output = run(folder.path(), &["sum", "--base64", "a"]);
+    assert_eq!((status(&output), stdout(&output)), (0, &*format!("{sha256}  a\n")));
+    let output = run(folder.path(), &["sum", "--base64", "--tag", "-z", "a"]);
+    assert_eq!(stdout(&output), format!("SHA256 (a) = {sha256}\0"));
+    let output = run(folder.path(), &["sum", "--base64", "-a", "sha1,sha224,sha256,sha384,sha512,md5,ripemd160", "a"]);
+    let checked = run_with(folder.path(), &["check", "--strict"], &output.stdout);
+    assert_eq!((status(&checked), stdout(&checked)), (0, &*"a: OK\n".repeat(7)));
+    for algorithm in ["sha1", "sha224", "sha256", "sha384", "sha512"] {
+        let output = run(folder.path(), &["sum", "--base64", "-b", "-a", algorithm, "a"]);
+        let checked = run_with(folder.path(), &["check", "--strict"], &output.stdout);
+        assert_eq!((status(&checked), stdout(&checked)), (0, "a: OK\n"), "{algorithm}");
+    }
+    let wrong = run_with(folder.path(), &["check"], format!("{}  a\n", sha256.replace('y', "z")).as_bytes());
+    assert_eq!((status(&wrong), stdout(&wrong)), (1, "a: FAILED\n"));
+    let output = run(folder.path(), &["sum", "--base64", "--json", "a"]);
+    assert_eq!(status(&output), 2);
+    assert!(stderr(&output).contains("cannot be used with"), "{}", stderr(&output));
+}

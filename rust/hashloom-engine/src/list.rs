@@ -8,16 +8,17 @@
 //! | `SHA256 (<name>) = <hex>` | BSD, GNU `--tag`; `SHA256(<name>)= <hex>`: OpenSSL |
 //! | `\` before any of these | in the name `\n`, `\r` and `\\` stand for a line feed, a carriage return, a backslash |
 //!
-//! Two more formats are read, unless the parser is one for [only](Parser::only) one algorithm:
+//! More formats are read, unless the parser is one for [only](Parser::only) one algorithm:
 //!
 //! | line | format |
 //! |---|---|
 //! | `%%%% size,md5,sha256,filename`, then `<size>,<hex>,<hex>,<name>` | hashdeep; columns of unknown algorithms are skipped |
 //! | `<name> <hex>` | the digest last |
+//! | `<base64>  <name>`, `SHA256 (<name>) = <base64>` | GNU's `cksum --base64` |
 //!
 //! No line is read in two ways. After hashdeep's line of columns every line is hashdeep's. If the first line without a
 //! tag can be read with the digest first, all lines of the list are read so, and otherwise with the digest last. A line
-//! that begins with 32 hexadecimal digits or more has the digest first.
+//! that begins with 32 hexadecimal digits or more has the digest first. Base64 of hexadecimal digits alone is hexadecimal.
 //!
 //! Blank lines and lines that begin with `#` are ignored. A carriage return at the end of a line is dropped, spaces and
 //! tabs at its start are skipped, digits may have any case. These are the rules of GNU coreutils 9.1, down to the
@@ -44,6 +45,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use hashloom::{Algorithm, Hash};
+
+use crate::text::base64;
 
 mod writer;
 
@@ -301,7 +304,7 @@ impl Parser {
         let line = after_blanks(line);
         let (line, is_escaped) = line.strip_prefix(b"\\").map_or((line, false), |line| (line, true));
         let entry = match self.tagged(line) {
-            Some((algorithm, line)) => tagged(algorithm, line, is_escaped),
+            Some((algorithm, line)) => self.tagged_line(algorithm, line, is_escaped),
             None => self.untagged_line(line, is_escaped),
         };
         entry.map_or_else(Line::Bad, Line::Entry)
@@ -319,6 +322,25 @@ impl Parser {
             let line = line.strip_prefix(b" ").unwrap_or(line).strip_prefix(b"(")?;
             Some((algorithm, line))
         })
+    }
+
+    /// The digest in base64 that the line begins with, and its length. The line begins with `nhex` hexadecimal digits.
+    fn base64_first(&self, line: &[u8], nhex: usize) -> Option<(Algorithm, Hash, usize)> {
+        let ndigits = line.iter().position(|byte| matches!(byte, b' ' | b'\t')).filter(|&ndigits| ndigits > nhex)?;
+        let is_it = |algorithm: &&Algorithm| base64_ndigits(**algorithm) == ndigits;
+        let &algorithm = self.untagged.iter().find(is_it)?;
+        Some((algorithm, from_base64(algorithm, &line[..ndigits])?, ndigits))
+    }
+
+    /// `<name>) = <hex>`
+    fn tagged_line<'a>(&self, algorithm: Algorithm, line: &'a [u8], is_escaped: bool) -> Result<Entry<'a>, BadLine> {
+        let end = line.iter().rposition(|&byte| byte == b')').ok_or(BadLine::Format)?;
+        let name = unescaped(&line[..end], is_escaped)?;
+        let text = after_blanks(&line[end + 1..]).strip_prefix(b"=").ok_or(BadLine::Format)?;
+        let text = after_blanks(text);
+        let base64 = || from_base64(algorithm, text).filter(|_| self.only.is_none());
+        let digest = digest(algorithm, text).or_else(base64).ok_or(BadLine::Format)?;
+        Ok(Entry { digests: vec![(algorithm, digest)], nbytes: None, name })
     }
 
     /// Reads the names of hashdeep's columns, or its name and version.
@@ -385,14 +407,20 @@ impl Parser {
     /// `<hex>  <name>`
     fn plain<'a>(&mut self, line: &'a [u8], is_escaped: bool) -> Result<Entry<'a>, BadLine> {
         let ndigits = line.iter().position(|byte| !byte.is_ascii_hexdigit()).unwrap_or(line.len());
-        let (hex, rest) = line.split_at(ndigits);
+        let base64 = if self.only.is_none() { self.base64_first(line, ndigits) } else { None };
+        let (text, rest) = line.split_at(base64.map_or(ndigits, |(_, _, ndigits)| ndigits));
         let Some((b' ' | b'\t', rest)) = rest.split_first() else { return Err(BadLine::Format) };
-        if rest.is_empty() || ndigits == 0 {
+        if rest.is_empty() || text.is_empty() {
             return Err(BadLine::Format);
         }
-        let found = self.untagged.iter().find(|algorithm| algorithm.digest_nbytes() * 2 == ndigits);
-        let Some(&algorithm) = found else { return Err(BadLine::Length { ndigits }) };
-        let digest = digest(algorithm, hex).ok_or(BadLine::Format)?;
+        let (algorithm, digest) = match base64 {
+            Some((algorithm, digest, _)) => (algorithm, digest),
+            None => {
+                let found = self.untagged.iter().find(|algorithm| algorithm.digest_nbytes() * 2 == ndigits);
+                let Some(&algorithm) = found else { return Err(BadLine::Length { ndigits }) };
+                (algorithm, digest(algorithm, text).ok_or(BadLine::Format)?)
+            }
+        };
         let name = if rest.len() == 1 || !matches!(rest[0], b' ' | b'*') {
             if self.is_reversed == Some(false) {
                 return Err(BadLine::Format);
@@ -434,15 +462,6 @@ fn hashdeep<'a>(columns: &[Column], line: &'a [u8]) -> Option<Entry<'a>> {
     (!digests.is_empty()).then(|| Entry { digests, nbytes, name: Cow::Borrowed(name) })
 }
 
-/// `<name>) = <hex>`
-fn tagged(algorithm: Algorithm, line: &[u8], is_escaped: bool) -> Result<Entry<'_>, BadLine> {
-    let end = line.iter().rposition(|&byte| byte == b')').ok_or(BadLine::Format)?;
-    let name = unescaped(&line[..end], is_escaped)?;
-    let hex = after_blanks(&line[end + 1..]).strip_prefix(b"=").ok_or(BadLine::Format)?;
-    let digest = digest(algorithm, after_blanks(hex)).ok_or(BadLine::Format)?;
-    Ok(Entry { digests: vec![(algorithm, digest)], nbytes: None, name })
-}
-
 fn after_blanks(line: &[u8]) -> &[u8] {
     let nblanks = line.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(line.len());
     &line[nblanks..]
@@ -451,6 +470,32 @@ fn after_blanks(line: &[u8]) -> &[u8] {
 fn digest(algorithm: Algorithm, hex: &[u8]) -> Option<Hash> {
     let hash: Hash = std::str::from_utf8(hex).ok()?.parse().ok()?;
     (hash.as_ref().len() == algorithm.digest_nbytes()).then_some(hash)
+}
+
+fn base64_ndigits(algorithm: Algorithm) -> usize {
+    algorithm.digest_nbytes().div_ceil(3) * 4
+}
+
+/// Reads a digest as [`base64`] writes it: with padding, and with no bit set that is not part of the digest.
+fn from_base64(algorithm: Algorithm, text: &[u8]) -> Option<Hash> {
+    if text.len() != base64_ndigits(algorithm) {
+        return None;
+    }
+    let value = |letter| match letter {
+        b'A'..=b'Z' => letter - b'A',
+        b'a'..=b'z' => letter - b'a' + 26,
+        b'0'..=b'9' => letter - b'0' + 52,
+        b'+' => 62,
+        // Padding; no other byte is written for its value.
+        _ => 63,
+    };
+    let mut bytes = Vec::with_capacity(text.len());
+    for four in text.chunks(4) {
+        let bits = four.iter().fold(0, |bits, &letter| bits << 6 | u32::from(value(letter)));
+        bytes.extend_from_slice(&bits.to_be_bytes()[1..]);
+    }
+    let bytes = bytes.get(..algorithm.digest_nbytes())?;
+    (base64(bytes).as_bytes() == text).then(|| Hash::new(algorithm, bytes))
 }
 
 /// A name without escapes ends at a NUL, as in coreutils; an escaped name must not contain a NUL.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Bytes that a stranger chose, printed so that they cannot move the cursor, recolour the terminal or turn the direction
-//! of the text; bytes in hexadecimal; and errors of the system in words.
+//! of the text; bytes in hexadecimal and in base64; and errors of the system in words.
 //!
 //! ```
 //! use hashloom_engine::text::shown;
@@ -124,6 +124,27 @@ impl fmt::Display for Hex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
+}
+
+/// Encodes bytes by RFC 4648 section 4, as S3 and `cksum --base64` write digests.
+///
+/// ```
+/// assert_eq!(hashloom_engine::text::base64(b"foobar"), "Zm9vYmFy");
+/// assert_eq!(hashloom_engine::text::base64(b"fooba"), "Zm9vYmE=");
+/// assert_eq!(hashloom_engine::text::base64(b"foob"), "Zm9vYg==");
+/// ```
+pub fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let byte = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for i in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * i)) as usize % 64];
+            text.push(if i <= three.len() { letter.into() } else { '=' });
+        }
+    }
+    text
 }
 
 #[cfg(test)]

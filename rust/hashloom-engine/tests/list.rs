@@ -226,9 +226,42 @@ fn digests_after_names() {
     assert_eq!(entries(&mut Parser::untagged(&[Md5]), &format!("a {md5}")), [Some(format!("md5:{md5} a"))]);
 }
 
+#[test]
+fn digests_in_base64() {
+    let sha1 = "a9993e364706816aba3e25717850c26c9cd0d89d";
+    let text = "qZk+NkcGgWq6PiVxeFDCbJzQ2J0=";
+    let some = |name: &str| Some(format!("sha1:{sha1} {name}"));
+    let list = format!("{text}  a\r\nSHA1 (b) = {text}\n\\{text} *c\\n\n{sha1}  d\n{text} e");
+    assert_eq!(entries(&mut Parser::new(), &list), [some("a"), some("b"), some("c\\n"), some("d"), None]);
+    assert_eq!(entries(&mut Parser::new(), &format!("{text} a\n{text}  b")), [some("a"), some(" b")]);
+    // A bit too many, no padding, another length, another alphabet.
+    for bad in [
+        "qZk+NkcGgWq6PiVxeFDCbJzQ2J1=",
+        "qZk+NkcGgWq6PiVxeFDCbJzQ2J0",
+        "qZk+NkcGgWq6PiVxeFDCbJzQ2J0==",
+        "qZk-NkcGgWq6PiVxeFDCbJzQ2J0=",
+        "qZk+NkcGgWq6PiVxeFDCbJzQ2J==",
+        "=Zk+NkcGgWq6PiVxeFDCbJzQ2J0=",
+    ] {
+        for line in [format!("{bad}  a"), format!("SHA1 (a) = {bad}")] {
+            assert_eq!(entries(&mut Parser::new(), &line), [None], "{line}");
+        }
+    }
+    assert_eq!(entries(&mut Parser::only(Sha1), &format!("{text}  a\nSHA1 (a) = {text}")), [None, None]);
+    // SHA-384 in base64 has as many letters as SHA-256 has hexadecimal digits.
+    let digits = "0a".repeat(32);
+    assert_eq!(entries(&mut Parser::new(), &format!("{digits}  a")), [Some(format!("sha256:{digits} a"))]);
+    assert_eq!(entries(&mut Parser::untagged(&[Sha384]), &format!("{digits}  a")), [None]);
+    let letters = "AAA/".repeat(16);
+    assert_eq!(
+        entries(&mut Parser::new(), &format!("{letters}  a")),
+        [Some(format!("sha384:{} a", "00003f".repeat(16)))]
+    );
+}
+
 /// Lines that are nearly right.
 fn line() -> impl Strategy<Value = Vec<u8>> {
-    let hex = prop_oneof![4 => Just("0123456789abcdefABCDEF0123456789abcdefAB"), 1 => Just("0123"), 1 => Just("")];
+    let hex = prop_oneof![4 => Just("0123456789abcdefABCDEF0123456789abcdefAB"), 2 => Just("qZk+NkcGgWq6PiVxeFDCbJzQ2J0="), 1 => Just("0123"), 1 => Just("")];
     let token = prop_oneof![
         8 => hex.prop_map(|hex| hex.as_bytes().to_vec()),
         20 => prop::sample::select(vec![
@@ -269,11 +302,12 @@ proptest! {
             "[ *\\\\\n\r()=a]{1,8}".prop_map(String::into_bytes),
         ],
         kind in 0..3usize,
+        base64: bool,
         bytes in prop::array::uniform32(any::<u8>()),
     ) {
         let algorithm = Algorithm::ALL[usize::from(bytes[0]) % Algorithm::ALL.len()];
         let digest = Hash::new(algorithm, &bytes.repeat(2)[..algorithm.digest_nbytes()]);
-        let writer = [Writer::gnu(), Writer::gnu_binary(), Writer::bsd()][kind];
+        let writer = [Writer::gnu(), Writer::gnu_binary(), Writer::bsd()][kind].base64(base64);
         let mut line = Vec::new();
         writer.write(&mut line, &digest, algorithm, &name);
         prop_assert_eq!(line.pop(), Some(b'\n'));

@@ -76,6 +76,7 @@ Lines of a list:
                          SHA512/224, SHA512/256, RMD160
   {\"path\":<name>,…}      as `hashloom sum --json` prints them; all digests and
                          the length must match
+  <base64>  <name>       as with --base64, also after SHA256 (<name>) =
   <size>,<hex>,<name>    hashdeep's, after its line `%%%% size,md5,filename`
   <name> <hex>           if no line before has the digest first
   A backslash before the line says that \\n, \\r and \\\\ in the name stand for a

@@ -59,6 +59,10 @@ pub struct Sum {
     #[arg(long)]
     tag: bool,
 
+    /// Print digests in base64 instead of hexadecimal, as `cksum --base64` does
+    #[arg(long, conflicts_with = "json")]
+    base64: bool,
+
     /// Mark files as read in binary mode: a star before names
     #[arg(short, long, conflicts_with_all = ["tag", "json"])]
     binary: bool,
@@ -79,6 +83,8 @@ const HELP: &str = "\
 What is printed:
   <hex>  <name>            the format of sha256sum, for one algorithm
   SHA256 (<name>) = <hex>  with --tag, and for several algorithms
+  With --base64 the digest is in base64, with padding; sha256sum does not read
+  such lines, `hashloom check` and cksum --check do.
   In both formats, a line whose name has a newline, carriage return or backslash
   begins with a backslash, and the name has \\n, \\r and \\\\ in their place.
   `hashloom check` and sha256sum --check read both formats. Each file is read
@@ -128,7 +134,8 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
         () if arguments.binary => Writer::gnu_binary(),
         () => Writer::gnu(),
     };
-    let format = if arguments.json { Format::Json } else { Format::Lines(writer.zero(arguments.zero)) };
+    let format =
+        if arguments.json { Format::Json } else { Format::Lines(writer.zero(arguments.zero).base64(arguments.base64)) };
     let paths = match &arguments.files0_from {
         Some(file) => vec![file.clone()],
         None => or_stdin(&arguments.paths),

@@ -6,6 +6,7 @@ use std::io::Write;
 use hashloom::{Algorithm, Hash};
 
 use super::tag;
+use crate::text::base64;
 
 /// Writes the lines of lists, as GNU coreutils 9.1 does.
 ///
@@ -29,6 +30,7 @@ use super::tag;
 pub struct Writer {
     layout: Layout,
     zero: bool,
+    base64: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +51,7 @@ impl Writer {
     /// assert_eq!(line, b"a9993e364706816aba3e25717850c26c9cd0d89d  abc\n");
     /// ```
     pub fn gnu() -> Writer {
-        Writer { layout: Layout::Gnu { binary: false }, zero: false }
+        Writer { layout: Layout::Gnu { binary: false }, zero: false, base64: false }
     }
 
     /// Lines of the form `<hex> *<name>`, whose star says "read in binary mode".
@@ -63,7 +65,7 @@ impl Writer {
     /// assert!(line.ends_with(b"d89d *abc\n"));
     /// ```
     pub fn gnu_binary() -> Writer {
-        Writer { layout: Layout::Gnu { binary: true }, zero: false }
+        Writer { layout: Layout::Gnu { binary: true }, zero: false, base64: false }
     }
 
     /// Lines of the form `SHA256 (<name>) = <hex>`.
@@ -77,7 +79,7 @@ impl Writer {
     /// assert_eq!(line, b"SHA1 (abc) = a9993e364706816aba3e25717850c26c9cd0d89d\n");
     /// ```
     pub fn bsd() -> Writer {
-        Writer { layout: Layout::Bsd, zero: false }
+        Writer { layout: Layout::Bsd, zero: false, base64: false }
     }
 
     /// Sets whether lines end with NUL instead of a line feed. No name is escaped then.
@@ -93,6 +95,22 @@ impl Writer {
     #[must_use]
     pub fn zero(mut self, zero: bool) -> Writer {
         self.zero = zero;
+        self
+    }
+
+    /// Sets whether digests are in base64, as `cksum --base64` writes them.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, hash};
+    /// use hashloom_engine::list::Writer;
+    ///
+    /// let mut line = Vec::new();
+    /// Writer::gnu().base64(true).write(&mut line, &hash(Algorithm::Sha1, b"abc"), Algorithm::Sha1, b"abc");
+    /// assert_eq!(line, b"qZk+NkcGgWq6PiVxeFDCbJzQ2J0=  abc\n");
+    /// ```
+    #[must_use]
+    pub fn base64(mut self, base64: bool) -> Writer {
+        self.base64 = base64;
         self
     }
 
@@ -112,13 +130,22 @@ impl Writer {
             into.push(b'\\');
         }
         // Writing into memory cannot fail.
-        let _ = match self.layout {
-            Layout::Gnu { binary } => write!(into, "{digest} {}", if binary { '*' } else { ' ' }),
-            Layout::Bsd => write!(into, "{} (", tag(algorithm)),
+        let write_digest = |into: &mut Vec<u8>| match self.base64 {
+            true => into.extend_from_slice(base64(digest.as_ref()).as_bytes()),
+            false => drop(write!(into, "{digest}")),
         };
-        into.extend_from_slice(&name);
-        if self.layout == Layout::Bsd {
-            let _ = write!(into, ") = {digest}");
+        match self.layout {
+            Layout::Gnu { binary } => {
+                write_digest(into);
+                into.extend_from_slice(if binary { b" *" } else { b"  " });
+                into.extend_from_slice(&name);
+            }
+            Layout::Bsd => {
+                let _ = write!(into, "{} (", tag(algorithm));
+                into.extend_from_slice(&name);
+                into.extend_from_slice(b") = ");
+                write_digest(into);
+            }
         }
         into.push(if self.zero { 0 } else { b'\n' });
     }

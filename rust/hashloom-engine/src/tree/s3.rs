@@ -25,6 +25,7 @@ use super::{Input, ParameterFault, TreeError};
 use crate::files::Source;
 use crate::merkle::leaves::Leaves;
 use crate::run::Options;
+use crate::text::base64;
 
 /// Least number of bytes in every part except the last: 5 MiB.
 ///
@@ -154,25 +155,4 @@ pub fn shown(digest: &Hash) -> String {
         true => digest.to_string(),
         false => base64(digest.as_ref()),
     }
-}
-
-/// Encodes bytes by RFC 4648 section 4, as S3 writes digests.
-///
-/// ```
-/// assert_eq!(hashloom_engine::tree::s3::base64(b"foobar"), "Zm9vYmFy");
-/// assert_eq!(hashloom_engine::tree::s3::base64(b"fooba"), "Zm9vYmE=");
-/// assert_eq!(hashloom_engine::tree::s3::base64(b"foob"), "Zm9vYg==");
-/// ```
-pub fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let byte = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for i in 0..4 {
-            let letter = LETTERS[(bits >> (18 - 6 * i)) as usize % 64];
-            text.push(if i <= three.len() { letter.into() } else { '=' });
-        }
-    }
-    text
 }

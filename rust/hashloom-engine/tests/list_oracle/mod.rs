@@ -101,6 +101,7 @@ pub struct AllFormats {
     tag: Regex,
     digest_last: Regex,
     long_hex: Regex,
+    base64: Regex,
     is_digest_last: Option<bool>,
     /// A line of hashdeep, once the columns are known; `None` if no line can have them.
     hashdeep: Option<Option<Regex>>,
@@ -115,9 +116,29 @@ impl AllFormats {
             tag: regex(r"[ \t]*\\?SHA1 ?\(.*"),
             digest_last: regex(&format!(r"[ \t]*(?<name>{name})[ \t]+(?<hex>[0-9A-Fa-f]{{40}})")),
             long_hex: regex(r"[ \t]*[0-9A-Fa-f]{32}.*"),
+            base64: regex(
+                r"(?<before>[ \t]*\\?(?:SHA1 ?\(.*\)[ \t]*=[ \t]*)?)(?<text>[A-Za-z0-9+/]{26}[AEIMQUYcgkosw048]=)(?<after>[ \t].+|)",
+            ),
             is_digest_last: None,
             hashdeep: None,
         }
+    }
+
+    /// The line with a digest in hexadecimal in place of one in base64.
+    fn in_hex(&self, line: &[u8]) -> Option<Vec<u8>> {
+        let found = self.base64.captures(line)?;
+        // A tagged line ends with the digest, any other goes on.
+        if found["after"].is_empty() != found["before"].ends_with(b"=") && !found["before"].contains(&b'(') {
+            return None;
+        }
+        let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let bits: String = found["text"][..27]
+            .iter()
+            .map(|letter| format!("{:06b}", letters.iter().position(|other| other == letter).unwrap()))
+            .collect();
+        let hex: String =
+            (0..40).map(|i| format!("{:x}", u8::from_str_radix(&bits[4 * i..4 * i + 4], 2).unwrap())).collect();
+        Some([&found["before"], hex.as_bytes(), &found["after"]].concat())
     }
 
     /// The expression of a line below these columns.
@@ -166,6 +187,8 @@ impl AllFormats {
                 .collect();
             return if digests.is_empty() { Err(()) } else { Ok(Some((digests, size, found["name"].to_vec()))) };
         }
+        let in_hex = self.in_hex(bare).filter(|_| self.is_digest_last != Some(true) || self.tag.is_match(bare));
+        let (line, bare) = in_hex.as_ref().map_or((line, bare), |line| (&line[..], &line[..]));
         let is_tagged = self.tag.is_match(bare);
         if is_tagged || self.is_digest_last != Some(true) {
             if let Ok(found) = self.digest_first.parse(line) {
