@@ -458,9 +458,9 @@ fn a_list_can_be_the_json_of_sum() {
     ] {
         fs::write(&list, format!("{line}\n")).unwrap();
         let output = run(folder.path(), &["check", "--warn", "list"]);
-        let part = format!("list: 1: improperly formatted checksum line: no object of `hashloom sum --json`: ");
+        let part = "list: 1: improperly formatted checksum line: no object of `hashloom sum --json`: ";
         assert_eq!((status(&output), stdout(&output)), (1, ""), "{line}");
-        assert!(stderr(&output).contains(&part) && stderr(&output).contains(why), "{line}: {}", stderr(&output));
+        assert!(stderr(&output).contains(part) && stderr(&output).contains(why), "{line}: {}", stderr(&output));
     }
 }
 
@@ -616,4 +616,70 @@ fn digests_in_base64() {
     let output = run(folder.path(), &["sum", "--base64", "--json", "a"]);
     assert_eq!(status(&output), 2);
     assert!(stderr(&output).contains("cannot be used with"), "{}", stderr(&output));
+}
+
+#[test]
+fn files_with_known_digests() {
+    let folder = folder(&["a", "sub/b", "sub/c"]);
+    fs::write(folder.path().join("copy of a"), "a").unwrap();
+    let sum = |arguments: &[&str]| {
+        let output = run(folder.path(), &[&["sum"], arguments].concat());
+        let names =
+            stdout(&output).lines().map(|line| line.rsplit("  ").next().unwrap().to_owned()).collect::<Vec<_>>();
+        (status(&output), names, stderr(&output).to_owned())
+    };
+    let found = |names: &[&str]| {
+        (i32::from(names.is_empty()), names.iter().map(|&name| name.to_owned()).collect(), String::new())
+    };
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let [a, b, other] = ["a", "sub/b", "other"].map(|text| hex(Sha256::digest(text)));
+    fs::create_dir(folder.path().join("lists")).unwrap();
+    write("lists/gnu", &format!("{a}  x\n{other}  y\n{a}  z\n"));
+    write(
+        "lists/json",
+        &format!("{{\"path\":\"x\",\"digests\":{{\"sha256\":\"{b}\",\"md5\":\"{}\"}}}}\r\n", "00".repeat(16)),
+    );
+    write("lists/deep", &format!("%%%% HASHDEEP-1.0\n%%%% size,sha256,filename\n9,{other},x\n5,{b},y\n"));
+    write("lists/tagged", &format!("SHA256 (x) = {other}\nSHA1 (x) = {}\n", hex(Sha1::digest("sub/c"))));
+    let files = ["a", "copy of a", "sub", "-r"];
+    let with = |arguments: &[&'static str]| sum(&[&files[..], arguments].concat());
+    assert_eq!(with(&["--known", "lists/gnu"]), found(&["a", "copy of a"]));
+    assert_eq!(with(&["--unknown", "lists/gnu"]), found(&["sub/b", "sub/c"]));
+    assert_eq!(with(&["--known", "lists/json", "--known", "lists/gnu"]), found(&["a", "copy of a", "sub/b"]));
+    assert_eq!(with(&["--unknown", "lists/deep", "--unknown", "lists/gnu"]), found(&["sub/c"]));
+    assert_eq!(with(&["--known", "lists/deep", "--exclude", "b"]), found(&[]));
+    assert_eq!(with(&["--known", "lists/tagged"]), found(&[]));
+    assert_eq!(with(&["--known", "lists/tagged", "-a", "sha1"]), found(&["sub/c"]));
+    let output =
+        run_with(folder.path(), &["sum", "--json", "a", "sub/c", "--known", "-"], format!("{a}  a\n").as_bytes());
+    assert_eq!((status(&output), stdout(&output).matches("\"path\":\"a\"").count()), (0, 1));
+    // Lines that are not checksums are told, as some known files may be in them.
+    write("lists/odd", &format!("{a}  x\nhello\n{}\n{}  y\n", "x".repeat(100_000), "00".repeat(20)));
+    let (code, names, message) = with(&["--known", "lists/odd"]);
+    assert_eq!(
+        (code, names.len(), &*message),
+        (0, 2, "hashloom: lists/odd: WARNING: 3 lines are improperly formatted\n")
+    );
+    // A file that cannot be read leaves the answer open.
+    let (code, names, _) = sum(&["a", "missing", "--known", "lists/gnu"]);
+    assert_eq!((code, names), (2, vec!["a".to_owned()]));
+    write("lists/empty", "# nothing\n");
+    fs::write(folder.path().join("lists/manifest"), run(folder.path(), &["manifest", "write", "sub"]).stdout).unwrap();
+    for (arguments, part) in [
+        (&["a", "--known", "lists/missing"][..], "--known: lists/missing: No such file"),
+        (&["a", "--known", "lists"], "--known: lists: Is a directory"),
+        (&["a", "--unknown", "lists/empty"], "--unknown: lists/empty: there is no digest of sha256. --algorithm names"),
+        (&["a", "--known", "lists/gnu", "-a", "sha512"], "there is no digest of sha512"),
+        (&["a", "--known", "lists/gnu", "-a", "sha1,sha256"], "--known compares the digests of one algorithm"),
+        (&["a", "--known", "lists/manifest"], "expected a list of checksums, found a manifest"),
+        (&["a", "--known", "lists/gnu", "--unknown", "lists/gnu"], "cannot be used with"),
+        (&["--known", "-"], "--known -: standard input can be read only once"),
+        (&["-", "--known", "-"], "--known -: standard input can be read only once"),
+        (&["a", "--unknown", "-", "--unknown", "-"], "standard input can be read only once"),
+        (&["--files0-from", "-", "--known", "-"], "standard input can be read only once"),
+    ] {
+        let (code, names, message) = sum(arguments);
+        assert_eq!((code, names.len()), (2, 0), "{arguments:?}");
+        assert!(message.contains(part), "{arguments:?}: {message}");
+    }
 }

@@ -459,7 +459,7 @@ fn hashdeep<'a>(columns: &[Column], line: &'a [u8]) -> Option<Entry<'a>> {
         }
     }
     let name = parts.next().filter(|name| !name.is_empty() && !name.contains(&0))?;
-    (!digests.is_empty()).then(|| Entry { digests, nbytes, name: Cow::Borrowed(name) })
+    (!digests.is_empty()).then_some(Entry { digests, nbytes, name: Cow::Borrowed(name) })
 }
 
 fn after_blanks(line: &[u8]) -> &[u8] {

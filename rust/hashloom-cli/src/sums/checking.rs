@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use hashloom::{Algorithm, Hash};
 use hashloom_engine::files::{Event, FileError, Hashed, Method, Request, Source, Step, hash_steps};
-use hashloom_engine::list::{Entry, Line, Parser, escaped, tag};
+use hashloom_engine::list::{Entry, Parser, escaped, tag};
 use hashloom_engine::paths::to_path;
 use hashloom_engine::run::Options;
 use serde::Serialize;
@@ -18,10 +18,10 @@ use serde::Serialize;
 use super::console::Console;
 use super::format::name;
 use super::front::End;
-use super::json_lines::{self, Found};
-use super::lines::{self, Length};
+use super::lines::{self, BUFFER_NBYTES, Length};
 use super::quote::quoted;
 use super::summing::{source, trouble};
+use super::text_lines::{Parsed, parse, parse_text};
 use crate::json::{Hex, text};
 use crate::stdio;
 use crate::text::reason;
@@ -218,9 +218,6 @@ impl Checker<'_> {
     }
 }
 
-/// Number of bytes of a list read at once.
-const BUFFER_NBYTES: usize = 64 << 10;
-
 /// The result for a file.
 #[derive(Clone, Copy)]
 enum Verdict {
@@ -316,29 +313,18 @@ impl Reading<'_> {
                 }
             };
             self.number += 1;
-            let line = match self.line.strip_prefix(b"\xEF\xBB\xBF") {
-                Some(line) if self.number == 1 && self.rules.lenient => line,
-                _ => &self.line,
-            };
-            let is_json = self.rules.lenient && line.trim_ascii_start().starts_with(b"{");
-            let parsed = match () {
-                () if length == Length::TooLong => Err("it is too long".to_owned()),
-                () if is_json => match json_lines::parse(line) {
-                    Ok(Found::Entry(entry)) => Ok(entry),
-                    Ok(Found::Manifest) => {
-                        self.is_manifest = true;
-                        return None;
-                    }
-                    Err(why) => Err(why),
-                },
-                () => match self.parser.parse(line) {
-                    Line::Blank => continue,
-                    Line::Entry(entry) => Ok(entry),
-                    Line::Bad(bad) => Err(bad.to_string()),
-                },
+            let parsed = match self.rules.lenient {
+                true => parse(self.parser, &self.line, self.number == 1),
+                false => parse_text(self.parser, &self.line),
             };
             let why = match parsed {
-                Ok(Entry { mut digests, nbytes, name }) => {
+                _ if length == Length::TooLong => "it is too long".to_owned(),
+                Parsed::Blank => continue,
+                Parsed::Manifest => {
+                    self.is_manifest = true;
+                    return None;
+                }
+                Parsed::Entry(Entry { mut digests, nbytes, name }) => {
                     // A hostile list could have each order of the algorithms.
                     digests.sort_by_key(|(algorithm, _)| algorithm.name());
                     let mut source = source(to_path(&name));
@@ -355,7 +341,7 @@ impl Reading<'_> {
                     }
                     "the list itself is standard input".to_owned()
                 }
-                Err(why) => why,
+                Parsed::Bad(why) => why,
             };
             self.nbad += 1;
             if self.rules.warn {

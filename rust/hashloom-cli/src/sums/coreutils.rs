@@ -272,7 +272,7 @@ fn work(wanted: &Wanted, algorithm: Algorithm, console: &Console<'_>, stop: &Can
     };
     let format = Format::Lines(writer.zero(wanted.zero));
     let items = wanted.files.iter().cloned().map(|file| Item::File(source(file)));
-    let summer = Summer { algorithms: &[algorithm], format, folder_hint: "", options, console };
+    let summer = Summer { algorithms: &[algorithm], format, folder_hint: "", known: None, options, console };
     summer.sum(items) == End::Right
 }
 

@@ -21,7 +21,7 @@ pub enum End {
     Right,
     /// Something is wrong, and was reported.
     Wrong,
-    /// A file changed each time it was read, which was reported.
+    /// A file changed each time it was read, or an error leaves the answer open, which was reported.
     Unstable,
     /// The work was stopped before its end.
     Cancelled,

@@ -2,10 +2,26 @@
 
 //! Reads lines of a file, of bounded length.
 
-use std::io::{self, BufRead};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
+use crate::stdio;
+
+/// Number of bytes read at once.
+pub const BUFFER_NBYTES: usize = 64 << 10;
 
 /// More than any file name that a system opens, with every byte escaped.
 const LINE_MAX_NBYTES: usize = 64 << 10;
+
+/// Opens a file whose lines are read; - is standard input.
+pub fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
+    if path.as_os_str() == "-" {
+        stdio::want_stdin();
+        return Ok(Box::new(BufReader::with_capacity(BUFFER_NBYTES, stdio::stdin()?)));
+    }
+    Ok(Box::new(BufReader::with_capacity(BUFFER_NBYTES, File::open(path)?)))
+}
 
 /// Length of a line that was read.
 #[derive(Debug, PartialEq, Eq)]

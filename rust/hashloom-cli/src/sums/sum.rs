@@ -2,8 +2,8 @@
 
 //! `hashloom sum`.
 
-use std::fs::{File, Metadata};
-use std::io::{self, BufRead, BufReader};
+use std::fs::Metadata;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,13 +16,14 @@ use hashloom_engine::walk::{Filter, Order, Walk, WalkError};
 
 use super::format::Format;
 use super::front::{self, or_stdin};
+use super::known::Known;
 use super::lines::{self, Length};
 use super::quote::quoted;
 use super::summing::{Item, Summer, source, trouble};
 use crate::args::any_path;
 use crate::filters::Filters;
 use crate::names;
-use crate::stdio;
+use crate::progress::Bar;
 use crate::text::{display, reason};
 use crate::work::Work;
 
@@ -54,6 +55,14 @@ pub struct Sum {
 
     #[command(flatten)]
     filters: Filters,
+
+    /// Print only files whose digest is in LIST, whatever their names; can be given several times; - is standard input
+    #[arg(long, value_name = "LIST", value_hint = ValueHint::FilePath)]
+    known: Vec<PathBuf>,
+
+    /// Print only files whose digest is in no LIST; can be given several times; - is standard input
+    #[arg(long, value_name = "LIST", conflicts_with = "known", value_hint = ValueHint::FilePath)]
+    unknown: Vec<PathBuf>,
 
     /// Print lines in the format of the BSD programs, which name the algorithm
     #[arg(long)]
@@ -100,11 +109,19 @@ Which files:
   folder in a folder named as PATH, music/** everything below music. A file
   named as PATH is matched by its name. Standard input is always summed.
 
+Known files:
+  A LIST for --known and --unknown has any format that `hashloom check` reads.
+  Its digests of other algorithms than --algorithm do not count, and one
+  algorithm can be given. In memory each line takes as many bytes as a digest
+  has: 32 for SHA-256.
+
 Exit status:
   0    all files were read
   1    a file could not be read; the others are printed
   2    wrong usage, the output cannot be written, or a file changed each of the
        three times that it was read
+  With --known or --unknown as of grep: 0 if a file was printed, 1 if none was,
+  2 also if a file could not be read
   130  interrupted (Ctrl-C); only whole lines are printed
   141  the reader of the output has gone
 
@@ -112,6 +129,7 @@ Examples:
   hashloom sum *.iso > SHA256SUMS
   hashloom sum --algorithm sha1,sha256 --recursive photos
   hashloom sum --recursive photos --include '*.jpg' --exclude /drafts/
+  hashloom sum --recursive incoming --unknown archive.sha256
   hashloom sum --json --recursive . | jq -r 'select(.length > 1e9) | .path'
   find . -newer stamp -type f -print0 | hashloom sum --files0-from -";
 
@@ -148,13 +166,16 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
         filter: Arc::new(arguments.filters.filter()?),
     };
     let items = wanted.items()?;
+    let known = known(arguments, &algorithms, &paths)?;
     front::run(
         &paths,
         &arguments.work,
         move || wanted.total_nbytes(),
         |options, console| {
             let folder_hint = ": --recursive sums the files below it";
-            Summer { algorithms: &algorithms, format, folder_hint, options, console }.sum(items)
+            known.iter().flat_map(|known| &known.warnings).for_each(|warning| console.message(warning));
+            let known = known.as_ref();
+            Summer { algorithms: &algorithms, format, folder_hint, known, options, console }.sum(items)
         },
     )
 }
@@ -200,16 +221,32 @@ impl Wanted {
     }
 }
 
+/// Returns the digests of --known or --unknown.
+fn known(arguments: &Sum, algorithms: &[Algorithm], paths: &[PathBuf]) -> Result<Option<Known>, String> {
+    let (lists, option, wants) = match (&arguments.known[..], &arguments.unknown[..]) {
+        ([], []) => return Ok(None),
+        ([], lists) => (lists, "--unknown", false),
+        (lists, _) => (lists, "--known", true),
+    };
+    let &[algorithm] = algorithms else {
+        return Err(format!("{option} compares the digests of one algorithm: give one with --algorithm"));
+    };
+    let is_stdin = |path: &&PathBuf| path.as_os_str() == "-";
+    let nstdin = lists.iter().filter(is_stdin).count();
+    if nstdin > 1 || nstdin == 1 && paths.iter().any(|path| is_stdin(&path)) {
+        return Err(format!("{option} -: standard input can be read only once"));
+    }
+    let bar = Bar::of_time("reading the lists", false);
+    let known = Known::read(lists, algorithm, wants);
+    bar.finish();
+    known.map(Some).map_err(|message| format!("{option}: {message}"))
+}
+
 /// Returns the files whose names are in a file, each ended by NUL. The last name may lack its NUL.
 fn names0(file: &Path) -> Result<impl Iterator<Item = Item> + Send + use<>, String> {
     let failed = |error: io::Error| format!("--files0-from {}: {}", display(file), reason(&error));
     let is_stdin = file.as_os_str() == "-";
-    let mut reader: Box<dyn BufRead + Send> = if is_stdin {
-        stdio::want_stdin();
-        Box::new(BufReader::new(stdio::stdin().map_err(failed)?))
-    } else {
-        Box::new(BufReader::new(File::open(file).map_err(failed)?))
-    };
+    let mut reader = lines::open(file).map_err(failed)?;
     let list = file.as_os_str().as_encoded_bytes().to_vec();
     let (mut number, mut has_ended) = (0_u64, false);
     let told = move |number, why: &str| {

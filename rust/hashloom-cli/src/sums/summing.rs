@@ -13,6 +13,7 @@ use hashloom_engine::run::Options;
 use super::console::Console;
 use super::format::{Format, name};
 use super::front::End;
+use super::known::Known;
 use super::quote::quoted;
 use crate::stdio;
 use crate::text::reason;
@@ -39,25 +40,29 @@ pub struct Summer<'a> {
     pub format: Format,
     /// Appended to the message that a path is a folder.
     pub folder_hint: &'static str,
+    /// If given, only files whose first digest is wanted are printed; then the end tells whether there was one.
+    pub known: Option<&'a Known>,
     pub options: &'a Options,
     pub console: &'a Console<'a>,
 }
 
 impl Summer<'_> {
     pub fn sum(&self, items: impl Iterator<Item = Item> + Send) -> End {
-        let Summer { algorithms, format, console, .. } = *self;
+        let Summer { algorithms, format, known, console, .. } = *self;
         let methods: Arc<[Method]> = algorithms.iter().map(|&algorithm| algorithm.into()).collect();
         let steps = items.map(|item| match item {
             Item::File(source) => Step::Hash(Request { source, methods: Arc::clone(&methods), tag: () }),
             Item::Trouble(message) => Step::Note(message),
         });
-        let mut end = End::Right;
+        let (mut end, mut has_printed) = (End::Right, false);
         let mut tell = |message: &[u8], why: End| {
             end = end.and(why);
             console.message(message);
         };
         let is_done = hash_steps(steps, self.options, |event| match event {
+            Event::Hashed(_, Ok(hashed)) if known.is_some_and(|known| !known.wants(hashed.digests[0].as_ref())) => {}
             Event::Hashed(request, Ok(hashed)) => {
+                has_printed = true;
                 console.print(|lines| format.write(lines, algorithms, &request.source, &hashed));
             }
             Event::Hashed(request, Err(error)) => {
@@ -70,7 +75,13 @@ impl Summer<'_> {
             }
             Event::Note(message) => tell(&message, End::Wrong),
         });
-        if is_done { end } else { End::Cancelled }
+        match (known, end) {
+            _ if !is_done => End::Cancelled,
+            (Some(_), End::Right) => End::of(has_printed),
+            // As of grep: an error is not mistaken for no match.
+            (Some(_), _) => End::Unstable,
+            (None, end) => end,
+        }
     }
 }
 
