@@ -75,7 +75,7 @@ fn misused(mut error: clap::Error) -> Result<u8, String> {
     // The option of sha256sum.
     let is_check = matches!(&text(ContextKind::InvalidArg)[..], "-c" | "--check");
     if is_check && text(ContextKind::Usage).contains("hashloom sum ") {
-        return Err("hashloom sum makes checksums. To check files use `hashloom check LIST`".into());
+        return Err("sum makes checksums. To check files use `hashloom check LIST`".into());
     }
     let meant = match (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand)) {
         (Some(ContextValue::String(name)), None) => meant_by(name),

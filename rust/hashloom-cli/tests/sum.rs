@@ -512,7 +512,7 @@ fn a_manifest_is_named_as_such() {
 #[test]
 fn a_check_by_sum_is_refused_with_the_right_command() {
     let folder = folder(&["a"]);
-    let expected = "error: hashloom sum makes checksums. To check files use `hashloom check LIST`\n";
+    let expected = "hashloom: sum makes checksums. To check files use `hashloom check LIST`\n";
     for arguments in [&["-c", "list"][..], &["list", "--check", "-a", "sha1"], &["-bc"]] {
         let output = run(folder.path(), &[&["sum"], arguments].concat());
         assert_eq!((status(&output), stdout(&output), stderr(&output)), (2, "", expected));
@@ -555,9 +555,9 @@ fn names_are_relative_to_a_folder_or_to_the_list() {
         .unwrap();
     assert_eq!(check(&["-C", "two", "list"]).0, 0);
     for (arguments, part) in [
-        (&["-C", "missing", "one/list"][..], "error: --directory: missing: No such file"),
-        (&["-C", "one/a", "one/list"], "error: --directory: one/a: expected a folder, found a file"),
-        (&["-C", "", "one/list"], "error: "),
+        (&["-C", "missing", "one/list"][..], "hashloom: --directory: missing: No such file"),
+        (&["-C", "one/a", "one/list"], "hashloom: --directory: one/a: expected a folder, found a file"),
+        (&["-C", "", "one/list"], "hashloom: "),
         (&["-C"], "a value is required for '--directory <DIR>'"),
         (&["-C", "one", "--relative-to-list", "one/list"], "cannot be used with"),
     ] {
