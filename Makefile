@@ -12,8 +12,10 @@ SHARE := target/release/share
 STAND_INS := md5sum sha1sum sha224sum sha256sum sha384sum sha512sum digest mac
 ROOT = $(DESTDIR)$(PREFIX)
 LINKS = $(ROOT)/libexec/hashloom
+# Where zsh looks for completions, in the prefix.
+ZSH_FUNCTIONS := share/zsh/site-functions
 
-.PHONY: help build share demo test test-all cross bench bench-kernels bench-tiers bench-peers bench-compilers
+.PHONY: help build share demo test test-all cross dist bench bench-kernels bench-tiers bench-peers bench-compilers
 .PHONY: bench-torrents bench-sums bench-trees chart kernels fuzz mutants deny install install-links uninstall clean
 
 help:
@@ -23,6 +25,8 @@ help:
 	@echo '                    packages'
 	@echo 'make test-all       the slow ones too: over 4 GiB, valgrind, every compiler found, other systems, benchmarks'
 	@echo 'make cross          the C tests on other architectures under qemu (part of test-all; two of them of test)'
+	@echo 'make dist           what a release carries, into build/dist: source archive, Debian package, static program;'
+	@echo '                    tests each in a clean folder (part of test-all)'
 	@echo 'make bench          ratios to OpenSSL, openssl, sha1sum; make bench-kernels: each kernel'
 	@echo '                    make bench-tiers: one message, OpenSSL limited to the same instruction sets'
 	@echo 'make kernels        each kernel: whether it is chosen, code size, stack; BENCH=1: with speeds'
@@ -40,7 +44,7 @@ help:
 	@echo 'make clean          remove everything built'
 
 build:
-	@tools/setup.sh demo
+	@tools/setup.sh build
 	cargo build --release --locked --package hashloom-cli
 	@$(MAKE) --no-print-directory share
 
@@ -53,6 +57,7 @@ share:
 	    $(HASHLOOM) generate completions $$shell >$(SHARE)/completions/$$shell || exit 1; done
 
 demo: build
+	@tools/setup.sh demo
 	@tools/demo.sh
 
 test:
@@ -62,11 +67,17 @@ test:
 test-all:
 	@tools/setup.sh test
 	@tools/setup.sh cross
+	@tools/setup.sh dist
 	@test/run.sh all
 
 cross:
 	@tools/setup.sh cross
 	@test/cross.sh all
+
+dist:
+	@tools/setup.sh dist
+	@tools/dist.sh
+	@test/dist.sh
 
 build/bench/bench: bench/bench.c $(wildcard core/src/*.* core/src/*/*.* core/include/*.h)
 	@mkdir -p build/bench
@@ -92,6 +103,7 @@ bench-tiers:
 	@build/bench/bench tiers
 
 kernels: build
+	@tools/setup.sh demo
 	@tools/kernels.py $(HASHLOOM) $(if $(filter-out 0,$(BENCH)),--bench)
 
 bench-peers:
@@ -142,7 +154,7 @@ install:
 	install -d '$(ROOT)/share/man/man1'
 	install -m 644 $(SHARE)/man/man1/*.1 '$(ROOT)/share/man/man1'
 	install -D -m 644 $(SHARE)/completions/bash '$(ROOT)/share/bash-completion/completions/hashloom'
-	install -D -m 644 $(SHARE)/completions/zsh '$(ROOT)/share/zsh/site-functions/_hashloom'
+	install -D -m 644 $(SHARE)/completions/zsh '$(ROOT)/$(ZSH_FUNCTIONS)/_hashloom'
 	install -D -m 644 $(SHARE)/completions/fish '$(ROOT)/share/fish/vendor_completions.d/hashloom.fish'
 
 # In a folder of their own, so that they hide no other command. To use them, put the folder first into PATH; man(1) then
@@ -156,7 +168,7 @@ install-links: install
 # Removes files by their names in the prefix, so that no build is needed. Folders stay, except empty ones of the links.
 uninstall:
 	rm -f '$(ROOT)/bin/hashloom' '$(ROOT)/share/man/man1/hashloom.1' '$(ROOT)'/share/man/man1/hashloom-*.1
-	rm -f '$(ROOT)/share/bash-completion/completions/hashloom' '$(ROOT)/share/zsh/site-functions/_hashloom'
+	rm -f '$(ROOT)/share/bash-completion/completions/hashloom' '$(ROOT)/$(ZSH_FUNCTIONS)/_hashloom'
 	rm -f '$(ROOT)/share/fish/vendor_completions.d/hashloom.fish'
 	for name in $(STAND_INS); do rm -f '$(LINKS)'/$$name '$(LINKS)'/man/man1/$$name.1; done
 	rmdir '$(LINKS)/man/man1' '$(LINKS)/man' '$(LINKS)' 2>/dev/null || true

@@ -166,6 +166,8 @@ part kernel-sizes program tools/kernels.py $program
 part installation program test/install.sh --require
 part dependencies "" tools/deny.sh
 part offered "" test/offered.sh "$level"
+# Two optimised builds of all crates and three others: about 40 minutes on two busy CPUs.
+[ "$level" = quick ] || part dist "" make --silent dist
 [ "$level" = quick ] || part other-systems documentation test/other_systems.sh
 [ "$level" = quick ] ||
     part consumer-crate other-systems cargo run --quiet --locked --manifest-path test/consumer/crate/Cargo.toml

@@ -4,15 +4,22 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   tools/setup.sh demo|test|cross|bench|bench-torrents|bench-sums|bench-trees
+#   tools/setup.sh build|demo|test|cross|dist|bench|bench-torrents|bench-sums|bench-trees
 #
 # Installs Debian packages if it may (as root, or if sudo asks for no password). Otherwise it prints the exact command
 # and exits with 2. Rust does not come from Debian, whose version is too old on the current release.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+if [ "${1-}" = test ] && ! [ -e .git ]; then
+    echo "setup.sh: the tests need a clone of the repository: they ask git for its files. In a source archive run:" >&2
+    echo "  cargo test --workspace --locked" >&2
+    exit 2
+fi
+
 # command or header file -> Debian package
-demo="cc:gcc openssl:openssl python3:python3"
+build="cc:gcc"
+demo="$build openssl:openssl python3:python3"
 test="$demo g++:g++ clang:clang ccache:ccache cmake:cmake make:make nm:binutils pkg-config:pkg-config
       valgrind:valgrind valgrind/memcheck.h:valgrind
       openssl/evp.h:libssl-dev transmission-create:transmission-cli aria2c:aria2 mktorrent:mktorrent
@@ -30,15 +37,19 @@ cross="cc:gcc cmake:cmake make:make clang:clang node:nodejs /usr/lib/wasm32-wasi
          done)
        arm-linux-gnueabihf-gcc:gcc-arm-linux-gnueabihf /usr/arm-linux-gnueabihf/include/stdio.h:libc6-dev-armhf-cross
        qemu-s390x:qemu-user x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64"
+dist="$build git:git dpkg-buildpackage:dpkg-dev dh:debhelper lintian:lintian musl-gcc:musl-tools python3:python3
+      man:man-db zsh:zsh fish:fish unshare:util-linux"
 bench="$demo openssl/evp.h:libssl-dev cmake:cmake make:make"
 bench_torrents="$demo aria2c:aria2 mktorrent:mktorrent transmission-cli:transmission-cli"
 bench_sums="$demo hashdeep:hashdeep rhash:rhash busybox:busybox"
 bench_trees="$demo fsverity:fsverity /usr/sbin/veritysetup:cryptsetup-bin"
-target=${1:?usage: setup.sh demo|test|cross|bench|bench-torrents|bench-sums|bench-trees}
+target=${1:?usage: setup.sh build|demo|test|cross|dist|bench|bench-torrents|bench-sums|bench-trees}
 case $target in
+build) needs=$build ;;
 demo) needs=$demo ;;
 test) needs=$test ;;
 cross) needs=$cross ;;
+dist) needs=$dist ;;
 bench) needs=$bench ;;
 bench-torrents) needs=$bench_torrents ;;
 bench-sums) needs=$bench_sums ;;
@@ -202,6 +213,12 @@ if [ "$target" = bench-torrents ]; then
     command -v torrenttools >/dev/null || [ -x build/peers/bin/torrenttools ] ||
         echo "setup.sh: no package has torrenttools: put a binary of https://github.com/fbdtemme/torrenttools into" \
             "build/peers/bin, or it is left out" >&2
+fi
+
+# If the target cannot be added, tools/dist.sh names the command.
+if [ "$target" = dist ]; then
+    musl=$(uname -m)-unknown-linux-musl
+    [ -d "$(rustc --print sysroot)/lib/rustlib/$musl/lib" ] || rustup --quiet target add "$musl" >/dev/null 2>&1 || true
 fi
 
 if [ "$target" = bench-sums ]; then

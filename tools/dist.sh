@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# dist.sh: makes what a release carries: a source archive with the sources of all crates; a Debian package and a static
+# program, both built from that archive without a network; and their checksums. test/dist.sh tests them.
+#
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+#   tools/dist.sh [source] [FOLDER]     FOLDER: build/dist; source: only the source archive
+#
+# The archive holds the commit that is checked out, so changes without a commit are left out. Equal commits give equal
+# archives, byte for byte (with one version of Cargo, git and gzip).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ -e .git ] || { echo "dist.sh: a clone of the repository is needed: git has the files of the commit" >&2; exit 2; }
+umask 022
+# No order, no date depends on the user's language.
+export LC_ALL=C
+level=all
+[ "${1-}" != source ] || { level=source; shift; }
+out=${1-build/dist}
+version=$(git show HEAD:Cargo.toml | sed -n 's/^version = "\(.*\)"$/\1/p')
+name=hashloom-$version
+commit_time=$(git log -1 --format=%ct)
+target=$(uname -m)-unknown-linux-musl
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+. tools/clean_room.sh
+git diff --quiet HEAD || echo "dist.sh: uncommitted changes are left out" >&2
+
+# archive FOLDER FILE: the same bytes for the same files, whoever has made them, and when. Links become files, as
+# Windows may have none.
+archive() {
+    tar --create --sort=name --format=gnu --dereference --hard-dereference "--mtime=@$commit_time" \
+        --owner=0 --group=0 --numeric-owner --mode=u+rwX,go=rX --directory "$(dirname "$1")" "$(basename "$1")" |
+        gzip -9 --no-name >"$2"
+}
+
+# The licences of the crates that are linked into the program. Each wants its text in every copy.
+licences() {
+    local crate version licence file
+    shopt -s nocaseglob
+    cargo tree --offline --locked --package hashloom-cli --edges normal,no-proc-macro --target all --prefix none \
+        --format '{p}|{l}' | sed 's/ (\*)$//; /(\//d; s/ v/ /' | sort -u |
+        while IFS='| ' read -r crate version licence; do
+            printf '\n== %s %s: %s\n' "$crate" "$version" "$licence"
+            for file in vendor/"$crate-$version"/{licen[cs]e,copying,copyright,notice,unlicense}*; do
+                [ ! -f "$file" ] || { printf '\n-- %s\n\n' "${file##*/}"; cat "$file"; }
+            done
+        done
+}
+
+mkdir -p "$work/source" "$work/dist"
+git archive --prefix="$name/" HEAD | tar --extract --directory "$work/source"
+(
+    cd "$work/source/$name"
+    cargo vendor --quiet --locked --versioned-dirs vendor >/dev/null
+    printf '%s\n' '# The crates in vendor/. Without this file Cargo takes them from crates.io.' '[source.crates-io]' \
+        'replace-with = "vendor"' '' '[source.vendor]' 'directory = "vendor"' >.cargo/config.toml
+    licences >LICENSES-CRATES
+    # The version is Cargo's. A tilde sorts before the release; a package by Debian itself (-1) sorts after this one.
+    maintainer=$(sed -n 's/^Maintainer: //p' debian/control)
+    printf 'hashloom (%s-0upstream1) unstable; urgency=medium\n\n  * The changes are in CHANGELOG.md.\n\n -- %s  %s\n' \
+        "${version/-/\~}" "$maintainer" "$(date --utc --rfc-email "--date=@$commit_time")" >debian/changelog
+)
+archive "$work/source/$name" "$work/dist/$name.tar.gz"
+
+if [ $level = all ]; then
+    mkdir -p "$work/build"
+    tar --extract --gzip --file "$work/dist/$name.tar.gz" --directory "$work/build"
+    tree=$work/build/$name
+    quiet() {
+        (cd "$tree" && clean "$@") >"$work/log" 2>&1 || { cat "$work/log"; echo "dist.sh: failed: $*" >&2; exit 1; }
+    }
+    quiet dpkg-buildpackage --build=binary --no-sign
+    cp "$work"/build/*.deb "$work/dist"
+    if ! [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; then
+        echo "SKIPPED: the static program: Rust's standard library is missing: rustup target add $target"
+    elif ! command -v musl-gcc >/dev/null; then
+        echo "SKIPPED: the static program: musl-gcc is missing: sudo apt-get install musl-tools"
+    else
+        quiet cargo build --release --locked --package hashloom-cli --target "$target"
+        (cd "$tree" && tools/pack.sh "target/$target/release/hashloom" "$work/packed/$name-$target")
+        archive "$work/packed/$name-$target" "$work/dist/$name-$target.tar.gz"
+    fi
+    (cd "$work/dist" && "$tree/target/release/hashloom" sum --algorithm sha256 hashloom* >"$work/SHA256SUMS")
+    mv "$work/SHA256SUMS" "$work/dist"
+fi
+mkdir -p "$out"
+rm -f "$out"/hashloom* "$out/SHA256SUMS"
+cp "$work/dist"/* "$out"
