@@ -74,7 +74,7 @@ fn misused(mut error: clap::Error) -> Result<u8, String> {
     let text = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
     // The option of sha256sum.
     let is_check = matches!(&text(ContextKind::InvalidArg)[..], "-c" | "--check");
-    if is_check && text(ContextKind::Usage).contains("hashloom sum ") {
+    if is_check && text(ContextKind::Usage).contains(" sum ") {
         return Err("sum makes checksums. To check files use `hashloom check LIST`".into());
     }
     let meant = match (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand)) {

@@ -95,7 +95,7 @@ Examples:
   hashloom manifest write ~/photos -o ~/photos.manifest
   hashloom manifest write /srv/data -a sha1,sha256 -o /srv/data/.manifest
   hashloom manifest write ~/photos -o new.manifest --update old.manifest
-  hashloom manifest write ~ -o ~/home.manifest --exclude .cache/ --max-size 1GiB
+  hashloom manifest write ~ -o ~/manifest --exclude .cache/ --max-size 1G
   hashloom manifest write . | jq -r 'select(.length > 1e9) | .path'";
 
 /// Returns the exit status.
