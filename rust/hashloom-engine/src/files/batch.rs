@@ -12,14 +12,16 @@
 
 mod lane;
 mod room;
+mod turn;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use self::lane::Lane;
 use self::room::Room;
+use self::turn::{Turn, Turns};
 use hashloom::{Algorithm, Hash, Hasher, finalize_many, hash_many, update_many};
 
 use super::request::{FileError, Hashed, Request, Summary};
@@ -46,6 +48,7 @@ pub(crate) fn run<T: Send>(
         lanes_max: (open_max() / nthreads).clamp(2, LANES + 1) - 1,
         supply: Mutex::new(Supply { requests: requests.fuse(), next: 0, exhausted: false, given: Vec::new(), idle: 0 }),
         changed: Condvar::new(),
+        turns: Turns::new(),
         hungry: AtomicUsize::new(0),
         results: Mutex::new(Results { next: 0, waiting: BTreeMap::new(), each, summary: Summary::default() }),
         handed_out: AtomicU64::new(0),
@@ -73,6 +76,8 @@ struct Run<'a, T, I, F> {
     supply: Mutex<Supply<T, I>>,
     /// Signalled when a thread without work may find some.
     changed: Condvar,
+    /// Whose turn it is to read a disk that seeks.
+    turns: Arc<Turns>,
     /// Number of threads without work.
     hungry: AtomicUsize,
     results: Mutex<Results<T, F>>,
@@ -160,23 +165,35 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
 
     /// Opens new files while there is room, and reads the first chunk of each.
     fn take(&self, lanes: &mut Vec<Lane<T>>, own: &mut Own<T>) {
-        // A thread that reads a pipe starts no other file until the pipe ends.
-        while !lanes.iter().any(|lane| lane.is_stream && !lane.has_ended) {
+        // A thread that reads a pipe, or has its turn, starts no other file until this one ends.
+        while !lanes.iter().any(Lane::keeps_others_waiting) {
             let nopen = lanes.iter().filter(|lane| !lane.has_ended).count();
             let most = self.lanes_max.saturating_sub(nopen).min(own.room.nchunks());
             if most == 0 {
                 return;
             }
+            if self.turns.are_taken() {
+                let lane = own.later.pop_front();
+                let draw = || self.draw(1).pop().map(|(number, request)| Lane::new(number, request));
+                let Some(lane) = lane.or_else(draw) else { return };
+                // Other threads have their turn while this one hashes what it has.
+                let Some(turn) = self.turns.take(lanes.is_empty(), &self.pool) else {
+                    own.later.push_front(lane);
+                    return;
+                };
+                own.open(lane, Some(turn), self, lanes);
+                continue;
+            }
             // Files that have kept others waiting, or might, or have changed, are opened one at a time.
             if let Some(lane) = own.later.pop_front() {
-                own.open(lane, self.options, &self.pool, lanes);
+                own.open(lane, None, self, lanes);
                 continue;
             }
             let drawn = self.draw(most);
             if drawn.is_empty() {
                 return;
             }
-            own.begin(drawn, self.options, &self.pool, lanes);
+            own.begin(drawn, self, lanes);
         }
     }
 
@@ -291,7 +308,7 @@ const WORTH_A_RING: usize = 4;
 
 impl<T> Own<T> {
     /// Opens files and reads the first chunk of each.
-    fn begin(&mut self, drawn: Vec<(u64, Request<T>)>, options: &Options, pool: &Pool, lanes: &mut Vec<Lane<T>>) {
+    fn begin<I, F>(&mut self, drawn: Vec<(u64, Request<T>)>, run: &Run<'_, T, I, F>, lanes: &mut Vec<Lane<T>>) {
         // Making a ring takes longer than reading a few files.
         let is_worth_it = self.nbatches > 0 && drawn.len() >= WORTH_A_RING;
         self.nbatches += 1;
@@ -300,7 +317,7 @@ impl<T> Own<T> {
             drawn.into_iter().partition(|(_, request)| ring.is_some() && request.source.path().is_some());
         if let Some(ring) = ring.filter(|_| !batch.is_empty()) {
             let paths: Vec<&Path> = batch.iter().filter_map(|(_, request)| request.source.path()).collect();
-            let begun = self.room.fill(batch.len(), |chunks| ring.begin(&paths, chunks, pool));
+            let begun = self.room.fill(batch.len(), |chunks| ring.begin(&paths, chunks, &run.pool));
             let begun = begun.unwrap_or_else(|lost| {
                 // The lost ring is closed, and no other is made.
                 self.ring = Some(None);
@@ -312,25 +329,28 @@ impl<T> Own<T> {
                     self.later.push_back(lane);
                     continue;
                 }
-                lane.begin(begun, place, options);
+                lane.begin(begun, place, &run.turns, run.options);
                 self.room.nbytes += lane.chunk(&self.room).len();
                 lanes.push(lane);
             }
         }
         for (number, request) in others {
-            self.open(Lane::new(number, request), options, pool, lanes);
+            self.open(Lane::new(number, request), None, run, lanes);
         }
     }
 
-    /// Opens a file by itself and reads its first chunk.
-    fn open(&mut self, mut lane: Lane<T>, options: &Options, pool: &Pool, lanes: &mut Vec<Lane<T>>) {
+    /// Opens a file by itself and reads its first chunk. `turn`: the thread's turn, if it has one.
+    fn open<I, F>(&mut self, mut lane: Lane<T>, turn: Option<Turn>, run: &Run<'_, T, I, F>, lanes: &mut Vec<Lane<T>>) {
         // Opening another pipe may wait for a process that waits for the first pipe to be read.
-        if lanes.iter().any(|lane| lane.is_stream && !lane.has_ended) {
+        if lanes.iter().any(Lane::keeps_others_waiting) {
             self.later.push_back(lane);
             return;
         }
         lane.open();
-        lane.read(&mut self.room, options, pool);
+        if lane.needs_turn(&run.turns, 0) {
+            lane.turn = turn.or_else(|| run.turns.take(true, &run.pool));
+        }
+        lane.read(&mut self.room, run.options, &run.pool);
         lanes.push(lane);
     }
 }

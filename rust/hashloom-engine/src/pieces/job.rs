@@ -3,11 +3,12 @@
 //! A job: the content of one torrent, the digests of its pieces, and what to do with them.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::merkle::{self, BLOCK_NBYTES, Node, Tree};
 use crate::pieces::files::{Absent, Files};
+use crate::pieces::front;
 use crate::pieces::layout::Layout;
 use crate::pieces::rows::{block_of_zeros, sha1_of_zeros};
 
@@ -50,6 +51,10 @@ pub(crate) struct Content<'a> {
     nrounds: AtomicU8,
     /// End of the content that reading ahead was asked for.
     pub(super) asked: AtomicU64,
+    /// End of the content that lanes may read: see [`front`](super::front).
+    pub(super) fetched: AtomicU64,
+    /// Whether the fetcher counts what is hashed of this content.
+    pub(super) is_counted: AtomicBool,
     /// SHA-1 of a piece of zeros: of full length, and of the last piece's length if that is shorter.
     zeros: [OnceLock<[u8; 20]>; 2],
     /// The tree of a whole piece of zeros.
@@ -66,6 +71,8 @@ impl<'a> Content<'a> {
             hashes,
             nbytes_read: AtomicU64::new(0),
             asked: AtomicU64::new(0),
+            fetched: AtomicU64::new(front::ALL),
+            is_counted: AtomicBool::new(false),
             zeros: Default::default(),
             zeros_root: OnceLock::new(),
         }
@@ -79,6 +86,16 @@ impl<'a> Content<'a> {
     /// Whether all pieces are in their first round.
     pub(super) fn is_first_round(&self) -> bool {
         self.nrounds.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether lanes may read up to `end`.
+    pub(super) fn is_fetched(&self, end: u64) -> bool {
+        self.fetched.load(Ordering::Acquire) >= end
+    }
+
+    /// Whether another thread fetches the content in order.
+    pub(super) fn is_being_fetched(&self) -> bool {
+        self.fetched.load(Ordering::Relaxed) != front::ALL
     }
 
     /// Whether all pieces are settled.

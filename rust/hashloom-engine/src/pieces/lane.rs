@@ -78,6 +78,11 @@ impl<J: Job> Lane<J> {
         }
     }
 
+    /// Whether the next `chunk_nbytes` bytes may be read.
+    pub(super) fn is_ready(&self, chunk_nbytes: u64) -> bool {
+        self.job.content().is_fetched(self.end.min(self.pos + chunk_nbytes))
+    }
+
     /// Begins the piece again because mapped bytes were not the file's. From now on the file is read, which finds out
     /// what is wrong with it.
     pub(super) fn begin_again(&mut self) {
@@ -231,7 +236,7 @@ fn asks_by_lane(content: &Content<'_>) -> bool {
 /// next lanes will read.
 pub(super) fn ask_for_all<J: Job>(content: &Content<'_>, own: &mut Own, lanes: &[Lane<J>]) {
     let (Some(first), Some(last)) = (lanes.first(), lanes.last()) else { return };
-    if asks_by_lane(content) {
+    if asks_by_lane(content) || content.is_being_fetched() {
         return;
     }
     let layout = &content.layout;
@@ -245,6 +250,10 @@ pub(super) fn ask_for_all<J: Job>(content: &Content<'_>, own: &mut Own, lanes: &
 pub(super) fn ask_for_small<J: Job>(own: &mut Own, lane: &mut Lane<J>, nbytes: u64) {
     let content = lane.job.content();
     let until = lane.end.min(lane.pos.saturating_add(nbytes));
+    if lane.job.content().is_being_fetched() {
+        lane.looked_at = lane.looked_at.max(until);
+        return;
+    }
     let mut left = if lane.looked_at < until { own.small.next() } else { 0 };
     while lane.looked_at < until && left > 0 {
         let pos = lane.looked_at;
@@ -270,6 +279,10 @@ pub(super) fn ask_for_small<J: Job>(own: &mut Own, lane: &mut Lane<J>, nbytes: u
 /// For long pieces: asks for the lane's next data when half of the data asked for is read.
 pub(super) fn ask_for_lane<J: Job>(own: &mut Own, lane: &mut Lane<J>) {
     let content = lane.job.content();
+    if content.is_being_fetched() {
+        lane.asked = lane.asked.max(lane.pos);
+        return;
+    }
     if asks_by_lane(content) && lane.asked < lane.end && lane.pos + ahead::LANE_NBYTES / 2 >= lane.asked {
         let start = lane.asked;
         lane.asked = lane.end.min(start + ahead::LANE_NBYTES);

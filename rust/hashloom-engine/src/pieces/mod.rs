@@ -11,6 +11,7 @@
 #[cfg(feature = "create")]
 pub(crate) mod compute;
 pub(crate) mod files;
+mod front;
 pub(crate) mod job;
 mod lane;
 pub(crate) mod layout;
@@ -18,15 +19,15 @@ mod queue;
 mod rows;
 pub(crate) mod window;
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::merkle;
 use crate::pieces::files::Absent;
+use crate::pieces::front::Front;
 use crate::pieces::job::{Job, Outcome, break_off, settle};
 use crate::pieces::lane::{Lane, Own, ask_for_all, ask_for_lane, ask_for_small, without_reading};
-use crate::pieces::queue::Queue;
+use crate::pieces::queue::{Queue, Taken};
 use crate::pieces::rows::{Filled, Rows, THREADS_MAX};
 use crate::read::buffer::out_of_memory;
 use crate::read::open::open_max;
@@ -37,27 +38,43 @@ use crate::run::pool::Pool;
 /// Hashes all pieces of all jobs. `jobs` is asked for the next job when the pieces of the earlier ones are taken, so
 /// the number of jobs does not matter. Returns when all is done or the run was cancelled.
 pub(crate) fn run<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Options) {
+    run_with(jobs, options, &Front::new());
+}
+
+fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Options, front: &Front<J>) {
     // Each thread has a file in use.
     let nthreads = options.nthreads().clamp(1, THREADS_MAX.min(open_max()));
-    let queue = Queue::new(jobs, nthreads);
+    let queue = Queue::new(jobs, nthreads, front);
     // More threads than pieces would have nothing to do.
     let nuseful = match (&queue.current, &queue.following) {
         (Some(only), None) => only.content().layout.piece_count().clamp(1, THREADS_MAX as u64) as usize,
         _ => nthreads,
     };
     let total_nbytes = AtomicU64::new(queue.total_nbytes);
+    // A single job that needs no fetching is the usual case, and no other follows.
+    let needs_fetcher = front.is_used() || queue.following.is_some();
     let run = Run {
         pool: Pool::new(nthreads.min(nuseful), options.canceller()),
         queue: Mutex::new(queue),
         nthreads,
         options,
+        front,
         nbytes_done: AtomicU64::new(0),
         total_nbytes,
         unfinished: Mutex::default(),
     };
-    if !run.pool.work(|| Rows::new(run.nthreads), |rows| run.work(rows)) {
-        run.fail();
-    }
+    std::thread::scope(|scope| {
+        if needs_fetcher {
+            let fetcher = std::thread::Builder::new().name("hashloom-fetcher".into());
+            if fetcher.spawn_scoped(scope, || front.fetch(&run.pool)).is_err() {
+                front.end();
+            }
+        }
+        if !run.pool.work(|| Rows::new(run.nthreads), |rows| run.work(rows)) {
+            run.fail();
+        }
+        front.end();
+    });
     // In a cancelled run, jobs may have a piece in some lane, or wait to be taken.
     let queue = run.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut unfinished = run.unfinished.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -71,9 +88,10 @@ pub(crate) fn run<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &
 /// The state that all threads share.
 struct Run<'a, J, I> {
     pool: Pool,
-    queue: Mutex<Queue<J, I>>,
+    queue: Mutex<Queue<'a, J, I>>,
     nthreads: usize,
     options: &'a Options,
+    front: &'a Front<J>,
     nbytes_done: AtomicU64,
     total_nbytes: AtomicU64,
     unfinished: Mutex<Vec<Arc<J>>>,
@@ -82,7 +100,11 @@ struct Run<'a, J, I> {
 impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     /// Fails all requests: without memory for buffers no file can be read.
     fn fail(&self) {
-        while let Some((job, pieces)) = self.take(0).filter(|_| !self.pool.must_stop()) {
+        self.front.end();
+        while let Taken::Pieces(job, pieces) = self.take(0, 0) {
+            if self.pool.must_stop() {
+                break;
+            }
             let content = job.content();
             for piece in pieces {
                 let file = content.layout.file_at(content.layout.piece_range(piece as u64).start);
@@ -95,22 +117,34 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     fn work(&self, mut rows: Rows) {
         let mut own = Own::new(self.nthreads);
         let mut lanes: Vec<Lane<J>> = Vec::with_capacity(LANES);
+        let chunk_nbytes = rows.chunk_nbytes() as u64;
         loop {
-            self.take_lanes(&mut own, &mut lanes);
-            if lanes.is_empty() || self.pool.must_stop() {
+            let nchanges = self.front.nchanges();
+            let is_later = self.take_lanes(&mut own, &mut lanes, chunk_nbytes);
+            if lanes.is_empty() && !is_later || self.pool.must_stop() {
                 break;
             }
-            self.advance(&mut own, &mut rows, &mut lanes);
-            self.settle_finished(&mut rows, &mut lanes);
+            match ready_first(&mut rows, &mut lanes, chunk_nbytes) {
+                0 => self.front.wait(nchanges),
+                nready => {
+                    self.advance(&mut own, &mut rows, &mut lanes[..nready]);
+                    self.settle_finished(&mut rows, &mut lanes);
+                }
+            }
         }
         let mut unfinished = lock(&self.unfinished);
         unfinished.extend(lanes.into_iter().map(|lane| lane.job));
     }
 
-    /// Takes pieces for the free lanes, and settles those that need no reading.
-    fn take_lanes(&self, own: &mut Own, lanes: &mut Vec<Lane<J>>) {
+    /// Takes pieces for the free lanes, and settles those that need no reading. Returns true if pieces wait to be
+    /// fetched.
+    fn take_lanes(&self, own: &mut Own, lanes: &mut Vec<Lane<J>>, chunk_nbytes: u64) -> bool {
         while lanes.len() < LANES && !self.pool.must_stop() {
-            let Some((job, pieces)) = self.take(lanes.len()) else { break };
+            let (job, pieces) = match self.take(lanes.len(), chunk_nbytes) {
+                Taken::Pieces(job, pieces) => (job, pieces),
+                Taken::Later => return true,
+                Taken::Nothing => break,
+            };
             let content = job.content();
             let first = lanes.len();
             for piece in pieces {
@@ -122,6 +156,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                 };
                 match settled {
                     Some(outcome) => {
+                        self.front.hashed(content, range.end - range.start);
                         // A piece that is hashed again counts again for the progress; a settled piece does not.
                         if content.is_first_round() || !matches!(outcome, Outcome::Unwanted) {
                             self.done(range.end - range.start);
@@ -133,12 +168,13 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
             }
             ask_for_all(content, own, &lanes[first..]);
         }
+        false
     }
 
-    fn take(&self, busy: usize) -> Option<(Arc<J>, Range<usize>)> {
+    fn take(&self, busy: usize, chunk_nbytes: u64) -> Taken<J> {
         // After a panic of the iterator no thread asks it for more.
-        let mut queue = self.queue.lock().ok()?;
-        let taken = queue.take(busy);
+        let Ok(mut queue) = self.queue.lock() else { return Taken::Nothing };
+        let taken = queue.take(busy, chunk_nbytes);
         self.total_nbytes.store(queue.total_nbytes, Ordering::Relaxed);
         taken
     }
@@ -146,7 +182,10 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     /// Reads and hashes the next chunk of each lane.
     fn advance(&self, own: &mut Own, rows: &mut Rows, lanes: &mut [Lane<J>]) {
         let chunk_nbytes = rows.chunk_nbytes() as u64;
-        let before: u64 = lanes.iter().map(|lane| lane.end - lane.pos).sum();
+        let left = |lane: &Lane<J>| lane.end - lane.pos;
+        let before: u64 = lanes.iter().map(left).sum();
+        let mut before_of = [0; LANES];
+        before_of.iter_mut().zip(lanes.iter()).for_each(|(before, lane)| *before = left(lane));
         // All lanes' small files, for this row and the next, are asked for before the first of them is waited for.
         lanes.iter_mut().for_each(|lane| ask_for_small(own, lane, 2 * chunk_nbytes));
         // Number of bytes of each row that its hash tree covers.
@@ -170,7 +209,10 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
             rows.hash_blocks(lanes.len(), |at| covered[at], |at, leaves| lanes[at].tree.push(leaves));
         }
         rows.check_mapped(lanes.len(), |at| lanes[at].begin_again());
-        let after: u64 = lanes.iter().map(|lane| lane.end - lane.pos).sum();
+        for (lane, before) in lanes.iter().zip(before_of) {
+            self.front.hashed(lane.job.content(), before.saturating_sub(left(lane)));
+        }
+        let after: u64 = lanes.iter().map(left).sum();
         self.done(before.saturating_sub(after));
     }
 
@@ -215,6 +257,21 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
             self.settle(&lane.job, lane.piece, outcome);
         }
     }
+}
+
+/// Moves the lanes whose next bytes may be read to the front, and returns their number.
+fn ready_first<J: Job>(rows: &mut Rows, lanes: &mut [Lane<J>], chunk_nbytes: u64) -> usize {
+    let mut nready = 0;
+    for at in 0..lanes.len() {
+        if lanes[at].is_ready(chunk_nbytes) {
+            if at != nready {
+                lanes.swap(at, nready);
+                rows.swap(at, nready);
+            }
+            nready += 1;
+        }
+    }
+    nready
 }
 
 /// A panic elsewhere leaves nothing half-done in the data behind these locks.

@@ -6,11 +6,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::pieces::front::Front;
 use crate::pieces::job::Job;
 use crate::run::LANES;
 
 /// The jobs. Two are begun at a time: the queue must know whether a job is the last.
-pub(super) struct Queue<J, I> {
+pub(super) struct Queue<'a, J, I> {
     jobs: std::iter::Fuse<I>,
     pub(super) current: Option<Arc<J>>,
     pub(super) following: Option<Arc<J>>,
@@ -19,16 +20,26 @@ pub(super) struct Queue<J, I> {
     /// The first piece of `current` that no thread has taken.
     next: usize,
     nthreads: usize,
+    front: &'a Front<J>,
     /// Total bytes of all jobs begun.
     pub(super) total_nbytes: u64,
 }
 
-impl<J: Job, I: Iterator<Item = Arc<J>>> Queue<J, I> {
+/// What a thread gets from the queue.
+pub(super) enum Taken<J> {
+    Pieces(Arc<J>, Range<usize>),
+    /// The next pieces are not fetched yet.
+    Later,
+    Nothing,
+}
+
+impl<'a, J: Job, I: Iterator<Item = Arc<J>>> Queue<'a, J, I> {
     /// A queue for `nthreads` threads. The first two jobs are begun.
-    pub(super) fn new(jobs: I, nthreads: usize) -> Queue<J, I> {
+    pub(super) fn new(jobs: I, nthreads: usize, front: &'a Front<J>) -> Queue<'a, J, I> {
         let jobs = jobs.fuse();
         let again = Vec::new();
-        let mut queue = Queue { jobs, current: None, following: None, again, next: 0, nthreads, total_nbytes: 0 };
+        let mut queue =
+            Queue { jobs, current: None, following: None, again, next: 0, nthreads, front, total_nbytes: 0 };
         queue.current = queue.begin();
         queue.following = queue.begin();
         queue
@@ -42,23 +53,39 @@ impl<J: Job, I: Iterator<Item = Arc<J>>> Queue<J, I> {
                 continue;
             }
             self.total_nbytes = self.total_nbytes.saturating_add(job.content().layout.files_nbytes());
+            self.front.begin(&job);
             return Some(job);
         }
     }
 
-    /// Pieces for a thread that uses `busy` of its lanes; `None` if the thread should go on with these.
-    pub(super) fn take(&mut self, busy: usize) -> Option<(Arc<J>, Range<usize>)> {
+    /// Pieces for a thread that uses `busy` of its lanes and reads `chunk_nbytes` at once; otherwise the thread should go
+    /// on with these.
+    pub(super) fn take(&mut self, busy: usize, chunk_nbytes: u64) -> Taken<J> {
         loop {
             let Some(job) = &self.current else {
-                self.current = Some(self.again.pop()?);
-                continue;
+                self.current = self.again.pop();
+                match self.current {
+                    Some(_) => continue,
+                    None => return Taken::Nothing,
+                }
             };
             let count = job.content().layout.piece_count() as usize;
             if self.next < count {
                 let most = if self.following.is_some() { LANES } else { even_share(count, self.nthreads) };
                 let start = self.next;
-                self.next = (start + most.saturating_sub(busy)).min(count);
-                return (self.next > start).then(|| (job.clone(), start..self.next));
+                let end = (start + most.saturating_sub(busy)).min(count);
+                if start == end {
+                    return Taken::Nothing;
+                }
+                let is_ready = |piece: usize| {
+                    let range = job.content().layout.piece_range(piece as u64);
+                    job.content().is_fetched(range.end.min(range.start + chunk_nbytes))
+                };
+                self.next = (start..end).find(|&piece| !is_ready(piece)).unwrap_or(end);
+                return match self.next > start {
+                    true => Taken::Pieces(job.clone(), start..self.next),
+                    false => Taken::Later,
+                };
             }
             self.next = 0;
             self.current = self.again.pop();

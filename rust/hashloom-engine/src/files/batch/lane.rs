@@ -11,6 +11,7 @@ use std::sync::Arc;
 use hashloom::{Hash, Hasher};
 
 use super::room::{CHUNK_NBYTES, Room};
+use super::turn::{Turn, Turns};
 use crate::files::request::{FileError, Hashed, Request};
 use crate::files::source::{Source, read_from, stdin};
 use crate::read::ahead::{self, read_ahead};
@@ -53,6 +54,8 @@ pub(super) struct Lane<T> {
     /// opened by a separate call, or goes on after its first chunk.
     pub(super) is_stream: bool,
     has_looked: bool,
+    /// The turn to read a disk that seeks, kept to the end of the file.
+    pub(super) turn: Option<Turn>,
 }
 
 enum Reader {
@@ -94,6 +97,7 @@ impl<T> Lane<T> {
             asked: 0,
             is_stream: false,
             has_looked: false,
+            turn: None,
         }
     }
 
@@ -127,7 +131,7 @@ impl<T> Lane<T> {
     }
 
     /// Takes over a file that a ring has begun, with its chunk at `place`.
-    pub(super) fn begin(&mut self, begun: Begun, place: usize, options: &Options) {
+    pub(super) fn begin(&mut self, begun: Begun, place: usize, turns: &Turns, options: &Options) {
         match begun {
             // The caller opens such a file again and never comes here.
             Begun::Later => self.fail(FileError::Open(io::ErrorKind::TimedOut.into())),
@@ -141,11 +145,22 @@ impl<T> Lane<T> {
             Begun::GoesOn(nbytes, file, stamp) => {
                 self.chunk = Chunk::Buffer(place..place + nbytes);
                 (self.reader, self.stamp) = (Reader::File(file), stamp);
+                self.needs_turn(turns, nbytes as u64);
                 self.go_on(options);
             }
             Begun::NotOpened(error) => self.fail(FileError::Open(error)),
             Begun::NotRead(nbytes, error) => self.fail(FileError::Read { offset: nbytes as u64, error }),
         }
+    }
+
+    /// Whether the file must be read in a turn, from `offset` on.
+    pub(super) fn needs_turn(&self, turns: &Turns, offset: u64) -> bool {
+        !self.is_stream && self.reader.file().is_some_and(|file| turns.note(file, offset))
+    }
+
+    /// Whether the thread starts no other file until this one ends: it is a pipe, or has its turn.
+    pub(super) fn keeps_others_waiting(&self) -> bool {
+        (self.is_stream || self.turn.is_some()) && !self.has_ended
     }
 
     /// Reads nothing in this round.
@@ -203,6 +218,7 @@ impl<T> Lane<T> {
             self.verdict = self.reader.with_file(|file| stamp.judge(file, nbytes)).unwrap_or(Verdict::Changed);
         }
         self.reader = Reader::Closed;
+        self.turn = None;
     }
 
     /// Reads some of the bytes that come `further` bytes after those of earlier rounds.
@@ -223,9 +239,10 @@ impl<T> Lane<T> {
             self.has_looked = true;
             self.look(options);
         }
-        // Many files are read in turn, so the system sees no stream that it would read far ahead of.
+        // Many files are read in turn, so the system sees no stream that it would read far ahead of. A file that is read
+        // alone is such a stream.
         let Some(file) = self.reader.file() else { return };
-        if !self.is_stream && self.nbytes + ahead::LANE_NBYTES / 2 >= self.asked {
+        if !self.is_stream && self.turn.is_none() && self.nbytes + ahead::LANE_NBYTES / 2 >= self.asked {
             let start = self.asked.max(self.nbytes + CHUNK_NBYTES as u64);
             self.asked = start + ahead::LANE_NBYTES;
             read_ahead(file, start..self.asked);
@@ -244,7 +261,9 @@ impl<T> Lane<T> {
         let Ok(metadata) = file.metadata() else { return };
         self.is_stream = !metadata.is_file();
         // A file that has changed may change again, so it is not mapped.
-        let is_worth_it = options.is_mapped() && metadata.len() >= WORTH_MAPPING_NBYTES && self.nreadings == 1;
+        let is_read = self.turn.is_some();
+        let is_worth_it =
+            options.is_mapped() && !is_read && metadata.len() >= WORTH_MAPPING_NBYTES && self.nreadings == 1;
         if self.is_stream || !is_worth_it {
             return;
         }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What a file's device is like: whether it should be read in one order, or at many places at once.
+//!
+//! The system's word is a claim only: virtual disks often call themselves rotating, and a FUSE file system says nothing.
+//! Where a mistake would cost much, the claim is tested by a few reads at distant places.
+
+use std::fs::File;
+#[cfg(target_os = "linux")]
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+#[cfg(target_os = "linux")]
+use rustix::fs::fstat;
+
+#[cfg(target_os = "linux")]
+use crate::read::open::{is_in_memory, read_at};
+
+/// Returns true unless the file's device is known to take reads at many places at once as well as one after the other.
+/// A hard disk moves its heads for each place: sixteen places at once cost it most of its speed. A device that hides
+/// what it is, such as a FUSE file system, counts as a hard disk: read in order, it is as fast as `cat`.
+#[cfg(target_os = "linux")]
+pub(crate) fn seeks(file: &File) -> bool {
+    static KNOWN: Mutex<Option<HashMap<u64, bool>>> = Mutex::new(None);
+    let Ok(stat) = fstat(file) else { return true };
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    *known.get_or_insert_default().entry(stat.st_dev).or_insert_with(|| linux::seeks(file, stat.st_dev))
+}
+
+/// Least time of a read that has moved the heads of a hard disk. An SSD takes a tenth of it.
+#[cfg(target_os = "linux")]
+const SEEK_TIME: Duration = Duration::from_millis(1);
+
+/// The same, tested once for each device, by reads in a file of `nbytes` bytes that is not in memory.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_seen_to_seek(file: &File, nbytes: u64) -> bool {
+    static SEEN: Mutex<Option<HashMap<u64, bool>>> = Mutex::new(None);
+    if !seeks(file) {
+        return false;
+    }
+    let Ok(stat) = fstat(file) else { return true };
+    if let Some(seen) = SEEN.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default().get(&stat.st_dev) {
+        return *seen;
+    }
+    // Each place is far from the one before. The quickest of three reads counts: a busy disk makes any of them slow.
+    let mut byte = [0];
+    let times = [nbytes / 7 * 5, nbytes / 7, nbytes / 7 * 3].map(|offset| {
+        let started = Instant::now();
+        let is_read = !is_in_memory(file, offset) && matches!(read_at(file, &mut byte, offset), Ok(1));
+        is_read.then(|| started.elapsed())
+    });
+    // Places that are in memory tell nothing: the claim stands.
+    let seen = times.into_iter().flatten().min().is_none_or(|time| time >= SEEK_TIME);
+    SEEN.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default().insert(stat.st_dev, seen);
+    seen
+}
+
+/// On other systems nothing is known: reads at many places, as before.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn seeks(_file: &File) -> bool {
+    false
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn is_seen_to_seek(_file: &File, _nbytes: u64) -> bool {
+    false
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs::{self, File};
+    use std::path::{Path, PathBuf};
+
+    use rustix::fs::{fstatfs, major, minor};
+
+    /// File systems in memory or on servers, which have many reads in flight: tmpfs, ramfs, NFS, SMB, CIFS, Ceph, 9P.
+    const PARALLEL: [u32; 7] = [0x0102_1994, 0x8584_58f6, 0x6969, 0xfe53_4d42, 0xff53_4d42, 0x00c3_6400, 0x0102_1997];
+
+    pub(super) fn seeks(file: &File, device: u64) -> bool {
+        if fstatfs(file).is_ok_and(|stat| PARALLEL.contains(&(stat.f_type as u32))) {
+            return false;
+        }
+        let numbers = format!("{}:{}", major(device), minor(device));
+        let block = PathBuf::from(format!("/sys/dev/block/{numbers}"));
+        // Btrfs and others have device numbers of their own: the table of mounts names the device.
+        let found = rotates(&block).or_else(|| rotates(&Path::new("/sys/class/block").join(source_of(&numbers)?)));
+        found.unwrap_or(true)
+    }
+
+    /// Whether a block device, or the one that it is a partition of, says that it has rotating disks.
+    fn rotates(block: &Path) -> Option<bool> {
+        // The link leads to the device's folder, which for a partition is inside of that of the whole device.
+        let block = fs::canonicalize(block).ok()?;
+        let flag =
+            ["queue/rotational", "../queue/rotational"].iter().find_map(|name| fs::read(block.join(name)).ok())?;
+        Some(flag.first() != Some(&b'0'))
+    }
+
+    /// The name of the block device that is mounted as `numbers`.
+    fn source_of(numbers: &str) -> Option<String> {
+        let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+        let line = mounts.lines().find(|line| line.split(' ').nth(2) == Some(numbers))?;
+        let source = line.split_once(" - ")?.1.split(' ').nth(1)?;
+        Some(fs::canonicalize(source).ok()?.file_name()?.to_str()?.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn memory_does_not_seek_and_what_hides_its_device_may() {
+        let (memory, hidden) = (std::path::Path::new("/dev/shm"), std::path::Path::new("/proc/self/status"));
+        if memory.is_dir() {
+            let file = tempfile::tempfile_in(memory).unwrap();
+            assert!(!seeks(&file) && !is_seen_to_seek(&file, 1 << 20));
+        }
+        assert!(seeks(&File::open(hidden).unwrap()));
+    }
+}
