@@ -267,7 +267,11 @@ def commands():
     for options in ((), ("--json", "--no-map"), ("--threads", "1")):
         yield Command(("check", *options, "in/list"), ("in/list", *contents), judges=True)
     yield Command(("check", "--status", "in/list"), ("in/list", *contents), judges=True, silent=True)
+    yield Command(("check", "-C", "c/..", "in/list"), ("in/list", *contents), judges=True)
     yield Command(("-c", "in/list"), ("in/list", *contents), judges=True, called_as="sha256sum")
+    for chosen, known in (("--known", "in/list"), ("--unknown", "in/many")):
+        yield Command(("sum", "-a", "sha256", chosen, known, *files), (known, *contents))
+    yield Command(("sum", "-r", "--max-size", "1MiB", "--exclude", "x", below), contents, lists=tree)
 
     manifest = "in/manifest"
     yield Command(("manifest", "write", below), contents, lists=tree)
