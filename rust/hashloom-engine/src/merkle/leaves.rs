@@ -6,18 +6,22 @@
 //! call. Long parts advance side by side, [`LANES`] at a time, a chunk of each at a time. In both cases a thread works
 //! on a batch of consecutive leaves. Threads take batches in turn, and hand the digests on in order, one thread at a
 //! time. A thread that is too far ahead of the slowest waits, which bounds the memory.
+//!
+//! A file that is not in memory and on a disk that seeks is read in the order of its bytes: one thread at a time takes a
+//! batch and reads it, while the others hash. A batch has one long leaf then.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use hashloom::{Algorithm, Hash, Hasher, finalize_many, hash_rows, update_many};
 
 use crate::read::ahead::read_ahead;
 use crate::read::buffer::{out_of_memory, zeros};
+use crate::read::device;
 use crate::read::map::Mapping;
 use crate::read::open::{is_in_memory, read_at};
 use crate::run::pool::{LOOK, Pool};
@@ -161,11 +165,14 @@ impl Leaves {
         options: &Options,
         take: Take<'_>,
     ) -> Result<(), Failure> {
+        let in_order = matches!(data, Data::File(file) if must_read_in_order(file, &range));
+        let batch = if in_order && !self.is_short() { 1 } else { self.batch() };
         let nleaves = range.end.saturating_sub(range.start).div_ceil(self.leaf_nbytes);
-        let nbatches = nleaves.div_ceil(self.batch());
+        let nbatches = nleaves.div_ceil(batch);
         let nthreads = options.nthreads().clamp(1, 128).min(nbatches.max(1) as usize);
         // When a thread gives a part of a mapping back, all CPUs must forget it: with many threads, reading is faster.
-        let is_mapped = options.is_mapped() && nthreads <= 2 && range.end - range.start >= WORTH_MAPPING_NBYTES;
+        let is_mapped =
+            options.is_mapped() && !in_order && nthreads <= 2 && range.end - range.start >= WORTH_MAPPING_NBYTES;
         let mapping = match data {
             Data::File(file) if is_mapped => Mapping::new(file, range.end),
             _ => None,
@@ -177,6 +184,8 @@ impl Leaves {
             mapping,
             options,
             pool: Pool::new(nthreads, options.canceller()),
+            turn: in_order.then(Mutex::default),
+            batch,
             nbatches,
             next: AtomicU64::new(0),
             nbytes_done: AtomicU64::new(0),
@@ -267,6 +276,10 @@ struct Run<'r, 't> {
     mapping: Option<Mapping>,
     options: &'r Options,
     pool: Pool,
+    /// Whose turn it is to read, if the file is read in order.
+    turn: Option<Mutex<()>>,
+    /// Number of leaves in a batch.
+    batch: u64,
     nbatches: u64,
     /// The first batch that no thread has taken.
     next: AtomicU64,
@@ -302,12 +315,13 @@ impl Run<'_, '_> {
     /// Works until all batches are taken or something fails.
     fn work(&self, mut scratch: Scratch) {
         loop {
+            let turn = self.turn.as_ref().map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner));
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             if number >= self.nbatches {
                 return;
             }
             scratch.digests.clear();
-            let failure = self.hash_batch(number, &mut scratch).err();
+            let failure = self.hash_batch(number, &mut scratch, turn).err();
             if !self.hand_on(number, &mut scratch.digests, failure) {
                 return;
             }
@@ -345,16 +359,16 @@ impl Run<'_, '_> {
         order.failure.is_none()
     }
 
-    fn hash_batch(&self, number: u64, scratch: &mut Scratch) -> Result<(), Failure> {
+    fn hash_batch(&self, number: u64, scratch: &mut Scratch, turn: Option<MutexGuard<'_, ()>>) -> Result<(), Failure> {
         if self.pool.must_stop() {
             return Err(Failure::Cancelled);
         }
-        let batch_nbytes = self.leaves.batch().saturating_mul(self.leaves.leaf_nbytes);
+        let batch_nbytes = self.batch.saturating_mul(self.leaves.leaf_nbytes);
         let start = self.range.start + number * batch_nbytes;
         let range = start..self.range.end.min(start.saturating_add(batch_nbytes));
         match self.leaves.is_short() {
-            true => self.hash_short(range, scratch),
-            false => self.hash_long(range, scratch),
+            true => self.hash_short(range, scratch, turn),
+            false => self.hash_long(range, scratch, turn),
         }
     }
 
@@ -363,7 +377,12 @@ impl Run<'_, '_> {
         self.options.tell(done, None);
     }
 
-    fn hash_short(&self, range: Range<u64>, scratch: &mut Scratch) -> Result<(), Failure> {
+    fn hash_short(
+        &self,
+        range: Range<u64>,
+        scratch: &mut Scratch,
+        turn: Option<MutexGuard<'_, ()>>,
+    ) -> Result<(), Failure> {
         let Scratch { buffer, hashers, digests } = scratch;
         let nbytes = range.end - range.start;
         if !self.hash_in_place(range.clone(), |window| self.leaves.hash_window(window, hashers, digests)) {
@@ -372,13 +391,20 @@ impl Run<'_, '_> {
             self.ask(file, range.start, nbytes);
             let window = &mut buffer[..nbytes as usize];
             read(file, window, range.start)?;
+            drop(turn);
             self.leaves.hash_window(window, hashers, digests);
         }
         self.note(nbytes);
         Ok(())
     }
 
-    fn hash_long(&self, range: Range<u64>, scratch: &mut Scratch) -> Result<(), Failure> {
+    /// `turn` is kept to the end: one leaf is hashed faster than such a disk reads it.
+    fn hash_long(
+        &self,
+        range: Range<u64>,
+        scratch: &mut Scratch,
+        _turn: Option<MutexGuard<'_, ()>>,
+    ) -> Result<(), Failure> {
         let Scratch { buffer, hashers, digests } = scratch;
         let leaf_nbytes = self.leaves.leaf_nbytes;
         let count = (range.end - range.start).div_ceil(leaf_nbytes) as usize;
@@ -442,11 +468,26 @@ impl Run<'_, '_> {
         mapping.is_sound()
     }
 
-    /// Asks the disk to fetch the bytes that come `AHEAD_NBYTES` later.
+    /// Asks the disk to fetch the bytes that come `AHEAD_NBYTES` later. The system itself reads ahead of a file that is
+    /// read in order.
     fn ask(&self, file: &File, offset: u64, nbytes: u64) {
+        if self.turn.is_some() {
+            return;
+        }
         let start = self.range.end.min(offset.saturating_add(AHEAD_NBYTES));
         read_ahead(file, start..self.range.end.min(start.saturating_add(nbytes)));
     }
+}
+
+/// Shorter files need few reads.
+const LONG_NBYTES: u64 = 1 << 20;
+
+/// Whether a range of a file is long, not in memory, and on a disk that seeks.
+fn must_read_in_order(file: &File, range: &Range<u64>) -> bool {
+    const LOOKS: u64 = 4;
+    let nbytes = range.end.saturating_sub(range.start);
+    let is_cold = || (0..LOOKS).any(|look| !is_in_memory(file, range.start + nbytes / LOOKS * look));
+    nbytes >= LONG_NBYTES && is_cold() && device::is_seen_to_seek(file, range.end)
 }
 
 fn read(file: &File, buffer: &mut [u8], offset: u64) -> Result<(), Failure> {
