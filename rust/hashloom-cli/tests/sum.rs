@@ -367,6 +367,9 @@ fn filters_choose_files() {
     let output = run(folder.path(), &["sum", "a.txt", "b.jpg", "missing", "--exclude", "*.jpg", "--min-size", "1"]);
     assert_eq!((status(&output), paths(&output)), (1, vec!["a.txt"]));
     assert_eq!(stderr(&output), "hashloom: missing: No such file or directory\n");
+    let output = run(folder.path(), &["sum", "sub", "--include", "*.txt"]);
+    assert_eq!((status(&output), stdout(&output)), (1, ""), "a folder without --recursive is an error");
+    assert!(stderr(&output).contains("sub: Is a directory"), "{}", stderr(&output));
     let output = run_with(folder.path(), &["sum", "--include", "*.jpg", "--min-size", "100"], b"abc");
     assert_eq!(paths(&output), ["-"]);
     for (arguments, part) in [

@@ -289,7 +289,8 @@ fn below(item: Item, recursive: bool, follow: bool, filter: &Arc<Filter>) -> Box
         }
         Item::File(Source::Path(path)) => {
             let name = path.file_name().map_or(Path::new(""), Path::new);
-            let is_wanted = filter.wants_path(name, false) && has_wanted_length(&path, filter);
+            // A folder is an error without --recursive, whatever its name.
+            let is_wanted = filter.wants_path(name, false) && has_wanted_length(&path, filter) || path.is_dir();
             Box::new(is_wanted.then_some(Item::File(Source::Path(path))).into_iter())
         }
         item => Box::new(std::iter::once(item)),
