@@ -486,6 +486,7 @@ fn a_name_that_is_not_utf8_comes_back_from_json() {
     assert_eq!((status(&output), &output.stdout[..]), (1, &b"a\0: FAILED open or read\n"[..]));
 }
 
+#[cfg(unix)]
 #[test]
 fn a_manifest_is_named_as_such() {
     let folder = folder(&["a"]);

@@ -108,11 +108,10 @@ mod linux {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
-    #[cfg(target_os = "linux")]
     #[test]
     fn memory_does_not_seek_and_what_hides_its_device_may() {
         let (memory, hidden) = (std::path::Path::new("/dev/shm"), std::path::Path::new("/proc/self/status"));
