@@ -13,6 +13,12 @@
 # build/parts/NAME.log, and is printed whole, in the order of this file. The last lines name what was skipped, the times
 # and the parts that failed.
 set -uo pipefail
+# A shell without job control starts a command in the background with SIGINT ignored, which the program respects: tests
+# that interrupt it would wait for ever.
+if [ -z "${HASHLOOM_SIGNALS-}" ]; then
+    export HASHLOOM_SIGNALS=default
+    env --default-signal true 2>/dev/null && exec env --default-signal "$BASH" "$0" "$@"
+fi
 cd "$(dirname "$0")/.." || exit 2
 level=${1:?usage: run.sh quick|all|fuzz}
 root=$PWD
