@@ -12,7 +12,7 @@ SHARE := target/release/share
 STAND_INS := md5sum sha1sum sha224sum sha256sum sha384sum sha512sum digest mac
 ROOT = $(DESTDIR)$(PREFIX)
 LINKS = $(ROOT)/libexec/hashloom
-# Where zsh looks for completions, in the prefix.
+# The folder of the prefix in which zsh looks for completions.
 ZSH_FUNCTIONS := share/zsh/site-functions
 
 .PHONY: help build share demo test test-all cross dist bench bench-kernels bench-tiers bench-peers bench-compilers

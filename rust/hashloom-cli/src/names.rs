@@ -17,7 +17,7 @@ pub struct Name(pub &'static [Algorithm]);
 /// Reads the name of any algorithm.
 pub const ANY: Name = Name(Algorithm::ALL);
 
-/// What counts of a name: letters and digits.
+/// Returns the letters and digits of a name, which are all that counts.
 fn key(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '-' | '/' | '_')).map(|c| c.to_ascii_lowercase()).collect()
 }

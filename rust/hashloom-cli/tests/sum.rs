@@ -440,7 +440,7 @@ fn a_list_can_be_the_json_of_sum() {
     assert_eq!(verdict(&both(md5, sha1, ",\"length\":2")), (1, names.clone(), false));
     assert_eq!(verdict(&both(md5, &sha1.replace('8', "9"), "")), (1, names.clone(), false));
     assert_eq!(verdict(&both(&md5.replace('0', "1"), sha1, "")), (1, names, false));
-    // What is wrong with a line.
+    // Faults of a line.
     for (line, why) in [
         ("{", "EOF while parsing"),
         ("{}", "missing field `path`"),

@@ -133,7 +133,7 @@ pub fn run(arguments: &Write) -> Result<u8, String> {
 
 type Update = Reader<io::BufReader<File>>;
 
-/// What the manifest is to have.
+/// The content that the user wants in the manifest.
 #[derive(Clone, Copy)]
 struct Chosen<'a> {
     algorithms: &'a [Algorithm],

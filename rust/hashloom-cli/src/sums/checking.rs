@@ -75,7 +75,7 @@ struct Counts {
     nunstable: u64,
 }
 
-/// What a list says of a file.
+/// The digests and length that a list gives for a file.
 struct Listed {
     digests: Vec<(Algorithm, Hash)>,
     nbytes: Option<u64>,

@@ -76,7 +76,7 @@ struct Run<'a, T, I, F> {
     supply: Mutex<Supply<T, I>>,
     /// Signalled when a thread without work may find some.
     changed: Condvar,
-    /// Whose turn it is to read a disk that seeks.
+    /// The right to read a disk that seeks.
     turns: Arc<Turns>,
     /// Number of threads without work.
     hungry: AtomicUsize,

@@ -276,7 +276,7 @@ struct Run<'r, 't> {
     mapping: Option<Mapping>,
     options: &'r Options,
     pool: Pool,
-    /// Whose turn it is to read, if the file is read in order.
+    /// Held by the thread that reads, if the file is read in order.
     turn: Option<Mutex<()>>,
     /// Number of leaves in a batch.
     batch: u64,
@@ -479,15 +479,12 @@ impl Run<'_, '_> {
     }
 }
 
-/// Shorter files need few reads.
-const LONG_NBYTES: u64 = 1 << 20;
-
 /// Whether a range of a file is long, not in memory, and on a disk that seeks.
 fn must_read_in_order(file: &File, range: &Range<u64>) -> bool {
     const LOOKS: u64 = 4;
     let nbytes = range.end.saturating_sub(range.start);
     let is_cold = || (0..LOOKS).any(|look| !is_in_memory(file, range.start + nbytes / LOOKS * look));
-    nbytes >= LONG_NBYTES && is_cold() && device::is_seen_to_seek(file, range.end)
+    nbytes >= device::LONG_NBYTES && is_cold() && device::is_seen_to_seek(file, range.end)
 }
 
 fn read(file: &File, buffer: &mut [u8], offset: u64) -> Result<(), Failure> {

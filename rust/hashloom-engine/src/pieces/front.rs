@@ -38,7 +38,7 @@ const LOOKS: u64 = 4;
 /// A job's content has this as its end of the fetched bytes unless the fetcher sets another.
 pub(super) const ALL: u64 = u64::MAX;
 
-/// What the fetcher and the other threads tell each other.
+/// The state that the fetcher shares with the threads that hash.
 pub(super) struct Front<J> {
     /// Whether a content should be fetched.
     is_slow: fn(&Content<'_>) -> bool,
@@ -224,10 +224,10 @@ impl<J: Job> Front<J> {
 
     /// Lets lanes read a content up to `end`.
     fn passed_to(&self, content: &Content<'_>, end: u64) {
-        let before = content.fetched.load(Ordering::Relaxed);
+        // Not a store: `end` may have set ALL meanwhile.
+        let before = content.fetched.fetch_max(end, Ordering::Release);
         if end > before {
             self.passed.fetch_add(end - before, Ordering::Relaxed);
-            content.fetched.store(end, Ordering::Release);
             self.tell();
         }
     }
@@ -249,15 +249,12 @@ impl<J: Job> Drop for End<'_, J> {
     }
 }
 
-/// Shorter files need one read each, and the disk itself puts many such reads in order.
-const LONG_NBYTES: u64 = 1 << 20;
-
 /// Whether some of a content, in files that are long on average, is neither in memory nor on a device that takes reads
 /// at many places.
 fn is_on_slow_disk(content: &Content<'_>) -> bool {
     let layout = &content.layout;
     let nfiles = layout.files_of(0..layout.total_nbytes()).len() as u64;
-    if layout.files_nbytes() / LONG_NBYTES < nfiles {
+    if layout.files_nbytes() / device::LONG_NBYTES < nfiles {
         return false;
     }
     let mut last = Last::default();

@@ -25,7 +25,7 @@ pub(super) struct Queue<'a, J, I> {
     pub(super) total_nbytes: u64,
 }
 
-/// What a thread gets from the queue.
+/// The queue's answer to a thread that asks for pieces.
 pub(super) enum Taken<J> {
     Pieces(Arc<J>, Range<usize>),
     /// The next pieces are not fetched yet.

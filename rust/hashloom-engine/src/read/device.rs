@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a file's device is like: whether it should be read in one order, or at many places at once.
+//! The kind of a file's device: one that should be read in one order, or one that takes reads at many places at once.
 //!
 //! The system's word is a claim only: virtual disks often call themselves rotating, and a FUSE file system says nothing.
-//! Where a mistake would cost much, the claim is tested by a few reads at distant places.
+//! A few reads at distant places test the claim where a mistake would cost much.
 
 use std::fs::File;
 #[cfg(target_os = "linux")]
@@ -18,6 +18,10 @@ use rustix::fs::fstat;
 
 #[cfg(target_os = "linux")]
 use crate::read::open::{is_in_memory, read_at};
+
+/// Length from which files are read in order on a disk that seeks. A shorter file needs few reads, and the disk itself
+/// puts the reads of many such files in order.
+pub(crate) const LONG_NBYTES: u64 = 1 << 20;
 
 /// Returns true unless the file's device is known to take reads at many places at once as well as one after the other.
 /// A hard disk moves its heads for each place: sixteen places at once cost it most of its speed. A device that hides

@@ -11,17 +11,14 @@ use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use crate::read::device;
+use crate::read::device::{self, LONG_NBYTES};
 use crate::read::open::is_in_memory;
 use crate::run::pool::{LOOK, Pool};
-
-/// Shorter files need no turn.
-const LONG_NBYTES: u64 = 1 << 20;
 
 /// After this many files in a row that needed no turn, threads stop to take one for each file.
 const ENOUGH: usize = 64;
 
-/// Whose turn it is to read.
+/// The right to read a disk that seeks, which one thread has at a time.
 pub(super) struct Turns {
     is_taken: Mutex<bool>,
     free: Condvar,
