@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::merkle::{self, BLOCK_NBYTES, Node, Tree};
+use crate::pieces::fetch;
+use crate::pieces::fetch::parts::Parts;
 use crate::pieces::files::{Absent, Files};
-use crate::pieces::front;
 use crate::pieces::layout::Layout;
 use crate::pieces::rows::{block_of_zeros, sha1_of_zeros};
 
@@ -49,12 +50,12 @@ pub(crate) struct Content<'a> {
     nleft: AtomicU64,
     /// Number of rounds in which all pieces were settled.
     nrounds: AtomicU8,
-    /// End of the content that reading ahead was asked for.
-    pub(super) asked: AtomicU64,
-    /// End of the content that lanes may read: see [`front`](super::front).
+    /// End of the content that lanes may read: see [`fetch`].
     pub(super) fetched: AtomicU64,
-    /// Whether the fetcher counts what is hashed of this content.
-    pub(super) is_counted: AtomicBool,
+    /// Whether all of the content is being fetched or was fetched.
+    pub(super) is_last_fetched: AtomicBool,
+    /// What was fetched and is not hashed.
+    pub(super) parts: Parts,
     /// SHA-1 of a piece of zeros: of full length, and of the last piece's length if that is shorter.
     zeros: [OnceLock<[u8; 20]>; 2],
     /// The tree of a whole piece of zeros.
@@ -70,9 +71,9 @@ impl<'a> Content<'a> {
             files,
             hashes,
             nbytes_read: AtomicU64::new(0),
-            asked: AtomicU64::new(0),
-            fetched: AtomicU64::new(front::ALL),
-            is_counted: AtomicBool::new(false),
+            fetched: AtomicU64::new(fetch::ALL),
+            is_last_fetched: AtomicBool::new(false),
+            parts: Parts::default(),
             zeros: Default::default(),
             zeros_root: OnceLock::new(),
         }
@@ -91,11 +92,6 @@ impl<'a> Content<'a> {
     /// Whether lanes may read up to `end`.
     pub(super) fn is_fetched(&self, end: u64) -> bool {
         self.fetched.load(Ordering::Acquire) >= end
-    }
-
-    /// Whether another thread fetches the content in order.
-    pub(super) fn is_being_fetched(&self) -> bool {
-        self.fetched.load(Ordering::Relaxed) != front::ALL
     }
 
     /// Whether all pieces are settled.
@@ -186,7 +182,8 @@ pub(super) fn settle<J: Job>(job: &J, piece: usize, outcome: Outcome) -> Option<
         let nrounds = content.nrounds.fetch_add(1, Ordering::Relaxed) + 1;
         let nbytes = take_back(job, nrounds == ROUNDS_MAX);
         if nbytes > 0 {
-            content.asked.store(0, Ordering::Relaxed);
+            // Bytes of the files as they were before.
+            content.parts.clear();
             content.nleft.store(content.layout.piece_count(), Ordering::Release);
             return Some(nbytes);
         }

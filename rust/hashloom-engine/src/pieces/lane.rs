@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A piece that is being read: its next bytes, from files, holes, padding or a mapping, and the data to ask for ahead.
+//! A piece that is being read: its next bytes, from files, holes, padding or a mapping.
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::merkle::Tree;
+use crate::pieces::fetch::parts::Part;
 use crate::pieces::files::{Absent, Key, Last};
 use crate::pieces::job::{Content, Job, Outcome};
 use crate::pieces::rows::Filled;
 use crate::pieces::window::Window;
-use crate::read::ahead::{self, Small, read_ahead};
 use crate::read::holes::{Stretch, stretch_at};
-use crate::run::LANES;
 
 /// A piece that is being read.
 pub(super) struct Lane<J> {
@@ -29,12 +28,10 @@ pub(super) struct Lane<J> {
     /// The file that has the byte at `pos`.
     file: usize,
     stretch: Stretch,
-    /// End of the bytes that reading ahead was asked for.
-    asked: u64,
-    /// End of the bytes whose small files were asked for.
-    looked_at: u64,
     /// The part of the file that is mapped and present.
     window: Window,
+    /// The part that has the bytes at `pos`, or had those before.
+    part: Option<Arc<Part>>,
     /// Set if the piece cannot be read to its end.
     pub(super) absent: Option<Absent>,
 }
@@ -44,12 +41,11 @@ pub(super) struct Own {
     last: Last,
     /// The last stretch seen, with its file, for the next piece that is looked at.
     stretch: Option<(Key, Stretch)>,
-    small: Small,
 }
 
 impl Own {
-    pub(super) fn new(nthreads: usize) -> Own {
-        Own { last: Last::default(), stretch: None, small: Small::new(nthreads) }
+    pub(super) fn new() -> Own {
+        Own { last: Last::default(), stretch: None }
     }
 }
 
@@ -70,9 +66,8 @@ impl<J: Job> Lane<J> {
             tree: Tree::default(),
             file,
             stretch: Stretch::NONE,
-            asked: range.start,
-            looked_at: range.start,
             window: Window::default(),
+            part: None,
             absent: None,
             job,
         }
@@ -92,6 +87,7 @@ impl<J: Job> Lane<J> {
         self.stretch = Stretch::NONE;
         self.tree.clear();
         self.window.give_back();
+        self.part = None;
         self.absent = None;
     }
 
@@ -107,6 +103,25 @@ impl<J: Job> Lane<J> {
             if left == 0 {
                 self.file += 1;
                 self.stretch = Stretch::NONE;
+                continue;
+            }
+            let (part, left) = match span.padding {
+                true => (None, left),
+                false => part_of(content, &mut self.part, self.pos, left),
+            };
+            if let Some(part) = part {
+                let range = self.pos..self.pos + left as u64;
+                content.nbytes_read.fetch_add(left as u64, Ordering::Relaxed);
+                self.pos = range.end;
+                if left == row.len() {
+                    return Ok(Filled::Fetched(part, range));
+                }
+                if zeros {
+                    row[..filled].fill(0);
+                    zeros = false;
+                }
+                row[filled..filled + left].copy_from_slice(part.bytes(range));
+                filled += left;
                 continue;
             }
             let at = self.pos - span.offset;
@@ -161,6 +176,22 @@ impl<J: Job> Lane<J> {
     }
 }
 
+/// The part that has the byte at `pos`, if there is one, and the number of bytes until that changes, at most `nbytes`.
+/// `last` is the part that was used last.
+fn part_of(content: &Content<'_>, last: &mut Option<Arc<Part>>, pos: u64, nbytes: usize) -> (Option<Arc<Part>>, usize) {
+    let range = pos..pos + nbytes as u64;
+    if !last.as_ref().is_some_and(|part| part.range().contains(&pos)) {
+        // The part's memory is free for another before this one is looked for.
+        *last = None;
+        match content.parts.find(&range) {
+            Ok(part) => *last = Some(part),
+            Err(end) => return (None, (end - pos) as usize),
+        }
+    }
+    let end = last.as_ref().map_or(range.end, |part| part.range().end.min(range.end));
+    (last.clone(), (end - pos) as usize)
+}
+
 /// A run of bytes that need not be read, or must be.
 enum Bytes {
     Zeros(usize),
@@ -197,6 +228,9 @@ pub(super) fn without_reading(
 ) -> Option<Outcome> {
     let mut pos = range.start;
     let mut index = first;
+    if content.parts.find(&(pos..pos + 1)).is_ok() {
+        return None;
+    }
     while pos < range.end {
         let span = content.layout.span(index);
         let end = span.end().min(range.end);
@@ -224,89 +258,4 @@ pub(super) fn without_reading(
         index += 1;
     }
     Some(content.of_zeros(range, first))
-}
-
-/// Whether pieces are so long that each lane asks for its own next bytes; otherwise all lanes ask for the next pieces
-/// together.
-fn asks_by_lane(content: &Content<'_>) -> bool {
-    content.layout.piece_nbytes() > ahead::ALL_NBYTES / LANES as u64
-}
-
-/// For short pieces: asks for the data of all these lanes, which belong to one job, and for as much again, which the
-/// next lanes will read.
-pub(super) fn ask_for_all<J: Job>(content: &Content<'_>, own: &mut Own, lanes: &[Lane<J>]) {
-    let (Some(first), Some(last)) = (lanes.first(), lanes.last()) else { return };
-    if asks_by_lane(content) || content.is_being_fetched() {
-        return;
-    }
-    let layout = &content.layout;
-    let end = last.end.saturating_add(LANES as u64 * layout.piece_nbytes()).min(layout.total_nbytes());
-    let asked = content.asked.fetch_max(end, Ordering::Relaxed);
-    ask_for(content, own, first.pos.max(asked)..end);
-}
-
-/// For small files: asks for the first of the files that have the lane's next `nbytes` bytes and were not looked at
-/// before, each up to the end of the piece.
-pub(super) fn ask_for_small<J: Job>(own: &mut Own, lane: &mut Lane<J>, nbytes: u64) {
-    let content = lane.job.content();
-    let until = lane.end.min(lane.pos.saturating_add(nbytes));
-    if lane.job.content().is_being_fetched() {
-        lane.looked_at = lane.looked_at.max(until);
-        return;
-    }
-    let mut left = if lane.looked_at < until { own.small.next() } else { 0 };
-    while lane.looked_at < until && left > 0 {
-        let pos = lane.looked_at;
-        let index = content.layout.file_at(pos);
-        let span = content.layout.span(index);
-        // There can be a gap before the file.
-        lane.looked_at = if pos < span.offset { span.offset } else { span.end() };
-        if !span.padding && span.nbytes < ahead::WORTH_ASKING_NBYTES && pos >= span.offset {
-            left -= 1;
-            match content.files.get(index, &mut own.last) {
-                // Reading a hole ahead would fill memory with zeros.
-                Ok(file) if !file.holes => {
-                    let range = pos - span.offset..span.end().min(lane.end) - span.offset;
-                    own.small.note(read_ahead(&file.file, range));
-                }
-                _ => {}
-            }
-        }
-    }
-    lane.looked_at = lane.looked_at.max(until);
-}
-
-/// For long pieces: asks for the lane's next data when half of the data asked for is read.
-pub(super) fn ask_for_lane<J: Job>(own: &mut Own, lane: &mut Lane<J>) {
-    let content = lane.job.content();
-    if content.is_being_fetched() {
-        lane.asked = lane.asked.max(lane.pos);
-        return;
-    }
-    if asks_by_lane(content) && lane.asked < lane.end && lane.pos + ahead::LANE_NBYTES / 2 >= lane.asked {
-        let start = lane.asked;
-        lane.asked = lane.end.min(start + ahead::LANE_NBYTES);
-        ask_for(content, own, start..lane.asked);
-    }
-}
-
-fn ask_for(content: &Content<'_>, own: &mut Own, range: Range<u64>) {
-    let mut pos = range.start;
-    while pos < range.end {
-        let index = content.layout.file_at(pos);
-        let span = content.layout.span(index);
-        let end = span.end().min(range.end);
-        if !span.padding && span.nbytes >= ahead::WORTH_ASKING_NBYTES && pos >= span.offset {
-            if let Ok(file) = content.files.get(index, &mut own.last) {
-                let (start, end) = (pos - span.offset, end - span.offset);
-                // Reading a hole ahead would fill memory with zeros. In a file with holes the first data is asked for.
-                let hole = if file.holes { stretch_at(&file.file, start) } else { Stretch::NONE };
-                let start = if hole.hole { hole.end } else { start };
-                let data = if file.holes { stretch_at(&file.file, start).end } else { end };
-                read_ahead(&file.file, start..end.min(data));
-            }
-        }
-        // There can be a gap after the file; `file_at` gives the gap's bytes to the next file.
-        pos = if pos < span.offset { span.offset } else { end };
-    }
 }

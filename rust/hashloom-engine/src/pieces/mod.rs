@@ -10,8 +10,8 @@
 
 #[cfg(feature = "create")]
 pub(crate) mod compute;
+mod fetch;
 pub(crate) mod files;
-mod front;
 pub(crate) mod job;
 mod lane;
 pub(crate) mod layout;
@@ -23,28 +23,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::merkle;
+use crate::pieces::fetch::{Fetcher, READERS};
 use crate::pieces::files::Absent;
-use crate::pieces::front::Front;
 use crate::pieces::job::{Job, Outcome, break_off, settle};
-use crate::pieces::lane::{Lane, Own, ask_for_all, ask_for_lane, ask_for_small, without_reading};
+use crate::pieces::lane::{Lane, Own, without_reading};
 use crate::pieces::queue::{Queue, Taken};
 use crate::pieces::rows::{Filled, Rows, THREADS_MAX};
 use crate::read::buffer::out_of_memory;
 use crate::read::open::open_max;
 use crate::run::LANES;
 use crate::run::Options;
-use crate::run::pool::Pool;
+use crate::run::pool::{Pool, room_for};
 
 /// Hashes all pieces of all jobs. `jobs` is asked for the next job when the pieces of the earlier ones are taken, so
 /// the number of jobs does not matter. Returns when all is done or the run was cancelled.
 pub(crate) fn run<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Options) {
-    run_with(jobs, options, &Front::new());
+    run_with(jobs, options, &Fetcher::new());
 }
 
-fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Options, front: &Front<J>) {
+fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Options, fetcher: &Fetcher<J>) {
     // Each thread has a file in use.
     let nthreads = options.nthreads().clamp(1, THREADS_MAX.min(open_max()));
-    let queue = Queue::new(jobs, nthreads, front);
+    let queue = Queue::new(jobs, nthreads, fetcher);
     // More threads than pieces would have nothing to do.
     let nuseful = match (&queue.current, &queue.following) {
         (Some(only), None) => only.content().layout.piece_count().clamp(1, THREADS_MAX as u64) as usize,
@@ -52,28 +52,31 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
     };
     let total_nbytes = AtomicU64::new(queue.total_nbytes);
     // A single job that needs no fetching is the usual case, and no other follows.
-    let needs_fetcher = front.is_used() || queue.following.is_some();
+    let needs_readers = fetcher.is_used() || queue.following.is_some();
     let run = Run {
         pool: Pool::new(nthreads.min(nuseful), options.canceller()),
         queue: Mutex::new(queue),
         nthreads,
         options,
-        front,
+        fetcher,
         nbytes_done: AtomicU64::new(0),
         total_nbytes,
         unfinished: Mutex::default(),
     };
     std::thread::scope(|scope| {
-        if needs_fetcher {
-            let fetcher = std::thread::Builder::new().name("hashloom-fetcher".into());
-            if fetcher.spawn_scoped(scope, || front.fetch(&run.pool)).is_err() {
-                front.end();
+        if needs_readers {
+            let count = (0..READERS.min(room_for())).take_while(|number| {
+                let reader = std::thread::Builder::new().name(format!("hashloom-read-{number}"));
+                reader.spawn_scoped(scope, || fetcher.read(&run.pool)).is_ok()
+            });
+            if count.count() == 0 {
+                fetcher.end();
             }
         }
         if !run.pool.work(|| Rows::new(run.nthreads), |rows| run.work(rows)) {
             run.fail();
         }
-        front.end();
+        fetcher.end();
     });
     // In a cancelled run, jobs may have a piece in some lane, or wait to be taken.
     let queue = run.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -91,7 +94,7 @@ struct Run<'a, J, I> {
     queue: Mutex<Queue<'a, J, I>>,
     nthreads: usize,
     options: &'a Options,
-    front: &'a Front<J>,
+    fetcher: &'a Fetcher<J>,
     nbytes_done: AtomicU64,
     total_nbytes: AtomicU64,
     unfinished: Mutex<Vec<Arc<J>>>,
@@ -100,7 +103,7 @@ struct Run<'a, J, I> {
 impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     /// Fails all requests: without memory for buffers no file can be read.
     fn fail(&self) {
-        self.front.end();
+        self.fetcher.end();
         while let Taken::Pieces(job, pieces) = self.take(0, 0) {
             if self.pool.must_stop() {
                 break;
@@ -115,17 +118,17 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     }
 
     fn work(&self, mut rows: Rows) {
-        let mut own = Own::new(self.nthreads);
+        let mut own = Own::new();
         let mut lanes: Vec<Lane<J>> = Vec::with_capacity(LANES);
         let chunk_nbytes = rows.chunk_nbytes() as u64;
         loop {
-            let nchanges = self.front.nchanges();
+            let nchanges = self.fetcher.nchanges();
             let is_later = self.take_lanes(&mut own, &mut lanes, chunk_nbytes);
             if lanes.is_empty() && !is_later || self.pool.must_stop() {
                 break;
             }
             match ready_first(&mut rows, &mut lanes, chunk_nbytes) {
-                0 => self.front.wait(nchanges),
+                0 => self.fetcher.wait(nchanges),
                 nready => {
                     self.advance(&mut own, &mut rows, &mut lanes[..nready]);
                     self.settle_finished(&mut rows, &mut lanes);
@@ -146,7 +149,6 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                 Taken::Nothing => break,
             };
             let content = job.content();
-            let first = lanes.len();
             for piece in pieces {
                 let range = content.layout.piece_range(piece as u64);
                 let file = content.layout.file_at(range.start);
@@ -156,7 +158,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                 };
                 match settled {
                     Some(outcome) => {
-                        self.front.hashed(content, range.end - range.start);
+                        content.parts.used(range.clone());
                         // A piece that is hashed again counts again for the progress; a settled piece does not.
                         if content.is_first_round() || !matches!(outcome, Outcome::Unwanted) {
                             self.done(range.end - range.start);
@@ -166,7 +168,6 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                     None => lanes.push(Lane::new(job.clone(), piece, range, file)),
                 }
             }
-            ask_for_all(content, own, &lanes[first..]);
         }
         false
     }
@@ -182,17 +183,12 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     /// Reads and hashes the next chunk of each lane.
     fn advance(&self, own: &mut Own, rows: &mut Rows, lanes: &mut [Lane<J>]) {
         let chunk_nbytes = rows.chunk_nbytes() as u64;
-        let left = |lane: &Lane<J>| lane.end - lane.pos;
-        let before: u64 = lanes.iter().map(left).sum();
-        let mut before_of = [0; LANES];
-        before_of.iter_mut().zip(lanes.iter()).for_each(|(before, lane)| *before = left(lane));
-        // All lanes' small files, for this row and the next, are asked for before the first of them is waited for.
-        lanes.iter_mut().for_each(|lane| ask_for_small(own, lane, 2 * chunk_nbytes));
+        let mut starts = [0; LANES];
+        starts.iter_mut().zip(lanes.iter()).for_each(|(start, lane)| *start = lane.pos);
         // Number of bytes of each row that its hash tree covers.
         let mut covered = [0; LANES];
         rows.fill(lanes.len(), |at, row| {
             let lane = &mut lanes[at];
-            ask_for_lane(own, lane);
             let want = chunk_nbytes.min(lane.end - lane.pos);
             covered[at] = lane.tree_end.saturating_sub(lane.pos).min(want) as usize;
             lane.fill(own, &mut row[..want as usize]).unwrap_or_else(|absent| {
@@ -209,11 +205,13 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
             rows.hash_blocks(lanes.len(), |at| covered[at], |at, leaves| lanes[at].tree.push(leaves));
         }
         rows.check_mapped(lanes.len(), |at| lanes[at].begin_again());
-        for (lane, before) in lanes.iter().zip(before_of) {
-            self.front.hashed(lane.job.content(), before.saturating_sub(left(lane)));
+        let mut nbytes = 0;
+        for (lane, start) in lanes.iter().zip(starts) {
+            // A lane that began again is behind its start.
+            nbytes += lane.pos as i64 - start as i64;
+            lane.job.content().parts.used(start..lane.pos);
         }
-        let after: u64 = lanes.iter().map(left).sum();
-        self.done(before.saturating_sub(after));
+        self.done(nbytes.max(0) as u64);
     }
 
     fn done(&self, nbytes: u64) {

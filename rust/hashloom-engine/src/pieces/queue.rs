@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::pieces::front::Front;
+use crate::pieces::fetch::Fetcher;
 use crate::pieces::job::Job;
 use crate::run::LANES;
 
@@ -20,7 +20,7 @@ pub(super) struct Queue<'a, J, I> {
     /// The first piece of `current` that no thread has taken.
     next: usize,
     nthreads: usize,
-    front: &'a Front<J>,
+    fetcher: &'a Fetcher<J>,
     /// Total bytes of all jobs begun.
     pub(super) total_nbytes: u64,
 }
@@ -35,11 +35,11 @@ pub(super) enum Taken<J> {
 
 impl<'a, J: Job, I: Iterator<Item = Arc<J>>> Queue<'a, J, I> {
     /// A queue for `nthreads` threads. The first two jobs are begun.
-    pub(super) fn new(jobs: I, nthreads: usize, front: &'a Front<J>) -> Queue<'a, J, I> {
+    pub(super) fn new(jobs: I, nthreads: usize, fetcher: &'a Fetcher<J>) -> Queue<'a, J, I> {
         let jobs = jobs.fuse();
         let again = Vec::new();
         let mut queue =
-            Queue { jobs, current: None, following: None, again, next: 0, nthreads, front, total_nbytes: 0 };
+            Queue { jobs, current: None, following: None, again, next: 0, nthreads, fetcher, total_nbytes: 0 };
         queue.current = queue.begin();
         queue.following = queue.begin();
         queue
@@ -53,7 +53,7 @@ impl<'a, J: Job, I: Iterator<Item = Arc<J>>> Queue<'a, J, I> {
                 continue;
             }
             self.total_nbytes = self.total_nbytes.saturating_add(job.content().layout.files_nbytes());
-            self.front.begin(&job);
+            self.fetcher.begin(&job);
             return Some(job);
         }
     }
@@ -77,11 +77,7 @@ impl<'a, J: Job, I: Iterator<Item = Arc<J>>> Queue<'a, J, I> {
                 if start == end {
                     return Taken::Nothing;
                 }
-                let is_ready = |piece: usize| {
-                    let range = job.content().layout.piece_range(piece as u64);
-                    job.content().is_fetched(range.end.min(range.start + chunk_nbytes))
-                };
-                self.next = (start..end).find(|&piece| !is_ready(piece)).unwrap_or(end);
+                self.next = start + self.fetcher.ready(job.content(), start, end - start, chunk_nbytes);
                 return match self.next > start {
                     true => Taken::Pieces(job.clone(), start..self.next),
                     false => Taken::Later,

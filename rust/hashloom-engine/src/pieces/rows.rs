@@ -8,6 +8,7 @@ use std::sync::Arc;
 use hashloom::{Algorithm, Hasher, finalize_many, hash_many, update_many};
 
 use crate::merkle::{BLOCK_NBYTES, NODE_NBYTES};
+use crate::pieces::fetch::parts::Part;
 use crate::read::buffer::zeros;
 use crate::read::open::OpenFile;
 use crate::run::LANES;
@@ -30,7 +31,7 @@ const ROWS_MAX_NBYTES: usize = 32 << 20;
 pub(crate) const THREADS_MAX: usize = ROWS_MAX_NBYTES / LANES / BLOCK_NBYTES as usize;
 
 /// The content of a row after it was filled.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) enum Filled {
     /// This many bytes that were read.
     Read(usize),
@@ -38,6 +39,8 @@ pub(crate) enum Filled {
     Zeros(usize),
     /// These bytes of a mapped file, which are not in the row either.
     Mapped(Arc<OpenFile>, Range<u64>),
+    /// These bytes of the content, which are in a part.
+    Fetched(Arc<Part>, Range<u64>),
 }
 
 /// Rows for [`LANES`] messages.
@@ -85,6 +88,7 @@ impl Rows {
         match &self.filled[lane] {
             Filled::Read(nbytes) => &self.buffer[self.start + lane * stride(self.chunk_nbytes)..][..*nbytes],
             Filled::Zeros(nbytes) => &ZEROS[..*nbytes],
+            Filled::Fetched(part, range) => part.bytes(range.clone()),
             Filled::Mapped(file, range) => file.mapping.as_ref().map_or(&[], |mapping| mapping.bytes(range.clone())),
         }
     }

@@ -23,15 +23,59 @@ use crate::read::open::{is_in_memory, read_at};
 /// puts the reads of many such files in order.
 pub(crate) const LONG_NBYTES: u64 = 1 << 20;
 
+/// A device with files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Device {
+    number: u64,
+    kind: Kind,
+}
+
+/// The kind of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Its heads move: requests near each other should be there at once, and none far away.
+    Disk,
+    /// An SSD, or a server.
+    Parallel,
+    /// A device that hides what it is, such as a FUSE file system, counts as a disk whose queue has room for one
+    /// request. Read by one thread in order, it is as fast as `cat`.
+    Unknown,
+}
+
+impl Device {
+    /// Number of threads that should read files of the device at once, each the part after the last one begun. Seconds
+    /// for 192 MiB on a modelled hard disk, 8 ms and 200 MB/s, under a block device: 1, 2, 4 and 8 readers 1.08, 1.04,
+    /// 1.09, 1.08; 400 files of 100 kB 0.48, 0.44, 0.46, 0.39. A FUSE file system without a queue: 1, 2 and 4 readers
+    /// 1.6, 3.1, 4.4.
+    pub(crate) fn nreaders(self) -> usize {
+        match self.kind {
+            Kind::Disk => 4,
+            Kind::Parallel => 8,
+            Kind::Unknown => 1,
+        }
+    }
+
+    /// Whether the device has a queue, in which many requests can wait for the best order.
+    pub(crate) fn takes_many(self) -> bool {
+        self.kind != Kind::Unknown
+    }
+}
+
+/// The device that has a file.
+#[cfg(target_os = "linux")]
+pub(crate) fn of(file: &File) -> Device {
+    static KNOWN: Mutex<Option<HashMap<u64, Kind>>> = Mutex::new(None);
+    let Ok(stat) = fstat(file) else { return Device { number: 0, kind: Kind::Unknown } };
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let kind = *known.get_or_insert_default().entry(stat.st_dev).or_insert_with(|| linux::kind(file, stat.st_dev));
+    Device { number: stat.st_dev, kind }
+}
+
 /// Returns true unless the file's device is known to take reads at many places at once as well as one after the other.
-/// A hard disk moves its heads for each place: sixteen places at once cost it most of its speed. A device that hides
-/// what it is, such as a FUSE file system, counts as a hard disk: read in order, it is as fast as `cat`.
+/// A hard disk moves its heads for each place: sixteen places at once cost it most of its speed.
 #[cfg(target_os = "linux")]
 pub(crate) fn seeks(file: &File) -> bool {
-    static KNOWN: Mutex<Option<HashMap<u64, bool>>> = Mutex::new(None);
-    let Ok(stat) = fstat(file) else { return true };
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    *known.get_or_insert_default().entry(stat.st_dev).or_insert_with(|| linux::seeks(file, stat.st_dev))
+    of(file).kind != Kind::Parallel
 }
 
 /// Least time of a read that has moved the heads of a hard disk. An SSD takes a tenth of it.
@@ -62,7 +106,12 @@ pub(crate) fn is_seen_to_seek(file: &File, nbytes: u64) -> bool {
     seen
 }
 
-/// On other systems nothing is known: reads at many places, as before.
+/// On other systems nothing is known: all files are of one device, which takes reads at many places.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn of(_file: &File) -> Device {
+    Device { number: 0, kind: Kind::Parallel }
+}
+
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn seeks(_file: &File) -> bool {
     false
@@ -80,18 +129,24 @@ mod linux {
 
     use rustix::fs::{fstatfs, major, minor};
 
+    use super::Kind;
+
     /// File systems in memory or on servers, which have many reads in flight: tmpfs, ramfs, NFS, SMB, CIFS, Ceph, 9P.
     const PARALLEL: [u32; 7] = [0x0102_1994, 0x8584_58f6, 0x6969, 0xfe53_4d42, 0xff53_4d42, 0x00c3_6400, 0x0102_1997];
 
-    pub(super) fn seeks(file: &File, device: u64) -> bool {
+    pub(super) fn kind(file: &File, device: u64) -> Kind {
         if fstatfs(file).is_ok_and(|stat| PARALLEL.contains(&(stat.f_type as u32))) {
-            return false;
+            return Kind::Parallel;
         }
         let numbers = format!("{}:{}", major(device), minor(device));
         let block = PathBuf::from(format!("/sys/dev/block/{numbers}"));
         // Btrfs and others have device numbers of their own: the table of mounts names the device.
         let found = rotates(&block).or_else(|| rotates(&Path::new("/sys/class/block").join(source_of(&numbers)?)));
-        found.unwrap_or(true)
+        match found {
+            Some(true) => Kind::Disk,
+            Some(false) => Kind::Parallel,
+            None => Kind::Unknown,
+        }
     }
 
     /// Whether a block device, or the one that it is a partition of, says that it has rotating disks.

@@ -12,6 +12,7 @@
 //! noted     whether a later change would show
 //! beneath   opens files below a folder and never outside of it
 //! ahead     has the disk fetch what comes next
+//! direct    reads past the page cache
 //! device    whether a disk should be read in order
 //! ring      opens and reads many small files by a few system calls
 //! ```
@@ -21,6 +22,7 @@ pub(crate) mod beneath;
 #[allow(unsafe_code)]
 pub(crate) mod buffer;
 pub(crate) mod device;
+pub(crate) mod direct;
 pub(crate) mod holes;
 #[allow(unsafe_code)]
 pub(crate) mod map;

@@ -63,20 +63,38 @@ pub(crate) fn read_at_once(file: &File, row: &mut [u8], offset: u64) -> io::Resu
     std::os::windows::fs::FileExt::seek_read(file, row, offset)
 }
 
-/// Whether the byte at `offset` can be read without waiting.
-#[cfg(any(target_os = "linux", target_os = "android"))]
+/// The place of a file's byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Residence {
+    InMemory,
+    OnDisk,
+    /// The system cannot tell, for instance for a network file system.
+    Unknown,
+}
+
+/// Whether the byte at `offset` can be read without waiting. False if the system cannot tell: a network file system
+/// gains most from reading ahead.
 pub(crate) fn is_in_memory(file: &File, offset: u64) -> bool {
+    residence(file, offset) == Residence::InMemory
+}
+
+/// The place of the byte at `offset`.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn residence(file: &File, offset: u64) -> Residence {
     use std::io::IoSliceMut;
 
     use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
     let mut byte = [0];
-    let flags = ReadWriteFlags::NOWAIT;
-    // OPNOTSUPP: the file system cannot tell, for instance a network file system, which gains most from reading ahead.
-    !matches!(preadv2(file, &mut [IoSliceMut::new(&mut byte)], offset, flags), Err(Errno::AGAIN | Errno::OPNOTSUPP))
+    match preadv2(file, &mut [IoSliceMut::new(&mut byte)], offset, ReadWriteFlags::NOWAIT) {
+        Err(Errno::AGAIN) => Residence::OnDisk,
+        Err(Errno::OPNOTSUPP) => Residence::Unknown,
+        _ => Residence::InMemory,
+    }
 }
 
+/// Other systems do not tell, and read ahead by themselves: lanes read as if all were in memory.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(crate) fn is_in_memory(_file: &File, _offset: u64) -> bool {
-    true
+pub(crate) fn residence(_file: &File, _offset: u64) -> Residence {
+    Residence::InMemory
 }

@@ -88,7 +88,7 @@ impl Pool {
 
 /// Number of threads that half of the memory which this process may have is enough for. Starting a thread without
 /// memory for it ends the process, before an error could be reported.
-fn room_for() -> usize {
+pub(crate) fn room_for() -> usize {
     // The thread's stack, 2 MiB, its buffers, up to 2 MiB, and the system's own data for it.
     #[cfg(unix)]
     const THREAD_NBYTES: u64 = 8 << 20;

@@ -1,0 +1,582 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Reads what is not in memory front to back, before lanes need it.
+//!
+//! Lanes read at up to 16 places for each thread. A hard disk moves its heads for each place and loses most of its
+//! speed; an SSD gets a request at a time from each thread, far less than it could serve. If the content of a job is not
+//! in memory, threads of their own, the readers, therefore read it in the order of its bytes, a part of
+//! [`PART_NBYTES`](parts::PART_NBYTES) each. Parts are read past the page cache where the system permits that. Lanes
+//! hash the bytes where they are. A disk that seeks has two readers, so that the next request is there when one ends;
+//! another disk has more. Each disk has its own readers, and none waits for another disk.
+//!
+//! A thread begins pieces when enough of them are there for all lanes, or when no more can be read: hashing many pieces
+//! side by side takes a fraction of the CPU time. Bytes that are in memory are left to the lanes, and so is a file that
+//! cannot be read: its lane finds out why.
+
+pub(super) mod parts;
+mod plan;
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::pieces::fetch::parts::{PART_NBYTES, Part};
+use crate::pieces::fetch::plan::{Plan, Step};
+use crate::pieces::files::{Key, Last};
+use crate::pieces::job::{Content, Job};
+use crate::pieces::lock;
+use crate::read::ahead::read_ahead;
+use crate::read::buffer::{Arena, Buffer};
+use crate::read::device::{self, Device};
+use crate::read::direct::{ALIGNMENT, open_direct, read_direct};
+use crate::read::holes::stretch_at;
+use crate::read::open::{Residence, is_in_memory, residence};
+use crate::run::LANES;
+use crate::run::pool::{LOOK, Pool};
+
+/// Largest number of bytes that are read and not yet hashed.
+const AHEAD_NBYTES: u64 = 64 << 20;
+
+/// Bytes that a thread waits for before it begins pieces, or enough for all lanes. Pieces longer than half of this are
+/// begun one by one.
+const BATCH_NBYTES: u64 = 32 << 20;
+
+/// Number of readers of all disks together.
+pub(super) const READERS: usize = 8;
+
+/// A shorter file is read through the page cache: opening it once more costs more than its pages.
+const SHORT_NBYTES: u64 = 256 << 10;
+
+/// Largest number of short files that a reader asks for at once.
+const SHORT_MAX: usize = 32;
+
+/// Number of bytes after which waiting threads are told that more is there.
+const TELL_NBYTES: u64 = 4 << 20;
+
+/// The time after which a reader that found no free buffer looks again.
+const MOMENT: Duration = Duration::from_millis(1);
+
+/// Largest number of places of a content that are looked at to see whether it is in memory.
+const LOOKS: u64 = 16;
+
+/// Least number of bytes from look to look.
+const LOOK_NBYTES: u64 = 64 << 10;
+
+/// The end of the fetched bytes of a content that is not fetched, or wholly.
+pub(super) const ALL: u64 = u64::MAX;
+
+/// The state that readers share with the threads that hash.
+pub(super) struct Fetcher<J> {
+    /// The device of a content that should be fetched.
+    device_of: fn(&Content<'_>) -> Option<Device>,
+    buffers: Arc<Arena>,
+    state: Mutex<State<J>>,
+    /// Readers wait for work.
+    work: Condvar,
+    /// Other threads wait for bytes.
+    changed: Condvar,
+    /// Counts the changes that a thread may wait for. Changes only while `state` is locked.
+    nchanges: AtomicU64,
+    /// Whether no buffer is free: lanes take what there is.
+    is_full: AtomicBool,
+}
+
+struct State<J> {
+    disks: Vec<Disk<J>>,
+    /// Number of jobs so far.
+    njobs: u64,
+    is_over: bool,
+}
+
+struct Disk<J> {
+    device: Device,
+    /// Number of readers at work.
+    nreading: usize,
+    /// Jobs to fetch, in order.
+    jobs: VecDeque<Fetching<J>>,
+}
+
+/// A job that is being fetched.
+struct Fetching<J> {
+    number: u64,
+    job: Arc<J>,
+    plan: Plan,
+    /// Whether the plan is at its end.
+    is_planned: bool,
+    /// For each task, in order, from the first unfinished one on: the end of the content that needs no reading after it,
+    /// and whether it is finished.
+    tasks: VecDeque<(u64, bool)>,
+    /// Number of tasks that have left the list.
+    npassed: u64,
+    /// The end of the fetched bytes that waiting threads were told.
+    told: u64,
+}
+
+/// The work of a reader: a part, or those of several short files that follow one another.
+struct Task<J> {
+    disk: usize,
+    job_number: u64,
+    /// The task's number in its job.
+    number: u64,
+    job: Arc<J>,
+    steps: Vec<Step>,
+    buffer: Buffer,
+}
+
+/// A reader's open files.
+#[derive(Default)]
+struct Own {
+    last: Last,
+    direct: Direct,
+}
+
+/// The last file, opened for direct reads if that is possible.
+#[derive(Default)]
+struct Direct(Option<(Key, Option<File>)>);
+
+impl<J: Job> Fetcher<J> {
+    pub(super) fn new() -> Fetcher<J> {
+        Fetcher::with(device_of_cold, AHEAD_NBYTES)
+    }
+
+    fn with(device_of: fn(&Content<'_>) -> Option<Device>, ahead_nbytes: u64) -> Fetcher<J> {
+        Fetcher {
+            device_of,
+            buffers: Arena::new((ahead_nbytes / PART_NBYTES) as usize),
+            state: Mutex::new(State { disks: Vec::new(), njobs: 0, is_over: false }),
+            work: Condvar::new(),
+            changed: Condvar::new(),
+            nchanges: AtomicU64::new(0),
+            is_full: AtomicBool::new(false),
+        }
+    }
+
+    /// Looks whether a new job should be fetched. Called before any thread takes a piece of it.
+    pub(super) fn begin(&self, job: &Arc<J>) {
+        let content = job.content();
+        let Some(device) = (self.device_of)(content) else { return };
+        let mut state = lock(&self.state);
+        if state.is_over {
+            return;
+        }
+        content.fetched.store(0, Ordering::Release);
+        let number = state.njobs;
+        state.njobs += 1;
+        let fetching = Fetching {
+            number,
+            job: job.clone(),
+            plan: Plan::new(),
+            is_planned: false,
+            tasks: VecDeque::new(),
+            npassed: 0,
+            told: 0,
+        };
+        match state.disks.iter_mut().find(|disk| disk.device == device) {
+            Some(disk) => disk.jobs.push_back(fetching),
+            None => state.disks.push(Disk { device, nreading: 0, jobs: [fetching].into() }),
+        }
+        self.work.notify_all();
+    }
+
+    /// Whether there is something to fetch.
+    pub(super) fn is_used(&self) -> bool {
+        !lock(&self.state).disks.is_empty()
+    }
+
+    /// Number of pieces, the next of them `start`, that a thread should begin now, at most `most`.
+    pub(super) fn ready(&self, content: &Content<'_>, start: usize, most: usize, chunk_nbytes: u64) -> usize {
+        let fetched = content.fetched.load(Ordering::Acquire);
+        if fetched == ALL {
+            return most;
+        }
+        let layout = &content.layout;
+        let piece_nbytes = layout.piece_nbytes();
+        let is_long = piece_nbytes > BATCH_NBYTES / 2;
+        let is_there = |&piece: &usize| {
+            let range = layout.piece_range(piece as u64);
+            fetched >= if is_long { range.end.min(range.start + chunk_nbytes) } else { range.end }
+        };
+        let count = (start..start + most).take_while(is_there).count();
+        let wanted = most.min(LANES).min((BATCH_NBYTES / piece_nbytes) as usize);
+        let is_enough = is_long || count >= wanted || content.is_last_fetched.load(Ordering::Relaxed);
+        if is_enough || self.is_full.load(Ordering::Relaxed) { count } else { 0 }
+    }
+
+    /// The number of changes so far, for [`Fetcher::wait`].
+    pub(super) fn nchanges(&self) -> u64 {
+        self.nchanges.load(Ordering::Acquire)
+    }
+
+    /// Waits until something has changed since `nchanges`, or for a moment.
+    pub(super) fn wait(&self, nchanges: u64) {
+        let state = lock(&self.state);
+        if self.nchanges() == nchanges {
+            drop(self.changed.wait_timeout(state, LOOK).map_err(PoisonError::into_inner));
+        }
+    }
+
+    /// Tells waiting threads of a change. `state` must be locked.
+    fn tell(&self) {
+        self.nchanges.fetch_add(1, Ordering::Release);
+        self.changed.notify_all();
+    }
+
+    /// Ends all readers. What is not fetched is read by the lanes.
+    pub(super) fn end(&self) {
+        let mut state = lock(&self.state);
+        state.is_over = true;
+        let jobs = state.disks.drain(..).flat_map(|disk| disk.jobs);
+        jobs.for_each(|fetching| fetching.job.content().fetched.store(ALL, Ordering::Release));
+        self.work.notify_all();
+        self.tell();
+    }
+
+    /// Reads until the end. Each reader runs on a thread of its own.
+    pub(super) fn read(&self, pool: &Pool) {
+        // After a panic the lanes read by themselves.
+        let _end = End(self);
+        let mut own = Own::default();
+        while let Some(task) = self.next(pool) {
+            let Task { disk, job_number, number, job, steps, buffer } = task;
+            let hole_end = read(&mut own, job.content(), &steps, buffer);
+            self.finish(disk, job_number, number, hole_end);
+        }
+    }
+
+    /// The next parts to read. Waits for it; `None` at the end.
+    fn next(&self, pool: &Pool) -> Option<Task<J>> {
+        let mut state = lock(&self.state);
+        while !state.is_over && !pool.must_stop() {
+            let is_free = |disk: &Disk<J>| {
+                disk.nreading < disk.device.nreaders() && disk.jobs.iter().any(|fetching| !fetching.is_planned)
+            };
+            let disks = state.disks.iter().enumerate().filter(|(_, disk)| is_free(disk));
+            let next = disks.min_by_key(|(_, disk)| disk.nreading).map(|(index, _)| index);
+            let time = match next {
+                Some(disk) => match self.buffers.take() {
+                    Some(buffer) => {
+                        self.is_full.store(false, Ordering::Relaxed);
+                        if let Some(task) = self.task(&mut state, disk, buffer) {
+                            return Some(task);
+                        }
+                        continue;
+                    }
+                    None => {
+                        if !self.is_full.swap(true, Ordering::Relaxed) {
+                            self.tell();
+                        }
+                        MOMENT
+                    }
+                },
+                None => LOOK,
+            };
+            state = self.work.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        None
+    }
+
+    /// The next parts of a disk's jobs. `None` if the job at hand has no more.
+    fn task(&self, state: &mut State<J>, index: usize, buffer: Buffer) -> Option<Task<J>> {
+        let disk = &mut state.disks[index];
+        let at = disk.jobs.iter().position(|fetching| !fetching.is_planned)?;
+        let fetching = &mut disk.jobs[at];
+        let next = if fetching.job.is_given_up() { None } else { fetching.plan.next(&*fetching.job) };
+        let Some(step) = next else {
+            fetching.is_planned = true;
+            fetching.job.content().is_last_fetched.store(true, Ordering::Relaxed);
+            self.pass(disk, at);
+            self.tell();
+            return None;
+        };
+        let mut room = if disk.device.takes_many() { PART_NBYTES } else { 0 };
+        let mut steps = vec![step];
+        let is_short = |nbytes: Option<u64>| nbytes.is_some_and(|nbytes| nbytes < SHORT_NBYTES);
+        let layout = &fetching.job.content().layout;
+        if is_short(Some(layout.span(steps[0].file).nbytes)) {
+            let place = |step: &Step| (step.range.end - step.range.start).next_multiple_of(ALIGNMENT as u64);
+            room = room.saturating_sub(place(&steps[0]));
+            while steps.len() < SHORT_MAX
+                && room >= SHORT_NBYTES
+                && is_short(fetching.plan.next_file_nbytes(&*fetching.job))
+            {
+                let Some(step) = fetching.plan.next(&*fetching.job) else { break };
+                room -= place(&step);
+                steps.push(step);
+            }
+        }
+        let number = fetching.npassed + fetching.tasks.len() as u64;
+        fetching.tasks.push_back((fetching.plan.passed(), false));
+        let (job_number, job) = (fetching.number, fetching.job.clone());
+        disk.nreading += 1;
+        Some(Task { disk: index, job_number, number, job, steps, buffer })
+    }
+
+    /// Notes that a task's parts were read, or are left to the lanes.
+    fn finish(&self, disk: usize, job_number: u64, number: u64, hole_end: Option<u64>) {
+        let mut state = lock(&self.state);
+        // At the end nobody looks any more.
+        let Some(disk) = state.disks.get_mut(disk) else { return };
+        disk.nreading -= 1;
+        let Some(at) = disk.jobs.iter().position(|fetching| fetching.number == job_number) else { return };
+        let fetching = &mut disk.jobs[at];
+        let place = (number - fetching.npassed) as usize;
+        if let Some(end) = hole_end {
+            // Usually the next task is not begun; if it is, the hole is looked for there again.
+            if place + 1 == fetching.tasks.len() {
+                fetching.plan.pass_hole(&*fetching.job, end);
+                fetching.tasks[place].0 = fetching.plan.passed();
+            }
+        }
+        fetching.tasks[place].1 = true;
+        if self.pass(disk, at) {
+            self.tell();
+        }
+    }
+
+    /// Lets lanes read what is there of a job. Returns true if waiting threads should be told.
+    fn pass(&self, disk: &mut Disk<J>, at: usize) -> bool {
+        let fetching = &mut disk.jobs[at];
+        let content = fetching.job.content();
+        let mut end = content.fetched.load(Ordering::Relaxed);
+        while let Some(&(passed, true)) = fetching.tasks.front() {
+            end = passed;
+            fetching.tasks.pop_front();
+            fetching.npassed += 1;
+        }
+        let is_over = fetching.is_planned && fetching.tasks.is_empty();
+        content.fetched.store(if is_over { ALL } else { end }, Ordering::Release);
+        let is_told = fetching.is_planned || end - fetching.told >= TELL_NBYTES;
+        if is_told {
+            fetching.told = end;
+        }
+        if is_over {
+            disk.jobs.remove(at);
+        }
+        is_told
+    }
+}
+
+/// Reads parts and adds them to those of their content. If there is nothing but a hole, returns its end in the content.
+/// Errors are left to the lane that reads the same bytes.
+fn read(own: &mut Own, content: &Content<'_>, steps: &[Step], mut buffer: Buffer) -> Option<u64> {
+    if steps.len() > 1 {
+        // The disk gets all these requests at once, and puts them in order.
+        for step in steps {
+            if let Ok(file) = content.files.get(step.file, &mut own.last) {
+                let offset = content.layout.span(step.file).offset;
+                read_ahead(&file.file, step.range.start - offset..step.range.end - offset);
+            }
+        }
+    }
+    let mut hole_end = None;
+    let mut filled = 0;
+    let mut found = Vec::with_capacity(steps.len());
+    for step in steps {
+        match read_part(own, content, step, &mut buffer.bytes_mut()[filled..]) {
+            Some(Found::Read(skip)) => {
+                found.push((step.range.clone(), filled + skip));
+                filled += (skip + (step.range.end - step.range.start) as usize).next_multiple_of(ALIGNMENT);
+            }
+            Some(Found::Hole(end)) if steps.len() == 1 => hole_end = Some(end),
+            Some(Found::Hole(_)) | None => {}
+        }
+    }
+    let buffer = Arc::new(buffer);
+    found.into_iter().for_each(|(range, start)| content.parts.add(Part::new(range, start, &buffer)));
+    hole_end
+}
+
+enum Found {
+    /// The part is in the buffer, after this many bytes.
+    Read(usize),
+    /// The part lies in a hole, which ends here.
+    Hole(u64),
+}
+
+/// Reads a part to the beginning of `buffer`. `None` if it is in memory, or cannot be read.
+fn read_part(own: &mut Own, content: &Content<'_>, step: &Step, buffer: &mut [u8]) -> Option<Found> {
+    let file = content.files.get(step.file, &mut own.last).ok()?;
+    let span = content.layout.span(step.file);
+    let range = step.range.start - span.offset..step.range.end - span.offset;
+    if range.end > file.nbytes {
+        return None;
+    }
+    if file.holes {
+        let stretch = stretch_at(&file.file, range.start);
+        if stretch.hole && stretch.end >= range.end {
+            return Some(Found::Hole(span.offset + stretch.end.min(span.nbytes)));
+        }
+    }
+    // A short file costs little to read, wherever it is, and its lane then need not open it.
+    let is_short = file.nbytes < SHORT_NBYTES;
+    let residence = if is_short { Residence::Unknown } else { residence(&file.file, range.start) };
+    if residence == Residence::InMemory && is_in_memory(&file.file, range.end - 1) {
+        return None;
+    }
+    // What may be in memory is read there.
+    if residence == Residence::OnDisk {
+        let skip = own.direct.read(content.files.key(step.file), &file.file, buffer, range.clone());
+        if skip.is_some() {
+            return skip.map(Found::Read);
+        }
+    }
+    let row = &mut buffer[..(range.end - range.start) as usize];
+    file.read_at(row, range.start).is_ok_and(|nbytes| nbytes == row.len()).then_some(Found::Read(0))
+}
+
+impl Direct {
+    /// Fills the beginning of `buffer` with a range of a file, past the page cache. Returns the offset in `buffer` of the
+    /// range's first byte; `None` if the file cannot be read so.
+    fn read(&mut self, key: Key, file: &File, buffer: &mut [u8], range: Range<u64>) -> Option<usize> {
+        if !matches!(&self.0, Some((of, _)) if *of == key) {
+            self.0 = Some((key, open_direct(file)));
+        }
+        let Some((_, way)) = &mut self.0 else { return None };
+        let skip = range.start as usize % ALIGNMENT;
+        let nbytes = (range.end - range.start) as usize + skip;
+        let buffer = &mut buffer[..nbytes.next_multiple_of(ALIGNMENT)];
+        let found = read_direct(way.as_ref()?, buffer, range.start - skip as u64);
+        if !found.is_ok_and(|found| found >= nbytes) {
+            // Some file systems let a file be opened so, and then refuse to read.
+            *way = None;
+            return None;
+        }
+        Some(skip)
+    }
+}
+
+struct End<'a, J: Job>(&'a Fetcher<J>);
+
+impl<J: Job> Drop for End<'_, J> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+/// The device of a content of which some is not in memory.
+fn device_of_cold(content: &Content<'_>) -> Option<Device> {
+    let layout = &content.layout;
+    let mut last = Last::default();
+    let nlooks = LOOKS.min(layout.total_nbytes().div_ceil(LOOK_NBYTES));
+    (0..nlooks).find_map(|look| {
+        let pos = layout.total_nbytes() / nlooks * look;
+        let index = layout.file_at(pos);
+        let span = layout.span(index);
+        if span.padding || pos < span.offset {
+            return None;
+        }
+        let file = content.files.get(index, &mut last).ok()?;
+        let at = pos - span.offset;
+        (at < file.nbytes && !is_in_memory(&file.file, at)).then(|| device::of(&file.file))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use hashloom::{Algorithm, hash};
+
+    use super::*;
+    use crate::pieces::files::{Cache, Files, Place};
+    use crate::pieces::job::{Hashes, Outcome};
+    use crate::pieces::layout::{Layout, Spans};
+    use crate::pieces::run_with;
+    use crate::run::{Cancel, Options};
+
+    const PIECE_NBYTES: u64 = 64 << 10;
+    /// Lengths of the files of a job: more than a piece, less, nothing, exactly one, more than a read.
+    const LENGTHS: [u64; 5] = [100_000, 1, 0, PIECE_NBYTES, 700_000];
+
+    /// All contents are fetched, from the device of this system's files for a while.
+    fn device(content: &Content<'_>) -> Option<Device> {
+        content.files.get(0, &mut Last::default()).ok().map(|file| device::of(&file.file))
+    }
+
+    /// A file of which nothing is in memory.
+    fn write_cold(path: &Path, bytes: &[u8]) {
+        fs::write(path, bytes).unwrap();
+        let file = File::open(path).unwrap();
+        file.sync_all().unwrap();
+        #[cfg(target_os = "linux")]
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+    }
+
+    struct Noted {
+        content: Content<'static>,
+        digests: Mutex<Vec<Option<[u8; 20]>>>,
+    }
+
+    impl Job for Noted {
+        fn content(&self) -> &Content<'_> {
+            // The files' lifetime is that of the job.
+            &self.content
+        }
+
+        /// Every seventh piece is known already.
+        fn wants(&self, piece: usize) -> bool {
+            piece % 7 != 3
+        }
+
+        fn settle(&self, piece: usize, outcome: Outcome) {
+            if let Outcome::Hashed { sha1, .. } = outcome {
+                lock(&self.digests)[piece] = Some(sha1);
+            }
+        }
+
+        fn finish(&self) {}
+    }
+
+    /// A job whose files each begin at a piece, so that there are gaps between files.
+    fn job(folder: &Path, cache: &Arc<Cache>) -> Arc<Noted> {
+        let mut spans = Spans::aligned(PIECE_NBYTES);
+        LENGTHS.iter().for_each(|&nbytes| spans.push(nbytes, false));
+        let layout = Layout::new(PIECE_NBYTES, spans);
+        let folder = folder.to_owned();
+        let path_of = Box::new(move |file: usize| folder.join(file.to_string()));
+        let files = Files::new(Place::Listed, LENGTHS.len(), path_of, cache);
+        let count = layout.piece_count() as usize;
+        let content = Content::new(Arc::new(layout), files, Hashes { sha1: true, merkle: false });
+        Arc::new(Noted { content, digests: Mutex::new(vec![None; count]) })
+    }
+
+    #[test]
+    fn what_is_fetched_is_hashed_whatever_the_number_of_jobs() {
+        let folder = tempfile::tempdir().unwrap();
+        let bytes: Vec<u8> = (0..800_000_u32).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
+        for (file, &nbytes) in LENGTHS.iter().enumerate() {
+            write_cold(&folder.path().join(file.to_string()), &bytes[..nbytes as usize]);
+        }
+        for nthreads in [1, 3] {
+            let cache = Arc::new(Cache::new(None));
+            let jobs: Vec<_> = (0..40).map(|_| job(folder.path(), &cache)).collect();
+            let fetcher = Fetcher::with(device, 2 * PART_NBYTES);
+            run_with(jobs.iter().cloned(), &Options::new().threads(nthreads), &fetcher);
+            assert_eq!(lock(&fetcher.state).njobs, 40);
+            for job in jobs {
+                assert!(job.content.is_done() && job.content.is_fetched(ALL) && job.content.parts.is_empty());
+                for (piece, digest) in lock(&job.digests).iter().enumerate() {
+                    let range = job.content.layout.piece_range(piece as u64);
+                    let offset = job.content.layout.span(job.content.layout.file_at(range.start)).offset;
+                    let bytes = &bytes[(range.start - offset) as usize..(range.end - offset) as usize];
+                    let expected = job.wants(piece).then(|| hash(Algorithm::Sha1, bytes));
+                    assert_eq!(digest.as_ref().map(|digest| &digest[..]), expected.as_ref().map(AsRef::as_ref));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_cancelled_run_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Arc::new(Cache::new(None));
+        let cancel = Cancel::new();
+        cancel.cancel();
+        let jobs = (0..3).map(|_| job(folder.path(), &cache));
+        run_with(jobs, &Options::new().threads(2).cancel(&cancel), &Fetcher::with(device, PART_NBYTES));
+    }
+}
