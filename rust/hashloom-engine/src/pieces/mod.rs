@@ -46,13 +46,13 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
     let nthreads = options.nthreads().clamp(1, THREADS_MAX.min(open_max()));
     let queue = Queue::new(jobs, nthreads, fetcher);
     // More threads than pieces would have nothing to do.
-    let nuseful = match (&queue.current, &queue.following) {
-        (Some(only), None) => only.content().layout.piece_count().clamp(1, THREADS_MAX as u64) as usize,
+    let nuseful = match queue.begun.len() {
+        1 => queue.begun[0].job.content().layout.piece_count().clamp(1, THREADS_MAX as u64) as usize,
         _ => nthreads,
     };
     let total_nbytes = AtomicU64::new(queue.total_nbytes);
     // A single job that needs no fetching is the usual case, and no other follows.
-    let needs_readers = fetcher.is_used() || queue.following.is_some();
+    let needs_readers = fetcher.is_used() || queue.begun.len() > 1;
     let run = Run {
         pool: Pool::new(nthreads.min(nuseful), options.canceller()),
         queue: Mutex::new(queue),
@@ -81,7 +81,7 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
     // In a cancelled run, jobs may have a piece in some lane, or wait to be taken.
     let queue = run.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut unfinished = run.unfinished.into_inner().unwrap_or_else(PoisonError::into_inner);
-    unfinished.extend(queue.current.into_iter().chain(queue.following).chain(queue.again));
+    unfinished.extend(queue.begun.into_iter().map(|begun| begun.job));
     unfinished.retain(|job| !job.content().is_done());
     unfinished.sort_unstable_by_key(Arc::as_ptr);
     unfinished.dedup_by(|a, b| Arc::ptr_eq(a, b));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The jobs whose pieces the threads take, one job after another. The next job is asked for when all pieces of the
-//! earlier ones are taken, so that only a few jobs are in memory, whatever their number.
+//! The jobs whose pieces the threads take, one job after another. Only a few jobs are in memory, whatever their number:
+//! another is begun when the pieces of the earlier ones are taken, or are not there yet.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,19 +11,27 @@ use crate::pieces::fetch::Fetcher;
 use crate::pieces::job::Job;
 use crate::run::LANES;
 
-/// The jobs. Two are begun at a time: the queue must know whether a job is the last.
+/// Least number of jobs with pieces left, if there are so many: the queue must know whether a job is the last.
+const BEGUN_MIN: usize = 2;
+
+/// Largest number of jobs with pieces left: while one waits for its disk, others may lie on another.
+const BEGUN_MAX: usize = 16;
+
+/// The jobs.
 pub(super) struct Queue<'a, J, I> {
     jobs: std::iter::Fuse<I>,
-    pub(super) current: Option<Arc<J>>,
-    pub(super) following: Option<Arc<J>>,
-    /// Jobs that need another round.
-    pub(super) again: Vec<Arc<J>>,
-    /// The first piece of `current` that no thread has taken.
-    next: usize,
+    /// Jobs with pieces that no thread has taken, in order.
+    pub(super) begun: VecDeque<Begun<J>>,
     nthreads: usize,
     fetcher: &'a Fetcher<J>,
     /// Total bytes of all jobs begun.
     pub(super) total_nbytes: u64,
+}
+
+pub(super) struct Begun<J> {
+    pub(super) job: Arc<J>,
+    /// The first piece that no thread has taken.
+    next: usize,
 }
 
 /// The queue's answer to a thread that asks for pieces.
@@ -34,67 +43,60 @@ pub(super) enum Taken<J> {
 }
 
 impl<'a, J: Job, I: Iterator<Item = Arc<J>>> Queue<'a, J, I> {
-    /// A queue for `nthreads` threads. The first two jobs are begun.
+    /// A queue for `nthreads` threads. The first jobs are begun.
     pub(super) fn new(jobs: I, nthreads: usize, fetcher: &'a Fetcher<J>) -> Queue<'a, J, I> {
-        let jobs = jobs.fuse();
-        let again = Vec::new();
-        let mut queue =
-            Queue { jobs, current: None, following: None, again, next: 0, nthreads, fetcher, total_nbytes: 0 };
-        queue.current = queue.begin();
-        queue.following = queue.begin();
+        let mut queue = Queue { jobs: jobs.fuse(), begun: VecDeque::new(), nthreads, fetcher, total_nbytes: 0 };
+        while queue.begun.len() < BEGUN_MIN && queue.begin() {}
         queue
     }
 
-    fn begin(&mut self) -> Option<Arc<J>> {
-        loop {
-            let job = self.jobs.next()?;
+    /// Begins another job. False if there is none.
+    fn begin(&mut self) -> bool {
+        for job in self.jobs.by_ref() {
             if job.content().is_done() {
                 job.finish();
                 continue;
             }
             self.total_nbytes = self.total_nbytes.saturating_add(job.content().layout.files_nbytes());
             self.fetcher.begin(&job);
-            return Some(job);
+            self.begun.push_back(Begun { job, next: 0 });
+            return true;
         }
+        false
     }
 
     /// Pieces for a thread that uses `busy` of its lanes and reads `chunk_nbytes` at once; otherwise the thread should go
     /// on with these.
     pub(super) fn take(&mut self, busy: usize, chunk_nbytes: u64) -> Taken<J> {
-        loop {
-            let Some(job) = &self.current else {
-                self.current = self.again.pop();
-                match self.current {
-                    Some(_) => continue,
-                    None => return Taken::Nothing,
-                }
-            };
+        while self.begun.len() < BEGUN_MIN && self.begin() {}
+        let mut at = 0;
+        while at < self.begun.len() || at < BEGUN_MAX && self.begin() {
+            let is_only = self.begun.len() == 1;
+            let Begun { job, next } = &mut self.begun[at];
+            let job = job.clone();
             let count = job.content().layout.piece_count() as usize;
-            if self.next < count {
-                let most = if self.following.is_some() { LANES } else { even_share(count, self.nthreads) };
-                let start = self.next;
-                let end = (start + most.saturating_sub(busy)).min(count);
-                if start == end {
-                    return Taken::Nothing;
-                }
-                self.next = start + self.fetcher.ready(job.content(), start, end - start, chunk_nbytes);
-                return match self.next > start {
-                    true => Taken::Pieces(job.clone(), start..self.next),
-                    false => Taken::Later,
-                };
+            let most = if is_only { even_share(count, self.nthreads) } else { LANES };
+            let start = *next;
+            let end = (start + most.saturating_sub(busy)).min(count);
+            if start == end {
+                return Taken::Nothing;
             }
-            self.next = 0;
-            self.current = self.again.pop();
-            if self.current.is_none() {
-                self.current = self.following.take();
-                self.following = self.begin();
+            *next += self.fetcher.ready(job.content(), start, end - start, chunk_nbytes);
+            let pieces = start..*next;
+            if pieces.end == count {
+                self.begun.remove(at);
             }
+            if !pieces.is_empty() {
+                return Taken::Pieces(job, pieces);
+            }
+            at += 1;
         }
+        if self.begun.is_empty() { Taken::Nothing } else { Taken::Later }
     }
 
     /// Puts back a job that needs another round, with the number of bytes to hash again.
     pub(super) fn put_back(&mut self, job: Arc<J>, nbytes: u64) {
-        self.again.push(job);
+        self.begun.push_front(Begun { job, next: 0 });
         self.total_nbytes = self.total_nbytes.saturating_add(nbytes);
     }
 }

@@ -476,7 +476,7 @@ fn device_of_cold(content: &Content<'_>) -> Option<Device> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::io::{Seek, SeekFrom, Write};
     use std::path::Path;
 
     use hashloom::{Algorithm, hash};
@@ -489,18 +489,36 @@ mod tests {
     use crate::run::{Cancel, Options};
 
     const PIECE_NBYTES: u64 = 64 << 10;
-    /// Lengths of the files of a job: more than a piece, less, nothing, exactly one, more than a read.
-    const LENGTHS: [u64; 5] = [100_000, 1, 0, PIECE_NBYTES, 700_000];
+    /// Lengths of the files of a job: more than a piece, less, nothing, exactly one, more than a part, and one with a
+    /// hole.
+    const LENGTHS: [u64; 6] = [100_000, 1, 0, PIECE_NBYTES, 2_700_000, 5_000_000];
+    const HOLE: std::ops::Range<usize> = 1_000_000..4_500_000;
 
     /// All contents are fetched, from the device of this system's files for a while.
     fn device(content: &Content<'_>) -> Option<Device> {
         content.files.get(0, &mut Last::default()).ok().map(|file| device::of(&file.file))
     }
 
-    /// A file of which nothing is in memory.
+    /// The bytes of a file, which differ from those of all others.
+    fn bytes_of(file: usize) -> Vec<u8> {
+        let byte = |i: u64| ((i.wrapping_mul(i) >> 7) as u8).wrapping_add(file as u8);
+        let mut bytes: Vec<u8> = (0..LENGTHS[file]).map(byte).collect();
+        if file == 5 {
+            bytes[HOLE].fill(0);
+        }
+        bytes
+    }
+
+    /// A file of which nothing is in memory. Long stretches of zeros become holes.
     fn write_cold(path: &Path, bytes: &[u8]) {
-        fs::write(path, bytes).unwrap();
-        let file = File::open(path).unwrap();
+        let mut file = File::create(path).unwrap();
+        for part in bytes.chunks(4096) {
+            match part.iter().all(|&byte| byte == 0) {
+                true => drop(file.seek(SeekFrom::Current(part.len() as i64)).unwrap()),
+                false => file.write_all(part).unwrap(),
+            }
+        }
+        file.set_len(bytes.len() as u64).unwrap();
         file.sync_all().unwrap();
         #[cfg(target_os = "linux")]
         rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
@@ -531,9 +549,9 @@ mod tests {
         fn finish(&self) {}
     }
 
-    /// A job whose files each begin at a piece, so that there are gaps between files.
-    fn job(folder: &Path, cache: &Arc<Cache>) -> Arc<Noted> {
-        let mut spans = Spans::aligned(PIECE_NBYTES);
+    /// A job whose files follow one another, or each begin at a piece, so that there are gaps between files.
+    fn job(folder: &Path, cache: &Arc<Cache>, is_aligned: bool) -> Arc<Noted> {
+        let mut spans = if is_aligned { Spans::aligned(PIECE_NBYTES) } else { Spans::default() };
         LENGTHS.iter().for_each(|&nbytes| spans.push(nbytes, false));
         let layout = Layout::new(PIECE_NBYTES, spans);
         let folder = folder.to_owned();
@@ -547,22 +565,26 @@ mod tests {
     #[test]
     fn what_is_fetched_is_hashed_whatever_the_number_of_jobs() {
         let folder = tempfile::tempdir().unwrap();
-        let bytes: Vec<u8> = (0..800_000_u32).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
-        for (file, &nbytes) in LENGTHS.iter().enumerate() {
-            write_cold(&folder.path().join(file.to_string()), &bytes[..nbytes as usize]);
-        }
-        for nthreads in [1, 3] {
+        for (nthreads, is_aligned, njobs) in [(1, true, 3), (3, true, 40), (1, false, 40), (3, false, 3)] {
+            for file in 0..LENGTHS.len() {
+                write_cold(&folder.path().join(file.to_string()), &bytes_of(file));
+            }
             let cache = Arc::new(Cache::new(None));
-            let jobs: Vec<_> = (0..40).map(|_| job(folder.path(), &cache)).collect();
+            let jobs: Vec<_> = (0..njobs).map(|_| job(folder.path(), &cache, is_aligned)).collect();
             let fetcher = Fetcher::with(device, 2 * PART_NBYTES);
             run_with(jobs.iter().cloned(), &Options::new().threads(nthreads), &fetcher);
-            assert_eq!(lock(&fetcher.state).njobs, 40);
-            for job in jobs {
+            assert_eq!(lock(&fetcher.state).njobs, njobs);
+            let layout = &jobs[0].content.layout;
+            let mut content = vec![0; layout.total_nbytes() as usize];
+            for file in 0..LENGTHS.len() {
+                let span = layout.span(file);
+                content[span.offset as usize..span.end() as usize].copy_from_slice(&bytes_of(file));
+            }
+            for job in &jobs {
                 assert!(job.content.is_done() && job.content.is_fetched(ALL) && job.content.parts.is_empty());
                 for (piece, digest) in lock(&job.digests).iter().enumerate() {
-                    let range = job.content.layout.piece_range(piece as u64);
-                    let offset = job.content.layout.span(job.content.layout.file_at(range.start)).offset;
-                    let bytes = &bytes[(range.start - offset) as usize..(range.end - offset) as usize];
+                    let range = layout.piece_range(piece as u64);
+                    let bytes = &content[range.start as usize..range.end as usize];
                     let expected = job.wants(piece).then(|| hash(Algorithm::Sha1, bytes));
                     assert_eq!(digest.as_ref().map(|digest| &digest[..]), expected.as_ref().map(AsRef::as_ref));
                 }
@@ -576,7 +598,7 @@ mod tests {
         let cache = Arc::new(Cache::new(None));
         let cancel = Cancel::new();
         cancel.cancel();
-        let jobs = (0..3).map(|_| job(folder.path(), &cache));
+        let jobs = (0..3).map(|_| job(folder.path(), &cache, true));
         run_with(jobs, &Options::new().threads(2).cancel(&cancel), &Fetcher::with(device, PART_NBYTES));
     }
 }
