@@ -3,6 +3,8 @@
 //! A progress bar on standard error.
 
 use std::io::{self, IsTerminal};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -17,6 +19,8 @@ const QUIET_TIME: Duration = Duration::from_millis(300);
 pub struct Bar {
     bar: ProgressBar,
     is_shown: bool,
+    /// The position at which the present part of the work began.
+    begun: Arc<AtomicU64>,
 }
 
 impl Bar {
@@ -41,7 +45,7 @@ impl Bar {
             // If no thread can be started, there is no bar.
             let _ = std::thread::Builder::new().name("bar".into()).spawn(show);
         }
-        Bar { bar, is_shown }
+        Bar { bar, is_shown, begun: Arc::default() }
     }
 
     /// Creates a bar of bytes read and hashed, with their speed. It is full at its length, once that is set.
@@ -84,8 +88,13 @@ impl Bar {
         }
     }
 
+    /// Begins a part of the work: later positions count from the present one.
+    pub fn begin_part(&self) {
+        self.begun.store(self.bar.position(), Ordering::Relaxed);
+    }
+
     pub fn set(&self, position: u64) {
-        self.bar.set_position(position);
+        self.bar.set_position(self.begun.load(Ordering::Relaxed) + position);
     }
 
     pub fn advance(&self) {
@@ -110,4 +119,18 @@ fn style(template: &str) -> ProgressStyle {
     let template = format!(" {template}{filler}\r");
     let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
     style.progress_chars(chars)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_the_work_follow_each_other() {
+        let bar = Bar::of_bytes(true);
+        bar.set(300);
+        bar.begin_part();
+        bar.set(20);
+        assert_eq!(bar.bar.position(), 320);
+    }
 }

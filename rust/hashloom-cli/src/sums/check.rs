@@ -2,13 +2,13 @@
 
 //! `hashloom check`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use hashloom::Algorithm;
 use hashloom_engine::list::Parser;
 
-use super::checking::{Base, Checker, Rules};
+use super::checking::{Base, Checker, Rules, total_nbytes};
 use super::front::{self, or_stdin};
 use crate::args::any_path;
 use crate::manifest::check_folder;
@@ -113,14 +113,9 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         json: arguments.json,
         lenient: true,
     };
-    let base = match &arguments.directory {
-        Some(folder) => {
-            check_folder(folder).map_err(|message| format!("--directory: {message}"))?;
-            Base::Folder(folder)
-        }
-        None if arguments.relative_to_list => Base::List,
-        None => Base::Current,
-    };
+    if let Some(folder) = &arguments.directory {
+        check_folder(folder).map_err(|message| format!("--directory: {message}"))?;
+    }
     let parser = match &arguments.algorithms[..] {
         [] => Parser::new(),
         algorithms => Parser::untagged(algorithms),
@@ -129,10 +124,23 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     front::run(
         &lists,
         &arguments.work,
-        || None,
+        {
+            let (lists, parser, folder) = (lists.clone(), parser.clone(), arguments.directory.clone());
+            let is_relative = arguments.relative_to_list;
+            move || total_nbytes(&lists, base(folder.as_deref(), is_relative), parser, rules)
+        },
         |options, console| {
+            let base = base(arguments.directory.as_deref(), arguments.relative_to_list);
             let mut checker = Checker { rules, parser, base, algorithm: None, options, console };
             checker.check_all(&lists)
         },
     )
+}
+
+fn base(folder: Option<&Path>, is_relative_to_list: bool) -> Base<'_> {
+    match folder {
+        Some(folder) => Base::Folder(folder),
+        None if is_relative_to_list => Base::List,
+        None => Base::Current,
+    }
 }

@@ -20,7 +20,7 @@ use super::format::name;
 use super::front::End;
 use super::lines::{self, BUFFER_NBYTES, Length};
 use super::quote::quoted;
-use super::summing::{source, trouble};
+use super::summing::{nbytes_of, source, trouble};
 use super::text_lines::{Parsed, parse, parse_text};
 use crate::json::{Hex, text};
 use crate::stdio;
@@ -53,6 +53,24 @@ pub enum Base<'a> {
     Folder(&'a Path),
     /// The folder that the list is in; for standard input the current one.
     List,
+}
+
+/// Returns the total length now of the files that lists name, or `None` if a list can be read only once, or a name leads
+/// to no regular file.
+pub fn total_nbytes(lists: &[PathBuf], base: Base<'_>, mut parser: Parser, rules: Rules) -> Option<u64> {
+    let mut total = 0_u64;
+    for list in lists.iter() {
+        let file = File::open(list).ok().filter(|_| list.is_file())?;
+        let reader = Box::new(BufReader::with_capacity(BUFFER_NBYTES, file));
+        parser.begin_list();
+        let mut reading = Reading::new(reader, list, base, &mut parser, rules);
+        while let Some(step) = reading.next() {
+            if let Step::Hash(request) = step {
+                total = total.saturating_add(nbytes_of(&request.source)?);
+            }
+        }
+    }
+    Some(total)
 }
 
 /// Checks lists one after the other.
@@ -133,24 +151,8 @@ impl Checker<'_> {
         };
         self.parser.begin_list();
         let (rules, console, algorithm) = (self.rules, self.console, self.algorithm);
-        let mut reading = Reading {
-            reader,
-            line: Vec::new(),
-            number: 0,
-            nbad: 0,
-            nentries: 0,
-            error: None,
-            is_manifest: false,
-            parser: &mut self.parser,
-            rules,
-            is_stdin,
-            base: match self.base {
-                Base::Current => Path::new(""),
-                Base::Folder(folder) => folder,
-                Base::List => list.parent().unwrap_or(Path::new("")),
-            },
-            methods: Vec::new(),
-        };
+        let mut reading = Reading::new(reader, list, self.base, &mut self.parser, rules);
+        console.begin_part();
         let mut counts = Counts::default();
         let tell = |request: &Request<Listed>, verdict: Verdict| {
             if !rules.status {
@@ -302,7 +304,34 @@ struct Reading<'a> {
     methods: Vec<Arc<[Method]>>,
 }
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
+    fn new(
+        reader: Box<dyn BufRead + Send>,
+        list: &'a Path,
+        base: Base<'a>,
+        parser: &'a mut Parser,
+        rules: Rules,
+    ) -> Reading<'a> {
+        Reading {
+            reader,
+            line: Vec::new(),
+            number: 0,
+            nbad: 0,
+            nentries: 0,
+            error: None,
+            is_manifest: false,
+            parser,
+            rules,
+            is_stdin: list.as_os_str() == "-",
+            base: match base {
+                Base::Current => Path::new(""),
+                Base::Folder(folder) => folder,
+                Base::List => list.parent().unwrap_or(Path::new("")),
+            },
+            methods: Vec::new(),
+        }
+    }
+
     fn next(&mut self) -> Option<Step<Listed, Bad>> {
         loop {
             let length = match lines::next(&mut self.reader, b'\n', &mut self.line) {
@@ -360,5 +389,33 @@ impl Reading<'_> {
         let methods: Arc<[Method]> = wanted().map(Method::from).collect();
         self.methods.push(Arc::clone(&methods));
         methods
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_total_is_that_of_all_files_of_all_lists() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let digest = "900150983cd24fb0d6963f7d28e17f72";
+        let list = |name: &str, files: &[&str]| {
+            let lines: Vec<String> = files.iter().map(|file| format!("{digest}  {file}\n")).collect();
+            std::fs::write(folder.join(name), lines.concat() + "not a checksum\n").unwrap();
+            folder.join(name)
+        };
+        std::fs::write(folder.join("a"), "abc").unwrap();
+        std::fs::write(folder.join("b"), [0; 1000]).unwrap();
+        let lists = [list("one", &["a", "b", "missing"]), list("two", &["a", "."])];
+        let total = |lists: &[PathBuf], base: Base<'_>| {
+            total_nbytes(lists, base, Parser::untagged(&[Algorithm::Md5]), Rules { lenient: true, ..Rules::default() })
+        };
+        assert_eq!(total(&lists, Base::List), Some(1006));
+        assert_eq!(total(&lists, Base::Folder(folder)), Some(1006));
+        // A list and a file that can be read only once.
+        assert_eq!(total(&["-".into()], Base::Current), None);
+        assert_eq!(total(&[list("three", &["a", "-"])], Base::List), None);
     }
 }

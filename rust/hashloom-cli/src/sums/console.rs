@@ -80,6 +80,13 @@ impl<'a> Console<'a> {
         }
     }
 
+    /// Begins a part of the work, which counts its bytes from 0: the bar goes on from where it is.
+    pub fn begin_part(&self) {
+        if let Some(bar) = self.bar {
+            bar.begin_part();
+        }
+    }
+
     /// Writes a message to standard error, after all lines printed so far.
     pub fn message(&self, message: &[u8]) {
         let mut state = self.lock();

@@ -19,7 +19,7 @@ use super::front::{self, or_stdin};
 use super::known::Known;
 use super::lines::{self, Length};
 use super::quote::quoted;
-use super::summing::{Item, Summer, source, trouble};
+use super::summing::{Item, Summer, nbytes_of, source, trouble};
 use crate::args::any_path;
 use crate::filters::Filters;
 use crate::names;
@@ -206,15 +206,8 @@ impl Wanted {
         }
         let mut total = 0_u64;
         for item in self.items().ok()? {
-            let path = match item {
-                Item::File(Source::Path(path)) => path,
-                Item::File(_) => return None,
-                Item::Trouble(_) => continue,
-            };
-            match path.metadata() {
-                Ok(metadata) if metadata.is_file() => total = total.saturating_add(metadata.len()),
-                Ok(metadata) if !metadata.is_dir() => return None,
-                _ => {}
+            if let Item::File(source) = item {
+                total = total.saturating_add(nbytes_of(&source)?);
             }
         }
         Some(total)

@@ -34,6 +34,17 @@ pub fn source(path: PathBuf) -> Source {
     Source::Stdin
 }
 
+/// Returns the number of bytes to read now, for a progress bar, or `None` if nobody knows, as of a pipe. A file that
+/// cannot be read has 0.
+pub fn nbytes_of(source: &Source) -> Option<u64> {
+    let Source::Path(path) = source else { return None };
+    match path.metadata() {
+        Ok(metadata) if metadata.is_file() => Some(metadata.len()),
+        Ok(metadata) if !metadata.is_dir() => None,
+        _ => Some(0),
+    }
+}
+
 /// Sums files.
 pub struct Summer<'a> {
     pub algorithms: &'a [Algorithm],
