@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use hashloom_engine::run::HeldBack;
+
 /// Formats a size: `353.2 KiB`, `1 byte`, `256 KiB`.
 pub fn size(nbytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -38,12 +40,22 @@ pub fn rate(nbytes: u64, elapsed: Duration) -> Option<String> {
     (seconds > 0.0).then(|| format!("{}/s", size((nbytes as f64 / seconds) as u64)))
 }
 
-/// Formats `, 1.2 GiB read at 1.9 GiB/s` for the end of a line; empty if that says nothing, as of a few bytes. Holes are not
-/// read.
-pub fn read_at(nbytes_read: u64, elapsed: Duration) -> String {
+/// Formats `, 1.2 GiB read at 1.9 GiB/s, held back by the CPU` for the end of a line; empty if that says nothing, as of
+/// a few bytes. Holes are not read.
+pub fn read_at(nbytes_read: u64, elapsed: Duration, held_back: Option<HeldBack>) -> String {
     match rate(nbytes_read, elapsed) {
-        Some(rate) if nbytes_read >= 1 << 20 => format!(", {} read at {rate}", size(nbytes_read)),
+        Some(rate) if nbytes_read >= 1 << 20 => format!(", {} read at {rate}{}", size(nbytes_read), by(held_back)),
         _ => String::new(),
+    }
+}
+
+/// Formats `, held back by the disk`; empty if that is not known.
+pub fn by(held_back: Option<HeldBack>) -> &'static str {
+    match held_back {
+        Some(HeldBack::Disk) => ", held back by the disk",
+        Some(HeldBack::Cpu) => ", held back by the CPU",
+        Some(HeldBack::Rate) => ", held back by --rate",
+        _ => "",
     }
 }
 

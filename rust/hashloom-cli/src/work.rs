@@ -2,12 +2,16 @@
 
 //! Options of every command that reads and hashes files.
 
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
+use std::sync::Once;
 
 use clap::Args;
 use hashloom_engine::run::Options;
 
-use crate::numbers::from_one;
+use crate::numbers::{Nbytes, from_one};
+use crate::style;
+use crate::text::reason;
 
 /// How files are read and hashed; no digest depends on it.
 #[derive(Debug, Args)]
@@ -16,14 +20,101 @@ pub struct Work {
     #[arg(long)]
     pub no_map: bool,
 
-    /// Number of threads [default: one for each CPU]
+    /// Number of threads [default: one for each CPU; with --nice one]
     #[arg(long, value_name = "N", value_parser = from_one)]
     pub threads: Option<NonZeroUsize>,
+
+    /// Read at most this many bytes a second, such as 100M, on all threads together
+    #[arg(long, value_name = "BYTES", value_parser = rate)]
+    pub rate: Option<Nbytes>,
+
+    /// Give way to other programs: on one thread, with the lowest priority for the CPU and for the disk
+    #[arg(long)]
+    pub nice: bool,
 }
 
 impl Work {
-    /// Options for the engine.
+    /// Options for the engine. Threads that are started later give way, if that is wanted.
     pub fn options(&self) -> Options {
-        Options::new().mapped_with_sigbus_handler(!self.no_map).threads(self.threads.map_or(0, NonZeroUsize::get))
+        let threads = self.threads.map_or(usize::from(self.nice), NonZeroUsize::get);
+        if self.nice {
+            static GIVEN: Once = Once::new();
+            GIVEN.call_once(give_way);
+        }
+        let rate = self.rate.map_or(0, |Nbytes(rate)| rate);
+        Options::new().mapped_with_sigbus_handler(!self.no_map).threads(threads).rate(rate)
+    }
+}
+
+/// Reads a number of bytes a second.
+fn rate(text: &str) -> Result<Nbytes, String> {
+    match text.parse()? {
+        Nbytes(0) => Err("expected at least 1 byte a second".into()),
+        rate => Ok(rate),
+    }
+}
+
+/// Lowers the priorities of this thread, and of threads that it starts. What the system refuses is a warning: the
+/// result is the same.
+///
+/// The nice value 19 and not SCHED_IDLE: every Unix has it, and a thread of SCHED_IDLE that gets no CPU at all may hold
+/// a lock of the file system which the other program needs.
+fn give_way() {
+    let warn = |what: &str, error: &io::Error| {
+        // Best effort: a failure changes nothing.
+        let _ = writeln!(io::stderr(), "{} --nice: {what}: {}", style::warning(), reason(error));
+    };
+    if let Err(error) = system::lower_cpu() {
+        warn("the priority for the CPU stays as it is", &error);
+    }
+    if let Err(error) = system::lower_io() {
+        warn("the priority for the disk stays as it is", &error);
+    }
+}
+
+#[cfg(unix)]
+mod system {
+    use std::io;
+
+    /// The lowest priority.
+    const NICE_MAX: i32 = 19;
+
+    pub(super) fn lower_cpu() -> io::Result<()> {
+        Ok(rustix::process::setpriority_process(None, NICE_MAX)?)
+    }
+
+    /// Sets the class in which the disk works for this thread only if it has no other work.
+    #[cfg(target_os = "linux")]
+    #[allow(unsafe_code)]
+    pub(super) fn lower_io() -> io::Result<()> {
+        use nix::libc::{SYS_ioprio_set, c_int, syscall};
+
+        // From linux/ioprio.h.
+        const WHO_PROCESS: c_int = 1;
+        const THIS_THREAD: c_int = 0;
+        const CLASS_IDLE: c_int = 3 << 13;
+        // SAFETY: the arguments are numbers.
+        match unsafe { syscall(SYS_ioprio_set, WHO_PROCESS, THIS_THREAD, CLASS_IDLE) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn lower_io() -> io::Result<()> {
+        Err(io::Error::other("this system has none that hashloom knows"))
+    }
+}
+
+#[cfg(not(unix))]
+mod system {
+    use std::io;
+
+    pub(super) fn lower_cpu() -> io::Result<()> {
+        Err(io::Error::other("this system has none that hashloom knows"))
+    }
+
+    pub(super) fn lower_io() -> io::Result<()> {
+        lower_cpu()
     }
 }

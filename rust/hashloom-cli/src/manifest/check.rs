@@ -139,8 +139,8 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     };
     let started = Instant::now();
     let done = scan(task, arguments.resume.as_deref(), arguments.work.options(), &bar, |found| judge.found(found));
-    let (done, resume) = match (done, resume) {
-        (Ok(done), resume) => (done, resume),
+    let (done, held_back, resume) = match (done, resume) {
+        (Ok((done, held_back)), resume) => (done, held_back, resume),
         (Err(message), resume) => {
             if let Some(resume) = resume {
                 resume.failed();
@@ -154,7 +154,8 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         doubts::tell(&done.doubts, "read");
     }
     let read = (!arguments.quick).then_some((done.nbytes, elapsed));
-    printer.end(&counts, &Done { read, interrupted: done.cancelled })?;
+    let held_back = held_back.filter(|_| read.is_some());
+    printer.end(&counts, &Done { read, held_back, interrupted: done.cancelled })?;
     let is_done = !done.cancelled && counts.of(Status::Unreadable) == 0;
     if let (Some(resume), Some(state), true) = (resume, &arguments.resume, is_done) {
         resume.end().map_err(|error| format!("--resume: {}", failed(state, &error)))?;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use hashloom::Algorithm;
 use hashloom_engine::manifest::{Entry, Found, Journal, Reader, Scan, ScanError, Scanned, Totals};
-use hashloom_engine::run::Options;
+use hashloom_engine::run::{HeldBack, Meter, Options};
 
 use crate::interrupt;
 use crate::output::{State, folder};
@@ -70,14 +70,14 @@ fn scan(
     options: Options,
     bar: &Bar,
     each: impl FnMut(Found) -> Result<(), String> + Send,
-) -> Result<Scanned, String> {
-    let shown = bar.clone();
-    let options = options.cancel(&interrupt::flag());
+) -> Result<(Scanned, Option<HeldBack>), String> {
+    let (shown, meter) = (bar.clone(), Meter::new());
+    let options = options.cancel(&interrupt::flag()).meter(&meter);
     let options = match bar.is_shown() {
         true => options.progress(move |progress| shown.set(progress.nbytes)),
         false => options,
     };
-    let done = scan.run(&options, each);
+    let done = scan.run(&options, each).map(|done| (done, meter.held_back()));
     bar.finish();
     done.map_err(|error| match error {
         ScanError::Update(error) => format!("--update: {error}"),

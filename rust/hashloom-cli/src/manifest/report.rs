@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use hashloom::Algorithm;
 use hashloom_engine::manifest::{Counts, Difference, Entry, Kind, Status};
+use hashloom_engine::run::HeldBack;
 use hashloom_engine::text::shown;
 use serde::Serialize;
 
@@ -16,7 +17,7 @@ use crate::json::{Hex, text};
 use crate::stdio::{Lines, Stdout};
 use crate::style;
 use crate::text::reason;
-use crate::units::{duration, plural, rate, size};
+use crate::units::{by, duration, plural, rate, size};
 
 /// How differences are printed.
 #[derive(Debug, clap::Args)]
@@ -62,6 +63,7 @@ pub struct Printer<'a> {
 pub struct Done {
     /// Bytes read and the time it took; `None` if nothing was to be read.
     pub read: Option<(u64, Duration)>,
+    pub held_back: Option<HeldBack>,
     pub interrupted: bool,
 }
 
@@ -87,6 +89,8 @@ struct SummaryJson {
     bytes_read: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_back_by: Option<&'static str>,
     interrupted: bool,
 }
 
@@ -111,6 +115,7 @@ impl<'a> Printer<'a> {
                 counts: Status::ALL.iter().map(|&status| (status.to_string(), counts.of(status))).collect(),
                 bytes_read: done.read.map(|(nbytes, _)| nbytes),
                 seconds: done.read.map(|(_, elapsed)| elapsed.as_secs_f64()),
+                held_back_by: done.held_back.map(HeldBack::name),
                 interrupted: done.interrupted,
             };
             let line = serde_json::to_string(&summary).map_err(|error| error.to_string())?;
@@ -213,7 +218,7 @@ fn summary(counts: &Counts, done: &Done) -> String {
     parts.iter().for_each(|part| line += &format!(", {part}"));
     if let Some((nbytes, elapsed)) = done.read {
         let speed = rate(nbytes, elapsed).map_or(String::new(), |rate| format!(", {rate}"));
-        line += &format!("; read {} in {}{speed}", size(nbytes), duration(elapsed));
+        line += &format!("; read {} in {}{speed}{}", size(nbytes), duration(elapsed), by(done.held_back));
     }
     line
 }

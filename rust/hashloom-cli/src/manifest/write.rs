@@ -5,12 +5,13 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_engine::manifest::{Found, Journal, Reader, Scan, Scanned, Totals, Writer};
 use hashloom_engine::paths::to_path;
+use hashloom_engine::run::HeldBack;
 use hashloom_engine::walk::Filter;
 
 use super::{Resume, check, check_folder, open, places_below, scan, with_suffix};
@@ -23,7 +24,7 @@ use crate::progress::Bar;
 use crate::stdio::Stdout;
 use crate::style;
 use crate::text::{display, reason};
-use crate::units::{duration, plural, rate, size};
+use crate::units::{by, duration, plural, rate, size};
 use crate::work::Work;
 
 /// Record what the files of a folder are.
@@ -180,7 +181,7 @@ fn to_file(arguments: &Write, chosen: Chosen<'_>, update: Option<Update>, file: 
     };
     resume.end().map_err(|error| crate::text::failed(&partial, &error))?;
     if !arguments.quiet {
-        output::print(|out| print(out, file, &totals, &done, started))?;
+        output::print(|out| print(out, file, &totals, &done, started.elapsed()))?;
     }
     Ok(status)
 }
@@ -198,7 +199,7 @@ fn spooled(
     journal: Journal,
     without: Vec<PathBuf>,
     file: &Path,
-) -> Result<(u8, Option<(Totals, Scanned)>), String> {
+) -> Result<(u8, Option<(Totals, Read)>), String> {
     let failed = |error: io::Error| format!("{}: the manifest cannot be written: {}", display(file), reason(&error));
     // The file has no name, so that nothing is left of it whatever happens.
     let spool = tempfile::tempfile_in(output::folder(file)).map_err(failed)?;
@@ -216,8 +217,8 @@ fn is_manifest(file: &Path) -> bool {
     File::open(file).is_ok_and(|file| Reader::new(io::BufReader::new(file)).is_ok())
 }
 
-fn print(out: &mut impl io::Write, file: &Path, totals: &Totals, done: &Scanned, started: Instant) -> io::Result<()> {
-    let elapsed = started.elapsed();
+fn print(out: &mut impl io::Write, file: &Path, totals: &Totals, done: &Read, elapsed: Duration) -> io::Result<()> {
+    let (done, held_back) = done;
     let mut parts = vec![plural(totals.nfiles, "file")];
     let others = [(totals.nlinks, "link"), (totals.nfolders, "folder")];
     parts.extend(others.iter().filter(|(count, _)| *count > 0).map(|&(count, noun)| plural(count, noun)));
@@ -226,7 +227,7 @@ fn print(out: &mut impl io::Write, file: &Path, totals: &Totals, done: &Scanned,
     }
     writeln!(out, "{}: {}, {}", display(file), parts.join(", "), size(totals.nbytes))?;
     let speed = rate(done.nbytes, elapsed).map_or(String::new(), |rate| format!(", {rate}"));
-    write!(out, "read {} in {}{speed}", size(done.nbytes), duration(elapsed))?;
+    write!(out, "read {} in {}{speed}{}", size(done.nbytes), duration(elapsed), by(*held_back))?;
     if done.nreused > 0 {
         write!(out, "; {} taken over", plural(done.nreused, "file"))?;
     }
@@ -236,7 +237,10 @@ fn print(out: &mut impl io::Write, file: &Path, totals: &Totals, done: &Scanned,
     writeln!(out)
 }
 
-type Written<W> = (Option<(W, Totals)>, Scanned, u8);
+/// What was read, and what held it back.
+type Read = (Scanned, Option<HeldBack>);
+
+type Written<W> = (Option<(W, Totals)>, Read, u8);
 
 /// Returns the output if it is complete, the summary, and the exit status.
 fn write<W: io::Write + Send>(
@@ -264,14 +268,14 @@ fn write<W: io::Write + Send>(
         }
         writer.write(&entry).map_err(|error| failed(error.into()))
     });
-    let done = done?;
+    let (done, held_back) = done?;
     if !arguments.quiet {
         doubts::tell(&done.doubts, "read");
     }
     if done.cancelled {
-        return Ok((None, done, EXIT_INTERRUPTED));
+        return Ok((None, (done, held_back), EXIT_INTERRUPTED));
     }
     let totals = writer.totals();
     let out = writer.finish().map_err(|error| failed(error.into()))?;
-    Ok((Some((out, totals)), done, u8::from(totals.nunread > 0)))
+    Ok((Some((out, totals)), (done, held_back), u8::from(totals.nunread > 0)))
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use clap::{Args, ValueEnum};
 use hashloom_engine::paths::to_path;
+use hashloom_engine::run::{HeldBack, Meter};
 use hashloom_engine::text::shown;
 use hashloom_engine::torrent::{Builder, CreateError, Created, Plan, Symlinks, Version};
 use serde::Serialize;
@@ -282,7 +283,8 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
     let stop = interrupt::flag();
     let bar = Bar::of_bytes(arguments.quiet);
     for (index, task) in tasks.iter().enumerate() {
-        let mut options = arguments.work.options().cancel(&stop);
+        let meter = Meter::new();
+        let mut options = arguments.work.options().cancel(&stop).meter(&meter);
         if bar.is_shown() {
             let bar = bar.clone();
             options = options.progress(move |progress| {
@@ -292,7 +294,7 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
         }
         let started = Instant::now();
         let created = task.plan.create(&options);
-        let elapsed = started.elapsed();
+        let (elapsed, held_back) = (started.elapsed(), meter.held_back());
         bar.finish();
         let created = match created {
             Ok(created) => created,
@@ -312,7 +314,7 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
             0 => not_written(&task.output, &error),
             left => format!("{}; {} not made", not_written(&task.output, &error), plural(left as u64, "torrent")),
         })?;
-        output::print(|out| print(out, arguments, task, &created, elapsed))?;
+        output::print(|out| print(out, arguments, task, &created, (elapsed, held_back)))?;
     }
     Ok(0)
 }
@@ -416,14 +418,14 @@ fn print(
     arguments: &Create,
     task: &Task<'_>,
     created: &Created,
-    elapsed: Duration,
+    (elapsed, held_back): (Duration, Option<HeldBack>),
 ) -> io::Result<()> {
     let (plan, torrent) = (&task.plan, &created.torrent);
     if arguments.quiet {
         return Ok(());
     }
     if arguments.json {
-        serde_json::to_writer(&mut *out, &Json::new(task, created, elapsed))?;
+        serde_json::to_writer(&mut *out, &Json::new(task, created, elapsed, held_back))?;
         return writeln!(out);
     }
     writeln!(out, "{}", style::bold(shown(plan.name())))?;
@@ -435,7 +437,7 @@ fn print(
     writeln!(out, "  content    {}", display(task.path))?;
     write!(out, "  {}    {}", style::good("written"), display(&task.output))?;
     write!(out, ", {} in {}", size(created.bytes.len() as u64), duration(elapsed))?;
-    writeln!(out, "{}", read_at(created.nbytes_read, elapsed))
+    writeln!(out, "{}", read_at(created.nbytes_read, elapsed, held_back))
 }
 
 #[derive(Serialize)]
@@ -447,6 +449,8 @@ struct Json<'a> {
     content_hex: Option<Hex<'a>>,
     bytes_read: u64,
     seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_back_by: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -458,7 +462,7 @@ struct TorrentJson<'a> {
 }
 
 impl<'a> Json<'a> {
-    fn new(task: &'a Task<'_>, created: &'a Created, elapsed: Duration) -> Json<'a> {
+    fn new(task: &'a Task<'_>, created: &'a Created, elapsed: Duration, held_back: Option<HeldBack>) -> Json<'a> {
         let (content, content_hex) = text(task.path.as_os_str().as_encoded_bytes());
         Json {
             hashloom: env!("CARGO_PKG_VERSION"),
@@ -470,6 +474,7 @@ impl<'a> Json<'a> {
             content_hex,
             bytes_read: created.nbytes_read,
             seconds: elapsed.as_secs_f64(),
+            held_back_by: held_back.map(HeldBack::name),
         }
     }
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use hashloom_engine::paths::to_path;
+use hashloom_engine::run::Meter;
 use hashloom_engine::torrent::{Check, Checkpoint, FileState, PieceState, Report, Torrent, verify_pieces};
 
 use super::clients::{Claim, Clients, Plan};
@@ -176,14 +177,15 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
             saver.record(torrent, piece, state);
         }
     };
-    let mut options = arguments.work.options().cancel(&stop);
+    let meter = Meter::new();
+    let mut options = arguments.work.options().cancel(&stop).meter(&meter);
     if bar.is_shown() {
         bar.set_total(total_nbytes(torrents));
         let bar = bar.clone();
         options = options.progress(move |progress| bar.set(progress.nbytes));
     }
 
-    let printer = Mutex::new(Printer::new(arguments, torrents.len()));
+    let printer = Mutex::new(Printer::new(arguments, torrents.len(), &meter));
     // The bar and lines on one terminal take turns.
     let put = |index, message| {
         bar.suspend(|| printer.lock().unwrap_or_else(PoisonError::into_inner).put(index, Done::error(message)));
@@ -360,6 +362,7 @@ impl Done {
 struct Printer<'a> {
     arguments: &'a Verify,
     count: usize,
+    meter: &'a Meter,
     /// Results that wait for those of earlier torrents.
     waiting: BTreeMap<usize, Done>,
     next: usize,
@@ -370,10 +373,10 @@ struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    fn new(arguments: &'a Verify, count: usize) -> Printer<'a> {
+    fn new(arguments: &'a Verify, count: usize, meter: &'a Meter) -> Printer<'a> {
         let started = Instant::now();
         let (waiting, totals) = (BTreeMap::new(), Counts::default());
-        Printer { arguments, count, waiting, next: 0, started, totals, status: 0, failed: Ok(()) }
+        Printer { arguments, count, meter, waiting, next: 0, started, totals, status: 0, failed: Ok(()) }
     }
 
     /// Returns true if all files to be written were written.
@@ -381,11 +384,11 @@ impl<'a> Printer<'a> {
         let mut done = Done::report(self.arguments, check, report);
         if check.tag.index == self.next {
             // Print at once: the output can be too long to collect.
-            let printed = output::print(|out| print(out, self.arguments, self.count == 1, check, report));
+            let printed = output::print(|out| self.print_report(out, check, report));
             self.note(printed);
         } else {
             // Writing into memory cannot fail.
-            let _ = print(&mut done.out, self.arguments, self.count == 1, check, report);
+            let _ = self.print_report(&mut done.out, check, report);
         }
         let is_written = done.is_written;
         self.put(check.tag.index, done);
@@ -424,56 +427,53 @@ impl<'a> Printer<'a> {
         let arguments = self.arguments;
         if self.count > 1 && !(arguments.quiet || arguments.json || arguments.repair_list) {
             let totals = &self.totals;
-            let elapsed = self.started.elapsed();
+            let (count, elapsed, held_back) = (self.count as u64, self.started.elapsed(), self.meter.held_back());
+            let Counts { complete, nbytes_read } = *totals;
             output::print(|out| {
-                verify_summary::total(out, totals.complete, self.count as u64, totals.nbytes_read, elapsed, interrupted)
+                verify_summary::total(out, complete, count, nbytes_read, elapsed, held_back, interrupted)
             })?;
         }
         self.failed?;
         Ok(if interrupted { EXIT_INTERRUPTED } else { self.status })
     }
-}
 
-fn print(
-    out: &mut impl Write,
-    arguments: &Verify,
-    single: bool,
-    check: &Checked<'_>,
-    report: &Report,
-) -> io::Result<()> {
-    let torrent = &check.torrent;
-    if arguments.quiet {
-        return Ok(());
-    }
-    if arguments.json {
-        serde_json::to_writer(&mut *out, &Json::new(check.tag.file, torrent, report, check.tag.claim.as_ref()))?;
-        return writeln!(out);
-    }
-    if arguments.repair_list {
-        return repair_list(out, torrent, report);
-    }
-    match single {
-        true => verify_summary::heading(out, torrent, report)?,
-        false => verify_summary::line(out, check.tag.file, torrent, report)?,
-    }
-    if arguments.map {
+    fn print_report(&self, out: &mut impl Write, check: &Checked<'_>, report: &Report) -> io::Result<()> {
+        let (arguments, single, torrent) = (self.arguments, self.count == 1, &check.torrent);
+        if arguments.quiet {
+            return Ok(());
+        }
+        if arguments.json {
+            let claim = check.tag.claim.as_ref();
+            let json = Json::new(check.tag.file, torrent, report, self.meter.held_back(), claim);
+            serde_json::to_writer(&mut *out, &json)?;
+            return writeln!(out);
+        }
+        if arguments.repair_list {
+            return repair_list(out, torrent, report);
+        }
+        match single {
+            true => verify_summary::heading(out, torrent, report)?,
+            false => verify_summary::line(out, check.tag.file, torrent, report)?,
+        }
+        if arguments.map {
+            if single {
+                writeln!(out)?;
+            }
+            piece_map::draw(out, &report.pieces)?;
+        }
+        if arguments.missing {
+            let is_listed = !report.is_complete() || report.files.iter().any(|found| found.difference.is_some());
+            if single && is_listed {
+                writeln!(out)?;
+            }
+            verify_summary::missing(out, torrent, report)?;
+            verify_summary::differences(out, torrent, report, usize::MAX)?;
+        }
         if single {
-            writeln!(out)?;
+            verify_summary::verdict(out, torrent, report, self.meter.held_back(), arguments.missing)?;
         }
-        piece_map::draw(out, &report.pieces)?;
+        check.tag.claim.as_ref().map_or(Ok(()), |claim| claim.print(out, report))
     }
-    if arguments.missing {
-        let is_listed = !report.is_complete() || report.files.iter().any(|found| found.difference.is_some());
-        if single && is_listed {
-            writeln!(out)?;
-        }
-        verify_summary::missing(out, torrent, report)?;
-        verify_summary::differences(out, torrent, report, usize::MAX)?;
-    }
-    if single {
-        verify_summary::verdict(out, torrent, report, arguments.missing)?;
-    }
-    check.tag.claim.as_ref().map_or(Ok(()), |claim| claim.print(out, report))
 }
 
 /// Prints `bad<TAB>0<TAB>16383<TAB>music/album/track.flac`; bytes count as in HTTP's Range.

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
+use hashloom_engine::run::HeldBack;
 use hashloom_engine::torrent::{FileDifference, PieceState, Report, Torrent};
 use serde::{Serialize, Serializer};
 
@@ -33,6 +34,8 @@ pub struct Json<'a> {
     bytes: Counts,
     bytes_read: u64,
     seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_back_by: Option<&'static str>,
     ranges: Ranges<'a>,
     /// BEP 3's order of bits, in hexadecimal.
     bitfield: Bitfield<'a>,
@@ -188,7 +191,13 @@ impl<'a> ClaimJson<'a> {
 }
 
 impl<'a> Json<'a> {
-    pub fn new(torrent_path: &'a Path, torrent: &'a Torrent, report: &'a Report, claim: Option<&'a Claim>) -> Json<'a> {
+    pub fn new(
+        torrent_path: &'a Path,
+        torrent: &'a Torrent,
+        report: &'a Report,
+        held_back: Option<HeldBack>,
+        claim: Option<&'a Claim>,
+    ) -> Json<'a> {
         let (content, content_hex) = text(report.content.as_os_str().as_encoded_bytes());
         let bytes = counts(torrent.files_nbytes(), |state| report.nbytes(torrent, state));
         Json {
@@ -207,6 +216,7 @@ impl<'a> Json<'a> {
             bytes,
             bytes_read: report.nbytes_read,
             seconds: report.elapsed.as_secs_f64(),
+            held_back_by: held_back.map(HeldBack::name),
             ranges: Ranges(report),
             bitfield: Bitfield(report),
             files: Files(torrent, report),

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use hashloom_engine::run::HeldBack;
 use hashloom_engine::text::shown;
 use hashloom_engine::torrent::{File, FileDifference, FileReport, FileState, PieceState, Report, Torrent};
 
@@ -49,7 +50,13 @@ pub fn heading(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::
 
 /// Prints the verdict: a table if pieces have several states, then a line. `is_listed`: [`missing`] and [`differences`]
 /// have been printed.
-pub fn verdict(out: &mut impl Write, torrent: &Torrent, report: &Report, is_listed: bool) -> io::Result<()> {
+pub fn verdict(
+    out: &mut impl Write,
+    torrent: &Torrent,
+    report: &Report,
+    held_back: Option<HeldBack>,
+    is_listed: bool,
+) -> io::Result<()> {
     let named = files(out, torrent, report, is_listed)?;
     if !is_listed && report.files.iter().any(|found| found.difference.is_some()) {
         if named == 0 {
@@ -96,7 +103,7 @@ pub fn verdict(out: &mut impl Write, torrent: &Torrent, report: &Report, is_list
     };
     let (count, of) = (report.have(), report.pieces.len());
     write!(out, "{verdict}: {count} of {}, {} ({})", plural(of as u64, "piece"), size(have), percent(have, total))?;
-    writeln!(out, " in {}{}", duration(report.elapsed), read_at(report.nbytes_read, report.elapsed))
+    writeln!(out, " in {}{}", duration(report.elapsed), read_at(report.nbytes_read, report.elapsed, held_back))
 }
 
 /// Prints the line of one of several torrents.
@@ -178,6 +185,7 @@ pub fn total(
     count: u64,
     nbytes_read: u64,
     elapsed: Duration,
+    held_back: Option<HeldBack>,
     interrupted: bool,
 ) -> io::Result<()> {
     let verdict = match complete == count {
@@ -186,7 +194,7 @@ pub fn total(
         false => style::bad("not complete").bold(),
     };
     write!(out, "\n{verdict}: {complete} of {} in {}", plural(count, "torrent"), duration(elapsed))?;
-    writeln!(out, "{}", read_at(nbytes_read, elapsed))
+    writeln!(out, "{}", read_at(nbytes_read, elapsed, held_back))
 }
 
 /// Prints the files that are not as they should be: first those that are missing, too short, too long or unreadable, as

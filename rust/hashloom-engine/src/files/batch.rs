@@ -43,7 +43,7 @@ pub(crate) fn run<T: Send>(
     let most = requests.size_hint().1.unwrap_or(usize::MAX).min(open_max());
     let nthreads = options.nthreads().min(most).max(1);
     let run = Run {
-        pool: Pool::new(nthreads, options.canceller()),
+        pool: Pool::new(nthreads, options),
         options,
         lanes_max: (open_max() / nthreads).clamp(2, LANES + 1) - 1,
         supply: Mutex::new(Supply { requests: requests.fuse(), next: 0, exhausted: false, given: Vec::new(), idle: 0 }),
@@ -225,7 +225,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
                 break Some(Vec::new());
             }
             // The timeout is for whatever stops the pool: a stop notifies nobody.
-            let waited = self.changed.wait_timeout(supply, LOOK);
+            let waited = self.pool.idle(|| self.changed.wait_timeout(supply, LOOK));
             supply = waited.unwrap_or_else(PoisonError::into_inner).0;
         };
         self.hungry.fetch_sub(1, Ordering::Relaxed);
@@ -250,6 +250,11 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         if ended.is_empty() {
             return;
         }
+        self.pool.idle(|| self.pass_on(ended));
+    }
+
+    /// Hands out results when those of all earlier requests are there.
+    fn pass_on(&self, ended: Vec<Lane<T>>) {
         // After a panic of the callback no thread hands out more.
         let Ok(mut results) = self.results.lock() else { return };
         for lane in ended {
@@ -309,8 +314,8 @@ const WORTH_A_RING: usize = 4;
 impl<T> Own<T> {
     /// Opens files and reads the first chunk of each.
     fn begin<I, F>(&mut self, drawn: Vec<(u64, Request<T>)>, run: &Run<'_, T, I, F>, lanes: &mut Vec<Lane<T>>) {
-        // Making a ring takes longer than reading a few files.
-        let is_worth_it = self.nbatches > 0 && drawn.len() >= WORTH_A_RING;
+        // Making a ring takes longer than reading a few files. Under a limit, each file is paid for before the next.
+        let is_worth_it = self.nbatches > 0 && drawn.len() >= WORTH_A_RING && !run.options.is_limited();
         self.nbatches += 1;
         let ring = if is_worth_it { self.ring.get_or_insert_with(Ring::new).as_mut() } else { None };
         let (batch, others): (Vec<_>, Vec<_>) =

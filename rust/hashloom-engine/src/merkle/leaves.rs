@@ -183,7 +183,7 @@ impl Leaves {
             range,
             mapping,
             options,
-            pool: Pool::new(nthreads, options.canceller()),
+            pool: Pool::new(nthreads, options),
             turn: in_order.then(Mutex::default),
             batch,
             nbatches,
@@ -260,7 +260,10 @@ fn fill(stream: &mut dyn Read, buffer: &mut [u8], offset: u64, options: &Options
         }
         match stream.read(&mut buffer[filled..]) {
             Ok(0) => break,
-            Ok(nbytes) => filled += nbytes,
+            Ok(nbytes) => {
+                filled += nbytes;
+                options.pay(nbytes as u64);
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(Failure::Read { offset: offset + filled as u64, error }),
         }
@@ -334,7 +337,7 @@ impl Run<'_, '_> {
         let Ok(mut order) = self.order.lock() else { return false };
         // The thread with the next batch never waits here, so all threads get on.
         while order.failure.is_none() && failure.is_none() && number >= order.next + 4 * self.pool.count() as u64 {
-            let Ok((again, _)) = self.moved.wait_timeout(order, LOOK) else { return false };
+            let Ok((again, _)) = self.pool.idle(|| self.moved.wait_timeout(order, LOOK)) else { return false };
             order = again;
             if self.pool.must_stop() {
                 failure = Some(Failure::Cancelled);
@@ -390,7 +393,7 @@ impl Run<'_, '_> {
             digests.clear();
             self.ask(file, range.start, nbytes);
             let window = &mut buffer[..nbytes as usize];
-            read(file, window, range.start)?;
+            self.read(file, window, range.start)?;
             drop(turn);
             self.leaves.hash_window(window, hashers, digests);
         }
@@ -431,7 +434,7 @@ impl Run<'_, '_> {
                         if in_leaf % (AHEAD_NBYTES / 8) == 0 {
                             self.ask(file, start, AHEAD_NBYTES / 8);
                         }
-                        read(file, &mut row[..nbytes], start)?;
+                        self.read(file, &mut row[..nbytes], start)?;
                         &row[..nbytes]
                     }
                 };
@@ -468,10 +471,20 @@ impl Run<'_, '_> {
         mapping.is_sound()
     }
 
+    fn read(&self, file: &File, buffer: &mut [u8], offset: u64) -> Result<(), Failure> {
+        let read = read_at(file, buffer, offset);
+        self.options.pay(*read.as_ref().unwrap_or(&0) as u64);
+        match read {
+            Ok(nbytes) if nbytes < buffer.len() => Err(Failure::Short),
+            Ok(_) => Ok(()),
+            Err(error) => Err(Failure::Read { offset, error }),
+        }
+    }
+
     /// Asks the disk to fetch the bytes that come `AHEAD_NBYTES` later. The system itself reads ahead of a file that is
     /// read in order.
     fn ask(&self, file: &File, offset: u64, nbytes: u64) {
-        if self.turn.is_some() {
+        if self.turn.is_some() || self.options.is_limited() {
             return;
         }
         let start = self.range.end.min(offset.saturating_add(AHEAD_NBYTES));
@@ -485,14 +498,6 @@ fn must_read_in_order(file: &File, range: &Range<u64>) -> bool {
     let nbytes = range.end.saturating_sub(range.start);
     let is_cold = || (0..LOOKS).any(|look| !is_in_memory(file, range.start + nbytes / LOOKS * look));
     nbytes >= device::LONG_NBYTES && is_cold() && device::is_seen_to_seek(file, range.end)
-}
-
-fn read(file: &File, buffer: &mut [u8], offset: u64) -> Result<(), Failure> {
-    match read_at(file, buffer, offset) {
-        Ok(nbytes) if nbytes < buffer.len() => Err(Failure::Short),
-        Ok(_) => Ok(()),
-        Err(error) => Err(Failure::Read { offset, error }),
-    }
 }
 
 impl Order<'_> {

@@ -38,7 +38,7 @@ use crate::run::pool::{Pool, room_for};
 /// Hashes all pieces of all jobs. `jobs` is asked for the next job when the pieces of the earlier ones are taken, so
 /// the number of jobs does not matter. Returns when all is done or the run was cancelled.
 pub(crate) fn run<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Options) {
-    run_with(jobs, options, &Fetcher::new());
+    run_with(jobs, options, &Fetcher::new(options));
 }
 
 fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Options, fetcher: &Fetcher<J>) {
@@ -54,7 +54,7 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
     // A single job that needs no fetching is the usual case, and no other follows.
     let needs_readers = fetcher.is_used() || queue.begun.len() > 1;
     let run = Run {
-        pool: Pool::new(nthreads.min(nuseful), options.canceller()),
+        pool: Pool::new(nthreads.min(nuseful), options),
         queue: Mutex::new(queue),
         nthreads,
         options,
@@ -158,7 +158,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                 };
                 match settled {
                     Some(outcome) => {
-                        content.parts.used(range.clone());
+                        self.fetcher.used(content, range.clone());
                         // A piece that is hashed again counts again for the progress; a settled piece does not.
                         if content.is_first_round() || !matches!(outcome, Outcome::Unwanted) {
                             self.done(range.end - range.start);
@@ -191,12 +191,14 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
             let lane = &mut lanes[at];
             let want = chunk_nbytes.min(lane.end - lane.pos);
             covered[at] = lane.tree_end.saturating_sub(lane.pos).min(want) as usize;
-            lane.fill(own, &mut row[..want as usize]).unwrap_or_else(|absent| {
+            let filled = lane.fill(own, &mut row[..want as usize]).unwrap_or_else(|absent| {
                 lane.absent = Some(absent);
                 lane.pos = lane.end;
                 covered[at] = 0;
                 Filled::Zeros(0)
-            })
+            });
+            self.options.pay(filled.nbytes_read());
+            filled
         });
         if lanes.iter().any(|lane| lane.job.content().hashes.sha1) {
             rows.update_sha1(lanes.len(), |at| lanes[at].job.content().hashes.sha1);
@@ -209,7 +211,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
         for (lane, start) in lanes.iter().zip(starts) {
             // A lane that began again is behind its start.
             nbytes += lane.pos as i64 - start as i64;
-            lane.job.content().parts.used(start..lane.pos);
+            self.fetcher.used(lane.job.content(), start..lane.pos);
         }
         self.done(nbytes.max(0) as u64);
     }

@@ -43,6 +43,17 @@ pub(crate) enum Filled {
     Fetched(Arc<Part>, Range<u64>),
 }
 
+impl Filled {
+    /// Number of bytes that were read for this row. A limit on these leaves nothing mapped.
+    pub(crate) fn nbytes_read(&self) -> u64 {
+        match self {
+            Filled::Read(nbytes) => *nbytes as u64,
+            Filled::Fetched(_, range) => range.end - range.start,
+            Filled::Zeros(_) | Filled::Mapped(..) => 0,
+        }
+    }
+}
+
 /// Rows for [`LANES`] messages.
 pub(crate) struct Rows {
     buffer: Vec<u8>,

@@ -24,11 +24,17 @@
 //! assert!(hash_files(requests, &options, |_, _| {}).cancelled);
 //! ```
 
+mod meter;
 pub(crate) mod pool;
+mod rate;
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use meter::{HeldBack, Meter};
+
+use rate::Rate;
 
 /// Number of messages that a thread works on at once: the lanes of the widest kernel. Narrower kernels take them in
 /// turns.
@@ -127,6 +133,8 @@ pub struct Options {
     progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
     cancel: Cancel,
     is_mapped: bool,
+    rate: Option<Arc<Rate>>,
+    meter: Option<Meter>,
 }
 
 impl Options {
@@ -206,6 +214,35 @@ impl Options {
         self
     }
 
+    /// Limits the bytes read in a second, by all threads and all work with clones of these options together; 0, the
+    /// default, means no limit. A burst is at most what a twentieth of a second allows, or one read of each thread, 32
+    /// KiB, if that is more. Long files are read and not mapped, and the disk is asked for no more than the next 256
+    /// KiB.
+    ///
+    /// ```
+    /// let options = hashloom_engine::run::Options::new().rate(100_000_000);
+    /// ```
+    #[must_use]
+    pub fn rate(mut self, bytes_per_second: u64) -> Options {
+        self.rate = (bytes_per_second > 0).then(|| Arc::new(Rate::new(bytes_per_second)));
+        self
+    }
+
+    /// Measures what holds the work back.
+    ///
+    /// ```
+    /// use hashloom_engine::run::{Meter, Options};
+    ///
+    /// let meter = Meter::new();
+    /// let options = Options::new().meter(&meter);
+    /// assert_eq!(meter.held_back(), None);
+    /// ```
+    #[must_use]
+    pub fn meter(mut self, meter: &Meter) -> Options {
+        self.meter = Some(meter.clone());
+        self
+    }
+
     pub(crate) fn nthreads(&self) -> usize {
         match self.nthreads {
             0 => std::thread::available_parallelism().map_or(1, |count| count.get()),
@@ -214,7 +251,19 @@ impl Options {
     }
 
     pub(crate) fn is_mapped(&self) -> bool {
-        self.is_mapped
+        self.is_mapped && !self.is_limited()
+    }
+
+    /// Whether there is a limit on the bytes read in a second.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.rate.is_some()
+    }
+
+    /// Called after each read of at most 512 KiB: waits until the limit, if there is one, allows the next read.
+    pub(crate) fn pay(&self, nbytes: u64) {
+        if let Some(rate) = &self.rate {
+            rate.pay(nbytes, &self.cancel);
+        }
     }
 
     pub(crate) fn canceller(&self) -> &Cancel {
@@ -243,6 +292,7 @@ impl fmt::Debug for Options {
             .field("nthreads", &self.nthreads)
             .field("cancel", &self.cancel)
             .field("is_mapped", &self.is_mapped)
+            .field("rate", &self.rate)
             .finish_non_exhaustive()
     }
 }

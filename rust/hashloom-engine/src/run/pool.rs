@@ -12,14 +12,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::Cancel;
+use super::Options;
 
 /// The longest time that a thread waits before it looks whether it must stop.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// Threads, and the flags that stop them.
 pub(crate) struct Pool {
-    cancel: Cancel,
+    options: Options,
     /// Number of threads, running or still to be started.
     count: AtomicUsize,
     has_panicked: AtomicBool,
@@ -28,11 +28,11 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A pool of `count` threads, one at least, fewer where there is little memory; stopped by `cancel`.
-    pub(crate) fn new(count: usize, cancel: &Cancel) -> Pool {
+    /// A pool of `count` threads, one at least, fewer where there is little memory; stopped as `options` say.
+    pub(crate) fn new(count: usize, options: &Options) -> Pool {
         let count = count.min(room_for()).max(1);
         Pool {
-            cancel: cancel.clone(),
+            options: options.clone(),
             count: count.into(),
             has_panicked: AtomicBool::new(false),
             payload: Mutex::default(),
@@ -46,7 +46,15 @@ impl Pool {
 
     /// Whether the work was cancelled, or a thread has panicked.
     pub(crate) fn must_stop(&self) -> bool {
-        self.has_panicked.load(Ordering::Relaxed) || self.cancel.is_cancelled()
+        self.has_panicked.load(Ordering::Relaxed) || self.options.canceller().is_cancelled()
+    }
+
+    /// Calls `wait`, in which a thread waits for other threads or for the caller, not for a disk.
+    pub(crate) fn idle<R>(&self, wait: impl FnOnce() -> R) -> R {
+        match &self.options.meter {
+            Some(meter) => meter.idle(wait),
+            None => wait(),
+        }
     }
 
     /// Calls `work` on each thread with buffers of its own, and returns when all threads have ended. A thread without
@@ -57,6 +65,7 @@ impl Pool {
     pub(crate) fn work<B>(&self, buffers: impl Fn() -> Option<B> + Sync, work: impl Fn(B) + Sync) -> bool {
         let Some(own) = buffers() else { return false };
         let work = |buffers| {
+            let _working = self.options.meter.as_ref().map(|meter| meter.begin(self.options.rate.as_ref()));
             // State left half-done by a panic is dropped with the pool, as nothing continues after it.
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| work(buffers))) {
                 self.has_panicked.store(true, Ordering::Relaxed);

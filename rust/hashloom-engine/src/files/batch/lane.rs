@@ -205,6 +205,7 @@ impl<T> Lane<T> {
                     Err(error) => self.fail(FileError::Read { offset: self.nbytes + filled as u64, error }),
                 }
             }
+            options.pay(filled as u64);
             filled
         });
         self.chunk = Chunk::Buffer(place);
@@ -242,7 +243,8 @@ impl<T> Lane<T> {
         // Many files are read in turn, so the system sees no stream that it would read far ahead of. A file that is read
         // alone is such a stream.
         let Some(file) = self.reader.file() else { return };
-        if !self.is_stream && self.turn.is_none() && self.nbytes + ahead::LANE_NBYTES / 2 >= self.asked {
+        let is_asked_for = !self.is_stream && self.turn.is_none() && !options.is_limited();
+        if is_asked_for && self.nbytes + ahead::LANE_NBYTES / 2 >= self.asked {
             let start = self.asked.max(self.nbytes + CHUNK_NBYTES as u64);
             self.asked = start + ahead::LANE_NBYTES;
             read_ahead(file, start..self.asked);

@@ -75,12 +75,12 @@ impl Drop for Turn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::Cancel;
+    use crate::run::{Cancel, Options};
 
     #[test]
     fn one_turn_at_a_time() {
         let (turns, cancel) = (Turns::new(), Cancel::new());
-        let pool = Pool::new(1, &cancel);
+        let pool = Pool::new(1, &Options::new().cancel(&cancel));
         let first = turns.take(false, &pool).unwrap();
         assert!(turns.take(false, &pool).is_none());
         let waiting = std::thread::scope(|scope| {

@@ -21,7 +21,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::pieces::fetch::parts::{PART_NBYTES, Part};
 use crate::pieces::fetch::plan::{Plan, Step};
@@ -34,14 +34,17 @@ use crate::read::device::{self, Device};
 use crate::read::direct::{ALIGNMENT, open_direct, read_direct};
 use crate::read::holes::stretch_at;
 use crate::read::open::{Residence, is_in_memory, residence};
-use crate::run::LANES;
 use crate::run::pool::{LOOK, Pool};
+use crate::run::{LANES, Options};
 
 /// Largest number of bytes that are read and not yet hashed.
 const AHEAD_NBYTES: u64 = 64 << 20;
 
+/// The same under a limit on the bytes read in a second: the least with which a lane reaches the next part.
+const LEAST_AHEAD_NBYTES: u64 = 2 * PART_NBYTES;
+
 /// Bytes that a thread waits for before it begins pieces, or enough for all lanes. Pieces longer than half of this are
-/// begun one by one.
+/// begun when their first bytes are there.
 const BATCH_NBYTES: u64 = 32 << 20;
 
 /// Number of readers of all disks together.
@@ -58,6 +61,10 @@ const TELL_NBYTES: u64 = 4 << 20;
 
 /// The time after which a reader that found no free buffer looks again.
 const MOMENT: Duration = Duration::from_millis(1);
+
+/// The time after which readers without a free buffer give up, if no byte was hashed meanwhile: all buffers together have
+/// too few bytes for a lane to go on with, as files are tiny.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Largest number of places of a content that are looked at to see whether it is in memory.
 const LOOKS: u64 = 16;
@@ -82,12 +89,16 @@ pub(super) struct Fetcher<J> {
     nchanges: AtomicU64,
     /// Whether no buffer is free: lanes take what there is.
     is_full: AtomicBool,
+    /// Number of bytes of parts that were hashed, or need no hashing.
+    nused: AtomicU64,
 }
 
 struct State<J> {
     disks: Vec<Disk<J>>,
     /// Number of jobs so far.
     njobs: u64,
+    /// Since when no buffer is free, and the number of used bytes then.
+    full: Option<(Instant, u64)>,
     is_over: bool,
 }
 
@@ -123,6 +134,8 @@ struct Task<J> {
     number: u64,
     job: Arc<J>,
     steps: Vec<Step>,
+    /// Whether the disk gets the requests of several parts at once, and puts them in order.
+    asks: bool,
     buffer: Buffer,
 }
 
@@ -138,19 +151,21 @@ struct Own {
 struct Direct(Option<(Key, Option<File>)>);
 
 impl<J: Job> Fetcher<J> {
-    pub(super) fn new() -> Fetcher<J> {
-        Fetcher::with(device_of_cold, AHEAD_NBYTES)
+    /// Under a limit on the bytes read in a second, little is read ahead.
+    pub(super) fn new(options: &Options) -> Fetcher<J> {
+        Fetcher::with(device_of_cold, if options.is_limited() { LEAST_AHEAD_NBYTES } else { AHEAD_NBYTES })
     }
 
     fn with(device_of: fn(&Content<'_>) -> Option<Device>, ahead_nbytes: u64) -> Fetcher<J> {
         Fetcher {
             device_of,
             buffers: Arena::new((ahead_nbytes / PART_NBYTES) as usize),
-            state: Mutex::new(State { disks: Vec::new(), njobs: 0, is_over: false }),
+            state: Mutex::new(State { disks: Vec::new(), njobs: 0, full: None, is_over: false }),
             work: Condvar::new(),
             changed: Condvar::new(),
             nchanges: AtomicU64::new(0),
             is_full: AtomicBool::new(false),
+            nused: AtomicU64::new(0),
         }
     }
 
@@ -194,7 +209,9 @@ impl<J: Job> Fetcher<J> {
         }
         let layout = &content.layout;
         let piece_nbytes = layout.piece_nbytes();
-        let is_long = piece_nbytes > BATCH_NBYTES / 2;
+        let is_full = self.is_full.load(Ordering::Relaxed);
+        // Without a free buffer the rest of a piece may never come until its beginning is hashed.
+        let is_long = is_full || piece_nbytes > BATCH_NBYTES / 2;
         let is_there = |&piece: &usize| {
             let range = layout.piece_range(piece as u64);
             fetched >= if is_long { range.end.min(range.start + chunk_nbytes) } else { range.end }
@@ -202,7 +219,15 @@ impl<J: Job> Fetcher<J> {
         let count = (start..start + most).take_while(is_there).count();
         let wanted = most.min(LANES).min((BATCH_NBYTES / piece_nbytes) as usize);
         let is_enough = is_long || count >= wanted || content.is_last_fetched.load(Ordering::Relaxed);
-        if is_enough || self.is_full.load(Ordering::Relaxed) { count } else { 0 }
+        if is_enough { count } else { 0 }
+    }
+
+    /// Notes that a range of a content needs no more reading.
+    pub(super) fn used(&self, content: &Content<'_>, range: Range<u64>) {
+        let nused = content.parts.used(range);
+        if nused > 0 {
+            self.nused.fetch_add(nused, Ordering::Relaxed);
+        }
     }
 
     /// The number of changes so far, for [`Fetcher::wait`].
@@ -240,7 +265,10 @@ impl<J: Job> Fetcher<J> {
         let _end = End(self);
         let mut own = Own::default();
         while let Some(task) = self.next(pool) {
-            let Task { disk, job_number, number, job, steps, buffer } = task;
+            let Task { disk, job_number, number, job, steps, asks, buffer } = task;
+            if asks && steps.len() > 1 {
+                ask(&mut own, job.content(), &steps);
+            }
             let hole_end = read(&mut own, job.content(), &steps, buffer);
             self.finish(disk, job_number, number, hole_end);
         }
@@ -259,6 +287,7 @@ impl<J: Job> Fetcher<J> {
                 Some(disk) => match self.buffers.take() {
                     Some(buffer) => {
                         self.is_full.store(false, Ordering::Relaxed);
+                        state.full = None;
                         if let Some(task) = self.task(&mut state, disk, buffer) {
                             return Some(task);
                         }
@@ -268,6 +297,7 @@ impl<J: Job> Fetcher<J> {
                         if !self.is_full.swap(true, Ordering::Relaxed) {
                             self.tell();
                         }
+                        self.give_up_if_stuck(&mut state);
                         MOMENT
                     }
                 },
@@ -276,6 +306,24 @@ impl<J: Job> Fetcher<J> {
             state = self.work.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0;
         }
         None
+    }
+
+    /// Leaves the rest of all jobs to the lanes if no buffer becomes free.
+    fn give_up_if_stuck(&self, state: &mut State<J>) {
+        let nused = self.nused.load(Ordering::Relaxed);
+        let (since, _) = *state.full.get_or_insert_with(|| (Instant::now(), nused));
+        if state.full != Some((since, nused)) {
+            state.full = None;
+        } else if since.elapsed() > PATIENCE {
+            state.full = None;
+            for disk in &mut state.disks {
+                for at in (0..disk.jobs.len()).rev() {
+                    disk.jobs[at].is_planned = true;
+                    self.pass(disk, at);
+                }
+            }
+            self.tell();
+        }
     }
 
     /// The next parts of a disk's jobs. `None` if the job at hand has no more.
@@ -291,7 +339,7 @@ impl<J: Job> Fetcher<J> {
             self.tell();
             return None;
         };
-        let mut room = if disk.device.takes_many() { PART_NBYTES } else { 0 };
+        let mut room = PART_NBYTES;
         let mut steps = vec![step];
         let is_short = |nbytes: Option<u64>| nbytes.is_some_and(|nbytes| nbytes < SHORT_NBYTES);
         let layout = &fetching.job.content().layout;
@@ -311,7 +359,7 @@ impl<J: Job> Fetcher<J> {
         fetching.tasks.push_back((fetching.plan.passed(), false));
         let (job_number, job) = (fetching.number, fetching.job.clone());
         disk.nreading += 1;
-        Some(Task { disk: index, job_number, number, job, steps, buffer })
+        Some(Task { disk: index, job_number, number, job, steps, asks: disk.device.takes_many(), buffer })
     }
 
     /// Notes that a task's parts were read, or are left to the lanes.
@@ -359,18 +407,19 @@ impl<J: Job> Fetcher<J> {
     }
 }
 
+/// Asks the disk for parts.
+fn ask(own: &mut Own, content: &Content<'_>, steps: &[Step]) {
+    for step in steps {
+        if let Ok(file) = content.files.get(step.file, &mut own.last) {
+            let offset = content.layout.span(step.file).offset;
+            read_ahead(&file.file, step.range.start - offset..step.range.end - offset);
+        }
+    }
+}
+
 /// Reads parts and adds them to those of their content. If there is nothing but a hole, returns its end in the content.
 /// Errors are left to the lane that reads the same bytes.
 fn read(own: &mut Own, content: &Content<'_>, steps: &[Step], mut buffer: Buffer) -> Option<u64> {
-    if steps.len() > 1 {
-        // The disk gets all these requests at once, and puts them in order.
-        for step in steps {
-            if let Ok(file) = content.files.get(step.file, &mut own.last) {
-                let offset = content.layout.span(step.file).offset;
-                read_ahead(&file.file, step.range.start - offset..step.range.end - offset);
-            }
-        }
-    }
     let mut hole_end = None;
     let mut filled = 0;
     let mut found = Vec::with_capacity(steps.len());
@@ -486,7 +535,7 @@ mod tests {
     use crate::pieces::job::{Hashes, Outcome};
     use crate::pieces::layout::{Layout, Spans};
     use crate::pieces::run_with;
-    use crate::run::{Cancel, Options};
+    use crate::run::Cancel;
 
     const PIECE_NBYTES: u64 = 64 << 10;
     /// Lengths of the files of a job: more than a piece, less, nothing, exactly one, more than a part, and one with a
@@ -553,10 +602,14 @@ mod tests {
     fn job(folder: &Path, cache: &Arc<Cache>, is_aligned: bool) -> Arc<Noted> {
         let mut spans = if is_aligned { Spans::aligned(PIECE_NBYTES) } else { Spans::default() };
         LENGTHS.iter().for_each(|&nbytes| spans.push(nbytes, false));
+        job_of(folder, cache, spans, LENGTHS.len())
+    }
+
+    fn job_of(folder: &Path, cache: &Arc<Cache>, spans: Spans, nfiles: usize) -> Arc<Noted> {
         let layout = Layout::new(PIECE_NBYTES, spans);
         let folder = folder.to_owned();
         let path_of = Box::new(move |file: usize| folder.join(file.to_string()));
-        let files = Files::new(Place::Listed, LENGTHS.len(), path_of, cache);
+        let files = Files::new(Place::Listed, nfiles, path_of, cache);
         let count = layout.piece_count() as usize;
         let content = Content::new(Arc::new(layout), files, Hashes { sha1: true, merkle: false });
         Arc::new(Noted { content, digests: Mutex::new(vec![None; count]) })
@@ -589,6 +642,24 @@ mod tests {
                     assert_eq!(digest.as_ref().map(|digest| &digest[..]), expected.as_ref().map(AsRef::as_ref));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn files_too_short_to_fetch_are_read_by_lanes() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut spans = Spans::default();
+        for file in 0..9000 {
+            std::fs::write(folder.path().join(file.to_string()), [file as u8; 9]).unwrap();
+            spans.push(9, false);
+        }
+        let cache = Arc::new(Cache::new(None));
+        let job = job_of(folder.path(), &cache, spans, 9000);
+        let fetcher = Fetcher::with(device, 2 * PART_NBYTES);
+        run_with([job.clone()].into_iter(), &Options::new().threads(2), &fetcher);
+        let content: Vec<u8> = (0..9000).flat_map(|file| [file as u8; 9]).collect();
+        for (digest, bytes) in lock(&job.digests).iter().zip(content.chunks(PIECE_NBYTES as usize)) {
+            assert_eq!(digest.unwrap()[..], *hash(Algorithm::Sha1, bytes).as_ref());
         }
     }
 

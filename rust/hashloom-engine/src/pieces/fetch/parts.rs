@@ -74,11 +74,13 @@ impl Parts {
         }
     }
 
-    /// Notes that a range of the content needs no more reading. Parts that nobody needs are freed.
-    pub(in crate::pieces) fn used(&self, range: Range<u64>) {
+    /// Notes that a range of the content needs no more reading. Parts that nobody needs are freed. Returns the number of
+    /// bytes that were in parts.
+    pub(super) fn used(&self, range: Range<u64>) -> u64 {
         if self.count.load(Ordering::Acquire) == 0 {
-            return;
+            return 0;
         }
+        let mut nused = 0;
         let mut freed = Vec::new();
         let mut parts = lock(&self.parts);
         for (&start, waiting) in parts.range_mut(..range.end).rev() {
@@ -86,7 +88,9 @@ impl Parts {
             if end <= range.start {
                 break;
             }
-            waiting.nleft = waiting.nleft.saturating_sub(end.min(range.end) - start.max(range.start));
+            let nbytes = end.min(range.end) - start.max(range.start);
+            waiting.nleft = waiting.nleft.saturating_sub(nbytes);
+            nused += nbytes;
             if waiting.nleft == 0 {
                 freed.push(start);
             }
@@ -95,6 +99,7 @@ impl Parts {
         self.count.store(parts.len(), Ordering::Release);
         drop(parts);
         drop(freed);
+        nused
     }
 
     #[cfg(test)]
@@ -134,11 +139,10 @@ mod tests {
             assert_eq!(parts.find(&range).ok().unwrap().range(), &expected, "{range:?}");
         }
         assert_eq!(parts.find(&(30..31)).ok().unwrap().bytes(33..36), [33, 34, 35]);
-        parts.used(0..15);
-        parts.used(15..31);
+        assert_eq!(parts.used(0..15) + parts.used(15..31), 11);
         assert!(parts.find(&(15..16)).is_err(), "all bytes are hashed");
         let held = parts.find(&(31..32)).ok().unwrap();
-        parts.used(31..50);
+        assert_eq!(parts.used(31..50), 19);
         assert!(parts.find(&(31..32)).is_err());
         assert_eq!(held.bytes(49..50), [49], "a lane still has the part");
         let free = buffers.take();

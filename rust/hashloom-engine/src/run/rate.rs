@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A limit on the bytes read in a second, by all threads together.
+//!
+//! A thread pays for bytes when it has read them, and then waits until the limit allows the next read. Before the first
+//! read nothing is paid, so each thread begins with one read, of 32 KiB at most.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::Cancel;
+use super::pool::LOOK;
+
+/// Time without reads that later reads may make up for. It evens out what the system takes for a wait, and is the
+/// longest burst.
+const CREDIT: Duration = Duration::from_millis(50);
+
+/// The limit. Clones of options share it.
+#[derive(Debug)]
+pub(crate) struct Rate {
+    bytes_per_second: u64,
+    state: Mutex<Option<State>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct State {
+    begun: Instant,
+    /// The time at which all bytes so far are paid.
+    paid: Instant,
+    /// Time in which nobody would have waited.
+    unused: Duration,
+}
+
+impl Rate {
+    /// `bytes_per_second`: at least 1.
+    pub(crate) fn new(bytes_per_second: u64) -> Rate {
+        Rate { bytes_per_second, state: Mutex::new(None) }
+    }
+
+    /// Pays for `nbytes` bytes that were read. Returns when more may be read, or soon after `cancel`.
+    pub(crate) fn pay(&self, nbytes: u64, cancel: &Cancel) {
+        let paid = self.note(nbytes, Instant::now());
+        loop {
+            let left = paid.saturating_duration_since(Instant::now());
+            if left.is_zero() || cancel.is_cancelled() {
+                return;
+            }
+            std::thread::sleep(left.min(LOOK));
+        }
+    }
+
+    /// Adds bytes that were read until `now`. Returns the time at which all bytes are paid.
+    fn note(&self, nbytes: u64, now: Instant) -> Instant {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State { begun, paid, unused } = state.unwrap_or(State { begun: now, paid: now, unused: Duration::ZERO });
+        let lost = now.saturating_duration_since(paid + CREDIT);
+        // A limit below 1 byte a year makes no difference.
+        let time = Duration::from_secs_f64((nbytes as f64 / self.bytes_per_second as f64).min(31_536_000.0));
+        let paid = paid + lost + time;
+        *state = Some(State { begun, paid, unused: unused + lost });
+        paid
+    }
+
+    /// Returns true if the limit was used up for four fifths of the time: without it, more bytes would have been read.
+    pub(super) fn was_used_up(&self) -> bool {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.is_some_and(|State { begun, paid, unused }| {
+            let elapsed = Instant::now().max(paid) - begun;
+            let unpaid = Instant::now().saturating_duration_since(paid + CREDIT);
+            (unused + unpaid) * 5 < elapsed
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_paid_at_the_rate() {
+        let rate = Rate::new(1000);
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        assert_eq!(rate.note(100, at(0)), at(100));
+        assert_eq!(rate.note(100, at(0)), at(200), "of another thread");
+        assert_eq!(rate.note(100, at(230)), at(300), "a short pause is made up for");
+        assert_eq!(rate.note(100, at(1350)), at(1400), "a long one is not");
+        assert_eq!(rate.state.lock().unwrap().unwrap().unused, Duration::from_millis(1000));
+    }
+
+    #[test]
+    fn a_limit_holds_back_only_if_it_is_used_up() {
+        let rate = Rate::new(1 << 20);
+        assert!(!rate.was_used_up());
+        rate.note(1 << 30, Instant::now());
+        assert!(rate.was_used_up());
+        let rate = Rate::new(1 << 40);
+        let now = Instant::now();
+        rate.note(1 << 10, now);
+        rate.note(1 << 10, now + Duration::from_secs(3600));
+        assert!(!rate.was_used_up());
+    }
+
+    #[test]
+    fn a_stop_ends_the_wait() {
+        let (rate, cancel) = (Rate::new(1), Cancel::new());
+        cancel.cancel();
+        rate.pay(1 << 40, &cancel);
+    }
+}
