@@ -440,3 +440,34 @@ fn sources_are_shown_as_people_know_them() {
     assert_eq!(Source::from("a/b").to_string(), "a/b");
     assert_eq!(Source::Stdin.to_string(), "standard input");
 }
+
+/// On a disk that calls itself rotating, such files are parked, sorted, and maybe read one by one.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_that_are_not_in_memory_come_in_order() {
+    use rustix::fs::{Advice, fadvise};
+
+    let folder = tempfile::tempdir().unwrap();
+    let mut paths: Vec<PathBuf> = (0..300).map(|i| folder.path().join(format!("{i}"))).collect();
+    for (seed, path) in paths.iter().enumerate() {
+        fs::write(path, bytes(seed * 200, seed)).unwrap();
+    }
+    paths[7] = folder.path().join("missing");
+    paths[100] = folder.path().into();
+    paths.push(paths[50].clone());
+    for threads in [1, 2, 8] {
+        for path in paths.iter().filter(|path| path.is_file()) {
+            let file = File::open(path).unwrap();
+            file.sync_all().unwrap();
+            fadvise(&file, 0, None, Advice::DontNeed).unwrap();
+        }
+        let (results, summary) = run(&paths, &methods(&[Sha1]), &Options::new().threads(threads));
+        assert_eq!((summary.nfiles, summary.nfailed, summary.cancelled), (299, 2, false));
+        for (number, (path, result)) in paths.iter().zip(results).enumerate() {
+            match number {
+                7 | 100 => assert!(result.is_err(), "{number}"),
+                _ => assert_eq!(result.unwrap().digests[0], hash(Sha1, &fs::read(path).unwrap()), "{number}"),
+            }
+        }
+    }
+}

@@ -18,10 +18,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use self::lane::Lane;
 use self::room::Room;
-use self::turn::{Turn, Turns};
+use self::turn::{Parked, Turn, Turns};
 use hashloom::{Algorithm, Hash, Hasher, finalize_many, hash_many, update_many};
 
 use super::request::{FileError, Hashed, Request, Summary};
@@ -46,7 +47,14 @@ pub(crate) fn run<T: Send>(
         pool: Pool::new(nthreads, options),
         options,
         lanes_max: (open_max() / nthreads).clamp(2, LANES + 1) - 1,
-        supply: Mutex::new(Supply { requests: requests.fuse(), next: 0, exhausted: false, given: Vec::new(), idle: 0 }),
+        supply: Mutex::new(Supply {
+            requests: requests.fuse(),
+            next: 0,
+            exhausted: false,
+            given: Vec::new(),
+            returned: VecDeque::new(),
+            idle: 0,
+        }),
         changed: Condvar::new(),
         turns: Turns::new(),
         hungry: AtomicUsize::new(0),
@@ -76,8 +84,8 @@ struct Run<'a, T, I, F> {
     supply: Mutex<Supply<T, I>>,
     /// Signalled when a thread without work may find some.
     changed: Condvar,
-    /// The right to read a disk that seeks.
-    turns: Arc<Turns>,
+    /// The rights to read disks that seek, and requests that wait for them.
+    turns: Arc<Turns<T>>,
     /// Number of threads without work.
     hungry: AtomicUsize,
     results: Mutex<Results<T, F>>,
@@ -96,6 +104,8 @@ struct Supply<T, I> {
     exhausted: bool,
     /// Open files that a thread has given away to threads without work.
     given: Vec<Lane<T>>,
+    /// Requests that a thread has drawn and could not begin.
+    returned: VecDeque<(u64, Request<T>)>,
     /// Number of threads that wait.
     idle: usize,
 }
@@ -127,7 +137,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 
     fn work(&self, room: Room) {
-        let mut own = Own { room, ring: None, nbatches: 0, later: VecDeque::new() };
+        let mut own = Own { room, ring: None, nbatches: 0, later: VecDeque::new(), has_begun_others: false };
         let mut lanes: Vec<Lane<T>> = Vec::new();
         while !self.pool.must_stop() {
             own.room.clear();
@@ -172,34 +182,42 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             if most == 0 {
                 return;
             }
-            if self.turns.are_taken() {
-                let lane = own.later.pop_front();
-                let draw = || self.draw(1).pop().map(|(number, request)| Lane::new(number, request));
-                let Some(lane) = lane.or_else(draw) else { return };
-                // Other threads have their turn while this one hashes what it has.
-                let Some(turn) = self.turns.take(lanes.is_empty(), &self.pool) else {
-                    own.later.push_front(lane);
-                    return;
-                };
-                own.open(lane, Some(turn), self, lanes);
-                continue;
-            }
             // Files that have kept others waiting, or might, or have changed, are opened one at a time.
             if let Some(lane) = own.later.pop_front() {
                 own.open(lane, None, self, lanes);
                 continue;
             }
-            let drawn = self.draw(most);
-            if drawn.is_empty() {
-                return;
+            // Parked requests come last, so that many are sorted, but other requests do not keep them waiting for ever.
+            let are_watched = self.turns.are_watched();
+            let is_parked_next = std::mem::take(&mut own.has_begun_others) || !are_watched;
+            let mut parked = if is_parked_next { self.turns.take_parked(most, false, &self.pool) } else { None };
+            if parked.is_none() {
+                let drawn = if are_watched { self.draw_and_park(most) } else { self.draw(most) };
+                if !drawn.is_empty() {
+                    own.has_begun_others = true;
+                    own.begin(drawn, self, lanes);
+                    continue;
+                }
+                // Other threads have their turn while this one hashes what it has.
+                parked = self.turns.take_parked(most, lanes.is_empty(), &self.pool);
             }
-            own.begin(drawn, self, lanes);
+            match parked {
+                Some(Parked::Next(number, request, turn)) => {
+                    own.open(Lane::new(number, request), Some(turn), self, lanes);
+                }
+                Some(Parked::Free(drawn)) => own.begin(drawn, self, lanes),
+                None => return,
+            }
         }
     }
 
     fn draw(&self, most: usize) -> Vec<(u64, Request<T>)> {
         // After a panic of the iterator no thread asks it for more.
         let Ok(mut supply) = self.supply.lock() else { return Vec::new() };
+        if !supply.returned.is_empty() {
+            let nreturned = supply.returned.len().min(most);
+            return supply.returned.drain(..nreturned).collect();
+        }
         let nmore = (self.handed_out.load(Ordering::Acquire) + WAITING_MAX).saturating_sub(supply.next);
         let most = most.min(nmore as usize);
         let first = supply.next;
@@ -207,6 +225,29 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         supply.next += drawn.len() as u64;
         supply.exhausted = drawn.len() < most;
         drawn
+    }
+
+    /// Gives a request back that another thread may begin.
+    fn give_back(&self, number: u64, request: Request<T>) {
+        lock(&self.supply).returned.push_back((number, request));
+        self.changed.notify_one();
+    }
+
+    /// Draws requests and parks those for disks that seek, until enough are parked or others are drawn, at most `most`.
+    fn draw_and_park(&self, most: usize) -> Vec<(u64, Request<T>)> {
+        while self.turns.has_room() && !self.pool.must_stop() {
+            let drawn = self.draw(most);
+            if drawn.is_empty() {
+                break;
+            }
+            let others =
+                drawn.into_iter().filter_map(|(number, request)| Some((number, self.turns.park(number, request)?)));
+            let others: Vec<_> = others.collect();
+            if !others.is_empty() {
+                return others;
+            }
+        }
+        Vec::new()
     }
 
     /// Waits for work. `None` if there will be none.
@@ -217,6 +258,9 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         let found = loop {
             if !supply.given.is_empty() {
                 break Some(std::mem::take(&mut supply.given));
+            }
+            if !supply.returned.is_empty() || self.turns.nparked() > 0 {
+                break Some(Vec::new());
             }
             if self.pool.must_stop() || supply.exhausted && supply.idle == self.pool.count() {
                 break None;
@@ -306,23 +350,32 @@ struct Own<T> {
     nbatches: u64,
     /// Files that this thread has drawn and could not begin, or must begin again.
     later: VecDeque<Lane<T>>,
+    /// Whether the last requests begun had not been parked.
+    has_begun_others: bool,
 }
 
 /// Least number of files for a ring; fewer files are opened by separate calls.
 const WORTH_A_RING: usize = 4;
 
-impl<T> Own<T> {
+impl<T: Send> Own<T> {
     /// Opens files and reads the first chunk of each.
-    fn begin<I, F>(&mut self, drawn: Vec<(u64, Request<T>)>, run: &Run<'_, T, I, F>, lanes: &mut Vec<Lane<T>>) {
+    fn begin<I, F>(&mut self, drawn: Vec<(u64, Request<T>)>, run: &Run<'_, T, I, F>, lanes: &mut Vec<Lane<T>>)
+    where
+        I: Iterator<Item = Request<T>> + Send,
+        F: FnMut(Request<T>, Result<Hashed, FileError>) + Send,
+    {
         // Making a ring takes longer than reading a few files. Under a limit, each file is paid for before the next.
-        let is_worth_it = self.nbatches > 0 && drawn.len() >= WORTH_A_RING && !run.options.is_limited();
+        let is_single = run.options.is_limited() || run.turns.are_watched();
+        let is_worth_it = self.nbatches > 0 && drawn.len() >= WORTH_A_RING && !is_single;
         self.nbatches += 1;
         let ring = if is_worth_it { self.ring.get_or_insert_with(Ring::new).as_mut() } else { None };
         let (batch, others): (Vec<_>, Vec<_>) =
             drawn.into_iter().partition(|(_, request)| ring.is_some() && request.source.path().is_some());
         if let Some(ring) = ring.filter(|_| !batch.is_empty()) {
             let paths: Vec<&Path> = batch.iter().filter_map(|(_, request)| request.source.path()).collect();
+            let started = Instant::now();
             let begun = self.room.fill(batch.len(), |chunks| ring.begin(&paths, chunks, &run.pool));
+            run.turns.note_time(paths.len(), started.elapsed());
             let begun = begun.unwrap_or_else(|lost| {
                 // The lost ring is closed, and no other is made.
                 self.ring = Some(None);
@@ -340,22 +393,45 @@ impl<T> Own<T> {
             }
         }
         for (number, request) in others {
+            // The file before may have shown that its disk seeks.
+            let request = match run.turns.are_watched() {
+                true => run.turns.park(number, request),
+                false => Some(request),
+            };
+            let Some(request) = request else { continue };
+            // A disk that no thread reads is not left waiting.
+            if lanes.iter().any(|lane| lane.turn.is_some()) {
+                run.give_back(number, request);
+                continue;
+            }
             self.open(Lane::new(number, request), None, run, lanes);
         }
     }
 
     /// Opens a file by itself and reads its first chunk. `turn`: the thread's turn, if it has one.
-    fn open<I, F>(&mut self, mut lane: Lane<T>, turn: Option<Turn>, run: &Run<'_, T, I, F>, lanes: &mut Vec<Lane<T>>) {
+    fn open<I, F>(
+        &mut self,
+        mut lane: Lane<T>,
+        turn: Option<Turn<T>>,
+        run: &Run<'_, T, I, F>,
+        lanes: &mut Vec<Lane<T>>,
+    ) {
         // Opening another pipe may wait for a process that waits for the first pipe to be read.
         if lanes.iter().any(Lane::keeps_others_waiting) {
             self.later.push_back(lane);
             return;
         }
         lane.open();
-        if lane.needs_turn(&run.turns, 0) {
-            lane.turn = turn.or_else(|| run.turns.take(true, &run.pool));
+        let mut probed = None;
+        if let Some(disk) = lane.slow_disk(&run.turns, 0) {
+            probed = turn.as_ref().filter(|turn| turn.is_probe).map(Turn::disk);
+            lane.turn = turn.or_else(|| run.turns.take(disk, &run.pool));
         }
+        let started = Instant::now();
         lane.read(&mut self.room, run.options, &run.pool);
+        if let Some(disk) = probed {
+            run.turns.note_probe(disk, started.elapsed());
+        }
         lanes.push(lane);
     }
 }

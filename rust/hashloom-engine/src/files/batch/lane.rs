@@ -55,7 +55,7 @@ pub(super) struct Lane<T> {
     pub(super) is_stream: bool,
     has_looked: bool,
     /// The turn to read a disk that seeks, kept to the end of the file.
-    pub(super) turn: Option<Turn>,
+    pub(super) turn: Option<Turn<T>>,
 }
 
 enum Reader {
@@ -131,7 +131,7 @@ impl<T> Lane<T> {
     }
 
     /// Takes over a file that a ring has begun, with its chunk at `place`.
-    pub(super) fn begin(&mut self, begun: Begun, place: usize, turns: &Turns, options: &Options) {
+    pub(super) fn begin(&mut self, begun: Begun, place: usize, turns: &Turns<T>, options: &Options) {
         match begun {
             // The caller opens such a file again and never comes here.
             Begun::Later => self.fail(FileError::Open(io::ErrorKind::TimedOut.into())),
@@ -145,7 +145,7 @@ impl<T> Lane<T> {
             Begun::GoesOn(nbytes, file, stamp) => {
                 self.chunk = Chunk::Buffer(place..place + nbytes);
                 (self.reader, self.stamp) = (Reader::File(file), stamp);
-                self.needs_turn(turns, nbytes as u64);
+                self.slow_disk(turns, nbytes as u64);
                 self.go_on(options);
             }
             Begun::NotOpened(error) => self.fail(FileError::Open(error)),
@@ -153,9 +153,9 @@ impl<T> Lane<T> {
         }
     }
 
-    /// Whether the file must be read in a turn, from `offset` on.
-    pub(super) fn needs_turn(&self, turns: &Turns, offset: u64) -> bool {
-        !self.is_stream && self.reader.file().is_some_and(|file| turns.note(file, offset))
+    /// The disk, if the file must be read in its turn, from `offset` on.
+    pub(super) fn slow_disk(&self, turns: &Turns<T>, offset: u64) -> Option<u64> {
+        self.reader.file().filter(|_| !self.is_stream).and_then(|file| turns.note(file, offset))
     }
 
     /// Whether the thread starts no other file until this one ends: it is a pipe, or has its turn.
