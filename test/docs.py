@@ -42,7 +42,8 @@ RATE = re.compile(r"(, )?\b\d+(\.\d+)? (bytes|[KMGT]iB)/s")
 VARYING = [
     (RATE, ""),
     (re.compile(r"\b\d+(\.\d+)? s\b"), "N s"),
-    (re.compile(r'("seconds": ?)[\d.e-]+'), r"\1N"),
+    (re.compile(r'("seconds": ?)[\d.e-]+(, ?"held_back_by": ?"[a-z]+")?'), r"\1N"),
+    (re.compile(r", held back by (the disk|the CPU|--rate)"), ""),
     (re.compile(r"\b20\d\d-\d\d-\d\d\b"), "DATE"),
 ]
 # After each block the shell says that it has ended. The statuses are those of all commands that failed.

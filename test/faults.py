@@ -346,7 +346,8 @@ def normal(data):
     data = re.sub(rb", [0-9.]+ ([KMG]iB|bytes) read at [0-9.]+ ?[KMGT]?i?B(ytes)?/s", b"", data)
     data = re.sub(rb"(read at|read in|, ?)[ 0-9.,]+[KMGT]?i?B(ytes)?/s", b"", data)
     data = re.sub(rb" bytes/s", b"", data)
-    data = re.sub(rb'"seconds":[0-9.e-]+', b'"seconds":0', data)
+    data = re.sub(rb'"seconds":[0-9.e-]+(,"held_back_by":"[a-z]+")?', b'"seconds":0', data)
+    data = re.sub(rb", held back by [a-zA-Z -]+", b"", data)
     data = re.sub(rb'"bytes_read":\d+', b'"bytes_read":0', data)
     data = re.sub(rb", [0-9.]+ ([KMG]iB|bytes) read\b|read [0-9.]+ ([KMG]iB|bytes)", b"", data)
     # These are times of the check, if all of the content exists and can be read.

@@ -54,7 +54,7 @@ fn rate(text: &str) -> Result<Nbytes, String> {
     }
 }
 
-/// Lowers the priorities of this thread, and of threads that it starts. What the system refuses is a warning: the
+/// Lowers the priorities of this thread, and of threads that it starts. A refusal of the system is a warning, as the
 /// result is the same.
 ///
 /// The nice value 19 and not SCHED_IDLE: every Unix has it, and a thread of SCHED_IDLE that gets no CPU at all may hold

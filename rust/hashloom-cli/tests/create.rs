@@ -137,6 +137,8 @@ fn json_has_all_of_it() {
     let mut object: Value = serde_json::from_str(stdout(&output)).unwrap();
     assert!(object["seconds"].as_f64().unwrap() >= 0.0);
     object["seconds"] = json!(0);
+    // A slow machine may take long enough to tell.
+    object.as_object_mut().unwrap().remove("held_back_by");
     for (key, nbytes) in [("info_hash", 20), ("info_hash_v2", 32)] {
         assert_eq!(object["torrent"][key].as_str().unwrap().len(), 2 * nbytes);
         object["torrent"][key] = json!("");

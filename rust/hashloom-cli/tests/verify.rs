@@ -119,6 +119,8 @@ fn json_has_all_of_it() {
     let mut object: Value = serde_json::from_str(stdout(&output)).unwrap();
     assert!(object["seconds"].as_f64().unwrap() >= 0.0);
     object["seconds"] = json!(0);
+    // A slow machine may take long enough to tell.
+    object.as_object_mut().unwrap().remove("held_back_by");
     object["torrent"]["info_hash"] = json!("");
     let expected = json!({
         "hashloom": env!("CARGO_PKG_VERSION"),

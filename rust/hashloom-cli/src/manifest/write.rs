@@ -237,7 +237,7 @@ fn print(out: &mut impl io::Write, file: &Path, totals: &Totals, done: &Read, el
     writeln!(out)
 }
 
-/// What was read, and what held it back.
+/// The totals of the scan, and the cause that held it back.
 type Read = (Scanned, Option<HeldBack>);
 
 type Written<W> = (Option<(W, Totals)>, Read, u8);

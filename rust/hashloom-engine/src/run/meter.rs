@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What holds the work back: the disk, the CPU, or a limit that the caller has set.
+//! Measures whether the disk, the CPU, or a limit of the caller holds the work back.
 //!
-//! A thread that hashes either computes, waits for a CPU, or waits for something else. If it has work, that is the disk.
-//! Linux counts the first two times for each thread, also for one that still runs.
+//! A thread that hashes either computes, waits for a CPU, or waits for something else. If the thread has work, it waits
+//! for the disk. Linux counts the first two times for each thread, also for one that still runs.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::rate::Rate;
 
-/// What holds the work back.
+/// The cause that keeps the work from being faster.
 ///
 /// ```
 /// use hashloom_engine::run::HeldBack;
@@ -97,7 +97,7 @@ struct Worker {
 /// Least time of all threads together. The system counts by ticks, up to 10 ms long.
 const LEAST: Duration = Duration::from_millis(100);
 
-/// The disk holds the work back if the threads wait for at least one part in this many of their time. Where they wait
+/// The disk holds the work back if the threads wait for at least one part in this many of their time. If they wait
 /// less, a faster disk would gain less than a quarter.
 const PARTS: u32 = 5;
 
@@ -111,8 +111,9 @@ impl Meter {
         Meter::default()
     }
 
-    /// What has held the work back so far, during the work or after it. `None` if the system does not count the times of
-    /// threads (only Linux does, with /proc), or if the threads have worked for less than a tenth of a second.
+    /// Returns the cause that has held the work back so far, during the work or after it. `None` if the system does not
+    /// count the times of threads (only Linux does, with /proc), or if the threads have worked for less than a tenth of
+    /// a second.
     ///
     /// ```
     /// use hashloom_engine::run::{HeldBack, Meter};
@@ -215,8 +216,8 @@ fn place() -> PathBuf {
     PathBuf::new()
 }
 
-/// A thread's time of computing and its time of waiting for a CPU: the first two numbers of the file, in nanoseconds. The
-/// third counts how often the thread got a CPU.
+/// A thread's time of computing and its time of waiting for a CPU: the first two numbers of the file, in nanoseconds.
+/// The third counts how often the thread got a CPU.
 fn read(place: &PathBuf) -> Option<(Duration, Duration)> {
     let text = std::fs::read_to_string(place).ok()?;
     let mut numbers = text.split_ascii_whitespace().map_while(|number| number.parse().ok());
