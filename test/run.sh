@@ -160,7 +160,11 @@ part faultfs-format "" cargo fmt --manifest-path test/faultfs/Cargo.toml --check
 part faultfs-lint engine-features cargo clippy "${faultfs[@]}" --all-targets -- -D warnings
 part faultfs-tests faultfs-lint cargo test "${faultfs[@]}"
 part faultfs faultfs-tests cargo build "${faultfs[@]}"
-part documentation faultfs env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --locked
+disks=(--quiet --locked --manifest-path bench/disks/Cargo.toml)
+part disk-model-format "" cargo fmt --manifest-path bench/disks/Cargo.toml --check
+part disk-model-lint faultfs cargo clippy "${disks[@]}" --all-targets -- -D warnings
+part disk-model-tests disk-model-lint cargo test "${disks[@]}"
+part documentation disk-model-tests env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --locked
 part faults "program faultfs" python3 test/faults.py $program --require "${every[@]}"
 part torrents-of-others program build/venv/bin/python test/interop_torrents.py $program --require
 part manifests program test/manifest.py $program
