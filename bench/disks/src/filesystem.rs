@@ -7,8 +7,7 @@ use crate::folder::{Folder, Node};
 use crate::queue::{Place, Queue};
 use fuser::{
     Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags, KernelConfig,
-    OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request, TimeOrNow,
-    WriteFlags,
+    OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, Request,
 };
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -23,8 +22,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// For ever: the folder does not change.
 const ALWAYS: Duration = Duration::from_secs(1 << 30);
-const CONTROL: &str = ".model";
-const CONTROL_INO: INodeNo = INodeNo(u64::MAX - 1);
+/// Reading the first tells the requests; reading the second drops the pages.
+const LOG: &str = ".log";
+const LOG_INO: INodeNo = INodeNo(u64::MAX - 1);
+const DROP: &str = ".drop";
+const DROP_INO: INodeNo = INodeNo(u64::MAX - 2);
+const DROPPED: &[u8] = b"dropped\n";
 /// The root is 1, whatever its node is.
 const FIRST_INO: u64 = 2;
 
@@ -35,7 +38,7 @@ pub struct Model {
     mount: PathBuf,
     /// No call costs anything while the pages are dropped.
     is_dropping: AtomicBool,
-    /// What the control says. A call for attributes renews it.
+    /// The content of the log. A call for its attributes renews it.
     report: Mutex<Arc<Vec<u8>>>,
 }
 
@@ -88,14 +91,20 @@ impl Model {
         if self.is_dropping.load(Ordering::Relaxed) { answer() } else { self.queue.add(None, answer) }
     }
 
-    /// The attributes of the control, whose size is that of a new report.
-    fn control(&self) -> FileAttr {
-        let report = Arc::new(self.tell().into_bytes());
-        let size = report.len() as u64;
-        *self.report.lock().expect("no thread panics while it holds the report") = report;
-        FileAttr {
-            ino: CONTROL_INO,
-            size,
+    /// The attributes of the log or of the file that drops the pages, if it is one of them.
+    fn control(&self, ino: INodeNo) -> Option<FileAttr> {
+        let size = match ino {
+            LOG_INO => {
+                let report = Arc::new(self.tell().into_bytes());
+                *self.report.lock().expect("no thread panics while it holds the report") = report.clone();
+                report.len()
+            }
+            DROP_INO => DROPPED.len(),
+            _ => return None,
+        };
+        Some(FileAttr {
+            ino,
+            size: size as u64,
             blocks: 0,
             atime: UNIX_EPOCH,
             // Another time each time, so that the kernel drops its pages.
@@ -103,17 +112,17 @@ impl Model {
             ctime: UNIX_EPOCH,
             crtime: UNIX_EPOCH,
             kind: FileType::RegularFile,
-            perm: 0o666,
+            perm: 0o444,
             nlink: 1,
             uid: 0,
             gid: 0,
             rdev: 0,
             blksize: 4096,
             flags: 0,
-        }
+        })
     }
 
-    /// The requests since the last reset, and the files that they are for.
+    /// The requests since the last drop, and the files that they are for.
     fn tell(&self) -> String {
         let served = self.queue.served();
         let mut files: Vec<usize> = served.iter().map(|served| served.place.file).collect();
@@ -162,21 +171,19 @@ fn kind(node: &Node) -> FileType {
     FileType::from_std(node.metadata.file_type()).unwrap_or(FileType::NamedPipe)
 }
 
-fn read_only() -> Errno {
-    Errno::from_i32(libc::EROFS)
-}
-
 impl Filesystem for Model {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> std::io::Result<()> {
-        // The second makes the kernel drop the control's pages when its time of modification changes.
+        // The second makes the kernel drop pages of the log when its time of modification changes.
         let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO | InitFlags::FUSE_AUTO_INVAL_DATA);
         let _ = config.set_max_background(1024);
         Ok(())
     }
 
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        if parent == INodeNo::ROOT && name == CONTROL {
-            return reply.entry(&Duration::ZERO, &self.control(), Generation(0));
+        let control = if name == LOG { LOG_INO } else { DROP_INO };
+        if parent == INodeNo::ROOT && (name == LOG || name == DROP) {
+            let attributes = self.control(control).expect("is a control");
+            return reply.entry(&Duration::ZERO, &attributes, Generation(0));
         }
         match self.folder.find(self.number(parent), name) {
             Some(number) => {
@@ -188,33 +195,11 @@ impl Filesystem for Model {
     }
 
     fn getattr(&self, _: &Request, ino: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        if ino == CONTROL_INO {
-            return reply.attr(&Duration::ZERO, &self.control());
+        if let Some(attributes) = self.control(ino) {
+            return reply.attr(&Duration::ZERO, &attributes);
         }
         let attributes = self.attributes(self.number(ino));
         self.call(move || reply.attr(&ALWAYS, &attributes));
-    }
-
-    fn setattr(
-        &self,
-        _: &Request,
-        ino: INodeNo,
-        _mode: Option<u32>,
-        _uid: Option<u32>,
-        _gid: Option<u32>,
-        _size: Option<u64>,
-        _atime: Option<TimeOrNow>,
-        _mtime: Option<TimeOrNow>,
-        _ctime: Option<SystemTime>,
-        _handle: Option<FileHandle>,
-        _crtime: Option<SystemTime>,
-        _chgtime: Option<SystemTime>,
-        _bkuptime: Option<SystemTime>,
-        _flags: Option<fuser::BsdFileFlags>,
-        reply: ReplyAttr,
-    ) {
-        // A shell that writes to the control truncates it first.
-        if ino == CONTROL_INO { reply.attr(&Duration::ZERO, &self.control()) } else { reply.error(read_only()) }
     }
 
     fn readlink(&self, _: &Request, ino: INodeNo, reply: ReplyData) {
@@ -227,7 +212,7 @@ impl Filesystem for Model {
             return reply.error(Errno::from_i32(libc::ENOSYS));
         }
         let opened = move || reply.opened(FileHandle(0), FopenFlags::FOPEN_KEEP_CACHE | FopenFlags::FOPEN_NOFLUSH);
-        if ino == CONTROL_INO { opened() } else { self.call(opened) }
+        if ino == LOG_INO || ino == DROP_INO { opened() } else { self.call(opened) }
     }
 
     fn opendir(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
@@ -262,10 +247,18 @@ impl Filesystem for Model {
         _lock_owner: Option<fuser::LockOwner>,
         reply: ReplyData,
     ) {
-        if ino == CONTROL_INO {
+        let rest = |content: &[u8]| {
+            let rest = content.get(offset as usize..).unwrap_or_default();
+            rest[..rest.len().min(size as usize)].to_vec()
+        };
+        if ino == LOG_INO {
             let report = self.report.lock().expect("no thread panics while it holds the report").clone();
-            let rest = report.get(offset as usize..).unwrap_or_default();
-            return reply.data(&rest[..rest.len().min(size as usize)]);
+            return reply.data(&rest(&report));
+        }
+        if ino == DROP_INO {
+            self.drop_pages();
+            self.queue.reset();
+            return reply.data(&rest(DROPPED));
         }
         let number = self.number(ino);
         let nbytes = self.folder.bytes(number, offset, u64::from(size)).len() as u64;
@@ -276,32 +269,6 @@ impl Filesystem for Model {
         let place = Place { file: number, position: self.folder.nodes[number].start + offset, nbytes };
         let folder = self.folder.clone();
         self.queue.add(Some(place), move || reply.data(folder.bytes(number, offset, nbytes)));
-    }
-
-    fn write(
-        &self,
-        _: &Request,
-        ino: INodeNo,
-        _: FileHandle,
-        _offset: u64,
-        data: &[u8],
-        _write_flags: WriteFlags,
-        _flags: OpenFlags,
-        _lock_owner: Option<fuser::LockOwner>,
-        reply: ReplyWrite,
-    ) {
-        if ino != CONTROL_INO {
-            return reply.error(read_only());
-        }
-        match data.trim_ascii() {
-            b"drop" => {
-                self.drop_pages();
-                self.queue.reset();
-            }
-            b"reset" => self.queue.reset(),
-            _ => return reply.error(Errno::from_i32(libc::EINVAL)),
-        }
-        reply.written(data.len() as u32);
     }
 
     fn release(

@@ -17,9 +17,8 @@
 //! nfs, names and attributes cost nothing, as if they were in memory.
 //!
 //! FOLDER should be in the page cache, or its own disk is added. The kernel caches pages of the mount as of any file
-//! system. MOUNT/.model, which no listing shows, is the control: `echo drop >MOUNT/.model` drops these pages, forgets
-//! the requests and moves the head to the beginning; `echo reset` does only the latter two. Reading it gives the
-//! requests since then, for picture.py; times are in nanoseconds, positions and lengths in bytes.
+//! system. No listing shows two files: reading MOUNT/.drop drops these pages, forgets the requests and moves the head
+//! to the beginning; MOUNT/.log has the requests since then, for picture.py.
 
 mod filesystem;
 mod folder;
@@ -78,7 +77,8 @@ fn serve(arguments: &Arguments) -> Result<()> {
     let mount = arguments.mount.canonicalize()?;
     let mut config = fuser::Config::default();
     let name = format!("diskmodel-{}", arguments.model.name);
-    config.mount_options = vec![fuser::MountOption::FSName(name), fuser::MountOption::DefaultPermissions];
+    config.mount_options =
+        vec![fuser::MountOption::FSName(name), fuser::MountOption::DefaultPermissions, fuser::MountOption::RO];
     config.acl = fuser::SessionACL::All;
     // Answers come from the queue's threads; these only take requests.
     config.n_threads = Some(4);
