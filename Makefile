@@ -16,7 +16,7 @@ LINKS = $(ROOT)/libexec/hashloom
 ZSH_FUNCTIONS := share/zsh/site-functions
 
 .PHONY: help build share demo test test-all cross dist bench bench-kernels bench-tiers bench-peers bench-compilers
-.PHONY: bench-torrents bench-sums bench-trees chart kernels fuzz mutants deny install install-links uninstall clean
+.PHONY: bench-torrents bench-sums bench-trees bench-disks chart kernels fuzz mutants deny install install-links uninstall clean
 
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image'
@@ -34,6 +34,7 @@ help:
 	@echo "make bench-torrents verify and create beside other programs, 20 minutes; ARGS='--size 512M' for a quick look"
 	@echo "make bench-sums     sum and check beside other programs, 10 minutes; ARGS=--quick for a quick look"
 	@echo "make bench-trees    fs-verity, dm-verity and others beside the usual programs; ARGS='--size 512M'"
+	@echo "make bench-disks    on modelled disks and this machine's, beside other programs, an hour; ARGS='--quick --models hdd'"
 	@echo 'make chart          the chart of README.md, docs/speed.svg, drawn on this machine'
 	@echo 'make fuzz           fuzz every parser, verify, proofs and the C library, 10 minutes each'
 	@echo "make mutants        small changes of the sources that no test notices, hours; ARGS='--every 20': a sample of the core"
@@ -125,6 +126,11 @@ bench-trees: build
 	@tools/setup.sh bench-trees
 	@bench/trees.py $(HASHLOOM) $(ARGS)
 
+# Needs root and Linux. ARGS: rows and options of bench/disks/run.py.
+bench-disks: build
+	@tools/setup.sh bench-disks
+	@bench/disks/run.py $(HASHLOOM) $(ARGS)
+
 # Prints the figures too. README.md names the machine, the compiler and the date: change them there.
 chart: build
 	@$(HASHLOOM) bench --algorithm sha256 --no-kernels --svg docs/speed.svg
@@ -174,4 +180,4 @@ uninstall:
 	rmdir '$(LINKS)/man/man1' '$(LINKS)/man' '$(LINKS)' 2>/dev/null || true
 
 clean:
-	rm -rf build target bench/peers/target
+	rm -rf build target bench/peers/target bench/disks/target

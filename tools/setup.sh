@@ -4,7 +4,7 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   tools/setup.sh build|demo|test|cross|dist|bench|bench-torrents|bench-sums|bench-trees
+#   tools/setup.sh build|demo|test|cross|dist|bench|bench-torrents|bench-sums|bench-trees|bench-disks
 #
 # Installs Debian packages if it may (as root, or if sudo asks for no password). Otherwise it prints the exact command
 # and exits with 2. Rust does not come from Debian, whose version is too old on the current release.
@@ -42,8 +42,9 @@ dist="$build git:git dpkg-buildpackage:dpkg-dev dh:debhelper lintian:lintian mus
 bench="$demo openssl/evp.h:libssl-dev cmake:cmake make:make"
 bench_torrents="$demo aria2c:aria2 mktorrent:mktorrent transmission-cli:transmission-cli"
 bench_sums="$demo hashdeep:hashdeep rhash:rhash busybox:busybox"
+bench_disks="$demo aria2c:aria2 transmission-cli:transmission-cli"
 bench_trees="$demo fsverity:fsverity /usr/sbin/veritysetup:cryptsetup-bin"
-target=${1:?usage: setup.sh build|demo|test|cross|dist|bench|bench-torrents|bench-sums|bench-trees}
+target=${1:?usage: setup.sh build|demo|test|cross|dist|bench|bench-torrents|bench-sums|bench-trees|bench-disks}
 case $target in
 build) needs=$build ;;
 demo) needs=$demo ;;
@@ -54,6 +55,7 @@ bench) needs=$bench ;;
 bench-torrents) needs=$bench_torrents ;;
 bench-sums) needs=$bench_sums ;;
 bench-trees) needs=$bench_trees ;;
+bench-disks) needs=$bench_disks ;;
 *) echo "setup.sh: unknown target $target" >&2; exit 2 ;;
 esac
 
@@ -213,6 +215,10 @@ if [ "$target" = bench-torrents ]; then
     command -v torrenttools >/dev/null || [ -x build/peers/bin/torrenttools ] ||
         echo "setup.sh: no package has torrenttools: put a binary of https://github.com/fbdtemme/torrenttools into" \
             "build/peers/bin, or it is left out" >&2
+fi
+
+if [ "$target" = bench-disks ]; then
+    from_pip libtorrent || echo "setup.sh: pip could not install libtorrent: it is left out" >&2
 fi
 
 # If the target cannot be added, tools/dist.sh names the command.

@@ -422,7 +422,8 @@ def main():
     parser.add_argument("--dir", help="where to make and keep the content (default: a temporary folder)")
     parser.add_argument("--no-peers", action="store_true", help="time no other programs")
     parser.add_argument("--quick", action="store_true", help="less content, one round, two piece lengths")
-    arguments = parser.parse_args()
+    # Rows may follow options.
+    arguments = parser.parse_intermixed_args()
     if unknown := set(arguments.rows) - set(ROWS):
         parser.error(f"no such row: {' '.join(sorted(unknown))}; there are {' '.join(ROWS)}")
     if not shutil.which(arguments.hashloom):
