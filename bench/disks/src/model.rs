@@ -127,11 +127,12 @@ impl Device {
         Device { model, span: span.max(1), slots: Default::default(), free: 0, head }
     }
 
-    /// Time from the start of a request to its first byte, if it is served next, and whether the arm moves for it.
-    pub fn delay(&self, arrived: u64, position: u64, nbytes: u64) -> (u64, bool) {
-        let times = self.times(arrived, position, nbytes);
-        let delay = (times.done - times.started).saturating_sub(transfer(nbytes, self.model.nbytes_per_second));
-        (delay, times.moved)
+    /// The order of requests in an elevator that goes one way, as Linux's mq-deadline: first what the head reads
+    /// without a movement, then what lies ahead, then what lies behind, each from low places to high ones. Also
+    /// returns whether the arm moves.
+    pub fn order(&self, arrived: u64, position: u64, nbytes: u64) -> ((u8, u64), bool) {
+        let moves = self.times(arrived, position, nbytes).moved;
+        ((u8::from(moves) + u8::from(moves && position < self.head.wanted_to), position), moves)
     }
 
     /// The times of a request if it is served next.

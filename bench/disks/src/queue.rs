@@ -131,7 +131,7 @@ impl Queue {
             while state.waiting.is_empty() {
                 state = self.arrival.wait(state).expect("no thread panics while it holds the queue");
             }
-            let index = if self.model.has_arm() { nearest(&state) } else { Ok(0) };
+            let index = if self.model.has_arm() { next_by_place(&state, now()) } else { Ok(0) };
             match index {
                 Ok(index) => {
                     let request = state.waiting.remove(index).expect("is one of those that wait");
@@ -153,24 +153,22 @@ impl Queue {
     }
 }
 
-/// Returns the index of the request whose bytes come first, or the time from which the choice is possible.
-fn nearest(state: &State) -> Result<usize, u64> {
-    let now = now();
+/// Returns the index of the request that the elevator comes to next, or the time from which the choice is possible.
+fn next_by_place(state: &State, now: u64) -> Result<usize, u64> {
     let oldest = &state.waiting[0];
     if now > oldest.arrived + PATIENCE {
         return Ok(0);
     }
-    let delay = |index: &usize| {
+    let order = |index: &usize| {
         let request = &state.waiting[*index];
         let place = request.place.expect("a hard disk has no calls");
-        (state.device.delay(request.arrived, place.position, place.nbytes), place.position)
+        state.device.order(request.arrived, place.position, place.nbytes)
     };
-    let best = (0..state.waiting.len()).min_by_key(delay).expect("a request waits");
-    let ((_, moves), _) = delay(&best);
-    if moves && now < oldest.arrived + TOGETHER {
+    let first = (0..state.waiting.len()).min_by_key(|index| order(index).0).expect("a request waits");
+    if order(&first).1 && now < oldest.arrived + TOGETHER {
         return Err(oldest.arrived + TOGETHER);
     }
-    Ok(best)
+    Ok(first)
 }
 
 /// Makes the calling thread, and those that it starts, wake up in time: they work as a device's electronics would, ahead
@@ -181,5 +179,35 @@ pub fn be_precise() {
     unsafe {
         libc::prctl(libc::PR_SET_TIMERSLACK, 1);
         libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_that_arrive_together_are_served_in_the_order_of_their_places() {
+        let mut state = State {
+            waiting: VecDeque::new(),
+            device: Device::new(Model::named("hdd", 1).unwrap(), 1 << 30),
+            served: Vec::new(),
+            late: Vec::new(),
+        };
+        for (arrived, block) in [3, 1, 0, 2, 4].into_iter().enumerate() {
+            let place = Place { file: 0, position: (1 << 29) + block * 131_072, nbytes: 131_072 };
+            state.waiting.push_back(Request { arrived: arrived as u64, place: Some(place), answer: Box::new(|| ()) });
+        }
+        // Others may come, as the arm must move anyway.
+        assert_eq!(next_by_place(&state, 10), Err(TOGETHER));
+        let (mut order, mut moves) = (Vec::new(), 0);
+        while !state.waiting.is_empty() {
+            let index = next_by_place(&state, TOGETHER).unwrap();
+            let request = state.waiting.remove(index).unwrap();
+            let place = request.place.unwrap();
+            moves += u8::from(state.device.serve(request.arrived, place.position, place.nbytes).moved);
+            order.push((place.position - (1 << 29)) / 131_072);
+        }
+        assert_eq!((order, moves), (vec![0, 1, 2, 3, 4], 1));
     }
 }
