@@ -34,7 +34,7 @@ help:
 	@echo "make bench-torrents verify and create beside other programs, 20 minutes; ARGS='--size 512M' for a quick look"
 	@echo "make bench-sums     sum and check beside other programs, 10 minutes; ARGS=--quick for a quick look"
 	@echo "make bench-trees    fs-verity, dm-verity and others beside the usual programs; ARGS='--size 512M'"
-	@echo "make bench-disks    on modelled disks and this machine's, beside other programs, an hour; ARGS='--quick --models hdd'"
+	@echo "make bench-disks    modelled disks and this machine's, beside other programs, hours; ARGS='--quick --models hdd'"
 	@echo 'make chart          the chart of README.md, docs/speed.svg, drawn on this machine'
 	@echo 'make fuzz           fuzz every parser, verify, proofs and the C library, 10 minutes each'
 	@echo "make mutants        small changes of the sources that no test notices, hours; ARGS='--every 20': a sample of the core"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # deny.sh: checks licences, duplicates, sources and known vulnerabilities of all dependencies, by the rules of
-# deny.toml: those of the crates, of the program and of the tests' file system with faults.
+# deny.toml: those of the crates, of the program, of the tests' file system with faults and of the model of disks.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -21,11 +21,14 @@ if ! cargo deny --version >/dev/null 2>&1; then
     skipped "cargo-deny is not installed: cargo install cargo-deny --locked"
     exit 0
 fi
-# deny CHECK...: runs the checks for each Cargo.toml. The second uses only some of the licences that deny.toml allows.
+# deny CHECK...: runs the checks for each Cargo.toml. All but the first use only some of the licences that deny.toml
+# allows.
 deny() {
     cargo deny --log-level error --manifest-path ./Cargo.toml check --config deny.toml "$@"
-    cargo deny --log-level error --manifest-path ./test/faultfs/Cargo.toml check --config deny.toml \
-        --allow license-not-encountered "$@"
+    for folder in test/faultfs bench/disks; do
+        cargo deny --log-level error --manifest-path ./$folder/Cargo.toml check --config deny.toml \
+            --allow license-not-encountered "$@"
+    done
 }
 deny licenses bans sources
 # A database fetched earlier still counts if there is no network.

@@ -60,8 +60,8 @@ class Log:
 
     def summary(self):
         rate = self.nbytes / 1e6 / self.seconds if self.seconds else 0
-        return (f"{len(self.requests)} requests, {self.nmoved} seeks, {self.nbytes / 1e6:.0f} MB in {self.seconds:.2f} s "
-                f"({self.busy:.2f} s busy), {rate:.0f} MB/s")
+        return (f"{len(self.requests)} requests, {self.nmoved} seeks, {self.nbytes / 1e6:.0f} MB in "
+                f"{self.seconds:.2f} s ({self.busy:.2f} s busy), {rate:.0f} MB/s")
 
 
 def read_log(text):

@@ -265,6 +265,13 @@ class Bench:
                 found[entrant.name.removesuffix(" threads")] = entrant
         return found
 
+    def libtorrents(self, folder, torrents):
+        """Entrants that check several torrents in one session, by the heads of their columns."""
+        if self.arguments.no_peers or not self.peers.has("libtorrent"):
+            return {}
+        return {f"libtorrent, {threads}": Entrant("libtorrent", self.peers.script(
+            "libtorrent-verify", threads, folder, *torrents)) for threads in (1, 2, 4)}
+
     # The race.
 
     def race(self, disk, row, title, nbytes, readers, grid, is_hot=False):
@@ -376,11 +383,7 @@ class Bench:
             torrents = [self.torrent(os.path.join(self.one, "torrents", name), piece)
                         for name in sorted(os.listdir(folder))]
             columns = self.ours(["torrent", "verify", "-q"], [*torrents, "--data", folder])
-            if self.peers.has("libtorrent") and not self.arguments.no_peers:
-                for threads in (1, 2, 4):
-                    columns[f"libtorrent, {threads}"] = Entrant("libtorrent", self.peers.script(
-                        "libtorrent-verify", threads, folder, *torrents))
-            grid[f"pieces of {piece >> 10} KiB"] = columns
+            grid[f"pieces of {piece >> 10} KiB"] = columns | self.libtorrents(folder, torrents)
         self.race(disk, "torrents", f"torrent verify, {len(paths)} torrents in one call, {nbytes / 1e6:.0f} MB", nbytes,
                   self.readers(*paths), grid, disk.name in FAST)
 
@@ -400,7 +403,8 @@ class Bench:
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
 
             alone = {"sum -r": ["sha256sum", *names], "check": ["sha256sum", "-c", "--quiet", sums]}
-            grid = {"sum -r": self.ours(["sum", "-r"], ["."], folder), "check": self.ours(["check", "-q"], [sums], folder),
+            grid = {"sum -r": self.ours(["sum", "-r"], ["."], folder),
+                    "check": self.ours(["check", "-q"], [sums], folder),
                     "manifest write": self.ours(["manifest", "write", "-o", manifest + ".new"], ["."], folder),
                     "manifest check": self.ours(["manifest", "check"], [manifest, "."], folder)}
             if not self.arguments.no_peers:
@@ -435,13 +439,10 @@ class Bench:
 
         grid = {"torrent verify": self.ours(["torrent", "verify", "-q"], [*torrents, "--data", parent]),
                 "sum": self.ours(["sum"], images)}
-        if self.peers.has("libtorrent") and not self.arguments.no_peers:
-            for threads in (1, 2, 4):
-                grid["torrent verify"][f"libtorrent, {threads}"] = Entrant(
-                    "libtorrent", self.peers.script("libtorrent-verify", threads, parent, *torrents))
+        grid["torrent verify"] |= self.libtorrents(parent, torrents)
         line = 'for file; do cat "$file" & done; wait'
-        self.race(disk, "two", f"two disks, {self.arguments.size >> 20} MiB in one file on each", 2 * self.arguments.size,
-                  {"cat of both at once": shell(line, *images)}, grid)
+        self.race(disk, "two", f"two disks, {self.arguments.size >> 20} MiB in one file on each",
+                  2 * self.arguments.size, {"cat of both at once": shell(line, *images)}, grid)
 
 
 @contextmanager
@@ -466,7 +467,8 @@ def goals(bench):
     for model in bench.arguments.models:
         for row in ("pieces", "files", "torrents", "sums", "trees"):
             if (model, row) in bench.found:
-                yield f"{model}, {row}: the slowest cell", GOALS.get(model.split("-")[0], OTHER_GOAL), min(bench.found[model, row])
+                goal = GOALS.get(model.partition("-")[0], OTHER_GOAL)
+                yield f"{model}, {row}: the slowest cell", goal, min(bench.found[model, row])
         if (model, "two") in bench.found:
             yield f"{model}: two disks in one call, of the rate of both", 0.95, min(bench.found[model, "two"])
         if (model, "peers") in bench.found:

@@ -3,11 +3,12 @@
 //!     diskmodel MODEL FOLDER MOUNT [--slower N] [--readahead KIB] [--stay]
 //!
 //! Needs Linux and root. It prints "mounted" when MOUNT shows the content of FOLDER, read-only, as it was then. The end
-//! of standard input unmounts it (not with --stay), and `umount MOUNT` ends the program. Two mounts are two devices. Models:
+//! of standard input unmounts it (not with --stay), and `umount MOUNT` ends the program. Two mounts are two devices.
+//! Models:
 //!
-//!     hdd     200 MB/s, one head, 8 ms for a third of the disk and 1 ms for the next track, 7200 turns a minute; waiting
-//!             requests are served in the order of their places, upwards, and those of half a second ago first; the
-//!             drive reads up to 8 MiB ahead while it is idle
+//!     hdd     200 MB/s, one head, 8 ms for a third of the disk and 1 ms for the next track, 7200 turns a minute;
+//!             waiting requests are served in the order of their places, upwards, and those of half a second ago
+//!             first; the drive reads up to 8 MiB ahead while it is idle
 //!     sata    550 MB/s, 0.1 ms, 32 requests at once
 //!     nvme    7 GB/s, 80 us, 32 requests at once
 //!     nfs     1 GB/s, 1 ms, 128 requests at once; look-ups, opens and the like take 1 ms too

@@ -171,8 +171,8 @@ fn next_by_place(state: &State, now: u64) -> Result<usize, u64> {
     Ok(first)
 }
 
-/// Makes the calling thread, and those that it starts, wake up in time: they work as a device's electronics would, ahead
-/// of all programs. Without permission they do so as well as they can.
+/// Makes the calling thread, and those that it starts, wake up in time: they work ahead of all programs, as a device's
+/// electronics would. If the system forbids it, answers are later.
 pub fn be_precise() {
     let parameters = libc::sched_param { sched_priority: 1 };
     // SAFETY: the structure outlives the call.
