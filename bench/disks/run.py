@@ -36,7 +36,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 import commands  # noqa: E402
 from commands import Least, bdecode, bencode, random_file, run, v1_torrent  # noqa: E402
 from race import ALL, ROOT, Entrant, machine, print_goals, size  # noqa: E402
-from torrents import Peers, evict, shell, verifiers  # noqa: E402
+from torrents import Peers, shell, verifiers  # noqa: E402
 
 MODELS = ["hdd", "hdd-ext4", "sata", "sata-ext4", "nvme", "nvme-ext4", "nfs", "real"]
 ROWS = ["pieces", "files", "torrents", "sums", "trees", "two"]
@@ -153,9 +153,13 @@ class Ext4(Model):
 
 
 def drop_files(places):
-    """Drops all files below the places from the page cache."""
+    """Drops all files below the places from the page cache. They were flushed when they were made."""
     for place in places:
-        evict(os.path.join(folder, name) for folder, _, names in os.walk(place) for name in names)
+        for folder, _, names in os.walk(place):
+            for name in names:
+                file = os.open(os.path.join(folder, name), os.O_RDONLY)
+                os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+                os.close(file)
 
 
 class Real:
@@ -450,6 +454,7 @@ def mounted(bench, name, number):
     """A disk of the model, or two."""
     folders = [bench.one, bench.two][:number]
     if name == "real":
+        os.sync()
         yield Real(folders)
         return
     slower = bench.arguments.slower if name.startswith("nvme") else 1
