@@ -25,6 +25,7 @@ import os
 import random
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -515,6 +516,8 @@ def main():
     arguments.rounds = arguments.rounds or (1 if arguments.quick else 3)
     wanted = set(arguments.rows or ROWS)
 
+    # Mounts do not outlive the program.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     os.environ.setdefault("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
     if set(arguments.models) - {"real"}:
         subprocess.run(["cargo", "build", "--quiet", "--release", "--locked", "--manifest-path",
