@@ -3,8 +3,8 @@
 //!     diskmodel MODEL FOLDER MOUNT [--slower N] [--readahead KIB] [--stay]
 //!
 //! Needs Linux and root. It prints "mounted" when MOUNT shows the content of FOLDER, read-only, as it was then. The end
-//! of standard input unmounts it (not with --stay), and `umount MOUNT` ends the program. Two mounts are two devices.
-//! Models:
+//! of standard input unmounts it, with --stay the signals that end a program do; `umount MOUNT` ends the program too.
+//! Two mounts are two devices. Models:
 //!
 //!     hdd     200 MB/s, one head, 8 ms for a third of the disk and 1 ms for the next track, 7200 turns a minute;
 //!             waiting requests are served in the order of their places, upwards, and those of half a second ago
@@ -84,23 +84,44 @@ fn serve(arguments: &Arguments) -> Result<()> {
     config.acl = fuser::SessionACL::All;
     // Answers come from the queue's threads; these only take requests.
     config.n_threads = Some(4);
+    let signals = hold_signals();
     let folder = folder::Folder::new(&arguments.folder)?;
     queue::be_precise();
     let filesystem = filesystem::Model::new(folder, arguments.model, &mount);
     let session = fuser::spawn_mount(filesystem, &mount, &config)?;
     set_readahead(&mount, arguments.readahead_kib)?;
     println!("mounted");
-    if !arguments.stays {
-        std::thread::spawn(move || {
+    let stays = arguments.stays;
+    std::thread::spawn(move || {
+        if stays {
+            let mut signal = 0;
+            // SAFETY: both variables outlive the call.
+            unsafe { libc::sigwait(&signals, &mut signal) };
+        } else {
             let _ = std::io::stdin().read_to_end(&mut Vec::new());
-            let path = CString::new(mount.as_os_str().as_bytes()).expect("is the path of a mount");
-            // A process may still have a file open there: the file stays until it is closed, the mount does not.
-            // SAFETY: the string outlives the call.
-            unsafe { libc::umount2(path.as_ptr(), libc::MNT_DETACH) };
-            std::process::exit(0);
-        });
-    }
+        }
+        let path = CString::new(mount.as_os_str().as_bytes()).expect("is the path of a mount");
+        // A process may still have a file open there: the file stays until it is closed, the mount does not.
+        // SAFETY: the string outlives the call.
+        unsafe { libc::umount2(path.as_ptr(), libc::MNT_DETACH) };
+        std::process::exit(0);
+    });
     session.join()
+}
+
+/// Blocks the signals that end a program, in all threads: the mount must go first. A caller that is interrupted closes
+/// standard input.
+fn hold_signals() -> libc::sigset_t {
+    // SAFETY: a set may have any bits before it is emptied, and it outlives the calls.
+    unsafe {
+        let mut signals = std::mem::zeroed();
+        libc::sigemptyset(&mut signals);
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            libc::sigaddset(&mut signals, signal);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, &signals, std::ptr::null_mut());
+        signals
+    }
 }
 
 /// The kernel gives a FUSE file system no more than it gives a disk by default.
