@@ -119,7 +119,8 @@ class Ext4(Model):
                 with open(f"/sys/block/{os.path.basename(loop)}/queue/{name}", "w") as file:
                     file.write(value)
             subprocess.run(["mount", "-o", "ro,noload", loop, place], check=True)
-            self.undo.callback(subprocess.run, ["umount", place], check=True)
+            # Lazily: a command that was interrupted may not have ended yet.
+            self.undo.callback(subprocess.run, ["umount", "-l", place], check=True)
         return self
 
     def __exit__(self, *_):
