@@ -62,7 +62,7 @@ class Model:
     def __init__(self, name, folders, mounts, slower):
         self.name = self.model = name
         self.folders, self.places, self.slower = folders, mounts, slower
-        self.rate = self.RATES[name] / slower * len(folders)
+        self.rate = self.RATES[name] / slower
         self.children = []
 
     def __enter__(self):
@@ -430,7 +430,7 @@ class Bench:
                   self.readers(image), grid, disk.name in FAST)
 
     def both(self, disk):
-        """Two disks in one call: the reader reads both at once."""
+        """Two disks in one call: as fast as one disk is 1.00."""
         images = [os.path.join(place, "image.bin") for place in disk.places]
         torrents = []
         for content in (self.one, self.two):
@@ -447,8 +447,8 @@ class Bench:
                 "sum": self.ours(["sum"], images)}
         grid["torrent verify"] |= self.libtorrents(parent, torrents)
         line = 'for file; do cat "$file" & done; wait'
-        self.race(disk, "two", f"two disks, {self.arguments.size >> 20} MiB in one file on each",
-                  2 * self.arguments.size, {"cat of both at once": shell(line, *images)}, grid)
+        self.race(disk, "two", f"two disks, {self.arguments.size >> 20} MiB in one file on each", self.arguments.size, {
+            "cat of one": ["cat", images[0]], "cat of both at once": shell(line, *images)}, grid)
 
 
 @contextmanager
@@ -477,7 +477,8 @@ def goals(bench):
                 goal = GOALS.get(model.partition("-")[0], OTHER_GOAL)
                 yield f"{model}, {row}: the slowest cell", goal, min(bench.found[model, row])
         if (model, "two") in bench.found:
-            yield f"{model}: two disks in one call, of the rate of both", 0.95, min(bench.found[model, "two"])
+            # Twice the bytes: 1.9 times the rate of one disk.
+            yield f"{model}: two disks in one call, time beside that of one", 0.95, min(bench.found[model, "two"])
         if (model, "peers") in bench.found:
             yield f"{model}: the fastest peer's time / hashloom's slowest", 1.0, min(bench.found[model, "peers"])
         if (model, "CPU") in bench.found:
