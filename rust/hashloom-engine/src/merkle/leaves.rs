@@ -20,6 +20,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use hashloom::{Algorithm, Hash, Hasher, finalize_many, hash_rows, update_many};
 
 use crate::read::ahead::read_ahead;
+use crate::read::behind::{self, BEHIND_NBYTES};
 use crate::read::buffer::{out_of_memory, zeros};
 use crate::read::device;
 use crate::read::map::Mapping;
@@ -166,6 +167,7 @@ impl Leaves {
         take: Take<'_>,
     ) -> Result<(), Failure> {
         let in_order = matches!(data, Data::File(file) if must_read_in_order(file, &range));
+        let is_cold = matches!(data, Data::File(file) if behind::is_cold(file, &range));
         let batch = if in_order && !self.is_short() { 1 } else { self.batch() };
         let nleaves = range.end.saturating_sub(range.start).div_ceil(self.leaf_nbytes);
         let nbatches = nleaves.div_ceil(batch);
@@ -185,6 +187,7 @@ impl Leaves {
             options,
             pool: Pool::new(nthreads, options),
             turn: in_order.then(Mutex::default),
+            is_cold,
             batch,
             nbatches,
             next: AtomicU64::new(0),
@@ -281,6 +284,8 @@ struct Run<'r, 't> {
     pool: Pool,
     /// Held by the thread that reads, if the file is read in order.
     turn: Option<Mutex<()>>,
+    /// Whether nothing of the file was in memory.
+    is_cold: bool,
     /// Number of leaves in a batch.
     batch: u64,
     nbatches: u64,
@@ -370,8 +375,21 @@ impl Run<'_, '_> {
         let start = self.range.start + number * batch_nbytes;
         let range = start..self.range.end.min(start.saturating_add(batch_nbytes));
         match self.leaves.is_short() {
-            true => self.hash_short(range, scratch, turn),
-            false => self.hash_long(range, scratch, turn),
+            true => self.hash_short(range.clone(), scratch, turn),
+            false => self.hash_long(range.clone(), scratch, turn),
+        }?;
+        self.give_up(&range);
+        Ok(())
+    }
+
+    /// From time to time, gives up what came into memory before the end of a batch.
+    fn give_up(&self, batch: &Range<u64>) {
+        let step = |pos| pos / BEHIND_NBYTES;
+        let is_time = step(batch.start) < step(batch.end) || batch.end == self.range.end;
+        if let (Data::File(file), true) = (self.data, is_time && self.is_cold) {
+            // Another thread may have read the step before later than this one was given up.
+            let start = (step(batch.start) * BEHIND_NBYTES).saturating_sub(BEHIND_NBYTES);
+            behind::give_up(file, start.max(self.range.start)..batch.end);
         }
     }
 

@@ -12,12 +12,14 @@
 //! noted     whether a later change would show
 //! beneath   opens files below a folder and never outside of it
 //! ahead     has the disk fetch what comes next
+//! behind    gives up what was read
 //! direct    reads past the page cache
 //! device    whether a disk should be read in order
 //! ring      opens and reads many small files by a few system calls
 //! ```
 
 pub(crate) mod ahead;
+pub(crate) mod behind;
 pub(crate) mod beneath;
 #[allow(unsafe_code)]
 pub(crate) mod buffer;

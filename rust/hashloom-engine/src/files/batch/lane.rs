@@ -15,6 +15,7 @@ use super::turn::{Turn, Turns};
 use crate::files::request::{FileError, Hashed, Request};
 use crate::files::source::{Source, read_from, stdin};
 use crate::read::ahead::{self, read_ahead};
+use crate::read::behind::{self, BEHIND_NBYTES};
 use crate::read::map::Mapping;
 use crate::read::open::read_at_once;
 use crate::read::ring::Begun;
@@ -54,6 +55,8 @@ pub(super) struct Lane<T> {
     /// opened by a separate call, or goes on after its first chunk.
     pub(super) is_stream: bool,
     has_looked: bool,
+    /// For a file that was not in memory: the end of the bytes that are given up again.
+    given_up: Option<u64>,
     /// The turn to read a disk that seeks, kept to the end of the file.
     pub(super) turn: Option<Turn<T>>,
 }
@@ -97,6 +100,7 @@ impl<T> Lane<T> {
             asked: 0,
             is_stream: false,
             has_looked: false,
+            given_up: None,
             turn: None,
         }
     }
@@ -218,6 +222,7 @@ impl<T> Lane<T> {
             let nbytes = self.nbytes + range.len() as u64;
             self.verdict = self.reader.with_file(|file| stamp.judge(file, nbytes)).unwrap_or(Verdict::Changed);
         }
+        self.give_up(u64::MAX);
         self.reader = Reader::Closed;
         self.turn = None;
     }
@@ -262,6 +267,7 @@ impl<T> Lane<T> {
         self.is_stream = true;
         let Ok(metadata) = file.metadata() else { return };
         self.is_stream = !metadata.is_file();
+        self.given_up = (!self.is_stream && behind::is_cold(file, &(0..metadata.len()))).then_some(0);
         // A file that has changed may change again, so it is not mapped.
         let is_read = self.turn.is_some();
         let is_worth_it =
@@ -316,7 +322,18 @@ impl<T> Lane<T> {
             (Chunk::InPlace(range), _) => range.end - range.start,
         };
         self.nbytes += nbytes;
+        if self.given_up.is_some_and(|end| self.nbytes - end >= BEHIND_NBYTES) {
+            self.give_up(self.nbytes);
+        }
         nbytes
+    }
+
+    /// Gives up the bytes before `end` that were not in memory before.
+    fn give_up(&mut self, end: u64) {
+        if let (Some(file), Some(start)) = (self.reader.file(), self.given_up) {
+            behind::give_up(file, start..end);
+            self.given_up = Some(end);
+        }
     }
 
     pub(super) fn take_hasher(&mut self, slot: usize) -> Hasher {
