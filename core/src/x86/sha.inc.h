@@ -1,0 +1,240 @@
+/* sha.inc.h: SHA-1 and SHA-256 over the x86 SHA instructions, 1 to 4 messages interleaved. Included by sha.c and
+ * sha_avx512vl.c.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * A single message leaves the SHA unit waiting for its own last result (sha256rnds2 takes 4 cycles, and one starts
+ * every one or two). Interleaving the rounds of several messages fills the gaps. Instructions: Intel SDM volume 2B,
+ * SHA1RNDS4 to SHA256RNDS2.
+ *
+ * The includer defines SHA_TARGET, the attributes of the functions, and SHA_32_REGISTERS: 1 if there are 32 XMM
+ * registers, otherwise 0.
+ */
+#define SHA_FN     SHA_TARGET HLI_INLINE
+
+/* Words w .. w + 3 of message l in the state, the first in the lowest lane. The state of a single message is loaded and
+ * stored whole: a load of 16 bytes right after four stores of 4 would wait for the stores to leave the store buffer. */
+SHA_FN __m128i load_words(const uint32_t *s, unsigned N, unsigned l, unsigned w)
+{
+    if (N == 1)
+        return _mm_loadu_si128((const __m128i *)(s + w));
+    return _mm_set_epi32((int)s[(w + 3) * N + l], (int)s[(w + 2) * N + l], (int)s[(w + 1) * N + l], (int)s[w * N + l]);
+}
+
+SHA_FN void store_words(uint32_t *s, unsigned N, unsigned l, unsigned w, __m128i x)
+{
+    if (N == 1) {
+        _mm_storeu_si128((__m128i *)(s + w), x);
+        return;
+    }
+    s[w * N + l] = (uint32_t)_mm_cvtsi128_si32(x);
+    s[(w + 1) * N + l] = (uint32_t)_mm_extract_epi32(x, 1);
+    s[(w + 2) * N + l] = (uint32_t)_mm_extract_epi32(x, 2);
+    s[(w + 3) * N + l] = (uint32_t)_mm_extract_epi32(x, 3);
+}
+
+/* Makes the compiler treat the new copy as another value. It then moves the copy and works on the original in place,
+ * and the chain from block to block waits for no move (2% with one message). */
+#define KEPT_COPY(x) __asm__("" : "+x"(x))
+
+/* Prefetches the message's next lines while this block is hashed. One stream advances too slowly for the hardware to
+ * run ahead of it across pages (one message of 256 MiB on Granite Rapids: 1.11 -> 1.78 GB/s; 4096 bytes are no better).
+ * A prefetch beyond the end of the message does no harm, as it does not fault. */
+#define PREFETCH(p) _mm_prefetch((const char *)((uintptr_t)(p) + 512), _MM_HINT_T0)
+
+#define REVERSED(x) _mm_shuffle_epi32(x, 0x1b)
+
+/* ---- SHA-256: the instructions keep the state as ABEF and CDGH, the first letter in the highest lane. ---- */
+
+SHA_FN void sha256_load(unsigned N, const uint32_t *s, __m128i abef[4], __m128i cdgh[4])
+{
+    EACH_MESSAGE(l) {
+        const __m128i dcba = REVERSED(load_words(s, N, l, 0)), hgfe = REVERSED(load_words(s, N, l, 4));
+        abef[l] = _mm_unpackhi_epi64(hgfe, dcba);
+        cdgh[l] = _mm_unpacklo_epi64(hgfe, dcba);
+    }
+}
+
+SHA_FN void sha256_store(unsigned N, uint32_t *s, const __m128i abef[4], const __m128i cdgh[4])
+{
+    EACH_MESSAGE(l) {
+        store_words(s, N, l, 0, REVERSED(_mm_unpackhi_epi64(cdgh[l], abef[l])));
+        store_words(s, N, l, 4, REVERSED(_mm_unpacklo_epi64(cdgh[l], abef[l])));
+    }
+}
+
+/* Four rounds, for which w0 has the words of the schedule; w0 becomes the words of the rounds sixteen later, w1 to w3
+ * are those in between. The schedule comes after the rounds: with N = 4, gcc 12 and Zen 4 this order gives 4.69 GB/s,
+ * the other 4.28.
+ *
+ * The SHA instructions can name only the lower 16 registers, and overwrite an operand. With 32 registers the schedule
+ * stays in the upper ones, and copies of it, which cost a modern core next to nothing, are worked on in xmm0 to xmm2.
+ * Assembly, because clang 14 makes of the same intrinsics code that spills (four messages, Zen 4: 76 ns a block by
+ * clang, 56 by gcc 12; assembly 56 and 55; with 16 registers 62 by gcc). */
+#if SHA_32_REGISTERS
+typedef uint32_t sha_words __attribute__((vector_size(16)));
+#  define ROUNDS(k, w0, abef, cdgh) \
+      "vpaddd " k ", " w0 ", %%xmm0\n\t" \
+      "sha256rnds2 %%xmm0, " abef ", " cdgh "\n\t" \
+      "vpshufd $14, %%xmm0, %%xmm0\n\t" \
+      "sha256rnds2 %%xmm0, " cdgh ", " abef "\n\t"
+
+SHA_FN void sha256_rounds(__m128i *abef, __m128i *cdgh, __m128i *w0, __m128i w1, __m128i w2, __m128i w3,
+                          const uint32_t *k)
+{
+    __asm__(ROUNDS("%6", "%2", "%0", "%1")
+            "vmovdqa32 %2, %%xmm1\n\t"
+            "vmovdqa32 %3, %%xmm2\n\t"
+            "sha256msg1 %%xmm2, %%xmm1\n\t"
+            "vpalignr $4, %4, %5, %%xmm2\n\t"
+            "vpaddd %%xmm2, %%xmm1, %%xmm1\n\t"
+            "vmovdqa32 %5, %%xmm2\n\t"
+            "sha256msg2 %%xmm2, %%xmm1\n\t"
+            "vmovdqa32 %%xmm1, %2"
+            : "+x"(*abef), "+x"(*cdgh), "+v"(*w0)
+            : "v"(w1), "v"(w2), "v"(w3), "m"(*(const sha_words *)k)
+            : "xmm0", "xmm1", "xmm2");
+}
+
+SHA_FN void sha256_last_rounds(__m128i *abef, __m128i *cdgh, __m128i w0, const uint32_t *k)
+{
+    __asm__(ROUNDS("%3", "%2", "%0", "%1")
+            : "+x"(*abef), "+x"(*cdgh)
+            : "v"(w0), "m"(*(const sha_words *)k)
+            : "xmm0");
+}
+#else
+SHA_FN void sha256_last_rounds(__m128i *abef, __m128i *cdgh, __m128i w0, const uint32_t *k)
+{
+    const __m128i wk = _mm_add_epi32(w0, _mm_load_si128((const __m128i *)k));
+
+    *cdgh = _mm_sha256rnds2_epu32(*cdgh, *abef, wk);
+    *abef = _mm_sha256rnds2_epu32(*abef, *cdgh, _mm_shuffle_epi32(wk, 0x0e));
+}
+
+SHA_FN void sha256_rounds(__m128i *abef, __m128i *cdgh, __m128i *w0, __m128i w1, __m128i w2, __m128i w3,
+                          const uint32_t *k)
+{
+    sha256_last_rounds(abef, cdgh, *w0, k);
+    *w0 = _mm_sha256msg2_epu32(_mm_add_epi32(_mm_sha256msg1_epu32(*w0, w1), _mm_alignr_epi8(w3, w2, 4)), w3);
+}
+#endif
+
+SHA_FN void sha256_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[], size_t nblocks)
+{
+    const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+    __m128i abef[4], cdgh[4];
+
+    sha256_load(N, s, abef, cdgh);
+    for (size_t offset = 0; nblocks > 0; nblocks--, offset += 64) {
+        __m128i w[4][4], abef0[4], cdgh0[4];
+
+        EACH_MESSAGE(l) {
+            PREFETCH(msg[l] + offset);
+            abef0[l] = abef[l];
+            cdgh0[l] = cdgh[l];
+            KEPT_COPY(abef0[l]);
+            KEPT_COPY(cdgh0[l]);
+            UNROLLED(4)
+            for (unsigned i = 0; i < 4; i++)
+                w[l][i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(msg[l] + offset + 16 * i)), swap);
+        }
+        UNROLLED(16)
+        for (unsigned g = 0; g < 16; g++) { /* four rounds each; w[l] is a ring of four quadruples of W */
+            const uint32_t *const k = hli_sha256_k + 4 * g;
+            EACH_MESSAGE(l) {
+                __m128i *const w0 = &w[l][g & 3];
+                if (g < 12)
+                    sha256_rounds(&abef[l], &cdgh[l], w0, w[l][(g + 1) & 3], w[l][(g + 2) & 3], w[l][(g + 3) & 3], k);
+                else
+                    sha256_last_rounds(&abef[l], &cdgh[l], *w0, k);
+            }
+        }
+        EACH_MESSAGE(l) {
+            abef[l] = _mm_add_epi32(abef[l], abef0[l]);
+            cdgh[l] = _mm_add_epi32(cdgh[l], cdgh0[l]);
+        }
+    }
+    sha256_store(N, s, abef, cdgh);
+}
+
+/* ---- SHA-1: ABCD, the first letter in the highest lane, and E in the highest lane of its own register. ---- */
+
+/* Four rounds of f[phase]. The instruction needs a literal, even when nothing is optimised. */
+SHA_FN __m128i sha1_four_rounds(__m128i abcd, __m128i e_and_w, unsigned phase)
+{
+    switch (phase) {
+    case 0: return _mm_sha1rnds4_epu32(abcd, e_and_w, 0);
+    case 1: return _mm_sha1rnds4_epu32(abcd, e_and_w, 1);
+    case 2: return _mm_sha1rnds4_epu32(abcd, e_and_w, 2);
+    default: return _mm_sha1rnds4_epu32(abcd, e_and_w, 3);
+    }
+}
+
+/* Quadruple q >= 4 of W; w is a ring of eight. Computed by the SHA instructions. `plain` does without them from
+ * W[32] on, where the recurrence of the standard, applied to itself (rotations add up, and equal terms cancel), gives
+ *   W[t] = (W[t - 6] ^ W[t - 16] ^ W[t - 28] ^ W[t - 32]) <<< 2,
+ * which needs no word of its own quadruple. */
+SHA_FN __m128i sha1_quadruple(const __m128i w[8], unsigned q, int plain)
+{
+    const __m128i q1 = w[(q - 1) & 7], q2 = w[(q - 2) & 7], q4 = w[(q - 4) & 7];
+
+    if (q < 8 || !plain)
+        return _mm_sha1msg2_epu32(_mm_xor_si128(_mm_sha1msg1_epu32(q4, w[(q - 3) & 7]), q2), q1);
+    const __m128i x = _mm_xor_si128(_mm_xor_si128(_mm_xor_si128(w[q & 7], w[(q - 7) & 7]), q4),
+                                    _mm_alignr_epi8(q2, q1, 8));
+    return _mm_or_si128(_mm_slli_epi32(x, 2), _mm_srli_epi32(x, 30));
+}
+
+/* `plain`: the schedule by plain operations as far as possible. On Redwood Cove a sha1msg2 holds up all other
+ * instructions for 4 cycles even if nothing depends on it (measured: its time adds to that of nops, as with microcode),
+ * and its result takes 6 cycles: sixteen are 66 of the 108 cycles of a block. One message takes 96 cycles
+ * a block; the chain of sha1nexte (5 cycles) and sha1rnds4 (4) alone takes 97 in a loop of its own. Zen runs the
+ * instructions at full speed. There `plain` would cost 4 more operations a quadruple where several messages leave no
+ * gaps. */
+SHA_FN void sha1_blocks_sha(unsigned N, int plain, uint32_t *s, const uint8_t *const msg[], size_t nblocks)
+{
+    const __m128i swap = _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
+    __m128i abcd[4], e[4];
+
+    EACH_MESSAGE(l) {
+        abcd[l] = REVERSED(load_words(s, N, l, 0));
+        e[l] = _mm_set_epi32((int)s[4 * N + l], 0, 0, 0);
+    }
+    for (size_t offset = 0; nblocks > 0; nblocks--, offset += 64) {
+        __m128i w[4][8], abcd0[4], e0[4], ew[4];
+
+        EACH_MESSAGE(l) {
+            PREFETCH(msg[l] + offset);
+            UNROLLED(4)
+            for (unsigned i = 0; i < 4; i++)
+                w[l][i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(msg[l] + offset + 16 * i)), swap);
+            abcd0[l] = abcd[l];
+            e0[l] = e[l];
+            KEPT_COPY(abcd0[l]);
+            /* E is a plain word here. Later it is A of four rounds ago, and sha1nexte rotates it. */
+            ew[l] = _mm_add_epi32(e[l], w[l][0]);
+        }
+        UNROLLED(20)
+        for (unsigned g = 0; g < 20; g++) { /* four rounds each */
+            EACH_MESSAGE(l) {
+                e[l] = abcd[l];
+                KEPT_COPY(e[l]);
+                abcd[l] = sha1_four_rounds(abcd[l], ew[l], g / 5);
+                if (g >= 2 && g < 18)
+                    w[l][(g + 2) & 7] = sha1_quadruple(w[l], g + 2, plain);
+                if (g < 19)
+                    ew[l] = _mm_sha1nexte_epu32(e[l], w[l][(g + 1) & 7]);
+            }
+        }
+        EACH_MESSAGE(l) {
+            e[l] = _mm_sha1nexte_epu32(e[l], e0[l]);
+            abcd[l] = _mm_add_epi32(abcd[l], abcd0[l]);
+        }
+    }
+    EACH_MESSAGE(l) {
+        store_words(s, N, l, 0, REVERSED(abcd[l]));
+        s[4 * N + l] = (uint32_t)_mm_extract_epi32(e[l], 3);
+    }
+}
+
