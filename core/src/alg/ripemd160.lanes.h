@@ -14,20 +14,23 @@
 #define F4(x, y, z) lv32_ch(z, x, y)
 #define F5(x, y, z) lv32_orn_xor(y, z, x)
 
-/* One step of a line: T = ROTL_s(a + f(b, c, d) + X + K) + e; c = ROTL_10(c); then the five variables move on by one
- * name. */
-#define HALF(a, b, c, d, e, f, xk, s) \
-    do { \
-        a = lv32_add(a, xk); \
-        a = lv32_add(lv32_rol(lv32_add(a, f(b, c, d)), s), e); \
-        c = lv32_rol(c, 10); \
-    } while (0)
-
-/* A step of the left line (message word rl, rotation sl) and one of the right. XK(side, j, t): word t plus the constant
- * of round j; the including function defines it. */
+/* A step of the left line (message word rl, rotation sl) and one of the right: T = ROTL_s(a + f(b, c, d) + X + K) + e;
+ * c = ROTL_10(c); then the five variables move on by one name. Both go operation by operation: neither line waits while
+ * the other works. XK(side, j, t): word t plus the constant of round j; the including function defines it. */
 #define STEP(a, b, c, d, e, j, fl, rl, sl, fr, rr, sr) \
-    HALF(a##l, b##l, c##l, d##l, e##l, fl, XK(0, j, rl), sl); \
-    HALF(a##r, b##r, c##r, d##r, e##r, fr, XK(1, j, rr), sr)
+    do { \
+        a##l = lv32_add(a##l, XK(0, j, rl)); \
+        a##r = lv32_add(a##r, XK(1, j, rr)); \
+        const lv32 left = fl(b##l, c##l, d##l), right = fr(b##r, c##r, d##r); \
+        a##l = lv32_add(a##l, left); \
+        a##r = lv32_add(a##r, right); \
+        a##l = lv32_rol(a##l, sl); \
+        a##r = lv32_rol(a##r, sr); \
+        c##l = lv32_rol(c##l, 10); \
+        c##r = lv32_rol(c##r, 10); \
+        a##l = lv32_add(a##l, e##l); \
+        a##r = lv32_add(a##r, e##r); \
+    } while (0)
 
 /* BETWEEN(i): other work to interleave, in four parts. */
 #define STEPS80(BETWEEN) \
@@ -179,7 +182,6 @@ void LV_NAME(ripemd160_schedule)(const uint8_t block[], void *schedule)
 #undef F3
 #undef F4
 #undef F5
-#undef HALF
 #undef STEP
 #undef STEPS80
 #undef STAGE

@@ -3,18 +3,19 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Included by lanes/kernels.inc.h with a vocabulary (lv32_*) in scope. The message schedule is a ring of 16 words: W[t]
- * replaces W[t - 16] in the round that first uses it, so that schedule and rounds overlap. All 80 rounds are written
- * out, so that the compiler knows every index and every exchange of variables.
+ * replaces W[t - 16] three rounds before its own, so that schedule and rounds overlap and no round waits for its word.
+ * All 80 rounds are written out, so that the compiler knows every index and every exchange of variables.
  */
 #define CH(x, y, z)     lv32_ch(x, y, z)
 #define PARITY(x, y, z) lv32_xor3(x, y, z)
 #define MAJ(x, y, z)    lv32_maj(x, y, z)
 
+/* The newest word comes last. */
 #define SCHEDULE(t) \
-    lv32_rol(lv32_xor(lv32_xor3(w[((t) + 13) & 15], w[((t) + 8) & 15], w[((t) + 2) & 15]), w[(t) & 15]), 1)
+    lv32_rol(lv32_xor3(lv32_xor(w[(t) & 15], w[((t) + 2) & 15]), w[((t) + 8) & 15], w[((t) + 13) & 15]), 1)
 
-/* W[t], from the block, or computed on first use. */
-#define W_OF(t) ((t) < 16 ? w[(t) & 15] : (w[(t) & 15] = SCHEDULE(t)))
+/* Computes W[t] unless it is in the block, or beyond the last. */
+#define COMPUTE(t) ((t) >= 16 && (t) < 80 ? (void)(w[(t) & 15] = SCHEDULE(t)) : (void)0)
 
 /* T = ROTL5(a) + f(b, c, d) + e + K + W, then the five variables move on by one name: T stays in e, b becomes
  * ROTL30(b). Terms that do not wait for the round before are added first. ROTL30 is taken before f, so that f's one
@@ -58,7 +59,9 @@
         ROUNDS20(PARITY, WK, hli_sha1_k[3], 60); \
     } while (0)
 
-#define COMPUTED(t, k) lv32_add(W_OF(t), lv32_splat(k))
+/* Zen 4, ns a block, the schedule 0 and 3 rounds ahead, gcc 12 and clang 14: over AVX-512 138.6 -> 133.2,
+ * 142.6 -> 136.1, over AVX2 128.4 -> 113.1, 119.5 -> 115.5. */
+#define COMPUTED(t, k) (COMPUTE((t) + 3), lv32_add(w[(t) & 15], lv32_splat(k)))
 #define GIVEN(t, k)    lv32_splat(schedule[t])
 #define STAGE(part)    LV_STAGE(lv32, 64, part, 1)
 #define NOTHING(part)  (void)0
@@ -104,8 +107,10 @@ void LV_NAME(sha1_schedule)(const uint8_t block[], void *schedule)
     uint32_t w[16], *wk = schedule;
 
     lv32_load_block(w, &block, 0, 1);
-    for (unsigned t = 0; t < 80; t++)
-        wk[t] = W_OF(t) + hli_sha1_k[t / 20];
+    for (unsigned t = 0; t < 80; t++) {
+        COMPUTE(t);
+        wk[t] = w[t & 15] + hli_sha1_k[t / 20];
+    }
 }
 #endif
 
@@ -113,7 +118,7 @@ void LV_NAME(sha1_schedule)(const uint8_t block[], void *schedule)
 #undef PARITY
 #undef MAJ
 #undef SCHEDULE
-#undef W_OF
+#undef COMPUTE
 #undef ROUND
 #undef ROUNDS5
 #undef ROUNDS20
