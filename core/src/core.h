@@ -173,12 +173,28 @@ struct hli_edges {
     hli_digests_fn *digests;
 };
 
+/* Messages of one length whose bytes and padding are at most two blocks of 64 bytes: byte i of block b is the message's
+ * if bit i of keep[b] is set, otherwise that of `rest`. */
+struct hli_whole {
+    uint8_t rest[2 * 64] __attribute__((aligned(64)));
+    uint64_t keep[2];
+};
+/* Hashes as many whole messages as the kernel has lanes: the first nblocks blocks, then, unless the schedule is NULL,
+ * one more that has this schedule. `begin`: the state in which all of them begin, in the plain layout. */
+typedef void hli_whole_fn(const void *begin, const uint8_t *const data[], const struct hli_whole *whole,
+                          unsigned nblocks, const void *schedule, size_t digest_nbytes, uint8_t *const digests[]);
+
 /* registry.c */
 /* The choice word at this moment. */
 HLI_HIDDEN uint32_t hli_choice(void);
 /* The best kernel for nmessages messages under that choice; NULL if the choice leaves none. call_cost is the time of a
  * call besides its blocks, in the unit of the table: 0 for long messages. */
 HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nmessages, uint32_t call_cost);
+/* The best kernel for many whole messages of one length, if it has a function for them and no other kernel takes less
+ * time; otherwise NULL. call_cost is that of the others. */
+HLI_HIDDEN const hl_kernel *hli_choose_whole(uint32_t choice, hl_body body, uint32_t call_cost);
+/* The kernel's function for whole messages; NULL if it has none. */
+HLI_HIDDEN hli_whole_fn *hli_whole_of(const hl_kernel *kernel);
 /* Upper bound of the stack that a call of the kernel takes. */
 HLI_HIDDEN size_t hli_stack_of(const hl_kernel *kernel);
 /* Writes zeros into this machine's vector registers, as far as callees may change them. */

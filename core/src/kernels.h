@@ -41,6 +41,9 @@
 #define KERNEL2(body, function, scheduled, isa, nlanes, intel, amd) \
     HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_##function; \
     HLI_HIDDEN HLI_ANY_STACK hl_scheduled_fn hli_##scheduled;
+#define KERNEL3(body, function, scheduled, whole, isa, nlanes, intel, amd) \
+    KERNEL2(body, function, scheduled, isa, nlanes, intel, amd) \
+    HLI_HIDDEN HLI_ANY_STACK hli_whole_fn hli_##whole;
 #define EDGES(isa) \
     HLI_HIDDEN HLI_ANY_STACK hli_pad_fn hli_pad_##isa; \
     HLI_HIDDEN HLI_ANY_STACK hli_digests_fn hli_digests_##isa;

@@ -96,6 +96,13 @@ HLI_INLINE const hl_kernel *hli_kernel_short(const struct hli_plan *plan, const 
     return hli_best(plan, pass, SIZE_MAX, 30);
 }
 
+/* The kernel for many messages of one length, of up to two blocks with their padding; NULL if it is the one above. */
+HLI_INLINE const hl_kernel *hli_kernel_whole(const struct hli_plan *plan, const struct hli_pass *pass)
+{
+    return plan->forced != NULL || pass->begin_stride != 0 ? NULL
+                                                           : hli_choose_whole(plan->choice, pass->alg->body, 30);
+}
+
 /* A forced kernel has the edges of its own instruction set or of a plainer one. */
 HLI_INLINE struct hli_edges hli_edges_of(const struct hli_plan *plan)
 {
@@ -213,30 +220,44 @@ HLI_INLINE void hli_point_at_tails(const hl_alg_info *alg, struct hli_tails *tai
         msg[l] = hli_tail(alg, tails, l < n ? l : 0);
 }
 
+/* Where the digests of messages at[0 .. n - 1] of the first pass go: to the caller, or into the queue for the second
+ * hash. Once they are there, hli_digests_written must be called. */
+HLI_INLINE uint8_t *const *hli_digests_of(struct hli_ends *ends, const size_t at[], unsigned n,
+                                          uint8_t *digests[HLI_LANES])
+{
+    if (ends->second != NULL)
+        return ends->queue + ends->n;
+    for (unsigned l = 0; l < n; l++)
+        digests[l] = ends->plan->digests + at[l] * ends->plan->digest_stride;
+    return digests;
+}
+
+/* Overwrites states and tails, if there is a second hash. */
+HLI_INLINE void hli_digests_written(struct hli_ends *ends, union hli_lane_states *states, struct hli_tails *tails,
+                                    const size_t at[], unsigned n)
+{
+    if (ends->second == NULL)
+        return;
+    for (unsigned l = 0; l < n; l++)
+        ends->at[ends->n++] = at[l];
+    if (ends->n >= ends->second->nlanes)
+        hli_hash_again(ends, 0, states, tails);
+}
+
 /* Ends messages at[0 .. n - 1] of the first pass. Left of each are the nblocks at msg, padded, or one block whose
  * schedule is given. Writes the digests, or queues them for the second hash, which reuses these states and tails. */
 HLI_INLINE void hli_end_lanes(struct hli_ends *ends, const hl_kernel *kernel, union hli_lane_states *states,
                               struct hli_tails *tails, const uint8_t *const msg[], unsigned nblocks,
                               const void *schedule, const size_t at[], unsigned n)
 {
-    const struct hli_plan *plan = ends->plan;
     uint8_t *digests[HLI_LANES];
 
     if (schedule != NULL)
         kernel->scheduled(states, schedule);
     else
         kernel->blocks(states, msg, nblocks);
-    if (ends->second == NULL) {
-        for (unsigned l = 0; l < n; l++)
-            digests[l] = plan->digests + at[l] * plan->digest_stride;
-        ends->edges.digests(plan->first.alg, states, kernel->nlanes, n, digests);
-        return;
-    }
-    ends->edges.digests(plan->first.alg, states, kernel->nlanes, n, ends->queue + ends->n);
-    for (unsigned l = 0; l < n; l++)
-        ends->at[ends->n++] = at[l];
-    if (ends->n >= ends->second->nlanes)
-        hli_hash_again(ends, 0, states, tails);
+    ends->edges.digests(ends->plan->first.alg, states, kernel->nlanes, n, hli_digests_of(ends, at, n, digests));
+    hli_digests_written(ends, states, tails, at, n);
 }
 
 /* The part of a message that is left when its whole blocks are done. */
@@ -328,22 +349,25 @@ struct hli_batch {
     size_t at[HLI_WINDOW]; /* the message's index in the call */
 };
 
-/* Results of one step that the next step can use again. */
+/* Results of one step that the next step can use again. A length of UINT64_MAX: none yet. */
 struct hli_step {
     struct hli_fresh fresh;
-    uint64_t padded_nbytes;       /* length of the messages that the padding below ends; 1: none yet */
+    uint64_t padded_nbytes;       /* length of the messages that the padding below ends */
     uint8_t padding[2 * 128];     /* the ending of every message of padded_nbytes, which is a whole number of blocks */
     int has_schedule;
     uint64_t schedule[80];        /* the padding's message schedule */
+    uint64_t whole_nbytes;        /* length of the messages that `whole` describes */
+    struct hli_whole whole;
 };
 
 HLI_INLINE void hli_step_init(struct hli_step *step)
 {
     step->fresh.nlanes = 0;
-    step->padded_nbytes = 1;
+    step->padded_nbytes = step->whole_nbytes = UINT64_MAX;
 }
 
-/* Hashes as many of batch[first .. end - 1], all of one shape, as the kernel has lanes, and returns their number. */
+/* Hashes as many of batch[first .. end - 1], all of one shape, as the kernel has lanes, or more, and returns their
+ * number. */
 HLI_HIDDEN unsigned hli_hash_in_step(struct hli_ends *ends, const hl_kernel *kernel, struct hli_step *step,
                                      const struct hli_batch *batch, size_t first, size_t end);
 

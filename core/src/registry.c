@@ -27,16 +27,20 @@ static const struct {
 static const struct row {
     hl_kernel kernel;
     uint16_t cost[HLI_TUNE_COUNT];
+    hli_whole_fn *whole;
 } rows[] = {
 #define LANES(body, name, isa, nlanes, intel, amd) \
     {{#name "_blocks_" #isa, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##name##_blocks_##isa, \
       hli_##name##_scheduled_##isa}, \
-     {intel, amd}},
+     {intel, amd}, NULL},
 #define KERNEL(body, function, isa, nlanes, intel, amd) \
-    {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, NULL}, {intel, amd}},
+    {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, NULL}, {intel, amd}, NULL},
 #define KERNEL2(body, function, scheduled, isa, nlanes, intel, amd) \
     {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, hli_##scheduled}, \
-     {intel, amd}},
+     {intel, amd}, NULL},
+#define KERNEL3(body, function, scheduled, whole, isa, nlanes, intel, amd) \
+    {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, hli_##scheduled}, \
+     {intel, amd}, hli_##whole},
 #include "registry.def"
 };
 
@@ -187,6 +191,32 @@ const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint3
         }
     }
     return best;
+}
+
+static const struct row *row_of(const hl_kernel *kernel)
+{
+    return (const struct row *)kernel; /* its first member */
+}
+
+const hl_kernel *hli_choose_whole(uint32_t word, hl_body body, uint32_t call_cost)
+{
+    const unsigned tune = word >> CHOICE_TUNE & 7;
+    const hl_kernel *best = hli_choose(word, body, SIZE_MAX, call_cost), *whole = NULL;
+    uint32_t nlanes = best->nlanes, cost = row_of(best)->cost[tune] + call_cost;
+
+    for (const struct row *row = rows + first_row[body]; row < rows + first_row[body + 1]; row++)
+        if (row->whole != NULL && (row->kernel.isas & word) != 0 &&
+            row->cost[tune] * nlanes < cost * row->kernel.nlanes) {
+            whole = &row->kernel;
+            nlanes = whole->nlanes;
+            cost = row->cost[tune];
+        }
+    return whole;
+}
+
+hli_whole_fn *hli_whole_of(const hl_kernel *kernel)
+{
+    return row_of(kernel)->whole;
 }
 
 struct hli_edges hli_choose_edges(uint32_t word)

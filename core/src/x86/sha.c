@@ -21,14 +21,7 @@ SHA_FN void sha256_scheduled_sha(unsigned N, uint32_t *s, const uint32_t *schedu
         abef[l] = abef0[l];
         cdgh[l] = cdgh0[l];
     }
-    UNROLLED(16)
-    for (unsigned g = 0; g < 16; g++) {
-        const __m128i wk = _mm_loadu_si128((const __m128i *)(schedule + 4 * g)), wk2 = _mm_shuffle_epi32(wk, 0x0e);
-        EACH_MESSAGE(l) {
-            cdgh[l] = _mm_sha256rnds2_epu32(cdgh[l], abef[l], wk);
-            abef[l] = _mm_sha256rnds2_epu32(abef[l], cdgh[l], wk2);
-        }
-    }
+    sha256_64_rounds_scheduled(N, abef, cdgh, schedule);
     EACH_MESSAGE(l) {
         abef[l] = _mm_add_epi32(abef[l], abef0[l]);
         cdgh[l] = _mm_add_epi32(cdgh[l], cdgh0[l]);

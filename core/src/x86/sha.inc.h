@@ -73,34 +73,35 @@ SHA_FN void sha256_store(unsigned N, uint32_t *s, const __m128i abef[4], const _
  * clang, 56 by gcc 12; assembly 56 and 55; with 16 registers 62 by gcc). */
 #if SHA_32_REGISTERS
 typedef uint32_t sha_words __attribute__((vector_size(16)));
-#  define ROUNDS(k, w0, abef, cdgh) \
-      "vpaddd " k ", " w0 ", %%xmm0\n\t" \
-      "sha256rnds2 %%xmm0, " abef ", " cdgh "\n\t" \
-      "vpshufd $14, %%xmm0, %%xmm0\n\t" \
-      "sha256rnds2 %%xmm0, " cdgh ", " abef "\n\t"
+/* The text has both dialects, -masm=att and -masm=intel. */
+#  define ROUNDS \
+      "vpaddd {%[k], %[w0], %%xmm0|xmm0, %[w0], %[k]}\n\t" \
+      "sha256rnds2 {%%xmm0, %[abef], %[cdgh]|%[cdgh], %[abef], xmm0}\n\t" \
+      "vpshufd {$14, %%xmm0, %%xmm0|xmm0, xmm0, 14}\n\t" \
+      "sha256rnds2 {%%xmm0, %[cdgh], %[abef]|%[abef], %[cdgh], xmm0}\n\t"
 
 SHA_FN void sha256_rounds(__m128i *abef, __m128i *cdgh, __m128i *w0, __m128i w1, __m128i w2, __m128i w3,
                           const uint32_t *k)
 {
-    __asm__(ROUNDS("%6", "%2", "%0", "%1")
-            "vmovdqa32 %2, %%xmm1\n\t"
-            "vmovdqa32 %3, %%xmm2\n\t"
-            "sha256msg1 %%xmm2, %%xmm1\n\t"
-            "vpalignr $4, %4, %5, %%xmm2\n\t"
-            "vpaddd %%xmm2, %%xmm1, %%xmm1\n\t"
-            "vmovdqa32 %5, %%xmm2\n\t"
-            "sha256msg2 %%xmm2, %%xmm1\n\t"
-            "vmovdqa32 %%xmm1, %2"
-            : "+x"(*abef), "+x"(*cdgh), "+v"(*w0)
-            : "v"(w1), "v"(w2), "v"(w3), "m"(*(const sha_words *)k)
+    __asm__(ROUNDS
+            "vmovdqa32 {%[w0], %%xmm1|xmm1, %[w0]}\n\t"
+            "vmovdqa32 {%[w1], %%xmm2|xmm2, %[w1]}\n\t"
+            "sha256msg1 {%%xmm2, %%xmm1|xmm1, xmm2}\n\t"
+            "vpalignr {$4, %[w2], %[w3], %%xmm2|xmm2, %[w3], %[w2], 4}\n\t"
+            "vpaddd {%%xmm2, %%xmm1, %%xmm1|xmm1, xmm1, xmm2}\n\t"
+            "vmovdqa32 {%[w3], %%xmm2|xmm2, %[w3]}\n\t"
+            "sha256msg2 {%%xmm2, %%xmm1|xmm1, xmm2}\n\t"
+            "vmovdqa32 {%%xmm1, %[w0]|%[w0], xmm1}\n\t"
+            : [abef] "+x"(*abef), [cdgh] "+x"(*cdgh), [w0] "+v"(*w0)
+            : [w1] "v"(w1), [w2] "v"(w2), [w3] "v"(w3), [k] "m"(*(const sha_words *)k)
             : "xmm0", "xmm1", "xmm2");
 }
 
 SHA_FN void sha256_last_rounds(__m128i *abef, __m128i *cdgh, __m128i w0, const uint32_t *k)
 {
-    __asm__(ROUNDS("%3", "%2", "%0", "%1")
-            : "+x"(*abef), "+x"(*cdgh)
-            : "v"(w0), "m"(*(const sha_words *)k)
+    __asm__(ROUNDS
+            : [abef] "+x"(*abef), [cdgh] "+x"(*cdgh)
+            : [w0] "v"(w0), [k] "m"(*(const sha_words *)k)
             : "xmm0");
 }
 #else
@@ -119,6 +120,35 @@ SHA_FN void sha256_rounds(__m128i *abef, __m128i *cdgh, __m128i *w0, __m128i w1,
     *w0 = _mm_sha256msg2_epu32(_mm_add_epi32(_mm_sha256msg1_epu32(*w0, w1), _mm_alignr_epi8(w3, w2, 4)), w3);
 }
 #endif
+
+/* All rounds of a block. w[l] is a ring of four quadruples of W, the block at first. */
+SHA_FN void sha256_64_rounds(unsigned N, __m128i abef[4], __m128i cdgh[4], __m128i w[4][4])
+{
+    UNROLLED(16)
+    for (unsigned g = 0; g < 16; g++) { /* four rounds each */
+        const uint32_t *const k = hli_sha256_k + 4 * g;
+        EACH_MESSAGE(l) {
+            __m128i *const w0 = &w[l][g & 3];
+            if (g < 12)
+                sha256_rounds(&abef[l], &cdgh[l], w0, w[l][(g + 1) & 3], w[l][(g + 2) & 3], w[l][(g + 3) & 3], k);
+            else
+                sha256_last_rounds(&abef[l], &cdgh[l], *w0, k);
+        }
+    }
+}
+
+/* The same for a block that is the same in all messages. The schedule has its W + K. */
+SHA_FN void sha256_64_rounds_scheduled(unsigned N, __m128i abef[4], __m128i cdgh[4], const uint32_t *schedule)
+{
+    UNROLLED(16)
+    for (unsigned g = 0; g < 16; g++) {
+        const __m128i wk = _mm_loadu_si128((const __m128i *)(schedule + 4 * g)), wk2 = _mm_shuffle_epi32(wk, 0x0e);
+        EACH_MESSAGE(l) {
+            cdgh[l] = _mm_sha256rnds2_epu32(cdgh[l], abef[l], wk);
+            abef[l] = _mm_sha256rnds2_epu32(abef[l], cdgh[l], wk2);
+        }
+    }
+}
 
 SHA_FN void sha256_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[], size_t nblocks)
 {
@@ -139,17 +169,7 @@ SHA_FN void sha256_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[
             for (unsigned i = 0; i < 4; i++)
                 w[l][i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(msg[l] + offset + 16 * i)), swap);
         }
-        UNROLLED(16)
-        for (unsigned g = 0; g < 16; g++) { /* four rounds each; w[l] is a ring of four quadruples of W */
-            const uint32_t *const k = hli_sha256_k + 4 * g;
-            EACH_MESSAGE(l) {
-                __m128i *const w0 = &w[l][g & 3];
-                if (g < 12)
-                    sha256_rounds(&abef[l], &cdgh[l], w0, w[l][(g + 1) & 3], w[l][(g + 2) & 3], w[l][(g + 3) & 3], k);
-                else
-                    sha256_last_rounds(&abef[l], &cdgh[l], *w0, k);
-            }
-        }
+        sha256_64_rounds(N, abef, cdgh, w);
         EACH_MESSAGE(l) {
             abef[l] = _mm_add_epi32(abef[l], abef0[l]);
             cdgh[l] = _mm_add_epi32(cdgh[l], cdgh0[l]);
