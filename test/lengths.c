@@ -1,11 +1,11 @@
 /* lengths.c: every length 0 .. 300 and around the block and lane boundaries, times every number of messages from 1 to
- * twice the lanes plus one, on every kernel.
+ * twice the lanes plus one, on every kernel; and more short rows than the driver sorts at a time.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "test.h"
 
-enum { COUNT_MAX = 2 * HL_LANES_MAX + 1, LENGTHS_MAX = 700, STEP = 131 };
+enum { COUNT_MAX = 2 * HL_LANES_MAX + 1, LENGTHS_MAX = 700, STEP = 131, COUNT = 197, LONGEST = 130 };
 
 static size_t lengths[LENGTHS_MAX], nlengths;
 
@@ -22,6 +22,35 @@ static hl_slice message_of(struct guarded memory, size_t l, size_t m)
     return (hl_slice){memory.end - lengths[l] - (STEP + l % 61) * m, lengths[l]};
 }
 
+/* COUNT rows of each length up to LONGEST; the last ends at a forbidden page. From `changed` on, messages have another
+ * length. */
+static void check_many(const hl_alg_info *alg, struct guarded memory)
+{
+    static uint8_t found[COUNT * HL_DIGEST_MAX_NBYTES];
+    static hl_slice messages[COUNT];
+    const size_t size = alg->digest_nbytes;
+
+    test_case("many short messages: %s", alg->name);
+    for (size_t nbytes = 0; nbytes <= LONGEST; nbytes++) {
+        const uint8_t *rows = memory.end - COUNT * nbytes;
+        uint8_t expected[HL_DIGEST_MAX_NBYTES];
+        const size_t changes[] = {COUNT, 90}, other = (nbytes + 1) % (LONGEST + 1);
+        for (size_t c = 0; c < 2; c++) {
+            const size_t changed = changes[c];
+            for (size_t i = 0; i < COUNT; i++)
+                messages[i] = i < changed ? (hl_slice){rows + i * nbytes, nbytes} : (hl_slice){memory.begin, other};
+            memset(found, 0xa5, sizeof found);
+            CHECK((changed == COUNT ? hl_hash_rows(alg->alg, rows, nbytes, nbytes, COUNT, found)
+                                    : hl_hash_many(alg->alg, messages, COUNT, found)) == HL_OK, "%zu bytes", nbytes);
+            for (size_t i = 0; i < COUNT; i++) {
+                oracle(alg, messages[i].data, messages[i].nbytes, expected);
+                CHECK(memcmp(found + i * size, expected, size) == 0, "message %zu, %zu bytes, others from %zu on", i,
+                      nbytes, changed);
+            }
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     static uint8_t untouched[COUNT_MAX * HL_DIGEST_MAX_NBYTES];
@@ -36,7 +65,7 @@ int main(int argc, char **argv)
         add_lengths(nblocks * block - 20, nblocks * block + 10); /* SHA-512's length takes 16 bytes */
     add_lengths(4096 - 10, 4096 + 10);
 
-    const struct guarded memory = guard_new((STEP + 61) * COUNT_MAX + lengths[nlengths - 1]);
+    const struct guarded memory = guard_new((STEP + 61) * COUNT_MAX + lengths[nlengths - 1] + COUNT * LONGEST);
     random_fill(memory.begin, (size_t)(memory.end - memory.begin));
     for (size_t a = 0; a < hl_alg_count(); a++) {
         const hl_alg_info *alg = hl_alg_at(a);
@@ -80,6 +109,7 @@ int main(int argc, char **argv)
                 }
         }
         free(expected);
+        check_many(alg, memory);
     }
     guard_free(memory);
     return test_end();
