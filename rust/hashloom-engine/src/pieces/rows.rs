@@ -128,7 +128,7 @@ impl Rows {
     }
 
     /// Hashes the blocks in the first `nbytes(lane)` bytes of each row, the last of which may be short, and hands their
-    /// digests, [`NODE_NBYTES`] bytes each, to `append`.
+    /// digests, [`NODE_NBYTES`] bytes each, to `append`, in order for each lane.
     pub(crate) fn hash_blocks(
         &self,
         count: usize,
@@ -136,22 +136,25 @@ impl Rows {
         mut append: impl FnMut(usize, &[u8]),
     ) {
         let mut blocks: [&[u8]; LANES * BLOCKS_MAX] = [&[]; LANES * BLOCKS_MAX];
-        let mut counts = [0; LANES];
+        let mut lanes = [0; LANES * BLOCKS_MAX];
         let mut nblocks = 0;
-        for (lane, own) in counts.iter_mut().enumerate().take(count) {
-            for block in self.chunk(lane)[..nbytes(lane)].chunks(BLOCK_NBYTES as usize) {
-                blocks[nblocks] = block;
-                nblocks += 1;
-                *own += 1;
+        // The first block of each row, then the second: the kernels over SHA instructions prefetch beyond the end of
+        // each message, and find there a message that comes soon (1 to 8% on mapped files).
+        for start in (0..self.chunk_nbytes).step_by(BLOCK_NBYTES as usize) {
+            for lane in 0..count {
+                let end = nbytes(lane).min(start + BLOCK_NBYTES as usize);
+                if start < end {
+                    blocks[nblocks] = &self.chunk(lane)[start..end];
+                    lanes[nblocks] = lane;
+                    nblocks += 1;
+                }
             }
         }
         let mut digests = [0; LANES * BLOCKS_MAX * NODE_NBYTES];
-        hash_many(Algorithm::Sha256, &blocks[..nblocks], &mut digests[..nblocks * NODE_NBYTES]);
-        let mut rest = &digests[..];
-        for (lane, &nblocks) in counts.iter().enumerate().filter(|&(_, &nblocks)| nblocks > 0) {
-            let (own, others) = rest.split_at(nblocks * NODE_NBYTES);
-            append(lane, own);
-            rest = others;
+        let digests = &mut digests[..nblocks * NODE_NBYTES];
+        hash_many(Algorithm::Sha256, &blocks[..nblocks], digests);
+        for (&lane, digest) in lanes.iter().zip(digests.chunks_exact(NODE_NBYTES)) {
+            append(lane, digest);
         }
     }
 
