@@ -351,10 +351,10 @@ def goals(rows):
     yield "v1 verify, bytes per CPU second / torrenttools", 1.05, ratio("verify-v1", "hashloom", "torrenttools")
     yield "v1 verify, bytes per CPU second / cat", 0.55, ratio("verify-v1", "hashloom", "cat")
     yield "v1 verify, wall, all CPUs / libtorrent", 3.5, ratio("verify-all", "hashloom", "libtorrent", "wall")
-    yield "v2 verify / libtorrent", 2.0, ratio("verify-v2", "hashloom", "libtorrent")
-    yield "hybrid verify / libtorrent", 3.0, ratio("verify-hybrid", "hashloom", "libtorrent")
+    yield "v2 verify / libtorrent", 2.4, ratio("verify-v2", "hashloom", "libtorrent")
+    yield "hybrid verify / libtorrent", 2.7, ratio("verify-hybrid", "hashloom", "libtorrent")
     yield "create v1 / mktorrent", 2.5, ratio("create-v1", "hashloom", "mktorrent")
-    yield "create hybrid / libtorrent", 3.0, ratio("create-hybrid", "hashloom", "libtorrent")
+    yield "create hybrid / libtorrent", 2.7, ratio("create-hybrid", "hashloom", "libtorrent")
     yield "small files / the fastest peer", 1.3, fastest("small")
     for row, of, what in (("many", "cpu", "CPU on one"), ("many-all", "wall", "wall on all")):
         yield (f"many torrents in one call / one after the other, {what}", 1.0,

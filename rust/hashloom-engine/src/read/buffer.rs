@@ -65,6 +65,11 @@ impl Arena {
         Arc::new(Arena { count, memory: OnceLock::new(), free: Mutex::new((0..count).rev().collect()) })
     }
 
+    /// False if there was no memory for the buffers.
+    pub(crate) fn has_memory(&self) -> bool {
+        !matches!(self.memory.get(), Some(None))
+    }
+
     /// A buffer; `None` if all are in use, or there is no memory.
     pub(crate) fn take(self: &Arc<Arena>) -> Option<Buffer> {
         self.memory.get_or_init(|| Memory::new(self.count * Arena::BUFFER_NBYTES)).as_ref()?;

@@ -6,11 +6,12 @@
 //! A few reads at distant places test the claim where a mistake would cost much.
 
 use std::fs::File;
+use std::time::Duration;
 #[cfg(target_os = "linux")]
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 #[cfg(target_os = "linux")]
@@ -30,7 +31,8 @@ pub(crate) struct Device {
     kind: Kind,
 }
 
-/// The kind of a device.
+/// The kind of a device. Only Linux tells of disks.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Its heads move: requests near each other should be there at once, and none far away.
@@ -79,8 +81,7 @@ pub(crate) fn seeks(file: &File) -> bool {
 }
 
 /// Least time of a read that has moved the heads of a hard disk. An SSD takes a tenth of it.
-#[cfg(target_os = "linux")]
-const SEEK_TIME: Duration = Duration::from_millis(1);
+pub(crate) const SEEK_TIME: Duration = Duration::from_millis(1);
 
 /// The same, tested once for each device, by reads in a file of `nbytes` bytes that is not in memory.
 #[cfg(target_os = "linux")]

@@ -19,7 +19,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::files::request::Request;
-use crate::read::device::{self, LONG_NBYTES};
+use crate::read::device::{self, LONG_NBYTES, SEEK_TIME};
 use crate::read::open::is_in_memory;
 use crate::run::pool::{LOOK, Pool};
 
@@ -32,9 +32,6 @@ const PROBED_MAX: usize = 1 << 10;
 
 /// Least number of parked requests among which some are far from each other.
 const PROBED_MIN: usize = 64;
-
-/// Least time of a read that has moved the heads of a hard disk. An SSD takes a tenth of it.
-const SEEK_TIME: Duration = Duration::from_millis(1);
 
 /// The rights to read disks that seek, each of which one thread has at a time, and the requests that wait for them.
 pub(super) struct Turns<T> {

@@ -293,6 +293,8 @@ impl<J: Job> Fetcher<J> {
                         }
                         continue;
                     }
+                    // Without memory there is nothing to wait for.
+                    None if !self.buffers.has_memory() => return None,
                     None => {
                         if !self.is_full.swap(true, Ordering::Relaxed) {
                             self.tell();
