@@ -298,6 +298,13 @@ fn every_instruction_set_finds_the_same_and_unknown_ones_are_named() {
     assert!(available.contains(&"scalar"), "{message}");
     for isa in available {
         let output = verify([&torrent, &folder.path(), &"--isa", &isa]);
+        // The one set without kernels of SHA-1.
+        if isa == "sha_avx512vl" {
+            let lacks =
+                "hashloom: --isa or HASHLOOM_ISA: no kernel for sha1 in the set {sha_avx512vl}; available here: ";
+            assert!(status(&output) == 2 && stderr(&output).starts_with(lacks), "{}", stderr(&output));
+            continue;
+        }
         assert_eq!((status(&output), stderr(&output)), (0, ""), "{isa}");
     }
     // The variable does the same; the option overrides it.

@@ -265,7 +265,7 @@ fn fill(stream: &mut dyn Read, buffer: &mut [u8], offset: u64, options: &Options
             Ok(0) => break,
             Ok(nbytes) => {
                 filled += nbytes;
-                options.pay(nbytes as u64);
+                options.pay(nbytes as u64, &|| options.canceller().is_cancelled());
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(Failure::Read { offset: offset + filled as u64, error }),
@@ -389,7 +389,7 @@ impl Run<'_, '_> {
         if let (Data::File(file), true) = (self.data, is_time && self.is_cold) {
             // Another thread may have read the step before later than this one was given up.
             let start = (step(batch.start) * BEHIND_NBYTES).saturating_sub(BEHIND_NBYTES);
-            behind::give_up(file, start.max(self.range.start)..batch.end);
+            behind::give_up(file, start.max(self.range.start), Some(batch.end));
         }
     }
 
@@ -491,7 +491,7 @@ impl Run<'_, '_> {
 
     fn read(&self, file: &File, buffer: &mut [u8], offset: u64) -> Result<(), Failure> {
         let read = read_at(file, buffer, offset);
-        self.options.pay(*read.as_ref().unwrap_or(&0) as u64);
+        self.pool.pay(*read.as_ref().unwrap_or(&0) as u64);
         match read {
             Ok(nbytes) if nbytes < buffer.len() => Err(Failure::Short),
             Ok(_) => Ok(()),

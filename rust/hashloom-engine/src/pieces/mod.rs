@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::merkle;
-use crate::pieces::fetch::{Fetcher, READERS};
+use crate::pieces::fetch::Fetcher;
 use crate::pieces::files::Absent;
 use crate::pieces::job::{Job, Outcome, break_off, settle};
 use crate::pieces::lane::{Lane, Own, without_reading};
@@ -33,7 +33,7 @@ use crate::read::buffer::out_of_memory;
 use crate::read::open::open_max;
 use crate::run::LANES;
 use crate::run::Options;
-use crate::run::pool::{Pool, room_for};
+use crate::run::pool::Pool;
 
 /// Hashes all pieces of all jobs. `jobs` is asked for the next job when the pieces of the earlier ones are taken, so
 /// the number of jobs does not matter. Returns when all is done or the run was cancelled.
@@ -65,7 +65,7 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
     };
     std::thread::scope(|scope| {
         if needs_readers {
-            let count = (0..READERS.min(room_for())).take_while(|number| {
+            let count = (0..Fetcher::<J>::nreaders()).take_while(|number| {
                 let reader = std::thread::Builder::new().name(format!("hashloom-read-{number}"));
                 reader.spawn_scoped(scope, || fetcher.read(&run.pool)).is_ok()
             });
@@ -197,7 +197,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                 covered[at] = 0;
                 Filled::Zeros(0)
             });
-            self.options.pay(filled.nbytes_read());
+            self.pool.pay(filled.nbytes_read());
             filled
         });
         if lanes.iter().any(|lane| lane.job.content().hashes.sha1) {

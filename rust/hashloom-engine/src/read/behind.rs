@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Leaves the page cache as it was. A file that is read once must not push out what other programs use: if nothing of it
-//! was in memory before, what was read is given up again.
+//! seems to have been in memory before, what was read is given up again.
 
 use std::fs::File;
 use std::ops::Range;
@@ -21,15 +21,19 @@ pub(crate) fn is_cold(file: &File, range: &Range<u64>) -> bool {
     nbytes >= LONG_NBYTES && (1..=PLACES).all(|at| residence(file, place(at)) == Residence::OnDisk)
 }
 
-/// Gives up bytes of a file that were read; pages that are in use, or not written yet, stay.
-pub(crate) fn give_up(file: &File, range: Range<u64>) {
+/// Gives up bytes of a file that were read, from `start` to `end` or to the file's end. Pages that are in use, or not
+/// written yet, stay.
+pub(crate) fn give_up(file: &File, start: u64, end: Option<u64>) {
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    if let Some(nbytes) = std::num::NonZeroU64::new(range.end.saturating_sub(range.start)) {
-        // This is advice only.
-        let _ = rustix::fs::fadvise(file, range.start, Some(nbytes), rustix::fs::Advice::DontNeed);
+    {
+        let nbytes = end.map(|end| std::num::NonZeroU64::new(end.saturating_sub(start)));
+        // No bytes are not "to the end". The result does not matter: this is advice only.
+        if nbytes != Some(None) {
+            let _ = rustix::fs::fadvise(file, start, nbytes.flatten(), rustix::fs::Advice::DontNeed);
+        }
     }
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    let _ = (file, range);
+    let _ = (file, start, end);
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -43,12 +47,16 @@ mod tests {
         std::io::Write::write_all(&mut &file, &vec![1; NBYTES as usize]).unwrap();
         assert!(!is_cold(&file, &(0..NBYTES)) && !is_cold(&file, &(0..0)));
         file.sync_all().unwrap();
-        give_up(&file, 0..NBYTES);
+        give_up(&file, 0, None);
         // A file system in memory keeps all.
         if residence(&file, 0) == Residence::OnDisk {
             assert!(is_cold(&file, &(0..NBYTES)) && !is_cold(&file, &(0..1000)));
             crate::read::open::read_at(&file, &mut [0], 0).unwrap();
             assert_eq!(residence(&file, 0), Residence::InMemory);
+            give_up(&file, 0, Some(0));
+            assert_eq!(residence(&file, 0), Residence::InMemory);
+            give_up(&file, 0, Some(NBYTES));
+            assert_eq!(residence(&file, 0), Residence::OnDisk);
         }
     }
 }

@@ -68,8 +68,11 @@ impl Device {
 pub(crate) fn of(file: &File) -> Device {
     static KNOWN: Mutex<Option<HashMap<u64, Kind>>> = Mutex::new(None);
     let Ok(stat) = fstat(file) else { return Device { number: 0, kind: Kind::Unknown } };
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let kind = *known.get_or_insert_default().entry(stat.st_dev).or_insert_with(|| linux::kind(file, stat.st_dev));
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let kind = known().get_or_insert_default().get(&stat.st_dev).copied();
+    // The lock is not held here: a server may take its time, or never answer.
+    let kind = kind.unwrap_or_else(|| linux::kind(file, stat.st_dev));
+    known().get_or_insert_default().insert(stat.st_dev, kind);
     Device { number: stat.st_dev, kind }
 }
 

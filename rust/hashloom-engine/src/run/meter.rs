@@ -274,7 +274,7 @@ mod tests {
     fn a_limit_that_is_used_up_comes_first() {
         let (meter, rate) = (Meter::new(), Arc::new(Rate::new(1 << 20)));
         let _working = meter.begin(Some(&rate));
-        rate.pay(1 << 18, &super::super::Cancel::new());
+        rate.pay(1 << 18, &|| false);
         assert_eq!(meter.held_back(), Some(HeldBack::Rate));
     }
 

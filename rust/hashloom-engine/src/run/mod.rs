@@ -148,7 +148,8 @@ impl Options {
     }
 
     /// Sets the largest number of threads; 0, the default, means one for each CPU. One thread reads a stream. Each
-    /// thread takes about 1 MiB of memory. The crate never uses more than 128.
+    /// thread takes about 1 MiB of memory. The crate never uses more than 128. Torrents that are not in memory are read by
+    /// up to 8 other threads, into up to 64 MiB.
     ///
     /// ```
     /// let options = hashloom_engine::run::Options::new().threads(2);
@@ -215,9 +216,9 @@ impl Options {
     }
 
     /// Limits the bytes read in a second, by all threads and all work with clones of these options together; 0, the
-    /// default, means no limit. A burst is at most what a twentieth of a second allows, or one read of each thread, 32
-    /// KiB, if that is more. Long files are read and not mapped, and the disk is asked for no more than the next 256
-    /// KiB.
+    /// default, means no limit. A burst is at most what a twentieth of a second allows, or one read of each thread if that
+    /// is more: 32 KiB, of hash trees 256 KiB; for torrents that are not in memory, 2 MiB of all threads together. Long
+    /// files are read and not mapped.
     ///
     /// ```
     /// let options = hashloom_engine::run::Options::new().rate(100_000_000);
@@ -259,10 +260,11 @@ impl Options {
         self.rate.is_some()
     }
 
-    /// Called after each read of at most 512 KiB: waits until the limit, if there is one, allows the next read.
-    pub(crate) fn pay(&self, nbytes: u64) {
+    /// Called after each read: waits until the limit, if there is one, allows the next read, or until `must_stop` is
+    /// true.
+    pub(crate) fn pay(&self, nbytes: u64, must_stop: &dyn Fn() -> bool) {
         if let Some(rate) = &self.rate {
-            rate.pay(nbytes, &self.cancel);
+            rate.pay(nbytes, must_stop);
         }
     }
 

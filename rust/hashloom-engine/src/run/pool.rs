@@ -57,6 +57,11 @@ impl Pool {
         }
     }
 
+    /// Pays for bytes that were read, if there is a limit.
+    pub(crate) fn pay(&self, nbytes: u64) {
+        self.options.pay(nbytes, &|| self.must_stop());
+    }
+
     /// Calls `work` on each thread with buffers of its own, and returns when all threads have ended. A thread without
     /// memory for buffers ends at once. If the caller's thread is the one, nothing is done and the result is false.
     ///

@@ -3,12 +3,12 @@
 //! A limit on the bytes read in a second, by all threads together.
 //!
 //! A thread pays for bytes when it has read them, and then waits until the limit allows the next read. Before the first
-//! read nothing is paid, so each thread begins with one read, of 32 KiB at most.
+//! read nothing is paid, so each thread begins with one read, of 32 KiB in most cases; for torrents that are not in
+//! memory, 2 MiB are read first.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::Cancel;
 use super::pool::LOOK;
 
 /// Time without reads that later reads may make up for. It evens out what the system takes for a wait, and is the
@@ -37,12 +37,13 @@ impl Rate {
         Rate { bytes_per_second, state: Mutex::new(None) }
     }
 
-    /// Pays for `nbytes` bytes that were read. Returns when more may be read, or soon after `cancel`.
-    pub(crate) fn pay(&self, nbytes: u64, cancel: &Cancel) {
+    /// Pays for `nbytes` bytes that were read. Returns when more may be read, or soon after
+    /// `must_stop` is true.
+    pub(crate) fn pay(&self, nbytes: u64, must_stop: &dyn Fn() -> bool) {
         let paid = self.note(nbytes, Instant::now());
         loop {
             let left = paid.saturating_duration_since(Instant::now());
-            if left.is_zero() || cancel.is_cancelled() {
+            if left.is_zero() || must_stop() {
                 return;
             }
             std::thread::sleep(left.min(LOOK));
@@ -75,6 +76,7 @@ impl Rate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::Cancel;
 
     #[test]
     fn bytes_are_paid_at_the_rate() {
@@ -105,6 +107,6 @@ mod tests {
     fn a_stop_ends_the_wait() {
         let (rate, cancel) = (Rate::new(1), Cancel::new());
         cancel.cancel();
-        rate.pay(1 << 40, &cancel);
+        rate.pay(1 << 40, &|| cancel.is_cancelled());
     }
 }

@@ -209,7 +209,7 @@ impl<T> Lane<T> {
                     Err(error) => self.fail(FileError::Read { offset: self.nbytes + filled as u64, error }),
                 }
             }
-            options.pay(filled as u64);
+            pool.pay(filled as u64);
             filled
         });
         self.chunk = Chunk::Buffer(place);
@@ -222,7 +222,7 @@ impl<T> Lane<T> {
             let nbytes = self.nbytes + range.len() as u64;
             self.verdict = self.reader.with_file(|file| stamp.judge(file, nbytes)).unwrap_or(Verdict::Changed);
         }
-        self.give_up(u64::MAX);
+        self.give_up(None);
         self.reader = Reader::Closed;
         self.turn = None;
     }
@@ -323,16 +323,16 @@ impl<T> Lane<T> {
         };
         self.nbytes += nbytes;
         if self.given_up.is_some_and(|end| self.nbytes - end >= BEHIND_NBYTES) {
-            self.give_up(self.nbytes);
+            self.give_up(Some(self.nbytes));
         }
         nbytes
     }
 
-    /// Gives up the bytes before `end` that were not in memory before.
-    fn give_up(&mut self, end: u64) {
+    /// Gives up the bytes up to `end` if they were not in memory before.
+    fn give_up(&mut self, end: Option<u64>) {
         if let (Some(file), Some(start)) = (self.reader.file(), self.given_up) {
-            behind::give_up(file, start..end);
-            self.given_up = Some(end);
+            behind::give_up(file, start, end);
+            self.given_up = end;
         }
     }
 

@@ -123,7 +123,9 @@ impl<T> Turns<T> {
             _ if metadata.len() >= LONG_NBYTES => Some(device::is_seen_to_seek(file, metadata.len())),
             known => known,
         };
-        self.lock().entry(disk).or_default().seeks = seeks;
+        if seeks.is_some() {
+            self.lock().entry(disk).or_default().seeks = seeks;
+        }
         seeks.unwrap_or(true).then_some(disk)
     }
 
@@ -132,7 +134,7 @@ impl<T> Turns<T> {
         let mut disks = self.lock();
         let disk = disks.entry(disk).or_default();
         disk.times.push(time);
-        if disk.times.len() == PROBES.len() {
+        if disk.times.len() >= PROBES.len() {
             // The quickest read counts: a busy disk makes any of them slow.
             let seeks = disk.times.iter().all(|&time| time >= SEEK_TIME);
             disk.seeks = Some(seeks);

@@ -6,8 +6,8 @@
 //! speed; an SSD gets a request at a time from each thread, far less than it could serve. If the content of a job is not
 //! in memory, threads of their own, the readers, therefore read it in the order of its bytes, a part of
 //! [`PART_NBYTES`](parts::PART_NBYTES) each. Parts are read past the page cache where the system permits that. Lanes
-//! hash the bytes where they are. A disk that seeks has two readers, so that the next request is there when one ends;
-//! another disk has more. Each disk has its own readers, and none waits for another disk.
+//! hash the bytes where they are. How many readers a disk has depends on its kind: see [`Device::nreaders`]. Some readers
+//! are kept for disks that have none, so that no disk waits for another one.
 //!
 //! A thread begins pieces when enough of them are there for all lanes, or when no more can be read: hashing many pieces
 //! side by side takes a fraction of the CPU time. Bytes that are in memory are left to the lanes, and so is a file that
@@ -33,8 +33,8 @@ use crate::read::buffer::{Arena, Buffer};
 use crate::read::device::{self, Device};
 use crate::read::direct::{ALIGNMENT, open_direct, read_direct};
 use crate::read::holes::stretch_at;
-use crate::read::open::{Residence, is_in_memory, residence};
-use crate::run::pool::{LOOK, Pool};
+use crate::read::open::{Residence, is_in_memory, open_max, residence};
+use crate::run::pool::{LOOK, Pool, room_for};
 use crate::run::{LANES, Options};
 
 /// Largest number of bytes that are read and not yet hashed.
@@ -47,8 +47,14 @@ const LEAST_AHEAD_NBYTES: u64 = 2 * PART_NBYTES;
 /// begun when their first bytes are there.
 const BATCH_NBYTES: u64 = 32 << 20;
 
-/// Number of readers of all disks together.
-pub(super) const READERS: usize = 8;
+/// Largest number of readers of all disks together.
+const READERS: usize = 8;
+
+/// Number of readers that only read from disks that have no other: a server that hangs keeps all the rest.
+const SPARE_READERS: usize = 2;
+
+/// A process that may have fewer threads, by a limit on its memory, has no memory for readers and parts: 1 GiB.
+const WORTH_READING_NTHREADS: usize = 64;
 
 /// A shorter file is read through the page cache: opening it once more costs more than its pages.
 const SHORT_NBYTES: u64 = 256 << 10;
@@ -62,9 +68,9 @@ const TELL_NBYTES: u64 = 4 << 20;
 /// The time after which a reader that found no free buffer looks again.
 const MOMENT: Duration = Duration::from_millis(1);
 
-/// The time after which readers without a free buffer give up, if no byte was hashed meanwhile: all buffers together have
-/// too few bytes for a lane to go on with, as files are tiny.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// The time after which readers without a free buffer give up, if nothing is read or hashed meanwhile: all buffers
+/// together have too few bytes for a lane to go on with, as files are tiny.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Largest number of places of a content that are looked at to see whether it is in memory.
 const LOOKS: u64 = 16;
@@ -89,7 +95,7 @@ pub(super) struct Fetcher<J> {
     nchanges: AtomicU64,
     /// Whether no buffer is free: lanes take what there is.
     is_full: AtomicBool,
-    /// Number of bytes of parts that were hashed, or need no hashing.
+    /// Number of bytes that were hashed, or need no hashing.
     nused: AtomicU64,
 }
 
@@ -99,6 +105,8 @@ struct State<J> {
     njobs: u64,
     /// Since when no buffer is free, and the number of used bytes then.
     full: Option<(Instant, u64)>,
+    /// Whether a reader looks for a free buffer again and again.
+    is_polled: bool,
     is_over: bool,
 }
 
@@ -160,7 +168,7 @@ impl<J: Job> Fetcher<J> {
         Fetcher {
             device_of,
             buffers: Arena::new((ahead_nbytes / PART_NBYTES) as usize),
-            state: Mutex::new(State { disks: Vec::new(), njobs: 0, full: None, is_over: false }),
+            state: Mutex::new(State { disks: Vec::new(), njobs: 0, full: None, is_polled: false, is_over: false }),
             work: Condvar::new(),
             changed: Condvar::new(),
             nchanges: AtomicU64::new(0),
@@ -196,6 +204,11 @@ impl<J: Job> Fetcher<J> {
         self.work.notify_all();
     }
 
+    /// Number of readers that this process has room for.
+    pub(super) fn nreaders() -> usize {
+        if room_for() < WORTH_READING_NTHREADS { 0 } else { READERS.min(open_max() / 8) }
+    }
+
     /// Whether there is something to fetch.
     pub(super) fn is_used(&self) -> bool {
         !lock(&self.state).disks.is_empty()
@@ -224,10 +237,8 @@ impl<J: Job> Fetcher<J> {
 
     /// Notes that a range of a content needs no more reading.
     pub(super) fn used(&self, content: &Content<'_>, range: Range<u64>) {
-        let nused = content.parts.used(range);
-        if nused > 0 {
-            self.nused.fetch_add(nused, Ordering::Relaxed);
-        }
+        self.nused.fetch_add(range.end.saturating_sub(range.start), Ordering::Relaxed);
+        content.parts.used(range, content.fetched.load(Ordering::Acquire));
     }
 
     /// The number of changes so far, for [`Fetcher::wait`].
@@ -266,10 +277,12 @@ impl<J: Job> Fetcher<J> {
         let mut own = Own::default();
         while let Some(task) = self.next(pool) {
             let Task { disk, job_number, number, job, steps, asks, buffer } = task;
+            // Before a file is opened: what is read of it must not be used after it has changed.
+            let round = job.content().parts.round();
             if asks && steps.len() > 1 {
                 ask(&mut own, job.content(), &steps);
             }
-            let hole_end = read(&mut own, job.content(), &steps, buffer);
+            let hole_end = read(&mut own, job.content(), &steps, buffer, round);
             self.finish(disk, job_number, number, hole_end);
         }
     }
@@ -278,15 +291,19 @@ impl<J: Job> Fetcher<J> {
     fn next(&self, pool: &Pool) -> Option<Task<J>> {
         let mut state = lock(&self.state);
         while !state.is_over && !pool.must_stop() {
+            let nidle = READERS - state.disks.iter().map(|disk| disk.nreading).sum::<usize>();
             let is_free = |disk: &Disk<J>| {
-                disk.nreading < disk.device.nreaders() && disk.jobs.iter().any(|fetching| !fetching.is_planned)
+                let most = if nidle > SPARE_READERS { disk.device.nreaders() } else { 1 };
+                disk.nreading < most && disk.jobs.iter().any(|fetching| !fetching.is_planned)
             };
             let disks = state.disks.iter().enumerate().filter(|(_, disk)| is_free(disk));
             let next = disks.min_by_key(|(_, disk)| disk.nreading).map(|(index, _)| index);
             let time = match next {
                 Some(disk) => match self.buffers.take() {
                     Some(buffer) => {
-                        self.is_full.store(false, Ordering::Relaxed);
+                        if self.is_full.swap(false, Ordering::Relaxed) {
+                            self.work.notify_all();
+                        }
                         state.full = None;
                         if let Some(task) = self.task(&mut state, disk, buffer) {
                             return Some(task);
@@ -300,12 +317,15 @@ impl<J: Job> Fetcher<J> {
                             self.tell();
                         }
                         self.give_up_if_stuck(&mut state);
-                        MOMENT
+                        if state.is_polled { LOOK } else { MOMENT }
                     }
                 },
                 None => LOOK,
             };
+            let polls = time == MOMENT;
+            state.is_polled |= polls;
             state = self.work.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0;
+            state.is_polled &= !polls;
         }
         None
     }
@@ -314,7 +334,7 @@ impl<J: Job> Fetcher<J> {
     fn give_up_if_stuck(&self, state: &mut State<J>) {
         let nused = self.nused.load(Ordering::Relaxed);
         let (since, _) = *state.full.get_or_insert_with(|| (Instant::now(), nused));
-        if state.full != Some((since, nused)) {
+        if state.full != Some((since, nused)) || state.disks.iter().any(|disk| disk.nreading > 0) {
             state.full = None;
         } else if since.elapsed() > PATIENCE {
             state.full = None;
@@ -333,7 +353,8 @@ impl<J: Job> Fetcher<J> {
         let disk = &mut state.disks[index];
         let at = disk.jobs.iter().position(|fetching| !fetching.is_planned)?;
         let fetching = &mut disk.jobs[at];
-        let next = if fetching.job.is_given_up() { None } else { fetching.plan.next(&*fetching.job) };
+        let is_over = fetching.job.is_given_up() || fetching.job.content().is_done();
+        let next = if is_over { None } else { fetching.plan.next(&*fetching.job) };
         let Some(step) = next else {
             fetching.is_planned = true;
             fetching.job.content().is_last_fetched.store(true, Ordering::Relaxed);
@@ -421,7 +442,7 @@ fn ask(own: &mut Own, content: &Content<'_>, steps: &[Step]) {
 
 /// Reads parts and adds them to those of their content. If there is nothing but a hole, returns its end in the content.
 /// Errors are left to the lane that reads the same bytes.
-fn read(own: &mut Own, content: &Content<'_>, steps: &[Step], mut buffer: Buffer) -> Option<u64> {
+fn read(own: &mut Own, content: &Content<'_>, steps: &[Step], mut buffer: Buffer, round: u64) -> Option<u64> {
     let mut hole_end = None;
     let mut filled = 0;
     let mut found = Vec::with_capacity(steps.len());
@@ -436,7 +457,7 @@ fn read(own: &mut Own, content: &Content<'_>, steps: &[Step], mut buffer: Buffer
         }
     }
     let buffer = Arc::new(buffer);
-    found.into_iter().for_each(|(range, start)| content.parts.add(Part::new(range, start, &buffer)));
+    found.into_iter().for_each(|(range, start)| content.parts.add(Part::new(range, start, &buffer), round));
     hole_end
 }
 
@@ -449,6 +470,8 @@ enum Found {
 
 /// Reads a part to the beginning of `buffer`. `None` if it is in memory, or cannot be read.
 fn read_part(own: &mut Own, content: &Content<'_>, step: &Step, buffer: &mut [u8]) -> Option<Found> {
+    // Before the file is opened: if it changes meanwhile, this is the key of the earlier file.
+    let key = content.files.key(step.file);
     let file = content.files.get(step.file, &mut own.last).ok()?;
     let span = content.layout.span(step.file);
     let range = step.range.start - span.offset..step.range.end - span.offset;
@@ -462,19 +485,19 @@ fn read_part(own: &mut Own, content: &Content<'_>, step: &Step, buffer: &mut [u8
         }
     }
     // A short file costs little to read, wherever it is, and its lane then need not open it.
-    let is_short = file.nbytes < SHORT_NBYTES;
+    let is_short = span.nbytes < SHORT_NBYTES;
     let residence = if is_short { Residence::Unknown } else { residence(&file.file, range.start) };
     if residence == Residence::InMemory && is_in_memory(&file.file, range.end - 1) {
         return None;
     }
     // What may be in memory is read there.
     if residence == Residence::OnDisk {
-        let skip = own.direct.read(content.files.key(step.file), &file.file, buffer, range.clone());
+        let skip = own.direct.read(key, &file.file, buffer, range.clone());
         if skip.is_some() {
             return skip.map(Found::Read);
         }
     }
-    let row = &mut buffer[..(range.end - range.start) as usize];
+    let row = buffer.get_mut(..(range.end - range.start) as usize)?;
     file.read_at(row, range.start).is_ok_and(|nbytes| nbytes == row.len()).then_some(Found::Read(0))
 }
 
@@ -488,7 +511,7 @@ impl Direct {
         let Some((_, way)) = &mut self.0 else { return None };
         let skip = range.start as usize % ALIGNMENT;
         let nbytes = (range.end - range.start) as usize + skip;
-        let buffer = &mut buffer[..nbytes.next_multiple_of(ALIGNMENT)];
+        let buffer = buffer.get_mut(..nbytes.next_multiple_of(ALIGNMENT))?;
         let found = read_direct(way.as_ref()?, buffer, range.start - skip as u64);
         if !found.is_ok_and(|found| found >= nbytes) {
             // Some file systems let a file be opened so, and then refuse to read.
@@ -558,6 +581,11 @@ mod tests {
             bytes[HOLE].fill(0);
         }
         bytes
+    }
+
+    /// A device that hides what it is: one reader.
+    fn hidden(_content: &Content<'_>) -> Option<Device> {
+        File::open("/proc/self/status").ok().map(|file| device::of(&file))
     }
 
     /// A file of which nothing is in memory. Long stretches of zeros become holes.
@@ -645,6 +673,90 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn files_longer_than_their_spans_fit_into_a_buffer() {
+        let folder = tempfile::tempdir().unwrap();
+        // Most parts begin in the middle of a page.
+        let mut spans = Spans::default();
+        for file in 0..32 {
+            write_cold(&folder.path().join(file.to_string()), &[1 + file as u8; 300_000]);
+            spans.push(PIECE_NBYTES * 3 / 2 + 7, false);
+        }
+        let job = job_of(folder.path(), &Arc::new(Cache::new(None)), spans, 32);
+        run_with([job.clone()].into_iter(), &Options::new().threads(1), &Fetcher::with(hidden, 8 * PART_NBYTES));
+        let file = vec![1; job.content.layout.piece_range(0).end as usize];
+        assert_eq!(lock(&job.digests)[0].unwrap()[..], *hash(Algorithm::Sha1, &file).as_ref());
+        assert!(job.content.is_done() && job.content.parts.is_empty());
+    }
+
+    #[test]
+    fn what_was_read_before_a_change_is_not_used_after_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_owned();
+        let mut spans = Spans::default();
+        spans.push(300_000, false);
+        for file in 1..3_u8 {
+            write_cold(&path.join(file.to_string()), &[file; 20_000]);
+            spans.push(20_000, false);
+        }
+        let layout = Layout::new(32 << 20, spans);
+        // A reader has read file 1 and is slow to open file 2. Then the piece is settled, as file 0 is missing.
+        let nrounds = Arc::new(AtomicU64::new(0));
+        let (counted, released) = (nrounds.clone(), AtomicBool::new(false));
+        let folder = path.clone();
+        let path_of = move |file: usize| {
+            let is_reader = std::thread::current().name().is_some_and(|name| name.starts_with("hashloom-read"));
+            while is_reader && file == 2 && !released.load(Ordering::SeqCst) {
+                std::thread::sleep(MOMENT);
+            }
+            if !is_reader && file == 0 && counted.load(Ordering::SeqCst) == 1 {
+                released.store(true, Ordering::SeqCst);
+            }
+            folder.join(file.to_string())
+        };
+        let files = Files::new(Place::Listed, 3, Box::new(path_of), &Arc::new(Cache::new(None)));
+        let content = Content::new(Arc::new(layout), files, Hashes { sha1: true, merkle: false });
+        let job = Arc::new(Changing { content, path: path.clone(), nrounds, digest: Mutex::new(None) });
+        run_with([job.clone()].into_iter(), &Options::new().threads(1), &Fetcher::with(hidden, 8 * PART_NBYTES));
+        let now: Vec<u8> = (0..3).flat_map(|file| std::fs::read(path.join(file.to_string())).unwrap()).collect();
+        assert_eq!(lock(&job.digest).unwrap()[..], *hash(Algorithm::Sha1, &now).as_ref());
+    }
+
+    /// When its piece is absent, file 0 appears and file 1 is replaced.
+    struct Changing {
+        content: Content<'static>,
+        path: std::path::PathBuf,
+        nrounds: Arc<AtomicU64>,
+        digest: Mutex<Option<[u8; 20]>>,
+    }
+
+    impl Job for Changing {
+        fn content(&self) -> &Content<'_> {
+            &self.content
+        }
+
+        fn wants(&self, _piece: usize) -> bool {
+            true
+        }
+
+        fn settle(&self, _piece: usize, outcome: Outcome) {
+            match outcome {
+                Outcome::Absent(_) => {
+                    // The reader reads file 1 meanwhile.
+                    std::thread::sleep(Duration::from_millis(200));
+                    write_cold(&self.path.join("0"), &[7; 300_000]);
+                    write_cold(&self.path.join("new"), &[9; 20_000]);
+                    std::fs::rename(self.path.join("new"), self.path.join("1")).unwrap();
+                }
+                Outcome::Changed => drop(self.nrounds.fetch_add(1, Ordering::SeqCst)),
+                Outcome::Hashed { sha1, .. } => *lock(&self.digest) = Some(sha1),
+                _ => {}
+            }
+        }
+
+        fn finish(&self) {}
     }
 
     #[test]

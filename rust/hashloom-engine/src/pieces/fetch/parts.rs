@@ -44,7 +44,16 @@ impl Part {
 #[derive(Default)]
 pub(in crate::pieces) struct Parts {
     count: AtomicUsize,
-    parts: Mutex<BTreeMap<u64, Waiting>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    parts: BTreeMap<u64, Waiting>,
+    /// Ranges that needed no more reading before they were read: their pieces lacked other bytes.
+    early: Vec<Range<u64>>,
+    /// Number of times that all parts were cleared.
+    round: u64,
 }
 
 struct Waiting {
@@ -54,11 +63,20 @@ struct Waiting {
 }
 
 impl Parts {
-    pub(super) fn add(&self, part: Part) {
-        let nleft = part.range.end - part.range.start;
-        let mut parts = lock(&self.parts);
-        parts.insert(part.range.start, Waiting { part: Arc::new(part), nleft });
-        self.count.store(parts.len(), Ordering::Release);
+    /// The number of this round. A reader asks for it before it opens a file.
+    pub(super) fn round(&self) -> u64 {
+        lock(&self.state).round
+    }
+
+    /// Adds a part that was read in a round. A part of an earlier round is dropped: its file may have changed since.
+    pub(super) fn add(&self, part: Part, round: u64) {
+        let mut state = lock(&self.state);
+        let nearly = state.early.iter().map(|early| overlap(early, &part.range)).sum();
+        let nleft = (part.range.end - part.range.start).saturating_sub(nearly);
+        if state.round == round && nleft > 0 {
+            state.parts.insert(part.range.start, Waiting { part: Arc::new(part), nleft });
+            self.count.store(state.parts.len(), Ordering::Release);
+        }
     }
 
     /// The part that has the byte at `range.start`; otherwise the end of the bytes, up to `range.end`, that are in no
@@ -67,52 +85,59 @@ impl Parts {
         if self.count.load(Ordering::Acquire) == 0 {
             return Err(range.end);
         }
-        let parts = lock(&self.parts);
+        let State { parts, .. } = &*lock(&self.state);
         match parts.range(..=range.start).next_back() {
             Some((_, it)) if it.part.range.contains(&range.start) => Ok(it.part.clone()),
             _ => Err(parts.range(range.start..range.end).next().map_or(range.end, |(&start, _)| start)),
         }
     }
 
-    /// Notes that a range of the content needs no more reading. Parts that nobody needs are freed. Returns the number of
-    /// bytes that were in parts.
-    pub(super) fn used(&self, range: Range<u64>) -> u64 {
-        if self.count.load(Ordering::Acquire) == 0 {
-            return 0;
+    /// Notes that a range of the content needs no more reading, and that all before `fetched` was read. Parts that nobody
+    /// needs are freed.
+    pub(super) fn used(&self, range: Range<u64>, fetched: u64) {
+        let is_early = range.end > fetched;
+        if range.is_empty() || self.count.load(Ordering::Acquire) == 0 && !is_early {
+            return;
         }
-        let mut nused = 0;
         let mut freed = Vec::new();
-        let mut parts = lock(&self.parts);
-        for (&start, waiting) in parts.range_mut(..range.end).rev() {
-            let end = waiting.part.range.end;
-            if end <= range.start {
+        let mut state = lock(&self.state);
+        for (&start, waiting) in state.parts.range_mut(..range.end).rev() {
+            if waiting.part.range.end <= range.start {
                 break;
             }
-            let nbytes = end.min(range.end) - start.max(range.start);
-            waiting.nleft = waiting.nleft.saturating_sub(nbytes);
-            nused += nbytes;
+            waiting.nleft = waiting.nleft.saturating_sub(overlap(&waiting.part.range, &range));
             if waiting.nleft == 0 {
                 freed.push(start);
             }
         }
-        let freed: Vec<_> = freed.iter().filter_map(|start| parts.remove(start)).collect();
-        self.count.store(parts.len(), Ordering::Release);
-        drop(parts);
+        let freed: Vec<_> = freed.iter().filter_map(|start| state.parts.remove(start)).collect();
+        self.count.store(state.parts.len(), Ordering::Release);
+        if is_early {
+            state.early.push(range);
+        }
+        drop(state);
         drop(freed);
-        nused
     }
 
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
-        lock(&self.parts).is_empty()
+        lock(&self.state).parts.is_empty()
     }
 
-    /// Frees all parts.
+    /// Frees all parts, and those that are still being read.
     pub(in crate::pieces) fn clear(&self) {
-        let parts = std::mem::take(&mut *lock(&self.parts));
+        let mut state = lock(&self.state);
+        let before = std::mem::take(&mut *state);
+        state.round = before.round + 1;
         self.count.store(0, Ordering::Release);
-        drop(parts);
+        drop(state);
+        drop(before);
     }
+}
+
+/// Number of bytes that two ranges share.
+fn overlap(a: &Range<u64>, b: &Range<u64>) -> u64 {
+    a.end.min(b.end).saturating_sub(a.start.max(b.start))
 }
 
 #[cfg(test)]
@@ -126,7 +151,7 @@ mod tests {
         let add = |range: Range<u64>| {
             let mut buffer = buffers.take().unwrap();
             buffer.bytes_mut()[7..].iter_mut().zip(range.clone()).for_each(|(byte, pos)| *byte = pos as u8);
-            parts.add(Part::new(range, 7, &Arc::new(buffer)));
+            parts.add(Part::new(range, 7, &Arc::new(buffer)), 0);
         };
         assert!(matches!(parts.find(&(0..9)), Err(9)));
         add(10..20);
@@ -139,24 +164,33 @@ mod tests {
             assert_eq!(parts.find(&range).ok().unwrap().range(), &expected, "{range:?}");
         }
         assert_eq!(parts.find(&(30..31)).ok().unwrap().bytes(33..36), [33, 34, 35]);
-        assert_eq!(parts.used(0..15) + parts.used(15..31), 11);
+        parts.used(0..15, 99);
+        parts.used(15..31, 99);
         assert!(parts.find(&(15..16)).is_err(), "all bytes are hashed");
         let held = parts.find(&(31..32)).ok().unwrap();
-        assert_eq!(parts.used(31..50), 19);
+        parts.used(31..50, 99);
         assert!(parts.find(&(31..32)).is_err());
         assert_eq!(held.bytes(49..50), [49], "a lane still has the part");
+        parts.used(50..60, 55);
+        parts.used(60..70, 65);
         let free = buffers.take();
         assert!(free.is_some() && buffers.take().is_none());
         drop(held);
         assert!(buffers.take().is_some());
+        drop(free);
+        add(52..68);
+        assert!(parts.is_empty() && buffers.take().is_some(), "no byte of this part is needed");
     }
 
     #[test]
     fn cleared_parts_give_back_their_buffers() {
         let buffers = Arena::new(1);
         let parts = Parts::default();
-        parts.add(Part::new(0..1, 0, &Arc::new(buffers.take().unwrap())));
+        let part = |buffers: &Arc<Arena>| Part::new(0..1, 0, &Arc::new(buffers.take().unwrap()));
+        parts.add(part(&buffers), parts.round());
         parts.clear();
         assert!(parts.find(&(0..1)).is_err() && buffers.take().is_some());
+        parts.add(part(&buffers), 0);
+        assert!(parts.is_empty(), "a part of an earlier round");
     }
 }
