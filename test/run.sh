@@ -144,6 +144,7 @@ part lint "" cargo clippy --quiet --workspace --all-targets --locked -- -D warni
 part crates lint "${cases[@]}" cargo test --quiet --workspace --locked
 part clients program build/venv/bin/python test/clients.py $program --require
 part cross "" test/cross.sh "$level"
+part proof "" test/proof/prove.py
 # Users run optimised code, and compilers have bugs: all random cases.
 [ "$level" = quick ] || part crates-optimised program \
     cargo test --quiet --release --package hashloom --package hashloom-engine --features hashloom/digest --tests --locked

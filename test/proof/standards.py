@@ -1,0 +1,283 @@
+"""standards.py: the block functions of SHA-1, SHA-2, RIPEMD-160 and MD5, written from the standards, not from the core.
+
+SPDX-License-Identifier: MIT OR Apache-2.0
+
+The first argument of each function is the arithmetic, `w`. On expressions (prove.py) a function states what a body must
+compute. On Numbers it hashes, so that check() can compare this text with other implementations. Constants are computed
+from their definitions.
+
+`words(w, block)` lists the words of the message that rounds take, in the order of the core's schedules; constant `k[t]`
+belongs to word t. `compress(w, state, wk)` takes the sums of both.
+"""
+
+import collections
+import hashlib
+import math
+
+Standard = collections.namedtuple("Standard", "bits big_endian nwords k words compress")
+
+
+class Numbers:
+    """Arithmetic on words, as Python's integers."""
+
+    def __init__(self, bits):
+        self.nbits, self.mask = bits, (1 << bits) - 1
+
+    def const(self, c):
+        return c
+
+    def add(self, *xs):
+        return sum(xs) & self.mask
+
+    def xor(self, *xs):
+        result = 0
+        for x in xs:
+            result ^= x
+        return result
+
+    def bits(self, f, *xs):
+        return f(*xs) & self.mask
+
+    def rol(self, x, n):
+        return (x << n | x >> self.nbits - n) & self.mask
+
+    def shr(self, x, n):
+        return x >> n
+
+
+# ---- Constants ------------------------------------------------------------------------------------------------------
+
+
+def primes(n):
+    found, i = [], 2
+    while len(found) < n:
+        if all(i % p for p in found):
+            found.append(i)
+        i += 1
+    return found
+
+
+def root(x, k, bits):
+    """floor(2^bits * the k-th root of x), in integers"""
+    low, high = 0, x << bits
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if middle**k <= x << k * bits else (low, middle - 1)
+    return low
+
+
+def fraction(x, k, bits):
+    return root(x, k, bits) & (1 << bits) - 1
+
+
+def sine(i, bits=256):
+    """2^bits * sin(i), by its series in integers; i is at most 64, and the error some 2^100."""
+    total, term, n = 0, i << bits, 1
+    while term:
+        total += term
+        n += 2
+        term = -term * i * i // (n * (n - 1)) if abs(term) > 1 << 80 else 0
+    return total
+
+
+def little_endian(*hexadecimal):
+    return [int.from_bytes(bytes.fromhex(h), "little") for h in hexadecimal]
+
+
+# ---- FIPS 180-4 -----------------------------------------------------------------------------------------------------
+
+
+def ch(x, y, z):
+    return (x & y) ^ (~x & z)
+
+
+def maj(x, y, z):
+    return (x & y) ^ (x & z) ^ (y & z)
+
+
+def parity(x, y, z):
+    return x ^ y ^ z
+
+
+def sha1_words(w, block):
+    words = list(block)
+    for t in range(16, 80):
+        words.append(w.rol(w.xor(words[t - 3], words[t - 8], words[t - 14], words[t - 16]), 1))
+    return words
+
+
+def sha1_compress(w, state, wk):
+    a, b, c, d, e = state
+    for t in range(80):
+        f = (ch, parity, maj, parity)[t // 20]
+        a, b, c, d, e = w.add(w.rol(a, 5), w.bits(f, b, c, d), e, wk[t]), a, w.rol(b, 30), c, d
+    return [w.add(x, y) for x, y in zip(state, (a, b, c, d, e))]
+
+
+def sha2(bits, nrounds, big0, big1, small0, small1):
+    """The last four: rotations to the right; of the small ones the third is a shift."""
+
+    def ror(w, x, n):
+        return w.rol(x, bits - n)
+
+    def big(w, x, counts):
+        return w.xor(*(ror(w, x, n) for n in counts))
+
+    def small(w, x, counts):
+        return w.xor(ror(w, x, counts[0]), ror(w, x, counts[1]), w.shr(x, counts[2]))
+
+    def words(w, block):
+        words = list(block)
+        for t in range(16, nrounds):
+            words.append(w.add(small(w, words[t - 2], small1), words[t - 7], small(w, words[t - 15], small0),
+                               words[t - 16]))
+        return words
+
+    def compress(w, state, wk):
+        a, b, c, d, e, f, g, h = state
+        for t in range(nrounds):
+            t1 = w.add(h, big(w, e, big1), w.bits(ch, e, f, g), wk[t])
+            t2 = w.add(big(w, a, big0), w.bits(maj, a, b, c))
+            a, b, c, d, e, f, g, h = w.add(t1, t2), a, b, c, w.add(d, t1), e, f, g
+        return [w.add(x, y) for x, y in zip(state, (a, b, c, d, e, f, g, h))]
+
+    k = [fraction(p, 3, bits) for p in primes(nrounds)]
+    return Standard(bits, True, 8, k, words, compress)
+
+
+# ---- RIPEMD-160: Dobbertin, Bosselaers, Preneel 1996, appendix A ----------------------------------------------------
+
+RHO = [7, 4, 13, 1, 10, 6, 15, 3, 12, 0, 9, 5, 2, 14, 11, 8]
+# The rotation of each word of the message, round by round.
+SHIFTS = [
+    [11, 14, 15, 12, 5, 8, 7, 9, 11, 13, 14, 15, 6, 7, 9, 8],
+    [12, 13, 11, 15, 6, 9, 9, 7, 12, 15, 11, 13, 7, 8, 7, 7],
+    [13, 15, 14, 11, 7, 7, 6, 8, 13, 14, 13, 12, 5, 5, 6, 9],
+    [14, 11, 12, 14, 8, 6, 5, 5, 15, 12, 15, 14, 9, 9, 8, 6],
+    [15, 12, 13, 13, 9, 5, 8, 6, 14, 11, 12, 11, 8, 6, 5, 5],
+]
+RIPEMD160_F = [
+    parity,
+    lambda x, y, z: (x & y) | (~x & z),
+    lambda x, y, z: (x | ~y) ^ z,
+    lambda x, y, z: (x & z) | (y & ~z),
+    lambda x, y, z: x ^ (y | ~z),
+]
+
+
+def ripemd160_orders(first):
+    """Which word each step of the five rounds takes."""
+    orders = [first]
+    while len(orders) < 5:
+        orders.append([RHO[i] for i in orders[-1]])
+    return orders
+
+
+RIPEMD160_ORDERS = [ripemd160_orders(list(range(16))), ripemd160_orders([(9 * i + 5) % 16 for i in range(16)])]
+
+
+def ripemd160_line(w, state, wk, functions, orders):
+    """wk: for each round 16 words"""
+    a, b, c, d, e = state
+    for j in range(80):
+        q, i = j // 16, orders[j // 16][j % 16]
+        t = w.add(w.rol(w.add(a, w.bits(functions[q], b, c, d), wk[16 * q + i]), SHIFTS[q][i]), e)
+        a, b, c, d, e = e, t, b, w.rol(c, 10), d
+    return a, b, c, d, e
+
+
+def ripemd160_compress(w, state, wk):
+    h = state
+    left = ripemd160_line(w, h, wk[:80], RIPEMD160_F, RIPEMD160_ORDERS[0])
+    right = ripemd160_line(w, h, wk[80:], RIPEMD160_F[::-1], RIPEMD160_ORDERS[1])
+    return [w.add(h[(i + 1) % 5], left[(i + 2) % 5], right[(i + 3) % 5]) for i in range(5)]
+
+
+RIPEMD160_K = [0] + [root(x, 2, 30) for x in (2, 3, 5, 7)] + [root(x, 3, 30) for x in (2, 3, 5, 7)] + [0]
+
+# ---- MD5: RFC 1321 section 3.4 --------------------------------------------------------------------------------------
+
+MD5_F = [
+    lambda x, y, z: (x & y) | (~x & z),
+    lambda x, y, z: (x & z) | (y & ~z),
+    parity,
+    lambda x, y, z: y ^ (x | ~z),
+]
+MD5_SHIFTS = [(7, 12, 17, 22), (5, 9, 14, 20), (4, 11, 16, 23), (6, 10, 15, 21)]
+MD5_ORDERS = [(0, 1), (1, 5), (5, 3), (0, 7)]  # the first word, and from one step to the next
+
+
+def md5_words(w, block):
+    return [block[(MD5_ORDERS[t // 16][0] + MD5_ORDERS[t // 16][1] * (t % 16)) % 16] for t in range(64)]
+
+
+def md5_compress(w, state, wk):
+    a, b, c, d = state
+    for t in range(64):
+        q = t // 16
+        rotated = w.rol(w.add(a, w.bits(MD5_F[q], b, c, d), wk[t]), MD5_SHIFTS[q][t % 4])
+        a, b, c, d = d, w.add(b, rotated), b, c
+    return [w.add(x, y) for x, y in zip(state, (a, b, c, d))]
+
+
+# ---- All ------------------------------------------------------------------------------------------------------------
+
+STANDARDS = {
+    "sha1": Standard(32, True, 5, [root(x, 2, 30) for x in (2, 3, 5, 10) for _ in range(20)], sha1_words,
+                     sha1_compress),
+    "sha256": sha2(32, 64, (2, 13, 22), (6, 11, 25), (7, 18, 3), (17, 19, 10)),
+    "sha512": sha2(64, 80, (28, 34, 39), (14, 18, 41), (1, 8, 7), (19, 61, 6)),
+    "ripemd160": Standard(32, False, 5, [k for k in RIPEMD160_K for _ in range(16)],
+                          lambda w, block: [block[i % 16] for i in range(160)], ripemd160_compress),
+    "md5": Standard(32, False, 4, [abs(sine(i)) >> 256 - 32 for i in range(1, 65)], md5_words, md5_compress),
+}
+
+
+def digest(name, iv, message):
+    """All words of the last state, as bytes."""
+    s = STANDARDS[name]
+    numbers, nbytes, order = Numbers(s.bits), s.bits // 8, "big" if s.big_endian else "little"
+    length = (8 * len(message)).to_bytes(2 * nbytes, order)
+    message += b"\x80" + bytes(-(len(message) + 1 + len(length)) % (16 * nbytes)) + length
+    state = iv
+    for at in range(0, len(message), 16 * nbytes):
+        block = [int.from_bytes(message[at + i : at + i + nbytes], order) for i in range(0, 16 * nbytes, nbytes)]
+        wk = [numbers.add(x, k) for x, k in zip(s.words(numbers, block), s.k)]
+        state = s.compress(numbers, state, wk)
+    return b"".join(x.to_bytes(nbytes, order) for x in state)
+
+
+def initial_values():
+    """FIPS 180-4 section 5.3; the five words of SHA-1 are also RIPEMD-160's, the first four MD5's."""
+    p = primes(16)
+    ivs = {
+        "sha1": little_endian("01234567", "89abcdef", "fedcba98", "76543210", "f0e1d2c3"),
+        "sha256": [fraction(x, 2, 32) for x in p[:8]],
+        "sha224": [fraction(x, 2, 64) & 0xFFFFFFFF for x in p[8:]],
+        "sha512": [fraction(x, 2, 64) for x in p[:8]],
+        "sha384": [fraction(x, 2, 64) for x in p[8:]],
+    }
+    for t in ("224", "256"):
+        start = [x ^ 0xA5A5A5A5A5A5A5A5 for x in ivs["sha512"]]
+        made = digest("sha512", start, f"SHA-512/{t}".encode())
+        ivs["sha512_" + t] = [int.from_bytes(made[i : i + 8], "big") for i in range(0, 64, 8)]
+    return ivs
+
+
+def check():
+    """Compares this text with hashlib and with the examples of RIPEMD-160's paper. Returns the errors."""
+    ivs, errors = initial_values(), []
+    messages = [bytes((i * i + n) & 0xFF for i in range(n)) for n in (0, 1, 55, 56, 64, 111, 112, 128, 200, 1000)]
+    for name in ("sha1", "sha256", "sha512", "md5"):
+        iv = ivs["sha1" if name == "md5" else name][: STANDARDS[name].nwords]
+        if any(digest(name, iv, m) != hashlib.new(name, m, usedforsecurity=False).digest() for m in messages):
+            errors.append(f"standards.py: {name} is not hashlib's")
+    # appendix B
+    for message, expected in ((b"", "9c1185a5c5e9fc54612808977ee8f548b2258d31"),
+                              (b"abc", "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc"),
+                              (b"1234567890" * 8, "9b752e45573d4b39f4dbd3323cab82bf63326bfb")):
+        if digest("ripemd160", ivs["sha1"], message).hex() != expected:
+            errors.append(f"standards.py: RIPEMD-160 of {message!r} is not the paper's")
+    if any(abs(math.sin(i) - sine(i) / 2**256) > 1e-12 for i in range(1, 65)):
+        errors.append("standards.py: sines are not those of math.sin")
+    return errors
