@@ -220,7 +220,7 @@ HLI_INLINE void hli_point_at_tails(const hl_alg_info *alg, struct hli_tails *tai
         msg[l] = hli_tail(alg, tails, l < n ? l : 0);
 }
 
-/* Where the digests of messages at[0 .. n - 1] of the first pass go: to the caller, or into the queue for the second
+/* The place for the digests of messages at[0 .. n - 1] of the first pass: the caller's, or the queue for the second
  * hash. Once they are there, hli_digests_written must be called. */
 HLI_INLINE uint8_t *const *hli_digests_of(struct hli_ends *ends, const size_t at[], unsigned n,
                                           uint8_t *digests[HLI_LANES])

@@ -17,9 +17,9 @@ pub struct Node {
     /// Below the folder.
     pub path: PathBuf,
     pub metadata: Metadata,
-    /// Of a regular file: its place on the device.
+    /// The place of a regular file on the device.
     pub start: u64,
-    /// Of a folder.
+    /// The entries of a folder.
     pub entries: Vec<(OsString, usize)>,
     pub target: PathBuf,
     bytes: Mapping,

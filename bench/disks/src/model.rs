@@ -11,7 +11,7 @@ pub struct Model {
     nbytes_per_second: u64,
     /// Number of requests that are served at once.
     depth: usize,
-    /// Of a look-up, an open and the like, in a file system on a server.
+    /// The time that a server takes for a look-up, an open and the like.
     pub call: u64,
     arm: Option<Arm>,
 }

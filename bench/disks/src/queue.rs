@@ -23,7 +23,7 @@ pub struct Place {
 
 struct Request {
     arrived: u64,
-    /// None if the device has nothing to do with it.
+    /// `None` if the device is not asked for this request.
     place: Option<Place>,
     answer: Box<dyn FnOnce() + Send>,
 }

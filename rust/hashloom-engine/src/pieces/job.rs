@@ -54,7 +54,7 @@ pub(crate) struct Content<'a> {
     pub(super) fetched: AtomicU64,
     /// Whether all of the content is being fetched or was fetched.
     pub(super) is_last_fetched: AtomicBool,
-    /// What was fetched and is not hashed.
+    /// The parts of the content that were fetched and are not hashed yet.
     pub(super) parts: Parts,
     /// SHA-1 of a piece of zeros: of full length, and of the last piece's length if that is shorter.
     zeros: [OnceLock<[u8; 20]>; 2],

@@ -31,8 +31,7 @@ pub(crate) struct Device {
     kind: Kind,
 }
 
-/// The kind of a device. Only Linux tells of disks.
-#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+/// The kind of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Its heads move: requests near each other should be there at once, and none far away.
@@ -42,6 +41,17 @@ enum Kind {
     /// A device that hides what it is, such as a FUSE file system, counts as a disk whose queue has room for one
     /// request. Read by one thread in order, it is as fast as `cat`.
     Unknown,
+}
+
+impl Kind {
+    /// The kind of a device of which the system says whether it rotates.
+    fn of(rotates: Option<bool>) -> Kind {
+        match rotates {
+            Some(true) => Kind::Disk,
+            Some(false) => Kind::Parallel,
+            None => Kind::Unknown,
+        }
+    }
 }
 
 impl Device {
@@ -86,7 +96,8 @@ pub(crate) fn seeks(file: &File) -> bool {
 /// Least time of a read that has moved the heads of a hard disk. An SSD takes a tenth of it.
 pub(crate) const SEEK_TIME: Duration = Duration::from_millis(1);
 
-/// The same, tested once for each device, by reads in a file of `nbytes` bytes that is not in memory.
+/// Returns true if reads at distant places are seen to be slow, and unless [`seeks`] is false. Each device is tested once,
+/// by reads in a file of `nbytes` bytes that is not in memory.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_seen_to_seek(file: &File, nbytes: u64) -> bool {
     static SEEN: Mutex<Option<HashMap<u64, bool>>> = Mutex::new(None);
@@ -113,7 +124,7 @@ pub(crate) fn is_seen_to_seek(file: &File, nbytes: u64) -> bool {
 /// On other systems nothing is known: all files are of one device, which takes reads at many places.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn of(_file: &File) -> Device {
-    Device { number: 0, kind: Kind::Parallel }
+    Device { number: 0, kind: Kind::of(Some(false)) }
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -146,11 +157,7 @@ mod linux {
         let block = PathBuf::from(format!("/sys/dev/block/{numbers}"));
         // Btrfs and others have device numbers of their own: the table of mounts names the device.
         let found = rotates(&block).or_else(|| rotates(&Path::new("/sys/class/block").join(source_of(&numbers)?)));
-        match found {
-            Some(true) => Kind::Disk,
-            Some(false) => Kind::Parallel,
-            None => Kind::Unknown,
-        }
+        Kind::of(found)
     }
 
     /// Whether a block device, or the one that it is a partition of, says that it has rotating disks.

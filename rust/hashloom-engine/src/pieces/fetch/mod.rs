@@ -490,7 +490,7 @@ fn read_part(own: &mut Own, content: &Content<'_>, step: &Step, buffer: &mut [u8
     if residence == Residence::InMemory && is_in_memory(&file.file, range.end - 1) {
         return None;
     }
-    // What may be in memory is read there.
+    // A range of which the system cannot say where it is may be in memory: it is read through the page cache.
     if residence == Residence::OnDisk {
         let skip = own.direct.read(key, &file.file, buffer, range.clone());
         if skip.is_some() {
