@@ -33,6 +33,10 @@ static const struct row {
     {{#name "_blocks_" #isa, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##name##_blocks_##isa, \
       hli_##name##_scheduled_##isa}, \
      {intel, amd}, NULL},
+#define LANES2(body, name, isa, nlanes, intel, amd) \
+    {{#name "_blocks_" #isa, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##name##_blocks_##isa, \
+      hli_##name##_scheduled_##isa}, \
+     {intel, amd}, hli_##name##_whole_##isa},
 #define KERNEL(body, function, isa, nlanes, intel, amd) \
     {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, NULL}, {intel, amd}, NULL},
 #define KERNEL2(body, function, scheduled, isa, nlanes, intel, amd) \

@@ -141,17 +141,15 @@
 LV_FN void ripemd160_block(LV_BLOCK_ARGS(lv32))
 {
     uint32_t *s = state;
-    lv32 x[16];
     LOAD_STATE();
 
-    LV_LOAD(lv32, x, 0);
-#define XK(side, j, r) ((side) * 4 == (j) ? x[r] : lv32_add(x[r], lv32_splat(hli_ripemd160_k[side][j])))
+#define XK(side, j, r) ((side) * 4 == (j) ? w[r] : lv32_add(w[r], lv32_splat(hli_ripemd160_k[side][j])))
     STEPS80(STAGE);
 #undef XK
     ADD_TO_STATE();
 }
 
-LV_BLOCKS(lv32, ripemd160, 64)
+LV_BLOCKS(lv32, ripemd160, 0)
 
 /* The schedule: the 16 words with each of the ten constants added, left rounds first. */
 LV_KERNEL void LV_NAME(ripemd160_scheduled)(void *state, const void *given)
@@ -165,6 +163,8 @@ LV_KERNEL void LV_NAME(ripemd160_scheduled)(void *state, const void *given)
 #undef XK
     ADD_TO_STATE();
 }
+
+LV_WHOLE(lv32, ripemd160, 5, 0)
 
 #if LV32_LANES == 1
 void LV_NAME(ripemd160_schedule)(const uint8_t block[], void *schedule)
