@@ -346,6 +346,8 @@ VOCABULARY_MUTANTS = [
     ("avx512", "lanes/avx512.h", "0x88", "0xdd"),
     ("avx512", "lanes/avx512.h", "_mm512_rol_epi64", "_mm512_ror_epi64"),
     ("avx512", "lanes/avx512.h", "p + 3 * stride", "p + 2 * stride"),
+    ("avx512", "lanes/avx512.h", "left > 32", "left > 33"),
+    ("avx512", "x86/padded.h", "HLI_ONE_BIT_AT - (left)", "HLI_ONE_BIT_AT - (left) - 1"),
     ("neon", "lanes/neon.inc.h", "vbslq_u32(veorq_u32(x, y), z, y)", "vbslq_u32(veorq_u32(x, y), y, z)"),
     ("neon", "lanes/neon_load.inc.h", "vtrn2q_u64(even01, even23)", "vtrn2q_u64(even01, odd23)"),
     ("neon_x2", "lanes/neon_x2.h", "msg + 4", "msg + 3"),
