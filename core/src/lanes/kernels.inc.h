@@ -36,7 +36,8 @@
  *   lv32_digests(state, nwords, big_endian, nbytes, n, digests)
  *                                   the digests of the first n lanes; likewise lv64
  *
- * A vocabulary that defines LV_ONLY_RIPEMD160 needs only the operations of that body, and gets only its kernels.
+ * A vocabulary that defines LV_ONLY_RIPEMD160 needs only the operations of that body, and gets only its kernels. If it
+ * also defines LV_RIPEMD160_STEP (lanes/bmi.h), it has the body's step itself, and gets no kernel for a schedule.
  *
  * The boolean functions are operations of their own because compilers do not find the one-instruction forms (gcc 12
  * spends two vpternlogd on Maj written with & and |).
