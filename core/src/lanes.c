@@ -30,8 +30,7 @@ HLI_NOINLINE void hli_hash_again(struct hli_ends *ends, int all, union hli_lane_
         for (unsigned l = 0; l < n; l++)
             digests[l] = plan->digests + ends->at[first + l] * plan->digest_stride;
         if (ends->again != NULL && kernel == ends->second && n == nlanes) {
-            const struct hli_whole whole = {pass->begin, (uint32_t)pass->begin_nbytes, nblocks, NULL,
-                                            alg->digest_nbytes, 1};
+            const struct hli_whole whole = hli_whole_again(ends);
             ends->again(&whole, data, ends->nbytes, digests);
         } else {
             ends->edges.pad(alg, nblocks, data, ends->nbytes, pass->begin_nbytes, n, tails->bytes);

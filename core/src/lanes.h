@@ -213,6 +213,20 @@ HLI_INLINE void hli_ends_init(struct hli_ends *ends, const struct hli_plan *plan
         ends->nbytes[l] = plan->first.alg->digest_nbytes;
 }
 
+/* Describes the second hash to ends->again. */
+HLI_INLINE struct hli_whole hli_whole_again(const struct hli_ends *ends)
+{
+    const struct hli_pass *pass = &ends->plan->second;
+
+    return (struct hli_whole){
+        .begin = pass->begin,
+        .before = (uint32_t)pass->begin_nbytes,
+        .nblocks = hli_ending_nblocks(pass->alg, ends->plan->first.alg->digest_nbytes),
+        .digest_nbytes = pass->alg->digest_nbytes,
+        .is_one_length = 1,
+    };
+}
+
 /* Does the second hash of queued digests, as long as they fill the lanes; if `all`, of all of them. Overwrites states
  * and tails. */
 HLI_HIDDEN void hli_hash_again(struct hli_ends *ends, int all, union hli_lane_states *states, struct hli_tails *tails);
