@@ -190,6 +190,10 @@ typedef void hli_whole_fn(const struct hli_whole *whole, const uint8_t *const da
 #define HLI_ONE_BIT_AT 240
 extern const uint8_t hli_one_bit[HLI_ONE_BIT_AT + 256] HLI_HIDDEN;
 
+/* Advances all lanes by one block whose words are given: word t of lane l is word number t * nlanes + l, in the
+ * machine's byte order. Aligned like the state. */
+typedef void hli_words_fn(void *state, const void *words);
+
 /* registry.c */
 /* The choice word at this moment. */
 HLI_HIDDEN uint32_t hli_choice(void);
@@ -201,6 +205,8 @@ HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nme
 HLI_HIDDEN const hl_kernel *hli_choose_whole(uint32_t choice, hl_body body, uint32_t call_cost);
 /* The kernel's function for whole messages; NULL if it has none. */
 HLI_HIDDEN hli_whole_fn *hli_whole_of(const hl_kernel *kernel);
+/* A kernel that has a function for blocks in its own layout, and that function; NULL if there is none. */
+HLI_HIDDEN const hl_kernel *hli_choose_words(uint32_t choice, hl_body body, hli_words_fn **words);
 /* Upper bound of the stack that a call of the kernel takes. */
 HLI_HIDDEN size_t hli_stack_of(const hl_kernel *kernel);
 /* Writes zeros into this machine's vector registers, as far as callees may change them. */

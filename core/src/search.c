@@ -6,9 +6,17 @@
  * blocks that the nonce touches; from one nonce to the next only the last digits in this copy change: one store of four
  * bytes, from a table. Blocks after these are the same for all lanes and lie in memory once. Of each digest, the most
  * significant 32 bits are compared in the kernel's layout. The whole digest is written only if they are low enough.
+ *
+ * Over AVX-512 the copies are in the kernel's layout already (hli_words_fn), and so are the digests that are hashed
+ * again: no lane is read or written alone.
  */
 #include "check.h"
 #include "lanes.h"
+
+/* -O2 of gcc makes no vectors of the loops over lanes. */
+#if !defined(__clang__)
+#  pragma GCC optimize("O3")
+#endif
 
 enum {
     MAX_DIGITS = 64,   /* of 64 bits in base 2 */
@@ -23,6 +31,7 @@ struct search {
     const hl_search_job *job;
     const hl_alg_info *alg, *last_alg; /* of the first hash, and of the last */
     const hl_kernel *first, *second;   /* `second`: NULL if there is one hash */
+    hli_words_fn *first_words, *second_words; /* NULL: not used */
     struct hli_edges edges;
     unsigned nbatch;              /* nonces hashed at once, a whole number of calls of `first` */
     uint32_t base;                /* of the nonce's digits */
@@ -50,13 +59,20 @@ struct segment {
     uint64_t schedule[80];
     uint8_t text[COPY_NBYTES + 2 * HL_BLOCK_MAX_NBYTES]; /* a copy, with zeros for the digits in the table */
     uint8_t padded[2 * HL_BLOCK_MAX_NBYTES];
-    uint32_t table[TABLE_SIZE]; /* bytes of the last digits, to be ORed to those at `window` */
+    uint32_t table[TABLE_SIZE + HLI_LANES]; /* bytes of the last digits, to be ORed to those at `window` */
 };
+
+/* A block of every lane: word t of lane l is word number t * nlanes + l. */
+union hli_words {
+    uint32_t w32[16 * HLI_LANES];
+    uint64_t w64[16 * HLI_LANES / 2];
+} __attribute__((aligned(64)));
 
 /* The blocks of all lanes. */
 struct copies {
     uint8_t first[HLI_LANES][MAX_COPIED * HL_BLOCK_MAX_NBYTES + 64] __attribute__((aligned(64)));
     uint8_t second[HLI_LANES][2 * HL_BLOCK_MAX_NBYTES];
+    union hli_words first_words[MAX_COPIED + 1], second_words; /* the same in the kernels' layouts */
 };
 
 static uint8_t digit(const hl_search_job *job, uint64_t value)
@@ -122,7 +138,89 @@ static void lay_out(const struct search *s, struct segment *seg)
         for (unsigned i = 0; i < seg->ninner; i++, value /= s->base)
             bytes[digit_at(s, seg, i) - seg->window] = digit(job, value % s->base);
         hli_copy(&seg->table[v], bytes, WINDOW);
+        if (s->first_words != NULL)
+            seg->table[v] = hli_load32(bytes, alg->big_endian);
     }
+}
+
+/* Words t of a block in every lane = the words of these bytes. */
+static void spread(const hl_alg_info *alg, unsigned nlanes, const uint8_t *bytes, union hli_words *words)
+{
+    for (unsigned t = 0; t < 16; t++)
+        for (unsigned l = 0; l < nlanes; l++)
+            if (alg->word_nbytes == 8)
+                words->w64[t * nlanes + l] = hli_load64(bytes + 8 * t, 1);
+            else
+                words->w32[t * nlanes + l] = hli_load32(bytes + 4 * t, alg->big_endian);
+}
+
+/* Words k and, if the digits reach into it, k + 1 of all lanes: these words without the last digits, or the digits.
+ * nlanes and the byte order are literals, so that compilers make vectors of the loops. */
+HLI_INLINE void write_words32(unsigned nlanes, int big_endian, unsigned at, const uint8_t *bytes, const uint32_t *table,
+                              uint32_t *to, uint32_t *then)
+{
+    const uint32_t here = hli_load32(bytes, big_endian), next = hli_load32(bytes + 4, big_endian);
+
+    for (unsigned l = 0; l < nlanes; l++)
+        to[l] = here | (big_endian ? table[l] >> 8 * at : table[l] << 8 * at);
+    for (unsigned l = 0; at > 0 && l < nlanes; l++)
+        then[l] = next | (big_endian ? table[l] << (32 - 8 * at) : table[l] >> (32 - 8 * at));
+}
+
+HLI_INLINE void write_words64(unsigned nlanes, unsigned at, const uint8_t *bytes, const uint32_t *table, uint64_t *to,
+                              uint64_t *then)
+{
+    const uint64_t here = hli_load64(bytes, 1), next = hli_load64(bytes + 8, 1);
+
+    for (unsigned l = 0; l < nlanes; l++)
+        to[l] = here | (uint64_t)table[l] << 32 >> 8 * at;
+    for (unsigned l = 0; at > 4 && l < nlanes; l++)
+        then[l] = next | (uint64_t)table[l] << 32 << (64 - 8 * at);
+}
+
+/* Writes the last digits of nonces from v on, one for each lane. The digits may reach into a word behind the blocks. */
+static void write_words(const struct search *s, const struct segment *seg, union hli_words *words, unsigned v)
+{
+    const unsigned nlanes = s->first->nlanes, word_nbytes = s->alg->word_nbytes;
+    const unsigned at = (unsigned)(seg->window % word_nbytes), k = (unsigned)(seg->window / word_nbytes);
+    const uint8_t *bytes = seg->text + k * word_nbytes;
+    const uint32_t *table = seg->table + v;
+
+    if (word_nbytes == 8) {
+        uint64_t *to = words[k / 16].w64 + k % 16 * nlanes, *then = words[(k + 1) / 16].w64 + (k + 1) % 16 * nlanes;
+        if (nlanes == 8)
+            write_words64(8, at, bytes, table, to, then);
+        else
+            write_words64(nlanes, at, bytes, table, to, then);
+        return;
+    }
+    uint32_t *to = words[k / 16].w32 + k % 16 * nlanes, *then = words[(k + 1) / 16].w32 + (k + 1) % 16 * nlanes;
+    if (nlanes == 16 && s->alg->big_endian)
+        write_words32(16, 1, at, bytes, table, to, then);
+    else
+        write_words32(nlanes, s->alg->big_endian, at, bytes, table, to, then);
+}
+
+/* The digests of all lanes, as the first words of blocks that are hashed again. */
+static void again_words(const struct search *s, const union hli_lane_states *states, union hli_words *words)
+{
+    const unsigned n = s->alg->digest_nbytes / s->alg->word_nbytes * s->first->nlanes;
+
+    if (s->alg->big_endian == s->last_alg->big_endian)
+        hli_copy(words, states, n * (size_t)s->alg->word_nbytes);
+    else
+        for (unsigned i = 0; i < n; i++)
+            words->w32[i] = __builtin_bswap32(states->w32[i]);
+}
+
+/* Returns whether one of these words is at most `top`. nlanes and swap are literals. */
+HLI_INLINE int any_is_low(unsigned nlanes, int swap, const uint32_t *words, uint32_t top)
+{
+    uint32_t any = 0;
+
+    for (unsigned l = 0; l < nlanes; l++)
+        any |= (swap ? __builtin_bswap32(words[l]) : words[l]) <= top;
+    return any != 0;
 }
 
 /* Looks through the states of the last hash of nonces `nonce` to `nonce + n - 1`. */
@@ -131,15 +229,19 @@ static void look_through(struct search *s, const union hli_lane_states *states, 
 {
     const unsigned word_nbytes = s->last_alg->word_nbytes, nbytes = s->last_alg->digest_nbytes;
     uint8_t digests[HLI_LANES][HL_DIGEST_MAX_NBYTES], *to[HLI_LANES];
-    uint32_t low = 0;
+    uint32_t tops[HLI_LANES];
+    int any;
 
-    for (unsigned l = 0; l < nlanes; l++) {
-        uint32_t x = word_nbytes == 8 ? (uint32_t)(states->w64[s->top_word * nlanes + l] >> s->top_shift)
-                                      : states->w32[s->top_word * nlanes + l];
-        x = s->top_swap ? __builtin_bswap32(x) : x;
-        low |= (uint32_t)(x <= s->top) << l;
+    if (word_nbytes == 8) {
+        for (unsigned l = 0; l < nlanes; l++)
+            tops[l] = (uint32_t)(states->w64[s->top_word * nlanes + l] >> s->top_shift);
+        any = s->top_swap ? any_is_low(nlanes, 1, tops, s->top) : any_is_low(nlanes, 0, tops, s->top);
+    } else {
+        const uint32_t *words = states->w32 + s->top_word * nlanes;
+        any = nlanes == 16 ? s->top_swap ? any_is_low(16, 1, words, s->top) : any_is_low(16, 0, words, s->top)
+                           : s->top_swap ? any_is_low(nlanes, 1, words, s->top) : any_is_low(nlanes, 0, words, s->top);
     }
-    if ((low & ((UINT32_C(1) << n) - 1)) == 0)
+    if (!any)
         return;
     for (unsigned l = 0; l < nlanes; l++)
         to[l] = digests[l];
@@ -174,7 +276,10 @@ static void hash_batch(struct search *s, const struct segment *seg, struct copie
         for (unsigned l = 0; l < first->nlanes; l++)
             msg[l] = copies->first[i + l];
         hli_copy(&states, &s->begin.states, first->nlanes * hli_state_nbytes(s->alg));
-        first->blocks(&states, msg, seg->ncopied);
+        if (s->first_words == NULL)
+            first->blocks(&states, msg, seg->ncopied);
+        for (unsigned b = 0; s->first_words != NULL && b < seg->ncopied; b++)
+            s->first_words(&states, &copies->first_words[b]);
         if (seg->nshared > 0)
             first->blocks(&states, shared, seg->nshared);
         if (seg->has_schedule)
@@ -186,11 +291,18 @@ static void hash_batch(struct search *s, const struct segment *seg, struct copie
             look_through(s, &states, first->nlanes, nonce + i, nhere);
             continue;
         }
+        if (s->second_words != NULL) {
+            again_words(s, &states, &copies->second_words);
+            hli_copy(&states, &s->begin_again.states, second->nlanes * hli_state_nbytes(s->last_alg));
+            s->second_words(&states, &copies->second_words);
+            look_through(s, &states, second->nlanes, nonce + i, nhere);
+            continue;
+        }
         for (unsigned l = 0; l < first->nlanes; l++)
             digests[l] = copies->second[i + l];
         s->edges.digests(s->alg, &states, first->nlanes, nhere, digests);
     }
-    if (second == NULL)
+    if (second == NULL || s->second_words != NULL)
         return;
     for (unsigned i = 0; i < n; i += second->nlanes) {
         for (unsigned l = 0; l < second->nlanes; l++)
@@ -214,12 +326,16 @@ static void search_segment(struct search *s, struct segment *seg, struct copies 
 
         for (unsigned i = seg->ninner; i < seg->ndigits; i++, value /= s->base)
             seg->text[digit_at(s, seg, i)] = digit(s->job, value % s->base);
-        for (unsigned l = 0; l < s->nbatch; l++)
+        for (unsigned b = 0; s->first_words != NULL && b < seg->ncopied; b++)
+            spread(s->alg, s->first->nlanes, seg->text + b * s->alg->block_nbytes, &copies->first_words[b]);
+        for (unsigned l = 0; s->first_words == NULL && l < s->nbatch; l++)
             hli_copy(copies->first[l], seg->text, seg->ncopied * (size_t)s->alg->block_nbytes + WINDOW);
         hli_copy(&window, seg->text + seg->window, WINDOW);
         for (unsigned v = from; v <= upto && s->nfound < s->room; v += s->nbatch) {
             const unsigned n = upto - v + 1 < s->nbatch ? upto - v + 1 : s->nbatch;
-            for (unsigned l = 0; l < n; l++) {
+            if (s->first_words != NULL)
+                write_words(s, seg, copies->first_words, v);
+            for (unsigned l = 0; s->first_words == NULL && l < n; l++) {
                 const uint32_t x = window | seg->table[v + l];
                 hli_copy(copies->first[l] + seg->window, &x, WINDOW);
             }
@@ -255,6 +371,8 @@ static HLI_NOINLINE void search_all(struct search *s)
         for (unsigned l = 0; l < HLI_LANES; l++) {
             const size_t nbytes = s->alg->digest_nbytes;
             hli_pad_scalar(s->last_alg, 1, &(const uint8_t *){copies.first[0]}, &nbytes, 0, 1, copies.second[l]);
+            if (l == 0 && s->second_words != NULL)
+                spread(s->last_alg, s->second->nlanes, copies.second[0], &copies.second_words);
         }
     for (seg.ndigits = least; seg.ndigits <= most && s->nfound < s->room; seg.ndigits++) {
         const uint64_t low = seg.ndigits == least ? 0 : highest(s->base, seg.ndigits - 1) + 1;
@@ -324,9 +442,16 @@ hl_status hl_search(const hl_search_job *job, uint64_t *nonces, size_t room, siz
     plan.first = (struct hli_pass){.alg = s.alg};
     plan.second = (struct hli_pass){.alg = s.last_alg};
     s.edges = hli_edges_of(&plan);
-    s.first = hli_best(&plan, &plan.first, SIZE_MAX, 10);
-    s.second = job->again == 0 ? NULL : hli_best(&plan, &plan.second, SIZE_MAX, 10);
-    s.nbatch = HLI_LANES / s.first->nlanes * s.first->nlanes;
+    s.first = hli_choose_words(plan.choice, s.alg->body, &s.first_words);
+    if (s.first == NULL)
+        s.first = hli_best(&plan, &plan.first, SIZE_MAX, 10);
+    s.second = job->again == 0 ? NULL : hli_choose_words(plan.choice, s.last_alg->body, &s.second_words);
+    if (s.second == NULL || s.first_words == NULL || s.alg->word_nbytes != s.last_alg->word_nbytes ||
+        s.alg->digest_nbytes % s.alg->word_nbytes != 0)
+        s.second_words = NULL;
+    if (job->again != 0 && s.second_words == NULL)
+        s.second = hli_best(&plan, &plan.second, SIZE_MAX, 10);
+    s.nbatch = s.first_words != NULL ? s.first->nlanes : HLI_LANES / s.first->nlanes * s.first->nlanes;
     s.nonces = nonces;
     s.room = room;
     s.nfound = 0;

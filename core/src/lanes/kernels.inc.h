@@ -77,15 +77,18 @@ enum { lv32_block_nbytes = 64, lv64_block_nbytes = 128, lv32_nlanes = LV32_LANES
 #define LV_BLOCK_ARGS(lv) \
     void *state, lv w[16], const uint8_t *const msg[], size_t offset, LV_PASTE(lv, staging) *staging, int more
 #if LV_STAGES
-/* The block is staged, or the first one at msg, or block b of whole messages. */
+/* The block is staged, or its words are given, or it is block b of whole messages, or the first one at msg. */
 #  define LV_BLOCKS(lv, name, big_endian) \
       LV_SHARED void LV_PASTE(name, last)(void *state, const LV_PASTE(lv, staging) *staging, \
                                           const uint8_t *const msg[], const struct hli_whole *whole, \
-                                          const size_t nbytes[], unsigned b) \
+                                          const size_t nbytes[], unsigned b, const LV_PASTE(lv, word) *words) \
       { \
           lv w[16]; \
           if (staging != NULL) \
               LV_PASTE(lv, staged)(w, staging); \
+          else if (words != NULL) \
+              for (unsigned i = 0; i < 16; i++) \
+                  w[i] = LV_PASTE(lv, load)(words + i * LV_PASTE(lv, nlanes)); \
           else if (whole != NULL) \
               LV_PASTE(lv, load_padded)(w, whole, msg, nbytes, b, big_endian); \
           else \
@@ -110,7 +113,7 @@ enum { lv32_block_nbytes = 64, lv64_block_nbytes = 128, lv32_nlanes = LV32_LANES
           if (nblocks > 1) \
               LV_PASTE(name, all_but_last)(state, &staging, msg, nblocks); \
           if (nblocks > 0) \
-              LV_PASTE(name, last)(state, nblocks > 1 ? &staging : NULL, msg, NULL, NULL, 0); \
+              LV_PASTE(name, last)(state, nblocks > 1 ? &staging : NULL, msg, NULL, NULL, 0, NULL); \
       }
 #else
 #  define LV_BLOCKS(lv, name, big_endian) \
@@ -124,7 +127,7 @@ enum { lv32_block_nbytes = 64, lv64_block_nbytes = 128, lv32_nlanes = LV32_LANES
       }
 #endif
 
-/* Makes name##_whole. */
+/* Makes name##_whole and name##_words. */
 #if LV_STAGES
 #  define LV_WHOLE(lv, name, nwords, big_endian) \
       LV_KERNEL void LV_NAME(LV_PASTE(name, whole))(const struct hli_whole *whole, const uint8_t *const data[], \
@@ -135,10 +138,14 @@ enum { lv32_block_nbytes = 64, lv64_block_nbytes = 128, lv32_nlanes = LV32_LANES
           for (unsigned i = 0; i < (nwords); i++) \
               LV_PASTE(lv, store)(state + i * LV_PASTE(lv, nlanes), LV_PASTE(lv, splat)(begin[i])); \
           for (unsigned b = 0; b < whole->nblocks; b++) \
-              LV_PASTE(name, last)(state, NULL, data, whole, nbytes, b); \
+              LV_PASTE(name, last)(state, NULL, data, whole, nbytes, b, NULL); \
           if (whole->schedule != NULL) \
               LV_NAME(LV_PASTE(name, scheduled))(state, whole->schedule); \
           LV_PASTE(lv, digests)(state, nwords, big_endian, whole->digest_nbytes, LV_PASTE(lv, nlanes), digests); \
+      } \
+      LV_KERNEL void LV_NAME(LV_PASTE(name, words))(void *state, const void *words) \
+      { \
+          LV_PASTE(name, last)(state, NULL, NULL, NULL, NULL, 0, words); \
       }
 #else
 #  define LV_WHOLE(lv, name, nwords, big_endian)
