@@ -1,5 +1,5 @@
-/* search.c: hl_search: the nonces that it finds are exactly those that the oracle's digests say, for any prefix, suffix,
- * digits, orders and targets, on every instruction set; real block headers; refused calls.
+/* search.c: hl_search finds exactly the nonces that the oracle's digests say, for any prefix, suffix, digits, orders
+ * and targets, on every instruction set; real block headers; refused calls.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

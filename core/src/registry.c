@@ -39,7 +39,8 @@ static const struct row {
       hli_##name##_scheduled_##isa}, \
      {intel, amd}, hli_##name##_whole_##isa, hli_##name##_words_##isa},
 #define KERNEL(body, function, isa, nlanes, intel, amd) \
-    {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, NULL}, {intel, amd}, NULL, NULL},
+    {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, NULL}, \
+     {intel, amd}, NULL, NULL},
 #define KERNEL2(body, function, scheduled, isa, nlanes, intel, amd) \
     {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, hli_##scheduled}, \
      {intel, amd}, NULL, NULL},

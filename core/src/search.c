@@ -144,7 +144,8 @@ static void lay_out(const struct search *s, struct segment *seg)
 }
 
 /* Words t of a block in every lane = the words of these bytes. */
-static void spread(const hl_alg_info *alg, unsigned nlanes, const uint8_t *bytes, union hli_words *words)
+static void spread(const hl_alg_info *alg, unsigned nlanes, const uint8_t *bytes,
+                   union hli_words *words)
 {
     for (unsigned t = 0; t < 16; t++)
         for (unsigned l = 0; l < nlanes; l++)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Proof of work: nonces whose digest is low enough.
 //!
-//! The message of a nonce is a prefix, the nonce, and a suffix. The whole blocks of the prefix are hashed once; from one
-//! nonce to the next only its last digits change in the lanes.
+//! The message of a nonce is a prefix, the nonce, and a suffix. The whole blocks of the prefix are hashed once; from
+//! one nonce to the next only its last digits change in the lanes.
 //!
 //! ```
 //! use hashloom::search::{Search, Target};
@@ -113,8 +113,8 @@ impl fmt::Debug for Target {
     }
 }
 
-/// A search for nonces: what is hashed, and which digests count. It borrows its bytes, may be copied, and may be used by
-/// any number of threads at once.
+/// A search for nonces: what is hashed, and which digests count. It borrows its bytes, may be copied, and may be used
+/// by any number of threads at once.
 ///
 /// ```
 /// use hashloom::Algorithm;
@@ -124,8 +124,8 @@ impl fmt::Debug for Target {
 /// let mut header = [0; 76];
 /// header[0] = 1;
 /// header[36..68].copy_from_slice(&[
-///     0x3b, 0xa3, 0xed, 0xfd, 0x7a, 0x7b, 0x12, 0xb2, 0x7a, 0xc7, 0x2c, 0x3e, 0x67, 0x76, 0x8f, 0x61, 0x7f, 0xc8, 0x1b,
-///     0xc3, 0x88, 0x8a, 0x51, 0x32, 0x3a, 0x9f, 0xb8, 0xaa, 0x4b, 0x1e, 0x5e, 0x4a,
+///     0x3b, 0xa3, 0xed, 0xfd, 0x7a, 0x7b, 0x12, 0xb2, 0x7a, 0xc7, 0x2c, 0x3e, 0x67, 0x76, 0x8f, 0x61, 0x7f, 0xc8,
+///     0x1b, 0xc3, 0x88, 0x8a, 0x51, 0x32, 0x3a, 0x9f, 0xb8, 0xaa, 0x4b, 0x1e, 0x5e, 0x4a,
 /// ]);
 /// header[68..72].copy_from_slice(&1_231_006_505_u32.to_le_bytes());
 /// header[72..76].copy_from_slice(&0x1d00_ffff_u32.to_le_bytes());
@@ -257,8 +257,8 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// The least significant digit of a nonce comes first, and so does the least significant byte of a digest: Bitcoin's
-    /// order.
+    /// The least significant digit of a nonce comes first, and so does the least significant byte of a digest:
+    /// Bitcoin's order.
     ///
     /// ```
     /// use hashloom::search::{Search, Target};
@@ -280,8 +280,8 @@ impl<'a> Search<'a> {
     ///
     /// # Panics
     ///
-    /// If `first` is greater than `last`, if `last` has more digits than [`Search::width`] says, or if prefix and suffix
-    /// together have more than 2<sup>61</sup> − 65 bytes.
+    /// If `first` is greater than `last`, if `last` has more digits than [`Search::width`] says, or if prefix and
+    /// suffix together have more than 2<sup>61</sup> − 65 bytes.
     ///
     /// ```
     /// use hashloom::Algorithm;
@@ -296,8 +296,8 @@ impl<'a> Search<'a> {
         self.find_all(first, last, &mut nonce).first().copied()
     }
 
-    /// The nonces from `first` to `last`, both included, whose digests are low enough, in order: as many as `nonces` has
-    /// room for. If the result is shorter than `nonces`, all were tried; otherwise go on after the last one found.
+    /// The nonces from `first` to `last`, both included, whose digests are low enough, in order: as many as `nonces`
+    /// has room for. If the result is shorter than `nonces`, all were tried; otherwise go on after the last one found.
     ///
     /// # Panics
     ///
