@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//go:build (amd64 || arm64) && !purego && !noasm
+//go:build (amd64 || arm64) && !openbsd && !purego && !noasm
 
 package core
 
@@ -48,7 +48,8 @@ const (
 	stackSize = 48 << 10
 )
 
-// A goroutine's own stack would have to grow to twice that size, and would keep it.
+// A goroutine's own stack would have to grow to twice that size, and would keep it. OpenBSD has no assembly: it ends a
+// program whose stack pointer is in memory that was not mapped as a stack.
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // op is the number of a call in gen/entry.c.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//go:build !purego && !noasm
+//go:build !openbsd && !purego && !noasm
 
 package core
 

@@ -2,7 +2,7 @@
 // gcc (Debian 12.2.0-14+deb12u1) 12.2.0
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//go:build !purego && !noasm
+//go:build !openbsd && !purego && !noasm
 
 #include "go_asm.h"
 #include "textflag.h"

@@ -163,7 +163,7 @@ HEAD = """\
 // {compiler}
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//go:build !purego && !noasm
+//go:build !openbsd && !purego && !noasm
 
 #include "go_asm.h"
 #include "textflag.h"
