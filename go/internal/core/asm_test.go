@@ -144,8 +144,9 @@ func TestGoroutines(t *testing.T) {
 
 // The garbage collector does not wait for the end of a long call.
 func TestCollectorInterrupts(t *testing.T) {
-	row, got := make([]byte, 1<<20), make([]byte, 100*32)
-	for range 50 { // on a busy machine the other goroutine may not run at all during a call
+	const most = 3200
+	row, got := make([]byte, 1<<20), make([]byte, most*32)
+	for n := 50; n <= most; n *= 2 { // on a busy machine, or on one CPU, a collection may take longer than a short call
 		var collected, running atomic.Bool
 		running.Store(true)
 		var collector sync.WaitGroup
@@ -157,14 +158,14 @@ func TestCollectorInterrupts(t *testing.T) {
 				}
 			}
 		})
-		SumRows(SHA256, got, row, 100, len(row), 0)
+		SumRows(SHA256, got, row, n, len(row), 0)
 		running.Store(false)
 		collector.Wait()
 		if collected.Load() {
 			return
 		}
 	}
-	t.Error("no garbage collection ended while 100 MiB were hashed in one call")
+	t.Errorf("no garbage collection ended while %d MiB were hashed in one call", most)
 }
 
 // CPU profiles, execution traces and tracebacks of all goroutines while goroutines are inside of the text.

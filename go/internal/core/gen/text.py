@@ -189,8 +189,9 @@ def assembly(arch, compiler, elf):
     # TOPFRAME: a traceback from within ends here, as the frames of C are not Go's.
     out.append("TEXT hashloom_core<>(SB), NOSPLIT|NOFRAME|TOPFRAME, $0-0")
     out.append("\tPCALIGN $64")
-    for at in range(0, len(text), 8):
-        out.append(f"\t{WORD[arch]} $0x%016x" % struct.unpack_from("<Q", text, at))
+    # Four to a line: Go's linker keeps a table of lines, which costs a byte or two a line.
+    for at in range(0, len(text), 32):
+        out.append("\t" + "; ".join(f"{WORD[arch]} $0x{word:016x}" for word in struct.unpack_from("<4Q", text, at)))
     out.append(FIND[arch].format(what="tables") + FIND[arch].format(what="words"))
     addresses = {at - base: value for at, _, value in elf.relocations[".tables"]}
     for at in range(0, len(tables), 8):
