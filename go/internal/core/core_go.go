@@ -6,7 +6,7 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
-	"errors"
+	"fmt"
 	"hash"
 
 	"github.com/hashloom/hashloom/go/internal/ripemd160"
@@ -222,7 +222,7 @@ func Implementations() []string { return []string{"go"} }
 func Restrict(names []string) error {
 	for _, name := range names {
 		if name != "go" {
-			return errors.New("hashloom: instruction set " + name + " is not available")
+			return fmt.Errorf("hashloom: no instruction set %q here, only \"go\"", name)
 		}
 	}
 	return nil
