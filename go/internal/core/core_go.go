@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+//go:build !amd64 || purego || noasm
+
 package core
 
 import (
