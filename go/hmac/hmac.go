@@ -28,9 +28,9 @@ type Key struct {
 //
 // It panics if the hash is not one of SHA-1, SHA-2 and RIPEMD-160.
 func NewKey(h func() hash.Hash, secret []byte) *Key {
-	var room core.Ctx
+	var ctx core.Ctx
 	sample := h()
-	_, alg := digest.Of(sample, &room)
+	alg := digest.AlgOf(sample, &ctx)
 	if alg == 0 {
 		panic(fmt.Sprintf("hmac: NewKey: %T is not a hash of this module", sample))
 	}

@@ -40,7 +40,9 @@ func New() hash.Hash {
 
 // Sum returns the RIPEMD-160 digest of data.
 func Sum(data []byte) [Size]byte {
-	return ripemd160.Sum(data)
+	var sum [Size]byte
+	core.Sum(core.RIPEMD160, sum[:], data)
+	return sum
 }
 
 // SumMany sets dst[i] to the RIPEMD-160 digest of msgs[i]. It panics if dst and msgs differ in length, or overlap.

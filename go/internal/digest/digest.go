@@ -15,59 +15,112 @@ import (
 
 // Digest is a running hash: a hash.Hash that implements hash.Cloner, encoding.BinaryMarshaler, encoding.BinaryAppender
 // and encoding.BinaryUnmarshaler, and has no other methods.
+//
+// A call of the core costs as much as some 50 bytes, and for one short message the standard library is as fast. So
+// short writes are gathered, and a message that has not been longer is hashed by the standard library.
 type Digest struct {
-	Ctx     core.Ctx
-	Alg     core.Alg
+	alg     core.Alg
+	begun   bool // ctx has the bytes before those that are gathered; otherwise there are none
 	waiting bool // in a batch of WriteMany
+	n       int  // bytes gathered
+	ctx     core.Ctx
+	bytes   [gatherSize]byte
 }
 
+const gatherSize = 256
+
 // New begins a message.
-func New(alg core.Alg) *Digest {
-	d := &Digest{Alg: alg}
-	core.Init(&d.Ctx, alg)
-	return d
+func New(alg core.Alg) *Digest { return &Digest{alg: alg} }
+
+// gather appends p if there is room for it.
+func (d *Digest) gather(p []byte) bool {
+	if len(p) > len(d.bytes)-d.n {
+		return false
+	}
+	d.n += copy(d.bytes[d.n:], p)
+	return true
+}
+
+// begin makes ctx a computation.
+func (d *Digest) begin() {
+	if !d.begun {
+		core.Init(&d.ctx, d.alg)
+		d.begun = true
+	}
+}
+
+// flush brings ctx up to date.
+func (d *Digest) flush() {
+	d.begin()
+	if d.n > 0 {
+		core.Update(&d.ctx, d.bytes[:d.n])
+		d.n = 0
+	}
 }
 
 func (d *Digest) Write(p []byte) (int, error) {
-	core.Update(&d.Ctx, p)
+	if !d.gather(p) {
+		d.flush()
+		core.Update(&d.ctx, p)
+	}
 	return len(p), nil
 }
 
 func (d *Digest) Sum(b []byte) []byte {
-	var zeros [core.MaxSize]byte
-	n := len(b)
-	b = append(b, zeros[:d.Alg.Size()]...)
-	core.Peek(&d.Ctx, b[n:])
-	return b
+	var sum [core.MaxSize]byte
+	if d.begun {
+		core.SumRowsFrom(&d.ctx, sum[:], d.bytes[:], 1, d.n, 0)
+	} else {
+		core.SumOne(d.alg, sum[:], d.bytes[:d.n])
+	}
+	return append(b, sum[:d.alg.Size()]...)
 }
 
-func (d *Digest) Reset() { core.Init(&d.Ctx, d.Alg) }
+func (d *Digest) Reset() { d.begun, d.n = false, 0 }
 
-func (d *Digest) Size() int { return d.Alg.Size() }
+func (d *Digest) Size() int { return d.alg.Size() }
 
-func (d *Digest) BlockSize() int { return d.Alg.Info().BlockSize }
+func (d *Digest) BlockSize() int { return d.alg.Info().BlockSize }
 
 func (d *Digest) Clone() (hash.Cloner, error) {
-	c := &Digest{Alg: d.Alg}
-	core.Copy(&c.Ctx, &d.Ctx)
+	c := &Digest{alg: d.alg, begun: d.begun, n: d.n, bytes: d.bytes}
+	if d.begun {
+		core.Copy(&c.ctx, &d.ctx)
+	}
 	return c, nil
 }
 
-// MarshalBinary has a capacity of a constant size so that a caller's slice can stay on the caller's stack.
+// MarshalBinary has a capacity of a constant size so that the bytes can stay on the caller's stack.
 func (d *Digest) MarshalBinary() ([]byte, error) {
 	return d.AppendBinary(make([]byte, 0, core.MaxStateSize))
 }
 
 func (d *Digest) AppendBinary(b []byte) ([]byte, error) {
-	return core.AppendState(&d.Ctx, d.Alg, b), nil
+	var ctx core.Ctx
+	d.copyTo(&ctx)
+	return core.AppendState(&ctx, d.alg, b), nil
+}
+
+// copyTo makes ctx an independent computation of all that has been written.
+func (d *Digest) copyTo(ctx *core.Ctx) {
+	if d.begun {
+		core.Copy(ctx, &d.ctx)
+	} else {
+		core.Init(ctx, d.alg)
+	}
+	core.Update(ctx, d.bytes[:d.n])
 }
 
 // UnmarshalBinary accepts what MarshalBinary returned. After an error d is unchanged.
 func (d *Digest) UnmarshalBinary(b []byte) error {
-	if err := d.Alg.CheckState(b); err != nil {
+	if err := d.alg.CheckState(b); err != nil {
 		return err
 	}
-	return core.SetState(&d.Ctx, d.Alg, b)
+	if err := core.SetState(&d.ctx, d.alg, b); err != nil {
+		return err
+	}
+	d.begun, d.n = true, 0
+	return nil
 }
 
 // Array is a digest of any algorithm.
@@ -118,26 +171,27 @@ func CheckOverlap(dst []byte, msgs [][]byte) {
 	}
 }
 
-// Of returns the running computation of h, a hash of this module or of the standard library, and its algorithm. It is
-// h's own, or a copy in *room. For any other hash the algorithm is 0.
-func Of(h hash.Hash, room *core.Ctx) (*core.Ctx, core.Alg) {
+// AlgOf returns the algorithm of h, a hash of this module or of the standard library, and makes ctx an independent copy
+// of its computation. For any other hash it returns 0.
+func AlgOf(h hash.Hash, ctx *core.Ctx) core.Alg {
 	if d, ok := h.(*Digest); ok {
-		return &d.Ctx, d.Alg
+		d.copyTo(ctx)
+		return d.alg
 	}
 	appender, ok := h.(encoding.BinaryAppender)
 	if !ok {
-		return nil, 0
+		return 0
 	}
 	state, err := appender.AppendBinary(nil)
 	if err != nil {
-		return nil, 0
+		return 0
 	}
 	for alg := core.SHA1; alg <= core.RIPEMD160; alg++ {
-		if alg.CheckState(state) == nil && core.SetState(room, alg, state) == nil {
-			return room, alg
+		if alg.CheckState(state) == nil && core.SetState(ctx, alg, state) == nil {
+			return alg
 		}
 	}
-	return nil, 0
+	return 0
 }
 
 func overlap(a, b []byte) bool {
