@@ -1,0 +1,2 @@
+// Package peers compares this module with others.
+package peers
