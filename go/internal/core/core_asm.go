@@ -62,6 +62,7 @@ const (
 	opCosts
 	opKernel
 	opInit
+	opOne
 	opSum
 	opUpdate
 	opPeek
@@ -70,9 +71,9 @@ const (
 
 // call is the argument of a call: struct call of gen/entry.c.
 type call struct {
-	op             op
-	alg            Alg
-	costs          uint64
+	op  op
+	alg Alg
+	costs
 	dst            *byte
 	slices         *[]byte
 	rows           *byte
@@ -112,8 +113,13 @@ var statuses = [...]string{
 	6: "an instruction set is not available",
 }
 
-// The costs of one block of each algorithm on this machine, from registry.def: entry.c measures the slices by them.
-var costs [RIPEMD160 + 1]atomic.Uint64
+// costs are those of an algorithm on this machine, from registry.def. entry.c measures the slices by them.
+type costs struct {
+	block   uint64 // many messages, one message
+	longest int    // the longest message that is no stream
+}
+
+var costsOf [RIPEMD160 + 1]atomic.Pointer[costs]
 
 func init() {
 	c := call{op: opSetup, count: int(hwcap())}
@@ -125,7 +131,7 @@ func setCosts() {
 	for alg := SHA1; alg <= RIPEMD160; alg++ {
 		c := call{op: opCosts, alg: alg}
 		c.run()
-		costs[alg].Store(c.costs)
+		costsOf[alg].Store(&c.costs)
 	}
 }
 
@@ -133,7 +139,7 @@ func sumCall(alg Alg, dst []byte, n int) call {
 	if size := alg.Size(); n > len(dst)/size {
 		panic("hashloom: internal error: no room for the digests")
 	}
-	return call{op: opSum, alg: alg, costs: costs[alg].Load(), dst: unsafe.SliceData(dst), count: n}
+	return call{op: opSum, alg: alg, costs: *costsOf[alg].Load(), dst: unsafe.SliceData(dst), count: n}
 }
 
 func (c *call) setRows(rows []byte, n, rowLen, stride int) {
@@ -147,7 +153,14 @@ func (c *call) setRows(rows []byte, n, rowLen, stride int) {
 }
 
 // Sum writes the digest of msg to dst, which has room for it.
-func Sum(alg Alg, dst, msg []byte) { SumRows(alg, dst, msg, 1, len(msg), 0) }
+func Sum(alg Alg, dst, msg []byte) {
+	c := sumCall(alg, dst, 1)
+	c.rows, c.rowLen = unsafe.SliceData(msg), len(msg)
+	if len(msg) <= c.longest {
+		c.op = opOne
+	}
+	c.run()
+}
 
 // SumMany writes the digest of msgs[i] to dst[i*size:], with len(dst) == len(msgs)*size.
 func SumMany(alg Alg, dst []byte, msgs [][]byte) {
@@ -199,7 +212,7 @@ func Copy(dst, src *Ctx) { *dst = *src }
 
 // Update appends p to the message of ctx.
 func Update(ctx *Ctx, p []byte) {
-	c := call{op: opUpdate, costs: costs[ctx.algorithm()].Load(), ctxs: &ctx}
+	c := call{op: opUpdate, costs: *costsOf[ctx.algorithm()].Load(), ctxs: &ctx}
 	c.setRows(p, 1, len(p), 0)
 	c.run()
 }
@@ -217,7 +230,7 @@ func UpdateMany(ctxs []*Ctx, chunks [][]byte) {
 		return
 	}
 	_ = chunks[len(ctxs)-1]
-	c := call{op: opUpdate, costs: costs[ctxs[0].algorithm()].Load(), ctxs: unsafe.SliceData(ctxs), count: len(ctxs)}
+	c := call{op: opUpdate, costs: *costsOf[ctxs[0].algorithm()].Load(), ctxs: unsafe.SliceData(ctxs), count: len(ctxs)}
 	c.slices = unsafe.SliceData(chunks)
 	c.run()
 }

@@ -1,7 +1,7 @@
 // func enter(c *call, s *scratch) uint64
 //
 // As in text_amd64.s.
-TEXT ·enter(SB), NOSPLIT, $16-24
+TEXT ·enter(SB), 0, $16-24
 	MOVD c+0(FP), R0
 	MOVD s+8(FP), R1
 	MOVD RSP, R19 // C keeps R19
@@ -9,7 +9,7 @@ TEXT ·enter(SB), NOSPLIT, $16-24
 	ADD  R1, R2
 	AND  $~63, R2
 	MOVD R2, RSP
-	BL   coretext<>(SB)
+	BL   hashloom_core<>(SB)
 	MOVD R19, RSP
 	MOVD R0, ret+16(FP)
 	RET

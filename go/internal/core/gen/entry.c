@@ -17,8 +17,8 @@ enum {
     LANES = 16,      /* fewer messages than that are no group of their own, unless there are no others */
     STREAMS = 96,    /* streams advanced in one call; the lane driver's window */
     COPIES = 32,     /* streams copied to the stack at once */
-    UNITS = 16,      /* costs are in sixteenths, so that a lane's share of a cost is a number */
-    SLICE = 150000 * UNITS
+    UNITS = 16,      /* costs are in sixteenths, so that a lane's share of a cost is a whole number */
+    SLICE = 150000 * UNITS /* costs of one call: nanoseconds, on arm64 cycles */
 };
 
 /* A Go slice of bytes. */
@@ -39,11 +39,11 @@ struct scratch {
 };
 
 /* The calls, and their arguments: `call` in core_asm.go. */
-enum op { OP_SETUP, OP_ISA, OP_RESTRICT, OP_COSTS, OP_KERNEL, OP_INIT, OP_SUM, OP_UPDATE, OP_PEEK, OP_KEY };
+enum op { OP_SETUP, OP_ISA, OP_RESTRICT, OP_COSTS, OP_KERNEL, OP_INIT, OP_ONE, OP_SUM, OP_UPDATE, OP_PEEK, OP_KEY };
 
 struct call {
     uint32_t op, alg;
-    uint64_t costs;                /* of the algorithm, from OP_COSTS */
+    uint64_t costs, longest;       /* of the algorithm, from OP_COSTS */
     uint8_t *dst;
     const struct go_slice *slices; /* messages or chunks; NULL: rows */
     const uint8_t *rows;
@@ -88,19 +88,14 @@ NO_CALL_OF_ITSELF void *memset(void *to, int byte, size_t nbytes)
 }
 
 /* The costs of a block: by the best kernel for many messages, and by the best one for one. */
-static uint32_t cost_of_many(const struct call *c) { return (uint32_t)c->costs; }
-static uint32_t cost_of_one(const struct call *c) { return (uint32_t)(c->costs >> 32); }
-
-static uint64_t costs(hl_alg alg)
+static uint32_t cost_of_many(const struct call *c)
 {
-    const uint32_t word = hli_choice();
-    const hl_alg_info *info = hl_alg_find(alg);
-    const hl_kernel *many = hli_choose(word, info->body, SIZE_MAX, 0), *one = hli_choose(word, info->body, 1, 0);
-    const unsigned tune = word >> CHOICE_TUNE & 7;
-    const uint32_t of_many = row_of(many)->cost[tune] * UNITS / many->nlanes;
-    const uint32_t of_one = row_of(one)->cost[tune] * UNITS / one->nlanes;
+    return (uint32_t)c->costs;
+}
 
-    return (uint64_t)of_one << 32 | of_many;
+static uint32_t cost_of_one(const struct call *c)
+{
+    return (uint32_t)(c->costs >> 32);
 }
 
 /* Bytes that `n` messages side by side may each have hashed in a call. */
@@ -109,6 +104,20 @@ static size_t share_of(const struct call *c, const hl_alg_info *info, size_t n)
     const uint32_t nblocks = SLICE / ((uint32_t)n * cost_of_many(c) + cost_of_one(c));
 
     return (nblocks > 0 ? nblocks : 1) * (size_t)info->block_nbytes;
+}
+
+/* Sets the costs, and the length of the longest short message: LANES of that length fit in a call. */
+static void set_costs(struct call *c)
+{
+    const uint32_t word = hli_choice();
+    const hl_alg_info *info = hl_alg_find((hl_alg)c->alg);
+    const hl_kernel *many = hli_choose(word, info->body, SIZE_MAX, 0), *one = hli_choose(word, info->body, 1, 0);
+    const unsigned tune = word >> CHOICE_TUNE & 7;
+    const uint32_t of_many = row_of(many)->cost[tune] * UNITS / many->nlanes;
+    const uint32_t of_one = row_of(one)->cost[tune] * UNITS / one->nlanes;
+
+    c->costs = (uint64_t)of_one << 32 | of_many;
+    c->longest = share_of(c, info, LANES) - 64;
 }
 
 static hl_slice message_at(const struct call *c, size_t i)
@@ -196,14 +205,12 @@ static HLI_NOINLINE hl_status run_slots(struct call *c, const hl_alg_info *info,
 /* ---- Messages ---------------------------------------------------------------------------------------------------- */
 
 /* Hashes n messages from c->next on. */
-static hl_status run_group(struct call *c, hl_job *job, size_t n)
+static hl_status run_group(struct call *c, const hl_alg_info *info, hl_job *job, size_t n)
 {
-    const size_t digest_nbytes = hl_alg_find((hl_alg)c->alg)->digest_nbytes;
-
     job->nbytes = sizeof *job;
     job->alg = c->alg;
     job->messages.count = n;
-    job->digests = c->dst + c->next * digest_nbytes;
+    job->digests = c->dst + c->next * info->digest_nbytes;
     job->begin = c->begin;
     job->keys = c->keys == NULL ? NULL : hli_nth(c->keys, c->next, c->key_stride);
     job->key_stride = c->key_stride;
@@ -213,13 +220,13 @@ static hl_status run_group(struct call *c, hl_job *job, size_t n)
 
 /* The number of messages from c->next on that make a group: each short, in all no more than a call may hash. Fills in
  * the job's messages. */
-static size_t group_of(const struct call *c, size_t longest, hl_slice slices[GROUP], hl_job *job)
+static size_t group_of(const struct call *c, hl_slice slices[GROUP], hl_job *job)
 {
-    const size_t left = c->count - c->next, most = LANES * longest;
+    const size_t left = c->count - c->next, most = LANES * (c->longest + 64);
     size_t n = 0, nbytes = 0;
 
     if (c->slices == NULL) {
-        n = c->row_nbytes > longest ? 0 : most / (c->row_nbytes + 64);
+        n = c->row_nbytes > c->longest ? 0 : left <= LANES ? left : most / (c->row_nbytes + 64);
         n = n < GROUP ? n : GROUP;
         job->messages = (hl_messages){.layout = HL_ROWS, .base = hli_after(c->rows, c->next * c->stride),
                                       .stride = c->stride, .nbytes = c->row_nbytes};
@@ -228,7 +235,7 @@ static size_t group_of(const struct call *c, size_t longest, hl_slice slices[GRO
     job->messages = (hl_messages){.layout = HL_SLICES, .base = slices};
     for (const struct go_slice *from = c->slices + c->next; n < GROUP && n < left; n++, from++) {
         nbytes += from->nbytes + 64;
-        if (from->nbytes > longest || nbytes > most)
+        if (from->nbytes > c->longest || nbytes > most)
             break;
         slices[n] = (hl_slice){from->data, from->nbytes};
     }
@@ -241,16 +248,14 @@ static HLI_NOINLINE uint64_t sum(struct call *c, struct scratch *scratch)
     const hl_alg_info *info = hl_alg_find((hl_alg)c->alg);
     hl_slice slices[GROUP];
     hl_job job = {0};
-    /* A message of this length takes a sixteenth of a call's time. */
-    const size_t longest = share_of(c, info, LANES) - 64;
 
     while (c->next < c->count && c->nslots < SLOTS) {
-        size_t n = group_of(c, longest, slices, &job);
+        size_t n = group_of(c, slices, &job);
         const size_t left = c->count - c->next;
         if (n >= LANES || (n == left && c->nslots == 0)) {
             if (n > LANES && n < left)
                 n -= n % LANES;
-            c->status = run_group(c, &job, n);
+            c->status = run_group(c, info, &job, n);
             return c->status == HL_OK && (c->next < c->count || c->nslots > 0);
         }
         /* A long message, or a few short ones beside long ones. */
@@ -349,6 +354,7 @@ uint64_t hli_go(struct call *c, struct scratch *scratch);
 uint64_t hli_go(struct call *c, struct scratch *scratch)
 {
     switch ((enum op)c->op) {
+    case OP_ONE: c->status = hl_hash((hl_alg)c->alg, c->rows, c->row_nbytes, c->dst); return 0;
     case OP_SUM: return sum(c, scratch);
     case OP_UPDATE: return update(c);
     case OP_PEEK: return peek(c);
@@ -362,7 +368,7 @@ uint64_t hli_go(struct call *c, struct scratch *scratch)
         c->count = (uint64_t)hl_isas_allowed() << 32 | hl_isas_available();
         return 0;
     case OP_RESTRICT: c->status = hl_restrict((hl_isas)c->count); return 0;
-    case OP_COSTS: c->costs = costs((hl_alg)c->alg); return 0;
+    case OP_COSTS: set_costs(c); return 0;
     case OP_KERNEL: put_name(c->dst, hl_kernel_chosen((hl_alg)c->alg, c->count)->name); return 0;
     }
     return 0;

@@ -164,8 +164,8 @@ HEAD = """\
 """
 # How the text finds its tables and its words: two functions at its end, at fixed distances of 64 bytes.
 FIND = {
-    "amd64": "\tPCALIGN $64\n\tLEAQ core{what}<>(SB), AX\n\tRET\n",
-    "arm64": "\tPCALIGN $64\n\tMOVD $core{what}<>(SB), R0\n\tRET\n",
+    "amd64": "\tPCALIGN $64\n\tLEAQ hashloom_{what}<>(SB), AX\n\tRET\n",
+    "arm64": "\tPCALIGN $64\n\tMOVD $hashloom_{what}<>(SB), R0\n\tRET\n",
 }
 WORD = {"amd64": "QUAD", "arm64": "DWORD"}
 
@@ -181,7 +181,7 @@ def assembly(arch, compiler, elf):
     text = text[:found]
     out = [HEAD.format(arch=arch, compiler=compiler)]
     # TOPFRAME: a traceback from within ends here, as the frames of C are not Go's.
-    out.append("TEXT coretext<>(SB), NOSPLIT|NOFRAME|TOPFRAME, $0-0")
+    out.append("TEXT hashloom_core<>(SB), NOSPLIT|NOFRAME|TOPFRAME, $0-0")
     out.append("\tPCALIGN $64")
     for at in range(0, len(text), 8):
         out.append(f"\t{WORD[arch]} $0x%016x" % struct.unpack_from("<Q", text, at))
@@ -189,13 +189,13 @@ def assembly(arch, compiler, elf):
     addresses = {at - base: value for at, _, value in elf.relocations[".tables"]}
     for at in range(0, len(tables), 8):
         if at in addresses:
-            out.append(f"DATA coretables<>+{at}(SB)/8, $coretext<>+{addresses[at]}(SB)")
+            out.append(f"DATA hashloom_tables<>+{at}(SB)/8, $hashloom_core<>+{addresses[at]}(SB)")
         else:
             number, = struct.unpack_from("<Q", tables.ljust(-(-len(tables) // 8) * 8, b"\0"), at)
             if number != 0:
-                out.append(f"DATA coretables<>+{at}(SB)/8, $0x{number:x}")
-    out.append(f"GLOBL coretables<>(SB), RODATA, ${-(-len(tables) // 8) * 8}")
-    out.append(f"GLOBL corewords<>(SB), NOPTR, ${-(-len(words) // 8) * 8}")
+                out.append(f"DATA hashloom_tables<>+{at}(SB)/8, $0x{number:x}")
+    out.append(f"GLOBL hashloom_tables<>(SB), RODATA, ${-(-len(tables) // 8) * 8}")
+    out.append(f"GLOBL hashloom_words<>(SB), NOPTR, ${-(-len(words) // 8) * 8}")
     out.append("")
     with open(os.path.join(HERE, f"call_{arch}.s")) as file:
         out.append(file.read())
