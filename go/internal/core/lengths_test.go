@@ -174,7 +174,8 @@ func TestLongMessages(t *testing.T) {
 				}
 				PeekMany(ctxs, got)
 				checkDigests(t, what+" as streams", alg, got, from)
-				one := ctx
+				var one Ctx
+				Copy(&one, &ctx)
 				for _, msg := range msgs {
 					Update(&one, msg)
 				}

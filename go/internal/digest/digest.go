@@ -113,9 +113,6 @@ func (d *Digest) copyTo(ctx *core.Ctx) {
 
 // UnmarshalBinary accepts what MarshalBinary returned. After an error d is unchanged.
 func (d *Digest) UnmarshalBinary(b []byte) error {
-	if err := d.alg.CheckState(b); err != nil {
-		return err
-	}
 	if err := core.SetState(&d.ctx, d.alg, b); err != nil {
 		return err
 	}
@@ -187,7 +184,7 @@ func AlgOf(h hash.Hash, ctx *core.Ctx) core.Alg {
 		return 0
 	}
 	for alg := core.SHA1; alg <= core.RIPEMD160; alg++ {
-		if alg.CheckState(state) == nil && core.SetState(ctx, alg, state) == nil {
+		if core.SetState(ctx, alg, state) == nil {
 			return alg
 		}
 	}
