@@ -75,7 +75,8 @@ func TestVectors(t *testing.T) {
 	forEach(t, func(t *testing.T, v *variant) {
 		folder := map[bool]string{true: "SHA1", false: "SHA2"}[v.name == "sha1"]
 		name := strings.ToUpper(strings.Replace(v.name, "-", "_", 1))
-		files := []string{"nist-cavp/" + folder + "/" + name + "ShortMsg.rsp", "nist-cavp/" + folder + "/" + name + "LongMsg.rsp"}
+		path := "nist-cavp/" + folder + "/" + name
+		files := []string{path + "ShortMsg.rsp", path + "LongMsg.rsp"}
 		if v.name == "ripemd160" {
 			files = []string{"ripemd160/ripevectors.txt"}
 		}

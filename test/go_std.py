@@ -81,7 +81,7 @@ def main():
             overlay[str(ROOT / path)] = str(source)
 
         sources = {f"{name}/std_{path.name}": path
-                   for name in ("sha1", "sha256", "sha512") for path in sorted((goroot / "crypto" / name).glob("*_test.go"))}
+                   for name in ("sha1", "sha256", "sha512") for path in (goroot / "crypto" / name).glob("*_test.go")}
         sources |= {f"ripemd160/std_{path.name}": path for path in (x_crypto / "ripemd160").glob("*_test.go")}
         packages = sorted({path.split("/")[0] for path in sources})
         for path in (path for package in packages for path in (ROOT / package).glob("*_test.go")):
@@ -100,14 +100,14 @@ def main():
         show("internal/cryptotest/race.go", "//go:build race\n\npackage cryptotest\n\nconst raceEnabled = true\n")
         show("internal/cryptotest/norace.go", "//go:build !race\n\npackage cryptotest\n\nconst raceEnabled = false\n")
         (scratch / "overlay.json").write_text(json.dumps({"Replace": overlay}))
-        listing = output("test", "-vet=off", "-overlay", str(scratch / "overlay.json"), "-list", ".", *(f"./{name}" for name in packages))
+        test = ["test", "-vet=off", "-overlay", str(scratch / "overlay.json"), *(f"./{name}" for name in packages)]
+        listing = output(*test, "-list", ".")
         tests = [line for line in listing.splitlines() if re.match(r"(Test|Example)", line)]
         print(f"{len(tests)} tests of Go's own packages, on {', '.join(packages)}", flush=True)
         # A version of Go whose tests lie elsewhere must not pass as none.
         if len(tests) < 30 or any(f"ok  \t{MODULE}/{name}" not in listing for name in packages):
             sys.exit(f"go_std.py: too few tests:\n{listing}")
-        sys.exit(subprocess.run(["go", "test", "-vet=off", "-count=1", "-overlay", str(scratch / "overlay.json"), *sys.argv[1:],
-                                 *(f"./{name}" for name in packages)], cwd=ROOT).returncode)
+        sys.exit(subprocess.run(["go", *test, "-count=1", *sys.argv[1:]], cwd=ROOT).returncode)
 
 
 main()

@@ -122,12 +122,13 @@ func TestGoroutinesShareKey(t *testing.T) {
 func TestMisuse(t *testing.T) {
 	key := hmac.NewKey(sha256.New, nil)
 	tags := make([]byte, 64)
+	two := make([][]byte, 2)
 	for text, call := range map[string]func(){
 		"*md5.digest is not a hash":            func() { hmac.NewKey(md5.New, nil) },
 		"SumMany: dst has 64 bytes for 3 tags": func() { key.SumMany(tags, make([][]byte, 3)) },
 		"digests overlap messages":             func() { key.SumMany(tags, [][]byte{nil, tags[10:20]}) },
-		"1 results and 2 tags for 2 messages":  func() { key.VerifyMany(make([]bool, 1), make([][]byte, 2), make([][]byte, 2)) },
-		"2 results and 1 tags for 2 messages":  func() { key.VerifyMany(make([]bool, 2), make([][]byte, 2), make([][]byte, 1)) },
+		"1 results and 2 tags for 2 messages":  func() { key.VerifyMany(make([]bool, 1), two, two) },
+		"2 results and 1 tags for 2 messages":  func() { key.VerifyMany(make([]bool, 2), two, two[:1]) },
 		"a key that NewKey has not made":       func() { new(hmac.Key).AppendSum(nil, nil) },
 	} {
 		func() {

@@ -6,8 +6,7 @@
 // RIPEMD-160 has 80 bits of security against collisions. Use it for formats that prescribe it, such as Bitcoin's
 // addresses.
 //
-// The rules for all calls are those of the package
-// [github.com/hashloom/hashloom/go].
+// The rules for all calls are those of the package [github.com/hashloom/hashloom/go].
 package ripemd160
 
 import (

@@ -6,8 +6,7 @@
 // SHA-1 is not collision resistant: the author of a file can make another with the same digest. Use it only for formats
 // that prescribe it, such as Git and BitTorrent.
 //
-// The rules for all calls are those of the package
-// [github.com/hashloom/hashloom/go].
+// The rules for all calls are those of the package [github.com/hashloom/hashloom/go].
 package sha1
 
 import (

@@ -11,8 +11,9 @@ import (
 // FuzzSearch: Search finds what a loop finds.
 func FuzzSearch(f *testing.F) {
 	f.Add([]byte("k5ztameslf000000abcdef"), uint64(95), []byte{}, "", uint8(0), uint16(200), uint64(1)<<40)
-	f.Add(make([]byte, 130), uint64(1)<<63, []byte("suffix"), "abcdefghijklmnopqrstuvwxyz", uint8(30), uint16(99), uint64(0))
-	f.Fuzz(func(t *testing.T, prefix []byte, first uint64, suffix []byte, alphabet string, width uint8, count uint16, work uint64) {
+	f.Add(make([]byte, 130), uint64(1)<<63, []byte("suffix"), "abcdefghijklmnop", uint8(30), uint16(99), uint64(0))
+	f.Fuzz(func(t *testing.T, prefix []byte, first uint64, suffix []byte, alphabet string, width uint8, count uint16,
+		work uint64) {
 		count %= 1000
 		nonces := sha256.Nonces{First: first, End: first + uint64(count), Alphabet: alphabet, Width: int(width) % 65}
 		if nonces.End < first || len(alphabet) == 1 || len(alphabet) > 256 {

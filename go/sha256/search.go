@@ -29,7 +29,8 @@ func SumCmp256(data []byte, work uint32) bool {
 }
 
 // SumToNumBlock256 is [SumToNum256] for a message that the caller has padded to one block of 64 bytes (FIPS 180-4,
-// section 5.1.1): at most 55 bytes, 0x80, zeros, and the number of bits in the last 8 bytes. The padding is not checked.
+// section 5.1.1): at most 55 bytes, 0x80, zeros, and the number of bits in the last 8 bytes. The padding is not
+// checked.
 //
 // Any other length of the block is an error.
 func SumToNumBlock256(block []byte) (int64, error) {
@@ -124,8 +125,8 @@ func putDigits(text []byte, n uint64, alphabet string) {
 
 // Search returns the first nonce of the range for which [SumToNum256] of prefix, the text of the nonce, and suffix, one
 // after another, is at most work; found is false if there is none. It hashes many nonces at once, on the goroutine that
-// calls: split the range among goroutines to use more CPUs, into ranges short enough (a million nonces take some tens of
-// milliseconds) to notice that another goroutine has found one, or that the prefix has changed.
+// calls. To use more CPUs, split the range among goroutines, into ranges short enough to notice that another goroutine
+// has found a nonce, or that the prefix has changed: a million nonces take some tens of milliseconds.
 //
 // Whole blocks of prefix are hashed once. Search panics if the alphabet has one digit or more than 256, if Width is
 // negative or more than 64, or if a nonce has more than Width digits.
