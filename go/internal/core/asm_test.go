@@ -45,7 +45,10 @@ func TestStackDepth(t *testing.T) {
 			Update(&ctx, secret[:7])
 			var key Key
 			KeyInit(&key, alg, secret)
-			for _, msgs := range lists[6:] {
+			for l, msgs := range lists[6:] {
+				if testing.Short() && l%4 != int(alg)%4 {
+					continue
+				}
 				got := make([]byte, len(msgs)*alg.Size())
 				ctxs, keys := make([]*Ctx, len(msgs)), make([]Key, len(msgs))
 				for i := range msgs {
@@ -141,26 +144,27 @@ func TestGoroutines(t *testing.T) {
 
 // The garbage collector does not wait for the end of a long call.
 func TestCollectorInterrupts(t *testing.T) {
-	var collected atomic.Int32
-	var running atomic.Bool
-	running.Store(true)
-	var collector sync.WaitGroup
-	collector.Go(func() {
-		for running.Load() {
-			runtime.GC()
-			if running.Load() {
-				collected.Add(1)
+	row, got := make([]byte, 1<<20), make([]byte, 100*32)
+	for range 50 { // on a busy machine the other goroutine may not run at all during a call
+		var collected, running atomic.Bool
+		running.Store(true)
+		var collector sync.WaitGroup
+		collector.Go(func() {
+			for running.Load() {
+				runtime.GC()
+				if running.Load() {
+					collected.Store(true)
+				}
 			}
+		})
+		SumRows(SHA256, got, row, 100, len(row), 0)
+		running.Store(false)
+		collector.Wait()
+		if collected.Load() {
+			return
 		}
-	})
-	row := make([]byte, 1<<20)
-	got := make([]byte, 500*32)
-	SumRows(SHA256, got, row, 500, len(row), 0)
-	running.Store(false)
-	collector.Wait()
-	if collected.Load() == 0 {
-		t.Error("no garbage collection ended while 500 MiB were hashed in one call")
 	}
+	t.Error("no garbage collection ended while 100 MiB were hashed in one call")
 }
 
 // CPU profiles, execution traces and tracebacks of all goroutines while goroutines are inside of the text.
@@ -175,7 +179,7 @@ func TestProfiles(t *testing.T) {
 	for alg := SHA1; alg <= RIPEMD160; alg++ {
 		group.Go(func() {
 			got := make([]byte, 100*alg.Size())
-			for range 10 {
+			for range 3 {
 				SumRows(alg, got, rows, 100, 60_000, 1000)
 				SumRows(alg, got, rows, 100, 64, 1000)
 			}
@@ -219,7 +223,7 @@ func TestNoAllocations(t *testing.T) {
 	KeyInit(&key, SHA256, msgs[0])
 	// A garbage collection empties the pool of stacks. Under the race detector the pool forgets some at random.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	n := testing.AllocsPerRun(100, func() {
+	n := testing.AllocsPerRun(20, func() {
 		for alg := SHA1; alg <= RIPEMD160; alg++ {
 			SumMany(alg, got, msgs)
 			Sum(alg, got, msgs[0])

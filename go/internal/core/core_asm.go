@@ -15,8 +15,7 @@ import (
 
 // The C core of this repository as Go assembly. A folder named gen makes it, and describes how it works.
 //
-//go:generate python3 gen/text.py amd64
-//go:generate python3 gen/text.py arm64
+//go:generate python3 gen/text.py
 
 // Enabled says whether the C core is in use.
 const Enabled = true

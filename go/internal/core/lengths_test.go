@@ -64,6 +64,9 @@ func TestEveryLength(t *testing.T) {
 				equal, ascending := make([][]byte, n), make([][]byte, n)
 				want, wantAscending := make([][]byte, n), make([][]byte, n)
 				for length := 0; length <= maxLength; length++ {
+					if testing.Short() && length%9 != n%9 {
+						continue
+					}
 					for i := range n {
 						other := (length + i*i) % (maxLength + 1)
 						equal[i], want[i] = data[i:i+length], digests[i][length]
@@ -119,54 +122,54 @@ func longLists() [][][]byte {
 
 // Messages that are cut across several calls.
 func TestLongMessages(t *testing.T) {
-	lists := longLists()
-	prefix := randomBytes(3, 100)
-	secret := randomBytes(4, 40)
-	eachImplementation(t, func(t *testing.T, restricted bool) {
+	prefix, secret := randomBytes(3, 100), randomBytes(4, 40)
+	for l, msgs := range longLists() {
 		for alg := SHA1; alg <= RIPEMD160; alg++ {
-			if restricted && alg != SHA1 && alg != SHA256 && alg != SHA512 && alg != RIPEMD160 {
-				continue // they share kernels
-			}
-			var ctx Ctx
-			Init(&ctx, alg)
-			Update(&ctx, prefix)
-			var key Key
-			KeyInit(&key, alg, secret)
-			for l, msgs := range lists {
-				if restricted && l%3 != int(alg)%3 {
+			if testing.Short() {
+				msgs = msgs[:min(len(msgs), 120)]
+				if l%3 != int(alg)%3 {
 					continue
 				}
-				got := make([]byte, len(msgs)*alg.Size())
-				want, from, tags := make([][]byte, len(msgs)), make([][]byte, len(msgs)), make([][]byte, len(msgs))
-				for i, msg := range msgs {
-					want[i], from[i] = make([]byte, alg.Size()), make([]byte, alg.Size())
-					hashOf(alg, want[i], msg)
-					hashOf(alg, from[i], prefix, msg)
-					h := hmac.New(func() hash.Hash { return newHash(alg) }, secret)
-					h.Write(msg)
-					tags[i] = h.Sum(nil)
+			}
+			want, from, tags := make([][]byte, len(msgs)), make([][]byte, len(msgs)), make([][]byte, len(msgs))
+			for i, msg := range msgs {
+				want[i], from[i] = make([]byte, alg.Size()), make([]byte, alg.Size())
+				hashOf(alg, want[i], msg)
+				hashOf(alg, from[i], prefix, msg)
+				h := hmac.New(func() hash.Hash { return newHash(alg) }, secret)
+				h.Write(msg)
+				tags[i] = h.Sum(nil)
+			}
+			stream := make([]byte, alg.Size())
+			hashOf(alg, stream, append([][]byte{prefix}, msgs...)...)
+			eachImplementation(t, func(t *testing.T, restricted bool) {
+				if restricted && (l%3 != int(alg)%3 || alg == SHA224 || alg == SHA384) {
+					return
 				}
+				var ctx Ctx
+				Init(&ctx, alg)
+				Update(&ctx, prefix)
+				keys := make([]Key, len(msgs))
+				for i := range keys {
+					KeyInit(&keys[i], alg, secret)
+				}
+				got := make([]byte, len(msgs)*alg.Size())
 				what := fmt.Sprint("list ", l)
 				SumMany(alg, got, msgs)
 				checkDigests(t, what, alg, got, want)
 				SumManyFrom(&ctx, got, msgs)
 				checkDigests(t, what+" from a prefix", alg, got, from)
-				MACMany(&key, got, msgs)
+				MACMany(&keys[0], got, msgs)
 				checkDigests(t, what+" by a key", alg, got, tags)
-				keys := make([]Key, len(msgs))
-				for i := range keys {
-					keys[i] = key
-				}
 				MACManyKeys(keys, got, msgs)
 				checkDigests(t, what+" by keys", alg, got, tags)
 
-				ctxs := make([]*Ctx, len(msgs))
+				ctxs, chunks := make([]*Ctx, len(msgs)), make([][]byte, len(msgs))
 				for i := range ctxs {
 					ctxs[i] = new(Ctx)
 					Copy(ctxs[i], &ctx)
 				}
-				for cut := 0; cut < 3; cut++ {
-					chunks := make([][]byte, len(msgs))
+				for cut := range 3 {
 					for i, msg := range msgs {
 						chunks[i] = msg[cut*len(msg)/3 : (cut+1)*len(msg)/3]
 					}
@@ -174,20 +177,16 @@ func TestLongMessages(t *testing.T) {
 				}
 				PeekMany(ctxs, got)
 				checkDigests(t, what+" as streams", alg, got, from)
-				var one Ctx
-				Copy(&one, &ctx)
 				for _, msg := range msgs {
-					Update(&one, msg)
+					Update(&ctx, msg)
 				}
-				Peek(&one, got)
-				hashOf(alg, want[0], append([][]byte{prefix}, msgs...)...)
-				checkDigests(t, what+" as one stream", alg, got, want[:1])
+				Peek(&ctx, got)
+				checkDigests(t, what+" as one stream", alg, got, [][]byte{stream})
 				Sum(alg, got, msgs[0])
-				hashOf(alg, want[0], msgs[0])
 				checkDigests(t, what+" alone", alg, got, want[:1])
-			}
+			})
 		}
-	})
+	}
 }
 
 // Rows that touch, overlap, lie apart, are all the same, are long, or are empty.
