@@ -31,7 +31,6 @@ formatted() {
     [ -z "$files" ]
 }
 
-# test NAME ARGUMENT...: go test, whose results are counted by packages.
 tests() {
     go test -count=1 "$@"
 }
@@ -39,8 +38,15 @@ tests() {
 # emulated ARCH EMULATOR: the short tests, under qemu.
 emulated() {
     command -v "${2%% *}" >/dev/null || { echo "skipped: go on $1: ${2%% *} is not installed"; return; }
-    env GOARCH="$1" go test -short -count=1 -exec "$2" ./...
+    env GOARCH="$1" go test -short -count=1 -exec "$2" "${packages[@]}"
 }
+
+# The core's own tests of all lengths take minutes under qemu.
+packages=(. ./hmac ./sha1 ./sha256 ./sha512 ./ripemd160 ./internal/ripemd160)
+[ "$level" = quick ] || packages+=(./internal/core)
+
+short=()
+[ "$level" = all ] || short=(-short)
 
 # pairs TAGS SYSTEM/ARCH...: compiles everything, tests too, for each of them.
 pairs() {
@@ -57,17 +63,18 @@ pairs() {
 step "gofmt" formatted
 step "go vet" go vet ./...
 step "go vet, pure Go" go vet -tags purego ./...
-step "tests" tests ./...
+step "tests" tests "${short[@]}" ./...
 step "tests, pure Go" tests -short -tags purego ./...
-step "tests, race detector" tests -short -race ./...
+# The core's own tests of all lengths are long, and have no goroutines.
+step "tests, race detector" tests -short -race . ./hmac ./sha256 ./examples/...
+step "tests, race detector, core" tests -short -race -run 'Goroutines|Collector|Profiles' ./internal/core
 step "tests of crypto/* and x/crypto, on our packages" python3 "$root/test/go_std.py"
 step "tests of crypto/* and x/crypto, pure Go" python3 "$root/test/go_std.py" -tags purego
 step "other modules: the same digests" go test -C internal/peers -count=1 ./...
 step "go mod tidy changes nothing" go mod tidy -diff
 step "go mod tidy changes nothing, internal/peers" go mod tidy -C internal/peers -diff
-step "arm64, cortex-a53: SHA instructions" emulated arm64 "qemu-aarch64 -cpu cortex-a53"
-step "arm64, cortex-a72 without them: NEON" emulated arm64 "qemu-aarch64 -cpu cortex-a72,aes=off"
-step "386: pure Go" env GOARCH=386 go test -short -count=1 ./...
+step "arm64, NEON and SHA instructions" emulated arm64 "qemu-aarch64 -cpu cortex-a53"
+step "386: pure Go" env GOARCH=386 go test -short -count=1 "${packages[@]}"
 if [ "$level" = quick ]; then
     step "s390x: pure Go, big-endian" emulated s390x qemu-s390x
     step "some systems compile" pairs "" windows/amd64 darwin/arm64 js/wasm wasip1/wasm freebsd/riscv64 plan9/386
@@ -83,7 +90,7 @@ else
     step "every system compiles, tag noasm" pairs noasm "${all[@]}"
     if command -v node >/dev/null; then
         step "wasm, by node" env GOOS=js GOARCH=wasm go test -short -count=1 \
-            -exec "$(go env GOROOT)/lib/wasm/go_js_wasm_exec" ./...
+            -exec "$(go env GOROOT)/lib/wasm/go_js_wasm_exec" "${packages[@]}"
     fi
     step "messages over 4 GiB" env HASHLOOM_TEST_ALL=1 go test -count=1 -timeout 30m -run TestHugeMessages .
     for target in FuzzMany FuzzOneHash FuzzUnmarshal FuzzHMAC; do
