@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh: all tests: the C library, the Rust crates, the program against the torrents of other programs and
-# against malformed ones.
+# run.sh: all tests: the C library, the Rust crates, the Go module, the program against the torrents of other programs
+# and against malformed ones.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -145,6 +145,7 @@ part crates lint "${cases[@]}" cargo test --quiet --workspace --locked
 part clients program build/venv/bin/python test/clients.py $program --require
 part cross "" test/cross.sh "$level"
 part proof "" test/proof/prove.py
+part go "" test/go.sh "$level"
 # Users run optimised code, and compilers have bugs: all random cases.
 [ "$level" = quick ] || part crates-optimised program \
     cargo test --quiet --release --package hashloom --package hashloom-engine --features hashloom/digest --tests --locked

