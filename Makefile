@@ -19,7 +19,7 @@ ZSH_FUNCTIONS := share/zsh/site-functions
 .PHONY: bench-torrents bench-sums bench-trees bench-disks chart kernels fuzz mutants deny install install-links uninstall clean
 
 help:
-	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image'
+	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image, and one in Go'
 	@echo 'make build          the program: $(HASHLOOM)'
 	@echo 'make test           every test, but not every repetition: about half an hour on two CPUs; installs or names missing'
 	@echo '                    packages'

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Runs the commands and the C examples of README.md and docs/*.md as printed, and compares what they print.
+"""Runs the commands and the C and Go examples of README.md and docs/*.md as printed, and compares what they print.
 
     python3 test/docs.py path/to/hashloom [--require] [--write] [FILE...]
 
@@ -11,6 +11,8 @@ target/release/hashloom. These are the blocks of a file:
     ```text, ```json    directly after commands: what they print, to standard output and standard error
     ```c                with main(): a file, named by its first line /* NAME.c */, for the commands that follow;
                         else the body of a function, compiled and run with <assert.h>, <hashloom.h> and <string.h>
+    ```go               the body of a function, with an import of the packages that it names; the comment after a
+                        fmt.Print... is what that prints
     ```rust             a documentation test of a crate, which includes the whole file (`cargo test`)
     ```toml, ```cmake   shown only
 
@@ -177,6 +179,31 @@ def check_fragments(fragments, shared):
                 return fail(fragments[0].name, f"a C example, status {done.returncode}\n{done.stdout}{done.stderr}")
 
 
+GO_MODULE = "github.com/hashloom/hashloom/go"
+GO_PACKAGES = {"fmt": "fmt", "hash": "hash", "hashloom": GO_MODULE} | {
+    name: f"{GO_MODULE}/{name}" for name in ("hmac", "ripemd160", "sha1", "sha256", "sha512")
+}
+
+
+def check_go(blocks):
+    """Compiles the Go blocks of a file, and runs each."""
+    for block in blocks:
+        lines = [line for line in block.lines if not line.startswith("import ")]
+        names = [name for name in GO_PACKAGES if any(re.search(rf"\b{name}\.", line) for line in lines)]
+        imports = "".join(f'import {name} "{GO_PACKAGES[name]}"\n' for name in names)
+        expected = "".join(re.findall(r"^\s*fmt\.Print.*\) // (.*\n)", block.text(), re.MULTILINE))
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "go.mod").write_text(f"module example\n\ngo 1.25\n\nrequire {GO_MODULE} v0.0.0\n\n"
+                                           f"replace {GO_MODULE} => {ROOT / 'go'}\n")
+            (folder / "main.go").write_text(f"package main\n{imports}func main() {{\n//line {block.name}:{block.line}\n"
+                                            + "".join(line + "\n" for line in lines) + "}\n")
+            done = subprocess.run(["go", "run", "."], cwd=folder, capture_output=True, text=True)
+        if done.returncode != 0 or done.stdout != expected:
+            fail(block.where(), f"a Go example, status {done.returncode}\n{done.stderr}"
+                                f"expected\n{expected}found\n{done.stdout}")
+
+
 def check_rust(block, crates):
     if f'include_str!("../../../{block.name}")' not in crates:
         fail(block.where(), f"Rust that no crate tests: include {block.name} in the documentation tests of one")
@@ -224,7 +251,7 @@ def check_file(path, program, shared):
     check_links(path, text)
     for source in ROOT.glob("rust/*/src/lib.rs"):
         crates += source.read_text()
-    commands, fragments, nother = [], [], 0
+    commands, fragments, go, nother = [], [], [], 0
     with tempfile.TemporaryDirectory(prefix="hashloom-docs-") as work:
         work = pathlib.Path(work)
         copy, docs, bin, home = (work / name for name in ("hashloom", "docs", "bin", "home"))
@@ -247,6 +274,10 @@ def check_file(path, program, shared):
                 nother += 1
             elif block.language == "c":
                 fragments.append(block)
+            elif block.language == "go" and shutil.which("go"):
+                go.append(block)
+            elif block.language == "go":
+                skipped.append(f"{block.where()}: go not installed")
             elif block.language == "rust":
                 check_rust(block, crates)
                 nother += 1
@@ -261,12 +292,13 @@ def check_file(path, program, shared):
             check_commands(block, docs, number)
     if fragments:
         check_fragments(fragments, shared)
+    check_go(go)
     if path == "docs/json.md":
         check_keys(blocks, text)
     # A line that goes on from the one before, and a comment, is no command.
     text = "".join(block.text() for block in commands).replace("\\\n", "")
     ncommands = sum(bool(line.strip()) and not line.startswith(("#", " ")) for line in text.splitlines())
-    return len(commands), ncommands, nother + len(fragments), blocks
+    return len(commands), ncommands, nother + len(fragments) + len(go), blocks
 
 
 def rewrite(path, blocks):
@@ -301,7 +333,7 @@ def main():
     for what in skipped:
         print(f"SKIPPED: {what}")
     nblocks, ncommands, nexamples = totals
-    print(f"{len(names)} files: {ncommands} commands in {nblocks} blocks, {nexamples} examples in C and Rust, "
+    print(f"{len(names)} files: {ncommands} commands in {nblocks} blocks, {nexamples} examples in C, Rust and Go, "
           f"{len(not_run)} blocks not run, {len(failures)} failures")
     return 1 if failures or (skipped and arguments.require) else 0
 

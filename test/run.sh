@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh: all tests: the C library, the Rust crates, the program against the torrents of other programs and
-# against malformed ones.
+# run.sh: all tests: the C library, the Rust crates, the Go module, the program against the torrents of other programs
+# and against malformed ones.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -151,6 +151,7 @@ part peers program bench/peers/run.sh --quick
 # With the profile and the folder of the part before, so that the C of the crates is compiled once.
 part peers-lint peers \
     cargo clippy --quiet --release --locked "${peers[@]}" --target-dir bench/peers/target -- -D warnings
+part go "" test/go.sh "$level"
 # Users run optimised code, and compilers have bugs: all random cases.
 [ "$level" = quick ] || part crates-optimised program \
     cargo test --quiet --release --package hashloom --package hashloom-engine --features hashloom/digest --tests --locked

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# demo.sh: hashloom at work: real torrents first, then a race on a 485 MiB image.
+# demo.sh: hashloom at work: real torrents first, then a race on a 485 MiB image, and one with Go's crypto/sha256.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 set -euo pipefail
@@ -64,3 +64,13 @@ show 1 torrent verify vectors/libtorrent/*.torrent "$fixtures/leaves.torrent" "$
 echo
 echo "== The race: SHA-1 of a 485 MiB image in pieces of 256 KiB, one CPU, everything in memory"
 bench/verify.py "$hashloom" --kernels --rounds 3
+
+echo
+echo "== Go: 4,096 messages of 1 KiB, one CPU, crypto/sha256 beside hashloom"
+if go version 2>/dev/null | grep -qE 'go1\.(2[5-9]|[3-9][0-9])'; then
+    sed -n '/^func main/,/^}/p' go/examples/beside/main.go
+    printf '%s$ go run ./examples/beside%s\n' "$bold" "$plain"
+    go run -C go ./examples/beside
+else
+    echo "left out: Go 1.25 or later is not installed"
+fi

@@ -25,22 +25,22 @@ size_t hl_alg_count(void)
 
 const hl_alg_info *hl_alg_at(size_t i)
 {
-    return i < ALG_COUNT ? &algs[i] : NULL;
+    return i < ALG_COUNT ? &HLI_TABLE(algs)[i] : NULL;
 }
 
 const hl_alg_info *hl_alg_find(hl_alg alg)
 {
     for (size_t i = 0; i < ALG_COUNT; i++)
-        if (algs[i].alg == alg)
-            return &algs[i];
+        if (HLI_TABLE(algs)[i].alg == alg)
+            return &HLI_TABLE(algs)[i];
     return NULL;
 }
 
 const hl_alg_info *hl_alg_named(const char *name)
 {
     for (size_t i = 0; name != NULL && i < ALG_COUNT; i++)
-        if (hli_same_text(algs[i].name, name))
-            return &algs[i];
+        if (hli_same_text(HLI_TABLE(algs)[i].name, name))
+            return &HLI_TABLE(algs)[i];
     return NULL;
 }
 

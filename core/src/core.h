@@ -53,6 +53,13 @@
  * the driver run. In the first case the callers hold only pointers to secrets, and burn the stack below them. */
 #define HLI_NOINLINE __attribute__((noinline))
 
+/* A table that holds addresses, and the word that the core writes. Code that cannot be relocated finds both elsewhere:
+ * the assembly for Go (go/internal/core/gen) defines these two. */
+#ifndef HLI_TABLE
+#  define HLI_TABLE(table) (table)
+#  define HLI_WORD(word)   (word)
+#endif
+
 /* From the C library: the core calls only these two functions. */
 #define hli_copy(to, from, nbytes) __builtin_memcpy((to), (from), (nbytes))
 #define hli_zero(to, nbytes)       __builtin_memset((to), 0, (nbytes))

@@ -49,7 +49,7 @@ struct hli_machine hli_detect(void)
  * every CPU since the M1. */
 #  if defined(__linux__) && __STDC_HOSTED__
 #    include <sys/auxv.h>
-#  else
+#  elif !defined(getauxval) /* defined by a build that asks in its own way */
 #    define AT_HWCAP      16
 #    define getauxval(of) 0UL
 #  endif

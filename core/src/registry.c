@@ -85,7 +85,7 @@ hl_isas hli_isas_with(uint32_t features)
     hl_isas with = 0;
 
     for (size_t i = 0; i < ISA_COUNT; i++)
-        if ((isas[i].needs & ~features) == 0)
+        if ((HLI_TABLE(isas)[i].needs & ~features) == 0)
             with |= (hl_isas)1 << i;
     return with;
 }
@@ -101,7 +101,7 @@ hl_isas hli_isas_with(uint32_t features)
 
 INLINE_ATOMICS uint32_t hli_choice(void)
 {
-    uint32_t word = atomic_load_explicit(&choice, memory_order_relaxed);
+    uint32_t word = atomic_load_explicit(&HLI_WORD(choice), memory_order_relaxed);
 
     if (__builtin_expect(word == 0, 0)) {
         const struct hli_machine machine = hli_detect();
@@ -109,7 +109,8 @@ INLINE_ATOMICS uint32_t hli_choice(void)
         const uint32_t found =
             CHOICE_KNOWN | (uint32_t)machine.tune << CHOICE_TUNE | available << CHOICE_AVAILABLE | available;
         /* On failure, word becomes the value that another thread has stored. */
-        if (atomic_compare_exchange_strong_explicit(&choice, &word, found, memory_order_relaxed, memory_order_relaxed))
+        if (atomic_compare_exchange_strong_explicit(&HLI_WORD(choice), &word, found, memory_order_relaxed,
+                                                    memory_order_relaxed))
             word = found;
     }
     return word;
@@ -122,13 +123,13 @@ size_t hl_isa_count(void)
 
 const char *hl_isa_name(size_t i)
 {
-    return i < ISA_COUNT ? isas[i].name : NULL;
+    return i < ISA_COUNT ? HLI_TABLE(isas)[i].name : NULL;
 }
 
 hl_isas hl_isa_named(const char *name)
 {
     for (size_t i = 0; name != NULL && i < ISA_COUNT; i++)
-        if (hli_same_text(isas[i].name, name))
+        if (hli_same_text(HLI_TABLE(isas)[i].name, name))
             return (hl_isas)1 << i;
     return 0;
 }
@@ -154,7 +155,7 @@ hl_status hl_restrict(hl_isas wanted)
         if (hli_choose(allowed, (hl_body)body, 1, 0) == NULL)
             allowed |= (hl_isas)1 << ISA_scalar;
     /* The other bits of the word never change, so a store by another thread in between does no harm. */
-    atomic_store_explicit(&choice, (word & ~ISA_MASK) | allowed, memory_order_relaxed);
+    atomic_store_explicit(&HLI_WORD(choice), (word & ~ISA_MASK) | allowed, memory_order_relaxed);
     return HL_OK;
 }
 
@@ -165,12 +166,13 @@ size_t hl_kernel_count(void)
 
 const hl_kernel *hl_kernel_at(size_t i)
 {
-    return i < ROW_COUNT ? &rows[i].kernel : NULL;
+    return i < ROW_COUNT ? &HLI_TABLE(rows)[i].kernel : NULL;
 }
 
 const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint32_t call_cost)
 {
-    const struct row *const first = rows + first_row[body], *const end = rows + first_row[body + 1];
+    const struct row *const all = HLI_TABLE(rows), *const first = all + first_row[body];
+    const struct row *const end = all + first_row[body + 1];
     const unsigned tune = word >> CHOICE_TUNE & 7;
     /* For more messages than any kernel's lanes, the least cost per message is right: the kernel for the rest at the
      * end is chosen again. n is then a number that 1, 2, 3, 4, 8 and 16 lanes divide. */
@@ -206,11 +208,12 @@ static const struct row *row_of(const hl_kernel *kernel)
 
 const hl_kernel *hli_choose_whole(uint32_t word, hl_body body, uint32_t call_cost)
 {
+    const struct row *const all = HLI_TABLE(rows);
     const unsigned tune = word >> CHOICE_TUNE & 7;
     const hl_kernel *best = hli_choose(word, body, SIZE_MAX, call_cost), *whole = NULL;
     uint32_t nlanes = best->nlanes, cost = row_of(best)->cost[tune] + call_cost;
 
-    for (const struct row *row = rows + first_row[body]; row < rows + first_row[body + 1]; row++)
+    for (const struct row *row = all + first_row[body]; row < all + first_row[body + 1]; row++)
         if (row->whole != NULL && (row->kernel.isas & word) != 0 &&
             row->cost[tune] * nlanes < cost * row->kernel.nlanes) {
             whole = &row->kernel;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//go:build !race
+
+package hashloom_test
+
+import (
+	"hash"
+	"math/rand/v2"
+	"testing"
+
+	hashloom "github.com/hashloom/hashloom/go"
+	"github.com/hashloom/hashloom/go/hmac"
+	"github.com/hashloom/hashloom/go/internal/core"
+	"github.com/hashloom/hashloom/go/ripemd160"
+	"github.com/hashloom/hashloom/go/sha1"
+	"github.com/hashloom/hashloom/go/sha256"
+	"github.com/hashloom/hashloom/go/sha512"
+)
+
+// No call allocates. In pure Go the calls that continue a running hash do.
+func TestAllocations(t *testing.T) {
+	msgs := randomMessages(rand.New(rand.NewPCG(1, 1)), 100, 300)
+	rows := make([]byte, 100*64)
+	sums1 := make([][sha1.Size]byte, 100)
+	sums256 := make([][sha256.Size]byte, 100)
+	sums512 := make([][sha512.Size]byte, 100)
+	sums160 := make([][ripemd160.Size]byte, 100)
+	hs := make([]hash.Hash, 100)
+	for i := range hs {
+		hs[i] = sha256.New()
+	}
+	room := make([]byte, 0, 100*sha256.Size)
+	ok := make([]bool, 100)
+	tags := make([][]byte, 100)
+	key := hmac.NewKey(sha256.New, []byte("key"))
+	prefix := sha256.New()
+	continues := map[string]bool{"AppendSumsFrom": true, "Search": true, "hmac": true, "SumCmpBlock256": true}
+	for name, f := range map[string]func(){
+		"sha1":           func() { sha1.SumMany(sums1, msgs); sha1.SumRows(sums1, rows, 64) },
+		"sha256":         func() { sha256.SumMany(sums256, msgs); sha256.SumRows(sums256, rows, 64) },
+		"sha512":         func() { sha512.SumMany(sums512, msgs); sha512.SumRows(sums512, rows, 64) },
+		"ripemd160":      func() { ripemd160.SumMany(sums160, msgs); ripemd160.SumRows(sums160, rows, 64) },
+		"WriteMany":      func() { hashloom.WriteMany(hs, msgs) },
+		"AppendSums":     func() { room = hashloom.AppendSums(room[:0], hs) },
+		"AppendSumsFrom": func() { room = hashloom.AppendSumsFrom(room[:0], prefix, msgs) },
+		"hmac": func() {
+			key.SumMany(room[:100*sha256.Size], msgs)
+			key.VerifyMany(ok, msgs, tags)
+			room = key.AppendSum(room[:0], rows)
+			key.Verify(rows, room)
+		},
+		"SumCmp256":      func() { sha256.SumCmp256(rows, 0) },
+		"SumCmpBlock256": func() { sha256.SumCmpBlock256(rows[:64], 0) },
+		"Search":         func() { sha256.Search([]byte("prefix"), sha256.Nonces{End: 1000}, []byte("suffix"), 0) },
+	} {
+		if n := testing.AllocsPerRun(10, f); n != 0 && (core.Enabled || !continues[name]) {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Package hashloom hashes many messages at once. One message is a chain of steps that keeps most of a CPU idle; this
+// module puts up to 16 messages into the lanes of SIMD registers, and chooses the fastest code for the CPU at run time.
+// It needs neither cgo nor other modules.
+//
+// The packages [sha1], [sha256], [sha512] and [ripemd160] have the API of the standard library's packages of these
+// names (ripemd160: of golang.org/x/crypto), so that replacing the import is enough, and the same additions:
+//
+//	SumMany(dst, msgs)           dst[i] = digest of msgs[i]
+//	SumRows(dst, rows, rowLen)   dst[i] = digest of row i, rowLen bytes each, of one buffer
+//
+// A suffix names a variant, as in the standard library: SumMany224, SumRows512_256. This package has what works on
+// running hashes of any of these packages: [WriteMany], [AppendSums] and [AppendSumsFrom]. Package [hmac] has HMAC with
+// a key prepared once.
+//
+// # Speed
+//
+// Many messages per call are what makes this module fast: eight or more, better 16 or a multiple. Messages may have any
+// lengths; neighbours of similar length are fastest. A call runs on the goroutine that makes it: split work among
+// goroutines to use more CPUs. No call starts a goroutine, takes a lock, or allocates memory, except that a result
+// that is appended may grow.
+//
+// On amd64 and arm64 the code is assembly: the C core of this repository, compiled. Elsewhere, and with the build tag
+// purego or noasm, everything is pure Go over the standard library, and gives the same digests one message at a time.
+//
+// # Rules for all calls
+//
+//   - Lengths are bytes. A message may have any length, zero and nil included, up to 2^60 bytes.
+//   - Digests are in the byte order of their standard, and equal those of any other implementation.
+//   - Any number of goroutines may call any function at once. One running hash or one slice of digests belongs to one
+//     goroutine at a time, as in the standard library.
+//   - Messages may overlap each other. If digests overlap messages, or slices do not fit each other, a call panics
+//     before it writes anything.
+//   - The module has not been validated for FIPS 140; GODEBUG=fips140 has no effect on it.
+//
+// [sha1]: https://pkg.go.dev/github.com/hashloom/hashloom/go/sha1
+// [sha256]: https://pkg.go.dev/github.com/hashloom/hashloom/go/sha256
+// [sha512]: https://pkg.go.dev/github.com/hashloom/hashloom/go/sha512
+// [ripemd160]: https://pkg.go.dev/github.com/hashloom/hashloom/go/ripemd160
+// [hmac]: https://pkg.go.dev/github.com/hashloom/hashloom/go/hmac
+package hashloom

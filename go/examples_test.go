@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package hashloom_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every exported name is used by an example, and has documentation. (go vet accepts no example named after Sum512_224.)
+func TestEveryNameHasExample(t *testing.T) {
+	count := 0
+	for _, folder := range []string{".", "sha1", "sha256", "sha512", "ripemd160", "hmac"} {
+		paths, _ := filepath.Glob(filepath.Join(folder, "*.go"))
+		used := map[string]bool{}
+		declared := map[string]string{} // the documentation
+		for _, path := range paths {
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, decl := range file.Decls {
+				function, isFunction := decl.(*ast.FuncDecl)
+				if !strings.HasSuffix(path, "_test.go") {
+					declare(declared, decl)
+				} else if isFunction && strings.HasPrefix(function.Name.Name, "Example") {
+					ast.Inspect(function, func(node ast.Node) bool {
+						if identifier, ok := node.(*ast.Ident); ok {
+							used[identifier.Name] = true
+						}
+						return true
+					})
+				}
+			}
+		}
+		for name, doc := range declared {
+			count++
+			// A size is what all arrays have; BlockSize is the standard library's.
+			if !used[name] && name != "BlockSize" {
+				t.Errorf("%s: %s is in no example", folder, name)
+			}
+			if !strings.HasPrefix(doc, name+" ") {
+				t.Errorf("%s: the documentation of %s does not begin with its name: %q", folder, name, doc)
+			}
+		}
+	}
+	if count < 50 {
+		t.Errorf("%d exported names: some were not found", count)
+	}
+}
+
+func declare(declared map[string]string, decl ast.Decl) {
+	switch decl := decl.(type) {
+	case *ast.FuncDecl:
+		if decl.Name.IsExported() {
+			declared[decl.Name.Name] = decl.Doc.Text()
+		}
+	case *ast.GenDecl:
+		for _, spec := range decl.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				if spec.Name.IsExported() {
+					declared[spec.Name.Name] = decl.Doc.Text()
+				}
+			case *ast.ValueSpec:
+				if spec.Names[0].IsExported() {
+					declared[spec.Names[0].Name] = decl.Doc.Text()
+				}
+			}
+		}
+	}
+}

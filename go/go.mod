@@ -1,0 +1,3 @@
+module github.com/hashloom/hashloom/go
+
+go 1.25

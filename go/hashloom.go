@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package hashloom
+
+import (
+	"fmt"
+	"hash"
+
+	"github.com/hashloom/hashloom/go/internal/core"
+	"github.com/hashloom/hashloom/go/internal/digest"
+)
+
+// WriteMany appends chunks[i] to the message of hs[i], as hs[i].Write(chunks[i]) one after another would. Hashes of
+// this module run side by side if they have the same algorithm. All others are written one after another.
+//
+// It panics if hs and chunks differ in length.
+func WriteMany(hs []hash.Hash, chunks [][]byte) {
+	if len(hs) != len(chunks) {
+		panic(fmt.Sprintf("hashloom: WriteMany: %d hashes for %d chunks", len(hs), len(chunks)))
+	}
+	digest.WriteMany(hs, chunks)
+}
+
+// AppendSums appends the digests of all hashes to b and returns the result, as b = hs[i].Sum(b) one after another
+// would. Like Sum it does not change the hashes. Hashes of this module run side by side if neighbours have the same
+// algorithm.
+func AppendSums(b []byte, hs []hash.Hash) []byte {
+	return digest.AppendSums(b, hs)
+}
+
+// AppendSumsFrom appends a digest for each message to b and returns the result: the digest of what has been written to
+// h, followed by msgs[i]. It does not change h. If what has been written to h is a multiple of the block size, it
+// costs nothing; it is hashed once, not once a message.
+//
+// It panics if h is neither of this module nor one of the standard library's SHA-1 and SHA-2, or if a message overlaps
+// the spare capacity of b that the digests go to.
+func AppendSumsFrom(b []byte, h hash.Hash, msgs [][]byte) []byte {
+	var ctx core.Ctx
+	alg := digest.AlgOf(h, &ctx)
+	if alg == 0 {
+		panic(fmt.Sprintf("hashloom: AppendSumsFrom: %T is not a hash of this module", h))
+	}
+	return digest.AppendSumsFrom(b, &ctx, alg, msgs)
+}
+
+// Implementations returns the names of the instruction sets that this machine has code for, the plainest first:
+// "scalar", "avx2", "avx512", "sha" and so on, or only "go" in a build of pure Go.
+func Implementations() []string { return core.Implementations() }
+
+// Restrict makes the process use only code of the named instruction sets, from [Implementations]. No name removes the
+// restriction. If the sets have no code for an algorithm, plain code is used for it: no call fails, and every digest is
+// right. Restrict may be called at any time, and is meant for tests, benchmarks and finding faults.
+//
+// An unknown name is an error, and changes nothing.
+func Restrict(names ...string) error { return core.Restrict(names) }

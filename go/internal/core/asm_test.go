@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//go:build (amd64 || arm64) && !openbsd && !purego && !noasm
+
+package core
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"runtime/pprof"
+	"runtime/trace"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+)
+
+// Every call stays on the stack that it gets.
+func TestStackDepth(t *testing.T) {
+	const paint = 0x5a5a5a5a5a5a5a5a
+	var mutex sync.Mutex
+	var all []*scratch
+	before := scratches.New
+	scratches = sync.Pool{New: func() any {
+		s := new(scratch)
+		for i := range s.stack {
+			s.stack[i] = paint
+		}
+		mutex.Lock()
+		defer mutex.Unlock()
+		all = append(all, s)
+		return s
+	}}
+	defer func() { scratches = sync.Pool{New: before} }()
+
+	lists := longLists()
+	secret := randomBytes(11, 1000)
+	eachImplementation(t, func(t *testing.T, _ bool) {
+		for alg := SHA1; alg <= RIPEMD160; alg++ {
+			var ctx Ctx
+			Init(&ctx, alg)
+			Update(&ctx, secret[:7])
+			var key Key
+			KeyInit(&key, alg, secret)
+			for l, msgs := range lists[6:] {
+				if testing.Short() && l%4 != int(alg)%4 {
+					continue
+				}
+				got := make([]byte, len(msgs)*alg.Size())
+				ctxs, keys := make([]*Ctx, len(msgs)), make([]Key, len(msgs))
+				for i := range msgs {
+					ctxs[i] = &Ctx{}
+					*ctxs[i] = ctx
+					keys[i] = key
+				}
+				SumMany(alg, got, msgs)
+				SumManyFrom(&ctx, got, msgs)
+				MACMany(&key, got, msgs)
+				MACManyKeys(keys, got, msgs)
+				UpdateMany(ctxs, msgs)
+				PeekMany(ctxs, got)
+			}
+		}
+	})
+	deepest := 0
+	for _, s := range all {
+		i := 0
+		for i < len(s.stack) && s.stack[i] == paint {
+			i++
+		}
+		deepest = max(deepest, 8*(len(s.stack)-i))
+	}
+	if deepest > stackSize-4096 {
+		t.Errorf("%d of %d bytes of stack were used", deepest, stackSize)
+	}
+	t.Logf("%d of %d bytes of stack were used", deepest, stackSize)
+}
+
+// hashOnStack hashes messages that lie on the goroutine's own stack, which grows while it goes deeper.
+func hashOnStack(t *testing.T, depth int) {
+	var bytes [300]byte
+	for i := range bytes {
+		bytes[i] = byte(i * depth)
+	}
+	msgs := [...][]byte{bytes[:depth%300], bytes[:], bytes[:0], bytes[100:200], bytes[1:65]}
+	var got [len(msgs) * 32]byte
+	var each [32]byte
+	if depth%10 == 0 {
+		alg := []Alg{SHA256, SHA512_256}[depth/10%2]
+		SumMany(alg, got[:], msgs[:])
+		for i := range msgs {
+			hashOf(alg, each[:], msgs[i])
+			if each != [32]byte(got[32*i:]) {
+				t.Errorf("%v: wrong digest at depth %d", alg, depth)
+			}
+		}
+	}
+	if depth > 0 {
+		hashOnStack(t, depth-1)
+	}
+	runtime.KeepAlive(&bytes)
+}
+
+// Thousands of goroutines, with stacks that grow around the calls, while the garbage collector never rests.
+func TestGoroutines(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(1))
+	var stop atomic.Bool
+	var collector sync.WaitGroup
+	collector.Go(func() {
+		for !stop.Load() {
+			runtime.GC()
+		}
+	})
+	n := 3000
+	if testing.Short() {
+		n = 300
+	}
+	msgs := longLists()[3]
+	want := make([]byte, len(msgs)*20)
+	for i, msg := range msgs {
+		hashOf(SHA1, want[20*i:], msg)
+	}
+	var group sync.WaitGroup
+	for g := range n {
+		group.Go(func() {
+			hashOnStack(t, g%100)
+			if g%30 != 0 {
+				return
+			}
+			got := make([]byte, len(want))
+			SumMany(SHA1, got, msgs)
+			if !bytes.Equal(got, want) {
+				t.Error("wrong digests of long messages")
+			}
+		})
+	}
+	group.Wait()
+	stop.Store(true)
+	collector.Wait()
+}
+
+// The garbage collector does not wait for the end of a long call.
+func TestCollectorInterrupts(t *testing.T) {
+	const most = 3200
+	row, got := make([]byte, 1<<20), make([]byte, most*32)
+	for n := 50; n <= most; n *= 2 { // on a busy machine, or on one CPU, a collection may take longer than a short call
+		var collected, running atomic.Bool
+		running.Store(true)
+		var collector sync.WaitGroup
+		collector.Go(func() {
+			for running.Load() {
+				runtime.GC()
+				if running.Load() {
+					collected.Store(true)
+				}
+			}
+		})
+		SumRows(SHA256, got, row, n, len(row), 0)
+		running.Store(false)
+		collector.Wait()
+		if collected.Load() {
+			return
+		}
+	}
+	t.Errorf("no garbage collection ended while %d MiB were hashed in one call", most)
+}
+
+// CPU profiles, execution traces and tracebacks of all goroutines while goroutines are inside of the text.
+func TestProfiles(t *testing.T) {
+	var profile, events bytes.Buffer
+	if err := pprof.StartCPUProfile(&profile); err != nil {
+		t.Skip("SKIPPED: CPU profile: ", err)
+	}
+	traced := trace.Start(&events) == nil
+	rows := randomBytes(12, 1<<20)
+	var group sync.WaitGroup
+	for alg := SHA1; alg <= RIPEMD160; alg++ {
+		group.Go(func() {
+			got := make([]byte, 100*alg.Size())
+			for range 3 {
+				SumRows(alg, got, rows, 100, 60_000, 1000)
+				SumRows(alg, got, rows, 100, 64, 1000)
+			}
+			var key Key
+			KeyInit(&key, alg, rows[:300])
+			MACRows(&key, got, rows, 100, 100_000, 1000)
+		})
+	}
+	all := make([]byte, 1<<16)
+	for range 20 {
+		runtime.Stack(all, true)
+		runtime.Gosched()
+	}
+	group.Wait()
+	pprof.StopCPUProfile()
+	if traced {
+		trace.Stop()
+	}
+	unpacked, err := gzip.NewReader(&profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(unpacked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS == "linux" && !bytes.Contains(text, []byte("hashloom_core")) {
+		t.Log("the profile has no sample from within the text")
+	}
+}
+
+func TestNoAllocations(t *testing.T) {
+	msgs := [][]byte{make([]byte, 100), make([]byte, 1000), make([]byte, 200_000)}
+	got := make([]byte, len(msgs)*MaxSize)
+	var ctxs [3]*Ctx
+	for i := range ctxs {
+		ctxs[i] = new(Ctx)
+		Init(ctxs[i], SHA512)
+	}
+	var key Key
+	KeyInit(&key, SHA256, msgs[0])
+	// A garbage collection empties the pool of stacks. Under the race detector the pool forgets some at random.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	n := testing.AllocsPerRun(20, func() {
+		for alg := SHA1; alg <= RIPEMD160; alg++ {
+			SumMany(alg, got, msgs)
+			Sum(alg, got, msgs[0])
+			SumRows(alg, got, msgs[2], 3, 64, 100)
+		}
+		var ctx Ctx
+		Init(&ctx, SHA512)
+		Update(&ctx, msgs[1])
+		Peek(&ctx, got)
+		UpdateMany(ctxs[:], msgs)
+		PeekMany(ctxs[:], got)
+		SumManyFrom(&ctx, got, msgs)
+		MACMany(&key, got, msgs)
+		// Nothing escapes: messages, digests and streams may lie on the caller's stack.
+		var onStack [64]byte
+		var sums [2][32]byte
+		SumMany(SHA256, unsafe.Slice(&sums[0][0], 64), [][]byte{onStack[:], onStack[:7]})
+	})
+	if n != 0 && !raceEnabled {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// Arguments that would make the core read or write elsewhere.
+func TestWrongArguments(t *testing.T) {
+	row := make([]byte, 100)
+	var ctx Ctx
+	Init(&ctx, SHA1)
+	var key Key
+	for name, f := range map[string]func(){
+		"digests":   func() { SumMany(SHA1, make([]byte, 39), [][]byte{row, row}) },
+		"algorithm": func() { SumMany(9, make([]byte, 64), [][]byte{row}) },
+		"rows":      func() { SumRows(SHA1, make([]byte, 60), row, 3, 34, 34) },
+		"stride":    func() { SumRows(SHA1, make([]byte, 60), row, 3, 1, 1<<63-1) },
+		"negative":  func() { SumRows(SHA1, make([]byte, 60), row, 3, 10, -1) },
+		"chunks":    func() { UpdateMany([]*Ctx{&ctx, &ctx}, [][]byte{row}) },
+		"stream":    func() { Update(new(Ctx), row) },
+		"nil":       func() { UpdateMany([]*Ctx{&ctx, nil}, [][]byte{row, row}) },
+		"mixed":     func() { PeekMany([]*Ctx{&ctx, new(Ctx)}, make([]byte, 40)) },
+		"key":       func() { MACMany(&key, make([]byte, 64), [][]byte{row}) },
+		"keys":      func() { MACManyKeys([]Key{{alg: 1}}, make([]byte, 64), [][]byte{row, row}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}

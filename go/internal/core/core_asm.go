@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//go:build (amd64 || arm64) && !openbsd && !purego && !noasm
+
+package core
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// The C core of this repository as Go assembly. A folder named gen makes it, and describes how it works.
+//
+//go:generate python3 gen/text.py
+
+// Enabled says whether the C core is in use.
+const Enabled = true
+
+// Ctx is a running computation: hl_ctx of the C core. Its zero value must be initialised.
+type Ctx struct {
+	state    [25]uint64
+	nbytes   uint64
+	block    [168]byte
+	alg      uint32
+	reserved uint32
+}
+
+// Key is an HMAC key, ready for use: hl_hmac_key of the C core. It may be copied.
+type Key struct {
+	inner, outer  [25]uint64
+	alg, reserved uint32
+}
+
+// scratch is the memory of one call: its stack, and the streams of long messages. It holds no Go pointers that are
+// needed after the call.
+type scratch struct {
+	slots [slotsSize / 8]uint64
+	stack [stackSize / 8]uint64
+}
+
+const (
+	slotsSize = 48 * (384 + 200 + 16)
+	// The core's calls take up to 32 KiB, entry.c up to 12.
+	stackSize = 48 << 10
+)
+
+// A goroutine's own stack would have to grow to twice that size, and would keep it. OpenBSD has no assembly: it ends a
+// program whose stack pointer is in memory that was not mapped as a stack.
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// op is the number of a call in gen/entry.c.
+type op uint32
+
+const (
+	opSetup op = iota
+	opISA
+	opRestrict
+	opCosts
+	opKernel
+	opInit
+	opOne
+	opSum
+	opUpdate
+	opPeek
+	opKey
+)
+
+// call is the argument of a call: struct call of gen/entry.c.
+type call struct {
+	op  op
+	alg Alg
+	costs
+	dst            *byte
+	slices         *[]byte
+	rows           *byte
+	rowLen, stride int
+	count          int
+	begin          *Ctx
+	keys           *Key
+	keyStride      uintptr
+	ctxs           **Ctx
+	next, pos      int
+	nslots         int
+	status         uint32
+	reserved       uint32
+}
+
+//go:noescape
+func enter(c *call, s *scratch) uint64
+
+// run makes a call, in slices: between them the garbage collector may stop the goroutine.
+func (c *call) run() {
+	s := scratches.Get().(*scratch)
+	for enter(c, s) != 0 {
+	}
+	scratches.Put(s)
+	if c.status != 0 {
+		panic("hashloom: internal error: " + statuses[c.status])
+	}
+}
+
+// The values of hl_status that a wrong argument can have.
+var statuses = [...]string{
+	1: "unknown algorithm",
+	2: "a pointer is nil",
+	3: "a message is too long",
+	4: "offsets",
+	5: "a stream or key is not initialised, or has another algorithm than the others",
+	6: "an instruction set is not available",
+}
+
+// costs are those of an algorithm on this machine, from registry.def. entry.c measures the slices by them.
+type costs struct {
+	block   uint64 // many messages, one message
+	longest int    // the longest message that is no stream
+}
+
+var costsOf [RIPEMD160 + 1]atomic.Pointer[costs]
+
+func init() {
+	c := call{op: opSetup, count: int(hwcap())}
+	c.run()
+	setCosts()
+}
+
+func setCosts() {
+	for alg := SHA1; alg <= RIPEMD160; alg++ {
+		c := call{op: opCosts, alg: alg}
+		c.run()
+		costsOf[alg].Store(&c.costs)
+	}
+}
+
+func sumCall(alg Alg, dst []byte, n int) call {
+	if size := alg.Size(); n > len(dst)/size {
+		panic("hashloom: internal error: no room for the digests")
+	}
+	return call{op: opSum, alg: alg, costs: *costsOf[alg].Load(), dst: unsafe.SliceData(dst), count: n}
+}
+
+func (c *call) setRows(rows []byte, n, rowLen, stride int) *byte {
+	if n > 0 {
+		high, low := bits.Mul64(uint64(n-1), uint64(stride))
+		if rowLen < 0 || stride < 0 || high != 0 || rowLen > len(rows) || low > uint64(len(rows)-rowLen) {
+			panic("hashloom: internal error: rows beyond the buffer")
+		}
+	}
+	c.rowLen, c.stride, c.count = rowLen, stride, max(n, 0)
+	return unsafe.SliceData(rows)
+}
+
+// Sum writes the digest of msg to dst, which has room for it.
+func Sum(alg Alg, dst, msg []byte) {
+	c := sumCall(alg, dst, 1)
+	c.rows, c.rowLen = unsafe.SliceData(msg), len(msg)
+	if len(msg) <= c.longest {
+		c.op = opOne
+	}
+	c.run()
+}
+
+// SumMany writes the digest of msgs[i] to dst[i*size:], with len(dst) == len(msgs)*size.
+func SumMany(alg Alg, dst []byte, msgs [][]byte) {
+	c := sumCall(alg, dst, len(msgs))
+	c.slices = unsafe.SliceData(msgs)
+	c.run()
+}
+
+// SumRows writes the digest of rows[i*stride:i*stride+rowLen] to dst[i*size:], for i from 0 to n-1.
+func SumRows(alg Alg, dst, rows []byte, n, rowLen, stride int) {
+	c := sumCall(alg, dst, n)
+	c.rows = c.setRows(rows, n, rowLen, stride)
+	c.run()
+}
+
+// SumManyFrom is SumMany for messages that continue the one of ctx, which does not change.
+func SumManyFrom(ctx *Ctx, dst []byte, msgs [][]byte) {
+	c := sumCall(ctx.algorithm(), dst, len(msgs))
+	c.slices = unsafe.SliceData(msgs)
+	c.begin = ctx
+	c.run()
+}
+
+// SumRowsFrom is SumRows for rows that continue the message of ctx, which does not change.
+func SumRowsFrom(ctx *Ctx, dst, rows []byte, n, rowLen, stride int) {
+	c := sumCall(ctx.algorithm(), dst, n)
+	c.rows = c.setRows(rows, n, rowLen, stride)
+	c.begin = ctx
+	c.run()
+}
+
+func (ctx *Ctx) algorithm() Alg { return checked(Alg(ctx.alg)) }
+
+func checked(alg Alg) Alg {
+	if alg < SHA1 || alg > RIPEMD160 {
+		panic("hashloom: internal error: a stream or key is not initialised")
+	}
+	return alg
+}
+
+// Init begins a message.
+func Init(ctx *Ctx, alg Alg) {
+	c := call{op: opInit, alg: alg, begin: ctx}
+	c.run()
+}
+
+// Copy makes dst an independent copy of src.
+func Copy(dst, src *Ctx) { *dst = *src }
+
+// Update appends p to the message of ctx.
+func Update(ctx *Ctx, p []byte) {
+	c := call{op: opUpdate, costs: *costsOf[ctx.algorithm()].Load(), ctxs: &ctx}
+	c.rows = c.setRows(p, 1, len(p), 0)
+	c.run()
+}
+
+// Peek writes the digest of ctx to dst. ctx does not change.
+func Peek(ctx *Ctx, dst []byte) {
+	c := sumCall(ctx.algorithm(), dst, 1)
+	c.op, c.ctxs = opPeek, &ctx
+	c.run()
+}
+
+// UpdateMany appends chunks[i] to the message of ctxs[i]. The contexts have one algorithm and are all different.
+func UpdateMany(ctxs []*Ctx, chunks [][]byte) {
+	if len(ctxs) == 0 {
+		return
+	}
+	_ = chunks[len(ctxs)-1]
+	c := call{op: opUpdate, costs: *costsOf[ctxs[0].algorithm()].Load(), ctxs: unsafe.SliceData(ctxs), count: len(ctxs)}
+	c.slices = unsafe.SliceData(chunks)
+	c.run()
+}
+
+// PeekMany writes the digest of ctxs[i] to dst[i*size:]. The contexts have one algorithm, and do not change.
+func PeekMany(ctxs []*Ctx, dst []byte) {
+	if len(ctxs) == 0 {
+		return
+	}
+	c := sumCall(ctxs[0].algorithm(), dst, len(ctxs))
+	c.op, c.ctxs = opPeek, unsafe.SliceData(ctxs)
+	c.run()
+}
+
+// KeyInit prepares a key of any length (FIPS 198-1, section 4).
+func KeyInit(k *Key, alg Alg, secret []byte) {
+	var digest [MaxSize]byte
+	if len(secret) > alg.Info().BlockSize { // in slices
+		Sum(alg, digest[:], secret)
+		secret = digest[:alg.Size()]
+	}
+	c := call{op: opKey, alg: alg, keys: k}
+	c.rows = c.setRows(secret, 1, len(secret), 0)
+	c.run()
+	clear(digest[:])
+}
+
+// Alg returns the algorithm of the key.
+func (k *Key) Alg() Alg { return checked(Alg(k.alg)) }
+
+// MACMany writes the tag of msgs[i] to dst[i*size:].
+func MACMany(k *Key, dst []byte, msgs [][]byte) {
+	c := sumCall(k.Alg(), dst, len(msgs))
+	c.slices, c.keys = unsafe.SliceData(msgs), k
+	c.run()
+}
+
+// MACManyKeys writes the tag of msgs[i] by keys[i] to dst[i*size:]. All keys have one algorithm.
+func MACManyKeys(keys []Key, dst []byte, msgs [][]byte) {
+	if len(msgs) == 0 {
+		return
+	}
+	_ = keys[len(msgs)-1]
+	c := sumCall(keys[0].Alg(), dst, len(msgs))
+	c.slices, c.keys, c.keyStride = unsafe.SliceData(msgs), unsafe.SliceData(keys), unsafe.Sizeof(Key{})
+	c.run()
+}
+
+// MACRows is MACMany for rows, as in SumRows.
+func MACRows(k *Key, dst, rows []byte, n, rowLen, stride int) {
+	c := sumCall(k.Alg(), dst, n)
+	c.rows = c.setRows(rows, n, rowLen, stride)
+	c.keys = k
+	c.run()
+}
+
+// isa returns the name of instruction set i; and whether this machine has it, and whether it may be chosen.
+func isa(i int) (name string, available, allowed bool) {
+	var text [64]byte
+	c := call{op: opISA, dst: &text[0], next: i}
+	c.run()
+	name, _, _ = strings.Cut(string(text[:]), "\x00")
+	return name, c.count>>i&1 != 0, c.count>>32>>i&1 != 0
+}
+
+// Implementations returns the instruction sets that this machine has kernels for.
+func Implementations() []string {
+	var names []string
+	for i := 0; ; i++ {
+		name, available, _ := isa(i)
+		if name == "" {
+			return names
+		}
+		if available {
+			names = append(names, name)
+		}
+	}
+}
+
+// Kernel returns the name of the kernel that hashes n long messages.
+func Kernel(alg Alg, n int) string {
+	var text [64]byte
+	c := call{op: opKernel, alg: alg, dst: &text[0], count: n}
+	c.run()
+	name, _, _ := strings.Cut(string(text[:]), "\x00")
+	return name
+}
+
+// Restrict makes the process choose only kernels of the named instruction sets. No names remove the restriction.
+func Restrict(names []string) error {
+	wanted := 0
+	for _, name := range names {
+		for i := 0; ; i++ {
+			known, available, _ := isa(i)
+			if known == name && available {
+				wanted |= 1 << i
+				break
+			}
+			if known == "" {
+				return fmt.Errorf("hashloom: no instruction set %q here, only %s", name,
+					strings.Join(Implementations(), ", "))
+			}
+		}
+	}
+	c := call{op: opRestrict, count: wanted}
+	c.run()
+	setCosts()
+	return nil
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//go:build !(amd64 || arm64) || openbsd || purego || noasm
+
+package core
+
+import (
+	"fmt"
+	"hash"
+
+	"github.com/hashloom/hashloom/go/internal/ripemd160"
+)
+
+// Enabled says whether the C core is in use.
+const Enabled = false
+
+// Ctx is a running computation. Its zero value must be initialised. Copying the structure does not copy the
+// computation: use Copy.
+type Ctx struct {
+	h hash.Cloner
+}
+
+// Key is an HMAC key, ready for use. It may be copied.
+type Key struct {
+	alg          Alg
+	inner, outer Ctx
+}
+
+// Sum writes the digest of msg to dst, which has room for it.
+func Sum(alg Alg, dst, msg []byte) {
+	if alg == RIPEMD160 {
+		sum := ripemd160.Sum(msg)
+		copy(dst, sum[:])
+	} else {
+		SumOne(alg, dst, msg)
+	}
+}
+
+// SumMany writes the digest of msgs[i] to dst[i*size:], with len(dst) == len(msgs)*size.
+func SumMany(alg Alg, dst []byte, msgs [][]byte) {
+	size := alg.Size()
+	for i, msg := range msgs {
+		Sum(alg, dst[i*size:(i+1)*size], msg)
+	}
+}
+
+// SumRows writes the digest of rows[i*stride:i*stride+rowLen] to dst[i*size:], for i from 0 to n-1.
+func SumRows(alg Alg, dst, rows []byte, n, rowLen, stride int) {
+	size := alg.Size()
+	for i := range n {
+		Sum(alg, dst[i*size:(i+1)*size], rows[i*stride:i*stride+rowLen])
+	}
+}
+
+// sumFrom writes the digest of the message of ctx, followed by msg. It does not change ctx.
+func sumFrom(ctx *Ctx, dst, msg []byte) {
+	h, err := ctx.h.Clone()
+	if err != nil {
+		panic(err)
+	}
+	h.Write(msg)
+	h.Sum(dst[:0])
+}
+
+// SumManyFrom is SumMany for messages that continue the one of ctx, which does not change.
+func SumManyFrom(ctx *Ctx, dst []byte, msgs [][]byte) {
+	size := ctx.h.Size()
+	for i, msg := range msgs {
+		sumFrom(ctx, dst[i*size:(i+1)*size], msg)
+	}
+}
+
+// SumRowsFrom is SumRows for rows that continue the message of ctx, which does not change.
+func SumRowsFrom(ctx *Ctx, dst, rows []byte, n, rowLen, stride int) {
+	size := ctx.h.Size()
+	for i := range n {
+		sumFrom(ctx, dst[i*size:(i+1)*size], rows[i*stride:i*stride+rowLen])
+	}
+}
+
+// Init begins a message.
+func Init(ctx *Ctx, alg Alg) {
+	if ctx.h == nil {
+		ctx.h = newHash(alg)
+		return
+	}
+	ctx.h.Reset()
+}
+
+// Copy makes dst an independent copy of src.
+func Copy(dst, src *Ctx) {
+	h, err := src.h.Clone()
+	if err != nil {
+		panic(err)
+	}
+	dst.h = h
+}
+
+// Update appends p to the message of ctx.
+func Update(ctx *Ctx, p []byte) { ctx.h.Write(p) }
+
+// Peek writes the digest of ctx to dst. ctx does not change.
+func Peek(ctx *Ctx, dst []byte) { ctx.h.Sum(dst[:0]) }
+
+// UpdateMany appends chunks[i] to the message of ctxs[i]. The contexts have one algorithm and are all different.
+func UpdateMany(ctxs []*Ctx, chunks [][]byte) {
+	for i, ctx := range ctxs {
+		ctx.h.Write(chunks[i])
+	}
+}
+
+// PeekMany writes the digest of ctxs[i] to dst[i*size:]. The contexts have one algorithm, and do not change.
+func PeekMany(ctxs []*Ctx, dst []byte) {
+	for i, ctx := range ctxs {
+		size := ctx.h.Size()
+		ctx.h.Sum(dst[i*size : i*size])
+	}
+}
+
+// AppendState appends the state of ctx, of algorithm alg, in the form of the standard library's AppendBinary.
+func AppendState(ctx *Ctx, alg Alg, b []byte) []byte {
+	b, err := ctx.h.(state).AppendBinary(b)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// SetState sets ctx, of algorithm alg, to a state that AppendState appended. After an error ctx is unchanged.
+func SetState(ctx *Ctx, alg Alg, b []byte) error {
+	h := newHash(alg)
+	if err := h.UnmarshalBinary(b); err != nil {
+		return err
+	}
+	ctx.h = h
+	return nil
+}
+
+// KeyInit prepares a key of any length (FIPS 198-1, section 4).
+func KeyInit(k *Key, alg Alg, secret []byte) {
+	var digest [MaxSize]byte
+	blockSize := alg.Info().BlockSize
+	if len(secret) > blockSize {
+		Sum(alg, digest[:], secret)
+		secret = digest[:alg.Size()]
+	}
+	var pads [2][128]byte
+	for i, pad := range [2]byte{0x36, 0x5c} {
+		copy(pads[i][:], secret)
+		for j := range blockSize {
+			pads[i][j] ^= pad
+		}
+	}
+	k.alg = alg
+	Init(&k.inner, alg)
+	Init(&k.outer, alg)
+	Update(&k.inner, pads[0][:blockSize])
+	Update(&k.outer, pads[1][:blockSize])
+}
+
+// Alg returns the algorithm of the key.
+func (k *Key) Alg() Alg { return k.alg }
+
+func mac(k *Key, dst, msg []byte) {
+	var digest [MaxSize]byte
+	inner := digest[:k.alg.Size()]
+	sumFrom(&k.inner, inner, msg)
+	sumFrom(&k.outer, dst, inner)
+}
+
+// MACMany writes the tag of msgs[i] to dst[i*size:].
+func MACMany(k *Key, dst []byte, msgs [][]byte) {
+	size := k.alg.Size()
+	for i, msg := range msgs {
+		mac(k, dst[i*size:(i+1)*size], msg)
+	}
+}
+
+// MACManyKeys writes the tag of msgs[i] by keys[i] to dst[i*size:]. All keys have one algorithm.
+func MACManyKeys(keys []Key, dst []byte, msgs [][]byte) {
+	for i, msg := range msgs {
+		size := keys[i].alg.Size()
+		mac(&keys[i], dst[i*size:(i+1)*size], msg)
+	}
+}
+
+// MACRows is MACMany for rows, as in SumRows.
+func MACRows(k *Key, dst, rows []byte, n, rowLen, stride int) {
+	size := k.alg.Size()
+	for i := range n {
+		mac(k, dst[i*size:(i+1)*size], rows[i*stride:i*stride+rowLen])
+	}
+}
+
+// Implementations returns the instruction sets that this machine has kernels for.
+func Implementations() []string { return []string{"go"} }
+
+// Restrict makes the process choose only kernels of the named instruction sets. No names remove the restriction.
+func Restrict(names []string) error {
+	for _, name := range names {
+		if name != "go" {
+			return fmt.Errorf("hashloom: no instruction set %q here, only \"go\"", name)
+		}
+	}
+	return nil
+}

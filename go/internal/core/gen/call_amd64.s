@@ -1,0 +1,15 @@
+// func enter(c *call, s *scratch) uint64
+//
+// Calls the core on the stack in s. The frame is small, so that a goroutine's own stack does not grow. A write to SP
+// tells Go's unwinder that a traceback cannot pass here. Not NOSPLIT: the check of the stack at the beginning is where
+// the garbage collector stops a goroutine between two calls.
+TEXT ·enter(SB), 0, $0-24
+	MOVQ c+0(FP), DI
+	MOVQ s+8(FP), SI
+	MOVQ SP, R12 // C keeps R12
+	LEAQ scratch__size(SI), SP
+	ANDQ $~63, SP
+	CALL hashloom_core<>(SB)
+	MOVQ R12, SP
+	MOVQ AX, ret+16(FP)
+	RET

@@ -1,0 +1,375 @@
+/* entry.c: the one function of the core that Go calls.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Go's garbage collector stops a goroutine only in Go code. A call therefore ends after some 150 microseconds, by the
+ * costs of registry.def, and Go repeats it until all is done. Messages that take longer than that are streams in the
+ * meantime. text.py compiles this file beside a copy of the core.
+ */
+#include "../core/src/registry.c" /* for the costs */
+
+#include "../core/src/hmac.h"
+#include "../core/src/lanes.h"
+
+enum {
+    GROUP = 480,     /* short messages hashed in one call; a multiple of every number of lanes */
+    SLOTS = 48,      /* long messages hashed side by side; likewise */
+    LANES = 16,      /* fewer messages than that are no group of their own, unless there are no others */
+    STREAMS = 96,    /* streams advanced in one call; the lane driver's window */
+    COPIES = 32,     /* streams copied to the stack at once */
+    UNITS = 16,      /* costs are in sixteenths, so that a lane's share of a cost is a whole number */
+    SLICE = 150000 * UNITS /* costs of one call: nanoseconds, on arm64 cycles */
+};
+
+/* A Go slice of bytes. */
+struct go_slice {
+    const uint8_t *data;
+    size_t nbytes, capacity;
+};
+
+struct slot {
+    hl_hmac_ctx ctx; /* without a key: only its inner stream */
+    size_t at;       /* the message */
+    size_t pos;      /* bytes hashed so far */
+};
+
+/* Memory that Go keeps for the call: `scratch` in core_asm.go, which also has the call's stack. */
+struct scratch {
+    struct slot slots[SLOTS];
+};
+
+/* The calls, and their arguments: `call` in core_asm.go. */
+enum op { OP_SETUP, OP_ISA, OP_RESTRICT, OP_COSTS, OP_KERNEL, OP_INIT, OP_ONE, OP_SUM, OP_UPDATE, OP_PEEK, OP_KEY };
+
+struct call {
+    uint32_t op, alg;
+    uint64_t costs, longest;       /* of the algorithm, from OP_COSTS */
+    uint8_t *dst;
+    const struct go_slice *slices; /* messages or chunks; NULL: rows */
+    const uint8_t *rows;
+    size_t row_nbytes, stride;
+    size_t count;
+    const hl_ctx *begin;           /* messages continue this stream */
+    const hl_hmac_key *keys;
+    size_t key_stride;
+    hl_ctx *const *ctxs;
+    size_t next, pos, nslots;      /* what earlier calls have done; zeros at first */
+    uint32_t status, reserved;     /* an hl_status */
+};
+
+uint64_t hli_go_hwcap;
+
+/* Freestanding code may call these. */
+#define NO_CALL_OF_ITSELF __attribute__((optimize("no-tree-loop-distribute-patterns"), used))
+typedef uint64_t __attribute__((vector_size(16), aligned(1), may_alias)) vector;
+
+NO_CALL_OF_ITSELF void *memcpy(void *restrict to, const void *restrict from, size_t nbytes)
+{
+    uint8_t *t = to;
+    const uint8_t *f = from;
+
+    for (; nbytes >= 16; nbytes -= 16, t += 16, f += 16)
+        *(vector *)t = *(const vector *)f;
+    for (; nbytes > 0; nbytes--)
+        *t++ = *f++;
+    return to;
+}
+
+NO_CALL_OF_ITSELF void *memset(void *to, int byte, size_t nbytes)
+{
+    uint8_t *t = to;
+    const vector all = (vector){0, 0} + 0x0101010101010101u * (uint8_t)byte;
+
+    for (; nbytes >= 16; nbytes -= 16, t += 16)
+        *(vector *)t = all;
+    for (; nbytes > 0; nbytes--)
+        *t++ = (uint8_t)byte;
+    return to;
+}
+
+/* The costs of a block: by the best kernel for many messages, and by the best one for one. */
+static uint32_t cost_of_many(const struct call *c)
+{
+    return (uint32_t)c->costs;
+}
+
+static uint32_t cost_of_one(const struct call *c)
+{
+    return (uint32_t)(c->costs >> 32);
+}
+
+/* Bytes that `n` messages side by side may each have hashed in a call. */
+static size_t share_of(const struct call *c, const hl_alg_info *info, size_t n)
+{
+    const uint32_t nblocks = SLICE / ((uint32_t)n * cost_of_many(c) + cost_of_one(c));
+
+    return (nblocks > 0 ? nblocks : 1) * (size_t)info->block_nbytes;
+}
+
+/* Sets the costs, and the length of the longest short message: LANES of that length fit in a call. */
+static void set_costs(struct call *c)
+{
+    const uint32_t word = hli_choice();
+    const hl_alg_info *info = hl_alg_find((hl_alg)c->alg);
+    const hl_kernel *many = hli_choose(word, info->body, SIZE_MAX, 0), *one = hli_choose(word, info->body, 1, 0);
+    const unsigned tune = word >> CHOICE_TUNE & 7;
+    const uint32_t of_many = row_of(many)->cost[tune] * UNITS / many->nlanes;
+    const uint32_t of_one = row_of(one)->cost[tune] * UNITS / one->nlanes;
+
+    c->costs = (uint64_t)of_one << 32 | of_many;
+    c->longest = share_of(c, info, LANES) - 64;
+}
+
+static hl_slice message_at(const struct call *c, size_t i)
+{
+    if (c->slices != NULL)
+        return (hl_slice){c->slices[i].data, c->slices[i].nbytes};
+    return (hl_slice){hli_after(c->rows, i * c->stride), c->row_nbytes};
+}
+
+/* ---- Long messages ----------------------------------------------------------------------------------------------- */
+
+static hl_status take_slot(struct call *c, struct slot *slot)
+{
+    const size_t at = c->next;
+
+    slot->at = at;
+    slot->pos = 0;
+    if (c->keys != NULL)
+        return hl_hmac_init(&slot->ctx, hli_nth(c->keys, at, c->key_stride));
+    if (c->begin != NULL) {
+        slot->ctx.inner = *c->begin;
+        return HL_OK;
+    }
+    return hl_init(&slot->ctx.inner, (hl_alg)c->alg);
+}
+
+static HLI_NOINLINE hl_status end_slots(struct call *c, const hl_alg_info *info, hl_hmac_ctx *const done[],
+                                        const size_t at[], size_t n)
+{
+    uint8_t digests[SLOTS * HL_DIGEST_MAX_NBYTES];
+    hl_ctx *inner[SLOTS];
+    hl_status status;
+
+    for (size_t i = 0; i < n; i++)
+        inner[i] = &done[i]->inner;
+    status = c->keys != NULL ? hl_hmac_final_many(done, n, digests) : hl_final_many(inner, n, digests);
+    if (status == HL_OK)
+        for (size_t i = 0; i < n; i++)
+            hli_copy(c->dst + at[i] * info->digest_nbytes, digests + i * info->digest_nbytes, info->digest_nbytes);
+    return status;
+}
+
+/* Advances all slots, and ends the messages that are finished. */
+static HLI_NOINLINE hl_status run_slots(struct call *c, const hl_alg_info *info, struct slot slots[])
+{
+    hl_hmac_ctx *ctxs[SLOTS], *done[SLOTS];
+    hl_ctx *inner[SLOTS];
+    hl_slice chunks[SLOTS];
+    size_t at[SLOTS], ndone = 0, nkept = 0, n = c->nslots;
+    const size_t share = share_of(c, info, n);
+    hl_status status;
+
+    for (size_t i = 0; i < n; i++) {
+        const hl_slice message = message_at(c, slots[i].at);
+        const size_t left = message.nbytes - slots[i].pos;
+        ctxs[i] = &slots[i].ctx;
+        inner[i] = &slots[i].ctx.inner;
+        chunks[i] = (hl_slice){hli_after(message.data, slots[i].pos), left < share ? left : share};
+        slots[i].pos += chunks[i].nbytes;
+        if (chunks[i].nbytes == left) {
+            at[ndone] = slots[i].at;
+            done[ndone++] = ctxs[i];
+        }
+    }
+    status = c->keys != NULL ? hl_hmac_update_many(ctxs, chunks, n) : hl_update_many(inner, chunks, n);
+    if (status != HL_OK || ndone == 0)
+        return status;
+    status = end_slots(c, info, done, at, ndone);
+    for (size_t i = 0, d = 0; i < n; i++) {
+        if (d < ndone && done[d] == &slots[i].ctx) {
+            d++;
+            continue;
+        }
+        if (nkept < i) {
+            slots[nkept] = slots[i];
+            if (c->keys != NULL)
+                hli_wipe(&slots[i].ctx, sizeof slots[i].ctx);
+        }
+        nkept++;
+    }
+    c->nslots = nkept;
+    return status;
+}
+
+/* ---- Messages ---------------------------------------------------------------------------------------------------- */
+
+/* Hashes n messages from c->next on. */
+static hl_status run_group(struct call *c, const hl_alg_info *info, hl_job *job, size_t n)
+{
+    job->nbytes = sizeof *job;
+    job->alg = c->alg;
+    job->messages.count = n;
+    job->digests = c->dst + c->next * info->digest_nbytes;
+    job->begin = c->begin;
+    job->keys = c->keys == NULL ? NULL : hli_nth(c->keys, c->next, c->key_stride);
+    job->key_stride = c->key_stride;
+    c->next += n;
+    return hl_run(job);
+}
+
+/* The number of messages from c->next on that make a group: each short, in all no more than a call may hash. Fills in
+ * the job's messages. */
+static size_t group_of(const struct call *c, hl_slice slices[GROUP], hl_job *job)
+{
+    const size_t left = c->count - c->next, most = LANES * (c->longest + 64);
+    size_t n = 0, nbytes = 0;
+
+    if (c->slices == NULL) {
+        n = c->row_nbytes > c->longest ? 0 : left <= LANES ? left : most / (c->row_nbytes + 64);
+        n = n < GROUP ? n : GROUP;
+        job->messages = (hl_messages){.layout = HL_ROWS, .base = hli_after(c->rows, c->next * c->stride),
+                                      .stride = c->stride, .nbytes = c->row_nbytes};
+        return n < left ? n : left;
+    }
+    job->messages = (hl_messages){.layout = HL_SLICES, .base = slices};
+    for (const struct go_slice *from = c->slices + c->next; n < GROUP && n < left; n++, from++) {
+        nbytes += from->nbytes + 64;
+        if (from->nbytes > c->longest || nbytes > most)
+            break;
+        slices[n] = (hl_slice){from->data, from->nbytes};
+    }
+    return n;
+}
+
+/* Returns 1 if there is more to do. */
+static HLI_NOINLINE uint64_t sum(struct call *c, struct scratch *scratch)
+{
+    const hl_alg_info *info = hl_alg_find((hl_alg)c->alg);
+    hl_slice slices[GROUP];
+    hl_job job = {0};
+
+    while (c->next < c->count && c->nslots < SLOTS) {
+        size_t n = group_of(c, slices, &job);
+        const size_t left = c->count - c->next;
+        if (n >= LANES || (n == left && c->nslots == 0)) {
+            if (n > LANES && n < left)
+                n -= n % LANES;
+            c->status = run_group(c, info, &job, n);
+            return c->status == HL_OK && (c->next < c->count || c->nslots > 0);
+        }
+        /* A long message, or a few short ones beside long ones. */
+        for (n = n < left ? n + 1 : n; n > 0 && c->nslots < SLOTS; n--) {
+            c->status = take_slot(c, &scratch->slots[c->nslots]);
+            if (c->status != HL_OK)
+                return 0;
+            c->nslots++;
+            c->next++;
+        }
+    }
+    if (c->nslots > 0)
+        c->status = run_slots(c, info, scratch->slots);
+    return c->status == HL_OK && (c->next < c->count || c->nslots > 0);
+}
+
+/* ---- Streams ----------------------------------------------------------------------------------------------------- */
+
+static HLI_NOINLINE uint64_t update(struct call *c)
+{
+    const size_t left = c->count - c->next, n = left < STREAMS ? left : STREAMS;
+    const hl_alg_info *info = n == 0 || c->ctxs[c->next] == NULL ? NULL : hl_alg_find((hl_alg)c->ctxs[c->next]->alg);
+    hl_ctx *ctxs[STREAMS];
+    hl_slice chunks[STREAMS];
+    size_t nactive = 0, share;
+    int more = 0;
+
+    if (info == NULL) {
+        c->status = n == 0 ? HL_OK : HL_ESTATE;
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const hl_slice chunk = message_at(c, c->next + i);
+        if (chunk.nbytes <= c->pos)
+            continue;
+        ctxs[nactive] = c->ctxs[c->next + i];
+        chunks[nactive++] = (hl_slice){hli_after(chunk.data, c->pos), chunk.nbytes - c->pos};
+    }
+    share = share_of(c, info, nactive);
+    for (size_t i = 0; i < nactive; i++)
+        if (chunks[i].nbytes > share) {
+            chunks[i].nbytes = share;
+            more = 1;
+        }
+    c->status = hl_update_many(ctxs, chunks, nactive);
+    if (more) {
+        c->pos += share;
+    } else {
+        c->pos = 0;
+        c->next += n;
+    }
+    return c->status == HL_OK && c->next < c->count;
+}
+
+/* Writes digests, and leaves the streams as they are. */
+static HLI_NOINLINE uint64_t peek(struct call *c)
+{
+    hl_ctx copies[COPIES], *all[COPIES];
+
+    for (size_t done = 0; c->next < c->count && done < GROUP;) {
+        const size_t left = c->count - c->next, n = left < COPIES ? left : COPIES;
+        for (size_t i = 0; i < n; i++) {
+            if (c->ctxs[c->next + i] == NULL) {
+                c->status = HL_ENULL;
+                return 0;
+            }
+            copies[i] = *c->ctxs[c->next + i];
+            all[i] = &copies[i];
+        }
+        const hl_alg_info *info = hl_alg_find((hl_alg)copies[0].alg);
+        c->status = info == NULL ? HL_ESTATE
+                                 : hl_final_many(all, n, c->dst + c->next * info->digest_nbytes);
+        if (c->status != HL_OK)
+            return 0;
+        c->next += n;
+        done += n;
+    }
+    return c->next < c->count;
+}
+
+/* ---- The choice of kernels --------------------------------------------------------------------------------------- */
+
+/* Copies a name with its zero, which fits 64 bytes. */
+static void put_name(uint8_t *to, const char *name)
+{
+    size_t i = 0;
+
+    for (; i < 63 && name != NULL && name[i] != '\0'; i++)
+        to[i] = (uint8_t)name[i];
+    to[i] = 0;
+}
+
+uint64_t hli_go(struct call *c, struct scratch *scratch);
+
+/* Returns 1 if the same call must be made again, as there is more to do. */
+uint64_t hli_go(struct call *c, struct scratch *scratch)
+{
+    switch ((enum op)c->op) {
+    case OP_ONE: c->status = hl_hash((hl_alg)c->alg, c->rows, c->row_nbytes, c->dst); return 0;
+    case OP_SUM: return sum(c, scratch);
+    case OP_UPDATE: return update(c);
+    case OP_PEEK: return peek(c);
+    case OP_INIT: c->status = hl_init((hl_ctx *)(uintptr_t)c->begin, (hl_alg)c->alg); return 0;
+    case OP_KEY:
+        c->status = hl_hmac_key_init((hl_hmac_key *)(uintptr_t)c->keys, (hl_alg)c->alg, c->rows, c->row_nbytes);
+        return 0;
+    case OP_SETUP: HLI_WORD(hli_go_hwcap) = c->count; hli_choice(); return 0;
+    case OP_ISA: /* the name of instruction set `next`; count: those available, those allowed << 32 */
+        put_name(c->dst, hl_isa_name(c->next));
+        c->count = (uint64_t)hl_isas_allowed() << 32 | hl_isas_available();
+        return 0;
+    case OP_RESTRICT: c->status = hl_restrict((hl_isas)c->count); return 0;
+    case OP_COSTS: set_costs(c); return 0;
+    case OP_KERNEL: put_name(c->dst, hl_kernel_chosen((hl_alg)c->alg, c->count)->name); return 0;
+    }
+    return 0;
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package core
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"fmt"
+	"hash"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+const maxMessages, maxLength = 70, 300
+
+func randomBytes(seed uint64, n int) []byte {
+	b := make([]byte, n)
+	source := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
+	source.Read(b)
+	return b
+}
+
+// eachImplementation runs f without a restriction, then once for each instruction set of this machine alone.
+func eachImplementation(t *testing.T, f func(t *testing.T, restricted bool)) {
+	t.Run("all", func(t *testing.T) { f(t, false) })
+	for _, name := range Implementations() {
+		t.Run(name, func(t *testing.T) {
+			if err := Restrict([]string{name}); err != nil {
+				t.Fatal(err)
+			}
+			defer Restrict(nil)
+			f(t, true)
+		})
+	}
+}
+
+func checkDigests(t *testing.T, what string, alg Alg, got []byte, want [][]byte) {
+	t.Helper()
+	for i := range want {
+		if !bytes.Equal(got[i*alg.Size():(i+1)*alg.Size()], want[i]) {
+			t.Fatalf("%v, %s: message %d of %d: %x, expected %x", alg, what, i, len(want),
+				got[i*alg.Size():(i+1)*alg.Size()], want[i])
+		}
+	}
+}
+
+// Every length from 0 to 300, in every number of messages from 0 to 70: all of one length, and ascending lengths.
+func TestEveryLength(t *testing.T) {
+	data := randomBytes(1, maxMessages+maxLength)
+	for alg := SHA1; alg <= RIPEMD160; alg++ {
+		var digests [maxMessages][maxLength + 1][]byte
+		for i := range digests {
+			for length := range digests[i] {
+				digests[i][length] = make([]byte, alg.Size())
+				hashOf(alg, digests[i][length], data[i:i+length])
+			}
+		}
+		eachImplementation(t, func(t *testing.T, restricted bool) {
+			got := make([]byte, maxMessages*alg.Size())
+			for n := 0; n <= maxMessages; n++ {
+				if (restricted || testing.Short()) && n > 17 && n != 33 && n != maxMessages {
+					continue
+				}
+				equal, ascending := make([][]byte, n), make([][]byte, n)
+				want, wantAscending := make([][]byte, n), make([][]byte, n)
+				for length := 0; length <= maxLength; length++ {
+					if testing.Short() && length%9 != n%9 {
+						continue
+					}
+					for i := range n {
+						other := (length + i*i) % (maxLength + 1)
+						equal[i], want[i] = data[i:i+length], digests[i][length]
+						ascending[i], wantAscending[i] = data[i:i+other], digests[i][other]
+					}
+					clear(got)
+					SumMany(alg, got, equal)
+					checkDigests(t, fmt.Sprint(length, " bytes each"), alg, got, want)
+					clear(got)
+					SumRows(alg, got, data, n, length, 1)
+					checkDigests(t, fmt.Sprint("rows of ", length, " bytes"), alg, got, want)
+					clear(got)
+					SumMany(alg, got, ascending)
+					checkDigests(t, fmt.Sprint("from ", length, " bytes"), alg, got, wantAscending)
+				}
+			}
+		})
+	}
+}
+
+// longLists has lists of messages that one call cannot hash: long ones among others, at the beginning, in between and
+// at the end, and more of them than are hashed side by side.
+func longLists() [][][]byte {
+	data := randomBytes(2, 3<<20)
+	list := func(lengths ...int) [][]byte {
+		msgs := make([][]byte, len(lengths))
+		for i, length := range lengths {
+			msgs[i] = data[i : i+length]
+		}
+		return msgs
+	}
+	many := func(n int, length func(i int) int) [][]byte {
+		lengths := make([]int, n)
+		for i := range lengths {
+			lengths[i] = length(i)
+		}
+		return list(lengths...)
+	}
+	return [][][]byte{
+		list(2 << 20),
+		list(2<<20, 0, 1<<20+1, 63, 64, 65, 2<<20+127),
+		list(0, 1, 2<<20-1, 2, 3),
+		many(5, func(i int) int { return 300_000 - i }),
+		many(17, func(i int) int { return 200_000 }),
+		many(70, func(i int) int { return 20_000 + 1000*i }),
+		many(110, func(i int) int { return 45_000 + i*i }),
+		many(600, func(i int) int { return []int{100_000, 10, 64, 1000}[min(3, i%100)] }),
+		many(700, func(i int) int { return i % 130 }),
+		many(200, func(i int) int { return 17_000 - i }),
+		append(many(100, func(i int) int { return 8 }), list(1<<20)...),
+	}
+}
+
+// Messages that are cut across several calls.
+func TestLongMessages(t *testing.T) {
+	prefix, secret := randomBytes(3, 100), randomBytes(4, 40)
+	for l, msgs := range longLists() {
+		for alg := SHA1; alg <= RIPEMD160; alg++ {
+			if testing.Short() {
+				msgs = msgs[:min(len(msgs), 120)]
+				if l%3 != int(alg)%3 {
+					continue
+				}
+			}
+			want, from, tags := make([][]byte, len(msgs)), make([][]byte, len(msgs)), make([][]byte, len(msgs))
+			for i, msg := range msgs {
+				want[i], from[i] = make([]byte, alg.Size()), make([]byte, alg.Size())
+				hashOf(alg, want[i], msg)
+				hashOf(alg, from[i], prefix, msg)
+				h := hmac.New(func() hash.Hash { return newHash(alg) }, secret)
+				h.Write(msg)
+				tags[i] = h.Sum(nil)
+			}
+			stream := make([]byte, alg.Size())
+			hashOf(alg, stream, append([][]byte{prefix}, msgs...)...)
+			eachImplementation(t, func(t *testing.T, restricted bool) {
+				if restricted && (l%3 != int(alg)%3 || alg == SHA224 || alg == SHA384) {
+					return
+				}
+				var ctx Ctx
+				Init(&ctx, alg)
+				Update(&ctx, prefix)
+				keys := make([]Key, len(msgs))
+				for i := range keys {
+					KeyInit(&keys[i], alg, secret)
+				}
+				got := make([]byte, len(msgs)*alg.Size())
+				what := fmt.Sprint("list ", l)
+				SumMany(alg, got, msgs)
+				checkDigests(t, what, alg, got, want)
+				SumManyFrom(&ctx, got, msgs)
+				checkDigests(t, what+" from a prefix", alg, got, from)
+				MACMany(&keys[0], got, msgs)
+				checkDigests(t, what+" by a key", alg, got, tags)
+				MACManyKeys(keys, got, msgs)
+				checkDigests(t, what+" by keys", alg, got, tags)
+
+				ctxs, chunks := make([]*Ctx, len(msgs)), make([][]byte, len(msgs))
+				for i := range ctxs {
+					ctxs[i] = new(Ctx)
+					Copy(ctxs[i], &ctx)
+				}
+				for cut := range 3 {
+					for i, msg := range msgs {
+						chunks[i] = msg[cut*len(msg)/3 : (cut+1)*len(msg)/3]
+					}
+					UpdateMany(ctxs, chunks)
+				}
+				PeekMany(ctxs, got)
+				checkDigests(t, what+" as streams", alg, got, from)
+				for _, msg := range msgs {
+					Update(&ctx, msg)
+				}
+				Peek(&ctx, got)
+				checkDigests(t, what+" as one stream", alg, got, [][]byte{stream})
+				Sum(alg, got, msgs[0])
+				checkDigests(t, what+" alone", alg, got, want[:1])
+			})
+		}
+	}
+}
+
+// Rows that touch, overlap, lie apart, are all the same, are long, or are empty.
+func TestRows(t *testing.T) {
+	rows := randomBytes(5, 1<<20)
+	secret := randomBytes(6, 200)
+	for alg := SHA1; alg <= RIPEMD160; alg++ {
+		var ctx Ctx
+		Init(&ctx, alg)
+		Update(&ctx, secret[:alg.Info().BlockSize])
+		var key Key
+		KeyInit(&key, alg, secret)
+		for _, shape := range []struct{ n, rowLen, stride int }{
+			{0, 0, 0}, {1, 0, 0}, {3, 0, 5}, {1000, 64, 64}, {1000, 64, 100}, {500, 300, 7}, {50, 64, 0}, {20, 50_000, 50_000},
+			{1, 1 << 20, 0}, {5, 1<<20 - 4, 1}, {4096, 128, 256}, {100, 5000, 10_000}, {49, 60_000, 1}, {1, 1000, math.MaxInt},
+		} {
+			got := make([]byte, shape.n*alg.Size())
+			want, from, tags := make([][]byte, shape.n), make([][]byte, shape.n), make([][]byte, shape.n)
+			for i := range want {
+				row := rows[i*shape.stride : i*shape.stride+shape.rowLen]
+				want[i], from[i] = make([]byte, alg.Size()), make([]byte, alg.Size())
+				hashOf(alg, want[i], row)
+				hashOf(alg, from[i], secret[:alg.Info().BlockSize], row)
+				h := hmac.New(func() hash.Hash { return newHash(alg) }, secret)
+				h.Write(row)
+				tags[i] = h.Sum(nil)
+			}
+			what := fmt.Sprint(shape)
+			SumRows(alg, got, rows, shape.n, shape.rowLen, shape.stride)
+			checkDigests(t, what, alg, got, want)
+			SumRowsFrom(&ctx, got, rows, shape.n, shape.rowLen, shape.stride)
+			checkDigests(t, what+" from a prefix", alg, got, from)
+			MACRows(&key, got, rows, shape.n, shape.rowLen, shape.stride)
+			checkDigests(t, what+" by a key", alg, got, tags)
+		}
+	}
+}
+
+// Keys of every length from 0 to 300.
+func TestKeys(t *testing.T) {
+	secret := randomBytes(7, 300)
+	msg := randomBytes(8, 100)
+	for alg := SHA1; alg <= RIPEMD160; alg++ {
+		keys := make([]Key, len(secret)+1)
+		msgs, want := make([][]byte, len(keys)), make([][]byte, len(keys))
+		for i := range keys {
+			KeyInit(&keys[i], alg, secret[:i])
+			msgs[i] = msg
+			h := hmac.New(func() hash.Hash { return newHash(alg) }, secret[:i])
+			h.Write(msg)
+			want[i] = h.Sum(nil)
+		}
+		got := make([]byte, len(keys)*alg.Size())
+		MACManyKeys(keys, got, msgs)
+		checkDigests(t, "a key each", alg, got, want)
+	}
+}
+
+// Streams that grow by random pieces, a few of them at a time.
+func TestStreams(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	data := randomBytes(10, 1<<16)
+	for alg := SHA1; alg <= RIPEMD160; alg++ {
+		ctxs := make([]*Ctx, 130)
+		hashes := make([]hash.Hash, len(ctxs))
+		for i := range ctxs {
+			ctxs[i], hashes[i] = new(Ctx), newHash(alg)
+			Init(ctxs[i], alg)
+		}
+		got := make([]byte, len(ctxs)*alg.Size())
+		for range 60 {
+			first := rng.IntN(len(ctxs))
+			n := rng.IntN(len(ctxs) - first + 1)
+			most := []int{1, 70, 300, 5000, len(data)}[rng.IntN(5)]
+			chunks := make([][]byte, n)
+			for i := range chunks {
+				chunks[i] = data[:rng.IntN(most+1)]
+				hashes[first+i].Write(chunks[i])
+			}
+			UpdateMany(ctxs[first:first+n], chunks)
+		}
+		want := make([][]byte, len(ctxs))
+		for i := range want {
+			want[i] = hashes[i].Sum(nil)
+		}
+		PeekMany(ctxs, got)
+		checkDigests(t, "streams", alg, got, want)
+	}
+}
+
+func TestRestrict(t *testing.T) {
+	defer Restrict(nil)
+	if err := Restrict([]string{"mmx"}); err == nil {
+		t.Fatal("Restrict took an unknown instruction set")
+	}
+	for _, name := range Implementations() {
+		if err := Restrict([]string{name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Package digest is what the packages of the single algorithms share: the running hash, and the checks of the calls for
+// many messages.
+package digest
+
+import (
+	"encoding"
+	"fmt"
+	"hash"
+	"unsafe"
+
+	"github.com/hashloom/hashloom/go/internal/core"
+)
+
+// Digest is a running hash: a hash.Hash that implements hash.Cloner, encoding.BinaryMarshaler, encoding.BinaryAppender
+// and encoding.BinaryUnmarshaler, and has no other methods.
+//
+// A call of the core costs as much as some 50 bytes, and for one short message the standard library is as fast. So
+// short writes are gathered, and a message that has not been longer is hashed by the standard library.
+type Digest struct {
+	alg     core.Alg
+	begun   bool // ctx has the bytes before those that are gathered; otherwise there are none
+	waiting bool // in a batch of WriteMany
+	n       int  // bytes gathered
+	ctx     core.Ctx
+	bytes   [gatherSize]byte
+}
+
+const gatherSize = 256
+
+// New begins a message.
+func New(alg core.Alg) *Digest { return &Digest{alg: alg} }
+
+// gather appends p if there is room for it.
+func (d *Digest) gather(p []byte) bool {
+	if len(p) > len(d.bytes)-d.n {
+		return false
+	}
+	d.n += copy(d.bytes[d.n:], p)
+	return true
+}
+
+// begin makes ctx a computation.
+func (d *Digest) begin() {
+	if !d.begun {
+		core.Init(&d.ctx, d.alg)
+		d.begun = true
+	}
+}
+
+// flush brings ctx up to date.
+func (d *Digest) flush() {
+	d.begin()
+	if d.n > 0 {
+		core.Update(&d.ctx, d.bytes[:d.n])
+		d.n = 0
+	}
+}
+
+func (d *Digest) Write(p []byte) (int, error) {
+	if !d.gather(p) {
+		d.flush()
+		core.Update(&d.ctx, p)
+	}
+	return len(p), nil
+}
+
+func (d *Digest) Sum(b []byte) []byte {
+	var sum [core.MaxSize]byte
+	if d.begun {
+		core.SumRowsFrom(&d.ctx, sum[:], d.bytes[:], 1, d.n, 0)
+	} else {
+		core.SumOne(d.alg, sum[:], d.bytes[:d.n])
+	}
+	return append(b, sum[:d.alg.Size()]...)
+}
+
+func (d *Digest) Reset() { d.begun, d.n = false, 0 }
+
+func (d *Digest) Size() int { return d.alg.Size() }
+
+func (d *Digest) BlockSize() int { return d.alg.Info().BlockSize }
+
+func (d *Digest) Clone() (hash.Cloner, error) {
+	c := &Digest{alg: d.alg, begun: d.begun, n: d.n, bytes: d.bytes}
+	if d.begun {
+		core.Copy(&c.ctx, &d.ctx)
+	}
+	return c, nil
+}
+
+// MarshalBinary has a capacity of a constant size so that the bytes can stay on the caller's stack.
+func (d *Digest) MarshalBinary() ([]byte, error) {
+	return d.AppendBinary(make([]byte, 0, core.MaxStateSize))
+}
+
+func (d *Digest) AppendBinary(b []byte) ([]byte, error) {
+	var ctx core.Ctx
+	d.copyTo(&ctx)
+	return core.AppendState(&ctx, d.alg, b), nil
+}
+
+// copyTo makes ctx an independent computation of all that has been written.
+func (d *Digest) copyTo(ctx *core.Ctx) {
+	if d.begun {
+		core.Copy(ctx, &d.ctx)
+	} else {
+		core.Init(ctx, d.alg)
+	}
+	core.Update(ctx, d.bytes[:d.n])
+}
+
+// UnmarshalBinary accepts what MarshalBinary returned. After an error d is unchanged.
+func (d *Digest) UnmarshalBinary(b []byte) error {
+	if err := core.SetState(&d.ctx, d.alg, b); err != nil {
+		return err
+	}
+	d.begun, d.n = true, 0
+	return nil
+}
+
+// Array is a digest of any algorithm.
+type Array interface {
+	[20]byte | [28]byte | [32]byte | [48]byte | [64]byte
+}
+
+// SumMany sets dst[i] to the digest of msgs[i].
+func SumMany[D Array](alg core.Alg, dst []D, msgs [][]byte) {
+	if len(dst) != len(msgs) {
+		panic(fmt.Sprintf("%s: SumMany: dst has room for %d digests, msgs has %d messages",
+			alg.Info().Package, len(dst), len(msgs)))
+	}
+	flat := Flat(dst)
+	CheckOverlap(flat, msgs)
+	core.SumMany(alg, flat, msgs)
+}
+
+// SumRows sets dst[i] to the digest of rows[i*rowLen:(i+1)*rowLen].
+func SumRows[D Array](alg core.Alg, dst []D, rows []byte, rowLen int) {
+	if rowLen < 0 {
+		panic(fmt.Sprintf("%s: SumRows: rows of %d bytes", alg.Info().Package, rowLen))
+	}
+	// No multiplication, which could overflow.
+	if rowLen == 0 && len(rows) > 0 || rowLen > 0 && (len(rows)%rowLen != 0 || len(rows)/rowLen != len(dst)) {
+		panic(fmt.Sprintf("%s: SumRows: dst has room for %d digests, rows has %d bytes, a row %d",
+			alg.Info().Package, len(dst), len(rows), rowLen))
+	}
+	flat := Flat(dst)
+	if overlap(flat, rows) {
+		panic("hashloom: digests overlap messages")
+	}
+	core.SumRows(alg, flat, rows, len(dst), rowLen, rowLen)
+}
+
+// Flat returns the bytes of dst.
+func Flat[D Array](dst []D) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(dst))), len(dst)*int(unsafe.Sizeof(*new(D))))
+}
+
+// CheckOverlap panics if dst overlaps a message. Digests are written while other messages are still read, so that an
+// overlap would give wrong digests.
+func CheckOverlap(dst []byte, msgs [][]byte) {
+	for _, msg := range msgs {
+		if overlap(dst, msg) {
+			panic("hashloom: digests overlap messages")
+		}
+	}
+}
+
+// AlgOf returns the algorithm of h, a hash of this module or of the standard library, and makes ctx an independent copy
+// of its computation. For any other hash it returns 0.
+func AlgOf(h hash.Hash, ctx *core.Ctx) core.Alg {
+	if d, ok := h.(*Digest); ok {
+		d.copyTo(ctx)
+		return d.alg
+	}
+	appender, ok := h.(encoding.BinaryAppender)
+	if !ok {
+		return 0
+	}
+	state, err := appender.AppendBinary(nil)
+	if err != nil {
+		return 0
+	}
+	for alg := core.SHA1; alg <= core.RIPEMD160; alg++ {
+		if core.SetState(ctx, alg, state) == nil {
+			return alg
+		}
+	}
+	return 0
+}
+
+func overlap(a, b []byte) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	startA, startB := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	return startA < startB+uintptr(len(b)) && startB < startA+uintptr(len(a))
+}

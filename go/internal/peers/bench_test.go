@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package peers
+
+import (
+	"crypto/sha1"
+	"crypto/sha512"
+	"fmt"
+	"hash"
+	"runtime"
+	"testing"
+
+	stdsha256 "crypto/sha256"
+
+	simd2018 "github.com/1lann/sha256-simd"
+	minio "github.com/minio/sha256-simd"
+	"golang.org/x/crypto/ripemd160"
+
+	ours160 "github.com/hashloom/hashloom/go/ripemd160"
+	ours1 "github.com/hashloom/hashloom/go/sha1"
+	"github.com/hashloom/hashloom/go/sha256"
+	ours512 "github.com/hashloom/hashloom/go/sha512"
+)
+
+// cMany is newCMany of ccore.go, if that is built.
+var cMany func(alg int, msgs [][]byte) func()
+
+const count = 256
+
+func messages(size int) [][]byte {
+	buffer := make([]byte, count*size)
+	msgs := make([][]byte, count)
+	for i := range msgs {
+		msgs[i], buffer = buffer[:size:size], buffer[size:]
+	}
+	return msgs
+}
+
+func measure(b *testing.B, name string, size int, by string, f func()) {
+	b.Run(fmt.Sprintf("alg=%s/size=%d/by=%s", name, size, by), func(b *testing.B) {
+		b.SetBytes(int64(count * size))
+		b.ReportAllocs()
+		for b.Loop() {
+			f()
+		}
+	})
+}
+
+// BenchmarkMany hashes 256 messages of one size.
+func BenchmarkMany(b *testing.B) {
+	for _, size := range []int{64, 1024, 16384} {
+		msgs := messages(size)
+		sums1, sums256, sums512 := [count][20]byte{}, [count][32]byte{}, [count][64]byte{}
+		measureC := func(name string, alg int) {
+			if cMany != nil {
+				measure(b, name, size, "C", cMany(alg, msgs))
+			}
+		}
+		measure(b, "sha1", size, "hashloom", func() { ours1.SumMany(sums1[:], msgs) })
+		measureC("sha1", 1)
+		measure(b, "sha1", size, "std", func() {
+			for i, msg := range msgs {
+				sums1[i] = sha1.Sum(msg)
+			}
+		})
+		measure(b, "sha256", size, "hashloom", func() { sha256.SumMany(sums256[:], msgs) })
+		measureC("sha256", 2)
+		measure(b, "sha256", size, "std", func() {
+			for i, msg := range msgs {
+				sums256[i] = stdsha256.Sum256(msg)
+			}
+		})
+		measureMinio(b, msgs, size)
+		measure(b, "sha512", size, "hashloom", func() { ours512.SumMany(sums512[:], msgs) })
+		measureC("sha512", 5)
+		measure(b, "sha512", size, "std", func() {
+			for i, msg := range msgs {
+				sums512[i] = sha512.Sum512(msg)
+			}
+		})
+		measure(b, "ripemd160", size, "hashloom", func() { ours160.SumMany(sums1[:], msgs) })
+		measureC("ripemd160", 8)
+		measure(b, "ripemd160", size, "x-crypto", func() {
+			h := ripemd160.New()
+			for i, msg := range msgs {
+				h.Reset()
+				h.Write(msg)
+				h.Sum(sums1[i][:0])
+			}
+		})
+	}
+}
+
+// BenchmarkOne hashes one message, at once and by a running hash.
+func BenchmarkOne(b *testing.B) {
+	for _, size := range []int{8, 64, 1024, 16384} {
+		msg := make([]byte, size)
+		sum := make([]byte, 0, 64)
+		one := func(name, by string, f func()) {
+			b.Run(fmt.Sprintf("alg=%s/size=%d/by=%s", name, size, by), func(b *testing.B) {
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				for b.Loop() {
+					f()
+				}
+			})
+		}
+		running := func(h hash.Hash) func() {
+			return func() {
+				h.Reset()
+				h.Write(msg)
+				h.Sum(sum)
+			}
+		}
+		one("sha1-sum", "hashloom", func() { ours1.Sum(msg) })
+		one("sha1-sum", "std", func() { sha1.Sum(msg) })
+		one("sha256-sum", "hashloom", func() { sha256.Sum256(msg) })
+		one("sha256-sum", "std", func() { stdsha256.Sum256(msg) })
+		one("sha512-sum", "hashloom", func() { ours512.Sum512(msg) })
+		one("sha512-sum", "std", func() { sha512.Sum512(msg) })
+		one("sha1-new", "hashloom", running(ours1.New()))
+		one("sha1-new", "std", running(sha1.New()))
+		one("sha256-new", "hashloom", running(sha256.New()))
+		one("sha256-new", "std", running(stdsha256.New()))
+		one("sha512-new", "hashloom", running(ours512.New()))
+		one("sha512-new", "std", running(sha512.New()))
+		one("ripemd160-new", "hashloom", running(ours160.New()))
+		one("ripemd160-new", "x-crypto", running(ripemd160.New()))
+	}
+}
+
+// BenchmarkSearch tries 10,000 nonces of Krist.
+func BenchmarkSearch(b *testing.B) {
+	const tries = 10000
+	prefix := []byte("k5ztameslf" + "0000000001e2")
+	b.Run("by=hashloom", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			sha256.Search(prefix, sha256.Nonces{First: 1e9, End: 1e9 + tries}, nil, 0)
+		}
+		b.ReportMetric(float64(b.N)*tries/b.Elapsed().Seconds()/1e6, "MH/s")
+	})
+	b.Run("by=2018", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			block := padded(append(prefix[:len(prefix):len(prefix)], "1000000000"...))
+			for range tries {
+				simd2018.SumCmp256(block, 0)
+				// The next nonce, in place.
+				for i := len(prefix) + 9; ; i-- {
+					block[i]++
+					if block[i] <= '9' {
+						break
+					}
+					block[i] = '0'
+				}
+			}
+		}
+		b.ReportMetric(float64(b.N)*tries/b.Elapsed().Seconds()/1e6, "MH/s")
+	})
+}
+
+// measureMinio measures minio's call for 16 lanes, given padded messages, and its server.
+func measureMinio(b *testing.B, msgs [][]byte, size int) {
+	if runtime.GOARCH != "amd64" || !hasAVX512() {
+		return
+	}
+	measure(b, "sha256", size, "minio-16-lanes", minioMany(msgs))
+	if size == 1024 {
+		server := minio.NewAvx512Server()
+		measure(b, "sha256", size, "minio-server", func() {
+			for _, msg := range msgs {
+				h := minio.NewAvx512(server)
+				h.Write(msg)
+				h.Sum(nil)
+			}
+		})
+	}
+}

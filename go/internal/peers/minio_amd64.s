@@ -1,0 +1,1 @@
+// An assembly file makes the compiler accept a function without a body.

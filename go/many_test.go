@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package hashloom_test
+
+import (
+	"bytes"
+	stdmd5 "crypto/md5"
+	"encoding"
+	"fmt"
+	"hash"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	hashloom "github.com/hashloom/hashloom/go"
+	"github.com/hashloom/hashloom/go/ripemd160"
+	"github.com/hashloom/hashloom/go/sha1"
+	"github.com/hashloom/hashloom/go/sha256"
+	"github.com/hashloom/hashloom/go/sha512"
+)
+
+// Every call, for any number of messages of any lengths, with each instruction set, gives the oracle's digests.
+func TestAgainstOracle(t *testing.T) {
+	t.Cleanup(func() { hashloom.Restrict() })
+	for _, isa := range append([]string{""}, hashloom.Implementations()...) {
+		restrictTo(t, isa)
+		forEach(t, func(t *testing.T, v *variant) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			for _, n := range []int{0, 1, 2, 3, 4, 8, 15, 16, 17, 31, 40, 100, 300} {
+				for _, most := range []int{0, 55, 64, 65, 130, 1000, 20000} {
+					if n*most > 500000 || testing.Short() && n*most > 5000 {
+						continue
+					}
+					testCalls(t, v, rng, randomMessages(rng, n, most), rng.IntN(most+1))
+				}
+			}
+		})
+	}
+}
+
+func restrictTo(t *testing.T, isa string) {
+	t.Helper()
+	var names []string
+	if isa != "" {
+		names = append(names, isa)
+	}
+	if err := hashloom.Restrict(names...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// testCalls compares the calls for many messages with the oracle.
+func testCalls(t testing.TB, v *variant, rng *rand.Rand, msgs [][]byte, rowLen int) {
+	t.Helper()
+	want := v.expect(msgs)
+	got := make([]byte, len(want))
+	v.sumMany(got, msgs)
+	v.check(t, "SumMany", got, want)
+	for i, msg := range msgs {
+		v.check(t, "Sum", v.sum(msg), want[i*v.size:(i+1)*v.size])
+	}
+
+	rows := randomBytes(rng, len(msgs)*rowLen)
+	pieces := make([][]byte, len(msgs))
+	for i := range pieces {
+		pieces[i] = rows[i*rowLen : (i+1)*rowLen]
+	}
+	v.sumRows(got, rows, rowLen)
+	v.check(t, fmt.Sprintf("SumRows of %d bytes", rowLen), got, v.expect(pieces))
+
+	// Running hashes: all messages in a few chunks, at positions that differ from message to message.
+	hs := make([]hash.Hash, len(msgs))
+	rest := make([][]byte, len(msgs))
+	chunks := make([][]byte, len(msgs))
+	for i := range hs {
+		hs[i], rest[i] = v.new(), msgs[i]
+	}
+	for round := range 4 {
+		for i := range hs {
+			n := len(rest[i])
+			if round < 3 {
+				n = rng.IntN(n + 1)
+			}
+			chunks[i], rest[i] = rest[i][:n], rest[i][n:]
+		}
+		hashloom.WriteMany(hs, chunks)
+	}
+	v.check(t, "WriteMany", hashloom.AppendSums(nil, hs), want)
+	v.check(t, "AppendSums again", hashloom.AppendSums([]byte("before"), hs)[len("before"):], want)
+
+	prefix := randomBytes(rng, rng.IntN(300)&^rng.IntN(64))
+	joined := make([][]byte, len(msgs))
+	for i := range msgs {
+		joined[i] = append(prefix[:len(prefix):len(prefix)], msgs[i]...)
+	}
+	for _, h := range []hash.Hash{v.new(), v.oracle()} {
+		h.Write(prefix)
+		before := h.Sum(nil)
+		v.check(t, "AppendSumsFrom", hashloom.AppendSumsFrom(nil, h, msgs), v.expect(joined))
+		v.check(t, "Sum after AppendSumsFrom", h.Sum(nil), before)
+	}
+}
+
+// Hashes of all algorithms and of other packages, and the same hash many times, in one call.
+func TestWriteManyMixture(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 20 {
+		var hashes, oracles []hash.Hash
+		for i := range variants {
+			for range rng.IntN(4) {
+				hashes, oracles = append(hashes, variants[i].new()), append(oracles, variants[i].oracle())
+			}
+		}
+		hashes, oracles = append(hashes, stdmd5.New()), append(oracles, stdmd5.New())
+		chunks := randomMessages(rng, 300, 200)
+		hs := make([]hash.Hash, len(chunks))
+		for i := range hs {
+			j := rng.IntN(len(hashes))
+			hs[i] = hashes[j]
+			oracles[j].Write(chunks[i])
+		}
+		hashloom.WriteMany(hs, chunks)
+		var want []byte
+		for _, h := range oracles {
+			want = h.Sum(want)
+		}
+		if got := hashloom.AppendSums(nil, hashes); !bytes.Equal(got, want) {
+			t.Fatalf("%x, want %x", got, want)
+		}
+	}
+}
+
+// A hash can be used after Sum, after Reset and after Clone, and its state moves to the oracle and back.
+func TestRunningHash(t *testing.T) {
+	forEach(t, func(t *testing.T, v *variant) {
+		rng := rand.New(rand.NewPCG(5, 6))
+		h, o := v.new(), v.oracle()
+		for range 300 {
+			switch rng.IntN(8) {
+			case 0:
+				h.Reset()
+				o.Reset()
+			case 1:
+				clone, err := h.(hash.Cloner).Clone()
+				if err != nil {
+					t.Fatal(err)
+				}
+				h.Write([]byte("the clone does not see this"))
+				h = clone
+			case 2:
+				h = moved(t, h, v.new())
+			case 3:
+				h, o = moved(t, o, v.new()), moved(t, h, v.oracle())
+			default:
+				part := randomBytes(rng, rng.IntN(400))
+				h.Write(part)
+				o.Write(part)
+			}
+			v.check(t, "Sum", h.Sum(nil), o.Sum(nil))
+		}
+	})
+}
+
+// moved returns to in the state of from.
+func moved(t testing.TB, from, to hash.Hash) hash.Hash {
+	t.Helper()
+	state, err := from.(encoding.BinaryMarshaler).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := to.(encoding.BinaryUnmarshaler).UnmarshalBinary(state); err != nil {
+		t.Fatal(err)
+	}
+	again, err := to.(encoding.BinaryAppender).AppendBinary(nil)
+	if err != nil || !bytes.Equal(again, state) {
+		t.Fatalf("state %x became %x, %v", state, again, err)
+	}
+	return to
+}
+
+// All calls from many goroutines at once, under the race detector too.
+func TestGoroutines(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	msgs := randomMessages(rng, 200, 500)
+	rows := randomBytes(rng, 100*64)
+	prefix := variants[2].new()
+	prefix.Write(rows)
+	var group sync.WaitGroup
+	for worker := range 16 {
+		group.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(worker), 9))
+			for round := range 10 {
+				v := &variants[(worker+round)%len(variants)]
+				testCalls(t, v, rng, msgs, 64)
+				hashloom.AppendSumsFrom(nil, prefix, msgs)
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestMillionEmptyMessages(t *testing.T) {
+	n := 1000000
+	if testing.Short() {
+		n = 10000
+	}
+	msgs := make([][]byte, n)
+	dst := make([][sha256.Size]byte, n)
+	sha256.SumMany(dst, msgs)
+	want := sha256.Sum256(nil)
+	for i := range dst {
+		if dst[i] != want {
+			t.Fatalf("digest %d: %x", i, dst[i])
+		}
+	}
+}
+
+// Wrong use panics with a text that names the call, before anything is written.
+func TestMisuse(t *testing.T) {
+	buffer := make([]byte, 1000)
+	digests := make([][32]byte, 4)
+	inside := digests[1][5:20]
+	for name, test := range map[string]struct {
+		call func()
+		text string
+	}{
+		"more digests":    {func() { sha256.SumMany(digests, make([][]byte, 3)) }, "SumMany: dst has room for 4 digests"},
+		"fewer digests":   {func() { sha512.SumMany384(nil, make([][]byte, 3)) }, "SumMany: dst has room for 0 digests"},
+		"overlap":         {func() { sha256.SumMany(digests[:1], [][]byte{digests[0][31:]}) }, "overlap"},
+		"overlap, second": {func() { sha256.SumMany(digests, [][]byte{nil, nil, inside, nil}) }, "overlap"},
+		"rows too short":  {func() { sha1.SumRows(make([][20]byte, 4), buffer[:399], 100) }, "SumRows: dst has room for 4"},
+		"rows too long":   {func() { sha1.SumRows(make([][20]byte, 4), buffer[:401], 100) }, "SumRows: dst has room for 4"},
+		"fewer rows":      {func() { sha1.SumRows(make([][20]byte, 4), buffer[:300], 100) }, "SumRows: dst has room for 4"},
+		"rows of nothing": {func() { ripemd160.SumRows(make([][20]byte, 4), buffer, 0) }, "a row 0"},
+		"negative rows":   {func() { ripemd160.SumRows(make([][20]byte, 4), nil, -1) }, "rows of -1 bytes"},
+		"huge rows":       {func() { sha256.SumRows(digests, buffer, math.MaxInt) }, "SumRows: dst has room for 4"},
+		"chunks":          {func() { hashloom.WriteMany(make([]hash.Hash, 2), nil) }, "WriteMany: 2 hashes for 0 chunks"},
+		"foreign hash":    {func() { hashloom.AppendSumsFrom(nil, stdmd5.New(), nil) }, "*md5.digest"},
+		"overlap, append": {func() {
+			hashloom.AppendSumsFrom(buffer[:0], sha256.New(), [][]byte{nil, buffer[60:70]})
+		}, "overlap"},
+		"one digit":      {func() { sha256.Search(nil, sha256.Nonces{Alphabet: "x"}, nil, 0) }, "alphabet of 1 digits"},
+		"negative width": {func() { sha256.Search(nil, sha256.Nonces{Width: -1}, nil, 0) }, "nonces of -1 digits"},
+		"huge width":     {func() { sha256.Search(nil, sha256.Nonces{Width: 65}, nil, 0) }, "nonces of 65 digits"},
+		"too wide":       {func() { sha256.Search(nil, sha256.Nonces{End: 101, Width: 2}, nil, 0) }, "100 does not fit"},
+		"too wide text":  {func() { sha256.Nonces{Width: 2}.AppendText(nil, 100) }, "100 does not fit"},
+	} {
+		func() {
+			defer func() {
+				if text := fmt.Sprint(recover()); !strings.Contains(text, test.text) {
+					t.Errorf("%s: panic %q, want %q", name, text, test.text)
+				}
+			}()
+			test.call()
+		}()
+	}
+	if [4][32]byte(digests) != [4][32]byte{} {
+		t.Error("a call that panics has written digests")
+	}
+	// Neither empty messages inside of dst nor messages beside it overlap it.
+	sha256.SumMany(digests[:2], [][]byte{digests[0][5:5], digests[2][:]})
+	if digests[0] != sha256.Sum256(nil) || digests[1] != sha256.Sum256(make([]byte, 32)) {
+		t.Error("messages beside dst")
+	}
+}
+
+// Bytes that are no state of the algorithm are an error and change nothing; lengths that no message has, too.
+func TestUnmarshalErrors(t *testing.T) {
+	forEach(t, func(t *testing.T, v *variant) {
+		h := v.new()
+		h.Write([]byte("something"))
+		want := h.Sum(nil)
+		state, _ := h.(encoding.BinaryMarshaler).MarshalBinary()
+		other, _ := variants[0].new().(encoding.BinaryMarshaler).MarshalBinary()
+		if v == &variants[0] {
+			other, _ = variants[1].new().(encoding.BinaryMarshaler).MarshalBinary()
+		}
+		for name, b := range map[string][]byte{
+			"nothing": nil, "magic": state[:4], "short": state[:len(state)-1], "long": append(state, 0), "other": other,
+		} {
+			if err := h.(encoding.BinaryUnmarshaler).UnmarshalBinary(b); err == nil {
+				t.Errorf("%s: no error", name)
+			}
+			v.check(t, name, h.Sum(nil), want)
+		}
+	})
+}
+
+func TestRestrict(t *testing.T) {
+	names := hashloom.Implementations()
+	if len(names) == 0 {
+		t.Fatal("no implementation")
+	}
+	for _, name := range names {
+		if err := hashloom.Restrict(name); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range []string{"", "avx1024", "AVX2", names[0] + "\x00"} {
+		if err := hashloom.Restrict(name); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", name)) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if err := hashloom.Restrict(); err != nil {
+		t.Error(err)
+	}
+}

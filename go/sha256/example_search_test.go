@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package sha256_test
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"github.com/hashloom/hashloom/go/sha256"
+)
+
+func ExampleSumToNum256() {
+	fmt.Printf("%012x\n", sha256.SumToNum256([]byte("hello world")))
+	// Output: b94d27b9934d
+}
+
+func ExampleSumCmp256() {
+	fmt.Println(sha256.SumCmp256([]byte("k5ztameslf0000000000001nonce65226"), 1<<32-1))
+	// Output: false
+}
+
+// A message of 11 bytes, padded to one block by its author.
+func paddedBlock() []byte {
+	block := append([]byte("hello world"), 0x80)
+	block = append(block, make([]byte, 64-len(block))...)
+	block[63] = 8 * 11
+	return block
+}
+
+func ExampleSumToNumBlock256() {
+	num, err := sha256.SumToNumBlock256(paddedBlock())
+	fmt.Printf("%012x %v\n", num, err)
+	_, err = sha256.SumToNumBlock256([]byte("hello world"))
+	fmt.Println(err)
+	// Output:
+	// b94d27b9934d <nil>
+	// sha256: a padded block of 11 bytes, want 64
+}
+
+func ExampleSumCmpBlock256() {
+	found, err := sha256.SumCmpBlock256(paddedBlock(), 1000)
+	fmt.Println(found, err)
+	// Output: false <nil>
+}
+
+// A block of Krist: the address of the miner, the last block's first twelve hexadecimal digits, and a nonce.
+func ExampleSearch() {
+	prefix := []byte("k5ztameslf" + "0000000001e2")
+	nonces := sha256.Nonces{End: 1000000}
+	nonce, found := sha256.Search(prefix, nonces, nil, 1<<32)
+	fmt.Println(nonce, found)
+
+	sum := sha256.Sum256(nonces.AppendText(prefix, nonce))
+	fmt.Println(hex.EncodeToString(sum[:6]))
+	// Output:
+	// 50980 true
+	// 00001ee94215
+}
+
+func ExampleNonces() {
+	nonces := sha256.Nonces{First: 0, End: 36 * 36 * 36, Alphabet: "0123456789abcdefghijklmnopqrstuvwxyz", Width: 3}
+	nonce, found := sha256.Search([]byte("prefix-"), nonces, []byte("-suffix"), 1<<36)
+	fmt.Println(string(nonces.AppendText(nil, nonce)), found)
+	// Output: 180 true
+}
+
+func ExampleNonces_AppendText() {
+	hexadecimal := sha256.Nonces{Alphabet: "0123456789abcdef", Width: 8}
+	fmt.Println(string(hexadecimal.AppendText([]byte("nonce "), 48879)))
+	// Output: nonce 0000beef
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package sha256_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/hashloom/hashloom/go/sha256"
+)
+
+// num is SumToNum256, from the digest.
+func num(data []byte) uint64 {
+	sum := sha256.Sum256(data)
+	return binary.BigEndian.Uint64(sum[:]) >> 16
+}
+
+// padded returns the one block of a message of at most 55 bytes (FIPS 180-4, section 5.1.1).
+func padded(message []byte) []byte {
+	block := make([]byte, 64)
+	block[copy(block, message)] = 0x80
+	binary.BigEndian.PutUint64(block[56:], uint64(len(message))*8)
+	return block
+}
+
+func TestNumbers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for n := range 200 {
+		message := make([]byte, n)
+		for i := range message {
+			message[i] = byte(rng.Uint32())
+		}
+		want := num(message)
+		if got := sha256.SumToNum256(message); got != int64(want) {
+			t.Fatalf("SumToNum256 of %d bytes: %d, want %d", n, got, want)
+		}
+		for _, work := range []uint32{0, 0x1ffff, 0x20000, math.MaxUint32} {
+			if got := sha256.SumCmp256(message, work); got != (want <= uint64(work)) {
+				t.Fatalf("SumCmp256 of %d bytes: %v", n, got)
+			}
+		}
+		if n > 55 {
+			continue
+		}
+		got, err := sha256.SumToNumBlock256(padded(message))
+		if got != int64(want) || err != nil {
+			t.Fatalf("SumToNumBlock256 of %d bytes: %d, %v, want %d", n, got, err, want)
+		}
+	}
+}
+
+// All of work counts, not only its lowest 17 bits.
+func TestCompareAtTheLimit(t *testing.T) {
+	nonces := sha256.Nonces{End: math.MaxUint64}
+	nonce, _ := sha256.Search([]byte("limit"), nonces, nil, math.MaxUint32)
+	message := nonces.AppendText([]byte("limit"), nonce)
+	limit := uint32(num(message))
+	if limit <= 0x1ffff {
+		t.Fatalf("the number %#x is too small for this test", limit)
+	}
+	for work, want := range map[uint32]bool{
+		0: false, 0x1ffff: false, limit - 1: false, limit: true, limit + 1: true, math.MaxUint32: true,
+	} {
+		if got := sha256.SumCmp256(message, work); got != want {
+			t.Errorf("%#x for the work %#x: %v", limit, work, got)
+		}
+		if got, err := sha256.SumCmpBlock256(padded(message), work); got != want || err != nil {
+			t.Errorf("block, %#x for the work %#x: %v, %v", limit, work, got, err)
+		}
+	}
+}
+
+func TestBlockLengths(t *testing.T) {
+	for _, n := range []int{0, 41, 63, 65, 128} {
+		if _, err := sha256.SumToNumBlock256(make([]byte, n)); err == nil || !strings.Contains(err.Error(), fmt.Sprint(n)) {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+		if got, err := sha256.SumCmpBlock256(make([]byte, n), math.MaxUint32); got || err == nil {
+			t.Errorf("%d bytes: %v, %v", n, got, err)
+		}
+	}
+}
+
+// alphabets are of many sizes, among them powers of two and sizes around the number of rows.
+func alphabets() []string {
+	var bytes [256]byte
+	for i := range bytes {
+		bytes[i] = byte(i)
+	}
+	all := string(bytes[:])
+	return []string{"", "01", "abc", "0123456789abcdef", "0123456789abcdefghijklmnopqrstuvwxyz", all[33:127], all[:127],
+		all[:128], all[:129], all}
+}
+
+// Search finds what a loop finds, for ranges that begin and end anywhere, and messages of any length.
+func TestSearchAgainstLoop(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, alphabet := range alphabets() {
+		for _, prefixLen := range []int{0, 22, 63, 64, 65, 200} {
+			for _, suffixLen := range []int{0, 7, 500} {
+				prefix, suffix := make([]byte, prefixLen), make([]byte, suffixLen)
+				for i := range prefix {
+					prefix[i] = byte(rng.Uint32())
+				}
+				nonces := sha256.Nonces{Alphabet: alphabet, First: rng.Uint64() >> rng.IntN(64)}
+				count := rng.Uint64N(600)
+				nonces.End = nonces.First + min(count, math.MaxUint64-nonces.First)
+				if rng.IntN(2) == 0 {
+					nonces.Width = 64
+				}
+				var nums []uint64
+				lowest := uint64(math.MaxUint64)
+				for n := nonces.First; n < nonces.End; n++ {
+					message := append(nonces.AppendText(prefix[:prefixLen:prefixLen], n), suffix...)
+					nums = append(nums, num(message))
+					lowest = min(lowest, nums[len(nums)-1])
+				}
+				works := []uint64{0, lowest - 1, lowest, rng.Uint64() >> 16, 1<<48 - 1, math.MaxUint64}
+				for _, work := range works {
+					var wantNonce uint64
+					wantFound := false
+					for i, got := range nums {
+						if got <= work {
+							wantNonce, wantFound = nonces.First+uint64(i), true
+							break
+						}
+					}
+					nonce, found := sha256.Search(prefix, nonces, suffix, work)
+					if nonce != wantNonce || found != wantFound {
+						t.Fatalf("base %d, prefix %d, suffix %d, %+v, work %d: %d, %v, want %d, %v", len(alphabet),
+							prefixLen, suffixLen, nonces, work, nonce, found, wantNonce, wantFound)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The texts are numbers in their base: strconv's for bases up to 36.
+func TestText(t *testing.T) {
+	for _, test := range []struct {
+		nonces sha256.Nonces
+		n      uint64
+		want   string
+	}{
+		{sha256.Nonces{}, 0, "0"},
+		{sha256.Nonces{}, 10, "10"},
+		{sha256.Nonces{}, math.MaxUint64, "18446744073709551615"},
+		{sha256.Nonces{Width: 5}, 123, "00123"},
+		{sha256.Nonces{Alphabet: "0123456789abcdef"}, math.MaxUint64, "ffffffffffffffff"},
+		{sha256.Nonces{Alphabet: "01"}, math.MaxUint64, strings.Repeat("1", 64)},
+		{sha256.Nonces{Alphabet: "ab", Width: 64}, 1, strings.Repeat("a", 63) + "b"},
+	} {
+		if got := string(test.nonces.AppendText([]byte("x"), test.n)); got != "x"+test.want {
+			t.Errorf("%+v: %q, want %q", test.nonces, got, test.want)
+		}
+	}
+}
+
+// Ranges at the end of all numbers, and empty ones.
+func TestSearchRanges(t *testing.T) {
+	most := uint64(math.MaxUint64)
+	for _, test := range []struct {
+		first, end uint64
+		found      bool
+	}{{0, 0, false}, {5, 5, false}, {6, 5, false}, {most, most, false}, {most - 1, most, true}, {0, 1, true}} {
+		nonce, found := sha256.Search(nil, sha256.Nonces{First: test.first, End: test.end}, nil, most)
+		if found != test.found || found && nonce != test.first {
+			t.Errorf("%d to %d: %d, %v", test.first, test.end, nonce, found)
+		}
+	}
+}

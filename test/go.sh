@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# go.sh: tests the Go module: as assembly and in pure Go, on other CPUs, under the race detector, by the tests of Go's
+# own packages, and beside other modules.
+#
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+#   test/go.sh [quick|all]
+#
+# quick: a few systems are compiled, and three CPUs run short tests under qemu. all: every pair of `go tool dist list`,
+# more CPUs, messages over 4 GiB, and a minute of fuzzing. It needs Go 1.25; HASHLOOM_REQUIRE=1 makes it a failure if Go
+# is not installed.
+set -uo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+cd "$root/go" || exit 2
+level=${1:-all}
+logs=$root/build/go
+. "$root/test/steps.sh"
+
+newest=$(go env GOVERSION 2>/dev/null | sed 's/^go//')
+if [ -z "$newest" ] || [ "$(printf '%s\n' 1.25 "$newest" | sort -V | head -n1)" != 1.25 ]; then
+    echo "SKIPPED: go: Go 1.25 or later is not installed: ${newest:-no Go}"
+    [ -z "${HASHLOOM_REQUIRE-}" ]
+    exit
+fi
+export GOFLAGS="${GOFLAGS-} -mod=readonly"
+
+formatted() {
+    local files
+    files=$(gofmt -l .)
+    echo "$files"
+    [ -z "$files" ]
+}
+
+tests() {
+    go test -count=1 "$@"
+}
+
+# emulated ARCH EMULATOR: the short tests, under qemu.
+emulated() {
+    command -v "${2%% *}" >/dev/null || { echo "skipped: go on $1: ${2%% *} is not installed"; return; }
+    env GOARCH="$1" go test -short -count=1 -exec "$2" "${packages[@]}"
+}
+
+# The core's own tests of all lengths take minutes under qemu.
+packages=(. ./hmac ./sha1 ./sha256 ./sha512 ./ripemd160 ./internal/ripemd160)
+[ "$level" = quick ] || packages+=(./internal/core)
+
+# The tests of the core's assembly that are short enough under qemu.
+core_emulated() {
+    local packages=(-run 'Agree|Goroutines|Collector|Profiles|Allocations|Wrong|Keys|Streams' ./internal/core)
+    emulated "$@"
+}
+
+short=()
+[ "$level" = all ] || short=(-short)
+
+# pairs TAGS SYSTEM/ARCH...: compiles everything, tests too, for each of them.
+pairs() {
+    local tags=$1 pair failed=0
+    shift
+    for pair in "$@"; do
+        env CGO_ENABLED=0 GOOS="${pair%/*}" GOARCH="${pair#*/}" go vet -tags "$tags" ./... ||
+            { echo "FAILED: $pair, tags '$tags'"; failed=1; }
+    done
+    echo "${#} pairs"
+    return $failed
+}
+
+step "gofmt" formatted
+step "go vet" go vet ./...
+step "go vet, pure Go" go vet -tags purego ./...
+step "the assembly is what the core makes" python3 internal/core/gen/text.py --check
+step "tests" tests "${short[@]}" ./...
+step "tests, pure Go" tests -short -tags purego ./...
+# The core's own tests of all lengths are long, and have no goroutines.
+step "tests, race detector" tests -short -race . ./hmac ./sha256 ./examples/...
+step "tests, race detector, core" tests -short -race -run 'Goroutines|Collector|Profiles' ./internal/core
+step "tests of crypto/* and x/crypto, on our packages" python3 "$root/test/go_std.py"
+step "tests of crypto/* and x/crypto, pure Go" python3 "$root/test/go_std.py" -tags purego
+step "other modules: the same digests" go test -C internal/peers -count=1 ./...
+step "go mod tidy changes nothing" go mod tidy -diff
+step "go mod tidy changes nothing, internal/peers" go mod tidy -C internal/peers -diff
+step "arm64, NEON and SHA instructions" emulated arm64 "qemu-aarch64 -cpu cortex-a53"
+step "arm64, the core's calls" core_emulated arm64 "qemu-aarch64 -cpu max"
+step "386: pure Go" env GOARCH=386 go test -short -count=1 "${packages[@]}"
+if [ "$level" = quick ]; then
+    step "s390x: pure Go, big-endian" emulated s390x qemu-s390x
+    step "some systems compile" pairs "" windows/amd64 darwin/arm64 js/wasm wasip1/wasm freebsd/riscv64 plan9/386
+    step "tag noasm compiles" pairs noasm linux/amd64 linux/arm64
+else
+    step "riscv64: pure Go" emulated riscv64 qemu-riscv64
+    step "s390x: pure Go, big-endian" emulated s390x qemu-s390x
+    step "arm64, all instruction sets" emulated arm64 "qemu-aarch64 -cpu max"
+    GOFLAGS="$GOFLAGS -tags=noasm" step "arm64, pure Go" emulated arm64 qemu-aarch64
+    mapfile -t all < <(go tool dist list)
+    step "every system compiles" pairs "" "${all[@]}"
+    step "every system compiles, tag purego" pairs purego "${all[@]}"
+    step "every system compiles, tag noasm" pairs noasm "${all[@]}"
+    if command -v node >/dev/null; then
+        step "wasm, by node" env GOOS=js GOARCH=wasm go test -short -count=1 \
+            -exec "$(go env GOROOT)/lib/wasm/go_js_wasm_exec" "${packages[@]}"
+    fi
+    step "messages over 4 GiB" env HASHLOOM_TEST_ALL=1 go test -count=1 -timeout 30m -run TestHugeMessages .
+    for target in FuzzMany FuzzOneHash FuzzUnmarshal FuzzHMAC; do
+        step "fuzz: $target" go test -run '^$' -fuzz "^$target\$" -fuzztime 60s .
+    done
+    step "fuzz: FuzzSearch" go test -run '^$' -fuzz FuzzSearch -fuzztime 60s ./sha256
+fi
+end_steps "$level, go $newest"

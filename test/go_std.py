@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""go_std.py: runs the tests of Go's own packages against the packages of this repository that replace them.
+
+SPDX-License-Identifier: MIT OR Apache-2.0
+
+    test/go_std.py [argument of go test]...
+
+The tests of crypto/sha1, crypto/sha256 and crypto/sha512 come from the Go installation, those of
+golang.org/x/crypto/ripemd160 from Go's module cache (the module go/internal/peers requires it). Nothing of them is
+kept: `go test -overlay` shows them to the compiler inside of our packages, with these changes:
+
+  * the import of the package itself is ours;
+  * crypto/internal/cryptotest and internal/testhash, which only the standard library may import, are our internal/
+    packages of the same content. In place of its list of implementations, each test runs with each instruction set that
+    the core has here;
+  * crypto/sha1's ConstantTimeSum, a method for crypto/tls that is not exported, becomes Sum.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent / "go"
+MODULE = "github.com/hashloom/hashloom/go"
+
+CRYPTOTEST = f"""package cryptotest
+
+import (
+	"hash"
+	"testing"
+
+	hashloom "{MODULE}"
+	"{MODULE}/internal/core"
+	"{MODULE}/internal/testhash"
+)
+
+type MakeHash func() hash.Hash
+
+func TestHash(t *testing.T, mh MakeHash) {{ testhash.TestHash(t, testhash.MakeHash(mh)) }}
+
+func TestAllImplementations(t *testing.T, pkg string, f func(t *testing.T)) {{
+	t.Cleanup(func() {{ hashloom.Restrict() }})
+	for _, name := range hashloom.Implementations() {{
+		if err := hashloom.Restrict(name); err != nil {{
+			t.Fatal(err)
+		}}
+		t.Run(name, f)
+	}}
+}}
+
+// In pure Go running hashes are those of the standard library, which has this test itself.
+func SkipTestAllocations(t *testing.T) {{
+	if raceEnabled || !core.Enabled {{
+		t.Skip("allocations: the race detector allocates, and pure Go is the standard library's own")
+	}}
+}}
+"""
+
+
+def go(*arguments, **options):
+    return subprocess.run(["go", *arguments], check=True, text=True, cwd=ROOT, **options)
+
+
+def output(*arguments, **options):
+    return go(*arguments, stdout=subprocess.PIPE, **options).stdout.strip()
+
+
+def main():
+    goroot = pathlib.Path(output("env", "GOROOT")) / "src"
+    x_crypto = pathlib.Path(output("list", "-C", "internal/peers", "-m", "-f", "{{.Dir}}", "golang.org/x/crypto"))
+    overlay = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        scratch = pathlib.Path(scratch)
+
+        def show(path, text):
+            source = scratch / str(path).replace("/", "_")
+            source.write_text(text)
+            overlay[str(ROOT / path)] = str(source)
+
+        sources = {f"{name}/std_{path.name}": path
+                   for name in ("sha1", "sha256", "sha512") for path in (goroot / "crypto" / name).glob("*_test.go")}
+        sources |= {f"ripemd160/std_{path.name}": path for path in (x_crypto / "ripemd160").glob("*_test.go")}
+        packages = sorted({path.split("/")[0] for path in sources})
+        for path in (path for package in packages for path in (ROOT / package).glob("*_test.go")):
+            overlay[str(path)] = ""  # no test of ours: they have the same names
+        for path, source in sources.items():
+            text = source.read_text()
+            for name in packages:
+                text = text.replace(f'"crypto/{name}"', f'"{MODULE}/{name}"')
+            text = text.replace('"crypto/internal/', f'"{MODULE}/internal/')
+            text = text.replace(".(*digest).ConstantTimeSum(", ".Sum(")
+            show(path, text)
+        show("internal/boring/boring.go", "package boring\n\nconst Enabled = false\n")
+        show("internal/testhash/hash.go", (goroot / "internal/testhash/hash.go").read_text())
+        show("internal/cryptotest/methods.go", (goroot / "crypto/internal/cryptotest/methods.go").read_text())
+        show("internal/cryptotest/shim.go", CRYPTOTEST)
+        show("internal/cryptotest/race.go", "//go:build race\n\npackage cryptotest\n\nconst raceEnabled = true\n")
+        show("internal/cryptotest/norace.go", "//go:build !race\n\npackage cryptotest\n\nconst raceEnabled = false\n")
+        (scratch / "overlay.json").write_text(json.dumps({"Replace": overlay}))
+        test = ["test", "-vet=off", "-overlay", str(scratch / "overlay.json"), *(f"./{name}" for name in packages)]
+        listing = output(*test, "-list", ".")
+        tests = [line for line in listing.splitlines() if re.match(r"(Test|Example)", line)]
+        print(f"{len(tests)} tests of Go's own packages, on {', '.join(packages)}", flush=True)
+        # A version of Go whose tests lie elsewhere must not pass as none.
+        if len(tests) < 30 or any(f"ok  \t{MODULE}/{name}" not in listing for name in packages):
+            sys.exit(f"go_std.py: too few tests:\n{listing}")
+        sys.exit(subprocess.run(["go", *test, "-count=1", *sys.argv[1:]], cwd=ROOT).returncode)
+
+
+main()
