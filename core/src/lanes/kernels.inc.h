@@ -68,7 +68,10 @@ typedef struct {
 
 typedef uint32_t lv32_word;
 typedef uint64_t lv64_word;
-enum { lv32_block_nbytes = 64, lv64_block_nbytes = 128, lv32_nlanes = LV32_LANES, lv64_nlanes = LV64_LANES };
+enum { lv32_block_nbytes = 64, lv32_nlanes = LV32_LANES };
+#if !defined(LV_ONLY_RIPEMD160)
+enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
+#endif
 
 /* Makes name##_blocks from name##_block(state, w, msg, offset, staging, more). The latter hashes the block w, which is
  * the one at `offset`, and stages the next if there is one. If blocks are staged, the last one is written out once
