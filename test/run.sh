@@ -144,7 +144,7 @@ part lint "" cargo clippy --quiet --workspace --all-targets --locked -- -D warni
 part crates lint "${cases[@]}" cargo test --quiet --workspace --locked
 part clients program build/venv/bin/python test/clients.py $program --require
 part cross "" test/cross.sh "$level"
-part proof "" test/proof/prove.py
+part proof "" test/proof/prove.py "${every[@]}"
 peers=(--manifest-path bench/peers/Cargo.toml)
 part peers-format "" cargo fmt "${peers[@]}" --check
 part peers program bench/peers/run.sh --quick

@@ -1,358 +1,579 @@
 #!/usr/bin/env python3
-"""prove.py: proves that the core's block functions over lanes are those of the standards, for every state and message.
+"""prove.py: proves that the core's machine code computes what the standards say, for every state and message.
 
 SPDX-License-Identifier: MIT OR Apache-2.0
 
     test/proof/prove.py [--all]
 
-A kernel over lanes is a body (core/src/alg) over a vocabulary (core/src/lanes), and each half has its own proof:
+ 1. The core is compiled for x86-64, AArch64 and i686, and each kernel's machine code is run with unknown words for
+    state and message (machine.py, x86.py, a64.py). The result and the standard (standards.py) are both brought into a
+    normal form (words.py). Same form: same function. Padding, digests and hl_hash_many are run with unknown bytes, for
+    some lengths and numbers of messages.
+ 2. The models of the instructions that were run are held against this CPU, or against qemu-aarch64 (silicon.py).
+ 3. Mutants show that the proof can fail: a line of the core or of a model is changed. Each must be noticed. A sample by
+    default, all with --all (minutes).
 
- 1. trace.c runs the bodies with a vocabulary that writes down the operations. The result and the standard
-    (standards.py) are both brought into a normal form over the words of state and message. Same form: same function.
- 2. operations.c holds the operations of each vocabulary against their definition, on this CPU; those of NEON under
-    qemu-aarch64.
- 3. Mutants show that both can fail: an operation of a trace is changed, or a line of the core. Each must be noticed. A
-    sample by default, all with --all (minutes).
-
-CC and CROSS_CC name the compilers. HASHLOOM_EXPECT=avx512,neon: instruction sets whose vocabularies must run;
-HASHLOOM_REQUIRE=1: NEON must. Exit status: 0 all proved, 1 something is not.
+CC, CROSS_CC and I686_CC name the compilers. HASHLOOM_REQUIRE=1: all three must be there, and qemu-aarch64;
+HASHLOOM_EXPECT=avx512,sha: this CPU must have all instructions. Exit status: 0 all proved, 1 something is not.
 """
 
+import collections
+import copy
+import gc
 import os
 import random
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
+import types
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import a64
+import silicon
+import words
+import x86
+from machine import Fault, Image, Machine
 from standards import STANDARDS, check, initial_values
+from words import FULL, Arithmetic, add, cut, join, shl, shr, split, swapped, variable
 
 HERE = Path(__file__).resolve().parent
 CORE = HERE.parent.parent / "core"
-CC = shlex.split(os.environ.get("CC", "cc"))
-CROSS_CC = shlex.split(os.environ.get("CROSS_CC", "aarch64-linux-gnu-gcc"))
 QEMU = ["qemu-aarch64", "-cpu", "max"]
+BODIES = ["sha1", "sha256", "sha512", "ripemd160", "md5"]  # as hl_body counts them
 
-# ---- Expressions ----------------------------------------------------------------------------------------------------
-
-
-class Expressions:
-    """Arithmetic on expressions in normal form: equal expressions have equal numbers.
-
-    A sum is the number of times that each term occurs, and one constant; an exclusive or has each term once; a rotation
-    of a rotation is one; a function of single bits is its truth table over sorted operands. Each step is an identity
-    of words, so expressions with one number are equal for all values."""
-
-    def __init__(self, nbits):
-        self.nbits, self.mask = nbits, (1 << nbits) - 1
-        self.numbers, self.keys = {}, []
-
-    def node(self, *key):
-        if key not in self.numbers:
-            self.numbers[key] = len(self.keys)
-            self.keys.append(key)
-        return self.numbers[key]
-
-    def const(self, c):
-        return self.sum({}, c)
-
-    def add(self, *xs):
-        counts, constant = {}, 0
-        for x in xs:
-            kind, *rest = self.keys[x]
-            terms, c = rest if kind == "sum" else (((x, 1),), 0)
-            constant += c
-            for term, n in terms:
-                counts[term] = counts.get(term, 0) + n & self.mask
-        return self.sum(counts, constant)
-
-    def sum(self, counts, constant):
-        terms = tuple(sorted((term, n) for term, n in counts.items() if n))
-        constant &= self.mask
-        if constant == 0 and len(terms) == 1 and terms[0][1] == 1:
-            return terms[0][0]
-        return self.node("sum", terms, constant)
-
-    def xor(self, *xs):
-        odd = set()
-        for x in xs:
-            odd ^= set(self.keys[x][1]) if self.keys[x][0] == "xor" else {x}
-        return odd.pop() if len(odd) == 1 else self.node("xor", tuple(sorted(odd)))
-
-    def bits(self, f, *xs):
-        order = sorted(range(len(xs)), key=lambda i: xs[i])
-        table = 0
-        for row in range(1 << len(xs)):
-            values = [0] * len(xs)
-            for place, i in enumerate(order):
-                values[i] = row >> place & 1
-            table |= (f(*values) & 1) << row
-        if table == PARITY and len(xs) == 3:
-            return self.xor(*xs)
-        return self.node("bits", table, tuple(xs[i] for i in order))
-
-    def rol(self, x, n):
-        if not 0 < n < self.nbits:
-            raise ValueError(f"rotation by {n}")
-        kind, *rest = self.keys[x]
-        if kind == "rol":
-            x, n = rest[0], (n + rest[1]) % self.nbits
-        return self.node("rol", x, n) if n else x
-
-    def shr(self, x, n):
-        if not 0 < n < self.nbits:
-            raise ValueError(f"shift by {n}")
-        return self.node("shr", x, n)
+# What the core calls, and a start. machine.py runs its own memcpy and memset.
+SUPPORT = """
+typedef __SIZE_TYPE__ size;
+void *memcpy(void *to, const void *from, size n) { (void)from, (void)n; return to; }
+void *memset(void *to, int c, size n) { (void)c, (void)n; return to; }
+unsigned long getauxval(unsigned long which) { return which; }
+void _start(void) {}
+"""
 
 
-PARITY = sum(1 << row for row in range(8) if row.bit_count() % 2)
+class Target:
+    def __init__(self, name, isa, compiler, tools, sources):
+        self.name, self.isa, self.cc, self.tools = name, isa, shlex.split(compiler), tools
+        self.sources = [x for pattern in sources for x in sorted((CORE / "src").glob(pattern))]
+        self.image = None
 
-# As lanes/kernels.inc.h defines the operations.
-OPERATIONS = {
-    "add": lambda w, x, y: w.add(x, y),
-    "xor": lambda w, x, y: w.xor(x, y),
-    "xor3": lambda w, x, y, z: w.xor(x, y, z),
-    "ch": lambda w, x, y, z: w.bits(lambda a, b, c: (a & b) | (~a & c), x, y, z),
-    "maj": lambda w, x, y, z: w.bits(lambda a, b, c: (a & b) | (a & c) | (b & c), x, y, z),
-    "orn_xor": lambda w, x, y, z: w.bits(lambda a, b, c: (a | ~b) ^ c, x, y, z),
-}
-INPUTS = ("state", "word", "schedule", "missing")
+    def why_not(self):
+        missing = [x for x in (self.cc[0], self.objdump()) if shutil.which(x) is None]
+        if missing:
+            return f"{', '.join(missing)}: not installed"
+        machine = subprocess.run([*self.cc, "-dumpmachine"], capture_output=True, text=True).stdout
+        fits = machine.startswith(self.name.replace("-", "_"))
+        return None if fits else f"{self.cc[0]} compiles for {machine.strip()}"
 
+    def objdump(self):
+        return self.tools + "objdump" if shutil.which(self.tools + "objdump") else "objdump"
 
-def evaluate(w, lines):
-    """The expressions of a run, by their numbers in the trace, and what is left in state or schedule."""
-    values, out = {}, []
-    for first, second, *rest in lines:
-        if first == "out":
-            out.append(int(rest[0]))
-        elif second == "const":
-            values[int(first)] = w.const(int(rest[0]))
-        elif second in INPUTS:
-            values[int(first)] = w.node(second, *map(int, rest))
-        elif second in ("rol", "shr"):
-            values[int(first)] = getattr(w, second)(values[int(rest[0])], int(rest[1]))
-        else:
-            values[int(first)] = OPERATIONS[second](w, *(values[int(x)] for x in rest))
-    return values, out
+    def has_table(self):
+        return "hl_kernel_count" in self.image.symbols
 
+    def object(self, core, source, folder):
+        """Compiles a file of the core."""
+        out = folder / f"{self.name}-{source.parent.name}-{source.stem}.o"
+        done = subprocess.run([*self.cc, "-O2", "-fno-stack-protector", "-fno-pic", f"-I{core}/include",
+                               f"-I{core}/src", "-c", source, "-o", out], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"prove.py: {source} does not compile:\n{done.stderr}")
+        return out
 
-# ---- Bodies ---------------------------------------------------------------------------------------------------------
-
-
-def message_words(w, standard, nth_block):
-    nbytes = w.nbits // 8
-    return [w.node("word", (16 * nth_block + i) * nbytes, int(standard.big_endian)) for i in range(16)]
-
-
-def with_constants(w, standard, words):
-    return [w.add(x, w.const(k)) for x, k in zip(words, standard.k)]
+    def link(self, objects, folder):
+        support, program = folder / "support.c", folder / f"{self.name}.program"
+        support.write_text(SUPPORT)
+        subprocess.run([*self.cc, "-O1", "-ffreestanding", "-fno-builtin", "-fno-stack-protector", "-nostdlib",
+                        "-static", "-no-pie", "-Wl,--unresolved-symbols=ignore-all", "-Wl,--no-warnings", support,
+                        *objects, "-o", program], check=True, capture_output=True)
+        return Image(program, self.isa, self.objdump(), "nm")
 
 
-def is_proved(w, name, function, nblocks, lines):
-    """Whether a run computes what the standard says. An expression that does not exist is not the standard's."""
-    standard = STANDARDS[name]
-    try:
-        values, out = evaluate(w, lines)
-        if function == "schedule":
-            # Each output is an expression's number plus the constant, added by C.
-            out = [w.add(values[(x - k) & w.mask], w.const(k)) for x, k in zip(out, standard.k, strict=True)]
-        else:
-            out = [values[x] for x in out]
-    except (KeyError, ValueError):
-        return False
-    state = [w.node("state", i) for i in range(standard.nwords)]
-    if function == "schedule":
-        return out == with_constants(w, standard, standard.words(w, message_words(w, standard, 0)))
-    if function == "scheduled":
-        return out == standard.compress(w, state, [w.node("schedule", t) for t in range(len(standard.k))])
-    for nth in range(nblocks):
-        words = standard.words(w, message_words(w, standard, nth))
-        state = standard.compress(w, state, with_constants(w, standard, words))
-    return out == state
+# i686: its own kernels for one message. The other kernels are the same sources as for x86-64.
+ALL_SOURCES = ["*.c", "alg/*.c", "generic/*.c"]
+TARGETS = [
+    Target("x86-64", x86, os.environ.get("CC", "cc"), "x86_64-linux-gnu-", [*ALL_SOURCES, "x86/*.c"]),
+    Target("aarch64", a64, os.environ.get("CROSS_CC", "aarch64-linux-gnu-gcc"), "aarch64-linux-gnu-",
+           [*ALL_SOURCES, "arm/*.c"]),
+    Target("i686", x86, os.environ.get("I686_CC", "i686-linux-gnu-gcc"), "i686-linux-gnu-",
+           ["alg/*.c", "x86/single_*.c", "x86/sha512_*.c"]),
+]
 
 
-def command(*words):
-    return subprocess.run([str(x) for x in words], capture_output=True, text=True)
+# ---- Reading the core's tables --------------------------------------------------------------------------------------
 
 
-def built(cc, source, core, folder, *flags):
-    program = folder / "program"
-    done = command(*cc, "-Wall", "-Wextra", "-Wno-unused-function", *flags, f"-I{core}/include", f"-I{core}/src",
-                   HERE / source, "-o", program)
-    if done.returncode != 0:
-        sys.exit(f"prove.py: {source} does not compile:\n{done.stderr}")
-    return program
+def text_at(m, address):
+    out = b""
+    while byte := m.load(address, 1):
+        out += bytes([byte])
+        address += 1
+    return out.decode()
 
 
-def traces(core, folder, nlanes, stages):
-    """The runs of trace.c, and the initial values."""
-    program = built(CC, "trace.c", core, folder, "-O0", f"-DTRACE_LANES={nlanes}", f"-DTRACE_STAGES={stages}",
-                    core / "src/alg/constants.c")
-    runs, ivs = [], {}
-    for line in command(program).stdout.splitlines():
-        first, second, *rest = words = line.split()
-        if first == "run":
-            runs.append((second, rest[0], int(rest[1]), []))
-        elif first == "iv":
-            ivs[second] = list(map(int, rest))
-        else:
-            runs[-1][3].append(words)
-    return runs, ivs
+def returned(m, function, *arguments):
+    m.call(function, *arguments)
+    return m.image.isa.result(m)
 
 
-# All that bodies know of a vocabulary: one lane or more, and whether it stages blocks.
-KINDS = {"one lane": (1, 0), "lanes": (2, 0), "lanes, staged": (2, 1)}
-# Five bodies: 1, 2 and 3 blocks, a given schedule; with one lane the schedule itself; staged: 1 and 2 of whole messages.
-NRUNS = {"one lane": 5 * 5, "lanes": 5 * 4, "lanes, staged": 5 * 6}
+class Kernel:
+    def __init__(self, m, address):
+        self.name = text_at(m, m.load(address, 8))
+        self.body, self.nlanes = BODIES[m.load(address + 16, 4)], m.load(address + 20, 4)
+        self.isa = m.load(address + 24, 4)
+        self.blocks, self.scheduled = m.load(address + 32, 8), m.load(address + 40, 8)
+        self.whole = returned(m, "hli_whole_of", address)
 
 
-def unproved(core, folder, kinds=KINDS):
-    """What is not proved of all bodies and constants."""
+def kernels_of(image):
+    """The kernels of an image; without a table those for one message, by their names."""
+    m = machine(image)
+    if "hl_kernel_count" in image.symbols:
+        return [Kernel(m, returned(m, "hl_kernel_at", i)) for i in range(returned(m, "hl_kernel_count"))]
+    kernels = []
+    for name, address in sorted(image.symbols.items()):
+        if name.startswith("hli_") and name.endswith("_x1") and "_blocks_" in name:
+            kernel = Kernel.__new__(Kernel)
+            kernel.name, kernel.body, kernel.nlanes = name[4:], name.split("_")[1], 1
+            kernel.blocks, kernel.scheduled, kernel.whole = address, 0, 0
+            kernels.append(kernel)
+    return kernels
+
+
+class Algorithm:
+    def __init__(self, m, address):
+        self.address, self.name = address, text_at(m, m.load(address, 8))
+        self.number, body, self.digest_nbytes, self.block_nbytes, self.word_nbytes, self.nwords, self.big_endian = (
+            m.load(address + at, 4) for at in range(8, 36, 4))
+        self.body = BODIES[body]
+        self.iv = [m.load(m.load(address + 40, 8) + i * self.word_nbytes, self.word_nbytes)
+                   for i in range(self.nwords)]
+
+
+def algorithms_of(image):
+    m, found = machine(image), []
+    while address := returned(m, "hl_alg_at", len(found)):
+        found.append(Algorithm(m, address))
+    return found
+
+
+def machine(image):
+    m = Machine(image)
+    argument = image.isa.argument
+
+    def memcpy(m):
+        to, source, n = (argument(m, i) for i in range(3))
+        step = 4 if (to | source | n) & 3 == 0 else 1
+        values = [m.load(source + i, step) for i in range(0, n, step)]
+        for i, value in enumerate(values):
+            m.store(to + i * step, step, value)
+        image.isa.answer(m, to)
+
+    def memset(m):
+        to, c, n = (argument(m, i) for i in range(3))
+        for i in range(n):
+            m.store(to + i, 1, cut(c, 8))
+        image.isa.answer(m, to)
+
+    m.hooks = {image.symbols[name]: f for name, f in (("memcpy", memcpy), ("memset", memset)) if name in image.symbols}
+    return m
+
+
+# ---- Kernels --------------------------------------------------------------------------------------------------------
+
+expected = {}  # states after some blocks, by body, lane and number of blocks; emptied with the words
+
+
+def state_words(standard, lane):
+    return [variable(("state", lane, i), standard.bits) for i in range(standard.nwords)]
+
+
+def message_words(standard, lane, nth):
+    return [variable(("message", lane, 16 * nth + i), standard.bits) for i in range(16)]
+
+
+def state_after(body, lane, nblocks):
+    standard = STANDARDS[body]
+    if nblocks == 0:
+        return state_words(standard, lane)
+    key = (body, lane, nblocks)
+    if key not in expected:
+        expected[key] = compressed(body, state_after(body, lane, nblocks - 1),
+                                   message_words(standard, lane, nblocks - 1))
+    return expected[key]
+
+
+def compressed(body, state, block):
+    standard = STANDARDS[body]
+    w = Arithmetic(standard.bits)
+    return standard.compress(w, state, [w.add(x, k) for x, k in zip(standard.words(w, block), standard.k)])
+
+
+def in_memory(standard, values):
+    return [swapped(x, standard.bits) for x in values] if standard.big_endian else values
+
+
+def with_states(m, body, nlanes):
+    """The address of the states in a kernel's layout. That of one lane is aligned only to its words."""
+    standard, nbytes = STANDARDS[body], STANDARDS[body].bits // 8
+    state = m.new(8 * nbytes * nlanes, 64, nbytes if nlanes == 1 else 0)
+    for lane in range(nlanes):
+        for i, value in enumerate(state_words(standard, lane)):
+            m.store(state + (i * nlanes + lane) * nbytes, nbytes, value)
+    return state
+
+
+def states_at(m, body, nlanes, state):
+    nbytes = STANDARDS[body].bits // 8
+    return [[m.load(state + (i * nlanes + lane) * nbytes, nbytes) for i in range(STANDARDS[body].nwords)]
+            for lane in range(nlanes)]
+
+
+def blocks_differ(image, kernel, nblocks):
+    body, standard = kernel.body, STANDARDS[kernel.body]
+    m, nbytes = machine(image), standard.bits // 8
+    state = with_states(m, body, kernel.nlanes)
+    messages = [m.words([x for nth in range(nblocks)
+                         for x in in_memory(standard, message_words(standard, lane, nth))], nbytes, 64, 4 * (lane + 1))
+                for lane in range(kernel.nlanes)]
+    m.call(kernel.blocks, state, m.words(messages, image.word_nbytes), nblocks)
+    return states_at(m, body, kernel.nlanes, state) != [state_after(body, lane, nblocks)
+                                                         for lane in range(kernel.nlanes)], m.executed
+
+
+def scheduled_differ(image, kernel):
+    body, standard = kernel.body, STANDARDS[kernel.body]
+    m = machine(image)
+    state = with_states(m, body, kernel.nlanes)
+    schedule = [variable(("schedule", i), standard.bits) for i in range(len(standard.k))]
+    m.call(kernel.scheduled, state, m.words(schedule, standard.bits // 8))
+    w = Arithmetic(standard.bits)
+    return states_at(m, body, kernel.nlanes, state) != [standard.compress(w, state_words(standard, lane), schedule)
+                                                         for lane in range(kernel.nlanes)], m.executed
+
+
+def schedule_differs(image, body):
+    """The schedule that the kernels above take."""
+    standard = STANDARDS[body]
+    m, nbytes = machine(image), standard.bits // 8
+    block, out = message_words(standard, 0, 0), m.new(len(standard.k) * nbytes)
+    m.call(f"hli_{body}_schedule_scalar", m.words(in_memory(standard, block), nbytes, 64, 4), out)
+    w = Arithmetic(standard.bits)
+    return [m.load(out + i * nbytes, nbytes) for i in range(len(standard.k))] != [
+        w.add(x, k) for x, k in zip(standard.words(w, block), standard.k)], m.executed
+
+
+def runs_of_kernel(kernel, every):
+    """Names and functions of an image that say whether a kernel differs. Three blocks: the first, the last, and one
+    between; a kernel knows no others."""
+    for nblocks in (1, 2, 3) if every else (1, 3):
+        yield f"{kernel.name}, {nblocks} blocks", lambda image, n=nblocks: blocks_differ(image, kernel, n)
+    if kernel.scheduled:
+        yield f"scheduled of {kernel.name}", lambda image: scheduled_differ(image, kernel)
+
+
+def unproved(image, runs, executed):
+    """Which runs do not compute what the standard says, and why."""
     wrong = []
-    for kind, (nlanes, stages) in kinds.items():
-        runs, ivs = traces(core, folder, nlanes, stages)
-        if len(runs) != NRUNS[kind]:
-            wrong.append(f"{kind}: {len(runs)} runs")
-        wrong += [f"{kind}: {name}_{function}, {nblocks} blocks" for name, function, nblocks, lines in runs
-                  if not is_proved(Expressions(STANDARDS[name].bits), name, function, nblocks, lines)]
-        if ivs != initial_values():
-            wrong.append("initial values")
+    for name, differs in runs:
+        try:
+            different, instructions = differs(image)
+            executed |= instructions
+            if different:
+                wrong.append(f"{name}: another function")
+        except Fault as e:
+            wrong.append(f"{name}: {e}")
     return wrong
 
 
-# ---- Vocabularies ---------------------------------------------------------------------------------------------------
-
-# Vocabulary: the condition under which this CPU has it; None: under qemu.
-VOCABULARIES = {"scalar": "1", "gnu": "1"} | {
-    name: f'__builtin_cpu_supports("{feature}")' for name, feature in
-    [(x, x) for x in ("sse2", "ssse3", "avx", "avx2", "avx512vl")] + [("avx512", "avx512bw")]
-} | {"neon": None, "neon_x2": None, "sha3": None}
+# ---- Padding, digests, whole messages, the driver -------------------------------------------------------------------
 
 
-def operations(name, core, folder):
-    """Exit status and output of operations.c; 3: this CPU lacks the instructions."""
-    condition = VOCABULARIES[name]
-    flags = ["-O1", f'-DVOCABULARY="lanes/{name}.h"', f"-DRUNS_HERE={condition or 1}"]
-    flags += ["-DONLY_RIPEMD160"] * (name == "neon_x2")
-    if condition is not None:
-        done = command(built(CC, "operations.c", core, folder, *flags))
+def message_bytes(which, nbytes):
+    return [variable(("byte", which, i), 8) for i in range(nbytes)]
+
+
+def padded(block_nbytes, big_endian, message, nbefore=0):
+    """FIPS 180-4 section 5.1, RFC 1321 sections 3.1 and 3.2. The number of bytes before may be unknown."""
+    wide = block_nbytes // 8
+    zeros = -(len(message) + 1 + wide) % block_nbytes
+    total = add(64, nbefore, len(message))
+    length = list(split(cut(shl(total, 3), 64), 8, 64)) + list(split(shr(total, 61), 8, 64))[: wide - 8] + \
+        [0] * (wide - 16)
+    return [*message, 0x80, *[0] * zeros, *(length[::-1] if big_endian else length)]
+
+
+def words_of(standard, values):
+    """Words of the bytes of a message."""
+    n = standard.bits // 8
+    return [join(tuple(values[i : i + n][:: -1 if standard.big_endian else 1]), 8) for i in range(0, len(values), n)]
+
+
+def bytes_of(algorithm, state):
+    """The digest that a state is."""
+    out = []
+    for word in state:
+        parts = split(word, 8, 8 * algorithm.word_nbytes)
+        out += parts[::-1] if algorithm.big_endian else parts
+    return out[: algorithm.digest_nbytes]
+
+
+def padding_differs(image, function, algorithm, lengths):
+    """Messages whose endings have equally many blocks, after any number of bytes."""
+    m, before = machine(image), variable("before", 64)
+    messages = [message_bytes(i, n) for i, n in enumerate(lengths)]
+    expected = [padded(algorithm.block_nbytes, algorithm.big_endian, x, before) for x in messages]
+    data = [m.bytes(x, 64, 1 + 7 * i) if x else 0 for i, x in enumerate(messages)]
+    size = 2 * algorithm.block_nbytes
+    out = m.new(size * len(lengths))
+    m.call(function, algorithm.address, len(expected[0]) // algorithm.block_nbytes, m.words(data, image.word_nbytes),
+           m.words(lengths, image.word_nbytes), before, len(lengths), out)
+    return any([m.load(out + size * i + j, 1) for j in range(len(x))] != x for i, x in enumerate(expected)), m.executed
+
+
+def digests_differ(image, function, algorithm, nlanes, n):
+    m = machine(image)
+    state = with_states(m, algorithm.body, nlanes)
+    out = [m.new(algorithm.digest_nbytes, 64, 1 + 3 * lane) for lane in range(n)]
+    m.call(function, algorithm.address, state, nlanes, n, m.words(out, image.word_nbytes))
+    return any([m.load(out[lane] + i, 1) for i in range(algorithm.digest_nbytes)] !=
+               bytes_of(algorithm, state_words(STANDARDS[algorithm.body], lane)) for lane in range(n)), m.executed
+
+
+def runs_of_edges(image, algorithms, every):
+    for function in image.symbols:
+        if function.startswith("hli_pad_"):
+            for algorithm in (x for x in algorithms if x.name in ("sha256", "sha512", "md5")):
+                block, tail = algorithm.block_nbytes, 1 + algorithm.block_nbytes // 8
+                for low, high in ((0, block - tail + 1), (block - tail + 1, 2 * block - tail + 1)):
+                    for first in range(low, high, 8):
+                        lengths = range(first, min(first + 8, high))
+                        yield f"{function}, {algorithm.name}, {first} bytes", \
+                            lambda image, f=function, a=algorithm, n=lengths: padding_differs(image, f, a, list(n))
+        if function.startswith("hli_digests_"):
+            for algorithm in algorithms:
+                for nlanes in (1, 2, 3, 4, 8, 16)[: 6 if algorithm.word_nbytes == 4 else 5]:
+                    for n in range(1, nlanes + 1) if every else {1, nlanes}:
+                        yield f"{function}, {algorithm.name}, {n} of {nlanes}", \
+                            lambda image, f=function, a=algorithm, l=nlanes, n=n: digests_differ(image, f, a, l, n)
+
+
+def final_state(body, state, blocks, compress):
+    for block in blocks:
+        state = compress(body, state, block)
+    return state
+
+
+def blocks_of(standard, values):
+    every = words_of(standard, values)
+    return [every[i : i + 16] for i in range(0, len(every), 16)]
+
+
+def uninterpreted(body, state, block):
+    """A block function of which nothing is known but that equal arguments have equal results."""
+    key = (body, tuple(state), tuple(block))
+    return [variable((key, i), STANDARDS[body].bits) for i in range(len(state))]
+
+
+def records(kernel, image):
+    """The hooks for a kernel: block functions of which nothing is known."""
+    standard, argument = STANDARDS[kernel.body], image.isa.argument
+    n, nlanes = standard.bits // 8, kernel.nlanes
+
+    def advance(m, state, block_of, nblocks):
+        for lane, words in enumerate(states_at(m, kernel.body, nlanes, state)):
+            for nth in range(nblocks):
+                words = uninterpreted(kernel.body, words, block_of(lane, nth))
+            for i, word in enumerate(words):
+                m.store(state + (i * nlanes + lane) * n, n, word)
+
+    def blocks(m):
+        state, messages, nblocks = (argument(m, i) for i in range(3))
+
+        def block(lane, nth):
+            at = m.load(messages + lane * image.word_nbytes, image.word_nbytes) + nth * 16 * n
+            return in_memory(standard, [m.load(at + i * n, n) for i in range(16)])
+
+        advance(m, state, block, nblocks)
+
+    def scheduled(m):
+        state, schedule = argument(m, 0), argument(m, 1)
+        w = Arithmetic(standard.bits)
+        given = [m.load(schedule + i * n, n) for i in range(len(standard.k))]
+        block = [w.add(x, -k) for x, k in zip(given[:16], standard.k)]
+        if given != [w.add(x, k) for x, k in zip(standard.words(w, block), standard.k)]:
+            raise Fault("a schedule of no block")
+        advance(m, state, lambda lane, nth: block, 1)
+
+    return {kernel.blocks: blocks} | ({kernel.scheduled: scheduled} if kernel.scheduled else {})
+
+
+def driver_differs(image, kernels, algorithm, isas, lengths, whole=None):
+    """hl_hash_many with these instruction sets. Each digest must be that of the message's own blocks in order, whatever
+    the block functions are: they only record. With `whole`, a kernel that hashes whole messages from memory to digest,
+    they are the core's own; messages have equal bytes if their numbers are equal modulo the number of its lanes."""
+    m, standard = machine(image), STANDARDS[algorithm.body]
+    m.hooks[image.symbols["hli_detect"]] = lambda m: image.isa.answer(m, FULL[32])
+    entered = []
+    if whole is None:
+        for kernel in kernels:
+            if kernel.body == algorithm.body:
+                m.hooks |= records(kernel, image)
+        for name in ("hli_whole_of", "hli_choose_whole"):  # there are none
+            m.hooks[image.symbols[name]] = lambda m: image.isa.answer(m, 0)
     else:
-        done = command(*QEMU, built(CROSS_CC, "operations.c", core, folder, "-static", *flags))
-    return done.returncode, done.stdout.strip()
+        m.hooks[whole.whole] = lambda m: entered.append(True) or True
+    if returned(m, "hl_restrict", isas):
+        raise Fault("hl_restrict")
+    messages = [message_bytes(i if whole is None else i % whole.nlanes, n) for i, n in enumerate(lengths)]
+    slices = [x for i, message in enumerate(messages) for x in (m.bytes(message, 64, i % 5 == 0), len(message))]
+    out = m.new(algorithm.digest_nbytes * len(lengths))
+    if returned(m, "hl_hash_many", algorithm.number, m.words(slices, 8), len(lengths), out) & FULL[32]:
+        raise Fault("hl_hash_many")
+    if whole is not None and not entered:
+        raise Fault("was not chosen")
+    known = {}
+    for i, message in enumerate(messages):
+        key = tuple(message)
+        if key not in known:
+            blocks = blocks_of(standard, padded(algorithm.block_nbytes, algorithm.big_endian, message))
+            known[key] = bytes_of(algorithm, final_state(algorithm.body, algorithm.iv, blocks,
+                                                         uninterpreted if whole is None else compressed))
+        at = out + i * algorithm.digest_nbytes
+        if [m.load(at + j, 1) for j in range(algorithm.digest_nbytes)] != known[key]:
+            return True, m.executed
+    return False, m.executed
 
 
-def why_not(name):
-    """Why a vocabulary cannot be compiled or run here, as far as that is known before."""
-    if VOCABULARIES[name] is None:
-        missing = [x for x in (CROSS_CC[0], QEMU[0]) if shutil.which(x) is None]
-        return f"{', '.join(missing)}: not installed" if missing else None
-    if name not in ("scalar", "gnu") and os.uname().machine not in ("x86_64", "i686"):
-        return "another architecture"
-    return None
+def runs_of_whole(kernels, algorithms, every):
+    for kernel in kernels:
+        for algorithm in algorithms if kernel.whole else ():
+            if algorithm.body == kernel.body:
+                block = algorithm.block_nbytes
+                longest = 2 * block - 1 - block // 8
+                sample = {0, block // 2, block, longest}
+                for n in range(longest + 1) if every else sorted(sample):
+                    yield f"whole messages of {kernel.name}, {algorithm.name}, {n} bytes", \
+                        lambda image, k=kernel, a=algorithm, n=n: driver_differs(image, kernels, a, k.isa, [n] * 112, k)
+
+
+def runs_of_driver(kernels, algorithms, every):
+    """Random numbers of messages of random lengths."""
+    chance = random.Random(1)
+    for algorithm in algorithms:
+        isas = sorted({k.isa for k in kernels if k.body == algorithm.body})
+        for isa in isas if every or algorithm.name == algorithm.body else isas[-1:]:
+            for count in (1, 2, 5, 20, 130) if every else (chance.choice((1, 3, 9, 20)),):
+                lengths = [chance.choice((chance.randrange(300), chance.randrange(20), 64, 128, 400))
+                           for _ in range(count)]
+                yield f"hl_hash_many, {algorithm.name}, {count} messages", \
+                    lambda image, a=algorithm, i=isa, n=lengths: driver_differs(image, kernels, a, i, n)
 
 
 # ---- Mutants --------------------------------------------------------------------------------------------------------
 
-
-def mutated(w, line):
-    """An operation, changed so that it computes something else: dropped, with its operands exchanged, off by one."""
-    number, operation, *rest = line
-    swapped = [number, operation, rest[1], rest[0], *rest[2:]] if len(rest) > 1 else line
-    return {
-        "const": lambda: [number, "const", str(int(rest[0]) ^ 1)],
-        "state": lambda: [number, "state", str(int(rest[0]) ^ 1)],
-        "schedule": lambda: [number, "schedule", str(int(rest[0]) ^ 1)],
-        "word": lambda: [number, "word", rest[0], str(1 - int(rest[1]))],
-        "add": lambda: [number, "xor", *rest],
-        "xor": lambda: [number, "add", *rest],
-        "xor3": lambda: [number, "xor", *rest[:2]],
-        "ch": lambda: swapped,
-        "maj": lambda: [number, "ch", *rest],
-        "orn_xor": lambda: swapped,
-        "rol": lambda: [number, "rol", rest[0], str(int(rest[1]) % (w.nbits - 1) + 1)],
-        "shr": lambda: [number, "shr", rest[0], str(int(rest[1]) + 1)],
-    }[operation]()
-
-
-def mutants_of_traces(core, folder, every):
-    """Changes one operation at a time. Returns the number of mutants and those that are still proved."""
-    n, missed = 0, []
-    for name, function, nblocks, lines in traces(core, folder, 1, 0)[0]:
-        if nblocks > 1:
-            continue
-        places = [i for i, line in enumerate(lines) if line[0] != "out"]
-        for at in places if every else random.Random(name + function).sample(places, 12):
-            w = Expressions(STANDARDS[name].bits)
-            mutant = lines[:at] + [mutated(w, lines[at])] + lines[at + 1 :]
-            n += 1
-            if is_proved(w, name, function, nblocks, mutant):
-                missed.append(f"{name}_{function}: {' '.join(lines[at])} -> {' '.join(mutant[at])}")
-    return n, missed
-
-
-# File in core/src, text (its first place), replacement. Bodies and constants:
-BODY_MUTANTS = [
-    ("alg/sha1.lanes.h", "lv32_rol(b, 30)", "lv32_rol(b, 29)"),
-    ("alg/sha1.lanes.h", "e = lv32_add(e, wk);", "(void)(wk);"),
-    ("alg/sha1.lanes.h", "f(b, c, d)", "f(c, b, d)"),
-    ("alg/sha1.lanes.h", "((t) + 13) & 15", "((t) + 12) & 15"),
-    ("alg/sha1.lanes.h", "hli_sha1_k[2], 40", "hli_sha1_k[1], 40"),
-    ("alg/sha1.lanes.h", "COMPUTE((t) + 3)", "COMPUTE((t) + 16)"),
-    ("alg/sha1.lanes.h", "(t) < 80", "(t) < 79"),
-    ("alg/sha1.lanes.h", "LV_BLOCKS(lv32, sha1, 1)", "LV_BLOCKS(lv32, sha1, 0)"),
-    ("alg/sha2.lanes.h", "lv32_shr(x, 3)", "lv32_shr(x, 4)"),
-    ("alg/sha2.lanes.h", "lv64_ror(x, 61)", "lv64_ror(x, 60)"),
-    ("alg/sha2.lanes.h", "d = LV(add)(d, h);", ""),
-    ("alg/sha2.lanes.h", "LV(ch)(e, f, g)", "LV(ch)(e, g, f)"),
-    ("alg/sha2.lanes.h", "LV(maj)(a, b, c)", "LV(ch)(a, b, c)"),
-    ("alg/sha2.lanes.h", "((t) + 14) & 15", "((t) + 13) & 15"),
-    ("alg/sha2.lanes.h", "t0 / 16, 1)", "t0 / 32, 1)"),
-    ("alg/sha2.lanes.h", "LV(splat)(schedule[t0 + (t)])", "LV(splat)(schedule[t])"),
-    ("alg/ripemd160.lanes.h", "F1, 15, 8, F5, 12, 6", "F1, 15, 8, F5, 12, 5"),
-    ("alg/ripemd160.lanes.h", "lv32_rol(c##r, 10)", "lv32_rol(c##l, 10)"),
-    ("alg/ripemd160.lanes.h", "a##l = lv32_add(a##l, e##l);", ""),
-    ("alg/ripemd160.lanes.h", "lv32_orn_xor(y, z, x)", "lv32_orn_xor(z, y, x)"),
-    ("alg/ripemd160.lanes.h", "dl), er", "el), dr"),
-    ("alg/ripemd160.lanes.h", "(side) * 4 == (j)", "(side) * 3 == (j)"),
-    ("alg/md5.lanes.h", "lv32_ch(z, x, y)", "lv32_ch(z, y, x)"),
-    ("alg/md5.lanes.h", "5 * (t) + 1", "5 * (t) + 3"),
-    ("alg/md5.lanes.h", "6, 10, 15, 21", "6, 10, 15, 20"),
-    ("alg/md5.lanes.h", "K3(t) : K4(t)", "K4(t) : K3(t)"),
-    ("alg/constants.c", "0x8f1bbcdc", "0x8f1bbcdd"),
-    ("alg/constants.c", "0x47b5481dbefa4fa4", "0x47b5481dbefa4fa5"),
-    ("alg/constants.c", "0x6c44198c4a475817", "0x6c44198c4a475816"),
-    ("alg/constants.c", "0x7a6d76e9", "0x7a6d76e8"),
-    ("alg/constants.c", "0xeb86d391", "0xeb86d390"),
-    ("lanes/kernels.inc.h", "offset += LV_PASTE(lv, block_nbytes)", "offset += 64"),
-    ("lanes/kernels.inc.h", "msg, offset + (block_nbytes), part", "msg, offset, part"),
+# The file that is compiled, the file in core/src that is changed, text (its first place), replacement.
+KERNEL_MUTANTS = [
+    ("generic/scalar.c", "alg/sha1.lanes.h", "lv32_rol(b, 30)", "lv32_rol(b, 29)"),
+    ("x86/sha.c", "x86/sha.inc.h", "g < 12", "g < 11"),
+    ("x86/single_avx2.c", "x86/single_sha2.inc.h", "define SIGMA1_C 25", "define SIGMA1_C 26"),
+    ("x86/avx512.c", "lanes/kernels.inc.h", "msg, offset + (block_nbytes), part", "msg, offset, part"),
+    ("arm/sha_armv8.c", "arm/sha_armv8.c", "q_u32(efgh[l], before, wk)", "q_u32(efgh[l], abcd[l], wk)"),
+    ("arm/sha3.c", "lanes/sha3.h", "64 - (n))", "63 - (n))"),
+    ("generic/scalar.c", "alg/sha1.lanes.h", "e = lv32_add(e, wk);", "(void)(wk);"),
+    ("generic/scalar.c", "alg/sha1.lanes.h", "lv32_add(e, f(b, c, d))", "lv32_add(e, f(c, b, d))"),
+    ("generic/scalar.c", "alg/sha1.lanes.h", "((t) + 13) & 15", "((t) + 12) & 15"),
+    ("generic/scalar.c", "alg/sha1.lanes.h", "hli_sha1_k[2], 40", "hli_sha1_k[1], 40"),
+    ("generic/scalar.c", "alg/sha1.lanes.h", "COMPUTE((t) + 3)", "COMPUTE((t) + 16)"),
+    ("generic/scalar.c", "alg/sha1.lanes.h", "(t) < 80", "(t) < 79"),
+    ("generic/scalar.c", "alg/sha1.lanes.h", "LV_LOAD(lv32, w, 1)", "LV_LOAD(lv32, w, 0)"),
+    ("generic/scalar.c", "alg/sha2.lanes.h", "lv32_shr(x, 3)", "lv32_shr(x, 4)"),
+    ("generic/scalar.c", "alg/sha2.lanes.h", "lv64_ror(x, 61)", "lv64_ror(x, 60)"),
+    ("generic/scalar.c", "alg/sha2.lanes.h", "d = LV(add)(d, h);", ""),
+    ("generic/scalar.c", "alg/sha2.lanes.h", "LV(ch)(e, f, g)", "LV(ch)(e, g, f)"),
+    ("generic/scalar.c", "alg/sha2.lanes.h", "LV(maj)(a, b, c)", "LV(ch)(a, b, c)"),
+    ("generic/scalar.c", "alg/sha2.lanes.h", "((t) + 14) & 15", "((t) + 13) & 15"),
+    ("x86/avx512.c", "alg/sha2.lanes.h", "t0 / 16, 1)", "t0 / 32, 1)"),
+    ("generic/scalar.c", "alg/sha2.lanes.h", "LV(splat)(schedule[t0 + (t)])", "LV(splat)(schedule[t])"),
+    ("generic/scalar.c", "alg/ripemd160.lanes.h", "F1, 15, 8, F5, 12, 6", "F1, 15, 8, F5, 12, 5"),
+    ("generic/scalar.c", "alg/ripemd160.lanes.h", "lv32_rol(c##r, 10)", "lv32_rol(c##l, 10)"),
+    ("generic/scalar.c", "alg/ripemd160.lanes.h", "a##l = lv32_add(a##l, e##l);", ""),
+    ("generic/scalar.c", "alg/ripemd160.lanes.h", "lv32_orn_xor(y, z, x)", "lv32_orn_xor(z, y, x)"),
+    ("generic/scalar.c", "alg/ripemd160.lanes.h", "dl), er", "el), dr"),
+    ("x86/avx512.c", "alg/ripemd160.lanes.h", "(side) * 4 == (j)", "(side) * 3 == (j)"),
+    ("generic/scalar.c", "alg/md5.lanes.h", "lv32_ch(z, x, y)", "lv32_ch(z, y, x)"),
+    ("generic/scalar.c", "alg/md5.lanes.h", "5 * (t) + 1", "5 * (t) + 3"),
+    ("generic/scalar.c", "alg/md5.lanes.h", "6, 10, 15, 21", "6, 10, 15, 20"),
+    ("generic/scalar.c", "alg/md5.lanes.h", "K3(t) : K4(t)", "K4(t) : K3(t)"),
+    ("alg/constants.c", "alg/constants.c", "0x8f1bbcdc", "0x8f1bbcdd"),
+    ("alg/constants.c", "alg/constants.c", "0x6c44198c4a475817", "0x6c44198c4a475816"),
+    ("alg/constants.c", "alg/constants.c", "0x7a6d76e9", "0x7a6d76e8"),
+    ("alg/constants.c", "alg/constants.c", "0xeb86d391", "0xeb86d390"),
+    ("generic/scalar.c", "lanes/kernels.inc.h", "offset += (block_nbytes)", "offset += 64"),
+    ("generic/scalar.c", "lanes/operators.inc.h", "(x | ~y) ^ z", "(x | y) ^ z"),
+    ("generic/scalar.c", "lanes/operators.inc.h", "(x) >> (32 - (n))", "(x) >> (31 - (n))"),
+    ("generic/gnu.c", "lanes/operators.inc.h", "z ^ (x & (y ^ z))", "y ^ (x & (y ^ z))"),
+    ("generic/gnu.c", "lanes/gnu.h", "msg[2] + at", "msg[3] + at"),
+    ("x86/sse2.c", "lanes/sse2.h", "0x1b), 0x1b", "0x1b), 0xb1"),
+    ("x86/sse2.c", "lanes/xmm.inc.h", "_mm_andnot_si128(x, y)", "_mm_andnot_si128(y, x)"),
+    ("x86/ssse3.c", "lanes/pshufb.inc.h", "_mm_setr_epi8(3, 0, 1, 2", "_mm_setr_epi8(3, 0, 2, 1"),
+    ("x86/avx.c", "lanes/xmm.inc.h", "_mm_unpackhi_epi64(t1, t3)", "_mm_unpackhi_epi64(t1, t2)"),
+    ("x86/avx2.c", "lanes/avx2.h", "_mm256_or_si256(x, y)", "_mm256_and_si256(x, y)"),
+    ("x86/avx2.c", "lanes/ymm.inc.h", "_mm256_add_epi64", "_mm256_add_epi32"),
+    ("x86/avx512vl.c", "lanes/avx512vl.h", "0xca", "0xac"),
+    ("x86/avx512vl.c", "lanes/ymm.inc.h", "msg[5] + at", "msg[6] + at"),
+    ("x86/avx512.c", "lanes/avx512.h", "0x59", "0x95"),
+    ("x86/avx512.c", "lanes/avx512.h", "_mm512_rol_epi64", "_mm512_ror_epi64"),
+    ("arm/neon.c", "lanes/neon.inc.h", "vbslq_u32(veorq_u32(x, y), z, y)", "vbslq_u32(veorq_u32(x, y), y, z)"),
+    ("arm/neon.c", "lanes/neon_load.inc.h", "vtrn2q_u64(even01, even23)", "vtrn2q_u64(even01, odd23)"),
+    ("arm/ripemd160.c", "lanes/neon_x2.h", "msg + 4", "msg + 3"),
+    ("arm/sha512.c", "arm/sha512.c", "vextq_u64(v[l][cd], v[l][ef], 1)", "vextq_u64(v[l][ef], v[l][cd], 1)"),
+    ("arm/sha512.c", "arm/sha512.c", "g < 32", "g < 31"),
+    ("arm/sha_armv8.c", "arm/sha_armv8.c", "e[l] += e0[l];", "e[l] ^= e0[l];"),
+    ("arm/sha_armv8.c", "arm/sha_armv8.c", "hli_sha1_k[g / 5]", "hli_sha1_k[g / 6]"),
+    ("x86/sha.c", "x86/sha.inc.h", "_mm_alignr_epi8(w3, w2, 4)", "_mm_alignr_epi8(w3, w2, 8)"),
+    ("x86/sha.c", "x86/sha.inc.h", "_mm_sha1nexte_epu32(e[l], e0[l])", "_mm_sha1nexte_epu32(e0[l], e[l])"),
+    ("x86/sha.c", "x86/sha.inc.h", "_mm_alignr_epi8(q2, q1, 8)", "_mm_alignr_epi8(q1, q2, 8)"),
+    ("x86/sha_avx512vl.c", "x86/sha.inc.h", "vpshufd {$14", "vpshufd {$15"),
+    ("x86/sha_avx512vl.c", "x86/sha.inc.h", "sha256msg2 {%%xmm2, %%xmm1|", "sha256msg2 {%%xmm1, %%xmm2|"),
+    ("x86/single_ssse3.c", "x86/single_sha1.inc.h", "sv_up(*x, 12)", "sv_up(*x, 8)"),
+    ("x86/single_avx.c", "x86/single_sha1.inc.h", "OP(xor, d, x) OP(and, b, x)", "OP(xor, c, x) OP(and, b, x)"),
+    ("x86/single_avx.c", "x86/single_sha2.inc.h", "lv32_shr(*y, 3)", "lv32_shr(*y, 4)"),
+    ("x86/single_avx2.c", "x86/single_sha2.inc.h", "OP(add, h, d)", ""),
+    ("x86/sha512_sse2.c", "x86/sha512_sse2.c", "_mm_srli_epi64(a, 39 - 32)", "_mm_srli_epi64(a, 38 - 32)"),
+    ("x86/sha512_avx512vl.c", "x86/sha512_pairs.inc.h", "w[((i) + 7) & 7]", "w[((i) + 6) & 7]"),
 ]
-# The same for vocabularies; the first word is the one that is run.
-VOCABULARY_MUTANTS = [
-    ("scalar", "lanes/operators.inc.h", "(x | ~y) ^ z", "(x | y) ^ z"),
-    ("scalar", "lanes/operators.inc.h", "((x) << (n) | (x) >> (32 - (n)))", "((x) << (n) | (x) >> (31 - (n)))"),
-    ("gnu", "lanes/operators.inc.h", "z ^ (x & (y ^ z))", "y ^ (x & (y ^ z))"),
-    ("gnu", "lanes/gnu.h", "msg[2] + at", "msg[3] + at"),
-    ("sse2", "lanes/sse2.h", "0x1b), 0x1b", "0x1b), 0xb1"),
-    ("sse2", "lanes/xmm.inc.h", "_mm_andnot_si128(x, y)", "_mm_andnot_si128(y, x)"),
-    ("ssse3", "lanes/pshufb.inc.h", "_mm_setr_epi8(3, 0, 1, 2", "_mm_setr_epi8(3, 0, 2, 1"),
-    ("avx", "lanes/xmm.inc.h", "_mm_unpackhi_epi64(t1, t3)", "_mm_unpackhi_epi64(t1, t2)"),
-    ("avx2", "lanes/avx2.h", "_mm256_or_si256(x, y)", "_mm256_and_si256(x, y)"),
-    ("avx2", "lanes/ymm.inc.h", "_mm256_add_epi64", "_mm256_add_epi32"),
-    ("avx512vl", "lanes/avx512vl.h", "0xca", "0xac"),
-    ("avx512vl", "lanes/ymm.inc.h", "msg[5] + at", "msg[6] + at"),
-    ("avx512", "lanes/avx512.h", "0x59", "0x95"),
-    ("avx512", "lanes/avx512.h", "0x88", "0xdd"),
-    ("avx512", "lanes/avx512.h", "_mm512_rol_epi64", "_mm512_ror_epi64"),
-    ("avx512", "lanes/avx512.h", "p + 3 * stride", "p + 2 * stride"),
-    ("avx512", "lanes/avx512.h", "left > 32", "left > 33"),
-    ("avx512", "x86/padded.h", "HLI_ONE_BIT_AT - (left)", "HLI_ONE_BIT_AT - (left) - 1"),
-    ("neon", "lanes/neon.inc.h", "vbslq_u32(veorq_u32(x, y), z, y)", "vbslq_u32(veorq_u32(x, y), y, z)"),
-    ("neon", "lanes/neon_load.inc.h", "vtrn2q_u64(even01, even23)", "vtrn2q_u64(even01, odd23)"),
-    ("neon_x2", "lanes/neon_x2.h", "msg + 4", "msg + 3"),
-    ("sha3", "lanes/sha3.h", "64 - (n))", "63 - (n))"),
+# The same for what is around the kernels.
+EDGE_MUTANTS = [
+    ("edges.c", "edges.c", "nbytes >> 61", "nbytes >> 60"),
+    ("step.c", "step.c", "nbytes[l] - nwhole", "nbytes[l] & 63"),
+    ("edges.c", "edges.c", "to + nbytes - 8, from + nbytes - 8, 8", "to + nbytes - 8, from + nbytes - 8, 4"),
+    ("edges.c", "edges.c", "out[nrest] = 0x80", "out[nrest] = 0x40"),
+    ("edges.c", "edges.c", "*s >> 32", "*s"),
+    ("x86/avx512.c", "x86/avx512.c", "0x80, (long long)", "0x40, (long long)"),
+    ("ragged.c", "ragged.c", "left[l] < nblocks ? left[l] : nblocks", "left[l] > nblocks ? left[l] : nblocks"),
 ]
+# File, text, replacement, the beginning of the kernels that must no longer be proved.
+MODEL_MUTANTS = [
+    ("x86.py", "rol(x[3], 30, 32)", "rol(x[3], 29, 32)", "sha1_blocks_sha"),
+    ("x86.py", "ror32(e, 25)", "ror32(e, 24)", "sha256_blocks_sha"),
+    ("x86.py", "list(y) + list(x)", "list(x) + list(y)", "sha256_blocks_sha"),
+    ("x86.py", "shr(x, 10)", "shr(x, 11)", "sha256_blocks_sha"),
+    ("x86.py", "return [w19, w18, w17, w16]", "return [w19, w18, w16, w17]", "sha1_blocks_sha_x"),
+    ("x86.py", "0x8F1BBCDC", "0x8F1BBCDD", "sha1_blocks_sha"),
+    ("x86.py", "conj(xor(x, FULL[w]), y)", "conj(x, xor(y, FULL[w]))", "ripemd160_blocks_sse2"),
+    ("x86.py", "-c.get(m) % a.width", "c.get(m) % a.width", "sha512_blocks_avx2_x1"),
+    ("a64.py", "sigma(32, y[0], 6, 11, 25)", "sigma(32, y[0], 6, 11, 26)", "sha256_blocks_sha"),
+    ("a64.py", "majority(64, x[0], y[1], y[0])", "majority(64, x[1], y[1], y[0])", "sha512_blocks_sha512"),
+    ("a64.py", "rol(t[0], 2, 32)", "rol(t[0], 1, 32)", "sha1_blocks_sha_x"),
+    ("a64.py", ">> i), shr(b, i))", ">> i), shr(b, i - 1))", "sha1_blocks_neon"),
+]
+# Instructions with a literal that is changed by one.
+LITERALS = re.compile(r"v?(rorx|ror|p(sll|srl)[dq]|pro[lr][dq]|palignr|pternlog[dq]|sha1rnds4)|shl|ushr|sri|xar|ext")
 
 
 def changed_core(folder, file, old, new):
@@ -367,59 +588,196 @@ def changed_core(folder, file, old, new):
     return core
 
 
-def mutants_of_sources(folder, usable, every):
-    """Changes one line of the core at a time. Returns the number of mutants and those that nothing noticed."""
-    missed = []
-    bodies = BODY_MUTANTS[:: None if every else 8]
-    for mutant in bodies:
-        core = changed_core(folder, *mutant)
-        if not any(unproved(core, folder, {kind: KINDS[kind]}) for kind in reversed(KINDS)):
-            missed.append(" ".join(mutant))
-    vocabularies = [m for m in VOCABULARY_MUTANTS[:: None if every else 4] if m[0] in usable]
-    for name, *mutant in vocabularies:
-        status, output = operations(name, changed_core(folder, *mutant), folder)
-        if status != 1 or "FAILED: " not in output:
-            missed.append(f"{name}: {' '.join(mutant)}")
-    return len(bodies) + len(vocabularies), missed
+def target_of(source, targets):
+    """A target that has this file, or None. The files of sha512_ are empty for x86-64."""
+    fit = [t for t in targets if CORE / "src" / source in t.sources]
+    return None if not fit else fit[-1] if "/sha512_" in source else fit[0]
+
+
+def moved(kernel, image, was):
+    """The kernel in another image."""
+    other = copy.copy(kernel)
+    for field in ("blocks", "scheduled"):
+        address = getattr(kernel, field)
+        setattr(other, field, image.symbols.get(was[address]) if address else 0)
+    return other if other.blocks else None
+
+
+def kernel_mutant(targets, folder, source, *change):
+    """Whether no proof of a kernel notices a change."""
+    target = target_of(source, targets)
+    if target is None:
+        return None
+    core, mutant = changed_core(folder, *change), folder / "mutant"
+    mutant.mkdir(exist_ok=True)
+    files = {source, "alg/constants.c"} | ({"generic/scalar.c"} if source == "alg/constants.c" else set())
+    image = target.link([target.object(core, core / "src" / x, mutant) for x in sorted(files)], mutant)
+    was = {address: name for name, address in target.image.symbols.items()}
+    kernels = [k for k in (moved(k, image, was) for k in target.kernels) if k]
+    # The body that a file is named after comes first.
+    kernels.sort(key=lambda k: (k.body[:4] not in change[0], k.nlanes))
+    runs = [list(runs_of_kernel(k, False)) for k in kernels]
+    runs += [[(body, lambda image, body=body: schedule_differs(image, body))]
+             for body in BODIES if f"hli_{body}_schedule_scalar" in image.symbols]
+    return bool(runs) and not any(unproved(image, [run], set()) for nth in range(3) for each in runs
+                                  for run in each[nth : nth + 1])
+
+
+def edge_mutant(targets, folder, source, *change):
+    target, core, mutant = targets[0], changed_core(folder, *change), folder / "mutant"
+    mutant.mkdir(exist_ok=True)
+    changed = target.object(core, core / "src" / source, mutant)
+    image = target.link([changed if x.name == changed.name else x for x in target.objects], mutant)
+    kernels, algorithms = kernels_of(image), algorithms_of(image)
+    return not any(unproved(image, [run], set()) for runs in (runs_of_edges(image, algorithms, False),
+                                                              runs_of_driver(kernels, algorithms, True))
+                   for run in runs)
+
+
+def model_mutant(targets, folder, file, old, new, kernels):
+    text = (HERE / file).read_text()
+    if old not in text:
+        sys.exit(f"prove.py: {file} no longer has the text of a mutant: {old}")
+    isa = types.ModuleType("mutant")
+    exec(compile(text.replace(old, new, 1), file, "exec"), isa.__dict__)
+    target = next((t for t in targets if t.isa.__name__ + ".py" == file), None)
+    if target is None:
+        return None
+    image = copy.copy(target.image)
+    image.isa, image.compiled = isa, {}
+    return not any(unproved(image, [run], set()) for kernel in target.kernels if kernel.name.startswith(kernels)
+                   for run in runs_of_kernel(kernel, False))
+
+
+def literal_mutants(target, kernel, n):
+    """Changes literals of a kernel's instructions, one at a time. Returns those changes that nothing notices."""
+    chance, image = random.Random(kernel.name), copy.copy(target.image)
+    begin, missed = kernel.blocks, []
+    ends = [a for a in target.image.symbols.values() if a > begin]
+    places = [pc for pc, text in target.image.lines.items() if begin <= pc < min(ends, default=begin) and
+              LITERALS.fullmatch(text.split()[0]) and re.search(r",\s*#?(0x)?[0-9a-f]+$", text)]
+    for pc in chance.sample(places, min(n, len(places))):
+        text = target.image.lines[pc]
+        head, _, literal = text.rpartition("," if "#" not in text else "#")
+        mark = "," if "#" not in text else "#"
+        value = int(literal, 0) ^ 1
+        image.lines = {**target.image.lines, pc: f"{head}{mark}{value:#x}" if mark == "," else f"{head}{mark}{value}"}
+        image.compiled = {k: v for k, v in target.image.compiled.items() if k != pc}
+        if not unproved(image, list(runs_of_kernel(kernel, False))[:2], set()):
+            missed.append(f"{kernel.name}: {text} -> {image.lines[pc]}")
+    return min(n, len(places)), missed
 
 
 # ---- All ------------------------------------------------------------------------------------------------------------
+
+
+def silicon_failures(targets, executed, folder):
+    """Holds the models against this CPU and against qemu."""
+    failures = []
+    here = {"x86_64": "x86-64", "AMD64": "x86-64", "aarch64": "aarch64", "arm64": "aarch64"}.get(os.uname().machine)
+    try:
+        features = re.search(r"^flags\s*:(.*)", Path("/proc/cpuinfo").read_text(), re.M)[1].split()
+    except (OSError, TypeError):
+        features = []
+    for target, models in ((t, {"x86-64": silicon.X86(), "aarch64": silicon.A64()}.get(t.name)) for t in targets):
+        if models is None:
+            continue
+        runner = [] if target.name == here else QEMU if target.isa is a64 else None
+        if runner is None or runner and shutil.which(runner[0]) is None:
+            print(f"SKIPPED: {target.name}: its instructions cannot be run here")
+            failures += ["instructions were to run"] * bool(os.environ.get("HASHLOOM_REQUIRE"))
+            continue
+        n, lacking, wrong = silicon.checked(models, executed[models.isa], target.cc, runner, features, folder)
+        failures += [f"{target.name}, not as modelled: {x}" for x in wrong]
+        if lacking and (runner or {"avx512", "sha"} <= set(os.environ.get("HASHLOOM_EXPECT", "").split(","))):
+            failures.append(f"{target.name}: this CPU lacks {', '.join(lacking)}")
+        print(f"{target.name}: {n - len(lacking)} forms of instructions are as modelled, by "
+              f"{'qemu' if runner else 'this CPU'}" + f"; SKIPPED: {len(lacking)} that it lacks" * bool(lacking))
+    return failures
 
 
 def main():
     every = sys.argv[1:] == ["--all"]
     if sys.argv[1:] and not every:
         sys.exit("usage: prove.py [--all]")
-    expected = [name for name in os.environ.get("HASHLOOM_EXPECT", "").split(",") if name in VOCABULARIES]
-    if os.environ.get("HASHLOOM_REQUIRE"):
-        expected += [name for name, condition in VOCABULARIES.items() if condition is None]
-    failures = check()
+    gc.disable()  # nothing made here is a cycle
+    failures = check() + words.check()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        wrong = unproved(CORE, folder)
-        failures += [f"not proved: {x}" for x in wrong]
-        if not wrong:
-            print("bodies and constants: proved equal to the standards for every state and message")
-        usable = []
-        for vocabulary in VOCABULARIES:
-            why = why_not(vocabulary)
-            status, output = (3, "") if why else operations(vocabulary, CORE, folder)
-            if status == 0:
-                usable.append(vocabulary)
-                print(f"vocabulary {vocabulary}: as defined; {output}")
-            elif status == 3:
-                print(f"SKIPPED: vocabulary {vocabulary}: {why or 'this CPU lacks its instructions'}")
-                failures += [f"vocabulary {vocabulary} was to run"] * (vocabulary in expected)
-            else:
-                failures.append(f"vocabulary {vocabulary}: exit status {status}\n{output}")
+        folder, targets, executed = Path(name), [], {x86: set(), a64: set()}
+        for target in TARGETS:
+            why = target.why_not()
+            if why:
+                print(f"SKIPPED: {target.name}: {why}")
+                failures += [f"{target.name} was to be proved"] * bool(os.environ.get("HASHLOOM_REQUIRE"))
+                continue
+            with ThreadPoolExecutor(os.cpu_count()) as pool:
+                target.objects = list(pool.map(lambda source, t=target: t.object(CORE, source, folder),
+                                               target.sources))
+            target.image = target.link(target.objects, folder)
+            target.kernels = kernels_of(target.image)
+            target.algorithms = algorithms_of(target.image) if target.has_table() else []
+            if target.algorithms and initial_values_of(target.algorithms) != initial_values():
+                failures.append(f"{target.name}: initial values")
+            targets.append(target)
+        proofs = [("kernels", target, body) for body in BODIES for target in targets] + [
+            (what, target, None) for target in targets if target.algorithms for what in ("edges", "whole", "driver")]
+        counts = collections.Counter()
+        for what, target, body in proofs:
+            if target is targets[0] or body is None:
+                words.reset()
+                expected.clear()
+            runs = runs_of(what, target, body, every)
+            wrong = unproved(target.image, runs, executed[target.isa])
+            counts[what, target.name] += len(runs)
+            failures += [f"{target.name}: {x}" for x in wrong]
+        for target in targets:
+            if not any(x.startswith(target.name) for x in failures):
+                print(f"{target.name}: {len(target.kernels)} kernels are their standards, for every state and message")
+                if target.algorithms:
+                    print(f"{target.name}: padding and digests of {counts['edges', target.name]} shapes, "
+                          f"{counts['whole', target.name]} calls for whole messages and "
+                          f"{counts['driver', target.name]} of hl_hash_many, for all their bytes")
+        failures += silicon_failures(targets, executed, folder)
         if failures == []:
-            for what, (n, missed) in (("operations of traces", mutants_of_traces(CORE, folder, every)),
-                                      ("lines of the core", mutants_of_sources(folder, usable, every))):
-                print(f"mutants: {n - len(missed)} of {n} changed {what} noticed")
-                failures += [f"a mutant that nothing noticed: {x}" for x in missed]
+            words.reset()
+            expected.clear()
+            failures += mutants(targets, folder, every)
     for failure in failures:
         print(f"FAILED: {failure}")
     return bool(failures)
+
+
+def initial_values_of(algorithms):
+    return {a.name.replace("-", "_"): a.iv for a in algorithms if a.body.startswith("sha")}
+
+
+def runs_of(what, target, body, every):
+    if what == "kernels":
+        runs = [run for kernel in sorted(target.kernels, key=lambda k: k.nlanes) if kernel.body == body
+                for run in runs_of_kernel(kernel, every)]
+        return runs + [(f"schedule of {body}", lambda image: schedule_differs(image, body))] * target.has_table()
+    if what == "edges":
+        return list(runs_of_edges(target.image, target.algorithms, every))
+    return list({"whole": runs_of_whole, "driver": runs_of_driver}[what](target.kernels, target.algorithms, every))
+
+
+def mutants(targets, folder, every):
+    failures = []
+    for what, run, of in (("lines of kernels", kernel_mutant, KERNEL_MUTANTS[:: 1 if every else 14]),
+                          ("lines around them", edge_mutant, EDGE_MUTANTS if every else EDGE_MUTANTS[:1]),
+                          ("models of instructions", model_mutant, MODEL_MUTANTS[:: 1 if every else 4])):
+        results = [(mutant, run(targets, folder, *mutant)) for mutant in of]
+        tried = [x for x in results if x[1] is not None]
+        missed = [" ".join(mutant) for mutant, unnoticed in tried if unnoticed]
+        print(f"mutants: {len(tried) - len(missed)} of {len(tried)} changed {what} noticed")
+        failures += [f"a mutant that nothing noticed: {x}" for x in missed]
+    n, missed = 0, []
+    for target in targets:
+        for kernel in target.kernels if every else target.kernels[::24]:
+            more, unnoticed = literal_mutants(target, kernel, 10 if every else 3)
+            n, missed = n + more, missed + unnoticed
+    print(f"mutants: {n - len(missed)} of {n} changed instructions noticed")
+    return failures + [f"a mutant that nothing noticed: {x}" for x in missed]
 
 
 if __name__ == "__main__":

@@ -1,0 +1,220 @@
+"""machine.py: runs machine code of which some memory is unknown. What an instruction does is in x86.py and a64.py.
+
+SPDX-License-Identifier: MIT OR Apache-2.0
+
+Registers and memory hold ints and Words (words.py). A run ends with a Fault if a branch or an address depends on a
+Word, if it reads memory that nobody wrote, or writes memory that it may not write.
+"""
+
+import struct
+import subprocess
+
+from words import FULL, cut, join, shl, shr, split, variable, xor
+
+
+class Fault(Exception):
+    pass
+
+
+def command(*words):
+    done = subprocess.run([str(x) for x in words], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"prove.py: {' '.join(map(str, words))}: exit status {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+class Image:
+    """A linked program: its segments, its symbols and its instructions."""
+
+    def __init__(self, path, isa, objdump, nm):
+        data = path.read_bytes()
+        is64 = data[4] == 2
+        at, size, n = (struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)) if is64 else \
+            (struct.unpack_from("<I", data, 28)[0], *struct.unpack_from("<HH", data, 42))
+        self.isa, self.segments, self.writable = isa, [], []
+        self.symbols, self.lines, self.compiled = {}, {}, {}
+        self.word_nbytes = 8 if is64 else 4
+        for i in range(n):
+            header = data[at + i * size : at + (i + 1) * size]
+            if is64:
+                kind, access, offset, address, _, nfile, nmem, _ = struct.unpack("<IIQQQQQQ", header)
+            else:
+                kind, offset, address, _, nfile, nmem, access, _ = struct.unpack("<IIIIIIII", header)
+            if kind == 1:
+                self.segments.append((address, data[offset : offset + nfile].ljust(nmem, b"\0")))
+                if access & 2:
+                    self.writable.append((address, address + nmem))
+        for line in command(nm, path).splitlines():
+            *address, _, name = line.split()
+            if address:
+                self.symbols[name] = int(address[0], 16)
+        for line in command(objdump, "-d", "--no-show-raw-insn", *isa.OBJDUMP, path).splitlines():
+            address, tab, text = line.partition(":\t")
+            if tab:
+                self.lines[int(address, 16)] = text.strip()
+        addresses = sorted(self.lines)
+        self.next = dict(zip(addresses, [*addresses[1:], None]))
+
+    def instruction(self, pc):
+        """A function that carries out the instruction at pc, and the address behind it."""
+        if pc not in self.lines:
+            raise Fault(f"a jump to {pc:#x}")
+        text = self.lines[pc]
+        try:
+            return self.isa.instruction(text, self.next[pc]), self.next[pc], text
+        except (KeyError, ValueError, IndexError, TypeError) as e:
+            raise Fault(f"no model of: {text} ({e!r})") from e
+
+
+STOP = 0x7FFF0000  # where the first function returns to
+STACK = 0x70000000
+SPACE = 0x20000000  # what new() hands out
+
+
+class Machine:
+    def __init__(self, image):
+        self.image = image
+        self.cells = {}  # address // 4: a value of 32 bits
+        self.partly = {}  # address // 4: which of the four bytes are there, if not all
+        self.top = SPACE
+        self.hooks = {}  # address: a function that is run instead of the code there, or, if it returns True, before it
+        self.executed = set()  # texts of instructions
+        image.isa.begin(self)
+        self.areas = [(STACK - 0x40000, STACK + 0x1000), *image.writable]
+
+    def new(self, nbytes, align=64, at=0):
+        """The address of memory that may be written; at: its distance from what is aligned."""
+        address = self.top + -self.top % align + at
+        self.top = address + nbytes + 256
+        self.areas.append((address, address + nbytes))
+        return address
+
+    def bytes(self, values, align=64, at=0):
+        """The address of memory that may only be read."""
+        address = self.top + -self.top % align + at
+        self.top = address + len(values) + 256
+        for i, value in enumerate(values):
+            self.put(address + i, value)
+        return address
+
+    def words(self, values, nbytes, align=64, at=0):
+        address = self.new(nbytes * len(values), align, at)
+        for i, value in enumerate(values):
+            self.store(address + i * nbytes, nbytes, value)
+        self.areas.pop()
+        return address
+
+    def fixed(self, i):
+        """A cell of the program's own."""
+        for address, data in self.image.segments:
+            at = 4 * i - address
+            if 0 <= at < len(data):
+                return int.from_bytes(data[at : at + 4].ljust(4, b"\0"), "little")
+        if STACK - 0x40000 <= 4 * i < STACK:  # compilers load a vector of which they wrote a part
+            return variable(("stack", i), 32)
+        raise Fault(f"read of {4 * i:#x}, which nobody wrote")
+
+    def cell(self, i):
+        value = self.cells.get(i)
+        if value is None:
+            value = self.cells[i] = self.fixed(i)
+        return value
+
+    def load(self, address, nbytes):
+        if type(address) is not int:
+            raise Fault("an address depends on data")
+        if address & 3 == 0 and nbytes & 3 == 0:
+            i = address >> 2
+            if not self.partly:
+                if nbytes == 4:
+                    return self.cell(i)
+                return join(tuple(self.cell(i + j) for j in range(nbytes >> 2)), 32)
+        parts = []
+        for a in range(address, address + nbytes):
+            if not self.partly.get(a >> 2, 15) >> (a & 3) & 1:
+                raise Fault(f"read of {a:#x}, which nobody wrote")
+            parts.append(cut(shr(self.cell(a >> 2), 8 * (a & 3)), 8))
+        return join(tuple(parts), 8)
+
+    def put(self, a, byte):
+        i, at = a >> 2, 8 * (a & 3)
+        old = self.cells.get(i)
+        if old is None:
+            try:
+                old = self.fixed(i)
+            except Fault:
+                old = 0
+                self.partly[i] = 0
+        if i in self.partly:
+            self.partly[i] |= 1 << (a & 3)
+            if self.partly[i] == 15:
+                del self.partly[i]
+        keep = old & ~(255 << at) & FULL[32]
+        self.cells[i] = xor(keep, shl(byte, at))
+
+    def store(self, address, nbytes, value):
+        if type(address) is not int:
+            raise Fault("an address depends on data")
+        for low, high in self.areas:
+            if low <= address and address + nbytes <= high:
+                break
+        else:
+            raise Fault(f"write of {nbytes} bytes at {address:#x}, where nobody may write")
+        if address & 3 == 0 and nbytes & 3 == 0:
+            i = address >> 2
+            for j, part in enumerate(split(value, 32, 8 * nbytes) if nbytes > 4 else (value,)):
+                self.cells[i + j] = part
+                if self.partly:
+                    self.partly.pop(i + j, None)
+        else:
+            for j, part in enumerate(split(value, 8, 8 * nbytes)):
+                self.put(address + j, part)
+
+    def load_lanes(self, address, width, n):
+        """n values of `width` bits."""
+        if width < 32 or address & 3:
+            return tuple(self.load(address + i * width // 8, width // 8) for i in range(n))
+        if width == 32 and not self.partly:
+            i = address >> 2
+            return tuple(self.cell(i + j) for j in range(n))
+        return tuple(self.load(address + i * width // 8, width // 8) for i in range(n))
+
+    def store_lanes(self, address, width, lanes):
+        for i, lane in enumerate(lanes):
+            self.store(address + i * width // 8, width // 8, lane)
+
+    def call(self, function, *arguments):
+        """Runs a function until it returns."""
+        pc = self.image.symbols[function] if type(function) is str else function
+        self.image.isa.enter(self, arguments)
+        saved = self.image.isa.saved(self)
+        compiled, hooks = self.image.compiled, self.hooks
+        text = ""
+        try:
+            while pc != STOP:
+                if pc in hooks and hooks[pc](self) is None:
+                    pc = self.image.isa.leave(self)
+                    continue
+                entry = compiled.get(pc)
+                if entry is None:
+                    entry = compiled[pc] = self.image.instruction(pc)
+                run, pc, text = entry
+                self.executed.add(text)
+                jump = run(self)
+                if jump is not None:
+                    pc = jump
+        except Fault as e:
+            raise Fault(f"{e}: {text}") from e
+        if self.image.isa.saved(self) != saved:
+            raise Fault("a register of the caller is not as before")
+
+
+def lanes(register, width, n):
+    """n lanes of a vector register, which is a pair of a width and lanes of this width; zeros beyond."""
+    w, values = register
+    if w > width:
+        values = tuple(part for value in values for part in split(value, width, w))
+    elif w < width:
+        each = width // w
+        values = tuple(join(values[i : i + each], w) for i in range(0, len(values), each))
+    return values[:n] if len(values) >= n else values + (0,) * (n - len(values))

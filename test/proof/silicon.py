@@ -1,0 +1,245 @@
+"""silicon.py: holds the models of instructions against a CPU, or against qemu.
+
+SPDX-License-Identifier: MIT OR Apache-2.0
+
+Each instruction is executed with random and with extreme contents of registers, flags and 64 bytes of memory, and their
+contents afterwards are compared with the model's. Instructions that differ only in their registers or addresses are one
+form. Jumps, calls and instructions that move the stack pointer are left out: with a wrong model of them a run ends
+elsewhere.
+"""
+
+import random
+import re
+import struct
+import subprocess
+
+import a64
+import x86
+from machine import Fault, Machine
+from words import FULL
+
+# The state: 64 bytes of memory, 8 vectors of 64 bytes, 8 general registers, 4 masks, flags; a signal, if there was one.
+STATE_NBYTES = 64 + 8 * 64 + 8 * 8 + 4 * 8 + 8 + 8
+VECTORS, GENERAL, MASKS, FLAGS, SIGNAL = 64, 576, 640, 672, 680
+NRUNS = 12
+
+MAIN = """
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+static struct { uint8_t bytes[%d]; uint64_t signal; } state __attribute__((aligned(64)));
+static sigjmp_buf before;
+static void on_signal(int n) { siglongjmp(before, n); }
+extern void (*const forms[])(void *);
+int main(void)
+{
+    uint32_t form;
+    signal(SIGILL, on_signal);
+    while (fread(&form, sizeof form, 1, stdin) == 1 && fread(&state, sizeof state, 1, stdin) == 1) {
+        state.signal = (uint64_t)sigsetjmp(before, 1);
+        if (state.signal == 0)
+            forms[form](&state);
+        fwrite(&state, sizeof state, 1, stdout);
+    }
+    return 0;
+}
+""" % SIGNAL
+
+
+class X86:
+    isa = x86
+    GENERAL = ["rax", "rdx", "rcx", "rbx", "r8", "r9", "r10", "r11"]
+    LEFT_OUT = re.compile(r"j\w+|call|ret|push|pop|leave|rep|repz|nop\w*|cs|data16|prefetch\w*|v?zero\w*|cpuid|xgetbv|"
+                          r"notrack|lock|div|mul|endbr\w*|bnd|rex\S*|ud2")
+
+    def form(self, text):
+        """The form of an instruction, or None."""
+        text = text.partition("#")[0].strip()
+        name, _, rest = text.partition(" ")
+        rest = rest.strip()
+        if self.LEFT_OUT.fullmatch(name) or not rest:
+            return None
+        if name == "lea":
+            if re.search(r"rip|iz|\[\w+\*", rest):
+                return None  # an address that is known when the program is linked
+        else:
+            rest = re.sub(r"(?:[defgs]s:)?\[[^]]*\]|[defgs]s:0x[0-9a-f]+", "[rdi]", rest)
+        if re.search(r"\b[re]?sp\b|<|\bspl\b|\b[acdb]h\b", rest):
+            return None
+        bases, numbers = {}, {}
+        if ",cl" in rest:  # a count of a shift cannot be in another register
+            bases["rcx"] = "rcx"
+
+        def general(found):
+            if found[0] not in x86.REGISTERS or rest[found.start() - 1 :].startswith("[rdi]"):
+                return found[0]
+            base, width, _ = x86.REGISTERS[found[0]]
+            if base not in bases:
+                bases[base] = next(x for x in self.GENERAL if x not in bases.values())
+            return next(n for n, (b, w, s) in x86.REGISTERS.items() if (b, w, s) == (bases[base], width, 0))
+
+        if name not in ("mul", "sha256rnds2", "cdqe"):
+            rest = re.sub(r"\b(?!0x)[a-z]\w*\b", general, rest)
+            rest = re.sub(r"([xyz]mm)(\d+)", lambda f: f[1] + str(numbers.setdefault(f[2], len(numbers) + 1)), rest)
+        elif re.search("mm[89]|mm1[0-9]", rest):
+            return None
+        rest = re.sub(r"\bk(\d)\b", lambda f: f"k{max(1, int(f[1]) % 4)}", rest)
+        if name == "mov" or name.startswith("cmov") or name == "movabs":
+            rest = re.sub(r"0x[0-9a-f]{3,}", "0x123", rest)
+        return f"{name} {rest}"
+
+    def assembly(self, forms, features):
+        size = "z" if "avx512bw" in features else "y" if "avx" in features else "x"
+        move = {"z": "vmovdqu64", "y": "vmovdqu", "x": "movdqu"}[size]
+        lines = [(f"{move} {size}mm{i}, [rdi+{VECTORS + 64 * i}]", f"{move} [rdi+{VECTORS + 64 * i}], {size}mm{i}")
+                 for i in range(8)]
+        if size == "z":
+            lines += [(f"kmovq k{i}, [rdi+{MASKS + 8 * i}]", f"kmovq [rdi+{MASKS + 8 * i}], k{i}") for i in (1, 2, 3)]
+        lines += [(f"push [rdi+{FLAGS}]\npopfq", f"pushfq\npop [rdi+{FLAGS}]")]
+        lines += [(f"mov {r}, [rdi+{GENERAL + 8 * i}]", f"mov [rdi+{GENERAL + 8 * i}], {r}")
+                  for i, r in enumerate(self.GENERAL)]
+        out = [".intel_syntax noprefix", ".text", ".macro begin", "push rbx", *(a for a, _ in lines), ".endm",
+               ".macro end", *(b for _, b in lines), "pop rbx", "ret", ".endm"]
+        for i, form in enumerate(forms):
+            out += [f"form{i}:", "begin", re.sub(r"\b(\w+) BCST (\[rdi\])", self.broadcast(form), form), "end"]
+        out += [".data", ".balign 8", ".globl forms", "forms:", *(f".quad form{i}" for i in range(len(forms))),
+                '.section .note.GNU-stack,"",@progbits']
+        return "\n".join(out) + "\n"
+
+    def broadcast(self, form):
+        """The syntax of older assemblers."""
+        width = {"x": 16, "y": 32, "z": 64}[re.search(r"([xyz])mm", form)[1]] if "BCST" in form else 0
+        return lambda f: f"{f[1]} PTR {f[2]}" + "{1to" + str(width // x86.SIZES[f[1]]) + "}"
+
+    def into(self, m, data):
+        m.r = dict.fromkeys(x86.FULL_REGISTERS, 0)
+        m.r["rdi"] = m.new(64)
+        m.r |= {r: x for r, x in zip(self.GENERAL, struct.unpack_from("<8Q", data, GENERAL))}
+        m.k = dict(enumerate(struct.unpack_from("<4Q", data, MASKS)))
+        flags = struct.unpack_from("<Q", data, FLAGS)[0]
+        m.cf, m.zf, m.sf, m.of = flags & 1, flags >> 6 & 1, flags >> 7 & 1, flags >> 11 & 1
+        m.v = {i: (64, struct.unpack_from("<8Q", data, VECTORS + 64 * i)) for i in range(8)}
+        m.store_lanes(m.r["rdi"], 64, struct.unpack_from("<8Q", data, 0))
+
+    def differences(self, m, data, nbytes):
+        """nbytes: of a vector that the CPU has."""
+        out = [r for r, x in zip(self.GENERAL, struct.unpack_from("<8Q", data, GENERAL)) if m.r[r] != x]
+        flags = struct.unpack_from("<Q", data, FLAGS)[0]
+        out += [n for n, at in (("cf", 0), ("zf", 6), ("sf", 7), ("of", 11))
+                if getattr(m, n) not in (None, flags >> at & 1)]
+        if nbytes == 64:
+            out += [f"k{i}" for i, x in enumerate(struct.unpack_from("<4Q", data, MASKS)) if i and m.k[i] != x]
+        out += [f"vector {i}" for i in range(8) if x86.lanes(m.v[i], 64, nbytes // 8) !=
+                struct.unpack_from(f"<{nbytes // 8}Q", data, VECTORS + 64 * i)]
+        return out + ["memory"] * (m.load_lanes(m.r["rdi"], 64, 8) != struct.unpack_from("<8Q", data, 0))
+
+    def flags(self, chance):
+        return sum(chance.getrandbits(1) << at for at in (0, 6, 7, 11)) | 2
+
+
+class A64:
+    isa = a64
+    LEFT_OUT = re.compile(r"b|b\.\w+|bl|blr|br|ret|cbn?z|tbn?z|adrp?|nop|prfm|ldxr|stxr|bti|\.inst|udf|brk|mrs|dmb")
+
+    def form(self, text):
+        text = text.partition("//")[0].strip()
+        name, _, rest = text.partition("\t")
+        if self.LEFT_OUT.fullmatch(name) or re.search(r"\bw?sp\b", re.sub(r"\[[^]]*[a-z][^]]*\]", "", rest)):
+            return None
+        rest = re.sub(r"\[[a-z][^]]*\](!|, #-?\w+)?", "[x0]", rest)
+        general, vectors = {}, {}
+
+        def number(found):
+            if found[0] == "x0" and "[x0]" in rest[max(0, found.start() - 1) :][:4]:
+                return "x0"
+            return found[1] + str(general.setdefault(found[2], len(general) + 1))
+
+        rest = re.sub(r"\b([xw])(\d+)\b", number, rest)
+        rest = re.sub(r"\b([vqdshb])(\d+)\b", lambda f: f[1] + str(vectors.setdefault(f[2], len(vectors) + 1)), rest)
+        return f"{name} {rest}"
+
+    def assembly(self, forms, features):
+        lines = [(f"ldr q{i}, [x0, #{VECTORS + 64 * i}]", f"str q{i}, [x0, #{VECTORS + 64 * i}]") for i in range(8)]
+        lines += [(f"ldr x9, [x0, #{FLAGS}]\nmsr nzcv, x9", f"mrs x9, nzcv\nstr x9, [x0, #{FLAGS}]")]
+        lines += [(f"ldr x{i}, [x0, #{GENERAL + 8 * i}]", f"str x{i}, [x0, #{GENERAL + 8 * i}]") for i in range(1, 8)]
+        out = [".arch armv8.4-a+crypto+sha3", ".text", ".macro begin", *(a for a, _ in lines), ".endm", ".macro end",
+               *(b for _, b in lines), "ret", ".endm"]
+        for i, form in enumerate(forms):
+            out += [f"form{i}:", "begin", form, "end"]
+        out += [".data", ".balign 8", ".globl forms", "forms:", *(f".quad form{i}" for i in range(len(forms))),
+                '.section .note.GNU-stack,"",@progbits']
+        return "\n".join(out) + "\n"
+
+    def into(self, m, data):
+        m.r = [m.new(64), *struct.unpack_from("<7Q", data, GENERAL + 8), *[0] * 25]
+        flags = struct.unpack_from("<Q", data, FLAGS)[0]
+        m.sf, m.zf, m.cf, m.of = (flags >> at & 1 for at in (31, 30, 29, 28))
+        m.v = {i: (64, struct.unpack_from("<2Q", data, VECTORS + 64 * i)) for i in range(8)}
+        m.store_lanes(m.r[0], 64, struct.unpack_from("<8Q", data, 0))
+
+    def differences(self, m, data, nbytes):
+        out = [f"x{i}" for i, x in enumerate(struct.unpack_from("<8Q", data, GENERAL)) if i and m.r[i] != x]
+        flags = struct.unpack_from("<Q", data, FLAGS)[0]
+        out += [n for n, at in (("sf", 31), ("zf", 30), ("cf", 29), ("of", 28))
+                if getattr(m, n) not in (None, flags >> at & 1)]
+        out += [f"vector {i}" for i in range(8)
+                if a64.lanes(m.v[i], 64, 2) != struct.unpack_from("<2Q", data, VECTORS + 64 * i)]
+        return out + ["memory"] * (m.load_lanes(m.r[0], 64, 8) != struct.unpack_from("<8Q", data, 0))
+
+    def flags(self, chance):
+        return chance.getrandbits(4) << 28
+
+
+class NoImage:
+    """A machine for single instructions."""
+
+    word_nbytes, segments, writable = 8, [], []
+
+    def __init__(self, isa):
+        self.isa = isa
+
+
+def states(chance, flags):
+    """Random and extreme contents."""
+    for run in range(NRUNS):
+        extremes = [0, 1, FULL[64], FULL[64] >> 1, 1 << 63, 1 << 31, 0x7FFFFFFF80000000]
+        quads = [chance.choice(extremes) if run % 3 == 0 else chance.getrandbits(64) for _ in range(FLAGS // 8)]
+        yield struct.pack(f"<{len(quads)}QQQ", *quads, flags(chance), 0)
+
+
+def checked(models, texts, cc, runner, features, folder):
+    """Compares the forms of instructions. Returns their number, those that this CPU lacks, and what differs."""
+    forms = sorted({form for form in map(models.form, texts) if form})
+    source, main, program = folder / "forms.s", folder / "main.c", folder / "forms"
+    source.write_text(models.assembly(forms, features))
+    main.write_text(MAIN)
+    done = subprocess.run([*cc, "-O1", "-w", "-static" if runner else "-no-pie", main, source, "-o", program],
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        return len(forms), [], [f"does not assemble: {done.stderr[:2000]}"]
+    chance = random.Random(1)
+    inputs = [(i, state) for i in range(len(forms)) for state in states(chance, models.flags)]
+    out = subprocess.run([*runner, program], input=b"".join(struct.pack("<I", i) + state for i, state in inputs),
+                         capture_output=True).stdout
+    if len(out) != STATE_NBYTES * len(inputs):
+        return len(forms), [], ["the program with all forms failed"]
+    nbytes = 16 if models.isa is a64 else 64 if "avx512bw" in features else 32 if "avx" in features else 16
+    lacking, wrong, functions = set(), [], {}
+    for nth, (i, state) in enumerate(inputs):
+        after = out[STATE_NBYTES * nth : STATE_NBYTES * (nth + 1)]
+        if struct.unpack_from("<Q", after, SIGNAL)[0]:
+            lacking.add(forms[i])
+            continue
+        m = Machine(NoImage(models.isa))
+        models.into(m, state)
+        if i not in functions:
+            functions[i] = models.isa.instruction(forms[i] if models.isa is x86 else forms[i].replace(" ", "\t", 1), 0)
+        try:
+            functions[i](m)
+            different = models.differences(m, after, nbytes)
+        except (Fault, IndexError, TypeError, ValueError) as e:
+            different = [repr(e)]
+        if different:
+            wrong.append(f"{forms[i]}: {', '.join(different)}")
+    return len(forms), sorted(lacking), sorted(set(wrong))

@@ -1,0 +1,402 @@
+"""words.py: words of up to 64 bits whose bits are unknown, in a normal form: same form, same function.
+
+SPDX-License-Identifier: MIT OR Apache-2.0
+
+A known value is an int, another is a Word: for each of its bits a polynomial over GF(2) (the algebraic normal form),
+written down for all bits at once. A term is a product of literals and the mask of the bits that have the term; a
+literal is an atom rotated by some count. Rotations, shifts, masks, permutations of bytes and boolean functions map
+normal forms to normal forms. An atom is an input, or a sum modulo 2^n, whose terms are counted. Each step is an
+identity of words. Two values that are one object are therefore equal for all inputs. (Two objects may be equal too: the
+normal form of sums is not complete.)
+"""
+
+import random
+from itertools import islice
+
+FULL = {n: (1 << n) - 1 for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)}
+ALL = FULL[64]
+
+
+class Word:
+    """terms: sorted pairs of a product (a sorted tuple of literals, each atom * 64 + rotation) and a mask."""
+
+    __slots__ = ("terms", "n", "hash", "span", "sum", "degree")
+
+    def __and__(self, y):
+        return conj(self, y & ALL if type(y) is int else y)
+
+    def __xor__(self, y):
+        return xor(self, y & ALL if type(y) is int else y)
+
+    def __or__(self, y):
+        return disj(self, y & ALL if type(y) is int else y)
+
+    def __invert__(self):
+        return xor(self, ALL)
+
+    __rand__, __rxor__, __ror__ = __and__, __xor__, __or__
+
+
+def reset():
+    """Forgets all words: those made before must not be used with those made after."""
+    global words, atoms, widths, sums, numbers, memo
+    words = {}  # terms: Word
+    atoms = {}  # key: number
+    widths = []  # of atoms
+    sums = {}  # atom: (width, counts of the terms, constant, hash of the counts)
+    numbers = {}  # (width, constant, hash): atoms
+    memo = {}
+
+
+reset()
+
+
+def made(terms):
+    """The value of a dictionary of terms. The empty product is one: its mask is a constant."""
+    items = [item for item in terms.items() if item[1]]
+    if not items:
+        return 0
+    if len(items) == 1 and items[0][0] == ():
+        return items[0][1]
+    items.sort()
+    key = tuple(items)
+    word = words.get(key)
+    if word is None:
+        word = words[key] = Word()
+        word.terms, word.n, word.hash = key, len(words), random.getrandbits(128)
+        word.span, word.sum, word.degree = 0, None, 0
+        for product, mask in key:
+            word.span |= mask
+            if len(product) > word.degree:
+                word.degree = len(product)
+        if len(key) == 1 and word.degree == 1 and key[0][0][0] & 63 == 0:
+            number = key[0][0][0] >> 6  # the lower bits of a sum, or all
+            if number in sums and mask & mask + 1 == 0:
+                word.sum = number
+    return word
+
+
+def atom(key, width):
+    number = atoms.get(key)
+    if number is None:
+        number = atoms[key] = len(widths)
+        widths.append(width)
+    return number
+
+
+def variable(key, width):
+    return made({(atom(key, width) << 6,): FULL[width]})
+
+
+def terms_of(x):
+    return ((((), x),) if x else ()) if type(x) is int else x.terms
+
+
+def xor(x, y):
+    if type(x) is int and type(y) is int:
+        return x ^ y
+    key = ("^", x, y)
+    out = memo.get(key)
+    if out is None:
+        terms = dict(terms_of(x))
+        for product, mask in terms_of(y):
+            terms[product] = terms.get(product, 0) ^ mask
+        out = memo[key] = made(terms)
+    return out
+
+
+def conj(x, y):
+    if type(x) is int:
+        if type(y) is int:
+            return x & y
+        x, y = y, x
+    if type(y) is int and x.span & ~y == 0:
+        return x
+    key = ("&", x, y)
+    out = memo.get(key)
+    if out is None:
+        terms = {}
+        for p, m in x.terms:
+            for q, n in terms_of(y):
+                if m & n:
+                    product = p if q == () or p == q else tuple(sorted({*p, *q}))
+                    terms[product] = terms.get(product, 0) ^ (m & n)
+        out = memo[key] = made(terms)
+    return out
+
+
+def disj(x, y):
+    return xor(xor(x, y), conj(x, y))
+
+
+def shl(x, k):
+    """Without an end: the caller cuts it."""
+    if type(x) is int:
+        return x << k
+    return shifted(x, k)
+
+
+def shr(x, k):
+    if type(x) is int:
+        return x >> k
+    return shifted(x, -k)
+
+
+def shifted(x, k):
+    if k == 0:
+        return x
+    key = ("<", x, k)
+    out = memo.get(key)
+    if out is None:
+        terms = {}
+        for product, mask in x.terms:
+            mask = mask << k if k > 0 else mask >> -k
+            if mask:
+                moved = [a & ~63 | ((a & 63) + k) % widths[a >> 6] for a in product]
+                if len(moved) > 1:
+                    moved.sort()
+                moved = tuple(moved)
+                terms[moved] = terms.get(moved, 0) ^ mask
+        out = memo[key] = made(terms)
+    return out
+
+
+def cut(x, n):
+    return conj(x, FULL[n])
+
+
+def rol(x, k, n):
+    if type(x) is int:
+        return (x << k | x >> n - k) & FULL[n]
+    key = ("rol", x, k, n)
+    out = memo.get(key)
+    if out is None:
+        out = memo[key] = xor(cut(shl(x, k % n), n), shr(x, n - k % n))
+    return out
+
+
+def split(x, n, of):
+    """The parts of n bits, the lowest first."""
+    if type(x) is int:
+        return tuple(x >> i & FULL[n] for i in range(0, of, n))
+    key = ("split", x, n, of)
+    out = memo.get(key)
+    if out is None:
+        out = memo[key] = tuple(cut(shr(x, i), n) for i in range(0, of, n))
+    return out
+
+
+def join(parts, n):
+    """The reverse of split."""
+    key = ("join", parts, n)
+    out = memo.get(key)
+    if out is None:
+        out = 0
+        for i, part in enumerate(parts):
+            out = xor(out, shl(part, i * n))
+        memo[key] = out
+    return out
+
+
+def swapped(x, n):
+    return join(split(x, 8, n)[::-1], 8)
+
+
+def table(bits, x, y, z):
+    """The boolean function of three words with this truth table; x is the highest of the three bits of a row."""
+    if type(x) is int and type(y) is int and type(z) is int:
+        out = 0
+        for row in range(8):
+            if bits >> row & 1:
+                out |= (x if row & 4 else ~x) & (y if row & 2 else ~y) & (z if row & 1 else ~z)
+        return out  # a negative number is cut by the caller
+    key = ("table", bits, x, y, z)
+    out = memo.get(key)
+    if out is None:
+        out = 0
+        for product in range(8):
+            # Moebius: a product is a term if the function is true for an odd number of the rows within it.
+            if sum(bits >> row & 1 for row in range(8) if row & ~product == 0) & 1:
+                term = FULL[512]
+                for bit, word in ((4, x), (2, y), (1, z)):
+                    if product & bit:
+                        term = conj(term, word)
+                out = xor(out, term)
+        memo[key] = out
+    return out
+
+
+def add(n, *xs):
+    """The sum modulo 2^n."""
+    constant, rest = 0, []
+    for x in xs:
+        if type(x) is int:
+            constant += x
+        else:
+            rest.append(x)
+    if not rest:
+        return constant & FULL[n]
+    key = ("+", n, constant, *rest)
+    out = memo.get(key)
+    if out is None:
+        out = memo[key] = summed(n, [(x, 1) for x in rest], constant)
+    return out
+
+
+def sub(n, x, y):
+    if type(x) is int and type(y) is int:
+        return x - y & FULL[n]
+    return summed(n, [(x, 1), (y, -1)], 0)
+
+
+def summed(n, terms, constant):
+    """The sum of pairs of a value and a count. A sum is kept with its hash, the sum of the hashes of its terms."""
+    full, counts, total, fresh, todo = FULL[n], None, 0, [], list(terms)
+    # The longest sum is taken first, and copied.
+    todo.sort(key=lambda term: 0 if term[1] != 1 or type(term[0]) is int or term[0].sum is None else
+              len(sums[term[0].sum][1]))
+    while todo:
+        x, count = todo.pop()
+        x = cut(x, n)
+        if type(x) is int:
+            constant += count * x
+            continue
+        number = x.sum
+        if number is not None and sums[number][0] >= n:  # modulo 2^m, m >= n, is no change modulo 2^n
+            inner = sums[number]
+            constant += count * inner[2]
+            if inner[0] != n:
+                todo += [(y, count * c) for y, c in inner[1].items()]
+            elif counts is None and count == 1:
+                counts, total = dict(inner[1]), total + inner[3]
+            else:
+                counts, total = counts or {}, total + count * inner[3]
+                for y, c in inner[1].items():
+                    c = counts.get(y, 0) + count * c & full
+                    if c:
+                        counts[y] = c
+                    else:
+                        del counts[y]
+            continue
+        if x.terms[0][0] == ():
+            if x.terms[0][1] & 1:
+                # ~y = -1 - y: the lowest bit of a term has no constant.
+                constant -= count
+                todo.append((xor(x, full), -count))
+                continue
+            # Bits that are known add up by themselves.
+            alone = x.terms[0][1]
+            for _, mask in x.terms[1:]:
+                alone &= ~mask
+            if alone:
+                constant += count * alone
+                todo.append((xor(x, alone), count))
+                continue
+        fresh.append((x, count))
+    counts = {} if counts is None else counts
+    for x, count in fresh:
+        c = counts.get(x, 0) + count & full
+        if c:
+            counts[x] = c
+        else:
+            del counts[x]
+        total += count * x.hash
+    # The sum of two terms that have no bit in common is their exclusive or. Such terms are added one after the other.
+    for x, _ in fresh:
+        if x.degree > 1 and counts.get(x) == 1:
+            for y in islice(reversed(counts), 8):
+                if y is not x and y.degree > 1 and counts[y] == 1 and conj(x, y) == 0:
+                    del counts[x], counts[y]
+                    return summed(n, [*counts.items(), (xor(x, y), 1)], constant)
+    constant &= full
+    if not counts:
+        return constant
+    if len(counts) == 1:
+        (x, count), = counts.items()
+        if count == 1 and x.span & constant == 0:
+            return xor(x, constant)
+        if constant == 0 and count & count - 1 == 0:
+            return cut(shl(x, count.bit_length() - 1), n)
+    total &= FULL[128]
+    for number in numbers.setdefault((n, constant, total), []):
+        if sums[number][1] == counts:
+            break
+    else:
+        number = atom(("sum", len(widths)), n)
+        sums[number] = (n, counts, constant, total)
+        numbers[n, constant, total].append(number)
+    return made({(number << 6,): full})
+
+
+class Arithmetic:
+    """What standards.py computes with."""
+
+    def __init__(self, nbits):
+        self.nbits, self.mask = nbits, FULL[nbits]
+
+    def const(self, c):
+        return c & self.mask
+
+    def add(self, *xs):
+        return add(self.nbits, *xs)
+
+    def xor(self, *xs):
+        out = 0
+        for x in xs:
+            out = xor(out, x)
+        return out
+
+    def bits(self, f, *xs):
+        return f(*xs) & self.mask
+
+    def rol(self, x, n):
+        return rol(x, n, self.nbits)
+
+    def shr(self, x, n):
+        return shr(x, n)
+
+
+def value_of(x, inputs, known=None):
+    """The number that a value is for given inputs (atom: number)."""
+    if type(x) is int:
+        return x
+    known = {} if known is None else known
+    out = 0
+    for product, mask in x.terms:
+        for literal in product:
+            number, n = literal >> 6, literal & 63
+            if number not in known:
+                width, pairs, constant, _ = sums.get(number, (widths[number], None, 0, 0))
+                known[number] = inputs[number] if pairs is None else \
+                    constant + sum(c * value_of(y, inputs, known) for y, c in pairs.items()) & FULL[width]
+            a, width = known[number], widths[number]
+            a = (a << n | a >> width - n) & FULL[width]
+            while width < mask.bit_length():  # a literal is periodic
+                a |= a << width
+                width *= 2
+            mask &= a
+        out ^= mask
+    return out
+
+
+def check():
+    """Compares values in normal form with numbers: the same random operations on both. Returns the errors."""
+    chance, errors = random.Random(1), []
+    reset()
+    for n in (32, 64):
+        for run in range(60):
+            inputs = {atom(("check", n, i), n): chance.choice((chance.getrandbits(n), FULL[n], 1)) for i in range(3)}
+            pool = [(variable(("check", n, i), n), inputs[atom(("check", n, i), n)]) for i in range(3)]
+            pool += [(c, c) for c in (chance.getrandbits(n), chance.getrandbits(n) & 0xFF00)]
+            for _ in range(12):
+                (x, a), (y, b), (z, c) = (chance.choice(pool) for _ in range(3))
+                k, bits = chance.randrange(1, n), chance.getrandbits(8)
+                pool.append(chance.choice((
+                    lambda: (add(n, x, y), a + b & FULL[n]), lambda: (sub(n, x, y), a - b & FULL[n]),
+                    lambda: (xor(x, y), a ^ b), lambda: (conj(x, y), a & b), lambda: (disj(x, y), a | b),
+                    lambda: (rol(x, k, n), rol(a, k, n)), lambda: (shr(x, k), a >> k),
+                    lambda: (cut(shl(x, k), n), a << k & FULL[n]), lambda: (swapped(x, n), swapped(a, n)),
+                    lambda: (conj(table(bits, x, y, z), FULL[n]), table(bits, a, b, c) & FULL[n])))())
+            errors += [f"words.py: {value_of(word, inputs):#x} is not {number:#x}"
+                       for word, number in pool if value_of(word, inputs) != number]
+    return errors

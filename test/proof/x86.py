@@ -1,0 +1,943 @@
+"""x86.py: what the instructions of x86 do that compilers make of the core.
+
+After Intel's Software Developer's Manual (SDM), volume 2.
+
+SPDX-License-Identifier: MIT OR Apache-2.0
+"""
+
+import copy
+import re
+
+from machine import STACK, STOP, Fault, lanes
+from words import FULL, add, conj, cut, disj, join, rol, shl, shr, split, sub, swapped, table, variable, xor
+
+OBJDUMP = ["-M", "intel"]
+
+# ---- Registers and operands -----------------------------------------------------------------------------------------
+
+REGISTERS = {}
+for i, (name, low) in enumerate([("ax", "al"), ("cx", "cl"), ("dx", "dl"), ("bx", "bl"), ("sp", "spl"), ("bp", "bpl"),
+                                 ("si", "sil"), ("di", "dil")]):
+    for full, width in (("r" + name, 64), ("e" + name, 32), (name, 16), (low, 8)):
+        REGISTERS[full] = ("r" + name, width, 0)
+    if low[1] == "l" and len(low) == 2:
+        REGISTERS[low[0] + "h"] = ("r" + name, 8, 8)
+for i in range(8, 16):
+    for end, width in (("", 64), ("d", 32), ("w", 16), ("b", 8)):
+        REGISTERS[f"r{i}{end}"] = (f"r{i}", width, 0)
+FULL_REGISTERS = sorted({base for base, _, _ in REGISTERS.values()})
+SIZES = {"BYTE": 1, "WORD": 2, "DWORD": 4, "QWORD": 8, "XMMWORD": 16, "YMMWORD": 32, "ZMMWORD": 64}
+ARGUMENTS = ["rdi", "rsi", "rdx", "rcx", "r8", "r9"]
+
+
+def begin(m):
+    m.r = {register: variable((register, m.image.word_nbytes), 8 * m.image.word_nbytes) for register in FULL_REGISTERS}
+    m.v = {i: (64, tuple(variable(("zmm", i, j), 64) for j in range(8))) for i in range(32)}
+    m.k = {}
+    m.cf = m.zf = m.sf = m.of = None
+    m.r["rsp"] = STACK
+
+
+def enter(m, arguments):
+    n = m.image.word_nbytes
+    m.r["rsp"] = STACK - 8
+    if n == 8:
+        m.store(m.r["rsp"], 8, STOP)
+        for register, value in zip(ARGUMENTS, arguments):
+            m.r[register] = value
+        for i, value in enumerate(arguments[6:]):
+            m.store(m.r["rsp"] + 8 + 8 * i, 8, value)
+    else:
+        m.r["rsp"] = STACK - 4
+        m.store(m.r["rsp"], 4, STOP)
+        for i, value in enumerate(arguments):
+            m.store(m.r["rsp"] + 4 + 4 * i, 4, value)
+
+
+def argument(m, i):
+    return m.r[ARGUMENTS[i]] if m.image.word_nbytes == 8 else m.load(m.r["rsp"] + 4 + 4 * i, 4)
+
+
+def answer(m, value):
+    m.r["rax"] = value
+
+
+def result(m):
+    return m.r["rax"]
+
+
+def saved(m):
+    """What a callee must leave as it was."""
+    more = ["r12", "r13", "r14", "r15"] if m.image.word_nbytes == 8 else ["rsi", "rdi"]
+    names = ["rbx", "rbp", *more]
+    return [m.r[name] for name in names]
+
+
+def leave(m):
+    pc = m.load(m.r["rsp"], m.image.word_nbytes)
+    m.r["rsp"] += m.image.word_nbytes
+    return pc
+
+
+class Register:
+    def __init__(self, name):
+        self.base, self.width, self.shift = REGISTERS[name]
+
+    def get(self, m):
+        value = m.r[self.base]
+        return value if self.width == 64 else cut(shr(value, self.shift), self.width)
+
+    def set(self, m, value):
+        if self.width >= 32:
+            m.r[self.base] = value
+        else:
+            keep = conj(m.r[self.base], ~(FULL[self.width] << self.shift) & FULL[64])
+            m.r[self.base] = xor(keep, shl(value, self.shift))
+
+
+class Immediate:
+    def __init__(self, value):
+        self.value = value
+
+    def get(self, _):
+        return self.value
+
+
+class Memory:
+    mask = None
+
+    def __init__(self, size, inside, comment, is_broadcast):
+        self.nbytes, self.is_broadcast = SIZES.get(size), is_broadcast
+        self.width = self.nbytes and 8 * self.nbytes
+        self.base = self.index = None
+        self.scale, self.displacement = 1, 0
+        if "rip" in inside:
+            self.displacement = int(re.match(r"([0-9a-f]+)", comment)[1], 16)
+            return
+        for sign, term in re.findall(r"([+-]?)([^+-]+)", inside):
+            register, star, scale = term.partition("*")
+            if register in ("riz", "eiz"):
+                continue
+            if register in REGISTERS:
+                if star or self.base is not None:
+                    self.index, self.scale = REGISTERS[register][0], int(scale or 1)
+                else:
+                    self.base = REGISTERS[register][0]
+            else:
+                self.displacement += int(term, 16) * (-1 if sign == "-" else 1)
+
+    def address(self, m):
+        a = self.displacement
+        for register, scale in ((self.base, 1), (self.index, self.scale)):
+            if register is not None:
+                value = m.r[register]
+                if type(value) is not int:
+                    raise Fault("an address depends on data")
+                a += value * scale
+        return a & FULL[8 * m.image.word_nbytes]
+
+    def sum(self, m, n):
+        """For lea, which may add data."""
+        parts = [self.displacement]
+        if self.base is not None:
+            parts.append(m.r[self.base])
+        if self.index is not None:
+            parts.append(cut(shl(m.r[self.index], self.scale.bit_length() - 1), n))
+        return add(n, *(x if type(x) is int else cut(x, n) for x in parts))
+
+    def get(self, m):
+        return m.load(self.address(m), self.nbytes)
+
+    def set(self, m, value):
+        m.store(self.address(m), self.nbytes, value)
+
+
+class Vector:
+    def __init__(self, kind, number, mask, zeroing):
+        self.nbytes, self.number = {"xmm": 16, "ymm": 32, "zmm": 64}[kind], int(number)
+        self.mask, self.zeroing = mask, zeroing
+
+
+class Mask:
+    def __init__(self, number):
+        self.number = number
+
+    def get(self, m):
+        return m.k[self.number]
+
+
+def operand(text, comment):
+    found = re.fullmatch(r"([xyz]mm)(\d+)(?:\{k([1-7])\})?(\{z\})?", text)
+    if found:
+        return Vector(found[1], found[2], found[3] and int(found[3]), bool(found[4]))
+    if text in REGISTERS:
+        return Register(text)
+    found = re.fullmatch(r"(?:(\w+) (PTR|BCST) )?(?:[defgs]s:)?\[([^\]]*)\](?:\{k([1-7])\})?(\{1to\d+\})?", text)
+    if found:
+        memory = Memory(found[1], found[3], comment, found[2] == "BCST" or bool(found[5]))
+        memory.mask = found[4] and int(found[4])
+        return memory
+    found = re.fullmatch(r"(?:(\w+) PTR )?ds:(0x[0-9a-f]+)", text)
+    if found:
+        return Memory(found[1], found[2], comment, False)
+    found = re.fullmatch(r"k([0-7])(?:\{k([1-7])\})?", text)
+    if found and not found[2]:
+        return Mask(int(found[1]))
+    return Immediate(int(re.fullmatch(r"(-?0x[0-9a-f]+|[0-9a-f]+|-?\d+)(?: <.*>)?", text)[1], 16))
+
+
+def source(m, x, width, n):
+    """n lanes of an operand."""
+    if type(x) is Vector:
+        return lanes(m.v[x.number], width, n)
+    if x.is_broadcast:
+        return (x.get(m),) * n if x.width == width else split(x.get(m), width, x.width) * (n * width // x.width)
+    return m.load_lanes(x.address(m), width, n)
+
+
+def mask_of(m, x, n):
+    """The mask of n lanes; the register may have more bits."""
+    k = cut(m.k[x.mask], n)
+    if type(k) is not int:
+        raise Fault("a mask depends on data")
+    return k
+
+
+def target(m, x, width, values, legacy=False):
+    """Writes lanes; under a mask, each bit of which is for `width` bits, some of them."""
+    values = tuple(values)
+    if type(x) is Memory:
+        address = x.address(m)
+        for i, value in enumerate(values):
+            if x.mask is None or mask_of(m, x, len(values)) >> i & 1:
+                m.store(address + i * width // 8, width // 8, value)
+        return
+    if x.mask is not None:
+        k = mask_of(m, x, len(values))
+        old = (0,) * len(values) if x.zeroing else lanes(m.v[x.number], width, len(values))
+        values = tuple(new if k >> i & 1 else was for i, (new, was) in enumerate(zip(values, old)))
+    if legacy and x.number in m.v:
+        upper = lanes(m.v[x.number], width, 512 // width)[128 // width :]
+        values += upper if any(upper) else ()
+    m.v[x.number] = (width, values)
+
+
+# ---- Flags ----------------------------------------------------------------------------------------------------------
+
+
+def flags_of(m, value, n, cf=0, of=0):
+    if type(value) is not int:
+        m.cf = m.zf = m.sf = m.of = None
+    else:
+        m.cf, m.of, m.zf, m.sf = cf, of, int(value == 0), value >> n - 1
+
+
+CONDITIONS = {
+    "o": lambda m: m.of, "b": lambda m: m.cf, "e": lambda m: m.zf, "s": lambda m: m.sf,
+    "be": lambda m: m.cf | m.zf, "l": lambda m: m.sf ^ m.of, "le": lambda m: m.zf | (m.sf ^ m.of),
+}
+CONDITIONS |= {
+    negated: (lambda m, f=CONDITIONS[name]: 1 - f(m))
+    for name, negated in (("o", "no"), ("b", "ae"), ("e", "ne"), ("s", "ns"), ("be", "a"), ("l", "ge"), ("le", "g"))
+}
+
+
+def holds(m, condition):
+    try:
+        return CONDITIONS[condition](m)
+    except TypeError:
+        raise Fault("a branch depends on data") from None
+
+
+# ---- General registers ----------------------------------------------------------------------------------------------
+
+
+def known(*values):
+    if any(type(x) is not int for x in values):
+        raise Fault("no model for data")
+
+
+def signed(x, n):
+    known(x)
+    return x - (1 << n) if x >> n - 1 else x
+
+
+def arithmetic(m, a, b, writes, subtracts, carry=0):
+    n = a.width
+    x, y = a.get(m), b.get(m)
+    y = y & FULL[n] if type(y) is int else y
+    if type(x) is int and type(y) is int:
+        total = x - y - carry if subtracts else x + y + carry
+        value = total & FULL[n]
+        sx, sy, sv = x >> n - 1, y >> n - 1, value >> n - 1
+        flags_of(m, value, n, int(total != value), int(sx != sv and (sx != sy if subtracts else sx == sy)))
+    else:
+        known(carry)
+        value = sub(n, x, add(n, y, carry)) if subtracts else add(n, x, y, carry)
+        flags_of(m, value, n)
+    if writes:
+        a.set(m, value)
+
+
+def boolean(m, a, b, f, writes):
+    n = a.width
+    x, y = a.get(m), b.get(m)
+    value = f(x, y & FULL[n] if type(y) is int else y)
+    flags_of(m, value, n)
+    if writes:
+        a.set(m, value)
+
+
+def step(m, a, by):
+    cf = m.cf
+    arithmetic(m, a, Immediate(by), True, False)
+    m.cf = cf
+    if by < 0 and m.of is not None:
+        m.of = int(a.get(m) == FULL[a.width] >> 1)
+
+
+def shift(m, kind, a, count):
+    n, x = a.width, a.get(m)
+    known(count)
+    count &= 63 if n == 64 else 31
+    if count == 0:
+        a.set(m, x)
+        return
+    if kind in ("rol", "ror"):
+        k = count % n if kind == "rol" else -count % n
+        a.set(m, rol(x, k, n) if k else x)
+        m.cf = m.of = None
+        return
+    if kind == "shl":
+        value = cut(shl(x, count), n)
+    elif kind == "shr":
+        value = shr(x, count)
+    else:
+        value = signed(x, n) >> count & FULL[n]
+    flags_of(m, value, n, None, None)
+    a.set(m, value)
+
+
+def multiply(m, a, x, y):
+    n = a.width
+    total = signed(x, n) * signed(y & FULL[n], n)
+    value = total & FULL[n]
+    a.set(m, value)
+    m.cf = m.of = int(total != signed(value, n))
+    m.zf = m.sf = None
+
+
+def wide(m, a, f):
+    """mul and div: rdx:rax."""
+    n = a.width
+    low = Register({64: "rax", 32: "eax", 16: "ax", 8: "al"}[n])
+    high = Register({64: "rdx", 32: "edx", 16: "dx", 8: "ah"}[n])
+    x = a.get(m)
+    known(x, low.get(m), high.get(m))
+    f(m, n, x, low, high)
+
+
+def mul(m, n, x, low, high):
+    total = x * low.get(m)
+    low.set(m, total & FULL[n])
+    high.set(m, total >> n)
+    m.cf = m.of = int(total >> n != 0)
+    m.zf = m.sf = None
+
+
+def div(m, n, x, low, high):
+    total = high.get(m) << n | low.get(m)
+    low.set(m, total // x)
+    high.set(m, total % x)
+    m.cf = m.zf = m.sf = m.of = None
+
+
+def bits_of(m, a, b, f, of_zero):
+    x = b.get(m)
+    known(x)
+    a.set(m, of_zero if x == 0 else f(x))
+    m.zf = m.cf = m.sf = m.of = None
+
+
+def push(m, a):
+    n = m.image.word_nbytes
+    value = a.get(m)
+    m.r["rsp"] -= n
+    m.store(m.r["rsp"], n, value if type(value) is not int else value & FULL[8 * n])
+
+
+def pop(m, a):
+    n = m.image.word_nbytes
+    value = m.load(m.r["rsp"], n)
+    m.r["rsp"] += n
+    a.set(m, value)
+
+
+def repeated(m, which, nbytes):
+    n = m.r["rcx"]
+    known(n)
+    for _ in range(n):
+        value = m.r["rax"] if which == "stos" else m.load(m.r["rsi"], nbytes)
+        m.store(m.r["rdi"], nbytes, cut(value, 8 * nbytes))
+        m.r["rdi"] += nbytes
+        m.r["rsi"] += nbytes if which == "movs" else 0
+    m.r["rcx"] = 0
+
+
+def jump_to(m, a):
+    pc = a.get(m)
+    if type(pc) is not int:
+        raise Fault("a jump depends on data")
+    return pc
+
+
+def call(m, a, after):
+    pc = jump_to(m, a)
+    push(m, Immediate(after))
+    return pc
+
+
+def sign_extend(m, a, b):
+    a.set(m, signed(b.get(m), b.width) & FULL[a.width])
+
+
+def move(m, a, b):
+    value = b.get(m)
+    a.set(m, value & FULL[a.width] if type(value) is int else value)
+
+
+def exchange(m, a, b):
+    x, y = a.get(m), b.get(m)
+    a.set(m, y)
+    b.set(m, x)
+
+
+def compare_exchange(m, a, b):
+    accumulator = Register({64: "rax", 32: "eax"}[a.width])
+    was = a.get(m)
+    arithmetic(m, accumulator, a, False, True)
+    if holds(m, "e"):
+        a.set(m, b.get(m))
+    else:
+        accumulator.set(m, was)
+
+
+def three(m, a, b, c):
+    """Multiplication by a literal."""
+    multiply(m, a, b.get(m), c.get(m))
+
+
+def bzhi(m, a, b, c):
+    n = c.get(m)
+    known(n)
+    n &= 255
+    x = b.get(m)
+    value = conj(x, (1 << n) - 1) if n < a.width else x
+    a.set(m, value)
+    flags_of(m, value, a.width, int(n > a.width - 1))
+
+
+def andn(m, a, b, c):
+    value = conj(xor(b.get(m), FULL[a.width]), c.get(m))
+    a.set(m, value)
+    flags_of(m, value, a.width)
+
+
+def shift_to(m, kind, a, b, c):
+    count = c.get(m)
+    known(count)
+    count &= a.width - 1
+    x = b.get(m)
+    if kind == "sarx":
+        a.set(m, signed(x, a.width) >> count & FULL[a.width])
+    else:
+        a.set(m, cut(shl(x, count), a.width) if kind == "shlx" else shr(x, count))
+
+
+def double_shift(m, kind, a, b, c):
+    n, count = a.width, c.get(m)
+    known(count)
+    count &= 63 if n == 64 else 31
+    if count:
+        x, y = (a.get(m), b.get(m)) if kind == "shld" else (b.get(m), a.get(m))
+        k = count if kind == "shld" else n - count
+        value = xor(cut(shl(x, k), n), shr(y, n - k))
+        a.set(m, value)
+        flags_of(m, value, n, None, None)
+
+
+GENERAL = {
+    "mov": move, "movabs": move, "xchg": exchange,
+    "movzx": lambda m, a, b: a.set(m, b.get(m)), "movsx": sign_extend, "movsxd": sign_extend,
+    "lea": lambda m, a, b: a.set(m, b.sum(m, a.width)),
+    "add": lambda m, a, b: arithmetic(m, a, b, True, False),
+    "sub": lambda m, a, b: arithmetic(m, a, b, True, True),
+    "cmp": lambda m, a, b: arithmetic(m, a, b, False, True),
+    "adc": lambda m, a, b: arithmetic(m, a, b, True, False, m.cf),
+    "sbb": lambda m, a, b: arithmetic(m, a, b, True, True, m.cf),
+    "and": lambda m, a, b: boolean(m, a, b, conj, True),
+    "test": lambda m, a, b: boolean(m, a, b, conj, False),
+    "or": lambda m, a, b: boolean(m, a, b, disj, True),
+    "xor": lambda m, a, b: boolean(m, a, b, xor, True),
+    "not": lambda m, a: a.set(m, xor(a.get(m), FULL[a.width])),
+    "neg": lambda m, a: (known(a.get(m)), flags_of(m, -a.get(m) & FULL[a.width], a.width, int(a.get(m) != 0),
+                                                   int(a.get(m) == 1 << a.width - 1)),
+                         a.set(m, -a.get(m) & FULL[a.width]))[0],
+    "inc": lambda m, a: step(m, a, 1), "dec": lambda m, a: step(m, a, -1),
+    "bswap": lambda m, a: a.set(m, swapped(a.get(m), a.width)),
+    "movbe": lambda m, a, b: a.set(m, swapped(b.get(m), a.width)),
+    "rorx": lambda m, a, b, c: a.set(m, rol(b.get(m), -c.get(m) % a.width, a.width)),
+    "andn": andn, "bzhi": bzhi,
+    "mul": lambda m, a: wide(m, a, mul), "div": lambda m, a: wide(m, a, div),
+    "imul": lambda m, a, b, c=None: three(m, a, b, c) if c else multiply(m, a, a.get(m), b.get(m)),
+    "tzcnt": lambda m, a, b: bits_of(m, a, b, lambda x: (x & -x).bit_length() - 1, a.width),
+    "bsf": lambda m, a, b: bits_of(m, a, b, lambda x: (x & -x).bit_length() - 1, a.get(m)),
+    "bsr": lambda m, a, b: bits_of(m, a, b, lambda x: x.bit_length() - 1, a.get(m)),
+    "lzcnt": lambda m, a, b: bits_of(m, a, b, lambda x: a.width - x.bit_length(), a.width),
+    "bts": lambda m, a, b: (known(a.get(m), b.get(m)), a.set(m, a.get(m) | 1 << b.get(m) % a.width),
+                            flags_of(m, None, 0))[2],
+    "push": push, "pop": pop, "cmpxchg": compare_exchange,
+    "cdqe": lambda m: m.r.update(rax=signed(cut(m.r["rax"], 32), 32) & FULL[64]),
+    "leave": lambda m: (m.r.update(rsp=m.r["rbp"]), pop(m, Register("rbp")))[1],
+    "jmp": jump_to,
+    "ret": leave,
+    "vzeroupper": lambda m: m.v.update({i: (32, lanes(x, 32, 4)) for i, x in m.v.items() if i < 16}),
+    "kmovw": lambda m, a, b: move_mask(m, a, b, 16), "kmovq": lambda m, a, b: move_mask(m, a, b, 64),
+    "kmovd": lambda m, a, b: move_mask(m, a, b, 32), "kmovb": lambda m, a, b: move_mask(m, a, b, 8),
+    "kxorq": lambda m, a, b, c: m.k.update({a.number: b.get(m) ^ c.get(m)}),
+    "kshiftrq": lambda m, a, b, c: m.k.update({a.number: b.get(m) >> c.get(m)}),
+    "kshiftrd": lambda m, a, b, c: m.k.update({a.number: (b.get(m) & FULL[32]) >> c.get(m)}),
+}
+for name in ("shl", "shr", "sar", "rol", "ror"):
+    GENERAL[name] = lambda m, a, c=Immediate(1), kind=name: shift(m, kind, a, c.get(m))
+for name in ("shlx", "shrx", "sarx"):
+    GENERAL[name] = lambda m, a, b, c, kind=name: shift_to(m, kind, a, b, c)
+for name in ("shld", "shrd"):
+    GENERAL[name] = lambda m, a, b, c, kind=name: double_shift(m, kind, a, b, c)
+for name in ("endbr64", "endbr32", "lfence"):
+    GENERAL[name] = lambda m, *_: None
+for condition in CONDITIONS:
+    GENERAL["j" + condition] = lambda m, a, c=condition: a.get(m) if holds(m, c) else None
+    GENERAL["set" + condition] = lambda m, a, c=condition: a.set(m, holds(m, c))
+    GENERAL["cmov" + condition] = lambda m, a, b, c=condition: a.set(m, b.get(m) if holds(m, c) else a.get(m))
+
+
+def move_mask(m, a, b, n):
+    value = cut(b.get(m), n)
+    if type(a) is Mask:
+        m.k[a.number] = value
+    else:
+        a.set(m, value)
+
+
+# ---- Vectors: on lanes ----------------------------------------------------------------------------------------------
+
+
+def each(f):
+    """An instruction that does the same to each lane."""
+    return lambda width, *sources: [f(width, *xs) for xs in zip(*sources)]
+
+
+def greater(w, x, y):
+    return FULL[w] if signed(x, w) > signed(y, w) else 0
+
+
+def equal(w, x, y):
+    if x is y:
+        return FULL[w]
+    known(x, y)
+    return FULL[w] if x == y else 0
+
+
+# name without the leading v: bits of a lane, function of lanes. Two sources.
+BINARY = {}
+for end, width in (("b", 8), ("w", 16), ("d", 32), ("q", 64)):
+    BINARY["padd" + end] = (width, each(lambda w, x, y: add(w, x, y)))
+    BINARY["psub" + end] = (width, each(lambda w, x, y: sub(w, x, y)))
+    BINARY["pcmpeq" + end] = (width, each(equal))
+    BINARY["pcmpgt" + end] = (width, each(greater))
+for ends, f in (("and", lambda w, x, y: conj(x, y)), ("andn", lambda w, x, y: conj(xor(x, FULL[w]), y)),
+                ("or", lambda w, x, y: disj(x, y)), ("xor", lambda w, x, y: xor(x, y))):
+    BINARY |= {"p" + ends: (32, each(f)), "p" + ends + "d": (32, each(f)), "p" + ends + "q": (64, each(f)),
+               ends + "ps": (32, each(f)), ends + "pd": (64, each(f))}
+for end, width in (("d", 32), ("q", 64)):
+    BINARY[f"prolv{end}"] = (width, each(lambda w, x, y: rol(x, y % w, w) if y % w else x))
+    BINARY[f"prorv{end}"] = (width, each(lambda w, x, y: rol(x, -y % w, w) if y % w else x))
+    BINARY[f"psllv{end}"] = (width, each(lambda w, x, y: cut(shl(x, y), w) if y < w else 0))
+    BINARY[f"psrlv{end}"] = (width, each(lambda w, x, y: shr(x, y)))
+
+
+def per_128(f):
+    """An instruction that does the same to each 128 bits."""
+    def run(width, *sources):
+        n, out = 128 // width, []
+        for i in range(0, len(sources[0]), n):
+            out += f(*(x[i : i + n] if type(x) in (tuple, list) else x for x in sources))
+        return out
+
+    return run
+
+
+def unpack(high):
+    def f(x, y):
+        half = len(x) // 2
+        return [z for pair in zip(x[half * high :][:half], y[half * high :][:half]) for z in pair]
+
+    return per_128(f)
+
+
+for end, width in (("bw", 8), ("wd", 16), ("dq", 32), ("qdq", 64)):
+    BINARY["punpckl" + end] = (width, unpack(0))
+    BINARY["punpckh" + end] = (width, unpack(1))
+BINARY |= {"unpcklps": (32, unpack(0)), "unpckhps": (32, unpack(1)), "unpcklpd": (64, unpack(0)),
+           "unpckhpd": (64, unpack(1)), "movlhps": (64, unpack(0))}
+
+
+def byte_of(x, order):
+    known(order)
+    return 0 if order & 0x80 else x[order & 15]
+
+
+BINARY["pshufb"] = (8, per_128(lambda x, order: [byte_of(x, o) for o in order]))
+
+# One source and a literal.
+UNARY = {
+    "pshufd": (32, per_128(lambda x, i: [x[i >> 2 * j & 3] for j in range(4)])),
+    "permilps": (32, per_128(lambda x, i: [x[i >> 2 * j & 3] for j in range(4)])),
+    "pshuflw": (16, per_128(lambda x, i: [*(x[i >> 2 * j & 3] for j in range(4)), *x[4:]])),
+    "pshufhw": (16, per_128(lambda x, i: [*x[:4], *(x[4 + (i >> 2 * j & 3)] for j in range(4))])),
+    "pslldq": (8, per_128(lambda x, i: [0] * min(i, 16) + list(x[: max(16 - i, 0)]))),
+    "psrldq": (8, per_128(lambda x, i: list(x[i:]) + [0] * min(i, 16))),
+    "permq": (64, lambda w, x, i: [x[b + (i >> 2 * j & 3)] for b in range(0, len(x), 4) for j in range(4)]),
+}
+UNARY["permpd"] = UNARY["permq"]
+for end, width in (("w", 16), ("d", 32), ("q", 64)):
+    UNARY["psll" + end] = (width, lambda w, x, i: [cut(shl(y, i), w) if i < w else 0 for y in x])
+    UNARY["psrl" + end] = (width, lambda w, x, i: [shr(y, i) for y in x])
+    UNARY["prol" + end] = (width, lambda w, x, i: [rol(y, i % w, w) if i % w else y for y in x])
+    UNARY["pror" + end] = (width, lambda w, x, i: [rol(y, -i % w, w) if i % w else y for y in x])
+
+# Two sources and a literal.
+TERNARY = {
+    "palignr": (8, per_128(lambda x, y, i: (list(y) + list(x) + [0] * 32)[i : i + 16])),
+    "shufps": (32, per_128(lambda x, y, i: [x[i & 3], x[i >> 2 & 3], y[i >> 4 & 3], y[i >> 6 & 3]])),
+    "shufpd": (64, lambda w, x, y, i: [(x, y)[j & 1][(j & ~1) + (i >> j & 1)] for j in range(len(x))]),
+    "pblendw": (16, per_128(lambda x, y, i: [(y if i >> j & 1 else x)[j] for j in range(8)])),
+    "pblendd": (32, lambda w, x, y, i: [(y if i >> j & 1 else x)[j] for j in range(len(x))]),
+    "blendps": (32, lambda w, x, y, i: [(y if i >> j & 1 else x)[j] for j in range(len(x))]),
+    "blendpd": (64, lambda w, x, y, i: [(y if i >> j & 1 else x)[j] for j in range(len(x))]),
+    # Parts of 128 bits:
+    "inserti128": (128, lambda w, x, y, i: [y[0] if j == i & 1 else z for j, z in enumerate(x)]),
+    "inserti32x4": (128, lambda w, x, y, i: [y[0] if j == i & len(x) - 1 else z for j, z in enumerate(x)]),
+    "inserti64x4": (256, lambda w, x, y, i: [y[0] if j == i & 1 else z for j, z in enumerate(x)]),
+    "perm2i128": (128, lambda w, x, y, i: [0 if i >> 4 * j & 8 else (*x, *y)[i >> 4 * j & 3] for j in range(2)]),
+    "shufi32x4": (128, lambda w, x, y, i: select128(x, y, i)),
+    "shufi64x2": (128, lambda w, x, y, i: select128(x, y, i)),
+    "sha1rnds4": (32, lambda w, x, y, i: sha1rnds4(x, y, i & 3)),
+}
+TERNARY |= {"insertf128": TERNARY["inserti128"], "perm2f128": TERNARY["perm2i128"], "shuff64x2": TERNARY["shufi64x2"]}
+
+
+def insertps(w, x, y, i):
+    inserted = y[i >> 6 if len(y) == 4 else 0]
+    return [0 if i >> j & 1 else inserted if j == i >> 4 & 3 else x[j] for j in range(4)]
+
+
+TERNARY["insertps"] = (32, insertps)
+
+
+def product(w, x, y):
+    known(x, y)
+    return (x & FULL[32]) * (y & FULL[32])
+
+
+BINARY["pmuludq"] = (64, each(product))
+
+
+def select128(x, y, i):
+    if len(x) == 2:
+        return [x[i & 1], y[i >> 1 & 1]]
+    return [x[i & 3], x[i >> 2 & 3], y[i >> 4 & 3], y[i >> 6 & 3]]
+
+
+# ---- SHA: the pseudo-code of SDM volume 2B; lane 3 is bits 127 to 96 -----------------------------------------
+
+
+def sha1_f0(b, c, d):
+    return table(0xCA, b, c, d)
+
+
+def sha1_f1(b, c, d):
+    return table(0x96, b, c, d)
+
+
+def sha1_f2(b, c, d):
+    return table(0xE8, b, c, d)
+
+
+SHA1_F = [sha1_f0, sha1_f1, sha1_f2, sha1_f1]
+SHA1_K = [0x5A827999, 0x6ED9EBA1, 0x8F1BBCDC, 0xCA62C1D6]
+
+
+def sha1rnds4(x, y, i):
+    f, k = SHA1_F[i], SHA1_K[i]
+    d, c, b, a = x
+    w = y[::-1]  # W0E, W1, W2, W3
+    e = 0  # W0E has E in it
+    for t in range(4):
+        a, b, c, d, e = add(32, f(b, c, d) & FULL[32], rol(a, 5, 32), w[t], e, k), a, rol(b, 30, 32), c, d
+    return [d, c, b, a]
+
+
+def sha1nexte(w, x, y):
+    return [*y[:3], add(32, y[3], rol(x[3], 30, 32))]
+
+
+def sha1msg1(w, x, y):
+    w0, w1, w2, w3 = x[::-1]
+    w4, w5 = y[3], y[2]
+    return [xor(w5, w3), xor(w4, w2), xor(w3, w1), xor(w2, w0)]
+
+
+def sha1msg2(w, x, y):
+    w13, w14, w15 = y[2], y[1], y[0]
+    w16 = rol(xor(x[3], w13), 1, 32)
+    w17 = rol(xor(x[2], w14), 1, 32)
+    w18 = rol(xor(x[1], w15), 1, 32)
+    w19 = rol(xor(x[0], w16), 1, 32)
+    return [w19, w18, w17, w16]
+
+
+def ror32(x, n):
+    return rol(x, 32 - n, 32)
+
+
+def xor3(x, y, z):
+    return xor(xor(x, y), z)
+
+
+def sha256rnds2(w, x, y, wk):
+    a, b, e, f = y[::-1]
+    c, d, g, h = x[::-1]
+    for t in range(2):
+        s1 = xor3(ror32(e, 6), ror32(e, 11), ror32(e, 25))
+        s0 = xor3(ror32(a, 2), ror32(a, 13), ror32(a, 22))
+        ch, maj = table(0xCA, e, f, g) & FULL[32], table(0xE8, a, b, c) & FULL[32]
+        a, b, c, d, e, f, g, h = (add(32, ch, s1, wk[t], h, maj, s0), a, b, c, add(32, ch, s1, wk[t], h, d), e, f, g)
+    return [f, e, b, a]
+
+
+def sigma0(x):
+    return xor3(ror32(x, 7), ror32(x, 18), shr(x, 3))
+
+
+def sigma1(x):
+    return xor3(ror32(x, 17), ror32(x, 19), shr(x, 10))
+
+
+def sha256msg1(w, x, y):
+    w0, w1, w2, w3 = x
+    return [add(32, a, sigma0(b)) for a, b in ((w0, w1), (w1, w2), (w2, w3), (w3, y[0]))]
+
+
+def sha256msg2(w, x, y):
+    w14, w15 = y[2], y[3]
+    w16 = add(32, x[0], sigma1(w14))
+    w17 = add(32, x[1], sigma1(w15))
+    return [w16, w17, add(32, x[2], sigma1(w16)), add(32, x[3], sigma1(w17))]
+
+
+BINARY |= {"sha1nexte": (32, sha1nexte), "sha1msg1": (32, sha1msg1), "sha1msg2": (32, sha1msg2),
+           "sha256msg1": (32, sha256msg1), "sha256msg2": (32, sha256msg2)}
+
+# ---- Vectors: the instructions --------------------------------------------------------------------------------------
+
+MOVES = {name: width for names, width in (("movdqa movdqu movaps movups movapd movupd lddqu movdqa32 movdqu32", 32),
+                                          ("movdqa64 movdqu64", 64), ("movdqu8", 8), ("movdqu16", 16))
+         for name in names.split()}
+# Broadcasts of an element.
+BROADCASTS = {"pbroadcastb": 8, "pbroadcastw": 16, "pbroadcastd": 32, "pbroadcastq": 64, "broadcastss": 32,
+              "broadcastsd": 64, "broadcasti128": 128, "broadcastf128": 128, "broadcasti32x4": 128,
+              "broadcasti64x2": 128, "broadcasti64x4": 256, "movddup": 64}
+EXTRACTS = {"extracti128": 128, "extractf128": 128, "extracti32x4": 128, "extracti64x2": 128, "extracti64x4": 256}
+
+
+def vector(name, is_legacy, operands):
+    """The function of a vector instruction."""
+    a = operands[0]
+    nbytes = a.nbytes if type(a) in (Vector, Memory) else None
+    if name in MOVES:
+        width = MOVES[name]
+        b = operands[1]
+        if type(b) is Memory and a.mask is not None:
+            return lambda m: masked_load(m, a, b, width)
+        if type(b) is Vector:
+            nbytes = b.nbytes
+        return lambda m: target(m, a, width, source(m, b, width, nbytes * 8 // width), is_legacy)
+    if name in BINARY:
+        width, f = BINARY[name]
+        b, c = operands if len(operands) == 2 else operands[1:]
+        n = nbytes * 8 // width
+        return lambda m: target(m, a, width, f(width, source(m, b, width, n), source(m, c, width, n)), is_legacy)
+    if name in UNARY:
+        width, f = UNARY[name]
+        b, c = (a, operands[1]) if len(operands) == 2 else operands[1:]
+        n = nbytes * 8 // width
+        if type(c) is not Immediate:  # the count in a register
+            return lambda m: target(m, a, width, f(width, source(m, b, width, n), count_of(m, c)), is_legacy)
+        i = c.value
+        return lambda m: target(m, a, width, f(width, source(m, b, width, n), i), is_legacy)
+    if name in TERNARY:
+        width, f = TERNARY[name]
+        b, c, i = operands if len(operands) == 3 else operands[1:]
+        i, n, to = i.value & 255, nbytes * 8 // width, min(width, 64)
+        k = c.nbytes * 8 // width
+        return lambda m: target(m, a, to, split_all(f(width, source(m, b, width, n), source(m, c, width, k), i), width,
+                                                    to), is_legacy)
+    if name in BROADCASTS:
+        width, b = BROADCASTS[name], operands[1]
+        to, n = min(width, 64), nbytes * 8 // width
+        if type(b) is Register:
+            return lambda m: target(m, a, width, (cut(b.get(m), width),) * n)
+        if name == "movddup" and nbytes > 16:
+            return lambda m: target(m, a, 64, [x for x in source(m, b, 64, n)[::2] for _ in range(2)])
+        return lambda m: target(m, a, to, split_all(source(m, b, width, 1) * n, width, to), is_legacy)
+    if name in EXTRACTS:
+        width, b, i = EXTRACTS[name], operands[1], operands[2].value
+        return lambda m: target(m, a, 64, split_all(
+            (source(m, b, width, b.nbytes * 8 // width)[i & b.nbytes * 8 // width - 1],), width, 64))
+    if name in ("pternlogd", "pternlogq"):
+        width, i = (32 if name[-1] == "d" else 64), operands[3].value & 255
+        b, c = operands[1:3]
+        n = nbytes * 8 // width
+        return lambda m: target(m, a, width, [
+            conj_full(table(i, *xyz), width)
+            for xyz in zip(source(m, a, width, n), source(m, b, width, n), source(m, c, width, n))])
+    if name == "pmovzxdq":
+        return lambda m: target(m, a, 64, source(m, operands[1], 32, nbytes // 8), is_legacy)
+    if name in ("pblendmb", "pblendmd", "pblendmq"):
+        width, (b, c) = {"b": 8, "d": 32, "q": 64}[name[-1]], operands[1:]
+        return lambda m: blend(m, a, b, c, width)
+    if name == "sha256rnds2":
+        b = operands[1]
+        return lambda m: target(m, a, 32, sha256rnds2(32, source(m, a, 32, 4), source(m, b, 32, 4),
+                                                      lanes(m.v[0], 32, 4)), True)
+    if name in ("movd", "movq"):
+        width, b = (32 if name == "movd" else 64), operands[1]
+        if type(b) is Vector and type(a) is Vector:
+            return lambda m: target(m, a, width, [source(m, b, width, 1)[0]] + [0] * (128 // width - 1), is_legacy)
+        if type(b) is Vector:
+            width = a.width or width
+            return lambda m: a.set(m, source(m, b, width, 1)[0])
+        width = b.width or width
+        return lambda m: target(m, a, width, [b.get(m)] + [0] * (128 // width - 1), is_legacy)
+    if name in ("pinsrd", "pinsrq", "pinsrb", "pinsrw"):
+        width = {"d": 32, "q": 64, "b": 8, "w": 16}[name[-1]]
+        b, (c, i) = (a if len(operands) == 3 else operands[1]), operands[-2:]
+        i = i.value & 128 // width - 1
+        return lambda m: target(m, a, width, [cut(c.get(m), width) if j == i else x
+                                              for j, x in enumerate(source(m, b, width, 128 // width))], is_legacy)
+    if name in ("pextrd", "pextrq", "pextrb", "pextrw"):
+        width, b, i = {"d": 32, "q": 64, "b": 8, "w": 16}[name[-1]], operands[1], operands[2].value
+        return lambda m: a.set(m, source(m, b, width, 128 // width)[i & 128 // width - 1])
+    if name in ("movhps", "movhpd", "movlps", "movlpd"):
+        high = int(name[3] == "h")
+        if type(a) is Memory:
+            return lambda m: a.set(m, source(m, operands[1], 64, 2)[high])
+        b, c = (a, operands[1]) if len(operands) == 2 else operands[1:]
+        return lambda m: target(m, a, 64, [source(m, b, 64, 2)[0], c.get(m)] if high else
+                                [c.get(m), source(m, b, 64, 2)[1]], is_legacy)
+    if name in ("movss", "movsd") and type(operands[1]) is Memory:
+        width = 32 if name == "movss" else 64
+        return lambda m: target(m, a, width, [operands[1].get(m)] + [0] * (128 // width - 1), is_legacy)
+    if name in ("movss", "movsd") and type(a) is Memory:
+        width = 32 if name == "movss" else 64
+        return lambda m: a.set(m, source(m, operands[1], width, 1)[0])
+    if name in ("movss", "movsd", "movhlps"):
+        width = {"movss": 32, "movsd": 64, "movhlps": 64}[name]
+        b, c = operands if len(operands) == 2 else operands[1:]
+        if name == "movhlps":
+            return lambda m: target(m, a, 64, [source(m, c, 64, 2)[1], source(m, b, 64, 2)[1]], is_legacy)
+        n = 128 // width
+        return lambda m: target(m, a, width, [source(m, c, width, 1)[0], *source(m, b, width, n)[1:]], is_legacy)
+    if re.fullmatch(r"perm[ti]2[dq]", name):
+        width, n = (32 if name[-1] == "d" else 64), nbytes * 8 // (32 if name[-1] == "d" else 64)
+        b, c = operands[1:]
+
+        def permute(m):
+            first, second, last = source(m, a, width, n), source(m, b, width, n), source(m, c, width, n)
+            x, order = (first, second) if name[4] == "t" else (second, first)
+            known(*order)
+            both = (*x, *last)
+            target(m, a, width, [both[o & 2 * n - 1] for o in order])
+
+        return permute
+    if name in ("permd", "permps"):
+        n = nbytes // 4
+        b, c = operands[1:]
+        return lambda m: target(m, a, 32, [source(m, c, 32, n)[o & n - 1] for o in source(m, b, 32, n)])
+    raise KeyError(name)
+
+
+def conj_full(x, width):
+    return x & FULL[width] if type(x) is int else cut(x, width)
+
+
+def split_all(values, width, to):
+    return values if width == to else [part for value in values for part in split(value, to, width)]
+
+
+def count_of(m, x):
+    count = source(m, x, 64, 1)[0]
+    known(count)
+    return count
+
+
+def masked_load(m, a, b, width):
+    """Touches only what the mask selects."""
+    n, address = a.nbytes * 8 // width, b.address(m)
+    k = mask_of(m, a, n)
+    target(m, a, width, [m.load(address + i * width // 8, width // 8) if k >> i & 1 else 0 for i in range(n)])
+
+
+def blend(m, a, b, c, width):
+    """The mask chooses between two sources; the second is touched only where it is chosen."""
+    n = a.nbytes * 8 // width
+    k = mask_of(m, a, n)
+    first, plain = source(m, b, width, n), copy.copy(a)
+    plain.mask = None
+    if type(c) is Memory:
+        address = c.address(m)
+        second = [m.load(address + i * width // 8, width // 8) if k >> i & 1 else 0 for i in range(n)]
+    else:
+        second = source(m, c, width, n)
+    target(m, plain, width, [second[i] if k >> i & 1 else 0 if a.zeroing else first[i] for i in range(n)])
+
+
+NAMES = {"jz": "je", "jnz": "jne", "jc": "jb", "jnc": "jae", "sal": "shl", "cmovc": "cmovb", "cmovnc": "cmovae"}
+
+
+def instruction(text, after):
+    """The function that carries out an instruction."""
+    text, _, comment = text.partition("#")
+    words = text.split(None, 1)
+    while words[0] in ("notrack", "bnd", "rex", "rex.W", "lock", "{evex}", "{vex}", "ds", "data16", "cs") and \
+            len(words) > 1 and not words[1].startswith(("nop", "data16", "cs")):
+        words = words[1].split(None, 1)
+    name = NAMES.get(words[0], words[0])
+    rest = words[1].strip() if len(words) > 1 else ""
+    if name in ("rep", "repz"):
+        which, *where = rest.split()
+        return leave if which == "ret" else lambda m: repeated(m, which, SIZES[where[0]])
+    if name in ("nop", "nopw", "nopl", "data16", "cs", "prefetcht0", "prefetchw", "ud2"):
+        if name == "ud2":
+            raise KeyError(name)
+        return lambda m: None
+    operands = [operand(x.strip(), comment.strip()) for x in rest.split(",")] if rest else []
+    if name == "call":
+        return lambda m: call(m, operands[0], after)
+    if name in GENERAL:
+        f = GENERAL[name]
+        return lambda m: f(m, *operands)
+    is_vex = name.startswith("v")
+    return vector(name[1:] if is_vex else name, not is_vex, operands)
