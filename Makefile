@@ -108,7 +108,7 @@ kernels: build
 	@tools/kernels.py $(HASHLOOM) $(if $(filter-out 0,$(BENCH)),--bench)
 
 bench-peers:
-	@tools/setup.sh demo
+	@tools/setup.sh bench-peers
 	@bench/peers/run.sh
 
 # ARGS: rows and options of bench/torrents.py.

@@ -86,6 +86,8 @@ class Row:
     rounds: int
     # A file of the content in which a byte is changed, to see whether commands notice.
     damage: str = None
+    # Files that are read before each command, so that all commands find the same in the page cache.
+    warm: list = ()
 
     def get(self, start, of="cpu"):
         """Returns the least of the entrants whose names begin with `start`, if any finished."""
@@ -141,6 +143,8 @@ class Race:
         """Returns the result, or None if the run was wrong; `self.failure` then says why."""
         if entrant.prepare:
             entrant.prepare()
+        for path in row.warm:
+            read_whole(path)
         result = run(entrant.line, row.cpus, until=entrant.until, keep=not entrant.reads_only,
                      folder=entrant.folder)
         if startup := re.search(r"^startup ([\d.e-]+)$", result.output, re.M):
@@ -161,6 +165,13 @@ class Race:
         with open(self.arguments.lock, "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+
+
+def read_whole(path):
+    buffer = bytearray(1 << 20)
+    with open(path, "rb", buffering=0) as file:
+        while file.readinto(buffer):
+            pass
 
 
 @contextmanager

@@ -7,10 +7,10 @@
   bench/torrents.py HASHLOOM [ROW]... [--size 4G] [--rounds N] [--dir FOLDER] [--json FILE] [--lock FILE]
 
 All commands of a row take turns, pinned to one CPU unless the row says "all CPUs". The content is random bytes from a
-fixed seed, on disk, and in the page cache unless the row says "cold". Every command must find the content complete in
-every round, and notice one changed byte once (a peer that cannot is named below the table). A torrent created must have
-the digests that Python's hashlib or libtorrent finds. A command that fails is reported and left out; a program that is
-not installed is named.
+fixed seed, on disk, and read into the page cache before each command unless the row says "cold". Every command must
+find the content complete in every round, and notice one changed byte once (a peer that cannot is named below the
+table). A torrent created must have the digests that Python's hashlib or libtorrent finds. A command that fails is
+reported and left out; a program that is not installed is named.
 
 Rows: verify-v1 verify-all verify-v2 verify-hybrid create-v1 create-hybrid small many hole cold (default: all).
 Programs are looked for in build/peers/bin and in PATH, libtorrent and torf in build/venv and in python3.
@@ -230,18 +230,18 @@ class Bench(Race):
                     entrants = verifiers(self.peers, self.torrent(image), image, self.work, threads, only)
                     where = "one CPU" if threads else f"{len(cpus)} CPUs"
                     self.race(Row(row, f"{title}: {what}, {where}", size, entrants + ([cat] if threads else []), cpus,
-                                  self.rounds(5), image))
+                                  self.rounds(5), image, [image]))
             for kind in ("v2", "hybrid"):
                 if f"verify-{kind}" in wanted and self.needs_libtorrent(f"verify-{kind}"):
                     torrent = self.torrent(image, kind)
                     entrants = verifiers(self.peers, torrent, image, self.work, 1, v2=True)
                     self.race(Row(f"verify-{kind}", f"verify {kind}: {what}, one CPU", size, entrants, one_cpu(),
-                                  self.rounds(5), image))
+                                  self.rounds(5), image, [image]))
             for kind in ("v1", "hybrid"):
                 if f"create-{kind}" in wanted and (kind == "v1" or self.needs_libtorrent("create-hybrid")):
                     entrants = creators(self.peers, kind, image, self.torrent(image, kind), self.work)
                     self.race(Row(f"create-{kind}", f"create {kind}: {what}, one CPU", size, entrants, one_cpu(),
-                                  self.rounds(5)))
+                                  self.rounds(5), warm=[image]))
             if "cold" in wanted and self.can_be_cold(image):
                 self.cold_big(image, size)
 
@@ -271,7 +271,7 @@ class Bench(Race):
                 entrants = verifiers(self.peers, torrent, folder, self.work, 1)
                 entrants.append(Entrant("cat", ["cat", *paths], reads_only=True))
                 self.race(Row("small", f"verify v1: {what}, one CPU", sum(sizes), entrants, one_cpu(), self.rounds(7),
-                              paths[count // 2]))
+                              paths[count // 2], paths))
             if "cold" in wanted and self.can_be_cold(paths[0]):
                 paths.sort()
                 entrants = verifiers(self.peers, torrent, folder, self.work, None, ("hashloom", "libtorrent, 2"))
@@ -300,7 +300,7 @@ class Bench(Race):
                     entrants.append(Entrant("libtorrent, one session", self.peers.script(
                         "libtorrent-verify", len(cpus), folder, *torrents)))
                 self.race(Row(row, f"verify v1: {count} torrents of 40 MiB, {where}", count * nbytes, entrants, cpus,
-                              self.rounds(5), images[count // 2]))
+                              self.rounds(5), images[count // 2], images))
 
     def hole(self, wanted):
         """A file without data."""
@@ -313,7 +313,7 @@ class Bench(Race):
         with self.content(image):
             entrants = verifiers(self.peers, self.torrent(image), image, self.work, 1)
             self.race(Row("hole", f"verify v1: a hole of {size / (1 << 30):g} GiB, pieces of 256 KiB, one CPU", size,
-                          entrants, one_cpu(), self.rounds(5)))
+                          entrants, one_cpu(), self.rounds(5), warm=[image]))
 
     def cold_big(self, image, size):
         """Compares with dd, which reads in order and does nothing else."""

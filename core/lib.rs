@@ -311,6 +311,67 @@ pub struct hl_job {
     pub reserved: u32,
 }
 
+/// The most significant digit of a nonce, or byte of a digest, comes first.
+pub const HL_MOST_FIRST: u32 = 0;
+/// The least significant one comes first.
+pub const HL_LEAST_FIRST: u32 = 1;
+
+/// The search for nonces with [`hl_search`]. Zero in a field means that the search has no such part.
+///
+/// ```
+/// use hashloom_sys::*;
+/// use std::mem;
+///
+/// // The numbers 0 to 9,999, in decimal, whose SHA-256 begins with 12 zero bits.
+/// // SAFETY: a search may be all zeros.
+/// let mut job: hl_search_job = unsafe { mem::zeroed() };
+/// job.nbytes = mem::size_of::<hl_search_job>();
+/// job.alg = HL_SHA256;
+/// job.alphabet = b"0123456789".as_ptr().cast();
+/// job.base = 10;
+/// job.last = 9_999;
+/// job.target[1] = 0x0f;
+/// job.target[2..].fill(0xff);
+/// let (mut nonces, mut nfound) = ([0; 100], 0);
+/// // SAFETY: ten digits can be read, and 100 nonces written.
+/// assert_eq!(unsafe { hl_search(&job, nonces.as_mut_ptr(), nonces.len(), &mut nfound) }, HL_OK);
+/// assert_eq!(nonces[..nfound], [886, 1_039, 3_633, 5_848]);
+/// ```
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hl_search_job {
+    /// `size_of::<hl_search_job>()`.
+    pub nbytes: usize,
+    /// An [`hl_alg`].
+    pub alg: u32,
+    /// An [`hl_alg`] that hashes each digest once more, or 0.
+    pub again: u32,
+    /// The bytes before the nonce; may be NULL if there are none.
+    pub prefix: *const c_void,
+    /// Their number.
+    pub prefix_nbytes: usize,
+    /// The bytes after the nonce; may be NULL if there are none.
+    pub suffix: *const c_void,
+    /// Their number.
+    pub suffix_nbytes: usize,
+    /// `base` bytes, one for each digit; NULL: the numbers 0 to 255 themselves.
+    pub alphabet: *const c_void,
+    /// 2 to 256; 0 means 256 if there is no alphabet.
+    pub base: u32,
+    /// Digits in each nonce, at most 64, with zeros in front; 0: no zeros in front.
+    pub nonce_width: u32,
+    /// [`HL_MOST_FIRST`] or [`HL_LEAST_FIRST`].
+    pub nonce_order: u32,
+    /// The same of the bytes of a digest that is read as a number.
+    pub digest_order: u32,
+    /// The first nonce to try.
+    pub first: u64,
+    /// The last nonce to try.
+    pub last: u64,
+    /// The highest digest that counts, the most significant byte first, of the digest's length.
+    pub target: [u8; HL_DIGEST_MAX_NBYTES],
+}
+
 unsafe extern "C" {
     /// The number of algorithms.
     pub safe fn hl_alg_count() -> usize;
@@ -454,4 +515,7 @@ unsafe extern "C" {
     ) -> hl_status;
     /// Runs the job.
     pub fn hl_run(job: *const hl_job) -> hl_status;
+    /// Tries the nonces of a search in order, and writes the first `room` of those found to `nonces`, and their number
+    /// to `nfound`.
+    pub fn hl_search(job: *const hl_search_job, nonces: *mut u64, room: usize, nfound: *mut usize) -> hl_status;
 }

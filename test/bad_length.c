@@ -19,6 +19,8 @@ int main(int argc, char **argv)
     const int64_t offsets64[4] = {0, 100, 1000, 1001};
     hl_hmac_key key;
     hl_hmac_ctx mac;
+    uint64_t nonces[1];
+    size_t nnonces;
     hl_ctx *ctxs[3], *heap_ctxs = malloc(3 * sizeof *heap_ctxs);
 
     memset(data, 1, NBYTES);
@@ -64,6 +66,9 @@ int main(int argc, char **argv)
                          .messages = {.layout = HL_ROWS, .count = 3, .base = data, .stride = 300, .nbytes = 401}});
     } else if (strcmp(call, "pbkdf2") == 0) {
         hl_pbkdf2_many(HL_SHA256, messages, messages, 1, 3, digests, 32);
+    } else if (strcmp(call, "search") == 0) {
+        hl_search(&(hl_search_job){.nbytes = sizeof(hl_search_job), .alg = HL_SHA256, .suffix = data,
+                                   .suffix_nbytes = NBYTES + 1, .last = 9}, nonces, 1, &nnonces);
     } else if (strcmp(call, "import") == 0) {
         hl_import(ctxs[0], data, NBYTES + 1);
     } else if (strcmp(call, "hmac_key") == 0) {

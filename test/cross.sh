@@ -177,6 +177,7 @@ for arch in "${archs[@]}"; do
         # at an aligned 32-byte load from the stack; under qemu 7.2 the same program passes.
         on "Haswell: AVX2" avx,avx2,-avx512vl,-avx512,-sha "qemu-x86_64 -cpu Haswell" "$detection"
         on "AVX2 without BMI2" avx,-avx2,-avx512,-sha "qemu-x86_64 -cpu Haswell,-bmi2" "$detection"
+        on "AVX2 without BMI1" avx,-avx2,-avx512,-sha "qemu-x86_64 -cpu Haswell,-bmi1" "$detection"
         ;;
     riscv64)
         build_for riscv64 riscv64 -DCMAKE_C_FLAGS="$warnings"

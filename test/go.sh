@@ -46,6 +46,12 @@ emulated() {
 packages=(. ./hmac ./sha1 ./sha256 ./sha512 ./ripemd160 ./internal/ripemd160)
 [ "$level" = quick ] || packages+=(./internal/core)
 
+# The tests of the core's assembly that are short enough under qemu.
+core_emulated() {
+    local packages=(-run 'Agree|Goroutines|Collector|Profiles|Allocations|Wrong|Keys|Streams' ./internal/core)
+    emulated "$@"
+}
+
 short=()
 [ "$level" = all ] || short=(-short)
 
@@ -65,6 +71,7 @@ step "the assembly is up to date" python3 internal/core/gen/text.py --check
 step "gofmt" formatted
 step "go vet" go vet ./...
 step "go vet, pure Go" go vet -tags purego ./...
+step "the assembly is what the core makes" python3 internal/core/gen/text.py --check
 step "tests" tests "${short[@]}" ./...
 step "tests, pure Go" tests -short -tags purego ./...
 # The core's own tests of all lengths are long, and have no goroutines.
@@ -76,6 +83,7 @@ step "other modules: the same digests" go test -C internal/peers -count=1 ./...
 step "go mod tidy changes nothing" go mod tidy -diff
 step "go mod tidy changes nothing, internal/peers" go mod tidy -C internal/peers -diff
 step "arm64, NEON and SHA instructions" emulated arm64 "qemu-aarch64 -cpu cortex-a53"
+step "arm64, the core's calls" core_emulated arm64 "qemu-aarch64 -cpu max"
 step "386: pure Go" env GOARCH=386 go test -short -count=1 "${packages[@]}"
 if [ "$level" = quick ]; then
     step "s390x: pure Go, big-endian" emulated s390x qemu-s390x

@@ -121,6 +121,31 @@ static void check_round(const hl_alg_info *alg, uint32_t layout, const uint8_t *
     check_job(alg, &job, "from a prefix of whole blocks");
 }
 
+/* A prefix so long that the length in bits takes more than a word of 32 bits: against a stream for each message. */
+static void check_long_prefixes(const hl_alg_info *alg, const uint8_t *pool)
+{
+    const uint64_t prefix_nbytes[] = {(UINT64_C(1) << 28) - 128, UINT64_C(1) << 28, (UINT64_C(1) << 29) - 128,
+                                      UINT64_C(1) << 40};
+
+    for (size_t n = 0; n < sizeof prefix_nbytes / sizeof *prefix_nbytes; n++)
+        for (size_t max_nbytes = 20; max_nbytes <= 140; max_nbytes += 60) {
+            hl_ctx begun, each;
+            hl_init(&begun, alg->alg);
+            begun.nbytes = prefix_nbytes[n];
+            const hl_job job = {.nbytes = sizeof job, .alg = (uint32_t)alg->alg, .digests = digests, .begin = &begun,
+                                .messages = make_messages(HL_SLICES, COUNT, pool, max_nbytes)};
+            const hl_status status = hl_run(&job);
+            CHECK(status == HL_OK, "long prefix: %s", hl_strerror(status));
+            for (size_t i = 0; i < COUNT; i++) {
+                each = begun;
+                hl_update(&each, slices[i].data, slices[i].nbytes);
+                hl_final(&each, expected);
+                CHECK(memcmp(digests + i * alg->digest_nbytes, expected, alg->digest_nbytes) == 0,
+                      "message %zu of %zu bytes after 2^28 and more", i, slices[i].nbytes);
+            }
+        }
+}
+
 /* Jobs with each kernel, and with a second algorithm of the kernel's body and one of another. */
 static void check_kernels(const hl_alg_info *alg, const uint8_t *pool)
 {
@@ -234,6 +259,7 @@ int main(int argc, char **argv)
             }
         }
         hl_restrict(0);
+        check_long_prefixes(alg, pool);
         check_kernels(alg, pool);
         check_refused(alg);
     }

@@ -5,7 +5,7 @@
  */
 #include "test.h"
 
-enum { COUNT_MAX = 2 * HL_LANES_MAX + 1, LENGTHS_MAX = 700, STEP = 131, COUNT = 197, LONGEST = 130 };
+enum { COUNT_MAX = 2 * HL_LANES_MAX + 1, LENGTHS_MAX = 700, STEP = 131, COUNT = 197, LONGEST = 250 };
 
 static size_t lengths[LENGTHS_MAX], nlengths;
 
@@ -22,8 +22,19 @@ static hl_slice message_of(struct guarded memory, size_t l, size_t m)
     return (hl_slice){memory.end - lengths[l] - (STEP + l % 61) * m, lengths[l]};
 }
 
-/* COUNT rows of each length up to LONGEST; the last ends at a forbidden page. From `changed` on, messages have another
- * length. */
+/* COUNT messages of each length up to LONGEST: rows, the last of which ends at a forbidden page; then slices, of which
+ * some have another length, as `kind` says. */
+enum { ROWS, ANOTHER_FROM_90, EVERY_OTHER, UP_TO_7_MORE, KINDS };
+static size_t length_of(unsigned kind, size_t nbytes, size_t i)
+{
+    switch (kind) {
+    case ANOTHER_FROM_90: return i < 90 ? nbytes : (nbytes + 1) % (LONGEST + 1);
+    case EVERY_OTHER: return i % 2 == 0 ? nbytes : LONGEST - nbytes;
+    case UP_TO_7_MORE: return nbytes + i * i % 8;
+    default: return nbytes;
+    }
+}
+
 static void check_many(const hl_alg_info *alg, struct guarded memory)
 {
     static uint8_t found[COUNT * HL_DIGEST_MAX_NBYTES];
@@ -34,18 +45,18 @@ static void check_many(const hl_alg_info *alg, struct guarded memory)
     for (size_t nbytes = 0; nbytes <= LONGEST; nbytes++) {
         const uint8_t *rows = memory.end - COUNT * nbytes;
         uint8_t expected[HL_DIGEST_MAX_NBYTES];
-        const size_t changes[] = {COUNT, 90}, other = (nbytes + 1) % (LONGEST + 1);
-        for (size_t c = 0; c < 2; c++) {
-            const size_t changed = changes[c];
-            for (size_t i = 0; i < COUNT; i++)
-                messages[i] = i < changed ? (hl_slice){rows + i * nbytes, nbytes} : (hl_slice){memory.begin, other};
+        for (unsigned kind = ROWS; kind < KINDS; kind++) {
+            for (size_t i = 0; i < COUNT; i++) {
+                const size_t length = length_of(kind, nbytes, i);
+                messages[i] = (hl_slice){kind == ROWS ? rows + i * nbytes : memory.end - length - i % 3 * 8, length};
+            }
             memset(found, 0xa5, sizeof found);
-            CHECK((changed == COUNT ? hl_hash_rows(alg->alg, rows, nbytes, nbytes, COUNT, found)
-                                    : hl_hash_many(alg->alg, messages, COUNT, found)) == HL_OK, "%zu bytes", nbytes);
+            CHECK((kind == ROWS ? hl_hash_rows(alg->alg, rows, nbytes, nbytes, COUNT, found)
+                                : hl_hash_many(alg->alg, messages, COUNT, found)) == HL_OK, "%zu bytes", nbytes);
             for (size_t i = 0; i < COUNT; i++) {
                 oracle(alg, messages[i].data, messages[i].nbytes, expected);
-                CHECK(memcmp(found + i * size, expected, size) == 0, "message %zu, %zu bytes, others from %zu on", i,
-                      nbytes, changed);
+                CHECK(memcmp(found + i * size, expected, size) == 0, "message %zu of %zu bytes, %zu, kind %u", i,
+                      messages[i].nbytes, nbytes, kind);
             }
         }
     }

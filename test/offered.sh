@@ -6,8 +6,8 @@
 #   test/offered.sh [quick|all]
 #
 # quick: each Cargo.lock is up to date, scripts and C programs have no error that shows without a build, and the lists
-# of fuzz targets agree. all: everything is compiled, bench/peers too, and actionlint reads the workflows. Both need Go;
-# HASHLOOM_REQUIRE=1 makes it a failure if Go is not installed.
+# of fuzz targets agree. all: everything is compiled (the part "peers" compiles bench/peers), and actionlint reads the
+# workflows. bench/peers/go and actionlint need Go; HASHLOOM_REQUIRE=1 makes it a failure if Go is not installed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 level=${1:-all}
@@ -53,7 +53,6 @@ if [ "$level" = all ]; then
     check "bench/asan" cmake -S bench/asan -B build/bench-asan/check
     check "bench/asan" cmake --build build/bench-asan/check
     check "fuzz" cargo check --quiet --locked --bins --manifest-path fuzz/Cargo.toml --target-dir target/offered
-    check "bench/peers" cargo check --quiet --locked --manifest-path bench/peers/Cargo.toml --target-dir target/offered
     if command -v go >/dev/null; then
         check "bench/peers/go" go vet -C bench/peers/go .
         check "bench/peers/go" go build -C bench/peers/go -o /dev/null .

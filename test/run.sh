@@ -145,6 +145,12 @@ part crates lint "${cases[@]}" cargo test --quiet --workspace --locked
 part clients program build/venv/bin/python test/clients.py $program --require
 part cross "" test/cross.sh "$level"
 part proof "" test/proof/prove.py
+peers=(--manifest-path bench/peers/Cargo.toml)
+part peers-format "" cargo fmt "${peers[@]}" --check
+part peers program bench/peers/run.sh --quick
+# With the profile and the folder of the part before, so that the C of the crates is compiled once.
+part peers-lint peers \
+    cargo clippy --quiet --release --locked "${peers[@]}" --target-dir bench/peers/target -- -D warnings
 part go "" test/go.sh "$level"
 # Users run optimised code, and compilers have bugs: all random cases.
 [ "$level" = quick ] || part crates-optimised program \

@@ -16,7 +16,7 @@ enum { STACK_NBYTES = 1 << 20, PROMISED_NBYTES = 32 << 10, COUNT = 1000, PAINT =
 struct call {
     const hl_alg_info *alg;
     const hl_kernel *kernel;
-    enum { MANY, ROWS, OFFSETS, HMAC, STREAMS, HMAC_STREAMS, AGAIN, BEGUN, PBKDF2, FORMS, BLOCKS, SCHEDULED } form;
+    enum { MANY, ROWS, OFFSETS, HMAC, STREAMS, HMAC_STREAMS, AGAIN, BEGUN, PBKDF2, SEARCH, FORMS, BLOCKS, SCHEDULED } form;
     size_t used;
 };
 
@@ -68,6 +68,13 @@ static void make_call(const struct call *c)
         break;
     }
     case PBKDF2: hl_pbkdf2_many(a, messages, messages, 2, COUNT, digests, c->alg->digest_nbytes); break;
+    case SEARCH: {
+        uint64_t nonces[3];
+        size_t n;
+        hl_search(&(hl_search_job){.nbytes = sizeof(hl_search_job), .alg = (uint32_t)a, .again = HL_SHA512,
+                                   .prefix = messages[0].data, .prefix_nbytes = 10, .last = 1000}, nonces, 3, &n);
+        break;
+    }
     case HMAC_STREAMS: {
         hl_hmac_key key;
         hl_hmac_key_init(&key, a, messages, 20);
@@ -110,7 +117,7 @@ int main(int argc, char **argv)
 {
     static const char *const forms[FORMS] = {"hl_hash_many", "hl_hash_rows", "hl_hash_offsets", "hl_hmac_many",
                                              "streams", "streams of HMAC", "hl_run, hash of hash",
-                                             "hl_run, from a prefix", "hl_pbkdf2_many"};
+                                             "hl_run, from a prefix", "hl_pbkdf2_many", "hl_search"};
     struct call most = {0};
     size_t most_of_kernels = 0;
     pthread_attr_t attr;

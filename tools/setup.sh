@@ -4,7 +4,7 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   tools/setup.sh build|demo|test|cross|dist|bench|bench-torrents|bench-sums|bench-trees|bench-disks
+#   tools/setup.sh build|demo|test|cross|dist|bench|bench-peers|bench-torrents|bench-sums|bench-trees|bench-disks
 #
 # Installs Debian packages if it may (as root, or if sudo asks for no password). Otherwise it prints the exact command
 # and exits with 2. Rust does not come from Debian, whose version is too old on the current release.
@@ -40,11 +40,17 @@ cross="cc:gcc cmake:cmake make:make clang:clang node:nodejs /usr/lib/wasm32-wasi
 dist="$build git:git dpkg-buildpackage:dpkg-dev dh:debhelper lintian:lintian musl-gcc:musl-tools python3:python3
       man:man-db zsh:zsh fish:fish unshare:util-linux"
 bench="$demo openssl/evp.h:libssl-dev cmake:cmake make:make"
+bench_peers="$demo openssl/evp.h:libssl-dev pkg-config:pkg-config clang:clang"
+# Debian has ipsec-mb for this architecture only.
+if [ "$(uname -m)" = x86_64 ]; then
+    test="$test intel-ipsec-mb.h:libipsec-mb-dev"
+    bench_peers="$bench_peers intel-ipsec-mb.h:libipsec-mb-dev"
+fi
 bench_torrents="$demo aria2c:aria2 mktorrent:mktorrent transmission-cli:transmission-cli"
 bench_sums="$demo hashdeep:hashdeep rhash:rhash busybox:busybox"
 bench_disks="$demo aria2c:aria2 transmission-cli:transmission-cli"
 bench_trees="$demo fsverity:fsverity /usr/sbin/veritysetup:cryptsetup-bin"
-target=${1:?usage: setup.sh build|demo|test|cross|dist|bench|bench-torrents|bench-sums|bench-trees|bench-disks}
+target=${1:?usage: setup.sh build|demo|test|cross|dist|bench|bench-peers|bench-torrents|bench-sums|bench-trees|bench-disks}
 case $target in
 build) needs=$build ;;
 demo) needs=$demo ;;
@@ -52,6 +58,7 @@ test) needs=$test ;;
 cross) needs=$cross ;;
 dist) needs=$dist ;;
 bench) needs=$bench ;;
+bench-peers) needs=$bench_peers ;;
 bench-torrents) needs=$bench_torrents ;;
 bench-sums) needs=$bench_sums ;;
 bench-trees) needs=$bench_trees ;;

@@ -73,7 +73,10 @@ fn main() {
             }
         }
     }
-    println!("cargo:rustc-env=PEERS_ECLOOP=by {}", ecloop_compilers.join(", "));
+    // Empty if no compiler took it.
+    let ecloop =
+        if ecloop_compilers.is_empty() { String::new() } else { format!("by {}", ecloop_compilers.join(", ")) };
+    println!("cargo:rustc-env=PEERS_ECLOOP={ecloop}");
 }
 
 /// The first line of a compiler's `--version`.

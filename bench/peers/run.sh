@@ -1,34 +1,67 @@
 #!/usr/bin/env bash
-# run.sh: hashloom beside its peers, on one CPU, as Markdown on standard output; about a minute once it is built.
+# run.sh: hashloom beside its peers, on one CPU, as Markdown on standard output; about two minutes once it is built.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   bench/peers/run.sh [sha1|sha256|sha512|ripemd160]...
+#   bench/peers/run.sh [--quick] [sha1|sha256|sha512|ripemd160|hmac-sha256]...
 #
+# --quick        one round, which compares the digests of all peers with hashloom's; its figures mean little
+# PEERS_REQUIRE  1: a peer that is not installed is an error; otherwise the output names it and leaves it out
 # CC             the compiler of hashloom and of the crates' C
 # CPU            the CPU to run on (default: the last one)
-# RUN            put before each measurement, such as 'chrt -f 50'; one measurement takes about 15 seconds
-# ECLOOP_DIR     a clone of https://github.com/vladkens/ecloop; ECLOOP_CLANG names the second compiler for it
-# PKG_CONFIG_PATH, CPATH, LIBRARY_PATH   the folders of libraries without a package (ISA-L crypto)
+# RUN            put before each measurement, such as 'chrt -f 50'; one measurement takes about 20 seconds
+# ECLOOP_CLANG   the second compiler of ecloop (default: clang)
 #
-# The output names the peers that are not installed, and leaves them out.
+# The peers that are crates come with Cargo. The others:
+#   OpenSSL, ipsec-mb, clang   make bench-peers installs Debian's packages, or names them
+#   Go             1.21 or later from https://go.dev/dl; its folder bin must be in PATH
+#   ISA-L crypto   no Debian package; needs nasm:
+#                      git clone https://github.com/intel/isa-l_crypto
+#                      make -C isa-l_crypto -f Makefile.unx units='sha1_mb sha256_mb sha512_mb misc' \
+#                          lib install prefix=$HOME/isal
+#                      export CPATH=$HOME/isal/include LIBRARY_PATH=$HOME/isal/lib LD_LIBRARY_PATH=$HOME/isal/lib
+#   ecloop         no Debian package; compiled here by gcc and clang:
+#                      git clone https://github.com/vladkens/ecloop && export ECLOOP_DIR=$PWD/ecloop
+# PKG_CONFIG_PATH, CPATH and LIBRARY_PATH find libraries in other folders, also a newer ipsec-mb than Debian's.
 set -euo pipefail
 cd "$(dirname "$0")"
-[ $# -gt 0 ] || set -- sha1 sha256 sha512 ripemd160
+quick=
+[ "${1-}" != --quick ] || { quick=yes && shift; }
+[ $# -gt 0 ] || set -- sha1 sha256 sha512 ripemd160 hmac-sha256
 cpu=${CPU:-$(($(getconf _NPROCESSORS_ONLN) - 1))}
 # A folder of its own: in a shared one, each workspace would rebuild the other's crates.
 export CARGO_TARGET_DIR=$PWD/target
 work=$CARGO_TARGET_DIR/run
 mkdir -p "$work"
 
+if [ -n "$quick" ]; then
+    # The peers need a newer Rust than hashloom does.
+    wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+    found=$(rustc --version | cut -d' ' -f2)
+    if [ "$(printf '%s\n' "$wanted" "$found" | sort -V | head -n1)" != "$wanted" ]; then
+        echo "SKIPPED: bench/peers needs Rust $wanted or later, $found is installed: rustup update"
+        exit 0
+    fi
+fi
 cargo build --release --locked --quiet >&2
 PEERS_GO=
-if command -v go >/dev/null; then
+if command -v go >/dev/null && go build -C go -o "$work/go-peer" . >&2; then
     PEERS_GO=$work/go-peer
-    go build -C go -o "$PEERS_GO" .
 fi
 export PEERS_GO
 peers=$CARGO_TARGET_DIR/release/hashloom-bench-peers
+
+"$peers" --missing >"$work/missing"
+if [ -s "$work/missing" ] && [ "${PEERS_REQUIRE:-0}" != 0 ]; then
+    sed 's/^/run.sh: /' "$work/missing" >&2
+    exit 2
+fi
+if [ -n "$quick" ]; then
+    sed 's/^/SKIPPED: peer /' "$work/missing"
+    echo "The digests of all sides are compared. One round each: the figures below are no results."
+    "$peers" --rounds 1 --summary /dev/null "$@"
+    exit
+fi
 
 : >"$work/summary"
 : >"$work/details"
@@ -42,8 +75,6 @@ echo "hashloom at commit $(git describe --always --dirty --abbrev=7 2>/dev/null 
     "$(uname -sr)."
 echo
 "$peers" --list
-echo
-echo '### hashloom / the best peer, and the goals'
 echo
 "$peers" --summary-head
 cat "$work/summary" "$work/details"

@@ -126,6 +126,16 @@ int main(void)
     CHECK(hl_pbkdf2_many(HL_SHA1, passwords, salts, 2, 2, digests, 20));
     print("pbkdf2-hmac-sha1", digests + 20, 20);
 
+    /* The nonces from 0 to 99,999 whose digest begins with 16 zero bits. */
+    uint64_t nonces[8];
+    size_t nnonces;
+    hl_search_job search = {.nbytes = sizeof search, .alg = HL_SHA256, .prefix = "hello ", .prefix_nbytes = 6,
+                            .alphabet = "0123456789", .base = 10, .last = 99999};
+    memset(search.target + 2, 0xff, sizeof search.target - 2);
+    CHECK(hl_search(&search, nonces, 8, &nnonces));
+    for (size_t i = 0; i < nnonces; i++)
+        printf("sha256(\"hello %llu\") is low enough\n", (unsigned long long)nonces[i]);
+
     /* The instruction sets of this machine, and the kernels that are chosen. */
     for (size_t i = 0; i < hl_kernel_count(); i++) {
         const hl_kernel *kernel = hl_kernel_at(i);

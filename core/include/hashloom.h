@@ -405,6 +405,43 @@ typedef struct hl_job {
  * if fields exclude each other. After an error nothing has been written. */
 HL_API hl_status hl_run(const hl_job *job);
 
+/* ---- Search: nonces whose digest is low enough ------------------------------------------------------------------- */
+
+/* The order of digits in a nonce, and of bytes in a digest that is read as a number. */
+enum { HL_MOST_FIRST = 0, HL_LEAST_FIRST = 1 };
+
+/* The search for nonces. Begin with zeros and set nbytes, alg, first, last and target. The message of a nonce is the
+ * prefix, the nonce, and the suffix. A nonce is found if the message's digest, read as one number, is at most the target:
+ *
+ *     n leading zero bits     a target of n zero bits, then ones (hashcash)
+ *     first 48 bits <= work   a target of these 48 bits, then ones (Krist)
+ *     a Bitcoin header        again = alg, prefix = the first 76 bytes, nonce_width = 4, both orders HL_LEAST_FIRST
+ */
+typedef struct hl_search_job {
+    size_t      nbytes;        /* sizeof(hl_search_job): tells which fields the caller's version has */
+    uint32_t    alg;           /* an hl_alg */
+    uint32_t    again;         /* an hl_alg: each digest is hashed once more, and the second digest counts. 0: no */
+    const void *prefix;        /* may be NULL if prefix_nbytes is 0 */
+    size_t      prefix_nbytes;
+    const void *suffix;        /* may be NULL if suffix_nbytes is 0 */
+    size_t      suffix_nbytes;
+    const void *alphabet;      /* the bytes that stand for digits 0 to base - 1; NULL: the numbers 0 to 255 themselves */
+    uint32_t    base;          /* 2 to 256; 0 means 256 if there is no alphabet */
+    uint32_t    nonce_width;   /* digits in each nonce, at most 64, with zeros in front; 0: no zeros in front */
+    uint32_t    nonce_order;   /* HL_MOST_FIRST or HL_LEAST_FIRST */
+    uint32_t    digest_order;  /* HL_MOST_FIRST or HL_LEAST_FIRST: the first byte of a digest is its most, or its least,
+                                * significant one */
+    uint64_t    first, last;   /* nonces to try: first to last, both included */
+    uint8_t     target[HL_DIGEST_MAX_NBYTES]; /* digest_nbytes bytes, the most significant first; the rest is ignored */
+} hl_search_job;
+
+/* Tries the nonces in order, and writes the first `room` of those found to nonces[0 .. *nfound - 1]. If *nfound is less
+ * than room, all nonces were tried; otherwise a further search may go on after the last one found. The time of a call
+ * grows with last - first: choose ranges of a second or less, and threads can divide the work between them. HL_EJOB if
+ * first > last, if last has more digits than nonce_width, or if a field is out of its range. After an error, *nfound is
+ * unchanged. */
+HL_API hl_status hl_search(const hl_search_job *job, uint64_t *nonces, size_t room, size_t *nfound);
+
 #ifdef __cplusplus
 }
 #endif

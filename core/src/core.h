@@ -180,16 +180,26 @@ struct hli_edges {
     hli_digests_fn *digests;
 };
 
-/* Messages of one length whose bytes and padding are at most two blocks of 64 bytes: byte i of block b is the message's
- * if bit i of keep[b] is set, otherwise that of `rest`. */
+/* A function that hashes whole messages, as many as its kernel has lanes, from memory to digest. */
 struct hli_whole {
-    uint8_t rest[2 * 64] __attribute__((aligned(64)));
-    uint64_t keep[2];
+    const void *begin;    /* the state in which all of them begin, in the plain layout */
+    uint32_t before;      /* number of bytes hashed into that state; less than HLI_WHOLE_BEFORE_NBYTES */
+    uint32_t nblocks;     /* number of blocks of each message, one or two: with the padding, unless there is a */
+    const void *schedule; /* schedule of a padding block: each message is then exactly one block */
+    size_t digest_nbytes;
+    int is_one_length;    /* all messages are as long as the first */
 };
-/* Hashes as many whole messages as the kernel has lanes: the first nblocks blocks, then, unless the schedule is NULL,
- * one more that has this schedule. `begin`: the state in which all of them begin, in the plain layout. */
-typedef void hli_whole_fn(const void *begin, const uint8_t *const data[], const struct hli_whole *whole,
-                          unsigned nblocks, const void *schedule, size_t digest_nbytes, uint8_t *const digests[]);
+typedef void hli_whole_fn(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[],
+                          uint8_t *const digests[]);
+#define HLI_WHOLE_BEFORE_NBYTES (UINT32_C(1) << 28) /* the length in bits is one word of 32 bits */
+/* What follows a message's end: zeros, 0x80 at HLI_ONE_BIT_AT, zeros. Two blocks of 128 bytes find a place on either
+ * side (edges.c). */
+#define HLI_ONE_BIT_AT 240
+extern const uint8_t hli_one_bit[HLI_ONE_BIT_AT + 256] HLI_HIDDEN;
+
+/* Advances all lanes by one block whose words are given: word t of lane l is word number t * nlanes + l, in the
+ * machine's byte order. Aligned like the state. */
+typedef void hli_words_fn(void *state, const void *words);
 
 /* registry.c */
 /* The choice word at this moment. */
@@ -197,11 +207,13 @@ HLI_HIDDEN uint32_t hli_choice(void);
 /* The best kernel for nmessages messages under that choice; NULL if the choice leaves none. call_cost is the time of a
  * call besides its blocks, in the unit of the table: 0 for long messages. */
 HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nmessages, uint32_t call_cost);
-/* The best kernel for many whole messages of one length, if it has a function for them and no other kernel takes less
- * time; otherwise NULL. call_cost is that of the others. */
+/* The best kernel for many whole short messages, if it has a function for them and no other kernel takes less time;
+ * otherwise NULL. call_cost is that of the others. */
 HLI_HIDDEN const hl_kernel *hli_choose_whole(uint32_t choice, hl_body body, uint32_t call_cost);
 /* The kernel's function for whole messages; NULL if it has none. */
 HLI_HIDDEN hli_whole_fn *hli_whole_of(const hl_kernel *kernel);
+/* A kernel that has a function for blocks in its own layout, and that function; NULL if there is none. */
+HLI_HIDDEN const hl_kernel *hli_choose_words(uint32_t choice, hl_body body, hli_words_fn **words);
 /* Upper bound of the stack that a call of the kernel takes. */
 HLI_HIDDEN size_t hli_stack_of(const hl_kernel *kernel);
 /* Writes zeros into this machine's vector registers, as far as callees may change them. */

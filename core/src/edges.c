@@ -5,6 +5,8 @@
  */
 #include "core.h"
 
+const uint8_t hli_one_bit[HLI_ONE_BIT_AT + 256] __attribute__((aligned(64))) = {[HLI_ONE_BIT_AT] = 0x80};
+
 /* Copies up to some hundred bytes by moves of fixed sizes that may overlap. A call of memcpy with an unknown length
  * would take longer than a block of SHA-1 over sixteen lanes. */
 static void copy_short(uint8_t *to, const uint8_t *from, size_t nbytes)

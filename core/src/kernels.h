@@ -37,6 +37,10 @@
 #define LANES(body, name, isa, nlanes, intel, amd) \
     HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_##name##_blocks_##isa; \
     HLI_HIDDEN HLI_ANY_STACK hl_scheduled_fn hli_##name##_scheduled_##isa;
+#define LANES2(body, name, isa, nlanes, intel, amd) \
+    LANES(body, name, isa, nlanes, intel, amd) \
+    HLI_HIDDEN HLI_ANY_STACK hli_whole_fn hli_##name##_whole_##isa; \
+    HLI_HIDDEN HLI_ANY_STACK hli_words_fn hli_##name##_words_##isa;
 #define KERNEL(body, function, isa, nlanes, intel, amd) HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_##function;
 #define KERNEL2(body, function, scheduled, isa, nlanes, intel, amd) \
     HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_##function; \

@@ -26,14 +26,19 @@ HLI_NOINLINE void hli_hash_again(struct hli_ends *ends, int all, union hli_lane_
             break;
         const hl_kernel *kernel = left < ends->second->nlanes ? hli_kernel(plan, pass, left) : ends->second;
         const unsigned nlanes = kernel->nlanes, n = left < nlanes ? left : nlanes;
-        ends->edges.pad(alg, nblocks, (const uint8_t *const *)ends->queue + first, ends->nbytes, pass->begin_nbytes, n,
-                        tails->bytes);
-        hli_point_at_tails(alg, tails, nlanes, n, msg);
-        hli_begin_lanes(pass, nlanes, &ends->fresh, ends->at + first, n, states);
-        kernel->blocks(states, msg, nblocks);
+        const uint8_t *const *const data = (const uint8_t *const *)ends->queue + first;
         for (unsigned l = 0; l < n; l++)
             digests[l] = plan->digests + ends->at[first + l] * plan->digest_stride;
-        ends->edges.digests(alg, states, nlanes, n, digests);
+        if (ends->again != NULL && kernel == ends->second && n == nlanes) {
+            const struct hli_whole whole = hli_whole_again(ends);
+            ends->again(&whole, data, ends->nbytes, digests);
+        } else {
+            ends->edges.pad(alg, nblocks, data, ends->nbytes, pass->begin_nbytes, n, tails->bytes);
+            hli_point_at_tails(alg, tails, nlanes, n, msg);
+            hli_begin_lanes(pass, nlanes, &ends->fresh, ends->at + first, n, states);
+            kernel->blocks(states, msg, nblocks);
+            ends->edges.digests(alg, states, nlanes, n, digests);
+        }
         first += n;
     }
     for (unsigned i = first; i < ends->n; i++) {

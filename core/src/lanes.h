@@ -8,7 +8,8 @@
  *
  *   hash.c     whole messages: takes 96 at a time and sends each one of two ways
  *   step.c     in step: messages with equally many blocks fill all lanes and are begun, advanced and ended together;
- *              their states never leave the kernel's layout
+ *              their states never leave the kernel's layout. Short messages, if the kernel has a function for whole
+ *              ones (hli_whole_fn), are hashed before hash.c takes them
  *   ragged.c   all others: a lane whose message ends takes the next
  *   streams.c  messages that arrive in parts
  *   order.c    sorts messages: those that can be in step side by side, the longest first
@@ -96,11 +97,18 @@ HLI_INLINE const hl_kernel *hli_kernel_short(const struct hli_plan *plan, const 
     return hli_best(plan, pass, SIZE_MAX, 30);
 }
 
-/* The kernel for many messages of one length, of up to two blocks with their padding; NULL if it is the one above. */
-HLI_INLINE const hl_kernel *hli_kernel_whole(const struct hli_plan *plan, const struct hli_pass *pass)
+/* The kernel for `count` whole short messages, which has a function for them; NULL if another kernel is faster. `wide`
+ * is the best kernel for that number of long messages. */
+HLI_INLINE const hl_kernel *hli_kernel_whole(const struct hli_plan *plan, const struct hli_pass *pass, size_t count,
+                                             const hl_kernel *wide)
 {
-    return plan->forced != NULL || pass->begin_stride != 0 ? NULL
-                                                           : hli_choose_whole(plan->choice, pass->alg->body, 30);
+    const hl_body body = pass->alg->body;
+
+    if (pass->begin_stride != 0 || pass->begin_nbytes >= HLI_WHOLE_BEFORE_NBYTES)
+        return NULL;
+    if (count > HLI_WINDOW && (plan->forced == NULL || plan->forced->body != body))
+        return hli_choose_whole(plan->choice, body, 30);
+    return hli_whole_of(wide) != NULL ? wide : NULL;
 }
 
 /* A forced kernel has the edges of its own instruction set or of a plainer one. */
@@ -173,6 +181,7 @@ struct hli_ends {
     const struct hli_plan *plan;
     struct hli_edges edges;
     const hl_kernel *second; /* for many digests; NULL if the plan has no second pass */
+    hli_whole_fn *again;     /* its function for whole messages; NULL: not used */
     unsigned n, nused;       /* digests in the queue, now and at most so far */
     size_t at[HLI_QUEUE];    /* the messages that the digests belong to */
     struct hli_fresh fresh;  /* states in which the second pass begins */
@@ -195,10 +204,27 @@ HLI_INLINE void hli_ends_init(struct hli_ends *ends, const struct hli_plan *plan
     ends->n = ends->nused = ends->fresh.nlanes = 0;
     if (ends->second == NULL)
         return;
+    const hl_kernel *const whole = hli_kernel_whole(plan, second, count, ends->second);
+    ends->again = whole == NULL ? NULL : hli_whole_of(whole);
+    ends->second = whole == NULL ? ends->second : whole;
     for (unsigned i = 0; i < HLI_QUEUE; i++)
         ends->queue[i] = ends->digests[i];
     for (unsigned l = 0; l < HLI_LANES; l++)
         ends->nbytes[l] = plan->first.alg->digest_nbytes;
+}
+
+/* Describes the second hash to ends->again. */
+HLI_INLINE struct hli_whole hli_whole_again(const struct hli_ends *ends)
+{
+    const struct hli_pass *pass = &ends->plan->second;
+
+    return (struct hli_whole){
+        .begin = pass->begin,
+        .before = (uint32_t)pass->begin_nbytes,
+        .nblocks = hli_ending_nblocks(pass->alg, ends->plan->first.alg->digest_nbytes),
+        .digest_nbytes = pass->alg->digest_nbytes,
+        .is_one_length = 1,
+    };
 }
 
 /* Does the second hash of queued digests, as long as they fill the lanes; if `all`, of all of them. Overwrites states
@@ -356,18 +382,19 @@ struct hli_step {
     uint8_t padding[2 * 128];     /* the ending of every message of padded_nbytes, which is a whole number of blocks */
     int has_schedule;
     uint64_t schedule[80];        /* the padding's message schedule */
-    uint64_t whole_nbytes;        /* length of the messages that `whole` describes */
-    struct hli_whole whole;
 };
 
 HLI_INLINE void hli_step_init(struct hli_step *step)
 {
     step->fresh.nlanes = 0;
-    step->padded_nbytes = step->whole_nbytes = UINT64_MAX;
+    step->padded_nbytes = UINT64_MAX;
 }
 
-/* Hashes as many of batch[first .. end - 1], all of one shape, as the kernel has lanes, or more, and returns their
- * number. */
+/* Hashes messages from `first` on by a kernel that has a function for whole messages, as long as the next messages fill
+ * its lanes and take equally many blocks, one or two. Returns their number. */
+HLI_HIDDEN size_t hli_hash_whole(struct hli_ends *ends, const hl_kernel *kernel, struct hli_step *step,
+                                 const hl_messages *all, size_t first);
+/* Hashes as many of batch[first .. end - 1], all of one shape, as the kernel has lanes, and returns their number. */
 HLI_HIDDEN unsigned hli_hash_in_step(struct hli_ends *ends, const hl_kernel *kernel, struct hli_step *step,
                                      const struct hli_batch *batch, size_t first, size_t end);
 

@@ -28,19 +28,25 @@ static const struct row {
     hl_kernel kernel;
     uint16_t cost[HLI_TUNE_COUNT];
     hli_whole_fn *whole;
+    hli_words_fn *words;
 } rows[] = {
 #define LANES(body, name, isa, nlanes, intel, amd) \
     {{#name "_blocks_" #isa, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##name##_blocks_##isa, \
       hli_##name##_scheduled_##isa}, \
-     {intel, amd}, NULL},
+     {intel, amd}, NULL, NULL},
+#define LANES2(body, name, isa, nlanes, intel, amd) \
+    {{#name "_blocks_" #isa, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##name##_blocks_##isa, \
+      hli_##name##_scheduled_##isa}, \
+     {intel, amd}, hli_##name##_whole_##isa, hli_##name##_words_##isa},
 #define KERNEL(body, function, isa, nlanes, intel, amd) \
-    {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, NULL}, {intel, amd}, NULL},
+    {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, NULL}, \
+     {intel, amd}, NULL, NULL},
 #define KERNEL2(body, function, scheduled, isa, nlanes, intel, amd) \
     {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, hli_##scheduled}, \
-     {intel, amd}, NULL},
+     {intel, amd}, NULL, NULL},
 #define KERNEL3(body, function, scheduled, whole, isa, nlanes, intel, amd) \
     {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, hli_##scheduled}, \
-     {intel, amd}, hli_##whole},
+     {intel, amd}, hli_##whole, NULL},
 #include "registry.def"
 };
 
@@ -220,6 +226,17 @@ const hl_kernel *hli_choose_whole(uint32_t word, hl_body body, uint32_t call_cos
 hli_whole_fn *hli_whole_of(const hl_kernel *kernel)
 {
     return row_of(kernel)->whole;
+}
+
+const hl_kernel *hli_choose_words(uint32_t word, hl_body body, hli_words_fn **words)
+{
+    for (const struct row *row = rows + first_row[body + 1]; row-- > rows + first_row[body];)
+        if (row->words != NULL && (row->kernel.isas & word) != 0) {
+            *words = row->words;
+            return &row->kernel;
+        }
+    *words = NULL;
+    return NULL;
 }
 
 struct hli_edges hli_choose_edges(uint32_t word)

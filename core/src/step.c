@@ -23,45 +23,110 @@ static const void *shared_padding(struct hli_step *step, const hl_alg_info *alg,
     return step->schedule;
 }
 
-/* Messages of one length by the kernel's function for whole messages. Returns the number hashed, which fills all lanes
- * each time, or 0 if there are too few. */
-static unsigned hash_whole(struct hli_ends *ends, const hl_kernel *kernel, hli_whole_fn *whole, struct hli_step *step,
-                           const struct hli_batch *batch, size_t first, size_t end, union hli_lane_states *states,
-                           struct hli_tails *tails)
+/* Describes whole messages of one shape. nblocks: with padding; is_block: each is exactly one block; pays: there are
+ * enough of them to compute the schedule of its padding. */
+HLI_INLINE void describe_whole(const struct hli_ends *ends, const hl_kernel *kernel, struct hli_step *step,
+                               unsigned nblocks, int is_one_length, int is_block, int pays, struct hli_whole *whole)
 {
-    static const uint8_t zeros[2 * 64];
     const struct hli_pass *pass = &ends->plan->first;
     const hl_alg_info *alg = pass->alg;
-    const size_t nbytes = batch->nbytes[first];
-    const unsigned nlanes = kernel->nlanes;
-    const int has_padding_block = nbytes == alg->block_nbytes;
-    unsigned nblocks = has_padding_block ? 2 : hli_ending_nblocks(alg, nbytes), n = 0;
-    const void *schedule = NULL;
 
-    while (first + n < end && batch->nbytes[first + n] == nbytes)
-        n++;
-    n -= n % nlanes;
-    if (n == 0)
-        return 0;
-    if (step->whole_nbytes != pass->begin_nbytes + nbytes) {
-        hli_pad_scalar(alg, nblocks, &(const uint8_t *){zeros}, &nbytes, pass->begin_nbytes, 1, step->whole.rest);
-        for (unsigned b = 0; b < 2; b++)
-            step->whole.keep[b] = nbytes >= 64 * (b + 1) ? ~UINT64_C(0)
-                                  : nbytes > 64 * b      ? (UINT64_C(1) << (nbytes - 64 * b)) - 1
-                                                         : 0;
-        step->whole_nbytes = pass->begin_nbytes + nbytes;
+    whole->begin = pass->begin;
+    whole->before = (uint32_t)pass->begin_nbytes;
+    whole->schedule =
+        is_block ? shared_padding(step, alg, kernel, pass->begin_nbytes + alg->block_nbytes, pays) : NULL;
+    whole->nblocks = nblocks - (whole->schedule != NULL);
+    whole->digest_nbytes = alg->digest_nbytes;
+    whole->is_one_length = is_one_length;
+}
+
+/* `layout` is a literal. */
+HLI_INLINE size_t hash_whole_layout(unsigned layout, struct hli_ends *ends, const hl_kernel *kernel,
+                                    struct hli_step *step, const hl_messages *all, size_t first)
+{
+    const struct hli_plan *plan = ends->plan;
+    const hl_alg_info *alg = plan->first.alg;
+    hli_whole_fn *const function = hli_whole_of(kernel);
+    const unsigned nlanes = kernel->nlanes;
+    const size_t longest = hli_longest_in_one_block(alg), block_nbytes = alg->block_nbytes;
+    union hli_lane_states states;
+    struct hli_tails tails;
+    struct hli_whole whole;
+    const uint8_t *data[HLI_LANES];
+    uint8_t *digests[HLI_LANES], *const *to = digests;
+    size_t nbytes[HLI_LANES], at[HLI_LANES], next = first, described = SIZE_MAX;
+    /* If the second hash has a function for as many whole messages, and no digest waits for it, it follows at once. */
+    const int is_direct =
+        ends->second != NULL && ends->again != NULL && ends->second->nlanes == nlanes && ends->n == 0;
+    struct hli_whole second = {0};
+
+    if (is_direct) {
+        second = hli_whole_again(ends);
+        to = ends->queue;
+        ends->nused = nlanes > ends->nused ? nlanes : ends->nused;
     }
-    if (has_padding_block)
-        schedule = shared_padding(step, alg, kernel, pass->begin_nbytes + nbytes, n >= 8);
-    nblocks -= schedule != NULL;
-    for (unsigned i = 0; i < n; i += nlanes) {
-        const size_t *at = batch->at + first + i;
-        uint8_t *digests[HLI_LANES];
-        whole(pass->begin, batch->data + first + i, &step->whole, nblocks, schedule, alg->digest_nbytes,
-              hli_digests_of(ends, at, nlanes, digests));
-        hli_digests_written(ends, states, tails, at, nlanes);
+    for (; all->count - next >= nlanes; next += nlanes) {
+        size_t least = all->nbytes, most = all->nbytes;
+        if (layout == HL_ROWS) {
+            const uintptr_t row = (uintptr_t)hli_message_at(layout, all, next).data;
+            for (unsigned l = 0; l < nlanes; l++)
+                data[l] = (const uint8_t *)(row + l * all->stride);
+            for (unsigned l = 0; next == first && l < nlanes; l++)
+                nbytes[l] = all->nbytes;
+        } else {
+            least = SIZE_MAX;
+            most = 0;
+            for (unsigned l = 0; l < nlanes; l++) {
+                const hl_slice message = hli_message_at(layout, all, next + l);
+                data[l] = message.data;
+                nbytes[l] = message.nbytes;
+                least = message.nbytes < least ? message.nbytes : least;
+                most = message.nbytes > most ? message.nbytes : most;
+            }
+            if (all->count - next >= 3 * (size_t)nlanes) /* rows need no prefetch: the hardware follows them */
+                for (unsigned l = 0; l < nlanes; l++)
+                    __builtin_prefetch(hli_message_at(layout, all, next + 2 * (size_t)nlanes + l).data);
+        }
+        if (layout != HL_ROWS || next == first) {
+            const unsigned nblocks = most <= longest                                     ? 1
+                                     : least > longest && most <= longest + block_nbytes ? 2
+                                                                                         : 0;
+            const int is_one_length = least == most, is_block = is_one_length && most == block_nbytes;
+            const size_t description = (size_t)nblocks << 2 | (size_t)is_one_length << 1 | (size_t)is_block;
+            if (nblocks == 0)
+                break;
+            if (description != described)
+                describe_whole(ends, kernel, step, nblocks, is_one_length, is_block, all->count - next >= 8, &whole);
+            described = description;
+        }
+        if (ends->second == NULL || is_direct) {
+            uint8_t *const digest = plan->digests + next * plan->digest_stride;
+            for (unsigned l = 0; l < nlanes; l++)
+                digests[l] = digest + l * plan->digest_stride;
+        } else {
+            for (unsigned l = 0; l < nlanes; l++)
+                at[l] = next + l;
+            to = hli_digests_of(ends, at, nlanes, digests);
+        }
+        function(&whole, data, nbytes, to);
+        if (is_direct)
+            ends->again(&second, (const uint8_t *const *)ends->queue, ends->nbytes, digests);
+        else
+            hli_digests_written(ends, &states, &tails, at, nlanes);
     }
-    return n;
+    return next - first;
+}
+
+/* Not inlined: see below. */
+HLI_NOINLINE size_t hli_hash_whole(struct hli_ends *ends, const hl_kernel *kernel, struct hli_step *step,
+                                   const hl_messages *all, size_t first)
+{
+    switch (all->layout) {
+    case HL_ROWS: return hash_whole_layout(HL_ROWS, ends, kernel, step, all, first);
+    case HL_OFFSETS32: return hash_whole_layout(HL_OFFSETS32, ends, kernel, step, all, first);
+    case HL_OFFSETS64: return hash_whole_layout(HL_OFFSETS64, ends, kernel, step, all, first);
+    default: return hash_whole_layout(HL_SLICES, ends, kernel, step, all, first);
+    }
 }
 
 /* Not inlined, so that its frame is not on the stack while the window runs. */
@@ -83,11 +148,15 @@ HLI_NOINLINE unsigned hli_hash_in_step(struct hli_ends *ends, const hl_kernel *k
     size_t nrests[HLI_LANES];
     const void *schedule = NULL;
 
-    hli_whole_fn *const whole = hli_whole_of(kernel);
-    if (whole != NULL && pass->begin_stride == 0 && (nblocks == 0 || shape == (1 << 2 | HLI_PADDING_ONLY))) {
-        const unsigned nwholes = hash_whole(ends, kernel, whole, step, batch, first, end, &states, &tails);
-        if (nwholes > 0)
-            return nwholes;
+    if (n == nlanes && (nblocks == 0 || shape == (1 << 2 | HLI_PADDING_ONLY)) && hli_whole_of(kernel) != NULL &&
+        pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES) {
+        const int is_block = kind == HLI_PADDING_ONLY;
+        struct hli_whole whole;
+        uint8_t *digests[HLI_LANES];
+        describe_whole(ends, kernel, step, is_block ? 2 : nlast, is_block, is_block, end - first >= 8, &whole);
+        hli_whole_of(kernel)(&whole, data, nbytes, hli_digests_of(ends, batch->at + first, nlanes, digests));
+        hli_digests_written(ends, &states, &tails, batch->at + first, nlanes);
+        return nlanes;
     }
 
     hli_begin_lanes(pass, nlanes, &step->fresh, batch->at + first, n, &states);

@@ -27,6 +27,8 @@ fn sizes() {
     assert_eq!(offset_of!(hl_messages, count), 8);
     assert_eq!(size_of::<hl_messages>(), 8 + 5 * size_of::<usize>());
     assert_eq!(offset_of!(hl_job, messages), size_of::<usize>() + 8);
+    assert_eq!(offset_of!(hl_search_job, base), size_of::<[usize; 6]>() + 8);
+    assert_eq!(offset_of!(hl_search_job, target) - offset_of!(hl_search_job, last), 8);
     assert_eq!(size_of::<hl_job>(), 16 + size_of::<hl_messages>() + size_of::<[usize; 8]>());
 }
 
@@ -182,6 +184,45 @@ fn hmac() {
         ([0; HL_STATE_MAX_NBYTES / 8], [0; HL_STATE_MAX_NBYTES / 8], 0)
     );
     assert_eq!((guarded.before, guarded.between, guarded.after), ([0xee; 64], [0xee; 64], [0xee; 64]));
+}
+
+/// Each field of a search is where C looks for it.
+#[test]
+fn searches() {
+    let mut nonces = [0; 3];
+    let mut nfound = 0;
+    let mut job = hl_search_job {
+        nbytes: size_of::<hl_search_job>(),
+        alg: HL_SHA1,
+        again: HL_SHA256,
+        prefix: b"ab".as_ptr().cast(),
+        prefix_nbytes: 2,
+        suffix: b"xyz".as_ptr().cast(),
+        suffix_nbytes: 3,
+        alphabet: b"01".as_ptr().cast(),
+        base: 2,
+        nonce_width: 12,
+        nonce_order: HL_LEAST_FIRST,
+        digest_order: HL_LEAST_FIRST,
+        first: 1000,
+        last: 1000,
+        target: [0; HL_DIGEST_MAX_NBYTES],
+    };
+    let (mut digest, mut again) = ([0; HL_SHA1_DIGEST_NBYTES], [0; HL_SHA256_DIGEST_NBYTES]);
+    let message = b"ab000101111100xyz"; // 1000 in base 2, the least significant digit first
+    // SAFETY: slices with their lengths, room for the digests and for three nonces.
+    unsafe {
+        assert_eq!(hl_hash(HL_SHA1, message.as_ptr().cast(), message.len(), digest.as_mut_ptr()), HL_OK);
+        assert_eq!(hl_hash(HL_SHA256, digest.as_ptr().cast(), digest.len(), again.as_mut_ptr()), HL_OK);
+        again.reverse();
+        job.target[..again.len()].copy_from_slice(&again);
+        assert_eq!(hl_search(&job, nonces.as_mut_ptr(), nonces.len(), &raw mut nfound), HL_OK);
+        assert_eq!((nfound, nonces[0]), (1, 1000));
+        job.target[again.len() - 1] = again[again.len() - 1].wrapping_sub(1); // one less, unless the byte is 0
+        assert_ne!(again[again.len() - 1], 0);
+        assert_eq!(hl_search(&job, nonces.as_mut_ptr(), nonces.len(), &raw mut nfound), HL_OK);
+        assert_eq!(nfound, 0);
+    }
 }
 
 /// Each field of a job is where C looks for it: a job with all of them that go together.

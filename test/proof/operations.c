@@ -11,6 +11,8 @@
  *   rotations, shifts   by every count: each single bit, its complement, random words
  *   loads of blocks     each byte of the messages has a number; two runs, for the low and the high half of the numbers,
  *                       show where each byte went
+ *   whole messages      their blocks, for every length that is one block or two with its padding, of one length and of
+ *                       several; digests, for each number of lanes and bytes
  *   rows                stored as loaded, a splat in every lane
  *
  * Lanes have different operands, so that a result in the wrong lane is found.
@@ -22,6 +24,9 @@
 
 #define HLI_NEW_POINTER(p) ((void)(p))
 #include VOCABULARY
+#if defined(LV_STAGES)
+#  include "edges.c" /* what follows a message's end */
+#endif
 
 #define RANDOM_RUNS 200
 
@@ -195,6 +200,89 @@ static void check(int right, const char *what, unsigned detail)
         } \
     }
 
+/* Byte p of a message and its padding, which end with block nblocks - 1; the length is in the last 8 bytes. */
+static uint8_t padded_byte(const uint8_t *message, size_t nbytes, size_t p, size_t end, uint64_t before,
+                           int big_endian)
+{
+    const size_t from_end = end - 1 - p;
+    if (p <= nbytes)
+        return p < nbytes ? message[p] : 0x80;
+    return from_end < 8 ? (uint8_t)((before + nbytes) * 8 >> 8 * (big_endian ? from_end : 7 - from_end)) : 0;
+}
+
+#define DEFINE_WHOLE(lv, word, nlanes) \
+    LV_KERNEL void check_##lv##_padded(unsigned nblocks, const size_t nbytes[], int is_one_length, int big_endian, \
+                                       int has_schedule) \
+    { \
+        enum { BLOCK = 16 * sizeof(word) }; \
+        static uint8_t bytes[nlanes][2 * BLOCK + 3 * nlanes]; \
+        const struct hli_whole whole = {.before = 3 * BLOCK, .nblocks = nblocks, .is_one_length = is_one_length, \
+                                        .schedule = has_schedule ? bytes : NULL}; \
+        const uint8_t *data[nlanes]; \
+        for (unsigned l = 0; l < (nlanes); l++) { \
+            data[l] = bytes[l] + 3 * l; \
+            for (unsigned p = 0; p < sizeof bytes[l]; p++) \
+                bytes[l][p] = (uint8_t)random64(); \
+        } \
+        for (unsigned b = 0; b < nblocks; b++) { \
+            lv w[16]; \
+            if (big_endian) \
+                lv##_load_padded(w, &whole, data, nbytes, b, 1); \
+            else \
+                lv##_load_padded(w, &whole, data, nbytes, b, 0); \
+            for (unsigned i = 0; i < 16; i++) { \
+                lv##_store(lv##_out, w[i]); \
+                for (unsigned l = 0; l < (nlanes); l++) \
+                    for (unsigned k = 0; k < sizeof(word); k++) \
+                        check((uint8_t)(lv##_out[l] >> 8 * (big_endian ? sizeof(word) - 1 - k : k)) == \
+                                  padded_byte(data[l], nbytes[l], b * BLOCK + i * sizeof(word) + k, \
+                                              (nblocks + has_schedule) * BLOCK, whole.before, big_endian), \
+                              #lv "_load_padded", (unsigned)nbytes[l]); \
+            } \
+        } \
+    } \
+    LV_KERNEL void check_##lv##_digests(unsigned nwords, unsigned ndigest, int big_endian) \
+    { \
+        static word state[8 * (nlanes)] __attribute__((aligned(64))); \
+        for (unsigned i = 0; i < 8 * (nlanes); i++) \
+            state[i] = (word)random64(); \
+        for (unsigned n = 1; n <= (nlanes); n++) { \
+            uint8_t found[nlanes][65], *digests[nlanes]; \
+            memset(found, 0xa5, sizeof found); \
+            for (unsigned l = 0; l < (nlanes); l++) \
+                digests[l] = found[l]; \
+            if (big_endian) \
+                lv##_digests(state, nwords, 1, ndigest, n, digests); \
+            else \
+                lv##_digests(state, nwords, 0, ndigest, n, digests); \
+            for (unsigned l = 0; l < (nlanes); l++) \
+                for (unsigned p = 0; p < sizeof found[l]; p++) { \
+                    const unsigned k = p % sizeof(word); \
+                    const word x = p < ndigest ? state[p / sizeof(word) * (nlanes) + l] : 0; \
+                    check(found[l][p] == (l >= n || p >= ndigest ? 0xa5 \
+                                          : (uint8_t)(x >> 8 * (big_endian ? sizeof(word) - 1 - k : k))), \
+                          #lv "_digests", n); \
+                } \
+        } \
+    } \
+    static void check_##lv##_whole(int big_endian) \
+    { \
+        const size_t block = 16 * sizeof(word), longest = block - 1 - 2 * sizeof(word); \
+        size_t nbytes[nlanes]; \
+        for (size_t n = 0; n <= longest + block; n++) { \
+            const unsigned nblocks = n <= longest ? 1 : 2; \
+            const size_t least = nblocks == 1 ? 0 : longest + 1, range = nblocks == 1 ? longest + 1 : block; \
+            for (unsigned l = 0; l < (nlanes); l++) \
+                nbytes[l] = n; \
+            check_##lv##_padded(nblocks, nbytes, 1, big_endian, 0); \
+            if (n == block) \
+                check_##lv##_padded(1, nbytes, 1, big_endian, 1); \
+            for (unsigned l = 0; l < (nlanes); l++) \
+                nbytes[l] = least + (n + 7 * l) % range; \
+            check_##lv##_padded(nblocks, nbytes, 0, big_endian, 0); \
+        } \
+    }
+
 #define DEFINE_SPLAT(lv, word, nlanes) \
     LV_KERNEL void check_##lv##_splat(void) \
     { \
@@ -255,6 +343,8 @@ LV_KERNEL void check_lv64_shr(void) { COUNTS31(SHR64, 1) COUNTS31(SHR64, 32) SHR
 #if defined(LV_STAGES)
 DEFINE_STAGES(lv32)
 DEFINE_STAGES(lv64)
+DEFINE_WHOLE(lv32, uint32_t, LV32_LANES)
+DEFINE_WHOLE(lv64, uint64_t, LV64_LANES)
 #endif
 
 int main(void)
@@ -266,6 +356,11 @@ int main(void)
     REST();
 #if defined(LV_STAGES)
     check_lv32_stages(), check_lv64_stages();
+    check_lv32_whole(0), check_lv32_whole(1), check_lv64_whole(1);
+    check_lv32_digests(4, 16, 0), check_lv32_digests(5, 20, 0), check_lv32_digests(5, 20, 1);
+    check_lv32_digests(8, 28, 1), check_lv32_digests(8, 32, 1);
+    check_lv64_digests(8, 28, 1), check_lv64_digests(8, 32, 1), check_lv64_digests(8, 48, 1);
+    check_lv64_digests(8, 64, 1);
 #endif
     printf("lanes: %u, comparisons: %u\n", LV32_LANES, nchecks);
     return nwrong != 0;

@@ -18,10 +18,12 @@
 #include "core.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define LV_ISA     trace
 #define LV_KERNEL
 #define LV_FN      static inline
+#define LV_SHARED  static
 #define LV32_LANES TRACE_LANES
 #define LV64_LANES TRACE_LANES
 #define LV_STAGES  TRACE_STAGES
@@ -80,6 +82,18 @@ static const uint8_t *staged_from[4];
         for (unsigned part = 1; part < 4; part++) \
             if (staged_from[part] != staged_from[0]) \
                 w[0] = EXPRESSION("missing %u", part); \
+    } \
+    LV_FN void lv##_load_padded(lv w[16], const struct hli_whole *whole, const uint8_t *const data[], \
+                                const size_t nbytes[], unsigned b, int big_endian) \
+    { \
+        (void)whole, (void)nbytes; \
+        lv##_words(w, data[0] + b * 16 * sizeof(word), big_endian); \
+    } \
+    LV_FN void lv##_digests(const word *state, unsigned nwords, int big_endian, size_t nbytes, unsigned n, \
+                            uint8_t *const digests[]) \
+    { \
+        (void)big_endian, (void)nbytes, (void)n; \
+        memcpy(digests[0], state, nwords * TRACE_LANES * sizeof *state); \
     }
 VOCABULARY(lv32, uint32_t)
 VOCABULARY(lv64, uint64_t)
@@ -94,7 +108,23 @@ VOCABULARY(lv64, uint64_t)
         printf("out %u %llu\n", i, WIDE((array)[i * (stride)]))
 #define BEGIN(name, function, nblocks) (next_number = FIRST, printf("run %s %s %u\n", name, function, nblocks))
 
+/* Whole messages begin in a given state; the digests are the words of the last one. */
+#if TRACE_STAGES
+#  define WHOLE_KERNEL(name, word, nwords, nscheduled) \
+      for (unsigned nblocks = 1; nblocks <= 2; nblocks++) { \
+          word begin[8] = {0}, state[8 * TRACE_LANES] = {0}; \
+          const struct hli_whole whole = {.begin = begin, .nblocks = nblocks}; \
+          BEGIN(#name, "blocks", nblocks); \
+          NUMBERS(word, begin, nwords, 1, "state"); \
+          hli_##name##_whole_trace(&whole, msg, NULL, &(uint8_t *){(uint8_t *)state}); \
+          OUT(state, nwords, TRACE_LANES); \
+      }
+#else
+#  define WHOLE_KERNEL(name, word, nwords, nscheduled)
+#endif
+
 #define LANE_KERNELS(name, word, nwords, nscheduled) \
+    WHOLE_KERNEL(name, word, nwords, nscheduled) \
     for (unsigned nblocks = 1; nblocks <= 3; nblocks++) { \
         word state[8 * TRACE_LANES] = {0}; \
         BEGIN(#name, "blocks", nblocks); \

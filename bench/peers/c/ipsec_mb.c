@@ -11,7 +11,8 @@
 
 peer_fn ipsec_mb_job, ipsec_mb_burst, ipsec_mb_hash_burst, ipsec_mb_direct;
 
-static const IMB_HASH_ALG hash_algs[NALGORITHMS] = {IMB_AUTH_SHA_1, IMB_AUTH_SHA_256, IMB_AUTH_SHA_512, 0};
+static const IMB_HASH_ALG hash_algs[NALGORITHMS] = {IMB_AUTH_SHA_1, IMB_AUTH_SHA_256, IMB_AUTH_SHA_512, 0,
+                                                    IMB_AUTH_HMAC_SHA_256};
 
 /* One manager for each way: jobs and bursts on one manager leave its queue in disorder (1.3). */
 static IMB_MGR *manager(IMB_MGR **mgr)
@@ -39,7 +40,23 @@ static int can_queue(enum algorithm algorithm, const struct message *messages, s
     return hash_algs[algorithm] != 0;
 }
 
-static void set_hash(IMB_JOB *job, enum algorithm algorithm)
+typedef uint32_t sha256_state[8];
+
+/* The states of HMAC-SHA256 after the key, which jobs point to. */
+static const sha256_state *hmac_states(IMB_MGR *mgr)
+{
+    static sha256_state states[2];
+    if (!states[0][0])
+        for (size_t s = 0; s < 2; s++) {
+            uint8_t block[64];
+            for (size_t i = 0; i < sizeof block; i++)
+                block[i] = (i < HMAC_KEY_NBYTES ? HMAC_KEY[i] : 0) ^ (s ? 0x5c : 0x36);
+            IMB_SHA256_ONE_BLOCK(mgr, block, states[s]);
+        }
+    return states;
+}
+
+static void set_hash(IMB_MGR *mgr, IMB_JOB *job, enum algorithm algorithm)
 {
     job->cipher_mode = IMB_CIPHER_NULL;
     job->cipher_direction = IMB_DIR_ENCRYPT;
@@ -47,6 +64,10 @@ static void set_hash(IMB_JOB *job, enum algorithm algorithm)
     job->hash_alg = hash_algs[algorithm];
     job->hash_start_src_offset_in_bytes = 0;
     job->auth_tag_output_len_in_bytes = digest_nbytes[algorithm];
+    if (algorithm == ALG_HMAC_SHA256) {
+        job->u.HMAC._hashed_auth_key_xor_ipad = (const uint8_t *)hmac_states(mgr)[0];
+        job->u.HMAC._hashed_auth_key_xor_opad = (const uint8_t *)hmac_states(mgr)[1];
+    }
 }
 
 static void set_message(IMB_JOB *job, const struct message *message, uint8_t *digest)
@@ -66,7 +87,7 @@ int ipsec_mb_job(enum algorithm algorithm, const struct message *messages, size_
         return -1;
     for (size_t i = 0; i < count; i++) {
         IMB_JOB *job = IMB_GET_NEXT_JOB(mgr);
-        set_hash(job, algorithm);
+        set_hash(mgr, job, algorithm);
         set_message(job, &messages[i], digests + i * digest_nbytes[algorithm]);
         for (job = IMB_SUBMIT_JOB_NOCHECK(mgr); job; job = IMB_GET_COMPLETED_JOB(mgr))
             ncompleted += job->status == IMB_STATUS_COMPLETED;
@@ -93,7 +114,7 @@ int ipsec_mb_burst(enum algorithm algorithm, const struct message *messages, siz
         while (IMB_GET_NEXT_BURST(mgr, n, jobs) < n)
             ncompleted += IMB_FLUSH_JOB(mgr) != NULL;
         for (uint32_t j = 0; j < n; j++) {
-            set_hash(jobs[j], algorithm);
+            set_hash(mgr, jobs[j], algorithm);
             set_message(jobs[j], &messages[i + j], digests + (i + j) * digest_nbytes[algorithm]);
 #if IMB_VERSION_NUM >= IMB_VERSION(1, 4, 0)
             imb_set_session(mgr, jobs[j]);
@@ -117,7 +138,7 @@ int ipsec_mb_hash_burst(enum algorithm algorithm, const struct message *messages
         return -1;
     if (jobs[algorithm]->hash_alg != hash_algs[algorithm])
         for (size_t j = 0; j < IMB_MAX_BURST_SIZE; j++)
-            set_hash(&jobs[algorithm][j], algorithm);
+            set_hash(mgr, &jobs[algorithm][j], algorithm);
     for (size_t i = 0; i < count; i += n) {
         const size_t left = count - i;
         n = left < IMB_MAX_BURST_SIZE ? (uint32_t)left : IMB_MAX_BURST_SIZE;

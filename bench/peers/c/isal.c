@@ -7,7 +7,10 @@
  */
 #include "peer.h"
 
-#include <isa-l_crypto.h>
+#include <isa-l_crypto/isal_crypto_api.h>
+#include <isa-l_crypto/sha1_mb.h>
+#include <isa-l_crypto/sha256_mb.h>
+#include <isa-l_crypto/sha512_mb.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef __AVX__

@@ -2,9 +2,10 @@
 //! Compares hashloom's many-message hashing with its peers.
 //!
 //! ```text
-//! hashloom-bench-peers [--summary FILE] ALGORITHM...   sha1 sha256 sha512 ripemd160
-//! hashloom-bench-peers --list                          what is compared, and what is not installed
-//! hashloom-bench-peers --summary-head                  the first two lines of the summary
+//! hashloom-bench-peers [--rounds N] [--summary FILE] ALGORITHM...   sha1 sha256 sha512 ripemd160 hmac-sha256
+//! hashloom-bench-peers --list            what is compared, and what is not installed
+//! hashloom-bench-peers --missing         the peers that are not installed, and how to install each
+//! hashloom-bench-peers --summary-head    the first lines of the summary
 //! ```
 //!
 //! Method: all sides hash the same messages, in turn, 15 rounds after a warm-up, on the one CPU that `run.sh` gives. A
@@ -24,7 +25,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use measure::{Row, measure};
-use scenario::{Algorithm, SCENARIOS};
+use scenario::Algorithm;
 
 fn main() -> ExitCode {
     match run(std::env::args().skip(1).collect()) {
@@ -39,31 +40,37 @@ fn main() -> ExitCode {
 fn run(args: Vec<String>) -> Result<(), Box<dyn Error>> {
     let mut args = args.into_iter();
     let mut summary = None;
+    let mut rounds = 15;
     let mut algorithms = Vec::new();
     while let Some(arg) = args.next() {
         if arg == "--summary" {
             summary = Some(args.next().ok_or("--summary needs a file")?);
+        } else if arg == "--rounds" {
+            let number = args.next().and_then(|number| number.parse().ok()).filter(|&number| number > 0);
+            rounds = number.ok_or("--rounds needs a number from 1 on")?;
         } else if arg == "--list" {
             print!("{}", peers::list());
             return Ok(());
+        } else if arg == "--missing" {
+            print!("{}", peers::missing());
+            return Ok(());
         } else if arg == "--summary-head" {
-            print!("{}", measure::SUMMARY_HEAD);
+            print!("{}", measure::summary_head());
             return Ok(());
         } else {
             let known = Algorithm::ALL.into_iter().find(|algorithm| algorithm.name() == arg);
-            algorithms.push(known.ok_or_else(|| format!("unknown algorithm {arg:?}: sha1 sha256 sha512 ripemd160"))?);
+            algorithms.push(known.ok_or_else(|| {
+                let names = Algorithm::ALL.map(Algorithm::name).join(" ");
+                format!("unknown algorithm {arg:?}: there are {names}")
+            })?);
         }
     }
     let mut lines = String::new();
     for algorithm in algorithms {
         let mut sides = peers::sides(algorithm);
         let mut rows = Vec::new();
-        for scenario in &SCENARIOS {
-            // Messages of 32 bytes are only for RIPEMD-160, which is used for hashes of hashes.
-            if scenario.name == scenario::KEYS && algorithm != Algorithm::Ripemd160 {
-                continue;
-            }
-            rows.push(measure(algorithm, scenario, &mut sides)?);
+        for scenario in algorithm.scenarios() {
+            rows.push(measure(algorithm, scenario, &mut sides, rounds)?);
         }
         print_details(algorithm, &rows);
         lines.extend(rows.iter().flat_map(|row| row.summary(algorithm)));
@@ -72,7 +79,7 @@ fn run(args: Vec<String>) -> Result<(), Box<dyn Error>> {
         let open = fs::File::options().append(true).create(true).open(&file);
         open.and_then(|mut to| to.write_all(lines.as_bytes())).map_err(|error| format!("{file}: {error}"))?;
     } else {
-        print!("\n{}{lines}", measure::SUMMARY_HEAD);
+        print!("\n{}{lines}", measure::summary_head());
     }
     Ok(())
 }
@@ -94,7 +101,7 @@ fn print_details(algorithm: Algorithm, rows: &[Row]) {
         print!("| {} |", rows[0].sides[side].name);
         for row in rows {
             match row.speed(side) {
-                Some(speed) if row.best_peer() == Some(side) => print!(" **{speed:.2}** |"),
+                Some(speed) if row.best_peer("") == Some(side) => print!(" **{speed:.2}** |"),
                 Some(speed) => print!(" {speed:.2} |"),
                 None => print!(" |"),
             }

@@ -3,10 +3,9 @@
 
 use std::error::Error;
 
-use crate::peers::{HASHLOOM, OPENSSL, Side, own_kernel_name};
-use crate::scenario::{Algorithm, Beside, Messages, Scenario, goals};
+use crate::peers::{HASHLOOM, Side};
+use crate::scenario::{Algorithm, Machine, Messages, Scenario, goals};
 
-const ROUNDS: usize = 15;
 /// Short work is repeated until one timing takes this long.
 const SLOT_S: f64 = 0.003;
 
@@ -33,6 +32,7 @@ pub fn measure(
     algorithm: Algorithm,
     scenario: &'static Scenario,
     sides: &mut [Box<dyn Side>],
+    rounds: usize,
 ) -> Result<Row, Box<dyn Error>> {
     let messages = Messages::new(algorithm, scenario);
     let mut repeats = Vec::new();
@@ -51,7 +51,7 @@ pub fn measure(
     }
     let mut timed: Vec<Timed> =
         sides.iter().map(|side| Timed { name: side.name().into(), is_own: side.is_own(), times: Vec::new() }).collect();
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         for ((side, timed), &repeat) in sides.iter_mut().zip(&mut timed).zip(&repeats) {
             if repeat > 0 {
                 timed.times.push(side.time(&messages, repeat));
@@ -61,19 +61,24 @@ pub fn measure(
     Ok(Row { scenario, nbytes: messages.data.len(), sides: timed })
 }
 
-pub const SUMMARY_HEAD: &str = concat!(
-    "| algorithm | messages | hashloom: million/s | GB/s | beside | its million/s ",
-    "| ratio | middle half | at least | stretch | |\n",
-    "|---|---|---:|---:|---|---:|---:|---|---:|---:|---|\n",
-);
+pub fn summary_head() -> String {
+    let goals = Machine::here().map_or("no goals are set for this machine", Machine::describe);
+    format!(
+        "### hashloom / the best peer; {goals}\n\n\
+         | algorithm | messages | hashloom: million/s | GB/s | beside | its million/s \
+         | ratio | middle half | at least | stretch | |\n\
+         |---|---|---:|---:|---|---:|---:|---|---:|---:|---|\n"
+    )
+}
 
 impl Row {
     fn side(&self, name: &str) -> Option<usize> {
         self.sides.iter().position(|side| side.name == name && !side.times.is_empty())
     }
 
-    pub fn best_peer(&self) -> Option<usize> {
-        let peers = self.sides.iter().enumerate().filter(|(_, side)| !side.is_own);
+    /// The fastest of the peers whose names begin with this text.
+    pub fn best_peer(&self, start: &str) -> Option<usize> {
+        let peers = self.sides.iter().enumerate().filter(|(_, side)| !side.is_own && side.name.starts_with(start));
         let times = peers.filter_map(|(i, side)| Some((side.min()?, i)));
         times.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, i)| i)
     }
@@ -92,12 +97,12 @@ impl Row {
         Some(if self.scenario.lengths.1 < 1024 { self.million_messages(side) } else { self.gb(side) })
     }
 
-    /// One line for each goal, and always one that compares with the best peer.
+    /// One line for each goal, and one that compares with the best peer, if none of the goals does.
     pub fn summary(&self, algorithm: Algorithm) -> Vec<String> {
-        let goals = goals(algorithm, self.scenario.name);
+        let goals = goals(Machine::here(), algorithm, self.scenario.name);
         let mut lines = Vec::new();
-        if !goals.iter().any(|goal| goal.beside == Beside::BestPeer) {
-            lines.extend(self.line(algorithm, Beside::BestPeer, None, None));
+        if !goals.iter().any(|goal| self.best_peer(goal.beside) == self.best_peer("")) {
+            lines.extend(self.line(algorithm, "", None, None));
         }
         for goal in goals {
             lines.extend(self.line(algorithm, goal.beside, Some(goal.at_least), goal.stretch));
@@ -105,18 +110,8 @@ impl Row {
         lines
     }
 
-    fn line(
-        &self,
-        algorithm: Algorithm,
-        beside: Beside,
-        at_least: Option<f64>,
-        stretch: Option<f64>,
-    ) -> Option<String> {
-        let (ours, theirs) = match beside {
-            Beside::BestPeer => (self.side(HASHLOOM)?, self.best_peer()?),
-            Beside::OpenSsl => (self.side(HASHLOOM)?, self.side(OPENSSL)?),
-            Beside::Scalar(isa) => (self.side(&own_kernel_name(isa))?, self.side(&own_kernel_name("scalar"))?),
-        };
+    fn line(&self, algorithm: Algorithm, beside: &str, at_least: Option<f64>, stretch: Option<f64>) -> Option<String> {
+        let (ours, theirs) = (self.side(HASHLOOM)?, self.best_peer(beside)?);
         let (a, b) = (&self.sides[ours], &self.sides[theirs]);
         // Rounded as printed, so that the verdict fits the figure that a reader sees.
         let ratio = (b.min()? / a.min()? * 100.0).round() / 100.0;
@@ -132,10 +127,7 @@ impl Row {
         };
         Some(format!(
             "| {} | {} | {:.3} | {:.3} | {} | {:.3} | {ratio:.2} | {:.2} to {:.2} | {} | {} | {verdict} |\n",
-            match beside {
-                Beside::Scalar(isa) => format!("{}, only {isa}", algorithm.name()),
-                _ => algorithm.name().into(),
-            },
+            algorithm.name(),
             self.scenario.name,
             self.million_messages(ours),
             self.gb(ours),

@@ -9,7 +9,7 @@ use commonware_parallel::Sequential;
 use sha1::Digest as _;
 
 use crate::go::Go;
-use crate::scenario::{Algorithm, Messages};
+use crate::scenario::{Algorithm, HMAC_KEY, Messages};
 use hashloom_sys as sys;
 
 /// One side of a comparison. It keeps its digests until they are read.
@@ -106,16 +106,18 @@ fn add_each<D: AsRef<[u8]>>(sides: &mut Sides, name: &str, hash: impl Fn(&[u8]) 
 
 /// hashloom's name in the tables.
 pub const HASHLOOM: &str = "hashloom";
-pub const OPENSSL: &str = "OpenSSL EVP";
 
 /// hashloom and every peer that has the algorithm and is installed. hashloom is the first.
 pub fn sides(algorithm: Algorithm) -> Sides {
     let mut sides = Vec::new();
-    own(&mut sides, algorithm);
+    match algorithm {
+        Algorithm::HmacSha256 => own_hmac(&mut sides),
+        _ => own(&mut sides),
+    }
     libraries(&mut sides, algorithm);
     crates(&mut sides, algorithm);
-    // Go's RIPEMD-160 is not in its standard library.
-    if algorithm != Algorithm::Ripemd160
+    // Go's RIPEMD-160 is not in its standard library; its HMAC is not compared.
+    if !matches!(algorithm, Algorithm::Ripemd160 | Algorithm::HmacSha256)
         && let Some(go) = Go::start()
     {
         sides.push(Box::new(go));
@@ -123,7 +125,7 @@ pub fn sides(algorithm: Algorithm) -> Sides {
     sides
 }
 
-fn own(sides: &mut Sides, algorithm: Algorithm) {
+fn own(sides: &mut Sides) {
     add_own(sides, HASHLOOM, |messages, digests| {
         // SAFETY: raw are slices of static data, and digests has room for all digests.
         let status = unsafe {
@@ -141,39 +143,21 @@ fn own(sides: &mut Sides, algorithm: Algorithm) {
         hashloom::hash_rows(messages.algorithm.crate_algorithm(), messages.data, row_len, row_len, count, digests);
         true
     });
-    if algorithm == Algorithm::Ripemd160 {
-        for isa in ["scalar", "avx2", "avx512"] {
-            let Some(kernel) = own_kernel(algorithm, isa) else { continue };
-            add_own(sides, &own_kernel_name(isa), move |messages, digests| {
-                let raw = &messages.raw;
-                // SAFETY: as above; the kernel is one of this build that this machine can run.
-                let status = unsafe {
-                    sys::hl_hash_many_with(
-                        kernel,
-                        messages.algorithm.hl(),
-                        raw.as_ptr(),
-                        raw.len(),
-                        digests.as_mut_ptr(),
-                    )
-                };
-                status == sys::HL_OK
-            });
-        }
-    }
 }
 
-pub fn own_kernel_name(isa: &str) -> String {
-    format!("hashloom, only {isa}")
-}
-
-/// The fastest kernel of this instruction set for many messages: the one with the most lanes.
-fn own_kernel(algorithm: Algorithm, isa: &str) -> Option<*const sys::hl_kernel> {
-    let algorithm = algorithm.crate_algorithm();
-    let (index, _) = hashloom::kernels::kernels()
-        .enumerate()
-        .filter(|(_, kernel)| kernel.isa() == isa && kernel.computes(algorithm) && kernel.is_available())
-        .max_by_key(|(_, kernel)| kernel.lanes())?;
-    Some(sys::hl_kernel_at(index))
+fn own_hmac(sides: &mut Sides) {
+    let mut key = std::mem::MaybeUninit::uninit();
+    // SAFETY: the key has room for a key, and the secret is as long as stated.
+    let key = unsafe {
+        let status = sys::hl_hmac_key_init(key.as_mut_ptr(), sys::HL_SHA256, HMAC_KEY.as_ptr().cast(), HMAC_KEY.len());
+        assert_eq!(status, sys::HL_OK, "hashloom has HMAC-SHA256");
+        key.assume_init()
+    };
+    add_own(sides, HASHLOOM, move |messages, digests| {
+        let raw = &messages.raw;
+        // SAFETY: raw are slices of static data, and digests has room for all tags.
+        unsafe { sys::hl_hmac_many(&key, raw.as_ptr(), raw.len(), digests.as_mut_ptr()) == sys::HL_OK }
+    });
 }
 
 /// A peer's function of `c/peer.h`.
@@ -256,6 +240,12 @@ fn crates(sides: &mut Sides, algorithm: Algorithm) {
             }));
         }
         Algorithm::Ripemd160 => add_each(sides, "ripemd", |message| ripemd::Ripemd160::digest(message)),
+        Algorithm::HmacSha256 => {
+            let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &HMAC_KEY);
+            add_each(sides, "ring", move |message| ring::hmac::sign(&key, message));
+            let key = aws_lc_rs::hmac::Key::new(aws_lc_rs::hmac::HMAC_SHA256, &HMAC_KEY);
+            add_each(sides, "aws-lc-rs", move |message| aws_lc_rs::hmac::sign(&key, message));
+        }
     }
 }
 
@@ -295,6 +285,61 @@ fn stringzilla_sha256() -> impl FnMut(&Messages, &mut [u8]) -> bool {
     }
 }
 
+/// A peer that is not a crate: whether it is there, how it is called, and how to get it.
+struct Installed {
+    name: &'static str,
+    /// Empty if the peer is not there.
+    version: String,
+    how: &'static str,
+    remedy: &'static str,
+}
+
+fn installed() -> [Installed; 5] {
+    [
+        Installed {
+            name: "OpenSSL",
+            version: openssl_version(),
+            how: "EVP: fetched once, one context; below EVP: SHA1_Init, _Update, _Final and so on; for HMAC: EVP_MAC, \
+                  HMAC_CTX, both with a kept key",
+            remedy: "apt-get install libssl-dev",
+        },
+        Installed {
+            name: "ipsec-mb",
+            version: ipsec_mb_version(),
+            how: "jobs: one IMB_SUBMIT_JOB_NOCHECK a message; bursts: IMB_SUBMIT_BURST_NOCHECK of 128; hash bursts: \
+                  IMB_SUBMIT_HASH_BURST_NOCHECK of 128, which 1.3 does not offer for plain SHA; direct: IMB_SHA1 and \
+                  so on. Jobs are of 65,534 bytes at most",
+            remedy: "apt-get install libipsec-mb-dev",
+        },
+        Installed {
+            name: "ISA-L crypto",
+            version: isal_version(),
+            how: "isal_sha1_ctx_mgr_submit and so on, ISAL_HASH_ENTIRE, 2 contexts a lane",
+            remedy: "apt-get install nasm && git clone https://github.com/intel/isa-l_crypto && make -C isa-l_crypto \
+                     -f Makefile.unx units='sha1_mb sha256_mb sha512_mb misc' lib install prefix=$HOME/isal && \
+                     export CPATH=$HOME/isal/include LIBRARY_PATH=$HOME/isal/lib LD_LIBRARY_PATH=$HOME/isal/lib",
+        },
+        Installed {
+            name: "ecloop",
+            version: env!("PEERS_ECLOOP").into(),
+            how: "rmd160_batch of 8 blocks over AVX2",
+            remedy: "git clone https://github.com/vladkens/ecloop && export ECLOOP_DIR=$PWD/ecloop",
+        },
+        Installed {
+            name: "Go",
+            version: Go::start().map_or_else(String::new, |go| go.version.clone()),
+            how: "sha1.Sum, sha256.Sum256, sha512.Sum512, a process of its own",
+            remedy: "install Go 1.21 or later from https://go.dev/dl, put its folder bin into PATH",
+        },
+    ]
+}
+
+/// The peers that are not there, one a line, each with the commands that get it.
+pub fn missing() -> String {
+    let missing = installed().into_iter().filter(|peer| peer.version.is_empty());
+    missing.map(|peer| format!("{}: not installed: {}\n", peer.name, peer.remedy)).collect()
+}
+
 /// Lists the sides with their versions and compilers, and the peers that are not installed.
 pub fn list() -> String {
     let mut text = format!(
@@ -303,42 +348,17 @@ pub fn list() -> String {
         env!("PEERS_CC"),
         env!("PEERS_RUSTC"),
     );
-    text += &library(
-        "OpenSSL",
-        cfg!(has_openssl),
-        &openssl_version(),
-        "EVP: fetched once, one context; below EVP: SHA1_Init, _Update, _Final and so on",
-        "apt-get install libssl-dev",
-    );
-    text += &library(
-        "ipsec-mb",
-        cfg!(has_ipsec_mb),
-        &ipsec_mb_version(),
-        "jobs: one IMB_SUBMIT_JOB_NOCHECK a message; bursts: IMB_SUBMIT_BURST_NOCHECK of 128; hash bursts: \
-         IMB_SUBMIT_HASH_BURST_NOCHECK of 128, which 1.3 does not offer for plain SHA; direct: IMB_SHA1 and so on. \
-         Jobs are of 65,534 bytes at most",
-        "apt-get install libipsec-mb-dev",
-    );
-    text += &library(
-        "ISA-L crypto",
-        cfg!(has_isal),
-        &isal_version(),
-        "isal_sha1_ctx_mgr_submit and so on, ISAL_HASH_ENTIRE, 2 contexts a lane",
-        "no Debian package; build https://github.com/intel/isa-l_crypto with nasm, name the folder of its \
-         libisal_crypto.pc in PKG_CONFIG_PATH",
-    );
-    text += &library(
-        "ecloop",
-        cfg!(has_ecloop_gcc) || cfg!(has_ecloop_clang),
-        env!("PEERS_ECLOOP"),
-        "rmd160_batch of 8 blocks over AVX2",
-        "clone https://github.com/vladkens/ecloop, name its folder in ECLOOP_DIR",
-    );
+    for Installed { name, version, how, remedy } in installed() {
+        text += &match version.is_empty() {
+            false => format!("- {name} {version}: {how}\n"),
+            true => format!("- {name}: **not installed**: {remedy}\n"),
+        };
+    }
     for (name, how) in [
         ("sha1", "Sha1::digest, one message after the other"),
         ("sha2", "the same"),
         ("ripemd", "the same"),
-        ("ring", "digest::digest, one message after the other"),
+        ("ring", "digest::digest, one message after the other; hmac::sign"),
         ("aws-lc-rs", "the same"),
         ("stringzilla", "sha256_multistate_update and _digest, 16 states at a time"),
         ("commonware-cryptography", "Sha256::hash_many, Sha512::hash_many, Sequential"),
@@ -346,18 +366,7 @@ pub fn list() -> String {
     ] {
         text += &format!("- {name} {}: {how}\n", locked_version(name));
     }
-    text += &match Go::start() {
-        Some(go) => format!("- {}: sha1.Sum, sha256.Sum256, sha512.Sum512, a process of its own\n", go.version),
-        None => "- Go: **not installed**: https://go.dev/dl\n".into(),
-    };
     text
-}
-
-fn library(name: &str, is_there: bool, version: &str, how: &str, remedy: &str) -> String {
-    match is_there {
-        true => format!("- {name} {version}: {how}\n"),
-        false => format!("- {name}: **not installed**: {remedy}\n"),
-    }
 }
 
 /// The version of a crate in the lock file that this program was built with.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The algorithms, the sets of messages, and the goals for each.
 
+use std::fs;
+
 use hashloom_sys as sys;
 
 /// The same values as in `c/peer.h`.
@@ -11,41 +13,59 @@ pub enum Algorithm {
     Sha256,
     Sha512,
     Ripemd160,
+    /// With the key [`HMAC_KEY`]. The hash function is SHA-256.
+    HmacSha256,
 }
 
+/// The same bytes as in `c/peer.h`.
+pub const HMAC_KEY: [u8; 32] = *b"a key of thirty-two random bytes";
+
 impl Algorithm {
-    pub const ALL: [Algorithm; 4] = [Algorithm::Sha1, Algorithm::Sha256, Algorithm::Sha512, Algorithm::Ripemd160];
+    pub const ALL: [Algorithm; 5] =
+        [Algorithm::Sha1, Algorithm::Sha256, Algorithm::Sha512, Algorithm::Ripemd160, Algorithm::HmacSha256];
 
     pub fn name(self) -> &'static str {
-        ["sha1", "sha256", "sha512", "ripemd160"][self as usize]
+        ["sha1", "sha256", "sha512", "ripemd160", "hmac-sha256"][self as usize]
     }
 
     pub fn digest_len(self) -> usize {
-        [20, 32, 64, 20][self as usize]
+        [20, 32, 64, 20, 32][self as usize]
     }
 
+    /// The hash function.
     pub fn hl(self) -> sys::hl_alg {
-        [sys::HL_SHA1, sys::HL_SHA256, sys::HL_SHA512, sys::HL_RIPEMD160][self as usize]
+        [sys::HL_SHA1, sys::HL_SHA256, sys::HL_SHA512, sys::HL_RIPEMD160, sys::HL_SHA256][self as usize]
     }
 
+    /// The hash function.
     pub fn crate_algorithm(self) -> hashloom::Algorithm {
         use hashloom::Algorithm as A;
-        [A::Sha1, A::Sha256, A::Sha512, A::Ripemd160][self as usize]
+        [A::Sha1, A::Sha256, A::Sha512, A::Ripemd160, A::Sha256][self as usize]
+    }
+
+    pub fn scenarios(self) -> impl Iterator<Item = &'static Scenario> {
+        SCENARIOS.iter().filter(move |scenario| match scenario.name {
+            // RIPEMD-160 is used for hashes of hashes.
+            KEYS => self == Algorithm::Ripemd160,
+            MILLION => self == Algorithm::HmacSha256,
+            _ => self != Algorithm::HmacSha256,
+        })
     }
 }
 
 /// The least and greatest length of `count` messages. Their data stay in the second-level cache, except those of 256
-/// KiB.
+/// KiB and the million.
 pub struct Scenario {
     pub name: &'static str,
     pub lengths: (usize, usize),
     pub count: usize,
 }
 
-pub const ONE: &str = "one of 16 KiB";
-pub const KEYS: &str = "32 bytes";
+const ONE: &str = "one of 16 KiB";
+const KEYS: &str = "32 bytes";
+const MILLION: &str = "a million of 64 bytes";
 
-pub const SCENARIOS: [Scenario; 9] = [
+const SCENARIOS: [Scenario; 10] = [
     Scenario { name: "8 to 55 bytes", lengths: (8, 55), count: 4096 },
     Scenario { name: KEYS, lengths: (32, 32), count: 4096 },
     Scenario { name: "41 bytes", lengths: (41, 41), count: 4096 },
@@ -55,45 +75,74 @@ pub const SCENARIOS: [Scenario; 9] = [
     Scenario { name: "16 KiB", lengths: (16 << 10, 16 << 10), count: 64 },
     Scenario { name: "256 KiB", lengths: (256 << 10, 256 << 10), count: 32 },
     Scenario { name: ONE, lengths: (16 << 10, 16 << 10), count: 1 },
+    Scenario { name: MILLION, lengths: (64, 64), count: 1_000_000 },
 ];
 
-/// The time that hashloom's is compared with.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Beside {
-    BestPeer,
-    OpenSsl,
-    /// Two kernels of hashloom: that of the named instruction set, and the scalar one.
-    Scalar(&'static str),
-}
-
 pub struct Goal {
-    pub beside: Beside,
+    /// The goal compares with the fastest of the peers whose names begin with this text.
+    pub beside: &'static str,
     pub at_least: f64,
     pub stretch: Option<f64>,
 }
 
-fn goal(beside: Beside, at_least: f64, stretch: impl Into<Option<f64>>) -> Goal {
-    Goal { beside, at_least, stretch: stretch.into() }
+/// The machines for which goals are set.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Machine {
+    Amd,
+    Intel,
+}
+
+impl Machine {
+    /// `None` on CPUs of other makers, and on systems without `/proc/cpuinfo`.
+    pub fn here() -> Option<Machine> {
+        let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let made_by = |vendor| info.lines().any(|line| line.starts_with("vendor_id") && line.ends_with(vendor));
+        match () {
+            () if made_by("AuthenticAMD") => Some(Machine::Amd),
+            () if made_by("GenuineIntel") => Some(Machine::Intel),
+            () => None,
+        }
+    }
+
+    pub fn describe(self) -> &'static str {
+        match self {
+            Machine::Amd => "the goals are those for a Zen 4",
+            Machine::Intel => "the goals are the ratios that a Granite Rapids had on 2026-11-20",
+        }
+    }
 }
 
 /// The goals of one row of the table. A row without goals is for information.
-pub fn goals(algorithm: Algorithm, scenario: &str) -> Vec<Goal> {
+pub fn goals(machine: Option<Machine>, algorithm: Algorithm, scenario: &str) -> Vec<Goal> {
     use Algorithm::*;
-    use Beside::*;
-    match (scenario, algorithm) {
-        ("8 to 55 bytes", Sha1) => vec![goal(BestPeer, 2.3, 3.5)],
-        ("8 to 55 bytes", Sha256) => vec![goal(BestPeer, 1.4, 1.7)],
-        (KEYS, Ripemd160) => vec![goal(Scalar("avx2"), 8.0, None), goal(Scalar("avx512"), 16.0, None)],
-        ("64 bytes", Sha1) => vec![goal(BestPeer, 2.3, 2.9)],
-        ("64 bytes", Sha256) => vec![goal(BestPeer, 1.5, 1.9)],
-        ("64 bytes", Sha512) => vec![goal(BestPeer, 1.35, 1.5)],
-        ("1 KiB" | "4 KiB", Sha1 | Sha256 | Sha512) => vec![goal(BestPeer, 1.05, None)],
-        ("16 KiB" | "256 KiB", Sha1) => vec![goal(BestPeer, 1.0, 1.1), goal(OpenSsl, 3.7, None)],
-        ("16 KiB" | "256 KiB", Sha256) => vec![goal(BestPeer, 1.27, 1.5), goal(OpenSsl, 2.6, None)],
-        ("16 KiB" | "256 KiB", Sha512) => vec![goal(BestPeer, 1.0, 1.1), goal(OpenSsl, 3.4, None)],
-        (ONE, _) => vec![goal(OpenSsl, 1.0, None)],
-        _ => Vec::new(),
+    use Machine::*;
+    let goal = |beside, at_least| vec![Goal { beside, at_least, stretch: None }];
+    let Some(machine) = machine else { return Vec::new() };
+    if scenario == ONE {
+        return goal("OpenSSL", 1.0);
     }
+    match (machine, algorithm, scenario) {
+        (Amd, Ripemd160, KEYS) => return goal("ecloop", 2.0),
+        (Intel, Ripemd160, KEYS) => return goal("ecloop", 1.25),
+        (Amd, HmacSha256, MILLION) => return goal("OpenSSL", 6.0),
+        _ => {}
+    }
+    let Some(column) =
+        ["8 to 55 bytes", "64 bytes", "1 KiB", "16 KiB", "256 KiB"].iter().position(|name| *name == scenario)
+    else {
+        return Vec::new();
+    };
+    let (at_least, stretch) = match (machine, algorithm) {
+        (Amd, Sha1) => ([2.9, 3.2, 1.35, 1.04, 1.04], Some(1.12)),
+        (Amd, Sha256) => ([1.75, 1.9, 1.3, 1.24, 1.24], Some(1.3)),
+        (Amd, Sha512) => ([1.4, 1.4, 1.15, 1.03, 1.03], Some(1.1)),
+        (Intel, Sha1) => ([3.01, 3.12, 1.32, 1.08, 1.09], None),
+        (Intel, Sha256) => ([1.62, 1.29, 1.10, 1.02, 1.02], None),
+        (Intel, Sha512) => ([1.28, 1.29, 1.12, 0.98, 0.97], None),
+        _ => return Vec::new(),
+    };
+    // Only messages of 16 KiB and more have a stretch goal.
+    vec![Goal { beside: "", at_least: at_least[column], stretch: stretch.filter(|_| column >= 3) }]
 }
 
 /// The messages of a scenario, one after the other in one array, as every side takes them.

@@ -69,18 +69,16 @@ LV_FN void md5_block(LV_BLOCK_ARGS(lv32))
 {
     uint32_t *s = state;
     const uint32_t *constants = hli_md5_t;
-    lv32 x[16];
     LOAD_STATE();
 
     LV_RELOAD(constants);
-    LV_LOAD(lv32, x, 0);
-#define XT(k, t) lv32_add(x[k], lv32_splat(constants[t]))
+#define XT(k, t) lv32_add(w[k], lv32_splat(constants[t]))
     STEPS64(STAGE);
 #undef XT
     ADD_TO_STATE();
 }
 
-LV_BLOCKS(lv32, md5, 64)
+LV_BLOCKS(lv32, md5, 0)
 
 /* The schedule: word t is for step t. */
 LV_KERNEL void LV_NAME(md5_scheduled)(void *state, const void *given)
@@ -94,6 +92,8 @@ LV_KERNEL void LV_NAME(md5_scheduled)(void *state, const void *given)
 #undef XT
     ADD_TO_STATE();
 }
+
+LV_WHOLE(lv32, md5, 4, 0)
 
 #if LV32_LANES == 1
 void LV_NAME(md5_schedule)(const uint8_t block[], void *schedule)

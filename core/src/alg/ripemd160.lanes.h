@@ -17,20 +17,24 @@
 /* A step of the left line (message word rl, rotation sl) and one of the right: T = ROTL_s(a + f(b, c, d) + X + K) + e;
  * c = ROTL_10(c); then the five variables move on by one name. Both go operation by operation: neither line waits while
  * the other works. XK(side, j, t): word t plus the constant of round j; the including function defines it. */
-#define STEP(a, b, c, d, e, j, fl, rl, sl, fr, rr, sr) \
-    do { \
-        a##l = lv32_add(a##l, XK(0, j, rl)); \
-        a##r = lv32_add(a##r, XK(1, j, rr)); \
-        const lv32 left = fl(b##l, c##l, d##l), right = fr(b##r, c##r, d##r); \
-        a##l = lv32_add(a##l, left); \
-        a##r = lv32_add(a##r, right); \
-        a##l = lv32_rol(a##l, sl); \
-        a##r = lv32_rol(a##r, sr); \
-        c##l = lv32_rol(c##l, 10); \
-        c##r = lv32_rol(c##r, 10); \
-        a##l = lv32_add(a##l, e##l); \
-        a##r = lv32_add(a##r, e##r); \
-    } while (0)
+#if defined(LV_RIPEMD160_STEP)
+#  define STEP LV_RIPEMD160_STEP
+#else
+#  define STEP(a, b, c, d, e, j, fl, rl, sl, fr, rr, sr) \
+      do { \
+          a##l = lv32_add(a##l, XK(0, j, rl)); \
+          a##r = lv32_add(a##r, XK(1, j, rr)); \
+          const lv32 left = fl(b##l, c##l, d##l), right = fr(b##r, c##r, d##r); \
+          a##l = lv32_add(a##l, left); \
+          a##r = lv32_add(a##r, right); \
+          a##l = lv32_rol(a##l, sl); \
+          a##r = lv32_rol(a##r, sr); \
+          c##l = lv32_rol(c##l, 10); \
+          c##r = lv32_rol(c##r, 10); \
+          a##l = lv32_add(a##l, e##l); \
+          a##r = lv32_add(a##r, e##r); \
+      } while (0)
+#endif
 
 /* BETWEEN(i): other work to interleave, in four parts. */
 #define STEPS80(BETWEEN) \
@@ -141,18 +145,17 @@
 LV_FN void ripemd160_block(LV_BLOCK_ARGS(lv32))
 {
     uint32_t *s = state;
-    lv32 x[16];
     LOAD_STATE();
 
-    LV_LOAD(lv32, x, 0);
-#define XK(side, j, r) ((side) * 4 == (j) ? x[r] : lv32_add(x[r], lv32_splat(hli_ripemd160_k[side][j])))
+#define XK(side, j, r) ((side) * 4 == (j) ? w[r] : lv32_add(w[r], lv32_splat(hli_ripemd160_k[side][j])))
     STEPS80(STAGE);
 #undef XK
     ADD_TO_STATE();
 }
 
-LV_BLOCKS(lv32, ripemd160, 64)
+LV_BLOCKS(lv32, ripemd160, 0)
 
+#if !defined(LV_RIPEMD160_STEP)
 /* The schedule: the 16 words with each of the ten constants added, left rounds first. */
 LV_KERNEL void LV_NAME(ripemd160_scheduled)(void *state, const void *given)
 {
@@ -166,7 +169,9 @@ LV_KERNEL void LV_NAME(ripemd160_scheduled)(void *state, const void *given)
     ADD_TO_STATE();
 }
 
-#if LV32_LANES == 1
+LV_WHOLE(lv32, ripemd160, 5, 0)
+
+#  if LV32_LANES == 1
 void LV_NAME(ripemd160_schedule)(const uint8_t block[], void *schedule)
 {
     uint32_t x[16], *xk = schedule;
@@ -175,6 +180,7 @@ void LV_NAME(ripemd160_schedule)(const uint8_t block[], void *schedule)
     for (unsigned i = 0; i < 160; i++)
         xk[i] = x[i % 16] + hli_ripemd160_k[i / 80][i / 16 % 5];
 }
+#  endif
 #endif
 
 #undef F1

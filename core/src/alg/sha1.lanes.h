@@ -81,15 +81,13 @@
 LV_FN void sha1_block(LV_BLOCK_ARGS(lv32))
 {
     uint32_t *s = state;
-    lv32 w[16];
     LOAD_STATE();
 
-    LV_LOAD(lv32, w, 1);
     ROUNDS80(COMPUTED, STAGE);
     ADD_TO_STATE();
 }
 
-LV_BLOCKS(lv32, sha1, 64)
+LV_BLOCKS(lv32, sha1, 1)
 
 LV_KERNEL void LV_NAME(sha1_scheduled)(void *state, const void *given)
 {
@@ -100,6 +98,8 @@ LV_KERNEL void LV_NAME(sha1_scheduled)(void *state, const void *given)
     ROUNDS80(GIVEN, NOTHING);
     ADD_TO_STATE();
 }
+
+LV_WHOLE(lv32, sha1, 5, 1)
 
 #if LV32_LANES == 1
 void LV_NAME(sha1_schedule)(const uint8_t block[], void *schedule)

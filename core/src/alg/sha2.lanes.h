@@ -95,11 +95,9 @@ LV_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
 {
     WORD *s = state;
     const WORD *k = K;
-    lv w[16];
     LV_RELOAD(k);
     LOAD_STATE();
 
-    LV_LOAD(lv, w, 1);
     LV_UNROLL(5)
     for (unsigned t0 = 0; t0 < NROUNDS; t0 += 16) {
         if (t0 < 64)
@@ -110,7 +108,7 @@ LV_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     ADD_TO_STATE();
 }
 
-LV_BLOCKS(lv, NAMED, 16 * sizeof(WORD))
+LV_BLOCKS(lv, NAMED, 1)
 
 LV_KERNEL void NAME(scheduled)(void *state, const void *given)
 {
@@ -124,6 +122,8 @@ LV_KERNEL void NAME(scheduled)(void *state, const void *given)
     }
     ADD_TO_STATE();
 }
+
+LV_WHOLE(lv, NAMED, 8, 1)
 
 #if LANES == 1
 void NAME(schedule)(const uint8_t block[], void *schedule)

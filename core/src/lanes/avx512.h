@@ -7,10 +7,13 @@
  */
 #include <immintrin.h>
 
+#include "../x86/padded.h"
+
 #define LV_ISA    avx512
-#define LV_TARGET __attribute__((target("avx512f,avx512bw")))
+#define LV_TARGET PADDED_TARGET
 #define LV_KERNEL LV_TARGET
 #define LV_FN     LV_TARGET HLI_INLINE
+#define LV_SHARED LV_TARGET HLI_NOINLINE __attribute__((unused)) static
 
 typedef __m512i lv32, lv64;
 #define LV32_LANES 16
@@ -38,16 +41,24 @@ LV_FN lv64 lv64_add(lv64 x, lv64 y) { return _mm512_add_epi64(x, y); }
 #define lv64_shr(x, n)     _mm512_srli_epi64(x, n)
 #define lv64_rol(x, n)     _mm512_rol_epi64(x, n)
 
-/* A 16 x 16 transposition: pairs of words, pairs of pairs, then 128-bit quarters in two steps. Row l of the input is
- * 64 bytes of message l, so that each message is read with one load. */
-LV_FN void lv32_load_block(lv32 w[16], const uint8_t *const msg[], size_t offset, int big_endian)
+/* The bytes of each word in reverse order. */
+LV_FN __m512i swap32(__m512i x)
 {
-    const __m512i swap = _mm512_broadcast_i32x4(
-        _mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
-    __m512i r[16], t[16];
+    return _mm512_shuffle_epi8(
+        x, _mm512_broadcast_i32x4(_mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12)));
+}
+LV_FN __m512i swap64(__m512i x)
+{
+    return _mm512_shuffle_epi8(
+        x, _mm512_broadcast_i32x4(_mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8)));
+}
 
-    for (unsigned i = 0; i < 16; i++)
-        r[i] = _mm512_loadu_si512(msg[i] + offset);
+/* A 16 x 16 transposition of 32-bit words: pairs of words, pairs of pairs, then 128-bit quarters in two steps.
+ * Overwrites r. */
+LV_FN void transpose32(__m512i w[16], __m512i r[16])
+{
+    __m512i t[16];
+
     for (unsigned i = 0; i < 16; i += 2) {
         t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
         t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
@@ -68,8 +79,18 @@ LV_FN void lv32_load_block(lv32 w[16], const uint8_t *const msg[], size_t offset
         w[j + 8] = _mm512_shuffle_i32x4(even_low, even_high, 0xdd);
         w[j + 12] = _mm512_shuffle_i32x4(odd_low, odd_high, 0xdd);
     }
+}
+
+/* Row l is 64 bytes of message l, so that each message is read with one load. */
+LV_FN void lv32_load_block(lv32 w[16], const uint8_t *const msg[], size_t offset, int big_endian)
+{
+    __m512i r[16];
+
+    for (unsigned i = 0; i < 16; i++)
+        r[i] = _mm512_loadu_si512(msg[i] + offset);
+    transpose32(w, r);
     for (unsigned i = 0; big_endian && i < 16; i++)
-        w[i] = _mm512_shuffle_epi8(w[i], swap);
+        w[i] = swap32(w[i]);
 }
 
 /* An 8 x 8 transposition of 64-bit words: pairs of words, then 128-bit quarters in two steps. */
@@ -95,16 +116,13 @@ LV_FN void transpose64(__m512i r[8])
 
 LV_FN void lv64_load_block(lv64 w[16], const uint8_t *const msg[], size_t offset, int big_endian)
 {
-    const __m512i swap = _mm512_broadcast_i32x4(
-        _mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8));
-
     for (unsigned half = 0; half < 16; half += 8) {
         for (unsigned i = 0; i < 8; i++)
             w[half + i] = _mm512_loadu_si512(msg[i] + offset + 8 * half);
         transpose64(w + half);
     }
     for (unsigned i = 0; big_endian && i < 16; i++)
-        w[i] = _mm512_shuffle_epi8(w[i], swap);
+        w[i] = swap64(w[i]);
 }
 
 /* A splat from memory can be part of an addition here. Left to themselves, compilers splat all constants before the
@@ -138,8 +156,6 @@ LV_FN void store_quarters(void *to, size_t stride, __m512i x)
 /* Messages 4 part to 4 part + 3. */
 LV_FN void lv32_stage(lv32_staging *to, const uint8_t *const msg[], size_t offset, unsigned part, int big_endian)
 {
-    const __m512i swap = _mm512_broadcast_i32x4(
-        _mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
     const uint8_t *const *row = msg + 4 * part;
 
     for (unsigned i = 0; i < 4; i += 2) {
@@ -152,8 +168,8 @@ LV_FN void lv32_stage(lv32_staging *to, const uint8_t *const msg[], size_t offse
             t2 = _mm512_unpackhi_epi32(_mm512_loadu_si512(row[2] + offset), _mm512_loadu_si512(row[3] + offset));
         }
         if (big_endian) {
-            t0 = _mm512_shuffle_epi8(t0, swap);
-            t2 = _mm512_shuffle_epi8(t2, swap);
+            t0 = swap32(t0);
+            t2 = swap32(t2);
         }
         x = _mm512_unpacklo_epi64(t0, t2);
         store_quarters(&to->words[i][4 * part], 4 * 64, x);
@@ -171,15 +187,12 @@ LV_FN void lv32_staged(lv32 w[16], const lv32_staging *from)
 /* Messages 2 part and 2 part + 1. */
 LV_FN void lv64_stage(lv64_staging *to, const uint8_t *const msg[], size_t offset, unsigned part, int big_endian)
 {
-    const __m512i swap = _mm512_broadcast_i32x4(
-        _mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8));
-
     for (unsigned half = 0; half < 16; half += 8) {
         __m512i r0 = _mm512_loadu_si512(msg[2 * part] + offset + 8 * half);
         __m512i r1 = _mm512_loadu_si512(msg[2 * part + 1] + offset + 8 * half);
         if (big_endian) {
-            r0 = _mm512_shuffle_epi8(r0, swap);
-            r1 = _mm512_shuffle_epi8(r1, swap);
+            r0 = swap64(r0);
+            r1 = swap64(r1);
         }
         store_quarters(&to->words[half][2 * part], 2 * 64, _mm512_unpacklo_epi64(r0, r1));
         store_quarters(&to->words[half + 1][2 * part], 2 * 64, _mm512_unpackhi_epi64(r0, r1));
@@ -190,4 +203,212 @@ LV_FN void lv64_staged(lv64 w[16], const lv64_staging *from)
 {
     for (unsigned i = 0; i < 16; i++)
         w[i] = lv64_load(from->words[i]);
+}
+
+/* ---- Whole short messages ---------------------------------------------------------------------------------------- */
+
+LV_FN lv64 lv64_lengths(const size_t nbytes[])
+{
+    return sizeof(size_t) == 8 ? _mm512_loadu_si512(nbytes)
+                               : _mm512_cvtepu32_epi64(_mm256_loadu_si256((const __m256i *)nbytes));
+}
+LV_FN lv32 lv32_lengths(const size_t nbytes[])
+{
+    if (sizeof(size_t) == 4)
+        return _mm512_loadu_si512(nbytes);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(_mm512_loadu_si512(nbytes))),
+                              _mm512_cvtepi64_epi32(_mm512_loadu_si512(nbytes + 8)), 1);
+}
+
+/* The lengths in bits, for the last block. */
+LV_FN lv32 lv32_nbits(const struct hli_whole *whole, const size_t nbytes[])
+{
+    return whole->is_one_length ? lv32_splat((whole->before + (uint32_t)nbytes[0]) << 3)
+                                : _mm512_slli_epi32(lv32_add(lv32_lengths(nbytes), lv32_splat(whole->before)), 3);
+}
+LV_FN lv64 lv64_nbits(const struct hli_whole *whole, const size_t nbytes[])
+{
+    return whole->is_one_length ? lv64_splat((uint64_t)(whole->before + nbytes[0]) << 3)
+                                : _mm512_slli_epi64(lv64_add(lv64_lengths(nbytes), lv64_splat(whole->before)), 3);
+}
+LV_FN int is_last(const struct hli_whole *whole, unsigned b)
+{
+    return b + 1 == whole->nblocks && whole->schedule == NULL;
+}
+
+/* Row l of r = 64 bytes of message l from `offset` on, and what follows its end. One length has one mask. */
+LV_FN void load_rows(unsigned nrows, __m512i r[], const uint8_t *const data[], size_t offset, const size_t nbytes[],
+                     int is_one_length)
+{
+    ptrdiff_t left = (ptrdiff_t)(nbytes[0] - offset);
+    __mmask64 kept = PADDED_KEPT(left);
+    __m512i behind = _mm512_loadu_si512(PADDED_BEHIND(left));
+
+    for (unsigned i = 0; i < nrows; i++) {
+        if (!is_one_length) {
+            left = (ptrdiff_t)(nbytes[i] - offset);
+            kept = PADDED_KEPT(left);
+            behind = _mm512_loadu_si512(PADDED_BEHIND(left));
+        }
+        r[i] = padded64(data[i], offset, kept, behind);
+    }
+}
+
+/* Messages of one length that end in the first half of the block, or with it: two messages share a register, and half
+ * of the transposition is left. */
+LV_FN void load_half_rows(lv32 w[8], const uint8_t *const data[], size_t offset, ptrdiff_t left, int big_endian)
+{
+    const __mmask32 kept = (__mmask32)PADDED_KEPT(left);
+    const __m256i behind = _mm256_loadu_si256(PADDED_BEHIND(left));
+    __m512i r[8], t[8];
+
+    for (unsigned i = 0; i < 8; i++) {
+        const unsigned p = 8 * (i / 4) + i % 4, q = p + 4;
+        r[i] = _mm512_inserti64x4(_mm512_castsi256_si512(padded32(data[p], offset, kept, behind)),
+                                  padded32(data[q], offset, kept, behind), 1);
+        if (big_endian)
+            r[i] = swap32(r[i]);
+    }
+    for (unsigned i = 0; i < 8; i += 4) {
+        t[i + 0] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
+        t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
+        t[i + 2] = _mm512_unpacklo_epi32(r[i + 2], r[i + 3]);
+        t[i + 3] = _mm512_unpackhi_epi32(r[i + 2], r[i + 3]);
+        r[i + 0] = _mm512_unpacklo_epi64(t[i + 0], t[i + 2]); /* quarters: words 0, 4, 0, 4 of four messages each */
+        r[i + 1] = _mm512_unpackhi_epi64(t[i + 0], t[i + 2]);
+        r[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
+        r[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
+    }
+    for (unsigned j = 0; j < 4; j++) {
+        w[j] = _mm512_shuffle_i32x4(r[j], r[j + 4], 0x88);
+        w[4 + j] = _mm512_shuffle_i32x4(r[j], r[j + 4], 0xdd);
+    }
+}
+
+/* Assembly keeps gcc from a memset, which takes longer than stores of registers. */
+LV_FN __m512i zeros(void)
+{
+    __m512i x = _mm512_setzero_si512();
+    __asm__("" : "+v"(x));
+    return x;
+}
+
+/* is_one_length is a literal: if two ways of loading met before the transposition, gcc would put all rows into memory
+ * (17 ns). */
+LV_FN void lv32_load_ending(lv32 w[16], const uint8_t *const data[], const size_t nbytes[], size_t offset,
+                            int is_one_length, int big_endian)
+{
+    lv32 r[16];
+
+    load_rows(16, r, data, offset, nbytes, is_one_length);
+    transpose32(w, r);
+    for (unsigned i = 0; big_endian && i < 16; i++)
+        w[i] = swap32(w[i]);
+}
+LV_FN void lv64_load_ending(lv64 w[16], const uint8_t *const data[], const size_t nbytes[], size_t offset,
+                            int is_one_length, int big_endian)
+{
+    load_rows(8, w, data, offset, nbytes, is_one_length);
+    transpose64(w);
+    load_rows(8, w + 8, data, offset + 64, nbytes, is_one_length);
+    transpose64(w + 8);
+    for (unsigned i = 0; big_endian && i < 16; i++)
+        w[i] = swap64(w[i]);
+}
+
+LV_FN void lv32_load_padded(lv32 w[16], const struct hli_whole *whole, const uint8_t *const data[],
+                            const size_t nbytes[], unsigned b, int big_endian)
+{
+    const unsigned low = big_endian ? 15 : 14;
+    const size_t offset = 64 * (size_t)b;
+    const ptrdiff_t left = (ptrdiff_t)(nbytes[0] - offset);
+
+    if (!whole->is_one_length) {
+        lv32_load_ending(w, data, nbytes, offset, 0, big_endian);
+    } else if (left > 32) {
+        lv32_load_ending(w, data, nbytes, offset, 1, big_endian);
+    } else {
+        load_half_rows(w, data, offset, left, big_endian);
+        for (unsigned i = 8; i < 16; i++)
+            w[i] = zeros();
+        if (left == 32)
+            w[8] = lv32_splat(big_endian ? UINT32_C(0x80000000) : 0x80);
+    }
+    if (is_last(whole, b)) /* the word is zero so far */
+        w[low] = lv32_nbits(whole, nbytes);
+}
+
+LV_FN void lv64_load_padded(lv64 w[16], const struct hli_whole *whole, const uint8_t *const data[],
+                            const size_t nbytes[], unsigned b, int big_endian)
+{
+    const size_t offset = 128 * (size_t)b;
+    const ptrdiff_t left = (ptrdiff_t)(nbytes[0] - offset);
+
+    if (!whole->is_one_length) {
+        lv64_load_ending(w, data, nbytes, offset, 0, big_endian);
+    } else if (left > 64) {
+        lv64_load_ending(w, data, nbytes, offset, 1, big_endian);
+    } else {
+        load_rows(8, w, data, offset, nbytes, 1);
+        transpose64(w);
+        for (unsigned i = 0; big_endian && i < 8; i++)
+            w[i] = swap64(w[i]);
+        for (unsigned i = 8; i < 16; i++)
+            w[i] = zeros();
+        if (left == 64)
+            w[8] = lv64_splat(UINT64_C(1) << (big_endian ? 63 : 7));
+    }
+    if (is_last(whole, b))
+        w[15] = lv64_nbits(whole, nbytes);
+}
+
+/* The states are transposed in registers, and each digest is one masked store. */
+LV_FN void lv64_digests(const uint64_t *state, unsigned nwords, int big_endian, size_t nbytes, unsigned n,
+                        uint8_t *const digests[])
+{
+    const __mmask64 bytes = lowest(nbytes);
+    __m512i r[8];
+
+    for (unsigned w = 0; w < 8; w++) {
+        r[w] = lv64_load(state + LV64_LANES * (w < nwords ? w : 0));
+        if (big_endian)
+            r[w] = swap64(r[w]);
+    }
+    transpose64(r);
+    for (unsigned l = 0; l < 8; l++)
+        if (l < n)
+            _mm512_mask_storeu_epi8(digests[l], bytes, r[l]);
+}
+
+LV_FN void lv32_digests(const uint32_t *state, unsigned nwords, int big_endian, size_t nbytes, unsigned n,
+                        uint8_t *const digests[])
+{
+    const __mmask8 words = (__mmask8)((1u << nbytes / 4) - 1);
+    const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+    const __m512i high = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+    __m512i r[8], t[8];
+
+    for (unsigned w = 0; w < 8; w++) {
+        r[w] = lv32_load(state + LV32_LANES * (w < nwords ? w : 0));
+        if (big_endian)
+            r[w] = swap32(r[w]);
+    }
+    for (unsigned i = 0; i < 8; i += 2) {
+        t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
+        t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
+    }
+    for (unsigned i = 0; i < 8; i += 4) { /* quarter q of r[i + j] = words i .. i + 3 of lane 4 q + j */
+        r[i + 0] = _mm512_unpacklo_epi64(t[i + 0], t[i + 2]);
+        r[i + 1] = _mm512_unpackhi_epi64(t[i + 0], t[i + 2]);
+        r[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
+        r[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
+    }
+#pragma GCC unroll 16
+    for (unsigned l = 0; l < 16; l++) {
+        const __m512i pair = _mm512_permutex2var_epi64(r[l % 4], l < 8 ? low : high, r[4 + l % 4]);
+        if (l < n)
+            _mm256_mask_storeu_epi32(digests[l], words,
+                                     l / 4 % 2 == 0 ? _mm512_castsi512_si256(pair)
+                                                    : _mm512_extracti64x4_epi64(pair, 1));
+    }
 }

@@ -27,8 +27,17 @@
  *   lv32_stage(staging, msg, offset, part, big_endian)
  *                                   part 0 .. 3 of lv32_load_block; all four, then
  *   lv32_staged(w, staging)         its result; likewise lv64
+ *   LV_SHARED                       attributes of a function that is not inlined
  *
- * A vocabulary that defines LV_ONLY_RIPEMD160 needs only the operations of that body, and gets only its kernels.
+ * Its kernels then also have functions for whole short messages (hli_whole_fn), which use
+ *
+ *   lv32_load_padded(w, whole, data, nbytes, b, big_endian)
+ *                                   block b: bytes of the messages, one bits, zeros, lengths
+ *   lv32_digests(state, nwords, big_endian, nbytes, n, digests)
+ *                                   the digests of the first n lanes; likewise lv64
+ *
+ * A vocabulary that defines LV_ONLY_RIPEMD160 needs only the operations of that body, and gets only its kernels. If it
+ * also defines LV_RIPEMD160_STEP (lanes/bmi.h), it has the body's step itself, and gets no kernel for a schedule.
  *
  * The boolean functions are operations of their own because compilers do not find the one-instruction forms (gcc 12
  * spends two vpternlogd on Maj written with & and |).
@@ -53,30 +62,96 @@
 typedef struct {
     char none;
 } lv32_staging, lv64_staging;
-#  define lv32_stage(staging, msg, offset, part, big_endian) ((void)(staging))
-#  define lv64_stage(staging, msg, offset, part, big_endian) ((void)(staging))
-#  define lv32_staged(w, staging)                            ((void)(staging))
-#  define lv64_staged(w, staging)                            ((void)(staging))
+#  define lv32_stage(staging, msg, offset, part, big_endian) ((void)(staging), (void)(msg), (void)(offset))
+#  define lv64_stage(staging, msg, offset, part, big_endian) ((void)(staging), (void)(msg), (void)(offset))
 #endif
 
-/* Makes name##_blocks from name##_block(state, msg, offset, staging, more). The latter hashes the block at `offset`,
- * staged or not, and stages the next if there is one. The last block is written out once more, without stages, because
- * a short message has only that block. */
+typedef uint32_t lv32_word;
+typedef uint64_t lv64_word;
+enum { lv32_block_nbytes = 64, lv64_block_nbytes = 128, lv32_nlanes = LV32_LANES, lv64_nlanes = LV64_LANES };
+
+/* Makes name##_blocks from name##_block(state, w, msg, offset, staging, more). The latter hashes the block w, which is
+ * the one at `offset`, and stages the next if there is one. If blocks are staged, the last one is written out once
+ * more, without stages: a short message has only that block. Both are functions of their own, so that their frames are
+ * not on the stack together. */
 #define LV_BLOCK_ARGS(lv) \
-    void *state, const uint8_t *const msg[], size_t offset, LV_PASTE(lv, staging) *staging, int more
-#define LV_BLOCKS(lv, name, block_nbytes) \
-    LV_KERNEL void LV_NAME(LV_PASTE(name, blocks))(void *state, const uint8_t *const msg[], size_t nblocks) \
-    { \
-        LV_PASTE(lv, staging) staging; \
-        size_t offset = 0; \
-        for (; nblocks > LV_STAGES; nblocks--, offset += (block_nbytes)) \
-            LV_PASTE(name, block)(state, msg, offset, &staging, LV_STAGES); \
-        if (LV_STAGES && nblocks > 0) \
-            LV_PASTE(name, block)(state, msg, offset, &staging, 0); \
-    }
-/* Used in name##_block: loads this block's words; stages a part of the next block. */
-#define LV_LOAD(lv, w, big_endian) \
-    (LV_STAGES && offset > 0 ? LV_PASTE(lv, staged)(w, staging) : LV_PASTE(lv, load_block)(w, msg, offset, big_endian))
+    void *state, lv w[16], const uint8_t *const msg[], size_t offset, LV_PASTE(lv, staging) *staging, int more
+#if LV_STAGES
+/* The block is staged, or its words are given, or it is block b of whole messages, or the first one at msg. */
+#  define LV_BLOCKS(lv, name, big_endian) \
+      LV_SHARED void LV_PASTE(name, last)(void *state, const LV_PASTE(lv, staging) *staging, \
+                                          const uint8_t *const msg[], const struct hli_whole *whole, \
+                                          const size_t nbytes[], unsigned b, const LV_PASTE(lv, word) *words) \
+      { \
+          lv w[16]; \
+          if (staging != NULL) \
+              LV_PASTE(lv, staged)(w, staging); \
+          else if (words != NULL) \
+              for (unsigned i = 0; i < 16; i++) \
+                  w[i] = LV_PASTE(lv, load)(words + i * LV_PASTE(lv, nlanes)); \
+          else if (whole != NULL) \
+              LV_PASTE(lv, load_padded)(w, whole, msg, nbytes, b, big_endian); \
+          else \
+              LV_PASTE(lv, load_block)(w, msg, 0, big_endian); \
+          LV_PASTE(name, block)(state, w, NULL, 0, NULL, 0); \
+      } \
+      LV_SHARED void LV_PASTE(name, all_but_last)(void *state, LV_PASTE(lv, staging) *staging, \
+                                                  const uint8_t *const msg[], size_t nblocks) \
+      { \
+          for (size_t offset = 0; nblocks > 1; nblocks--, offset += LV_PASTE(lv, block_nbytes)) { \
+              lv w[16]; \
+              if (offset > 0) \
+                  LV_PASTE(lv, staged)(w, staging); \
+              else \
+                  LV_PASTE(lv, load_block)(w, msg, 0, big_endian); \
+              LV_PASTE(name, block)(state, w, msg, offset, staging, 1); \
+          } \
+      } \
+      LV_KERNEL void LV_NAME(LV_PASTE(name, blocks))(void *state, const uint8_t *const msg[], size_t nblocks) \
+      { \
+          LV_PASTE(lv, staging) staging; \
+          if (nblocks > 1) \
+              LV_PASTE(name, all_but_last)(state, &staging, msg, nblocks); \
+          if (nblocks > 0) \
+              LV_PASTE(name, last)(state, nblocks > 1 ? &staging : NULL, msg, NULL, NULL, 0, NULL); \
+      }
+#else
+#  define LV_BLOCKS(lv, name, big_endian) \
+      LV_KERNEL void LV_NAME(LV_PASTE(name, blocks))(void *state, const uint8_t *const msg[], size_t nblocks) \
+      { \
+          for (size_t offset = 0; nblocks > 0; nblocks--, offset += LV_PASTE(lv, block_nbytes)) { \
+              lv w[16]; \
+              LV_PASTE(lv, load_block)(w, msg, offset, big_endian); \
+              LV_PASTE(name, block)(state, w, msg, offset, NULL, 0); \
+          } \
+      }
+#endif
+
+/* Makes name##_whole and name##_words. */
+#if LV_STAGES
+#  define LV_WHOLE(lv, name, nwords, big_endian) \
+      LV_KERNEL void LV_NAME(LV_PASTE(name, whole))(const struct hli_whole *whole, const uint8_t *const data[], \
+                                                    const size_t nbytes[], uint8_t *const digests[]) \
+      { \
+          LV_PASTE(lv, word) state[(nwords) * LV_PASTE(lv, nlanes)] __attribute__((aligned(64))); \
+          const LV_PASTE(lv, word) *begin = whole->begin; \
+          for (unsigned i = 0; i < (nwords); i++) \
+              LV_PASTE(lv, store)(state + i * LV_PASTE(lv, nlanes), LV_PASTE(lv, splat)(begin[i])); \
+          for (unsigned b = 0; b < whole->nblocks; b++) \
+              LV_PASTE(name, last)(state, NULL, data, whole, nbytes, b, NULL); \
+          if (whole->schedule != NULL) \
+              LV_NAME(LV_PASTE(name, scheduled))(state, whole->schedule); \
+          LV_PASTE(lv, digests)(state, nwords, big_endian, whole->digest_nbytes, LV_PASTE(lv, nlanes), digests); \
+      } \
+      LV_KERNEL void LV_NAME(LV_PASTE(name, words))(void *state, const void *words) \
+      { \
+          LV_PASTE(name, last)(state, NULL, NULL, NULL, NULL, 0, words); \
+      }
+#else
+#  define LV_WHOLE(lv, name, nwords, big_endian)
+#endif
+
+/* Used in name##_block: stages a part of the next block. */
 #define LV_STAGE(lv, block_nbytes, part, big_endian) \
     (more ? LV_PASTE(lv, stage)(staging, msg, offset + (block_nbytes), part, big_endian) : (void)(staging))
 

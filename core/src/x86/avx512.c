@@ -7,18 +7,8 @@
 #  include "../lanes/avx512.h"
 #  include "../lanes/kernels.inc.h"
 
-#  define EDGE_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,bmi2")))
-#  define EDGE_FN     EDGE_TARGET HLI_INLINE
-
-/* A mask of the lowest n bits; all bits if n >= 64. */
-EDGE_FN __mmask64 lowest(size_t n)
-{
-#  if defined(__x86_64__)
-    return _bzhi_u64(~UINT64_C(0), (unsigned)n); /* takes n modulo 256; n is at most 240 here */
-#  else
-    return n < 64 ? (UINT64_C(1) << n) - 1 : ~UINT64_C(0);
-#  endif
-}
+#  define EDGE_TARGET PADDED_TARGET
+#  define EDGE_FN     PADDED_FN
 
 /* Pads one message: writes its last `nchunks` (a literal) times 64 bytes. The rest comes by a load that touches nothing
  * behind it; the one bit and the length are set in the register; one store. (Several partial stores would hold up the
@@ -70,56 +60,15 @@ EDGE_TARGET void hli_pad_avx512(const hl_alg_info *alg, unsigned nblocks, const 
 #  undef PAD_ALL
 }
 
-/* The states of sixteen lanes of 32-bit words, or eight of 64, are transposed in registers. */
 EDGE_TARGET void hli_digests_avx512(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned n,
                                     uint8_t *const digests[])
 {
-    const __m512i swap32 = _mm512_broadcast_i32x4(
-        _mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
-    const __m512i swap64 = _mm512_broadcast_i32x4(
-        _mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8));
-    __m512i r[8], t[8];
-
-    if (nlanes * alg->word_nbytes != 64) {
+    if (nlanes * alg->word_nbytes != 64)
         hli_digests_scalar(alg, states, nlanes, n, digests);
-        return;
-    }
-#  pragma GCC unroll 8
-    for (unsigned w = 0; w < 8; w++) {
-        r[w] = _mm512_load_si512((const uint8_t *)states + 64 * (w < alg->nwords ? w : 0));
-        if (alg->big_endian)
-            r[w] = _mm512_shuffle_epi8(r[w], alg->word_nbytes == 8 ? swap64 : swap32);
-    }
-    if (alg->word_nbytes == 8) {
-        const __mmask64 bytes = lowest(alg->digest_nbytes);
-        transpose64(r);
-#  pragma GCC unroll 8
-        for (unsigned l = 0; l < 8; l++)
-            if (l < n)
-                _mm512_mask_storeu_epi8(digests[l], bytes, r[l]);
-    } else {
-        const __mmask8 words = (__mmask8)((1u << alg->digest_nbytes / 4) - 1);
-        const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
-        const __m512i high = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
-        for (unsigned i = 0; i < 8; i += 2) {
-            t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
-            t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
-        }
-        for (unsigned i = 0; i < 8; i += 4) { /* quarter q of r[i + j] = words i .. i + 3 of lane 4 q + j */
-            r[i + 0] = _mm512_unpacklo_epi64(t[i + 0], t[i + 2]);
-            r[i + 1] = _mm512_unpackhi_epi64(t[i + 0], t[i + 2]);
-            r[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
-            r[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
-        }
-#  pragma GCC unroll 16
-        for (unsigned l = 0; l < 16; l++) {
-            const __m512i pair = _mm512_permutex2var_epi64(r[l % 4], l < 8 ? low : high, r[4 + l % 4]);
-            if (l < n)
-                _mm256_mask_storeu_epi32(digests[l], words,
-                                         l / 4 % 2 == 0 ? _mm512_castsi512_si256(pair)
-                                                        : _mm512_extracti64x4_epi64(pair, 1));
-        }
-    }
+    else if (alg->word_nbytes == 8)
+        lv64_digests(states, alg->nwords, alg->big_endian, alg->digest_nbytes, n, digests);
+    else
+        lv32_digests(states, alg->nwords, alg->big_endian, alg->digest_nbytes, n, digests);
 }
 
 #  if HLI_X86_64

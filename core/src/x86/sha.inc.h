@@ -143,10 +143,10 @@ SHA_FN void sha256_64_rounds_scheduled(unsigned N, __m128i abef[4], __m128i cdgh
     UNROLLED(16)
     for (unsigned g = 0; g < 16; g++) {
         const __m128i wk = _mm_loadu_si128((const __m128i *)(schedule + 4 * g)), wk2 = _mm_shuffle_epi32(wk, 0x0e);
-        EACH_MESSAGE(l) {
+        EACH_MESSAGE(l)
             cdgh[l] = _mm_sha256rnds2_epu32(cdgh[l], abef[l], wk);
+        EACH_MESSAGE(l)
             abef[l] = _mm_sha256rnds2_epu32(abef[l], cdgh[l], wk2);
-        }
     }
 }
 

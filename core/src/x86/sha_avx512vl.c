@@ -9,40 +9,65 @@
 #if HLI_X86_64
 #  include <immintrin.h>
 #  include "../interleave.h"
+#  include "padded.h"
 
-#  define SHA_TARGET       __attribute__((target("sha,avx512vl,avx512bw")))
+#  define SHA_TARGET       __attribute__((target("sha,avx512f,avx512vl,avx512bw,avx2,bmi2")))
 #  define SHA_32_REGISTERS 1
 #  include "sha.inc.h"
 
-/* Four whole messages: their blocks come by masked loads, and the digests leave from registers. The state of a message
- * is never in memory. */
-SHA_TARGET void hli_sha256_whole_sha_avx512vl_x4(const void *begin, const uint8_t *const data[],
-                                                 const struct hli_whole *whole, unsigned nblocks, const void *schedule,
-                                                 size_t digest_nbytes, uint8_t *const digests[])
+SHA_FN __m128i last_word(uint32_t x)
+{
+    return _mm_set_epi32((int)x, 0, 0, 0);
+}
+
+/* Four whole messages. The state of a message is never in memory. */
+SHA_TARGET void hli_sha256_whole_sha_avx512vl_x4(const struct hli_whole *whole, const uint8_t *const data[],
+                                                 const size_t nbytes[], uint8_t *const digests[])
 {
     enum { N = 4 };
     const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
     const __m128i reverse = _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
-    const __mmask8 high = (__mmask8)((1u << (digest_nbytes / 4 - 4)) - 1);
+    const unsigned nblocks = whole->nblocks;
+    const uint32_t *const schedule = whole->schedule;
     __m128i abef0[N], cdgh0[N], abef[N], cdgh[N];
 
-    sha256_load(1, begin, abef0, cdgh0);
+    sha256_load(1, whole->begin, abef0, cdgh0);
     EACH_MESSAGE(l) {
         abef[l] = abef0[l] = abef0[0];
         cdgh[l] = cdgh0[l] = cdgh0[0];
     }
     for (unsigned b = 0; b < nblocks; b++) {
+        const int is_last = b + 1 == nblocks && schedule == NULL;
+        const size_t offset = 64 * (size_t)b;
         __m128i w[N][4];
 
-        EACH_MESSAGE(l) {
+        if (whole->is_one_length) { /* the same masks for all messages */
+            const ptrdiff_t left = (ptrdiff_t)(nbytes[0] - offset);
+            const __mmask64 kept = PADDED_KEPT(left);
+            const __m128i nbits = last_word(is_last ? (whole->before + (uint32_t)nbytes[0]) << 3 : 0);
             UNROLLED(4)
             for (unsigned i = 0; i < 4; i++) {
-                /* A number, not a pointer: data may be NULL or end before this address; nothing is loaded then. */
-                const void *from = (const void *)((uintptr_t)data[l] + 64 * (size_t)b + 16 * i);
-                const __m128i rest = _mm_load_si128((const __m128i *)(whole->rest + 64 * (size_t)b + 16 * i));
-                const __mmask16 keep = (__mmask16)(whole->keep[b] >> 16 * i);
-                w[l][i] = _mm_shuffle_epi8(_mm_mask_loadu_epi8(rest, keep, from), swap);
+                const __mmask16 kept16 = (__mmask16)(kept >> 16 * i);
+                const __m128i behind = _mm_loadu_si128((const __m128i *)PADDED_BEHIND(left) + i);
+                EACH_MESSAGE(l)
+                    w[l][i] = _mm_shuffle_epi8(padded16(data[l], offset + 16 * i, kept16, behind), swap);
             }
+            EACH_MESSAGE(l)
+                w[l][3] = _mm_add_epi32(w[l][3], nbits);
+        } else {
+            EACH_MESSAGE(l) {
+                const ptrdiff_t left = (ptrdiff_t)(nbytes[l] - offset);
+                const __m512i x = _mm512_shuffle_epi8(
+                    padded64(data[l], offset, PADDED_KEPT(left), _mm512_loadu_si512(PADDED_BEHIND(left))),
+                    _mm512_broadcast_i32x4(swap));
+                w[l][0] = _mm512_castsi512_si128(x);
+                w[l][1] = _mm512_extracti32x4_epi32(x, 1);
+                w[l][2] = _mm512_extracti32x4_epi32(x, 2);
+                w[l][3] = _mm_add_epi32(_mm512_extracti32x4_epi32(x, 3),
+                                        last_word(is_last ? (whole->before + (uint32_t)nbytes[l]) << 3 : 0));
+            }
+            /* The SHA instructions have no VEX form: after wide registers they would keep the upper bits, slowly. */
+            _mm256_zeroupper();
         }
         sha256_64_rounds(N, abef, cdgh, w);
         EACH_MESSAGE(l) {
@@ -60,7 +85,10 @@ SHA_TARGET void hli_sha256_whole_sha_avx512vl_x4(const void *begin, const uint8_
     EACH_MESSAGE(l) {
         const __m128i dcba = _mm_unpackhi_epi64(cdgh[l], abef[l]), hgfe = _mm_unpacklo_epi64(cdgh[l], abef[l]);
         _mm_storeu_si128((__m128i *)digests[l], _mm_shuffle_epi8(dcba, reverse));
-        _mm_mask_storeu_epi32(digests[l] + 16, high, _mm_shuffle_epi8(hgfe, reverse));
+        if (whole->digest_nbytes == 32)
+            _mm_storeu_si128((__m128i *)(digests[l] + 16), _mm_shuffle_epi8(hgfe, reverse));
+        else
+            _mm_mask_storeu_epi32(digests[l] + 16, 7, _mm_shuffle_epi8(hgfe, reverse));
     }
 }
 

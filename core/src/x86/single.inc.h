@@ -107,6 +107,24 @@ static const uint64_t to_upper[2] __attribute__((aligned(16))) = {0x808080808080
 #  define ROR(x, n) ((x) >> (n) | (x) << (32 - (n)))
 #endif
 
+/* 1 if half of SHA-2's state is in vectors: where a rotation is one instruction there (single_sha2.inc.h). */
+#define SV_SPLIT (SV_VPROL && HLI_X86_64)
+/* V...: the same for vectors. WIDTH is the instructions' last letter, TO_ALL means that a word fills a register. */
+#if SV_SPLIT
+#  define VOP(op, x, y, to) \
+      "vp" #op WIDTH " {%[" #y "], %[" #x "], %[" #to "]|%[" #to "], %[" #x "], %[" #y "]}\n\t"
+#  define VADD_WORD(word, x, to) \
+      "vpadd" WIDTH " {%[" #word "]%{" TO_ALL "%}, %[" #x "], %[" #to "]|%[" #to "], %[" #x "], %[" #word "]%{" TO_ALL \
+      "%}}\n\t"
+#  define VROR_(n, from, to) "vpror" WIDTH " {$" #n ", %[" #from "], %[" #to "]|%[" #to "], %[" #from "], " #n "}\n\t"
+#  define VROR(n, from, to)  VROR_(n, from, to)
+#  define VMOVE(from, to)    "vmovdqa64 {%[" #from "], %[" #to "]|%[" #to "], %[" #from "]}\n\t"
+#  define VWORD(from, to)    "vmov" WIDTH " {%[" #from "], %[" #to "]|%[" #to "], %[" #from "]}\n\t"
+#  define VLOGIC(table, z, y, x) /* the table, as Intel has it, of x, y and z */ \
+      "vpternlog" WIDTH " {$" #table ", %[" #z "], %[" #y "], %[" #x "]|" \
+      "%[" #x "], %[" #y "], %[" #z "], " #table "}\n\t"
+#endif
+
 #include "single_sha1.inc.h"
 #define SHA2_WORD 32
 #include "single_sha2.inc.h"

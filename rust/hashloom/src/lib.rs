@@ -24,6 +24,7 @@
 //! | one message that arrives in parts | [`Hasher`] |
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
 //! | messages and a key (HMAC) | [`HmacKey`] with [`hmac()`], [`hmac_many`] or [`Hmac`] |
+//! | nonces whose digest is low enough (proof of work) | [`search`] |
 //! | code written for the RustCrypto traits | `Sha256`, `HmacSha256` and the others (feature `digest`) |
 //! | the list of kernels, and a choice among them | [`kernels`] |
 //! | files, hash trees, torrents, manifests of folders | the crate `hashloom-engine` |
@@ -62,6 +63,7 @@ mod many;
 mod rustcrypto;
 #[cfg(feature = "digest")]
 mod rustcrypto_mac;
+pub mod search;
 
 pub use algorithm::{Algorithm, ParseAlgorithmError};
 /// The RustCrypto traits that [`Sha256`] and the others implement.

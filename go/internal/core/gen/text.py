@@ -223,11 +223,11 @@ def compare(arch, cc, path):
         committed = file.read()
     of = committed.split("\n")[1].removeprefix("// ")
     if shutil.which(cc[0]) is None:
-        print(f"SKIPPED: {name}: not compared: {cc[0]} is not installed (the file is from {of})")
+        print(f"skipped: {name}: not compared: {cc[0]} is not installed (the file is from {of})")
         return -1
     compiler = run([*cc, "--version"]).splitlines()[0]
     if compiler != of:
-        print(f"SKIPPED: {name}: not compared: it is from {of}, and {cc[0]} is {compiler}")
+        print(f"skipped: {name}: not compared: it is from {of}, and {cc[0]} is {compiler}")
         return -1
     if make(arch, cc) != committed:
         print(f"{name} is not what the sources make: run go/internal/core/gen/text.py {arch}", file=sys.stderr)

@@ -1,0 +1,9 @@
+/* single_ripemd160.c: RIPEMD-160 of one message, with BMI1 and BMI2.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#include "../kernels.h"
+#if HLI_X86_64 /* two lines of five words do not fit 32-bit registers */
+#  include "../lanes/bmi.h"
+#  include "../lanes/kernels.inc.h"
+#endif

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Proof of work: nonces whose digest is low enough.
+//!
+//! The message of a nonce is a prefix, the nonce, and a suffix. The whole blocks of the prefix are hashed once; from
+//! one nonce to the next only its last digits change in the lanes.
+//!
+//! ```
+//! use hashloom::search::{Search, Target};
+//! use hashloom::{Algorithm, hash};
+//!
+//! // The first number whose SHA-256 behind "hello " begins with 16 zero bits.
+//! let search = Search::new(Algorithm::Sha256, Target::zero_bits(16)).prefix(b"hello ").digits(b"0123456789");
+//! assert_eq!(search.find(0, 100_000), Some(4361));
+//! assert!(hash(Algorithm::Sha256, b"hello 4361").to_string().starts_with("0000"));
+//! ```
+
+use core::fmt;
+
+use crate::{Algorithm, ffi};
+
+/// The highest digest that counts. A digest is read as one number; its first byte is the most significant one, unless
+/// [`Search::least_first`] reverses the order.
+///
+/// ```
+/// use hashloom::search::Target;
+///
+/// assert_eq!(Target::zero_bits(12), Target::first_bytes(&[0x00, 0x0f]));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Target([u8; Target::MAX_NBYTES]);
+
+impl Target {
+    /// The longest digest.
+    const MAX_NBYTES: usize = 64;
+
+    /// Digests whose first `highest.len()` bytes are at most this number; the most significant byte comes first. For
+    /// SHA-256, 32 bytes are a whole target; Krist's work is compared with the first 6.
+    ///
+    /// # Panics
+    ///
+    /// If there are more than 64 bytes.
+    ///
+    /// ```
+    /// use hashloom::search::Target;
+    ///
+    /// let work: u64 = 100_000;
+    /// let krist = Target::first_bytes(&work.to_be_bytes()[2..]);
+    /// assert_eq!(krist, Target::first_bytes(&[0, 0, 0, 1, 0x86, 0xa0, 0xff]));
+    /// ```
+    #[must_use]
+    pub fn first_bytes(highest: &[u8]) -> Self {
+        let mut bytes = [0xff; Self::MAX_NBYTES];
+        bytes[..highest.len()].copy_from_slice(highest);
+        Target(bytes)
+    }
+
+    /// Digests that begin with `nbits` zero bits, as hashcash counts.
+    ///
+    /// # Panics
+    ///
+    /// If `nbits` is more than 512.
+    ///
+    /// ```
+    /// use hashloom::search::Target;
+    ///
+    /// assert_eq!(Target::zero_bits(20), Target::first_bytes(&[0x00, 0x00, 0x0f]));
+    /// assert_eq!(Target::zero_bits(0), Target::first_bytes(&[]));
+    /// ```
+    #[must_use]
+    pub fn zero_bits(nbits: usize) -> Self {
+        let mut bytes = [0xff; Self::MAX_NBYTES];
+        bytes[..nbits / 8].fill(0);
+        if !nbits.is_multiple_of(8) {
+            bytes[nbits / 8] >>= nbits % 8;
+        }
+        Target(bytes)
+    }
+
+    /// The target in a Bitcoin block header (`nBits`): the lower 23 bits times 256 to the power of the top byte less 3.
+    /// `None` if the number is negative, zero, or has more than 256 bits: no header with such bits is valid.
+    ///
+    /// ```
+    /// use hashloom::search::Target;
+    ///
+    /// let block_0 = Target::compact(0x1d00_ffff).unwrap();
+    /// let mut highest = [0; 32];
+    /// highest[4..6].fill(0xff);
+    /// assert_eq!(block_0, Target::first_bytes(&highest));
+    /// assert_eq!(Target::compact(0x0480_0001), None); // the sign bit
+    /// assert_eq!(Target::compact(0xff12_3456), None); // too large
+    /// ```
+    #[must_use]
+    pub fn compact(bits: u32) -> Option<Self> {
+        let (exponent, mantissa) = ((bits >> 24) as usize, bits & 0x7f_ffff);
+        let mut highest = [0; 32];
+        for (i, byte) in mantissa.to_le_bytes().into_iter().enumerate().filter(|&(_, byte)| byte != 0) {
+            // Byte i of the mantissa has the weight 256^(exponent - 3 + i); fractions are dropped.
+            match (exponent + i).checked_sub(3) {
+                None => {}
+                Some(weight) => *highest.get_mut(31_usize.checked_sub(weight)?)? = byte,
+            }
+        }
+        let is_negative = bits & 0x80_0000 != 0;
+        (!is_negative && highest != [0; 32]).then(|| Target::first_bytes(&highest))
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Target(")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+        f.write_str(")")
+    }
+}
+
+/// A search for nonces: what is hashed, and which digests count. It borrows its bytes, may be copied, and may be used
+/// by any number of threads at once.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom::search::{Search, Target};
+///
+/// // Block 0 of Bitcoin: the first 76 bytes of its header, a nonce of 4 bytes, SHA-256 twice.
+/// let mut header = [0; 76];
+/// header[0] = 1;
+/// header[36..68].copy_from_slice(&[
+///     0x3b, 0xa3, 0xed, 0xfd, 0x7a, 0x7b, 0x12, 0xb2, 0x7a, 0xc7, 0x2c, 0x3e, 0x67, 0x76, 0x8f, 0x61, 0x7f, 0xc8,
+///     0x1b, 0xc3, 0x88, 0x8a, 0x51, 0x32, 0x3a, 0x9f, 0xb8, 0xaa, 0x4b, 0x1e, 0x5e, 0x4a,
+/// ]);
+/// header[68..72].copy_from_slice(&1_231_006_505_u32.to_le_bytes());
+/// header[72..76].copy_from_slice(&0x1d00_ffff_u32.to_le_bytes());
+/// let search = Search::new(Algorithm::Sha256, Target::compact(0x1d00_ffff).unwrap())
+///     .again(Algorithm::Sha256)
+///     .prefix(&header)
+///     .width(4)
+///     .least_first();
+/// assert_eq!(search.find(2_083_236_000, 2_083_237_000), Some(2_083_236_893));
+/// ```
+#[derive(Clone, Copy)]
+pub struct Search<'a> {
+    form: ffi::SearchForm,
+    prefix: &'a [u8],
+    suffix: &'a [u8],
+    /// Empty: the digits are the numbers 0 to 255.
+    alphabet: &'a [u8],
+}
+
+impl<'a> Search<'a> {
+    /// A search whose messages are nonces alone: bytes, the most significant first, without zeros in front.
+    ///
+    /// ```
+    /// use hashloom::search::{Search, Target};
+    /// use hashloom::{Algorithm, hash};
+    ///
+    /// let nonce = Search::new(Algorithm::Sha1, Target::zero_bits(8)).find(256, u64::MAX).unwrap();
+    /// assert_eq!(hash(Algorithm::Sha1, &(nonce as u16).to_be_bytes()).as_ref()[0], 0);
+    /// ```
+    #[must_use]
+    pub fn new(algorithm: Algorithm, target: Target) -> Self {
+        let form = ffi::SearchForm {
+            algorithm,
+            again: None,
+            nonce_width: 0,
+            least_digit_first: false,
+            least_byte_first: false,
+            target: target.0,
+        };
+        Search { form, prefix: &[], suffix: &[], alphabet: &[] }
+    }
+
+    /// Hashes each digest once more; the second digest counts.
+    ///
+    /// ```
+    /// use hashloom::search::{Search, Target};
+    /// use hashloom::{Algorithm, hash};
+    ///
+    /// let search = Search::new(Algorithm::Sha256, Target::zero_bits(4)).again(Algorithm::Ripemd160);
+    /// let nonce = search.find(0, 255).unwrap();
+    /// let digest = hash(Algorithm::Sha256, &[nonce as u8]);
+    /// assert!(hash(Algorithm::Ripemd160, digest.as_ref()).to_string().starts_with('0'));
+    /// ```
+    #[must_use]
+    pub fn again(mut self, algorithm: Algorithm) -> Self {
+        self.form.again = Some(algorithm);
+        self
+    }
+
+    /// The bytes before the nonce.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom::search::{Search, Target};
+    ///
+    /// let search = Search::new(Algorithm::Sha256, Target::zero_bits(16)).prefix(b"hello ").digits(b"0123456789");
+    /// assert_eq!(search.find(5_000, 100_000), Some(16_525));
+    /// ```
+    #[must_use]
+    pub fn prefix(mut self, prefix: &'a [u8]) -> Self {
+        self.prefix = prefix;
+        self
+    }
+
+    /// The bytes after the nonce.
+    ///
+    /// ```
+    /// use hashloom::search::{Search, Target};
+    /// use hashloom::{Algorithm, hash};
+    ///
+    /// let search = Search::new(Algorithm::Sha1, Target::zero_bits(4)).digits(b"01").width(8).suffix(b" bits");
+    /// let nonce = search.find(0, 255).unwrap();
+    /// let message = format!("{nonce:08b} bits");
+    /// assert!(hash(Algorithm::Sha1, message.as_bytes()).to_string().starts_with('0'));
+    /// ```
+    #[must_use]
+    pub fn suffix(mut self, suffix: &'a [u8]) -> Self {
+        self.suffix = suffix;
+        self
+    }
+
+    /// The digits of nonces: `alphabet[i]` stands for `i`, and the base is the number of digits.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer than 2 digits, or more than 256.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom::search::{Search, Target};
+    ///
+    /// let search = Search::new(Algorithm::Sha256, Target::zero_bits(8)).prefix(b"0x").digits(b"0123456789abcdef");
+    /// assert!(search.find(0, 10_000).is_some());
+    /// ```
+    #[must_use]
+    pub fn digits(mut self, alphabet: &'a [u8]) -> Self {
+        assert!((2..=256).contains(&alphabet.len()), "Search::digits: {} digits", alphabet.len());
+        self.alphabet = alphabet;
+        self
+    }
+
+    /// Every nonce has `ndigits` digits, with zeros in front.
+    ///
+    /// # Panics
+    ///
+    /// If `ndigits` is 0 or more than 64.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom::search::{Search, Target};
+    ///
+    /// let every = Search::new(Algorithm::Sha1, Target::zero_bits(0)).width(2);
+    /// assert_eq!(every.find(65_535, 65_535), Some(65_535));
+    /// ```
+    #[must_use]
+    pub fn width(mut self, ndigits: u32) -> Self {
+        assert!((1..=64).contains(&ndigits), "Search::width: {ndigits} digits");
+        self.form.nonce_width = ndigits;
+        self
+    }
+
+    /// The least significant digit of a nonce comes first, and so does the least significant byte of a digest:
+    /// Bitcoin's order.
+    ///
+    /// ```
+    /// use hashloom::search::{Search, Target};
+    /// use hashloom::{Algorithm, hash};
+    ///
+    /// let search = Search::new(Algorithm::Sha256, Target::zero_bits(8)).width(2).least_first();
+    /// let nonce = search.find(0, 65_535).unwrap();
+    /// assert_eq!(hash(Algorithm::Sha256, &(nonce as u16).to_le_bytes()).as_ref()[31], 0);
+    /// ```
+    #[must_use]
+    pub fn least_first(mut self) -> Self {
+        self.form.least_digit_first = true;
+        self.form.least_byte_first = true;
+        self
+    }
+
+    /// The first nonce from `first` to `last`, both included, whose digest is low enough. The time grows with `last -
+    /// first`, and nothing can interrupt a call: search parts of a range, and let threads share the parts.
+    ///
+    /// # Panics
+    ///
+    /// If `first` is greater than `last`, if `last` has more digits than [`Search::width`] says, or if prefix and
+    /// suffix together have more than 2<sup>61</sup> − 65 bytes.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom::search::{Search, Target};
+    ///
+    /// let search = Search::new(Algorithm::Sha256, Target::zero_bits(512));
+    /// assert_eq!(search.find(0, 10_000), None);
+    /// ```
+    #[must_use]
+    pub fn find(&self, first: u64, last: u64) -> Option<u64> {
+        let mut nonce = [0];
+        self.find_all(first, last, &mut nonce).first().copied()
+    }
+
+    /// The nonces from `first` to `last`, both included, whose digests are low enough, in order: as many as `nonces`
+    /// has room for. If the result is shorter than `nonces`, all were tried; otherwise go on after the last one found.
+    ///
+    /// # Panics
+    ///
+    /// As [`Search::find`].
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom::search::{Search, Target};
+    ///
+    /// let search = Search::new(Algorithm::Sha256, Target::zero_bits(12)).digits(b"0123456789");
+    /// assert_eq!(search.find_all(0, 10_000, &mut [0; 100]), [886, 1039, 3633, 5848]);
+    /// assert_eq!(search.find_all(0, 10_000, &mut [0; 2]), [886, 1039]);
+    /// ```
+    pub fn find_all<'n>(&self, first: u64, last: u64, nonces: &'n mut [u64]) -> &'n [u64] {
+        assert!(first <= last, "Search: nonces {first} to {last}");
+        let nfound = ffi::search(&self.form, (self.prefix, self.suffix, self.alphabet), (first, last), nonces);
+        &nonces[..nfound]
+    }
+}
