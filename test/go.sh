@@ -67,7 +67,6 @@ pairs() {
     return $failed
 }
 
-step "the assembly is up to date" python3 internal/core/gen/text.py --check
 step "gofmt" formatted
 step "go vet" go vet ./...
 step "go vet, pure Go" go vet -tags purego ./...
