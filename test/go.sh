@@ -16,6 +16,7 @@ level=${1:-all}
 logs=$root/build/go
 . "$root/test/steps.sh"
 
+rm -f "$logs"/*.log
 newest=$(go env GOVERSION 2>/dev/null | sed 's/^go//')
 if [ -z "$newest" ] || [ "$(printf '%s\n' 1.25 "$newest" | sort -V | head -n1)" != 1.25 ]; then
     echo "SKIPPED: go: Go 1.25 or later is not installed: ${newest:-no Go}"
@@ -106,4 +107,5 @@ else
     done
     step "fuzz: FuzzSearch" go test -run '^$' -fuzz FuzzSearch -fuzztime 60s ./sha256
 fi
+grep -hs '^SKIPPED: ' "$logs"/*.log
 end_steps "$level, go $newest"

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# go.sh: the Go module beside the standard library, other modules and the C library, on one CPU: the least ns of many
+# short runs, and the ratio to hashloom's; about two minutes.
+#
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+#   bench/go.sh [PATTERN]     a pattern of `go test -bench`, such as 'Many/.*/size=64|Search'
+#
+# CC, CPU (default: the last one), ROUNDS (default: 20)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+work=$PWD/build/bench/go
+mkdir -p "$work/objects"
+(cd "$work/objects" && "${CC:-cc}" -O2 -I../../../../core/include -c ../../../../core/src/*.c ../../../../core/src/*/*.c)
+rm -f "$work/libhashloom.a"
+ar rcs "$work/libhashloom.a" "$work"/objects/*.o
+CGO_LDFLAGS=$work/libhashloom.a go test -C go/internal/peers -tags ccore -c -o "$work/peers" . 2>/dev/null
+for ((i = 0; i < ${ROUNDS:-20}; i++)); do
+    taskset -c "${CPU:-$(($(getconf _NPROCESSORS_ONLN) - 1))}" "$work/peers" -test.run '^$' -test.bench "${1:-.}" \
+        -test.cpu 1 -test.benchtime 20ms
+done | awk '/ns\/op/ {
+        sub(/^Benchmark/, "", $1)
+        if (!($1 in least)) names[++n] = $1
+        if (!($1 in least) || $3 < least[$1]) least[$1] = $3
+    }
+    END {
+        for (i = 1; i <= n; i++) {
+            ours = names[i]
+            sub(/by=.*/, "by=hashloom", ours)
+            printf "%-52s %12.0f ns %6.2f\n", names[i], least[names[i]], least[names[i]] / least[ours]
+        }
+    }'
