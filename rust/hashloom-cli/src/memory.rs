@@ -57,8 +57,12 @@ fn exit(nbytes: usize) -> ! {
     while ENDS.swap(true, Ordering::Relaxed) {
         std::thread::sleep(Duration::from_secs(1));
     }
-    // Nothing here needs memory, except the removal of a file with a long name.
-    let _ =
-        writeln!(io::stderr(), "hashloom: out of memory: the system refused {nbytes} bytes; allow the program more");
+    // Nothing here needs memory, except the removal of a file with a long name. The message is one write: another thread
+    // may be about to end the program, as glibc does if it has no memory for the destructors of a thread that begins.
+    let mut message = [0; 128];
+    let mut rest = &mut message[..];
+    let _ = writeln!(rest, "hashloom: out of memory: the system refused {nbytes} bytes; allow the program more");
+    let nleft = rest.len();
+    let _ = io::stderr().write_all(&message[..message.len() - nleft]);
     output::exit(EXIT_ERROR)
 }

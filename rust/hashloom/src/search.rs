@@ -70,7 +70,7 @@ impl Target {
     pub fn zero_bits(nbits: usize) -> Self {
         let mut bytes = [0xff; Self::MAX_NBYTES];
         bytes[..nbits / 8].fill(0);
-        if !nbits.is_multiple_of(8) {
+        if nbits % 8 != 0 {
             bytes[nbits / 8] >>= nbits % 8;
         }
         Target(bytes)
