@@ -55,11 +55,14 @@ SHA_TARGET void hli_sha256_whole_sha_avx512vl_x4(const struct hli_whole *whole, 
             EACH_MESSAGE(l)
                 w[l][3] = _mm_add_epi32(w[l][3], nbits);
         } else {
+            __m512i swap4 = _mm512_broadcast_i32x4(swap);
+            /* Made anew for each block: gcc 11 would keep it in a register across vzeroupper, which it does not know to
+             * clear registers. */
+            __asm__ volatile("" : "+v"(swap4));
             EACH_MESSAGE(l) {
                 const ptrdiff_t left = (ptrdiff_t)(nbytes[l] - offset);
                 const __m512i x = _mm512_shuffle_epi8(
-                    padded64(data[l], offset, PADDED_KEPT(left), _mm512_loadu_si512(PADDED_BEHIND(left))),
-                    _mm512_broadcast_i32x4(swap));
+                    padded64(data[l], offset, PADDED_KEPT(left), _mm512_loadu_si512(PADDED_BEHIND(left))), swap4);
                 w[l][0] = _mm512_castsi512_si128(x);
                 w[l][1] = _mm512_extracti32x4_epi32(x, 1);
                 w[l][2] = _mm512_extracti32x4_epi32(x, 2);
