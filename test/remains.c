@@ -15,7 +15,7 @@
 
 enum {
     STACK_NBYTES = 1 << 17,
-    COUNT = 40,
+    COUNT = 200,
     SECRET_MAX_NBYTES = 300,
     RUN = 8,
     PAINT = 0x5a
@@ -252,6 +252,8 @@ static const struct call {
     {"hl_hmac_many of 40", MANY, 40, 20},
     {"hl_hmac_many of 40, whole blocks", MANY, 40, 256},
     {"hl_hmac_many of 40, all lengths", MANY, 40, 0},
+    {"hl_hmac_many of 200, in step", MANY, 200, 64},
+    {"hl_hmac_many of 200, all lengths", MANY, 200, 0},
     {"hl_hmac_many_keys of 1", MANY_KEYS, 1, 300},
     {"hl_hmac_many_keys of 12", MANY_KEYS, 12, 64},
     {"hl_hmac_many_keys of 40, all lengths", MANY_KEYS, 40, 0},

@@ -16,7 +16,8 @@ enum { STACK_NBYTES = 1 << 20, PROMISED_NBYTES = 32 << 10, COUNT = 1000, PAINT =
 struct call {
     const hl_alg_info *alg;
     const hl_kernel *kernel;
-    enum { MANY, ROWS, OFFSETS, HMAC, STREAMS, HMAC_STREAMS, AGAIN, BEGUN, PBKDF2, SEARCH, FORMS, BLOCKS, SCHEDULED } form;
+    enum { MANY, ROWS, OFFSETS, HMAC, STREAMS, HMAC_STREAMS, AGAIN, BEGUN, BEGUN_WHOLE, PBKDF2, SEARCH, FORMS, BLOCKS,
+           SCHEDULED } form;
     size_t used;
 };
 
@@ -59,12 +60,13 @@ static void make_call(const struct call *c)
         break;
     }
     case AGAIN:
-    case BEGUN: {
+    case BEGUN:
+    case BEGUN_WHOLE: {
         hl_init(&ctxs[0], a);
-        hl_update(&ctxs[0], "abc", 3);
+        hl_update(&ctxs[0], messages[0].data, c->form == BEGUN_WHOLE ? c->alg->block_nbytes : 3);
         hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)a, .again = HL_SHA512,
                          .messages = {.count = COUNT, .base = messages}, .digests = digests,
-                         .begin = c->form == BEGUN ? &ctxs[0] : NULL});
+                         .begin = c->form == AGAIN ? NULL : &ctxs[0]});
         break;
     }
     case PBKDF2: hl_pbkdf2_many(a, messages, messages, 2, COUNT, digests, c->alg->digest_nbytes); break;
@@ -117,7 +119,8 @@ int main(int argc, char **argv)
 {
     static const char *const forms[FORMS] = {"hl_hash_many", "hl_hash_rows", "hl_hash_offsets", "hl_hmac_many",
                                              "streams", "streams of HMAC", "hl_run, hash of hash",
-                                             "hl_run, from a prefix", "hl_pbkdf2_many", "hl_search"};
+                                             "hl_run, from a prefix", "hl_run, from whole blocks",
+                                             "hl_pbkdf2_many", "hl_search"};
     struct call most = {0};
     size_t most_of_kernels = 0;
     pthread_attr_t attr;

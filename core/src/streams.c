@@ -85,20 +85,15 @@ void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count)
     hli_forget(plan, count, kernel);
 }
 
-void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride, const hl_messages *all)
+/* Not inlined, so that its frame is not on the stack while hli_hash runs. */
+static HLI_NOINLINE void hash_on_copies(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride,
+                                        const hl_messages *all)
 {
     enum { COUNT = 2 * HLI_LANES }; /* 12 KiB of stack */
-    const hl_alg_info *alg = plan->first.alg;
     hl_ctx ctxs[COUNT], *each[COUNT];
     hl_slice messages[COUNT];
     struct hli_plan part = *plan;
 
-    if (begin_stride == 0 && hli_rest_of_block(alg, begin->nbytes) == 0) {
-        part.first.begin = &begin->state;
-        part.first.begin_nbytes = begin->nbytes;
-        hli_hash(&part, all);
-        return;
-    }
     for (size_t start = 0; start < all->count; start += COUNT) {
         const size_t n = all->count - start < COUNT ? all->count - start : COUNT;
         for (size_t i = 0; i < n; i++) {
@@ -110,4 +105,17 @@ void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_
         hli_update(&part, each, messages, n);
         hli_final(&part, each, n); /* wipes the copies */
     }
+}
+
+void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride, const hl_messages *all)
+{
+    struct hli_plan from_state = *plan;
+
+    if (begin_stride != 0 || hli_rest_of_block(plan->first.alg, begin->nbytes) != 0) {
+        hash_on_copies(plan, begin, begin_stride, all);
+        return;
+    }
+    from_state.first.begin = &begin->state;
+    from_state.first.begin_nbytes = begin->nbytes;
+    hli_hash(&from_state, all);
 }
