@@ -219,7 +219,7 @@ func TestMillionEmptyMessages(t *testing.T) {
 
 // Wrong use panics with a text that names the call, before anything is written.
 func TestMisuse(t *testing.T) {
-	buffer := make([]byte, 1000)
+	buffer := bytes.Repeat([]byte{0xa5}, 1000)
 	digests := make([][32]byte, 4)
 	inside := digests[1][5:20]
 	for name, test := range map[string]struct {
@@ -258,6 +258,9 @@ func TestMisuse(t *testing.T) {
 	}
 	if [4][32]byte(digests) != [4][32]byte{} {
 		t.Error("a call that panics has written digests")
+	}
+	if !bytes.Equal(buffer, bytes.Repeat([]byte{0xa5}, 1000)) {
+		t.Error("a call that panics has written to a message")
 	}
 	// Neither empty messages inside of dst nor messages beside it overlap it.
 	sha256.SumMany(digests[:2], [][]byte{digests[0][5:5], digests[2][:]})

@@ -4,6 +4,7 @@ package digest
 
 import (
 	"hash"
+	"slices"
 
 	"github.com/hashloom/hashloom/go/internal/core"
 )
@@ -126,10 +127,10 @@ func (b *batch) flush() {
 
 // AppendSumsFrom appends to b the digests of the message of ctx, followed by msgs[i].
 func AppendSumsFrom(b []byte, ctx *core.Ctx, alg core.Alg, msgs [][]byte) []byte {
-	start := len(b)
 	nbytes := len(msgs) * alg.Size()
-	b = append(b, make([]byte, nbytes)...)
-	CheckOverlap(b[start:], msgs)
-	core.SumManyFrom(ctx, b[start:], msgs)
-	return b
+	b = slices.Grow(b, nbytes) // append(b, make...) would write zeros before the check
+	digests := b[len(b):][:nbytes]
+	CheckOverlap(digests, msgs)
+	core.SumManyFrom(ctx, digests, msgs)
+	return b[:len(b)+nbytes]
 }
