@@ -212,6 +212,51 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
+// Neither a secret nor a state of its key stays in the memory of a call, which the pool gives to other goroutines.
+func TestSecretsAreWiped(t *testing.T) {
+	s := new(scratch)
+	before := scratches.New
+	scratches = sync.Pool{New: func() any { return s }}
+	defer func() { scratches = sync.Pool{New: before} }()
+	memory := unsafe.Slice((*byte)(unsafe.Pointer(s)), int(unsafe.Sizeof(*s)))
+	long := randomBytes(13, 300_000)
+	messages := make([]byte, 101_000)
+	got := make([]byte, 100*MaxSize)
+	eachImplementation(t, func(t *testing.T, _ bool) {
+		for alg := SHA1; alg <= RIPEMD160; alg++ {
+			for _, secret := range [][]byte{long[:60], long[:900], long} {
+				var key Key
+				check := func(call string) {
+					t.Helper()
+					stateSize := alg.Info().WordSize * alg.Info().NWords
+					state := unsafe.Slice((*byte)(unsafe.Pointer(&key)), 2*unsafe.Sizeof(key.inner))
+					secrets := map[string][]byte{
+						"the secret": secret[:min(len(secret), 200)], "the inner state": state[:stateSize],
+						"the outer state": state[unsafe.Sizeof(key.inner):][:stateSize],
+					}
+					for name, bytesOf := range secrets {
+						for at := 0; at+16 <= len(bytesOf); at += 4 {
+							if bytes.Contains(memory, bytesOf[at:at+16]) {
+								t.Errorf("%v, %d bytes: %s leaves %s from byte %d on", alg, len(secret), call, name, at)
+								break
+							}
+						}
+					}
+					clear(memory)
+				}
+				KeyInit(&key, alg, secret)
+				check("KeyInit")
+				for _, n := range []int{1, 3, 100} {
+					for _, rowLen := range []int{10, 1000, 300_000 / n} {
+						MACRows(&key, got, messages, n, min(rowLen, 100_000), 1)
+						check("MACRows")
+					}
+				}
+			}
+		}
+	})
+}
+
 func TestNoAllocations(t *testing.T) {
 	msgs := [][]byte{make([]byte, 100), make([]byte, 1000), make([]byte, 200_000)}
 	got := make([]byte, len(msgs)*MaxSize)

@@ -92,12 +92,17 @@ type call struct {
 //go:noescape
 func enter(c *call, s *scratch) uint64
 
-// run makes a call, in slices: between them the garbage collector may stop the goroutine.
+// run makes a call.
 func (c *call) run() {
 	s := scratches.Get().(*scratch)
+	c.runOn(s)
+	scratches.Put(s)
+}
+
+// runOn makes a call in slices: between them the garbage collector may stop the goroutine.
+func (c *call) runOn(s *scratch) {
 	for enter(c, s) != 0 {
 	}
-	scratches.Put(s)
 	if c.status != 0 {
 		panic("hashloom: internal error: " + statuses[c.status])
 	}
@@ -155,12 +160,17 @@ func (c *call) setRows(rows []byte, n, rowLen, stride int) *byte {
 
 // Sum writes the digest of msg to dst, which has room for it.
 func Sum(alg Alg, dst, msg []byte) {
+	c := sumOneCall(alg, dst, msg)
+	c.run()
+}
+
+func sumOneCall(alg Alg, dst, msg []byte) call {
 	c := sumCall(alg, dst, 1)
 	c.rows, c.rowLen = unsafe.SliceData(msg), len(msg)
 	if len(msg) <= c.longest {
 		c.op = opOne
 	}
-	c.run()
+	return c
 }
 
 // SumMany writes the digest of msgs[i] to dst[i*size:], with len(dst) == len(msgs)*size.
@@ -249,13 +259,18 @@ func PeekMany(ctxs []*Ctx, dst []byte) {
 // KeyInit prepares a key of any length (FIPS 198-1, section 4).
 func KeyInit(k *Key, alg Alg, secret []byte) {
 	var digest [MaxSize]byte
+	s := scratches.Get().(*scratch)
 	if len(secret) > alg.Info().BlockSize { // in slices
-		Sum(alg, digest[:], secret)
+		c := sumOneCall(alg, digest[:], secret)
+		c.runOn(s)
+		clear(s.slots[:])
+		clear(s.stack[:]) // kernels leave parts of a message there
 		secret = digest[:alg.Size()]
 	}
 	c := call{op: opKey, alg: alg, keys: k}
 	c.rows = c.setRows(secret, 1, len(secret), 0)
-	c.run()
+	c.runOn(s)
+	scratches.Put(s)
 	clear(digest[:])
 }
 
