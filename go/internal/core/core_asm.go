@@ -44,12 +44,13 @@ type scratch struct {
 
 const (
 	slotsSize = 48 * (384 + 200 + 16)
-	// The core's calls take up to 32 KiB, entry.c up to 12.
+	// The core's calls take up to 32 KiB, entry.c up to 12. call_amd64.s and call_arm64.s have the number too.
 	stackSize = 48 << 10
 )
 
 // A goroutine's own stack would have to grow to twice that size, and would keep it. OpenBSD has no assembly: it ends a
-// program whose stack pointer is in memory that was not mapped as a stack.
+// program whose stack pointer is in memory that was not mapped as a stack. On Windows calls do run on the goroutine's own
+// stack: call_amd64.s says why.
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // op is the number of a call in gen/entry.c.
