@@ -32,7 +32,8 @@
 //     goroutine at a time, as in the standard library.
 //   - Messages may overlap each other. If digests overlap messages, or slices do not fit each other, a call panics
 //     before it writes anything.
-//   - The module has not been validated for FIPS 140; GODEBUG=fips140 has no effect on it.
+//   - The module has not been validated for FIPS 140. GODEBUG=fips140 affects only the calls that the standard library
+//     answers: under fips140=only, SHA-1 of one short message panics, as in crypto/sha1.
 //
 // [sha1]: https://pkg.go.dev/github.com/hashloom/hashloom/go/sha1
 // [sha256]: https://pkg.go.dev/github.com/hashloom/hashloom/go/sha256
