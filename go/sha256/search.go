@@ -90,7 +90,7 @@ const maxDigits = 64
 func (r Nonces) checked() string {
 	alphabet := r.Alphabet
 	if alphabet == "" {
-		alphabet = "0123456789"
+		alphabet = decimal
 	}
 	if len(alphabet) < 2 || len(alphabet) > 256 {
 		panic(fmt.Sprintf("sha256: an alphabet of %d digits, want 2 to 256", len(alphabet)))
@@ -167,6 +167,9 @@ func power(base uint64, exponent int) (product uint64, ok bool) {
 // maxRows is the most messages that are hashed at once, enough to make little of the time between two calls.
 const maxRows = 128
 
+// maxRowsLen is the most bytes of these messages, if there is more than one: a suffix may be long.
+const maxRowsLen = 16 << 20
+
 // search is Search for numbers of one width.
 //
 // The messages, without the whole blocks of the prefix, lie one after another in rows. Row i has the number start + i,
@@ -174,22 +177,23 @@ const maxRows = 128
 // stay, and all rows of a group have the same digits before them.
 func search(prefix []byte, first, end uint64, width int, alphabet string, suffix []byte, work uint64) (uint64, bool) {
 	base := uint64(len(alphabet))
+	nwhole := len(prefix) / BlockSize * BlockSize
+	head := prefix[nwhole:]
+	rowLen := len(head) + width + len(suffix)
+	most := max(1, min(maxRows, uint64(maxRowsLen/rowLen)))
 	nlast, group := 0, uint64(1) // digits that stay, and rows in a group
-	for nlast < width && group*base <= maxRows {
+	for nlast < width && group*base <= most {
 		nlast++
 		group *= base
 	}
-	ngroups := min(base, maxRows/group)
+	ngroups := min(base, most/group)
 	nrows := group * ngroups
 
-	nwhole := len(prefix) / BlockSize * BlockSize
-	head := prefix[nwhole:]
 	var ctx core.Ctx
 	if nwhole > 0 {
 		core.Init(&ctx, core.SHA256)
 		core.Update(&ctx, prefix[:nwhole])
 	}
-	rowLen := len(head) + width + len(suffix)
 	var room [maxRows * 96]byte
 	rows := room[:]
 	if uint64(rowLen) > uint64(len(rows))/nrows {

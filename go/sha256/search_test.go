@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -137,6 +138,28 @@ func TestSearchAgainstLoop(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The memory that Search takes does not grow to many copies of a long suffix.
+func TestSearchLongSuffix(t *testing.T) {
+	suffix := make([]byte, 17<<20)
+	nonces := sha256.Nonces{First: 8, End: 11}
+	lowest, want := uint64(math.MaxUint64), uint64(0)
+	for n := nonces.First; n < nonces.End; n++ {
+		if got := num(append(nonces.AppendText(nil, n), suffix...)); got < lowest {
+			lowest, want = got, n
+		}
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	nonce, found := sha256.Search(nil, nonces, suffix, lowest)
+	runtime.ReadMemStats(&after)
+	if !found || nonce != want {
+		t.Errorf("%d, %v, want %d", nonce, found, want)
+	}
+	if nbytes := after.TotalAlloc - before.TotalAlloc; nbytes > 64<<20 {
+		t.Errorf("Search took %d MiB for a suffix of 17 MiB", nbytes>>20)
 	}
 }
 
