@@ -79,14 +79,15 @@ func (k *Key) VerifyMany(ok []bool, msgs, tags [][]byte) bool {
 	if len(ok) != len(msgs) || len(tags) != len(msgs) {
 		panic(fmt.Sprintf("hmac: VerifyMany: %d results and %d tags for %d messages", len(ok), len(tags), len(msgs)))
 	}
+	size := k.Size() // panics for a key that is not ready, also if there are no messages
 	var room [64 * core.MaxSize]byte
 	all := 1
 	for len(msgs) > 0 {
 		n := min(len(msgs), 64)
-		want := room[:n*k.Size()]
+		want := room[:n*size]
 		core.MACMany(&k.key, want, msgs[:n])
 		for i, tag := range tags[:n] {
-			equal := subtle.ConstantTimeCompare(tag, want[i*k.Size():(i+1)*k.Size()])
+			equal := subtle.ConstantTimeCompare(tag, want[i*size:(i+1)*size])
 			ok[i] = equal == 1
 			all &= equal
 		}

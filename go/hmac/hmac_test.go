@@ -130,6 +130,7 @@ func TestMisuse(t *testing.T) {
 		"1 results and 2 tags for 2 messages":  func() { key.VerifyMany(make([]bool, 1), two, two) },
 		"2 results and 1 tags for 2 messages":  func() { key.VerifyMany(make([]bool, 2), two, two[:1]) },
 		"a key that NewKey has not made":       func() { new(hmac.Key).AppendSum(nil, nil) },
+		"that NewKey has not made":             func() { new(hmac.Key).VerifyMany(nil, nil, nil) },
 	} {
 		func() {
 			defer func() {
