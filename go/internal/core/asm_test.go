@@ -44,7 +44,7 @@ func TestStackDepth(t *testing.T) {
 			Init(&ctx, alg)
 			Update(&ctx, secret[:7])
 			var key Key
-			KeyInit(&key, alg, secret)
+			KeyInit(&key, alg, secret[:20]) // after a secret longer than a block the stack is cleared
 			for l, msgs := range lists[6:] {
 				if testing.Short() && l%4 != int(alg)%4 {
 					continue
