@@ -401,6 +401,22 @@ unsafe extern "C" {
         count: usize,
         digests: *mut u8,
     ) -> hl_status;
+    /// RIPEMD-160 of SHA-256 of each row: digests of 20 bytes.
+    pub fn hl_hash160_rows(
+        base: *const c_void,
+        stride: usize,
+        nbytes: usize,
+        count: usize,
+        digests: *mut u8,
+    ) -> hl_status;
+    /// SHA-256 of SHA-256 of each row: digests of 32 bytes.
+    pub fn hl_sha256d_rows(
+        base: *const c_void,
+        stride: usize,
+        nbytes: usize,
+        count: usize,
+        digests: *mut u8,
+    ) -> hl_status;
     /// A column in Apache Arrow's layout: message `i` is `values[offsets[i] .. offsets[i + 1]]`; `offsets` has
     /// `count + 1` signed integers of `offset_nbytes` (4 or 8) bytes, naturally aligned.
     pub fn hl_hash_offsets(

@@ -265,6 +265,8 @@ static void check_empty(const hl_alg_info *alg)
     EMPTY(hl_hash_many(alg->alg, none, 0, digests), 0);
     EMPTY(hl_hash_rows(alg->alg, NULL, 0, 0, 0, NULL), 0);
     EMPTY(hl_hash_rows(alg->alg, NULL, 64, 64, 0, digests), 0);
+    EMPTY(hl_hash160_rows(NULL, 64, 64, 0, NULL), 0);
+    EMPTY(hl_sha256d_rows(NULL, 64, 64, 0, NULL), 0);
     EMPTY(hl_hash_offsets(alg->alg, NULL, 0, NULL, 4, 0, NULL), 0);
     EMPTY(hl_hash_offsets(alg->alg, NULL, 0, NULL, 8, 0, digests), 0);
     EMPTY(hl_update_many(NULL, NULL, 0), 0);
@@ -319,6 +321,13 @@ static void check_errors(const hl_alg_info *alg)
     REFUSE(hl_hash_rows(a, "abc", SIZE_MAX - 1, 2, 2, to), HL_ELENGTH);
     REFUSE(hl_hash_rows(a, "abc", ((size_t)1 << (sizeof(size_t) * 4)), 1, ((size_t)1 << (sizeof(size_t) * 4)) + 1, to),
            HL_ELENGTH);
+
+    REFUSE(hl_hash160_rows(NULL, 1, 1, 3, to), HL_ENULL);
+    REFUSE(hl_hash160_rows("abc", 1, 1, 3, NULL), HL_ENULL);
+    REFUSE(hl_hash160_rows("abc", SIZE_MAX, 1, 3, to), HL_ELENGTH);
+    REFUSE(hl_sha256d_rows(NULL, 1, 1, 3, to), HL_ENULL);
+    REFUSE(hl_sha256d_rows("abc", 1, 1, 3, NULL), HL_ENULL);
+    REFUSE(hl_sha256d_rows("abc", SIZE_MAX, 1, 3, to), HL_ELENGTH);
 
     REFUSE(hl_hash_many_with(NULL, a, good, 3, to), HL_ENULL);
     REFUSE(hl_hash_many_with(kernel, OFF_TABLE, good, 3, to), HL_EALG);

@@ -122,6 +122,8 @@ static void check_one_choice(const hl_alg_info *alg)
     ONE_READ(hl_hash(alg->alg, "abc", 3, found));
     ONE_READ(hl_hash_many(alg->alg, messages, COUNT, found));
     ONE_READ(hl_hash_rows(alg->alg, chunk, 3, 64, 20, found));
+    ONE_READ(hl_hash160_rows(chunk, 3, 33, 20, found));
+    ONE_READ(hl_sha256d_rows(chunk, 3, 80, 20, found));
     ONE_READ(hl_hash_offsets(alg->alg, chunk, sizeof chunk, offsets, 4, 2, found));
     for (size_t i = 0; i < 3; i++)
         hl_init(all[i], alg->alg);

@@ -48,6 +48,10 @@ int main(void)
     memset(nodes, 7, sizeof nodes);
     CHECK(hl_hash_rows(HL_SHA256, nodes, 64, 64, 2, digests));
     print("sha256 of a 64-byte row", digests, HL_SHA256_DIGEST_NBYTES);
+    /* The same rows hashed twice, as Bitcoin does with blocks and keys. */
+    CHECK(hl_sha256d_rows(nodes, 64, 64, 2, digests));
+    CHECK(hl_hash160_rows(nodes, 64, 64, 2, digests));
+    print("ripemd160(sha256(row))", digests, HL_RIPEMD160_DIGEST_NBYTES);
 
     /* A column of an Arrow array: "ab", "", "cde". */
     const int32_t offsets[4] = {0, 2, 2, 5};

@@ -162,6 +162,11 @@ HL_API hl_status hl_hash_many(hl_alg alg, const hl_slice *messages, size_t count
 HL_API hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count,
                               uint8_t *digests);
 
+/* Rows hashed twice, for Bitcoin and what came after it: digests[i] = RIPEMD-160(SHA-256(row i)), 20 bytes each, and
+ * SHA-256(SHA-256(row i)), 32 bytes each. */
+HL_API hl_status hl_hash160_rows(const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests);
+HL_API hl_status hl_sha256d_rows(const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests);
+
 /* A column of variable length in Apache Arrow's layout: message i is values[offsets[i] .. offsets[i + 1] - 1]. offsets
  * has count + 1 entries: signed integers of offset_nbytes (4 or 8) bytes in the machine's byte order, naturally
  * aligned, not decreasing, the last at most values_nbytes. If count is 0, nothing is read, and offsets may be NULL. */

@@ -111,12 +111,30 @@ hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const hl_slice 
                              .kernel = kernel});
 }
 
-hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests)
+/* again: 0, or the algorithm that hashes each digest once more. */
+static hl_status hash_rows(hl_alg alg, uint32_t again, const void *base, size_t stride, size_t nbytes, size_t count,
+                           uint8_t *digests)
 {
     return hli_run(&(hl_job){
         .alg = (uint32_t)alg,
+        .again = again,
         .messages = {.layout = HL_ROWS, .count = count, .base = base, .stride = stride, .nbytes = nbytes},
         .digests = digests});
+}
+
+hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests)
+{
+    return hash_rows(alg, 0, base, stride, nbytes, count, digests);
+}
+
+hl_status hl_hash160_rows(const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests)
+{
+    return hash_rows(HL_SHA256, HL_RIPEMD160, base, stride, nbytes, count, digests);
+}
+
+hl_status hl_sha256d_rows(const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests)
+{
+    return hash_rows(HL_SHA256, HL_SHA256, base, stride, nbytes, count, digests);
 }
 
 hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_nbytes, const void *offsets,

@@ -6,7 +6,7 @@
 //! functions are sound whatever the modules above check.
 
 use alloc::vec::Vec;
-use core::ffi::{CStr, c_char};
+use core::ffi::{CStr, c_char, c_void};
 use core::mem::MaybeUninit;
 
 use hashloom_sys as sys;
@@ -419,14 +419,47 @@ fn with_slices<M: AsRef<[u8]>>(
     });
 }
 
-pub fn hash_rows(algorithm: Algorithm, data: &[u8], stride: usize, nbytes: usize, count: usize, digests: &mut [u8]) {
-    assert_eq!(count.checked_mul(algorithm.digest_nbytes()), Some(digests.len()));
-    let Some(last) = count.checked_sub(1) else { return };
-    let end = last.checked_mul(stride).and_then(|start| start.checked_add(nbytes));
-    assert!(end.is_some_and(|end| end <= data.len()));
-    let base = data.as_ptr().cast();
-    // SAFETY: the last row ends within data and digests has room for count digests, both asserted above.
-    check(unsafe { sys::hl_hash_rows(alg(algorithm), base, stride, nbytes, count, digests.as_mut_ptr()) });
+pub fn hash_rows(algorithm: Algorithm, rows: MessageRows<'_>, digests: &mut [u8]) {
+    let (base, digests) = rows.with_room(algorithm, digests);
+    // SAFETY: with_room gives live rows and room for a digest of each.
+    check(unsafe { sys::hl_hash_rows(alg(algorithm), base, rows.stride, rows.nbytes, rows.count, digests) });
+}
+
+pub fn hash160_rows(rows: MessageRows<'_>, digests: &mut [u8]) {
+    let (base, digests) = rows.with_room(Algorithm::Ripemd160, digests);
+    // SAFETY: with_room gives live rows and room for a digest of RIPEMD-160 of each.
+    check(unsafe { sys::hl_hash160_rows(base, rows.stride, rows.nbytes, rows.count, digests) });
+}
+
+pub fn sha256d_rows(rows: MessageRows<'_>, digests: &mut [u8]) {
+    let (base, digests) = rows.with_room(Algorithm::Sha256, digests);
+    // SAFETY: with_room gives live rows and room for a digest of SHA-256 of each.
+    check(unsafe { sys::hl_sha256d_rows(base, rows.stride, rows.nbytes, rows.count, digests) });
+}
+
+/// Messages of `nbytes` bytes each, `stride` bytes apart.
+#[derive(Clone, Copy)]
+pub struct MessageRows<'a> {
+    pub data: &'a [u8],
+    pub stride: usize,
+    pub nbytes: usize,
+    pub count: usize,
+}
+
+impl MessageRows<'_> {
+    /// Whether the last row, if any, ends within the data.
+    pub fn fit(&self) -> bool {
+        let Some(last) = self.count.checked_sub(1) else { return true };
+        let end = last.checked_mul(self.stride).and_then(|start| start.checked_add(self.nbytes));
+        end.is_some_and(|end| end <= self.data.len())
+    }
+
+    /// The pointers of a call. Panics unless the rows fit, and `digests` has room for a digest of each.
+    fn with_room(&self, algorithm: Algorithm, digests: &mut [u8]) -> (*const c_void, *mut u8) {
+        assert!(self.fit());
+        assert_eq!(self.count.checked_mul(algorithm.digest_nbytes()), Some(digests.len()));
+        (self.data.as_ptr().cast(), digests.as_mut_ptr())
+    }
 }
 
 /// An integer that C reads as an offset of its size.

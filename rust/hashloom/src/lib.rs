@@ -20,6 +20,7 @@
 //! | one message | [`hash()`] |
 //! | many messages, each a slice | [`hash_many`] |
 //! | pieces of a buffer, a column of a table, nodes of a tree | [`hash_rows`] |
+//! | rows hashed twice, as Bitcoin does with keys and headers | [`hash160_rows`], [`sha256d_rows`] |
 //! | an Apache Arrow column of variable length | [`hash_offsets32`], [`hash_offsets64`] |
 //! | one message that arrives in parts | [`Hasher`] |
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
@@ -75,7 +76,7 @@ pub use digest::Digest;
 pub use hash::{Hash, ParseHashError};
 pub use hasher::{Hasher, finalize_many, update_many};
 pub use hmac::{Hmac, HmacKey, TagMismatch, equal, hmac, hmac_many};
-pub use many::{OffsetsError, hash, hash_many, hash_offsets32, hash_offsets64, hash_rows};
+pub use many::{OffsetsError, hash, hash_many, hash_offsets32, hash_offsets64, hash_rows, hash160_rows, sha256d_rows};
 #[cfg(feature = "digest")]
 pub use rustcrypto::{Md5, Ripemd160, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
 #[cfg(feature = "digest")]

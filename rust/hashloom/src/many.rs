@@ -77,14 +77,61 @@ pub fn hash_rows(
     digests: &mut [u8],
 ) {
     check_room(algorithm, count, digests);
-    let Some(last) = count.checked_sub(1) else { return };
-    let end = last.checked_mul(stride).and_then(|start| start.checked_add(row_nbytes));
+    ffi::hash_rows(algorithm, checked_rows("hash_rows", data, stride, row_nbytes, count), digests);
+}
+
+/// RIPEMD-160 of SHA-256 of rows, as Bitcoin hashes public keys and scripts ("hash160"): the digest of the `i`-th row is
+/// written to the `i`-th 20 bytes of `digests`. The rows are those of [`hash_rows`].
+///
+/// # Panics
+///
+/// If the last row ends beyond `data`, or `digests` does not have exactly `count * 20` bytes.
+///
+/// ```
+/// use hashloom::{Algorithm, hash, hash160_rows};
+///
+/// let keys = [2; 3 * 33];
+/// let mut digests = [0; 3 * 20];
+/// hash160_rows(&keys, 33, 33, 3, &mut digests);
+/// let first = hash(Algorithm::Sha256, &keys[..33]);
+/// assert_eq!(hash(Algorithm::Ripemd160, first.as_ref()), digests[40..]);
+/// ```
+pub fn hash160_rows(data: &[u8], stride: usize, row_nbytes: usize, count: usize, digests: &mut [u8]) {
+    check_room(Algorithm::Ripemd160, count, digests);
+    ffi::hash160_rows(checked_rows("hash160_rows", data, stride, row_nbytes, count), digests);
+}
+
+/// SHA-256 of SHA-256 of rows, as Bitcoin hashes block headers and the checksums of addresses: the digest of the `i`-th
+/// row is written to the `i`-th 32 bytes of `digests`. The rows are those of [`hash_rows`].
+///
+/// # Panics
+///
+/// If the last row ends beyond `data`, or `digests` does not have exactly `count * 32` bytes.
+///
+/// ```
+/// use hashloom::{Algorithm, hash, sha256d_rows};
+///
+/// let headers = [7; 2 * 80];
+/// let mut digests = [0; 2 * 32];
+/// sha256d_rows(&headers, 80, 80, 2, &mut digests);
+/// let first = hash(Algorithm::Sha256, &headers[..80]);
+/// assert_eq!(hash(Algorithm::Sha256, first.as_ref()), digests[32..]);
+/// ```
+pub fn sha256d_rows(data: &[u8], stride: usize, row_nbytes: usize, count: usize, digests: &mut [u8]) {
+    check_room(Algorithm::Sha256, count, digests);
+    ffi::sha256d_rows(checked_rows("sha256d_rows", data, stride, row_nbytes, count), digests);
+}
+
+/// Panics, in the name of the function `caller`, unless the last row ends within `data`.
+#[track_caller]
+fn checked_rows<'a>(caller: &str, data: &'a [u8], stride: usize, nbytes: usize, count: usize) -> ffi::MessageRows<'a> {
+    let rows = ffi::MessageRows { data, stride, nbytes, count };
     assert!(
-        end.is_some_and(|end| end <= data.len()),
-        "hash_rows: {count} rows of {row_nbytes} bytes at a stride of {stride} do not fit into {} bytes",
+        rows.fit(),
+        "{caller}: {count} rows of {nbytes} bytes at a stride of {stride} do not fit into {} bytes",
         data.len()
     );
-    ffi::hash_rows(algorithm, data, stride, row_nbytes, count, digests);
+    rows
 }
 
 /// The digests of a column of variable length in the layout of Apache Arrow's Binary and Utf8 arrays: message `i` is

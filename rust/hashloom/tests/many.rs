@@ -6,7 +6,9 @@ mod common;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::{data, oracle, oracle_many};
-use hashloom::{Algorithm, OffsetsError, hash, hash_many, hash_offsets32, hash_offsets64, hash_rows};
+use hashloom::{
+    Algorithm, OffsetsError, hash, hash_many, hash_offsets32, hash_offsets64, hash_rows, hash160_rows, sha256d_rows,
+};
 use proptest::prelude::*;
 
 /// Runs `call`, which must panic, and returns the panic's message.
@@ -60,6 +62,28 @@ fn rows() {
         hash_rows(algorithm, &data, usize::MAX, usize::MAX, 0, &mut []);
         hash_rows(algorithm, &[], 0, 0, 2, &mut vec![0; 2 * algorithm.digest_nbytes()]);
     }
+}
+
+#[test]
+fn rows_hashed_twice() {
+    let data = data(40_000);
+    for (stride, row_nbytes, count) in [(33, 33, 1000), (65, 65, 99), (80, 80, 5), (3, 100, 40), (0, 21, 2), (9, 9, 0)]
+    {
+        let rows: Vec<&[u8]> = (0..count).map(|i| &data[i * stride..][..row_nbytes]).collect();
+        let once: Vec<Vec<u8>> = rows.iter().map(|row| oracle(Algorithm::Sha256, row)).collect();
+        let mut digests = vec![0; count * 20];
+        hash160_rows(&data, stride, row_nbytes, count, &mut digests);
+        assert!(digests == oracle_many(Algorithm::Ripemd160, &once), "hash160: {count} rows of {row_nbytes} bytes");
+        let mut digests = vec![0; count * 32];
+        sha256d_rows(&data, stride, row_nbytes, count, &mut digests);
+        assert!(digests == oracle_many(Algorithm::Sha256, &once), "sha256d: {count} rows of {row_nbytes} bytes");
+    }
+    let text = panic_of(|| hash160_rows(&[0; 65], 33, 33, 2, &mut [0; 40]));
+    assert_eq!(text, "hash160_rows: 2 rows of 33 bytes at a stride of 33 do not fit into 65 bytes");
+    let text = panic_of(|| sha256d_rows(&[0; 159], 80, 80, 2, &mut [0; 64]));
+    assert_eq!(text, "sha256d_rows: 2 rows of 80 bytes at a stride of 80 do not fit into 159 bytes");
+    let text = panic_of(|| sha256d_rows(&[0; 160], 80, 80, 2, &mut [0; 40]));
+    assert_eq!(text, "digests has 40 bytes, but 2 digests of sha256 take 2 * 32");
 }
 
 #[test]
