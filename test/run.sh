@@ -180,6 +180,7 @@ part malformed-torrents program build/venv/bin/python test/malformed_torrents.py
 part trees-of-others program build/venv/bin/python test/trees.py $program --require "${every[@]}"
 part coreutils program build/venv/bin/python test/coreutils.py $program --require
 part macs program python3 test/macs.py $program --require "${huge[@]}"
+part addresses program python3 test/addresses.py $program --require "${every[@]}"
 part kernel-sizes program tools/kernels.py $program
 part installation program test/install.sh --require
 part dependencies "" tools/deny.sh

@@ -42,7 +42,8 @@ licences() {
         --format '{p}|{l}' | sed 's/ (\*)$//; /(\//d; s/ v/ /' | sort -u |
         while IFS='| ' read -r crate version licence; do
             printf '\n== %s %s: %s\n' "$crate" "$version" "$licence"
-            for file in vendor/"$crate-$version"/{licen[cs]e,copying,copyright,notice,unlicense}*; do
+            # depend/: libsecp256k1, whose sources are in the crate secp256k1-sys.
+            for file in vendor/"$crate-$version"/{,depend/*/}{licen[cs]e,copying,copyright,notice,unlicense}*; do
                 [ ! -f "$file" ] || { printf '\n-- %s\n\n' "${file##*/}"; cat "$file"; }
             done
         done

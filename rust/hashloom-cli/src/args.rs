@@ -8,6 +8,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use hashloom::Algorithm;
 
+use crate::address::Address;
 #[cfg(feature = "bench")]
 use crate::bench::size::Size;
 use crate::generate::Generate;
@@ -64,6 +65,7 @@ pub enum Command {
         #[command(subcommand)]
         command: Tree,
     },
+    Address(Address),
     Generate(Generate),
     #[command(after_long_help = KERNELS_HELP)]
     Kernels(Kernels),

@@ -5,6 +5,7 @@
 //! It reads arguments and prints; the crate `hashloom` does the work.
 #![deny(unsafe_code)]
 
+mod address;
 mod args;
 #[cfg(feature = "bench")]
 mod bench;
@@ -21,6 +22,7 @@ mod names;
 mod numbers;
 mod output;
 mod progress;
+mod secrets;
 mod solaris;
 mod stdio;
 mod style;
@@ -161,6 +163,10 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
         Command::Tree { command } => {
             restrict(isa, &command.algorithms())?;
             tree::run(command)
+        }
+        Command::Address(options) => {
+            restrict(isa, &[Algorithm::Sha256, Algorithm::Ripemd160])?;
+            address::run(options)
         }
         Command::Generate(options) => generate::run(options),
         Command::Kernels(options) => {

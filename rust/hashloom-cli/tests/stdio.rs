@@ -43,6 +43,7 @@ fn folder() -> TempDir {
     write("abc", b"abc");
     write("image", &[7; 8192]);
     write("key", b"Jefe");
+    write("key.hex", b"0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798\n");
     write("list", b"a9993e364706816aba3e25717850c26c9cd0d89d  abc\n");
     fs::create_dir(path.join("dir")).unwrap();
     write("dir/file", b"abc");
@@ -99,6 +100,8 @@ const PRINTING: &[&[&str]] = &[
     &["tree", "dmverity", "format", "--force", "image", "new"],
     &["tree", "rfc6962", "root", "abc"],
     &["tree", "rfc6962", "prove-inclusion", "0", "abc", "key"],
+    &["address", "key.hex"],
+    &["address", "--hash160", "key.hex"],
     &["kernels"],
     &["kernels", "--json"],
     &["generate", "completions", "bash"],
@@ -131,6 +134,9 @@ const READING: &[&[&str]] = &[
     &["tree", "rfc6962", "root", "-"],
     &["tree", "rfc6962", "root", "--lines", "-"],
     &["tree", "rfc6962", "check", "-"],
+    &["address"],
+    &["address", "--from-secret"],
+    &["address", "--decode", "-"],
     &["sum", "/dev/stdin"],
     &["torrent", "show", "/dev/stdin"],
     &["tree", "fsverity", "/dev/stdin"],

@@ -15,18 +15,6 @@ use crate::text::{display, reason};
 /// A key has some dozen bytes. A limit keeps an endless device from filling the memory.
 const NBYTES_MAX: usize = 1 << 20;
 
-/// Forbids dumps of this process, which would have the key in them, and keeps other processes of the same user from
-/// looking into it.
-pub fn refuse_dumps() {
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
-    #[cfg(unix)]
-    {
-        use rustix::process::{Resource, Rlimit, setrlimit};
-        let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
-    }
-}
-
 /// Reads all bytes of a file; there must be at least one.
 pub fn of_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, String> {
     let failed = |what: &str, error| format!("{what} {}: {}", display(path), reason(&error));

@@ -12,7 +12,7 @@ use hashloom_engine::files::Method;
 
 use super::{Kind, key};
 use crate::args::any_path;
-use crate::output;
+use crate::{output, secrets};
 
 /// Print message authentication codes as mac(1) of Solaris does.
 ///
@@ -119,7 +119,7 @@ pub fn run(program: &str, options: &Mac, isa: Option<&str>) -> u8 {
         super::complain(program, "no matching PKCS#11 token (hashloom supports none: put the key into a file for -k)");
         return super::EXIT_FAILURE;
     }
-    key::refuse_dumps();
+    secrets::refuse_dumps();
     let key = match &options.keyfile {
         Some(path) => key::of_file(path),
         None => key::ask().map(|passphrase| key::of_passphrase(&passphrase)),

@@ -10,7 +10,7 @@ mod checking;
 pub mod console;
 pub mod coreutils;
 mod format;
-mod front;
+pub mod front;
 mod json_lines;
 mod known;
 mod lines;

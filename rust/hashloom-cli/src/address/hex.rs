@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Hexadecimal by tables: ten million keys are some hundred million bytes.
+
+/// The values of digits; other bytes have more than four bits.
+const VALUES: [u8; 256] = {
+    let mut values = [0xff; 256];
+    let mut digit = 0;
+    while digit < 16 {
+        values[b"0123456789abcdef"[digit] as usize] = digit as u8;
+        values[b"0123456789ABCDEF"[digit] as usize] = digit as u8;
+        digit += 1;
+    }
+    values
+};
+
+/// The two digits of each byte.
+const PAIRS: [[u8; 2]; 256] = {
+    let mut pairs = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        pairs[byte] = [b"0123456789abcdef"[byte >> 4], b"0123456789abcdef"[byte & 15]];
+        byte += 1;
+    }
+    pairs
+};
+
+/// Appends the digits of bytes.
+pub fn push(text: &mut Vec<u8>, bytes: &[u8]) {
+    let start = text.len();
+    text.resize(start + 2 * bytes.len(), 0);
+    for (pair, &byte) in text[start..].chunks_exact_mut(2).zip(bytes) {
+        pair.copy_from_slice(&PAIRS[usize::from(byte)]);
+    }
+}
+
+/// Writes the bytes that `digits` stand for; `bytes` has half their number. Returns the position of the first byte that
+/// is not a digit.
+pub fn decode(digits: &[u8], bytes: &mut [u8]) -> Result<(), usize> {
+    let mut bits = 0;
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        let (high, low) = (VALUES[usize::from(pair[0])], VALUES[usize::from(pair[1])]);
+        bits |= high | low;
+        *byte = high << 4 | low & 15;
+    }
+    match bits & 0xf0 {
+        0 => Ok(()),
+        _ => Err(digits.iter().position(|&digit| VALUES[usize::from(digit)] > 15).unwrap_or(0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte() {
+        let all: Vec<u8> = (0..=255).collect();
+        let mut text = Vec::new();
+        push(&mut text, &all);
+        assert_eq!(String::from_utf8(text.clone()).unwrap(), crate::json::hex(&all));
+        for text in [text.to_ascii_uppercase(), text] {
+            let mut found = [0; 256];
+            assert_eq!(decode(&text, &mut found), Ok(()));
+            assert_eq!(found[..], all);
+        }
+        for byte in (0..=255_u8).filter(|byte| !byte.is_ascii_hexdigit()) {
+            assert_eq!(decode(&[b'0', b'1', b'2', byte], &mut [0; 2]), Err(3));
+            assert_eq!(decode(&[byte, b'1', b'2', b'3'], &mut [0; 2]), Err(0));
+        }
+    }
+}

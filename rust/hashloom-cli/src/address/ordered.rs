@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Threads that convert blocks, and print the results in the order of the blocks.
+//!
+//! A thread reads a block, converts it, and waits until the blocks before it are printed. Each thread has one block, so
+//! memory is bounded.
+
+use std::io::{self, Write};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::input::{Block, Found, Reader};
+use crate::stdio::{Stderr, Stdout, write_lines};
+use crate::style;
+
+/// What a block became.
+#[derive(Default)]
+pub struct Output {
+    pub bytes: Vec<u8>,
+    /// Why lines or rows are missing, by their numbers.
+    pub faults: Vec<(u64, String)>,
+}
+
+/// Converts blocks, one after the other.
+pub trait Convert {
+    fn convert(&mut self, block: &Block, output: &mut Output);
+}
+
+/// How blocks are read and printed.
+#[derive(Clone, Copy)]
+pub struct Plan {
+    pub nthreads: usize,
+    pub block_nbytes: usize,
+    /// The output is not lines.
+    pub is_raw: bool,
+    /// Blocks are overwritten as soon as they are converted.
+    pub is_secret: bool,
+    /// What an item is called in messages, such as "line".
+    pub item: &'static str,
+}
+
+/// How it ended.
+#[derive(Debug, Default)]
+pub struct End {
+    /// Whether a line or row is not right.
+    pub has_fault: bool,
+    /// Whether a file could not be read to its end.
+    pub has_trouble: bool,
+    /// Why output is missing, if any is.
+    pub lost: Option<io::Error>,
+}
+
+struct State {
+    reader: Reader,
+    /// Number of blocks read.
+    nread: u64,
+}
+
+#[derive(Default)]
+struct Printed {
+    /// Number of blocks printed.
+    nblocks: u64,
+    /// No thread waits any more.
+    is_over: bool,
+    end: End,
+}
+
+struct Shared<'a> {
+    plan: Plan,
+    state: Mutex<State>,
+    printed: Mutex<Printed>,
+    turn: Condvar,
+    /// Makes the converter of a thread.
+    make: &'a (dyn Fn() -> Box<dyn Convert + 'a> + Sync),
+}
+
+/// A panic elsewhere is passed on when all threads have ended.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Converts and prints all blocks.
+pub fn run<'a>(plan: Plan, reader: Reader, make: &'a (dyn Fn() -> Box<dyn Convert + 'a> + Sync)) -> End {
+    let state = Mutex::new(State { reader, nread: 0 });
+    let shared = Shared { plan, state, printed: Mutex::default(), turn: Condvar::new(), make };
+    std::thread::scope(|scope| {
+        for _ in 1..plan.nthreads {
+            // If the system has no memory for all threads, fewer work.
+            let named = std::thread::Builder::new().name("address".into());
+            if named.spawn_scoped(scope, || shared.work()).is_err() {
+                break;
+            }
+        }
+        shared.work();
+    });
+    shared.printed.into_inner().unwrap_or_else(PoisonError::into_inner).end
+}
+
+impl Shared<'_> {
+    fn work(&self) {
+        // A panic drops this too; else the other threads would wait for ever.
+        let panics = Panics(self);
+        let (mut block, mut output) = (Block::new(self.plan.block_nbytes), Output::default());
+        let mut converter = (self.make)();
+        loop {
+            let (found, number) = {
+                let mut state = lock(&self.state);
+                if lock(&self.printed).is_over {
+                    break;
+                }
+                let found = state.reader.next(&mut block);
+                state.nread += 1;
+                (found, state.nread - 1)
+            };
+            let trouble = match found {
+                Found::End => break,
+                Found::Block => {
+                    converter.convert(&block, &mut output);
+                    None
+                }
+                Found::Trouble(message) => Some(message),
+            };
+            if self.plan.is_secret {
+                block.wipe();
+            }
+            let mut printed = lock(&self.printed);
+            while printed.nblocks != number && !printed.is_over {
+                printed = self.turn.wait(printed).unwrap_or_else(PoisonError::into_inner);
+            }
+            if printed.is_over {
+                break;
+            }
+            self.print(&mut printed.end, &block, &mut output, trouble);
+            printed.nblocks += 1;
+            printed.is_over = printed.end.lost.is_some();
+            self.turn.notify_all();
+        }
+        std::mem::forget(panics);
+    }
+
+    fn print(&self, end: &mut End, block: &Block, output: &mut Output, trouble: Option<String>) {
+        let written = match self.plan.is_raw {
+            true => Stdout.write_all(&output.bytes),
+            false => write_lines(&output.bytes, b'\n'),
+        };
+        output.bytes.clear();
+        if let Err(error) = written {
+            end.lost = Some(error);
+            return;
+        }
+        end.has_fault |= !output.faults.is_empty();
+        end.has_trouble |= trouble.is_some();
+        let faults = output.faults.drain(..);
+        let faults = faults.map(|(number, fault)| format!("{}: {} {number}: {fault}", block.name, self.plan.item));
+        for message in faults.chain(trouble) {
+            // Best effort: if standard error is closed, the exit status still tells.
+            let _ = Stderr.write_all(format!("{} {message}\n", style::error()).as_bytes());
+        }
+    }
+}
+
+/// Dropping this ends all threads.
+struct Panics<'a, 'b>(&'a Shared<'b>);
+
+impl Drop for Panics<'_, '_> {
+    fn drop(&mut self) {
+        lock(&self.0.printed).is_over = true;
+        self.0.turn.notify_all();
+    }
+}

@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Tests `hashloom address`: vectors of BIPs and of Bitcoin Core, lines that are no keys, secret keys, threads.
+//! `test/addresses.py` compares random keys with an implementation of its own.
+
+mod common;
+
+use std::io::Write;
+use std::process::{Output, Stdio};
+
+use common::{hashloom, status, stderr, stdout};
+
+/// The generator of secp256k1 (SEC 2 section 2.4.1), the public key of the secret key 1.
+const G: &str = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
+const G_UNCOMPRESSED: &str = "0479be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798\
+    483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8";
+const G_HASH160: &str = "751e76e8199196d454941c45d1b3a323f1433bd6";
+
+fn run(arguments: &[&str], input: &[u8]) -> Output {
+    let mut command = hashloom();
+    command.arg("address").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        // The program may end before it has read everything.
+        scope.spawn(move || drop(stdin.write_all(input)));
+        child.wait_with_output().unwrap()
+    })
+}
+
+/// Runs the program, which must print `expected` and no message.
+fn check(arguments: &[&str], input: impl AsRef<[u8]>, expected: &str) {
+    let output = run(arguments, input.as_ref());
+    assert_eq!((status(&output), stdout(&output), stderr(&output)), (0, expected, ""), "{arguments:?}");
+}
+
+/// Runs the program with one line that is not right. Returns the reason that it gives.
+fn reason(arguments: &[&str], line: impl AsRef<[u8]>) -> String {
+    let output = run(arguments, line.as_ref());
+    let lines = stdout(&output).lines().count();
+    assert_eq!((status(&output), lines <= 1), (1, true), "{arguments:?}: {}{}", stdout(&output), stderr(&output));
+    let message = stderr(&output).strip_suffix('\n').unwrap().to_owned();
+    assert!(!message.contains('\n'), "{message}");
+    let reason = message.strip_prefix("hashloom: standard input: line 1: ");
+    reason.unwrap_or_else(|| panic!("{message}")).to_owned()
+}
+
+fn bytes(digits: &str) -> Vec<u8> {
+    (0..digits.len() / 2).map(|i| u8::from_str_radix(&digits[2 * i..][..2], 16).unwrap()).collect()
+}
+
+#[test]
+fn the_generator_on_every_network() {
+    let header = "key,p2pkh,p2sh_p2wpkh,p2wpkh,p2tr\n";
+    let line = format!(
+        "{G},1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH,3JvL6Ymt8MVWiCNHC7oWU6nLeHNJKLZGLN,\
+         bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4,bc1pmfr3p9j00pfxjh0zmgp99y8zftmd3s5pmedqhyptwy6lm87hf5sspknck9\n"
+    );
+    check(&[], G, &format!("{header}{line}"));
+    check(&["-"], format!("{G}\r\n{}\n", G.to_uppercase()), &format!("{header}{line}{line}"));
+    // The address of BIP 173's examples, and the same key elsewhere.
+    for (network, p2pkh, p2wpkh) in [
+        ("test", "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r", "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"),
+        ("signet", "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r", "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"),
+        ("regtest", "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r", "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080"),
+    ] {
+        let expected = format!("key,p2pkh,p2wpkh\n{G},{p2pkh},{p2wpkh}\n");
+        check(&["--type", "p2pkh,p2wpkh", "--network", network], G, &expected);
+    }
+    let json = format!("{{\"key\":\"{G}\",\"p2pkh\":\"1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH\"}}\n");
+    check(&["-t", "p2pkh", "--json"], G, &json);
+    check(&["-t", "p2pkh", "--json", "--unchecked"], G, &json);
+}
+
+#[test]
+fn each_form_of_a_key_has_its_addresses() {
+    let (x, p2tr) = (&G[2..], "bc1pmfr3p9j00pfxjh0zmgp99y8zftmd3s5pmedqhyptwy6lm87hf5sspknck9");
+    let header = "key,p2pkh,p2sh_p2wpkh,p2wpkh,p2tr\n";
+    check(&[], x, &format!("{header}{x},,,,{p2tr}\n"));
+    let p2pkh = "1EHNa6Q4Jz2uvNExL497mE43ikXhwF6kZm";
+    check(&[], G_UNCOMPRESSED, &format!("{header}{G_UNCOMPRESSED},{p2pkh},,,{p2tr}\n"));
+    check(&["--json"], x, &format!("{{\"key\":\"{x}\",\"p2tr\":\"{p2tr}\"}}\n"));
+    // None of the wanted types is possible.
+    assert_eq!(reason(&["-t", "p2pkh,p2wpkh"], x), "a key of 32 bytes (x-only) has only a P2TR address");
+    let expected = "an uncompressed key has only P2PKH and P2TR addresses";
+    assert_eq!(reason(&["-t", "p2sh-p2wpkh,p2wpkh"], G_UNCOMPRESSED), expected);
+    assert_eq!(reason(&["--hash160"], x), "a key of 32 bytes (x-only) has no hash160");
+}
+
+#[test]
+fn vectors_of_bips() {
+    // BIP 49, BIP 84, BIP 86 ("Test vectors"); BIP 341, wallet-test-vectors.json, the key without scripts.
+    for (network, kind, key, address) in [
+        (
+            "test",
+            "p2sh-p2wpkh",
+            "03a1af804ac108a8a51782198c2d034b28bf90c8803f5a53f76276fa69a4eae77f",
+            "2Mww8dCYPUpKHofjgcXcBCEGmniw9CoaiD2",
+        ),
+        (
+            "main",
+            "p2wpkh",
+            "0330d54fd0dd420a6e5f8d3624f5f3482cae350f79d5f0753bf5beef9c2d91af3c",
+            "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu",
+        ),
+        (
+            "main",
+            "p2tr",
+            "cc8a4bc64d897bddc5fbc2f670f7a8ba0b386779106cf1223c6fc5d7cd6fc115",
+            "bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr",
+        ),
+        (
+            "main",
+            "p2tr",
+            "83dfe85a3151d2517290da461fe2815591ef69f2b18a2ce63f01697a8b313145",
+            "bc1p4qhjn9zdvkux4e44uhx8tc55attvtyu358kutcqkudyccelu0was9fqzwh",
+        ),
+        (
+            "main",
+            "p2tr",
+            "399f1b2f4393f29a18c937859c5dd8a77350103157eb880f02e8c08214277cef",
+            "bc1p3qkhfews2uk44qtvauqyr2ttdsw7svhkl9nkm9s9c3x4ax5h60wqwruhk7",
+        ),
+        (
+            "main",
+            "p2tr",
+            "d6889cb081036e0faefa3a35157ad71086b123b2b144b649798b494c300a961d",
+            "bc1p2wsldez5mud2yam29q22wgfh9439spgduvct83k3pm50fcxa5dps59h4z5",
+        ),
+    ] {
+        let column = kind.replace('-', "_");
+        check(&["-t", kind, "-n", network], key, &format!("key,{column}\n{key},{address}\n"));
+    }
+}
+
+/// Address, network, type, script; the hash160 is in the middle of the script, except of types without one.
+const ADDRESSES: &[(&str, &str, &str, &str)] = &[
+    // BIP 350, valid addresses of segregated witness.
+    ("BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4", "main", "p2wpkh", "0014751e76e8199196d454941c45d1b3a323f1433bd6"),
+    (
+        "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7",
+        "test",
+        "p2wsh",
+        "00201863143c14c5166804bd19203356da136c985678cd4d27a1b8c6329604903262",
+    ),
+    (
+        "bc1pw508d6qejxtdg4y5r3zarvary0c5xw7kw508d6qejxtdg4y5r3zarvary0c5xw7kt5nd6y",
+        "main",
+        "witness_unknown",
+        "5128751e76e8199196d454941c45d1b3a323f1433bd6751e76e8199196d454941c45d1b3a323f1433bd6",
+    ),
+    ("BC1SW50QGDZ25J", "main", "witness_unknown", "6002751e"),
+    ("bc1zw508d6qejxtdg4y5r3zarvaryvaxxpcs", "main", "witness_unknown", "5210751e76e8199196d454941c45d1b3a323"),
+    (
+        "tb1qqqqqp399et2xygdj5xreqhjjvcmzhxw4aywxecjdzew6hylgvsesrxh6hy",
+        "test",
+        "p2wsh",
+        "0020000000c4a5cad46221b2a187905e5266362b99d5e91c6ce24d165dab93e86433",
+    ),
+    (
+        "tb1pqqqqp399et2xygdj5xreqhjjvcmzhxw4aywxecjdzew6hylgvsesf3hn0c",
+        "test",
+        "p2tr",
+        "5120000000c4a5cad46221b2a187905e5266362b99d5e91c6ce24d165dab93e86433",
+    ),
+    (
+        "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0",
+        "main",
+        "p2tr",
+        "512079be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798",
+    ),
+    // Bitcoin Core, src/test/data/key_io_valid.json.
+    ("1FsSia9rv4NeEwvJ2GvXrX7LyxYspbN2mo", "main", "p2pkh", "76a914a31c06bd463e3923bc1aadbde48b16976c08071788ac"),
+    ("36j4NfKv6Akva9amjWrLG6MuSQym1GuEmm", "main", "p2sh", "a914373b819a068f32b7a6b38b6b38729647cfde01c287"),
+    ("mzK2FFDEhxqHcmrJw1ysqFkVyhUULo45hZ", "test", "p2pkh", "76a914ce28b26c57472737f5c3561a1761185bd8589a4388ac"),
+    ("2NC2hEhe28ULKAJkW5MjZ3jtTMJdvXmByvK", "test", "p2sh", "a914ce0bba75891ff9ec60148d4bd4a09ee2dc5c933187"),
+    (
+        "bcrt1qdavt4j2sd7dlhqsavtnfxvzppw6k7qy97tmnu9",
+        "regtest",
+        "p2wpkh",
+        "00146f58bac9506f9bfb821d62e69330410bb56f0085",
+    ),
+    (
+        "bcrt1pfwxjqvtt4tcxrtdluukfmy2dv7xd2qzdfy6kajv5nwn4yam3wxkq3553uh",
+        "regtest",
+        "p2tr",
+        "51204b8d20316baaf061adbfe72c9d914d678cd5004d49356ec9949ba752777171ac",
+    ),
+    // Version 0 and hash160 0: as many leading ones as base58 can have.
+    ("1111111111111111111114oLvT2", "main", "p2pkh", "76a914000000000000000000000000000000000000000088ac"),
+];
+
+#[test]
+fn what_addresses_mean() {
+    let (mut lines, mut csv, mut json) =
+        (String::new(), "address,network,type,hash160,script\n".to_owned(), String::new());
+    for &(address, network, kind, script) in ADDRESSES {
+        let hash160 = match kind {
+            "p2pkh" => &script[6..46],
+            "p2sh" | "p2wpkh" => &script[4..44],
+            _ => "",
+        };
+        lines += &format!("{address}\n");
+        csv += &format!("{address},{network},{kind},{hash160},{script}\n");
+        let hash160 = if hash160.is_empty() { String::new() } else { format!("\"hash160\":\"{hash160}\",") };
+        json += &format!(
+            "{{\"address\":\"{address}\",\"network\":\"{network}\",\"type\":\"{kind}\",{hash160}\
+             \"script\":\"{script}\"}}\n"
+        );
+    }
+    check(&["--decode"], &lines, &csv);
+    check(&["-d", "--json"], &lines, &json);
+}
+
+#[test]
+fn what_is_no_address() {
+    // BIP 173 and BIP 350, invalid addresses.
+    for address in [
+        "tc1qw508d6qejxtdg4y5r3zarvary0c5xw7kg3g4ty",
+        "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5",
+        "BC13W508D6QEJXTDG4Y5R3ZARVARY0C5XW7KN40WF2",
+        "bc1rw5uspcuh",
+        "bc10w508d6qejxtdg4y5r3zarvary0c5xw7kw508d6qejxtdg4y5r3zarvary0c5xw7kw5rljs90",
+        "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sL5k7",
+        "bc1zw508d6qejxtdg4y5r3zarvaryvqyzf3du",
+        "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3pjxtptv",
+        "tc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq5zuyut",
+        "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqh2y7hd",
+        "tb1z0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqglt7rf",
+        "BC1S0XLXVLHEMJA6C4DQV22UAPCTQUPFHLXM9H8Z3K2E72Q4K9HCZ7VQ54WELL",
+        "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kemeawh",
+        "tb1q0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq24jc47",
+        "bc1p38j9r5y49hruaue7wxjce0updqjuyyx0kh56v8s25huc6995vvpql3jow4",
+        "BC130XLXVLHEMJA6C4DQV22UAPCTQUPFHLXM9H8Z3K2E72Q4K9HCZ7VQ7ZWS8R",
+        "bc1pw5dgrnzv",
+        "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7v8n0nx0muaewav253zgeav",
+        "BC1QR508D6QEJXTDG4Y5R3ZARVARYV98GJ9P",
+        "tb1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq47Zagq",
+        "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7v07qwwzcrf",
+        "tb1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vpggkg4j",
+        "bc1gmk9yu",
+        "bc1",
+        "bc",
+    ] {
+        reason(&["--decode"], address);
+    }
+    let cases: [(&[u8], &str); 8] = [
+        (b"1FsSia9rv4NeEwvJ2GvXrX7LyxYspbN2mp", "the checksum is wrong: the address was mistyped or cut"),
+        (b"1FsSia9rv4NeEwvJ2GvXrX7LyxYspbN2", "expected base58 of 25 bytes, found 24"),
+        (b"1FsSia9rv4NeEwvJ2GvXrX7LyxYspbN2momo", "expected base58 of 25 bytes, found more"),
+        (b"1Fs0ia", "expected base58, or bech32 that begins with bc1, tb1 or bcrt1; found 0 in column 4"),
+        (b"1F\0", "expected base58, or bech32 that begins with bc1, tb1 or bcrt1; found the byte 0x00 in column 3"),
+        (
+            "1Fé".as_bytes(),
+            "expected base58, or bech32 that begins with bc1, tb1 or bcrt1; found the byte 0xc3 in column 3",
+        ),
+        // Litecoin's prefix, 0x30.
+        (b"LM2WMpR1Rp6j3Sa59cMXMs1SPzj9eXpGc1", "expected a prefix of 00, 05, 6f or c4, found 30"),
+        (b"\n", "expected an address, found an empty line"),
+    ];
+    for (line, expected) in cases {
+        assert_eq!(reason(&["--decode"], line), expected, "{line:?}");
+    }
+}
+
+#[test]
+fn what_is_no_key() {
+    let repeat = |digits: &str, count| digits.repeat(count).into_bytes();
+    let not_on_the_curve = "the key is not a point of the curve secp256k1";
+    let digits = |found| format!("expected a public key of 64, 66 or 130 digits, found {found} characters");
+    let with = |text: &str, at: usize, byte: u8| {
+        let mut text = text.as_bytes().to_vec();
+        text[at] = byte;
+        text
+    };
+    for (line, expected) in [
+        (b"\n".to_vec(), "expected a public key, found an empty line".to_owned()),
+        (b"\r\n".to_vec(), "expected a public key, found an empty line".to_owned()),
+        (G[1..].into(), digits(65)),
+        (G[2..64].into(), digits(62)),
+        (format!(" {G}").into(), digits(67)),
+        (format!("{G}\r").into(), String::new()),
+        (format!("{G}\r\r").into(), digits(67)),
+        (format!("0x{}", &G[2..]).into(), "expected hexadecimal digits, found x in column 2".into()),
+        (with(G, 65, b'g'), "expected hexadecimal digits, found g in column 66".into()),
+        (with(G, 1, 0), "expected hexadecimal digits, found the byte 0x00 in column 2".into()),
+        (with(G, 10, 0xff), "expected hexadecimal digits, found the byte 0xff in column 11".into()),
+        (with(G, 10, b' '), "expected hexadecimal digits, found the byte 0x20 in column 11".into()),
+        (with(G, 1, b'4'), "expected a key of 33 bytes to begin with 02 or 03, found 04".into()),
+        (with(G, 1, b'0'), "expected a key of 33 bytes to begin with 02 or 03, found 00".into()),
+        (with(G_UNCOMPRESSED, 1, b'2'), "expected a key of 65 bytes to begin with 04, found 02".into()),
+        // SEC 1 section 2.3.3 has no such form; OpenSSL calls it hybrid.
+        (with(G_UNCOMPRESSED, 1, b'6'), "expected a key of 65 bytes to begin with 04, found 06".into()),
+        // No y belongs to x = 5, x is not below the field's size, y is another.
+        (format!("02{:064x}", 5).into(), not_on_the_curve.into()),
+        (format!("{:064x}", 5).into(), not_on_the_curve.into()),
+        ([b"02".to_vec(), repeat("f", 64)].concat(), not_on_the_curve.into()),
+        (repeat("f", 64), not_on_the_curve.into()),
+        (repeat("0", 64), not_on_the_curve.into()),
+        (with(G_UNCOMPRESSED, 129, b'9'), not_on_the_curve.into()),
+        (repeat("02", 512), digits(1024)),
+        (repeat("02", 513), "expected at most 1024 bytes, found more".into()),
+        (repeat("02", 1 << 19), "expected at most 1024 bytes, found more".into()),
+        (vec![0; 1 << 20], "expected at most 1024 bytes, found more".into()),
+    ] {
+        if expected.is_empty() {
+            assert_eq!(status(&run(&[], &line)), 0, "one carriage return is part of the line's end");
+        } else {
+            assert_eq!(reason(&[], &line), expected);
+        }
+    }
+    // The form alone counts.
+    for arguments in [&["--hash160"][..], &["--unchecked", "-t", "p2pkh"]] {
+        assert_eq!(status(&run(arguments, format!("02{:064x}", 5).as_bytes())), 0);
+        reason(arguments, with(G, 1, b'4'));
+    }
+    // No input, no keys.
+    check(&["-t", "p2tr"], "", "key,p2tr\n");
+    check(&["--hash160"], "", "");
+}
+
+#[test]
+fn all_others_are_printed() {
+    let input = format!("{G}\nx\n\n{}\n{G}\n02{:064x}\n{G}", "y".repeat(1 << 20), 5);
+    for threads in ["1", "3"] {
+        let output = run(&["-t", "p2pkh", "--threads", threads], input.as_bytes());
+        let line = format!("{G},1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH\n");
+        assert_eq!(stdout(&output), format!("key,p2pkh\n{line}{line}{line}"));
+        let expected = [
+            "line 2: expected a public key of 64, 66 or 130 digits, found 1 characters",
+            "line 3: expected a public key, found an empty line",
+            "line 4: expected at most 1024 bytes, found more",
+            "line 6: the key is not a point of the curve secp256k1",
+        ];
+        let expected = expected.map(|line| format!("hashloom: standard input: {line}\n")).concat();
+        assert_eq!((status(&output), stderr(&output)), (1, expected.as_str()));
+    }
+}
+
+#[test]
+fn binary_keys() {
+    let line = format!("{G_HASH160}\n");
+    check(&["--hash160"], G, &line);
+    check(&["--hash160", "--binary", "33"], bytes(G), &line);
+    check(&["--hash160", "--binary", "33"], bytes(G).repeat(20_000), &line.repeat(20_000));
+    check(&["--hash160", "-b", "65"], bytes(G_UNCOMPRESSED), "91b24bf9f5288532960ac687abb035127b1d28a5\n");
+    let p2tr = format!("key,p2tr\n{},bc1pmfr3p9j00pfxjh0zmgp99y8zftmd3s5pmedqhyptwy6lm87hf5sspknck9\n", &G[2..]);
+    check(&["-t", "p2tr", "-b", "32"], bytes(&G[2..]), &p2tr);
+    let output = run(&["--hash160", "--raw", "-b", "33"], &bytes(G).repeat(3));
+    assert_eq!((status(&output), output.stdout), (0, bytes(G_HASH160).repeat(3)));
+    // A row that is cut, and one that is no key.
+    let output = run(&["--hash160", "-b", "33"], &bytes(G).repeat(3)[..98]);
+    assert_eq!((status(&output), stdout(&output)), (2, line.repeat(2).as_str()));
+    assert_eq!(stderr(&output), "hashloom: standard input: row 3: expected 33 bytes, found 32\n");
+    let output = run(&["--hash160", "-b", "33"], &[bytes(G), vec![4; 33], bytes(G)].concat());
+    assert_eq!((status(&output), stdout(&output)), (1, line.repeat(2).as_str()));
+    let expected = "hashloom: standard input: row 2: expected a key of 33 bytes to begin with 02 or 03, found 04\n";
+    assert_eq!(stderr(&output), expected);
+}
+
+#[test]
+fn files_one_after_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("a"), format!("{G}\nx")).unwrap();
+    std::fs::write(path("b"), format!("{G}\n\n")).unwrap();
+    let line = format!("{G_HASH160}\n");
+    let output = run(&["--hash160", &path("a"), "-", &path("b")], G.as_bytes());
+    assert_eq!((status(&output), stdout(&output)), (1, line.repeat(3).as_str()));
+    let expected = format!(
+        "hashloom: {}: line 2: expected a public key of 64, 66 or 130 digits, found 1 characters\n\
+         hashloom: {}: line 2: expected a public key, found an empty line\n",
+        path("a"),
+        path("b")
+    );
+    assert_eq!(stderr(&output), expected);
+    let output = run(&["--hash160", &path("none"), folder.path().to_str().unwrap(), &path("b")], b"");
+    assert_eq!((status(&output), stdout(&output)), (2, line.as_str()));
+    assert!(stderr(&output).contains("none: No such file or directory\n"), "{}", stderr(&output));
+    assert!(stderr(&output).contains(": Is a directory\n"), "{}", stderr(&output));
+}
+
+/// The order of many blocks is that of the input, with any number of threads.
+#[test]
+fn the_order_is_that_of_the_input() {
+    // Keys that are not checked, each different, with a wrong one now and then.
+    let key = |i: usize| if i % 9973 == 500 { "zz".into() } else { format!("{:02x}{i:064x}", 2 + i % 2) };
+    let input: String = (0..60_000).map(|i| key(i) + "\n").collect();
+    let one = run(&["--unchecked", "-t", "p2pkh", "--threads", "1"], input.as_bytes());
+    let keys: Vec<&str> = stdout(&one).lines().skip(1).map(|line| line.split(',').next().unwrap()).collect();
+    assert!(keys == input.lines().filter(|line| *line != "zz").collect::<Vec<_>>());
+    for threads in ["2", "7"] {
+        let many = run(&["--unchecked", "-t", "p2pkh", "--threads", threads], input.as_bytes());
+        assert!((status(&many), many.stdout == one.stdout, many.stderr == one.stderr) == (1, true, true), "{threads}");
+    }
+    assert_eq!(stderr(&one).lines().count(), 6);
+}
+
+/// Secret keys of Bitcoin Core, src/test/data/key_io_valid.json, and the key 1: network, WIF, hexadecimal, compressed.
+const SECRETS: [(&str, &str, &str, bool); 6] = [
+    (
+        "main",
+        "5HpHagT65TZzG1PH3CSu63k8DbpvD8s5ip4nEB3kEsreAnchuDf",
+        "0000000000000000000000000000000000000000000000000000000000000001",
+        false,
+    ),
+    (
+        "main",
+        "KwDiBf89QgGbjEhKnhXJuH7LrciVrZi3qYjgd9M7rFU73sVHnoWn",
+        "0000000000000000000000000000000000000000000000000000000000000001",
+        true,
+    ),
+    (
+        "main",
+        "5JuW2AMDYu4xVwRG9DZW18VbzQrGcd5RCgb99sS6ehJsNQXu5b9",
+        "8f8943bf956de595665c38ffff23827e17c10cdc1c27a028caae6c9810626198",
+        false,
+    ),
+    (
+        "main",
+        "L5nJeqKmpHp4P7F8ZYyjwc5a7P4d8EabuGAzfGJk7yC1BJyzNaEd",
+        "ff778740f88ddcf102aeb81daee289c044c4a4571c4b6f287400f4b8e0b843f8",
+        true,
+    ),
+    (
+        "test",
+        "cV83kKisF3RQSvXbUCm9ox3kaz5JjEUBWcx8tNydfGJcyeUxuH47",
+        "e0fcd4ce4e3d0e3de091f21415bb7cd011fac288c42020a879f28c2a4387df9b",
+        true,
+    ),
+    (
+        "regtest",
+        "91mn1wYKEB1zyof1VFm8tMtocZx1oBrKKRCu9GCpgZvPmBLEJjp",
+        "18a86e5a6c6977ddba0daca7fba5190f67ba56ccdc1b3f31308972236c2e4776",
+        false,
+    ),
+];
+
+#[test]
+fn secret_keys() {
+    check(
+        &["--from-secret", "-t", "p2pkh"],
+        SECRETS[0].1,
+        &format!("key,p2pkh\n{G_UNCOMPRESSED},1EHNa6Q4Jz2uvNExL497mE43ikXhwF6kZm\n"),
+    );
+    check(
+        &["--from-secret", "-t", "p2pkh"],
+        SECRETS[1].1,
+        &format!("key,p2pkh\n{G},1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH\n"),
+    );
+    check(&["--from-secret", "--hash160"], SECRETS[1].2, &format!("{G_HASH160}\n"));
+    for (network, wif, digits, is_compressed) in SECRETS {
+        let arguments = ["--from-secret", "-t", "p2tr,p2pkh", "-n", network];
+        let of_wif = run(&arguments, wif.as_bytes());
+        let of_digits = run(&arguments, digits.as_bytes());
+        assert_eq!((status(&of_wif), status(&of_digits)), (0, 0), "{}{}", stderr(&of_wif), stderr(&of_digits));
+        // The same x; P2PKH depends on the form.
+        let columns = |output: &Output| -> Vec<String> {
+            stdout(output).lines().nth(1).unwrap().split(',').map(String::from).collect()
+        };
+        let (of_wif, of_digits) = (columns(&of_wif), columns(&of_digits));
+        assert_eq!((&of_wif[0][2..66], &of_wif[1]), (&of_digits[0][2..], &of_digits[1]), "{wif}");
+        assert_eq!(of_wif[2] == of_digits[2], is_compressed, "{wif}");
+    }
+    // The last secret key, whose public key is -G.
+    let order_less_1 = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364140";
+    let output = run(&["--from-secret", "-t", "p2tr"], order_less_1.as_bytes());
+    assert!(stdout(&output).contains(&format!("\n03{},bc1pmfr3p9j00", &G[2..])));
+}
+
+#[test]
+fn secret_keys_that_are_wrong() {
+    let wif = SECRETS[1].1;
+    let range = "the number is no secret key: expected 1 to the order of secp256k1 less 1";
+    let checksum = "the checksum of the WIF is wrong: the key was mistyped or cut";
+    let characters = |found| {
+        let expected = "expected a secret key of 64 hexadecimal digits, or 51 or 52 characters of base58 (WIF)";
+        format!("{expected}, found {found} characters")
+    };
+    for (line, expected) in [
+        ("\n".to_owned(), "expected a secret key, found an empty line".to_owned()),
+        ("0".repeat(64), range.into()),
+        ("fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141".into(), range.into()),
+        ("f".repeat(64), range.into()),
+        ("g".repeat(64), "expected 64 hexadecimal digits, found other characters".into()),
+        (wif[1..].into(), checksum.into()),
+        (
+            format!("{}zzzzzzzz", &wif[..44]),
+            "expected WIF: 33 bytes or, for a compressed key, 34 that end in 01, and a checksum".into(),
+        ),
+        (wif[2..].into(), characters(50)),
+        (format!("{wif}n"), characters(53)),
+        (wif.replace("oWn", "oWo"), checksum.into()),
+        (wif.replace("KwDi", "KwDj"), checksum.into()),
+        (wif.replace('s', "l"), "expected base58 (WIF), found other characters or a number too large".into()),
+        ("z".repeat(52), "expected base58 (WIF), found other characters or a number too large".into()),
+        (SECRETS[4].1.into(), "a key of a test network: use --network test, signet or regtest".into()),
+        (SECRETS[0].2[1..].into(), characters(63)),
+        ("1".repeat(1 << 20), "expected at most 1024 bytes, found more".into()),
+        ("1".repeat(51), "expected base58 (WIF), found other characters or a number too large".into()),
+    ] {
+        let found = reason(&["--from-secret"], &line);
+        assert_eq!(found, expected, "{}", &line[..line.len().min(100)]);
+    }
+    let found = reason(&["--from-secret", "-n", "signet"], wif);
+    assert_eq!(found, "a key of the network main, not signet: use --network main");
+}
+
+#[test]
+fn usage() {
+    for arguments in [
+        &["--from-secret", "file"][..],
+        &["--from-secret", "-"],
+        &["--from-secret", "--binary", "33"],
+        &["--from-secret", "--decode"],
+        &["--binary", "34"],
+        &["--binary", "-1"],
+        &["--raw"],
+        &["--hash160", "--json"],
+        &["--hash160", "--type", "p2pkh"],
+        &["--decode", "--network", "main"],
+        &["--decode", "--type", "p2pkh"],
+        &["--type", "p2pk"],
+        &["--type", "p2pkh,p2pkh"],
+        &["--network", "litecoin"],
+        &["--unchecked"],
+        &["--unchecked", "--type", "p2tr"],
+        &["--threads", "0"],
+    ] {
+        let output = run(arguments, b"");
+        assert_eq!((status(&output), stdout(&output)), (2, ""), "{arguments:?}");
+        assert!(stderr(&output).starts_with("hashloom: "), "{arguments:?}: {}", stderr(&output));
+    }
+}

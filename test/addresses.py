@@ -1,0 +1,341 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Compares hashloom address with an implementation of its own, by random keys, and looks for secrets in its memory.
+
+    python3 test/addresses.py path/to/hashloom [--require] [--all] [--seed N]
+
+10,000 random secret keys (--all: 100,000) give public keys of all forms, and addresses of all types and networks, by
+way of lines and of rows, of public and of secret keys. The addresses are decoded again. secp256k1, RIPEMD-160, base58
+and bech32 are written here straight from SEC 2, the paper, and BIP 173; SHA-256 is Python's.
+
+After a secret key was converted, and while the program waits for the next, none of its bytes are in the program's
+memory. This needs Linux and root; else the test is named and skipped; with --require that is a failure.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("hashloom", type=pathlib.Path)
+parser.add_argument("--require", action="store_true", help="fail if something cannot be tested here")
+parser.add_argument("--all", action="store_true", help="100,000 keys")
+parser.add_argument("--seed", type=int, default=random.randrange(1 << 32), help="for the same keys again")
+arguments = parser.parse_args()
+program = arguments.hashloom.resolve()
+rng = random.Random(arguments.seed)
+failures = []
+
+
+def check(what, found, expected):
+    if found == expected:
+        return
+    if isinstance(expected, list) and isinstance(found, list):
+        pairs = list(zip(found, expected)) + [(len(found), len(expected))]
+        found, expected = next((pair for pair in pairs if pair[0] != pair[1]))
+    failures.append(f"{what}: expected {expected!r}, found {found!r} (--seed {arguments.seed})")
+
+
+def run(*options, text):
+    done = subprocess.run([program, "address", *options], input=text, capture_output=True)
+    check(f"{options}: exit status and messages", (done.returncode, done.stderr), (0, b""))
+    return done.stdout
+
+
+# ---- secp256k1 (SEC 2 section 2.4.1): y^2 = x^3 + 7 modulo P; points in Jacobian coordinates
+
+P = 2**256 - 2**32 - 977
+ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
+G = (
+    0x79BE667EF9DCBBAC55A06295CE870B07029BFCDB2DCE28D959F2815B16F81798,
+    0x483ADA7726A3C4655DA4FBFC0E1108A8FD17B448A68554199C47D08FFB10D4B8,
+)
+
+
+def plus(p, q):
+    """p in Jacobian coordinates or None, q in affine ones; p is not q or -q, which random keys never give."""
+    if p is None:
+        return (*q, 1)
+    x, y, z = p
+    zz = z * z % P
+    h = (q[0] * zz - x) % P
+    r = (q[1] * z * zz - y) % P
+    assert h != 0
+    hh = h * h % P
+    hhh, v = h * hh % P, x * hh % P
+    x3 = (r * r - hhh - 2 * v) % P
+    return (x3, (r * (v - x3) - y * hhh) % P, z * h % P)
+
+
+def affine(p):
+    inverse = pow(p[2], -1, P)
+    return (p[0] * inverse**2 % P, p[1] * inverse**3 % P)
+
+
+def doubled(p):
+    slope = 3 * p[0] ** 2 * pow(2 * p[1], -1, P)
+    x = (slope**2 - 2 * p[0]) % P
+    return (x, (slope * (p[0] - x) - p[1]) % P)
+
+
+def table():
+    """For each byte of a number, the multiples of G that its 255 values stand for."""
+    rows, base = [], G
+    for _ in range(32):
+        row, multiple = [None, base, doubled(base)], (*doubled(base), 1)
+        for _ in range(3, 257):
+            multiple = plus(multiple, base)
+            row.append(affine(multiple))
+        base = row.pop()
+        rows.append(row)
+    return rows
+
+
+TABLE = table()
+
+
+def times_g(number, start=None):
+    for i, byte in enumerate(number.to_bytes(32, "little")):
+        if byte:
+            start = plus(start, TABLE[i][byte])
+    return affine(start)
+
+
+# ---- RIPEMD-160 (Dobbertin, Bosselaers, Preneel 1996)
+
+RHO = [7, 4, 13, 1, 10, 6, 15, 3, 12, 0, 9, 5, 2, 14, 11, 8]
+LEFT_ORDER = [list(range(16))]
+RIGHT_ORDER = [[(9 * i + 5) % 16 for i in range(16)]]
+for _ in range(4):
+    LEFT_ORDER.append([RHO[i] for i in LEFT_ORDER[-1]])
+    RIGHT_ORDER.append([RHO[i] for i in RIGHT_ORDER[-1]])
+SHIFTS = [
+    [11, 14, 15, 12, 5, 8, 7, 9, 11, 13, 14, 15, 6, 7, 9, 8],
+    [12, 13, 11, 15, 6, 9, 9, 7, 12, 15, 11, 13, 7, 8, 7, 7],
+    [13, 15, 14, 11, 7, 7, 6, 8, 13, 14, 13, 12, 5, 5, 6, 9],
+    [14, 11, 12, 14, 8, 6, 5, 5, 15, 12, 15, 14, 9, 9, 8, 6],
+    [15, 12, 13, 13, 9, 5, 8, 6, 14, 11, 12, 11, 8, 6, 5, 5],
+]
+LEFT_K = [0, 0x5A827999, 0x6ED9EBA1, 0x8F1BBCDC, 0xA953FD4E]
+RIGHT_K = [0x50A28BE6, 0x5C4DD124, 0x6D703EF3, 0x7A6D76E9, 0]
+MASK = 0xFFFFFFFF
+ROUNDS = [
+    lambda x, y, z: x ^ y ^ z,
+    lambda x, y, z: (x & y) | (~x & z),
+    lambda x, y, z: (x | ~y) ^ z,
+    lambda x, y, z: (x & z) | (y & ~z),
+    lambda x, y, z: x ^ (y | ~z),
+]
+
+
+def rotated(word, count):
+    word &= MASK
+    return (word << count | word >> (32 - count)) & MASK
+
+
+def ripemd160_of_32_bytes(message):
+    block = message + b"\x80" + bytes(23) + (256).to_bytes(8, "little")
+    words = [int.from_bytes(block[i : i + 4], "little") for i in range(0, 64, 4)]
+    start = [0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476, 0xC3D2E1F0]
+    lines = []
+    for order, constants, functions in (LEFT_ORDER, LEFT_K, ROUNDS), (RIGHT_ORDER, RIGHT_K, ROUNDS[::-1]):
+        a, b, c, d, e = start
+        for j in range(5):
+            for i in order[j]:
+                sum_ = a + functions[j](b, c, d) + words[i] + constants[j]
+                a, e, d, c, b = e, d, rotated(c, 10), b, (rotated(sum_, SHIFTS[j][i]) + e) & MASK
+        lines.append((a, b, c, d, e))
+    left, right = lines
+    state = [(start[(i + 1) % 5] + left[(i + 2) % 5] + right[(i + 3) % 5]) & MASK for i in range(5)]
+    return b"".join(word.to_bytes(4, "little") for word in state)
+
+
+def sha256(data):
+    return hashlib.sha256(data).digest()
+
+
+def hash160(data):
+    return ripemd160_of_32_bytes(sha256(data))
+
+
+assert ripemd160_of_32_bytes(bytes(32)).hex() == "d1a70126ff7a149ca6f9b638db084480440ff842"
+
+# ---- base58 and bech32
+
+
+def base58(content):
+    content += sha256(sha256(content))[:4]
+    number, text = int.from_bytes(content, "big"), ""
+    while number:
+        number, digit = divmod(number, 58)
+        text = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"[digit] + text
+    return "1" * (len(content) - len(content.lstrip(b"\0"))) + text
+
+
+def bech32(hrp, version, program):
+    bits = int.from_bytes(program, "big") << (-8 * len(program) % 5)
+    ndigits = (8 * len(program) + 4) // 5
+    data = [version] + [bits >> 5 * i & 31 for i in reversed(range(ndigits))]
+    constant = 0x2BC830A3 if version else 1
+
+    def polymod(values):
+        check = 1
+        for value in values:
+            top = check >> 25
+            check = (check & 0x1FFFFFF) << 5 ^ value
+            for i, generator in enumerate([0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3]):
+                check ^= generator if top >> i & 1 else 0
+        return check
+
+    expanded = [ord(c) >> 5 for c in hrp] + [0] + [ord(c) & 31 for c in hrp]
+    check = polymod(expanded + data + [0] * 6) ^ constant
+    data += [check >> 5 * i & 31 for i in reversed(range(6))]
+    return hrp + "1" + "".join("qpzry9x8gf2tvdw0s3jn54khce6mua7l"[digit] for digit in data)
+
+
+# ---- The keys
+
+NETWORKS = {
+    "main": (0x00, 0x05, "bc", 0x80),
+    "test": (0x6F, 0xC4, "tb", 0xEF),
+    "signet": (0x6F, 0xC4, "tb", 0xEF),
+    "regtest": (0x6F, 0xC4, "bcrt", 0xEF),
+}
+TAG = sha256(b"TapTweak")
+TYPES = ["p2pkh", "p2sh_p2wpkh", "p2wpkh", "p2tr"]
+
+
+def addresses(network, key, point):
+    """The addresses of a key of any form, and the scripts of those whose script is not p2sh."""
+    p2pkh, p2sh, hrp, _ = NETWORKS[network]
+    found, scripts = dict.fromkeys(TYPES), {}
+    if len(key) > 32:
+        found["p2pkh"] = base58(bytes([p2pkh]) + hash160(key))
+        scripts["p2pkh"] = "76a914" + hash160(key).hex() + "88ac"
+    if len(key) == 33:
+        found["p2sh_p2wpkh"] = base58(bytes([p2sh]) + hash160(b"\0\x14" + hash160(key)))
+        found["p2wpkh"] = bech32(hrp, 0, hash160(key))
+        scripts["p2sh_p2wpkh"] = "a914" + hash160(b"\0\x14" + hash160(key)).hex() + "87"
+        scripts["p2wpkh"] = "0014" + hash160(key).hex()
+    x = point[0].to_bytes(32, "big")
+    even = point if point[1] % 2 == 0 else (point[0], P - point[1])
+    tweaked = times_g(int.from_bytes(sha256(TAG + TAG + x), "big"), (*even, 1))[0].to_bytes(32, "big")
+    found["p2tr"] = bech32(hrp, 1, tweaked)
+    scripts["p2tr"] = "5120" + tweaked.hex()
+    return found, scripts
+
+
+def check_keys(network, count):
+    secrets = [rng.randrange(1, ORDER) for _ in range(count)]
+    points = [times_g(secret) for secret in secrets]
+    forms = []
+    for i, (x, y) in enumerate(points):
+        x, y = x.to_bytes(32, "big"), y.to_bytes(32, "big")
+        forms.append([bytes([2 + y[31] % 2]) + x, b"\4" + x + y, x][rng.choice([0, 0, 0, 1, 2]) if i >= 3 else i])
+    expected = [addresses(network, key, point) for key, point in zip(forms, points)]
+    lines = ["key," + ",".join(TYPES)]
+    lines += [",".join([key.hex(), *(found[kind] or "" for kind in TYPES)]) for key, (found, _) in zip(forms, expected)]
+    text = b"".join(key.hex().encode() + rng.choice([b"\n", b"\r\n"]) for key in forms)
+    options = ["--network", network]
+    check(f"{network}: lines", run(*options, text=text).decode().splitlines(), lines)
+    objects = [
+        {"key": key.hex(), **{kind: address for kind, address in found.items() if address}}
+        for key, (found, _) in zip(forms, expected)
+    ]
+    found = [json.loads(line) for line in run(*options, "--json", text=text).splitlines()]
+    check(f"{network}: JSON", found, objects)
+    for nbytes in 32, 33, 65:
+        rows = [(key, found) for key, (found, _) in zip(forms, expected) if len(key) == nbytes]
+        found = run(*options, "--type", "p2tr", "--binary", str(nbytes), text=b"".join(key for key, _ in rows))
+        wanted = ["key,p2tr"] + [f"{key.hex()},{found['p2tr']}" for key, found in rows]
+        check(f"{network}: rows of {nbytes}", found.decode().splitlines(), wanted)
+    hashes = [hash160(key) for key in forms if len(key) > 32]
+    text = b"".join(key.hex().encode() + b"\n" for key in forms if len(key) > 32)
+    check("--hash160", run("--hash160", text=text).decode().split(), [digest.hex() for digest in hashes])
+    check("--hash160 --raw", run("--hash160", "--raw", text=text), b"".join(hashes))
+    # Secret keys: the same public keys. X alone is of no secret key's form.
+    wif = NETWORKS[network][3]
+    text, wanted = [], lines[:1]
+    for secret, key, line in zip(secrets, forms, lines[1:]):
+        secret = secret.to_bytes(32, "big")
+        if len(key) == 33:
+            text.append(rng.choice([secret.hex(), base58(bytes([wif]) + secret + b"\1")]))
+        elif len(key) == 65:
+            text.append(base58(bytes([wif]) + secret))
+        else:
+            continue
+        wanted.append(line)
+    found = run(*options, "--from-secret", text="\n".join(text).encode())
+    check(f"{network}: --from-secret", found.decode().splitlines(), wanted)
+    # And back.
+    wanted = ["address,network,type,hash160,script"]
+    for found, scripts in expected:
+        for kind, script in scripts.items():
+            name = "test" if network == "signet" or network == "regtest" and found[kind][0] in "mn2" else network
+            digest = {"p2pkh": script[6:46], "p2sh_p2wpkh": script[4:44], "p2wpkh": script[4:44], "p2tr": ""}[kind]
+            wanted.append(f"{found[kind]},{name},{kind.split('_')[0]},{digest},{script}")
+    text = "\n".join(line.split(",")[0] for line in wanted[1:])
+    check(f"{network}: --decode", run("--decode", text=text.encode()).decode().splitlines(), wanted)
+
+
+# ---- Secrets in memory
+
+
+def memory(pid):
+    parts = []
+    with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb") as mem:
+        for line in maps:
+            place, permissions, *_, name = (line + " -").split()[:6] + ["-"]
+            if permissions[:2] == "rw":
+                start, end = (int(digits, 16) for digits in place.split("-"))
+                mem.seek(start)
+                try:
+                    parts.append(mem.read(end - start))
+                except OSError:
+                    pass  # a part that cannot be read, such as a guard page
+    return b"\0".join(parts)
+
+
+def check_memory():
+    if sys.platform != "linux" or os.geteuid() != 0:
+        print("SKIPPED: secrets in memory: needs Linux and root")
+        if arguments.require:
+            failures.append("skipped: secrets in memory")
+        return
+    for is_wif in False, True:
+        # One thread more than one would do: each must wipe.
+        command = [program, "address", "--from-secret", "--type", "p2pkh", "--threads", "2"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+            child.stdout.readline()
+            for _ in range(3):
+                secret = rng.randrange(1, ORDER).to_bytes(32, "big")
+                text = base58(b"\x80" + secret + b"\1") if is_wif else secret.hex()
+                child.stdin.write(text.encode() + b"\n")
+                child.stdin.flush()
+                child.stdout.readline()
+                found = memory(child.pid)
+                # An argument must be found in memory: this shows that the search works.
+                check("arguments in memory", b"--from-secret" in found, True)
+                # The numbers of the curve's code have other byte orders.
+                for what, part in ("the key", secret), ("the key, reversed", secret[::-1]), ("the line", text.encode()):
+                    for name, piece in ("first half", part[: len(part) // 2]), ("second half", part[len(part) // 2 :]):
+                        given = "WIF" if is_wif else "hexadecimal"
+                        check(f"given in {given}, the {name} of {what} in memory", piece in found, False)
+            child.stdin.close()
+            child.wait()
+            check("exit status", child.returncode, 0)
+
+
+nkeys = 25_000 if arguments.all else 2_500
+for network in NETWORKS:
+    check_keys(network, nkeys)
+check_memory()
+for failure in failures:
+    print(f"FAILED: {failure}")
+print(f"{'FAILED' if failures else 'passed'}: addresses of {len(NETWORKS) * nkeys:,} keys")
+sys.exit(1 if failures else 0)
