@@ -43,6 +43,7 @@ NOTE = re.compile(r"<!-- (exit status|needs|not run): (.+) -->")
 RATE = re.compile(r"(, )?\b\d+(\.\d+)? (bytes|[KMGT]iB)/s")
 VARYING = [
     (RATE, ""),
+    (re.compile(r"\b\d+(\.\d+)?( M)? nonces/s"), "N nonces/s"),
     (re.compile(r"\b\d+(\.\d+)? s\b"), "N s"),
     (re.compile(r'("seconds": ?)[\d.e-]+(, ?"held_back_by": ?"[a-z]+")?'), r"\1N"),
     (re.compile(r", held back by (the disk|the CPU|--rate)"), ""),

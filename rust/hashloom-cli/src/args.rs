@@ -14,6 +14,7 @@ use crate::bench::size::Size;
 use crate::generate::Generate;
 use crate::manifest::Manifest;
 use crate::names;
+use crate::pow::Pow;
 use crate::solaris::digest::Digest;
 use crate::solaris::mac::Mac;
 use crate::sums::check::Check;
@@ -66,6 +67,7 @@ pub enum Command {
         command: Tree,
     },
     Address(Address),
+    Work(Pow),
     Generate(Generate),
     #[command(after_long_help = KERNELS_HELP)]
     Kernels(Kernels),

@@ -21,6 +21,7 @@ mod memory;
 mod names;
 mod numbers;
 mod output;
+mod pow;
 mod progress;
 mod secrets;
 mod solaris;
@@ -167,6 +168,10 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
         Command::Address(options) => {
             restrict(isa, &[Algorithm::Sha256, Algorithm::Ripemd160])?;
             address::run(options)
+        }
+        Command::Work(options) => {
+            restrict(isa, &options.algorithms())?;
+            pow::run(options)
         }
         Command::Generate(options) => generate::run(options),
         Command::Kernels(options) => {

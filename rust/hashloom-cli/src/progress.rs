@@ -59,6 +59,17 @@ impl Bar {
         Bar::begin(0, &format!("{{spinner}} {what}  {{elapsed}}"), is_quiet)
     }
 
+    /// Creates a bar that shows a text, which [`Bar::tell`] sets.
+    pub fn of_text(is_quiet: bool) -> Bar {
+        // The text fills the line: it is {wide_msg}.
+        Bar::begin(0, "{spinner} ", is_quiet)
+    }
+
+    /// Sets the text of [`Bar::of_text`].
+    pub fn tell(&self, text: String) {
+        self.bar.set_message(text);
+    }
+
     /// Returns true if there is somebody to see the bar.
     pub fn is_shown(&self) -> bool {
         self.is_shown
@@ -114,7 +125,8 @@ impl Bar {
 fn style(template: &str) -> ProgressStyle {
     let chars = if style::is_utf8() { "█▉▊▋▌▍▎▏ " } else { "=> " };
     // A terminal shows ^C where the cursor is. In the last column that would break the line, and half of the bar would
-    // stay on the screen. indicatif fills a short line with spaces behind the last character: {wide_msg} is empty.
+    // stay on the screen. indicatif fills a short line with spaces behind the last character: {wide_msg} is empty, or
+    // the text of the bar.
     let filler = if template.contains("{wide_bar}") { "" } else { "{wide_msg}" };
     let template = format!(" {template}{filler}\r");
     let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Options of every command that reads and hashes files.
+//! Options of every command that reads and hashes files, and of those that only compute.
 
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -20,29 +20,42 @@ pub struct Work {
     #[arg(long)]
     pub no_map: bool,
 
-    /// Number of threads [default: one for each CPU; with --nice one]
-    #[arg(long, value_name = "N", value_parser = from_one)]
-    pub threads: Option<NonZeroUsize>,
-
     /// Read at most this many bytes a second, such as 100M, on all threads together
     #[arg(long, value_name = "BYTES", value_parser = rate)]
     pub rate: Option<Nbytes>,
 
+    #[command(flatten)]
+    pub threads: Threads,
+}
+
+/// The threads that work.
+#[derive(Debug, Args)]
+pub struct Threads {
+    /// Number of threads [default: one for each CPU; with --nice one]
+    #[arg(long, value_name = "N", value_parser = from_one)]
+    threads: Option<NonZeroUsize>,
+
     /// Give way to other programs: on one thread, with the lowest priority for the CPU and for the disk
     #[arg(long)]
-    pub nice: bool,
+    nice: bool,
 }
 
 impl Work {
     /// Options for the engine. Threads that are started later give way, if that is wanted.
     pub fn options(&self) -> Options {
-        let threads = self.threads.map_or(usize::from(self.nice), NonZeroUsize::get);
+        let rate = self.rate.map_or(0, |Nbytes(rate)| rate);
+        self.threads.options().mapped_with_sigbus_handler(!self.no_map).rate(rate)
+    }
+}
+
+impl Threads {
+    /// Options for the engine. Threads that are started later give way, if that is wanted.
+    pub fn options(&self) -> Options {
         if self.nice {
             static GIVEN: Once = Once::new();
             GIVEN.call_once(give_way);
         }
-        let rate = self.rate.map_or(0, |Nbytes(rate)| rate);
-        Options::new().mapped_with_sigbus_handler(!self.no_map).threads(threads).rate(rate)
+        Options::new().threads(self.threads.map_or(usize::from(self.nice), NonZeroUsize::get))
     }
 }
 

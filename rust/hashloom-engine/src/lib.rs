@@ -29,6 +29,7 @@
 //! | the resume file of a BitTorrent client | `torrent::resume` | `resume` |
 //! | the root of a file's hash tree: fs-verity, dm-verity, RFC 6962, Glacier, S3, BEP 52 | `tree` | `tree` |
 //! | the files of a folder, now and later | `manifest` | `manifest` |
+//! | nonces whose digest is low enough | [`search`] | |
 //!
 //! All features are on by default. One more, `io-uring`, opens and reads many small files with a few system calls on
 //! Linux. Files are read at offsets into rows that stay in the second-level cache, or mapped and hashed in place if the
@@ -61,6 +62,8 @@ pub mod list;
 pub mod bencode;
 
 pub mod run;
+
+pub mod search;
 
 mod read;
 

@@ -14,7 +14,7 @@ pub mod front;
 mod json_lines;
 mod known;
 mod lines;
-mod quote;
+pub mod quote;
 pub mod sum;
 pub mod summing;
 mod text_lines;

@@ -215,7 +215,7 @@ fn open(path: &Path) -> Result<File, Failed> {
 
 /// Bytes in hexadecimal, as on a command line.
 #[derive(Debug, Clone, Default)]
-struct HexBytes(Vec<u8>);
+pub struct HexBytes(pub Vec<u8>);
 
 impl std::str::FromStr for HexBytes {
     type Err = String;
@@ -232,7 +232,7 @@ impl std::str::FromStr for HexBytes {
 }
 
 /// Formats one object as one line.
-fn json_line(json: &impl serde::Serialize) -> String {
+pub fn json_line(json: &impl serde::Serialize) -> String {
     // Serialisation cannot fail: there are no maps and no fallible values.
     serde_json::to_string(json).unwrap_or_default() + "\n"
 }

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom work`: proof of work.
+
+mod hashcash;
+mod krist;
+mod plan;
+mod self_test;
+mod shown;
+
+use std::ffi::OsString;
+use std::io::{self, ErrorKind, Write};
+use std::ops::{ControlFlow, RangeInclusive};
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use clap::{ArgGroup, Args, ValueHint};
+use hashloom::Algorithm;
+use hashloom_engine::search::{End, Event, search};
+
+use crate::interrupt::{self, EXIT_INTERRUPTED};
+use crate::numbers::whole;
+use crate::progress::Bar;
+use crate::sums::console::Console;
+use crate::text::reason;
+use crate::tree::HexBytes;
+use crate::work::Threads;
+use crate::{EXIT_PIPE, names, style, units};
+use plan::Plan;
+
+/// No nonce of the range is low enough.
+const EXIT_NOT_FOUND: u8 = 1;
+
+/// Find a nonce whose digest is low enough: proof of work.
+///
+/// The message is a prefix, the nonce and a suffix. The nonces of a range are tried in order on all cores, many in the
+/// lanes of each; the first one found is printed, the same with any number of threads.
+#[derive(Debug, Args)]
+#[command(override_usage = USAGE, after_long_help = HELP, arg_required_else_help = true)]
+#[command(group(ArgGroup::new("kind").args(KINDS).required(true)))]
+pub struct Pow {
+    /// Krist: the first 48 bits of SHA-256(ADDRESS, BLOCK, nonce) are at most WORK; BLOCK is the last block's hash
+    #[arg(long, num_args = 3, value_names = ["ADDRESS", "BLOCK", "WORK"], value_hint = ValueHint::Other)]
+    krist: Option<Vec<String>>,
+
+    /// Make a stamp of hashcash for a resource, such as an address, or complete a stamp that ends in a colon
+    #[arg(long, value_name = "STRING", value_hint = ValueHint::Other)]
+    hashcash: Option<String>,
+
+    /// Zero bits of a stamp for a resource [default: 20]
+    // Not `requires`: clap forgets that if another kind is given.
+    #[arg(long, value_name = "N", value_parser = whole, conflicts_with_all = NOT_HASHCASH)]
+    bits: Option<u64>,
+
+    /// A Bitcoin block header: 80 bytes in hexadecimal, whose last 4, the nonce, do not matter, or 76
+    #[arg(long, value_name = "HEX")]
+    bitcoin_header: Option<HexBytes>,
+
+    /// Any message: the digest begins with this number of zero bits
+    #[arg(long, value_name = "N", value_parser = whole)]
+    zero_bits: Option<u64>,
+
+    /// Any message: the digest, or its first bytes if HEX is shorter, is at most HEX
+    #[arg(long, value_name = "HEX")]
+    target: Option<HexBytes>,
+
+    /// The text before the nonce
+    #[arg(long, value_name = "TEXT", conflicts_with_all = SPECIAL)]
+    prefix: Option<OsString>,
+
+    /// The bytes before the nonce, in hexadecimal
+    #[arg(long, value_name = "HEX", conflicts_with = "prefix", conflicts_with_all = SPECIAL)]
+    prefix_hex: Option<HexBytes>,
+
+    /// The text after the nonce
+    #[arg(long, value_name = "TEXT", conflicts_with_all = SPECIAL)]
+    suffix: Option<OsString>,
+
+    /// The bytes after the nonce, in hexadecimal
+    #[arg(long, value_name = "HEX", conflicts_with = "suffix", conflicts_with_all = SPECIAL)]
+    suffix_hex: Option<HexBytes>,
+
+    /// The hash function
+    #[arg(short, long, value_name = "NAME", value_parser = names::ANY, default_value = "sha256", conflicts_with_all = SPECIAL)]
+    algorithm: Algorithm,
+
+    /// Hash the digest again with this hash function; the second digest counts
+    #[arg(long, value_name = "NAME", value_parser = names::ANY, hide_possible_values = true, conflicts_with_all = SPECIAL)]
+    again: Option<Algorithm>,
+
+    /// The digits of nonces; the first one means 0 [default: 0123456789; of a stamp 0123456789abcdef]
+    #[arg(long, value_name = "ALPHABET", conflicts_with_all = ["bitcoin_header", "self_test"])]
+    digits: Option<String>,
+
+    /// Nonces are bytes, the most significant first, not text
+    #[arg(long, conflicts_with_all = ["digits", "hashcash", "bitcoin_header", "self_test"])]
+    binary: bool,
+
+    /// Each nonce has N digits, with zeros in front; bytes count as digits
+    #[arg(long, value_name = "N", value_parser = whole, conflicts_with_all = ["bitcoin_header", "self_test"])]
+    width: Option<u64>,
+
+    /// The least significant digit of a nonce and the least significant byte of a digest come first, as in Bitcoin
+    #[arg(long, conflicts_with_all = SPECIAL)]
+    least_first: bool,
+
+    /// The nonces to try, both included; without LAST all from FIRST on [default: 0..]
+    #[arg(long, value_name = "FIRST..LAST", conflicts_with = "self_test")]
+    range: Option<Range>,
+
+    /// Print all nonces found, not only the first
+    #[arg(long, conflicts_with = "self_test")]
+    all: bool,
+
+    /// Print one JSON object a line instead: nonce, text, digest, stamp, header
+    #[arg(long, conflicts_with = "self_test")]
+    json: bool,
+
+    #[command(flatten)]
+    threads: Threads,
+
+    /// Find known blocks and stamps, and print each
+    #[arg(long)]
+    self_test: bool,
+}
+
+/// The kinds of work.
+const KINDS: [&str; 6] = ["krist", "hashcash", "bitcoin_header", "zero_bits", "target", "self_test"];
+
+/// All kinds but hashcash.
+const NOT_HASHCASH: [&str; 5] = ["krist", "bitcoin_header", "zero_bits", "target", "self_test"];
+
+/// Kinds of work that say themselves what is hashed, and how.
+const SPECIAL: [&str; 4] = ["krist", "hashcash", "bitcoin_header", "self_test"];
+
+/// clap would write one line.
+const USAGE: &str = "\
+hashloom work [OPTIONS] --krist <ADDRESS> <BLOCK> <WORK>
+       hashloom work [OPTIONS] --hashcash <STRING>
+       hashloom work [OPTIONS] --bitcoin-header <HEX>
+       hashloom work [OPTIONS] <--zero-bits <N>|--target <HEX>>
+       hashloom work --self-test [--threads <N>] [--nice]";
+
+const HELP: &str = "\
+What is printed:
+  NONCE  DIGEST   the nonce as it stands in the message, two blanks, the digest;
+                  with --binary and --bitcoin-header the nonce as a number
+  STAMP           with --hashcash
+  The digest is in hexadecimal, its most significant byte first: of a Bitcoin
+  header, the hash of the block as all programs show it.
+  On a terminal, a line shows the rate, how much of the range was tried, and the
+  time that one nonce takes on average. This time does not become shorter: it
+  does not matter how many nonces were tried before.
+
+Hashcash:
+  Stamps have version 1: 1:BITS:DATE:RESOURCE:EXTENSION:RANDOM:COUNTER. The
+  SHA-1 of a stamp begins with BITS zero bits, and the counter is the nonce. A
+  stamp for a resource gets today's date in UTC and 96 random bits.
+
+Range:
+  Nonces are numbers, whatever their digits. They reach 18446744073709551615, of
+  a Bitcoin header 4294967295. Ctrl-C says which nonces are done, and the
+  --range that goes on after them. --range N..N checks one nonce.
+
+Exit status:
+  0    found
+  1    no nonce of the range is low enough, or a self-test failed
+  2    wrong usage, or the output cannot be written
+  130  interrupted (Ctrl-C)
+  141  the reader of the output has gone
+
+Examples:
+  hashloom work --krist k8juvewcui 000000abcdef 100000
+  hashloom work --hashcash anni@example.org --bits 24
+  hashloom work --zero-bits 20 --prefix 'hello '
+  hashloom work --zero-bits 16 --prefix a --binary --width 8 --all --json
+  hashloom work --self-test";
+
+/// `FIRST..LAST`, `FIRST..`
+#[derive(Debug, Clone, Copy)]
+struct Range {
+    first: u64,
+    last: Option<u64>,
+}
+
+impl FromStr for Range {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Range, String> {
+        let (first, last) = text.split_once("..").ok_or("expected FIRST..LAST, such as 0..999999")?;
+        let first = whole(first)?;
+        let last = if last.is_empty() { None } else { Some(whole(last)?) };
+        match last {
+            Some(last) if last < first => Err(format!("the first nonce, {first}, is greater than the last, {last}")),
+            _ => Ok(Range { first, last }),
+        }
+    }
+}
+
+impl Pow {
+    /// Returns the hash functions.
+    pub fn algorithms(&self) -> Vec<Algorithm> {
+        match self {
+            Pow { krist: Some(_), .. } | Pow { bitcoin_header: Some(_), .. } => vec![Algorithm::Sha256],
+            Pow { hashcash: Some(_), .. } => vec![Algorithm::Sha1],
+            Pow { self_test: true, .. } => vec![Algorithm::Sha1, Algorithm::Sha256],
+            Pow { algorithm, again, .. } => std::iter::once(*algorithm).chain(*again).collect(),
+        }
+    }
+
+    /// Returns the nonces to try: those of the plan, or a part of them.
+    fn range(&self, plan: &Plan) -> Result<RangeInclusive<u64>, String> {
+        let Range { first, last } = self.range.unwrap_or(Range { first: 0, last: None });
+        match last.unwrap_or(plan.last.max(first)) {
+            last if last > plan.last => {
+                Err(format!("--range: expected nonces up to {}, the last one of this work", plan.last))
+            }
+            last => Ok(first..=last),
+        }
+    }
+}
+
+/// Returns the exit status.
+pub fn run(arguments: &Pow) -> Result<u8, String> {
+    if arguments.self_test {
+        return self_test::run(&arguments.threads);
+    }
+    let plan = Plan::of(arguments)?;
+    let range = arguments.range(&plan)?;
+    let (first, last) = (*range.start(), *range.end());
+    let stop = interrupt::flag();
+    let bar = Bar::of_text(false);
+    let options = arguments.threads.options().cancel(&stop);
+    let begun = Instant::now();
+    let mut has_found = false;
+    let (end, lost) = Console::new(b"hashloom", &stop, Some(&bar)).run(|console| {
+        search(&plan.search(), range, &options, |event| {
+            match event {
+                Event::Found(nonce) => {
+                    has_found = true;
+                    console.print(|lines| plan.write(nonce, arguments.json, lines));
+                    if !arguments.all {
+                        return ControlFlow::Break(());
+                    }
+                }
+                Event::Tried(to) if bar.is_shown() => bar.tell(progress(&plan, (first, to, last), begun.elapsed())),
+                _ => {}
+            }
+            ControlFlow::Continue(())
+        })
+    });
+    bar.finish();
+    let (message, status) = match (lost.lines, end) {
+        (Some(error), _) if error.kind() == ErrorKind::BrokenPipe => return Ok(EXIT_PIPE),
+        (Some(error), _) => return Err(format!("standard output: {}", reason(&error))),
+        (None, End { cancelled: true, next: Some(next), .. }) => {
+            (interrupted(&plan, next, first, last), EXIT_INTERRUPTED)
+        }
+        (None, _) if has_found => return Ok(0),
+        (None, _) => (not_found(first, last, begun.elapsed()), EXIT_NOT_FOUND),
+    };
+    // Best effort: if standard error is closed, the exit status still tells.
+    let _ = writeln!(io::stderr(), "{} {message}", style::error());
+    Ok(status)
+}
+
+/// Says how far an interrupted search has come.
+fn interrupted(plan: &Plan, next: u64, first: u64, last: u64) -> String {
+    let done = if next == first { "no nonce is done".into() } else { format!("nonces to {} are done", next - 1) };
+    let stamp = plan.stamp().map(|stamp| format!("--hashcash {stamp} ")).unwrap_or_default();
+    format!("interrupted: {done}. Go on with {stamp}--range {next}..{last}")
+}
+
+fn not_found(first: u64, last: u64, elapsed: Duration) -> String {
+    let tried = u128::from(last - first) + 1;
+    let rate = shown::rate(tried as f64 / elapsed.as_secs_f64().max(1e-9));
+    let time = units::duration(elapsed);
+    format!("no nonce from {first} to {last} is low enough: {tried} tried in {time}, {rate}")
+}
+
+/// Formats the progress. Nonces from `first` to `tried` of those to `last` were tried.
+fn progress(plan: &Plan, (first, tried, last): (u64, u64, u64), elapsed: Duration) -> String {
+    let rate = ((tried - first) as f64 + 1.0) / elapsed.as_secs_f64().max(1e-9);
+    let left = (last - tried) as f64 / rate;
+    let share = units::percent(tried - first, last - first);
+    let (rate, each, left) = (shown::rate(rate), shown::time(1.0 / plan.chance / rate), shown::time(left));
+    format!("{rate}  {share} of the range, {left} left  one nonce takes {each} on average")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges() {
+        let read = |text: &str| text.parse::<Range>().map(|range| (range.first, range.last));
+        assert_eq!(read("0..0"), Ok((0, Some(0))));
+        assert_eq!(read("7.."), Ok((7, None)));
+        assert_eq!(read("0..18446744073709551615"), Ok((0, Some(u64::MAX))));
+        for wrong in
+            ["", "..", "..5", "5", "5..4", "-1..4", "1..+4", "1...4", "0..18446744073709551616", "0x1..2", "1..2 "]
+        {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+}
