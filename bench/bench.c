@@ -7,9 +7,11 @@
  *   bench kernels [instruction set]
  *                    nanoseconds (the costs of registry.def) and cycles of each kernel's call that advances its lanes
  *                    by one block
+ *   bench hash160    nanoseconds a public key of 33 bytes: RIPEMD-160 of SHA-256 over each instruction set with RIPEMD-160
+ *                    in lanes, without and with the SHA instructions
  *   bench tiers      one message of 16 KiB: each kernel of one lane beside OpenSSL with the same instruction sets
  *
- * -DBENCH_KERNELS_ONLY leaves only `kernels`, and no use of OpenSSL, which cross compilers lack.
+ * -DBENCH_KERNELS_ONLY leaves only `kernels` and `hash160`, and no use of OpenSSL, which cross compilers lack.
  *
  * Method: both sides run in turn, A B A B, in one process pinned to one CPU, at least 9 rounds after a warm-up. The
  * output is the ratio of the minima, and the least and greatest ratio of the pairs. On a shared machine absolute
@@ -425,6 +427,45 @@ static void time_kernels(hl_isas wanted)
     free(best), free(cycle);
 }
 
+static void time_hash160(void)
+{
+    enum { NBYTES = 33, NKEYS = 512, TURNS = 600, NSETS = 64 };
+    static uint8_t digests[NKEYS * 20];
+    const uint8_t *keys = arena(NKEYS * NBYTES);
+    const hl_isas sha = hl_isa_named("sha") & hl_isas_available(), sha_avx512vl = hl_isa_named("sha_avx512vl");
+    hl_isas sets[NSETS];
+    const char *names[NSETS];
+    double best[NSETS];
+    size_t nsets = 0;
+
+    for (size_t i = 0; i < hl_kernel_count(); i++) {
+        const hl_kernel *k = hl_kernel_at(i);
+        if (strncmp(k->name, "ripemd160", 9) != 0 || k->nlanes == 1 || (k->isas & hl_isas_available()) == 0)
+            continue;
+        for (unsigned with = 0; with <= (sha != 0); with++) {
+            sets[nsets] = k->isas | (with ? sha : 0);
+            if (with && strncmp(k->isa, "avx512", 6) == 0)
+                sets[nsets] |= sha_avx512vl & hl_isas_available();
+            names[nsets] = k->isa;
+            best[nsets++] = 1;
+        }
+    }
+    for (unsigned r = 0; r < TURNS; r++)
+        for (size_t s = 0; s < nsets; s++) {
+            if (hl_restrict(sets[s]) != HL_OK)
+                die("hl_restrict failed");
+            const double start = now();
+            if (hl_hash160_rows(keys, NBYTES, NBYTES, NKEYS, digests) != HL_OK)
+                die("hl_hash160_rows failed");
+            const double t = (now() - start) / NKEYS;
+            best[s] = t < best[s] ? t : best[s];
+        }
+    hl_restrict(0);
+    printf("| hash160 over | ns a key | million keys/s |\n|---|---|---|\n");
+    for (size_t s = 0; s < nsets; s++)
+        printf("| %s%s | %.1f | %.1f |\n", names[s], sets[s] & sha ? " and sha" : "", best[s] * 1e9, 1e-6 / best[s]);
+}
+
 #ifndef BENCH_KERNELS_ONLY
 /* The features that OpenSSL may use beside the kernels of an instruction set: OPENSSL_ia32cap, described in
  * OPENSSL_ia32cap(3). Bit 41 is SSSE3, 60 AVX. After the colon comes leaf 7: bits 3 and 8 are BMI1 and BMI2, 5 AVX2, 29
@@ -529,6 +570,10 @@ int main(int argc, char **argv)
         time_kernels(wanted);
         return 0;
     }
+    if (argc == 2 && strcmp(argv[1], "hash160") == 0) {
+        time_hash160();
+        return 0;
+    }
 #ifndef BENCH_KERNELS_ONLY
     if (argc == 2 && strcmp(argv[1], "compare") == 0) {
         print_head();
@@ -556,6 +601,6 @@ int main(int argc, char **argv)
                 return 0;
             }
 #endif
-    fprintf(stderr, "usage: bench compare | bench hmac | bench kernels [instruction set] | bench tiers\n");
+    fprintf(stderr, "usage: bench compare | bench hmac | bench kernels [instruction set] | bench hash160 | bench tiers\n");
     return 2;
 }

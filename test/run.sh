@@ -148,7 +148,7 @@ part proof "" test/proof/prove.py "${every[@]}"
 peers=(--manifest-path bench/peers/Cargo.toml)
 part peers-format "" cargo fmt "${peers[@]}" --check
 part peers program bench/peers/run.sh --quick
-# With the profile and the folder of the part before, so that the C of the crates is compiled once.
+# The profile and the folder are those of the part before, so that the C of the crates is compiled once.
 part peers-lint peers \
     cargo clippy --quiet --release --locked "${peers[@]}" --target-dir bench/peers/target -- -D warnings
 part go "" test/go.sh "$level"

@@ -1,5 +1,5 @@
-# steps.sh: the steps of c.sh and cross.sh: their output and the counts. Sourced, with $root the repository and $logs a
-# folder for builds and logs.
+# steps.sh: the steps of c.sh, cross.sh and go.sh: their output and the counts. Sourced, with $root the repository and
+# $logs a folder for builds and logs.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 

@@ -3,7 +3,7 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   bench/peers/run.sh [--quick] [sha1|sha256|sha512|ripemd160|hmac-sha256]...
+#   bench/peers/run.sh [--quick] [sha1|sha256|sha512|ripemd160|hmac-sha256|hash160|sha256d]...
 #
 # --quick        one round, which compares the digests of all peers with hashloom's; its figures mean little
 # PEERS_REQUIRE  1: a peer that is not installed is an error; otherwise the output names it and leaves it out
@@ -27,7 +27,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 quick=
 [ "${1-}" != --quick ] || { quick=yes && shift; }
-[ $# -gt 0 ] || set -- sha1 sha256 sha512 ripemd160 hmac-sha256
+[ $# -gt 0 ] || set -- sha1 sha256 sha512 ripemd160 hmac-sha256 hash160 sha256d
 cpu=${CPU:-$(($(getconf _NPROCESSORS_ONLN) - 1))}
 # A folder of its own: in a shared one, each workspace would rebuild the other's crates.
 export CARGO_TARGET_DIR=$PWD/target

@@ -192,8 +192,8 @@ struct hli_whole {
 typedef void hli_whole_fn(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[],
                           uint8_t *const digests[]);
 #define HLI_WHOLE_BEFORE_NBYTES (UINT32_C(1) << 28) /* the length in bits is one word of 32 bits */
-/* What follows a message's end: zeros, 0x80 at HLI_ONE_BIT_AT, zeros. Two blocks of 128 bytes find a place on either
- * side (edges.c). */
+/* The bytes behind a message's end: zeros, 0x80 at HLI_ONE_BIT_AT, zeros. Two blocks of 128 bytes find a place on
+ * either side (edges.c). */
 #define HLI_ONE_BIT_AT 240
 extern const uint8_t hli_one_bit[HLI_ONE_BIT_AT + 256] HLI_HIDDEN;
 

@@ -45,7 +45,7 @@ CORE = HERE.parent.parent / "core"
 QEMU = ["qemu-aarch64", "-cpu", "max"]
 BODIES = ["sha1", "sha256", "sha512", "ripemd160", "md5"]  # as hl_body counts them
 
-# What the core calls, and a start. machine.py runs its own memcpy and memset.
+# The functions that the core calls, and a start. machine.py runs its own memcpy and memset.
 SUPPORT = """
 typedef __SIZE_TYPE__ size;
 void *memcpy(void *to, const void *from, size n) { (void)from, (void)n; return to; }

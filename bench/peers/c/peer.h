@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 /* The same values as in src/scenario.rs. */
-enum algorithm { ALG_SHA1, ALG_SHA256, ALG_SHA512, ALG_RIPEMD160, ALG_HMAC_SHA256, NALGORITHMS };
+enum algorithm { ALG_SHA1, ALG_SHA256, ALG_SHA512, ALG_RIPEMD160, ALG_HMAC_SHA256, ALG_HASH160, ALG_SHA256D, NALGORITHMS };
 
-static const size_t digest_nbytes[NALGORITHMS] = {20, 32, 64, 20, 32};
+static const size_t digest_nbytes[NALGORITHMS] = {20, 32, 64, 20, 32, 20, 32};
 
 /* The key of ALG_HMAC_SHA256, the same bytes as in src/scenario.rs; the string's NUL is not part of it. */
 enum { HMAC_KEY_NBYTES = 32 };

@@ -2,7 +2,7 @@
 //! Compares hashloom's many-message hashing with its peers.
 //!
 //! ```text
-//! hashloom-bench-peers [--rounds N] [--summary FILE] ALGORITHM...   sha1 sha256 sha512 ripemd160 hmac-sha256
+//! hashloom-bench-peers [--rounds N] [--summary FILE] ALGORITHM...   sha1 sha256 sha512 ripemd160 hmac-sha256 hash160 sha256d
 //! hashloom-bench-peers --list            what is compared, and what is not installed
 //! hashloom-bench-peers --missing         the peers that are not installed, and how to install each
 //! hashloom-bench-peers --summary-head    the first lines of the summary

@@ -112,12 +112,14 @@ pub fn sides(algorithm: Algorithm) -> Sides {
     let mut sides = Vec::new();
     match algorithm {
         Algorithm::HmacSha256 => own_hmac(&mut sides),
+        Algorithm::Hash160 => own_twice(&mut sides, sys::hl_hash160_rows),
+        Algorithm::Sha256d => own_twice(&mut sides, sys::hl_sha256d_rows),
         _ => own(&mut sides),
     }
     libraries(&mut sides, algorithm);
     crates(&mut sides, algorithm);
-    // Go's RIPEMD-160 is not in its standard library; its HMAC is not compared.
-    if !matches!(algorithm, Algorithm::Ripemd160 | Algorithm::HmacSha256)
+    // Go is compared where one call of its standard library takes the message.
+    if matches!(algorithm, Algorithm::Sha1 | Algorithm::Sha256 | Algorithm::Sha512)
         && let Some(go) = Go::start()
     {
         sides.push(Box::new(go));
@@ -157,6 +159,20 @@ fn own_hmac(sides: &mut Sides) {
         let raw = &messages.raw;
         // SAFETY: raw are slices of static data, and digests has room for all tags.
         unsafe { sys::hl_hmac_many(&key, raw.as_ptr(), raw.len(), digests.as_mut_ptr()) == sys::HL_OK }
+    });
+}
+
+/// A function of the core that hashes rows and then their digests.
+type TwiceFn = unsafe extern "C" fn(*const std::ffi::c_void, usize, usize, usize, *mut u8) -> sys::hl_status;
+
+fn own_twice(sides: &mut Sides, rows: TwiceFn) {
+    add_own(sides, HASHLOOM, move |messages, digests| {
+        let Some(row_len) = messages.row_len else { return false };
+        // SAFETY: data are rows of static data, and digests has room for all digests.
+        unsafe {
+            rows(messages.data.as_ptr().cast(), row_len, row_len, messages.slices.len(), digests.as_mut_ptr())
+                == sys::HL_OK
+        }
     });
 }
 
@@ -246,6 +262,10 @@ fn crates(sides: &mut Sides, algorithm: Algorithm) {
             let key = aws_lc_rs::hmac::Key::new(aws_lc_rs::hmac::HMAC_SHA256, &HMAC_KEY);
             add_each(sides, "aws-lc-rs", move |message| aws_lc_rs::hmac::sign(&key, message));
         }
+        Algorithm::Hash160 => {
+            add_each(sides, "ripemd and sha2", |message| ripemd::Ripemd160::digest(sha2::Sha256::digest(message)))
+        }
+        Algorithm::Sha256d => add_each(sides, "sha2", |message| sha2::Sha256::digest(sha2::Sha256::digest(message))),
     }
 }
 
@@ -322,7 +342,7 @@ fn installed() -> [Installed; 5] {
         Installed {
             name: "ecloop",
             version: env!("PEERS_ECLOOP").into(),
-            how: "rmd160_batch of 8 blocks over AVX2",
+            how: "rmd160_batch of 8 blocks over AVX2, for hash160 after sha256_final",
             remedy: "git clone https://github.com/vladkens/ecloop && export ECLOOP_DIR=$PWD/ecloop",
         },
         Installed {

@@ -13,34 +13,48 @@ pub enum Algorithm {
     Sha256,
     Sha512,
     Ripemd160,
-    /// With the key [`HMAC_KEY`]. The hash function is SHA-256.
+    /// HMAC-SHA256 by the key [`HMAC_KEY`].
     HmacSha256,
+    /// RIPEMD-160 of SHA-256: Bitcoin's hash of a public key.
+    Hash160,
+    /// SHA-256 of SHA-256: Bitcoin's hash of a block's header.
+    Sha256d,
 }
 
 /// The same bytes as in `c/peer.h`.
 pub const HMAC_KEY: [u8; 32] = *b"a key of thirty-two random bytes";
 
 impl Algorithm {
-    pub const ALL: [Algorithm; 5] =
-        [Algorithm::Sha1, Algorithm::Sha256, Algorithm::Sha512, Algorithm::Ripemd160, Algorithm::HmacSha256];
+    pub const ALL: [Algorithm; 7] = [
+        Algorithm::Sha1,
+        Algorithm::Sha256,
+        Algorithm::Sha512,
+        Algorithm::Ripemd160,
+        Algorithm::HmacSha256,
+        Algorithm::Hash160,
+        Algorithm::Sha256d,
+    ];
 
     pub fn name(self) -> &'static str {
-        ["sha1", "sha256", "sha512", "ripemd160", "hmac-sha256"][self as usize]
+        ["sha1", "sha256", "sha512", "ripemd160", "hmac-sha256", "hash160", "sha256d"][self as usize]
     }
 
     pub fn digest_len(self) -> usize {
-        [20, 32, 64, 20, 32][self as usize]
+        [20, 32, 64, 20, 32, 20, 32][self as usize]
     }
 
-    /// The hash function.
+    /// The hash function that takes the messages.
     pub fn hl(self) -> sys::hl_alg {
-        [sys::HL_SHA1, sys::HL_SHA256, sys::HL_SHA512, sys::HL_RIPEMD160, sys::HL_SHA256][self as usize]
+        [sys::HL_SHA1, sys::HL_SHA256, sys::HL_SHA512, sys::HL_RIPEMD160]
+            .get(self as usize)
+            .copied()
+            .unwrap_or(sys::HL_SHA256)
     }
 
-    /// The hash function.
+    /// The hash function that takes the messages.
     pub fn crate_algorithm(self) -> hashloom::Algorithm {
         use hashloom::Algorithm as A;
-        [A::Sha1, A::Sha256, A::Sha512, A::Ripemd160, A::Sha256][self as usize]
+        [A::Sha1, A::Sha256, A::Sha512, A::Ripemd160].get(self as usize).copied().unwrap_or(A::Sha256)
     }
 
     pub fn scenarios(self) -> impl Iterator<Item = &'static Scenario> {
@@ -48,7 +62,9 @@ impl Algorithm {
             // RIPEMD-160 is used for hashes of hashes.
             KEYS => self == Algorithm::Ripemd160,
             MILLION => self == Algorithm::HmacSha256,
-            _ => self != Algorithm::HmacSha256,
+            PUBLIC_KEYS | LONG_PUBLIC_KEYS => self == Algorithm::Hash160,
+            HEADERS => self == Algorithm::Sha256d,
+            _ => (self as usize) < Algorithm::HmacSha256 as usize,
         })
     }
 }
@@ -64,8 +80,11 @@ pub struct Scenario {
 const ONE: &str = "one of 16 KiB";
 const KEYS: &str = "32 bytes";
 const MILLION: &str = "a million of 64 bytes";
+const PUBLIC_KEYS: &str = "33 bytes";
+const LONG_PUBLIC_KEYS: &str = "65 bytes";
+const HEADERS: &str = "80 bytes";
 
-const SCENARIOS: [Scenario; 10] = [
+const SCENARIOS: [Scenario; 13] = [
     Scenario { name: "8 to 55 bytes", lengths: (8, 55), count: 4096 },
     Scenario { name: KEYS, lengths: (32, 32), count: 4096 },
     Scenario { name: "41 bytes", lengths: (41, 41), count: 4096 },
@@ -76,6 +95,9 @@ const SCENARIOS: [Scenario; 10] = [
     Scenario { name: "256 KiB", lengths: (256 << 10, 256 << 10), count: 32 },
     Scenario { name: ONE, lengths: (16 << 10, 16 << 10), count: 1 },
     Scenario { name: MILLION, lengths: (64, 64), count: 1_000_000 },
+    Scenario { name: PUBLIC_KEYS, lengths: (33, 33), count: 4096 },
+    Scenario { name: LONG_PUBLIC_KEYS, lengths: (65, 65), count: 4096 },
+    Scenario { name: HEADERS, lengths: (80, 80), count: 4096 },
 ];
 
 pub struct Goal {
@@ -125,6 +147,10 @@ pub fn goals(machine: Option<Machine>, algorithm: Algorithm, scenario: &str) -> 
         (Amd, Ripemd160, KEYS) => return goal("ecloop", 2.0),
         (Intel, Ripemd160, KEYS) => return goal("ecloop", 1.25),
         (Amd, HmacSha256, MILLION) => return goal("OpenSSL", 6.0),
+        (Amd, Hash160, PUBLIC_KEYS) => {
+            return [goal("OpenSSL", 8.0), goal("ecloop", 1.9)].into_iter().flatten().collect();
+        }
+        (Amd, Sha256d, HEADERS) => return goal("OpenSSL", 3.0),
         _ => {}
     }
     let Some(column) =
