@@ -310,6 +310,12 @@ HLI_INLINE int hli_is_alone(const struct hli_plan *plan, size_t count, const hl_
 HLI_HIDDEN void hli_end_one(const struct hli_plan *plan, const hl_kernel *kernel, void *state, const uint8_t *rest,
                             size_t nrest, uint64_t nwhole);
 
+/* ---- Search (search.c) ------------------------------------------------------------------------------------------- */
+
+/* hl_search for messages that continue `begin`, whole blocks of the job's algorithm; NULL: nothing comes before. */
+HLI_HIDDEN hl_status hli_search(const hl_search_job *job, const hl_ctx *begin, uint64_t *nonces, size_t room,
+                                size_t *nfound);
+
 /* ---- Order (order.c) --------------------------------------------------------------------------------------------- */
 
 /* The number of whole blocks and the kind of ending decide which messages can be in step with each other. */

@@ -230,7 +230,9 @@ hli_whole_fn *hli_whole_of(const hl_kernel *kernel)
 
 const hl_kernel *hli_choose_words(uint32_t word, hl_body body, hli_words_fn **words)
 {
-    for (const struct row *row = rows + first_row[body + 1]; row-- > rows + first_row[body];)
+    const struct row *const all = HLI_TABLE(rows);
+
+    for (const struct row *row = all + first_row[body + 1]; row-- > all + first_row[body];)
         if (row->words != NULL && (row->kernel.isas & word) != 0) {
             *words = row->words;
             return &row->kernel;

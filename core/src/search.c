@@ -99,7 +99,7 @@ static void lay_out(const struct search *s, struct segment *seg)
 
     hli_zero(seg->text, sizeof seg->text);
     if (s->nrest > 0)
-        hli_copy(seg->text, hli_after(job->prefix, (size_t)s->begin_nbytes), s->nrest);
+        hli_copy(seg->text, hli_after(job->prefix, job->prefix_nbytes - s->nrest), s->nrest);
     if (nintext > nbefore)
         hli_copy(seg->text + nbefore, job->suffix, nintext - nbefore);
     seg->ncopied = (unsigned)(ncopied >> hli_block_shift(alg));
@@ -128,18 +128,20 @@ static void lay_out(const struct search *s, struct segment *seg)
     seg->window = end > WINDOW ? end - WINDOW : 0;
     seg->ninner = 0;
     seg->table_size = 1;
+    seg->table[0] = 0;
     while (seg->ninner < seg->ndigits && seg->ninner < WINDOW && seg->table_size * s->base <= TABLE_SIZE) {
+        for (uint32_t d = s->base; d-- > 0;) { /* 0 last: the others start from the entries that d = 0 changes */
+            uint8_t bytes[WINDOW] = {0};
+            uint32_t bits;
+            bytes[digit_at(s, seg, seg->ninner) - seg->window] = digit(job, d);
+            hli_copy(&bits, bytes, WINDOW);
+            if (s->first_words != NULL)
+                bits = hli_load32(bytes, alg->big_endian);
+            for (uint64_t v = 0; v < seg->table_size; v++)
+                seg->table[d * seg->table_size + v] = seg->table[v] | bits;
+        }
         seg->table_size *= s->base;
         seg->ninner++;
-    }
-    for (unsigned v = 0; v < seg->table_size; v++) {
-        uint8_t bytes[WINDOW] = {0};
-        uint64_t value = v;
-        for (unsigned i = 0; i < seg->ninner; i++, value /= s->base)
-            bytes[digit_at(s, seg, i) - seg->window] = digit(job, value % s->base);
-        hli_copy(&seg->table[v], bytes, WINDOW);
-        if (s->first_words != NULL)
-            seg->table[v] = hli_load32(bytes, alg->big_endian);
     }
 }
 
@@ -417,7 +419,7 @@ static hl_status check_job(const hl_search_job *job, const struct search *s)
     return HL_OK;
 }
 
-hl_status hl_search(const hl_search_job *job, uint64_t *nonces, size_t room, size_t *nfound)
+hl_status hli_search(const hl_search_job *job, const hl_ctx *begin, uint64_t *nonces, size_t room, size_t *nfound)
 {
     struct hli_plan plan;
     struct search s;
@@ -464,7 +466,8 @@ hl_status hl_search(const hl_search_job *job, uint64_t *nonces, size_t room, siz
     s.top_swap = (job->digest_order == HL_LEAST_FIRST) == s.last_alg->big_endian;
 
     hl_ctx ctx = {.alg = job->alg}, *const stream = &ctx;
-    hli_copy(&ctx.state, s.alg->iv, hli_state_nbytes(s.alg));
+    hli_copy(&ctx.state, begin != NULL ? &begin->state : s.alg->iv, hli_state_nbytes(s.alg));
+    ctx.nbytes = begin != NULL ? begin->nbytes : 0;
     hli_update(&plan, &stream, &(hl_slice){job->prefix, job->prefix_nbytes}, 1);
     s.nrest = hli_rest_of_block(s.alg, ctx.nbytes);
     s.begin_nbytes = ctx.nbytes - s.nrest;
@@ -474,4 +477,9 @@ hl_status hl_search(const hl_search_job *job, uint64_t *nonces, size_t room, siz
     search_all(&s);
     *nfound = s.nfound;
     return HL_OK;
+}
+
+hl_status hl_search(const hl_search_job *job, uint64_t *nonces, size_t room, size_t *nfound)
+{
+    return hli_search(job, NULL, nonces, room, nfound);
 }
