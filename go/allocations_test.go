@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	hashloom "github.com/hashloom/hashloom/go"
+	"github.com/hashloom/hashloom/go/bitcoin"
 	"github.com/hashloom/hashloom/go/hmac"
 	"github.com/hashloom/hashloom/go/internal/core"
 	"github.com/hashloom/hashloom/go/ripemd160"
@@ -52,7 +53,14 @@ func TestAllocations(t *testing.T) {
 		},
 		"SumCmp256":      func() { sha256.SumCmp256(rows, 0) },
 		"SumCmpBlock256": func() { sha256.SumCmpBlock256(rows[:64], 0) },
-		"Search":         func() { sha256.Search([]byte("prefix"), sha256.Nonces{End: 1000}, []byte("suffix"), 0) },
+		"bitcoin": func() {
+			bitcoin.Hash160Many(sums160, msgs)
+			bitcoin.Hash160Rows(sums160, rows, 64)
+			bitcoin.SHA256dMany(sums256, msgs)
+			bitcoin.SHA256dRows(sums256, rows, 64)
+			bitcoin.Hash160(rows)
+		},
+		"Search": func() { sha256.Search([]byte("prefix"), sha256.Nonces{End: 1000}, []byte("suffix"), 0) },
 	} {
 		if n := testing.AllocsPerRun(10, f); n != 0 && (core.Enabled || !continues[name]) {
 			t.Errorf("%s: %v allocations", name, n)

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	hashloom "github.com/hashloom/hashloom/go"
+	"github.com/hashloom/hashloom/go/bitcoin"
+	"github.com/hashloom/hashloom/go/internal/digest"
 	"github.com/hashloom/hashloom/go/ripemd160"
 	"github.com/hashloom/hashloom/go/sha1"
 	"github.com/hashloom/hashloom/go/sha256"
@@ -236,6 +238,11 @@ func TestMisuse(t *testing.T) {
 		"rows of nothing": {func() { ripemd160.SumRows(make([][20]byte, 4), buffer, 0) }, "a row 0"},
 		"negative rows":   {func() { ripemd160.SumRows(make([][20]byte, 4), nil, -1) }, "rows of -1 bytes"},
 		"huge rows":       {func() { sha256.SumRows(digests, buffer, math.MaxInt) }, "SumRows: dst has room for 4"},
+		"hash160":         {func() { bitcoin.Hash160Many(nil, make([][]byte, 2)) }, "bitcoin: Hash160Many: dst has room for 0"},
+		"hash160 rows":    {func() { bitcoin.Hash160Rows(nil, buffer, 33) }, "bitcoin: Hash160Rows: dst has room for 0"},
+		"sha256d":         {func() { bitcoin.SHA256dMany(digests, nil) }, "bitcoin: SHA256dMany: dst has room for 4"},
+		"sha256d rows":    {func() { bitcoin.SHA256dRows(digests, nil, -1) }, "bitcoin: SHA256dRows: rows of -1 bytes"},
+		"sha256d overlap": {func() { bitcoin.SHA256dRows(digests, digest.Flat(digests), 32) }, "overlap"},
 		"chunks":          {func() { hashloom.WriteMany(make([]hash.Hash, 2), nil) }, "WriteMany: 2 hashes for 0 chunks"},
 		"foreign hash":    {func() { hashloom.AppendSumsFrom(nil, stdmd5.New(), nil) }, "*md5.digest"},
 		"overlap, append": {func() {

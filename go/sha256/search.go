@@ -5,7 +5,6 @@ package sha256
 import (
 	"encoding/binary"
 	"fmt"
-	"math/bits"
 
 	"github.com/hashloom/hashloom/go/internal/core"
 )
@@ -58,7 +57,7 @@ type Nonces struct {
 	First uint64 // the first number
 	End   uint64 // the number after the last one
 
-	// The digits, a byte each, the digit for zero first; at least two. Empty means "0123456789".
+	// The digits, a byte each, the digit for zero first; 2 to 256. Empty means "0123456789".
 	Alphabet string
 
 	// The number of digits. Shorter numbers begin with zeros, as many as needed. 0 means as few digits as each number
@@ -71,23 +70,15 @@ const decimal = "0123456789"
 // AppendText appends the digits of the number n, which need not be in the range, to b and returns the result. It panics
 // as [Search] does.
 func (r Nonces) AppendText(b []byte, n uint64) []byte {
-	alphabet := r.checked()
-	width := r.Width
-	if width == 0 {
-		width = ndigits(n, uint64(len(alphabet)))
-	} else if ndigits(n, uint64(len(alphabet))) > width {
-		panic(fmt.Sprintf("sha256: the number %d does not fit %d digits", n, width))
+	digits := r.checked()
+	if r.Width > 0 && digits.Len(n) > r.Width {
+		panic(fmt.Sprintf("sha256: the number %d does not fit %d digits", n, r.Width))
 	}
-	var text [maxDigits]byte
-	putDigits(text[:width], n, alphabet)
-	return append(b, text[:width]...)
+	return digits.Append(b, n)
 }
 
-// maxDigits is the number of digits in the longest number, which is one of base 2.
-const maxDigits = 64
-
-// checked returns the alphabet. It panics if the range has no sense.
-func (r Nonces) checked() string {
+// checked returns the digits. It panics if the range has no sense.
+func (r Nonces) checked() core.Digits {
 	alphabet := r.Alphabet
 	if alphabet == "" {
 		alphabet = decimal
@@ -95,32 +86,14 @@ func (r Nonces) checked() string {
 	if len(alphabet) < 2 || len(alphabet) > 256 {
 		panic(fmt.Sprintf("sha256: an alphabet of %d digits, want 2 to 256", len(alphabet)))
 	}
-	if r.Width < 0 || r.Width > maxDigits {
-		panic(fmt.Sprintf("sha256: nonces of %d digits, want 0 to %d", r.Width, maxDigits))
+	if r.Width < 0 || r.Width > core.MaxDigits {
+		panic(fmt.Sprintf("sha256: nonces of %d digits, want 0 to %d", r.Width, core.MaxDigits))
 	}
-	if r.Width > 0 && r.First < r.End && ndigits(r.End-1, uint64(len(alphabet))) > r.Width {
+	digits := core.Digits{Alphabet: alphabet, Width: r.Width}
+	if r.Width > 0 && r.First < r.End && digits.Len(r.End-1) > r.Width {
 		panic(fmt.Sprintf("sha256: the nonce %d does not fit %d digits", r.End-1, r.Width))
 	}
-	return alphabet
-}
-
-// ndigits returns the number of digits of n, at least 1.
-func ndigits(n, base uint64) int {
-	count := 1
-	for n >= base {
-		n /= base
-		count++
-	}
-	return count
-}
-
-// putDigits fills text with the lowest digits of n.
-func putDigits(text []byte, n uint64, alphabet string) {
-	base := uint64(len(alphabet))
-	for i := len(text) - 1; i >= 0; i-- {
-		text[i] = alphabet[n%base]
-		n /= base
-	}
+	return digits
 }
 
 // Search returns the first nonce of the range for which [SumToNum256] of prefix, the text of the nonce, and suffix, one
@@ -130,118 +103,18 @@ func putDigits(text []byte, n uint64, alphabet string) {
 //
 // Whole blocks of prefix are hashed once. Search panics if the alphabet has one digit or more than 256, if Width is
 // negative or more than 64, or if a nonce has more than Width digits.
-func Search(prefix []byte, nonces Nonces, suffix []byte, work uint64) (nonce uint64, found bool) {
-	alphabet := nonces.checked()
-	base := uint64(len(alphabet))
-	first := nonces.First
-	for first < nonces.End {
-		// The longest part of the range in which all numbers have one width.
-		end, width := nonces.End, nonces.Width
-		if width == 0 {
-			width = ndigits(first, base)
-			if limit, ok := power(base, width); ok {
-				end = min(end, limit)
-			}
-		}
-		if nonce, found = search(prefix, first, end, width, alphabet, suffix, work); found {
-			return nonce, true
-		}
-		first = end
-	}
-	return 0, false
-}
-
-// power returns base to the power of exponent, if it is less than 2^64.
-func power(base uint64, exponent int) (product uint64, ok bool) {
-	product = 1
-	for range exponent {
-		high, low := bits.Mul64(product, base)
-		if high > 0 {
-			return 0, false
-		}
-		product = low
-	}
-	return product, true
-}
-
-// maxRows is the most messages that are hashed at once, enough to make little of the time between two calls.
-const maxRows = 128
-
-// maxRowsLen is the most bytes of these messages, if there is more than one: a suffix may be long.
-const maxRowsLen = 16 << 20
-
-// search is Search for numbers of one width.
 //
-// The messages, without the whole blocks of the prefix, lie one after another in rows. Row i has the number start + i,
-// where start is a multiple of the number of rows, itself a multiple of a power of the base: the last digits of a row
-// stay, and all rows of a group have the same digits before them.
-func search(prefix []byte, first, end uint64, width int, alphabet string, suffix []byte, work uint64) (uint64, bool) {
-	base := uint64(len(alphabet))
-	nwhole := len(prefix) / BlockSize * BlockSize
-	head := prefix[nwhole:]
-	rowLen := len(head) + width + len(suffix)
-	most := max(1, min(maxRows, uint64(maxRowsLen/rowLen)))
-	nlast, group := 0, uint64(1) // digits that stay, and rows in a group
-	for nlast < width && group*base <= most {
-		nlast++
-		group *= base
+// The package search has the same search for other hash functions, orders of bytes, and targets.
+func Search(prefix []byte, nonces Nonces, suffix []byte, work uint64) (nonce uint64, found bool) {
+	s := core.Search{Alg: core.SHA256, Prefix: prefix, Suffix: suffix, Digits: nonces.checked()}
+	if nonces.First >= nonces.End {
+		return 0, false
 	}
-	ngroups := min(base, most/group)
-	nrows := group * ngroups
-
-	var ctx core.Ctx
-	if nwhole > 0 {
-		core.Init(&ctx, core.SHA256)
-		core.Update(&ctx, prefix[:nwhole])
+	binary.BigEndian.PutUint64(s.Target[:], min(work, 1<<48-1)<<16)
+	for i := 6; i < Size; i++ {
+		s.Target[i] = 0xff
 	}
-	var room [maxRows * 96]byte
-	rows := room[:]
-	if uint64(rowLen) > uint64(len(rows))/nrows {
-		rows = make([]byte, uint64(rowLen)*nrows)
-	}
-	var sums [maxRows * Size]byte
-
-	// All rows as for the number 0.
-	for i := range nrows {
-		row := rows[uint64(rowLen)*i:][:rowLen]
-		copy(row, head)
-		putDigits(row[len(head):][:width], i%group, alphabet)
-		copy(row[len(head)+width:], suffix)
-	}
-	nhigh := width - nlast
-	var text [maxDigits]byte
-	high := text[:nhigh]
-	for start := first - first%nrows; ; start += nrows {
-		for g := range ngroups {
-			putDigits(high, start/group+g, alphabet)
-			groupRows := rows[uint64(rowLen)*group*g:]
-			// Mostly only the last of these digits differ from those that stand in the rows.
-			same := 0
-			for same < nhigh && groupRows[len(head)+same] == high[same] {
-				same++
-			}
-			for i := range group {
-				copy(groupRows[uint64(rowLen)*i+uint64(len(head)+same):], high[same:])
-			}
-		}
-		from, to := uint64(0), min(nrows, end-start)
-		if start < first {
-			from = first - start
-		}
-		n := int(to - from)
-		batch := rows[uint64(rowLen)*from:][:rowLen*n]
-		if nwhole > 0 {
-			core.SumRowsFrom(&ctx, sums[:n*Size], batch, n, rowLen, rowLen)
-		} else {
-			core.SumRows(core.SHA256, sums[:n*Size], batch, n, rowLen, rowLen)
-		}
-		for i := range n {
-			if first48(sums[i*Size:]) <= work {
-				return start + from + uint64(i), true
-			}
-		}
-		if end-start <= nrows {
-			return 0, false
-		}
-	}
+	var room [1]uint64
+	n := core.SearchNonces(&s, nonces.First, nonces.End-1, room[:])
+	return room[0], n > 0
 }

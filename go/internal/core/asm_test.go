@@ -58,10 +58,15 @@ func TestStackDepth(t *testing.T) {
 				}
 				SumMany(alg, got, msgs)
 				SumManyFrom(&ctx, got, msgs)
+				SumAgainMany(alg, alg, got, msgs)
 				MACMany(&key, got, msgs)
 				MACManyKeys(keys, got, msgs)
 				UpdateMany(ctxs, msgs)
 				PeekMany(ctxs, got)
+			}
+			for again := range RIPEMD160 + 1 {
+				search := Search{Alg: alg, Again: again, Prefix: secret[:200], Suffix: secret}
+				SearchNonces(&search, 0, 1000, make([]uint64, 1))
 			}
 		}
 	})
@@ -96,6 +101,14 @@ func hashOnStack(t *testing.T, depth int) {
 			if each != [32]byte(got[32*i:]) {
 				t.Errorf("%v: wrong digest at depth %d", alg, depth)
 			}
+		}
+	}
+	if depth%10 == 5 {
+		search := Search{Alg: SHA512, Again: SHA1, Prefix: bytes[:depth], Suffix: bytes[:200], Target: [MaxSize]byte{8}}
+		var nonces, want [100]uint64
+		n := SearchNonces(&search, 0, 500, nonces[:])
+		if n != searchEach(&search, 0, 500, want[:]) || nonces != want || n == 0 {
+			t.Errorf("wrong nonces at depth %d", depth)
 		}
 	}
 	if depth > 0 {
@@ -146,6 +159,20 @@ func TestGoroutines(t *testing.T) {
 func TestCollectorInterrupts(t *testing.T) {
 	const most = 3200
 	row, got := make([]byte, 1<<20), make([]byte, most*32)
+	search := Search{Alg: SHA256, Again: SHA256, Prefix: row[:76], Suffix: row[:40_000]}
+	for name, call := range map[string]func(n int){
+		"rows":       func(n int) { SumRows(SHA256, got, row, n, len(row), 0) },
+		"rows again": func(n int) { SumAgainRows(SHA256, RIPEMD160, got, row, n, len(row), 0) },
+		"search":     func(n int) { SearchNonces(&search, 0, uint64(20*n), make([]uint64, 1)) },
+	} {
+		if !isInterrupted(call, most) {
+			t.Errorf("%s: no garbage collection ended while %d MiB were hashed in one call", name, most)
+		}
+	}
+}
+
+// isInterrupted reports whether a garbage collection ends during a call with n of 50 to most.
+func isInterrupted(call func(n int), most int) bool {
 	for n := 50; n <= most; n *= 2 { // on a busy machine, or on one CPU, a collection may take longer than a short call
 		var collected, running atomic.Bool
 		running.Store(true)
@@ -158,21 +185,21 @@ func TestCollectorInterrupts(t *testing.T) {
 				}
 			}
 		})
-		SumRows(SHA256, got, row, n, len(row), 0)
+		call(n)
 		running.Store(false)
 		collector.Wait()
 		if collected.Load() {
-			return
+			return true
 		}
 	}
-	t.Errorf("no garbage collection ended while %d MiB were hashed in one call", most)
+	return false
 }
 
 // CPU profiles, execution traces and tracebacks of all goroutines while goroutines are inside of the text.
 func TestProfiles(t *testing.T) {
 	var profile, events bytes.Buffer
 	if err := pprof.StartCPUProfile(&profile); err != nil {
-		t.Skip("SKIPPED: CPU profile: ", err)
+		t.Fatal("CPU profile: ", err) // systems without one return no error
 	}
 	traced := trace.Start(&events) == nil
 	rows := randomBytes(12, 1<<20)
@@ -283,10 +310,14 @@ func TestNoAllocations(t *testing.T) {
 		PeekMany(ctxs[:], got)
 		SumManyFrom(&ctx, got, msgs)
 		MACMany(&key, got, msgs)
+		SumAgainMany(SHA256, RIPEMD160, got, msgs)
 		// Nothing escapes: messages, digests and streams may lie on the caller's stack.
 		var onStack [64]byte
 		var sums [2][32]byte
 		SumMany(SHA256, unsafe.Slice(&sums[0][0], 64), [][]byte{onStack[:], onStack[:7]})
+		var nonces [1]uint64
+		search := Search{Alg: SHA256, Prefix: onStack[:], Suffix: onStack[:7]}
+		SearchNonces(&search, 0, 1000, nonces[:])
 	})
 	if n != 0 && !raceEnabled {
 		t.Errorf("%v allocations", n)

@@ -68,6 +68,7 @@ const (
 	opUpdate
 	opPeek
 	opKey
+	opSearch
 )
 
 // call is the argument of a call: struct call of gen/entry.c.
@@ -87,7 +88,32 @@ type call struct {
 	next, pos      int
 	nslots         int
 	status         uint32
-	reserved       uint32
+	again          Alg
+	search         *search
+}
+
+// search is a search, and what it has found: struct search of gen/entry.c.
+type search struct {
+	job    searchJob
+	cost   uint64 // of a nonce
+	nonces *uint64
+	room   int
+	nfound int
+}
+
+// searchJob is hl_search_job of the C core.
+type searchJob struct {
+	size                    uintptr
+	alg, again              Alg
+	prefix                  *byte
+	prefixLen               int
+	suffix                  *byte
+	suffixLen               int
+	alphabet                *byte
+	base, width             uint32
+	nonceOrder, digestOrder uint32 // 1: the least significant digit, or byte, is the first
+	first, last             uint64
+	target                  [MaxSize]byte
 }
 
 //go:noescape
@@ -117,11 +143,12 @@ var statuses = [...]string{
 	4: "offsets",
 	5: "a stream or key is not initialised, or has another algorithm than the others",
 	6: "an instruction set is not available",
+	9: "two arguments contradict each other",
 }
 
 // costs are those of an algorithm on this machine, from registry.def. entry.c measures the slices by them.
 type costs struct {
-	block   uint64 // many messages, one message
+	block   uint64 // many messages, one message << 32
 	longest int    // the longest message that is no stream
 }
 
@@ -146,6 +173,20 @@ func sumCall(alg Alg, dst []byte, n int) call {
 		panic("hashloom: internal error: no room for the digests")
 	}
 	return call{op: opSum, alg: alg, costs: *costsOf[alg].Load(), dst: unsafe.SliceData(dst), count: n}
+}
+
+// sumManyCall is sumCall for messages.
+func sumManyCall(alg Alg, dst []byte, msgs [][]byte) call {
+	c := sumCall(alg, dst, len(msgs))
+	c.slices = unsafe.SliceData(msgs)
+	return c
+}
+
+// sumRowsCall is sumCall for rows.
+func sumRowsCall(alg Alg, dst, rows []byte, n, rowLen, stride int) call {
+	c := sumCall(alg, dst, n)
+	c.rows = c.setRows(rows, n, rowLen, stride)
+	return c
 }
 
 func (c *call) setRows(rows []byte, n, rowLen, stride int) *byte {
@@ -176,30 +217,26 @@ func sumOneCall(alg Alg, dst, msg []byte) call {
 
 // SumMany writes the digest of msgs[i] to dst[i*size:], with len(dst) == len(msgs)*size.
 func SumMany(alg Alg, dst []byte, msgs [][]byte) {
-	c := sumCall(alg, dst, len(msgs))
-	c.slices = unsafe.SliceData(msgs)
+	c := sumManyCall(alg, dst, msgs)
 	c.run()
 }
 
 // SumRows writes the digest of rows[i*stride:i*stride+rowLen] to dst[i*size:], for i from 0 to n-1.
 func SumRows(alg Alg, dst, rows []byte, n, rowLen, stride int) {
-	c := sumCall(alg, dst, n)
-	c.rows = c.setRows(rows, n, rowLen, stride)
+	c := sumRowsCall(alg, dst, rows, n, rowLen, stride)
 	c.run()
 }
 
 // SumManyFrom is SumMany for messages that continue the one of ctx, which does not change.
 func SumManyFrom(ctx *Ctx, dst []byte, msgs [][]byte) {
-	c := sumCall(ctx.algorithm(), dst, len(msgs))
-	c.slices = unsafe.SliceData(msgs)
+	c := sumManyCall(ctx.algorithm(), dst, msgs)
 	c.begin = ctx
 	c.run()
 }
 
 // SumRowsFrom is SumRows for rows that continue the message of ctx, which does not change.
 func SumRowsFrom(ctx *Ctx, dst, rows []byte, n, rowLen, stride int) {
-	c := sumCall(ctx.algorithm(), dst, n)
-	c.rows = c.setRows(rows, n, rowLen, stride)
+	c := sumRowsCall(ctx.algorithm(), dst, rows, n, rowLen, stride)
 	c.begin = ctx
 	c.run()
 }
@@ -211,6 +248,20 @@ func checked(alg Alg) Alg {
 		panic("hashloom: internal error: a stream or key is not initialised")
 	}
 	return alg
+}
+
+// SumAgainMany writes the digest by again of the digest of msgs[i] to dst[i*size:], where size is again's.
+func SumAgainMany(alg, again Alg, dst []byte, msgs [][]byte) {
+	c := sumManyCall(again, dst, msgs) // the digests are again's
+	c.alg, c.again, c.costs = alg, again, *costsOf[alg].Load()
+	c.run()
+}
+
+// SumAgainRows is SumAgainMany for rows, as in SumRows.
+func SumAgainRows(alg, again Alg, dst, rows []byte, n, rowLen, stride int) {
+	c := sumRowsCall(again, dst, rows, n, rowLen, stride)
+	c.alg, c.again, c.costs = alg, again, *costsOf[alg].Load()
+	c.run()
 }
 
 // Init begins a message.
@@ -280,8 +331,8 @@ func (k *Key) Alg() Alg { return checked(Alg(k.alg)) }
 
 // MACMany writes the tag of msgs[i] to dst[i*size:].
 func MACMany(k *Key, dst []byte, msgs [][]byte) {
-	c := sumCall(k.Alg(), dst, len(msgs))
-	c.slices, c.keys = unsafe.SliceData(msgs), k
+	c := sumManyCall(k.Alg(), dst, msgs)
+	c.keys = k
 	c.run()
 }
 
@@ -291,18 +342,66 @@ func MACManyKeys(keys []Key, dst []byte, msgs [][]byte) {
 		return
 	}
 	_ = keys[len(msgs)-1]
-	c := sumCall(keys[0].Alg(), dst, len(msgs))
-	c.slices, c.keys, c.keyStride = unsafe.SliceData(msgs), unsafe.SliceData(keys), unsafe.Sizeof(Key{})
+	c := sumManyCall(keys[0].Alg(), dst, msgs)
+	c.keys, c.keyStride = unsafe.SliceData(keys), unsafe.Sizeof(Key{})
 	c.run()
 }
 
 // MACRows is MACMany for rows, as in SumRows.
 func MACRows(k *Key, dst, rows []byte, n, rowLen, stride int) {
-	c := sumCall(k.Alg(), dst, n)
-	c.rows = c.setRows(rows, n, rowLen, stride)
+	c := sumRowsCall(k.Alg(), dst, rows, n, rowLen, stride)
 	c.keys = k
 	c.run()
 }
+
+// SearchNonces tries the nonces first to last, both included, and writes those found to nonces, in order, until nonces
+// is full. It returns their number.
+func SearchNonces(s *Search, first, last uint64, nonces []uint64) int {
+	if first > last || len(nonces) == 0 {
+		return 0
+	}
+	costs := costsOf[s.Alg].Load()
+	if len(s.Suffix) > costs.longest { // one call hashes it at least 16 times
+		return searchEach(s, first, last, nonces)
+	}
+	var ctx Ctx
+	head := s.begin(&ctx)
+	blockSize := s.Alg.Info().BlockSize
+	// The padding is 9 bytes or, if blocks have 128, 17.
+	nblocks := (len(head)+max(s.Digits.Width, s.Digits.Len(last))+len(s.Suffix)+blockSize/8)/blockSize + 1
+	all := search{
+		job: searchJob{
+			size: unsafe.Sizeof(searchJob{}), alg: s.Alg, again: s.Again,
+			prefix: unsafe.SliceData(head), prefixLen: len(head),
+			suffix: unsafe.SliceData(s.Suffix), suffixLen: len(s.Suffix),
+			alphabet: unsafe.StringData(s.Digits.Alphabet), base: uint32(s.Digits.Base()), width: uint32(s.Digits.Width),
+			first: first, last: last, target: s.Target,
+		},
+		cost:   uint64(nblocks) * costs.ofMany(),
+		nonces: unsafe.SliceData(nonces), room: len(nonces),
+	}
+	if s.Digits.Alphabet == "" {
+		all.job.alphabet = nil
+	}
+	if s.Digits.LeastFirst {
+		all.job.nonceOrder = 1
+	}
+	if s.LeastByteFirst {
+		all.job.digestOrder = 1
+	}
+	if s.Again != 0 {
+		all.cost += costsOf[s.Again].Load().ofMany()
+	}
+	c := call{op: opSearch, alg: s.Alg, search: &all}
+	if len(head) < len(s.Prefix) {
+		c.begin = &ctx
+	}
+	c.run()
+	return all.nfound
+}
+
+// ofMany is the cost of a block by the best kernel for many messages.
+func (c *costs) ofMany() uint64 { return uint64(uint32(c.block)) }
 
 // isa returns the name of instruction set i; and whether this machine has it, and whether it may be chosen.
 func isa(i int) (name string, available, allowed bool) {

@@ -52,6 +52,26 @@ func SumRows(alg Alg, dst, rows []byte, n, rowLen, stride int) {
 	}
 }
 
+// SumAgainMany writes the digest by again of the digest of msgs[i] to dst[i*size:], where size is again's.
+func SumAgainMany(alg, again Alg, dst []byte, msgs [][]byte) {
+	var digest [MaxSize]byte
+	size := again.Size()
+	for i, msg := range msgs {
+		Sum(alg, digest[:], msg)
+		Sum(again, dst[i*size:(i+1)*size], digest[:alg.Size()])
+	}
+}
+
+// SumAgainRows is SumAgainMany for rows, as in SumRows.
+func SumAgainRows(alg, again Alg, dst, rows []byte, n, rowLen, stride int) {
+	var digest [MaxSize]byte
+	size := again.Size()
+	for i := range n {
+		Sum(alg, digest[:], rows[i*stride:i*stride+rowLen])
+		Sum(again, dst[i*size:(i+1)*size], digest[:alg.Size()])
+	}
+}
+
 // sumFrom writes the digest of the message of ctx, followed by msg. It does not change ctx.
 func sumFrom(ctx *Ctx, dst, msg []byte) {
 	h, err := ctx.h.Clone()
@@ -190,6 +210,15 @@ func MACRows(k *Key, dst, rows []byte, n, rowLen, stride int) {
 	for i := range n {
 		mac(k, dst[i*size:(i+1)*size], rows[i*stride:i*stride+rowLen])
 	}
+}
+
+// SearchNonces tries the nonces first to last, both included, and writes those found to nonces, in order, until nonces
+// is full. It returns their number.
+func SearchNonces(s *Search, first, last uint64, nonces []uint64) int {
+	if first > last || len(nonces) == 0 {
+		return 0
+	}
+	return searchEach(s, first, last, nonces)
 }
 
 // Implementations returns the instruction sets that this machine has kernels for.

@@ -127,30 +127,40 @@ type Array interface {
 
 // SumMany sets dst[i] to the digest of msgs[i].
 func SumMany[D Array](alg core.Alg, dst []D, msgs [][]byte) {
-	if len(dst) != len(msgs) {
-		panic(fmt.Sprintf("%s: SumMany: dst has room for %d digests, msgs has %d messages",
-			alg.Info().Package, len(dst), len(msgs)))
-	}
-	flat := Flat(dst)
-	CheckOverlap(flat, msgs)
-	core.SumMany(alg, flat, msgs)
+	core.SumMany(alg, CheckMany(alg.Info().Package, "SumMany", dst, msgs), msgs)
 }
 
 // SumRows sets dst[i] to the digest of rows[i*rowLen:(i+1)*rowLen].
 func SumRows[D Array](alg core.Alg, dst []D, rows []byte, rowLen int) {
+	core.SumRows(alg, CheckRows(alg.Info().Package, "SumRows", dst, rows, rowLen), rows, len(dst), rowLen, rowLen)
+}
+
+// CheckMany returns the bytes of dst. It panics if dst has not room for a digest of each message, or overlaps one. The
+// text of the panic begins with the package and the call.
+func CheckMany[D Array](pkg, call string, dst []D, msgs [][]byte) []byte {
+	if len(dst) != len(msgs) {
+		panic(fmt.Sprintf("%s: %s: dst has room for %d digests, msgs has %d messages", pkg, call, len(dst), len(msgs)))
+	}
+	flat := Flat(dst)
+	CheckOverlap(flat, msgs)
+	return flat
+}
+
+// CheckRows is CheckMany for rows of rowLen bytes each.
+func CheckRows[D Array](pkg, call string, dst []D, rows []byte, rowLen int) []byte {
 	if rowLen < 0 {
-		panic(fmt.Sprintf("%s: SumRows: rows of %d bytes", alg.Info().Package, rowLen))
+		panic(fmt.Sprintf("%s: %s: rows of %d bytes", pkg, call, rowLen))
 	}
 	// No multiplication, which could overflow.
 	if rowLen == 0 && len(rows) > 0 || rowLen > 0 && (len(rows)%rowLen != 0 || len(rows)/rowLen != len(dst)) {
-		panic(fmt.Sprintf("%s: SumRows: dst has room for %d digests, rows has %d bytes, a row %d",
-			alg.Info().Package, len(dst), len(rows), rowLen))
+		panic(fmt.Sprintf("%s: %s: dst has room for %d digests, rows has %d bytes, a row %d",
+			pkg, call, len(dst), len(rows), rowLen))
 	}
 	flat := Flat(dst)
 	if overlap(flat, rows) {
 		panic("hashloom: digests overlap messages")
 	}
-	core.SumRows(alg, flat, rows, len(dst), rowLen, rowLen)
+	return flat
 }
 
 // Flat returns the bytes of dst.

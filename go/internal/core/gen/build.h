@@ -11,10 +11,10 @@
 
 #include <stdint.h>
 
-/* Where both began when the code was linked (core.ld). */
+/* The addresses of both when the code was linked (core.ld). */
 extern const char hli_linked_tables[] __attribute__((visibility("hidden")));
 extern char hli_linked_words[] __attribute__((visibility("hidden")));
-/* Where both begin now: the last two functions of the text, in Go's own assembly. */
+/* The addresses of both now: the last two functions of the text, in Go's own assembly. */
 const char *hli_tables(void) __attribute__((const, visibility("hidden")));
 char *hli_words(void) __attribute__((const, visibility("hidden")));
 

@@ -17,6 +17,7 @@ enum {
     LANES = 16,      /* fewer messages than that are no group of their own, unless there are no others */
     STREAMS = 96,    /* streams advanced in one call; the lane driver's window */
     COPIES = 32,     /* streams copied to the stack at once */
+    AGAIN_NBYTES = 128, /* a second hash costs about as much as that number of bytes of the first */
     UNITS = 16,      /* costs are in sixteenths, so that a lane's share of a cost is a whole number */
     SLICE = 150000 * UNITS /* costs of one call: nanoseconds, on arm64 cycles */
 };
@@ -39,7 +40,9 @@ struct scratch {
 };
 
 /* The calls, and their arguments: `call` in core_asm.go. */
-enum op { OP_SETUP, OP_ISA, OP_RESTRICT, OP_COSTS, OP_KERNEL, OP_INIT, OP_ONE, OP_SUM, OP_UPDATE, OP_PEEK, OP_KEY };
+enum op {
+    OP_SETUP, OP_ISA, OP_RESTRICT, OP_COSTS, OP_KERNEL, OP_INIT, OP_ONE, OP_SUM, OP_UPDATE, OP_PEEK, OP_KEY, OP_SEARCH
+};
 
 struct call {
     uint32_t op, alg;
@@ -54,7 +57,17 @@ struct call {
     size_t key_stride;
     hl_ctx *const *ctxs;
     size_t next, pos, nslots;      /* what earlier calls have done; zeros at first */
-    uint32_t status, reserved;     /* an hl_status */
+    uint32_t status;               /* an hl_status */
+    uint32_t again;                /* OP_SUM: an hl_alg that hashes the digests once more, or 0 */
+    struct search *search;
+};
+
+/* OP_SEARCH: `search` in core_asm.go. */
+struct search {
+    hl_search_job job; /* `first` is the next nonce to try */
+    uint64_t cost;     /* of a nonce */
+    uint64_t *nonces;
+    size_t room, nfound;
 };
 
 uint64_t hli_go_hwcap;
@@ -96,6 +109,12 @@ static uint32_t cost_of_many(const struct call *c)
 static uint32_t cost_of_one(const struct call *c)
 {
     return (uint32_t)(c->costs >> 32);
+}
+
+/* The algorithm of the digests. */
+static const hl_alg_info *last_alg(const struct call *c)
+{
+    return hl_alg_find((hl_alg)(c->again != 0 ? c->again : c->alg));
 }
 
 /* Bytes that `n` messages side by side may each have hashed in a call. */
@@ -144,19 +163,21 @@ static hl_status take_slot(struct call *c, struct slot *slot)
     return hl_init(&slot->ctx.inner, (hl_alg)c->alg);
 }
 
-static HLI_NOINLINE hl_status end_slots(struct call *c, const hl_alg_info *info, hl_hmac_ctx *const done[],
-                                        const size_t at[], size_t n)
+static HLI_NOINLINE hl_status end_slots(struct call *c, hl_hmac_ctx *const done[], const size_t at[], size_t n)
 {
     uint8_t digests[SLOTS * HL_DIGEST_MAX_NBYTES];
+    const size_t nbytes = hl_alg_find((hl_alg)c->alg)->digest_nbytes, last_nbytes = last_alg(c)->digest_nbytes;
     hl_ctx *inner[SLOTS];
     hl_status status;
 
     for (size_t i = 0; i < n; i++)
         inner[i] = &done[i]->inner;
     status = c->keys != NULL ? hl_hmac_final_many(done, n, digests) : hl_final_many(inner, n, digests);
-    if (status == HL_OK)
-        for (size_t i = 0; i < n; i++)
-            hli_copy(c->dst + at[i] * info->digest_nbytes, digests + i * info->digest_nbytes, info->digest_nbytes);
+    for (size_t i = 0; i < n && status == HL_OK; i++)
+        if (c->again == 0)
+            hli_copy(c->dst + at[i] * nbytes, digests + i * nbytes, nbytes);
+        else /* one at a time: little time beside a long message, and no more stack */
+            status = hl_hash((hl_alg)c->again, digests + i * nbytes, nbytes, c->dst + at[i] * last_nbytes);
     return status;
 }
 
@@ -185,7 +206,7 @@ static HLI_NOINLINE hl_status run_slots(struct call *c, const hl_alg_info *info,
     status = c->keys != NULL ? hl_hmac_update_many(ctxs, chunks, n) : hl_update_many(inner, chunks, n);
     if (status != HL_OK || ndone == 0)
         return status;
-    status = end_slots(c, info, done, at, ndone);
+    status = end_slots(c, done, at, ndone);
     for (size_t i = 0, d = 0; i < n; i++) {
         if (d < ndone && done[d] == &slots[i].ctx) {
             d++;
@@ -205,12 +226,13 @@ static HLI_NOINLINE hl_status run_slots(struct call *c, const hl_alg_info *info,
 /* ---- Messages ---------------------------------------------------------------------------------------------------- */
 
 /* Hashes n messages from c->next on. */
-static hl_status run_group(struct call *c, const hl_alg_info *info, hl_job *job, size_t n)
+static hl_status run_group(struct call *c, hl_job *job, size_t n)
 {
     job->nbytes = sizeof *job;
     job->alg = c->alg;
+    job->again = c->again;
     job->messages.count = n;
-    job->digests = c->dst + c->next * info->digest_nbytes;
+    job->digests = c->dst + c->next * last_alg(c)->digest_nbytes;
     job->begin = c->begin;
     job->keys = c->keys == NULL ? NULL : hli_nth(c->keys, c->next, c->key_stride);
     job->key_stride = c->key_stride;
@@ -222,11 +244,12 @@ static hl_status run_group(struct call *c, const hl_alg_info *info, hl_job *job,
  * the job's messages. */
 static size_t group_of(const struct call *c, hl_slice slices[GROUP], hl_job *job)
 {
-    const size_t left = c->count - c->next, most = LANES * (c->longest + 64);
+    const size_t left = c->count - c->next, ending = c->again != 0 ? 64 + AGAIN_NBYTES : 64;
+    const size_t most = LANES * (c->longest + ending);
     size_t n = 0, nbytes = 0;
 
     if (c->slices == NULL) {
-        n = c->row_nbytes > c->longest ? 0 : left <= LANES ? left : most / (c->row_nbytes + 64);
+        n = c->row_nbytes > c->longest ? 0 : left <= LANES ? left : most / (c->row_nbytes + ending);
         n = n < GROUP ? n : GROUP;
         job->messages = (hl_messages){.layout = HL_ROWS, .base = hli_after(c->rows, c->next * c->stride),
                                       .stride = c->stride, .nbytes = c->row_nbytes};
@@ -234,7 +257,7 @@ static size_t group_of(const struct call *c, hl_slice slices[GROUP], hl_job *job
     }
     job->messages = (hl_messages){.layout = HL_SLICES, .base = slices};
     for (const struct go_slice *from = c->slices + c->next; n < GROUP && n < left; n++, from++) {
-        nbytes += from->nbytes + 64;
+        nbytes += from->nbytes + ending;
         if (from->nbytes > c->longest || nbytes > most)
             break;
         slices[n] = (hl_slice){from->data, from->nbytes};
@@ -255,7 +278,7 @@ static HLI_NOINLINE uint64_t sum(struct call *c, struct scratch *scratch)
         if (n >= LANES || (n == left && c->nslots == 0)) {
             if (n > LANES && n < left)
                 n -= n % LANES;
-            c->status = run_group(c, info, &job, n);
+            c->status = run_group(c, &job, n);
             return c->status == HL_OK && (c->next < c->count || c->nslots > 0);
         }
         /* A long message, or a few short ones beside long ones. */
@@ -336,6 +359,25 @@ static HLI_NOINLINE uint64_t peek(struct call *c)
     return c->next < c->count;
 }
 
+/* ---- Search ------------------------------------------------------------------------------------------------------ */
+
+/* The prefix of the job is what comes after the whole blocks in c->begin. */
+static HLI_NOINLINE uint64_t search(struct call *c)
+{
+    struct search *const all = c->search;
+    const uint64_t left = all->job.last - all->job.first, most = SLICE / all->cost;
+    const uint64_t n = most > LANES ? most : LANES;
+    hl_search_job job = all->job;
+    size_t nfound = 0;
+
+    if (left >= n)
+        job.last = job.first + n - 1;
+    c->status = hli_search(&job, c->begin, all->nonces + all->nfound, all->room - all->nfound, &nfound);
+    all->nfound += nfound;
+    all->job.first = job.last + 1;
+    return c->status == HL_OK && left >= n && all->nfound < all->room;
+}
+
 /* ---- The choice of kernels --------------------------------------------------------------------------------------- */
 
 /* Copies a name with its zero, which fits 64 bytes. */
@@ -358,6 +400,7 @@ uint64_t hli_go(struct call *c, struct scratch *scratch)
     case OP_SUM: return sum(c, scratch);
     case OP_UPDATE: return update(c);
     case OP_PEEK: return peek(c);
+    case OP_SEARCH: return search(c);
     case OP_INIT: c->status = hl_init((hl_ctx *)(uintptr_t)c->begin, (hl_alg)c->alg); return 0;
     case OP_KEY:
         c->status = hl_hmac_key_init((hl_hmac_key *)(uintptr_t)c->keys, (hl_alg)c->alg, c->rows, c->row_nbytes);

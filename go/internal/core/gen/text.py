@@ -41,7 +41,7 @@ FLAGS = {
     # would need a text that begins at a page.
     "arm64": ["-mcmodel=tiny", "-ffixed-x18", "-ffixed-x28", "-mbranch-protection=none", "-mno-outline-atomics"],
 }
-# Where the tables and the words are while linking: on amd64 so far away that code which uses one of their addresses
+# Addresses of the tables and the words while linking. On amd64 they are so far away that code which uses one of them
 # without HLI_TABLE or HLI_WORD (build.h) faults. The tiny model reaches 1 MiB.
 PLACES = {"amd64": (0x40000000, 0x60000000), "arm64": (0xc0000, 0xe0000)}
 # Rows of registry.def without which the text is half as long. They serve CPUs that have no AVX2, where kernels for SSE2
