@@ -43,12 +43,13 @@ emulated() {
 }
 
 # The core's own tests of all lengths take minutes under qemu.
-packages=(. ./hmac ./sha1 ./sha256 ./sha512 ./ripemd160 ./internal/ripemd160)
+packages=(. ./hmac ./sha1 ./sha256 ./sha512 ./ripemd160 ./bitcoin ./search ./internal/ripemd160)
 [ "$level" = quick ] || packages+=(./internal/core)
 
 # The tests of the core's assembly that are short enough under qemu.
 core_emulated() {
-    local packages=(-run 'Agree|Goroutines|Collector|Profiles|Allocations|Wrong|Keys|Streams' ./internal/core)
+    local tests='Agree|Again|Search|Goroutines|Collector|Profiles|Allocations|Wrong|Keys|Streams'
+    local packages=(-run "$tests" ./internal/core)
     emulated "$@"
 }
 
@@ -74,7 +75,7 @@ step "the assembly is what the core makes" python3 internal/core/gen/text.py --c
 step "tests" tests "${short[@]}" ./...
 step "tests, pure Go" tests -short -tags purego ./...
 # The core's own tests of all lengths are long, and have no goroutines.
-step "tests, race detector" tests -short -race . ./hmac ./sha256 ./examples/...
+step "tests, race detector" tests -short -race . ./hmac ./sha256 ./bitcoin ./search ./examples/...
 step "tests, race detector, core" tests -short -race -run 'Goroutines|Collector|Profiles' ./internal/core
 step "tests of crypto/* and x/crypto, on our packages" python3 "$root/test/go_std.py"
 step "tests of crypto/* and x/crypto, pure Go" python3 "$root/test/go_std.py" -tags purego
@@ -106,6 +107,7 @@ else
         step "fuzz: $target" go test -run '^$' -fuzz "^$target\$" -fuzztime 60s .
     done
     step "fuzz: FuzzSearch" go test -run '^$' -fuzz FuzzSearch -fuzztime 60s ./sha256
+    step "fuzz: FuzzFind" go test -run '^$' -fuzz FuzzFind -fuzztime 60s ./search
 fi
 grep -hs '^SKIPPED: ' "$logs"/*.log
 end_steps "$level, go $newest"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Package bitcoin has the hashes of hashes of Bitcoin and the currencies that came after it: of one message, and of many
-// messages at once.
+// Package bitcoin has the double hashes of Bitcoin and the currencies that came after it: of one message, and of many
+// at once.
 //
 //	Hash160    RIPEMD-160 of SHA-256: public keys and scripts in addresses
 //	SHA256d    SHA-256 of SHA-256: block headers, transactions, checksums
 //
-// Both digests of a message stay in the lanes of one call. The search for a block header's nonce is in the package
+// One call hashes many messages side by side, both times. The search for a block header's nonce is in the package
 // search.
 //
 // The rules for all calls are those of the package [github.com/hashloom/hashloom/go].
@@ -57,8 +57,8 @@ func SHA256dMany(dst [][SHA256dSize]byte, msgs [][]byte) {
 	core.SumAgainMany(core.SHA256, core.SHA256, flat, msgs)
 }
 
-// SHA256dRows sets dst[i] to the SHA256d of rows[i*rowLen:(i+1)*rowLen], such as block headers of 80 bytes. It panics if
-// rows is not len(dst)*rowLen bytes long, or overlaps dst.
+// SHA256dRows sets dst[i] to the SHA256d of rows[i*rowLen:(i+1)*rowLen], such as block headers of 80 bytes. It panics
+// if rows is not len(dst)*rowLen bytes long, or overlaps dst.
 func SHA256dRows(dst [][SHA256dSize]byte, rows []byte, rowLen int) {
 	flat := digest.CheckRows("bitcoin", "SHA256dRows", dst, rows, rowLen)
 	core.SumAgainRows(core.SHA256, core.SHA256, flat, rows, len(dst), rowLen, rowLen)

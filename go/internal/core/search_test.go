@@ -113,7 +113,8 @@ func TestSearchNonces(t *testing.T) {
 func TestSearchSlices(t *testing.T) {
 	for _, s := range []Search{
 		{Alg: SHA256, Prefix: []byte("k5ztameslf0000000001e2"), Digits: Digits{Alphabet: "0123456789"}},
-		{Alg: SHA256, Again: SHA256, Prefix: make([]byte, 76), Digits: Digits{Width: 4, LeastFirst: true}, LeastByteFirst: true},
+		{Alg: SHA256, Again: SHA256, Prefix: make([]byte, 76), Digits: Digits{Width: 4, LeastFirst: true},
+			LeastByteFirst: true},
 		{Alg: SHA512, Suffix: make([]byte, 2000), Digits: Digits{Alphabet: "abc", Width: 50}},
 		{Alg: SHA1, Again: RIPEMD160, Prefix: make([]byte, 3000), Digits: Digits{Alphabet: "01"}},
 	} {

@@ -17,14 +17,18 @@ import (
 	minio "github.com/minio/sha256-simd"
 	"golang.org/x/crypto/ripemd160"
 
+	"github.com/hashloom/hashloom/go/bitcoin"
 	ours160 "github.com/hashloom/hashloom/go/ripemd160"
 	ours1 "github.com/hashloom/hashloom/go/sha1"
 	"github.com/hashloom/hashloom/go/sha256"
 	ours512 "github.com/hashloom/hashloom/go/sha512"
 )
 
-// cMany is newCMany of ccore.go, if that is built.
-var cMany func(alg int, msgs [][]byte) func()
+// cMany and cAgain are those of ccore.go, if that is built.
+var (
+	cMany  func(alg int, msgs [][]byte) func()
+	cAgain func(isHash160 bool, dst, rows []byte, rowLen int) // dst: the first digest
+)
 
 const count = 256
 
@@ -158,6 +162,50 @@ func BenchmarkSearch(b *testing.B) {
 			}
 		}
 		b.ReportMetric(float64(b.N)*tries/b.Elapsed().Seconds()/1e6, "MH/s")
+	})
+}
+
+// BenchmarkAgain hashes 1,000 public keys by Hash160, and 1,000 block headers by SHA256d.
+func BenchmarkAgain(b *testing.B) {
+	const n = 1000
+	measure := func(name string, rowLen int, by string, f func(rows []byte)) {
+		b.Run(fmt.Sprintf("alg=%s/size=%d/by=%s", name, rowLen, by), func(b *testing.B) {
+			rows := make([]byte, n*rowLen)
+			for i := range rows {
+				rows[i] = byte(i * i >> 8)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				f(rows)
+			}
+			b.ReportMetric(float64(b.N)*n/b.Elapsed().Seconds()/1e6, "M/s")
+		})
+	}
+	hashes, doubles := make([][20]byte, n), make([][32]byte, n)
+	for _, keyLen := range []int{33, 65} {
+		measure("hash160", keyLen, "hashloom", func(rows []byte) { bitcoin.Hash160Rows(hashes, rows, keyLen) })
+		if cAgain != nil {
+			measure("hash160", keyLen, "C", func(rows []byte) { cAgain(true, hashes[0][:], rows, keyLen) })
+		}
+		measure("hash160", keyLen, "x-crypto", func(rows []byte) {
+			h := ripemd160.New()
+			for i := range hashes {
+				sum := stdsha256.Sum256(rows[i*keyLen : (i+1)*keyLen])
+				h.Reset()
+				h.Write(sum[:])
+				h.Sum(hashes[i][:0])
+			}
+		})
+	}
+	measure("sha256d", 80, "hashloom", func(rows []byte) { bitcoin.SHA256dRows(doubles, rows, 80) })
+	if cAgain != nil {
+		measure("sha256d", 80, "C", func(rows []byte) { cAgain(false, doubles[0][:], rows, 80) })
+	}
+	measure("sha256d", 80, "std", func(rows []byte) {
+		for i := range doubles {
+			sum := stdsha256.Sum256(rows[i*80 : (i+1)*80])
+			doubles[i] = stdsha256.Sum256(sum[:])
+		}
 	})
 }
 

@@ -11,7 +11,7 @@ import "C"
 
 import "unsafe"
 
-func init() { cMany = newCMany }
+func init() { cMany, cAgain = newCMany, hashAgain }
 
 // newCMany copies the messages to memory of C, and returns a function that hashes them.
 func newCMany(alg int, msgs [][]byte) func() {
@@ -24,5 +24,20 @@ func newCMany(alg int, msgs [][]byte) func() {
 		if C.hl_hash_many(C.hl_alg(alg), &slices[0], C.size_t(len(msgs)), digests) != C.HL_OK {
 			panic("hl_hash_many")
 		}
+	}
+}
+
+// hashAgain hashes rows by hl_hash160_rows or hl_sha256d_rows. dst is the first of the digests.
+func hashAgain(isHash160 bool, dst, rows []byte, rowLen int) {
+	base, n, digests := unsafe.Pointer(&rows[0]), C.size_t(rowLen), (*C.uint8_t)(&dst[0])
+	count := C.size_t(len(rows) / rowLen)
+	status := C.hl_status(C.HL_OK)
+	if isHash160 {
+		status = C.hl_hash160_rows(base, n, n, count, digests)
+	} else {
+		status = C.hl_sha256d_rows(base, n, n, count, digests)
+	}
+	if status != C.HL_OK {
+		panic("rows hashed twice")
 	}
 }

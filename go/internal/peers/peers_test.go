@@ -6,13 +6,18 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	stdsha256 "crypto/sha256"
 
 	simd2018 "github.com/1lann/sha256-simd"
 	minio "github.com/minio/sha256-simd"
 	"golang.org/x/crypto/ripemd160"
 
+	"github.com/hashloom/hashloom/go/bitcoin"
 	ours160 "github.com/hashloom/hashloom/go/ripemd160"
+	"github.com/hashloom/hashloom/go/search"
 	"github.com/hashloom/hashloom/go/sha256"
 )
 
@@ -106,6 +111,50 @@ func TestRIPEMD160(t *testing.T) {
 		if sums[i] != want || ours160.Sum(msg) != want || [ours160.Size]byte(running.Sum(nil)) != want {
 			t.Fatalf("%d bytes: %x, want %x", len(msg), sums[i], want)
 		}
+	}
+}
+
+// Public keys of both lengths.
+func TestHash160(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, keyLen := range []int{33, 65} {
+		rows := randomBytes(rng, 3000*keyLen)
+		hashes := make([][bitcoin.Hash160Size]byte, 3000)
+		bitcoin.Hash160Rows(hashes, rows, keyLen)
+		for i, hash := range hashes {
+			sum := stdsha256.Sum256(rows[i*keyLen : (i+1)*keyLen])
+			h := ripemd160.New()
+			h.Write(sum[:])
+			if want := [bitcoin.Hash160Size]byte(h.Sum(nil)); hash != want {
+				t.Fatalf("key %d, %d bytes: %x, want %x", i, keyLen, hash, want)
+			}
+		}
+	}
+}
+
+// Nonces of Krist, and the old SumToNum256 of each message: the numbers found are those at most the work.
+func TestSearchOf2018(t *testing.T) {
+	prefix := []byte("k5ztameslf" + "0000000001e2")
+	const work = 1 << 40
+	job := search.Job{New: sha256.New, Prefix: prefix, Alphabet: "0123456789", Width: 19,
+		Target: search.FirstBytes(binary.BigEndian.AppendUint64(nil, work)[2:])}
+	const first, last = 1e9, 1e9 + 20_000
+	var want []uint64
+	for n := uint64(first); n <= last; n++ {
+		message := job.AppendText(prefix[:len(prefix):len(prefix)], n)
+		if len(message) != 41 {
+			t.Fatalf("%d bytes", len(message))
+		}
+		if simd2018.SumToNum256(padded(message)) <= work {
+			want = append(want, n)
+		}
+	}
+	if got := job.FindAll(first, last, -1); !slices.Equal(got, want) || len(want) < 20 {
+		t.Errorf("%v, want %v", got, want)
+	}
+	nonces := sha256.Nonces{First: first, End: last + 1, Width: 19}
+	if nonce, found := sha256.Search(prefix, nonces, nil, work); !found || nonce != want[0] {
+		t.Errorf("sha256.Search: %d, %v, want %d", nonce, found, want[0])
 	}
 }
 
