@@ -12,7 +12,8 @@
 //
 // A suffix names a variant, as in the standard library: SumMany224, SumRows512_256. This package has what works on
 // running hashes of any of these packages: [WriteMany], [AppendSums] and [AppendSumsFrom]. Package [hmac] has HMAC with
-// a key prepared once.
+// a key prepared once. Package [bitcoin] has RIPEMD-160 of SHA-256 and SHA-256 of SHA-256, and package [search] finds
+// nonces whose digest is low enough.
 //
 // # Speed
 //
@@ -40,4 +41,6 @@
 // [sha512]: https://pkg.go.dev/github.com/hashloom/hashloom/go/sha512
 // [ripemd160]: https://pkg.go.dev/github.com/hashloom/hashloom/go/ripemd160
 // [hmac]: https://pkg.go.dev/github.com/hashloom/hashloom/go/hmac
+// [bitcoin]: https://pkg.go.dev/github.com/hashloom/hashloom/go/bitcoin
+// [search]: https://pkg.go.dev/github.com/hashloom/hashloom/go/search
 package hashloom

@@ -181,8 +181,8 @@ def check_fragments(fragments, shared):
 
 
 GO_MODULE = "github.com/hashloom/hashloom/go"
-GO_PACKAGES = {"fmt": "fmt", "hash": "hash", "hashloom": GO_MODULE} | {
-    name: f"{GO_MODULE}/{name}" for name in ("hmac", "ripemd160", "sha1", "sha256", "sha512")
+GO_PACKAGES = {"fmt": "fmt", "hash": "hash", "hex": "encoding/hex", "strings": "strings", "hashloom": GO_MODULE} | {
+    name: f"{GO_MODULE}/{name}" for name in ("bitcoin", "hmac", "ripemd160", "search", "sha1", "sha256", "sha512")
 }
 
 

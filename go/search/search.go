@@ -20,7 +20,7 @@ import (
 
 // Target is the highest digest that counts, the most significant byte first. A digest is read as one number of its own
 // size; bytes of the target after that size are ignored.
-type Target [core.MaxSize]byte
+type Target [64]byte
 
 // FirstBytes returns the target of digests whose first bytes, as one number, are at most highest, the most significant
 // byte first. For SHA-256, 32 bytes are a whole target; Krist compares its work with the first 6. FirstBytes panics if
@@ -163,8 +163,8 @@ func (j *Job) Find(first, last uint64) (nonce uint64, found bool) {
 	return room[0], n > 0
 }
 
-// FindAll returns, in order, the nonces from first to last, both included, whose digests are at most the target. If n is
-// not negative, it returns the first n of them at most.
+// FindAll returns, in order, the nonces from first to last, both included, whose digests are at most the target. If n
+// is not negative, it returns the first n of them at most.
 //
 // It runs and panics as [Job.Find] does.
 func (j *Job) FindAll(first, last uint64, n int) []uint64 {
