@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 
 enum { THREADS = 16, ROUNDS = 60, CALLS = 40, COUNT = 40, NBYTES = 700, STREAM_CALLS = 60000,
-       KEY_CALLS = 8000, KEY_NBYTES = 300 };
+       KEY_CALLS = 8000, KEY_NBYTES = 300, NONCES = 40 };
 
 extern char **environ;
 
@@ -120,8 +120,26 @@ static void *run_stream(void *arg)
     return NULL;
 }
 
-/* Keys longer than a block (which are hashed first), hashes and tags, while another thread in turn allows sets that
- * have kernels of only one algorithm: each call succeeds and is right. */
+/* The nonces of one byte behind 63 bytes whose digest begins with a zero bit: lowest[i] tells whether i is one. */
+static int right_search(const hl_alg_info *alg, const uint8_t *lowest)
+{
+    hl_search_job job = {.nbytes = sizeof job, .alg = (uint32_t)alg->alg, .prefix = pool, .prefix_nbytes = 63,
+                         .nonce_width = 1, .last = NONCES - 1};
+    uint64_t nonces[NONCES];
+    uint8_t found[NONCES] = {0};
+    size_t nfound;
+
+    memset(job.target, 0xff, sizeof job.target);
+    job.target[0] = 0x7f;
+    if (hl_search(&job, nonces, NONCES, &nfound) != HL_OK)
+        return 0;
+    for (size_t i = 0; i < nfound; i++)
+        found[nonces[i]] = 1;
+    return memcmp(found, lowest, NONCES) == 0;
+}
+
+/* Keys longer than a block (which are hashed first), hashes, tags and searches, while another thread in turn allows
+ * sets that have kernels of only one algorithm: each call succeeds and is right. */
 static void *run_key(void *arg)
 {
     const unsigned thread = (unsigned)(uintptr_t)arg;
@@ -139,7 +157,8 @@ static void *run_key(void *arg)
         wrong[thread] |= hl_hmac_key_init(&key, alg->alg, pool, KEY_NBYTES) != HL_OK ||
                          hl_hmac(&key, pool, 64, found) != HL_OK || memcmp(found, right, alg->digest_nbytes) != 0 ||
                          hl_hash(alg->alg, pool, 64, found) != HL_OK ||
-                         memcmp(found, right + HL_DIGEST_MAX_NBYTES, alg->digest_nbytes) != 0;
+                         memcmp(found, right + HL_DIGEST_MAX_NBYTES, alg->digest_nbytes) != 0 ||
+                         !right_search(alg, right + 2 * HL_DIGEST_MAX_NBYTES);
     }
     atomic_fetch_add(&nready, thread % 4 != 0);
     return NULL;
@@ -155,6 +174,13 @@ static int child_keys(void)
     for (size_t a = 0; a < hl_alg_count(); a++) {
         oracle_hmac(hl_alg_at(a), pool, KEY_NBYTES, pool, 64, expected[a]);
         oracle(hl_alg_at(a), pool, 64, expected[a] + HL_DIGEST_MAX_NBYTES);
+        for (uint8_t nonce = 0; nonce < NONCES; nonce++) {
+            uint8_t message[64], digest[HL_DIGEST_MAX_NBYTES];
+            memcpy(message, pool, 63);
+            message[63] = nonce;
+            oracle(hl_alg_at(a), message, 64, digest);
+            expected[a][2 * HL_DIGEST_MAX_NBYTES + nonce] = digest[0] < 0x80;
+        }
     }
     for (uintptr_t t = 0; t < THREADS; t++)
         if (pthread_create(&threads[t], NULL, run_key, (void *)t) != 0) {
@@ -232,7 +258,7 @@ int main(int argc, char **argv)
             continue;
         }
         if (i > ROUNDS)
-            test_case("keys, tags and hashes in %d threads, some of which restrict", THREADS);
+            test_case("keys, tags, hashes and searches in %d threads, some of which restrict", THREADS);
         else if (i == ROUNDS)
             test_case("streams of their own in %d threads, some of which restrict", THREADS);
         else
