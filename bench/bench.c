@@ -4,6 +4,7 @@
  *
  *   bench compare    ratios to OpenSSL's EVP on the same messages, or to other messages of the same total
  *   bench hmac       the rows of HMAC alone
+ *   bench search     searches for nonces, in millions of nonces a second
  *   bench kernels [instruction set]
  *                    nanoseconds (the costs of registry.def) and cycles of each kernel's call that advances its lanes
  *                    by one block
@@ -20,10 +21,11 @@
 #define _GNU_SOURCE
 #include <hashloom.h>
 #ifndef BENCH_KERNELS_ONLY
-#  define OPENSSL_SUPPRESS_DEPRECATED /* HMAC_CTX: faster than EVP_MAC */
+#  define OPENSSL_SUPPRESS_DEPRECATED /* HMAC_CTX and SHA256_CTX: faster than EVP_MAC and EVP_MD_CTX */
 #  include <openssl/crypto.h>
 #  include <openssl/evp.h>
 #  include <openssl/hmac.h>
+#  include <openssl/sha.h>
 #endif
 #include <sched.h>
 #include <stdio.h>
@@ -68,6 +70,15 @@ struct work {
     const hl_hmac_key *key;  /* for hmac_with_hashloom */
     HMAC_CTX *hmac;          /* for hmac_with_openssl, and */
     EVP_MAC_CTX *mac;        /* for hmac_with_evp_mac; both contain the key */
+    struct nonces *nonces;   /* for a search */
+};
+
+/* A search, and the nonces found. */
+struct nonces {
+    hl_search_job job; /* nonces of 4 bytes, the least significant first, or of decimal digits */
+    int is_prefix_kept;
+    uint64_t found[256];
+    size_t nfound;
 };
 
 static void with_hashloom(struct work *w)
@@ -111,6 +122,56 @@ static void hmac_with_evp_mac(struct work *w)
             !EVP_MAC_update(w->mac, w->messages[i].data, w->messages[i].nbytes) ||
             !EVP_MAC_final(w->mac, w->digests + i * w->alg->digest_nbytes, NULL, w->alg->digest_nbytes))
             die("EVP_MAC failed");
+}
+
+static void search_with_hashloom(struct work *w)
+{
+    struct nonces *n = w->nonces;
+    if (hl_search(&n->job, n->found, sizeof n->found / sizeof n->found[0], &n->nfound) != HL_OK)
+        die("hl_search failed");
+}
+
+/* A loop over OpenSSL's fastest functions. The nonce is counted in place. If the prefix is kept, it is hashed once. */
+static void search_with_openssl(struct work *w)
+{
+    struct nonces *n = w->nonces;
+    const hl_search_job *job = &n->job;
+    const size_t nprefix = job->prefix_nbytes;
+    uint8_t message[128], digest[HL_DIGEST_MAX_NBYTES];
+    size_t nbytes = nprefix + 4;
+    SHA256_CTX kept, sha256;
+    SHA_CTX sha1;
+
+    memcpy(message, job->prefix, nprefix);
+    memcpy(message + nprefix, &(uint32_t){(uint32_t)job->first}, 4); /* x86 and most others: little endian */
+    if (job->alphabet != NULL)
+        nbytes = nprefix + (size_t)sprintf((char *)message + nprefix, "%llu", (unsigned long long)job->first);
+    SHA256_Init(&kept);
+    if (n->is_prefix_kept)
+        SHA256_Update(&kept, message, nprefix);
+    n->nfound = 0;
+    for (uint64_t nonce = job->first; nonce <= job->last; nonce++) {
+        if (job->alg == HL_SHA1) {
+            SHA1_Init(&sha1), SHA1_Update(&sha1, message, nbytes), SHA1_Final(digest, &sha1);
+        } else {
+            const size_t nkept = n->is_prefix_kept ? nprefix : 0;
+            sha256 = kept;
+            SHA256_Update(&sha256, message + nkept, nbytes - nkept), SHA256_Final(digest, &sha256);
+        }
+        if (job->again != 0)
+            SHA256_Init(&sha256), SHA256_Update(&sha256, digest, 32), SHA256_Final(digest, &sha256);
+        const uint8_t *top = job->digest_order == HL_LEAST_FIRST ? digest + 30 : digest;
+        if (top[0] == 0 && top[1] == 0 && n->nfound < sizeof n->found / sizeof n->found[0])
+            n->found[n->nfound++] = nonce;
+        if (job->alphabet != NULL) {
+            uint8_t *digit = message + nbytes - 1;
+            while (*digit == '9')
+                *digit-- = '0';
+            ++*digit;
+        } else {
+            memcpy(message + nprefix, &(uint32_t){(uint32_t)nonce + 1}, 4);
+        }
+    }
 }
 
 /* Repeats short work so that one timing takes at least some milliseconds, and returns seconds for one repetition. */
@@ -233,8 +294,8 @@ static void compare_hmac(const hl_alg_info *alg)
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         size_t *n = equal_lengths(COUNT, rows[r].nbytes);
         hl_slice *m = lay_out(n, COUNT, 0);
-        struct work a = {alg, md, NULL, m, COUNT, ours, NULL, &key, NULL, NULL};
-        struct work b = {alg, md, NULL, m, COUNT, theirs, NULL, NULL, hmac, mac};
+        struct work a = {alg, md, NULL, m, COUNT, ours, NULL, &key, NULL, NULL, NULL};
+        struct work b = {alg, md, NULL, m, COUNT, theirs, NULL, NULL, hmac, mac, NULL};
         compare(rows[r].what, hmac_with_hashloom, &a, total_nbytes(m, COUNT),
                 rows[r].is_mac ? hmac_with_evp_mac : hmac_with_openssl, &b, total_nbytes(m, COUNT),
                 sha256 && r < 2 ? 6 : 0);
@@ -244,6 +305,50 @@ static void compare_hmac(const hl_alg_info *alg)
     }
     EVP_MAC_CTX_free(mac), EVP_MAC_free(algorithm), HMAC_CTX_free(hmac), EVP_MD_free(md);
     free(ours), free(theirs);
+}
+
+static void compare_searches(void)
+{
+    enum { COUNT = 200000 };
+    static const char krist[] = "k8juvewcui000000abcdef", stamp[] = "1:20:040428:foo::0298b26853c8ebb3:";
+    static const struct {
+        uint32_t alg, again;
+        const char *text; /* NULL: a Bitcoin header */
+        int is_prefix_kept;
+        const char *what;
+        double goal;
+    } rows[] = {
+        {HL_SHA256, HL_SHA256, NULL, 0, "header of 80 bytes, SHA-256 twice / SHA256_CTX", 3},
+        {HL_SHA256, HL_SHA256, NULL, 1, "the same / SHA256_CTX, the first 76 bytes hashed once", 0},
+        {HL_SHA256, 0, krist, 0, "Krist, 32 bytes / SHA256_CTX", 0},
+        {HL_SHA1, 0, stamp, 0, "hashcash, 40 bytes / SHA_CTX", 0},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        static struct nonces ours, theirs;
+        hl_search_job job = {.nbytes = sizeof job, .alg = rows[r].alg, .again = rows[r].again, .first = 100000,
+                             .last = 100000 + COUNT - 1, .prefix = arena(76), .prefix_nbytes = 76, .nonce_width = 4,
+                             .nonce_order = HL_LEAST_FIRST, .digest_order = HL_LEAST_FIRST};
+        if (rows[r].text != NULL) {
+            job.prefix = rows[r].text;
+            job.prefix_nbytes = strlen(rows[r].text);
+            job.alphabet = "0123456789";
+            job.base = 10;
+            job.nonce_width = 0;
+            job.nonce_order = job.digest_order = HL_MOST_FIRST;
+        }
+        memset(job.target + 2, 0xff, sizeof job.target - 2);
+        ours.job = theirs.job = job;
+        theirs.is_prefix_kept = rows[r].is_prefix_kept;
+        const hl_alg_info *alg = hl_alg_find((hl_alg)rows[r].alg);
+        struct work a = {alg, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, &ours}, b = a;
+        b.nonces = &theirs;
+        /* The table's unit is a thousand million. */
+        compare(rows[r].what, search_with_hashloom, &a, 1e3 * COUNT, search_with_openssl, &b, 1e3 * COUNT,
+                rows[r].goal);
+        if (ours.nfound == 0 || ours.nfound != theirs.nfound ||
+            memcmp(ours.found, theirs.found, ours.nfound * sizeof ours.found[0]) != 0)
+            die("nonces differ");
+    }
 }
 
 static void compare_all(const hl_alg_info *alg)
@@ -256,7 +361,7 @@ static void compare_all(const hl_alg_info *alg)
     if (md == NULL || evp == NULL)
         die("OpenSSL has no such digest");
 
-#define SIDE(name, m, n, out) struct work name = {alg, md, evp, m, n, out, NULL, NULL, NULL, NULL}
+#define SIDE(name, m, n, out) struct work name = {alg, md, evp, m, n, out, NULL, NULL, NULL, NULL, NULL}
     { /* many long messages / one */
         size_t *n = equal_lengths(32, 256 << 10);
         hl_slice *m = lay_out(n, 32, 0);
@@ -512,8 +617,8 @@ static void compare_tier(const struct tier *tier)
         EVP_MD *md = EVP_MD_fetch(NULL, alg->name, NULL);
         if (md == NULL)
             die("OpenSSL has no such digest");
-        struct work a = {alg, md, evp, &message, 1, ours, k, NULL, NULL, NULL};
-        struct work b = {alg, md, evp, &message, 1, theirs, NULL, NULL, NULL, NULL};
+        struct work a = {alg, md, evp, &message, 1, ours, k, NULL, NULL, NULL, NULL};
+        struct work b = {alg, md, evp, &message, 1, theirs, NULL, NULL, NULL, NULL, NULL};
         char what[80];
         snprintf(what, sizeof what, "%s / EVP, %s", k->name, tier->openssl);
         compare(what, with_kernel, &a, (double)message.nbytes, with_openssl, &b, (double)message.nbytes,
@@ -541,10 +646,10 @@ static void compare_tiers(const char *self)
     }
 }
 
-static void print_head(void)
+static void print_head(const char *unit)
 {
     printf("%s, hashloom %s, compiled by " __VERSION__ "\n\n", OpenSSL_version(OPENSSL_VERSION), hl_version());
-    printf("| alg        | %-62s| GB/s    | peer    | ratio | of pairs       | goal |\n", "what / peer");
+    printf("| alg        | %-62s| %-8s| peer    | ratio | of pairs       | goal |\n", "what / peer", unit);
     printf("|------------|%.63s|---------|---------|-------|----------------|------|\n",
            "----------------------------------------------------------------");
     fflush(stdout);
@@ -576,7 +681,7 @@ int main(int argc, char **argv)
     }
 #ifndef BENCH_KERNELS_ONLY
     if (argc == 2 && strcmp(argv[1], "compare") == 0) {
-        print_head();
+        print_head("GB/s");
         for (size_t i = 0; i < hl_alg_count(); i++) {
             compare_all(hl_alg_at(i));
             compare_hmac(hl_alg_at(i));
@@ -584,13 +689,18 @@ int main(int argc, char **argv)
         return 0;
     }
     if (argc == 2 && strcmp(argv[1], "hmac") == 0) {
-        print_head();
+        print_head("GB/s");
         for (size_t i = 0; i < hl_alg_count(); i++)
             compare_hmac(hl_alg_at(i));
         return 0;
     }
+    if (argc == 2 && strcmp(argv[1], "search") == 0) {
+        print_head("M/s");
+        compare_searches();
+        return 0;
+    }
     if (argc == 2 && strcmp(argv[1], "tiers") == 0) {
-        print_head();
+        print_head("GB/s");
         compare_tiers("/proc/self/exe");
         return 0;
     }
@@ -601,6 +711,6 @@ int main(int argc, char **argv)
                 return 0;
             }
 #endif
-    fprintf(stderr, "usage: bench compare | bench hmac | bench kernels [instruction set] | bench hash160 | bench tiers\n");
+    fprintf(stderr, "usage: bench compare|hmac|search|tiers|hash160 | bench kernels [instruction set]\n");
     return 2;
 }

@@ -24,10 +24,11 @@ import (
 	ours512 "github.com/hashloom/hashloom/go/sha512"
 )
 
-// cMany and cAgain are those of ccore.go, if that is built.
+// cMany, cAgain and cSearch are those of ccore.go, if that is built.
 var (
-	cMany  func(alg int, msgs [][]byte) func()
-	cAgain func(isHash160 bool, dst, rows []byte, rowLen int) // dst: the first digest
+	cMany   func(alg int, msgs [][]byte) func()
+	cAgain  func(isHash160 bool, dst, rows []byte, rowLen int) // dst: the first digest
+	cSearch func(prefix []byte, first, last uint64) func()
 )
 
 const count = 256
@@ -145,6 +146,15 @@ func BenchmarkSearch(b *testing.B) {
 		}
 		b.ReportMetric(float64(b.N)*tries/b.Elapsed().Seconds()/1e6, "MH/s")
 	})
+	if cSearch != nil {
+		b.Run("by=C", func(b *testing.B) {
+			search := cSearch(prefix, 1e9, 1e9+tries-1)
+			for b.Loop() {
+				search()
+			}
+			b.ReportMetric(float64(b.N)*tries/b.Elapsed().Seconds()/1e6, "MH/s")
+		})
+	}
 	b.Run("by=2018", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

@@ -11,7 +11,7 @@ import "C"
 
 import "unsafe"
 
-func init() { cMany, cAgain = newCMany, hashAgain }
+func init() { cMany, cAgain, cSearch = newCMany, hashAgain, newCSearch }
 
 // newCMany copies the messages to memory of C, and returns a function that hashes them.
 func newCMany(alg int, msgs [][]byte) func() {
@@ -39,5 +39,22 @@ func hashAgain(isHash160 bool, dst, rows []byte, rowLen int) {
 	}
 	if status != C.HL_OK {
 		panic("rows hashed twice")
+	}
+}
+
+// newCSearch returns a function that tries decimal numbers behind the prefix; no number is low enough.
+func newCSearch(prefix []byte, first, last uint64) func() {
+	job := (*C.hl_search_job)(C.calloc(1, C.sizeof_hl_search_job))
+	job.nbytes = C.sizeof_hl_search_job
+	job.alg = C.HL_SHA256
+	job.prefix, job.prefix_nbytes = C.CBytes(prefix), C.size_t(len(prefix))
+	job.alphabet, job.base = C.CBytes([]byte("0123456789")), 10
+	job.first, job.last = C.uint64_t(first), C.uint64_t(last)
+	found := (*C.uint64_t)(C.malloc(C.sizeof_uint64_t))
+	nfound := (*C.size_t)(C.malloc(C.sizeof_size_t))
+	return func() {
+		if C.hl_search(job, found, 1, nfound) != C.HL_OK || *nfound != 0 {
+			panic("hl_search")
+		}
 	}
 }
