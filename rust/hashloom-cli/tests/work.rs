@@ -59,9 +59,35 @@ fn all_nonces_of_a_range_are_those_of_another_library() {
         .map(|(nonce, digest)| format!("{nonce}  {digest}\n"))
         .collect();
     let general = ["--prefix", "a", "--suffix-hex", "62", "--again", "sha1", "--target", "0234", "--binary"];
-    let more = ["--width", "3", "--least-first", "--range", "65000..66000", "--all"];
+    let orders = ["--least-digit-first", "--least-byte-first"];
+    let more = ["--width", "3", "--range", "65000..66000", "--all"];
     assert!(!expected.is_empty());
-    assert_eq!(found(&[&general[..], &more].concat()), expected);
+    assert_eq!(found(&[&general[..], &orders, &more].concat()), expected);
+
+    // Each order alone, and decimal digits from the least one on.
+    let list = |is_low: fn(u32) -> Option<(String, String)>| -> String {
+        let lines = (65_000..=66_000).filter_map(is_low).map(|(nonce, digest)| format!("{nonce}  {digest}\n"));
+        lines.collect()
+    };
+    let little_endian = list(|nonce| {
+        let digest = hex(Sha256::digest(nonce.to_le_bytes()));
+        (digest[..2] == *"00").then(|| (nonce.to_string(), digest))
+    });
+    let binary = ["--zero-bits", "8", "--binary", "--width", "4", "--range", "65000..66000", "--all"];
+    assert!(!little_endian.is_empty());
+    assert_eq!(found(&[&binary[..], &orders[..1]].concat()), little_endian);
+    let reversed = list(|nonce| {
+        let digest = hex(Sha256::digest(nonce.to_be_bytes()).iter().rev().copied().collect::<Vec<u8>>());
+        (digest[..2] == *"00").then(|| (nonce.to_string(), digest))
+    });
+    assert_eq!(found(&[&binary[..], &orders[1..]].concat()), reversed);
+    let decimal = list(|nonce| {
+        let text: String = nonce.to_string().chars().rev().collect();
+        let digest = hex(Sha256::digest(&text));
+        (digest[..2] == *"00").then_some((text, digest))
+    });
+    let text = ["--zero-bits", "8", "--range", "65000..66000", "--all"];
+    assert_eq!(found(&[&text[..], &orders[..1]].concat()), decimal);
 }
 
 #[test]
@@ -152,6 +178,8 @@ fn wrong_arguments_are_misuse() {
         vec!["--krist", "k8juvewcui", "000000abcdef", "1", "--zero-bits", "1"],
         vec!["--krist", "k8juvewcui", "000000abcdef", "1", "--prefix", "a"],
         vec!["--krist", "k8juvewcui", "000000abcdef", "1", "--again", "sha1"],
+        vec!["--krist", "k8juvewcui", "000000abcdef", "1", "--width", "25"],
+        vec!["--krist", "k8juvewcui", "000000abcdef", "1", "--digits", "01", "--range", "0..16777216"],
         vec!["--hashcash", ""],
         vec!["--hashcash", "a:b"],
         vec!["--hashcash", "a", "--bits", "161"],
@@ -166,6 +194,10 @@ fn wrong_arguments_are_misuse() {
         vec!["--bitcoin-header", BLOCK_125552, "--range", "0..4294967296"],
         vec!["--bitcoin-header", BLOCK_125552, "--range", "4294967296.."],
         vec!["--bitcoin-header", BLOCK_125552, "--width", "4"],
+        vec!["--bitcoin-header", BLOCK_125552, "--least-digit-first"],
+        vec!["--hashcash", "a", "--least-byte-first"],
+        vec!["--hashcash", "a", "--digits", "0:1"],
+        vec!["--hashcash", "1:20:041328:foo::0298b26853c8ebb3:"],
         vec!["--zero-bits", "257"],
         vec!["--zero-bits", "99999999999999999999"],
         vec!["--zero-bits", "-1"],

@@ -19,7 +19,7 @@ use core::fmt;
 use crate::{Algorithm, ffi};
 
 /// The highest digest that counts. A digest is read as one number; its first byte is the most significant one, unless
-/// [`Search::least_first`] reverses the order.
+/// [`Search::least_byte_first`] reverses the order.
 ///
 /// ```
 /// use hashloom::search::Target;
@@ -103,6 +103,24 @@ impl Target {
         let is_negative = bits & 0x80_0000 != 0;
         (!is_negative && highest != [0; 32]).then(|| Target::first_bytes(&highest))
     }
+
+    /// Returns true if a digest is low enough; its most significant byte comes first.
+    ///
+    /// # Panics
+    ///
+    /// If there are more than 64 bytes.
+    ///
+    /// ```
+    /// use hashloom::search::Target;
+    ///
+    /// let target = Target::first_bytes(&[0x00, 0x10]);
+    /// assert!(target.allows(&[0x00, 0x10, 0xff]));
+    /// assert!(!target.allows(&[0x00, 0x11, 0x00]));
+    /// ```
+    #[must_use]
+    pub fn allows(&self, digest: &[u8]) -> bool {
+        *digest <= self.0[..digest.len()]
+    }
 }
 
 impl fmt::Debug for Target {
@@ -133,7 +151,8 @@ impl fmt::Debug for Target {
 ///     .again(Algorithm::Sha256)
 ///     .prefix(&header)
 ///     .width(4)
-///     .least_first();
+///     .least_digit_first()
+///     .least_byte_first();
 /// assert_eq!(search.find(2_083_236_000, 2_083_237_000), Some(2_083_236_893));
 /// ```
 #[derive(Clone, Copy)]
@@ -257,20 +276,34 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// The least significant digit of a nonce comes first, and so does the least significant byte of a digest:
-    /// Bitcoin's order.
+    /// The least significant digit of a nonce comes first: little endian, if the digits are bytes.
     ///
     /// ```
     /// use hashloom::search::{Search, Target};
     /// use hashloom::{Algorithm, hash};
     ///
-    /// let search = Search::new(Algorithm::Sha256, Target::zero_bits(8)).width(2).least_first();
-    /// let nonce = search.find(0, 65_535).unwrap();
-    /// assert_eq!(hash(Algorithm::Sha256, &(nonce as u16).to_le_bytes()).as_ref()[31], 0);
+    /// let search = Search::new(Algorithm::Sha256, Target::zero_bits(8)).width(2).least_digit_first();
+    /// let nonce = search.find(256, 65_535).unwrap();
+    /// assert_eq!(hash(Algorithm::Sha256, &(nonce as u16).to_le_bytes()).as_ref()[0], 0);
     /// ```
     #[must_use]
-    pub fn least_first(mut self) -> Self {
+    pub fn least_digit_first(mut self) -> Self {
         self.form.least_digit_first = true;
+        self
+    }
+
+    /// The first byte of a digest is its least significant one, as in Bitcoin.
+    ///
+    /// ```
+    /// use hashloom::search::{Search, Target};
+    /// use hashloom::{Algorithm, hash};
+    ///
+    /// let search = Search::new(Algorithm::Sha256, Target::zero_bits(8)).width(2).least_byte_first();
+    /// let nonce = search.find(0, 65_535).unwrap();
+    /// assert_eq!(hash(Algorithm::Sha256, &(nonce as u16).to_be_bytes()).as_ref()[31], 0);
+    /// ```
+    #[must_use]
+    pub fn least_byte_first(mut self) -> Self {
         self.form.least_byte_first = true;
         self
     }

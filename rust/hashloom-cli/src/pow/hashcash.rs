@@ -2,6 +2,8 @@
 
 //! Stamps of hashcash, version 1: `1:bits:date:resource:extension:random:counter`.
 
+use std::ops::RangeInclusive;
+
 use hashloom_engine::text::base64;
 
 use crate::machine;
@@ -32,8 +34,7 @@ pub fn stamp(string: &str, nbits: Option<u64>) -> Result<Stamp, String> {
         }
         ["1", claimed, date, _, _, _, counter] => {
             let claimed = whole(claimed).map_err(|error| format!("--hashcash: bits of the stamp: {error}"))?;
-            let is_date = matches!(date.len(), 6 | 10 | 12) && date.bytes().all(|c| c.is_ascii_digit());
-            if !is_date {
+            if !is_date(date) {
                 return Err("--hashcash: date of the stamp: expected YYMMDD, YYMMDDhhmm or YYMMDDhhmmss".into());
             }
             if !counter.is_empty() {
@@ -56,6 +57,19 @@ pub fn stamp(string: &str, nbits: Option<u64>) -> Result<Stamp, String> {
         Ok(nbits) if nbits <= NBITS_MAX as usize => Ok(Stamp { text, nbits }),
         _ => Err(format!("--hashcash: expected at most {NBITS_MAX} bits, found {nbits}")),
     }
+}
+
+/// Returns true for the forms that a stamp may have, if each number is in its range. Years of two digits do not say
+/// which February has 29 days.
+fn is_date(text: &str) -> bool {
+    const RANGES: [RangeInclusive<u8>; 6] = [0..=99, 1..=12, 1..=31, 0..=23, 0..=59, 0..=59];
+    let is_number = |(digits, range): (&[u8], &RangeInclusive<u8>)| {
+        let number = digits.iter().fold(0, |number, digit| 10 * number + (digit - b'0'));
+        range.contains(&number)
+    };
+    matches!(text.len(), 6 | 10 | 12)
+        && text.bytes().all(|c| c.is_ascii_digit())
+        && text.as_bytes().chunks(2).zip(&RANGES).all(is_number)
 }
 
 /// Returns today's date in UTC: YYMMDD.
@@ -104,6 +118,12 @@ mod tests {
             ("1:20:040806:foo::65f460d0726f420d:13a6b8", None),
             ("1:20:040806:foo::65f460d0726f420d::", None),
             ("1:20:40806:foo::65f460d0726f420d:", None),
+            ("1:20:041306:foo::65f460d0726f420d:", None),
+            ("1:20:040800:foo::65f460d0726f420d:", None),
+            ("1:20:040832:foo::65f460d0726f420d:", None),
+            ("1:20:0408062400:foo::65f460d0726f420d:", None),
+            ("1:20:040806235960:foo::65f460d0726f420d:", None),
+            ("1:20:0408\u{e4}:foo::65f460d0726f420d:", None),
             ("1::040806:foo::65f460d0726f420d:", None),
             ("1:161:040806:foo::65f460d0726f420d:", None),
             ("1:99999999999999999999:040806:foo::65f460d0726f420d:", None),

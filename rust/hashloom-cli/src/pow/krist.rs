@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! The work of Krist, a currency: `submitBlock` in its server's sources. A nonce has any bytes.
+//!
+//! The server's work is at most 100,000. A higher number is taken here: it makes a search short, as for a test.
+
+/// The server refuses longer nonces.
+pub const NONCE_NBYTES_MAX: u32 = 24;
 
 /// Reads ADDRESS, BLOCK and WORK. Returns what comes before the nonce, and the first bytes of the highest digest.
 pub fn parse(address: &str, block: &str, work: &str) -> Result<(Vec<u8>, [u8; 6]), String> {

@@ -100,9 +100,13 @@ pub struct Pow {
     #[arg(long, value_name = "N", value_parser = whole, conflicts_with_all = ["bitcoin_header", "self_test"])]
     width: Option<u64>,
 
-    /// The least significant digit of a nonce and the least significant byte of a digest come first, as in Bitcoin
+    /// The least significant digit of a nonce comes first: little endian, with --binary
+    #[arg(long, conflicts_with_all = ["bitcoin_header", "self_test"])]
+    least_digit_first: bool,
+
+    /// The first byte of a digest is its least significant one, as in Bitcoin
     #[arg(long, conflicts_with_all = SPECIAL)]
-    least_first: bool,
+    least_byte_first: bool,
 
     /// The nonces to try, both included; without LAST all from FIRST on [default: 0..]
     #[arg(long, value_name = "FIRST..LAST", conflicts_with = "self_test")]
@@ -148,6 +152,7 @@ What is printed:
   STAMP           with --hashcash
   The digest is in hexadecimal, its most significant byte first: of a Bitcoin
   header, the hash of the block as all programs show it.
+  Each nonce is hashed once more, alone, before it is printed.
   On a terminal, a line shows the rate, how much of the range was tried, and the
   time that one nonce takes on average. This time does not become shorter: it
   does not matter how many nonces were tried before.
@@ -165,7 +170,7 @@ Range:
 Exit status:
   0    found
   1    no nonce of the range is low enough, or a self-test failed
-  2    wrong usage, or the output cannot be written
+  2    wrong usage, the output cannot be written, or a nonce found is wrong
   130  interrupted (Ctrl-C)
   141  the reader of the output has gone
 
@@ -211,10 +216,9 @@ impl Pow {
     /// Returns the nonces to try: those of the plan, or a part of them.
     fn range(&self, plan: &Plan) -> Result<RangeInclusive<u64>, String> {
         let Range { first, last } = self.range.unwrap_or(Range { first: 0, last: None });
-        match last.unwrap_or(plan.last.max(first)) {
-            last if last > plan.last => {
-                Err(format!("--range: expected nonces up to {}, the last one of this work", plan.last))
-            }
+        let most = plan.last();
+        match last.unwrap_or(most.max(first)) {
+            last if last > most => Err(format!("--range: expected nonces up to {most}, the last one of this work")),
             last => Ok(first..=last),
         }
     }
@@ -232,14 +236,17 @@ pub fn run(arguments: &Pow) -> Result<u8, String> {
     let bar = Bar::of_text(false);
     let options = arguments.threads.options().cancel(&stop);
     let begun = Instant::now();
-    let mut has_found = false;
+    let (mut has_found, mut wrong) = (false, None);
     let (end, lost) = Console::new(b"hashloom", &stop, Some(&bar)).run(|console| {
         search(&plan.search(), range, &options, |event| {
             match event {
                 Event::Found(nonce) => {
                     has_found = true;
-                    console.print(|lines| plan.write(nonce, arguments.json, lines));
-                    if !arguments.all {
+                    match plan.line(nonce, arguments.json) {
+                        Ok(line) => console.print(|lines| lines.extend_from_slice(line.as_bytes())),
+                        Err(error) => wrong = Some(error),
+                    }
+                    if !arguments.all || wrong.is_some() {
                         return ControlFlow::Break(());
                     }
                 }
@@ -250,6 +257,9 @@ pub fn run(arguments: &Pow) -> Result<u8, String> {
         })
     });
     bar.finish();
+    if let Some(error) = wrong {
+        return Err(error);
+    }
     let (message, status) = match (lost.lines, end) {
         (Some(error), _) if error.kind() == ErrorKind::BrokenPipe => return Ok(EXIT_PIPE),
         (Some(error), _) => return Err(format!("standard output: {}", reason(&error))),

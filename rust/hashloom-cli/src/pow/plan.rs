@@ -14,13 +14,16 @@ use crate::sums::quote::quoted;
 use crate::tree::{HexBytes, json_line};
 
 /// The digits that a nonce may have: as many as 64 bits have.
-const WIDTH_MAX: u64 = 64;
+const WIDTH_MAX: u32 = 64;
 
 const DECIMAL: &[u8] = b"0123456789";
 
 /// The nonce in a Bitcoin header comes last.
 const NONCE_NBYTES: usize = 4;
 const HEADER_NBYTES: usize = 80;
+
+/// What a nonce means that is not low enough.
+const WRONG: &str = "the computer has miscalculated, or hashloom has an error; run hashloom work --self-test";
 
 /// A search.
 pub struct Plan {
@@ -30,13 +33,14 @@ pub struct Plan {
     suffix: Vec<u8>,
     /// Empty: the nonce has bytes.
     digits: Vec<u8>,
+    /// The number of digits of each nonce, if it is fixed.
     width: Option<u32>,
-    least_first: bool,
+    width_max: u32,
+    least_digit_first: bool,
+    least_byte_first: bool,
     target: Target,
     /// The probability that a digest is low enough.
     pub chance: f64,
-    /// The last nonce there is.
-    pub last: u64,
     shape: Shape,
 }
 
@@ -74,18 +78,20 @@ impl Plan {
         };
         if let Some(digits) = &arguments.digits {
             plan.digits = alphabet(digits)?;
+            if plan.shape == Shape::Stamp && digits.contains(':') {
+                return Err("--digits: expected no colon: colons separate the parts of a stamp".into());
+            }
         }
         if arguments.binary {
             plan.digits.clear();
         }
         if let Some(width) = arguments.width {
-            if !(1..=WIDTH_MAX).contains(&width) {
-                return Err(format!("--width: expected 1 to {WIDTH_MAX} digits, found {width}"));
+            plan.width = u32::try_from(width).ok().filter(|width| (1..=plan.width_max).contains(width));
+            if plan.width.is_none() {
+                return Err(format!("--width: expected 1 to {} digits, found {width}", plan.width_max));
             }
-            plan.width = Some(width as u32);
-            let past = u64::try_from(plan.base()).ok().and_then(|base| base.checked_pow(width as u32));
-            plan.last = past.map_or(u64::MAX, |past| past - 1);
         }
+        plan.least_digit_first |= arguments.least_digit_first;
         Ok(plan)
     }
 
@@ -97,10 +103,11 @@ impl Plan {
             suffix: Vec::new(),
             digits: DECIMAL.to_vec(),
             width: None,
-            least_first: false,
+            width_max: WIDTH_MAX,
+            least_digit_first: false,
+            least_byte_first: false,
             target,
             chance,
-            last: u64::MAX,
             shape: Shape::Nonce,
         }
     }
@@ -114,7 +121,7 @@ impl Plan {
                 _ => return Err(format!("--zero-bits: {last_algorithm} has {} bits, not {nbits}", 8 * nbytes)),
             },
             (None, Some(HexBytes(highest))) if (1..=nbytes).contains(&highest.len()) => first_bytes(highest),
-            _ => return Err(format!("--target: expected 1 to {nbytes} bytes, as many as {last_algorithm} has")),
+            _ => return Err(format!("--target: expected 1 to {nbytes} bytes: {last_algorithm} has {nbytes}")),
         };
         let bytes = |text: &Option<OsString>, hex: &Option<HexBytes>| match (text, hex) {
             (Some(text), _) => text.as_encoded_bytes().to_vec(),
@@ -124,14 +131,14 @@ impl Plan {
         Ok(Plan {
             again: arguments.again,
             suffix: bytes(&arguments.suffix, &arguments.suffix_hex),
-            least_first: arguments.least_first,
+            least_byte_first: arguments.least_byte_first,
             ..Plan::new(arguments.algorithm, bytes(&arguments.prefix, &arguments.prefix_hex), bound)
         })
     }
 
     pub fn krist(address: &str, block: &str, work: &str) -> Result<Plan, String> {
         let (prefix, highest) = krist::parse(address, block, work)?;
-        Ok(Plan::new(Algorithm::Sha256, prefix, first_bytes(&highest)))
+        Ok(Plan { width_max: krist::NONCE_NBYTES_MAX, ..Plan::new(Algorithm::Sha256, prefix, first_bytes(&highest)) })
     }
 
     pub fn hashcash(string: &str, nbits: Option<u64>) -> Result<Plan, String> {
@@ -159,8 +166,8 @@ impl Plan {
             again: Some(Algorithm::Sha256),
             digits: Vec::new(),
             width: Some(NONCE_NBYTES as u32),
-            least_first: true,
-            last: u32::MAX.into(),
+            least_digit_first: true,
+            least_byte_first: true,
             shape: Shape::Header,
             ..Plan::new(Algorithm::Sha256, prefix.to_vec(), (target, chance))
         })
@@ -177,65 +184,76 @@ impl Plan {
         if let Some(width) = self.width {
             search = search.width(width);
         }
-        if self.least_first {
-            search = search.least_first();
+        if self.least_digit_first {
+            search = search.least_digit_first();
+        }
+        if self.least_byte_first {
+            search = search.least_byte_first();
         }
         search
     }
 
-    fn base(&self) -> usize {
-        if self.digits.is_empty() { 256 } else { self.digits.len() }
+    fn base(&self) -> u64 {
+        if self.digits.is_empty() { 256 } else { self.digits.len() as u64 }
+    }
+
+    /// Returns the last nonce there is.
+    pub fn last(&self) -> u64 {
+        self.base().checked_pow(self.width.unwrap_or(self.width_max)).map_or(u64::MAX, |past| past - 1)
     }
 
     /// Returns the nonce as it stands in the message.
     fn text(&self, nonce: u64) -> Vec<u8> {
-        let base = self.base() as u64;
+        let base = self.base();
         let (mut text, mut rest) = (Vec::new(), nonce);
         while rest > 0 || text.len() < self.width.unwrap_or(1) as usize {
             let digit = rest % base;
             text.push(self.digits.get(digit as usize).copied().unwrap_or(digit as u8));
             rest /= base;
         }
-        if !self.least_first {
+        if !self.least_digit_first {
             text.reverse();
         }
         text
     }
 
-    /// Returns the digest in hexadecimal, its most significant byte first.
-    pub fn digest(&self, nonce: u64) -> String {
+    /// Returns the digest, its most significant byte first.
+    pub fn digest(&self, nonce: u64) -> Vec<u8> {
         let message = [&self.prefix[..], &self.text(nonce), &self.suffix].concat();
         let mut digest = hash(self.algorithm, &message);
         if let Some(again) = self.again {
             digest = hash(again, digest.as_ref());
         }
         let mut bytes = digest.as_ref().to_vec();
-        if self.least_first {
+        if self.least_byte_first {
             bytes.reverse();
         }
-        hex(&bytes)
+        bytes
     }
 
-    /// Appends the line of a nonce that was found.
-    pub fn write(&self, nonce: u64, json: bool, lines: &mut Vec<u8>) {
-        let text = self.text(nonce);
+    /// Returns the line of a nonce that was found, after a check of its digest by the function for one message.
+    pub fn line(&self, nonce: u64, json: bool) -> Result<String, String> {
+        let (text, digest) = (self.text(nonce), self.digest(nonce));
+        if !self.target.allows(&digest) {
+            let digest = hex(&digest);
+            return Err(format!("the search found the nonce {nonce}, but its digest {digest} is too high: {WRONG}"));
+        }
         // Text has only printable ASCII characters.
         let shown = (!self.digits.is_empty()).then(|| String::from_utf8_lossy(&text).into_owned());
         let whole = || [&self.prefix[..], &text].concat();
-        let line = if json {
+        Ok(if json {
             json_line(&Json {
                 nonce,
                 text: shown,
-                digest: self.digest(nonce),
+                digest: hex(&digest),
                 stamp: (self.shape == Shape::Stamp).then(|| String::from_utf8_lossy(&whole()).into_owned()),
                 header: (self.shape == Shape::Header).then(|| hex(&whole())),
             })
         } else if self.shape == Shape::Stamp {
             format!("{}\n", String::from_utf8_lossy(&whole()))
         } else {
-            format!("{}  {}\n", shown.unwrap_or_else(|| nonce.to_string()), self.digest(nonce))
-        };
-        lines.extend_from_slice(line.as_bytes());
+            format!("{}  {}\n", shown.unwrap_or_else(|| nonce.to_string()), hex(&digest))
+        })
     }
 
     /// Returns the stamp without its counter, quoted for a shell, if the search is for one.
@@ -275,6 +293,20 @@ fn alphabet(text: &str) -> Result<Vec<u8>, String> {
 mod tests {
     use super::*;
 
+    /// The merkle root of block 0.
+    const MERKLE: [u8; 32] = [
+        0x3b, 0xa3, 0xed, 0xfd, 0x7a, 0x7b, 0x12, 0xb2, 0x7a, 0xc7, 0x2c, 0x3e, 0x67, 0x76, 0x8f, 0x61, 0x7f, 0xc8,
+        0x1b, 0xc3, 0x88, 0x8a, 0x51, 0x32, 0x3a, 0x9f, 0xb8, 0xaa, 0x4b, 0x1e, 0x5e, 0x4a,
+    ];
+
+    /// A header without a nonce, with the time of block 0.
+    fn header(bits: u32) -> [u8; 76] {
+        let mut header = [0; 76];
+        header[68..72].copy_from_slice(&1_231_006_505_u32.to_le_bytes());
+        header[72..].copy_from_slice(&bits.to_le_bytes());
+        header
+    }
+
     #[test]
     fn shares_of_all_digests() {
         assert_eq!(zero_bits(20).1, 1.0 / 1_048_576.0);
@@ -282,9 +314,7 @@ mod tests {
         assert_eq!(first_bytes(&[0, 0x0f]), zero_bits(12));
         assert_eq!(first_bytes(&[0xff; 64]).1, 1.0);
         assert_eq!(first_bytes(&[0x80]).1, 129.0 / 256.0);
-        let mut header = [0; 76];
-        header[72..].copy_from_slice(&0x1d00_ffff_u32.to_le_bytes());
-        let chance = Plan::bitcoin(&header).unwrap().chance;
+        let chance = Plan::bitcoin(&header(0x1d00_ffff)).unwrap().chance;
         assert!((chance * 2_f64.powi(32) - 1.0).abs() < 1e-4, "{chance}");
     }
 
@@ -304,11 +334,38 @@ mod tests {
         assert_eq!([plan.text(0), plan.text(1_234)], [&b"0"[..], b"1234"]);
         plan.width = Some(6);
         assert_eq!(plan.text(1_234), b"001234");
-        plan.least_first = true;
+        plan.least_digit_first = true;
         assert_eq!(plan.text(1_234), b"432100");
         plan.digits.clear();
         assert_eq!(plan.text(258), [2, 1, 0, 0, 0, 0]);
-        plan = Plan { width: None, least_first: false, digits: b"ab".to_vec(), ..plan };
+        plan = Plan { width: None, least_digit_first: false, digits: b"ab".to_vec(), ..plan };
         assert_eq!(plan.text(u64::MAX), [b'b'; 64]);
+    }
+
+    #[test]
+    fn the_last_nonce() {
+        let any = || Plan::new(Algorithm::Sha1, vec![], zero_bits(0));
+        assert_eq!(any().last(), u64::MAX);
+        assert_eq!(Plan { digits: b"ab".to_vec(), ..any() }.last(), u64::MAX);
+        assert_eq!(Plan { width: Some(3), ..any() }.last(), 999);
+        assert_eq!(Plan { width: Some(20), ..any() }.last(), u64::MAX);
+        assert_eq!(Plan { width: Some(8), digits: vec![], ..any() }.last(), u64::MAX);
+        assert_eq!(Plan::bitcoin(&header(0x1d00_ffff)).unwrap().last(), u64::from(u32::MAX));
+        let krist = || Plan::krist("k8juvewcui", "000000abcdef", "1").unwrap();
+        assert_eq!(krist().last(), u64::MAX);
+        assert_eq!(Plan { digits: b"ab".to_vec(), ..krist() }.last(), (1 << 24) - 1);
+    }
+
+    #[test]
+    fn a_nonce_that_is_not_low_enough_is_not_printed() {
+        let krist = Plan::krist("k8juvewcui", "000000abcdef", "100000000").unwrap();
+        assert!(krist.line(474_352, false).unwrap().starts_with("474352  0000022d1cc6"));
+        for json in [false, true] {
+            assert!(krist.line(474_353, json).unwrap_err().starts_with("the search found the nonce 474353, but "));
+        }
+        // Reversed orders, and two hashes.
+        let block_0 = Plan::bitcoin(&[&[1][..], &[0; 35], &MERKLE, &header(0x1d00_ffff)[68..]].concat()).unwrap();
+        assert!(block_0.line(2_083_236_893, false).unwrap().ends_with("1b60a8ce26f\n"));
+        assert!(block_0.line(2_083_236_892, false).is_err());
     }
 }

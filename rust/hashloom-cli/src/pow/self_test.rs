@@ -11,6 +11,7 @@ use hashloom_engine::search::{Event, search};
 use super::EXIT_NOT_FOUND;
 use super::plan::Plan;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
+use crate::json::hex;
 use crate::output;
 use crate::tree::HexBytes;
 use crate::work::Threads;
@@ -87,10 +88,10 @@ pub fn run(threads: &Threads) -> Result<u8, String> {
         if is_cancelled {
             return Ok(EXIT_INTERRUPTED);
         }
-        let is_right = found == Some(known.nonce) && plan.digest(known.nonce) == known.digest;
+        let is_right = found == Some(known.nonce) && hex(&plan.digest(known.nonce)) == known.digest;
         let line = match found {
             _ if is_right => format!("{}: {}  {}\n", known.what, known.nonce, known.digest),
-            Some(nonce) => format!("{}: WRONG: {nonce}  {}\n", known.what, plan.digest(nonce)),
+            Some(nonce) => format!("{}: WRONG: {nonce}  {}\n", known.what, hex(&plan.digest(nonce))),
             None => format!("{}: NOT FOUND\n", known.what),
         };
         output::print(|out| out.write_all(line.as_bytes()))?;
