@@ -325,6 +325,11 @@ def commands():
     for kind in ("glacier", "s3", "bep52"):
         yield Command(("tree", kind, "c/big", "c/mid"), ("c/big",))
 
+    # These read no file.
+    krist = ("--krist", "k8juvewcui", "000000abcdef", "300000000000", "--range", "500..30000")
+    for options in ((), ("--all", "--threads", "1"), ("--all", "--json", "--threads", "4")):
+        yield Command(("work", *krist, *options), ())
+
 
 # Runs, and what they claim.
 
