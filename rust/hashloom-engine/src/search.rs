@@ -104,8 +104,9 @@ pub struct End {
 /// `on` breaks it, or when the options' flag is set.
 ///
 /// Threads share the range in parts of about 75 milliseconds, or of four times what 16 nonces take if that is more;
-/// breaking and cancelling wait for the parts that have begun. One thread calls `on` at a time. The options' number of
-/// threads and flag apply; their progress callback is not called, as it counts bytes.
+/// breaking and cancelling wait for the parts that have begun. Each part hashes the prefix: 0.8% of the time if it has
+/// 1 MiB, 11% if it has 16 MiB. One thread calls `on` at a time. The options' number of threads and flag apply; their
+/// progress callback is not called, as it counts bytes.
 ///
 /// # Panics
 ///

@@ -81,11 +81,13 @@ pub struct Pow {
     suffix_hex: Option<HexBytes>,
 
     /// The hash function
-    #[arg(short, long, value_name = "NAME", value_parser = names::ANY, default_value = "sha256", conflicts_with_all = SPECIAL)]
+    #[arg(short, long, value_name = "NAME", value_parser = names::ANY, default_value = "sha256")]
+    #[arg(conflicts_with_all = SPECIAL)]
     algorithm: Algorithm,
 
     /// Hash the digest again with this hash function; the second digest counts
-    #[arg(long, value_name = "NAME", value_parser = names::ANY, hide_possible_values = true, conflicts_with_all = SPECIAL)]
+    #[arg(long, value_name = "NAME", value_parser = names::ANY, hide_possible_values = true)]
+    #[arg(conflicts_with_all = SPECIAL)]
     again: Option<Algorithm>,
 
     /// The digits of nonces; the first one means 0 [default: 0123456789; of a stamp 0123456789abcdef]
@@ -154,8 +156,8 @@ What is printed:
   header, the hash of the block as all programs show it.
   Each nonce is hashed once more, alone, before it is printed.
   On a terminal, a line shows the rate, how much of the range was tried, and the
-  time that one nonce takes on average. This time does not become shorter: it
-  does not matter how many nonces were tried before.
+  time that it takes on average to find a nonce. This time does not become
+  shorter: it does not matter how many nonces were tried before.
 
 Hashcash:
   Stamps have version 1: 1:BITS:DATE:RESOURCE:EXTENSION:RANDOM:COUNTER. The
@@ -294,12 +296,25 @@ fn progress(plan: &Plan, (first, tried, last): (u64, u64, u64), elapsed: Duratio
     let left = (last - tried) as f64 / rate;
     let share = units::percent(tried - first, last - first);
     let (rate, each, left) = (shown::rate(rate), shown::time(1.0 / plan.chance / rate), shown::time(left));
-    format!("{rate}  {share} of the range, {left} left  one nonce takes {each} on average")
+    // Short enough for 80 columns.
+    format!("{rate}  {share} of the range, {left} left  {each} a nonce")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_progress_fits_80_columns() {
+        let krist = Plan::krist("k8juvewcui", "000000abcdef", "100000").unwrap();
+        let line = progress(&krist, (1_000, 25_001_000, 100_000_999), Duration::from_secs(1));
+        assert_eq!(line, "25.0 M nonces/s  25.0% of the range, 3.00 s left  1 min 52 s a nonce");
+        let stamp = Plan::hashcash("a", Some(160)).unwrap();
+        let line = progress(&stamp, (0, 12_345_678_901, u64::MAX), Duration::from_secs(100));
+        assert_eq!(line, "123.5 M nonces/s  0.0% of the range, 4735 years left  4e32 years a nonce");
+        // The range has one nonce, and the clock stands still.
+        assert!(progress(&krist, (7, 7, 7), Duration::ZERO).contains("100% of the range, 0.00 s left"));
+    }
 
     #[test]
     fn ranges() {
