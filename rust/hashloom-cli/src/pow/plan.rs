@@ -22,7 +22,7 @@ const DECIMAL: &[u8] = b"0123456789";
 const NONCE_NBYTES: usize = 4;
 const HEADER_NBYTES: usize = 80;
 
-/// What a nonce means that is not low enough.
+/// The cause, if a nonce that was found is not low enough.
 const WRONG: &str = "the computer has miscalculated, or hashloom has an error; run hashloom work --self-test";
 
 /// A search.
