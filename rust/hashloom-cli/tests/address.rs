@@ -244,6 +244,16 @@ fn what_is_no_address() {
     ] {
         reason(&["--decode"], address);
     }
+    // The last digit 1 ends the prefix of bech32: these are right, but of networks whose prefix begins like these.
+    for address in [
+        "bc1q1qw508d6qejxtdg4y5r3zarvary0c5xw7kdzn78v",
+        "bc11qw508d6qejxtdg4y5r3zarvary0c5xw7kan2muu",
+        "tb1x1qw508d6qejxtdg4y5r3zarvary0c5xw7kjwr3mu",
+        "bc1\",\"type\":\"p2pk1qw508d6qejxtdg4y5r3zarvary0c5xw7k2yev5j",
+    ] {
+        let expected = "expected bech32 with one digit 1, after bc, tb or bcrt; found another";
+        assert_eq!(reason(&["--decode", "--json"], address), expected, "{address}");
+    }
     let cases: [(&[u8], &str); 8] = [
         (b"1FsSia9rv4NeEwvJ2GvXrX7LyxYspbN2mp", "the checksum is wrong: the address was mistyped or cut"),
         (b"1FsSia9rv4NeEwvJ2GvXrX7LyxYspbN2", "expected base58 of 25 bytes, found 24"),

@@ -91,7 +91,11 @@ fn decode(address: &[u8]) -> Result<Decoded, String> {
 
 fn of_bech32(network: Network, address: &[u8]) -> Result<Decoded, String> {
     let text = std::str::from_utf8(address).map_err(|_| "expected bech32, found other characters")?;
-    let (_, version, program) = segwit::decode(text).map_err(|error| format!("not an address in bech32: {error}"))?;
+    let (hrp, version, program) = segwit::decode(text).map_err(|error| format!("not an address in bech32: {error}"))?;
+    // The last 1 ends the prefix (BIP 173): bc1x1... is of another network, whose prefix is bc1x.
+    if hrp != network.prefixes().hrp {
+        return Err("expected bech32 with one digit 1, after bc, tb or bcrt; found another".into());
+    }
     let version = version.to_u8();
     let opcode = if version == 0 { 0 } else { OP_1 - 1 + version };
     let script = [&[opcode, program.len() as u8], &program[..]].concat();
