@@ -366,6 +366,42 @@ fn binary_keys() {
     assert_eq!((status(&output), stdout(&output)), (1, line.repeat(2).as_str()));
     let expected = "hashloom: standard input: row 2: expected a key of 33 bytes to begin with 02 or 03, found 04\n";
     assert_eq!(stderr(&output), expected);
+    // Rows of every length of the rest, and several blocks.
+    let rows = bytes(G).repeat(20_000);
+    for nbytes in 1..33 {
+        let output = run(&["--hash160", "-b", "33"], &rows[..rows.len() - 33 + nbytes]);
+        assert_eq!((status(&output), stdout(&output) == line.repeat(19_999)), (2, true));
+        let expected = format!("hashloom: standard input: row 20000: expected 33 bytes, found {nbytes}\n");
+        assert_eq!(stderr(&output), expected);
+    }
+}
+
+/// The place of a raw hash tells its key: nothing is printed after a key that is not right.
+#[test]
+fn raw_hashes_end_at_the_first_fault() {
+    let end = "; --raw prints nothing of what follows\n";
+    let hash = bytes(G_HASH160);
+    for (nbefore, threads) in [(0, "1"), (3, "1"), (30_000, "1"), (0, "4"), (30_000, "4")] {
+        let (lines, rows) = (format!("{G}\n").repeat(nbefore), bytes(G).repeat(nbefore));
+        let number = nbefore + 1;
+        let first = format!("expected a key of 33 bytes to begin with 02 or 03, found 04{end}");
+        let digits = format!("expected a public key of 64, 66 or 130 digits, found 1 characters{end}");
+        let x_only = format!("a key of 32 bytes (x-only) has no hash160{end}");
+        let cut = format!("expected 33 bytes, found 5{end}");
+        for (arguments, input, status_, reason) in [
+            (&["-b", "33"][..], [&rows[..], &[4; 33], &rows, &[4; 33]].concat(), 1, format!("row {number}: {first}")),
+            (&["-b", "33"], [&rows[..], &[2; 5]].concat(), 2, format!("row {number}: {cut}")),
+            (&[], format!("{lines}z\n{lines}\n{}\n", &G[2..]).into(), 1, format!("line {number}: {digits}")),
+            (&[], format!("{lines}{}\nz\n{lines}\n", &G[2..]).into(), 1, format!("line {number}: {x_only}")),
+        ] {
+            let output = run(&[&["--hash160", "--raw", "--threads", threads], arguments].concat(), &input);
+            assert_eq!((status(&output), stderr(&output)), (status_, &*format!("hashloom: standard input: {reason}")));
+            assert!(output.stdout == hash.repeat(nbefore), "{arguments:?}, {number}, {threads} threads");
+        }
+    }
+    // A file that is missing has an unknown number of keys.
+    let output = run(&["--hash160", "--raw", "-", "/nonexistent/none", "-"], G.as_bytes());
+    assert_eq!((status(&output), output.stdout), (2, hash));
 }
 
 #[test]
@@ -527,6 +563,7 @@ fn usage() {
         &["--binary", "-1"],
         &["--raw"],
         &["--hash160", "--json"],
+        &["--hash160", "--binary", "32"],
         &["--hash160", "--type", "p2pkh"],
         &["--decode", "--network", "main"],
         &["--decode", "--type", "p2pkh"],

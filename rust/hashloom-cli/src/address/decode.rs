@@ -6,13 +6,13 @@ use std::io::Write;
 
 use bech32::segwit;
 use hashloom::sha256d_rows;
+use hashloom_engine::text::Hex;
 
+use super::convert::{Convert, Output};
 use super::hex;
 use super::input::Block;
 use super::keys::{character, check_length};
 use super::network::Network;
-use super::ordered::{Convert, Output};
-use crate::json::Hex;
 
 /// What an address means.
 struct Decoded {

@@ -9,11 +9,11 @@ use clap::ValueEnum;
 use hashloom::{Algorithm, hash, hash_rows, hash160_rows, sha256d_rows};
 use secp256k1::Scalar;
 
+use super::convert::{Convert, Output};
 use super::hex;
 use super::input::Block;
-use super::keys::{Form, Keys, Plan};
+use super::keys::{Form, Keys, Plan, Source};
 use super::network::Prefixes;
-use super::ordered::{Convert, Output};
 
 const HASH160_NBYTES: usize = Algorithm::Ripemd160.digest_nbytes();
 
@@ -84,10 +84,11 @@ impl<'a> Addresses<'a> {
         let wants = |kind| self.types.contains(&kind);
         let mut parts = Parts::default();
         if wants(Type::P2pkh) || wants(Type::P2wpkh) || wants(Type::P2shP2wpkh) {
-            parts.hashes = hash160(&self.keys.compressed, Form::Compressed);
+            hash160(&self.keys.compressed, Form::Compressed.nbytes(), &mut parts.hashes);
         }
         if wants(Type::P2pkh) {
-            let uncompressed = hash160(&self.keys.uncompressed, Form::Uncompressed);
+            let mut uncompressed = Vec::new();
+            hash160(&self.keys.uncompressed, Form::Uncompressed.nbytes(), &mut uncompressed);
             parts.p2pkh = [&parts.hashes, &uncompressed].map(|hashes| with_checksums(self.prefixes.p2pkh, hashes));
         }
         if wants(Type::P2shP2wpkh) {
@@ -100,8 +101,8 @@ impl<'a> Addresses<'a> {
                 script[1] = HASH160_NBYTES as u8;
                 script[2..].copy_from_slice(hash);
             }
-            let mut hashes = vec![0; count * HASH160_NBYTES];
-            hash160_rows(&scripts, SCRIPT_NBYTES, SCRIPT_NBYTES, count, &mut hashes);
+            let mut hashes = Vec::new();
+            hash160(&scripts, SCRIPT_NBYTES, &mut hashes);
             parts.p2sh = with_checksums(self.prefixes.p2sh, &hashes);
         }
         if wants(Type::P2tr) {
@@ -196,49 +197,113 @@ fn no_address(form: Form) -> String {
 /// Converts keys to their hash160.
 pub struct Hashes<'a> {
     plan: &'a Plan,
+    /// 20 bytes for each key, not lines; nothing after the first fault.
     is_raw: bool,
     keys: Keys,
+    hashes: Vec<u8>,
 }
 
 impl<'a> Hashes<'a> {
-    /// `is_raw`: 20 bytes for each key, not lines.
     pub fn new(plan: &'a Plan, is_raw: bool) -> Hashes<'a> {
-        Hashes { plan, is_raw, keys: Keys::default() }
+        Hashes { plan, is_raw, keys: Keys::default(), hashes: Vec::new() }
     }
-}
 
-impl Convert for Hashes<'_> {
-    fn convert(&mut self, block: &Block, Output { bytes, faults }: &mut Output) {
+    /// Hashes rows where they are, right or wrong: a key has no other part in the output.
+    fn convert_rows(&mut self, nbytes: usize, block: &Block, Output { bytes, faults }: &mut Output) {
+        let rows = block.bytes().chunks_exact(nbytes);
+        hash160(block.bytes(), nbytes, &mut self.hashes);
+        let mut places = Places::new(bytes, self.is_raw, rows.len());
+        for (number, (row, hash)) in (block.first..).zip(rows.zip(self.hashes.chunks_exact(HASH160_NBYTES))) {
+            match Form::of(row) {
+                Ok(_) => places.push(hash),
+                Err(fault) => {
+                    faults.push((number, fault));
+                    if self.is_raw {
+                        break;
+                    }
+                }
+            }
+        }
+        places.end();
+    }
+
+    fn convert_keys(&mut self, block: &Block, Output { bytes, faults }: &mut Output) {
         self.keys.read(self.plan, block, faults);
-        let compressed = hash160(&self.keys.compressed, Form::Compressed);
-        let uncompressed = hash160(&self.keys.uncompressed, Form::Uncompressed);
-        for (form, number, at, _) in self.keys.iter() {
+        let (mut compressed, mut uncompressed) = (Vec::new(), Vec::new());
+        hash160(&self.keys.compressed, Form::Compressed.nbytes(), &mut compressed);
+        hash160(&self.keys.uncompressed, Form::Uncompressed.nbytes(), &mut uncompressed);
+        let last = faults.iter().map(|&(number, _)| number).min().filter(|_| self.is_raw).unwrap_or(u64::MAX);
+        let mut places = Places::new(bytes, self.is_raw, self.keys.order.len());
+        for (form, number, at, _) in self.keys.iter().take_while(|&(_, number, _, _)| number < last) {
             let hashes = match form {
                 Form::Compressed => &compressed,
                 Form::Uncompressed => &uncompressed,
                 Form::XOnly => {
                     faults.push((number, "a key of 32 bytes (x-only) has no hash160".into()));
+                    if self.is_raw {
+                        break;
+                    }
                     continue;
                 }
             };
-            let hash = &hashes[at * HASH160_NBYTES..][..HASH160_NBYTES];
-            match self.is_raw {
-                true => bytes.extend_from_slice(hash),
-                false => {
-                    hex::push(bytes, hash);
-                    bytes.push(b'\n');
-                }
-            }
+            places.push(&hashes[at * HASH160_NBYTES..][..HASH160_NBYTES]);
         }
+        places.end();
         faults.sort_by_key(|&(number, _)| number);
+        faults.truncate(if self.is_raw { 1 } else { usize::MAX });
     }
 }
 
-fn hash160(keys: &[u8], form: Form) -> Vec<u8> {
-    let (nbytes, count) = (form.nbytes(), keys.len() / form.nbytes());
-    let mut hashes = vec![0; count * HASH160_NBYTES];
-    hash160_rows(keys, nbytes, nbytes, count, &mut hashes);
-    hashes
+impl Convert for Hashes<'_> {
+    fn convert(&mut self, block: &Block, output: &mut Output) {
+        match self.plan.source {
+            Source::Rows(nbytes) => self.convert_rows(nbytes, block, output),
+            Source::Lines | Source::Secrets(_) => self.convert_keys(block, output),
+        }
+    }
+}
+
+/// Room for hashes at the end of an output, which is made once for all of a block.
+struct Places<'a> {
+    bytes: &'a mut Vec<u8>,
+    is_raw: bool,
+    at: usize,
+}
+
+impl Places<'_> {
+    /// Makes room for at most `count` hashes.
+    fn new(bytes: &mut Vec<u8>, is_raw: bool, count: usize) -> Places<'_> {
+        let at = bytes.len();
+        bytes.resize(at + count * if is_raw { HASH160_NBYTES } else { 2 * HASH160_NBYTES + 1 }, b'\n');
+        Places { bytes, is_raw, at }
+    }
+
+    fn push(&mut self, hash: &[u8]) {
+        let place = &mut self.bytes[self.at..];
+        self.at += match self.is_raw {
+            true => {
+                place[..HASH160_NBYTES].copy_from_slice(hash);
+                HASH160_NBYTES
+            }
+            false => {
+                hex::encode(hash, &mut place[..2 * HASH160_NBYTES]);
+                // A newline is there already.
+                2 * HASH160_NBYTES + 1
+            }
+        };
+    }
+
+    /// Removes the room that is left.
+    fn end(self) {
+        self.bytes.truncate(self.at);
+    }
+}
+
+/// Replaces `hashes` by those of rows of `nbytes`.
+fn hash160(rows: &[u8], nbytes: usize, hashes: &mut Vec<u8>) {
+    let count = rows.len() / nbytes;
+    hashes.resize(count * HASH160_NBYTES, 0);
+    hash160_rows(rows, nbytes, nbytes, count, hashes);
 }
 
 /// A byte for the network and the type, a hash160, and a checksum.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Hexadecimal by tables: ten million keys are some hundred million bytes.
+//! Hexadecimal without a call for each byte: ten million keys are some hundred million bytes.
 
 /// The values of digits; other bytes have more than four bits.
 const VALUES: [u8; 256] = {
@@ -14,23 +14,20 @@ const VALUES: [u8; 256] = {
     values
 };
 
-/// The two digits of each byte.
-const PAIRS: [[u8; 2]; 256] = {
-    let mut pairs = [[0; 2]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        pairs[byte] = [b"0123456789abcdef"[byte >> 4], b"0123456789abcdef"[byte & 15]];
-        byte += 1;
-    }
-    pairs
-};
-
 /// Appends the digits of bytes.
 pub fn push(text: &mut Vec<u8>, bytes: &[u8]) {
     let start = text.len();
     text.resize(start + 2 * bytes.len(), 0);
-    for (pair, &byte) in text[start..].chunks_exact_mut(2).zip(bytes) {
-        pair.copy_from_slice(&PAIRS[usize::from(byte)]);
+    encode(bytes, &mut text[start..]);
+}
+
+/// Writes the digits of bytes; `text` has twice their number. Compilers make vector code of arithmetic, but not of a
+/// table.
+pub fn encode(bytes: &[u8], text: &mut [u8]) {
+    let digit = |value: u8| value + if value > 9 { b'a' - 10 } else { b'0' };
+    for (pair, &byte) in text.chunks_exact_mut(2).zip(bytes) {
+        pair[0] = digit(byte >> 4);
+        pair[1] = digit(byte & 15);
     }
 }
 

@@ -30,7 +30,7 @@ impl Form {
     }
 
     /// Returns the form of a key by its length and first byte.
-    fn of(key: &[u8]) -> Result<Form, String> {
+    pub fn of(key: &[u8]) -> Result<Form, String> {
         match (key.len(), key.first()) {
             (32, _) => Ok(Form::XOnly),
             (33, Some(2 | 3)) => Ok(Form::Compressed),

@@ -2,6 +2,7 @@
 
 //! `hashloom address`: addresses of Bitcoin from keys, and what addresses mean.
 
+mod convert;
 mod decode;
 mod encode;
 mod hex;
@@ -19,12 +20,13 @@ use clap::{Args, ValueHint};
 use secp256k1::Secp256k1;
 use zeroize::Zeroizing;
 
+use self::convert::Convert;
 use self::decode::Decoder;
 use self::encode::{Addresses, Hashes, Type};
 use self::input::{Items, Reader};
-use self::keys::Source;
+use self::keys::{Form, Source};
 use self::network::Network;
-use self::ordered::{Convert, Plan};
+use self::ordered::Plan;
 use crate::args::any_path;
 use crate::numbers::from_one;
 use crate::sums::front::or_stdin;
@@ -109,11 +111,13 @@ Secret keys:
 
 Errors:
   A line that is no key is named with its number and the reason on standard
-  error, and left out; all others are printed.
+  error, and left out; all others are printed. With --raw the first one ends the
+  output: the place of a hash tells which key it belongs to.
 
 Exit status:
   0    all keys were right
-  1    a key or an address was not right; the others are printed
+  1    a key or an address was not right; the others are printed, with --raw
+       those before it
   2    wrong usage, a file could not be read, or the output cannot be written
   141  the reader of the output has gone
 
@@ -146,6 +150,9 @@ pub fn run(arguments: &Address) -> Result<u8, String> {
         Some(nbytes) => (Source::Rows(nbytes), Items::Rows(nbytes), "row"),
         None => (Source::Lines, Items::Lines, "line"),
     };
+    if arguments.hash160 && rows == Some(Form::XOnly.nbytes()) {
+        return Err("--hash160: a key of 32 bytes (x-only) has no hash160; expected --binary 33 or 65".into());
+    }
     if arguments.from_secret {
         secrets::refuse_dumps();
     }

@@ -6,31 +6,20 @@
 //! memory is bounded.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::convert::{Convert, Output};
 use super::input::{Block, Found, Reader};
 use crate::stdio::{Stderr, Stdout, write_lines};
 use crate::style;
-
-/// What a block became.
-#[derive(Default)]
-pub struct Output {
-    pub bytes: Vec<u8>,
-    /// Why lines or rows are missing, by their numbers.
-    pub faults: Vec<(u64, String)>,
-}
-
-/// Converts blocks, one after the other.
-pub trait Convert {
-    fn convert(&mut self, block: &Block, output: &mut Output);
-}
 
 /// How blocks are read and printed.
 #[derive(Clone, Copy)]
 pub struct Plan {
     pub nthreads: usize,
     pub block_nbytes: usize,
-    /// The output is not lines.
+    /// The output is digests without lines: the first fault ends it, as the place of a digest tells its key.
     pub is_raw: bool,
     /// Blocks are overwritten as soon as they are converted.
     pub is_secret: bool,
@@ -59,8 +48,6 @@ struct State {
 struct Printed {
     /// Number of blocks printed.
     nblocks: u64,
-    /// No thread waits any more.
-    is_over: bool,
     end: End,
 }
 
@@ -69,6 +56,9 @@ struct Shared<'a> {
     state: Mutex<State>,
     printed: Mutex<Printed>,
     turn: Condvar,
+    /// No thread waits or reads any more. It is set while `printed` is locked, and read without: a thread can read while
+    /// another prints.
+    is_over: AtomicBool,
     /// Makes the converter of a thread.
     make: &'a (dyn Fn() -> Box<dyn Convert + 'a> + Sync),
 }
@@ -81,7 +71,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Converts and prints all blocks.
 pub fn run<'a>(plan: Plan, reader: Reader, make: &'a (dyn Fn() -> Box<dyn Convert + 'a> + Sync)) -> End {
     let state = Mutex::new(State { reader, nread: 0 });
-    let shared = Shared { plan, state, printed: Mutex::default(), turn: Condvar::new(), make };
+    let shared = Shared { plan, state, printed: Mutex::default(), turn: Condvar::new(), is_over: false.into(), make };
     std::thread::scope(|scope| {
         for _ in 1..plan.nthreads {
             // If the system has no memory for all threads, fewer work.
@@ -104,7 +94,7 @@ impl Shared<'_> {
         loop {
             let (found, number) = {
                 let mut state = lock(&self.state);
-                if lock(&self.printed).is_over {
+                if self.is_over.load(Ordering::Relaxed) {
                     break;
                 }
                 let found = state.reader.next(&mut block);
@@ -123,15 +113,18 @@ impl Shared<'_> {
                 block.wipe();
             }
             let mut printed = lock(&self.printed);
-            while printed.nblocks != number && !printed.is_over {
+            while printed.nblocks != number && !self.is_over.load(Ordering::Relaxed) {
                 printed = self.turn.wait(printed).unwrap_or_else(PoisonError::into_inner);
             }
-            if printed.is_over {
+            if self.is_over.load(Ordering::Relaxed) {
                 break;
             }
             self.print(&mut printed.end, &block, &mut output, trouble);
             printed.nblocks += 1;
-            printed.is_over = printed.end.lost.is_some();
+            let End { has_fault, has_trouble, lost } = &printed.end;
+            if lost.is_some() || self.plan.is_raw && (*has_fault || *has_trouble) {
+                self.is_over.store(true, Ordering::Relaxed);
+            }
             self.turn.notify_all();
         }
         std::mem::forget(panics);
@@ -151,9 +144,10 @@ impl Shared<'_> {
         end.has_trouble |= trouble.is_some();
         let faults = output.faults.drain(..);
         let faults = faults.map(|(number, fault)| format!("{}: {} {number}: {fault}", block.name, self.plan.item));
+        let end = if self.plan.is_raw { "; --raw prints nothing of what follows" } else { "" };
         for message in faults.chain(trouble) {
             // Best effort: if standard error is closed, the exit status still tells.
-            let _ = Stderr.write_all(format!("{} {message}\n", style::error()).as_bytes());
+            let _ = Stderr.write_all(format!("{} {message}{end}\n", style::error()).as_bytes());
         }
     }
 }
@@ -163,7 +157,9 @@ struct Panics<'a, 'b>(&'a Shared<'b>);
 
 impl Drop for Panics<'_, '_> {
     fn drop(&mut self) {
-        lock(&self.0.printed).is_over = true;
+        let printed = lock(&self.0.printed);
+        self.0.is_over.store(true, Ordering::Relaxed);
+        drop(printed);
         self.0.turn.notify_all();
     }
 }
