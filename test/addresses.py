@@ -8,6 +8,8 @@
 way of lines and of rows, of public and of secret keys. The addresses are decoded again. secp256k1, RIPEMD-160, base58
 and bech32 are written here straight from SEC 2, the paper, and BIP 173; SHA-256 is Python's.
 
+Vectors of Bitcoin Core and of BIP 341 (vectors/bitcoin) are converted in both directions.
+
 After a secret key was converted, and while the program waits for the next, none of its bytes are in the program's
 memory. This needs Linux and root; else the test is named and skipped; with --require that is a failure.
 """
@@ -283,6 +285,83 @@ def check_keys(network, count):
     check(f"{network}: --decode", run("--decode", text=text.encode()).decode().splitlines(), wanted)
 
 
+# ---- Vectors: vectors/README.md tells where they come from
+
+
+def vectors(name):
+    path = pathlib.Path(__file__).resolve().parent.parent / "vectors/bitcoin" / name
+    return json.loads(path.read_text())
+
+
+def type_of(script):
+    """The type of a scriptPubKey and the hash160 in it (BIP 16, BIP 141, BIP 341)."""
+    for begin, end, nbytes, kind in (
+        ("76a914", "88ac", 20, "p2pkh"),
+        ("a914", "87", 20, "p2sh"),
+        ("0014", "", 20, "p2wpkh"),
+        ("0020", "", 32, "p2wsh"),
+        ("5120", "", 32, "p2tr"),
+    ):
+        if script.startswith(begin) and script.endswith(end) and len(script) == len(begin + end) + 2 * nbytes:
+            return kind, script[len(begin) :][:40] if nbytes == 20 else ""
+    return "witness_unknown", ""
+
+
+def refused(*options, lines):
+    """Checks that all lines are refused, and returns the reasons."""
+    text = "".join(line + "\n" for line in lines).encode()
+    done = subprocess.run([program, "address", *options], input=text, capture_output=True)
+    check(f"{options}: exit status and lines", (done.returncode, len(done.stdout.splitlines())), (1, 1))
+    messages = done.stderr.decode().splitlines()
+    for number, message in enumerate(messages, 1):
+        check(f"{options}: line {number}", message.startswith(f"hashloom: standard input: line {number}: "), True)
+    check(f"{options}: messages", len(messages), len(lines))
+    return [message.split(": ", 3)[-1] for message in messages]
+
+
+def check_vectors():
+    text, wanted = [], ["address,network,type,hash160,script"]
+    for address, payload, about in vectors("key_io_valid.json"):
+        network = about["chain"].removesuffix("net4")
+        if about["isPrivkey"]:
+            point = times_g(int(payload, 16))
+            x, y = (number.to_bytes(32, "big") for number in point)
+            key = bytes([2 + y[31] % 2]) + x if about["isCompressed"] else b"\4" + x + y
+            found = addresses(network, key, point)[0]
+            line = ",".join([key.hex(), *(found[kind] or "" for kind in TYPES)])
+            output = run("--from-secret", "--network", network, text=address.encode()).decode().splitlines()
+            check(f"secret key of {network}", output[1:], [line])
+            continue
+        is_shared = network == "signet" or network == "regtest" and address[0] in "mn2"
+        kind, digest = type_of(payload)
+        for written in {address, address.swapcase() if about.get("tryCaseFlip") else address}:
+            text.append(written)
+            wanted.append(f"{written},{'test' if is_shared else network},{kind},{digest},{payload}")
+    for vector in vectors("bip341_wallet.json")["scriptPubKey"]:
+        address, script = vector["expected"]["bip350Address"], vector["expected"]["scriptPubKey"]
+        text.append(address)
+        wanted.append(f"{address},main,p2tr,,{script}")
+        if vector["given"]["scriptTree"] is None:
+            key = vector["given"]["internalPubkey"]
+            output = run("--type", "p2tr", text=key.encode()).decode().splitlines()
+            check("BIP 341", output[1:], [f"{key},{address}"])
+    found = run("--decode", text="\n".join(text).encode()).decode().splitlines()
+    check("vectors, --decode", found, wanted)
+    lines = [vector[0] for vector in vectors("key_io_invalid.json")]
+    refused("--decode", lines=lines)
+    for network in NETWORKS:
+        refused("--from-secret", "--network", network, lines=lines)
+    # Base58 without checksums, of other lengths than an address: the reason has the length.
+    pairs = [pair for pair in vectors("base58_encode_decode.json") if pair[1]]
+    found = refused("--decode", lines=[text for _, text in pairs])
+    for (content, _), reason in zip(pairs, found):
+        nbytes = len(content) // 2
+        wanted = "the checksum is wrong: the address was mistyped or cut"
+        if nbytes != 25:
+            wanted = f"expected base58 of 25 bytes, found {nbytes if nbytes < 25 else 'more'}"
+        check(f"base58 of {content}", reason, wanted)
+
+
 # ---- Secrets in memory
 
 
@@ -334,6 +413,7 @@ def check_memory():
 nkeys = 25_000 if arguments.all else 2_500
 for network in NETWORKS:
     check_keys(network, nkeys)
+check_vectors()
 check_memory()
 for failure in failures:
     print(f"FAILED: {failure}")
