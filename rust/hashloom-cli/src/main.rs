@@ -80,6 +80,10 @@ fn misused(mut error: clap::Error) -> Result<u8, String> {
     if is_check && text(ContextKind::Usage).contains(" sum ") {
         return Err("sum makes checksums. To check files use `hashloom check LIST`".into());
     }
+    // The value may be a secret key, which no message shows.
+    if text(ContextKind::InvalidArg) == "--from-secret" {
+        error.remove(ContextKind::InvalidValue);
+    }
     let meant = match (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand)) {
         (Some(ContextValue::String(name)), None) => meant_by(name),
         _ => vec![],

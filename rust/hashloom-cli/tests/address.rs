@@ -578,4 +578,11 @@ fn usage() {
         assert_eq!((status(&output), stdout(&output)), (2, ""), "{arguments:?}");
         assert!(stderr(&output).starts_with("hashloom: "), "{arguments:?}: {}", stderr(&output));
     }
+    // Secret keys are refused as arguments, and not repeated.
+    let secret = SECRETS[1].1;
+    for arguments in [&["--from-secret", secret][..], &[&format!("--from-secret={secret}")]] {
+        let output = run(arguments, b"");
+        assert_eq!((status(&output), stdout(&output)), (2, ""), "{arguments:?}");
+        assert!(!stderr(&output).contains(&secret[..8]), "{}", stderr(&output));
+    }
 }

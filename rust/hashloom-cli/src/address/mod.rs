@@ -125,7 +125,7 @@ Examples:
   hashloom address keys.txt > addresses.csv
   hashloom address --type p2wpkh --network test < keys.txt
   hashloom address --hash160 --raw --binary 33 keys.bin > hashes.bin
-  hashloom address --from-secret --json < wallet.txt | jq -r .p2wpkh
+  gpg -d wallet.gpg | hashloom address --from-secret --json | jq -r .p2wpkh
   hashloom address --decode addresses.txt | cut -d, -f5";
 
 /// Bytes that a thread reads at once: some thousand keys, or a thousand if each takes microseconds.
