@@ -111,6 +111,12 @@ def make_inputs(root):
         lines = [f"{hashlib.sha256(data).hexdigest()}  {path}\n" for path, data in sorted(files.items())]
         (root / "in" / name).write_text("".join(lines))
     (root / "in/key").write_bytes(random_bytes(4, 40))
+    # Public keys by their form; several blocks for `address`.
+    keys = [bytes([2 + i % 2]) + random_bytes(1000 + i, 32) for i in range(9000)]
+    (root / "in/rows").write_bytes(b"".join(keys))
+    (root / "in/keys").write_text("".join(key.hex() + "\n" for key in keys))
+    lines = healthy(root, "address", "--unchecked", "--type", "p2wpkh", "in/keys").split()[1:]
+    (root / "in/addresses").write_bytes(b"".join(line.split(b",")[1] + b"\n" for line in lines))
     for version in ("v1", "v2", "hybrid"):
         healthy(root, "torrent", "create", f"--{version}", "-l", "64KiB", "c", "-o", f"in/{version}.torrent")
     healthy(root, "manifest", "write", "c", "-o", "in/manifest")
@@ -324,6 +330,11 @@ def commands():
     yield Command(("tree", "rfc6962", "check", "in/consistency"), ("in/consistency",))
     for kind in ("glacier", "s3", "bep52"):
         yield Command(("tree", kind, "c/big", "c/mid"), ("c/big",))
+    hash160 = ("address", "--hash160")
+    yield Command((*hash160, "in/keys", "in/keys"), ("in/keys",))
+    yield Command((*hash160, "--raw", "--binary", "33", "in/rows", "in/rows"), ("in/rows",))
+    yield Command(("address", "--unchecked", "--type", "p2pkh", "--json"), ("in/keys",), stdin="in/keys")
+    yield Command(("address", "--decode", "--threads", "1", "in/addresses"), ("in/addresses",))
 
     # These read no file.
     krist = ("--krist", "k8juvewcui", "000000abcdef", "300000000000", "--range", "500..30000")
@@ -407,6 +418,9 @@ def output_claims(path, data):
 def claims(command, stdout):
     """Returns the claims in a standard output."""
     words = command.words
+    if "--raw" in words:
+        # The place of a digest is a part of what it says.
+        return {(at, stdout[at : at + 20]) for at in range(0, len(stdout) - 19, 20)}
     lines = normal(stdout).splitlines()
     if "--json" in words and words[0] == "torrent":
         found = set()
