@@ -69,6 +69,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Converts and prints all blocks.
+#[allow(clippy::needless_lifetimes, reason = "a trait object has no other name for the lifetime")]
 pub fn run<'a>(plan: Plan, reader: Reader, make: &'a (dyn Fn() -> Box<dyn Convert + 'a> + Sync)) -> End {
     let state = Mutex::new(State { reader, nread: 0 });
     let shared = Shared { plan, state, printed: Mutex::default(), turn: Condvar::new(), is_over: false.into(), make };
