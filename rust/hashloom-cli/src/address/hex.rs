@@ -2,18 +2,6 @@
 
 //! Hexadecimal without a call for each byte: ten million keys are some hundred million bytes.
 
-/// The values of digits; other bytes have more than four bits.
-const VALUES: [u8; 256] = {
-    let mut values = [0xff; 256];
-    let mut digit = 0;
-    while digit < 16 {
-        values[b"0123456789abcdef"[digit] as usize] = digit as u8;
-        values[b"0123456789ABCDEF"[digit] as usize] = digit as u8;
-        digit += 1;
-    }
-    values
-};
-
 /// Appends the digits of bytes.
 pub fn push(text: &mut Vec<u8>, bytes: &[u8]) {
     let start = text.len();
@@ -31,18 +19,25 @@ pub fn encode(bytes: &[u8], text: &mut [u8]) {
     }
 }
 
+/// Returns the value of a digit; other bytes give more than four bits.
+fn value(digit: u8) -> u8 {
+    let (number, letter) = (digit.wrapping_sub(b'0'), (digit | 0x20).wrapping_sub(b'a'));
+    let of_letter = if letter < 6 { letter + 10 } else { 0xff };
+    if number < 10 { number } else { of_letter }
+}
+
 /// Writes the bytes that `digits` stand for; `bytes` has half their number. Returns the position of the first byte that
 /// is not a digit.
 pub fn decode(digits: &[u8], bytes: &mut [u8]) -> Result<(), usize> {
     let mut bits = 0;
     for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-        let (high, low) = (VALUES[usize::from(pair[0])], VALUES[usize::from(pair[1])]);
+        let (high, low) = (value(pair[0]), value(pair[1]));
         bits |= high | low;
         *byte = high << 4 | low & 15;
     }
     match bits & 0xf0 {
         0 => Ok(()),
-        _ => Err(digits.iter().position(|&digit| VALUES[usize::from(digit)] > 15).unwrap_or(0)),
+        _ => Err(digits.iter().position(|&digit| value(digit) > 15).unwrap_or(0)),
     }
 }
 

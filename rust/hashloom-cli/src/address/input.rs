@@ -50,9 +50,20 @@ impl Block {
 
     /// Returns the lines without the bytes that end them. The last line of a file need not end.
     pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
-        let lines = self.bytes().strip_suffix(b"\n").unwrap_or(self.bytes()).split(|&byte| byte == b'\n');
-        let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-        lines.take(if self.nbytes == 0 { 0 } else { usize::MAX })
+        let text = self.bytes().strip_suffix(b"\n").unwrap_or(self.bytes());
+        let mut rest = (self.nbytes > 0).then_some(text);
+        // slice::split looks at each byte alone.
+        std::iter::from_fn(move || {
+            let text = rest.take()?;
+            let line = match memchr::memchr(b'\n', text) {
+                Some(end) => {
+                    rest = Some(&text[end + 1..]);
+                    &text[..end]
+                }
+                None => text,
+            };
+            Some(line.strip_suffix(b"\r").unwrap_or(line))
+        })
     }
 
     /// Overwrites what was read.
