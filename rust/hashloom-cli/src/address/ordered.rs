@@ -56,8 +56,8 @@ struct Shared<'a> {
     state: Mutex<State>,
     printed: Mutex<Printed>,
     turn: Condvar,
-    /// No thread waits or reads any more. It is set while `printed` is locked, and read without: a thread can read while
-    /// another prints.
+    /// No thread waits or reads any more. It is set while `printed` is locked, and read without the lock: a thread can
+    /// read a block while another prints.
     is_over: AtomicBool,
     /// Makes the converter of a thread.
     make: &'a (dyn Fn() -> Box<dyn Convert + 'a> + Sync),
