@@ -84,6 +84,17 @@ build/bench/bench: bench/bench.c $(wildcard core/src/*.* core/src/*/*.* core/inc
 	@mkdir -p build/bench
 	$(CC) -O2 -Wall -Wextra -Icore/include -o $@ bench/bench.c core/src/*.c core/src/*/*.c -lcrypto
 
+# Libraries for programs that look for OpenSSL's providers. The core is compiled into each; its names stay hidden.
+DROP_IN_CFLAGS := -std=c11 -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Icore/include
+MODULESDIR ?= $(shell pkg-config --variable=modulesdir libcrypto 2>/dev/null || true)
+
+build/drop-ins/hashloom.so: $(wildcard drop-in/openssl/*.[ch] core/src/*.* core/src/*/*.* core/include/*.h)
+	@mkdir -p build/drop-ins
+	$(CC) $(DROP_IN_CFLAGS) $(CFLAGS) -shared -Wl,-z,defs -o $@ drop-in/openssl/*.c core/src/*.c core/src/*/*.c \
+	    -lcrypto $(LDFLAGS)
+
+drop-ins: build/drop-ins/hashloom.so
+
 bench: build
 	@tools/setup.sh bench
 	@$(MAKE) --no-print-directory build/bench/bench

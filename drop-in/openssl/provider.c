@@ -1,0 +1,136 @@
+/* provider.c: the OpenSSL provider "hashloom": what OpenSSL asks a provider.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * The digests (digest.c) and HMAC (mac.c) have the names, sizes and parameters of OpenSSL's default provider.
+ */
+#include "provider.h"
+
+#include <openssl/err.h>
+#include <openssl/provider.h>
+#include <stdarg.h>
+
+#if defined(__GNUC__)
+#  define EXPORTED __attribute__((visibility("default")))
+#else
+#  define EXPORTED
+#endif
+
+static const OSSL_ITEM reasons[] = {
+    {HL_EALG, (void *)"unknown algorithm"},
+    {HL_ENULL, (void *)"a pointer is NULL where bytes are to be read or written"},
+    {HL_ELENGTH, (void *)"a message is longer than 2^61 - 1 bytes"},
+    {HL_ESTATE, (void *)"the context is not initialised, or is final already"},
+    {REASON_ROOM, (void *)"the output buffer is too small"},
+    {REASON_NO_DIGEST, (void *)"HMAC has no digest: set the parameter digest before the key"},
+    {REASON_NO_KEY, (void *)"HMAC has no key for its digest"},
+    {REASON_NO_OTHER, (void *)"hashloom leaves this HMAC to another provider, and none is active: activate default too"},
+    {REASON_PARAMETER, (void *)"a parameter has the wrong type"},
+    {0, NULL},
+};
+
+static void set_error(const struct provider *provider, uint32_t reason, const char *format, ...)
+{
+    va_list none;
+
+    va_start(none, format);
+    provider->vset_error(provider->handle, reason, format, none);
+    va_end(none);
+}
+
+int hlp_fail(const struct provider *provider, const char *file, int line, const char *function, int reason)
+{
+    provider->new_error(provider->handle);
+    provider->set_error_debug(provider->handle, file, line, function);
+    set_error(provider, reason == REASON_MEMORY ? (uint32_t)ERR_R_MALLOC_FAILURE : (uint32_t)reason, NULL);
+    return 0;
+}
+
+static void teardown(void *provider)
+{
+    OSSL_LIB_CTX_free(((struct provider *)provider)->child);
+    OPENSSL_free(provider);
+}
+
+static const OSSL_PARAM *gettable_params(void *provider)
+{
+    static const OSSL_PARAM params[] = {
+        OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_NAME, NULL, 0), OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_VERSION, NULL, 0),
+        OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_BUILDINFO, NULL, 0), OSSL_PARAM_int(OSSL_PROV_PARAM_STATUS, NULL),
+        OSSL_PARAM_END};
+
+    (void)provider;
+    return params;
+}
+
+static int get_params(void *provider, OSSL_PARAM params[])
+{
+    OSSL_PARAM *name = OSSL_PARAM_locate(params, OSSL_PROV_PARAM_NAME);
+    OSSL_PARAM *version = OSSL_PARAM_locate(params, OSSL_PROV_PARAM_VERSION);
+    OSSL_PARAM *build = OSSL_PARAM_locate(params, OSSL_PROV_PARAM_BUILDINFO);
+    OSSL_PARAM *status = OSSL_PARAM_locate(params, OSSL_PROV_PARAM_STATUS);
+
+    if ((name != NULL && !OSSL_PARAM_set_utf8_ptr(name, "hashloom")) ||
+        (version != NULL && !OSSL_PARAM_set_utf8_ptr(version, hl_version())) ||
+        (build != NULL && !OSSL_PARAM_set_utf8_ptr(build, hl_version())) ||
+        (status != NULL && !OSSL_PARAM_set_int(status, 1)))
+        return FAIL(provider, REASON_PARAMETER);
+    return 1;
+}
+
+static const OSSL_ALGORITHM *query_operation(void *provider, int operation, int *no_cache)
+{
+    (void)provider;
+    *no_cache = 0;
+    switch (operation) {
+    case OSSL_OP_DIGEST: return hlp_digests;
+    case OSSL_OP_MAC: return hlp_macs;
+    }
+    return NULL;
+}
+
+static const OSSL_ITEM *get_reason_strings(void *provider)
+{
+    (void)provider;
+    return reasons;
+}
+
+static const OSSL_DISPATCH functions[] = {
+    FUNCTION(OSSL_FUNC_PROVIDER_TEARDOWN, teardown),
+    FUNCTION(OSSL_FUNC_PROVIDER_GETTABLE_PARAMS, gettable_params),
+    FUNCTION(OSSL_FUNC_PROVIDER_GET_PARAMS, get_params),
+    FUNCTION(OSSL_FUNC_PROVIDER_QUERY_OPERATION, query_operation),
+    FUNCTION(OSSL_FUNC_PROVIDER_GET_REASON_STRINGS, get_reason_strings),
+    {0, NULL},
+};
+
+EXPORTED OSSL_provider_init_fn OSSL_provider_init;
+
+int OSSL_provider_init(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in, const OSSL_DISPATCH **out,
+                       void **provider_context)
+{
+    struct provider *provider = OPENSSL_zalloc(sizeof *provider);
+
+    if (provider == NULL)
+        return 0;
+    provider->handle = handle;
+    for (size_t i = 0; i < DIGEST_COUNT; i++) {
+        provider->digests[i].iv = hl_alg_find(hlp_algs[i])->iv;
+        provider->digests[i].blocks = hl_kernel_chosen(hlp_algs[i], 1)->blocks;
+    }
+    for (const OSSL_DISPATCH *each = in; each->function_id != 0; each++)
+        switch (each->function_id) {
+        case OSSL_FUNC_CORE_NEW_ERROR: provider->new_error = OSSL_FUNC_core_new_error(each); break;
+        case OSSL_FUNC_CORE_SET_ERROR_DEBUG: provider->set_error_debug = OSSL_FUNC_core_set_error_debug(each); break;
+        case OSSL_FUNC_CORE_VSET_ERROR: provider->vset_error = OSSL_FUNC_core_vset_error(each); break;
+        }
+    if (provider->new_error != NULL && provider->set_error_debug != NULL && provider->vset_error != NULL)
+        provider->child = OSSL_LIB_CTX_new_child(handle, in);
+    if (provider->child == NULL) {
+        OPENSSL_free(provider);
+        return 0;
+    }
+    *out = functions;
+    *provider_context = provider;
+    return 1;
+}

@@ -1,0 +1,53 @@
+/* provider.h: what the files of the OpenSSL provider share.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#ifndef HASHLOOM_PROVIDER_H
+#define HASHLOOM_PROVIDER_H
+
+#include <hashloom.h>
+#include <openssl/core.h>
+#include <openssl/core_dispatch.h>
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/params.h>
+
+enum { DIGEST_COUNT = 9 };
+
+/* One instance of the provider: OpenSSL's "provider context". Constant once OSSL_provider_init has returned. */
+struct provider {
+    struct {
+        const void *iv;
+        hl_blocks_fn *blocks; /* of the kernel for one message */
+    } digests[DIGEST_COUNT];  /* in the order of hlp_digests */
+    const OSSL_CORE_HANDLE *handle;
+    OSSL_LIB_CTX *child; /* sees the providers of the host; for MACs that hashloom leaves to them */
+    OSSL_FUNC_core_new_error_fn *new_error;
+    OSSL_FUNC_core_set_error_debug_fn *set_error_debug;
+    OSSL_FUNC_core_vset_error_fn *vset_error;
+};
+
+/* Reasons of errors: values of hl_status, then these. */
+enum reason {
+    REASON_ROOM = HL_EIMPORT + 1,
+    REASON_NO_DIGEST,
+    REASON_NO_KEY,
+    REASON_NO_OTHER,
+    REASON_PARAMETER,
+    REASON_MEMORY
+};
+
+/* Adds an error to the queue of OpenSSL's core. Returns 0, the result of failed calls. */
+int hlp_fail(const struct provider *provider, const char *file, int line, const char *function, int reason);
+#define FAIL(provider, reason) hlp_fail(provider, __FILE__, __LINE__, __func__, reason)
+
+/* An entry of a dispatch table. */
+#define FUNCTION(id, function) {id, (void (*)(void))(function)}
+
+extern const OSSL_ALGORITHM hlp_digests[], hlp_macs[];
+extern const hl_alg hlp_algs[DIGEST_COUNT]; /* of the rows of hlp_digests */
+
+/* The algorithm that has this name or object identifier, in any case; 0 if there is none. */
+hl_alg hlp_alg_named(const char *name);
+
+#endif

@@ -1,0 +1,677 @@
+/* openssl_provider.c: the OpenSSL provider hashloom beside OpenSSL's default provider, in one process, through EVP.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ *   openssl_provider MODULE        random differential tests, misuse, lack of memory, threads, fork, unloading
+ *   openssl_provider MODULE FILE.. OpenSSL's own data: evpmd_*.txt, evpmac_common.txt
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <ctype.h>
+#include <dlfcn.h>
+#include <openssl/core_dispatch.h>
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/provider.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { THREADS = 8, LONGEST = 70000 };
+static const char *const digests[] = {"SHA1",       "SHA224",     "SHA256",    "SHA384", "SHA512",
+                                      "SHA512-224", "SHA512-256", "RIPEMD160", "MD5"};
+/* The last ones are not hashloom's. */
+static const char *const hmacs[] = {"SHA1",       "SHA-224",   "sha256", "SHA2-384", "1.3.14.3.2.26", "SHA512", "SHA512-224",
+                                    "SHA-512/256", "RIPEMD", "MD5",    "SHA3-256", "SM3",           "BLAKE2B-512"};
+enum { DIGESTS = sizeof digests / sizeof *digests, HMACS = sizeof hmacs / sizeof *hmacs };
+static uint8_t message[LONGEST];
+
+#define CHECK(condition, ...)                                                                                          \
+    do                                                                                                                 \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "FAILED: %s:%d: %s: ", __FILE__, __LINE__, #condition);                                    \
+            fprintf(stderr, __VA_ARGS__);                                                                              \
+            fputc('\n', stderr);                                                                                       \
+            ERR_print_errors_fp(stderr);                                                                               \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
+    while (0)
+
+static uint32_t below(uint64_t *seed, uint32_t n)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((*seed >> 33) % n);
+}
+
+static size_t random_length(uint64_t *seed)
+{
+    static const uint32_t up_to[] = {3, 70, 140, 300, 5000, LONGEST + 1};
+
+    return below(seed, up_to[below(seed, 20) == 0 ? 5 : below(seed, 5)]);
+}
+
+/* Two contexts, one of each provider, get the same chunks; in the middle each is copied, and the copies go another way. */
+static void digest_case(const char *name, EVP_MD *const md[2], uint64_t *seed)
+{
+    EVP_MD_CTX *ctx[2], *copy[2];
+    uint8_t found[4][EVP_MAX_MD_SIZE];
+    unsigned nbytes[4];
+    const size_t total = random_length(seed), cut = below(seed, (uint32_t)total + 1), start = below(seed, 64);
+    const uint64_t chunks = *seed;
+
+    for (int p = 0; p < 2; p++) {
+        uint64_t seed_here = chunks;
+        size_t done = start < total ? start : 0;
+        const size_t begin = done;
+        ctx[p] = EVP_MD_CTX_new();
+        copy[p] = EVP_MD_CTX_new();
+        CHECK(EVP_DigestInit_ex2(ctx[p], md[p], NULL), "%s", name);
+        while (done < total) {
+            size_t n = below(&seed_here, 5) == 0 ? below(&seed_here, (uint32_t)(total - done) + 1) : below(&seed_here, 200);
+            n = n < total - done ? n : total - done;
+            CHECK(EVP_DigestUpdate(ctx[p], message + done, n), "%s", name);
+            done += n;
+            if (done > cut && EVP_MD_CTX_get0_md(copy[p]) == NULL)
+                CHECK(EVP_MD_CTX_copy_ex(copy[p], ctx[p]), "%s", name);
+        }
+        if (EVP_MD_CTX_get0_md(copy[p]) == NULL)
+            CHECK(EVP_MD_CTX_copy_ex(copy[p], ctx[p]), "%s", name);
+        CHECK(EVP_DigestUpdate(copy[p], message, cut % 333), "%s", name);
+        CHECK(EVP_DigestFinal_ex(ctx[p], found[p], &nbytes[p]), "%s", name);
+        CHECK(EVP_DigestFinal_ex(copy[p], found[2 + p], &nbytes[2 + p]), "%s", name);
+        uint8_t whole[EVP_MAX_MD_SIZE];
+        CHECK(EVP_Digest(message + begin, total - begin, whole, NULL, md[p], NULL) &&
+                  memcmp(whole, found[p], nbytes[p]) == 0, "%s", name);
+        EVP_MD_CTX_free(ctx[p]);
+        EVP_MD_CTX_free(copy[p]);
+    }
+    for (int i = 0; i < 4; i += 2)
+        CHECK(nbytes[i] == nbytes[i + 1] && memcmp(found[i], found[i + 1], nbytes[i]) == 0, "%s of %zu bytes", name, total);
+}
+
+static OSSL_PARAM text(const char *key, const char *value)
+{
+    return OSSL_PARAM_construct_utf8_string(key, (char *)(uintptr_t)value, 0);
+}
+
+static void hmac_case(const char *name, EVP_MAC *const mac[2], uint64_t *seed)
+{
+    uint8_t key[300], found[2][3][EVP_MAX_MD_SIZE];
+    size_t nbytes[2][3];
+    const size_t total = random_length(seed), key_nbytes = below(seed, 4) == 0 ? below(seed, sizeof key) : below(seed, 70);
+    const uint32_t way = below(seed, 4);
+    const uint64_t chunks = *seed;
+
+    for (size_t i = 0; i < sizeof key; i++)
+        key[i] = (uint8_t)below(seed, 256);
+    for (int p = 0; p < 2; p++) {
+        uint64_t seed_here = chunks;
+        EVP_MAC_CTX *ctx = EVP_MAC_CTX_new(mac[p]), *copy = NULL;
+        OSSL_PARAM params[4], *param = params;
+        *param++ = text("digest", name);
+        if (way == 1)
+            *param++ = text("properties", "provider=default");
+        if (way == 2)
+            *param++ = OSSL_PARAM_construct_octet_string("key", key, key_nbytes);
+        *param = OSSL_PARAM_construct_end();
+        CHECK(ctx != NULL && EVP_MAC_init(ctx, way == 2 ? NULL : key, key_nbytes, params), "%s", name);
+        for (int round = 0; round < 2; round++) {
+            for (size_t done = 0; done < total;) {
+                const size_t most = total - done, n = below(&seed_here, 300);
+                CHECK(EVP_MAC_update(ctx, message + done, n < most ? n : most), "%s", name);
+                done += n < most ? n : most;
+                if (copy == NULL && done > total / 2)
+                    CHECK((copy = EVP_MAC_CTX_dup(ctx)) != NULL, "%s", name);
+            }
+            CHECK(EVP_MAC_CTX_get_mac_size(ctx) <= EVP_MAX_MD_SIZE && EVP_MAC_CTX_get_block_size(ctx) >= 64, "%s", name);
+            CHECK(EVP_MAC_final(ctx, found[p][round], &nbytes[p][round], EVP_MAX_MD_SIZE), "%s", name);
+            if (round == 0)
+                CHECK(EVP_MAC_init(ctx, NULL, 0, NULL), "%s: again with the same key", name);
+        }
+        CHECK(memcmp(found[p][0], found[p][1], nbytes[p][0]) == 0, "%s", name);
+        if (copy == NULL)
+            CHECK(EVP_MAC_init(ctx, NULL, 0, NULL) && (copy = EVP_MAC_CTX_dup(ctx)) != NULL, "%s", name);
+        EVP_MAC_CTX_free(ctx); /* the copy lives on */
+        CHECK(EVP_MAC_update(copy, message, 100) && EVP_MAC_final(copy, found[p][2], &nbytes[p][2], EVP_MAX_MD_SIZE), "%s",
+              name);
+        EVP_MAC_CTX_free(copy);
+    }
+    for (int i = 0; i < 3; i++)
+        CHECK(nbytes[0][i] == nbytes[1][i] && memcmp(found[0][i], found[1][i], nbytes[0][i]) == 0, "HMAC %s, way %u", name,
+              way);
+}
+
+/* The MAC of a padded TLS record in constant time: header, then record; the size is set after the key. */
+static void tls_case(EVP_MAC *const mac[2], const char *name, size_t record, size_t padding)
+{
+    uint8_t found[2][EVP_MAX_MD_SIZE], header[13] = "12345678\x17\x03\x03", plain[2][EVP_MAX_MD_SIZE];
+    size_t nbytes[2], size = record + padding;
+
+    header[11] = (uint8_t)(record >> 8);
+    header[12] = (uint8_t)record;
+    for (int p = 0; p < 2; p++) {
+        EVP_MAC_CTX *first = EVP_MAC_CTX_new(mac[p]);
+        OSSL_PARAM digest[2] = {text("digest", name), OSSL_PARAM_construct_end()};
+        OSSL_PARAM tls[2] = {OSSL_PARAM_construct_size_t("tls-data-size", &size), OSSL_PARAM_construct_end()};
+        CHECK(EVP_MAC_init(first, (const uint8_t *)"secret", 6, digest), "%s", name);
+        EVP_MAC_CTX *ctx = EVP_MAC_CTX_dup(first);
+        CHECK(EVP_MAC_CTX_set_params(ctx, tls) && EVP_MAC_update(ctx, header, 13) && EVP_MAC_update(ctx, message, record) &&
+                  EVP_MAC_final(ctx, found[p], &nbytes[p], EVP_MAX_MD_SIZE), "%s, record of %zu", name, record);
+        size_t none = 0; /* back to plain HMAC */
+        OSSL_PARAM no_tls[2] = {OSSL_PARAM_construct_size_t("tls-data-size", &none), OSSL_PARAM_construct_end()};
+        CHECK(EVP_MAC_CTX_set_params(ctx, no_tls) && EVP_MAC_init(ctx, NULL, 0, NULL) && EVP_MAC_update(ctx, header, 13) &&
+                  EVP_MAC_final(ctx, plain[p], &nbytes[p], EVP_MAX_MD_SIZE), "%s", name);
+        EVP_MAC_CTX_free(ctx);
+        EVP_MAC_CTX_free(first);
+    }
+    CHECK(memcmp(found[0], found[1], nbytes[0]) == 0, "%s, record of %zu", name, record);
+    CHECK(memcmp(plain[0], plain[1], nbytes[0]) == 0, "%s", name);
+}
+
+static EVP_MD *fetch_md(OSSL_LIB_CTX *library, const char *name, const char *provider)
+{
+    char query[40];
+    snprintf(query, sizeof query, "provider=%s", provider);
+    EVP_MD *md = EVP_MD_fetch(library, name, query);
+    CHECK(md != NULL && strcmp(OSSL_PROVIDER_get0_name(EVP_MD_get0_provider(md)), provider) == 0, "%s", name);
+    return md;
+}
+
+static EVP_MAC *fetch_hmac(OSSL_LIB_CTX *library, const char *provider)
+{
+    char query[40];
+    snprintf(query, sizeof query, "provider=%s", provider);
+    EVP_MAC *mac = EVP_MAC_fetch(library, "HMAC", query);
+    CHECK(mac != NULL && strcmp(OSSL_PROVIDER_get0_name(EVP_MAC_get0_provider(mac)), provider) == 0, "HMAC");
+    return mac;
+}
+
+static void cases(uint64_t seed, int count)
+{
+    EVP_MAC *const mac[2] = {fetch_hmac(NULL, "default"), fetch_hmac(NULL, "hashloom")};
+
+    for (int d = 0; d < DIGESTS; d++) {
+        EVP_MD *const md[2] = {fetch_md(NULL, digests[d], "default"), fetch_md(NULL, digests[d], "hashloom")};
+        for (int i = 0; i < count; i++)
+            digest_case(digests[d], md, &seed);
+        EVP_MD_free(md[0]);
+        EVP_MD_free(md[1]);
+    }
+    for (int d = 0; d < HMACS; d++)
+        for (int i = 0; i < count / 3; i++)
+            hmac_case(hmacs[d], mac, &seed);
+    for (int i = 0; i < count / 10; i++)
+        tls_case(mac, hmacs[i % 6], 60 + below(&seed, 400), below(&seed, 255));
+    EVP_MAC_free(mac[0]);
+    EVP_MAC_free(mac[1]);
+}
+
+static void *cases_of_thread(void *number)
+{
+    cases(77 + (uint64_t)(uintptr_t)number, 12);
+    return NULL;
+}
+
+static void name_is_known(const char *name, void *other)
+{
+    CHECK(EVP_MD_is_a(other, name), "%s", name);
+}
+
+static void same_properties(void)
+{
+    for (int d = 0; d < DIGESTS; d++) {
+        EVP_MD *ours = fetch_md(NULL, digests[d], "hashloom"), *theirs = fetch_md(NULL, digests[d], "default");
+        CHECK(EVP_MD_get_size(ours) == EVP_MD_get_size(theirs) && EVP_MD_get_block_size(ours) == EVP_MD_get_block_size(theirs) &&
+                  EVP_MD_get_flags(ours) == EVP_MD_get_flags(theirs) && EVP_MD_get_type(ours) == EVP_MD_get_type(theirs) &&
+                  strcmp(EVP_MD_get0_name(ours), EVP_MD_get0_name(theirs)) == 0, "%s", digests[d]);
+        CHECK(EVP_MD_names_do_all(theirs, name_is_known, ours) && EVP_MD_names_do_all(ours, name_is_known, theirs), "%s",
+              digests[d]);
+        for (const OSSL_PARAM *each = EVP_MD_gettable_params(theirs); each->key != NULL; each++)
+            CHECK(OSSL_PARAM_locate_const(EVP_MD_gettable_params(ours), each->key) != NULL, "%s: %s", digests[d], each->key);
+        EVP_MD_free(ours);
+        EVP_MD_free(theirs);
+    }
+    EVP_MAC *ours = fetch_hmac(NULL, "hashloom"), *theirs = fetch_hmac(NULL, "default");
+    for (const OSSL_PARAM *each = EVP_MAC_settable_ctx_params(theirs); each->key != NULL; each++)
+        CHECK(OSSL_PARAM_locate_const(EVP_MAC_settable_ctx_params(ours), each->key) != NULL, "%s", each->key);
+    for (const OSSL_PARAM *each = EVP_MAC_gettable_ctx_params(theirs); each->key != NULL; each++)
+        CHECK(OSSL_PARAM_locate_const(EVP_MAC_gettable_ctx_params(ours), each->key) != NULL, "%s", each->key);
+    EVP_MAC_free(ours);
+    EVP_MAC_free(theirs);
+}
+
+/* SSL 3.0's master secret in SHA-1. */
+static void ssl3(void)
+{
+    uint8_t found[2][20];
+
+    for (int p = 0; p < 2; p++) {
+        EVP_MD *md = fetch_md(NULL, "SHA1", p == 0 ? "default" : "hashloom");
+        EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+        CHECK(EVP_DigestInit_ex2(ctx, md, NULL) && EVP_DigestUpdate(ctx, message, 1000), "SHA1");
+        CHECK(EVP_MD_CTX_ctrl(ctx, EVP_CTRL_SSL3_MASTER_SECRET, 47, message) <= 0, "a secret of 47 bytes");
+        CHECK(EVP_MD_CTX_ctrl(ctx, EVP_CTRL_SSL3_MASTER_SECRET, 48, message) > 0, "SHA1");
+        CHECK(EVP_DigestFinal_ex(ctx, found[p], NULL), "SHA1");
+        EVP_MD_CTX_free(ctx);
+        EVP_MD_free(md);
+    }
+    CHECK(memcmp(found[0], found[1], 20) == 0, "SHA1");
+}
+
+/* The last error is one of hashloom's, and has a text. */
+static void expect_error(const char *part)
+{
+    const unsigned long error = ERR_peek_last_error();
+    const char *reason = ERR_reason_error_string(error);
+
+    CHECK(reason != NULL && strstr(reason, part) != NULL, "%s", reason == NULL ? "no error" : reason);
+    ERR_clear_error();
+}
+
+static void misuse_of_hmac(void)
+{
+    EVP_MAC *mac = fetch_hmac(NULL, "hashloom");
+    EVP_MAC_CTX *ctx = EVP_MAC_CTX_new(mac);
+    uint8_t tag[EVP_MAX_MD_SIZE];
+    size_t nbytes;
+    OSSL_PARAM unknown[2] = {text("digest", "no-such-digest"), OSSL_PARAM_construct_end()};
+    OSSL_PARAM empty[2] = {text("digest", ""), OSSL_PARAM_construct_end()};
+    OSSL_PARAM xof[2] = {text("digest", "SHAKE128"), OSSL_PARAM_construct_end()};
+    OSSL_PARAM sha256[2] = {text("digest", "SHA256"), OSSL_PARAM_construct_end()};
+    OSSL_PARAM sha512[2] = {text("digest", "SHA512"), OSSL_PARAM_construct_end()};
+    OSSL_PARAM elsewhere[3] = {text("digest", "SHA256"), text("properties", "provider=nobody"), OSSL_PARAM_construct_end()};
+    int number = 5;
+    OSSL_PARAM wrong_type[2] = {OSSL_PARAM_construct_int("digest", &number), OSSL_PARAM_construct_end()};
+    OSSL_PARAM wrong_key[2] = {OSSL_PARAM_construct_int("key", &number), OSSL_PARAM_construct_end()};
+
+    CHECK(!EVP_MAC_update(ctx, message, 1), "update before init");
+    expect_error("not initialised");
+    CHECK(!EVP_MAC_init(ctx, NULL, 0, NULL), "no digest");
+    expect_error("no digest");
+    CHECK(!EVP_MAC_init(ctx, message, 5, NULL), "no digest");
+    expect_error("no digest");
+    CHECK(!EVP_MAC_CTX_set_params(ctx, unknown) && !EVP_MAC_CTX_set_params(ctx, unknown), "an unknown digest, twice");
+    CHECK(!EVP_MAC_CTX_set_params(ctx, empty), "an empty name");
+    CHECK(!EVP_MAC_CTX_set_params(ctx, elsewhere), "a digest of a provider that is not there");
+    CHECK(!EVP_MAC_CTX_set_params(ctx, wrong_type) && !EVP_MAC_CTX_set_params(ctx, wrong_key), "types");
+    CHECK(!EVP_MAC_init(ctx, message, 5, xof), "HMAC of SHAKE128");
+    ERR_clear_error();
+    CHECK(!EVP_MAC_init(ctx, NULL, 0, sha256), "no key");
+    expect_error("no key");
+    CHECK(EVP_MAC_init(ctx, message, 0, NULL), "an empty key");
+    CHECK(EVP_MAC_CTX_get_mac_size(ctx) == 32 && EVP_MAC_CTX_get_block_size(ctx) == 64, "sizes");
+    CHECK(!EVP_MAC_final(ctx, tag, &nbytes, 31), "room");
+    ERR_clear_error();
+    CHECK(EVP_MAC_final(ctx, tag, &nbytes, 32) && nbytes == 32, "final");
+    CHECK(!EVP_MAC_final(ctx, tag, &nbytes, 32), "final twice");
+    expect_error("final already");
+    CHECK(!EVP_MAC_update(ctx, message, 1), "update after final");
+    CHECK(!EVP_MAC_init(ctx, NULL, 0, sha512), "another digest without a key");
+    expect_error("no key");
+    CHECK(EVP_MAC_init(ctx, message, 5, sha512) && EVP_MAC_CTX_get_mac_size(ctx) == 64, "another digest");
+    EVP_MAC_CTX_free(ctx);
+    EVP_MAC_free(mac);
+    ERR_clear_error();
+}
+
+/* The functions of the module without EVP, which forbids most misuse. */
+static OSSL_provider_init_fn *module_init;
+static const OSSL_DISPATCH *module;
+static void *module_context;
+
+static int keep_functions(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in, const OSSL_DISPATCH **out, void **context)
+{
+    if (!module_init(handle, in, out, context))
+        return 0;
+    module = *out;
+    module_context = *context;
+    return 1;
+}
+
+static void (*function_of(const OSSL_DISPATCH *table, int id))(void)
+{
+    while (table->function_id != 0 && table->function_id != id)
+        table++;
+    CHECK(table->function_id != 0, "function %d", id);
+    return table->function;
+}
+#define CALL(table, kind, id) ((OSSL_FUNC_##kind##_fn *)function_of(table, OSSL_FUNC_##id))
+
+/* Counts down to failing allocations; -1: none fails. */
+static int countdown = -1;
+static long failures;
+
+static int fails(void)
+{
+    if (countdown < 0)
+        return 0;
+    if (countdown == 0) {
+        failures++;
+        return 1;
+    }
+    countdown--;
+    return 0;
+}
+
+static void *test_malloc(size_t n, const char *file, int line)
+{
+    (void)file, (void)line;
+    return fails() ? NULL : malloc(n);
+}
+
+static void *test_realloc(void *p, size_t n, const char *file, int line)
+{
+    (void)file, (void)line;
+    return fails() ? NULL : realloc(p, n);
+}
+
+static void test_free(void *p, const char *file, int line)
+{
+    (void)file, (void)line;
+    free(p);
+}
+
+static void misuse_of_module(const char *path)
+{
+    OSSL_LIB_CTX *library = OSSL_LIB_CTX_new();
+    void *file = dlopen(path, RTLD_NOW);
+    int no_cache = 1;
+    uint8_t out[EVP_MAX_MD_SIZE];
+    size_t nbytes;
+
+    CHECK(file != NULL, "%s", dlerror());
+    *(void **)&module_init = dlsym(file, "OSSL_provider_init");
+    CHECK(module_init != NULL, "OSSL_provider_init");
+    CHECK(OSSL_PROVIDER_add_builtin(library, "hashloom", keep_functions), "add_builtin");
+    OSSL_PROVIDER *default_ = OSSL_PROVIDER_load(library, "default"), *ours = OSSL_PROVIDER_load(library, "hashloom");
+    CHECK(default_ != NULL && ours != NULL, "load");
+
+    const OSSL_ALGORITHM *all = CALL(module, provider_query_operation, PROVIDER_QUERY_OPERATION)(module_context, OSSL_OP_DIGEST,
+                                                                                                &no_cache);
+    CHECK(no_cache == 0, "query");
+    for (int d = 0; d < DIGESTS; d++) {
+        const OSSL_DISPATCH *table = all[d].implementation;
+        OSSL_FUNC_digest_newctx_fn *newctx = CALL(table, digest_newctx, DIGEST_NEWCTX);
+        OSSL_FUNC_digest_init_fn *init = CALL(table, digest_init, DIGEST_INIT);
+        OSSL_FUNC_digest_update_fn *update = CALL(table, digest_update, DIGEST_UPDATE);
+        OSSL_FUNC_digest_final_fn *final = CALL(table, digest_final, DIGEST_FINAL);
+        OSSL_FUNC_digest_digest_fn *digest = CALL(table, digest_digest, DIGEST_DIGEST);
+        void *ctx = newctx(module_context), *copy;
+        EVP_MD *md = fetch_md(NULL, digests[d], "default");
+        uint8_t expected[EVP_MAX_MD_SIZE];
+        unsigned size;
+
+        CHECK(!update(ctx, message, 1) && !final(ctx, out, &nbytes, 64), "%s: before init", digests[d]);
+        CHECK((copy = CALL(table, digest_dupctx, DIGEST_DUPCTX)(ctx)) != NULL && !update(copy, message, 1), "copy before init");
+        CALL(table, digest_freectx, DIGEST_FREECTX)(copy);
+        CALL(table, digest_freectx, DIGEST_FREECTX)(NULL);
+        CHECK(init(ctx, NULL) && !update(ctx, NULL, 1) && update(ctx, NULL, 0), "%s: NULL", digests[d]);
+        CHECK(update(ctx, message, 3), "%s", digests[d]);
+        if (sizeof(size_t) == 8)
+            CHECK(!update(ctx, message, (size_t)1 << 62), "%s: too long", digests[d]);
+        CHECK(!final(ctx, out, &nbytes, 15) && !final(ctx, NULL, &nbytes, 64), "%s: room", digests[d]);
+        CHECK(final(ctx, out, &nbytes, 64), "%s: failed calls leave the context as it was", digests[d]);
+        CHECK(!final(ctx, out, &nbytes, 64) && !update(ctx, message, 1), "%s: after final", digests[d]);
+        CHECK(EVP_Digest(message, 3, expected, &size, md, NULL) && nbytes == size && memcmp(out, expected, size) == 0, "%s",
+              digests[d]);
+        memset(out, 0, sizeof out);
+        CHECK(digest(module_context, message, 3, out, &nbytes, 64) && nbytes == size && memcmp(out, expected, size) == 0,
+              "%s at once", digests[d]);
+        CHECK(!digest(module_context, message, 3, out, &nbytes, 15) && !digest(module_context, NULL, 3, out, &nbytes, 64) &&
+                  !digest(module_context, message, 3, NULL, &nbytes, 64), "%s at once", digests[d]);
+        CHECK(ERR_peek_error() != 0, "errors are told");
+        countdown = 0;
+        CHECK(newctx(module_context) == NULL, "no memory");
+        countdown = -1;
+        CALL(table, digest_freectx, DIGEST_FREECTX)(ctx);
+        EVP_MD_free(md);
+        ERR_clear_error();
+    }
+
+    /* Each allocation of an HMAC fails in turn, with a digest of hashloom's and with one of the default provider's. */
+    const OSSL_DISPATCH *table = CALL(module, provider_query_operation, PROVIDER_QUERY_OPERATION)(
+        module_context, OSSL_OP_MAC, &no_cache)->implementation;
+    for (int which = 0; which < 2; which++) {
+        OSSL_PARAM params[2] = {text("digest", which == 0 ? "SHA256" : "SHA3-256"), OSSL_PARAM_construct_end()};
+        int done = 0;
+        for (int n = -1; !done; n = n < 0 ? 0 : n + 1) {
+            countdown = n;
+            failures = 0;
+            void *ctx = CALL(table, mac_newctx, MAC_NEWCTX)(module_context), *copy = NULL;
+            done = ctx != NULL && CALL(table, mac_init, MAC_INIT)(ctx, message, 20, params) &&
+                   CALL(table, mac_update, MAC_UPDATE)(ctx, message, 100) &&
+                   (copy = CALL(table, mac_dupctx, MAC_DUPCTX)(ctx)) != NULL &&
+                   CALL(table, mac_final, MAC_FINAL)(copy, out, &nbytes, sizeof out);
+            CALL(table, mac_freectx, MAC_FREECTX)(ctx);
+            CALL(table, mac_freectx, MAC_FREECTX)(copy);
+            const int left = countdown;
+            countdown = -1;
+            if (n < 0) {
+                CHECK(done && nbytes == 32, "HMAC");
+                done = 0; /* that filled OpenSSL's caches */
+                continue;
+            }
+            done = left > 0; /* no allocation failed */
+            CHECK(n < 1000, "the loop ends");
+            ERR_clear_error();
+        }
+    }
+    CHECK(OSSL_PROVIDER_unload(ours) && OSSL_PROVIDER_unload(default_), "unload");
+    OSSL_LIB_CTX_free(library);
+    dlclose(file);
+}
+
+static void unload_in_use(void)
+{
+    OSSL_LIB_CTX *library = OSSL_LIB_CTX_new();
+    OSSL_PROVIDER *default_ = OSSL_PROVIDER_load(library, "default"), *ours = OSSL_PROVIDER_load(library, "hashloom");
+    EVP_MD *md = fetch_md(library, "SHA256", "hashloom");
+    EVP_MAC *mac = fetch_hmac(library, "hashloom");
+    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+    EVP_MAC_CTX *mac_ctx[2] = {EVP_MAC_CTX_new(mac), EVP_MAC_CTX_new(mac)};
+    uint8_t found[EVP_MAX_MD_SIZE];
+    size_t nbytes;
+
+    CHECK(EVP_DigestInit_ex2(ctx, md, NULL), "init");
+    for (int i = 0; i < 2; i++) {
+        OSSL_PARAM params[2] = {text("digest", i == 0 ? "SHA1" : "SHA3-256"), OSSL_PARAM_construct_end()};
+        CHECK(EVP_MAC_init(mac_ctx[i], message, 20, params), "init");
+    }
+    CHECK(OSSL_PROVIDER_unload(ours), "unload while contexts live");
+    CHECK(OSSL_PROVIDER_unload(default_), "unload while contexts live");
+    CHECK(EVP_DigestUpdate(ctx, message, 1000) && EVP_DigestFinal_ex(ctx, found, NULL), "after unloading");
+    for (int i = 0; i < 2; i++) {
+        CHECK(EVP_MAC_update(mac_ctx[i], message, 1000) && EVP_MAC_final(mac_ctx[i], found, &nbytes, sizeof found),
+              "after unloading");
+        EVP_MAC_CTX_free(mac_ctx[i]);
+    }
+    EVP_MD_CTX_free(ctx);
+    EVP_MD_free(md);
+    EVP_MAC_free(mac);
+    OSSL_LIB_CTX_free(library);
+
+    /* Without another provider, an HMAC that hashloom does not have is an error. */
+    library = OSSL_LIB_CTX_new();
+    ours = OSSL_PROVIDER_load(library, "hashloom");
+    mac = fetch_hmac(library, "hashloom");
+    mac_ctx[0] = EVP_MAC_CTX_new(mac);
+    OSSL_PARAM params[2] = {text("digest", "SHA3-256"), OSSL_PARAM_construct_end()};
+    CHECK(!EVP_MAC_init(mac_ctx[0], message, 20, params), "SHA3-256 without a provider");
+    expect_error("another provider");
+    EVP_MAC_CTX_free(mac_ctx[0]);
+    EVP_MAC_free(mac);
+    OSSL_PROVIDER_unload(ours);
+    OSSL_LIB_CTX_free(library);
+}
+
+/* Bytes of a value of OpenSSL's test data: "text" or hexadecimal. */
+static size_t bytes_of(const char *value, uint8_t **bytes)
+{
+    size_t n = strlen(value);
+
+    *bytes = malloc(n + 1);
+    if (value[0] == '"') {
+        CHECK(n >= 2 && value[n - 1] == '"' && strchr(value, '\\') == NULL, "%s", value);
+        memcpy(*bytes, value + 1, n - 2);
+        return n - 2;
+    }
+    for (size_t i = 0; i < n / 2; i++) {
+        unsigned byte;
+        CHECK(sscanf(value + 2 * i, "%2x", &byte) == 1, "%s", value);
+        (*bytes)[i] = (uint8_t)byte;
+    }
+    return n / 2;
+}
+
+struct stanza {
+    char kind[32], name[64], algorithm[64], *key, *input, *output;
+    long count, ncopy;
+    int line, other;
+};
+
+/* Returns 1 if the stanza was for hashloom. */
+static int run_stanza(const char *path, const struct stanza *s)
+{
+    const char *digest = strcmp(s->kind, "MAC") == 0 ? s->algorithm : s->name;
+    int is_ours = 0;
+
+    for (int d = 0; d < DIGESTS; d++)
+        is_ours |= strcasecmp(digest, digests[d]) == 0;
+    const int is_hmac = strcmp(s->kind, "MAC") == 0 && strcmp(s->name, "HMAC") == 0;
+    if (s->output == NULL || s->other || !(is_hmac || (strcmp(s->kind, "Digest") == 0 && is_ours)))
+        return 0;
+    uint8_t *input, *output, *key, found[EVP_MAX_MD_SIZE];
+    const size_t input_nbytes = bytes_of(s->input == NULL ? "" : s->input, &input), output_nbytes = bytes_of(s->output, &output);
+    const size_t key_nbytes = bytes_of(s->key == NULL ? "" : s->key, &key);
+    size_t nbytes = 0;
+    if (is_hmac) {
+        EVP_MAC *mac = fetch_hmac(NULL, "hashloom");
+        EVP_MAC_CTX *ctx = EVP_MAC_CTX_new(mac);
+        OSSL_PARAM params[2] = {text("digest", s->algorithm), OSSL_PARAM_construct_end()};
+        CHECK(EVP_MAC_init(ctx, key, key_nbytes, params) && EVP_MAC_update(ctx, input, input_nbytes) &&
+                  EVP_MAC_final(ctx, found, &nbytes, sizeof found), "%s:%d", path, s->line);
+        EVP_MAC_CTX_free(ctx);
+        EVP_MAC_free(mac);
+    } else {
+        EVP_MD *md = fetch_md(NULL, s->name, "hashloom");
+        EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+        unsigned size;
+        CHECK(EVP_DigestInit_ex2(ctx, md, NULL), "%s:%d", path, s->line);
+        for (long i = 0; i < s->count * s->ncopy; i++)
+            CHECK(EVP_DigestUpdate(ctx, input, input_nbytes), "%s:%d", path, s->line);
+        CHECK(EVP_DigestFinal_ex(ctx, found, &size), "%s:%d", path, s->line);
+        nbytes = size;
+        EVP_MD_CTX_free(ctx);
+        EVP_MD_free(md);
+    }
+    CHECK(nbytes == output_nbytes && memcmp(found, output, nbytes) == 0, "%s:%d: %s %s", path, s->line, s->name, s->algorithm);
+    free(input);
+    free(output);
+    free(key);
+    return 1;
+}
+
+static int run_data(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *line = NULL;
+    size_t room = 0;
+    int count = 0, number = 0, more;
+    struct stanza s = {.count = 1, .ncopy = 1};
+
+    CHECK(file != NULL, "%s", path);
+    do {
+        more = getline(&line, &room, file) > 0;
+        number++;
+        char *value = more ? strchr(line, '=') : NULL;
+        if (more && line[0] == '#')
+            continue;
+        if (value == NULL) {
+            count += run_stanza(path, &s);
+            free(s.key);
+            free(s.input);
+            free(s.output);
+            s = (struct stanza){.count = 1, .ncopy = 1};
+            continue;
+        }
+        char *end = value;
+        while (end > line && isspace((unsigned char)end[-1]))
+            end--;
+        *end = '\0';
+        value += 1 + strspn(value + 1, " \t");
+        value[strcspn(value, "\r\n")] = '\0';
+        if (strcmp(line, "Digest") == 0 || strcmp(line, "MAC") == 0) {
+            snprintf(s.kind, sizeof s.kind, "%s", line);
+            snprintf(s.name, sizeof s.name, "%s", value);
+            s.line = number;
+        } else if (strcmp(line, "Algorithm") == 0)
+            snprintf(s.algorithm, sizeof s.algorithm, "%s", value);
+        else if (strcmp(line, "Key") == 0)
+            s.key = strdup(value);
+        else if (strcmp(line, "Input") == 0)
+            s.input = strdup(value);
+        else if (strcmp(line, "Output") == 0)
+            s.output = strdup(value);
+        else if (strcmp(line, "Count") == 0)
+            s.count = atol(value);
+        else if (strcmp(line, "Ncopy") == 0)
+            s.ncopy = atol(value);
+        else if (strcmp(line, "Result") == 0 || strcmp(line, "Ctrl") == 0)
+            s.other = 1; /* an expected error, or a parameter that no digest or HMAC takes */
+    } while (more);
+    free(line);
+    fclose(file);
+    return count;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t threads[THREADS];
+    char folder[4096];
+    const char *slash;
+
+    CHECK(argc >= 2 && (slash = strrchr(argv[1], '/')) != NULL, "usage: openssl_provider FOLDER/hashloom.so [FILE...]");
+    CHECK(CRYPTO_set_mem_functions(test_malloc, test_realloc, test_free), "mem");
+    snprintf(folder, sizeof folder, "%.*s", (int)(slash - argv[1]), argv[1]);
+    uint64_t seed = 1;
+    for (size_t i = 0; i < sizeof message; i++)
+        message[i] = (uint8_t)below(&seed, 256);
+    CHECK(setenv("OPENSSL_MODULES", folder, 1) == 0, "%s", folder);
+    OSSL_PROVIDER *default_ = OSSL_PROVIDER_load(NULL, "default"), *ours = OSSL_PROVIDER_load(NULL, "hashloom");
+    CHECK(default_ != NULL && ours != NULL && OSSL_PROVIDER_self_test(ours), "load");
+    if (argc > 2) {
+        for (int i = 2; i < argc; i++) {
+            const int count = run_data(argv[i]);
+            CHECK(count > 0, "%s: no test for hashloom", argv[i]);
+            printf("%s: %d passed\n", argv[i], count);
+        }
+    } else {
+        same_properties();
+        ssl3();
+        misuse_of_hmac();
+        cases(1, 1000);
+        misuse_of_module(argv[1]);
+        for (size_t i = 0; i < THREADS; i++)
+            CHECK(pthread_create(&threads[i], NULL, cases_of_thread, (void *)i) == 0, "thread");
+        for (int i = 0; i < THREADS; i++)
+            pthread_join(threads[i], NULL);
+        const pid_t child = fork();
+        if (child == 0) {
+            cases(99, 10);
+            _exit(0);
+        }
+        int status;
+        CHECK(waitpid(child, &status, 0) == child && status == 0, "the child of a fork");
+        unload_in_use();
+        puts("openssl_provider: passed");
+    }
+    OSSL_PROVIDER_unload(ours);
+    OSSL_PROVIDER_unload(default_);
+    return 0;
+}
