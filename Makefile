@@ -17,6 +17,7 @@ ZSH_FUNCTIONS := share/zsh/site-functions
 
 .PHONY: help build share demo test test-all cross dist bench bench-kernels bench-tiers bench-peers bench-compilers
 .PHONY: bench-torrents bench-sums bench-trees bench-disks chart kernels fuzz mutants deny install install-links uninstall clean
+.PHONY: drop-ins install-drop-ins
 
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image, and one in Go'
@@ -42,6 +43,8 @@ help:
 	@echo 'make install        program, manual pages, completions, into PREFIX=$(PREFIX) (DESTDIR is respected)'
 	@echo '                    make install-links: also as sha1sum, digest and others, in libexec/hashloom;'
 	@echo '                    make uninstall: remove the files of both'
+	@echo 'make drop-ins       hashloom.so, a provider for OpenSSL 3, into build/drop-ins (docs/openssl.md);'
+	@echo '                    make install-drop-ins: into OpenSSL'"'"'s folder of modules'
 	@echo 'make clean          remove everything built'
 
 build:
@@ -84,16 +87,25 @@ build/bench/bench: bench/bench.c $(wildcard core/src/*.* core/src/*/*.* core/inc
 	@mkdir -p build/bench
 	$(CC) -O2 -Wall -Wextra -Icore/include -o $@ bench/bench.c core/src/*.c core/src/*/*.c -lcrypto
 
-# Libraries for programs that look for OpenSSL's providers. The core is compiled into each; its names stay hidden.
+# Libraries that other programs look for. The core is compiled into each; its names stay hidden.
 DROP_IN_CFLAGS := -std=c11 -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Icore/include
-MODULESDIR ?= $(shell pkg-config --variable=modulesdir libcrypto 2>/dev/null || true)
 
 build/drop-ins/hashloom.so: $(wildcard drop-in/openssl/*.[ch] core/src/*.* core/src/*/*.* core/include/*.h)
 	@mkdir -p build/drop-ins
 	$(CC) $(DROP_IN_CFLAGS) $(CFLAGS) -shared -Wl,-z,defs -o $@ drop-in/openssl/*.c core/src/*.c core/src/*/*.c \
-	    -lcrypto $(LDFLAGS)
+	    $(LDFLAGS) -lcrypto
 
 drop-ins: build/drop-ins/hashloom.so
+
+# OpenSSL looks for providers in one folder, wherever PREFIX is.
+OPENSSL_MODULES_DIR ?= $(shell pkg-config --variable=modulesdir libcrypto 2>/dev/null || \
+    openssl version -m | sed 's/.*"\(.*\)"/\1/')
+
+install-drop-ins:
+	@test -e build/drop-ins/hashloom.so || { echo "make: run 'make drop-ins' first" >&2; exit 2; }
+	install -D -m 644 build/drop-ins/hashloom.so '$(DESTDIR)$(OPENSSL_MODULES_DIR)/hashloom.so'
+	install -D -m 644 drop-in/openssl/hashloom.cnf '$(ROOT)/share/hashloom/hashloom.cnf'
+	@echo 'To use the provider: OPENSSL_CONF=$(PREFIX)/share/hashloom/hashloom.cnf PROGRAM'
 
 bench: build
 	@tools/setup.sh bench

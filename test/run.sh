@@ -184,6 +184,7 @@ part addresses program python3 test/addresses.py $program --require "${every[@]}
 part kernel-sizes program tools/kernels.py $program
 part installation program test/install.sh --require
 part dependencies "" tools/deny.sh
+part openssl-provider "" test/openssl_provider.sh
 part offered "" test/offered.sh "$level"
 # Two optimised builds of all crates and three others: about 40 minutes on two busy CPUs.
 [ "$level" = quick ] || part dist "" make --silent dist

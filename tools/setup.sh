@@ -22,7 +22,7 @@ build="cc:gcc"
 demo="$build openssl:openssl python3:python3"
 test="$demo g++:g++ clang:clang ccache:ccache cmake:cmake make:make nm:binutils pkg-config:pkg-config
       valgrind:valgrind valgrind/memcheck.h:valgrind
-      openssl/evp.h:libssl-dev transmission-create:transmission-cli aria2c:aria2 mktorrent:mktorrent
+      openssl/evp.h:libssl-dev curl:curl transmission-create:transmission-cli aria2c:aria2 mktorrent:mktorrent
       qbittorrent-nox:qbittorrent-nox sha2.h:libmd-dev mtree:mtree-netbsd fsverity:fsverity
       /usr/sbin/veritysetup:cryptsetup-bin mandoc:mandoc groff:groff-base man:man-db zsh:zsh fish:fish
       strace:strace prlimit:util-linux fusermount3:fuse3
@@ -108,6 +108,11 @@ for need in $needs; do
     have "${need%%:*}" || packages+=("${need##*:}")
 done
 [ ${#packages[@]} -eq 0 ] || install "${packages[@]}"
+
+# OpenSSL's own test data. The test says so if they are missing.
+if [ "$target" = test ] && ! [ -e build/openssl-data/evpmac_common.txt ]; then
+    tools/openssl_data.sh >/dev/null 2>&1 || echo "setup.sh: tools/openssl_data.sh could not get OpenSSL's test data"
+fi
 
 # clang's sanitizers are a separate package, named after its version.
 if [ "$target" = test ]; then

@@ -123,7 +123,8 @@ static int update128(void *digest, const unsigned char *data, size_t nbytes)
 }
 
 /* FIPS 180-4 sections 5.1 and 6.2.2. The number of bits fits in 8 bytes; the upper half of 16 is zero. */
-INLINE int digest_final(struct digest *digest, unsigned char *out, size_t *out_nbytes, size_t room, size_t digest_nbytes,
+INLINE int digest_final(struct digest *digest, unsigned char *out, size_t *out_nbytes, size_t room,
+                        size_t digest_nbytes,
                         size_t word_nbytes, size_t nwords, int big_endian)
 {
     const int swap = big_endian == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);

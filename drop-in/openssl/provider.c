@@ -24,7 +24,7 @@ static const OSSL_ITEM reasons[] = {
     {REASON_ROOM, (void *)"the output buffer is too small"},
     {REASON_NO_DIGEST, (void *)"HMAC has no digest: set the parameter digest before the key"},
     {REASON_NO_KEY, (void *)"HMAC has no key for its digest"},
-    {REASON_NO_OTHER, (void *)"hashloom leaves this HMAC to another provider, and none is active: activate default too"},
+    {REASON_NO_OTHER, (void *)"this HMAC needs another provider beside hashloom: activate default too"},
     {REASON_PARAMETER, (void *)"a parameter has the wrong type"},
     {0, NULL},
 };
