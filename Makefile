@@ -17,7 +17,7 @@ ZSH_FUNCTIONS := share/zsh/site-functions
 
 .PHONY: help build share demo test test-all cross dist bench bench-kernels bench-tiers bench-peers bench-compilers
 .PHONY: bench-torrents bench-sums bench-trees bench-disks chart kernels fuzz mutants deny install install-links uninstall clean
-.PHONY: drop-ins install-drop-ins
+.PHONY: drop-ins install-drop-ins uninstall-drop-ins
 
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image, and one in Go'
@@ -44,7 +44,7 @@ help:
 	@echo '                    make install-links: also as sha1sum, digest and others, in libexec/hashloom;'
 	@echo '                    make uninstall: remove the files of both'
 	@echo 'make drop-ins       hashloom.so, a provider for OpenSSL 3, into build/drop-ins (docs/openssl.md);'
-	@echo '                    make install-drop-ins: into OpenSSL'"'"'s folder of modules'
+	@echo '                    make install-drop-ins: into the folder of OpenSSL; make uninstall-drop-ins'
 	@echo 'make clean          remove everything built'
 
 build:
@@ -90,22 +90,31 @@ build/bench/bench: bench/bench.c $(wildcard core/src/*.* core/src/*/*.* core/inc
 # Libraries that other programs look for. The core is compiled into each; its names stay hidden.
 DROP_IN_CFLAGS := -std=c11 -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Icore/include
 
-build/drop-ins/hashloom.so: $(wildcard drop-in/openssl/*.[ch] core/src/*.* core/src/*/*.* core/include/*.h)
+# -r: one object of all files.
+build/drop-ins/core.o: $(wildcard core/src/*.* core/src/*/*.* core/include/*.h)
 	@mkdir -p build/drop-ins
-	$(CC) $(DROP_IN_CFLAGS) $(CFLAGS) -shared -Wl,-z,defs -o $@ drop-in/openssl/*.c core/src/*.c core/src/*/*.c \
-	    $(LDFLAGS) -lcrypto
+	$(CC) $(DROP_IN_CFLAGS) $(CFLAGS) -r -o $@ core/src/*.c core/src/*/*.c
+
+build/drop-ins/hashloom.so: build/drop-ins/core.o $(wildcard drop-in/openssl/*.[ch])
+	$(CC) $(DROP_IN_CFLAGS) $(CFLAGS) -shared -Wl,-z,defs -o $@ drop-in/openssl/*.c build/drop-ins/core.o $(LDFLAGS) \
+	    -lcrypto
 
 drop-ins: build/drop-ins/hashloom.so
 
 # OpenSSL looks for providers in one folder, wherever PREFIX is.
-OPENSSL_MODULES_DIR ?= $(shell pkg-config --variable=modulesdir libcrypto 2>/dev/null || \
-    openssl version -m | sed 's/.*"\(.*\)"/\1/')
+OPENSSL_MODULES_DIR ?= $(or $(shell pkg-config --variable=modulesdir libcrypto 2>/dev/null), \
+    $(shell openssl version -m | sed 's/.*"\(.*\)"/\1/'))
 
 install-drop-ins:
 	@test -e build/drop-ins/hashloom.so || { echo "make: run 'make drop-ins' first" >&2; exit 2; }
+	@test -n '$(OPENSSL_MODULES_DIR)' || { echo 'make: set OPENSSL_MODULES_DIR: OpenSSL is not installed' >&2; exit 2; }
 	install -D -m 644 build/drop-ins/hashloom.so '$(DESTDIR)$(OPENSSL_MODULES_DIR)/hashloom.so'
 	install -D -m 644 drop-in/openssl/hashloom.cnf '$(ROOT)/share/hashloom/hashloom.cnf'
 	@echo 'To use the provider: OPENSSL_CONF=$(PREFIX)/share/hashloom/hashloom.cnf PROGRAM'
+
+uninstall-drop-ins:
+	rm -f '$(DESTDIR)$(OPENSSL_MODULES_DIR)/hashloom.so' '$(ROOT)/share/hashloom/hashloom.cnf'
+	rmdir '$(ROOT)/share/hashloom' 2>/dev/null || true
 
 bench: build
 	@tools/setup.sh bench

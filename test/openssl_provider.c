@@ -518,7 +518,7 @@ static void unload_in_use(void)
     EVP_MAC_free(mac);
     OSSL_LIB_CTX_free(library);
 
-    /* Without another provider, an HMAC that hashloom does not have is an error. */
+    /* An HMAC that hashloom does not have is an error if there is no other provider. */
     library = OSSL_LIB_CTX_new();
     ours = OSSL_PROVIDER_load(library, "hashloom");
     mac = fetch_hmac(library, "hashloom");

@@ -42,12 +42,10 @@ fi
 warnings="-std=c11 -g -Wall -Wextra -Werror"
 $CC $warnings -O1 -o "$build/test" test/openssl_provider.c -lcrypto -lpthread -ldl
 "$build/test" "$module"
-cmake -S core -B "$build/core" -DCMAKE_C_COMPILER="$CC" -DHASHLOOM_BUILD_SHARED=OFF >/dev/null
-cmake --build "$build/core" -j "${JOBS:-$(getconf _NPROCESSORS_ONLN)}" >/dev/null
 sanitizers="-fsanitize=address,undefined -fno-sanitize-recover=all"
 mkdir "$build/sanitized"
 $CC $warnings -O1 $sanitizers -fPIC -fvisibility=hidden -shared -Icore/include -o "$build/sanitized/hashloom.so" \
-    drop-in/openssl/*.c "$build/core/libhashloom.a" -lcrypto
+    drop-in/openssl/*.c build/drop-ins/core.o -lcrypto
 $CC $warnings -O1 $sanitizers -o "$build/test-sanitized" test/openssl_provider.c -lcrypto -lpthread -ldl
 "$build/test-sanitized" "$build/sanitized/hashloom.so"
 if command -v valgrind >/dev/null; then
@@ -159,4 +157,7 @@ else
         done
     done
 fi
+unset OPENSSL_CONF
+make --silent uninstall-drop-ins DESTDIR="$build/root" PREFIX=/usr
+[ -z "$(find "$build/root" -type f)" ] || fail "make uninstall-drop-ins leaves $(find "$build/root" -type f)"
 echo "openssl_provider.sh: passed"
