@@ -119,12 +119,17 @@ static void hmac_case(const char *name, EVP_MAC *const mac[2], uint64_t *seed)
     for (int p = 0; p < 2; p++) {
         uint64_t seed_here = chunks;
         EVP_MAC_CTX *ctx = EVP_MAC_CTX_new(mac[p]), *copy = NULL;
-        OSSL_PARAM params[4], *param = params;
+        OSSL_PARAM params[5], *param = params;
+        int zero = 0, one = 1;
         *param++ = text("digest", name);
         if (way == 1)
             *param++ = text("properties", "provider=default");
         if (way == 2)
             *param++ = OSSL_PARAM_construct_octet_string("key", key, key_nbytes);
+        if (way == 3) {
+            *param++ = OSSL_PARAM_construct_int("digest-noinit", &zero);
+            *param++ = OSSL_PARAM_construct_int("digest-oneshot", &one);
+        }
         *param = OSSL_PARAM_construct_end();
         CHECK(ctx != NULL && EVP_MAC_init(ctx, way == 2 ? NULL : key, key_nbytes, params), "%s", name);
         for (int round = 0; round < 2; round++) {

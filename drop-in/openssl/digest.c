@@ -58,7 +58,7 @@ static void digest_copyctx(void *to, void *from)
     if (digest->blocks != NULL)
         *(struct digest *)to = *digest;
     else
-        ((struct digest *)to)->blocks = NULL;
+        digest_wipe(to);
 }
 
 static void *digest_dupctx(void *context)
