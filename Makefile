@@ -17,7 +17,7 @@ ZSH_FUNCTIONS := share/zsh/site-functions
 
 .PHONY: help build share demo test test-all cross dist bench bench-kernels bench-tiers bench-peers bench-compilers
 .PHONY: bench-torrents bench-sums bench-trees bench-disks chart kernels fuzz mutants deny install install-links uninstall clean
-.PHONY: drop-ins install-drop-ins uninstall-drop-ins
+.PHONY: drop-ins install-drop-ins uninstall-drop-ins bench-provider
 
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image, and one in Go'
@@ -45,6 +45,7 @@ help:
 	@echo '                    make uninstall: remove the files of both'
 	@echo 'make drop-ins       hashloom.so, a provider for OpenSSL 3, into build/drop-ins (docs/openssl.md);'
 	@echo '                    make install-drop-ins: into the folder of OpenSSL; make uninstall-drop-ins'
+	@echo '                    make bench-provider: it beside the default provider'
 	@echo 'make clean          remove everything built'
 
 build:
@@ -115,6 +116,11 @@ install-drop-ins:
 uninstall-drop-ins:
 	rm -f '$(DESTDIR)$(OPENSSL_MODULES_DIR)/hashloom.so' '$(ROOT)/share/hashloom/hashloom.cnf'
 	rmdir '$(ROOT)/share/hashloom' 2>/dev/null || true
+
+bench-provider: drop-ins
+	@mkdir -p build/bench
+	$(CC) -O2 -Wall -Wextra -o build/bench/provider bench/provider.c -lcrypto
+	@OPENSSL_MODULES=build/drop-ins build/bench/provider
 
 bench: build
 	@tools/setup.sh bench
