@@ -14,6 +14,7 @@ target/release/hashloom. These are the blocks of a file:
     ```go               the body of a function, with an import of the packages that it names; the comment after a
                         fmt.Print... is what that prints
     ```rust             a documentation test of a crate, which includes the whole file (`cargo test`)
+    ```pycon            doctests of Python: test/python.sh runs them
     ```toml, ```cmake   shown only
 
 In an expected output `...` stands for any text, on a line of its own for any number of lines. Times, rates and dates
@@ -281,6 +282,8 @@ def check_file(path, program, shared):
                 skipped.append(f"{block.where()}: go not installed")
             elif block.language == "rust":
                 check_rust(block, crates)
+                nother += 1
+            elif block.language == "pycon":
                 nother += 1
             elif block.language not in SHOWN:
                 fail(block.where(), f"```{block.language} is no language of this test, or an output without commands")

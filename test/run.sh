@@ -152,6 +152,7 @@ part peers program bench/peers/run.sh --quick
 part peers-lint peers \
     cargo clippy --quiet --release --locked "${peers[@]}" --target-dir bench/peers/target -- -D warnings
 part go "" test/go.sh "$level"
+part python program test/python.sh "$level"
 # Users run optimised code, and compilers have bugs: all random cases.
 [ "$level" = quick ] || part crates-optimised program \
     cargo test --quiet --release --package hashloom --package hashloom-engine --features hashloom/digest --tests --locked

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# The types of the compiled module. A buffer is a type of Python only from 3.12 on. Type checkers bring
+# typing_extensions along; where numpy is not installed they take its arrays for Any.
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, TypeAlias, final, overload
+
+import numpy
+import numpy.typing
+from typing_extensions import Buffer
+
+__all__ = [
+    "HMAC",
+    "Hash",
+    "algorithms",
+    "compare_digest",
+    "hash160",
+    "hmac_digest",
+    "hmac_many",
+    "hmac_new",
+    "many",
+    "md5",
+    "new",
+    "ripemd160",
+    "rows",
+    "sha1",
+    "sha224",
+    "sha256",
+    "sha256d",
+    "sha384",
+    "sha512",
+    "sha512_224",
+    "sha512_256",
+]
+
+# numpy's arrays are buffers for type checkers only from Python 3.12 on.
+_Data: TypeAlias = Buffer | numpy.typing.NDArray[Any]
+
+algorithms: list[str]
+
+@final
+class Hash:
+    """A hash object, as those of hashlib. Any number of threads may use it at once."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def digest_size(self) -> int: ...
+    @property
+    def block_size(self) -> int: ...
+    def update(self, data: _Data, /) -> None: ...
+    def digest(self) -> bytes: ...
+    def hexdigest(self) -> str: ...
+    def copy(self) -> Hash: ...
+
+@final
+class HMAC:
+    """An HMAC object, as those of the module hmac. Any number of threads may use it at once."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def digest_size(self) -> int: ...
+    @property
+    def block_size(self) -> int: ...
+    def update(self, msg: _Data) -> None: ...
+    def digest(self) -> bytes: ...
+    def hexdigest(self) -> str: ...
+    def copy(self) -> HMAC: ...
+
+def sha1(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
+def sha224(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
+def sha256(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
+def sha384(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
+def sha512(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
+def sha512_224(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
+def sha512_256(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
+def ripemd160(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
+def md5(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
+def new(
+    name: str, data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None
+) -> Hash: ...
+def hash160(data: _Data, /) -> bytes: ...
+def sha256d(data: _Data, /) -> bytes: ...
+@overload
+def many(
+    name: str, messages: Iterable[_Data] | _Data, /, *, output: Literal["bytes"] = "bytes"
+) -> list[bytes]: ...
+@overload
+def many(
+    name: str, messages: Iterable[_Data] | _Data, /, *, output: Literal["hex"]
+) -> list[str]: ...
+@overload
+def many(
+    name: str, messages: Iterable[_Data] | _Data, /, *, output: Literal["joined"]
+) -> bytes: ...
+@overload
+def many(
+    name: str, messages: Iterable[_Data] | _Data, /, *, output: Literal["numpy"]
+) -> numpy.typing.NDArray[numpy.uint8]: ...
+@overload
+def rows(
+    name: str, data: _Data, /, row_nbytes: int | None = None, *, output: Literal["bytes"] = "bytes"
+) -> list[bytes]: ...
+@overload
+def rows(
+    name: str, data: _Data, /, row_nbytes: int | None = None, *, output: Literal["hex"]
+) -> list[str]: ...
+@overload
+def rows(
+    name: str, data: _Data, /, row_nbytes: int | None = None, *, output: Literal["joined"]
+) -> bytes: ...
+@overload
+def rows(
+    name: str, data: _Data, /, row_nbytes: int | None = None, *, output: Literal["numpy"]
+) -> numpy.typing.NDArray[numpy.uint8]: ...
+def hmac_new(
+    key: _Data, msg: _Data | None = None, digestmod: str | Callable[[], Hash] | None = None
+) -> HMAC: ...
+def hmac_digest(key: _Data, msg: _Data, digest: str | Callable[[], Hash]) -> bytes: ...
+@overload
+def hmac_many(
+    key: _Data,
+    messages: Iterable[_Data] | _Data,
+    digestmod: str | Callable[[], Hash],
+    *,
+    output: Literal["bytes"] = "bytes",
+) -> list[bytes]: ...
+@overload
+def hmac_many(
+    key: _Data, messages: Iterable[_Data] | _Data, digestmod: str | Callable[[], Hash], *, output: Literal["hex"]
+) -> list[str]: ...
+@overload
+def hmac_many(
+    key: _Data, messages: Iterable[_Data] | _Data, digestmod: str | Callable[[], Hash], *, output: Literal["joined"]
+) -> bytes: ...
+@overload
+def hmac_many(
+    key: _Data, messages: Iterable[_Data] | _Data, digestmod: str | Callable[[], Hash], *, output: Literal["numpy"]
+) -> numpy.typing.NDArray[numpy.uint8]: ...
+@overload
+def compare_digest(a: str, b: str, /) -> bool: ...
+@overload
+def compare_digest(a: _Data, b: _Data, /) -> bool: ...

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The bytes of Python objects: `bytes`, and whatever has the buffer protocol.
+//!
+//! The buffer protocol joined the stable ABI in Python 3.11, and PyO3 has none of it below. Python 3.10 exports the
+//! same functions with the same layout, so this module declares them itself.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::marker::PhantomData;
+use std::ptr;
+
+use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+const SIMPLE: c_int = 0;
+const WITH_FORMAT: c_int = 0x4;
+const WITH_STRIDES: c_int = 0x10 | 0x8;
+
+/// `Py_buffer`, unchanged since Python 3.3.
+#[repr(C)]
+struct View {
+    buf: *mut c_void,
+    obj: *mut pyo3::ffi::PyObject,
+    nbytes: isize,
+    item_nbytes: isize,
+    readonly: c_int,
+    ndim: c_int,
+    format: *mut c_char,
+    shape: *mut isize,
+    strides: *mut isize,
+    suboffsets: *mut isize,
+    internal: *mut c_void,
+}
+
+unsafe extern "C" {
+    fn PyObject_CheckBuffer(object: *mut pyo3::ffi::PyObject) -> c_int;
+    fn PyObject_GetBuffer(object: *mut pyo3::ffi::PyObject, view: *mut View, flags: c_int) -> c_int;
+    fn PyBuffer_Release(view: *mut View);
+}
+
+/// A buffer, released when dropped. While it lives the memory stays where it is: a `bytearray` cannot be resized.
+///
+/// Another thread may write to the memory while it is hashed, as with hashlib. The digest is then that of an unknown
+/// mixture.
+pub struct Buffer<'py> {
+    /// In a box, as `shape` may point into the view.
+    view: Box<View>,
+    attached: PhantomData<Bound<'py, PyAny>>,
+}
+
+impl<'py> Buffer<'py> {
+    fn get(object: &Bound<'py, PyAny>, flags: c_int) -> PyResult<Self> {
+        let mut view = Box::new(View {
+            buf: ptr::null_mut(),
+            obj: ptr::null_mut(),
+            nbytes: 0,
+            item_nbytes: 0,
+            readonly: 0,
+            ndim: 0,
+            format: ptr::null_mut(),
+            shape: ptr::null_mut(),
+            strides: ptr::null_mut(),
+            suboffsets: ptr::null_mut(),
+            internal: ptr::null_mut(),
+        });
+        // SAFETY: the object is alive, the thread is attached, and the view has the layout of Py_buffer.
+        match unsafe { PyObject_GetBuffer(object.as_ptr(), &mut *view, flags) } {
+            0 => Ok(Buffer { view, attached: PhantomData }),
+            _ => Err(PyErr::fetch(object.py())),
+        }
+    }
+
+    /// Whether the object has the buffer protocol.
+    pub fn is_one(object: &Bound<'py, PyAny>) -> bool {
+        // SAFETY: the object is alive, and the thread is attached.
+        unsafe { PyObject_CheckBuffer(object.as_ptr()) != 0 }
+    }
+
+    /// The bytes of a buffer without gaps, whatever its dimensions.
+    pub fn contiguous(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        Buffer::get(object, SIMPLE)
+    }
+
+    /// A buffer with its dimensions.
+    pub fn array(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        Buffer::get(object, WITH_FORMAT | WITH_STRIDES)
+    }
+
+    pub fn ndim(&self) -> usize {
+        self.view.ndim as usize
+    }
+
+    /// Whether the items are pointers to Python objects, as in numpy's arrays of dtype object.
+    pub fn has_objects(&self) -> bool {
+        // SAFETY: a format that is not NULL is a string that lives as long as the view.
+        !self.view.format.is_null() && unsafe { CStr::from_ptr(self.view.format) }.to_bytes().contains(&b'O')
+    }
+
+    /// All bytes of a buffer from [`contiguous`](Buffer::contiguous).
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: an exporter of PyBUF_SIMPLE gives nbytes bytes at buf, valid until the release.
+        unsafe { slice(self.view.buf, self.view.nbytes as usize) }
+    }
+
+    /// The rows of a buffer with two dimensions.
+    pub fn rows(&self) -> PyResult<Rows<'_>> {
+        if self.has_objects() {
+            return Err(PyTypeError::new_err(
+                "the array holds Python objects, not bytes: give a list of bytes instead",
+            ));
+        }
+        let view = &*self.view;
+        assert!(view.ndim == 2 && !view.shape.is_null() && !view.strides.is_null());
+        // SAFETY: shape and strides, which PyBUF_STRIDES asks for, have ndim integers.
+        let ([count, width], [stride, step]) =
+            unsafe { (*view.shape.cast::<[isize; 2]>(), *view.strides.cast::<[isize; 2]>()) };
+        let nbytes = width * view.item_nbytes;
+        if (width > 1 && step != view.item_nbytes) || (count > 1 && stride < 0) {
+            return Err(PyBufferError::new_err(
+                "the bytes of a row are not side by side, or the rows go backwards: make a copy first, for instance by \
+                 numpy.ascontiguousarray",
+            ));
+        }
+        let (count, nbytes) = (count as usize, nbytes as usize);
+        let stride = if count > 1 { stride as usize } else { nbytes };
+        let span = if count == 0 { 0 } else { (count - 1) * stride + nbytes };
+        // SAFETY: the exporter's own shape and strides say that these bytes belong to the buffer.
+        Ok(Rows { data: unsafe { slice(view.buf, span) }, stride, nbytes, count })
+    }
+}
+
+impl Drop for Buffer<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the view was filled by PyObject_GetBuffer; the thread is attached, as a Buffer is not Send.
+        unsafe { PyBuffer_Release(&mut *self.view) }
+    }
+}
+
+/// # Safety
+/// If `nbytes` is not 0, that many bytes are at `start`, for the lifetime that the caller chooses.
+unsafe fn slice<'a>(start: *const c_void, nbytes: usize) -> &'a [u8] {
+    if nbytes == 0 {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(start.cast(), nbytes) }
+}
+
+/// Messages of one length at a constant distance.
+pub struct Rows<'a> {
+    pub data: &'a [u8],
+    pub stride: usize,
+    pub nbytes: usize,
+    pub count: usize,
+}
+
+/// The bytes of one message, kept alive.
+pub enum Data<'py> {
+    Bytes(Bound<'py, PyBytes>),
+    Buffer(Buffer<'py>),
+}
+
+impl<'py> Data<'py> {
+    /// The errors are hashlib's: TypeError for text and for objects without the buffer protocol, and the exporter's own
+    /// error for a buffer with gaps.
+    pub fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Ok(bytes) = object.cast::<PyBytes>() {
+            return Ok(Data::Bytes(bytes.clone()));
+        }
+        if object.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err("Strings must be encoded before hashing: write text.encode()"));
+        }
+        if !Buffer::is_one(object) {
+            let message = format!("object supporting the buffer API required, not {}", object.get_type().name()?);
+            return Err(PyTypeError::new_err(message));
+        }
+        Ok(Data::Buffer(Buffer::contiguous(object)?))
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Data::Bytes(bytes) => bytes.as_bytes(),
+            Data::Buffer(buffer) => buffer.bytes(),
+        }
+    }
+}
+
+/// An argument that may be missing, which differs from None.
+#[derive(Default)]
+pub struct Given<'py>(pub Option<Bound<'py, PyAny>>);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Given<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Given(Some(object.to_owned())))
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The compiled half of the Python package: the module `hashloom._hashloom`.
+//!
+//! buffer.rs: the bytes of Python objects. hash.rs: hash objects. mac.rs: HMAC. many.rs: many messages in a call.
+
+mod buffer;
+mod hash;
+mod hex;
+mod mac;
+mod many;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _hashloom(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    hash::add(module)?;
+    many::add(module)?;
+    mac::add(module)
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! HMAC: the calls behind the module `hashloom.hmac`.
+
+use std::sync::{Mutex, PoisonError};
+
+use hashloom::{Algorithm, Hmac, HmacKey, equal};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::{PyBytes, PyString};
+
+use crate::buffer::Data;
+use crate::hash::{self, DETACH_NBYTES, Hash, python_name};
+use crate::hex;
+use crate::many::{Function, hash_all};
+
+/// The algorithm of a name, or of a constructor of this package such as `hashloom.sha256`.
+fn chosen(digestmod: Option<&Bound<'_, PyAny>>) -> PyResult<Algorithm> {
+    let digestmod = digestmod.ok_or_else(|| PyTypeError::new_err("Missing required argument 'digestmod'."))?;
+    if let Ok(name) = digestmod.cast::<PyString>() {
+        return hash::algorithm(&name.to_string_lossy());
+    }
+    if digestmod.is_callable() {
+        if let Ok(hash) = digestmod.call0()?.cast::<Hash>() {
+            return Ok(hash.get().algorithm());
+        }
+    }
+    Err(PyTypeError::new_err(
+        "digestmod is neither a name nor a constructor of hashloom: give 'sha256' or hashloom.sha256",
+    ))
+}
+
+fn key(secret: &Bound<'_, PyAny>, digestmod: Option<&Bound<'_, PyAny>>) -> PyResult<HmacKey> {
+    let algorithm = chosen(digestmod)?;
+    Ok(HmacKey::new(algorithm, Data::of(secret)?.bytes()))
+}
+
+/// An HMAC object, as those of the module hmac. Any number of threads may use it at once.
+#[pyclass(frozen, name = "HMAC", module = "hashloom.hmac")]
+pub struct Mac {
+    mac: Mutex<Hmac>,
+    algorithm: Algorithm,
+}
+
+impl Mac {
+    fn now(&self, py: Python<'_>) -> Hmac {
+        self.mac.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[pymethods]
+impl Mac {
+    /// Appends data to the message.
+    #[pyo3(signature = (msg))]
+    fn update(&self, py: Python<'_>, msg: &Bound<'_, PyAny>) -> PyResult<()> {
+        let data = Data::of(msg)?;
+        let bytes = data.bytes();
+        if bytes.len() < DETACH_NBYTES {
+            self.mac.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner).update(bytes);
+        } else {
+            py.detach(|| self.mac.lock().unwrap_or_else(PoisonError::into_inner).update(bytes));
+        }
+        Ok(())
+    }
+
+    /// Returns the tag of the data so far.
+    fn digest<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.now(py).finalize().as_ref())
+    }
+
+    /// Returns the tag of the data so far, as hexadecimal digits.
+    fn hexdigest<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
+        hex::string(py, self.now(py).finalize().as_ref())
+    }
+
+    /// Returns an HMAC object in the same state.
+    fn copy(&self, py: Python<'_>) -> Mac {
+        Mac { mac: Mutex::new(self.now(py)), algorithm: self.algorithm }
+    }
+
+    /// The name, such as hmac-sha256.
+    #[getter]
+    fn name(&self) -> String {
+        format!("hmac-{}", python_name(self.algorithm))
+    }
+
+    /// Bytes in a tag.
+    #[getter]
+    fn digest_size(&self) -> usize {
+        self.algorithm.digest_nbytes()
+    }
+
+    /// Bytes in a block of the algorithm.
+    #[getter]
+    fn block_size(&self) -> usize {
+        self.algorithm.block_nbytes()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<{} hashloom.hmac.HMAC object @ {:p}>", self.name(), self)
+    }
+}
+
+/// Returns an HMAC object for a key, begun with `msg`.
+#[pyfunction]
+#[pyo3(signature = (key, msg = None, digestmod = None))]
+fn hmac_new(
+    py: Python<'_>,
+    key: &Bound<'_, PyAny>,
+    msg: Option<&Bound<'_, PyAny>>,
+    digestmod: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Mac> {
+    let key = self::key(key, digestmod)?;
+    let mac = Mac { algorithm: key.algorithm(), mac: Mutex::new(Hmac::new(&key)) };
+    if let Some(msg) = msg {
+        mac.update(py, msg)?;
+    }
+    Ok(mac)
+}
+
+/// Returns the tag of one message.
+#[pyfunction]
+#[pyo3(signature = (key, msg, digest))]
+fn hmac_digest<'py>(
+    key: &Bound<'py, PyAny>,
+    msg: &Bound<'py, PyAny>,
+    digest: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let py = key.py();
+    let key = self::key(key, Some(digest))?;
+    let data = Data::of(msg)?;
+    let bytes = data.bytes();
+    let tag = py.detach(|| hashloom::hmac(&key, bytes));
+    Ok(PyBytes::new(py, tag.as_ref()))
+}
+
+/// Returns the tag of each message.
+#[pyfunction]
+#[pyo3(signature = (key, messages, digestmod, *, output = "bytes"))]
+fn hmac_many<'py>(
+    key: &Bound<'py, PyAny>,
+    messages: &Bound<'py, PyAny>,
+    digestmod: &Bound<'py, PyAny>,
+    output: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    hash_all(&Function::Mac(&self::key(key, Some(digestmod))?), messages, output)
+}
+
+/// Returns whether a and b are equal, in a time that depends only on their lengths: two buffers, or two texts of ASCII.
+#[pyfunction]
+#[pyo3(signature = (a, b, /))]
+fn compare_digest(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<bool> {
+    match (a.cast::<PyString>(), b.cast::<PyString>()) {
+        (Ok(a), Ok(b)) => {
+            // A lone surrogate becomes a character that is not ASCII either.
+            let (a, b) = (a.to_string_lossy(), b.to_string_lossy());
+            if !a.is_ascii() || !b.is_ascii() {
+                return Err(PyTypeError::new_err("comparing strings with non-ASCII characters is not supported"));
+            }
+            Ok(equal(a.as_bytes(), b.as_bytes()))
+        }
+        (Err(_), Err(_)) => Ok(equal(Data::of(a)?.bytes(), Data::of(b)?.bytes())),
+        _ => Err(PyTypeError::new_err("a and b are text and bytes: give both as text or both as bytes")),
+    }
+}
+
+pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Mac>()?;
+    module.add_function(wrap_pyfunction!(hmac_new, module)?)?;
+    module.add_function(wrap_pyfunction!(hmac_digest, module)?)?;
+    module.add_function(wrap_pyfunction!(hmac_many, module)?)?;
+    module.add_function(wrap_pyfunction!(compare_digest, module)?)
+}

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Many messages in one call."""
+
+import array
+import hashlib
+import threading
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hashloom
+
+NAMES = sorted(hashloom.algorithms_guaranteed)
+
+
+def one(name, message):
+    """The digest of a message, by hashlib where it has the algorithm."""
+    if name == "hash160":
+        return one("ripemd160", hashlib.sha256(message).digest())
+    if name == "sha256d":
+        return hashlib.sha256(hashlib.sha256(message).digest()).digest()
+    module = hashlib if name in hashlib.algorithms_available else hashloom
+    return module.new(name, message).digest()
+
+
+messages = st.lists(st.one_of(st.binary(max_size=200), st.binary(max_size=200).map(bytearray)), max_size=50)
+
+
+@given(st.sampled_from([*NAMES, "hash160", "sha256d"]), messages)
+def test_lists(name, messages):
+    want = [one(name, message) for message in messages]
+    assert hashloom.many(name, messages) == want
+    assert hashloom.many(name, tuple(messages)) == want
+    assert hashloom.many(name, iter(messages)) == want
+    assert hashloom.many(name, messages, output="hex") == [digest.hex() for digest in want]
+    assert hashloom.many(name, messages, output="joined") == b"".join(want)
+    array = hashloom.many(name, messages, output="numpy")
+    assert array.dtype == numpy.uint8
+    assert array.shape == (len(want), len(one(name, b"")))
+    assert array.tobytes() == b"".join(want)
+
+
+@pytest.mark.parametrize("count", [1, 1023, 1024, 1025, 5000])
+def test_batches(count):
+    messages = [i.to_bytes(4, "big") * (i % 40) for i in range(count)]
+    want = [hashlib.sha256(message).digest() for message in messages]
+    assert hashloom.many("sha256", messages) == want
+    assert hashloom.many("sha256", (message for message in messages)) == want
+
+
+@given(
+    st.sampled_from([*NAMES, "hash160", "sha256d"]),
+    st.integers(0, 40),
+    st.integers(0, 80),
+    st.integers(1, 4),
+    st.integers(0, 5),
+)
+def test_rows(name, count, width, step, margin):
+    whole = numpy.arange((count * step) * (width + margin), dtype=numpy.uint32).astype(numpy.uint8)
+    array = whole.reshape(count * step, width + margin)[::step, :width]
+    want = [one(name, row.tobytes()) for row in array]
+    assert hashloom.rows(name, array) == want
+    assert hashloom.many(name, array) == want
+    assert hashloom.rows(name, array, output="hex") == [digest.hex() for digest in want]
+    if width > 0:
+        assert hashloom.rows(name, array.tobytes(), width) == want
+
+
+def test_rows_of_wider_items():
+    array = numpy.arange(60, dtype="<u4").reshape(12, 5)
+    assert hashloom.rows("sha1", array) == [hashlib.sha1(row.tobytes()).digest() for row in array]
+    assert hashloom.rows("sha1", array, 20) == hashloom.rows("sha1", array)
+    transposed = array.T
+    with pytest.raises(BufferError, match="make a copy first"):
+        hashloom.rows("sha1", transposed)
+    with pytest.raises(BufferError, match="make a copy first"):
+        hashloom.rows("sha1", array[::-1])
+    repeated = numpy.broadcast_to(array[0], (1000, 5))
+    assert hashloom.rows("sha1", repeated) == [hashlib.sha1(array[0].tobytes()).digest()] * 1000
+
+
+def test_arrays_of_objects_are_iterated_over():
+    objects = numpy.array([b"a", b"bc", b""], dtype=object)
+    assert hashloom.many("sha256", objects) == [hashlib.sha256(message).digest() for message in objects]
+    with pytest.raises(TypeError, match="Python objects"):
+        hashloom.rows("sha256", objects.reshape(1, 3))
+
+
+@pytest.mark.parametrize("wrong", [b"abc", bytearray(3), memoryview(b"abc"), "abc", array.array("B", b"abc"), 5, None])
+def test_one_message_is_not_many(wrong):
+    with pytest.raises(TypeError, match="messages is "):
+        hashloom.many("sha256", wrong)
+
+
+def test_errors():
+    with pytest.raises(TypeError, match="message 2: Strings must be encoded"):
+        hashloom.many("sha256", [b"", b"", "text"])
+    with pytest.raises(TypeError, match="message 1: object supporting the buffer API required, not int"):
+        hashloom.many("sha256", iter([b"", 1]))
+    with pytest.raises(BufferError, match="message 0: "):
+        hashloom.many("sha256", [memoryview(b"abcd")[::2]])
+    with pytest.raises(ValueError, match="unknown output \"text\": expected 'bytes'"):
+        hashloom.many("sha256", [], output="text")
+    with pytest.raises(ValueError, match="expected one of sha1, .*, hash160, sha256d"):
+        hashloom.many("crc32", [])
+    with pytest.raises(ValueError, match="7 bytes are not a whole number of rows of 2 bytes"):
+        hashloom.rows("sha256", b"1234567", 2)
+    with pytest.raises(ValueError, match="rows of 0 bytes"):
+        hashloom.rows("sha256", b"1234567", 0)
+    with pytest.raises(OverflowError):
+        hashloom.rows("sha256", b"1234567", -1)
+    with pytest.raises(BufferError, match="give row_nbytes"):
+        hashloom.rows("sha256", b"1234567")
+    endless = numpy.broadcast_to(numpy.zeros(8, "u1"), (2**50, 8))
+    for output in "bytes", "joined":
+        with pytest.raises(MemoryError, match="hash a part at a time"):
+            hashloom.rows("sha256", endless, output=output)
+    with pytest.raises(TypeError, match="call many"):
+        hashloom.rows("sha256", [b"a"])
+
+    def broken():
+        yield b"a"
+        raise KeyError("from the generator")
+
+    with pytest.raises(KeyError, match="from the generator"):
+        hashloom.many("sha256", broken())
+
+
+def test_another_thread_changes_the_list():
+    messages = [bytes(100) for _ in range(20_000)]
+    stop = threading.Event()
+
+    def change():
+        while not stop.is_set():
+            del messages[len(messages) // 2 :]
+            messages.extend(bytes(100) for _ in range(10_000))
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    want = hashlib.sha256(bytes(100)).digest()
+    for _ in range(20):
+        assert set(hashloom.many("sha256", messages)) <= {want}
+    stop.set()
+    thread.join()
+
+
+def test_a_message_that_changes_the_list():
+    class Greedy:
+        def __iter__(self):
+            yield b"a"
+            messages.clear()
+            yield b"b"
+
+    messages = [b"x"]
+    assert hashloom.many("sha1", Greedy()) == [hashlib.sha1(b"a").digest(), hashlib.sha1(b"b").digest()]
+
+
+def test_twice():
+    assert hashloom.sha256d(b"abc") == one("sha256d", b"abc")
+    assert hashloom.hash160(b"abc").hex() == "bb1be98c142444d7a56aa3981c3942a978e4dc33"
+    with pytest.raises(TypeError):
+        hashloom.hash160("abc")

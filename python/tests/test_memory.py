@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""References and memory: nothing stays behind, also after errors."""
+
+import gc
+import resource
+import subprocess
+import sys
+
+import numpy
+import pytest
+
+import hashloom
+
+
+def calls():
+    message, array = b"message" * 3, numpy.zeros((20, 20), "u1")
+    keep = [message] * 3000
+    for output in "bytes", "hex", "joined", "numpy":
+        hashloom.many("sha256", keep, output=output)
+        hashloom.rows("sha512", array, output=output)
+    hashloom.many("sha256", [bytearray(10)] * 100)
+    hashloom.hmac.many(b"key", keep, "sha256")
+    hashloom.sha256(message).copy().update(bytearray(9000))
+    hashloom.hmac.new(b"key", message, hashloom.sha1).hexdigest()
+    for wrong in [[message] * 2000 + [1], [memoryview(message)[::2]], "text", array[:, ::2]]:
+        with pytest.raises((TypeError, BufferError)):
+            hashloom.many("sha256", wrong)
+    return sys.getrefcount(message)
+
+
+def test_references():
+    before = calls()
+    gc.collect()
+    assert calls() == before
+
+
+def test_memory():
+    for _ in range(20):
+        calls()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(300):
+        calls()
+    # A leaked result of each round would take 100 MB.
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000
+
+
+def test_import_brings_little_along():
+    program = "import sys; before = set(sys.modules); import hashloom; print(*sorted(set(sys.modules) - before))"
+    modules = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
+    assert modules == ["hashloom", "hashloom._hashloom", "hashloom.hmac"]

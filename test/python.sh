@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# python.sh: builds the Python package, installs it into clean environments and tests it there.
+#
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+#   test/python.sh [quick|all]
+#
+# quick: one Python: python3, or the one that PYTHON names. all: every Python from 3.10 on that is installed, all with
+# the same wheel, and the source distribution. It needs Python 3.10 with venv, cargo, and pip's access to a network:
+# HASHLOOM_REQUIRE=1 makes it a failure if these are missing.
+set -uo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+level=${1:-all}
+python=${PYTHON:-python3}
+logs=$root/build/python
+tools=$logs/tools
+. "$root/test/steps.sh"
+# steps.sh puts ccache first in PATH; the objects of this package have a folder of their own.
+export CARGO_TARGET_DIR=$root/target/python
+
+missing() {
+    echo "SKIPPED: python: $1"
+    [ -z "${HASHLOOM_REQUIRE-}" ]
+    exit
+}
+is_new_enough='import sys; sys.exit(sys.version_info < (3, 10))'
+"$python" -c "$is_new_enough" 2>/dev/null || missing "$python is not Python 3.10 or later: apt-get install python3"
+"$python" -c 'import ensurepip' 2>/dev/null || missing "$python has no venv: apt-get install python3-venv"
+command -v cargo >/dev/null || missing "cargo is not installed: https://rustup.rs"
+
+# environment FOLDER PYTHON PACKAGE...: a new environment with these packages.
+environment() {
+    rm -rf "$1"
+    "$2" -m venv "$1" && "$1/bin/pip" install --quiet --disable-pip-version-check "${@:3}"
+}
+rm -rf "$tools" "$logs/wheels"
+environment "$tools" "$python" 'maturin>=1.9,<2' >"$logs/tools.log" 2>&1 || {
+    cat "$logs/tools.log"
+    missing "pip cannot install maturin: pip needs a network"
+}
+
+formatted() {
+    cargo fmt --manifest-path "$root/python/Cargo.toml" --check
+}
+
+linted() {
+    PYO3_PYTHON=$python cargo clippy --quiet --release --locked --manifest-path "$root/python/Cargo.toml" -- -D warnings
+}
+
+wheel() {
+    (cd "$root/python" && "$tools/bin/maturin" build --release --locked --interpreter "$python" --out "$logs/wheels")
+}
+
+# tested PYTHON: the wheel in a clean environment, without the sources in sight.
+tested() {
+    local name
+    name=$logs/$(basename "$1")
+    environment "$name" "$1" --requirement "$root/python/tests/requirements.txt" &&
+        "$name/bin/pip" install --quiet --disable-pip-version-check --no-index "$logs"/wheels/*.whl &&
+        (cd "$logs" && "$name/bin/python" -m pytest -q -p no:cacheprovider "$root/python/tests")
+}
+
+# The stubs: consistent by two checkers, and the same as the module by a third. tests/typed.py uses every call.
+types() {
+    local bin
+    bin=$logs/$(basename "$python")/bin
+    (cd "$logs" && "$bin/mypy" --strict --cache-dir "$logs/mypy" -p hashloom &&
+        "$bin/mypy" --strict --cache-dir "$logs/mypy" "$root/python/tests/typed.py" &&
+        "$bin/pyright" --project "$root/python" --pythonpath "$bin/python" "$root/python/tests/typed.py" &&
+        "$bin/python" -m mypy.stubtest hashloom)
+}
+
+examples() {
+    (cd "$logs" && "$logs/$(basename "$python")/bin/python" -m pytest -q -p no:cacheprovider --doctest-modules \
+        --pyargs hashloom && "$logs/$(basename "$python")/bin/python" -m doctest "$root/docs/python.md")
+}
+
+source_distribution() {
+    rm -rf "$logs/sdist"
+    (cd "$root/python" && "$tools/bin/maturin" sdist --out "$logs/sdist") &&
+        environment "$logs/from-source" "$python" pytest hypothesis numpy "$logs"/sdist/*.tar.gz &&
+        (cd "$logs" && from-source/bin/python -m pytest -q -p no:cacheprovider "$root/python/tests/test_hashlib.py")
+}
+
+step "format" formatted
+step "wheel" wheel
+step "tests: $("$python" -V)" tested "$python"
+step "types: mypy, pyright, stubtest" types
+step "examples" examples
+if [ "$level" = all ]; then
+    step "lint" linted
+    for minor in 10 11 12 13 14; do
+        other=$(command -v python3.$minor) && "$other" -c "$is_new_enough" 2>/dev/null || continue
+        step "tests: $("$other" -V), the same wheel" tested "$other"
+    done
+    step "source distribution" source_distribution
+fi
+end_steps "the Python package"
