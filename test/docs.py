@@ -337,8 +337,8 @@ def main():
     for what in skipped:
         print(f"SKIPPED: {what}")
     nblocks, ncommands, nexamples = totals
-    print(f"{len(names)} files: {ncommands} commands in {nblocks} blocks, {nexamples} examples in C, Rust and Go, "
-          f"{len(not_run)} blocks not run, {len(failures)} failures")
+    print(f"{len(names)} files: {ncommands} commands in {nblocks} blocks, {nexamples} examples in C, Rust, Go, "
+          f"Python, {len(not_run)} blocks not run, {len(failures)} failures")
     return 1 if failures or (skipped and arguments.require) else 0
 
 

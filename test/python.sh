@@ -72,7 +72,8 @@ types() {
 
 examples() {
     (cd "$logs" && "$logs/$(basename "$python")/bin/python" -m pytest -q -p no:cacheprovider --doctest-modules \
-        --pyargs hashloom && "$logs/$(basename "$python")/bin/python" -m doctest "$root/docs/python.md")
+        --pyargs hashloom && "$logs/$(basename "$python")/bin/python" -m doctest "$root/docs/python.md" \
+        "$root/README.md")
 }
 
 source_distribution() {

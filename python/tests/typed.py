@@ -2,11 +2,13 @@
 """Every call with its types, for type checkers: mypy --strict and pyright. Each line marked as an error must be one."""
 
 import array
+import pathlib
 
 import numpy
 import numpy.typing
 
 import hashloom
+import hashloom.torrent
 
 
 def uses() -> None:
@@ -23,6 +25,12 @@ def uses() -> None:
     names: set[str] = hashloom.algorithms_available | hashloom.algorithms_guaranteed
     mac: hashloom.hmac.HMAC = hashloom.hmac.new(b"key", b"message", hashloom.sha256)
     mac.update(b"more")
+    for file in hashloom.files("sha256", ["a", b"b", pathlib.Path("c")], threads=2, progress=print):
+        told: str = file.path + file.hexdigest + repr(file.digest)
+        error: hashloom.FileError | None = file.error
+        print(told, error and (error.kind, error.offset, error.errno), file.nbytes)
+    report: hashloom.torrent.Report = hashloom.torrent.verify(b"torrent", pathlib.Path("folder"), progress=print)
+    print(report.is_complete, report.pieces.count("have"), [found.state for found in report.files], report.troubles)
     tags: list[bytes] = hashloom.hmac.many(b"key", listed, "sha256")
     same: bool = hashloom.hmac.compare_digest(tags[0], hashloom.hmac.digest(b"key", b"", "sha1"))
     print(text, numbers, hexed, joined, filled, twice, names, same, mac.copy().name, h.name)
@@ -32,4 +40,5 @@ def errors() -> None:
     hashloom.sha256("text")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     hashloom.hmac.new("key", b"", "sha256")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     hashloom.many("sha256", [b""], output="text")  # type: ignore[call-overload] # pyright: ignore
+    hashloom.files("sha256", [5])  # type: ignore[list-item] # pyright: ignore
     hashloom.hmac.compare_digest("a", b"a")  # type: ignore[call-overload] # pyright: ignore

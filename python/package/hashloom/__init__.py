@@ -8,10 +8,12 @@
 'da39a3ee5e6b4b0d3255bfef95601890afd80709'
 
 One message: sha1, sha224, sha256, sha384, sha512, sha512_224, sha512_256, ripemd160, md5, and new(name).
-Many messages: many(name, messages) for lists and iterables, rows(name, array) for arrays. hashloom.hmac has HMAC.
+Many messages: many(name, messages) for lists and iterables, rows(name, array) for arrays, files(name, paths) for
+files. hashloom.hmac has HMAC, hashloom.torrent checks torrents.
 """
 
 from . import hmac as hmac
+from ._files import FileDigest, FileError, files
 from ._hashloom import (
     Hash,
     algorithms,
@@ -40,9 +42,12 @@ algorithms_available: set[str] = set(algorithms)
 del algorithms
 
 __all__ = [
+    "FileDigest",
+    "FileError",
     "Hash",
     "algorithms_available",
     "algorithms_guaranteed",
+    "files",
     "hash160",
     "hmac",
     "many",

@@ -2,7 +2,8 @@
 # The types of the compiled module. A buffer is a type of Python only from 3.12 on. Type checkers bring
 # typing_extensions along; where numpy is not installed they take its arrays for Any.
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, TypeAlias, final, overload
 
 import numpy
@@ -10,6 +11,7 @@ import numpy.typing
 from typing_extensions import Buffer
 
 __all__ = [
+    "Files",
     "HMAC",
     "Hash",
     "algorithms",
@@ -31,6 +33,7 @@ __all__ = [
     "sha512",
     "sha512_224",
     "sha512_256",
+    "torrent_verify",
 ]
 
 # numpy's arrays are buffers for type checkers only from Python 3.12 on.
@@ -142,3 +145,26 @@ def hmac_many(
 def compare_digest(a: str, b: str, /) -> bool: ...
 @overload
 def compare_digest(a: _Data, b: _Data, /) -> bool: ...
+
+_Progress: TypeAlias = Callable[[int, int | None], object]
+
+# The digest, the bytes, and the error: its kind, number, text and offset.
+_Hashed: TypeAlias = tuple[bytes, int, None] | tuple[None, int, tuple[str, int | None, str, int]]
+
+@final
+class Files(Iterator[_Hashed]):
+    def __new__(cls, name: str, paths: list[str], threads: int, progress: _Progress | None) -> Files: ...
+    def __iter__(self) -> Files: ...
+    def __next__(self) -> _Hashed: ...
+    def close(self) -> None: ...
+
+def torrent_verify(
+    torrent: str | os.PathLike[str] | _Data, path: str | os.PathLike[str], threads: int, progress: _Progress | None
+) -> tuple[
+    str,
+    list[str],
+    bytes,
+    list[tuple[bytes, int, str, int | None, str | None]],
+    list[tuple[str, int | None, str, str, int]],
+    tuple[bool, int, float],
+]: ...

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Digests of many files at once."""
+
+from __future__ import annotations
+
+import os
+
+from ._hashloom import Files
+
+# Type checkers take this name for true. Other modules need not wait for the import of collections.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+
+class FileError(OSError):
+    """Why a file could not be hashed or checked.
+
+    `filename`, `errno` and `strerror` are those of OSError; `errno` is None if the error is not the system's. `kind` is
+    "open", "read", or "unstable" for a file that changed during each of three reads; in the report of a torrent also
+    "outside" for a link that leads out of the folder, and "not regular". `offset` is the number of bytes read before
+    the error.
+    """
+
+    kind: str
+    offset: int
+
+    def __init__(self, kind: str, errno: int | None, strerror: str, filename: str | bytes, offset: int) -> None:
+        super().__init__(errno, strerror, filename)
+        self.kind = kind
+        self.offset = offset
+
+    def __reduce__(self) -> tuple[type[FileError], tuple[str, int | None, str, str | bytes, int]]:
+        return FileError, (self.kind, self.errno, str(self.strerror), self.filename, self.offset)
+
+    def __str__(self) -> str:
+        after = f", after {self.offset} bytes" if self.offset else ""
+        return f"{os.fsdecode(self.filename)}: {self.strerror}{after}"
+
+
+class FileDigest:
+    """The result for a file: its digest, or the error that there is instead."""
+
+    __slots__ = ("_digest", "error", "nbytes", "path")
+
+    path: str
+    """The path, as text (os.fsdecode)."""
+    nbytes: int
+    """Bytes in the file; 0 if there is an error."""
+    error: FileError | None
+    """Why there is no digest."""
+
+    def __init__(self, path: str, digest: bytes | None, nbytes: int, error: FileError | None) -> None:
+        self.path = path
+        self._digest = digest
+        self.nbytes = nbytes
+        self.error = error
+
+    @property
+    def digest(self) -> bytes:
+        """The digest. Raises the error if there is one."""
+        if self._digest is None:
+            raise self.error or RuntimeError("neither digest nor error")
+        return self._digest
+
+    @property
+    def hexdigest(self) -> str:
+        """The digest as hexadecimal digits. Raises the error if there is one."""
+        return self.digest.hex()
+
+    def __repr__(self) -> str:
+        result = self._digest.hex() if self._digest is not None else repr(self.error)
+        return f"<hashloom.FileDigest {self.path!r} {result}>"
+
+
+def files(
+    name: str,
+    paths: Iterable[str | bytes | os.PathLike[str] | os.PathLike[bytes]],
+    *,
+    threads: int = 0,
+    progress: Callable[[int, int | None], object] | None = None,
+) -> Iterator[FileDigest]:
+    """Returns an iterator over the digests of files, many hashed at a time, in the order of their paths.
+
+    A file that cannot be read does not stop the others: its result has the error. `threads` is the largest number of
+    threads; 0 means one for each CPU. `progress` is called with the bytes hashed so far and None, up to 20 times a
+    second, by the thread that takes the results. Ctrl-C, an exception of `progress` and the end of the iterator's life
+    stop the work. `paths` is read whole before the work begins.
+    """
+    if isinstance(paths, (str, bytes, os.PathLike)):
+        raise TypeError("paths is one path: give a list of paths")
+    texts = [os.fsdecode(path) for path in paths]
+    return _results(texts, Files(name, texts, threads, progress))
+
+
+def _results(paths: list[str], work: Files) -> Iterator[FileDigest]:
+    try:
+        for path, (digest, nbytes, error) in zip(paths, work):
+            if error is None:
+                yield FileDigest(path, digest, nbytes, None)
+            else:
+                kind, errno, text, offset = error
+                yield FileDigest(path, None, 0, FileError(kind, errno, text, path, offset))
+        # The end of the work, which also reports the last progress.
+        next(work, None)
+    finally:
+        work.close()

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Files through the engine: the calls behind `hashloom.files` and `hashloom.torrent`.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hashloom::Hash;
+use hashloom_engine::files::{FileError, Method, Request, Source, hash_files};
+use hashloom_engine::text::{reason, shown};
+use hashloom_engine::torrent::{Check, OpenError, OpenProblem, Report, Torrent, Trouble, VerifyError, verify_many};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+
+use crate::buffer::Data;
+use crate::hash::algorithm;
+use crate::work::Work;
+
+/// The digest and the bytes of a file, or the kind of an error, its number, its text and the bytes read before it.
+type Hashed = Result<(Hash, u64), (&'static str, Option<i32>, String, u64)>;
+
+/// The results of files, in the order of their paths.
+#[pyclass(frozen, module = "hashloom._hashloom")]
+struct Files(Work<Hashed>);
+
+#[pymethods]
+impl Files {
+    #[new]
+    #[pyo3(signature = (name, paths, threads, progress))]
+    fn new(name: &str, paths: Vec<OsString>, threads: usize, progress: Option<Py<PyAny>>) -> PyResult<Files> {
+        let methods: Arc<[Method]> = [Method::from(algorithm(name)?)].into();
+        let work = Work::start(threads, progress, move |options, results| {
+            let requests = paths.into_iter().map(|path| Request {
+                source: Source::Path(path.into()),
+                methods: methods.clone(),
+                tag: (),
+            });
+            hash_files(requests, options, |_, result| {
+                let result = match result {
+                    Ok(hashed) => Ok((hashed.digests[0], hashed.nbytes)),
+                    Err(error) => Err(described(&error)),
+                };
+                // After an interruption nobody wants the result.
+                let _ = results.send(result);
+            });
+        })?;
+        Ok(Files(work))
+    }
+
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        match self.0.next(py)? {
+            None => Ok(None),
+            Some(Ok((digest, nbytes))) => {
+                (PyBytes::new(py, digest.as_ref()), nbytes, py.None()).into_pyobject(py).map(Some)
+            }
+            Some(Err(error)) => (py.None(), 0, error).into_pyobject(py).map(Some),
+        }
+    }
+
+    /// Stops the work.
+    fn close(&self, py: Python<'_>) {
+        self.0.stop(py);
+    }
+}
+
+fn described(error: &FileError) -> (&'static str, Option<i32>, String, u64) {
+    let (kind, offset) = match error {
+        FileError::Open(_) => ("open", 0),
+        FileError::Read { offset, .. } => ("read", *offset),
+        _ => ("unstable", 0),
+    };
+    (kind, error.io().raw_os_error(), reason(error.io()).to_string(), offset)
+}
+
+/// An error of the system, as (number, text, path).
+fn of_system(error: &io::Error, path: PathBuf) -> Failure {
+    Failure::System(error.raw_os_error(), reason(error).to_string(), path)
+}
+
+enum Failure {
+    System(Option<i32>, String, PathBuf),
+    /// The text, the key and the offset.
+    Torrent(String, String, usize),
+}
+
+impl Failure {
+    fn raise(self, py: Python<'_>) -> PyErr {
+        let raised = || match self {
+            Failure::System(number, text, path) => py.import("hashloom._files")?.getattr("FileError")?.call1((
+                "open",
+                number,
+                text,
+                path.into_os_string(),
+                0,
+            )),
+            Failure::Torrent(text, key, offset) => {
+                py.import("hashloom.torrent")?.getattr("TorrentError")?.call1((text, key, offset))
+            }
+        };
+        raised().map_or_else(|error| error, PyErr::from_value)
+    }
+}
+
+fn read(torrent: &Bound<'_, PyAny>) -> PyResult<Result<Torrent, Failure>> {
+    if let Ok(path) = torrent.extract::<PathBuf>() {
+        return Ok(Torrent::open(&path).map_err(|OpenError { path, problem }| match problem {
+            OpenProblem::Io(error) => of_system(&error, path),
+            OpenProblem::Torrent(error) => Failure::Torrent(error.to_string(), error.key, error.offset),
+            _ => Failure::System(None, "expected a .torrent file, found a folder, pipe or device".into(), path),
+        }));
+    }
+    let data = Data::of(torrent)?;
+    let parsed = Torrent::parse(data.bytes());
+    Ok(parsed.map_err(|error| Failure::Torrent(error.to_string(), error.key, error.offset)))
+}
+
+/// Checks the content of a torrent, given by its path or its bytes. Returns the fields of `hashloom.torrent.Report`.
+#[pyfunction]
+#[pyo3(signature = (torrent, path, threads, progress))]
+fn torrent_verify<'py>(
+    torrent: &Bound<'py, PyAny>,
+    path: PathBuf,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let py = torrent.py();
+    let torrent = Arc::new(read(torrent)?.map_err(|failure| failure.raise(py))?);
+    let checked = torrent.clone();
+    let work = Work::start(threads, progress, move |options, results| {
+        verify_many([Check::new(checked, path)], options, |_, report| {
+            let _ = results.send(report);
+        });
+    })?;
+    let mut report = None;
+    while let Some(result) = work.next(py)? {
+        report = Some(result);
+    }
+    match report {
+        Some(Ok(report)) => fields(py, &torrent, &report),
+        Some(Err(VerifyError::Path { path, error })) => Err(of_system(&error, path).raise(py)),
+        Some(Err(VerifyError::NotAFolder { ref path, .. })) => {
+            let text = "expected a folder, as the torrent has several files, found a file".into();
+            Err(Failure::System(None, text, path.clone()).raise(py))
+        }
+        Some(Err(error)) => Err(Failure::System(None, error.to_string(), PathBuf::new()).raise(py)),
+        None => Err(Failure::System(None, "the check was lost".into(), PathBuf::new()).raise(py)),
+    }
+}
+
+fn fields<'py>(py: Python<'py>, torrent: &Torrent, report: &Report) -> PyResult<Bound<'py, PyTuple>> {
+    let pieces: Vec<&str> = report.pieces.iter().map(|piece| piece.name()).collect();
+    let files: Vec<_> = torrent
+        .files()
+        .zip(&report.files)
+        .map(|(file, found)| {
+            let difference = found.difference.map(|difference| difference.name());
+            (PyBytes::new(py, file.path), file.nbytes, found.state.name(), found.found_nbytes, difference)
+        })
+        .collect();
+    let troubles: Vec<_> = report
+        .troubles
+        .iter()
+        .map(|trouble| {
+            let (kind, number, offset) = match &trouble.trouble {
+                Trouble::Outside(_) => ("outside", None, 0),
+                Trouble::Open(error) => ("open", error.raw_os_error(), 0),
+                Trouble::Read { offset, error } => ("read", error.raw_os_error(), *offset),
+                _ => ("not regular", None, 0),
+            };
+            // The exception has the path in a field of its own.
+            let path = format!("{}: ", shown(trouble.path.as_os_str().as_encoded_bytes()));
+            let text = trouble.to_string();
+            let text = text.strip_prefix(&path).unwrap_or(&text).to_string();
+            (kind, number, text, trouble.path.clone().into_os_string(), offset)
+        })
+        .collect();
+    let whole = (report.is_complete(), report.nbytes_read, report.elapsed.as_secs_f64());
+    (report.content.clone().into_os_string(), pieces, PyBytes::new(py, &report.bitfield()), files, troubles, whole)
+        .into_pyobject(py)
+}
+
+pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Files>()?;
+    module.add_function(wrap_pyfunction!(torrent_verify, module)?)
+}

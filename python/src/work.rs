@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Work of the engine on threads of its own, while the caller's thread looks at signals and reports progress.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use hashloom_engine::run::{Cancel, Options};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+
+/// The time between two looks at signals and two reports of progress.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Results that may wait for the caller; then the threads wait too.
+const WAITING: usize = 1024;
+
+/// Running work that sends results. The engine's threads never touch Python.
+pub struct Work<T> {
+    state: Mutex<State<T>>,
+    cancel: Cancel,
+    progress: Option<Py<PyAny>>,
+    reached: Arc<Reached>,
+}
+
+struct State<T> {
+    receiver: Option<Receiver<T>>,
+    thread: Option<JoinHandle<()>>,
+    told: Instant,
+}
+
+#[derive(Default)]
+struct Reached {
+    nbytes: AtomicU64,
+    /// u64::MAX: not known.
+    total_nbytes: AtomicU64,
+}
+
+enum Next<T> {
+    Result(T),
+    Tick,
+    End,
+}
+
+impl<T: Send + 'static> Work<T> {
+    /// Starts `work` on a thread. It sends results, and ends when sending fails or the options' flag is set.
+    pub fn start(
+        threads: usize,
+        progress: Option<Py<PyAny>>,
+        work: impl FnOnce(&Options, &SyncSender<T>) + Send + 'static,
+    ) -> PyResult<Self> {
+        let (sender, receiver) = sync_channel(WAITING);
+        let (cancel, reached) = (Cancel::new(), Arc::<Reached>::default());
+        let told = reached.clone();
+        let options = Options::new().threads(threads).cancel(&cancel).progress(move |progress| {
+            told.nbytes.fetch_max(progress.nbytes, Ordering::Relaxed);
+            told.total_nbytes.store(progress.total_nbytes.unwrap_or(u64::MAX), Ordering::Relaxed);
+        });
+        reached.total_nbytes.store(u64::MAX, Ordering::Relaxed);
+        let thread = std::thread::Builder::new().name("hashloom-0".into()).spawn(move || work(&options, &sender))?;
+        let state = State { receiver: Some(receiver), thread: Some(thread), told: Instant::now() };
+        Ok(Work { state: Mutex::new(state), cancel, progress, reached })
+    }
+
+    /// Returns the next result, or None at the end. A signal or an error of the callback stops the work.
+    pub fn next(&self, py: Python<'_>) -> PyResult<Option<T>> {
+        loop {
+            let next = py.detach(|| self.wait())?;
+            let (is_end, result) = match next {
+                Next::Result(result) => (false, Some(result)),
+                Next::Tick => (false, None),
+                Next::End => (true, None),
+            };
+            self.tell(py, is_end).and_then(|()| py.check_signals()).inspect_err(|_| self.stop(py))?;
+            if is_end || result.is_some() {
+                return Ok(result);
+            }
+        }
+    }
+
+    fn wait(&self) -> PyResult<Next<T>> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(receiver) = &state.receiver else { return Ok(Next::End) };
+        match receiver.recv_timeout(TICK) {
+            Ok(result) => Ok(Next::Result(result)),
+            Err(RecvTimeoutError::Timeout) => Ok(Next::Tick),
+            Err(RecvTimeoutError::Disconnected) => {
+                state.receiver = None;
+                match state.thread.take().map(JoinHandle::join) {
+                    Some(Err(_)) => {
+                        Err(PyRuntimeError::new_err("a thread of hashloom ended by a panic: this is a bug"))
+                    }
+                    _ => Ok(Next::End),
+                }
+            }
+        }
+    }
+
+    fn tell(&self, py: Python<'_>, is_end: bool) -> PyResult<()> {
+        let Some(progress) = &self.progress else { return Ok(()) };
+        {
+            let mut state = self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+            if !is_end && state.told.elapsed() < TICK {
+                return Ok(());
+            }
+            state.told = Instant::now();
+        }
+        let nbytes = self.reached.nbytes.load(Ordering::Relaxed);
+        let total = match self.reached.total_nbytes.load(Ordering::Relaxed) {
+            u64::MAX => None,
+            total => Some(total),
+        };
+        progress.call1(py, (nbytes, total)).map(drop)
+    }
+
+    /// Stops the work and waits for its threads.
+    pub fn stop(&self, py: Python<'_>) {
+        py.detach(|| self.end());
+    }
+}
+
+impl<T> Work<T> {
+    fn end(&self) {
+        self.cancel.cancel();
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        // A thread that waits for room among the results goes on.
+        state.receiver = None;
+        if let Some(thread) = state.thread.take() {
+            // Nobody is left to hear of a panic.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl<T> Drop for Work<T> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Files and torrents, through the engine."""
+
+import errno
+import hashlib
+import os
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import hashloom
+import hashloom.torrent
+
+TORRENTS = pathlib.Path(__file__).resolve().parents[2] / "vectors/webtorrent-fixtures/fixtures"
+
+
+def test_files(tmp_path):
+    contents = [bytes([i % 256]) * (i * 37) for i in range(300)] + [bytes(3_000_000)]
+    paths = [tmp_path / str(i) for i in range(len(contents))]
+    for path, content in zip(paths, contents):
+        path.write_bytes(content)
+    for name in "sha256", "md5":
+        for threads in 0, 1:
+            results = list(hashloom.files(name, iter(paths), threads=threads))
+            assert [file.path for file in results] == [str(path) for path in paths]
+            assert [file.digest for file in results] == [hashlib.new(name, content).digest() for content in contents]
+            assert [file.nbytes for file in results] == [len(content) for content in contents]
+            assert all(file.error is None for file in results)
+            assert results[0].hexdigest == hashlib.new(name, contents[0]).hexdigest()
+
+
+def test_paths_of_all_kinds(tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xff"
+    with open(path, "wb") as file:
+        file.write(b"abc")
+    for kind in path, os.fsdecode(path), pathlib.Path(os.fsdecode(path)):
+        (file,) = hashloom.files("sha1", [kind])
+        assert file.hexdigest == hashlib.sha1(b"abc").hexdigest()
+        assert os.fsencode(file.path) == path
+
+
+def test_errors_of_files(tmp_path):
+    (tmp_path / "there").write_bytes(b"abc")
+    there, missing, folder = hashloom.files("sha256", [tmp_path / "there", tmp_path / "missing", tmp_path])
+    assert there.digest == hashlib.sha256(b"abc").digest()
+    error = missing.error
+    assert isinstance(error, OSError) and isinstance(error, hashloom.FileError)
+    assert (error.errno, error.filename, error.kind, error.offset) == (errno.ENOENT, missing.path, "open", 0)
+    assert str(error).startswith(f"{missing.path}: ")
+    with pytest.raises(hashloom.FileError) as raised:
+        missing.hexdigest
+    assert raised.value is error
+    copied = pickle.loads(pickle.dumps(error))
+    assert (str(copied), copied.kind, copied.errno) == (str(error), error.kind, error.errno)
+    assert folder.error is not None and folder.error.errno == errno.EISDIR
+
+
+def test_wrong_calls():
+    for one in "path", b"path", pathlib.Path("path"):
+        with pytest.raises(TypeError, match="give a list of paths"):
+            hashloom.files("sha256", one)
+    with pytest.raises(TypeError):
+        hashloom.files("sha256", [5])
+    with pytest.raises(ValueError, match="unsupported hash type"):
+        hashloom.files("crc32", [])
+    with pytest.raises(OverflowError):
+        hashloom.files("sha256", [], threads=-1)
+    assert list(hashloom.files("sha256", [])) == []
+
+
+def test_progress(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(bytes(5_000_000))
+    told = []
+    assert len(list(hashloom.files("sha256", [path] * 3, progress=lambda *of: told.append(of)))) == 3
+    assert told[-1] == (15_000_000, None)
+    assert told == sorted(told)
+
+    def fails(nbytes, total):
+        raise KeyError("from the callback")
+
+    with pytest.raises(KeyError, match="from the callback"):
+        list(hashloom.files("sha256", [path] * 3, progress=fails))
+
+
+def pipe(tmp_path):
+    """A path whose reading waits for ever."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    return path
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="SKIPPED: threads: this system lists none")
+def test_an_iterator_that_is_dropped_stops_the_work(tmp_path):
+    (tmp_path / "file").write_bytes(b"abc")
+    before = len(os.listdir("/proc/self/task"))
+    waiting = pipe(tmp_path)
+    for paths in [tmp_path / "file"] * 5000 + [waiting], [waiting]:
+        results = hashloom.files("sha256", paths)
+        if len(paths) > 1:
+            assert next(results).nbytes == 3
+        results.close()
+        assert list(results) == []
+        del results
+        # The kernel lists a thread for a moment after it was joined.
+        deadline = time.monotonic() + 60
+        while len(os.listdir("/proc/self/task")) > before and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert len(os.listdir("/proc/self/task")) <= before
+
+
+def test_keyboard_interrupt(tmp_path):
+    program = f"""
+import hashloom, os
+print("begun", flush=True)
+try:
+    list(hashloom.files("sha256", [{str(pipe(tmp_path))!r}]))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "begun\n"
+    # The signal may come before the work begins: then it interrupts the call itself.
+    time.sleep(0.2)
+    child.send_signal(signal.SIGINT)
+    assert child.communicate(timeout=60)[0] == "interrupted\n"
+    assert child.returncode == 0
+
+
+@pytest.mark.parametrize("as_bytes", [True, False])
+def test_torrent(as_bytes):
+    path = TORRENTS / "leaves.torrent"
+    told = []
+    torrent = path.read_bytes() if as_bytes else path
+    report = hashloom.torrent.verify(torrent, TORRENTS, progress=lambda *of: told.append(of))
+    assert report.is_complete and report.pieces == ["have"] * 23
+    assert report.bitfield == b"\xff\xff\xfe"
+    (file,) = report.files
+    assert (file.path, file.state) == (b"Leaves of Grass by Walt Whitman.epub", "complete")
+    assert file.nbytes == file.found_nbytes == report.nbytes_read == 362_017
+    assert pathlib.Path(report.content) == TORRENTS / "Leaves of Grass by Walt Whitman.epub"
+    assert report.troubles == [] and report.seconds >= 0
+    assert told[-1] == (362_017, 362_017)
+
+
+def test_torrent_that_is_not_complete(tmp_path):
+    content = bytearray((TORRENTS / "Leaves of Grass by Walt Whitman.epub").read_bytes())
+    content[20_000] ^= 1
+    (tmp_path / "Leaves of Grass by Walt Whitman.epub").write_bytes(content[:200_000])
+    report = hashloom.torrent.verify(TORRENTS / "leaves.torrent", tmp_path, threads=1)
+    assert not report.is_complete
+    assert report.pieces == ["have", "bad"] + ["have"] * 10 + ["missing"] * 11
+    assert (report.files[0].state, report.files[0].found_nbytes) == ("short", 200_000)
+    (tmp_path / "Leaves of Grass by Walt Whitman.epub").unlink()
+    report = hashloom.torrent.verify(TORRENTS / "leaves.torrent", tmp_path)
+    assert set(report.pieces) == {"missing"} and report.files[0].found_nbytes is None
+
+
+def test_troubles_of_torrents(tmp_path):
+    (tmp_path / "Leaves of Grass by Walt Whitman.epub").mkdir()
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "Leaves of Grass by Walt Whitman.epub").symlink_to("/etc/passwd")
+    report = hashloom.torrent.verify(TORRENTS / "leaves.torrent", tmp_path / "below")
+    assert set(report.pieces) == {"unread"}
+    (trouble,) = report.troubles
+    assert isinstance(trouble, hashloom.FileError) and trouble.kind == "outside"
+    assert "symbolic link" in trouble.strerror and str(trouble).count("Leaves of Grass") == 1
+
+
+def test_errors_of_torrents(tmp_path):
+    with pytest.raises(hashloom.torrent.TorrentError, match="not a torrent") as raised:
+        hashloom.torrent.verify(b"no torrent", tmp_path)
+    assert (raised.value.key, raised.value.offset) == ("", 0)
+    assert isinstance(pickle.loads(pickle.dumps(raised.value)), hashloom.torrent.TorrentError)
+    broken = b"d4:infod6:lengthi-3e4:name1:a12:piece lengthi16384e6:pieces20:01234567890123456789ee"
+    with pytest.raises(hashloom.torrent.TorrentError) as raised:
+        hashloom.torrent.verify(broken, tmp_path)
+    assert raised.value.key == "info.length" and raised.value.offset > 0
+    with pytest.raises(hashloom.FileError) as missing:
+        hashloom.torrent.verify(tmp_path / "missing.torrent", tmp_path)
+    assert (missing.value.errno, missing.value.filename) == (errno.ENOENT, str(tmp_path / "missing.torrent"))
+    with pytest.raises(hashloom.FileError):
+        hashloom.torrent.verify(TORRENTS / "leaves.torrent", tmp_path / "missing")
+    with pytest.raises(hashloom.FileError, match="expected a folder"):
+        hashloom.torrent.verify(TORRENTS / "numbers.torrent", TORRENTS / "alice.txt")
+    with pytest.raises(TypeError):
+        hashloom.torrent.verify(5, tmp_path)
