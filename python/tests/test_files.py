@@ -117,8 +117,8 @@ def test_an_iterator_that_is_dropped_stops_the_work(tmp_path):
 def test_keyboard_interrupt(tmp_path):
     program = f"""
 import hashloom, os
-print("begun", flush=True)
 try:
+    print("begun", flush=True)
     list(hashloom.files("sha256", [{str(pipe(tmp_path))!r}]))
 except KeyboardInterrupt:
     print("interrupted")

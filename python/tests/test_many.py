@@ -3,6 +3,9 @@
 
 import array
 import hashlib
+import signal
+import subprocess
+import sys
 import threading
 
 import numpy
@@ -162,3 +165,18 @@ def test_twice():
     assert hashloom.hash160(b"abc").hex() == "bb1be98c142444d7a56aa3981c3942a978e4dc33"
     with pytest.raises(TypeError):
         hashloom.hash160("abc")
+
+
+def test_keyboard_interrupt():
+    program = """
+import hashloom, itertools
+try:
+    print("begun", flush=True)
+    hashloom.many("sha256", itertools.repeat(bytes(100_000)), output="joined")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "begun\n"
+    child.send_signal(signal.SIGINT)
+    assert child.communicate(timeout=60)[0] == "interrupted\n"
