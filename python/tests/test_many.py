@@ -3,15 +3,13 @@
 
 import array
 import hashlib
-import signal
-import subprocess
-import sys
 import threading
 
 import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from interrupt import interrupted
 
 import hashloom
 
@@ -168,15 +166,4 @@ def test_twice():
 
 
 def test_keyboard_interrupt():
-    program = """
-import hashloom, itertools
-try:
-    print("begun", flush=True)
-    hashloom.many("sha256", itertools.repeat(bytes(100_000)), output="joined")
-except KeyboardInterrupt:
-    print("interrupted")
-"""
-    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-    assert child.stdout.readline() == "begun\n"
-    child.send_signal(signal.SIGINT)
-    assert child.communicate(timeout=60)[0] == "interrupted\n"
+    assert interrupted('hashloom.many("sha256", itertools.repeat(bytes(100_000)), output="joined")')
