@@ -15,12 +15,13 @@ LINKS = $(ROOT)/libexec/hashloom
 # The folder of the prefix in which zsh looks for completions.
 ZSH_FUNCTIONS := share/zsh/site-functions
 
-.PHONY: help build share demo test test-all cross dist bench bench-kernels bench-tiers bench-peers bench-compilers
+.PHONY: help build share demo demo-python test test-all cross dist bench bench-kernels bench-tiers bench-peers bench-compilers
 .PHONY: bench-torrents bench-sums bench-trees bench-disks chart kernels fuzz mutants deny install install-links uninstall clean
 .PHONY: drop-ins install-drop-ins uninstall-drop-ins bench-provider
 
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image, and one in Go'
+	@echo 'make demo-python    10 million e-mail addresses hashed in Python, beside hashlib, polars-hash and DuckDB'
 	@echo 'make build          the program: $(HASHLOOM)'
 	@echo 'make test           every test, but not every repetition: about half an hour on two CPUs; installs or names missing'
 	@echo '                    packages'
@@ -64,6 +65,9 @@ share:
 demo: build
 	@tools/setup.sh demo
 	@tools/demo.sh
+
+demo-python:
+	@test/python.sh demo
 
 test:
 	@tools/setup.sh test

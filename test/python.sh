@@ -3,11 +3,13 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   test/python.sh [quick|all]
+#   test/python.sh [quick|all|demo]
 #
 # quick: one Python: python3, or the one that PYTHON names. all: every Python from 3.10 on that is installed, all with
-# the same wheel, and the source distribution. It needs Python 3.10 with venv, cargo, and pip's access to a network:
-# HASHLOOM_REQUIRE=1 makes it a failure if these are missing.
+# the same wheel, and the source distribution. demo: only builds the wheel and runs bench/columns.py with it.
+#
+# It needs Python 3.10 with venv, cargo, and pip's access to a network: HASHLOOM_REQUIRE=1 makes it a failure if these
+# are missing. Dask's and Spark's cluster also needs java.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 level=${1:-all}
@@ -57,23 +59,31 @@ tested() {
     name=$logs/$(basename "$1")
     environment "$name" "$1" --requirement "$root/python/tests/requirements.txt" &&
         "$name/bin/pip" install --quiet --disable-pip-version-check --no-index "$logs"/wheels/*.whl &&
-        (cd "$logs" && "$name/bin/python" -m pytest -q -p no:cacheprovider "$root/python/tests")
+        (cd "$logs" && "$name/bin/python" -m pytest -q -p no:cacheprovider --ignore "$root/python/tests/cluster" \
+            "$root/python/tests")
+}
+
+# Spark and Dask with workers in processes of their own.
+cluster() {
+    environment "$logs/cluster" "$python" --requirement "$root/python/tests/cluster/requirements.txt" &&
+        "$logs/cluster/bin/pip" install --quiet --disable-pip-version-check --no-index "$logs"/wheels/*.whl &&
+        (cd "$logs" && "$logs/cluster/bin/python" -m pytest -q -p no:cacheprovider "$root/python/tests/cluster")
 }
 
 # The stubs: consistent by two checkers, and the same as the module by a third. tests/typed.py uses every call.
 types() {
     local bin
     bin=$logs/$(basename "$python")/bin
-    (cd "$logs" && "$bin/mypy" --strict --cache-dir "$logs/mypy" -p hashloom &&
-        "$bin/mypy" --strict --cache-dir "$logs/mypy" "$root/python/tests/typed.py" &&
+    (cd "$logs" && "$bin/mypy" --config-file "$root/python/pyproject.toml" --cache-dir "$logs/mypy" -p hashloom &&
+        "$bin/mypy" --config-file "$root/python/pyproject.toml" --cache-dir "$logs/mypy" "$root/python/tests/typed.py" &&
         "$bin/pyright" --project "$root/python" --pythonpath "$bin/python" "$root/python/tests/typed.py" &&
-        "$bin/python" -m mypy.stubtest hashloom)
+        "$bin/python" -m mypy.stubtest hashloom._hashloom)
 }
 
 examples() {
     (cd "$logs" && "$logs/$(basename "$python")/bin/python" -m pytest -q -p no:cacheprovider --doctest-modules \
-        --pyargs hashloom && "$logs/$(basename "$python")/bin/python" -m doctest "$root/docs/python.md" \
-        "$root/README.md")
+        --ignore-glob='*/hashloom/spark.py' --ignore-glob='*/hashloom/dask.py' --pyargs hashloom &&
+        "$logs/$(basename "$python")/bin/python" -m doctest "$root/docs/python.md" "$root/README.md")
 }
 
 source_distribution() {
@@ -83,11 +93,27 @@ source_distribution() {
         (cd "$logs" && from-source/bin/python -m pytest -q -p no:cacheprovider "$root/python/tests/test_hashlib.py")
 }
 
+if [ "$level" = demo ]; then
+    wheel >"$logs/wheel.log" 2>&1 || {
+        cat "$logs/wheel.log"
+        exit 1
+    }
+    environment "$logs/demo" "$python" duckdb matplotlib polars polars-hash pyarrow "$logs"/wheels/*.whl &&
+        "$logs/demo/bin/python" "$root/bench/columns.py" --svg "$logs/columns.svg" &&
+        echo "The picture: $logs/columns.svg"
+    exit
+fi
 step "format" formatted
 step "wheel" wheel
 step "tests: $("$python" -V)" tested "$python"
 step "types: mypy, pyright, stubtest" types
 step "examples" examples
+if command -v java >/dev/null; then
+    step "cluster: Dask and Spark" cluster
+else
+    echo "skipped: cluster: java is not installed: apt-get install openjdk-17-jre-headless" >>"$logs/skipped"
+    skipped=$((skipped + 1))
+fi
 if [ "$level" = all ]; then
     step "lint" linted
     for minor in 10 11 12 13 14; do

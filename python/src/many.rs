@@ -11,6 +11,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyIterator, PyList, PyString, PyTuple};
 use crate::buffer::{Buffer, Data, Rows};
 use crate::hash::{DETACH_NBYTES, known, unknown};
 use crate::hex;
+use crate::memory;
 
 /// Messages in a batch: enough for all lanes, few enough for their digests to stay in the first cache.
 const BATCH: usize = 1024;
@@ -123,7 +124,9 @@ impl<'py> Digests<'py> {
             let message =
                 format!("{count} digests of {} bytes do not fit into memory: hash a part at a time", self.nbytes);
             PyMemoryError::new_err(message)
-        })
+        })?;
+        memory::want_huge_pages(self.joined.as_ptr(), self.joined.capacity());
+        Ok(())
     }
 
     fn add(&mut self, digests: &[u8]) {

@@ -4,10 +4,14 @@
 import array
 import pathlib
 
+import duckdb
 import numpy
 import numpy.typing
+import polars
 
 import hashloom
+import hashloom.duckdb
+import hashloom.polars
 import hashloom.torrent
 
 
@@ -32,8 +36,12 @@ def uses() -> None:
     report: hashloom.torrent.Report = hashloom.torrent.verify(b"torrent", pathlib.Path("folder"), progress=print)
     print(report.is_complete, report.pieces.count("have"), [found.state for found in report.files], report.troubles)
     tags: list[bytes] = hashloom.hmac.many(b"key", listed, "sha256")
+    column: hashloom.Column = hashloom.column("sha256", polars.Series(["a"]), output="binary", key=b"k", threads=1)
+    series: polars.Series = polars.Series(column)
+    hashloom.duckdb.register(duckdb.connect(), "tag_", key=b"k")
+    expression: polars.Expr = hashloom.polars.Digests(polars.col("a")).sha256()
     same: bool = hashloom.hmac.compare_digest(tags[0], hashloom.hmac.digest(b"key", b"", "sha1"))
-    print(text, numbers, hexed, joined, filled, twice, names, same, mac.copy().name, h.name)
+    print(text, numbers, hexed, joined, filled, twice, names, same, mac.copy().name, h.name, series, expression)
 
 
 def errors() -> None:
@@ -41,4 +49,5 @@ def errors() -> None:
     hashloom.hmac.new("key", b"", "sha256")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     hashloom.many("sha256", [b""], output="text")  # type: ignore[call-overload] # pyright: ignore
     hashloom.files("sha256", [5])  # type: ignore[list-item] # pyright: ignore
+    hashloom.column("sha256", [b"a"])  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     hashloom.hmac.compare_digest("a", b"a")  # type: ignore[call-overload] # pyright: ignore

@@ -8,21 +8,24 @@
 'da39a3ee5e6b4b0d3255bfef95601890afd80709'
 
 One message: sha1, sha224, sha256, sha384, sha512, sha512_224, sha512_256, ripemd160, md5, and new(name).
-Many messages: many(name, messages) for lists and iterables, rows(name, array) for arrays, files(name, paths) for
-files. hashloom.hmac has HMAC, hashloom.torrent checks torrents.
+Many messages: many(name, messages) for lists and iterables, rows(name, array) for arrays, column(name, columns) for
+Arrow, files(name, paths) for files. hashloom.hmac has HMAC, hashloom.torrent checks torrents.
 """
 
 from . import hmac as hmac
 from ._files import FileDigest, FileError, files
 from ._hashloom import (
+    Column,
     Hash,
     algorithms,
+    column,
     hash160,
     many,
     md5,
     new,
     ripemd160,
     rows,
+    search,
     sha1,
     sha224,
     sha256,
@@ -42,11 +45,13 @@ algorithms_available: set[str] = set(algorithms)
 del algorithms
 
 __all__ = [
+    "Column",
     "FileDigest",
     "FileError",
     "Hash",
     "algorithms_available",
     "algorithms_guaranteed",
+    "column",
     "files",
     "hash160",
     "hmac",
@@ -55,6 +60,7 @@ __all__ = [
     "new",
     "ripemd160",
     "rows",
+    "search",
     "sha1",
     "sha224",
     "sha256",

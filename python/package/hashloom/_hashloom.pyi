@@ -4,17 +4,19 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal, TypeAlias, final, overload
+from typing import Any, Literal, Protocol, TypeAlias, final, overload
 
 import numpy
 import numpy.typing
 from typing_extensions import Buffer
 
 __all__ = [
+    "Column",
     "Files",
     "HMAC",
     "Hash",
     "algorithms",
+    "column",
     "compare_digest",
     "hash160",
     "hmac_digest",
@@ -25,6 +27,7 @@ __all__ = [
     "new",
     "ripemd160",
     "rows",
+    "search",
     "sha1",
     "sha224",
     "sha256",
@@ -40,6 +43,22 @@ __all__ = [
 _Data: TypeAlias = Buffer | numpy.typing.NDArray[Any]
 
 algorithms: list[str]
+
+class _ArrowStream(Protocol):
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+class _ArrowArray(Protocol):
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any: ...
+
+@final
+class Column:
+    """A column of digests, by the Arrow PyCapsule interface."""
+
+    @property
+    def null_count(self) -> int: ...
+    def __len__(self) -> int: ...
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+    def __arrow_c_schema__(self) -> Any: ...
 
 @final
 class Hash:
@@ -117,6 +136,33 @@ def rows(
 def rows(
     name: str, data: _Data, /, row_nbytes: int | None = None, *, output: Literal["numpy"]
 ) -> numpy.typing.NDArray[numpy.uint8]: ...
+def column(
+    name: str,
+    /,
+    *columns: _ArrowStream | _ArrowArray,
+    output: Literal["hex", "binary"] = "hex",
+    salt: _Data | None = None,
+    key: _Data | None = None,
+    threads: int | None = None,
+) -> Column: ...
+def search(
+    name: str,
+    /,
+    first: int,
+    last: int,
+    *,
+    target: _Data | None = None,
+    zero_bits: int | None = None,
+    compact: int | None = None,
+    prefix: _Data | None = None,
+    suffix: _Data | None = None,
+    digits: _Data | None = None,
+    width: int | None = None,
+    again: str | None = None,
+    least_digit_first: bool = False,
+    least_byte_first: bool = False,
+    limit: int = 1,
+) -> list[int]: ...
 def hmac_new(
     key: _Data, msg: _Data | None = None, digestmod: str | Callable[[], Hash] | None = None
 ) -> HMAC: ...

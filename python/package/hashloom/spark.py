@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Digests of a Spark DataFrame's columns, computed by the executors.
+
+::
+
+    from hashloom.spark import with_digest
+    users = with_digest(users, "email", into="email_sha256")  # as sha2(email, 256)
+
+Every executor needs the packages hashloom and pyarrow.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.types import BinaryType, StringType, StructField, StructType
+
+from . import column
+
+__all__ = ["with_digest"]
+
+
+def with_digest(
+    frame: DataFrame,
+    *columns: str,
+    name: str = "sha256",
+    into: str = "digest",
+    output: Literal["hex", "binary"] = "hex",
+    salt: bytes | None = None,
+    key: bytes | None = None,
+) -> DataFrame:
+    """The frame with one more column, the digests of these columns by hashloom.column. With one column of strings or
+    binary and without salt and key, they are those of Spark's own sha2 (sha1, md5).
+
+    The frame's rows go to Python and back as Arrow (mapInArrow), with all their columns: select what is needed first.
+    ValueError if a column is missing or ``into`` exists; a type that has no digest fails the job with a TypeError.
+    """
+    missing = [wanted for wanted in columns if wanted not in frame.columns]
+    if missing or not columns:
+        raise ValueError(f"no column {missing[0]!r}: there are {frame.columns}" if columns else "expected a column")
+    if into in frame.columns:
+        raise ValueError(f"the column {into!r} exists already: choose another name with into=")
+    kind = StringType() if output == "hex" else BinaryType()
+    schema = StructType([*frame.schema.fields, StructField(into, kind, True)])
+
+    def of_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            values = [batch.column(batch.schema.get_field_index(wanted)) for wanted in columns]
+            # Spark has a task for each core.
+            digests = pa.chunked_array(column(name, *values, output=output, salt=salt, key=key, threads=1))
+            whole = digests.combine_chunks() if digests.num_chunks != 1 else digests.chunk(0)
+            whole = whole.cast(pa.string() if output == "hex" else pa.binary())
+            yield pa.RecordBatch.from_arrays([*batch.columns, whole], names=[*batch.schema.names, into])
+
+    return frame.mapInArrow(of_batches, schema)

@@ -1,0 +1,543 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Arrow columns, by way of the PyCapsule interface: the bytes of each value where they lie, digests as a new column.
+//!
+//! Nothing that a producer says about places in a buffer is trusted: offsets and views are checked as they are read.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::thread;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::ArrowDictionaryKeyType;
+use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, OffsetSizeTrait, StringArray, downcast_dictionary_array};
+use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, OffsetBuffer};
+use arrow_schema::{DataType, Field};
+use hashloom::HmacKey;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
+use pyo3_arrow::input::AnyArray;
+
+use crate::buffer::Data;
+use crate::hash::known;
+use crate::hex;
+use crate::many::Function;
+use crate::memory;
+
+/// Rows hashed in one call: enough for all lanes, few enough for their digests to stay in the first cache.
+const BATCH: usize = 1024;
+
+/// Rows between two looks at signals.
+const STRETCH: usize = 1 << 20;
+
+/// Fewer rows than these are not worth a thread.
+const THREAD_ROWS: usize = 1 << 14;
+
+/// The values of an array.
+enum Cells<'a> {
+    Offsets32(&'a [i32], &'a [u8]),
+    Offsets64(&'a [i64], &'a [u8]),
+    Views(&'a [u128], &'a [Buffer]),
+    /// Values of one length.
+    Rows(usize, &'a [u8]),
+}
+
+impl Cells<'_> {
+    /// The bytes of value `i`; `None` if they are not in the array's buffers.
+    fn get(&self, i: usize) -> Option<&[u8]> {
+        match *self {
+            Cells::Offsets32(offsets, values) => between(offsets, values, i),
+            Cells::Offsets64(offsets, values) => between(offsets, values, i),
+            Cells::Views(views, buffers) => {
+                const INLINE_MAX_NBYTES: usize = 12;
+                let view = views.get(i)?;
+                let nbytes = *view as u32 as usize;
+                if nbytes <= INLINE_MAX_NBYTES {
+                    // SAFETY: a view is 16 bytes that are initialised and live as long as the array.
+                    let bytes = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(view).cast::<u8>(), 16) };
+                    return bytes.get(4..4 + nbytes);
+                }
+                let (buffer, offset) = ((view >> 64) as u32 as usize, (view >> 96) as u32 as usize);
+                buffers.get(buffer)?.as_slice().get(offset..offset.checked_add(nbytes)?)
+            }
+            Cells::Rows(nbytes, values) => values.get(i * nbytes..(i + 1) * nbytes),
+        }
+    }
+}
+
+fn between<'a, O: OffsetSizeTrait>(offsets: &[O], values: &'a [u8], i: usize) -> Option<&'a [u8]> {
+    let start = offsets.get(i)?.to_usize()?;
+    let end = offsets.get(i + 1)?.to_usize()?;
+    values.get(start..end)
+}
+
+/// An array of one column.
+struct Chunk<'a> {
+    cells: Cells<'a>,
+    nulls: Option<NullBuffer>,
+    /// For a dictionary: where each row's value is.
+    index: Option<Vec<usize>>,
+}
+
+impl<'a> Chunk<'a> {
+    fn new(array: &'a dyn Array) -> PyResult<Chunk<'a>> {
+        let nulls = array.logical_nulls();
+        let cells = match array.data_type() {
+            DataType::Utf8 => offsets32(array.as_string::<i32>()),
+            DataType::Binary => offsets32(array.as_binary::<i32>()),
+            DataType::LargeUtf8 => offsets64(array.as_string::<i64>()),
+            DataType::LargeBinary => offsets64(array.as_binary::<i64>()),
+            DataType::Utf8View => {
+                let array = array.as_string_view();
+                Cells::Views(array.views(), array.data_buffers())
+            }
+            DataType::BinaryView => {
+                let array = array.as_binary_view();
+                Cells::Views(array.views(), array.data_buffers())
+            }
+            DataType::FixedSizeBinary(nbytes) => {
+                let nbytes =
+                    usize::try_from(*nbytes).map_err(|_| PyValueError::new_err("values of a negative length"))?;
+                Cells::Rows(nbytes, array.as_fixed_size_binary().value_data())
+            }
+            DataType::Null => Cells::Rows(0, &[]),
+            DataType::Dictionary(..) => {
+                let (index, values) = downcast_dictionary_array!(
+                    array => (dictionary_index(array), array.values()),
+                    _ => return Err(not_supported(array.data_type()))
+                );
+                let values = Chunk::new(values.as_ref())?;
+                if values.index.is_some() {
+                    return Err(not_supported(array.data_type()));
+                }
+                return Ok(Chunk { cells: values.cells, nulls, index: Some(index) });
+            }
+            kind if kind.is_integer() => {
+                let nbytes = kind.primitive_width().unwrap_or(0);
+                Cells::Rows(nbytes, integers(array)?)
+            }
+            kind => return Err(not_supported(kind)),
+        };
+        Ok(Chunk { cells, nulls, index: None })
+    }
+
+    fn is_null(&self, row: usize) -> bool {
+        self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
+    }
+
+    fn get(&self, row: usize) -> Option<&[u8]> {
+        match &self.index {
+            Some(index) => self.cells.get(*index.get(row)?),
+            None => self.cells.get(row),
+        }
+    }
+}
+
+fn offsets32<T>(array: &arrow_array::GenericByteArray<T>) -> Cells<'_>
+where
+    T: arrow_array::types::ByteArrayType<Offset = i32>,
+{
+    Cells::Offsets32(array.value_offsets(), array.value_data())
+}
+
+fn offsets64<T>(array: &arrow_array::GenericByteArray<T>) -> Cells<'_>
+where
+    T: arrow_array::types::ByteArrayType<Offset = i64>,
+{
+    Cells::Offsets64(array.value_offsets(), array.value_data())
+}
+
+/// The bytes of integers as they lie in memory: Arrow's little-endian form on little-endian machines.
+#[cfg(target_endian = "little")]
+fn integers(array: &dyn Array) -> PyResult<&[u8]> {
+    use arrow_array::types::{
+        Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    };
+    macro_rules! bytes {
+        ($($kind:ident => $type:ty),*) => {
+            match array.data_type() {
+                $(DataType::$kind => array.as_primitive::<$type>().values().inner().as_slice(),)*
+                kind => return Err(not_supported(kind)),
+            }
+        };
+    }
+    Ok(bytes!(Int8 => Int8Type, Int16 => Int16Type, Int32 => Int32Type, Int64 => Int64Type,
+              UInt8 => UInt8Type, UInt16 => UInt16Type, UInt32 => UInt32Type, UInt64 => UInt64Type))
+}
+
+/// The position of each row's value. A null row has one too, which is not used.
+fn dictionary_index<K: ArrowDictionaryKeyType>(array: &arrow_array::DictionaryArray<K>) -> Vec<usize> {
+    array.keys().values().iter().map(|key| key.to_usize().unwrap_or(usize::MAX)).collect()
+}
+
+fn not_supported(kind: &DataType) -> PyErr {
+    PyTypeError::new_err(format!(
+        "a column of type {kind} cannot be hashed: expected strings, binary, integers or a dictionary of these; cast it"
+    ))
+}
+
+/// One column of the input: its arrays, one after the other.
+struct Input {
+    name: String,
+    arrays: Vec<ArrayRef>,
+    /// The row in which each array begins, and the number of rows.
+    begins: Vec<usize>,
+}
+
+impl Input {
+    fn new(name: &str, arrays: Vec<ArrayRef>) -> Input {
+        let mut begins = vec![0];
+        let mut nrows = 0;
+        for array in &arrays {
+            nrows += array.len();
+            begins.push(nrows);
+        }
+        Input { name: name.to_owned(), arrays, begins }
+    }
+
+    fn chunks(&self) -> PyResult<Vec<Chunk<'_>>> {
+        self.arrays.iter().map(|array| Chunk::new(array.as_ref())).collect()
+    }
+
+    fn nrows(&self) -> usize {
+        self.begins.last().copied().unwrap_or(0)
+    }
+}
+
+/// The columns of the arguments. Tables, data frames and struct arrays are their fields.
+fn inputs(arguments: &Bound<'_, PyTuple>) -> PyResult<Vec<Input>> {
+    let mut inputs = Vec::new();
+    for (i, argument) in arguments.iter().enumerate() {
+        let any: AnyArray = argument.extract().map_err(|error| {
+            let kind = argument.get_type();
+            let kind = kind.name().map_or_else(|_| "?".into(), |name| name.to_string());
+            let message = format!(
+                "column {}: expected an Arrow array, column or table (anything with __arrow_c_stream__ or \
+                 __arrow_c_array__), found {kind}",
+                i + 1
+            );
+            let wrapped = PyTypeError::new_err(message);
+            wrapped.set_cause(argument.py(), Some(error));
+            wrapped
+        })?;
+        let reader = any.into_reader()?;
+        let field = reader.field();
+        let arrays = reader.collect::<Result<Vec<_>, _>>().map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let DataType::Struct(fields) = field.data_type() else {
+            inputs.push(Input::new(field.name(), arrays));
+            continue;
+        };
+        for (f, field) in fields.iter().enumerate() {
+            let of_field = |array: &ArrayRef| {
+                let rows = array.as_struct();
+                let column = rows.column(f);
+                match rows.nulls() {
+                    None => Ok(column.clone()),
+                    Some(nulls) => {
+                        // A null row has no values.
+                        let nulls = NullBuffer::union(Some(nulls), column.logical_nulls().as_ref());
+                        let data = column.to_data().into_builder().nulls(nulls).build();
+                        data.map(arrow_array::make_array).map_err(|error| PyValueError::new_err(error.to_string()))
+                    }
+                }
+            };
+            inputs.push(Input::new(field.name(), arrays.iter().map(of_field).collect::<PyResult<_>>()?));
+        }
+    }
+    let Some(first) = inputs.first() else {
+        return Err(PyTypeError::new_err("expected at least one column"));
+    };
+    if let Some(i) = inputs.iter().position(|input| input.nrows() != first.nrows()) {
+        let message =
+            format!("columns of different lengths: 1 has {} rows, {} has {}", first.nrows(), i + 1, inputs[i].nrows());
+        return Err(PyValueError::new_err(message));
+    }
+    Ok(inputs)
+}
+
+/// What is done with each row.
+struct Plan<'k> {
+    function: Function<'k>,
+    salt: &'k [u8],
+    is_hex: bool,
+}
+
+impl Plan<'_> {
+    /// Bytes of a value of the result.
+    fn width(&self) -> usize {
+        self.function.digest_nbytes() << u32::from(self.is_hex)
+    }
+}
+
+/// Rows of all columns, an array each.
+struct Segment<'a> {
+    chunks: Vec<&'a Chunk<'a>>,
+    /// Where each array's rows of this segment begin.
+    begins: Vec<usize>,
+    /// The rows of the result that are null.
+    nulls: Option<NullBuffer>,
+    nrows: usize,
+}
+
+/// Digests that were asked for and could not be made, as a row's bytes are not in its array.
+struct BadRow(usize);
+
+impl Segment<'_> {
+    /// Hashes rows into `out`, which has room for their values: `width` bytes for each row, in hexadecimal for each row
+    /// that is not null.
+    fn hash(&self, plan: &Plan<'_>, rows: Range<usize>, mut out: &mut [u8]) -> Result<(), BadRow> {
+        let nbytes = plan.function.digest_nbytes();
+        let is_plain = self.chunks.len() == 1 && plan.salt.is_empty();
+        let mut digests = vec![0; BATCH * nbytes];
+        let mut text = Vec::new();
+        let mut ends = Vec::with_capacity(BATCH);
+        let mut next = rows.start;
+        while next < rows.end {
+            let batch = next..rows.end.min(next + BATCH);
+            next = batch.end;
+            let is_skipped = |row: usize| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+            text.clear();
+            ends.clear();
+            let mut messages: Vec<&[u8]> = Vec::with_capacity(batch.len());
+            if is_plain {
+                let (chunk, begin) = (self.chunks[0], self.begins[0]);
+                for row in batch.clone().filter(|&row| !is_skipped(row)) {
+                    messages.push(chunk.get(begin + row).ok_or(BadRow(row))?);
+                }
+            } else {
+                for row in batch.clone().filter(|&row| !is_skipped(row)) {
+                    text.extend_from_slice(plan.salt);
+                    self.append(row, &mut text)?;
+                    ends.push(text.len());
+                }
+                let mut begin = 0;
+                for &end in &ends {
+                    messages.push(&text[begin..end]);
+                    begin = end;
+                }
+            }
+            let digests = &mut digests[..messages.len() * nbytes];
+            plan.function.slices(&messages, digests);
+            if plan.is_hex {
+                let (here, behind) = out.split_at_mut(digests.len() * 2);
+                hex::write(digests, here);
+                out = behind;
+                continue;
+            }
+            let (here, behind) = out.split_at_mut(batch.len() * nbytes);
+            out = behind;
+            if digests.len() == here.len() {
+                here.copy_from_slice(digests);
+                continue;
+            }
+            let mut digests = digests.chunks_exact(nbytes);
+            for (row, to) in batch.zip(here.chunks_exact_mut(nbytes)) {
+                if !is_skipped(row) {
+                    to.copy_from_slice(digests.next().unwrap_or(&[]));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a row's values: one column's as it is; of several, each with a byte (0: null, 1: a value), its length as
+    /// 8 bytes, little-endian, and its bytes.
+    fn append(&self, row: usize, text: &mut Vec<u8>) -> Result<(), BadRow> {
+        for (chunk, begin) in self.chunks.iter().zip(&self.begins) {
+            if chunk.is_null(begin + row) {
+                text.push(0);
+                continue;
+            }
+            let value = chunk.get(begin + row).ok_or(BadRow(row))?;
+            if self.chunks.len() > 1 {
+                text.push(1);
+                text.extend_from_slice(&(value.len() as u64).to_le_bytes());
+            }
+            text.extend_from_slice(value);
+        }
+        Ok(())
+    }
+}
+
+/// Hashes all rows of a segment; returns the new array. `first`: the segment's first row in the column.
+fn digests_of(
+    py: Python<'_>,
+    plan: &Plan<'_>,
+    segment: &Segment<'_>,
+    nthreads: usize,
+    first: usize,
+) -> PyResult<ArrayRef> {
+    let width = plan.width();
+    let is_null = |row| segment.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+    let nvalid = segment.nrows - segment.nulls.as_ref().map_or(0, NullBuffer::null_count);
+    let mut out = vec![0; width * if plan.is_hex { nvalid } else { segment.nrows }];
+    memory::want_huge_pages(out.as_ptr(), out.len());
+    let mut rest = &mut out[..];
+    let mut next = 0;
+    while next < segment.nrows {
+        let stretch = next..segment.nrows.min(next + STRETCH);
+        let nthreads = nthreads.min(stretch.len().div_ceil(THREAD_ROWS)).max(1);
+        // Whole batches for each thread.
+        let share = stretch.len().div_ceil(nthreads).next_multiple_of(BATCH);
+        let mut parts = Vec::new();
+        while next < stretch.end {
+            let rows = next..stretch.end.min(next + share);
+            let nulls = segment.nulls.as_ref().map_or(0, |nulls| nulls.slice(rows.start, rows.len()).null_count());
+            let nbytes = width * if plan.is_hex { rows.len() - nulls } else { rows.len() };
+            let (here, behind) = std::mem::take(&mut rest).split_at_mut(nbytes);
+            rest = behind;
+            next = rows.end;
+            parts.push((rows, here));
+        }
+        let hashed = py.detach(|| {
+            thread::scope(|scope| {
+                let last = parts.pop();
+                let threads: Vec<_> =
+                    parts.into_iter().map(|(rows, here)| scope.spawn(|| segment.hash(plan, rows, here))).collect();
+                let mut hashed = last.map_or(Ok(()), |(rows, here)| segment.hash(plan, rows, here));
+                for thread in threads {
+                    match thread.join() {
+                        Ok(result) => hashed = hashed.and(result),
+                        Err(panic) => std::panic::resume_unwind(panic),
+                    }
+                }
+                hashed
+            })
+        });
+        hashed.map_err(|BadRow(row)| {
+            PyValueError::new_err(format!("row {}: the array is damaged: its value is not in its buffers", first + row))
+        })?;
+        py.check_signals()?;
+    }
+    let nulls = segment.nulls.clone();
+    if !plan.is_hex {
+        let width = i32::try_from(width).unwrap_or(i32::MAX);
+        return Ok(Arc::new(FixedSizeBinaryArray::new(width, Buffer::from_vec(out), nulls)));
+    }
+    let lengths = (0..segment.nrows).map(|row| if is_null(row) { 0 } else { width });
+    let offsets = OffsetBuffer::<i32>::from_lengths(lengths);
+    // SAFETY: the bytes are hexadecimal digits, and each value has its offsets among them.
+    let array = unsafe { StringArray::new_unchecked(offsets, Buffer::from_vec(out), nulls) };
+    Ok(Arc::new(array))
+}
+
+/// A column of digests. It has the Arrow PyCapsule interface: pyarrow.chunked_array(column), polars.Series(column) and
+/// pandas.Series(pyarrow…) take it without a copy.
+#[pyclass(frozen, module = "hashloom", name = "Column")]
+struct Column {
+    arrays: Vec<ArrayRef>,
+    field: Arc<Field>,
+}
+
+#[pymethods]
+impl Column {
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let reader = ArrayIterator::new(self.arrays.clone().into_iter().map(Ok), self.field.clone());
+        Ok(to_stream_pycapsule(py, Box::new(reader), requested_schema)?)
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        Ok(to_schema_pycapsule(py, &*self.field)?)
+    }
+
+    fn __len__(&self) -> usize {
+        self.arrays.iter().map(|array| array.len()).sum()
+    }
+
+    /// The number of nulls.
+    #[getter]
+    fn null_count(&self) -> usize {
+        self.arrays.iter().map(|array| array.null_count()).sum()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<hashloom.Column of {} values, {}>", self.__len__(), self.field.data_type())
+    }
+}
+
+/// Digests of the values of Arrow columns, as an Arrow column.
+#[pyfunction]
+#[pyo3(signature = (name, /, *columns, output="hex", salt=None, key=None, threads=None))]
+fn column(
+    py: Python<'_>,
+    name: &str,
+    columns: &Bound<'_, PyTuple>,
+    output: &str,
+    salt: Option<Bound<'_, PyAny>>,
+    key: Option<Bound<'_, PyAny>>,
+    threads: Option<usize>,
+) -> PyResult<Column> {
+    let is_hex = match output {
+        "hex" => true,
+        "binary" => false,
+        other => {
+            return Err(PyValueError::new_err(format!("unknown output {other:?}: expected 'hex' or 'binary'")));
+        }
+    };
+    let nthreads = match threads {
+        Some(0) => return Err(PyValueError::new_err("threads must be at least 1")),
+        Some(n) => n,
+        None => thread::available_parallelism().map_or(1, usize::from),
+    };
+    let salt = salt.as_ref().map(Data::of).transpose()?;
+    let key = key.as_ref().map(Data::of).transpose()?;
+    let hmac;
+    let function = match &key {
+        None => Function::named(name)?,
+        Some(_) if salt.is_some() => return Err(PyValueError::new_err("expected a salt or a key, found both")),
+        Some(key) => {
+            let algorithm = known(name).ok_or_else(|| PyValueError::new_err(format!("no HMAC with {name:?}")))?;
+            hmac = HmacKey::new(algorithm, key.bytes());
+            Function::Mac(&hmac)
+        }
+    };
+    let plan = Plan { function, salt: salt.as_ref().map_or(&[], |salt| salt.bytes()), is_hex };
+    let inputs = inputs(columns)?;
+    let nrows = inputs[0].nrows();
+    // Offsets of strings are of 32 bits.
+    let most = i32::MAX as usize / plan.width();
+    let mut arrays = Vec::new();
+    let chunks: Vec<Vec<Chunk<'_>>> = inputs.iter().map(Input::chunks).collect::<PyResult<_>>()?;
+    let (mut at, mut next) = (vec![0; inputs.len()], 0);
+    while next < nrows {
+        let mut end = nrows.min(next + most);
+        for (input, at) in inputs.iter().zip(&mut at) {
+            while input.begins[*at + 1] <= next {
+                *at += 1;
+            }
+            end = end.min(input.begins[*at + 1]);
+        }
+        let mut segment = Segment { chunks: Vec::new(), begins: Vec::new(), nulls: None, nrows: end - next };
+        for ((input, chunks), &at) in inputs.iter().zip(&chunks).zip(&at) {
+            segment.chunks.push(&chunks[at]);
+            segment.begins.push(next - input.begins[at]);
+        }
+        if let [chunk] = segment.chunks[..] {
+            segment.nulls = chunk.nulls.as_ref().map(|nulls| nulls.slice(segment.begins[0], segment.nrows));
+        }
+        arrays.push(digests_of(py, &plan, &segment, nthreads, next)?);
+        next = end;
+    }
+    let kind = match is_hex {
+        true => DataType::Utf8,
+        false => DataType::FixedSizeBinary(i32::try_from(plan.width()).unwrap_or(i32::MAX)),
+    };
+    // The digests of one column keep its name.
+    let name = if let [input] = &inputs[..] { &input.name[..] } else { "" };
+    let field = Arc::new(Field::new(name, kind, true));
+    if arrays.is_empty() {
+        arrays.push(arrow_array::new_empty_array(field.data_type()));
+    }
+    Ok(Column { arrays, field })
+}
+
+pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Column>()?;
+    module.add_function(wrap_pyfunction!(column, module)?)
+}
