@@ -15,8 +15,8 @@ LINKS = $(ROOT)/libexec/hashloom
 # The folder of the prefix in which zsh looks for completions.
 ZSH_FUNCTIONS := share/zsh/site-functions
 
-.PHONY: help build share demo demo-python test test-all cross dist bench bench-kernels bench-tiers bench-peers bench-compilers
-.PHONY: bench-torrents bench-sums bench-trees bench-disks chart kernels fuzz mutants deny install install-links uninstall clean
+.PHONY: help build share demo demo-python test test-all cross dist bench bench-kernels bench-tiers bench-peers
+.PHONY: bench-compilers bench-torrents bench-sums bench-trees bench-disks chart kernels fuzz mutants deny install install-links uninstall clean
 .PHONY: drop-ins install-drop-ins uninstall-drop-ins bench-provider
 
 help:

@@ -74,8 +74,9 @@ cluster() {
 types() {
     local bin
     bin=$logs/$(basename "$python")/bin
-    (cd "$logs" && "$bin/mypy" --config-file "$root/python/pyproject.toml" --cache-dir "$logs/mypy" -p hashloom &&
-        "$bin/mypy" --config-file "$root/python/pyproject.toml" --cache-dir "$logs/mypy" "$root/python/tests/typed.py" &&
+    local mypy=("$bin/mypy" --config-file "$root/python/pyproject.toml" --cache-dir "$logs/mypy")
+    (cd "$logs" && "${mypy[@]}" -p hashloom &&
+        "${mypy[@]}" "$root/python/tests/typed.py" &&
         "$bin/pyright" --project "$root/python" --pythonpath "$bin/python" "$root/python/tests/typed.py" &&
         "$bin/python" -m mypy.stubtest hashloom._hashloom)
 }
@@ -108,7 +109,7 @@ step "wheel" wheel
 step "tests: $("$python" -V)" tested "$python"
 step "types: mypy, pyright, stubtest" types
 step "examples" examples
-if command -v java >/dev/null; then
+if command -v java >/dev/null || [ -n "${HASHLOOM_REQUIRE-}" ]; then
     step "cluster: Dask and Spark" cluster
 else
     echo "skipped: cluster: java is not installed: apt-get install openjdk-17-jre-headless" >>"$logs/skipped"

@@ -25,7 +25,7 @@ test="$demo g++:g++ clang:clang ccache:ccache cmake:cmake make:make nm:binutils 
       openssl/evp.h:libssl-dev curl:curl transmission-create:transmission-cli aria2c:aria2 mktorrent:mktorrent
       qbittorrent-nox:qbittorrent-nox sha2.h:libmd-dev mtree:mtree-netbsd fsverity:fsverity
       /usr/sbin/veritysetup:cryptsetup-bin mandoc:mandoc groff:groff-base man:man-db zsh:zsh fish:fish
-      strace:strace prlimit:util-linux fusermount3:fuse3
+      strace:strace prlimit:util-linux fusermount3:fuse3 java:openjdk-17-jre-headless
       i686-linux-gnu-gcc:gcc-i686-linux-gnu aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu qemu-aarch64:qemu-user
       /usr/i686-linux-gnu/include/stdio.h:libc6-dev-i386-cross
       /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross"

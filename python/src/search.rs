@@ -36,8 +36,8 @@ fn target_of(target: Option<&[u8]>, zero_bits: Option<usize>, compact: Option<u3
 /// The first nonces from first to last, both included, whose digests are low enough.
 #[pyfunction]
 #[pyo3(signature = (
-    name, /, first, last, *, target=None, zero_bits=None, compact=None, prefix=None, suffix=None, digits=None, width=None,
-    again=None, least_digit_first=false, least_byte_first=false, limit=1
+    name, /, first, last, *, target=None, zero_bits=None, compact=None, prefix=None, suffix=None, digits=None,
+    width=None, again=None, least_digit_first=false, least_byte_first=false, limit=1
 ))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments")]
 fn search(

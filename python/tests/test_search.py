@@ -19,7 +19,8 @@ def text_of(nonce, digits, width):
     return text.rjust(width or 1, digits[:1])
 
 
-@given(prefix=st.binary(max_size=150), suffix=st.binary(max_size=150), digits=st.sampled_from([None, b"01", b"0123456789"]),
+@given(prefix=st.binary(max_size=150), suffix=st.binary(max_size=150),
+       digits=st.sampled_from([None, b"01", b"0123456789"]),
        width=st.none() | st.integers(20, 30), first=st.integers(0, 5000), count=st.integers(1, 3000),
        limit=st.integers(0, 300), name=st.sampled_from(["sha1", "sha256", "sha512", "md5"]), little=st.booleans())
 @settings(max_examples=60, deadline=None)

@@ -100,8 +100,8 @@ def files(
     """The digests of files, in the order of the paths: those of hashloom.files, with the worker and the attempt.
 
     A task has `files_per_task` files, which a worker hashes side by side with `threads` threads. If a worker dies, the
-    scheduler gives its tasks to others (`distributed.scheduler.allowed-failures` times). A file that cannot be read does
-    not stop the others. `progress` is called with the number of files done and of all files.
+    scheduler gives its tasks to others (`distributed.scheduler.allowed-failures` times). A file that cannot be read
+    does not stop the others. `progress` is called with the number of files done and of all files.
 
     WorkerError if a worker returns anything else than the digests of its files, or no worker survives a task.
     """

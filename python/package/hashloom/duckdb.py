@@ -22,8 +22,8 @@ __all__ = ["register"]
 def register(
     connection: duckdb.DuckDBPyConnection, prefix: str = "hl_", *, salt: bytes | None = None, key: bytes | None = None
 ) -> None:
-    """Adds functions to a connection: ``hl_sha256(text)`` and, for BLOB, ``hl_sha256_blob(bytes)``, and the same of each
-    algorithm. The result is hexadecimal digits, and NULL for NULL. With ``salt`` or ``key`` they are those of
+    """Adds functions to a connection: ``hl_sha256(text)`` and, for BLOB, ``hl_sha256_blob(bytes)``, and the same of
+    each algorithm. The result is hexadecimal digits, and NULL for NULL. With ``salt`` or ``key`` they are those of
     hashloom.column; another prefix keeps such functions apart.
     """
 

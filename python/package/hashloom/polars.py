@@ -30,7 +30,12 @@ class Digests:
         self._expression = expression
 
     def digest(
-        self, name: str, *, output: Literal["hex", "binary"] = "hex", salt: bytes | None = None, key: bytes | None = None
+        self,
+        name: str,
+        *,
+        output: Literal["hex", "binary"] = "hex",
+        salt: bytes | None = None,
+        key: bytes | None = None,
     ) -> pl.Expr:
         """Digests by the algorithm of this name, hash160 or sha256d.
 

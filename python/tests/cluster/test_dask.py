@@ -71,7 +71,7 @@ def test_a_worker_that_is_killed(client, paths, tmp_path):
         target=lambda: result.extend(hashloom.dask.files(client, "sha256", [*paths, pipe], files_per_task=5))
     )
     work.start()
-    with open(pipe, "wb", buffering=0) as end:  # opens when a worker has opened the pipe
+    with open(pipe, "r+b", buffering=0) as end:  # for reading too: a write after the kill has a reader
         end.write(b"half of the ")
         busy = []
         while unread(end) or len(busy) != 1:  # the worker is in the middle, and all other tasks are done
