@@ -371,8 +371,7 @@ fn digests_of(
     let width = plan.width();
     let is_null = |row| segment.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
     let nvalid = segment.nrows - segment.nulls.as_ref().map_or(0, NullBuffer::null_count);
-    let mut out = vec![0; width * if plan.is_hex { nvalid } else { segment.nrows }];
-    memory::want_huge_pages(out.as_ptr(), out.len());
+    let mut out = memory::zeros(if plan.is_hex { nvalid } else { segment.nrows }, width)?;
     let mut rest = &mut out[..];
     let mut next = 0;
     while next < segment.nrows {

@@ -9,7 +9,10 @@ use std::sync::Arc;
 use hashloom::Hash;
 use hashloom_engine::files::{FileError, Method, Request, Source, hash_files};
 use hashloom_engine::text::{reason, shown};
-use hashloom_engine::torrent::{Check, OpenError, OpenProblem, Report, Torrent, Trouble, VerifyError, verify_many};
+use hashloom_engine::torrent::{
+    Builder, Check, CreateError, OpenError, OpenProblem, Report, Torrent, Trouble, VerifyError, Version, verify_many,
+};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
@@ -184,7 +187,73 @@ fn fields<'py>(py: Python<'py>, torrent: &Torrent, report: &Report) -> PyResult<
         .into_pyobject(py)
 }
 
+/// Makes a torrent. Returns its bytes, both info-hashes and the bytes read.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "the options of a torrent, once each")]
+fn torrent_create<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    version: &str,
+    piece_nbytes: Option<u64>,
+    trackers: Vec<Vec<String>>,
+    web_seeds: Vec<String>,
+    private: bool,
+    source: Option<String>,
+    comment: Option<String>,
+    date: Option<i64>,
+    name: Option<String>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let version = match version {
+        "v1" => Version::V1,
+        "v2" => Version::V2,
+        "hybrid" => Version::Hybrid,
+        other => {
+            return Err(PyValueError::new_err(format!("unknown version {other:?}: expected 'v1', 'v2' or 'hybrid'")));
+        }
+    };
+    let mut builder = Builder::new().version(version).private(private).created_by("hashloom");
+    for tier in trackers {
+        builder = builder.tier(tier);
+    }
+    for url in web_seeds {
+        builder = builder.web_seed(url);
+    }
+    let set = |builder: Builder, value, set: fn(Builder, String) -> Builder| match value {
+        Some(value) => set(builder, value),
+        None => builder,
+    };
+    builder = set(builder, source, Builder::source);
+    builder = set(builder, comment, Builder::comment);
+    builder = set(builder, name, Builder::name);
+    if let Some(nbytes) = piece_nbytes {
+        builder = builder.piece_nbytes(nbytes);
+    }
+    if let Some(seconds) = date {
+        builder = builder.date(seconds);
+    }
+    let work = Work::start(threads, progress, move |options, results| {
+        let _ = results.send(builder.plan(&path).and_then(|plan| plan.create(options)));
+    })?;
+    let mut created = None;
+    while let Some(result) = work.next(py)? {
+        created = Some(result);
+    }
+    match created {
+        Some(Ok(created)) => {
+            let v1 = created.torrent.info_hash_v1().map(|hash| PyBytes::new(py, &hash));
+            let v2 = created.torrent.info_hash_v2().map(|hash| PyBytes::new(py, &hash));
+            (PyBytes::new(py, &created.bytes), v1, v2, created.nbytes_read).into_pyobject(py)
+        }
+        Some(Err(CreateError::Path { path, error })) => Err(of_system(&error, path).raise(py)),
+        Some(Err(error)) => Err(Failure::Torrent(error.to_string(), String::new(), 0).raise(py)),
+        None => Err(Failure::Torrent("the torrent was lost".into(), String::new(), 0).raise(py)),
+    }
+}
+
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Files>()?;
+    module.add_function(wrap_pyfunction!(torrent_create, module)?)?;
     module.add_function(wrap_pyfunction!(torrent_verify, module)?)
 }

@@ -4,7 +4,7 @@
 //! Messages are drawn in batches. A batch keeps its objects alive, so another thread may change the list meanwhile.
 
 use hashloom::{Algorithm, HmacKey, hash_many, hash_rows, hash160_rows, hmac_many, sha256d_rows};
-use pyo3::exceptions::{PyBufferError, PyImportError, PyMemoryError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyImportError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyIterator, PyList, PyString, PyTuple};
 
@@ -120,11 +120,7 @@ impl<'py> Digests<'py> {
             Form::Bytes | Form::Hex => self.list.try_reserve_exact(count),
             Form::Joined | Form::Numpy => self.joined.try_reserve_exact(count.saturating_mul(self.nbytes)),
         };
-        reserved.map_err(|_| {
-            let message =
-                format!("{count} digests of {} bytes do not fit into memory: hash a part at a time", self.nbytes);
-            PyMemoryError::new_err(message)
-        })?;
+        reserved.map_err(|_| memory::too_large(count, self.nbytes))?;
         memory::want_huge_pages(self.joined.as_ptr(), self.joined.capacity());
         Ok(())
     }

@@ -1,6 +1,35 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Memory for long results.
 
+use std::alloc::{Layout, alloc_zeroed};
+
+use pyo3::exceptions::PyMemoryError;
+use pyo3::prelude::*;
+
+/// The error for a result that does not fit into memory.
+pub fn too_large(count: usize, width: usize) -> PyErr {
+    let message = format!("{count} digests of {width} bytes do not fit into memory: hash a part at a time");
+    PyMemoryError::new_err(message)
+}
+
+/// A vector of `count * width` zeros, in huge pages where there are any. MemoryError if memory is short.
+pub fn zeros(count: usize, width: usize) -> PyResult<Vec<u8>> {
+    let nbytes = count.checked_mul(width).ok_or_else(|| too_large(count, width))?;
+    let mut bytes = Vec::new();
+    if nbytes > 0 {
+        let layout = Layout::array::<u8>(nbytes).map_err(|_| too_large(count, width))?;
+        // SAFETY: the layout has a size. The system gives zeros without touching their pages; a failure is NULL.
+        let start = unsafe { alloc_zeroed(layout) };
+        if start.is_null() {
+            return Err(too_large(count, width));
+        }
+        // SAFETY: the global allocator gave these bytes with the layout of such a vector, and all are zero.
+        bytes = unsafe { Vec::from_raw_parts(start, nbytes, nbytes) };
+        want_huge_pages(start, nbytes);
+    }
+    Ok(bytes)
+}
+
 /// Asks Linux for huge pages in memory that has not been touched yet: with pages of 4 KiB, page faults take as long as
 /// hashing. Other systems and short memory stay as they are.
 pub fn want_huge_pages(start: *const u8, nbytes: usize) {

@@ -4,6 +4,9 @@
 import gc
 import hashlib
 import hmac
+import os
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -215,8 +218,6 @@ def test_many_threads_hash_one_column():
 
 def test_offsets_of_64_bits():
     """A column of 3 GiB: 3 values of 1 GiB each, whose offsets need more than 32 bits."""
-    import os
-
     if os.environ.get("HASHLOOM_TEST_ALL") is None:
         pytest.skip("SKIPPED: a column of 3 GiB: HASHLOOM_TEST_ALL=1 hashes it")
     part = bytes(1 << 30)
@@ -224,3 +225,22 @@ def test_offsets_of_64_bits():
     offsets = pa.py_buffer(b"".join((i << 30).to_bytes(8, "little") for i in range(4)))
     array = pa.Array.from_buffers(pa.large_binary(), 3, [None, offsets, values])
     assert listed(hashloom.column("sha1", array)) == [hashlib.sha1(part).digest()] * 3
+
+
+def test_too_little_memory_is_an_error():
+    """In a process of its own with 3 GiB of addresses; the result takes 6 GB."""
+    pytest.importorskip("resource", reason="SKIPPED: limits of memory: not a Unix")
+    program = """
+import resource, sys
+import pyarrow as pa
+import hashloom
+array = pa.Array.from_buffers(pa.uint8(), 50_000_000, [None, pa.py_buffer(bytes(50_000_000))])
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+try:
+    hashloom.column("sha512", array)
+except MemoryError as error:
+    sys.exit(0 if "a part at a time" in str(error) else f"another text: {error}")
+sys.exit("no error")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

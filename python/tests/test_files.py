@@ -177,3 +177,65 @@ def test_errors_of_torrents(tmp_path):
         hashloom.torrent.verify(TORRENTS / "numbers.torrent", TORRENTS / "alice.txt")
     with pytest.raises(TypeError):
         hashloom.torrent.verify(5, tmp_path)
+
+
+@pytest.mark.parametrize("version", ["v1", "v2", "hybrid"])
+def test_created_torrents_are_complete(version, tmp_path):
+    folder = tmp_path / "folder"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "a").write_bytes(b"a" * 50_000)
+    (folder / "sub" / "b").write_bytes(b"b" * 70_000)
+    seen = []
+    created = hashloom.torrent.create(
+        folder,
+        version=version,
+        piece_nbytes=1 << 15,
+        trackers=["https://a.example/x", ["udp://b.example:1", "udp://c:2"]],
+        web_seeds=["https://d.example/"],
+        private=True,
+        source="s",
+        comment="c",
+        date=1_700_000_000,
+        name="other",
+        progress=lambda *progress: seen.append(progress),
+    )
+    assert (created.info_hash_v1 is None) == (version == "v2")
+    assert (created.info_hash_v2 is None) == (version == "v1")
+    assert created.nbytes_read == 120_000
+    assert seen[-1][0] == seen[-1][1] >= 120_000
+    for part in (
+        b"8:announce19:https://a.example/x",
+        b"7:comment1:c",
+        b"13:creation datei1700000000e",
+        b"4:name5:other",
+        b"7:privatei1e",
+        b"6:source1:s",
+        b"8:url-list",
+    ):
+        assert part in created.content
+    start = created.content.index(b"4:info") + 6
+    if created.info_hash_v1 is not None:
+        ends = [i for i in range(start, len(created.content) + 1)
+                if hashlib.sha1(created.content[start:i]).digest() == created.info_hash_v1]
+        assert len(ends) == 1
+    report = hashloom.torrent.verify(created.content, folder)
+    assert report.is_complete
+    (folder / "a").write_bytes(b"a" * 49_999 + b"x")
+    assert not hashloom.torrent.verify(created.content, folder).is_complete
+
+
+def test_errors_of_new_torrents(tmp_path):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "a").write_bytes(b"a")
+    with pytest.raises(hashloom.FileError, match="missing"):
+        hashloom.torrent.create(tmp_path / "missing")
+    for path, keywords, text in [
+        ("empty", {}, "."),
+        ("a", {"piece_nbytes": 1000}, "1000"),
+        ("a", {"trackers": ["tracker.example"]}, "tracker.example"),
+        ("a", {"name": "a/b"}, "a/b"),
+    ]:
+        with pytest.raises(hashloom.torrent.TorrentError, match=text):
+            hashloom.torrent.create(tmp_path / path, **keywords)
+    with pytest.raises(ValueError, match="'v1', 'v2' or 'hybrid'"):
+        hashloom.torrent.create(tmp_path / "a", version="v3")

@@ -33,6 +33,8 @@ def uses() -> None:
         told: str = file.path + file.hexdigest + repr(file.digest)
         error: hashloom.FileError | None = file.error
         print(told, error and (error.kind, error.offset, error.errno), file.nbytes)
+    created: hashloom.torrent.Created = hashloom.torrent.create(pathlib.Path("a"), version="v1", trackers=["b", ["c"]])
+    print(created.content, created.info_hash_v1, created.info_hash_v2, created.nbytes_read)
     report: hashloom.torrent.Report = hashloom.torrent.verify(b"torrent", pathlib.Path("folder"), progress=print)
     print(report.is_complete, report.pieces.count("have"), [found.state for found in report.files], report.troubles)
     tags: list[bytes] = hashloom.hmac.many(b"key", listed, "sha256")

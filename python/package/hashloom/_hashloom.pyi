@@ -36,6 +36,7 @@ __all__ = [
     "sha512",
     "sha512_224",
     "sha512_256",
+    "torrent_create",
     "torrent_verify",
 ]
 
@@ -204,6 +205,20 @@ class Files(Iterator[_Hashed]):
     def __next__(self) -> _Hashed: ...
     def close(self) -> None: ...
 
+def torrent_create(
+    path: str | os.PathLike[str],
+    version: str,
+    piece_nbytes: int | None,
+    trackers: list[list[str]],
+    web_seeds: list[str],
+    private: bool,
+    source: str | None,
+    comment: str | None,
+    date: int | None,
+    name: str | None,
+    threads: int,
+    progress: Callable[[int, int | None], object] | None,
+) -> tuple[bytes, bytes | None, bytes | None, int]: ...
 def torrent_verify(
     torrent: str | os.PathLike[str] | _Data, path: str | os.PathLike[str], threads: int, progress: _Progress | None
 ) -> tuple[

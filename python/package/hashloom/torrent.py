@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Torrents: checks files on disk against them, with the meaning of `hashloom torrent verify`."""
+"""Torrents: makes them, and checks files on disk against them, as `hashloom torrent create` and `verify` do."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ._files import FileError
-from ._hashloom import torrent_verify
+from ._hashloom import torrent_create, torrent_verify
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["FileError", "FileReport", "Report", "TorrentError", "verify"]
+__all__ = ["Created", "FileError", "FileReport", "Report", "TorrentError", "create", "verify"]
 
 
 class TorrentError(ValueError):
@@ -28,6 +28,20 @@ class TorrentError(ValueError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+@dataclass(frozen=True)
+class Created:
+    """A new torrent."""
+
+    content: bytes
+    """The content of a .torrent file."""
+    info_hash_v1: bytes | None
+    """SHA-1 of the info dictionary (BEP 3), unless the torrent is v2."""
+    info_hash_v2: bytes | None
+    """SHA-256 of the info dictionary (BEP 52), unless the torrent is v1."""
+    nbytes_read: int
+    """Bytes read from files."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +80,38 @@ class Report:
     """Bytes read."""
     seconds: float
     """The time that the check took."""
+
+
+def create(
+    path: str | os.PathLike[str],
+    *,
+    version: Literal["v1", "v2", "hybrid"] = "hybrid",
+    piece_nbytes: int | None = None,
+    trackers: Iterable[str | Iterable[str]] = (),
+    web_seeds: Iterable[str] = (),
+    private: bool = False,
+    source: str | None = None,
+    comment: str | None = None,
+    date: int | None = None,
+    name: str | None = None,
+    threads: int = 0,
+    progress: Callable[[int, int | None], object] | None = None,
+) -> Created:
+    """Makes a torrent of a file or folder.
+
+    Nothing is written: `content` of the result is that of a .torrent file. `piece_nbytes` is a power of two from 16 KiB
+    to 256 MiB, and chosen if it is not given. Each tracker is a URL, or several of one tier (BEP 12). `date` is in
+    seconds since 1970, and left out if it is not given. A file that changes while it is read is hashed again.
+    `threads`, `progress` and Ctrl-C are those of verify.
+
+    Raises FileError if `path` cannot be read, TorrentError if files under it or an option cannot be used.
+    """
+    tiers = [[tracker] if isinstance(tracker, str) else list(tracker) for tracker in trackers]
+    return Created(
+        *torrent_create(
+            path, version, piece_nbytes, tiers, list(web_seeds), private, source, comment, date, name, threads, progress
+        )
+    )
 
 
 def verify(
