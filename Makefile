@@ -119,6 +119,7 @@ install-drop-ins:
 
 uninstall-drop-ins:
 	rm -f '$(DESTDIR)$(OPENSSL_MODULES_DIR)/hashloom.so' '$(ROOT)/share/hashloom/hashloom.cnf'
+	@# The folder stays if it has other files.
 	rmdir '$(ROOT)/share/hashloom' 2>/dev/null || true
 
 bench-provider: drop-ins

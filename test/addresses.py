@@ -23,6 +23,9 @@ import random
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "proof"))
+import standards  # noqa: E402
+
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("hashloom", type=pathlib.Path)
 parser.add_argument("--require", action="store_true", help="fail if something cannot be tested here")
@@ -108,53 +111,9 @@ def times_g(number, start=None):
     return affine(start)
 
 
-# ---- RIPEMD-160 (Dobbertin, Bosselaers, Preneel 1996)
-
-RHO = [7, 4, 13, 1, 10, 6, 15, 3, 12, 0, 9, 5, 2, 14, 11, 8]
-LEFT_ORDER = [list(range(16))]
-RIGHT_ORDER = [[(9 * i + 5) % 16 for i in range(16)]]
-for _ in range(4):
-    LEFT_ORDER.append([RHO[i] for i in LEFT_ORDER[-1]])
-    RIGHT_ORDER.append([RHO[i] for i in RIGHT_ORDER[-1]])
-SHIFTS = [
-    [11, 14, 15, 12, 5, 8, 7, 9, 11, 13, 14, 15, 6, 7, 9, 8],
-    [12, 13, 11, 15, 6, 9, 9, 7, 12, 15, 11, 13, 7, 8, 7, 7],
-    [13, 15, 14, 11, 7, 7, 6, 8, 13, 14, 13, 12, 5, 5, 6, 9],
-    [14, 11, 12, 14, 8, 6, 5, 5, 15, 12, 15, 14, 9, 9, 8, 6],
-    [15, 12, 13, 13, 9, 5, 8, 6, 14, 11, 12, 11, 8, 6, 5, 5],
-]
-LEFT_K = [0, 0x5A827999, 0x6ED9EBA1, 0x8F1BBCDC, 0xA953FD4E]
-RIGHT_K = [0x50A28BE6, 0x5C4DD124, 0x6D703EF3, 0x7A6D76E9, 0]
-MASK = 0xFFFFFFFF
-ROUNDS = [
-    lambda x, y, z: x ^ y ^ z,
-    lambda x, y, z: (x & y) | (~x & z),
-    lambda x, y, z: (x | ~y) ^ z,
-    lambda x, y, z: (x & z) | (y & ~z),
-    lambda x, y, z: x ^ (y | ~z),
-]
-
-
-def rotated(word, count):
-    word &= MASK
-    return (word << count | word >> (32 - count)) & MASK
-
-
-def ripemd160_of_32_bytes(message):
-    block = message + b"\x80" + bytes(23) + (256).to_bytes(8, "little")
-    words = [int.from_bytes(block[i : i + 4], "little") for i in range(0, 64, 4)]
-    start = [0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476, 0xC3D2E1F0]
-    lines = []
-    for order, constants, functions in (LEFT_ORDER, LEFT_K, ROUNDS), (RIGHT_ORDER, RIGHT_K, ROUNDS[::-1]):
-        a, b, c, d, e = start
-        for j in range(5):
-            for i in order[j]:
-                sum_ = a + functions[j](b, c, d) + words[i] + constants[j]
-                a, e, d, c, b = e, d, rotated(c, 10), b, (rotated(sum_, SHIFTS[j][i]) + e) & MASK
-        lines.append((a, b, c, d, e))
-    left, right = lines
-    state = [(start[(i + 1) % 5] + left[(i + 2) % 5] + right[(i + 3) % 5]) & MASK for i in range(5)]
-    return b"".join(word.to_bytes(4, "little") for word in state)
+RIPEMD160_IV = standards.initial_values()["sha1"]
+for error in standards.check():
+    sys.exit(error)
 
 
 def sha256(data):
@@ -162,10 +121,8 @@ def sha256(data):
 
 
 def hash160(data):
-    return ripemd160_of_32_bytes(sha256(data))
+    return standards.digest("ripemd160", RIPEMD160_IV, sha256(data))
 
-
-assert ripemd160_of_32_bytes(bytes(32)).hex() == "d1a70126ff7a149ca6f9b638db084480440ff842"
 
 # ---- base58 and bech32
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a block of input becomes.
+//! A block of input, converted.
 
 use super::input::Block;
 
-/// What a block became.
+/// A converted block.
 #[derive(Default)]
 pub struct Output {
     pub bytes: Vec<u8>,

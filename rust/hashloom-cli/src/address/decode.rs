@@ -14,7 +14,7 @@ use super::input::Block;
 use super::keys::{character, check_length};
 use super::network::Network;
 
-/// What an address means.
+/// The meaning of an address.
 struct Decoded {
     network: Network,
     /// The type of the script.

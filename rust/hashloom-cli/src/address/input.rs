@@ -19,7 +19,7 @@ use crate::text::{display, reason};
 /// The longest line, without the byte that ends it. The longest that is right has 130 bytes.
 pub const LINE_MAX_NBYTES: usize = 1024;
 
-/// What the input consists of.
+/// The parts of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Items {
     Lines,
@@ -93,7 +93,7 @@ pub struct Reader {
     begun: Zeroizing<Vec<u8>>,
     /// Whether the rest of a line is skipped, as its beginning is too long.
     is_skipping: bool,
-    /// What is to be said after the last block of a file.
+    /// The message that follows the last block of a file.
     trouble: Option<String>,
 }
 
@@ -107,7 +107,7 @@ struct Open {
     nread: u64,
 }
 
-/// What is read.
+/// A file, or a stream such as a pipe.
 trait Source: Read + Send {
     /// The stamp of a regular file.
     fn stamp(&self) -> Option<Stamp>;

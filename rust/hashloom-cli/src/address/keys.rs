@@ -42,7 +42,7 @@ impl Form {
     }
 }
 
-/// What items are.
+/// The kind of the items.
 #[derive(Debug, Clone, Copy)]
 pub enum Source {
     Lines,

@@ -14,7 +14,7 @@ pub enum Network {
     Regtest,
 }
 
-/// What addresses and secret keys of a network begin with. The bytes in front of base58 are those of Bitcoin Core's
+/// The beginnings of a network's addresses and secret keys. The bytes in front of base58 are those of Bitcoin Core's
 /// chainparams.cpp, the words in front of bech32 those of BIP 173.
 #[derive(Debug, Clone, Copy)]
 pub struct Prefixes {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What is searched: the messages, the nonces there are, and the digests that are low enough.
+//! The plan of a search: the messages, the nonces there are, and the digests that are low enough.
 
 use std::ffi::OsString;
 
@@ -44,7 +44,7 @@ pub struct Plan {
     shape: Shape,
 }
 
-/// What is printed.
+/// The form of the output.
 #[derive(PartialEq, Eq)]
 enum Shape {
     Nonce,
