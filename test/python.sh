@@ -59,7 +59,7 @@ tested() {
     name=$logs/$(basename "$1")
     environment "$name" "$1" --requirement "$root/python/tests/requirements.txt" &&
         "$name/bin/pip" install --quiet --disable-pip-version-check --no-index "$logs"/wheels/*.whl &&
-        (cd "$logs" && "$name/bin/python" -m pytest -q -p no:cacheprovider --ignore "$root/python/tests/cluster" \
+        (cd "$logs" && "$name/bin/python" -m pytest -q -rs -p no:cacheprovider --ignore "$root/python/tests/cluster" \
             "$root/python/tests")
 }
 

@@ -256,7 +256,7 @@ fn inputs(arguments: &Bound<'_, PyTuple>) -> PyResult<Vec<Input>> {
     Ok(inputs)
 }
 
-/// What is done with each row.
+/// The work on each row.
 struct Plan<'k> {
     function: Function<'k>,
     salt: &'k [u8],
@@ -273,7 +273,7 @@ impl Plan<'_> {
 /// Rows of all columns, an array each.
 struct Segment<'a> {
     chunks: Vec<&'a Chunk<'a>>,
-    /// Where each array's rows of this segment begin.
+    /// The first row of this segment in each array.
     begins: Vec<usize>,
     /// The rows of the result that are null.
     nulls: Option<NullBuffer>,

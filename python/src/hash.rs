@@ -37,6 +37,15 @@ pub fn python_name(algorithm: Algorithm) -> String {
     algorithm.name().replace('-', "_")
 }
 
+/// Calls a function on a value that threads share: without the interpreter lock if `nbytes` are worth it.
+pub fn work_on<T: Send>(py: Python<'_>, value: &Mutex<T>, nbytes: usize, work: impl FnOnce(&mut T) + Send) {
+    if nbytes < DETACH_NBYTES {
+        work(&mut value.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner));
+    } else {
+        py.detach(|| work(&mut value.lock().unwrap_or_else(PoisonError::into_inner)));
+    }
+}
+
 /// A hash object, as those of hashlib. Any number of threads may use it at once.
 #[pyclass(frozen, module = "hashloom")]
 pub struct Hash {
@@ -68,11 +77,7 @@ impl Hash {
     fn update(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let data = Data::of(data)?;
         let bytes = data.bytes();
-        if bytes.len() < DETACH_NBYTES {
-            self.hasher.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner).update(bytes);
-        } else {
-            py.detach(|| self.hasher.lock().unwrap_or_else(PoisonError::into_inner).update(bytes));
-        }
+        work_on(py, &self.hasher, bytes.len(), |hasher| hasher.update(bytes));
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::buffer::Data;
-use crate::hash::{self, DETACH_NBYTES, Hash, python_name};
+use crate::hash::{self, Hash, python_name, work_on};
 use crate::hex;
 use crate::many::{Function, hash_all};
 
@@ -55,11 +55,7 @@ impl Mac {
     fn update(&self, py: Python<'_>, msg: &Bound<'_, PyAny>) -> PyResult<()> {
         let data = Data::of(msg)?;
         let bytes = data.bytes();
-        if bytes.len() < DETACH_NBYTES {
-            self.mac.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner).update(bytes);
-        } else {
-            py.detach(|| self.mac.lock().unwrap_or_else(PoisonError::into_inner).update(bytes));
-        }
+        work_on(py, &self.mac, bytes.len(), |mac| mac.update(bytes));
         Ok(())
     }
 

@@ -136,7 +136,7 @@ def test_the_module_hmac_takes_our_constructors():
         assert std_hmac.digest(b"key", b"message", getattr(hashloom, name)) == want
 
 
-@pytest.mark.skipif(not hasattr(hashlib, "file_digest"), reason="hashlib.file_digest is new in Python 3.11")
+@pytest.mark.skipif(not hasattr(hashlib, "file_digest"), reason="SKIPPED: hashlib.file_digest is new in Python 3.11")
 def test_file_digest(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(bytes(1_000_000))

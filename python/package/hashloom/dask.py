@@ -20,7 +20,7 @@ from . import files as files_here
 
 __all__ = ["WorkerDigest", "WorkerError", "files"]
 
-# What a worker returns for a file: path, digest, bytes, and the arguments of a FileError.
+# A worker's result for a file: path, digest, bytes, and the arguments of a FileError.
 _Result = tuple[str, bytes | None, int, tuple[str, int | None, str, str, int] | None]
 
 
