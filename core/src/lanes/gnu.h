@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The compiler maps the operators to what the target's baseline has (SSE2, NEON, VSX, VX, simd128).
+ * The compiler maps the operators to what the target's baseline has (SSE2, NEON, VSX, VX).
  */
 #define LV_ISA    gnu
 #define LV_KERNEL

@@ -1,0 +1,9 @@
+/* simd128.c: the lane kernels of lanes/simd128.h.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#include "../kernels.h"
+#if HLI_WASM
+#  include "../lanes/simd128.h"
+#  include "../lanes/kernels.inc.h"
+#endif
