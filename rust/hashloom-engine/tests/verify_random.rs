@@ -395,6 +395,46 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Parts have the verdicts and digests of their pieces alone; joined, with all known, they make the whole report.
+    #[test]
+    fn parts_make_the_whole(case in case(), nthreads in nthreads(), per_part in 1..9usize) {
+        let (outer, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let root = outer.path().canonicalize().unwrap();
+        let made = case.make(&root, "name");
+        case.damage(&made, outside.path());
+        let (options, count) = (threads(nthreads), made.torrent.piece_count());
+        let whole = oracle(&made, &root);
+        let mut joined = Vec::new();
+        while joined.len() < count {
+            let part = joined.len()..joined.len() + per_part;
+            let mut found = None;
+            verify_many([Check::new(&made.torrent, &*root).part(part.clone())], &options, |_, report| found = Some(report));
+            let report = found.unwrap().unwrap();
+            prop_assert!(report.files.is_empty() && !report.is_complete());
+            let part = part.start..part.end.min(count);
+            prop_assert_eq!(report.digests.len(), part.len());
+            for (piece, &state) in report.pieces.iter().enumerate() {
+                if !part.contains(&piece) {
+                    prop_assert_eq!(state, PieceState::Unchecked);
+                    continue;
+                }
+                prop_assert_eq!(state, whole.pieces[piece], "piece {}", piece);
+                let digests = report.digests[piece - part.start];
+                let is_hashed = matches!(state, PieceState::Have | PieceState::Bad | PieceState::Disputed);
+                let verdict = made.torrent.verdict(piece, &digests);
+                prop_assert_eq!(verdict, if is_hashed { state } else { PieceState::Unchecked }, "piece {}", piece);
+            }
+            joined.extend_from_slice(&report.pieces[part]);
+        }
+        let mut found = None;
+        verify_many([Check::new(&made.torrent, &*root).known(&joined[..])], &options, |_, report| found = Some(report));
+        compare(&made, &found.unwrap().unwrap(), &whole)?;
+    }
+}
+
+proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]

@@ -8,6 +8,7 @@
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_char, c_void};
 use core::mem::MaybeUninit;
+use core::num::NonZeroU32;
 
 use hashloom_sys as sys;
 
@@ -272,6 +273,41 @@ impl MacCtx {
 impl Drop for MacCtx {
     fn drop(&mut self) {
         wipe(&mut self.raw, sys::hl_hmac_ctx { inner: WIPED, outer: NO_STATE });
+    }
+}
+
+/// Panics unless there are as many salts as passwords, and `keys` has room for as many keys.
+pub fn pbkdf2_many<P: AsRef<[u8]>, S: AsRef<[u8]>>(
+    algorithm: Algorithm,
+    passwords: &[P],
+    salts: &[S],
+    niterations: NonZeroU32,
+    key_nbytes: usize,
+    keys: &mut [u8],
+) {
+    assert_eq!(passwords.len(), salts.len());
+    assert_eq!(passwords.len().checked_mul(key_nbytes), Some(keys.len()));
+    if keys.is_empty() {
+        return;
+    }
+    let (mut passwords_window, mut salts_window) = (Window::new(), Window::new());
+    let all =
+        passwords.chunks(WINDOW).zip(salts.chunks(WINDOW)).zip(keys.chunks_mut(WINDOW.saturating_mul(key_nbytes)));
+    for ((passwords, salts), keys) in all {
+        let passwords = passwords_window.fill(passwords.iter().map(|password| slice(password.as_ref())));
+        let salts = salts_window.fill(salts.iter().map(|salt| slice(salt.as_ref())));
+        // SAFETY: both arrays have as many live slices, and keys has room for as many keys, asserted above.
+        check(unsafe {
+            sys::hl_pbkdf2_many(
+                alg(algorithm),
+                passwords.as_ptr(),
+                salts.as_ptr(),
+                niterations.get(),
+                passwords.len(),
+                keys.as_mut_ptr(),
+                key_nbytes,
+            )
+        });
     }
 }
 

@@ -25,6 +25,7 @@
 //! | one message that arrives in parts | [`Hasher`] |
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
 //! | messages and a key (HMAC) | [`HmacKey`] with [`hmac()`], [`hmac_many`] or [`Hmac`] |
+//! | keys derived from passwords (PBKDF2) | [`pbkdf2()`], [`pbkdf2_many`] |
 //! | nonces whose digest is low enough (proof of work) | [`search`] |
 //! | code written for the RustCrypto traits | `Sha256`, `HmacSha256` and the others (feature `digest`) |
 //! | the list of kernels, and a choice among them | [`kernels`] |
@@ -60,6 +61,7 @@ mod hasher;
 mod hmac;
 pub mod kernels;
 mod many;
+mod pbkdf2;
 #[cfg(feature = "digest")]
 mod rustcrypto;
 #[cfg(feature = "digest")]
@@ -77,6 +79,7 @@ pub use hash::{Hash, ParseHashError};
 pub use hasher::{Hasher, finalize_many, update_many};
 pub use hmac::{Hmac, HmacKey, TagMismatch, equal, hmac, hmac_many};
 pub use many::{OffsetsError, hash, hash_many, hash_offsets32, hash_offsets64, hash_rows, hash160_rows, sha256d_rows};
+pub use pbkdf2::{pbkdf2, pbkdf2_many};
 #[cfg(feature = "digest")]
 pub use rustcrypto::{Md5, Ripemd160, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
 #[cfg(feature = "digest")]

@@ -308,6 +308,32 @@ impl<'a> Search<'a> {
         self
     }
 
+    /// What the search consists of, for a program that carries it out in another way.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom::search::{Search, Target};
+    ///
+    /// let search = Search::new(Algorithm::Sha1, Target::zero_bits(20)).prefix(b"1:20:").width(8);
+    /// let parts = search.parts();
+    /// assert_eq!((parts.algorithm, parts.prefix, parts.width), (Algorithm::Sha1, &b"1:20:"[..], Some(8)));
+    /// ```
+    #[must_use]
+    pub fn parts(&self) -> Parts<'a> {
+        let form = &self.form;
+        Parts {
+            algorithm: form.algorithm,
+            again: form.again,
+            prefix: self.prefix,
+            suffix: self.suffix,
+            digits: self.alphabet,
+            width: (form.nonce_width != 0).then_some(form.nonce_width),
+            least_digit_first: form.least_digit_first,
+            least_byte_first: form.least_byte_first,
+            target: Target(form.target),
+        }
+    }
+
     /// The first nonce from `first` to `last`, both included, whose digest is low enough. The time grows with `last -
     /// first`, and nothing can interrupt a call: search parts of a range, and let threads share the parts.
     ///
@@ -349,4 +375,36 @@ impl<'a> Search<'a> {
         let nfound = ffi::search(&self.form, (self.prefix, self.suffix, self.alphabet), (first, last), nonces);
         &nonces[..nfound]
     }
+}
+
+/// What a [`Search`] consists of: see [`Search::parts`].
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom::search::{Search, Target};
+///
+/// let parts = Search::new(Algorithm::Sha1, Target::zero_bits(20)).parts();
+/// assert!(parts.digits.is_empty() && parts.again.is_none());
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Parts<'a> {
+    /// The hash function.
+    pub algorithm: Algorithm,
+    /// The hash function that hashes each digest once more.
+    pub again: Option<Algorithm>,
+    /// The bytes before the nonce.
+    pub prefix: &'a [u8],
+    /// The bytes after the nonce.
+    pub suffix: &'a [u8],
+    /// The digits of nonces; empty: the numbers 0 to 255.
+    pub digits: &'a [u8],
+    /// The number of digits of each nonce, if it is fixed.
+    pub width: Option<u32>,
+    /// The least significant digit comes first.
+    pub least_digit_first: bool,
+    /// The first byte of a digest is its least significant one.
+    pub least_byte_first: bool,
+    /// The highest digest that counts.
+    pub target: Target,
 }

@@ -14,7 +14,7 @@ use crate::read::beneath::{LastFolder, OpenError, Opened, Root, open_regular, st
 use crate::read::holes;
 use crate::read::map::Mapping;
 use crate::read::open::{OPEN_MAX, OpenFile, is_in_memory, open_max};
-use crate::read::stamp::READINGS_MAX;
+use crate::read::stamp::{READINGS_MAX, Stamp};
 
 /// Shorter files are read: mapping a file costs as much as copying this many bytes.
 const WORTH_MAPPING_NBYTES: u64 = 64 << 10;
@@ -325,15 +325,23 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The file's present state, looked up by its path.
-    fn look_now(&self, index: usize, last: &mut LastFolder) -> u64 {
-        let stamp = match &self.place {
+    fn stamp(&self, index: usize, last: &mut LastFolder) -> io::Result<Stamp> {
+        match &self.place {
             Place::Folder(root) => root.stamp(&(self.path_of)(index), last),
             Place::File(path) => stamp_at(path),
             #[cfg(feature = "create")]
             Place::Listed => stamp_at(&(self.path_of)(index)),
-        };
-        match stamp.map_err(OpenError::from) {
+        }
+    }
+
+    /// The file's present stamp, looked up by its path; `None` if the file cannot be looked at.
+    pub(crate) fn stamp_now(&self, index: usize) -> Option<Stamp> {
+        self.stamp(index, &mut LastFolder::default()).ok()
+    }
+
+    /// The file's present state, looked up by its path.
+    fn look_now(&self, index: usize, last: &mut LastFolder) -> u64 {
+        match self.stamp(index, last).map_err(OpenError::from) {
             Ok(stamp) => stamp.fingerprint(),
             Err(OpenError::Missing) => GONE,
             Err(_) => CLOSED,

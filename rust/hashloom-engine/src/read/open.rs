@@ -63,6 +63,12 @@ pub(crate) fn read_at_once(file: &File, row: &mut [u8], offset: u64) -> io::Resu
     std::os::windows::fs::FileExt::seek_read(file, row, offset)
 }
 
+/// In a browser there are no files: the modules that read no files are for it.
+#[cfg(not(any(unix, windows)))]
+pub(crate) fn read_at_once(_file: &File, _row: &mut [u8], _offset: u64) -> io::Result<usize> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// The place of a file's byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Residence {

@@ -21,6 +21,7 @@ mod bitfield;
 #[cfg(feature = "create")]
 mod create;
 mod edit;
+mod memory;
 mod parse;
 mod paths;
 #[cfg(feature = "resume")]
@@ -32,12 +33,13 @@ pub use bitfield::{Bitfield, BitfieldError};
 #[cfg(feature = "create")]
 pub use create::{Builder, CreateError, Created, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks, create};
 pub use edit::{Edit, EditError, Edited};
+pub use memory::Pieces;
 pub use parse::{
     Attributes, Error, File, HybridDifference, MAX_PIECE_NBYTES, Metadata, Note, NoteKind, OpenError, OpenProblem,
     Problem, Torrent, Version,
 };
 pub use paths::BadComponent;
 pub use verify::{
-    Check, Checkpoint, CheckpointError, Content, FileDifference, FileReport, FileState, FileTrouble, PieceState,
-    Ranges, Report, Trouble, VerifyError, verify, verify_many, verify_pieces,
+    Check, Checkpoint, CheckpointError, Content, FileDifference, FileReport, FileState, FileTrouble, PieceDigests,
+    PieceState, Ranges, Report, Trouble, VerifyError, look, verify, verify_many, verify_pieces,
 };

@@ -6,17 +6,17 @@ mod checkpoint;
 mod content;
 mod links;
 mod locate;
+mod look;
 mod report;
 
 use std::fmt;
 use std::io;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::merkle::NODE_NBYTES;
 use crate::paths;
 use crate::pieces::files::{Cache, Files, Known, Last};
 use crate::pieces::job::{self, Hashes, Job, Outcome};
@@ -28,7 +28,10 @@ use locate::{Located, locate};
 
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use content::Content;
-pub use report::{FileDifference, FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
+pub use look::look;
+pub use report::{
+    FileDifference, FileReport, FileState, FileTrouble, PieceDigests, PieceState, Ranges, Report, Trouble,
+};
 
 /// Why a check could not begin. After the beginning, faults of files are in the report.
 ///
@@ -170,6 +173,7 @@ pub struct Check<H, T = ()> {
     pub tag: T,
     only: Option<Vec<u8>>,
     known: Vec<PieceState>,
+    part: Option<Range<usize>>,
 }
 
 impl<H: Deref<Target = Torrent>> Check<H> {
@@ -183,7 +187,7 @@ impl<H: Deref<Target = Torrent>> Check<H> {
     /// # Ok::<(), hashloom_engine::torrent::Error>(())
     /// ```
     pub fn new(torrent: H, path: impl Into<PathBuf>) -> Check<H> {
-        Check { torrent, path: path.into(), tag: (), only: None, known: Vec::new() }
+        Check { torrent, path: path.into(), tag: (), only: None, known: Vec::new(), part: None }
     }
 }
 
@@ -198,7 +202,8 @@ impl<H, T> Check<H, T> {
     /// # Ok::<(), hashloom_engine::torrent::Error>(())
     /// ```
     pub fn tag<U>(self, tag: U) -> Check<H, U> {
-        Check { torrent: self.torrent, path: self.path, tag, only: self.only, known: self.known }
+        let Check { torrent, path, only, known, part, .. } = self;
+        Check { torrent, path, tag, only, known, part }
     }
 
     /// Only the pieces whose bits are set, in the order of BEP 3's bitfield, as [`Report::bitfield`] gives it. Pieces
@@ -228,6 +233,33 @@ impl<H, T> Check<H, T> {
     /// ```
     pub fn known(mut self, states: impl Into<Vec<PieceState>>) -> Check<H, T> {
         self.known = states.into();
+        self
+    }
+
+    /// Only a range of pieces, as one part of a check that several machines share. The report also has the
+    /// [digests](Report::digests) of these pieces, for the machine that joins the parts, and it says nothing about
+    /// files. The check that comes back with the report is without the range.
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::{Check, PieceState, Torrent, verify_many};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// std::fs::write(folder.path().join("abc"), "abc")?;
+    /// let head = b"d4:infod6:lengthi3e4:name3:abc12:piece lengthi2e6:pieces40:";
+    /// let digests = ["ab", "c"].map(|piece| hashloom::hash(hashloom::Algorithm::Sha1, piece.as_bytes()));
+    /// let torrent = Torrent::parse(&[&head[..], digests[0].as_ref(), digests[1].as_ref(), b"ee"].concat())?;
+    ///
+    /// verify_many([Check::new(&torrent, folder.path()).part(1..2)], &Options::new(), |_, report| {
+    ///     let report = report.unwrap();
+    ///     assert_eq!(report.pieces, [PieceState::Unchecked, PieceState::Have]);
+    ///     assert_eq!(report.digests.len(), 1);
+    ///     assert_eq!(torrent.verdict(1, &report.digests[0]), PieceState::Have);
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn part(mut self, pieces: Range<usize>) -> Check<H, T> {
+        self.part = Some(pieces);
         self
     }
 }
@@ -343,6 +375,9 @@ struct Task<'a, H, T> {
     content: job::Content<'a>,
     states: Vec<AtomicU8>,
     only: Option<Vec<u8>>,
+    part: Option<Range<usize>>,
+    /// The digests found of the part's pieces.
+    digests: Mutex<Vec<PieceDigests>>,
     started: Instant,
     sink: &'a Sink<'a, H, T>,
     on_piece: Option<OnPiece<'a>>,
@@ -363,6 +398,7 @@ where
         let torrent = check.torrent.clone();
         let this: &Torrent = &torrent;
         let (only, given) = (check.only.take(), std::mem::take(&mut check.known));
+        let part = check.part.take().map(|part| part.start.min(this.piece_count())..part.end.min(this.piece_count()));
         let Located { place, prefix, content } = match locate(this, &check.path, cache) {
             Ok(located) => located,
             Err(error) => {
@@ -392,12 +428,23 @@ where
             content: job::Content::new(this.layout.clone(), files, hashes),
             states: (0..this.piece_count()).map(|piece| AtomicU8::new(known(piece) as u8)).collect(),
             only,
+            digests: Mutex::new(vec![PieceDigests::default(); part.as_ref().map_or(0, Range::len)]),
+            part,
             started,
             sink,
             on_piece,
             torrent,
             check: Mutex::new(Some(check)),
         }))
+    }
+
+    /// Keeps the digests of a piece of the part.
+    fn note(&self, piece: usize, found: PieceDigests) {
+        let Some(part) = &self.part else { return };
+        let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = piece.checked_sub(part.start).and_then(|place| digests.get_mut(place)) {
+            *place = found;
+        }
     }
 
     fn report(&self) -> Report {
@@ -408,13 +455,14 @@ where
         let cancelled = !self.content.is_done();
         let file_reports =
             (0..torrent.file_count()).map(|index| report_file(torrent, &self.place, files, index, &pieces, cancelled));
-        let file_reports = file_reports.collect();
+        let file_reports = if self.part.is_some() { Vec::new() } else { file_reports.collect() };
         let troubles = files.take_troubles();
         let troubles =
             troubles.into_iter().map(|(file, trouble)| FileTrouble { file, path: files.path(file), trouble });
         Report {
             content: self.place.clone(),
             pieces,
+            digests: std::mem::take(&mut self.digests.lock().unwrap_or_else(PoisonError::into_inner)),
             files: file_reports,
             troubles: troubles.collect(),
             nbytes_read: self.content.nbytes_read(),
@@ -438,6 +486,7 @@ where
         let asked = |bits: &Vec<u8>| bits.get(piece / 8).is_some_and(|byte| byte & 0x80 >> (piece % 8) != 0);
         self.states[piece].load(Ordering::Relaxed) == PieceState::Unchecked as u8
             && self.only.as_ref().is_none_or(asked)
+            && self.part.as_ref().is_none_or(|part| part.contains(&piece))
     }
 
     fn settle(&self, piece: usize, outcome: Outcome) {
@@ -457,16 +506,15 @@ where
             }
             Outcome::Absent(absent) => absent.into(),
             Outcome::Hashed { sha1, root } => {
-                let agrees = |all: &[u8], nbytes: usize, found: &[u8]| {
-                    (!all.is_empty()).then(|| all.get(piece * nbytes..(piece + 1) * nbytes) == Some(found))
-                };
-                match (agrees(torrent.digests(), 20, &sha1), agrees(torrent.roots(), NODE_NBYTES, &root)) {
-                    (Some(true), Some(false)) | (Some(false), Some(true)) => PieceState::Disputed,
-                    (Some(true), _) | (_, Some(true)) => PieceState::Have,
-                    _ => PieceState::Bad,
-                }
+                let sha1 = (!torrent.digests().is_empty()).then_some(sha1);
+                let found = PieceDigests { sha1, root: (!torrent.roots().is_empty()).then_some(root) };
+                self.note(piece, found);
+                torrent.verdict(piece, &found)
             }
         };
+        if state == PieceState::Unchecked {
+            self.note(piece, PieceDigests::default());
+        }
         place.store(state as u8, Ordering::Relaxed);
         if let Some(on_piece) = self.on_piece {
             on_piece(torrent, piece, state);

@@ -38,7 +38,9 @@ pub struct Report {
     pub content: PathBuf,
     /// The verdict on each piece.
     pub pieces: Vec<PieceState>,
-    /// The result for each file.
+    /// The digests found of each piece of a [part](super::Check::part); empty for any other check.
+    pub digests: Vec<PieceDigests>,
+    /// The result for each file; empty for a part.
     pub files: Vec<FileReport>,
     /// The first trouble of each file that is there but could not be opened or read.
     pub troubles: Vec<FileTrouble>,
@@ -50,6 +52,56 @@ pub struct Report {
     pub cancelled: bool,
     /// A look at each file at the end of the check.
     pub(super) looks: Vec<Look>,
+}
+
+/// The digests that were found of a piece: those that its torrent has. Both are `None` if the piece was not hashed.
+///
+/// See [`Check::part`](super::Check::part).
+///
+/// ```
+/// assert_eq!(hashloom_engine::torrent::PieceDigests::default().sha1, None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(clippy::exhaustive_structs, reason = "callers make it from what another machine found")]
+pub struct PieceDigests {
+    /// SHA-1 of the piece (BEP 3).
+    pub sha1: Option<[u8; 20]>,
+    /// The root of the piece's hash tree (BEP 52).
+    pub root: Option<[u8; 32]>,
+}
+
+impl Torrent {
+    /// The verdict on a piece with these digests: [`Have`](PieceState::Have), [`Bad`](PieceState::Bad) or
+    /// [`Disputed`](PieceState::Disputed); [`Unchecked`](PieceState::Unchecked) if they are not the ones that the torrent
+    /// has of each piece, or there is no such piece.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::{PieceDigests, PieceState, Torrent};
+    ///
+    /// let torrent = Torrent::parse(b"d4:infod6:lengthi3e4:name1:a12:piece lengthi16384e6:pieces20:01234567890123456789ee")?;
+    /// let found = PieceDigests { sha1: Some(*b"01234567890123456789"), root: None };
+    /// assert_eq!(torrent.verdict(0, &found), PieceState::Have);
+    /// assert_eq!(torrent.verdict(1, &found), PieceState::Unchecked);
+    /// assert_eq!(torrent.verdict(0, &PieceDigests::default()), PieceState::Unchecked);
+    /// # Ok::<(), hashloom_engine::torrent::Error>(())
+    /// ```
+    pub fn verdict(&self, piece: usize, found: &PieceDigests) -> PieceState {
+        let agrees = |all: &[u8], found: Option<&[u8]>| match found {
+            _ if piece >= self.piece_count() => None,
+            None if all.is_empty() => Some(None),
+            Some(found) if !all.is_empty() => {
+                Some(Some(all.get(piece * found.len()..(piece + 1) * found.len()) == Some(found)))
+            }
+            _ => None,
+        };
+        let sha1 = agrees(self.digests(), found.sha1.as_ref().map(|digest| &digest[..]));
+        match (sha1, agrees(self.roots(), found.root.as_ref().map(|digest| &digest[..]))) {
+            (None, _) | (_, None) | (Some(None), Some(None)) => PieceState::Unchecked,
+            (Some(Some(true)), Some(Some(false))) | (Some(Some(false)), Some(Some(true))) => PieceState::Disputed,
+            (Some(Some(true)), _) | (_, Some(Some(true))) => PieceState::Have,
+            _ => PieceState::Bad,
+        }
+    }
 }
 
 /// The verdict on a piece.
@@ -88,6 +140,22 @@ pub enum PieceState {
 }
 
 impl PieceState {
+    /// All states.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::PieceState;
+    /// assert_eq!(PieceState::ALL[1], PieceState::Have);
+    /// ```
+    pub const ALL: &'static [PieceState] = &[
+        PieceState::Unchecked,
+        PieceState::Have,
+        PieceState::Missing,
+        PieceState::Bad,
+        PieceState::Unread,
+        PieceState::Disputed,
+        PieceState::Unstable,
+    ];
+
     /// The name, as the program prints it.
     ///
     /// ```
@@ -109,15 +177,7 @@ impl PieceState {
 
     /// The state of this number; [`Unchecked`](PieceState::Unchecked) for an unknown number.
     pub(crate) fn from_byte(byte: u8) -> PieceState {
-        match byte {
-            1 => PieceState::Have,
-            2 => PieceState::Missing,
-            3 => PieceState::Bad,
-            4 => PieceState::Unread,
-            5 => PieceState::Disputed,
-            6 => PieceState::Unstable,
-            _ => PieceState::Unchecked,
-        }
+        PieceState::ALL.get(usize::from(byte)).copied().unwrap_or(PieceState::Unchecked)
     }
 }
 
@@ -377,7 +437,8 @@ impl Report {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn is_complete(&self) -> bool {
-        self.pieces.iter().all(|&piece| piece == PieceState::Have)
+        !self.files.is_empty()
+            && self.pieces.iter().all(|&piece| piece == PieceState::Have)
             && self.files.iter().all(|file| matches!(file.state, FileState::Complete | FileState::Skipped))
     }
 

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Checks pieces whose bytes the caller has read, where [`verify`](super::verify()) cannot read them: in a browser, or
+//! as they come from the network.
+
+use std::ops::Range;
+
+use hashloom::{Algorithm, Hasher, finalize_many, hash_many, update_many};
+
+use super::Torrent;
+use crate::merkle::{self, BLOCK_NBYTES, NODE_NBYTES, Tree};
+
+/// Several pieces of a torrent, hashed side by side from memory.
+///
+/// A piece's bytes come in any number of chunks. Bytes of padding files are zeros, which the caller provides too.
+/// Memory hardly grows with the length of a piece: by 8 bytes for each MiB, for v2.
+///
+/// ```
+/// use hashloom_engine::torrent::{Pieces, Torrent};
+///
+/// let mut bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:".to_vec();
+/// bytes.extend_from_slice(hashloom::hash(hashloom::Algorithm::Sha1, b"abc").as_ref());
+/// bytes.extend_from_slice(b"ee");
+/// let torrent = Torrent::parse(&bytes)?;
+/// let mut pieces = Pieces::new(&torrent, &[0]);
+/// pieces.update(&[b"abc"]);
+/// assert_eq!(pieces.finish(), [true]);
+/// # Ok::<(), hashloom_engine::torrent::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Pieces<'a> {
+    torrent: &'a Torrent,
+    lanes: Vec<Lane>,
+    /// One for each lane; empty in a v2 torrent.
+    hashers: Vec<Hasher>,
+}
+
+#[derive(Debug)]
+struct Lane {
+    piece: usize,
+    /// Bytes of the piece that are still to come.
+    nleft: u64,
+    /// Bytes under the piece's hash tree that are still to come. Padding is not under the tree.
+    tree_nleft: u64,
+    levels: u32,
+    tree: Tree,
+    /// The beginning of a block of the tree whose end is still to come.
+    rest: Vec<u8>,
+}
+
+impl<'a> Pieces<'a> {
+    /// Begins these pieces. Lanes are full if there are 16 or a multiple of 16, and no piece is much shorter than the
+    /// others.
+    ///
+    /// # Panics
+    ///
+    /// If one of the pieces does not exist.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::{Pieces, Torrent};
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert_eq!(Pieces::new(&torrent, &[0]).finish(), [false]);
+    /// # Ok::<(), hashloom_engine::torrent::Error>(())
+    /// ```
+    pub fn new(torrent: &'a Torrent, pieces: &[usize]) -> Pieces<'a> {
+        let lane = |&piece: &usize| {
+            assert!(piece < torrent.piece_count(), "Pieces::new: piece {piece} of {}", torrent.piece_count());
+            let range = torrent.piece_range(piece);
+            let (tree, levels) = tree_of(torrent, piece);
+            let (nleft, tree_nleft) = (range.end - range.start, tree.end - tree.start);
+            Lane { piece, nleft, tree_nleft, levels, tree: Tree::default(), rest: Vec::new() }
+        };
+        let nhashers = if torrent.digests().is_empty() { 0 } else { pieces.len() };
+        Pieces {
+            torrent,
+            lanes: pieces.iter().map(lane).collect(),
+            hashers: vec![Hasher::new(Algorithm::Sha1); nhashers],
+        }
+    }
+
+    /// Hashes the next bytes of each piece.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many chunks as pieces, or a chunk reaches beyond the end of its piece.
+    ///
+    /// ```
+    /// # use hashloom_engine::torrent::{Pieces, Torrent};
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// let mut pieces = Pieces::new(&torrent, &[0]);
+    /// pieces.update(&[b"a"]);
+    /// pieces.update(&[b"bc"]);
+    /// # Ok::<(), hashloom_engine::torrent::Error>(())
+    /// ```
+    pub fn update<C: AsRef<[u8]>>(&mut self, chunks: &[C]) {
+        assert_eq!(chunks.len(), self.lanes.len(), "Pieces::update: each piece takes one chunk");
+        for (lane, chunk) in self.lanes.iter_mut().zip(chunks) {
+            let nbytes = chunk.as_ref().len() as u64;
+            assert!(
+                nbytes <= lane.nleft,
+                "Pieces::update: {nbytes} bytes for piece {}, {} left",
+                lane.piece,
+                lane.nleft
+            );
+            lane.nleft -= nbytes;
+        }
+        if !self.hashers.is_empty() {
+            update_many(&mut self.hashers, chunks);
+        }
+        self.update_trees(chunks);
+    }
+
+    /// Hashes the blocks of all trees side by side.
+    fn update_trees<C: AsRef<[u8]>>(&mut self, chunks: &[C]) {
+        let block_nbytes = BLOCK_NBYTES as usize;
+        let mut blocks: Vec<&[u8]> = Vec::new();
+        let mut counts = Vec::with_capacity(chunks.len());
+        let mut rests = Vec::with_capacity(chunks.len());
+        for (lane, chunk) in self.lanes.iter_mut().zip(chunks) {
+            let chunk = chunk.as_ref();
+            let chunk = &chunk[..(chunk.len() as u64).min(lane.tree_nleft) as usize];
+            lane.tree_nleft -= chunk.len() as u64;
+            // A block that began in an earlier chunk.
+            let ahead = if lane.rest.is_empty() { 0 } else { (block_nbytes - lane.rest.len()).min(chunk.len()) };
+            let (end, chunk) = chunk.split_at(ahead);
+            lane.rest.extend_from_slice(end);
+            let whole = match lane.tree_nleft {
+                0 => chunk.len(),
+                _ => chunk.len() - chunk.len() % block_nbytes,
+            };
+            rests.push(&chunk[whole..]);
+            blocks.extend(chunk[..whole].chunks(block_nbytes));
+            counts.push(chunk[..whole].len().div_ceil(block_nbytes));
+        }
+        // Blocks put together from two chunks or more come before the others of their lanes.
+        let is_joined =
+            |lane: &Lane| lane.rest.len() == block_nbytes || (lane.tree_nleft == 0 && !lane.rest.is_empty());
+        for lane in self.lanes.iter_mut().filter(|lane| is_joined(lane)) {
+            lane.tree.push(hashloom::hash(Algorithm::Sha256, &lane.rest).as_ref());
+            lane.rest.clear();
+        }
+        let mut leaves = vec![0; blocks.len() * NODE_NBYTES];
+        hash_many(Algorithm::Sha256, &blocks, &mut leaves);
+        let mut leaves = &leaves[..];
+        for ((lane, count), rest) in self.lanes.iter_mut().zip(counts).zip(rests) {
+            let (own, others) = leaves.split_at(count * NODE_NBYTES);
+            lane.tree.push(own);
+            lane.rest.extend_from_slice(rest);
+            leaves = others;
+        }
+    }
+
+    /// Tells for each piece whether its bytes are right. Pieces that have not come to their end are not. In a hybrid
+    /// torrent both digests must be right.
+    ///
+    /// ```
+    /// # use hashloom_engine::torrent::{Pieces, Torrent};
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// let mut pieces = Pieces::new(&torrent, &[0]);
+    /// pieces.update(&[b"abc"]);
+    /// assert_eq!(pieces.finish(), [false]);
+    /// # Ok::<(), hashloom_engine::torrent::Error>(())
+    /// ```
+    pub fn finish(mut self) -> Vec<bool> {
+        let mut digests = vec![0; self.hashers.len() * 20];
+        finalize_many(&mut self.hashers, &mut digests);
+        let is_right = |(i, lane): (usize, &mut Lane)| {
+            let sha1 = digests.get(i * 20..(i + 1) * 20);
+            // A piece of padding alone has no bytes under a tree.
+            let root = self.torrent.piece_root(lane.piece).filter(|_| !lane.tree.is_empty());
+            lane.nleft == 0
+                && (sha1.is_some() || root.is_some())
+                && sha1.is_none_or(|sha1| self.torrent.piece_digest(lane.piece) == Some(sha1))
+                && root.is_none_or(|root| lane.tree.finish(lane.levels)[..] == *root)
+        };
+        self.lanes.iter_mut().enumerate().map(is_right).collect()
+    }
+}
+
+/// The bytes of a piece that its hash tree covers, and the tree's levels.
+fn tree_of(torrent: &Torrent, piece: usize) -> (Range<u64>, u32) {
+    let range = torrent.piece_range(piece);
+    let file = torrent.layout.file_at(range.start);
+    let span = torrent.layout.span(file);
+    if torrent.roots().is_empty() || span.padding {
+        return (range.start..range.start, 0);
+    }
+    (range.start..range.end.min(span.end()), merkle::height(span.nbytes.min(torrent.piece_nbytes())))
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! PBKDF2 with HMAC (RFC 8018 section 5.2): keys from passwords, many side by side.
+
+use core::num::NonZeroU32;
+
+use crate::{Algorithm, ffi};
+
+/// The key derived from one password. The key's length is that of `key`; an empty one stays empty.
+///
+/// A key of several digests is derived in lanes. The caller must wipe the password and the key; the call leaves nothing
+/// of either on the stack or in registers. OWASP's advice of 2023 for new passwords is 600,000 iterations with SHA-256.
+///
+/// # Panics
+///
+/// If `key` is longer than 2<sup>32</sup> − 1 digests, or the password or salt is longer than 2<sup>61</sup> − 1 bytes
+/// less a block.
+///
+/// ```
+/// use std::num::NonZeroU32;
+///
+/// use hashloom::{Algorithm, pbkdf2};
+///
+/// let mut key = [0; 20]; // RFC 6070, the second vector
+/// pbkdf2(Algorithm::Sha1, b"password", b"salt", NonZeroU32::new(2).unwrap(), &mut key);
+/// assert_eq!(key[..4], [0xea, 0x6c, 0x01, 0x4d]);
+/// ```
+pub fn pbkdf2(algorithm: Algorithm, password: &[u8], salt: &[u8], niterations: NonZeroU32, key: &mut [u8]) {
+    let key_nbytes = key.len();
+    pbkdf2_many(algorithm, &[password], &[salt], niterations, key_nbytes, key);
+}
+
+/// The keys derived from many passwords, side by side in lanes: the key of `passwords[i]` and `salts[i]` is written to
+/// the `i`-th `key_nbytes` bytes of `keys`. All keys take the same number of iterations.
+///
+/// Sixteen passwords take little longer than one. Nothing is allocated. The rules of [`pbkdf2`] hold.
+///
+/// # Panics
+///
+/// If there are not as many salts as passwords, or `keys` does not have exactly `passwords.len() * key_nbytes` bytes; and
+/// as [`pbkdf2`].
+///
+/// ```
+/// use std::num::NonZeroU32;
+///
+/// use hashloom::{Algorithm, pbkdf2, pbkdf2_many};
+///
+/// let (passwords, salts) = (["secret", "another"], ["salt 1", "salt 2"]);
+/// let niterations = NonZeroU32::new(1000).unwrap();
+/// let mut keys = [0; 2 * 32];
+/// pbkdf2_many(Algorithm::Sha256, &passwords, &salts, niterations, 32, &mut keys);
+/// let mut key = [0; 32];
+/// pbkdf2(Algorithm::Sha256, b"another", b"salt 2", niterations, &mut key);
+/// assert_eq!(key, keys[32..]);
+/// ```
+pub fn pbkdf2_many<P: AsRef<[u8]>, S: AsRef<[u8]>>(
+    algorithm: Algorithm,
+    passwords: &[P],
+    salts: &[S],
+    niterations: NonZeroU32,
+    key_nbytes: usize,
+    keys: &mut [u8],
+) {
+    let (count, nsalts) = (passwords.len(), salts.len());
+    assert!(count == nsalts, "pbkdf2_many: {count} passwords, but {nsalts} salts");
+    assert!(
+        count.checked_mul(key_nbytes) == Some(keys.len()),
+        "pbkdf2_many: {count} keys of {key_nbytes} bytes, but room for {} bytes",
+        keys.len()
+    );
+    ffi::pbkdf2_many(algorithm, passwords, salts, niterations, key_nbytes, keys);
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! PBKDF2: the vectors of RFC 6070 and RFC 7914, RFC 8018's definition over the `hmac` crate, and refusals.
+
+mod common;
+
+use std::num::NonZeroU32;
+use std::panic::catch_unwind;
+
+use common::data;
+use hashloom::{Algorithm, pbkdf2, pbkdf2_many};
+use hmac::{KeyInit, Mac};
+
+fn times(niterations: u32) -> NonZeroU32 {
+    NonZeroU32::new(niterations).expect("not 0")
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn vectors() {
+    type Vector = (Algorithm, &'static [u8], &'static [u8], u32, &'static str);
+    let vectors: [Vector; 7] = [
+        // RFC 6070 section 2, without the vector of 16,777,216 iterations.
+        (Algorithm::Sha1, b"password", b"salt", 1, "0c60c80f961f0e71f3a9b524af6012062fe037a6"),
+        (Algorithm::Sha1, b"password", b"salt", 2, "ea6c014dc72d6f8ccd1ed92ace1d41f0d8de8957"),
+        (Algorithm::Sha1, b"password", b"salt", 4096, "4b007901b765489abead49d926f721d065a429c1"),
+        (
+            Algorithm::Sha1,
+            b"passwordPASSWORDpassword",
+            b"saltSALTsaltSALTsaltSALTsaltSALTsalt",
+            4096,
+            "3d2eec4fe41c849b80c8d83662c0e44a8b291a964cf2f07038",
+        ),
+        (Algorithm::Sha1, b"pass\0word", b"sa\0lt", 4096, "56fa6aa75548099dcc37d7f03425e0c3"),
+        // RFC 7914 section 11.
+        (
+            Algorithm::Sha256,
+            b"passwd",
+            b"salt",
+            1,
+            "55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc\
+             49ca9cccf179b645991664b39d77ef317c71b845b1e30bd509112041d3a19783",
+        ),
+        (
+            Algorithm::Sha256,
+            b"Password",
+            b"NaCl",
+            80000,
+            "4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56\
+             a1d425a1225833549adb841b51c9b3176a272bdebba1d078478f62b397f33c8d",
+        ),
+    ];
+    for (algorithm, password, salt, niterations, expected) in vectors {
+        let mut key = vec![0; expected.len() / 2];
+        pbkdf2(algorithm, password, salt, times(niterations), &mut key);
+        assert_eq!(hex(&key), expected, "{algorithm}, {niterations} iterations");
+    }
+}
+
+/// RFC 8018 section 5.2, over the `hmac` crate.
+fn oracle(password: &[u8], salt: &[u8], niterations: u32, key_nbytes: usize) -> Vec<u8> {
+    let tag = |message: &[u8]| {
+        let mac = hmac::Hmac::<sha2::Sha256>::new_from_slice(password).unwrap();
+        mac.chain_update(message).finalize().into_bytes().to_vec()
+    };
+    let mut key = Vec::new();
+    for block in 1_u32.. {
+        if key.len() >= key_nbytes {
+            break;
+        }
+        let mut u = tag(&[salt, &block.to_be_bytes()].concat());
+        let mut sum = u.clone();
+        for _ in 1..niterations {
+            u = tag(&u);
+            sum.iter_mut().zip(&u).for_each(|(sum, u)| *sum ^= u);
+        }
+        key.extend(sum);
+    }
+    key.truncate(key_nbytes);
+    key
+}
+
+/// Numbers around the lanes and around the calls that many passwords are divided into.
+#[test]
+fn many() {
+    let bytes = data(5000);
+    for count in [0, 1, 2, 15, 16, 17, 1023, 1024, 1025, 2100] {
+        for key_nbytes in [1, 31, 32, 33, 70] {
+            let passwords: Vec<&[u8]> = (0..count).map(|i| &bytes[i..i + i * 13 % 150]).collect();
+            let salts: Vec<&[u8]> = (0..count).map(|i| &bytes[2 * i..2 * i + i * 7 % 90]).collect();
+            let mut keys = vec![0xa5; count * key_nbytes];
+            pbkdf2_many(Algorithm::Sha256, &passwords, &salts, times(2), key_nbytes, &mut keys);
+            for (i, key) in keys.chunks_exact(key_nbytes).enumerate() {
+                assert_eq!(key, oracle(passwords[i], salts[i], 2, key_nbytes), "key {i} of {count}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_algorithm() {
+    for &algorithm in Algorithm::ALL {
+        let mut keys = vec![0; 3 * 100];
+        pbkdf2_many(algorithm, &["a", "b", ""], &["c", "", "d"], times(3), 100, &mut keys);
+        let mut key = [0; 100];
+        pbkdf2(algorithm, b"b", b"", times(3), &mut key);
+        assert_eq!(key, keys[100..200], "{algorithm}");
+    }
+}
+
+#[test]
+fn no_keys() {
+    pbkdf2_many(Algorithm::Sha1, &[""; 0], &[""; 0], times(u32::MAX), 20, &mut []);
+    pbkdf2_many(Algorithm::Sha1, &["a"], &["b"], times(u32::MAX), 0, &mut []);
+    pbkdf2(Algorithm::Sha1, b"a", b"b", times(u32::MAX), &mut []);
+}
+
+#[test]
+fn refusals() {
+    let refused = |nsalts: usize, key_nbytes: usize, nbytes: usize| {
+        let call =
+            || pbkdf2_many(Algorithm::Sha1, &["a"; 2], &vec!["b"; nsalts], times(1), key_nbytes, &mut vec![0; nbytes]);
+        let panic = catch_unwind(call).unwrap_err();
+        panic.downcast_ref::<String>().unwrap().clone()
+    };
+    assert_eq!(refused(1, 20, 40), "pbkdf2_many: 2 passwords, but 1 salts");
+    assert_eq!(refused(2, 20, 39), "pbkdf2_many: 2 keys of 20 bytes, but room for 39 bytes");
+    assert_eq!(
+        refused(2, usize::MAX, 40),
+        format!("pbkdf2_many: 2 keys of {} bytes, but room for 40 bytes", usize::MAX)
+    );
+}
