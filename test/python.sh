@@ -5,8 +5,10 @@
 #
 #   test/python.sh [quick|all|demo]
 #
-# quick: one Python: python3, or the one that PYTHON names. all: every Python from 3.10 on that is installed, all with
-# the same wheel, and the source distribution. demo: only builds the wheel and runs bench/columns.py with it.
+# quick: one Python: python3, or the one that PYTHON names. all: every Python from 3.10 on that is found, all with the
+# same wheel; python3.14t, which is free-threaded, with a wheel of its own; and the source distribution.
+# Others than those in PATH and in pyenv's folder are named by HASHLOOM_PYTHONS, paths with blanks between. demo: only
+# builds the wheel and runs bench/columns.py with it.
 #
 # It needs Python 3.10 with venv, cargo, and pip's access to a network: HASHLOOM_REQUIRE=1 makes it a failure if these
 # are missing. Dask's and Spark's cluster also needs java.
@@ -53,21 +55,60 @@ wheel() {
     (cd "$root/python" && "$tools/bin/maturin" build --release --locked --interpreter "$python" --out "$logs/wheels")
 }
 
-# tested PYTHON: the wheel in a clean environment, without the sources in sight.
+requirements=$root/python/tests/requirements.txt
+
+# into FOLDER: installs the wheel that suits the environment's Python.
+into() {
+    "$1/bin/pip" install --quiet --disable-pip-version-check --no-index --find-links "$logs/wheels" hashloom
+}
+
+# tested PYTHON: the wheel in a clean environment, without the sources in sight. Only $python must have every package of
+# the requirements: for new and free-threaded versions some have no wheels.
 tested() {
-    local name
+    local name package
     name=$logs/$(basename "$1")
-    environment "$name" "$1" --requirement "$root/python/tests/requirements.txt" &&
-        "$name/bin/pip" install --quiet --disable-pip-version-check --no-index "$logs"/wheels/*.whl &&
+    if [ "$1" = "$python" ]; then
+        environment "$name" "$1" --requirement "$requirements" || return 1
+    else
+        environment "$name" "$1" --only-binary :all: hypothesis numpy pytest || return 1
+        for package in pyarrow polars pandas duckdb; do
+            "$name/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "$package" ||
+                echo "skipped: tests of $(basename "$1") with $package: there is no wheel of it for this Python"
+        done
+    fi
+    into "$name" &&
         (cd "$logs" && "$name/bin/python" -m pytest -q -rs -p no:cacheprovider --ignore "$root/python/tests/cluster" \
             "$root/python/tests")
+}
+
+# Offsets of 64 bits. It takes 8 GiB of memory.
+huge() {
+    (cd "$logs" && HASHLOOM_TEST_ALL=1 "$logs/$(basename "$python")/bin/python" -m pytest -q -p no:cacheprovider \
+        -k offsets_of_64_bits "$root/python/tests/test_column.py")
+}
+
+# free_threaded PYTHON: a wheel of its own, as the stable ABI of all other versions does not fit.
+free_threaded() {
+    (cd "$root/python" && "$tools/bin/maturin" build --release --locked --interpreter "$1" --out "$logs/wheels") &&
+        tested "$1"
+}
+
+# found NAME: prints the path of an interpreter: of HASHLOOM_PYTHONS, in PATH, or in pyenv's folder. pyenv puts names in
+# PATH that do not run, so each is tried.
+found() {
+    local path
+    for path in ${HASHLOOM_PYTHONS-} "$(command -v "$1")" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/"$1"; do
+        [ "$(basename "$path")" = "$1" ] && "$path" -c "$is_new_enough" 2>/dev/null && echo "$path" && return
+    done
+    return 1
 }
 
 # Spark and Dask with workers in processes of their own.
 cluster() {
     environment "$logs/cluster" "$python" --requirement "$root/python/tests/cluster/requirements.txt" &&
-        "$logs/cluster/bin/pip" install --quiet --disable-pip-version-check --no-index "$logs"/wheels/*.whl &&
-        (cd "$logs" && "$logs/cluster/bin/python" -m pytest -q -p no:cacheprovider "$root/python/tests/cluster")
+        into "$logs/cluster" &&
+        (cd "$logs" && "$logs/cluster/bin/python" -m pytest -q -p no:cacheprovider "$root/python/tests/cluster" &&
+            "$logs/cluster/bin/python" -m doctest "$root/docs/cluster.md")
 }
 
 # The stubs: consistent by two checkers, and the same as the module by a third. tests/typed.py uses every call.
@@ -75,6 +116,7 @@ types() {
     local bin
     bin=$logs/$(basename "$python")/bin
     local mypy=("$bin/mypy" --config-file "$root/python/pyproject.toml" --cache-dir "$logs/mypy")
+    "$bin/pip" install --quiet --disable-pip-version-check --requirement "$root/python/tests/types.txt" || return 1
     (cd "$logs" && "${mypy[@]}" -p hashloom &&
         "${mypy[@]}" "$root/python/tests/typed.py" &&
         "$bin/pyright" --project "$root/python" --pythonpath "$bin/python" "$root/python/tests/typed.py" &&
@@ -92,6 +134,11 @@ source_distribution() {
     (cd "$root/python" && "$tools/bin/maturin" sdist --out "$logs/sdist") &&
         environment "$logs/from-source" "$python" pytest hypothesis numpy "$logs"/sdist/*.tar.gz &&
         (cd "$logs" && from-source/bin/python -m pytest -q -p no:cacheprovider "$root/python/tests/test_hashlib.py")
+}
+
+skip() {
+    echo "skipped: $1" >>"$logs/skipped"
+    skipped=$((skipped + 1))
 }
 
 if [ "$level" = demo ]; then
@@ -112,15 +159,26 @@ step "examples" examples
 if command -v java >/dev/null || [ -n "${HASHLOOM_REQUIRE-}" ]; then
     step "cluster: Dask and Spark" cluster
 else
-    echo "skipped: cluster: java is not installed: apt-get install openjdk-17-jre-headless" >>"$logs/skipped"
-    skipped=$((skipped + 1))
+    skip "cluster: java is not installed: apt-get install openjdk-17-jre-headless"
 fi
 if [ "$level" = all ]; then
     step "lint" linted
-    for minor in 10 11 12 13 14; do
-        other=$(command -v python3.$minor) && "$other" -c "$is_new_enough" 2>/dev/null || continue
-        step "tests: $("$other" -V), the same wheel" tested "$other"
+    step "a column of 3 GiB" huge
+    for name in python3.1{0,1,2,3,4}; do
+        if other=$(found $name); then
+            step "tests: $name, the same wheel" tested "$other"
+        else
+            skip "tests of $name: it is not installed; HASHLOOM_PYTHONS can name it"
+        fi
     done
+    # PyO3 0.30 does not support 3.13t.
+    if other=$(found python3.14t); then
+        step "tests: python3.14t, free-threaded, a wheel of its own" free_threaded "$other"
+    else
+        skip "tests of python3.14t (free-threaded): it is not installed; HASHLOOM_PYTHONS can name it"
+    fi
     step "source distribution" source_distribution
+else
+    skip "other versions of Python and free-threaded ones: make test-all runs those that it finds"
 fi
 end_steps "the Python package"

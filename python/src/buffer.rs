@@ -177,12 +177,62 @@ impl<'py> Data<'py> {
         Ok(Data::Buffer(Buffer::contiguous(object)?))
     }
 
+    /// The bytes of each object of an iterable. `what` names one of them in errors.
+    pub fn of_all(objects: &Bound<'py, PyAny>, what: &str) -> PyResult<Vec<Self>> {
+        let expected = |objects: &Bound<'py, PyAny>| {
+            let name = objects.get_type().name().map_or_else(|_| "object".into(), |name| name.to_string());
+            PyTypeError::new_err(format!(
+                "expected a list or another iterable of bytes, one for each {what}, found {name}"
+            ))
+        };
+        if objects.is_instance_of::<PyString>() || objects.is_instance_of::<PyBytes>() {
+            return Err(expected(objects));
+        }
+        let of = |(position, object): (usize, PyResult<Bound<'py, PyAny>>)| {
+            let object = object?;
+            Data::of(&object).map_err(|error| at(object.py(), error, what, position))
+        };
+        objects.try_iter().map_err(|_| expected(objects))?.enumerate().map(of).collect()
+    }
+
     pub fn bytes(&self) -> &[u8] {
         match self {
             Data::Bytes(bytes) => bytes.as_bytes(),
             Data::Buffer(buffer) => buffer.bytes(),
         }
     }
+}
+
+/// Bytes that their owner keeps in place for other threads.
+pub struct Held {
+    start: *const u8,
+    nbytes: usize,
+}
+
+impl Held {
+    /// # Safety
+    /// The owner of the bytes must outlive the value.
+    #[inline]
+    pub unsafe fn new(bytes: &[u8]) -> Held {
+        Held { start: bytes.as_ptr(), nbytes: bytes.len() }
+    }
+}
+
+// SAFETY: the bytes are only read, and the memory belongs to no thread.
+unsafe impl Send for Held {}
+// SAFETY: as above.
+unsafe impl Sync for Held {}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: both are of a slice that its owner keeps in place, as `new` demands.
+        unsafe { std::slice::from_raw_parts(self.start, self.nbytes) }
+    }
+}
+
+/// The error of one object among many, with its position in front. The class stays.
+pub fn at(py: Python<'_>, error: PyErr, what: &str, position: usize) -> PyErr {
+    PyErr::from_type(error.get_type(py), format!("{what} {position}: {}", error.value(py)))
 }
 
 /// An argument that may be missing, which differs from None.

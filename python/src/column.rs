@@ -24,6 +24,7 @@ use crate::hash::known;
 use crate::hex;
 use crate::many::Function;
 use crate::memory;
+use crate::work::nthreads;
 
 /// Rows hashed in one call: enough for all lanes, few enough for their digests to stay in the first cache.
 const BATCH: usize = 1024;
@@ -479,11 +480,7 @@ fn column(
             return Err(PyValueError::new_err(format!("unknown output {other:?}: expected 'hex' or 'binary'")));
         }
     };
-    let nthreads = match threads {
-        Some(0) => return Err(PyValueError::new_err("threads must be at least 1")),
-        Some(n) => n,
-        None => thread::available_parallelism().map_or(1, usize::from),
-    };
+    let nthreads = nthreads(threads)?;
     let salt = salt.as_ref().map(Data::of).transpose()?;
     let key = key.as_ref().map(Data::of).transpose()?;
     let hmac;

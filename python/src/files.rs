@@ -10,7 +10,8 @@ use hashloom::Hash;
 use hashloom_engine::files::{FileError, Method, Request, Source, hash_files};
 use hashloom_engine::text::{reason, shown};
 use hashloom_engine::torrent::{
-    Builder, Check, CreateError, OpenError, OpenProblem, Report, Torrent, Trouble, VerifyError, Version, verify_many,
+    Builder, Check, CreateError, FileTrouble, OpenError, OpenProblem, Report, Torrent, Trouble, VerifyError, Version,
+    verify_many,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -18,10 +19,13 @@ use pyo3::types::{PyBytes, PyTuple};
 
 use crate::buffer::Data;
 use crate::hash::algorithm;
-use crate::work::Work;
+use crate::work::{Work, work_once};
 
-/// The digest and the bytes of a file, or the kind of an error, its number, its text and the bytes read before it.
-type Hashed = Result<(Hash, u64), (&'static str, Option<i32>, String, u64)>;
+/// The kind of an error, its number, its text and the bytes read before it.
+pub type Reason = (&'static str, Option<i32>, String, u64);
+
+/// The digest and the bytes of a file, or the reason why there are none.
+type Hashed = Result<(Hash, u64), Reason>;
 
 /// The results of files, in the order of their paths.
 #[pyclass(frozen, module = "hashloom._hashloom")]
@@ -71,7 +75,7 @@ impl Files {
     }
 }
 
-fn described(error: &FileError) -> (&'static str, Option<i32>, String, u64) {
+pub fn described(error: &FileError) -> Reason {
     let (kind, offset) = match error {
         FileError::Open(_) => ("open", 0),
         FileError::Read { offset, .. } => ("read", *offset),
@@ -81,35 +85,37 @@ fn described(error: &FileError) -> (&'static str, Option<i32>, String, u64) {
 }
 
 /// An error of the system, as (number, text, path).
-fn of_system(error: &io::Error, path: PathBuf) -> Failure {
+pub fn of_system(error: &io::Error, path: PathBuf) -> Failure {
     Failure::System(error.raw_os_error(), reason(error).to_string(), path)
 }
 
-enum Failure {
+pub enum Failure {
     System(Option<i32>, String, PathBuf),
     /// The text, the key and the offset.
     Torrent(String, String, usize),
 }
 
 impl Failure {
-    fn raise(self, py: Python<'_>) -> PyErr {
-        let raised = || match self {
-            Failure::System(number, text, path) => py.import("hashloom._files")?.getattr("FileError")?.call1((
-                "open",
-                number,
-                text,
-                path.into_os_string(),
-                0,
-            )),
+    pub fn raise(self, py: Python<'_>) -> PyErr {
+        match self {
+            Failure::System(number, text, path) => file_error(py, "open", number, text, path, 0),
             Failure::Torrent(text, key, offset) => {
-                py.import("hashloom.torrent")?.getattr("TorrentError")?.call1((text, key, offset))
+                let raised = || py.import("hashloom.torrent")?.getattr("TorrentError")?.call1((text, key, offset));
+                raised().map_or_else(|error| error, PyErr::from_value)
             }
-        };
-        raised().map_or_else(|error| error, PyErr::from_value)
+        }
     }
 }
 
-fn read(torrent: &Bound<'_, PyAny>) -> PyResult<Result<Torrent, Failure>> {
+/// A `hashloom.FileError`.
+pub fn file_error(py: Python<'_>, kind: &str, number: Option<i32>, text: String, path: PathBuf, offset: u64) -> PyErr {
+    let arguments = (kind, number, text, path.into_os_string(), offset);
+    let raised = || py.import("hashloom._files")?.getattr("FileError")?.call1(arguments);
+    raised().map_or_else(|error| error, PyErr::from_value)
+}
+
+/// The torrent, given by its path or its bytes.
+pub fn read(torrent: &Bound<'_, PyAny>) -> PyResult<Result<Torrent, Failure>> {
     if let Ok(path) = torrent.extract::<PathBuf>() {
         return Ok(Torrent::open(&path).map_err(|OpenError { path, problem }| match problem {
             OpenProblem::Io(error) => of_system(&error, path),
@@ -134,28 +140,47 @@ fn torrent_verify<'py>(
     let py = torrent.py();
     let torrent = Arc::new(read(torrent)?.map_err(|failure| failure.raise(py))?);
     let checked = torrent.clone();
-    let work = Work::start(threads, progress, move |options, results| {
-        verify_many([Check::new(checked, path)], options, |_, report| {
-            let _ = results.send(report);
-        });
+    let report = work_once(py, threads, progress, move |options| {
+        let mut report = None;
+        verify_many([Check::new(checked, path)], options, |_, result| report = Some(result));
+        report
     })?;
-    let mut report = None;
-    while let Some(result) = work.next(py)? {
-        report = Some(result);
-    }
     match report {
         Some(Ok(report)) => fields(py, &torrent, &report),
-        Some(Err(VerifyError::Path { path, error })) => Err(of_system(&error, path).raise(py)),
-        Some(Err(VerifyError::NotAFolder { ref path, .. })) => {
-            let text = "expected a folder, as the torrent has several files, found a file".into();
-            Err(Failure::System(None, text, path.clone()).raise(py))
-        }
-        Some(Err(error)) => Err(Failure::System(None, error.to_string(), PathBuf::new()).raise(py)),
+        Some(Err(error)) => Err(refused(error).raise(py)),
         None => Err(Failure::System(None, "the check was lost".into(), PathBuf::new()).raise(py)),
     }
 }
 
-fn fields<'py>(py: Python<'py>, torrent: &Torrent, report: &Report) -> PyResult<Bound<'py, PyTuple>> {
+/// Why a check could not begin.
+pub fn refused(error: VerifyError) -> Failure {
+    match error {
+        VerifyError::Path { path, error } => of_system(&error, path),
+        VerifyError::NotAFolder { path, .. } => {
+            let text = "expected a folder, as the torrent has several files, found a file".into();
+            Failure::System(None, text, path)
+        }
+        other => Failure::System(None, other.to_string(), PathBuf::new()),
+    }
+}
+
+/// The arguments of a Python FileError.
+pub fn trouble(trouble: &FileTrouble) -> (&'static str, Option<i32>, String, OsString, u64) {
+    let (kind, number, offset) = match &trouble.trouble {
+        Trouble::Outside(_) => ("outside", None, 0),
+        Trouble::Open(error) => ("open", error.raw_os_error(), 0),
+        Trouble::Read { offset, error } => ("read", error.raw_os_error(), *offset),
+        _ => ("not regular", None, 0),
+    };
+    // The exception has the path in a field of its own.
+    let path = format!("{}: ", shown(trouble.path.as_os_str().as_encoded_bytes()));
+    let text = trouble.to_string();
+    let text = text.strip_prefix(&path).unwrap_or(&text).to_string();
+    (kind, number, text, trouble.path.clone().into_os_string(), offset)
+}
+
+/// The fields of `hashloom.torrent.Report`.
+pub fn fields<'py>(py: Python<'py>, torrent: &Torrent, report: &Report) -> PyResult<Bound<'py, PyTuple>> {
     let pieces: Vec<&str> = report.pieces.iter().map(|piece| piece.name()).collect();
     let files: Vec<_> = torrent
         .files()
@@ -165,23 +190,7 @@ fn fields<'py>(py: Python<'py>, torrent: &Torrent, report: &Report) -> PyResult<
             (PyBytes::new(py, file.path), file.nbytes, found.state.name(), found.found_nbytes, difference)
         })
         .collect();
-    let troubles: Vec<_> = report
-        .troubles
-        .iter()
-        .map(|trouble| {
-            let (kind, number, offset) = match &trouble.trouble {
-                Trouble::Outside(_) => ("outside", None, 0),
-                Trouble::Open(error) => ("open", error.raw_os_error(), 0),
-                Trouble::Read { offset, error } => ("read", error.raw_os_error(), *offset),
-                _ => ("not regular", None, 0),
-            };
-            // The exception has the path in a field of its own.
-            let path = format!("{}: ", shown(trouble.path.as_os_str().as_encoded_bytes()));
-            let text = trouble.to_string();
-            let text = text.strip_prefix(&path).unwrap_or(&text).to_string();
-            (kind, number, text, trouble.path.clone().into_os_string(), offset)
-        })
-        .collect();
+    let troubles: Vec<_> = report.troubles.iter().map(trouble).collect();
     let whole = (report.is_complete(), report.nbytes_read, report.elapsed.as_secs_f64());
     (report.content.clone().into_os_string(), pieces, PyBytes::new(py, &report.bitfield()), files, troubles, whole)
         .into_pyobject(py)
@@ -233,22 +242,16 @@ fn torrent_create<'py>(
     if let Some(seconds) = date {
         builder = builder.date(seconds);
     }
-    let work = Work::start(threads, progress, move |options, results| {
-        let _ = results.send(builder.plan(&path).and_then(|plan| plan.create(options)));
-    })?;
-    let mut created = None;
-    while let Some(result) = work.next(py)? {
-        created = Some(result);
-    }
+    let created =
+        work_once(py, threads, progress, move |options| builder.plan(&path).and_then(|plan| plan.create(options)))?;
     match created {
-        Some(Ok(created)) => {
+        Ok(created) => {
             let v1 = created.torrent.info_hash_v1().map(|hash| PyBytes::new(py, &hash));
             let v2 = created.torrent.info_hash_v2().map(|hash| PyBytes::new(py, &hash));
             (PyBytes::new(py, &created.bytes), v1, v2, created.nbytes_read).into_pyobject(py)
         }
-        Some(Err(CreateError::Path { path, error })) => Err(of_system(&error, path).raise(py)),
-        Some(Err(error)) => Err(Failure::Torrent(error.to_string(), String::new(), 0).raise(py)),
-        None => Err(Failure::Torrent("the torrent was lost".into(), String::new(), 0).raise(py)),
+        Err(CreateError::Path { path, error }) => Err(of_system(&error, path).raise(py)),
+        Err(error) => Err(Failure::Torrent(error.to_string(), String::new(), 0).raise(py)),
     }
 }
 

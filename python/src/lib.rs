@@ -3,7 +3,10 @@
 //!
 //! buffer.rs: the bytes of Python objects. hash.rs: hash objects. mac.rs: HMAC. many.rs: many messages in a call.
 //! column.rs: Arrow columns. memory.rs: memory for long results. work.rs: threads of the engine and signals of Python.
-//! files.rs: files and torrents. search.rs: nonces.
+//! files.rs: files and torrents. torrent.rs: parts of a torrent. manifest.rs: manifests and lists. tree.rs: hash trees.
+//! pbkdf2.rs: keys from passwords. search.rs: nonces.
+//!
+//! The module needs no interpreter lock: its objects are frozen, and a mutex guards what changes in them.
 
 mod buffer;
 mod column;
@@ -11,19 +14,27 @@ mod files;
 mod hash;
 mod hex;
 mod mac;
+mod manifest;
 mod many;
 mod memory;
+mod pbkdf2;
 mod search;
+mod torrent;
+mod tree;
 mod work;
 
 use pyo3::prelude::*;
 
-#[pymodule]
+#[pymodule(gil_used = false)]
 fn _hashloom(module: &Bound<'_, PyModule>) -> PyResult<()> {
     hash::add(module)?;
     many::add(module)?;
     mac::add(module)?;
     column::add(module)?;
     files::add(module)?;
+    tree::add(module)?;
+    pbkdf2::add(module)?;
+    torrent::add(module)?;
+    manifest::add(module)?;
     search::add(module)
 }

@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyBufferError, PyImportError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyIterator, PyList, PyString, PyTuple};
 
-use crate::buffer::{Buffer, Data, Rows};
+use crate::buffer::{Buffer, Data, Held, Rows, at};
 use crate::hash::{DETACH_NBYTES, known, unknown};
 use crate::hex;
 use crate::memory;
@@ -155,27 +155,9 @@ impl<'py> Digests<'py> {
     }
 }
 
-/// A message of a batch: bytes that an object of the batch keeps in place.
-struct Message {
-    start: *const u8,
-    nbytes: usize,
-}
-
-// SAFETY: a message is only read, and the memory belongs to no thread.
-unsafe impl Send for Message {}
-// SAFETY: as above.
-unsafe impl Sync for Message {}
-
-impl AsRef<[u8]> for Message {
-    fn as_ref(&self) -> &[u8] {
-        // SAFETY: Batch::add took both from a slice of data that the batch holds until it clears the messages.
-        unsafe { std::slice::from_raw_parts(self.start, self.nbytes) }
-    }
-}
-
 #[derive(Default)]
 struct Batch<'py> {
-    messages: Vec<Message>,
+    messages: Vec<Held>,
     bytes: Vec<Bound<'py, PyBytes>>,
     buffers: Vec<Data<'py>>,
     nbytes: usize,
@@ -192,7 +174,7 @@ impl<'py> Batch<'py> {
             }
             Err(error) => {
                 let object = error.into_inner();
-                let data = Data::of(&object).map_err(|error| at(object.py(), error, position))?;
+                let data = Data::of(&object).map_err(|error| at(object.py(), error, "message", position))?;
                 self.push(data.bytes());
                 self.buffers.push(data);
             }
@@ -203,7 +185,8 @@ impl<'py> Batch<'py> {
     /// Adds a message whose owner the caller keeps in the batch.
     #[inline]
     fn push(&mut self, message: &[u8]) {
-        self.messages.push(Message { start: message.as_ptr(), nbytes: message.len() });
+        // SAFETY: the batch holds the owner until it clears the messages.
+        self.messages.push(unsafe { Held::new(message) });
         self.nbytes += message.len();
     }
 
@@ -234,11 +217,6 @@ fn contents<'a>(bytes: &'a Bound<'_, PyBytes>) -> &'a [u8] {
         pyo3::ffi::PyBytes_AsStringAndSize(bytes.as_ptr(), &mut start, &mut nbytes);
         std::slice::from_raw_parts(start.cast(), nbytes as usize)
     }
-}
-
-/// The error of a message, with its position in front. The class stays.
-fn at(py: Python<'_>, error: PyErr, position: usize) -> PyErr {
-    PyErr::from_type(error.get_type(py), format!("message {position}: {}", error.value(py)))
 }
 
 /// Hashes what `messages` gives: a list, a tuple, an iterable, or an array with two dimensions.

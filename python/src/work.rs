@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use hashloom_engine::run::{Cancel, Options};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
@@ -37,6 +37,33 @@ struct Reached {
     nbytes: AtomicU64,
     /// u64::MAX: not known.
     total_nbytes: AtomicU64,
+}
+
+/// The largest number of threads: one for each CPU if it is not given.
+pub fn nthreads(threads: Option<usize>) -> PyResult<usize> {
+    match threads {
+        Some(0) => Err(PyValueError::new_err("threads must be at least 1")),
+        Some(n) => Ok(n),
+        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+    }
+}
+
+/// Does work that has one result.
+pub fn work_once<T: Send + 'static>(
+    py: Python<'_>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&Options) -> T + Send + 'static,
+) -> PyResult<T> {
+    let work = Work::start(threads, progress, move |options, results| {
+        // After an interruption nobody wants the result.
+        let _ = results.send(work(options));
+    })?;
+    let mut result = None;
+    while let Some(next) = work.next(py)? {
+        result = Some(next);
+    }
+    result.ok_or_else(|| PyRuntimeError::new_err("a thread of hashloom ended without a result: this is a bug"))
 }
 
 enum Next<T> {

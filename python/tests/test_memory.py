@@ -10,6 +10,7 @@ import numpy
 import pytest
 
 import hashloom
+import hashloom.tree
 
 
 def calls():
@@ -22,6 +23,16 @@ def calls():
     hashloom.hmac.many(b"key", keep, "sha256")
     hashloom.sha256(message).copy().update(bytearray(9000))
     hashloom.hmac.new(b"key", message, hashloom.sha1).hexdigest()
+    hashloom.pbkdf2_hmac_many("sha256", keep[:40], [bytearray(4)] * 40, 1, 40)
+    hashloom.pbkdf2_hmac("sha1", message, bytearray(8), 2, 100)
+    made = hashloom.tree.prove_inclusion(keep, 17)
+    hashloom.tree.check_inclusion(made.leaf, 17, made.size, made.proof, made.root)
+    for call in (lambda: hashloom.pbkdf2_hmac_many("sha256", keep, [message], 1),
+                 lambda: hashloom.tree.check_inclusion(message, 0, 1, [], message),
+                 lambda: hashloom.tree.log_root([message, "text"])):
+        with pytest.raises((TypeError, ValueError)):
+            call()
+    hashloom.tree.bep52(bytearray(20_000), threads=1)
     for wrong in [[message] * 2000 + [1], [memoryview(message)[::2]], "text", array[:, ::2]]:
         with pytest.raises((TypeError, BufferError)):
             hashloom.many("sha256", wrong)

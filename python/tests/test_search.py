@@ -23,7 +23,7 @@ def text_of(nonce, digits, width):
        digits=st.sampled_from([None, b"01", b"0123456789"]),
        width=st.none() | st.integers(20, 30), first=st.integers(0, 5000), count=st.integers(1, 3000),
        limit=st.integers(0, 300), name=st.sampled_from(["sha1", "sha256", "sha512", "md5"]), little=st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_found_are_all_that_are_low_enough(prefix, suffix, digits, width, first, count, limit, name, little):
     last = first + count - 1
     got = hashloom.search(name, first, last, zero_bits=4, prefix=prefix, suffix=suffix, digits=digits, width=width,

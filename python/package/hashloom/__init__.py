@@ -9,7 +9,8 @@
 
 One message: sha1, sha224, sha256, sha384, sha512, sha512_224, sha512_256, ripemd160, md5, and new(name).
 Many messages: many(name, messages) for lists and iterables, rows(name, array) for arrays, column(name, columns) for
-Arrow, files(name, paths) for files. hashloom.hmac has HMAC, hashloom.torrent checks torrents.
+Arrow, files(name, paths) for files. hashloom.hmac has HMAC, pbkdf2_hmac and pbkdf2_hmac_many derive keys from
+passwords, hashloom.torrent checks torrents, hashloom.manifest folders, hashloom.tree has hash trees.
 """
 
 from . import hmac as hmac
@@ -23,6 +24,8 @@ from ._hashloom import (
     many,
     md5,
     new,
+    pbkdf2_hmac,
+    pbkdf2_hmac_many,
     ripemd160,
     rows,
     search,
@@ -58,6 +61,8 @@ __all__ = [
     "many",
     "md5",
     "new",
+    "pbkdf2_hmac",
+    "pbkdf2_hmac_many",
     "ripemd160",
     "rows",
     "search",

@@ -15,16 +15,22 @@ __all__ = [
     "Files",
     "HMAC",
     "Hash",
+    "Listing",
+    "Torrent",
     "algorithms",
     "column",
     "compare_digest",
     "hash160",
+    "hash_listed",
     "hmac_digest",
     "hmac_many",
     "hmac_new",
+    "list_read",
     "many",
     "md5",
     "new",
+    "pbkdf2_hmac",
+    "pbkdf2_hmac_many",
     "ripemd160",
     "rows",
     "search",
@@ -38,6 +44,14 @@ __all__ = [
     "sha512_256",
     "torrent_create",
     "torrent_verify",
+    "tree_bep52",
+    "tree_check_consistency",
+    "tree_check_inclusion",
+    "tree_fsverity",
+    "tree_glacier",
+    "tree_log",
+    "tree_log_leaf",
+    "tree_s3",
 ]
 
 # numpy's arrays are buffers for type checkers only from Python 3.12 on.
@@ -188,6 +202,16 @@ def hmac_many(
 def hmac_many(
     key: _Data, messages: Iterable[_Data] | _Data, digestmod: str | Callable[[], Hash], *, output: Literal["numpy"]
 ) -> numpy.typing.NDArray[numpy.uint8]: ...
+def pbkdf2_hmac(hash_name: str, password: _Data, salt: _Data, iterations: int, dklen: int | None = None) -> bytes: ...
+def pbkdf2_hmac_many(
+    hash_name: str,
+    passwords: Iterable[_Data],
+    salts: Iterable[_Data],
+    iterations: int,
+    dklen: int | None = None,
+    *,
+    threads: int | None = None,
+) -> list[bytes]: ...
 @overload
 def compare_digest(a: str, b: str, /) -> bool: ...
 @overload
@@ -219,13 +243,96 @@ def torrent_create(
     threads: int,
     progress: Callable[[int, int | None], object] | None,
 ) -> tuple[bytes, bytes | None, bytes | None, int]: ...
-def torrent_verify(
-    torrent: str | os.PathLike[str] | _Data, path: str | os.PathLike[str], threads: int, progress: _Progress | None
-) -> tuple[
+# The length and both times of a file; None if it cannot be looked at.
+_Seen: TypeAlias = tuple[int, int, int] | None
+
+# The fields of hashloom.torrent.Report.
+_Fields: TypeAlias = tuple[
     str,
     list[str],
     bytes,
     list[tuple[bytes, int, str, int | None, str | None]],
     list[tuple[str, int | None, str, str, int]],
     tuple[bool, int, float],
-]: ...
+]
+
+_PathOrData: TypeAlias = str | os.PathLike[str] | _Data
+
+def tree_bep52(data: _PathOrData, threads: int, progress: _Progress | None) -> bytes | None: ...
+def tree_glacier(data: _PathOrData, threads: int, progress: _Progress | None) -> bytes: ...
+def tree_s3(
+    data: _PathOrData, name: str, part_nbytes: int, threads: int, progress: _Progress | None
+) -> tuple[bytes, list[bytes], str]: ...
+def tree_fsverity(
+    data: _PathOrData, name: str, block_nbytes: int, salt: _Data, threads: int, progress: _Progress | None
+) -> tuple[bytes, bytes, int, bytes, bytes, str]: ...
+def tree_log(
+    entries: Iterable[_Data], name: str, kind: str, number: int
+) -> tuple[int, bytes, bytes, list[bytes]]: ...
+def tree_log_leaf(entry: _Data, name: str) -> bytes: ...
+def tree_check_inclusion(
+    leaf: _Data, index: int, size: int, proof: Iterable[_Data], root: _Data, name: str
+) -> None: ...
+def tree_check_consistency(
+    size1: int, root1: _Data, size: int, root: _Data, proof: Iterable[_Data], name: str
+) -> None: ...
+
+def torrent_verify(
+    torrent: str | os.PathLike[str] | _Data, path: str | os.PathLike[str], threads: int, progress: _Progress | None
+) -> _Fields: ...
+
+@final
+class Torrent:
+    def __new__(cls, torrent: str | os.PathLike[str] | _Data) -> Torrent: ...
+    @property
+    def piece_count(self) -> int: ...
+    @property
+    def piece_nbytes(self) -> int: ...
+    def files(self) -> list[tuple[bytes, int, bool, int, int]]: ...
+    def files_of_pieces(self, first: int, end: int) -> tuple[int, int]: ...
+    def verdicts(self, first: int, digests: list[tuple[bytes | None, bytes | None]]) -> list[str]: ...
+    def part(
+        self, path: str | os.PathLike[str], first: int, end: int, threads: int
+    ) -> tuple[
+        str,
+        list[_Seen],
+        list[tuple[str, bytes | None, bytes | None]],
+        list[tuple[int, tuple[str, int | None, str, str, int]]],
+        int,
+    ]: ...
+    def settled(
+        self, path: str | os.PathLike[str], states: list[str], threads: int
+    ) -> tuple[list[_Seen], list[int], _Fields]: ...
+
+# The kind of an error, its number, its text and the bytes read before it.
+_Reason: TypeAlias = tuple[str, int | None, str, int]
+
+@final
+class Listing:
+    def __new__(
+        cls,
+        folder: str | os.PathLike[str],
+        algorithms: list[str],
+        wanted: tuple[list[str], list[str], int | None, int | None],
+        without: list[str],
+        manifest: _Data | None,
+    ) -> Listing: ...
+    @property
+    def algorithms(self) -> list[str]: ...
+    def files(self) -> list[tuple[int, bytes, int, int]]: ...
+    def errors(self) -> list[tuple[bytes, _Reason]]: ...
+    def hashed(self, index: int, nbytes: int, mtime_ns: int, digests: list[bytes]) -> None: ...
+    def unread(self, index: int, is_unstable: bool) -> None: ...
+    def vanished(self, index: int) -> None: ...
+    def write(self) -> bytes: ...
+    def compare(self) -> tuple[list[tuple[str, bytes, str | None, str | None]], dict[str, int]]: ...
+
+def list_read(
+    content: _Data, algorithms: list[str]
+) -> tuple[list[tuple[int, bytes, list[tuple[str, bytes]], int | None]], list[tuple[int, str]]]: ...
+def hash_listed(
+    folder: str | os.PathLike[str] | None,
+    files: list[tuple[bytes, list[str]]],
+    threads: int,
+    progress: _Progress | None,
+) -> list[tuple[list[bytes], int, int | None, _Reason | None]]: ...

@@ -1,33 +1,65 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Digests of files by the workers of a Dask cluster.
+"""Files, manifests, lists of checksums and torrents, hashed by the workers of a Dask cluster.
 
 ::
 
     client = dask.distributed.Client("tcp://scheduler:8786")
     for file in hashloom.dask.files(client, "sha256", paths):
         print(file.hexdigest, file.path, file.worker, file.attempt)
+    report = hashloom.dask.verify_torrent(client, "data.torrent", "/mnt/data")
+    print(report.is_complete, report.parts)
 
-Every worker needs the package hashloom, and must see the files under the paths given.
+Every worker needs the package hashloom, and must see the files under the paths given. No worker is told a digest of a
+list or a manifest: it returns the digests that it found, and the caller compares. What a worker returns is checked
+against the task it had, and anything else is a WorkerError.
 """
 
+import dataclasses
+import functools
 import os
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import distributed
 
-from . import FileDigest, FileError, new
+from . import FileDigest, FileError, manifest, new
 from . import files as files_here
+from ._hashloom import Torrent, hash_listed
+from .manifest import ListReport, ManifestReport, Written
+from .torrent import FileReport, Report
 
-__all__ = ["WorkerDigest", "WorkerError", "files"]
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+__all__ = [
+    "Part",
+    "WorkerDigest",
+    "WorkerError",
+    "WorkerReport",
+    "check_list",
+    "check_manifest",
+    "files",
+    "verify_torrent",
+    "write_manifest",
+]
 
 # A worker's result for a file: path, digest, bytes, and the arguments of a FileError.
 _Result = tuple[str, bytes | None, int, tuple[str, int | None, str, str, int] | None]
 
+# A task has about this much to read, if the lengths of its files are known.
+_TASK_NBYTES = 1 << 30
+
+# Number of times that a torrent's pieces are checked before their file counts as unstable, as on one machine.
+_ROUNDS = 3
+
 
 class WorkerError(RuntimeError):
-    """A worker returned something else than the digests it was asked for, or tasks ended their workers again and again.
+    """A worker returned something else than the results it was asked for, or failed, or tasks ended their workers again
+    and again.
 
-    `worker` is its address, `paths` are the files of the task.
+    `worker` is its address, or "unknown". `paths` are the files of the task, or the torrent's content.
     """
 
     worker: str
@@ -60,7 +92,93 @@ class WorkerDigest(FileDigest):
         self.attempt = attempt
 
 
-def _hash(name: str, paths: list[str], threads: int) -> tuple[str, list[_Result]]:
+@dataclass(frozen=True)
+class Part:
+    """Pieces of a torrent that one worker checked."""
+
+    first: int
+    """The first piece."""
+    end: int
+    """The piece after the last one."""
+    worker: str
+    """The address of the worker."""
+    attempt: int
+    """1, or one more for each worker that died over the task."""
+    round: int
+    """1; 2 or 3 for pieces that were checked again, as a file of theirs had changed."""
+
+
+@dataclass(frozen=True)
+class WorkerReport(Report):
+    """A Report that tells who checked what."""
+
+    parts: list[Part]
+    """The parts, in the order of their rounds and pieces."""
+
+
+def _on_worker(work: Callable[..., Any], *arguments: Any) -> tuple[str, Any]:
+    """Runs on a worker."""
+    return distributed.get_worker().address, work(*arguments)
+
+
+def _run(
+    client: distributed.Client,
+    work: Callable[..., Any],
+    tasks: list[tuple[Any, ...]],
+    paths_of: Callable[[int], list[str]],
+) -> Iterator[tuple[int, str, int, Any]]:
+    """Has tasks done by workers. Yields the number of each task, the worker, the attempt, and what the worker returned,
+    as they come. The scheduler gives the task of a worker that died to another one."""
+    futures = [client.submit(_on_worker, work, *arguments, pure=False) for arguments in tasks]
+    order = {future.key: i for i, future in enumerate(futures)}
+    try:
+        for future in distributed.as_completed(futures):
+            i = order[future.key]
+            try:
+                returned = future.result()
+            except distributed.KilledWorker as error:
+                worker = str(error.last_worker and error.last_worker.address)
+                message = f"no worker survived the task of {_some(paths_of(i))}: {error}"
+                raise WorkerError(message, worker, paths_of(i)) from error
+            except (FileError, distributed.CancelledError):
+                raise
+            except Exception as error:
+                message = f"a worker could not do the task of {_some(paths_of(i))}: {error!r}"
+                raise WorkerError(message, "unknown", paths_of(i)) from error
+            if not (isinstance(returned, tuple) and len(returned) == 2 and isinstance(returned[0], str)):
+                raise WorkerError("a worker returned no result", "unknown", paths_of(i))
+            yield i, returned[0], 1 + _deaths(client, future.key), returned[1]
+    finally:
+        client.cancel(futures)
+
+
+def _some(paths: list[str]) -> str:
+    return paths[0] + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
+
+
+def _deaths(client: distributed.Client, key: str) -> int:
+    """The number of workers that died while they had the task."""
+
+    def suspicious(dask_scheduler: distributed.Scheduler) -> int:
+        task = dask_scheduler.tasks.get(key)
+        return 0 if task is None else int(task.suspicious)
+
+    return int(client.run_on_scheduler(suspicious))
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_reason(value: object, kinds: Sequence[str] = ("open", "read", "unstable")) -> bool:
+    """Whether a value has the form of an error: kind, number, text, bytes read before."""
+    if not isinstance(value, tuple) or len(value) != 4:
+        return False
+    kind, number, text, offset = value
+    return kind in kinds and (number is None or type(number) is int) and isinstance(text, str) and _is_count(offset)
+
+
+def _hash(name: str, paths: list[str], threads: int) -> list[_Result]:
     """Runs on a worker."""
     results: list[_Result] = []
     for file in files_here(name, paths, threads=threads):
@@ -70,21 +188,33 @@ def _hash(name: str, paths: list[str], threads: int) -> tuple[str, list[_Result]
         else:
             told = (error.kind, error.errno, str(error.strerror), file.path, error.offset)
             results.append((file.path, None, 0, told))
-    return distributed.get_worker().address, results
+    return results
 
 
-def _checked(name: str, asked: list[str], returned: object, attempt: int) -> list[WorkerDigest]:
+def _checked(name: str, asked: list[str], worker: str, attempt: int, results: object) -> list[WorkerDigest]:
     """The results of a task. Nothing that a worker says is trusted: they must be those of the files asked for."""
-    worker, results = returned if isinstance(returned, tuple) and len(returned) == 2 else ("unknown", None)
     size = new(name).digest_size
-    if not isinstance(results, list) or [result[0] for result in results] != asked:
+    is_result = (
+        isinstance(results, list)
+        and all(isinstance(result, tuple) and len(result) == 4 for result in results)
+        and [result[0] for result in results] == asked
+    )
+    if not is_result:
         raise WorkerError(f"worker {worker} returned results of other files than it was asked for", worker, asked)
-    digests = []
-    for path, digest, nbytes, told in results:
-        if (digest is None) == (told is None) or (digest is not None and len(digest) != size):
-            raise WorkerError(f"worker {worker} returned no {name} of {path}", worker, asked)
-        error = None if told is None else FileError(*told)
-        digests.append(WorkerDigest(path, digest, nbytes, error, worker, attempt))
+    digests: list[WorkerDigest] = []
+    for path, digest, nbytes, told in results:  # type: ignore[attr-defined]
+        is_digest = told is None and isinstance(digest, bytes) and len(digest) == size and _is_count(nbytes)
+        is_error = (
+            digest is None
+            and isinstance(told, tuple)
+            and len(told) == 5
+            and told[3] == path
+            and _is_reason((*told[:3], told[4]))
+        )
+        if not (is_digest or is_error):
+            raise WorkerError(f"worker {worker} returned neither a {name} nor an error of {path}", worker, asked)
+        error = FileError(*told) if is_error else None
+        digests.append(WorkerDigest(path, digest, nbytes if is_digest else 0, error, worker, attempt))
     return digests
 
 
@@ -105,38 +235,375 @@ def files(
 
     WorkerError if a worker returns anything else than the digests of its files, or no worker survives a task.
     """
-    if files_per_task < 1:
-        raise ValueError("files_per_task must be at least 1")
     new(name)  # an unknown name is an error here, not in each task
     texts = [os.fsdecode(path) for path in paths]
-    tasks = [texts[i : i + files_per_task] for i in range(0, len(texts), files_per_task)]
-    futures = [client.submit(_hash, name, task, threads, pure=False) for task in tasks]
-    order = {future.key: i for i, future in enumerate(futures)}
+    tasks = _cut(texts, files_per_task, [])
     done: list[list[WorkerDigest]] = [[] for _ in tasks]
     count = 0
-    try:
-        for future in distributed.as_completed(futures):
-            i = order[future.key]
-            try:
-                returned = future.result()
-            except distributed.KilledWorker as error:
-                worker = str(error.last_worker and error.last_worker.address)
-                message = f"no worker survived the task of {tasks[i][0]} and the files after it: {error}"
-                raise WorkerError(message, worker, tasks[i]) from error
-            done[i] = _checked(name, tasks[i], returned, 1 + _deaths(client, future.key))
-            count += len(tasks[i])
-            if progress is not None:
-                progress(count, len(texts))
-    finally:
-        client.cancel(futures)
+    asked: list[tuple[Any, ...]] = [(name, task, threads) for task in tasks]
+    for i, worker, attempt, returned in _run(client, _hash, asked, tasks.__getitem__):
+        done[i] = _checked(name, tasks[i], worker, attempt, returned)
+        count += len(tasks[i])
+        if progress is not None:
+            progress(count, len(texts))
     return [digest for task in done for digest in task]
 
 
-def _deaths(client: distributed.Client, key: str) -> int:
-    """The number of workers that died while they had the task."""
+def _cut(items: list[Any], per_task: int, sizes: list[int]) -> list[list[Any]]:
+    """Cuts items into tasks: at most so many items, and not much more to read than _TASK_NBYTES."""
+    if per_task < 1:
+        raise ValueError("files_per_task must be at least 1")
+    tasks: list[list[Any]] = []
+    nbytes = 0
+    for i, item in enumerate(items):
+        if not tasks or len(tasks[-1]) == per_task or nbytes >= _TASK_NBYTES:
+            tasks.append([])
+            nbytes = 0
+        tasks[-1].append(item)
+        nbytes += sizes[i] if sizes else 0
+    return tasks
 
-    def suspicious(dask_scheduler: distributed.Scheduler) -> int:
-        task = dask_scheduler.tasks.get(key)
-        return 0 if task is None else int(task.suspicious)
 
-    return int(client.run_on_scheduler(suspicious))
+def _hash_listed(folder: str, asked: list[tuple[bytes, list[str]]], threads: int) -> list[tuple[bytes, Any]]:
+    """Runs on a worker."""
+    answers = hash_listed(folder, asked, threads, None)
+    return [(name, answer) for (name, _), answer in zip(asked, answers, strict=True)]
+
+
+def _checked_answers(
+    asked: list[tuple[bytes, list[str]]], paths: list[str], worker: str, attempt: int, results: object
+) -> list[tuple[list[bytes], int, int | None, Any, str, int]]:
+    """The answers of a task: those of the files asked for, in order, each with all its digests or an error."""
+    is_result = (
+        isinstance(results, list)
+        and all(isinstance(result, tuple) and len(result) == 2 for result in results)
+        and [name for name, _ in results] == [name for name, _ in asked]
+    )
+    if not is_result:
+        raise WorkerError(f"worker {worker} returned results of other files than it was asked for", worker, paths)
+    checked: list[tuple[list[bytes], int, int | None, Any, str, int]] = []
+    for (name, algorithms), (_, answer) in zip(asked, results, strict=True):  # type: ignore[call-overload]
+        is_answer = False
+        if isinstance(answer, tuple) and len(answer) == 4 and isinstance(answer[0], list):
+            digests, nbytes, mtime_ns, reason = answer
+            sizes = [len(digest) if isinstance(digest, bytes) else -1 for digest in digests]
+            if reason is None:
+                is_answer = (
+                    sizes == [new(algorithm).digest_size for algorithm in algorithms]
+                    and _is_count(nbytes)
+                    and (mtime_ns is None or type(mtime_ns) is int)
+                )
+            else:
+                is_answer = not digests and nbytes == 0 and mtime_ns is None and _is_reason(reason)
+        if not is_answer:
+            path = os.fsdecode(name)
+            raise WorkerError(f"worker {worker} returned neither the digests nor an error of {path}", worker, paths)
+        checked.append((*answer, worker, attempt))
+    return checked
+
+
+def _by_workers(
+    client: distributed.Client,
+    files_per_task: int,
+    threads: int,
+    progress: Callable[[int, int], object] | None,
+) -> Callable[[str, list[tuple[bytes, list[str]]], list[int]], Iterable[Any]]:
+    """A hasher for hashloom.manifest."""
+
+    def hashed(folder: str, asked: list[tuple[bytes, list[str]]], sizes: list[int]) -> Iterable[Any]:
+        tasks = _cut(asked, files_per_task, sizes)
+        done: list[list[Any]] = [[] for _ in tasks]
+        count = 0
+
+        def paths_of(i: int) -> list[str]:
+            return [os.path.join(folder, os.fsdecode(name)) for name, _ in tasks[i]]
+
+        arguments: list[tuple[Any, ...]] = [(folder, task, threads) for task in tasks]
+        for i, worker, attempt, returned in _run(client, _hash_listed, arguments, paths_of):
+            done[i] = _checked_answers(tasks[i], paths_of(i), worker, attempt, returned)
+            count += len(tasks[i])
+            if progress is not None:
+                progress(count, len(asked))
+        return [answer for task in done for answer in task]
+
+    return hashed
+
+
+def write_manifest(
+    client: distributed.Client,
+    folder: str | os.PathLike[str],
+    *,
+    algorithms: Sequence[str] = ("sha256",),
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+    min_nbytes: int | None = None,
+    max_nbytes: int | None = None,
+    files_per_task: int = 64,
+    threads: int = 1,
+    progress: Callable[[int, int], object] | None = None,
+) -> Written:
+    """The manifest of a folder: the bytes of hashloom.manifest.write, with the worker and the attempt of each read.
+
+    The caller lists the folder, the workers read the files. A file must look the same to both (its length and time);
+    otherwise the manifest has it as unstable. A file that a worker does not find, and the caller does, is unread. A
+    task has at most `files_per_task` files, fewer if they are long. `threads` and `progress` are those of files.
+
+    FileError if the folder cannot be listed, WorkerError as in files.
+    """
+    wanted = (list(include), list(exclude), min_nbytes, max_nbytes)
+    return manifest._write(folder, algorithms, wanted, _by_workers(client, files_per_task, threads, progress))
+
+
+def check_manifest(
+    client: distributed.Client,
+    file: "str | os.PathLike[str] | Buffer",
+    folder: str | os.PathLike[str],
+    *,
+    files_per_task: int = 64,
+    threads: int = 1,
+    progress: Callable[[int, int], object] | None = None,
+) -> ManifestReport:
+    """Compares a folder with its manifest: the report of hashloom.manifest.check, with the worker and the attempt of
+    each read. `file` is the manifest's path or its bytes. The rest is as in write_manifest."""
+    return manifest._check(file, folder, _by_workers(client, files_per_task, threads, progress))
+
+
+def check_list(
+    client: distributed.Client,
+    file: "str | os.PathLike[str] | Buffer",
+    *,
+    folder: str | os.PathLike[str] | None = None,
+    algorithms: Sequence[str] = (),
+    files_per_task: int = 64,
+    threads: int = 1,
+    progress: Callable[[int, int], object] | None = None,
+) -> ListReport:
+    """Checks files against a list of checksums: the report of hashloom.manifest.check_list, with the worker and the
+    attempt of each file.
+
+    `file` is the list's path or its bytes, which only the caller reads. Names are relative to `folder`, or to the
+    caller's current folder, on every worker. The rest is as in files.
+    """
+    return manifest._check_list(file, folder, algorithms, _by_workers(client, files_per_task, threads, progress))
+
+
+@functools.lru_cache(maxsize=1)
+def _parsed(content: bytes) -> Torrent:
+    return Torrent(content)
+
+
+def _part(content: bytes, path: str, first: int, end: int, threads: int) -> tuple[Any, ...]:
+    """Runs on a worker."""
+    return (first, end, *_parsed(content).part(path, first, end, threads))
+
+
+def _settled(content: bytes, path: str, states: list[str], threads: int) -> tuple[Any, ...]:
+    """Runs on a worker."""
+    return _parsed(content).settled(path, states, threads)
+
+
+def _is_stamp(value: object) -> bool:
+    return value is None or (isinstance(value, tuple) and len(value) == 3 and all(type(one) is int for one in value))
+
+
+_TROUBLES = ("open", "read", "outside", "not regular")
+
+
+def _is_trouble(value: object) -> bool:
+    return (
+        isinstance(value, tuple)
+        and len(value) == 5
+        and isinstance(value[3], (str, bytes))
+        and _is_reason((*value[:3], value[4]), _TROUBLES)
+    )
+
+
+def _checked_part(torrent: Torrent, first: int, end: int, result: object) -> tuple[Any, ...]:
+    """A part's content, stamps, states, troubles and bytes. ValueError says what is wrong with it."""
+    if not isinstance(result, tuple) or len(result) != 7 or result[:2] != (first, end):
+        raise ValueError("other pieces than it was asked for")
+    content, stamps, found, troubles, nbytes = result[2:]
+    start, stop = torrent.files_of_pieces(first, end)
+    if not (isinstance(stamps, list) and len(stamps) == stop - start and all(map(_is_stamp, stamps))):
+        raise ValueError("looks at other files than the pieces have")
+    if not (isinstance(content, str) and _is_count(nbytes) and isinstance(troubles, list)):
+        raise ValueError("no report")
+    for trouble in troubles:
+        is_one = isinstance(trouble, tuple) and len(trouble) == 2 and type(trouble[0]) is int
+        if not (is_one and start <= trouble[0] < stop and _is_trouble(trouble[1])):
+            raise ValueError("a trouble of another file than the pieces have")
+    if not (isinstance(found, list) and len(found) == end - first):
+        raise ValueError("verdicts on other pieces than it was asked for")
+    if not all(isinstance(one, tuple) and len(one) == 3 for one in found):
+        raise ValueError("no verdicts")
+    states = [state for state, _, _ in found]
+    if any(state not in ("have", "bad", "disputed", "missing", "unread", "unstable") for state in states):
+        raise ValueError("no verdicts")
+    digests: list[tuple[bytes | None, bytes | None]] = []
+    for _, sha1, root in found:
+        if not all(digest is None or isinstance(digest, bytes) for digest in (sha1, root)):
+            raise ValueError("no digests")
+        digests.append((sha1, root))
+    # The torrent's own list decides; a digest of the wrong length is an error.
+    for piece, (state, verdict) in enumerate(zip(states, torrent.verdicts(first, digests), strict=True), first):
+        if verdict != (state if state in ("have", "bad", "disputed") else "unchecked"):
+            raise ValueError(f"the verdict {state} on piece {piece}, which its digests contradict")
+    return content, stamps, states, troubles, nbytes
+
+
+def _checked_end(torrent: Torrent, result: object) -> tuple[Any, ...]:
+    """Stamps of all files, the content's place, the states of the pieces, the files, and troubles by file."""
+    own = torrent.files()
+    if not isinstance(result, tuple) or len(result) != 3 or not isinstance(result[2], tuple) or len(result[2]) != 6:
+        raise ValueError("no report")
+    stamps, troubled, (content, pieces, _, files, troubles, _) = result
+    if not (isinstance(stamps, list) and len(stamps) == len(own) and all(map(_is_stamp, stamps))):
+        raise ValueError("looks at other files than the torrent has")
+    if not (isinstance(content, str) and isinstance(pieces, list) and len(pieces) == torrent.piece_count):
+        raise ValueError("no report")
+    is_troubled = isinstance(troubled, list) and isinstance(troubles, list) and len(troubled) == len(troubles)
+    if not (is_troubled and all(file in range(len(own)) for file in troubled) and all(map(_is_trouble, troubles))):
+        raise ValueError("troubles of other files than the torrent has")
+    if not (isinstance(files, list) and len(files) == len(own)):
+        raise ValueError("other files than the torrent has")
+    reports: list[FileReport] = []
+    for file, (path, nbytes, has_content, first, end) in zip(files, own, strict=True):
+        if not (isinstance(file, tuple) and len(file) == 5 and file[:2] == (path, nbytes)):
+            raise ValueError(f"another file than the torrent's {os.fsdecode(path)}")
+        report = FileReport(*file)
+        found = report.found_nbytes
+        is_whole = _is_count(found) and found is not None and found >= nbytes and set(pieces[first:end]) <= {"have"}
+        if (report.state == "skipped") == has_content or (report.state == "complete" and not is_whole):
+            raise ValueError(f"{os.fsdecode(path)} as {report.state}, which its pieces contradict")
+        reports.append(report)
+    return stamps, content, pieces, reports, dict(zip(troubled, (FileError(*one) for one in troubles)))
+
+
+def _ranges(pieces: Iterable[int], per_task: int) -> list[tuple[int, int]]:
+    """Ascending pieces as ranges, each of at most so many."""
+    ranges: list[tuple[int, int]] = []
+    for piece in pieces:
+        if ranges and ranges[-1][1] == piece and piece - ranges[-1][0] < per_task:
+            ranges[-1] = (ranges[-1][0], piece + 1)
+        else:
+            ranges.append((piece, piece + 1))
+    return ranges
+
+
+def verify_torrent(
+    client: distributed.Client,
+    torrent: "str | os.PathLike[str] | Buffer",
+    path: str | os.PathLike[str],
+    *,
+    pieces_per_task: int | None = None,
+    threads: int = 1,
+    progress: Callable[[int, int], object] | None = None,
+) -> WorkerReport:
+    """Checks every piece of a torrent: the report of hashloom.torrent.verify, with the worker and the attempt of each
+    part.
+
+    `torrent` is its path or its bytes, which only the caller reads; `path` is that of the content on every worker. A
+    task is a range of `pieces_per_task` pieces, 1 GiB if that is not given. Workers return the digests of the pieces,
+    and the caller compares them with the torrent. At the end a worker looks at all files: the pieces of a file that has
+    changed since it was read, or that looks different to two workers (length and times), are checked again, and the
+    file is unstable after the third time. `progress` is called with the number of pieces done and of all pieces; the
+    first number falls if pieces must be checked again.
+
+    TorrentError for bytes that are not a torrent, FileError if `torrent` or `path` cannot be read, WorkerError as in
+    files.
+    """
+    started = time.monotonic()
+    if isinstance(torrent, (str, os.PathLike)):
+        Torrent(torrent)  # its errors are better than those of reading
+        with open(torrent, "rb") as file:
+            content = file.read()
+    else:
+        content = bytes(torrent)
+    own = Torrent(content)
+    place = os.path.abspath(path)
+    own_files = own.files()
+    count = own.piece_count
+    per_task = max(1, _TASK_NBYTES // own.piece_nbytes) if pieces_per_task is None else pieces_per_task
+    if per_task < 1:
+        raise ValueError("pieces_per_task must be at least 1")
+    shared = client.submit(bytes, content, pure=False)  # made again if the workers that have it die
+
+    states = ["unchecked"] * count
+    parts: list[Part] = []
+    seen: dict[int, set[Any]] = {}
+    troubles: dict[int, FileError] = {}
+    nbytes_read = 0
+
+    def ended() -> tuple[Any, ...]:
+        for _, worker, _, returned in _run(client, _settled, [(shared, place, states, threads)], lambda _: [place]):
+            try:
+                return _checked_end(own, returned)
+            except (TypeError, ValueError) as error:
+                raise WorkerError(f"worker {worker} returned {error}", worker, [place]) from error
+        raise WorkerError("no worker returned a report", "unknown", [place])
+
+    todo = _ranges(range(count), per_task)
+    for number in range(1, _ROUNDS + 1):
+        nleft = sum(end - first for first, end in todo)
+        places: dict[str, set[int]] = {}
+        arguments: list[tuple[Any, ...]] = [(shared, place, first, end, threads) for first, end in todo]
+        done: list[Part] = []
+        for i, worker, attempt, returned in _run(client, _part, arguments, lambda _: [place]):
+            first, end = todo[i]
+            try:
+                where, stamps, found, told, nbytes = _checked_part(own, first, end, returned)
+            except (TypeError, ValueError) as error:
+                raise WorkerError(f"worker {worker} returned {error}", worker, [place]) from error
+            states[first:end] = found
+            start, stop = own.files_of_pieces(first, end)
+            places.setdefault(where, set()).update(range(start, stop))
+            for index, stamp in enumerate(stamps, start):
+                seen.setdefault(index, set()).add(stamp)
+            for index, trouble in sorted(told):
+                troubles.setdefault(index, FileError(*trouble))
+            nbytes_read += nbytes
+            done.append(Part(first, end, worker, attempt, number))
+            nleft -= end - first
+            if progress is not None:
+                progress(count - nleft, count)
+        parts.extend(sorted(done, key=lambda part: part.first))
+
+        stamps, where, pieces, reports, found_troubles = ended()
+        changed = {index for index, looks in seen.items() if looks != {stamps[index]}}
+        changed.update(*(files for other, files in places.items() if other != where))
+        for piece, (state, later) in enumerate(zip(states, pieces, strict=True)):
+            if state != later or state == "unstable":
+                changed.update(range(*own.files_of_pieces(piece, piece + 1)))
+        if not changed:
+            break
+        again = sorted({piece for index in changed for piece in range(*own_files[index][3:])})
+        if number == _ROUNDS:
+            for piece in again:
+                states[piece] = "unstable"
+            stamps, where, pieces, reports, found_troubles = ended()
+            for index, (_, _, has_content, first, end) in enumerate(own_files):
+                if index in changed and has_content:
+                    reports[index] = dataclasses.replace(reports[index], state="unstable")
+                elif reports[index].state == "complete" and not set(states[first:end]) <= {"have"}:
+                    reports[index] = dataclasses.replace(reports[index], state="incomplete")
+        for index in changed:
+            seen.pop(index, None)
+            troubles.pop(index, None)
+        todo = _ranges(again, per_task)
+
+    for index, trouble in found_troubles.items():
+        troubles.setdefault(index, trouble)
+    bits = "".join("1" if state == "have" else "0" for state in states)
+    bitfield = bytes(int(bits[i : i + 8].ljust(8, "0"), 2) for i in range(0, count, 8))
+    is_complete = set(states) <= {"have"} and all(file.state in ("complete", "skipped") for file in reports)
+    return WorkerReport(
+        where,
+        states,
+        bitfield,
+        reports,
+        [troubles[index] for index in sorted(troubles)],
+        is_complete,
+        nbytes_read,
+        time.monotonic() - started,
+        parts,
+    )

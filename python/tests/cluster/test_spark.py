@@ -10,6 +10,9 @@ import pytest
 pytest.importorskip("pyspark", reason="SKIPPED: Spark: pyspark is not installed")
 from pyspark.sql import SparkSession, functions  # noqa: E402
 
+import pyarrow as pa  # noqa: E402
+
+import hashloom  # noqa: E402
 import hashloom.spark  # noqa: E402
 
 
@@ -52,6 +55,54 @@ def test_two_executors_take_part(spark):
     # Each executor has one parent of its Python workers.
     rows = spark.range(100_000, numPartitions=12).mapInArrow(parents, "pid long").distinct().collect()
     assert len({row.pid for row in rows}) == 2
+
+
+def test_every_sha2_of_spark(spark):
+    texts = [("",), ("a",), (None,), ("\u00e4\u6f22\U0001f600\0",), ("x" * 1000,)] * 20
+    frame = spark.createDataFrame(texts, "text string").withColumn("bytes", functions.col("text").cast("binary"))
+    right = functions.lit(True)
+    for bits in (224, 256, 384, 512):
+        for name in ("text", "bytes"):
+            into = f"{name}_{bits}"
+            frame = hashloom.spark.with_digest(frame, name, name=f"sha{bits}", into=into)
+            right &= functions.col(into).eqNullSafe(functions.sha2(name, bits))
+        frame = hashloom.spark.with_digest(frame, "text", name=f"sha{bits}", into=f"b{bits}", output="binary")
+        hexed = functions.lower(functions.hex(f"b{bits}"))
+        right &= hexed.eqNullSafe(functions.sha2("text", bits))
+    assert frame.where(right).count() == 100
+
+
+def test_rows_are_those_of_one_machine(spark):
+    """Whole rows, of every type that has a digest, in the bytes of hashloom.column."""
+    columns = {
+        "name": pa.array(["a", None, "", "bc", "b"] * 40),
+        "blob": pa.array([b"c", b"\0", None, b"", b"cc"] * 40, pa.binary()),
+        "tiny": pa.array([1, -1, None, 0, 5] * 40, pa.int8()),
+        "small": pa.array([1, -1, None, 0, 5] * 40, pa.int16()),
+        "n": pa.array([1, -1, None, 0, 5] * 40, pa.int32()),
+        "large": pa.array([1, -1, None, 0, 1 << 40] * 40, pa.int64()),
+    }
+    table = pa.table({"place": pa.array(range(200)), **columns})
+    kinds = "place long, name string, blob binary, tiny byte, small short, n int, large long"
+    rows = [tuple(row.values()) for row in table.to_pylist()]
+    frame = spark.createDataFrame(rows, kinds).repartition(5)
+    names = list(columns)
+    cases = [
+        ("sha256", names, {}),
+        ("sha512", names[::-1], {"salt": b"s", "output": "binary"}),
+        ("sha1", ["name", "n"], {"key": b"k"}),
+        ("sha256", ["large"], {"key": b"k", "output": "binary"}),
+    ]
+    for i, (name, wanted, rest) in enumerate(cases):
+        frame = hashloom.spark.with_digest(frame, *wanted, name=name, into=f"digest{i}", **rest)
+    got = sorted(frame.collect(), key=lambda row: row.place)
+    for i, (name, wanted, rest) in enumerate(cases):
+        found = [row[f"digest{i}"] for row in got]
+        here = pa.chunked_array(hashloom.column(name, *(columns[one] for one in wanted), **rest)).to_pylist()
+        assert [bytes(one) if isinstance(one, bytearray) else one for one in found] == here
+    # ("a", "bc") and ("ab", "c") are different rows.
+    pairs = spark.createDataFrame([("a", "bc"), ("ab", "c")], "x string, y string")
+    assert hashloom.spark.with_digest(pairs, "x", "y").select("digest").distinct().count() == 2
 
 
 def test_several_columns_and_a_key(spark):

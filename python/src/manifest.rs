@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Manifests of folders and lists of checksums: the engine's parsers, the listing of a folder, and the comparison. The
+//! files in between may be hashed elsewhere: `hash_listed` does it here, or on a worker.
+
+use std::collections::BTreeMap;
+use std::io::Cursor;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hashloom::{Algorithm, Hash};
+use hashloom_engine::files::{Method, Request, Stamp, hash_files};
+use hashloom_engine::list::{Line, Parser};
+use hashloom_engine::manifest::{
+    Comparison, Difference, Entry, Error, Found, Kind, Reader, Reason as Unread, Scan, ScanError, Status, Writer,
+};
+use hashloom_engine::paths::to_path;
+use hashloom_engine::walk::Filter;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyTuple};
+
+use crate::buffer::Data;
+use crate::files::{Reason, described, of_system};
+use crate::hash::{algorithm, python_name};
+use crate::work::Work;
+
+/// A manifest that cannot be used.
+fn bad(py: Python<'_>, text: String) -> PyErr {
+    let raised = || py.import("hashloom.manifest")?.getattr("ManifestError")?.call1((text,));
+    raised().map_or_else(|error| error, PyErr::from_value)
+}
+
+/// The content of a manifest, shared by its readers.
+#[derive(Clone)]
+struct Content(Arc<[u8]>);
+
+impl AsRef<[u8]> for Content {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+type OldReader = Reader<Cursor<Content>>;
+
+/// A folder's entries, of which the files are hashed elsewhere.
+#[pyclass(frozen, module = "hashloom._hashloom")]
+struct Listing {
+    /// `None`: the entry has vanished since.
+    found: Mutex<Vec<Option<Entry>>>,
+    errors: Vec<(Vec<u8>, Reason)>,
+    algorithms: Vec<Algorithm>,
+    filter: Filter,
+    old: Option<Content>,
+}
+
+/// Globs of files to take and to leave out, and the least and the greatest length.
+type Wanted = (Vec<String>, Vec<String>, Option<u64>, Option<u64>);
+
+fn filter_of(wanted: &Wanted) -> PyResult<Filter> {
+    let (include, exclude, least, greatest) = wanted;
+    let wrong = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
+    let include: Vec<&str> = include.iter().map(String::as_str).collect();
+    let exclude: Vec<&str> = exclude.iter().map(String::as_str).collect();
+    let lengths: RangeInclusive<u64> = least.unwrap_or(0)..=greatest.unwrap_or(u64::MAX);
+    let filter = Filter::new(&include, &exclude).map_err(|error| wrong(&error))?;
+    filter.lengths(lengths).map_err(|error| wrong(&error))
+}
+
+impl Listing {
+    fn entries(&self) -> MutexGuard<'_, Vec<Option<Entry>>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets what became of the file `index`, once.
+    fn settle(&self, index: usize, kind: Option<Kind>) -> PyResult<()> {
+        let mut entries = self.entries();
+        match entries.get_mut(index) {
+            Some(place @ Some(Entry { kind: Kind::File { .. }, .. })) => {
+                match (kind, place.as_mut()) {
+                    (Some(kind), Some(entry)) => entry.kind = kind,
+                    _ => *place = None,
+                }
+                Ok(())
+            }
+            _ => Err(PyValueError::new_err(format!("entry {index} is not a file to hash"))),
+        }
+    }
+
+    /// The entries, if every file has its digests.
+    fn settled(&self) -> PyResult<Vec<Entry>> {
+        let entries: Vec<Entry> = self.entries().iter().flatten().cloned().collect();
+        let is_open = |entry: &&Entry| matches!(&entry.kind, Kind::File { digests, .. } if digests.len() != self.algorithms.len());
+        match entries.iter().find(is_open) {
+            Some(entry) => Err(PyRuntimeError::new_err(format!("no digests of {}", entry.path.escape_ascii()))),
+            None => Ok(entries),
+        }
+    }
+}
+
+#[pymethods]
+impl Listing {
+    /// Lists a folder. If there is a manifest, it decides the algorithms and the filter, and it is read to its end.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        folder: PathBuf,
+        algorithms: Vec<String>,
+        wanted: Wanted,
+        without: Vec<PathBuf>,
+        manifest: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Listing> {
+        let mut algorithms = algorithms.iter().map(|name| algorithm(name)).collect::<PyResult<Vec<_>>>()?;
+        let mut filter = filter_of(&wanted)?;
+        let old = manifest.map(Data::of).transpose()?.map(|data| Content(data.bytes().into()));
+        let reader = |old: &Content| -> Result<OldReader, Error> { Reader::new(Cursor::new(old.clone())) };
+        if let Some(old) = &old {
+            let check = || -> Result<_, Error> {
+                let mut reader = reader(old)?;
+                reader.try_for_each(|entry| entry.map(drop))?;
+                Ok((reader.algorithms().to_vec(), reader.wanted().clone()))
+            };
+            (algorithms, filter) = check().map_err(|error| bad(py, error.to_string()))?;
+        }
+        if algorithms.is_empty() {
+            return Err(PyValueError::new_err("expected an algorithm"));
+        }
+        // The first line says whether these algorithms and this filter can be those of a manifest.
+        Writer::filtered(Vec::new(), &algorithms, &filter).map_err(|error| bad(py, error.to_string()))?;
+        let mut scan = Scan::new(&folder).algorithms(&algorithms).quick(true).filter(filter.clone());
+        if let Some(old) = old.as_ref().filter(|_| filter.wanted_lengths() != (0..=u64::MAX)) {
+            // A file that has outgrown the filter is not gone.
+            scan = scan.listed(reader(old).map_err(|error| bad(py, error.to_string()))?);
+        }
+        scan = without.into_iter().fold(scan, Scan::leave_out);
+        let work = Work::start(1, None, move |options, results| {
+            let mut all = Vec::new();
+            let done = scan.run(options, |found| {
+                all.push(found);
+                Ok::<(), std::convert::Infallible>(())
+            });
+            let _ = results.send(done.map(|done| (all, done.cancelled)));
+        })?;
+        let mut listed = None;
+        while let Some(result) = work.next(py)? {
+            listed = Some(result);
+        }
+        let found: Vec<Found> = match listed {
+            Some(Ok((found, false))) => found,
+            Some(Err(ScanError::Root { path, error })) => return Err(of_system(&error, path).raise(py)),
+            Some(Err(ScanError::Listed(error) | ScanError::Update(error))) => {
+                return Err(bad(py, error.to_string()));
+            }
+            _ => return Err(PyRuntimeError::new_err("the listing was lost")),
+        };
+        let told = |found: &Found| found.error.as_ref().map(|error| (found.entry.path.clone(), described(error)));
+        let errors = found.iter().filter_map(told).collect();
+        let found = Mutex::new(found.into_iter().map(|found| Some(found.entry)).collect());
+        Ok(Listing { found, errors, algorithms, filter, old })
+    }
+
+    #[getter]
+    fn algorithms(&self) -> Vec<String> {
+        self.algorithms.iter().map(|&algorithm| python_name(algorithm)).collect()
+    }
+
+    /// The files to hash: number, path, bytes, and modification time in nanoseconds.
+    fn files<'py>(&self, py: Python<'py>) -> Vec<(usize, Bound<'py, PyBytes>, u64, i64)> {
+        let of = |(index, entry): (usize, &Option<Entry>)| match entry {
+            Some(Entry { path, kind: Kind::File { nbytes, mtime_ns, .. } }) => {
+                Some((index, PyBytes::new(py, path), *nbytes, *mtime_ns))
+            }
+            _ => None,
+        };
+        self.entries().iter().enumerate().filter_map(of).collect()
+    }
+
+    /// The paths that could not be listed, each with the reason.
+    fn errors<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, Reason)> {
+        self.errors.iter().map(|(path, reason)| (PyBytes::new(py, path), reason.clone())).collect()
+    }
+
+    /// Takes the length, the time and the digests of the file `index`.
+    fn hashed(&self, index: usize, nbytes: u64, mtime_ns: i64, digests: Vec<Vec<u8>>) -> PyResult<()> {
+        let wrong = || PyValueError::new_err(format!("expected the digests {:?}", self.algorithms()));
+        if digests.len() != self.algorithms.len() {
+            return Err(wrong());
+        }
+        let of = |(&algorithm, digest): (&Algorithm, &Vec<u8>)| match digest.len() == algorithm.digest_nbytes() {
+            true => Ok(Hash::new(algorithm, digest)),
+            false => Err(wrong()),
+        };
+        let digests = self.algorithms.iter().zip(&digests).map(of).collect::<PyResult<_>>()?;
+        self.settle(index, Some(Kind::File { nbytes, mtime_ns, digests }))
+    }
+
+    /// Notes that the file `index` could not be read, or that it is unstable.
+    fn unread(&self, index: usize, is_unstable: bool) -> PyResult<()> {
+        let reason = if is_unstable { Unread::Unstable } else { Unread::Unreadable };
+        self.settle(index, Some(Kind::Unread(reason)))
+    }
+
+    /// Notes that the file `index` is gone.
+    fn vanished(&self, index: usize) -> PyResult<()> {
+        self.settle(index, None)
+    }
+
+    /// The manifest of the folder.
+    fn write<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let entries = self.settled()?;
+        let write = || -> Result<Vec<u8>, Error> {
+            let mut writer = Writer::filtered(Vec::new(), &self.algorithms, &self.filter)?;
+            entries.iter().try_for_each(|entry| writer.write(entry))?;
+            writer.finish()
+        };
+        let content = py.detach(write).map_err(|error| bad(py, error.to_string()))?;
+        Ok(PyBytes::new(py, &content))
+    }
+
+    /// Compares the folder with the manifest. Returns the differences (status, path, and both entries as JSON), and the
+    /// number of entries by status.
+    #[allow(clippy::type_complexity, reason = "read by one caller")]
+    fn compare<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Vec<(String, Bound<'py, PyBytes>, Option<String>, Option<String>)>, BTreeMap<String, u64>)> {
+        let old = self.old.clone().ok_or_else(|| PyRuntimeError::new_err("there is no manifest"))?;
+        let entries = self.settled()?;
+        let mut differences: Vec<Difference> = Vec::new();
+        let compare = || -> Result<_, Error> {
+            let reader: OldReader = Reader::new(Cursor::new(old))?;
+            let Some(mut comparison) = Comparison::new(reader, &self.algorithms, &self.algorithms) else {
+                return Ok(None);
+            };
+            for entry in entries {
+                comparison.found(entry, |difference| differences.push(difference))?;
+            }
+            comparison.finish(|difference| differences.push(difference)).map(Some)
+        };
+        let counts = py.detach(compare).map_err(|error| bad(py, error.to_string()))?;
+        let counts = counts.ok_or_else(|| bad(py, "a manifest without algorithms".into()))?;
+        let line = |entry: &Option<Entry>| -> PyResult<Option<String>> {
+            let Some(entry) = entry else { return Ok(None) };
+            let line = entry.as_line(&self.algorithms).map_err(|error| bad(py, error.to_string()))?;
+            serde_json::to_string(&line).map(Some).map_err(|error| bad(py, error.to_string()))
+        };
+        let told = differences.iter().map(|difference| {
+            let path = PyBytes::new(py, difference.path());
+            Ok((difference.status.to_string(), path, line(&difference.old)?, line(&difference.new)?))
+        });
+        let counts = Status::ALL.iter().map(|&status| (status.to_string(), counts.of(status))).collect();
+        Ok((told.collect::<PyResult<_>>()?, counts))
+    }
+}
+
+/// The lines of a list of checksums: those with checksums, as (number, name, digests by algorithm, bytes), and the bad
+/// ones, as (number, reason).
+#[pyfunction]
+fn list_read<'py>(content: &Bound<'py, PyAny>, algorithms: Vec<String>) -> PyResult<Bound<'py, PyTuple>> {
+    let py = content.py();
+    let data = Data::of(content)?;
+    let algorithms = algorithms.iter().map(|name| algorithm(name)).collect::<PyResult<Vec<_>>>()?;
+    let mut parser = if algorithms.is_empty() { Parser::new() } else { Parser::untagged(&algorithms) };
+    let (entries, wrong) = (PyList::empty(py), PyList::empty(py));
+    let content = data.bytes();
+    let content = content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content);
+    // The last line may have no end; there is no line after the last end.
+    let content = content.strip_suffix(b"\n").unwrap_or(content);
+    for (index, line) in content.split(|&byte| byte == b'\n').enumerate() {
+        let number = index + 1;
+        if line.trim_ascii_start().starts_with(b"{") {
+            wrong.append((number, "a line of JSON: check a manifest with hashloom.manifest.check"))?;
+            continue;
+        }
+        match parser.parse(line) {
+            Line::Blank => {}
+            Line::Bad(why) => wrong.append((number, why.to_string()))?,
+            Line::Entry(entry) if *entry.name == *b"-" => {
+                wrong.append((number, "the name - is standard input: it cannot be checked here"))?;
+            }
+            Line::Entry(entry) => {
+                let mut digests = entry.digests;
+                digests.sort_by_key(|(algorithm, _)| algorithm.name());
+                let of = |(algorithm, digest): &(Algorithm, Hash)| {
+                    (python_name(*algorithm), PyBytes::new(py, digest.as_ref()))
+                };
+                let digests: Vec<_> = digests.iter().map(of).collect();
+                entries.append((number, PyBytes::new(py, &entry.name), digests, entry.nbytes))?;
+            }
+        }
+    }
+    (entries, wrong).into_pyobject(py)
+}
+
+/// The result for a file: its digests, bytes, and modification time if it is a regular file; or the reason.
+type Answer = Result<(Vec<Hash>, u64, Option<i64>), Reason>;
+
+/// Hashes files, each by its own algorithms. Names are relative to `folder`, if there is one.
+#[pyfunction]
+#[pyo3(signature = (folder, files, threads, progress))]
+fn hash_listed<'py>(
+    py: Python<'py>,
+    folder: Option<PathBuf>,
+    files: Vec<(Vec<u8>, Vec<String>)>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let mut known: BTreeMap<Vec<String>, Arc<[Method]>> = BTreeMap::new();
+    let mut requests = Vec::with_capacity(files.len());
+    for (name, algorithms) in files {
+        let methods = match known.get(&algorithms) {
+            Some(methods) => methods.clone(),
+            None => {
+                let of = |name: &String| algorithm(name).map(Method::from);
+                let methods: Arc<[Method]> = algorithms.iter().map(of).collect::<PyResult<Vec<_>>>()?.into();
+                known.entry(algorithms).or_insert(methods).clone()
+            }
+        };
+        let path = folder.as_deref().unwrap_or(Path::new("")).join(to_path(&name));
+        requests.push(Request { source: path.into(), methods, tag: () });
+    }
+    let work = Work::<Answer>::start(threads, progress, move |options, results| {
+        hash_files(requests.into_iter(), options, |_, result| {
+            let answer = match result {
+                Ok(hashed) => {
+                    let mtime_ns = hashed.stamp.map(|Stamp { mtime_ns, .. }| mtime_ns);
+                    Ok((hashed.digests, hashed.nbytes, mtime_ns))
+                }
+                Err(error) => Err(described(&error)),
+            };
+            let _ = results.send(answer);
+        });
+    })?;
+    let answers = PyList::empty(py);
+    while let Some(answer) = work.next(py)? {
+        match answer {
+            Ok((digests, nbytes, mtime_ns)) => {
+                let digests: Vec<_> = digests.iter().map(|digest| PyBytes::new(py, digest.as_ref())).collect();
+                answers.append((digests, nbytes, mtime_ns, py.None()))?;
+            }
+            Err(reason) => answers.append((PyList::empty(py), 0, py.None(), reason))?,
+        }
+    }
+    Ok(answers)
+}
+
+pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Listing>()?;
+    module.add_function(wrap_pyfunction!(list_read, module)?)?;
+    module.add_function(wrap_pyfunction!(hash_listed, module)?)
+}

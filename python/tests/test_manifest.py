@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Manifests of folders, and lists of checksums."""
+
+import hashlib
+import json
+import os
+import pickle
+
+import pytest
+
+import hashloom
+import hashloom.manifest
+from hashloom._hashloom import Listing
+
+SHA1_ABC = "a9993e364706816aba3e25717850c26c9cd0d89d"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    root = tmp_path / "folder"
+    (root / "numbers").mkdir(parents=True)
+    for i in range(1, 4):
+        (root / "numbers" / f"{i}.txt").write_text(str(i) * i)
+        os.utime(root / "numbers" / f"{i}.txt", (1767225600, 1767225600))
+    return root
+
+
+def test_the_bytes_of_a_manifest(folder):
+    """Those of docs/manifests.md, which the program has written."""
+    written = hashloom.manifest.write(folder / "numbers")
+    lines = [json.loads(line) for line in written.content.splitlines()]
+    assert lines[0] == {"format": "hashloom manifest", "version": 1, "algorithms": ["sha256"]}
+    assert [line["sha256"] for line in lines[1:4]] == [hashlib.sha256(b"%d" % i * i).hexdigest() for i in range(1, 4)]
+    end = "c34350e4eff57d8dd79d6478076840f2f15ee1ca934f15f3fe1c0d743bd3d895"
+    assert lines[4] == {
+        "type": "end", "files": 3, "links": 0, "folders": 0, "unread": 0, "bytes": 6, "sha256": end,
+    }
+    assert written.troubles == []
+    read = written.reads[0]
+    assert (read.path, read.nbytes, read.worker, read.attempt) == ("1.txt", 1, None, None)
+
+
+def test_what_became_of_files(folder):
+    (folder / "link").symlink_to("numbers")
+    (folder / os.fsdecode(b"no \xff text")).write_bytes(b"a")
+    content = hashloom.manifest.write(folder, algorithms=["sha256", "md5"]).content
+    report = hashloom.manifest.check(content, folder)
+    assert report.is_same and report.differences == [] and report.counts["same"] == 6
+    assert report.nbytes_read == 7
+
+    times = (1767225600, 1767225600)
+    (folder / "numbers/1.txt").write_text("x")  # as long, and as old
+    os.utime(folder / "numbers/1.txt", times)
+    (folder / "numbers/2.txt").rename(folder / "two")
+    (folder / "numbers/3.txt").unlink()
+    (folder / "new").write_text("new")
+    (folder / "link").unlink()
+    (folder / "link").symlink_to("/etc/passwd")
+    (folder / os.fsdecode(b"no \xff text")).write_bytes(b"ab")
+    report = hashloom.manifest.check(content, folder)
+    found = [(difference.status, difference.path) for difference in report.differences]
+    assert found == [
+        ("changed", "link"),
+        ("changed", os.fsdecode(b"no \xff text")),
+        ("rotted", "numbers/1.txt"),
+        ("moved", "numbers/2.txt"),
+        ("removed", "numbers/3.txt"),
+        ("added", "new"),
+    ]
+    assert not report.is_same
+    moved = report.differences[3]
+    assert (moved.old["path"], moved.new["path"]) == ("numbers/2.txt", "two")
+    assert moved.new["md5"] == hashlib.md5(b"22").hexdigest()
+    assert report.counts["moved"] == 1 and report.counts["unreadable"] == 0
+
+
+def test_the_manifest_is_not_part_of_the_folder(folder):
+    content = hashloom.manifest.write(folder, exclude=["*.log"], max_nbytes=10).content
+    (folder / "a.manifest").write_bytes(content)
+    (folder / "x.log").write_bytes(b"left out")
+    (folder / "long").write_bytes(b"longer than 10")
+    assert hashloom.manifest.check(folder / "a.manifest", folder).is_same
+    # A listed file that has outgrown the filter is changed, not gone.
+    (folder / "numbers/1.txt").write_bytes(b"longer than 10")
+    statuses = [difference.status for difference in hashloom.manifest.check(folder / "a.manifest", folder).differences]
+    assert statuses == ["changed"]
+
+
+def test_errors_of_manifests(folder):
+    content = hashloom.manifest.write(folder).content
+    without_end = content[: content.rindex(b'{"type":"end"')]
+    for bad in (b"", b"{}\n", content[:-1], without_end, content.replace(b"1.txt", b"0.txt")):
+        with pytest.raises(hashloom.manifest.ManifestError) as raised:
+            hashloom.manifest.check(bad, folder)
+    assert isinstance(pickle.loads(pickle.dumps(raised.value)), hashloom.manifest.ManifestError)
+    lines = content.replace(b"numbers/1.txt", b"../x")
+    with pytest.raises(hashloom.manifest.ManifestError, match=r"\.\./x"):
+        hashloom.manifest.check(lines, folder)
+    with pytest.raises(hashloom.FileError, match="missing"):
+        hashloom.manifest.check(content, folder / "missing")
+    with pytest.raises(OSError):
+        hashloom.manifest.check(folder / "missing", folder)
+    with pytest.raises(ValueError, match="unsupported"):
+        hashloom.manifest.write(folder, algorithms=["sha3"])
+    with pytest.raises(ValueError, match="expected an algorithm"):
+        hashloom.manifest.write(folder, algorithms=[])
+    with pytest.raises(TypeError):
+        hashloom.manifest.write(folder, algorithms="sha256")
+    with pytest.raises(ValueError):
+        hashloom.manifest.write(folder, include=["["])
+
+
+def test_a_file_without_digests_is_never_the_same(folder):
+    """The engine takes files that were not read for the same if their lengths and times are: a listing refuses it."""
+    content = hashloom.manifest.write(folder).content
+    listing = Listing(folder, [], ([], [], None, None), [], content)
+    with pytest.raises(RuntimeError, match="no digests of"):
+        listing.compare()
+    with pytest.raises(RuntimeError, match="no digests of"):
+        listing.write()
+    index = listing.files()[0][0]
+    for digests in ([], [b"x"], [b"x" * 20], [b"x" * 32] * 2):
+        with pytest.raises(ValueError, match="expected the digests"):
+            listing.hashed(index, 1, 0, digests)
+    for other in (0, 10**6):  # a folder, and nothing
+        with pytest.raises(ValueError, match="not a file"):
+            listing.hashed(other, 1, 0, [b"x" * 32])
+
+
+def test_a_file_that_changes_between_listing_and_reading(folder, monkeypatch):
+    hash_listed = hashloom.manifest.hash_listed
+
+    def with_changes(root, asked, threads, progress):
+        (folder / "numbers/1.txt").write_bytes(b"longer")  # as it is read, and here afterwards
+        (folder / "numbers/2.txt").unlink()
+        answers = hash_listed(root, asked, threads, progress)
+        (folder / "numbers/3.txt").write_bytes(b"after the read")
+        (folder / "numbers/2.txt").write_bytes(b"back again")
+        digests, nbytes, mtime_ns, reason = answers[2]
+        answers[2] = (digests, nbytes, mtime_ns - 1, reason)
+        return answers
+
+    monkeypatch.setattr(hashloom.manifest, "hash_listed", with_changes)
+    written = hashloom.manifest.write(folder)
+    lines = {line.get("path"): line for line in map(json.loads, written.content.splitlines())}
+    assert lines["numbers/1.txt"]["sha256"] == hashlib.sha256(b"longer").hexdigest()
+    assert (lines["numbers/2.txt"]["type"], lines["numbers/2.txt"]["reason"]) == ("unread", "unreadable")
+    assert (lines["numbers/3.txt"]["type"], lines["numbers/3.txt"]["reason"]) == ("unread", "unstable")
+    assert [os.path.basename(error.filename) for error in written.troubles] == ["2.txt", "3.txt"]
+
+
+def test_a_list(tmp_path, monkeypatch):
+    (tmp_path / "abc").write_bytes(b"abc")
+    (tmp_path / "b\nc").write_bytes(b"abd")
+    (tmp_path / "empty").mkdir()
+    lines = [
+        f"\ufeff{SHA1_ABC}  abc",
+        "# a comment",
+        f"{SHA1_ABC.upper()} *abc\r",
+        f"\\{SHA1_ABC}  b\\nc",
+        f"SHA1 (missing) = {SHA1_ABC}",
+        f"{SHA1_ABC}  empty",
+        f"{SHA1_ABC}  -",
+        '{"path":"abc","length":3,"digests":{}}',
+        "no checksum",
+        f"MD5 (../{tmp_path.name}/abc) = {hashlib.md5(b'abc').hexdigest()}",
+        f"{SHA1_ABC}  {tmp_path}/abc",
+    ]
+    path = tmp_path / "list"
+    path.write_text("\n".join(lines) + "\n")
+    report = hashloom.manifest.check_list(path, folder=tmp_path)
+    assert [(file.line, file.path, file.state) for file in report.files] == [
+        (1, "abc", "ok"),
+        (3, "abc", "ok"),
+        (4, "b\nc", "failed"),
+        (5, "missing", "unread"),
+        (6, "empty", "unread"),
+        (10, f"../{tmp_path.name}/abc", "ok"),
+        (11, f"{tmp_path}/abc", "ok"),
+    ]
+    assert report.files[3].error.filename == str(tmp_path / "missing")
+    assert [number for number, _ in report.bad_lines] == [7, 8, 9]
+    assert not report.is_right
+    monkeypatch.chdir(tmp_path)
+    good = hashloom.manifest.check_list(f"{SHA1_ABC}  abc\n".encode())
+    assert good.is_right and good.files[0].algorithms == ("sha1",)
+    # Nothing right, and a line too much.
+    assert not hashloom.manifest.check_list(b"").is_right
+    assert not hashloom.manifest.check_list(f"{SHA1_ABC}  abc\nno\n".encode()).is_right
+
+
+def test_a_list_with_a_length(tmp_path):
+    (tmp_path / "a").write_bytes(b"abc")
+    head = "%%%% HASHDEEP-1.0\n%%%% size,md5,sha256,filename\n"
+    digests = f"{hashlib.md5(b'abc').hexdigest()},{hashlib.sha256(b'abc').hexdigest()},a\n"
+    states = []
+    for size in (3, 4):
+        report = hashloom.manifest.check_list(f"{head}{size},{digests}".encode(), folder=tmp_path)
+        states.append((report.files[0].state, report.files[0].algorithms))
+    assert states == [("ok", ("md5", "sha256")), ("failed", ("md5", "sha256"))]
+    ripemd = hashloom.ripemd160(b"abc").hexdigest()
+    lines = f"{ripemd}  a".encode()
+    assert not hashloom.manifest.check_list(lines, folder=tmp_path).is_right
+    assert hashloom.manifest.check_list(lines, folder=tmp_path, algorithms=["ripemd160"]).is_right

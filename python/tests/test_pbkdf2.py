@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""PBKDF2, against hashlib and the vectors of RFC 6070 and RFC 7914."""
+
+import hashlib
+import subprocess
+import sys
+import threading
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from interrupt import interrupted
+
+import hashloom
+
+NAMES = sorted(hashloom.algorithms_guaranteed & hashlib.algorithms_available)
+
+
+@pytest.mark.parametrize("name, password, salt, iterations, key", [
+    # RFC 6070 section 2, without the vector of 16,777,216 iterations.
+    ("sha1", b"password", b"salt", 1, "0c60c80f961f0e71f3a9b524af6012062fe037a6"),
+    ("sha1", b"password", b"salt", 2, "ea6c014dc72d6f8ccd1ed92ace1d41f0d8de8957"),
+    ("sha1", b"password", b"salt", 4096, "4b007901b765489abead49d926f721d065a429c1"),
+    ("sha1", b"passwordPASSWORDpassword", b"saltSALTsaltSALTsaltSALTsaltSALTsalt", 4096,
+     "3d2eec4fe41c849b80c8d83662c0e44a8b291a964cf2f07038"),
+    ("sha1", b"pass\0word", b"sa\0lt", 4096, "56fa6aa75548099dcc37d7f03425e0c3"),
+    # RFC 7914 section 11.
+    ("sha256", b"passwd", b"salt", 1, "55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc"
+     "49ca9cccf179b645991664b39d77ef317c71b845b1e30bd509112041d3a19783"),
+    ("sha256", b"Password", b"NaCl", 80000, "4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56"
+     "a1d425a1225833549adb841b51c9b3176a272bdebba1d078478f62b397f33c8d"),
+])
+def test_vectors(name, password, salt, iterations, key):
+    assert hashloom.pbkdf2_hmac(name, password, salt, iterations, len(key) // 2).hex() == key
+    assert hashloom.pbkdf2_hmac_many(name, [password], [salt], iterations, len(key) // 2) == [bytes.fromhex(key)]
+
+
+@given(st.sampled_from(NAMES), st.binary(max_size=200), st.binary(max_size=200), st.integers(1, 5),
+       st.none() | st.integers(1, 300))
+def test_one(name, password, salt, iterations, dklen):
+    want = hashlib.pbkdf2_hmac(name, password, salt, iterations, dklen)
+    assert hashloom.pbkdf2_hmac(name, password, salt, iterations, dklen) == want
+    keywords = {"hash_name": name, "password": bytearray(password), "salt": memoryview(salt), "iterations": iterations}
+    assert hashloom.pbkdf2_hmac(**keywords, dklen=dklen) == want
+
+
+@given(st.sampled_from(NAMES), st.lists(st.tuples(st.binary(max_size=150), st.binary(max_size=80)), max_size=70),
+       st.integers(1, 3), st.none() | st.integers(1, 150), st.sampled_from([None, 1, 2, 5, 100_000]))
+@settings(max_examples=60)
+def test_many(name, pairs, iterations, dklen, threads):
+    passwords, salts = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    want = [hashlib.pbkdf2_hmac(name, *pair, iterations, dklen) for pair in pairs]
+    got = hashloom.pbkdf2_hmac_many(name, passwords, iter(salts), iterations, dklen, threads=threads)
+    assert got == want
+
+
+def test_more_than_a_stretch():
+    count = 2_500
+    passwords, salts = [b"%d" % i for i in range(count)], [bytearray(b"salt %d" % i) for i in range(count)]
+    got = hashloom.pbkdf2_hmac_many("sha512", passwords, tuple(salts), 1000, 100, threads=2)
+    for i in 0, 1, 15, 16, 17, 1023, 1024, 1025, count - 1:
+        assert got[i] == hashlib.pbkdf2_hmac("sha512", passwords[i], salts[i], 1000, 100)
+    assert len(set(got)) == count
+
+
+@pytest.mark.parametrize("arguments, error, text", [
+    (("sha256", b"p", b"s", 0), ValueError, "iterations is 0: expected at least 1"),
+    (("sha256", b"p", b"s", -1), ValueError, "iterations is -1"),
+    (("sha256", b"p", b"s", 2**32), OverflowError, "iterations is 4294967296: at most 4294967295"),
+    (("sha256", b"p", b"s", 2**70), OverflowError, "too (large|big)"),
+    (("sha256", b"p", b"s", 1, 0), ValueError, "dklen is 0: expected at least 1"),
+    (("sha256", b"p", b"s", 1, -5), ValueError, "dklen is -5"),
+    (("sha1", b"p", b"s", 1, (2**32 - 1) * 20 + 1), OverflowError, "at most 85899345900 are allowed"),
+    (("sha256", b"p", b"s", 1, 2**63 - 1), OverflowError, "dklen"),
+    (("sha256", b"p", b"s", 1.5), TypeError, "float"),
+    (("sha256", "p", b"s", 1), TypeError, "encoded"),
+    (("sha256", b"p", "s", 1), TypeError, "encoded"),
+    (("sha256", b"p", None, 1), TypeError, "buffer"),
+    (("sha256", memoryview(b"abcd")[::2], b"s", 1), BufferError, "."),
+    (("sha3_256", b"p", b"s", 1), ValueError, "unsupported hash type"),
+    ((None, b"p", b"s", 1), TypeError, "."),
+])
+def test_errors(arguments, error, text):
+    with pytest.raises(error, match=text):
+        hashloom.pbkdf2_hmac(*arguments)
+    name, password, salt, *rest = arguments
+    with pytest.raises(error, match=text):
+        hashloom.pbkdf2_hmac_many(name, [password], [salt], *rest)
+
+
+def test_errors_of_many():
+    with pytest.raises(ValueError, match="a salt for each password, found 1 for 2"):
+        hashloom.pbkdf2_hmac_many("sha256", [b"a", b"b"], [b"c"], 1)
+    with pytest.raises(TypeError, match="password 1: Strings must be encoded"):
+        hashloom.pbkdf2_hmac_many("sha256", [b"a", "b"], [b"c", b"d"], 1)
+    with pytest.raises(TypeError, match="one for each salt, found bytes"):
+        hashloom.pbkdf2_hmac_many("sha256", [b"a"], b"c", 1)
+    with pytest.raises(TypeError, match="one for each password, found str"):
+        hashloom.pbkdf2_hmac_many("sha256", "a", [b"c"], 1)
+    with pytest.raises(TypeError, match="one for each password, found int"):
+        hashloom.pbkdf2_hmac_many("sha256", 5, [b"c"], 1)
+    with pytest.raises(ValueError, match="at least 1"):
+        hashloom.pbkdf2_hmac_many("sha256", [b"a"], [b"c"], 1, threads=0)
+    with pytest.raises(ZeroDivisionError):
+        hashloom.pbkdf2_hmac_many("sha256", (b"a" for _ in [1 / 0]), [b"c"], 1)
+
+
+def test_too_little_memory_is_an_error():
+    """In a process of its own with 1 GiB of addresses; the keys take more."""
+    pytest.importorskip("resource", reason="SKIPPED: limits of memory: not a Unix")
+    program = """
+import resource
+import hashloom
+resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+for derive in (lambda: hashloom.pbkdf2_hmac("sha256", b"a", b"b", 1, 2**36),
+               lambda: hashloom.pbkdf2_hmac_many("sha256", [b"a"], [b"b"], 1, 2**36, threads=1),
+               lambda: hashloom.pbkdf2_hmac_many("sha256", [b"a"] * 16, [b"b"] * 16, 1, 2**36, threads=1)):
+    try:
+        derive()
+    except MemoryError:
+        continue
+    raise SystemExit("no error")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_threads():
+    want = hashlib.pbkdf2_hmac("sha256", b"p", b"s", 3000)
+    got = []
+    threads = [threading.Thread(target=lambda: got.extend(
+        [hashloom.pbkdf2_hmac("sha256", b"p", b"s", 3000), *hashloom.pbkdf2_hmac_many("sha256", [b"p"], [b"s"], 3000)]
+    )) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got == [want] * 12
+
+
+def test_keyboard_interrupt():
+    assert interrupted('hashloom.pbkdf2_hmac_many("sha256", [b"p"] * 10**6, [b"s"] * 10**6, 10**4)')
+
