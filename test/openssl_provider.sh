@@ -42,12 +42,15 @@ fi
 warnings="-std=c11 -g -Wall -Wextra -Werror"
 $CC $warnings -O1 -o "$build/test" test/openssl_provider.c -lcrypto -lpthread -ldl
 "$build/test" "$module"
-sanitizers="-fsanitize=address,undefined -fno-sanitize-recover=all"
-mkdir "$build/sanitized"
-$CC $warnings -O1 $sanitizers -fPIC -fvisibility=hidden -shared -Icore/include -o "$build/sanitized/hashloom.so" \
-    drop-in/openssl/*.c build/drop-ins/core.o -lcrypto
-$CC $warnings -O1 $sanitizers -o "$build/test-sanitized" test/openssl_provider.c -lcrypto -lpthread -ldl
-"$build/test-sanitized" "$build/sanitized/hashloom.so"
+for sanitizers in address,undefined thread; do
+    folder=$build/${sanitizers%,*}
+    mkdir "$folder"
+    flags="$warnings -O1 -fsanitize=$sanitizers -fno-sanitize-recover=all"
+    $CC $flags -fPIC -fvisibility=hidden -shared -Icore/include -o "$folder/hashloom.so" drop-in/openssl/*.c \
+        build/drop-ins/core.o -lcrypto
+    $CC $flags -o "$folder/test" test/openssl_provider.c -lcrypto -lpthread -ldl
+    "$folder/test" "$folder/hashloom.so"
+done
 if command -v valgrind >/dev/null; then
     valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite "$build/test" "$module" quick
 else

@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# pkcs11_module.sh: the PKCS#11 module: official vectors, misuse, sanitizers, valgrind, fuzzing, installed, the example
+# of the documentation, and in unchanged programs.
+#
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+#   test/pkcs11_module.sh [quick|all|fuzz SECONDS]
+#
+# all: also 8 threads that each hash more than 4 GiB. fuzz: only fuzzing, with libFuzzer; useful inputs stay in
+# build/pkcs11/corpus. HASHLOOM_REQUIRE=1 makes it a failure if a program is missing: opensc, gnutls-bin, p11-kit,
+# valgrind, clang, python3-venv.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+level=${1:-quick}
+. test/ccache.sh
+build=$root/build/pkcs11
+CC=${CC:-gcc}
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+skip() {
+    [ -z "${HASHLOOM_REQUIRE:-}" ] || fail "$* (HASHLOOM_REQUIRE is set)"
+    echo "SKIPPED: pkcs11: $*"
+}
+
+include="-Idrop-in/pkcs11 -Icore/include $(pkg-config --cflags p11-kit-1 2>/dev/null || echo -I/usr/include/p11-kit-1)"
+if ! echo '#include <p11-kit/pkcs11.h>' | $CC $include -E -x c - >/dev/null 2>&1; then
+    skip "p11-kit's header is not installed (libp11-kit-dev): the module was not built"
+    exit 0
+fi
+mkdir -p "$build"
+module=$root/build/drop-ins/libhashloom-pkcs11.so
+make --silent drop-ins CFLAGS=-Werror
+warnings="-std=c11 -g -O1 -Wall -Wextra -Werror $include"
+sanitizers="-fsanitize=address,undefined -fno-sanitize-recover=all"
+
+if [ "$level" = fuzz ]; then
+    command -v clang >/dev/null || fail "clang is not installed: apt-get install clang"
+    clang $warnings -DLIBFUZZER -fsanitize=fuzzer $sanitizers -o "$build/libfuzzer" fuzz/pkcs11.c drop-in/pkcs11/*.c \
+        build/drop-ins/core.o -lpthread
+    mkdir -p "$build/corpus"
+    cd "$build"
+    ./libfuzzer -max_total_time="${2:?seconds}" -max_len=2000 -timeout=60 -print_final_stats=1 corpus >fuzz.log 2>&1 ||
+        { tail -n 60 fuzz.log; exit 1; }
+    grep '^stat::' fuzz.log
+    echo "pkcs11: $2 s of fuzzing, no failure"
+    exit
+fi
+
+nm -D --defined-only "$module" | awk '{print $NF}' | sort >"$build/exported"
+[ "$(grep -c '^C_[A-Z]' "$build/exported")" = 92 ] && ! grep -qv '^C_[A-Z]' "$build/exported" ||
+    fail "$module exports not just the 92 functions of PKCS#11 3.0: $build/exported"
+if command -v clang >/dev/null; then
+    clang -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only $include drop-in/pkcs11/*.c
+else
+    skip "clang is not installed: the module was compiled by $CC only"
+fi
+
+# In one process: with failing allocations, then with sanitizers, then under valgrind.
+$CC $warnings -DFAILING_MALLOC -Wl,-z,now -o "$build/test" test/pkcs11_module.c -lcrypto -lpthread -ldl
+"$build/test" "$module"
+"$build/test" "$module" unload
+[ "$level" != all ] || "$build/test" "$module" huge
+for each in "address $sanitizers" "thread -fsanitize=thread"; do
+    folder=$build/${each%% *}
+    mkdir -p "$folder"
+    $CC $warnings ${each#* } -fPIC -fvisibility=hidden -shared -o "$folder/module.so" drop-in/pkcs11/*.c \
+        build/drop-ins/core.o -lpthread
+    $CC $warnings ${each#* } -o "$folder/test" test/pkcs11_module.c -lcrypto -lpthread -ldl
+    "$folder/test" "$folder/module.so" quick
+    ASAN_OPTIONS=detect_leaks=0 "$folder/test" "$folder/module.so" unload
+done
+if command -v valgrind >/dev/null; then
+    $CC $warnings -o "$build/test-valgrind" test/pkcs11_module.c -lcrypto -lpthread -ldl
+    valgrind -q --child-silent-after-fork=yes --fair-sched=yes --error-exitcode=9 --leak-check=full \
+        --show-leak-kinds=definite --errors-for-leak-kinds=definite "$build/test-valgrind" "$module" quick
+else
+    skip "valgrind is not installed"
+fi
+$CC $warnings $sanitizers -o "$build/fuzz" fuzz/pkcs11.c drop-in/pkcs11/*.c build/drop-ins/core.o -lpthread
+(cd "$build" && ./fuzz --seconds 10)
+
+# The example of the documentation.
+sed -n '/^\/\* many\.c/,/^```/p' docs/pkcs11.md | sed '$d' >"$build/many.c"
+$CC $warnings -o "$build/many" "$build/many.c" -ldl
+expected=$(for word in one two three; do printf %s $word | openssl dgst -sha256 -r | cut -d' ' -f1; done)
+[ "$("$build/many" "$module" one two three)" = "$expected" ] || fail "the example of docs/pkcs11.md"
+
+# Installed into a folder that other users can read: p11-kit asks root's own folder for nothing.
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+make --silent install-drop-ins DESTDIR="$place" PREFIX=/usr >/dev/null
+installed=$(find "$place" -name libhashloom-pkcs11.so)
+configuration=$(find "$place" -name hashloom.module)
+[ "$place$(sed 's/module: //' "$configuration")" = "$installed" ] || fail "$configuration does not name $installed"
+mkdir -p "$place/home/pkcs11/modules"
+echo "module: $installed" >"$place/home/pkcs11/modules/hashloom.module"
+head -c 300000 "$module" >"$place/file"
+chmod -R a+rX "$place"
+
+# Unchanged programs.
+hex() {
+    od -An -v -tx1 | tr -d ' \n'
+}
+if command -v pkcs11-tool >/dev/null; then
+    tool() {
+        pkcs11-tool --module "$installed" "$@" 2>"$build/tool.log" || fail "pkcs11-tool $*: $(cat "$build/tool.log")"
+    }
+    for digest in MD5:md5 SHA-1:sha1 SHA224:sha224 SHA256:sha256 SHA384:sha384 SHA512:sha512 RIPEMD160:ripemd160 \
+        0x48:sha512-224 0x4C:sha512-256; do
+        [ "$(tool --hash -m "${digest%:*}" -i "$place/file" | hex)" = \
+            "$(openssl dgst "-${digest#*:}" -r "$place/file" | cut -d' ' -f1)" ] || fail "pkcs11-tool --hash $digest"
+    done
+    tool --list-interfaces | grep "'Hashloom'" >/dev/null || fail "pkcs11-tool does not list the interface Hashloom"
+    [ "$(tool -M | grep -cE 'digest|sign, verify|generate')" = 29 ] || fail "pkcs11-tool -M: $(tool -M)"
+    tool --test >"$build/tool.out"
+    grep 'all 4 digest functions seem to work' "$build/tool.out" >/dev/null &&
+        grep 'No errors' "$build/tool.out" >/dev/null || fail "pkcs11-tool --test: $(cat "$build/tool.out")"
+    tool --test-fork >/dev/null
+    [ "$(tool --generate-random 1000 | wc -c)" = 1000 ] || fail "pkcs11-tool --generate-random"
+    ! pkcs11-tool --module "$installed" --keygen --key-type GENERIC:32 --label x >"$build/tool.out" 2>&1 &&
+        grep CKR_TOKEN_WRITE_PROTECTED "$build/tool.out" >/dev/null ||
+        fail "a key on the token: $(cat "$build/tool.out")"
+else
+    skip "opensc is not installed: pkcs11-tool"
+fi
+if command -v p11tool >/dev/null; then
+    token='pkcs11:token=hashloom'
+    p11tool --provider "$installed" --list-tokens | grep 'Label: hashloom' >/dev/null || fail "p11tool --list-tokens"
+    [ "$(p11tool --provider "$installed" --list-mechanisms $token | grep -c CKM_)" = 29 ] ||
+        fail "p11tool --list-mechanisms"
+    [ "$(p11tool --provider "$installed" --generate-random=16 $token | wc -c)" -ge 16 ] ||
+        fail "p11tool --generate-random"
+else
+    skip "gnutls-bin is not installed: p11tool"
+fi
+if command -v p11-kit >/dev/null; then
+    user=(env "HOME=$place/home" "XDG_CONFIG_HOME=$place/home")
+    [ "$(id -u)" != 0 ] || user=(setpriv --reuid=65534 --regid=65534 --clear-groups "${user[@]}")
+    "${user[@]}" p11-kit list-modules | grep 'token: hashloom' >/dev/null || fail "p11-kit does not list the module"
+    proxy=$(pkg-config --variable=proxy_module p11-kit-1)
+    if command -v pkcs11-tool >/dev/null; then
+        [ "$("${user[@]}" pkcs11-tool --module "$proxy" --token-label hashloom --hash -m SHA512 -i "$place/file" \
+            2>"$build/tool.log" | hex)" = "$(openssl dgst -sha512 -r "$place/file" | cut -d' ' -f1)" ] ||
+            fail "through p11-kit's proxy module: $(cat "$build/tool.log")"
+    fi
+else
+    skip "p11-kit is not installed"
+fi
+if python3 -c 'import ensurepip, venv' 2>/dev/null && { [ -x "$build/venv/bin/python" ] ||
+    python3 -m venv "$build/venv"; } && { "$build/venv/bin/python" -c 'import pkcs11' 2>/dev/null ||
+    "$build/venv/bin/pip" install --quiet --disable-pip-version-check python-pkcs11==0.10.1; }; then
+    "$build/venv/bin/python" test/pkcs11_module.py "$installed"
+else
+    skip "pip cannot install python-pkcs11: pip needs a network, and venv the package python3-venv"
+fi
+make --silent uninstall-drop-ins DESTDIR="$place" PREFIX=/usr
+[ -z "$(find "$place/usr" -type f)" ] || fail "make uninstall-drop-ins leaves $(find "$place/usr" -type f)"
+echo "pkcs11_module.sh: passed"
