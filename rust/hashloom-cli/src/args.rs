@@ -103,6 +103,11 @@ pub struct Kernels {
     #[arg(long)]
     pub json: bool,
 
+    /// List the GPUs instead
+    #[cfg(feature = "gpu")]
+    #[arg(long, conflicts_with_all = ["algorithms", "bench"])]
+    pub gpu: bool,
+
     #[command(flatten)]
     pub effort: Effort,
 }

@@ -20,6 +20,10 @@ const BLOCKS_PER_CALL: usize = 64;
 
 /// Returns the exit status.
 pub fn run(arguments: &Kernels) -> Result<u8, String> {
+    #[cfg(feature = "gpu")]
+    if arguments.gpu {
+        return crate::gpu::list(arguments.json);
+    }
     let mut report = Report::new(&arguments.algorithms);
     if arguments.bench {
         report.time(&arguments.effort);

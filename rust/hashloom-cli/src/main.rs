@@ -12,6 +12,8 @@ mod bench;
 mod doubts;
 mod filters;
 mod generate;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod interrupt;
 mod json;
 mod kernels;

@@ -125,6 +125,10 @@ pub struct Pow {
     #[command(flatten)]
     threads: Threads,
 
+    #[cfg(feature = "gpu")]
+    #[command(flatten)]
+    gpu: crate::gpu::Choice,
+
     /// Find known blocks and stamps, and print each
     #[arg(long)]
     self_test: bool,
@@ -237,10 +241,12 @@ pub fn run(arguments: &Pow) -> Result<u8, String> {
     let stop = interrupt::flag();
     let bar = Bar::of_text(false);
     let options = arguments.threads.options().cancel(&stop);
+    #[cfg(feature = "gpu")]
+    let gpu = arguments.gpu.open()?;
     let begun = Instant::now();
     let (mut has_found, mut wrong) = (false, None);
-    let (end, lost) = Console::new(b"hashloom", &stop, Some(&bar)).run(|console| {
-        search(&plan.search(), range, &options, |event| {
+    let (cancelled_at, lost) = Console::new(b"hashloom", &stop, Some(&bar)).run(|console| {
+        let mut on = |event| {
             match event {
                 Event::Found(nonce) => {
                     has_found = true;
@@ -256,24 +262,33 @@ pub fn run(arguments: &Pow) -> Result<u8, String> {
                 _ => {}
             }
             ControlFlow::Continue(())
-        })
+        };
+        #[cfg(feature = "gpu")]
+        if let Some(device) = &gpu {
+            return crate::gpu::search(device, &plan.search(), range, &stop, &mut on)
+                .unwrap_or_else(|next| next_of(search(&plan.search(), next..=last, &options, &mut on)));
+        }
+        next_of(search(&plan.search(), range, &options, &mut on))
     });
     bar.finish();
     if let Some(error) = wrong {
         return Err(error);
     }
-    let (message, status) = match (lost.lines, end) {
+    let (message, status) = match (lost.lines, cancelled_at) {
         (Some(error), _) if error.kind() == ErrorKind::BrokenPipe => return Ok(EXIT_PIPE),
         (Some(error), _) => return Err(format!("standard output: {}", reason(&error))),
-        (None, End { cancelled: true, next: Some(next), .. }) => {
-            (interrupted(&plan, next, first, last), EXIT_INTERRUPTED)
-        }
+        (None, Some(next)) => (interrupted(&plan, next, first, last), EXIT_INTERRUPTED),
         (None, _) if has_found => return Ok(0),
         (None, _) => (not_found(first, last, begun.elapsed()), EXIT_NOT_FOUND),
     };
     // Best effort: if standard error is closed, the exit status still tells.
     let _ = writeln!(io::stderr(), "{} {message}", style::error());
     Ok(status)
+}
+
+/// Returns the nonce to go on with, if the search was cancelled.
+fn next_of(end: End) -> Option<u64> {
+    end.next.filter(|_| end.cancelled)
 }
 
 /// Says how far an interrupted search has come.

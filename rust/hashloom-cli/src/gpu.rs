@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! GPUs: the list of them, the choice of one, and searches on it.
+
+use std::io::{self, Write};
+use std::ops::{ControlFlow, RangeInclusive};
+
+use clap::Args;
+use hashloom::search::Search;
+use hashloom_engine::run::Cancel;
+use hashloom_engine::search::Event;
+use hashloom_gpu::{Adapter, Device, Error};
+use serde::Serialize;
+
+use crate::table::{Align, Look, Table};
+use crate::{output, style};
+
+/// The GPU that computes, if one is wanted.
+#[derive(Debug, Args)]
+pub struct Choice {
+    /// Compute on a GPU: the first one, or the first one whose name contains NAME; `hashloom kernels --gpu` lists them
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(conflicts_with = "self_test")]
+    gpu: Option<String>,
+}
+
+impl Choice {
+    /// Opens the GPU.
+    pub fn open(&self) -> Result<Option<Device>, String> {
+        let name = self.gpu.as_deref();
+        let opened = name.map(|name| Device::open((!name.is_empty()).then_some(name))).transpose();
+        opened.map_err(|error| format!("--gpu: {error}"))
+    }
+}
+
+/// Lists the GPUs. Returns the exit status.
+pub fn list(json: bool) -> Result<u8, String> {
+    #[derive(Serialize)]
+    struct Row<'a> {
+        name: &'a str,
+        kind: &'a str,
+        interface: &'a str,
+        driver: &'a str,
+    }
+
+    let adapters = hashloom_gpu::adapters();
+    let rows =
+        adapters.iter().map(|Adapter { name, kind, interface, driver, .. }| Row { name, kind, interface, driver });
+    if json {
+        let rows: Vec<_> = rows.collect();
+        output::print(|out| {
+            serde_json::to_writer(&mut *out, &rows)?;
+            writeln!(out)
+        })?;
+        return Ok(0);
+    }
+    if adapters.is_empty() {
+        return Err(Error::NotFound { wanted: None, found: Vec::new() }.to_string());
+    }
+    let mut table = Table::new([Align::Left; 4]);
+    table.row(["name", "kind", "interface", "driver"].map(|title| (title, Look::Dim)));
+    rows.for_each(|row| table.row([row.name, row.kind, row.interface, row.driver].map(|cell| (cell, Look::Plain))));
+    output::print(|out| table.write(out))?;
+    Ok(0)
+}
+
+/// Searches on the GPU. Returns the nonce to go on with if the search was cancelled. If the GPU failed, tells why, and
+/// returns as an error the nonce that the CPU goes on with.
+pub fn search(
+    device: &Device,
+    wanted: &Search<'_>,
+    range: RangeInclusive<u64>,
+    stop: &Cancel,
+    on: &mut impl FnMut(Event) -> ControlFlow<()>,
+) -> Result<Option<u64>, u64> {
+    let mut is_cancelled = false;
+    let end = device.search(wanted, range, |event| match event {
+        hashloom_gpu::Event::Found(nonce) => on(Event::Found(nonce)),
+        hashloom_gpu::Event::Tried(to) => {
+            on(Event::Tried(to))?;
+            is_cancelled = stop.is_cancelled();
+            if is_cancelled { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }
+        _ => ControlFlow::Continue(()),
+    });
+    match (end.error, end.next) {
+        (Some(error), Some(next)) => {
+            // Best effort: the result is the same.
+            let _ = writeln!(io::stderr(), "{} --gpu: {error}; the CPU goes on", style::warning());
+            Err(next)
+        }
+        (_, next) => Ok(next.filter(|_| is_cancelled)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hashloom::Algorithm;
+    use hashloom::search::Target;
+    use hashloom_gpu::{Fault, Options};
+
+    use super::*;
+
+    #[test]
+    fn the_cpu_goes_on_where_a_gpu_failed() {
+        let device = match Options::new().fault(Fault::LargeCalls).open(None) {
+            Ok(device) => device,
+            Err(error) => {
+                assert!(std::env::var_os("HASHLOOM_REQUIRE").is_none(), "{error}");
+                // The test harness would hide what a macro prints.
+                let _ = io::stderr().write_all(format!("\nSKIPPED: a GPU that fails: {error}\n").as_bytes());
+                return;
+            }
+        };
+        let wanted = Search::new(Algorithm::Sha1, Target::zero_bits(12)).width(4);
+        let mut found = Vec::new();
+        let mut on = |event| {
+            if let Event::Found(nonce) = event {
+                found.push(nonce);
+            }
+            ControlFlow::Continue(())
+        };
+        let next = search(&device, &wanted, 0..=1_000_000, &Cancel::new(), &mut on).unwrap_err();
+        let mut room = [0; 1000];
+        found.extend_from_slice(wanted.find_all(next, 1_000_000, &mut room));
+        assert_eq!(found, wanted.find_all(0, 1_000_000, &mut [0; 1000]));
+    }
+}

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Devices: which there are, how one is opened, and what it remembers.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use hashloom::Algorithm;
+
+use crate::error::Error;
+use crate::hash;
+use crate::shader::{self, Body, NBODIES};
+
+/// A device that does not answer for this long is lost.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A device of this machine, as its driver describes it.
+///
+/// ```
+/// for adapter in hashloom_gpu::adapters() {
+///     println!("{}: {}, {}", adapter.name, adapter.kind, adapter.driver);
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Adapter {
+    /// The device's name.
+    pub name: String,
+    /// `discrete GPU`, `integrated GPU`, `virtual GPU`, `CPU` or `other`. A CPU is a driver that computes on the CPU.
+    pub kind: &'static str,
+    /// The interface that the device is reached by: `vulkan`, `metal` or `dx12`.
+    pub interface: String,
+    /// The driver and its version.
+    pub driver: String,
+}
+
+/// The devices of this machine, the fastest kinds first.
+///
+/// ```
+/// assert!(hashloom_gpu::adapters().iter().all(|adapter| !adapter.name.is_empty()));
+/// ```
+#[must_use]
+pub fn adapters() -> Vec<Adapter> {
+    enumerate().into_iter().map(|(adapter, _)| adapter).collect()
+}
+
+fn enumerate() -> Vec<(Adapter, wgpu::Adapter)> {
+    // A loader or a driver that fails must not end the program.
+    let found = catch_unwind(|| {
+        let backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
+        let instance = wgpu::Instance::new(&wgpu::InstanceDescriptor { backends, ..Default::default() });
+        instance.enumerate_adapters(backends)
+    });
+    let mut found: Vec<_> =
+        found.unwrap_or_default().into_iter().map(|adapter| (described(&adapter), adapter)).collect();
+    let rank =
+        |kind: &str| ["discrete GPU", "integrated GPU", "virtual GPU", "other", "CPU"].iter().position(|&k| k == kind);
+    found.sort_by_key(|(adapter, _)| rank(adapter.kind));
+    found
+}
+
+fn described(adapter: &wgpu::Adapter) -> Adapter {
+    let info = adapter.get_info();
+    let kind = match info.device_type {
+        wgpu::DeviceType::DiscreteGpu => "discrete GPU",
+        wgpu::DeviceType::IntegratedGpu => "integrated GPU",
+        wgpu::DeviceType::VirtualGpu => "virtual GPU",
+        wgpu::DeviceType::Cpu => "CPU",
+        wgpu::DeviceType::Other => "other",
+    };
+    let driver = [info.driver, info.driver_info].join(" ").trim().to_owned();
+    Adapter { name: info.name, kind, interface: info.backend.to_string(), driver }
+}
+
+/// How a device is opened.
+///
+/// ```
+/// use hashloom_gpu::Options;
+///
+/// // At most 8 MiB of messages are on the way at once, three times.
+/// let options = Options::new().chunk_nbytes(8 << 20);
+/// assert_ne!(format!("{options:?}"), format!("{:?}", Options::new()));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Options {
+    chunk_nbytes: usize,
+    fault: Fault,
+}
+
+/// Errors of a device, for tests.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    None,
+    /// A constant of each block function is wrong.
+    Constant,
+    /// States of large calls alone are wrong, which the self-test does not have.
+    LargeCalls,
+}
+
+impl Options {
+    /// The default: chunks of 32 MiB.
+    ///
+    /// ```
+    /// let options = hashloom_gpu::Options::new();
+    /// # let _ = options;
+    /// ```
+    #[must_use]
+    pub fn new() -> Self {
+        Options { chunk_nbytes: 32 << 20, fault: Fault::None }
+    }
+
+    /// The bytes of messages that go to the device at once. A call takes up to six buffers of this size, three on
+    /// either side. The device may allow less; less than 64 KiB counts as 64 KiB.
+    ///
+    /// ```
+    /// let options = hashloom_gpu::Options::new().chunk_nbytes(1 << 20);
+    /// # let _ = options;
+    /// ```
+    #[must_use]
+    pub fn chunk_nbytes(mut self, nbytes: usize) -> Self {
+        self.chunk_nbytes = nbytes;
+        self
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub fn fault(mut self, fault: Fault) -> Self {
+        self.fault = fault;
+        self
+    }
+
+    /// Opens the first device whose name contains `name`, in any case of letters; without a name the first device of
+    /// [`adapters`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::TooSmall`] or [`Error::Refused`].
+    ///
+    /// ```
+    /// use hashloom_gpu::Options;
+    ///
+    /// match Options::new().open(None) {
+    ///     Ok(device) => println!("{}", device.adapter().name),
+    ///     Err(error) => println!("{error}"),
+    /// }
+    /// ```
+    pub fn open(&self, name: Option<&str>) -> Result<Device, Error> {
+        let mut all = enumerate();
+        let wanted = name.unwrap_or_default().to_lowercase();
+        let Some(at) = all.iter().position(|(adapter, _)| adapter.name.to_lowercase().contains(&wanted)) else {
+            let found = all.into_iter().map(|(adapter, _)| adapter.name).collect();
+            return Err(Error::NotFound { wanted: name.map(str::to_owned), found });
+        };
+        let (adapter, handle) = all.swap_remove(at);
+        let too_small = |lack: String| Error::TooSmall { device: adapter.name.clone(), lack };
+        if !handle.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS) {
+            return Err(too_small("it has no compute shaders".to_owned()));
+        }
+        let has = handle.limits();
+        // Larger than what every device has, if this one allows it.
+        let limits = wgpu::Limits {
+            max_buffer_size: has.max_buffer_size.min(1 << 30),
+            max_storage_buffer_binding_size: has.max_storage_buffer_binding_size.min(1 << 30),
+            ..wgpu::Limits::downlevel_defaults()
+        };
+        let most = limits.max_buffer_size.min(u64::from(limits.max_storage_buffer_binding_size));
+        let descriptor = wgpu::DeviceDescriptor { required_limits: limits, ..Default::default() };
+        let opened = catch_unwind(AssertUnwindSafe(|| pollster::block_on(handle.request_device(&descriptor))));
+        let (device, queue) = match opened {
+            Ok(Ok(opened)) => opened,
+            Ok(Err(error)) => return Err(too_small(error.to_string())),
+            Err(_) => return Err(Error::Refused { device: adapter.name, reason: "the device was not opened".into() }),
+        };
+        let fault = Arc::new(Mutex::new(None));
+        let (name, keep) = (adapter.name.clone(), Arc::clone(&fault));
+        device.on_uncaptured_error(Box::new(move |error: wgpu::Error| {
+            note(&keep, || Error::Refused { device: name.clone(), reason: one_line(&error.to_string()) });
+        }));
+        let (name, keep) = (adapter.name.clone(), Arc::clone(&fault));
+        device.set_device_lost_callback(move |_, message| {
+            note(&keep, || Error::Lost { device: name.clone(), reason: one_line(&message) });
+        });
+        let chunk_nbytes = (self.chunk_nbytes.max(64 << 10) as u64).min(most) as usize / 4 * 4;
+        Ok(Device {
+            adapter,
+            device,
+            queue,
+            chunk_nbytes,
+            binding_nbytes: most as usize,
+            wrong: self.fault,
+            fault,
+            pipelines: Default::default(),
+            tested: Mutex::new(Vec::new()),
+            spare: Mutex::new(Vec::new()),
+            seed: AtomicU64::new(0),
+        })
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options::new()
+    }
+}
+
+/// An open device. Any number of threads may use one at once.
+///
+/// Before its first use, each algorithm is tested: known answers, and messages of many lengths that the CPU hashes too.
+/// Later the CPU hashes one of 1,000 messages of each call again, at least one. After an error the device takes no
+/// further work: each call returns the same error.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_gpu::Device;
+///
+/// let Ok(device) = Device::open(None) else { return Ok(()) };
+/// let mut digests = [0; 2 * 20];
+/// device.hash_many(Algorithm::Sha1, &["abc", ""], &mut digests)?;
+/// assert_eq!(digests[..4], [0xa9, 0x99, 0x3e, 0x36]);
+/// # Ok::<(), hashloom_gpu::Error>(())
+/// ```
+pub struct Device {
+    adapter: Adapter,
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    pub(crate) chunk_nbytes: usize,
+    /// The most that one buffer may have.
+    pub(crate) binding_nbytes: usize,
+    pub(crate) wrong: Fault,
+    fault: Arc<Mutex<Option<Error>>>,
+    pipelines: [OnceLock<wgpu::ComputePipeline>; NBODIES],
+    tested: Mutex<Vec<Algorithm>>,
+    /// Buffers for later calls.
+    pub(crate) spare: Mutex<Vec<crate::pass::Slot>>,
+    seed: AtomicU64,
+}
+
+impl Device {
+    /// Opens a device with the default options: see [`Options::open`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::TooSmall`] or [`Error::Refused`].
+    ///
+    /// ```
+    /// use hashloom_gpu::Device;
+    ///
+    /// if let Ok(device) = Device::open(None) {
+    ///     assert!(!device.adapter().name.is_empty());
+    /// }
+    /// ```
+    pub fn open(name: Option<&str>) -> Result<Device, Error> {
+        Options::new().open(name)
+    }
+
+    /// The device as its driver describes it.
+    ///
+    /// ```
+    /// if let Ok(device) = hashloom_gpu::Device::open(None) {
+    ///     println!("{}", device.adapter().kind);
+    /// }
+    /// ```
+    #[must_use]
+    pub fn adapter(&self) -> &Adapter {
+        &self.adapter
+    }
+
+    /// Gives the device up, as if it were removed: for tests.
+    #[doc(hidden)]
+    pub fn lose(&self) {
+        self.device.destroy();
+    }
+
+    /// Returns the first error that the device had.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        lock(&self.fault).clone().map_or(Ok(()), Err)
+    }
+
+    /// Notes an error, which every later call returns, unless there was one before. Returns the first one.
+    pub(crate) fn fail(&self, error: Error) -> Error {
+        note(&self.fault, || error.clone());
+        self.check().err().unwrap_or(error)
+    }
+
+    pub(crate) fn lost(&self, reason: &str) -> Error {
+        self.fail(Error::Lost { device: self.adapter.name.clone(), reason: reason.to_owned() })
+    }
+
+    pub(crate) fn found_wrong(&self, algorithm: Algorithm, check: String) -> Error {
+        self.fail(Error::Wrong { device: self.adapter.name.clone(), algorithm, check })
+    }
+
+    /// Does work on the device. wgpu 26 panics if the driver reports in certain calls that the device is lost; here
+    /// such a panic becomes an error. An error that the driver reported meanwhile counts even if the work succeeded.
+    pub(crate) fn guarded<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        self.check()?;
+        match catch_unwind(AssertUnwindSafe(work)) {
+            Ok(Ok(done)) => self.check().map(|()| done),
+            Ok(Err(error)) => Err(self.fail(error)),
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().map(String::as_str);
+                let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");
+                Err(self.lost(&one_line(text)))
+            }
+        }
+    }
+
+    /// Waits until a buffer is mapped. `submission` is the one after which it is.
+    pub(crate) fn wait(&self, mapped: &Mapped, submission: &wgpu::SubmissionIndex) -> Result<(), Error> {
+        let begun = Instant::now();
+        loop {
+            // The status only says whether there is more to wait for.
+            let _ = self.device.poll(wgpu::PollType::WaitForSubmissionIndex(submission.clone()));
+            // Another thread may have polled, and be about to tell.
+            match mapped.recv_timeout(Duration::from_millis(10)) {
+                Ok(Ok(())) => return self.check(),
+                Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => {
+                    self.check()?;
+                    return Err(self.lost("a buffer could not be read"));
+                }
+                Err(RecvTimeoutError::Timeout) => self.check()?,
+            }
+            if begun.elapsed() > PATIENCE {
+                return Err(self.lost("it does not answer"));
+            }
+        }
+    }
+
+    /// The pipeline that hashes blocks.
+    pub(crate) fn blocks_pipeline(&self, body: &Body) -> &wgpu::ComputePipeline {
+        self.pipelines[body.index()].get_or_init(|| {
+            let mut text = shader::blocks(body);
+            match self.wrong {
+                Fault::None => {}
+                Fault::Constant => text = with_wrong_constant(&text),
+                Fault::LargeCalls => {
+                    let line = "    if lane < params.count {\n        set_state";
+                    text = text.replace(line, &format!("    if params.count > 1000u {{ h[0] ^= 1u; }}\n{line}"));
+                }
+            }
+            self.pipeline(&text)
+        })
+    }
+
+    pub(crate) fn pipeline(&self, text: &str) -> wgpu::ComputePipeline {
+        let source = wgpu::ShaderSource::Wgsl(text.into());
+        let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
+        self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: None,
+            layout: None,
+            module: &module,
+            entry_point: Some("main"),
+            compilation_options: Default::default(),
+            cache: None,
+        })
+    }
+
+    /// Tests the algorithm on the device, once.
+    pub(crate) fn test(&self, algorithm: Algorithm) -> Result<(), Error> {
+        let mut tested = lock(&self.tested);
+        if !tested.contains(&algorithm) {
+            hash::self_test(self, algorithm)?;
+            tested.push(algorithm);
+        }
+        Ok(())
+    }
+
+    /// Returns a number below `n`, another one each time.
+    pub(crate) fn any_below(&self, n: usize) -> usize {
+        let x = self.seed.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
+        let x = (x ^ x >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        ((x ^ x >> 29) % n.max(1) as u64) as usize
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Device").field("adapter", &self.adapter).finish_non_exhaustive()
+    }
+}
+
+/// Tells that a buffer is mapped.
+pub(crate) type Mapped = Receiver<Result<(), wgpu::BufferAsyncError>>;
+
+/// Asks for a buffer to be mapped when the device is done with it.
+pub(crate) fn map(buffer: &wgpu::Buffer, mode: wgpu::MapMode) -> Mapped {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    // A receiver that has gone needs no answer.
+    buffer.map_async(mode, .., move |result| drop(sender.send(result)));
+    receiver
+}
+
+/// A panic of another thread leaves a list of buffers or an error, which are whole.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn note(fault: &Mutex<Option<Error>>, error: impl FnOnce() -> Error) {
+    lock(fault).get_or_insert_with(error);
+}
+
+/// The words of a driver, which may be many lines, in one.
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").chars().take(500).collect()
+}
+
+/// The text with one bit of its last literal in hexadecimal flipped.
+pub(crate) fn with_wrong_constant(text: &str) -> String {
+    // Constants of 8 digits; a mask such as 0xff00u has fewer.
+    let at = text.match_indices("0x").map(|(at, _)| at).filter(|&at| text[at + 2..].find('u') == Some(8)).last();
+    let Some(at) = at.map(|at| at + 9) else { return text.to_owned() };
+    let wrong = if &text[at..=at] == "0" { "1" } else { "0" };
+    [&text[..at], wrong, &text[at + 1..]].concat()
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Messages that are whole in memory.
+
+use std::collections::VecDeque;
+
+use hashloom::Algorithm;
+
+use crate::device::Device;
+use crate::error::Error;
+use crate::pass::{Pass, Source};
+use crate::shader::{Body, initial_state};
+
+/// Of this many messages the CPU hashes one again.
+pub(crate) const CHECKED: usize = 1000;
+
+/// Batches whose states are on their way back while later ones are hashed.
+const NBATCHES: usize = 2;
+
+impl Device {
+    /// The digests of many messages: as [`hashloom::hash_many`], on the device. Messages are sorted by their lengths
+    /// and hashed in batches; one message is one invocation, so that thousands of messages keep a GPU busy, and a
+    /// single long one is slower than on a CPU.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`] but `NotFound`. `digests` is then zero throughout.
+    ///
+    /// # Panics
+    ///
+    /// If `digests` does not have exactly `messages.len() * digest_nbytes` bytes.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, hash};
+    /// use hashloom_gpu::Device;
+    ///
+    /// let Ok(device) = Device::open(None) else { return Ok(()) };
+    /// let messages = ["a", "message", "of another length"];
+    /// let mut digests = [0; 3 * 32];
+    /// device.hash_many(Algorithm::Sha256, &messages, &mut digests)?;
+    /// assert_eq!(hash(Algorithm::Sha256, b"message"), digests[32..64]);
+    /// # Ok::<(), hashloom_gpu::Error>(())
+    /// ```
+    pub fn hash_many<M: AsRef<[u8]>>(
+        &self,
+        algorithm: Algorithm,
+        messages: &[M],
+        digests: &mut [u8],
+    ) -> Result<(), Error> {
+        let messages: Vec<&[u8]> = messages.iter().map(AsRef::as_ref).collect();
+        self.hash_all(algorithm, messages.len(), &|i| messages[i], digests)
+    }
+
+    /// The digests of `count` messages of `row_nbytes` bytes each, `stride` bytes apart: as [`hashloom::hash_rows`], on
+    /// the device.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`] but `NotFound`. `digests` is then zero throughout.
+    ///
+    /// # Panics
+    ///
+    /// If a row reaches beyond `data`, or `digests` does not have exactly `count * digest_nbytes` bytes.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, hash};
+    /// use hashloom_gpu::Device;
+    ///
+    /// let Ok(device) = Device::open(None) else { return Ok(()) };
+    /// let mut digests = [0; 2 * 20];
+    /// device.hash_rows(Algorithm::Sha1, b"abcdef", 3, 3, 2, &mut digests)?;
+    /// assert_eq!(hash(Algorithm::Sha1, b"def"), digests[20..]);
+    /// # Ok::<(), hashloom_gpu::Error>(())
+    /// ```
+    pub fn hash_rows(
+        &self,
+        algorithm: Algorithm,
+        data: &[u8],
+        row_nbytes: usize,
+        stride: usize,
+        count: usize,
+        digests: &mut [u8],
+    ) -> Result<(), Error> {
+        let last = count.saturating_sub(1).checked_mul(stride).and_then(|at| at.checked_add(row_nbytes));
+        assert!(
+            count == 0 || last.is_some_and(|end| end <= data.len()),
+            "hash_rows: {count} rows of {row_nbytes} bytes, {stride} apart, in {} bytes",
+            data.len()
+        );
+        self.hash_all(algorithm, count, &|i| &data[i * stride..][..row_nbytes], digests)
+    }
+
+    fn hash_all<'a>(
+        &self,
+        algorithm: Algorithm,
+        count: usize,
+        message: &dyn Fn(usize) -> &'a [u8],
+        digests: &mut [u8],
+    ) -> Result<(), Error> {
+        let nbytes = algorithm.digest_nbytes();
+        assert!(
+            count.checked_mul(nbytes) == Some(digests.len()),
+            "digests has {} bytes, but {count} digests of {algorithm} take {count} * {nbytes}",
+            digests.len()
+        );
+        let done = self.guarded(|| {
+            self.test(algorithm)?;
+            hash_all(self, algorithm, count, message, digests)?;
+            let checked: Vec<usize> = (self.any_below(count.min(CHECKED))..count).step_by(CHECKED).collect();
+            check(self, algorithm, &checked, message, digests)
+        });
+        if done.is_err() {
+            digests.fill(0);
+        }
+        done
+    }
+}
+
+/// Whole messages. Lane i has message `order[i]`.
+struct Whole<'m, 'a> {
+    body: &'static Body,
+    order: &'m [usize],
+    message: &'m dyn Fn(usize) -> &'a [u8],
+}
+
+impl Source for Whole<'_, '_> {
+    fn nblocks(&self, lane: usize) -> u64 {
+        self.body.nblocks((self.message)(self.order[lane]).len() as u64)
+    }
+
+    fn copy(&self, lane: usize, first_block: u64, out: &mut [u8]) {
+        let message = (self.message)(self.order[lane]);
+        copy_padded(self.body, &[message], message.len() as u64, first_block, out);
+    }
+}
+
+/// Copies blocks from `first_block` on of the parts of a message and its padding. The message has `nbytes` bytes
+/// altogether; the parts are its end, from the beginning of a block on.
+pub(crate) fn copy_padded(body: &Body, parts: &[&[u8]], nbytes: u64, first_block: u64, out: &mut [u8]) {
+    let block = body.block_nbytes();
+    let before = first_block as usize * block;
+    let here: usize = parts.iter().map(|part| part.len()).sum();
+    let mut room = [0; 2 * 128];
+    if before + out.len() <= here {
+        return copy_parts(parts.iter().copied(), before, out);
+    }
+    let whole = nbytes - here as u64;
+    let padding = &mut room[..((body.nblocks(nbytes) * block as u64 - whole) as usize) - here];
+    body.pad(padding, nbytes);
+    copy_parts(parts.iter().copied().chain([&*padding]), before, out);
+}
+
+/// Copies bytes from `skip` on of the parts together.
+pub(crate) fn copy_parts<'a>(parts: impl Iterator<Item = &'a [u8]>, mut skip: usize, mut out: &mut [u8]) {
+    for part in parts {
+        let from = skip.min(part.len());
+        skip -= from;
+        let part = &part[from..];
+        let (here, later) = out.split_at_mut(part.len().min(out.len()));
+        here.copy_from_slice(&part[..here.len()]);
+        out = later;
+    }
+}
+
+/// Hashes all messages, without a check.
+fn hash_all<'a>(
+    device: &Device,
+    algorithm: Algorithm,
+    count: usize,
+    message: &dyn Fn(usize) -> &'a [u8],
+    digests: &mut [u8],
+) -> Result<(), Error> {
+    let (body, begin, nbytes) = (Body::of(algorithm)?, initial_state(algorithm)?, algorithm.digest_nbytes());
+    let mut order: Vec<usize> = (0..count).collect();
+    // The sort is stable: messages of one length keep their order, and are read in it.
+    order.sort_by_key(|&i| std::cmp::Reverse(body.nblocks(message(i).len() as u64)));
+    let mut pass = Pass::new(device, body);
+    let mut waiting = VecDeque::new();
+    let mut rest = &order[..];
+    loop {
+        if waiting.len() > NBATCHES || rest.is_empty() {
+            let Some((lanes, results)) = waiting.pop_front() else { break };
+            let lanes: &[usize] = lanes;
+            pass.digests(results, nbytes, |lane, digest| {
+                digests[lanes[lane] * nbytes..][..nbytes].copy_from_slice(digest);
+            })?;
+            continue;
+        }
+        let longest = body.nblocks(message(rest[0]).len() as u64);
+        let (lanes, later) = rest.split_at(pass.nlanes_of_chunk(longest).min(rest.len()));
+        rest = later;
+        let mut states = pass.states(lanes.len(), &begin);
+        pass.advance(&mut states, &Whole { body, order: lanes, message })?;
+        waiting.push_back((lanes, pass.fetch(&states)));
+    }
+    pass.finish()
+}
+
+/// Compares the digests of some messages with those by the CPU.
+fn check<'a>(
+    device: &Device,
+    algorithm: Algorithm,
+    checked: &[usize],
+    message: &dyn Fn(usize) -> &'a [u8],
+    digests: &[u8],
+) -> Result<(), Error> {
+    let nbytes = algorithm.digest_nbytes();
+    let messages: Vec<&[u8]> = checked.iter().map(|&i| message(i)).collect();
+    let mut right = vec![0; checked.len() * nbytes];
+    hashloom::hash_many(algorithm, &messages, &mut right);
+    let wrong =
+        checked.iter().zip(right.chunks_exact(nbytes)).find(|&(&i, right)| digests[i * nbytes..][..nbytes] != *right);
+    match wrong {
+        Some((i, _)) => Err(device.found_wrong(algorithm, format!("the CPU has another digest of message {i}"))),
+        None => Ok(()),
+    }
+}
+
+/// The digest of "abc" (FIPS 180-4's examples, RFC 1321 section A.5, the paper of RIPEMD-160).
+fn known(algorithm: Algorithm) -> &'static str {
+    match algorithm {
+        Algorithm::Md5 => "900150983cd24fb0d6963f7d28e17f72",
+        Algorithm::Sha1 => "a9993e364706816aba3e25717850c26c9cd0d89d",
+        Algorithm::Sha224 => "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7",
+        Algorithm::Sha256 => "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+        Algorithm::Sha384 => {
+            "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7"
+        }
+        Algorithm::Sha512 => {
+            "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd\
+             454d4423643ce80e2a9ac94fa54ca49f"
+        }
+        Algorithm::Sha512_224 => "4634270f707b6a54daae7530460842e20e37ed265ceee9a43e8924aa",
+        Algorithm::Sha512_256 => "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23",
+        Algorithm::Ripemd160 => "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc",
+        _ => "",
+    }
+}
+
+/// Known answers, and messages of all lengths around a block, which the CPU hashes too.
+pub(crate) fn self_test(device: &Device, algorithm: Algorithm) -> Result<(), Error> {
+    let nbytes = algorithm.digest_nbytes();
+    let data: Vec<u8> = (0..1024_u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
+    let mut messages: Vec<&[u8]> = vec![b"abc"];
+    messages.extend((0..=2 * algorithm.block_nbytes() + 20).map(|n| &data[n % 7..][..n]));
+    messages.push(&data);
+    let mut digests = vec![0; messages.len() * nbytes];
+    let message = |i: usize| messages[i];
+    hash_all(device, algorithm, messages.len(), &message, &mut digests)?;
+    let abc: String = digests[..nbytes].iter().map(|byte| format!("{byte:02x}")).collect();
+    if abc != known(algorithm) {
+        return Err(device.found_wrong(algorithm, format!("its digest of \"abc\" is {abc}")));
+    }
+    check(device, algorithm, &(0..messages.len()).collect::<Vec<_>>(), &message, &digests)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_copied_as_one() {
+        let parts: [&[u8]; 4] = [b"abc", b"", b"defg", b"h"];
+        for skip in 0..=8 {
+            for n in 0..=8 - skip {
+                let mut out = vec![0; n];
+                copy_parts(parts.into_iter(), skip, &mut out);
+                assert_eq!(out, b"abcdefgh"[skip..][..n], "{skip} {n}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_padded_message_is_copied_in_parts() {
+        let body = Body::of(Algorithm::Sha512).unwrap();
+        let message: Vec<u8> = (0..250).collect();
+        let mut whole = vec![0; 384];
+        copy_padded(body, &[&message], 250, 0, &mut whole);
+        assert_eq!((&whole[..250], whole[250]), (&message[..], 0x80));
+        assert_eq!(whole[382..], 2000_u16.to_be_bytes());
+        for first in 0..3 {
+            let mut block = vec![1; 128];
+            copy_padded(body, &[&message[..9], &message[9..]], 250, first, &mut block);
+            assert_eq!(block, whole[first as usize * 128..][..128]);
+        }
+        // The end of a longer message.
+        let mut end = vec![0; 128];
+        copy_padded(body, &[b"xyz"], 128 + 3, 0, &mut end);
+        assert_eq!((&end[..4], &end[126..]), (&b"xyz\x80"[..], &(131 * 8_u16).to_be_bytes()[..]));
+    }
+}

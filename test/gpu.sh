@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# gpu.sh: the shaders, the crate hashloom-gpu, and the program with the feature gpu.
+#
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# No GPU is needed: Mesa's lavapipe (Debian's mesa-vulkan-drivers) computes on the CPU. If there is a GPU, the tests use
+# it. HASHLOOM_REQUIRE=1 makes it a failure if there is no device at all. Exit status: 0 if everything passed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# Mesa's layer that chooses a default device asks Wayland, and complains if there is none.
+export NODEVICE_SELECT=1
+# Not the folder of other parts, which would wait.
+export CARGO_TARGET_DIR=target/gpu
+
+tools/wgsl/write.py --check
+# Both packages in each command, so that wgpu is built once for the lint and once for the tests.
+both=(--quiet --locked --package hashloom-gpu --package hashloom-cli --no-default-features --features hashloom-cli/gpu)
+cargo clippy "${both[@]}" --all-targets -- -D warnings
+cargo test "${both[@]}" --bins --lib --test device --test no_device --test gpu
+cargo test "${both[@]}" --doc
+RUSTDOCFLAGS="-D warnings" cargo doc "${both[@]}" --no-deps
