@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What the page in the browser asks of the engine: the contents of a torrent or of a list of checksums, and digests.
+//!
+//! The page and each of its workers have an instance of their own, with one thread. Bytes go in through [`room`], text
+//! comes out through [`answer_at`] and [`answer_nbytes`]. JavaScript knows only numbers, so addresses are numbers here
+//! too. A call that is wrong panics, which ends the instance: the page then reports an error, never a verdict.
+
+mod json;
+
+use std::cell::RefCell;
+
+use hashloom::{Algorithm, Hasher, finalize_many, update_many};
+use hashloom_engine::list::{self, Line, Parser};
+use hashloom_engine::torrent::{Pieces, Torrent};
+
+use json::Json;
+
+#[derive(Default)]
+struct State {
+    input: Vec<u8>,
+    answer: Vec<u8>,
+    /// Leaked: an instance has one torrent at a time, and ends with it.
+    torrent: Option<&'static Torrent>,
+    pieces: Option<Pieces<'static>>,
+    hashers: Vec<(usize, Hasher)>,
+}
+
+thread_local! {
+    static STATE: RefCell<State> = RefCell::default();
+}
+
+fn with<T>(work: impl FnOnce(&mut State) -> T) -> T {
+    STATE.with_borrow_mut(work)
+}
+
+/// Makes room for input of this number of bytes, and returns the address of the room. The room keeps its address until
+/// more bytes are asked for.
+#[unsafe(no_mangle)]
+pub extern "C" fn room(nbytes: usize) -> *mut u8 {
+    with(|state| {
+        if state.input.len() < nbytes {
+            // The old bytes are not copied, and not kept beside the new ones.
+            state.input = Vec::new();
+            state.input = vec![0; nbytes];
+        }
+        state.input.as_mut_ptr()
+    })
+}
+
+/// The address of the last answer.
+#[unsafe(no_mangle)]
+pub extern "C" fn answer_at() -> *const u8 {
+    with(|state| state.answer.as_ptr())
+}
+
+/// The length of the last answer.
+#[unsafe(no_mangle)]
+pub extern "C" fn answer_nbytes() -> usize {
+    with(|state| state.answer.len())
+}
+
+/// Reads the torrent in the room. The answer is JSON: the torrent's contents, or `error`. Returns 1 if the bytes are a
+/// torrent.
+#[unsafe(no_mangle)]
+pub extern "C" fn read_torrent(nbytes: usize) -> u32 {
+    with(|state| {
+        let (json, torrent) = match Torrent::parse(&state.input[..nbytes]) {
+            Ok(torrent) => (describe(&torrent), Some(&*Box::leak(Box::new(torrent)))),
+            Err(error) => (Json::object().text("error", error.to_string().as_bytes()).end(), None),
+        };
+        state.torrent = torrent;
+        state.answer = json;
+        u32::from(torrent.is_some())
+    })
+}
+
+fn describe(torrent: &Torrent) -> Vec<u8> {
+    let files = torrent.files().map(|file| {
+        Json::object()
+            .text("path", file.path)
+            .number("nbytes", file.nbytes)
+            .number("offset", file.offset)
+            .truth("padding", file.attributes.padding)
+            .truth("symlink", file.attributes.symlink)
+            .end()
+    });
+    Json::object()
+        .text("name", torrent.name())
+        .text("version", torrent.version().to_string().as_bytes())
+        .truth("single", torrent.is_single_file())
+        .number("total_nbytes", torrent.total_nbytes())
+        .number("piece_nbytes", torrent.piece_nbytes())
+        .number("piece_count", torrent.piece_count() as u64)
+        .list("files", files)
+        .list("notes", torrent.notes().iter().map(|note| json::text(note.to_string().as_bytes())))
+        .end()
+}
+
+/// Reads the list of checksums in the room. The answer is JSON: its entries, and its bad lines.
+#[unsafe(no_mangle)]
+pub extern "C" fn read_list(nbytes: usize) {
+    /// The first bad lines are told.
+    const BAD_MAX: usize = 20;
+    with(|state| {
+        let mut parser = Parser::untagged(&[
+            Algorithm::Sha1,
+            Algorithm::Sha224,
+            Algorithm::Sha256,
+            Algorithm::Sha384,
+            Algorithm::Sha512,
+            Algorithm::Md5,
+        ]);
+        let (mut entries, mut bad, mut nbad) = (Vec::new(), Vec::new(), 0);
+        let text = &state.input[..nbytes];
+        let text = text.strip_suffix(b"\n").unwrap_or(text);
+        for (line, number) in text.split(|&byte| byte == b'\n').zip(1..) {
+            match parser.parse(line) {
+                Line::Blank => {}
+                Line::Entry(entry) => entries.push(describe_entry(&entry, number)),
+                Line::Bad(why) => {
+                    nbad += 1;
+                    if bad.len() < BAD_MAX {
+                        bad.push(json::text(format!("line {number}: {why}").as_bytes()));
+                    }
+                }
+            }
+        }
+        state.answer =
+            Json::object().list("entries", entries.into_iter()).list("bad", bad.into_iter()).number("nbad", nbad).end();
+    });
+}
+
+fn describe_entry(entry: &list::Entry<'_>, line: u64) -> Vec<u8> {
+    let digests = entry.digests.iter().map(|(algorithm, hash)| {
+        Json::object()
+            .number("algorithm", index_of(*algorithm) as u64)
+            .text("tag", list::tag(*algorithm).as_bytes())
+            .text("hex", hash.to_string().as_bytes())
+            .end()
+    });
+    let json = Json::object().text("name", &entry.name).number("line", line).list("digests", digests);
+    match entry.nbytes {
+        Some(nbytes) => json.number("nbytes", nbytes).end(),
+        None => json.end(),
+    }
+}
+
+fn index_of(algorithm: Algorithm) -> usize {
+    Algorithm::ALL.iter().position(|&of| of == algorithm).unwrap_or_default()
+}
+
+/// Begins pieces of the torrent: `count` numbers of 32 bits at the beginning of the room.
+#[unsafe(no_mangle)]
+pub extern "C" fn begin_pieces(count: usize) {
+    with(|state| {
+        let pieces: Vec<usize> = numbers(&state.input, 0, count).collect();
+        state.pieces = state.torrent.map(|torrent| Pieces::new(torrent, &pieces));
+    });
+}
+
+/// Hashes the next bytes of each piece: chunk i is at i * stride in the room. The lengths of the `count` chunks, of 32
+/// bits each, are at `lengths_at`.
+#[unsafe(no_mangle)]
+pub extern "C" fn update_pieces(count: usize, stride: usize, lengths_at: usize) {
+    with(|state| {
+        let chunks = chunks(&state.input, count, stride, lengths_at);
+        if let Some(pieces) = &mut state.pieces {
+            pieces.update(&chunks);
+        }
+    });
+}
+
+/// Ends the pieces. The answer has a byte for each: 1 if the piece is right.
+#[unsafe(no_mangle)]
+pub extern "C" fn finish_pieces() {
+    with(|state| {
+        let verdicts = state.pieces.take().map_or(Vec::new(), Pieces::finish);
+        state.answer = verdicts.into_iter().map(u8::from).collect();
+    });
+}
+
+/// Begins messages. The room begins with `count` pairs of numbers of 32 bits: the index of a chunk, in rising order,
+/// and an algorithm.
+#[unsafe(no_mangle)]
+pub extern "C" fn begin_messages(count: usize) {
+    with(|state| {
+        let pairs: Vec<usize> = numbers(&state.input, 0, 2 * count).collect();
+        let hasher = |pair: &[usize]| (pair[0], Hasher::new(Algorithm::ALL[pair[1]]));
+        state.hashers = pairs.chunks_exact(2).map(hasher).collect();
+        // Hashers of one algorithm stand together: these can be side by side.
+        state.hashers.sort_by_key(|(_, hasher)| index_of(hasher.algorithm()));
+    });
+}
+
+/// Hashes the next chunk of each message; the arguments are those of [`update_pieces`].
+#[unsafe(no_mangle)]
+pub extern "C" fn update_messages(count: usize, stride: usize, lengths_at: usize) {
+    with(|state| {
+        let chunks = chunks(&state.input, count, stride, lengths_at);
+        each_algorithm(&mut state.hashers, |of, hashers| {
+            let own: Vec<&[u8]> = of.iter().map(|&chunk| chunks[chunk]).collect();
+            update_many(hashers, &own);
+        });
+    });
+}
+
+/// Ends the messages. The answer is JSON: for each message its chunk's index, its algorithm and its digest.
+#[unsafe(no_mangle)]
+pub extern "C" fn finish_messages() {
+    with(|state| {
+        let mut digests = Vec::new();
+        each_algorithm(&mut state.hashers, |of, hashers| {
+            let algorithm = hashers[0].algorithm();
+            let mut bytes = vec![0; of.len() * algorithm.digest_nbytes()];
+            finalize_many(hashers, &mut bytes);
+            for (chunk, digest) in of.iter().zip(bytes.chunks_exact(algorithm.digest_nbytes())) {
+                let json = Json::object().number("chunk", *chunk as u64);
+                let json = json.number("algorithm", index_of(algorithm) as u64);
+                digests.push(json.text("hex", hashloom::Hash::new(algorithm, digest).to_string().as_bytes()).end());
+            }
+        });
+        state.hashers.clear();
+        state.answer = json::list(digests.into_iter());
+    });
+}
+
+/// Calls `work` for the hashers of each algorithm, with the indices of their chunks.
+fn each_algorithm(hashers: &mut [(usize, Hasher)], mut work: impl FnMut(&[usize], &mut [Hasher])) {
+    for same in hashers.chunk_by_mut(|(_, a), (_, b)| a.algorithm() == b.algorithm()) {
+        let of: Vec<usize> = same.iter().map(|(chunk, _)| *chunk).collect();
+        let mut own: Vec<Hasher> = same.iter().map(|(_, hasher)| hasher.clone()).collect();
+        work(&of, &mut own);
+        for (place, hasher) in same.iter_mut().zip(own) {
+            place.1 = hasher;
+        }
+    }
+}
+
+fn chunks(room: &[u8], count: usize, stride: usize, lengths_at: usize) -> Vec<&[u8]> {
+    numbers(room, lengths_at, count).enumerate().map(|(i, nbytes)| &room[i * stride..][..nbytes]).collect()
+}
+
+/// Numbers of 32 bits, little-endian as all of WebAssembly.
+fn numbers(room: &[u8], at: usize, count: usize) -> impl Iterator<Item = usize> + '_ {
+    room[at..][..4 * count]
+        .chunks_exact(4)
+        .map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]]) as usize)
+}

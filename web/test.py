@@ -1,0 +1,521 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Tests the page in headless Chromium: test.py PAGE.html [--screenshots FOLDER] [--only WORDS].
+
+Torrents and lists are made here, by an implementation of BEP 3 and BEP 52 of this file's own, or are those of vectors/.
+The page is opened from file:// and once over http://. Files are chosen through the inputs or dropped, as a person does
+it. Exit status: 0 if every test passed."""
+
+import argparse
+import base64
+import contextlib
+import functools
+import hashlib
+import http.server
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from browser import Browser
+
+VECTORS = pathlib.Path(__file__).parent.parent / "vectors/webtorrent-fixtures/fixtures"
+LIBTORRENT = VECTORS.parent.parent / "libtorrent"
+BLOCK = 16384
+
+# ---- Torrents -------------------------------------------------------------------------------------------------------
+
+
+def bencode(value):
+    if isinstance(value, int):
+        return b"i%de" % value
+    if isinstance(value, str):
+        value = value.encode()
+    if isinstance(value, bytes):
+        return b"%d:%s" % (len(value), value)
+    if isinstance(value, list):
+        return b"l" + b"".join(map(bencode, value)) + b"e"
+    items = sorted((key.encode() if isinstance(key, str) else key, item) for key, item in value.items())
+    return b"d" + b"".join(bencode(key) + bencode(item) for key, item in items) + b"e"
+
+
+def sha256(data):
+    return hashlib.sha256(data).digest()
+
+
+def layer_of(data, nbytes):
+    """The hashes over nbytes each, padded up to a whole tree, and the root (BEP 52)."""
+    level = [sha256(data[at:at + BLOCK]) for at in range(0, len(data), BLOCK)]
+    width, layer = BLOCK, None
+    while True:
+        if width == nbytes:
+            layer = level[:-(-len(data) // nbytes)]
+        if len(level) == 1 and (width >= nbytes or len(data) <= nbytes):
+            return layer, level[0]
+        if width < nbytes and len(data) > nbytes:  # every piece is a whole subtree
+            level += [bytes(32)] * (-len(level) % (nbytes // width))
+        elif len(level) & (len(level) - 1):
+            zeros = bytes(32)
+            for _ in range((width // BLOCK).bit_length() - 1):
+                zeros = sha256(zeros * 2)
+            level += [zeros] * ((1 << (len(level) - 1).bit_length()) - len(level))
+        level = [sha256(level[at] + level[at + 1]) for at in range(0, len(level), 2)]
+        width *= 2
+
+
+def torrent(name, files, piece, version="v1"):
+    """The torrent of files, a dictionary of paths and contents."""
+    info, outer = {"name": name, "piece length": piece}, {}
+    if version in ("v2", "hybrid"):
+        tree, layers = {}, {}
+        for path, data in files.items():
+            node = tree
+            for part in path.split("/"):
+                node = node.setdefault(part, {})
+            node[""] = {"length": len(data)}
+            if data:
+                layer, root = layer_of(data, piece)
+                node[""]["pieces root"] = root
+                if len(data) > piece:
+                    layers[root] = b"".join(layer)
+        info |= {"meta version": 2, "file tree": tree}
+        outer["piece layers"] = layers
+    if version in ("v1", "hybrid"):
+        content, entries = b"", []
+        for path in sorted(files, key=lambda path: path.split("/")) if version == "hybrid" else files:
+            if version == "hybrid" and len(content) % piece:
+                gap = -len(content) % piece
+                entries.append({"length": gap, "path": [".pad", str(gap)], "attr": "p"})
+                content += bytes(gap)
+            entries.append({"length": len(files[path]), "path": path.split("/")})
+            content += files[path]
+        info |= {"files": entries, "pieces": b"".join(hashlib.sha1(content[at:at + piece]).digest()
+                                                      for at in range(0, len(content), piece))}
+    return bencode(outer | {"info": info})
+
+
+def noise(nbytes, seed):
+    return hashlib.shake_128(str(seed).encode()).digest(nbytes)
+
+
+def write(folder, files):
+    for path, data in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(data)
+
+
+# ---- The page -------------------------------------------------------------------------------------------------------
+
+
+class Tests:
+    def __init__(self, browser, page, folder, screenshots):
+        self.browser, self.page, self.folder, self.screenshots = browser, page, folder, screenshots
+        self.requests = []
+
+    def open(self, url=None):
+        self.browser.open(url or self.page.as_uri())
+
+    def wait(self, seconds=60):
+        """Waits for the end of a check and returns the verdicts by name, and the summary."""
+        deadline = time.monotonic() + seconds
+        while not self.browser.run("check !== null && check.ended !== null"):
+            error = self.error()
+            assert not error, error
+            assert time.monotonic() < deadline, "the check does not end: " + self.browser.run("document.body.innerText")
+            time.sleep(0.05)
+        rows = self.browser.run("[...document.querySelectorAll('#rows tr')].map((line) => "
+                                "[line.cells[1].textContent, line.cells[0].textContent])")
+        return dict(rows), self.browser.run("document.getElementById('summary').textContent")
+
+    def error(self):
+        return self.browser.run("document.getElementById('error').textContent")
+
+    def wait_error(self):
+        deadline = time.monotonic() + 20
+        while not self.error():
+            assert time.monotonic() < deadline, "no error: " + self.browser.run("document.body.innerText")
+            time.sleep(0.05)
+        return self.error()
+
+    def choose(self, source, folder, url=None):
+        self.open(url)
+        self.browser.choose("#source", [source])
+        self.browser.choose("#folder", [folder])
+        return self.wait()
+
+    def picture(self, name, dark=False):
+        if self.screenshots is None:
+            return
+        features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        self.browser.call("Emulation.setEmulatedMedia", features=features)
+        self.browser.run("check && check.pieces ? showMap() : null")
+        data = self.browser.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)["data"]
+        (self.screenshots / f"{name}.png").write_bytes(base64.b64decode(data))
+        self.browser.call("Emulation.setEmulatedMedia", features=[])
+
+    def made(self, version, piece=BLOCK, files=None):
+        """A folder with a torrent beside it, new for each test."""
+        self.count = getattr(self, "count", 0) + 1
+        top = self.folder / f"made-{self.count}"
+        files = files or {"a.bin": noise(100_000, 1), "b/long name.bin": noise(300_001, 2), "b/c.bin": noise(16384, 3),
+                          "empty": b"", "z.bin": noise(40_000, 4)}
+        write(top / "album", files)
+        (top / "album.torrent").write_bytes(torrent("album", files, piece, version))
+        return top / "album.torrent", top / "album"
+
+    # ---- Torrents ----
+
+    def test_whole(self):
+        for version in ["v1", "v2", "hybrid"]:
+            for piece in [BLOCK, 4 * BLOCK, 64 * BLOCK]:
+                source, folder = self.made(version, piece)
+                verdicts, summary = self.choose(source, folder)
+                assert set(verdicts.values()) == {"OK"} and len(verdicts) == 5, (version, piece, verdicts)
+                assert summary.startswith("5 of 5 files OK."), summary
+
+    def test_parent_folder(self):
+        source, folder = self.made("v1")
+        verdicts, _ = self.choose(source, folder.parent)
+        assert set(verdicts.values()) == {"OK"}, verdicts
+
+    def test_damaged_missing_long_short_renamed_extra(self):
+        for version in ["v1", "v2", "hybrid"]:
+            source, folder = self.made(version)
+            data = bytearray((folder / "b/long name.bin").read_bytes())
+            data[150_000] ^= 1
+            (folder / "b/long name.bin").write_bytes(data)
+            with (folder / "a.bin").open("ab") as file:
+                file.write(b"x")
+            (folder / "z.bin").write_bytes((folder / "z.bin").read_bytes()[:20_000])
+            (folder / "b/c.bin").rename(folder / "b/d.bin")
+            verdicts, summary = self.choose(source, folder)
+            assert verdicts["b/long name.bin"].startswith("damaged, at piece "), verdicts
+            assert verdicts["a.bin"] == "too long: 1 byte more than expected, the rest is right", (version, verdicts)
+            assert verdicts["z.bin"].startswith("too short by 20,000 bytes"), verdicts
+            assert verdicts["b/c.bin"] == "missing", verdicts
+            assert verdicts["b/d.bin"] == "extra: not named", verdicts
+            assert verdicts["empty"] == "OK", verdicts
+            assert summary.startswith("1 of 5 files OK."), summary
+            self.picture(f"damaged-{version}", dark=version == "v2")
+
+    def test_picture(self):
+        """The picture of docs/web.md: --only picture --screenshots docs."""
+        files = {f"{i:02} track.flac": noise(2_500_000 + 70_000 * i, i) for i in range(1, 9)}
+        source, folder = self.made("v1", BLOCK, files | {"cover.jpg": noise(150_000, 0)})
+        with (folder / "03 track.flac").open("r+b") as file:
+            file.seek(700_000)
+            file.write(bytes(300_000))
+        with (folder / "06 track.flac").open("r+b") as file:
+            file.truncate(1_500_000)
+        (folder / "08 track.flac").unlink()
+        (folder / "notes.txt").write_bytes(b"x")
+        verdicts, summary = self.choose(source, folder)
+        assert summary == "4 of 9 files OK. 1,088 of 1,384 pieces right. 1 extra file.", (verdicts, summary)
+        self.picture("web")
+
+    def test_without_byte_streams(self):
+        """As in Safari, whose streams of files have buffers of their own."""
+        source, folder = self.made("hybrid", files={"one": noise(3_000_000, 1), "two": noise(20_000, 2)})
+        page = self.page.read_text()
+        assert page.count('stream.getReader({ mode: "byob" })') == 1
+        other = self.folder / "without.html"
+        other.write_text(page.replace('stream.getReader({ mode: "byob" })', 'null.none'))
+        verdicts, _ = self.choose(source, folder, other.as_uri())
+        assert set(verdicts.values()) == {"OK"}, verdicts
+
+    def test_every_byte_counts(self):
+        """The piece that is said to be wrong is the one that was changed."""
+        source, folder = self.made("v1", files={"one": noise(40 * BLOCK, 7), "two": noise(10 * BLOCK + 1, 8)})
+        for at in [0, BLOCK - 1, BLOCK, 39 * BLOCK + 5]:
+            data = bytearray(noise(40 * BLOCK, 7))
+            data[at] ^= 0x80
+            (folder / "one").write_bytes(data)
+            verdicts, summary = self.choose(source, folder)
+            assert verdicts == {"one": f"damaged, at piece {at // BLOCK}", "two": "OK"}, verdicts
+            assert "50 of 51 pieces right" in summary, summary
+
+    def test_shared_piece(self):
+        files = {"a": noise(10_000, 1), "b": noise(10_000, 2), "c": noise(40_000, 3)}
+        source, folder = self.made("v1", files=files)
+        (folder / "a").unlink()
+        verdicts, _ = self.choose(source, folder)
+        assert verdicts["a"] == "missing" and verdicts["b"].startswith("not proven: "), verdicts
+
+    def test_long_pieces(self):
+        """Pieces longer than a row of the worker's room, and more of them than it has lanes."""
+        files = {"big": noise(90 << 20, 5), "small": noise(1000, 6)}
+        for version in ["v1", "v2"]:
+            source, folder = self.made(version, 16 << 20, files)
+            verdicts, _ = self.choose(source, folder)
+            assert set(verdicts.values()) == {"OK"}, (version, verdicts)
+        with (folder / "big").open("r+b") as file:
+            file.seek(20 << 20)
+            file.write(b"changed")
+        verdicts, _ = self.choose(source, folder)
+        assert verdicts["big"] == "damaged, at piece 1", verdicts
+
+    def test_vectors(self):
+        tried = 0
+        names = {"leaves": "Leaves of Grass by Walt Whitman.epub", "alice": "alice.txt", "lots": "lots-of-numbers"}
+        for source in [*sorted(VECTORS.glob("*.torrent")), *sorted(LIBTORRENT.glob("*.torrent"))]:
+            stem = source.stem.removesuffix("-v2").removesuffix("-hybrid")
+            content = VECTORS / names.get(stem, stem)
+            if not content.exists():
+                continue
+            self.open()
+            self.browser.choose("#source", [source])
+            self.browser.choose("#folder" if content.is_dir() else "#files", [content])
+            verdicts, _ = self.wait()
+            assert verdicts and set(verdicts.values()) == {"OK"}, (source, verdicts)
+            tried += 1
+        assert tried == 13, tried
+
+    def test_renamed_single_file(self):
+        copy = self.folder / "another name.txt"
+        shutil.copy(VECTORS / "alice.txt", copy)
+        self.open()
+        self.browser.choose("#source", [VECTORS / "alice.torrent"])
+        self.browser.choose("#files", [copy])
+        verdicts, _ = self.wait()
+        assert verdicts == {"alice.txt": "OK"}, verdicts
+
+    def test_dropped(self):
+        with self.served() as url:
+            for url in [None, url]:
+                for entries in [False, True] if url else [False]:
+                    self.dropped(url, entries)
+
+    def dropped(self, url, entries):
+        source, folder = self.made("hybrid")
+        self.open(url)
+        if entries:  # as in browsers without handles
+            self.browser.run("delete DataTransferItem.prototype.getAsFileSystemHandle")
+        self.browser.drop("#zone", [source, folder])
+        verdicts, _ = self.wait()
+        assert set(verdicts.values()) == {"OK"} and len(verdicts) == 5, verdicts
+        # Files that were dropped are had anew for the next check.
+        (folder / "z.bin").write_bytes(noise(40_000, 99))
+        self.browser.run("document.getElementById('again').click()")
+        time.sleep(0.2)
+        verdicts, _ = self.wait()
+        assert verdicts["z.bin"] == "damaged, at pieces 27\u201329", verdicts
+
+    @contextlib.contextmanager
+    def served(self):
+        handler = functools.partial(Quiet, directory=str(self.page.parent))
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/{self.page.name}"
+        finally:
+            server.shutdown()
+            server.server_close()
+
+    def test_http(self):
+        source, folder = self.made("v1")
+        with self.served() as url:
+            verdicts, _ = self.choose(source, folder, url)
+        assert set(verdicts.values()) == {"OK"}, verdicts
+
+    def test_no_request(self):
+        """The page asks for nothing but itself."""
+        source, folder = self.made("v1")
+        self.choose(source, folder)
+        asked = [event["params"]["request"]["url"] for event in self.browser.events
+                 if event["method"] == "Network.requestWillBeSent"]
+        assert all(url.startswith(("file:", "blob:")) for url in asked), asked
+        problems = [event for event in self.browser.events if event["method"] in ("Log.entryAdded",
+                                                                                  "Runtime.exceptionThrown")]
+        assert not problems, problems
+        refused = self.browser.run("fetch('http://127.0.0.1:9/').then(() => 'sent', (error) => error.message)")
+        assert refused != "sent", refused
+        assert any("Content Security Policy" in str(event) for event in self.browser.events), self.browser.events
+
+    def test_changed_while_read(self):
+        """A file that changes between two reads is never OK, even if it has the right bytes again."""
+        source, folder = self.made("v1", files={"one": noise(300 * BLOCK, 1), "two": noise(20_000, 2)})
+        self.open()
+        # The first answer of each worker waits until the file has changed.
+        self.browser.run("window.held = answered; window.waiting = []; answered = (worker, data) => "
+                         "window.going || data.nbytes ? held(worker, data) : waiting.push([worker, data]); 0")
+        self.browser.choose("#source", [source])
+        self.browser.choose("#folder", [folder])
+        while not self.browser.run("waiting.length > 0"):
+            time.sleep(0.05)
+        stamp = os.stat(folder / "one").st_mtime + 10
+        os.utime(folder / "one", (stamp, stamp))
+        self.browser.run("window.going = true; waiting.forEach((answer) => held(...answer)); 0")
+        verdicts, summary = self.wait()
+        assert "choose it again" in verdicts["one"] and summary.startswith("1 of 2 files OK."), (verdicts, summary)
+
+    def test_changed_at_the_end(self):
+        source, folder = self.made("v1", files={"one": noise(1_000_000, 1), "two": noise(200_000, 2)})
+        self.open()
+        # The file changes when all pieces are hashed, before the last look.
+        self.browser.run("window.held = recheck; recheck = async (own) => { await new Promise((go) => "
+                         "(window.go = go)); return held(own); }; 0")
+        self.browser.choose("#source", [source])
+        self.browser.choose("#folder", [folder])
+        while not self.browser.run("window.go !== undefined"):
+            time.sleep(0.05)
+        stamp = os.stat(folder / "two").st_mtime + 10
+        os.utime(folder / "two", (stamp, stamp))
+        self.browser.run("window.go()")
+        verdicts, _ = self.wait()
+        assert verdicts["one"] == "OK" and "choose it again" in verdicts["two"], verdicts
+
+    def test_cancel(self):
+        source, folder = self.made("v1", files={"one": noise(60 << 20, 1)})
+        self.open()
+        self.browser.choose("#source", [source])
+        self.browser.run("const begun = start; start = () => { begun(); cancel(); }; 0")
+        self.browser.choose("#folder", [folder])
+        verdicts, summary = self.wait()
+        assert verdicts == {"one": "not checked"} and summary.startswith("Stopped before the end. 0 of 1"), verdicts
+
+    def test_pieces_longer_than_files(self):
+        """The longest pieces that a torrent may have: the room of a worker does not grow with them."""
+        for version in ["v1", "v2"]:
+            source, folder = self.made(version, 1 << 32)
+            verdicts, _ = self.choose(source, folder)
+            assert set(verdicts.values()) == {"OK"}, (version, verdicts)
+            (folder / "z.bin").write_bytes(noise(40_000, 99))
+            verdicts, _ = self.choose(source, folder)
+            assert verdicts["z.bin"] == ("damaged, at piece 0" if version == "v1" else "damaged, at piece 3"), verdicts
+
+    def test_module_that_ends(self):
+        """A panic in the module is an error, and no file is OK after it."""
+        source, folder = self.made("v1")
+        self.open()
+        self.browser.run("next = (worker) => { check.busy++; worker.postMessage({ first: 1e6, count: 1 }); }; 0")
+        self.browser.choose("#source", [source])
+        self.browser.choose("#folder", [folder])
+        assert "The check ended with an error: RuntimeError" in self.wait_error(), self.error()
+        assert "not checked" in self.browser.run("document.getElementById('rows').textContent")
+        assert "OK" not in self.browser.run("document.getElementById('rows').textContent")
+
+    def test_bad_torrents(self):
+        info = {"name": "a", "piece length": BLOCK, "pieces": b""}
+        for content, words in [
+            (b"d4:infod6:lengthi0e4:name2:..12:piece lengthi16384e6:pieces0:ee", "leads out of the folder"),
+            (bencode({"info": info | {"files": [{"length": 0, "path": ["..", "x"]}]}}), "leads out of the folder"),
+            (bencode({"info": info | {"length": 1, "piece length": 1 << 60}}), "piece length"),
+            (bencode({"info": info | {"length": 1, "piece length": 0}}), "piece length"),
+            (b"d" * 1000, "byte"), (b"d1:a", "byte"), (b"", ""),
+        ]:
+            path = self.folder / "bad.torrent"
+            path.write_bytes(content)
+            self.open()
+            self.browser.choose("#source", [path])
+            assert words in self.wait_error() and "bad.torrent: " in self.error(), (content, self.error())
+        self.picture("bad-torrent")
+
+    def test_names_are_text(self):
+        name = "<img src=x onerror=document.title='run'>\u202e\x1b[31m"
+        source, folder = self.made("v1", files={name: b"abc", "plain": b"x"})
+        verdicts, _ = self.choose(source, folder)
+        assert verdicts["<img src=x onerror=document.title='run'>\\u202e\\u001b[31m"] == "OK", verdicts
+        assert self.browser.run("document.images.length") == 0 and "run" not in self.browser.run("document.title")
+
+    # ---- Lists ----
+
+    def test_lists(self):
+        # The first MD5 begins with d4, as a torrent could.
+        files = {"empty": b"", "a": noise(100_000, 1), "sub/b c": noise(3, 2), "big": noise(9_000_001, 3)}
+        for number, (algorithm, line) in enumerate([
+            ("md5", "{hex}  {name}\n"), ("sha1", "{hex} *{name}\n"), ("sha224", "{hex}  ./{name}\r\n"),
+            ("sha256", "SHA256 ({name}) = {hex}\n"), ("sha384", "{hex}  {name}\n"),
+            ("sha512", "SHA512({name})= {hex}\n"), ("ripemd160", "RMD160 ({name}) = {hex}\n"),
+        ]):
+            try:
+                digests = {name: hashlib.new(algorithm, data).hexdigest() for name, data in files.items()}
+            except ValueError:
+                print(f"SKIPPED: web: {algorithm}: this Python's OpenSSL lacks it")
+                continue
+            top = self.folder / f"list-{number}"
+            write(top, files)
+            lines = "".join(line.format(hex=digest, name=name) for name, digest in digests.items())
+            (top / "SUMS").write_text(lines + "# a comment\n", newline="")
+            verdicts, summary = self.choose(top / "SUMS", top)
+            assert len(verdicts) == 4 and set(verdicts.values()) == {"OK"}, (algorithm, verdicts)
+            (top / "a").write_bytes(noise(100_000, 9))
+            (top / "empty").unlink()
+            verdicts, summary = self.choose(top / "SUMS", top)
+            assert [text.split(":")[0] for text in verdicts.values()] == ["missing", "damaged", "OK", "OK"], verdicts
+            assert summary.startswith("2 of 4 files OK."), summary
+        self.picture("list")
+
+    def test_hashdeep(self):
+        top = self.folder / "deep"
+        write(top, {"a": b"abc"})
+        columns = [hashlib.new(name, b"abc").hexdigest() for name in ["md5", "sha256"]]
+        header = "%%%% HASHDEEP-1.0\n%%%% size,md5,sha256,filename\n"
+        (top / "list.txt").write_text(f"{header}3,{columns[0]},{columns[1]},a\n")
+        assert self.choose(top / "list.txt", top)[0]["a"] == "OK"
+        for wrong in [f"4,{columns[0]},{columns[1]},a\n", f"2,{columns[0]},{columns[1]},a\n",
+                      f"3,{columns[0][::-1]},{columns[1]},a\n"]:
+            (top / "list.txt").write_text(header + wrong)
+            assert self.choose(top / "list.txt", top)[0]["a"] != "OK", wrong
+
+    def test_hostile_list(self):
+        top = self.folder / "hostile"
+        write(top, {"a": b"abc", "new\nline": b"x"})
+        digest = hashlib.sha256(b"abc").hexdigest()
+        (self.folder / "outside").write_bytes(b"abc")
+        (top / "SHA256SUMS").write_text(
+            f"{digest}  a\n{digest}  ../outside\n{digest}  /etc/passwd\nno checksum\n{digest[1:]}  a\n"
+            f"\\{hashlib.sha256(b'x').hexdigest()}  new\\nline\n\\{digest}  bad\\escape\n")
+        verdicts, summary = self.choose(top / "SHA256SUMS", top)
+        assert verdicts["a"] == "OK" and verdicts["new\\u000aline"] == "OK", verdicts
+        for name in ["../outside", "/etc/passwd"]:
+            assert "outside of the folder" in verdicts[name], verdicts
+        assert "3 lines of the list could not be read" in summary, summary
+        (top / "SHA256SUMS").write_text("hello\n")
+        self.open()
+        self.browser.choose("#source", [top / "SHA256SUMS"])
+        assert "neither a torrent nor a list" in self.wait_error()
+
+    def test_many_files(self):
+        top = self.folder / "many"
+        files = {f"{i % 7}/{i}": noise(i * 13 % 5000, i) for i in range(1500)}
+        write(top, files)
+        (top / "SHA1SUMS").write_text("".join(f"{hashlib.sha1(data).hexdigest()}  {name}\n"
+                                              for name, data in files.items()))
+        verdicts, summary = self.choose(top / "SHA1SUMS", top)
+        assert summary == "1,500 of 1,500 files OK.", summary
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("page", type=pathlib.Path)
+    parser.add_argument("--screenshots", type=pathlib.Path)
+    parser.add_argument("--only", default="")
+    arguments = parser.parse_args()
+    if arguments.screenshots:
+        arguments.screenshots.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="hashloom-web-") as folder, Browser() as browser:
+        tests = Tests(browser, arguments.page.resolve(), pathlib.Path(folder), arguments.screenshots)
+        for name in [name for name in dir(tests) if name.startswith("test_") and arguments.only in name]:
+            begun = time.monotonic()
+            try:
+                getattr(tests, name)()
+                print(f"ok      {name} {time.monotonic() - begun:.1f}s", flush=True)
+            except Exception as error:
+                failed += 1
+                print(f"FAILED: {name}: {type(error).__name__}: {error}", flush=True)
+    print(f"web: {failed} failed" if failed else "web: all passed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
