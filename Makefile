@@ -17,7 +17,7 @@ ZSH_FUNCTIONS := share/zsh/site-functions
 
 .PHONY: help build share demo demo-python test test-all cross dist bench bench-kernels bench-tiers bench-peers
 .PHONY: bench-compilers bench-torrents bench-sums bench-trees bench-disks chart kernels fuzz mutants deny install install-links uninstall clean
-.PHONY: drop-ins install-drop-ins uninstall-drop-ins bench-provider
+.PHONY: drop-ins install-drop-ins uninstall-drop-ins bench-provider bench-pkcs11 web bench-web
 
 help:
 	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image, and one in Go'
@@ -44,9 +44,12 @@ help:
 	@echo 'make install        program, manual pages, completions, into PREFIX=$(PREFIX) (DESTDIR is respected)'
 	@echo '                    make install-links: also as sha1sum, digest and others, in libexec/hashloom;'
 	@echo '                    make uninstall: remove the files of both'
-	@echo 'make drop-ins       hashloom.so, a provider for OpenSSL 3, into build/drop-ins (docs/openssl.md);'
-	@echo '                    make install-drop-ins: into the folder of OpenSSL; make uninstall-drop-ins'
-	@echo '                    make bench-provider: it beside the default provider'
+	@echo 'make drop-ins       into build/drop-ins: hashloom.so, a provider for OpenSSL 3 (docs/openssl.md), and'
+	@echo '                    libhashloom-pkcs11.so, a PKCS#11 module (docs/pkcs11.md)'
+	@echo '                    make install-drop-ins: into the folders of OpenSSL and p11-kit; make uninstall-drop-ins'
+	@echo '                    make bench-provider: beside the default provider; make bench-pkcs11: beside SoftHSM2'
+	@echo 'make web            build/web/hashloom.html, a page that checks files in the browser (docs/web.md);'
+	@echo '                    make bench-web: it beside crypto.subtle'
 	@echo 'make clean          remove everything built'
 
 build:
@@ -104,21 +107,42 @@ build/drop-ins/hashloom.so: build/drop-ins/core.o $(wildcard drop-in/openssl/*.[
 	$(CC) $(DROP_IN_CFLAGS) $(CFLAGS) -shared -Wl,-z,defs -o $@ drop-in/openssl/*.c build/drop-ins/core.o $(LDFLAGS) \
 	    -lcrypto
 
-drop-ins: build/drop-ins/hashloom.so
+# p11-kit's header has the types of PKCS#11.
+PKCS11_CFLAGS := $(or $(shell pkg-config --cflags p11-kit-1 2>/dev/null),-I/usr/include/p11-kit-1)
+
+build/drop-ins/libhashloom-pkcs11.so: build/drop-ins/core.o $(wildcard drop-in/pkcs11/*.[ch])
+	$(CC) $(DROP_IN_CFLAGS) $(PKCS11_CFLAGS) $(CFLAGS) -shared -Wl,-z,defs,-z,now -Wl,-soname,libhashloom-pkcs11.so -o $@ \
+	    drop-in/pkcs11/*.c build/drop-ins/core.o $(LDFLAGS) -lpthread
+
+drop-ins: build/drop-ins/hashloom.so build/drop-ins/libhashloom-pkcs11.so
 
 # OpenSSL looks for providers in one folder, wherever PREFIX is.
 OPENSSL_MODULES_DIR ?= $(or $(shell pkg-config --variable=modulesdir libcrypto 2>/dev/null), \
     $(shell openssl version -m | sed 's/.*"\(.*\)"/\1/'))
 
+# p11-kit reads a file for each module from here.
+P11_KIT_MODULES_DIR ?= $(or $(shell pkg-config --variable=p11_module_configs p11-kit-1 2>/dev/null), \
+    $(PREFIX)/share/p11-kit/modules)
+# The configuration gives the module's whole path, so the module may lie anywhere.
+PKCS11_DIR ?= $(PREFIX)/lib/pkcs11
+
 install-drop-ins:
-	@test -e build/drop-ins/hashloom.so || { echo "make: run 'make drop-ins' first" >&2; exit 2; }
+	@for built in hashloom.so libhashloom-pkcs11.so; do test -e build/drop-ins/$$built || \
+	    { echo "make: run 'make drop-ins' first" >&2; exit 2; }; done
 	@test -n '$(OPENSSL_MODULES_DIR)' || { echo 'make: set OPENSSL_MODULES_DIR: OpenSSL is not installed' >&2; exit 2; }
 	install -D -m 644 build/drop-ins/hashloom.so '$(DESTDIR)$(OPENSSL_MODULES_DIR)/hashloom.so'
 	install -D -m 644 drop-in/openssl/hashloom.cnf '$(ROOT)/share/hashloom/hashloom.cnf'
+	install -D -m 644 build/drop-ins/libhashloom-pkcs11.so '$(DESTDIR)$(PKCS11_DIR)/libhashloom-pkcs11.so'
+	install -D -m 644 drop-in/pkcs11/hashloom-pkcs11.h '$(ROOT)/include/hashloom-pkcs11.h'
+	install -d '$(DESTDIR)$(P11_KIT_MODULES_DIR)'
+	echo 'module: $(PKCS11_DIR)/libhashloom-pkcs11.so' >'$(DESTDIR)$(P11_KIT_MODULES_DIR)/hashloom.module'
 	@echo 'To use the provider: OPENSSL_CONF=$(PREFIX)/share/hashloom/hashloom.cnf PROGRAM'
+	@echo 'The PKCS#11 module: $(PKCS11_DIR)/libhashloom-pkcs11.so'
 
 uninstall-drop-ins:
-	rm -f '$(DESTDIR)$(OPENSSL_MODULES_DIR)/hashloom.so' '$(ROOT)/share/hashloom/hashloom.cnf'
+	rm -f '$(DESTDIR)$(OPENSSL_MODULES_DIR)/hashloom.so' '$(ROOT)/share/hashloom/hashloom.cnf' \
+	    '$(DESTDIR)$(PKCS11_DIR)/libhashloom-pkcs11.so' '$(ROOT)/include/hashloom-pkcs11.h' \
+	    '$(DESTDIR)$(P11_KIT_MODULES_DIR)/hashloom.module'
 	@# The folder stays if it has other files.
 	rmdir '$(ROOT)/share/hashloom' 2>/dev/null || true
 
@@ -126,6 +150,30 @@ bench-provider: drop-ins
 	@mkdir -p build/bench
 	$(CC) -O2 -Wall -Wextra -o build/bench/provider bench/provider.c -lcrypto
 	@OPENSSL_MODULES=build/drop-ins build/bench/provider
+
+# SoftHSM2 gets a token in a folder of its own.
+SOFTHSM2 ?= $(firstword $(wildcard /usr/lib/softhsm/libsofthsm2.so /usr/lib/*/softhsm/libsofthsm2.so) libsofthsm2.so)
+bench-pkcs11: export SOFTHSM2_CONF := $(CURDIR)/build/bench/softhsm2.conf
+bench-pkcs11: drop-ins
+	@tools/setup.sh bench-pkcs11
+	@rm -rf build/bench/softhsm2
+	@mkdir -p build/bench/softhsm2
+	@echo 'directories.tokendir = $(CURDIR)/build/bench/softhsm2' >build/bench/softhsm2.conf
+	@softhsm2-util --init-token --free --label bench --pin 1234 --so-pin 1234 >build/bench/softhsm2.log
+	$(CC) -O2 -Wall -Wextra -Idrop-in/pkcs11 $(PKCS11_CFLAGS) -o build/bench/pkcs11 bench/pkcs11.c -ldl -lpthread
+	@build/bench/pkcs11 build/drop-ins/libhashloom-pkcs11.so $(SOFTHSM2)
+
+# The page's module has vectors wherever it runs: browsers without them are older than 2023. WASM_CC is a clang.
+WASM_CC ?= clang
+web:
+	@tools/setup.sh web
+	CC_wasm32_unknown_unknown='$(WASM_CC)' CFLAGS_wasm32_unknown_unknown='-msimd128 -mbulk-memory' \
+	    RUSTFLAGS='-C target-feature=+simd128 -C panic=abort' cargo build --release --locked --target wasm32-unknown-unknown \
+	    --package hashloom-web
+	web/build.py target/wasm32-unknown-unknown/release/hashloom_web.wasm build/web/hashloom.html
+
+bench-web: web
+	@bench/web.py $(ARGS)
 
 bench: build
 	@tools/setup.sh bench

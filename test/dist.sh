@@ -44,7 +44,7 @@ tree=$work/hashloom-$version
 cd "$tree"
 # Nobody steps through these programs.
 lean=(clean CARGO_PROFILE_DEV_DEBUG=false "CARGO_TARGET_DIR=$work/target")
-quiet "${lean[@]}" cargo build --workspace --locked
+quiet "${lean[@]}" cargo build --locked
 vectors "$work/target/debug/hashloom"
 quiet "${lean[@]}" cargo test --locked --package hashloom --test cavp
 if clean make test >"$work/log" 2>&1 || ! grep -q "need a clone" "$work/log"; then
@@ -60,7 +60,7 @@ quiet git clone --quiet --shared "$repository" "$work/clone"
 (cd "$work/clone" && CARGO_TARGET_DIR=$work/target quiet cargo package --workspace --locked --no-verify)
 mkdir -p "$work/registry" "$work/elsewhere"
 cp -R vendor/. "$work/registry"
-for crate in hashloom-sys hashloom hashloom-engine hashloom-cli; do
+for crate in hashloom-sys hashloom hashloom-engine hashloom-gpu hashloom-cli; do
     package=$work/target/package/$crate-$version.crate
     tar --extract --gzip --file "$package" --directory "$work/registry"
     for file in LICENSE-MIT LICENSE-APACHE; do

@@ -122,6 +122,7 @@ report() {
 program=target/release/hashloom
 if [ "$level" = fuzz ]; then
     part fuzz-c "" test/fuzz_c.sh 600
+    part fuzz-pkcs11 "" test/pkcs11_module.sh fuzz 600
     part fuzz-crates "" fuzz/run.sh 600
     run_parts
     report
@@ -140,8 +141,8 @@ part c "" test/c.sh "$level"
 part program "" cargo build --quiet --release --locked --package hashloom-cli
 part docs program python3 test/docs.py $program --require
 part format "" cargo fmt --all --check
-part lint "" cargo clippy --quiet --workspace --all-targets --locked -- -D warnings
-part crates lint "${cases[@]}" cargo test --quiet --workspace --locked
+part lint "" cargo clippy --quiet --workspace --exclude hashloom-gpu --all-targets --locked -- -D warnings
+part crates lint "${cases[@]}" cargo test --quiet --workspace --exclude hashloom-gpu --locked
 part clients program build/venv/bin/python test/clients.py $program --require
 part cross "" test/cross.sh "$level"
 part proof "" test/proof/prove.py "${every[@]}"
@@ -152,6 +153,7 @@ part peers program bench/peers/run.sh --quick
 part peers-lint peers \
     cargo clippy --quiet --release --locked "${peers[@]}" --target-dir bench/peers/target -- -D warnings
 part go "" test/go.sh "$level"
+part gpu "" test/gpu.sh
 part python program test/python.sh "$level"
 # Users run optimised code, and compilers have bugs: all random cases.
 [ "$level" = quick ] || part crates-optimised program \
@@ -173,7 +175,8 @@ disks=(--quiet --locked --manifest-path bench/disks/Cargo.toml)
 part disk-model-format "" cargo fmt --manifest-path bench/disks/Cargo.toml --check
 part disk-model-lint faultfs cargo clippy "${disks[@]}" --all-targets -- -D warnings
 part disk-model-tests disk-model-lint cargo test "${disks[@]}"
-part documentation disk-model-tests env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --locked
+part documentation disk-model-tests env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace \
+    --exclude hashloom-gpu --no-deps --locked
 part faults "program faultfs" python3 test/faults.py $program --require "${every[@]}"
 part torrents-of-others program build/venv/bin/python test/interop_torrents.py $program --require
 part manifests program test/manifest.py $program
@@ -186,6 +189,8 @@ part kernel-sizes program tools/kernels.py $program
 part installation program test/install.sh --require
 part dependencies "" tools/deny.sh
 part openssl-provider "" test/openssl_provider.sh
+part web program bash -c 'make --silent web && python3 web/test.py build/web/hashloom.html'
+part pkcs11 openssl-provider test/pkcs11_module.sh "$level"
 part offered "" test/offered.sh "$level"
 # Two optimised builds of all crates and three others: about 40 minutes on two busy CPUs.
 [ "$level" = quick ] || part dist "" make --silent dist

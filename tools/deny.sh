@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # deny.sh: checks licences, duplicates, sources and known vulnerabilities of all dependencies, by the rules of
-# deny.toml: those of the crates, of the program, of the tests' file system with faults and of the model of disks.
+# deny.toml: those of the crates, of the program, of the Python package, of the tests' file system with faults and of
+# the model of disks.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -24,9 +25,9 @@ fi
 # deny CHECK...: runs the checks for each Cargo.toml. All but the first use only some of the licences that deny.toml
 # allows.
 deny() {
-    cargo deny --log-level error --manifest-path ./Cargo.toml check --config deny.toml "$@"
-    for folder in test/faultfs bench/disks; do
-        cargo deny --log-level error --manifest-path ./$folder/Cargo.toml check --config deny.toml \
+    cargo deny --log-level error --manifest-path ./Cargo.toml check "$@"
+    for folder in python test/faultfs bench/disks; do
+        cargo deny --log-level error --manifest-path ./$folder/Cargo.toml check \
             --allow license-not-encountered "$@"
     done
 }

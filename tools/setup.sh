@@ -4,7 +4,8 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   tools/setup.sh build|demo|test|cross|dist|bench|bench-peers|bench-torrents|bench-sums|bench-trees|bench-disks
+#   tools/setup.sh build|demo|test|cross|dist|bench|bench-pkcs11|bench-peers|bench-torrents|bench-sums|bench-trees|
+#                  bench-disks|web
 #
 # Installs Debian packages if it may (as root, or if sudo asks for no password). Otherwise it prints the exact command
 # and exits with 2. Rust does not come from Debian, whose version is too old on the current release.
@@ -13,7 +14,7 @@ cd "$(dirname "$0")/.."
 
 if [ "${1-}" = test ] && ! [ -e .git ]; then
     echo "setup.sh: the tests need a clone of the repository: they ask git for its files. In a source archive run:" >&2
-    echo "  cargo test --workspace --locked" >&2
+    echo "  cargo test --locked" >&2
     exit 2
 fi
 
@@ -22,9 +23,11 @@ build="cc:gcc"
 demo="$build openssl:openssl python3:python3"
 test="$demo g++:g++ clang:clang ccache:ccache cmake:cmake make:make nm:binutils pkg-config:pkg-config
       valgrind:valgrind valgrind/memcheck.h:valgrind
-      openssl/evp.h:libssl-dev curl:curl transmission-create:transmission-cli aria2c:aria2 mktorrent:mktorrent
+      openssl/evp.h:libssl-dev p11-kit-1/p11-kit/pkcs11.h:libp11-kit-dev pkcs11-tool:opensc p11tool:gnutls-bin
+      p11-kit:p11-kit curl:curl transmission-create:transmission-cli aria2c:aria2 mktorrent:mktorrent
       qbittorrent-nox:qbittorrent-nox sha2.h:libmd-dev mtree:mtree-netbsd fsverity:fsverity
       /usr/sbin/veritysetup:cryptsetup-bin mandoc:mandoc groff:groff-base man:man-db zsh:zsh fish:fish
+      /usr/share/vulkan/icd.d:mesa-vulkan-drivers
       strace:strace prlimit:util-linux fusermount3:fuse3 java:openjdk-17-jre-headless
       i686-linux-gnu-gcc:gcc-i686-linux-gnu aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu qemu-aarch64:qemu-user
       /usr/i686-linux-gnu/include/stdio.h:libc6-dev-i386-cross
@@ -37,9 +40,12 @@ cross="cc:gcc cmake:cmake make:make clang:clang node:nodejs /usr/lib/wasm32-wasi
          done)
        arm-linux-gnueabihf-gcc:gcc-arm-linux-gnueabihf /usr/arm-linux-gnueabihf/include/stdio.h:libc6-dev-armhf-cross
        qemu-s390x:qemu-user x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64"
+web="clang:clang python3:python3"
+test="$test $web chromium:chromium"
 dist="$build git:git dpkg-buildpackage:dpkg-dev dh:debhelper lintian:lintian musl-gcc:musl-tools python3:python3
       man:man-db zsh:zsh fish:fish unshare:util-linux"
 bench="$demo openssl/evp.h:libssl-dev cmake:cmake make:make"
+bench_pkcs11="$build p11-kit-1/p11-kit/pkcs11.h:libp11-kit-dev softhsm2-util:softhsm2"
 bench_peers="$demo openssl/evp.h:libssl-dev pkg-config:pkg-config clang:clang"
 # Debian has ipsec-mb for this architecture only.
 if [ "$(uname -m)" = x86_64 ]; then
@@ -50,7 +56,7 @@ bench_torrents="$demo aria2c:aria2 mktorrent:mktorrent transmission-cli:transmis
 bench_sums="$demo hashdeep:hashdeep rhash:rhash busybox:busybox"
 bench_disks="$demo aria2c:aria2 transmission-cli:transmission-cli"
 bench_trees="$demo fsverity:fsverity /usr/sbin/veritysetup:cryptsetup-bin"
-target=${1:?usage: setup.sh build|demo|test|cross|dist|bench|bench-peers|bench-torrents|bench-sums|bench-trees|bench-disks}
+target=${1:?usage: setup.sh TARGET, one of those in the head of the file}
 case $target in
 build) needs=$build ;;
 demo) needs=$demo ;;
@@ -58,10 +64,12 @@ test) needs=$test ;;
 cross) needs=$cross ;;
 dist) needs=$dist ;;
 bench) needs=$bench ;;
+bench-pkcs11) needs=$bench_pkcs11 ;;
 bench-peers) needs=$bench_peers ;;
 bench-torrents) needs=$bench_torrents ;;
 bench-sums) needs=$bench_sums ;;
 bench-trees) needs=$bench_trees ;;
+web) needs=$web ;;
 bench-disks) needs=$bench_disks ;;
 *) echo "setup.sh: unknown target $target" >&2; exit 2 ;;
 esac
@@ -242,6 +250,12 @@ fi
 if [ "$target" = dist ]; then
     musl=$(uname -m)-unknown-linux-musl
     [ -d "$(rustc --print sysroot)/lib/rustlib/$musl/lib" ] || rustup --quiet target add "$musl" >/dev/null 2>&1 || true
+fi
+
+# If the target cannot be added, cargo names the command.
+if [ "$target" = web ] || [ "$target" = test ]; then
+    [ -d "$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown/lib" ] ||
+        rustup --quiet target add wasm32-unknown-unknown >/dev/null 2>&1 || true
 fi
 
 if [ "$target" = bench-sums ]; then
