@@ -12,7 +12,7 @@ mod bench;
 mod doubts;
 mod filters;
 mod generate;
-#[cfg(feature = "gpu")]
+#[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
 mod gpu;
 mod interrupt;
 mod json;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Runs `hashloom kernels --gpu` and `hashloom work --gpu` as a person or a script does. Any Vulkan driver will do.
+//! Runs the commands that have `--gpu` as a person or a script does. Any Vulkan driver will do.
 
 mod common;
 
@@ -130,4 +130,58 @@ fn a_search_goes_on_where_ctrl_c_stopped_it() {
     };
     all.extend(by_cpu(format!("{next}..{}", next + 100_000)));
     assert_eq!(all, by_cpu(format!("200000..{}", next + 100_000)));
+}
+
+/// Bytes that no two pieces share.
+fn noise(nbytes: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed;
+    let mut word = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 32) as u32
+    };
+    (0..nbytes.div_ceil(4)).flat_map(|_| word().to_le_bytes()).take(nbytes).collect()
+}
+
+#[test]
+fn torrents_get_the_same_verdict() {
+    let Some(name) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let content = folder.path().join("content");
+    let mut bytes = noise(6000 * 16384 + 1, 1);
+    std::fs::write(&content, &bytes).unwrap();
+    for version in ["--v1", "--v2", "--hybrid"] {
+        let torrent = folder.path().join(format!("{}.torrent", &version[2..]));
+        let [torrent, content] = [&torrent, &content].map(|path| path.to_str().unwrap());
+        let made = ["torrent", "create", content, "--piece-length", "16K", version, "--output", torrent];
+        let made = run(&made);
+        assert_eq!((status(&made), stderr(&made)), (0, ""));
+        for damage in [0, 1] {
+            [0, 3000 * 16384, 6000 * 16384].into_iter().for_each(|at| bytes[at] ^= damage);
+            std::fs::write(content, &bytes).unwrap();
+            let arguments = ["torrent", "verify", torrent, content, "--repair-list"];
+            let by_cpu = run(&arguments);
+            let by_gpu = run(&[&arguments[..], &["--gpu"]].concat());
+            assert_eq!((status(&by_gpu), stdout(&by_gpu)), (status(&by_cpu), stdout(&by_cpu)), "{version}");
+            assert_eq!(status(&by_gpu), i32::from(damage));
+            // Lanes may be done before the GPU is ready.
+            assert!(stderr(&by_gpu).starts_with(&format!("gpu: {name} hashed ")), "{}", stderr(&by_gpu));
+        }
+        [0, 3000 * 16384, 6000 * 16384].into_iter().for_each(|at| bytes[at] ^= 1);
+        std::fs::write(content, &bytes).unwrap();
+    }
+}
+
+#[test]
+fn files_get_the_same_digests() {
+    let Some(name) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for i in 0..400 {
+        let nbytes = if i % 50 == 0 { (64 << 10) + i / 50 } else { i * 7 };
+        std::fs::write(folder.path().join(i.to_string()), noise(nbytes, i as u64)).unwrap();
+    }
+    let path = folder.path().to_str().unwrap();
+    let arguments = ["sum", "--algorithm", "sha1,sha512,ripemd160", "--recursive", path];
+    let (by_cpu, by_gpu) = (run(&arguments), run(&[&arguments[..], &["--gpu"]].concat()));
+    assert_eq!((status(&by_gpu), stdout(&by_gpu)), (0, stdout(&by_cpu)));
+    assert!(stderr(&by_gpu).starts_with(&format!("gpu: {name} hashed ")), "{}", stderr(&by_gpu));
 }

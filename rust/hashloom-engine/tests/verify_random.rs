@@ -7,14 +7,16 @@
 
 #![cfg_attr(not(unix), allow(dead_code, unused_imports, unused_variables, reason = "some tests are for Unix only"))]
 
+mod device;
 mod maker;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
+use device::Faulty;
 use hashloom_engine::run::{Cancel, Options};
 use hashloom_engine::torrent::{Check, FileState, PieceState, Report, Torrent, verify, verify_many, verify_pieces};
 use maker::{Content, Version, content, noise};
@@ -309,8 +311,8 @@ fn oracle(made: &Made, outer: &Path) -> Expected {
     Expected { pieces, files, unread, wrong }
 }
 
-/// Compares the whole report.
-fn compare(made: &Made, report: &Report, expected: &Expected) -> Result<(), TestCaseError> {
+/// Compares the whole report. Each piece was read at most `nreadings` times: twice if a device was wrong or failed.
+fn compare(made: &Made, report: &Report, expected: &Expected, nreadings: usize) -> Result<(), TestCaseError> {
     prop_assert_eq!(&report.pieces, &expected.pieces);
     let files: Vec<_> = report.files.iter().map(|file| (file.state, file.found_nbytes)).collect();
     prop_assert_eq!(&files, &expected.files);
@@ -331,7 +333,7 @@ fn compare(made: &Made, report: &Report, expected: &Expected) -> Result<(), Test
     }
     prop_assert!(wrong == expected.wrong, "wrong bytes");
     let total: usize = made.files.iter().map(|file| file.bytes.len()).sum();
-    prop_assert!(report.nbytes_read <= total as u64);
+    prop_assert!(report.nbytes_read <= (nreadings * total) as u64);
     Ok(())
 }
 
@@ -347,16 +349,27 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn exactly_the_damaged_pieces_are_reported(case in case(), nthreads in nthreads(), inner in any::<bool>()) {
+    fn exactly_the_damaged_pieces_are_reported(
+        case in case(),
+        nthreads in nthreads(),
+        inner in any::<bool>(),
+        device in prop_oneof![Just(None), (prop::option::of(0..9usize), any::<bool>()).prop_map(Some)],
+    ) {
         let (outer, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let root = outer.path().canonicalize().unwrap();
         let made = case.make(&root, "name");
-        let options = threads(nthreads);
+        let options = match device {
+            None => threads(nthreads),
+            Some((fails_at, is_wrong)) => {
+                threads(nthreads).device(Arc::new(Faulty::new(fails_at, is_wrong)))
+            }
+        };
         prop_assert!(verify(&made.torrent, &root, &options).unwrap().is_complete());
         case.damage(&made, outside.path());
         let expected = oracle(&made, &root);
         let path = if inner { &made.folder } else { &root };
-        compare(&made, &verify(&made.torrent, path, &options).unwrap(), &expected)?;
+        let nreadings = if device.is_some() { 2 } else { 1 };
+        compare(&made, &verify(&made.torrent, path, &options).unwrap(), &expected, nreadings)?;
     }
 
     #[test]
@@ -430,7 +443,7 @@ proptest! {
         }
         let mut found = None;
         verify_many([Check::new(&made.torrent, &*root).known(&joined[..])], &options, |_, report| found = Some(report));
-        compare(&made, &found.unwrap().unwrap(), &whole)?;
+        compare(&made, &found.unwrap().unwrap(), &whole, 1)?;
     }
 }
 
@@ -458,7 +471,7 @@ proptest! {
         });
         prop_assert_eq!(reports.len(), all.len());
         for made in &all {
-            compare(made, &reports[made.torrent.name()], &oracle(made, &root))?;
+            compare(made, &reports[made.torrent.name()], &oracle(made, &root), 1)?;
         }
     }
 
@@ -503,11 +516,53 @@ proptest! {
             let made = all.iter().find(|made| made.torrent.name() == name).unwrap();
             let expected = oracle(made, &root);
             if !report.cancelled {
-                compare(made, &report, &expected)?;
+                compare(made, &report, &expected, 1)?;
             }
             for (&found, &expected) in report.pieces.iter().zip(&expected.pieces) {
                 prop_assert!(found == expected || report.cancelled && found == PieceState::Unchecked);
             }
+        }
+    }
+}
+
+/// A device that hashes some of the pieces changes no verdict, even if it is wrong or fails at any of its calls.
+#[test]
+fn a_device_takes_part() {
+    for version in [Version::V1, Version::V2, Version::Hybrid] {
+        let outer = tempfile::tempdir().unwrap();
+        let root = outer.path().canonicalize().unwrap();
+        let files = [content("a", noise(400 * 16384 - 5, 1)), content("b", noise(200 * 16384, 2))];
+        let folder = root.join("name");
+        fs::create_dir(&folder).unwrap();
+        maker::write_files(&folder, &files);
+        let (bytes, files) = maker::torrent(version, "name", &files, 16384);
+        let made = Made {
+            torrent: Torrent::parse(&bytes).unwrap(),
+            version,
+            files: files.clone(),
+            piece_nbytes: 16384,
+            folder: folder.clone(),
+        };
+        let mut damaged = files[0].bytes.to_vec();
+        [0, 40 * 16384 + 1, 300 * 16384].into_iter().for_each(|at| damaged[at] ^= 1);
+        fs::write(folder.join("a"), &damaged).unwrap();
+        let expected = oracle(&made, &root);
+        let check = |device: Faulty| {
+            let device = Arc::new(device);
+            let mut found = None;
+            // No piece is settled before the device has its share.
+            let wait = |_: &Torrent, _, _| device.wait();
+            let options = threads(1).device(device.clone());
+            verify_pieces([Check::new(&made.torrent, &*root)], &options, wait, |_, report| found = Some(report));
+            compare(&made, &found.unwrap().unwrap(), &expected, 2).unwrap();
+            device
+        };
+        let whole = check(Faulty::default());
+        assert!(whole.nbytes() > 0 && whole.nfailed() == 0, "{whole:?}");
+        assert!(check(Faulty::new(None, true)).nbytes() > 0);
+        for fails_at in 0..whole.ncalls().min(12) {
+            let failed = check(Faulty::new(Some(fails_at), false));
+            assert!(failed.ncalls() <= fails_at + 1, "{version:?}: a device that has failed is left alone");
         }
     }
 }

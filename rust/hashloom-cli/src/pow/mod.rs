@@ -131,6 +131,7 @@ pub struct Pow {
 
     /// Find known blocks and stamps, and print each
     #[arg(long)]
+    #[cfg_attr(feature = "gpu", arg(conflicts_with = "gpu"))]
     self_test: bool,
 }
 

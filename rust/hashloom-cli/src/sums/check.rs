@@ -11,6 +11,7 @@ use hashloom_engine::list::Parser;
 use super::checking::{Base, Checker, Rules, total_nbytes};
 use super::front::{self, or_stdin};
 use crate::args::any_path;
+use crate::gpu;
 use crate::manifest::check_folder;
 use crate::names;
 use crate::work::Work;
@@ -124,6 +125,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     front::run(
         &lists,
         &arguments.work,
+        &gpu::Choice::default(),
         {
             let (lists, parser, folder) = (lists.clone(), parser.clone(), arguments.directory.clone());
             let is_relative = arguments.relative_to_list;

@@ -12,7 +12,7 @@ use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::progress::Bar;
 use crate::text::reason;
 use crate::work::Work;
-use crate::{EXIT_ERROR, EXIT_PIPE};
+use crate::{EXIT_ERROR, EXIT_PIPE, gpu};
 
 /// How the work ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,12 +53,13 @@ pub fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
 pub fn run(
     paths: &[PathBuf],
     work: &Work,
+    gpu: &gpu::Choice,
     total_nbytes: impl FnOnce() -> Option<u64> + Send + 'static,
     does: impl FnOnce(&Options, &Console<'_>) -> End,
 ) -> Result<u8, String> {
     let stop = stop_flag(paths);
     let bar = Bar::of_bytes(false);
-    let mut options = work.options().cancel(&stop);
+    let (mut options, gpu) = gpu.join(work.options().cancel(&stop), &bar)?;
     if bar.is_shown() {
         bar.set_total_later(total_nbytes);
         let bar = bar.clone();
@@ -67,6 +68,7 @@ pub fn run(
     let console = Console::new(b"hashloom", &stop, Some(&bar));
     let (end, lost) = console.run(|console| does(&options, console));
     bar.finish();
+    gpu.tell();
     match (lost.lines, end) {
         // The reader of the output has gone and the rest was not looked at, so nothing is known to be right.
         (Some(error), _) if error.kind() == ErrorKind::BrokenPipe => Ok(EXIT_PIPE),

@@ -22,10 +22,10 @@ use super::quote::quoted;
 use super::summing::{Item, Summer, nbytes_of, source, trouble};
 use crate::args::any_path;
 use crate::filters::Filters;
-use crate::names;
 use crate::progress::Bar;
 use crate::text::{display, reason};
 use crate::work::Work;
+use crate::{gpu, names};
 
 /// Print checksums of files.
 ///
@@ -86,6 +86,9 @@ pub struct Sum {
 
     #[command(flatten)]
     work: Work,
+
+    #[command(flatten)]
+    gpu: gpu::Choice,
 }
 
 const HELP: &str = "\
@@ -170,6 +173,7 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
     front::run(
         &paths,
         &arguments.work,
+        &arguments.gpu,
         move || wanted.total_nbytes(),
         |options, console| {
             let folder_hint = ": --recursive sums the files below it";

@@ -23,7 +23,7 @@ use crate::progress::Bar;
 use crate::text::{display, failed, reason};
 use crate::units::plural;
 use crate::work::Work;
-use crate::{EXIT_ERROR, EXIT_INCOMPLETE, output, style};
+use crate::{EXIT_ERROR, EXIT_INCOMPLETE, gpu, output, style};
 
 /// Check files on disk against torrents.
 ///
@@ -78,6 +78,9 @@ pub struct Verify {
 
     #[command(flatten)]
     work: Work,
+
+    #[command(flatten)]
+    gpu: gpu::Choice,
 }
 
 const HELP: &str = "\
@@ -178,7 +181,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
         }
     };
     let meter = Meter::new();
-    let mut options = arguments.work.options().cancel(&stop).meter(&meter);
+    let (mut options, gpu) = arguments.gpu.join(arguments.work.options().cancel(&stop).meter(&meter), &bar)?;
     if bar.is_shown() {
         bar.set_total(total_nbytes(torrents));
         let bar = bar.clone();
@@ -225,6 +228,9 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
         Err(error) => put(check.tag.index, error.to_string()),
     });
     bar.finish();
+    if !arguments.quiet {
+        gpu.tell();
+    }
     let interrupted = stop.is_cancelled();
     if let Some(saver) = saver.as_ref().filter(|_| !arguments.quiet) {
         doubts::tell(&saver.checkpoint.doubts(), "checked");

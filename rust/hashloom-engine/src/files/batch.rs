@@ -42,7 +42,7 @@ pub(crate) fn run<T: Send>(
 ) -> Summary {
     // More threads than messages would have nothing to do, and each thread has a file open.
     let most = requests.size_hint().1.unwrap_or(usize::MAX).min(open_max());
-    let nthreads = options.nthreads().min(most).max(1);
+    let nthreads = (options.nthreads() + usize::from(options.its_device().is_some())).min(most).max(1);
     let run = Run {
         pool: Pool::new(nthreads, options),
         options,
@@ -62,7 +62,10 @@ pub(crate) fn run<T: Send>(
         handed_out: AtomicU64::new(0),
         nbytes: AtomicU64::new(0),
     };
-    if !run.pool.work(Room::new, |room| run.work(room)) {
+    // One thread has the device.
+    let device = Mutex::new(options.its_device());
+    let room = || lock(&device).take().and_then(Room::on).or_else(Room::new);
+    if !run.pool.work(room, |room| run.work(room)) {
         run.fail();
     }
     let mut results = run.results.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -136,7 +139,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         }
     }
 
-    fn work(&self, room: Room) {
+    fn work(&self, room: Room<'_>) {
         let mut own = Own { room, ring: None, nbatches: 0, later: VecDeque::new(), has_begun_others: false };
         let mut lanes: Vec<Lane<T>> = Vec::new();
         while !self.pool.must_stop() {
@@ -157,7 +160,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
                 }
                 continue;
             }
-            hash(&mut lanes, &own.room);
+            hash(&mut lanes, &own.room, &self.pool);
             let nbytes: u64 = lanes.iter_mut().map(Lane::count).sum();
             let nbytes = self.nbytes.fetch_add(nbytes, Ordering::Relaxed) + nbytes;
             self.options.tell(nbytes, None);
@@ -174,7 +177,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 
     /// Opens new files while there is room, and reads the first chunk of each.
-    fn take(&self, lanes: &mut Vec<Lane<T>>, own: &mut Own<T>) {
+    fn take(&self, lanes: &mut Vec<Lane<T>>, own: &mut Own<'_, T>) {
         // A thread that reads a pipe, or has its turn, starts no other file until this one ends.
         while !lanes.iter().any(Lane::keeps_others_waiting) {
             let nopen = lanes.iter().filter(|lane| !lane.has_ended).count();
@@ -343,8 +346,8 @@ impl<T, F: FnMut(Request<T>, Result<Hashed, FileError>)> Results<T, F> {
 }
 
 /// The state that each thread has for itself.
-struct Own<T> {
-    room: Room,
+struct Own<'d, T> {
+    room: Room<'d>,
     /// `None` until a ring is wanted; `Some(None)` if the system has no rings.
     ring: Option<Option<Ring>>,
     nbatches: u64,
@@ -354,10 +357,13 @@ struct Own<T> {
     has_begun_others: bool,
 }
 
+/// Least number of messages for a device.
+const WORTH_A_DEVICE: usize = 64;
+
 /// Least number of files for a ring; fewer files are opened by separate calls.
 const WORTH_A_RING: usize = 4;
 
-impl<T: Send> Own<T> {
+impl<T: Send> Own<'_, T> {
     /// Opens files and reads the first chunk of each.
     fn begin<I, F>(&mut self, drawn: Vec<(u64, Request<T>)>, run: &Run<'_, T, I, F>, lanes: &mut Vec<Lane<T>>)
     where
@@ -446,7 +452,7 @@ fn begun_in_vain(path: &Path, lost: Lost) -> Begun {
 }
 
 /// Hashes the bytes that all lanes have in this round, and ends the messages that are at their end.
-fn hash<T>(lanes: &mut [Lane<T>], room: &Room) {
+fn hash<T>(lanes: &mut [Lane<T>], room: &Room<'_>, pool: &Pool) {
     for &algorithm in Algorithm::ALL {
         // Messages that begin and end in this round need no hasher. Among the others, messages that end come first.
         let (mut whole, mut ending, mut going_on) = (Vec::new(), Vec::new(), Vec::new());
@@ -462,7 +468,7 @@ fn hash<T>(lanes: &mut [Lane<T>], room: &Room) {
             }
         }
         if !whole.is_empty() {
-            hash_whole(lanes, room, algorithm, &whole);
+            hash_whole(lanes, room, pool, algorithm, &whole);
         }
         let nending = ending.len();
         ending.append(&mut going_on);
@@ -472,17 +478,28 @@ fn hash<T>(lanes: &mut [Lane<T>], room: &Room) {
     }
 }
 
-fn hash_whole<T>(lanes: &mut [Lane<T>], room: &Room, algorithm: Algorithm, places: &[(usize, usize)]) {
+fn hash_whole<T>(lanes: &mut [Lane<T>], room: &Room<'_>, pool: &Pool, algorithm: Algorithm, places: &[(usize, usize)]) {
     let messages: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(room)).collect();
     let mut digests = vec![0; places.len() * algorithm.digest_nbytes()];
-    hash_many(algorithm, &messages, &mut digests);
+    // A device that has failed fails at once.
+    let device = room.device.filter(|_| messages.len() >= WORTH_A_DEVICE);
+    let hashed = device.map(|device| pool.idle(|| device.hash_many(algorithm, &messages, &mut digests)));
+    if hashed != Some(Ok(())) {
+        hash_many(algorithm, &messages, &mut digests);
+    }
     for (&(index, slot), bytes) in places.iter().zip(digests.chunks_exact(algorithm.digest_nbytes())) {
         lanes[index].digests[slot] = Some(Hash::new(algorithm, bytes));
     }
 }
 
 /// Hashes parts of messages; the first `nending` of `places` end their messages.
-fn hash_parts<T>(lanes: &mut [Lane<T>], room: &Room, algorithm: Algorithm, places: &[(usize, usize)], nending: usize) {
+fn hash_parts<T>(
+    lanes: &mut [Lane<T>],
+    room: &Room<'_>,
+    algorithm: Algorithm,
+    places: &[(usize, usize)],
+    nending: usize,
+) {
     let mut hashers: Vec<Hasher> = places.iter().map(|&(index, slot)| lanes[index].take_hasher(slot)).collect();
     let chunks: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(room)).collect();
     update_many(&mut hashers, &chunks);

@@ -22,18 +22,19 @@ pub(crate) mod window;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use hashloom::Algorithm;
+
 use crate::merkle;
 use crate::pieces::fetch::Fetcher;
 use crate::pieces::files::Absent;
-use crate::pieces::job::{Job, Outcome, break_off, settle};
+use crate::pieces::job::{Hashes, Job, Outcome, break_off, settle};
 use crate::pieces::lane::{Lane, Own, without_reading};
 use crate::pieces::queue::{Queue, Taken};
 use crate::pieces::rows::{Filled, Rows, THREADS_MAX};
 use crate::read::buffer::out_of_memory;
 use crate::read::open::open_max;
-use crate::run::LANES;
-use crate::run::Options;
 use crate::run::pool::Pool;
+use crate::run::{Device, LANES, Options};
 
 /// Hashes all pieces of all jobs. `jobs` is asked for the next job when the pieces of the earlier ones are taken, so
 /// the number of jobs does not matter. Returns when all is done or the run was cancelled.
@@ -54,7 +55,7 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
     // A single job that needs no fetching is the usual case, and no other follows.
     let needs_readers = fetcher.is_used() || queue.begun.len() > 1;
     let run = Run {
-        pool: Pool::new(nthreads.min(nuseful), options),
+        pool: Pool::new(nthreads.min(nuseful) + usize::from(options.its_device().is_some()), options),
         queue: Mutex::new(queue),
         nthreads,
         options,
@@ -63,6 +64,9 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
         total_nbytes,
         unfinished: Mutex::default(),
     };
+    // One thread has the device.
+    let device = Mutex::new(options.its_device());
+    let rows = || lock(&device).take().and_then(Rows::on).or_else(|| Rows::new(run.nthreads));
     std::thread::scope(|scope| {
         if needs_readers {
             let count = (0..Fetcher::<J>::nreaders()).take_while(|number| {
@@ -73,7 +77,7 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
                 fetcher.end();
             }
         }
-        if !run.pool.work(|| Rows::new(run.nthreads), |rows| run.work(rows)) {
+        if !run.pool.work(rows, |rows| run.work(rows)) {
             run.fail();
         }
         fetcher.end();
@@ -117,13 +121,29 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
         }
     }
 
-    fn work(&self, mut rows: Rows) {
+    fn work(&self, mut rows: Rows<'_>) {
         let mut own = Own::new();
         let mut lanes: Vec<Lane<J>> = Vec::with_capacity(LANES);
         let chunk_nbytes = rows.chunk_nbytes() as u64;
+        if let Some(device) = rows.device() {
+            self.pool.idle(|| self.make_ready(device));
+        }
         loop {
             let nchanges = self.fetcher.nchanges();
-            let is_later = self.take_lanes(&mut own, &mut lanes, chunk_nbytes);
+            let is_later = match rows.device() {
+                None => self.take_lanes(&mut own, &mut lanes, LANES, |busy| self.take(busy, chunk_nbytes)),
+                // The messages on a device begin and end together.
+                Some(_) if !lanes.is_empty() => false,
+                Some(_) => {
+                    let take = |_| self.take_for_device(rows.nlanes());
+                    let is_later = self.take_lanes(&mut own, &mut lanes, 1, take);
+                    let needs_sha1 = lanes.iter().any(|lane| lane.job.content().hashes.sha1);
+                    if !lanes.is_empty() {
+                        self.pool.idle(|| rows.begin_on_device(lanes.len(), needs_sha1));
+                    }
+                    is_later
+                }
+            };
             if lanes.is_empty() && !is_later || self.pool.must_stop() {
                 break;
             }
@@ -139,11 +159,29 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
         unfinished.extend(lanes.into_iter().map(|lane| lane.job));
     }
 
-    /// Takes pieces for the free lanes, and settles those that need no reading. Returns true if pieces wait to be
-    /// fetched.
-    fn take_lanes(&self, own: &mut Own, lanes: &mut Vec<Lane<J>>, chunk_nbytes: u64) -> bool {
-        while lanes.len() < LANES && !self.pool.must_stop() {
-            let (job, pieces) = match self.take(lanes.len(), chunk_nbytes) {
+    /// Has the device test what the first job needs. The lanes take pieces meanwhile; the device has none yet.
+    fn make_ready(&self, device: &dyn Device) {
+        let first = lock(&self.queue).begun.front().map(|begun| begun.job.content().hashes);
+        let Some(Hashes { sha1, merkle }) = first else { return };
+        for (is_needed, algorithm) in [(sha1, Algorithm::Sha1), (merkle, Algorithm::Sha256)] {
+            if is_needed {
+                // A device that has failed fails again when it gets pieces.
+                let _ = device.hash_many(algorithm, &[], &mut []);
+            }
+        }
+    }
+
+    /// Takes pieces until `least` lanes are busy, and settles those that need no reading. Returns true if pieces wait to
+    /// be fetched.
+    fn take_lanes(
+        &self,
+        own: &mut Own,
+        lanes: &mut Vec<Lane<J>>,
+        least: usize,
+        take: impl Fn(usize) -> Taken<J>,
+    ) -> bool {
+        while lanes.len() < least && !self.pool.must_stop() {
+            let (job, pieces) = match take(lanes.len()) {
                 Taken::Pieces(job, pieces) => (job, pieces),
                 Taken::Later => return true,
                 Taken::Nothing => break,
@@ -180,13 +218,17 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
         taken
     }
 
+    fn take_for_device(&self, most: usize) -> Taken<J> {
+        self.queue.lock().map_or(Taken::Nothing, |mut queue| queue.take_for_device(most))
+    }
+
     /// Reads and hashes the next chunk of each lane.
-    fn advance(&self, own: &mut Own, rows: &mut Rows, lanes: &mut [Lane<J>]) {
+    fn advance(&self, own: &mut Own, rows: &mut Rows<'_>, lanes: &mut [Lane<J>]) {
+        let are_on_device = rows.are_on_device();
         let chunk_nbytes = rows.chunk_nbytes() as u64;
-        let mut starts = [0; LANES];
-        starts.iter_mut().zip(lanes.iter()).for_each(|(start, lane)| *start = lane.pos);
+        let starts: Vec<u64> = lanes.iter().map(|lane| lane.pos).collect();
         // Number of bytes of each row that its hash tree covers.
-        let mut covered = [0; LANES];
+        let mut covered = vec![0; lanes.len()];
         rows.fill(lanes.len(), |at, row| {
             let lane = &mut lanes[at];
             let want = chunk_nbytes.min(lane.end - lane.pos);
@@ -200,11 +242,19 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
             self.pool.pay(filled.nbytes_read());
             filled
         });
-        if lanes.iter().any(|lane| lane.job.content().hashes.sha1) {
-            rows.update_sha1(lanes.len(), |at| lanes[at].job.content().hashes.sha1);
-        }
-        if covered.iter().any(|&nbytes| nbytes > 0) {
-            rows.hash_blocks(lanes.len(), |at| covered[at], |at, leaves| lanes[at].tree.push(leaves));
+        let mut hash = || {
+            let mut is_well = true;
+            if lanes.iter().any(|lane| lane.job.content().hashes.sha1) {
+                is_well &= rows.update_sha1(lanes.len(), |at| lanes[at].job.content().hashes.sha1);
+            }
+            if is_well && covered.iter().any(|&nbytes| nbytes > 0) {
+                is_well &= rows.hash_blocks(lanes.len(), |at| covered[at], |at, leaves| lanes[at].tree.push(leaves));
+            }
+            is_well
+        };
+        // A thread that waits for a device does not wait for a disk.
+        if !if are_on_device { self.pool.idle(hash) } else { hash() } {
+            lanes.iter_mut().for_each(Lane::begin_again);
         }
         rows.check_mapped(lanes.len(), |at| lanes[at].begin_again());
         let mut nbytes = 0;
@@ -230,7 +280,11 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     }
 
     /// Settles the pieces that were read to their end, and frees their lanes.
-    fn settle_finished(&self, rows: &mut Rows, lanes: &mut Vec<Lane<J>>) {
+    fn settle_finished(&self, rows: &mut Rows<'_>, lanes: &mut Vec<Lane<J>>) {
+        let are_on_device = rows.are_on_device();
+        if are_on_device && lanes.iter().any(|lane| lane.pos < lane.end) {
+            return;
+        }
         // Lanes that go on move to the front.
         let mut busy = 0;
         for at in 0..lanes.len() {
@@ -242,9 +296,13 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                 busy += 1;
             }
         }
-        let mut sha1 = [0; LANES * 20];
-        let sha1 = rows.finish_sha1(busy, lanes.len(), &mut sha1);
-        for (mut lane, digest) in lanes.drain(busy..).zip(sha1.chunks_exact(20)) {
+        let mut finish = || rows.finish_sha1(busy, lanes.len());
+        let Some(sha1) = (if are_on_device { self.pool.idle(finish) } else { finish() }) else {
+            lanes.iter_mut().for_each(Lane::begin_again);
+            return;
+        };
+        let finished: Vec<Lane<J>> = lanes.drain(busy..).collect();
+        for (mut lane, digest) in finished.into_iter().zip(sha1.chunks_exact(20)) {
             let outcome = match lane.absent {
                 Some(absent) => Outcome::Absent(absent),
                 None => {
@@ -254,13 +312,19 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                     Outcome::Hashed { sha1, root }
                 }
             };
+            // The CPU has the last word on a piece that is wrong.
+            if are_on_device && !lane.job.is_right(lane.piece, &outcome) {
+                lane.begin_again();
+                lanes.push(lane);
+                continue;
+            }
             self.settle(&lane.job, lane.piece, outcome);
         }
     }
 }
 
 /// Moves the lanes whose next bytes may be read to the front, and returns their number.
-fn ready_first<J: Job>(rows: &mut Rows, lanes: &mut [Lane<J>], chunk_nbytes: u64) -> usize {
+fn ready_first<J: Job>(rows: &mut Rows<'_>, lanes: &mut [Lane<J>], chunk_nbytes: u64) -> usize {
     let mut nready = 0;
     for at in 0..lanes.len() {
         if lanes[at].is_ready(chunk_nbytes) {

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::pieces::fetch::Fetcher;
+use crate::pieces::fetch::{self, Fetcher};
 use crate::pieces::job::Job;
 use crate::run::LANES;
 
@@ -16,6 +16,10 @@ const BEGUN_MIN: usize = 2;
 
 /// Largest number of jobs with pieces left: while one waits for its disk, others may lie on another.
 const BEGUN_MAX: usize = 16;
+
+/// The part of the pieces left that a device gets at once, and the least number of pieces that are worth its call.
+const DEVICE_SHARE: usize = 8;
+const DEVICE_MIN: usize = 64;
 
 /// The jobs.
 pub(super) struct Queue<'a, J, I> {
@@ -92,6 +96,27 @@ impl<'a, J: Job, I: Iterator<Item = Arc<J>>> Queue<'a, J, I> {
             at += 1;
         }
         if self.begun.is_empty() { Taken::Nothing } else { Taken::Later }
+    }
+
+    /// Pieces for a device, at most `most`. A device gets an eighth of what is left, of the job that has the most: even
+    /// one that is seven times slower than all lanes together is done when these are. What comes from a disk is left to
+    /// the lanes, which are faster than any disk.
+    pub(super) fn take_for_device(&mut self, most: usize) -> Taken<J> {
+        while self.begun.len() < BEGUN_MIN && self.begin() {}
+        let may_others_follow = self.begun.len() >= BEGUN_MIN;
+        let count = |begun: &Begun<J>| begun.job.content().layout.piece_count() as usize;
+        let in_memory = self.begun.iter_mut().filter(|begun| begun.job.content().is_fetched(fetch::ALL));
+        let longest = in_memory.max_by_key(|begun| count(begun) - begun.next);
+        let share = longest.as_ref().map_or(0, |begun| (count(begun) - begun.next) / DEVICE_SHARE);
+        match longest {
+            Some(begun) if share >= DEVICE_MIN => {
+                let start = begun.next;
+                begun.next += share.min(most);
+                Taken::Pieces(begun.job.clone(), start..begun.next)
+            }
+            _ if may_others_follow => Taken::Later,
+            _ => Taken::Nothing,
+        }
     }
 
     /// Puts back a job that needs another round, with the number of bytes to hash again.

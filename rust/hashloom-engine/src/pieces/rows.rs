@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The rows and hashers of a thread: many messages advance side by side, a chunk of each at a time.
+//! The rows and hashers of a thread: many messages advance side by side, a chunk of each at a time, by the CPU or on a
+//! device.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use crate::merkle::{BLOCK_NBYTES, NODE_NBYTES};
 use crate::pieces::fetch::parts::Part;
 use crate::read::buffer::zeros;
 use crate::read::open::OpenFile;
-use crate::run::LANES;
+use crate::run::{Device, DeviceFailed, DeviceStreams, LANES};
 
 /// Zeros that stand for holes and padding, so that no row must be filled with zeros.
 static ZEROS: [u8; CHUNK_MAX_NBYTES] = [0; CHUNK_MAX_NBYTES];
@@ -21,11 +22,11 @@ static ZEROS: [u8; CHUNK_MAX_NBYTES] = [0; CHUNK_MAX_NBYTES];
 /// 0.151, 128 KiB 0.158.
 const CHUNK_MAX_NBYTES: usize = 32 << 10;
 
-/// Largest number of blocks of a hash tree in a row.
-const BLOCKS_MAX: usize = CHUNK_MAX_NBYTES / BLOCK_NBYTES as usize;
-
 /// Total bytes of the rows of all threads: a few threads have the largest chunks, many threads share this.
 const ROWS_MAX_NBYTES: usize = 32 << 20;
+
+/// Number of messages on a device at once: 64 MiB of rows.
+const DEVICE_LANES: usize = 2048;
 
 /// Largest number of threads: with more, rows would be shorter than a block.
 pub(crate) const THREADS_MAX: usize = ROWS_MAX_NBYTES / LANES / BLOCK_NBYTES as usize;
@@ -54,31 +55,72 @@ impl Filled {
     }
 }
 
-/// Rows for [`LANES`] messages.
-pub(crate) struct Rows {
+/// Rows for [`LANES`] messages, or for thousands that a device hashes.
+pub(crate) struct Rows<'d> {
     buffer: Vec<u8>,
     /// Offset of the first row in `buffer`, at a multiple of 64 in memory.
     start: usize,
     chunk_nbytes: usize,
-    filled: [Filled; LANES],
-    /// The SHA-1 of each message.
+    filled: Vec<Filled>,
+    /// The SHA-1 of each message, if the CPU hashes.
     hashers: Vec<Hasher>,
+    /// The device, until it fails.
+    device: Option<&'d dyn Device>,
+    by: By<'d>,
 }
 
-impl Rows {
+/// What hashes the messages at hand.
+enum By<'d> {
+    Cpu,
+    /// The device, and the SHA-1 of each message, if it is wanted.
+    Device(&'d dyn Device, Option<Box<dyn DeviceStreams + 'd>>),
+}
+
+impl<'d> Rows<'d> {
     /// `None` if there is no memory for the rows.
-    pub(crate) fn new(nthreads: usize) -> Option<Rows> {
+    pub(crate) fn new(nthreads: usize) -> Option<Rows<'d>> {
         let share = ROWS_MAX_NBYTES / LANES / nthreads.clamp(1, THREADS_MAX);
-        let chunk_nbytes = CHUNK_MAX_NBYTES.min(1 << share.ilog2());
-        let buffer = zeros(LANES * stride(chunk_nbytes) + 64)?;
+        Rows::with(LANES, CHUNK_MAX_NBYTES.min(1 << share.ilog2()))
+    }
+
+    /// Rows whose messages `device` hashes.
+    pub(crate) fn on(device: &'d dyn Device) -> Option<Rows<'d>> {
+        Some(Rows { device: Some(device), ..Rows::with(DEVICE_LANES, CHUNK_MAX_NBYTES)? })
+    }
+
+    fn with(nlanes: usize, chunk_nbytes: usize) -> Option<Rows<'d>> {
+        let buffer = zeros(nlanes * stride(chunk_nbytes) + 64)?;
         let start = buffer.as_ptr().align_offset(64).min(64);
         Some(Rows {
             buffer,
             start,
             chunk_nbytes,
-            filled: [const { Filled::Zeros(0) }; LANES],
-            hashers: vec![Hasher::new(Algorithm::Sha1); LANES],
+            filled: vec![Filled::Zeros(0); nlanes],
+            hashers: vec![Hasher::new(Algorithm::Sha1); nlanes],
+            device: None,
+            by: By::Cpu,
         })
+    }
+
+    /// The device, if these rows have one that has not failed.
+    pub(crate) fn device(&self) -> Option<&'d dyn Device> {
+        self.device
+    }
+
+    pub(crate) fn nlanes(&self) -> usize {
+        self.filled.len()
+    }
+
+    /// Whether the device hashes the messages at hand.
+    pub(crate) fn are_on_device(&self) -> bool {
+        matches!(self.by, By::Device(..))
+    }
+
+    /// The next messages, `count` of them, are the device's.
+    pub(crate) fn begin_on_device(&mut self, count: usize, needs_sha1: bool) {
+        let Some(device) = self.device else { return };
+        let sha1 = needs_sha1.then(|| device.streams(Algorithm::Sha1, count)).transpose();
+        self.go_on(sha1.map(|sha1| By::Device(device, sha1)));
     }
 
     /// Length of a chunk, a multiple of a block.
@@ -116,46 +158,67 @@ impl Rows {
         }
     }
 
-    /// Appends the rows of the wanted lanes to their SHA-1.
-    pub(crate) fn update_sha1(&mut self, count: usize, wanted: impl Fn(usize) -> bool) {
+    /// Appends the rows of the wanted lanes to their SHA-1. False if the device has failed: then all messages must begin
+    /// again.
+    pub(crate) fn update_sha1(&mut self, count: usize, wanted: impl Fn(usize) -> bool) -> bool {
         let mut hashers = std::mem::take(&mut self.hashers);
-        let mut chunks: [&[u8]; LANES] = [&[]; LANES];
-        for lane in (0..count).filter(|&lane| wanted(lane)) {
-            chunks[lane] = self.chunk(lane);
-        }
-        update_many(&mut hashers[..count], &chunks[..count]);
+        let by = std::mem::replace(&mut self.by, By::Cpu);
+        let chunks: Vec<&[u8]> = (0..count).map(|lane| if wanted(lane) { self.chunk(lane) } else { &[] }).collect();
+        let by = match by {
+            By::Device(device, Some(mut sha1)) => sha1.update(&chunks).map(|()| By::Device(device, Some(sha1))),
+            by => {
+                update_many(&mut hashers[..count], &chunks);
+                Ok(by)
+            }
+        };
         self.hashers = hashers;
+        self.go_on(by)
+    }
+
+    /// Goes on with the device, unless it has failed: then with the CPU.
+    fn go_on(&mut self, by: Result<By<'d>, DeviceFailed>) -> bool {
+        let is_well = by.is_ok();
+        self.by = by.unwrap_or_else(|DeviceFailed| {
+            self.device = None;
+            By::Cpu
+        });
+        is_well
     }
 
     /// Hashes the blocks in the first `nbytes(lane)` bytes of each row, the last of which may be short, and hands their
-    /// digests, [`NODE_NBYTES`] bytes each, to `append`, in order for each lane.
+    /// digests, [`NODE_NBYTES`] bytes each, to `append`, in order for each lane. False if the device has failed: then all
+    /// messages must begin again.
     pub(crate) fn hash_blocks(
-        &self,
+        &mut self,
         count: usize,
         nbytes: impl Fn(usize) -> usize,
         mut append: impl FnMut(usize, &[u8]),
-    ) {
-        let mut blocks: [&[u8]; LANES * BLOCKS_MAX] = [&[]; LANES * BLOCKS_MAX];
-        let mut lanes = [0; LANES * BLOCKS_MAX];
-        let mut nblocks = 0;
+    ) -> bool {
+        let (mut blocks, mut lanes): (Vec<&[u8]>, Vec<usize>) = (Vec::new(), Vec::new());
         // The first block of each row, then the second: the kernels over SHA instructions prefetch beyond the end of
         // each message, and find there a message that comes soon (1 to 8% on mapped files).
         for start in (0..self.chunk_nbytes).step_by(BLOCK_NBYTES as usize) {
             for lane in 0..count {
                 let end = nbytes(lane).min(start + BLOCK_NBYTES as usize);
                 if start < end {
-                    blocks[nblocks] = &self.chunk(lane)[start..end];
-                    lanes[nblocks] = lane;
-                    nblocks += 1;
+                    blocks.push(&self.chunk(lane)[start..end]);
+                    lanes.push(lane);
                 }
             }
         }
-        let mut digests = [0; LANES * BLOCKS_MAX * NODE_NBYTES];
-        let digests = &mut digests[..nblocks * NODE_NBYTES];
-        hash_many(Algorithm::Sha256, &blocks[..nblocks], digests);
+        let mut digests = vec![0; blocks.len() * NODE_NBYTES];
+        match &self.by {
+            By::Cpu => hash_many(Algorithm::Sha256, &blocks, &mut digests),
+            By::Device(device, _) => {
+                if let Err(failed) = device.hash_many(Algorithm::Sha256, &blocks, &mut digests) {
+                    return self.go_on(Err(failed));
+                }
+            }
+        }
         for (&lane, digest) in lanes.iter().zip(digests.chunks_exact(NODE_NBYTES)) {
             append(lane, digest);
         }
+        true
     }
 
     /// Exchanges the SHA-1 states of two messages. The rows stay where they are.
@@ -163,16 +226,21 @@ impl Rows {
         self.hashers.swap(a, b);
     }
 
-    /// Ends the SHA-1 of the messages from `first` to below `count`, and begins empty ones. Returns 20 bytes for each.
-    pub(crate) fn finish_sha1<'o>(
-        &mut self,
-        first: usize,
-        count: usize,
-        digests: &'o mut [u8; LANES * 20],
-    ) -> &'o [u8] {
-        let digests = &mut digests[..(count - first) * 20];
-        finalize_many(&mut self.hashers[first..count], digests);
-        digests
+    /// Ends the SHA-1 of the messages from `first` to below `count`, and begins empty ones. Returns 20 bytes for each;
+    /// `None` if the device has failed.
+    pub(crate) fn finish_sha1(&mut self, first: usize, count: usize) -> Option<Vec<u8>> {
+        let mut digests = vec![0; (count - first) * 20];
+        match std::mem::replace(&mut self.by, By::Cpu) {
+            By::Cpu => finalize_many(&mut self.hashers[first..count], &mut digests),
+            By::Device(_, None) => {}
+            By::Device(_, Some(mut sha1)) => {
+                if let Err(failed) = sha1.finalize(&mut digests) {
+                    self.go_on(Err(failed));
+                    return None;
+                }
+            }
+        }
+        Some(digests)
     }
 }
 

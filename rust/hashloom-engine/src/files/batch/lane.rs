@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use hashloom::{Hash, Hasher};
 
-use super::room::{CHUNK_NBYTES, Room};
+use super::room::Room;
 use super::turn::{Turn, Turns};
 use crate::files::request::{FileError, Hashed, Request};
 use crate::files::source::{Source, read_from, stdin};
@@ -80,6 +80,15 @@ enum Chunk {
     Buffer(Range<usize>),
     /// A range of the mapping, or of the request's memory.
     InPlace(Range<u64>),
+}
+
+impl Chunk {
+    fn nbytes(&self) -> u64 {
+        match self {
+            Chunk::Buffer(range) => range.len() as u64,
+            Chunk::InPlace(range) => range.end - range.start,
+        }
+    }
 }
 
 impl<T> Lane<T> {
@@ -173,7 +182,7 @@ impl<T> Lane<T> {
     }
 
     /// Reads the next chunk; less than a whole one only if the message ends or the pool stops.
-    pub(super) fn read(&mut self, room: &mut Room, options: &Options, pool: &Pool) {
+    pub(super) fn read(&mut self, room: &mut Room<'_>, options: &Options, pool: &Pool) {
         if let Reader::Mapped(_, mapping, nbytes) = &self.reader {
             let range = self.nbytes..(self.nbytes + WINDOW_NBYTES).min(*nbytes);
             if !range.is_empty() && mapping.fetch(range.clone()) {
@@ -250,7 +259,7 @@ impl<T> Lane<T> {
         let Some(file) = self.reader.file() else { return };
         let is_asked_for = !self.is_stream && self.turn.is_none() && !options.is_limited();
         if is_asked_for && self.nbytes + ahead::LANE_NBYTES / 2 >= self.asked {
-            let start = self.asked.max(self.nbytes + CHUNK_NBYTES as u64);
+            let start = self.asked.max(self.nbytes + self.chunk.nbytes());
             self.asked = start + ahead::LANE_NBYTES;
             read_ahead(file, start..self.asked);
         }
@@ -294,7 +303,7 @@ impl<T> Lane<T> {
     }
 
     /// The bytes of this round.
-    pub(super) fn chunk<'a>(&'a self, room: &'a Room) -> &'a [u8] {
+    pub(super) fn chunk<'a>(&'a self, room: &'a Room<'_>) -> &'a [u8] {
         match (&self.chunk, &self.reader) {
             (Chunk::Buffer(range), _) => &room.buffer[range.clone()],
             (Chunk::InPlace(range), Reader::Mapped(_, mapping, _)) => mapping.bytes(range.clone()),
@@ -307,20 +316,16 @@ impl<T> Lane<T> {
 
     /// After hashing: the number of bytes of this round. If mapped bytes were not the file's, the message begins anew.
     pub(super) fn count(&mut self) -> u64 {
-        let nbytes = match (&self.chunk, &self.reader) {
-            (Chunk::Buffer(range), _) => range.len() as u64,
-            (Chunk::InPlace(range), Reader::Mapped(_, mapping, _)) => {
-                mapping.give_back(range.clone());
-                if !mapping.is_sound() {
-                    self.hashers.clear();
-                    self.nbytes = 0;
-                    self.unmap(0);
-                    return 0;
-                }
-                range.end - range.start
+        if let (Chunk::InPlace(range), Reader::Mapped(_, mapping, _)) = (&self.chunk, &self.reader) {
+            mapping.give_back(range.clone());
+            if !mapping.is_sound() {
+                self.hashers.clear();
+                self.nbytes = 0;
+                self.unmap(0);
+                return 0;
             }
-            (Chunk::InPlace(range), _) => range.end - range.start,
-        };
+        }
+        let nbytes = self.chunk.nbytes();
         self.nbytes += nbytes;
         if self.given_up.is_some_and(|end| self.nbytes - end >= BEHIND_NBYTES) {
             self.give_up(Some(self.nbytes));

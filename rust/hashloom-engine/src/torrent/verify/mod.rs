@@ -438,6 +438,14 @@ where
         }))
     }
 
+    /// The digests found of a piece, as far as the torrent has such.
+    fn found(&self, sha1: [u8; 20], root: [u8; 32]) -> PieceDigests {
+        PieceDigests {
+            sha1: (!self.torrent.digests().is_empty()).then_some(sha1),
+            root: (!self.torrent.roots().is_empty()).then_some(root),
+        }
+    }
+
     /// Keeps the digests of a piece of the part.
     fn note(&self, piece: usize, found: PieceDigests) {
         let Some(part) = &self.part else { return };
@@ -489,6 +497,13 @@ where
             && self.part.as_ref().is_none_or(|part| part.contains(&piece))
     }
 
+    fn is_right(&self, piece: usize, outcome: &Outcome) -> bool {
+        match *outcome {
+            Outcome::Hashed { sha1, root } => self.torrent.verdict(piece, &self.found(sha1, root)) == PieceState::Have,
+            _ => true,
+        }
+    }
+
     fn settle(&self, piece: usize, outcome: Outcome) {
         let torrent: &Torrent = &self.torrent;
         let place = &self.states[piece];
@@ -506,8 +521,7 @@ where
             }
             Outcome::Absent(absent) => absent.into(),
             Outcome::Hashed { sha1, root } => {
-                let sha1 = (!torrent.digests().is_empty()).then_some(sha1);
-                let found = PieceDigests { sha1, root: (!torrent.roots().is_empty()).then_some(root) };
+                let found = self.found(sha1, root);
                 self.note(piece, found);
                 torrent.verdict(piece, &found)
             }
