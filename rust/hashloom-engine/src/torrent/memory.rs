@@ -170,15 +170,49 @@ impl<'a> Pieces<'a> {
         finalize_many(&mut self.hashers, &mut digests);
         let is_right = |(i, lane): (usize, &mut Lane)| {
             let sha1 = digests.get(i * 20..(i + 1) * 20);
-            // A piece of padding alone has no bytes under a tree.
-            let root = self.torrent.piece_root(lane.piece).filter(|_| !lane.tree.is_empty());
-            lane.nleft == 0
-                && (sha1.is_some() || root.is_some())
-                && sha1.is_none_or(|sha1| self.torrent.piece_digest(lane.piece) == Some(sha1))
-                && root.is_none_or(|root| lane.tree.finish(lane.levels)[..] == *root)
+            lane.nleft == 0 && is_right(self.torrent, lane.piece, sha1, &mut lane.tree, lane.levels)
         };
         self.lanes.iter_mut().enumerate().map(is_right).collect()
     }
+
+    /// Tells whether a piece is right whose bytes were hashed elsewhere, such as on a GPU. `sha1` is the piece's SHA-1,
+    /// which does not matter in a v2 torrent. `leaves` has the SHA-256 of each 16 KiB of the piece under a file's hash
+    /// tree, the last of which may be shorter; a piece under no tree, as all of v1, has none.
+    ///
+    /// # Panics
+    ///
+    /// If the piece does not exist.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::{Pieces, Torrent};
+    ///
+    /// # let mut bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:".to_vec();
+    /// # bytes.extend_from_slice(hashloom::hash(hashloom::Algorithm::Sha1, b"abc").as_ref());
+    /// # bytes.extend_from_slice(b"ee");
+    /// let torrent = Torrent::parse(&bytes)?;
+    /// let digest = hashloom::hash(hashloom::Algorithm::Sha1, b"abc");
+    /// assert!(Pieces::hashed(&torrent, 0, digest.as_ref(), &[]));
+    /// assert!(!Pieces::hashed(&torrent, 0, &[0; 20], &[]));
+    /// # Ok::<(), hashloom_engine::torrent::Error>(())
+    /// ```
+    pub fn hashed(torrent: &Torrent, piece: usize, sha1: &[u8], leaves: &[u8]) -> bool {
+        assert!(piece < torrent.piece_count(), "Pieces::hashed: piece {piece} of {}", torrent.piece_count());
+        let (range, levels) = tree_of(torrent, piece);
+        let nleaves = (range.end - range.start).div_ceil(BLOCK_NBYTES);
+        let mut tree = Tree::default();
+        tree.push(leaves);
+        leaves.len() as u64 == nleaves * NODE_NBYTES as u64
+            && is_right(torrent, piece, (!torrent.digests().is_empty()).then_some(sha1), &mut tree, levels)
+    }
+}
+
+/// Compares the digests of a piece, whose leaves are in `tree`, with the torrent's.
+fn is_right(torrent: &Torrent, piece: usize, sha1: Option<&[u8]>, tree: &mut Tree, levels: u32) -> bool {
+    // A piece of padding alone has no bytes under a tree.
+    let root = torrent.piece_root(piece).filter(|_| !tree.is_empty());
+    (sha1.is_some() || root.is_some())
+        && sha1.is_none_or(|sha1| torrent.piece_digest(piece) == Some(sha1))
+        && root.is_none_or(|root| tree.finish(levels)[..] == *root)
 }
 
 /// The bytes of a piece that its hash tree covers, and the tree's levels.
