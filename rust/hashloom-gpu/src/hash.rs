@@ -8,7 +8,7 @@ use hashloom::Algorithm;
 use crate::device::Device;
 use crate::error::Error;
 use crate::pass::{Pass, Source};
-use crate::shader::{Body, initial_state};
+use crate::shader::Body;
 
 /// Of this many messages the CPU hashes one again.
 pub(crate) const CHECKED: usize = 1000;
@@ -169,7 +169,9 @@ fn hash_all<'a>(
     message: &dyn Fn(usize) -> &'a [u8],
     digests: &mut [u8],
 ) -> Result<(), Error> {
-    let (body, begin, nbytes) = (Body::of(algorithm)?, initial_state(algorithm)?, algorithm.digest_nbytes());
+    let unsupported = Error::Unsupported { algorithm };
+    let body = Body::of(algorithm).ok_or(unsupported.clone())?;
+    let (begin, nbytes) = (body.initial_state(algorithm).ok_or(unsupported)?, algorithm.digest_nbytes());
     let mut order: Vec<usize> = (0..count).collect();
     // The sort is stable: messages of one length keep their order, and are read in it.
     order.sort_by_key(|&i| std::cmp::Reverse(body.nblocks(message(i).len() as u64)));

@@ -19,7 +19,7 @@ use hashloom::{Algorithm, Hasher, hash};
 use crate::device::{Device, Fault, Mapped, map, with_wrong_constant};
 use crate::error::Error;
 use crate::pass::put;
-use crate::shader::{Body, SWAP, initial_state, list, state_words};
+use crate::shader::{Body, SWAP, list, state_words};
 
 /// Invocations of a workgroup. The first `NSAMPLES` of one group tell their digests' most significant 32 bits.
 const GROUP: u64 = 256;
@@ -318,7 +318,7 @@ struct Call {
 
 impl<'d, 'a> Run<'d, 'a> {
     fn new(device: &'d Device, parts: &Parts<'a>, segment: Segment) -> Result<Self, Error> {
-        let body = Body::of(parts.algorithm)?;
+        let body = body_of(parts.algorithm)?;
         let block = body.block_nbytes();
         let nrest = parts.prefix.len() % block;
         let (whole, rest) = parts.prefix.split_at(parts.prefix.len() - nrest);
@@ -615,6 +615,10 @@ fn digit_at(parts: &Parts<'_>, segment: Segment, nrest: usize, i: usize) -> usiz
     nrest + if parts.least_digit_first { i } else { segment.ndigits - 1 - i }
 }
 
+fn body_of(algorithm: Algorithm) -> Result<&'static Body, Error> {
+    Body::of(algorithm).ok_or(Error::Unsupported { algorithm })
+}
+
 /// The state after whole blocks.
 fn state_after(algorithm: Algorithm, blocks: &[u8]) -> Result<Vec<u32>, Error> {
     let unsupported = Error::Unsupported { algorithm };
@@ -623,7 +627,7 @@ fn state_after(algorithm: Algorithm, blocks: &[u8]) -> Result<Vec<u32>, Error> {
     if !blocks.is_empty() {
         states.advance(&vec![blocks; kernel.lanes()]);
     }
-    Ok(state_words(Body::of(algorithm)?, states.words(0)))
+    Ok(state_words(body_of(algorithm)?, states.words(0)))
 }
 
 /// Writes the shader of a search: `ncopied` blocks are touched by the nonce, and `ntail` follow.
@@ -637,7 +641,7 @@ fn shader(
 ) -> Result<String, Error> {
     let mut text = String::from(SWAP);
     text += body.source;
-    let again = parts.again.map(|again| Ok((again, Body::of(again)?))).transpose()?;
+    let again = parts.again.map(|again| Ok((again, body_of(again)?))).transpose()?;
     if let Some((_, other)) = again {
         if other != body {
             text += other.source;
@@ -703,7 +707,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
                 () => format!("h[{i}]"),
             })
             .collect();
-        let begin = initial_state(algorithm)?;
+        let begin = other.initial_state(algorithm).ok_or(Error::Unsupported { algorithm })?;
         let _ = writeln!(text, "    var g = array<u32, {nstate}>({});", list(nstate, |i| format!("{}u", begin[i])));
         for block in words.chunks(nwords) {
             let _ = writeln!(text, "    g = {name}_block(g, array<u32, {nwords}>({}));", block.join(", "));

@@ -5,8 +5,6 @@ use std::fmt::Write as _;
 
 use hashloom::Algorithm;
 
-use crate::error::Error;
-
 /// A block function.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Body {
@@ -22,36 +20,40 @@ pub(crate) struct Body {
 /// Number of block functions.
 pub(crate) const NBODIES: usize = 5;
 
-pub(crate) static BODIES: [Body; NBODIES] = [
-    Body { name: "md5", source: include_str!("shaders/md5.wgsl"), nstate: 4, nwords: 16, is_big_endian: false },
-    Body { name: "sha1", source: include_str!("shaders/sha1.wgsl"), nstate: 5, nwords: 16, is_big_endian: true },
-    Body { name: "sha256", source: include_str!("shaders/sha256.wgsl"), nstate: 8, nwords: 16, is_big_endian: true },
-    Body { name: "sha512", source: include_str!("shaders/sha512.wgsl"), nstate: 16, nwords: 32, is_big_endian: true },
-    Body {
-        name: "ripemd160",
-        source: include_str!("shaders/ripemd160.wgsl"),
-        nstate: 5,
-        nwords: 16,
-        is_big_endian: false,
-    },
-];
+pub(crate) static MD5: Body =
+    Body { name: "md5", source: include_str!("shaders/md5.wgsl"), nstate: 4, nwords: 16, is_big_endian: false };
+pub(crate) static SHA1: Body =
+    Body { name: "sha1", source: include_str!("shaders/sha1.wgsl"), nstate: 5, nwords: 16, is_big_endian: true };
+pub(crate) static SHA256: Body =
+    Body { name: "sha256", source: include_str!("shaders/sha256.wgsl"), nstate: 8, nwords: 16, is_big_endian: true };
+pub(crate) static SHA512: Body =
+    Body { name: "sha512", source: include_str!("shaders/sha512.wgsl"), nstate: 16, nwords: 32, is_big_endian: true };
+pub(crate) static RIPEMD160: Body = Body {
+    name: "ripemd160",
+    source: include_str!("shaders/ripemd160.wgsl"),
+    nstate: 5,
+    nwords: 16,
+    is_big_endian: false,
+};
+
+// Statics of their own, so that the page in the browser carries only the text that it uses.
+static BODIES: [&Body; NBODIES] = [&MD5, &SHA1, &SHA256, &SHA512, &RIPEMD160];
 
 impl Body {
-    pub fn of(algorithm: Algorithm) -> Result<&'static Body, Error> {
-        let name = match algorithm {
-            Algorithm::Md5 => "md5",
-            Algorithm::Sha1 => "sha1",
-            Algorithm::Sha224 | Algorithm::Sha256 => "sha256",
-            Algorithm::Sha384 | Algorithm::Sha512 | Algorithm::Sha512_224 | Algorithm::Sha512_256 => "sha512",
-            Algorithm::Ripemd160 => "ripemd160",
-            _ => return Err(Error::Unsupported { algorithm }),
-        };
-        BODIES.iter().find(|body| body.name == name).ok_or(Error::Unsupported { algorithm })
+    pub fn of(algorithm: Algorithm) -> Option<&'static Body> {
+        match algorithm {
+            Algorithm::Md5 => Some(&MD5),
+            Algorithm::Sha1 => Some(&SHA1),
+            Algorithm::Sha224 | Algorithm::Sha256 => Some(&SHA256),
+            Algorithm::Sha384 | Algorithm::Sha512 | Algorithm::Sha512_224 | Algorithm::Sha512_256 => Some(&SHA512),
+            Algorithm::Ripemd160 => Some(&RIPEMD160),
+            _ => None,
+        }
     }
 
     /// The body's place in [`BODIES`].
     pub fn index(&self) -> usize {
-        BODIES.iter().position(|body| body == self).unwrap_or(0)
+        BODIES.iter().position(|&body| body == self).unwrap_or(0)
     }
 
     pub fn block_nbytes(&self) -> usize {
@@ -82,14 +84,12 @@ impl Body {
     pub fn nblocks(&self, nbytes: u64) -> u64 {
         (nbytes + self.nwords as u64 / 2) / self.block_nbytes() as u64 + 1
     }
-}
 
-/// The initial state of an algorithm, in words of 32 bits, from the core's own table.
-pub(crate) fn initial_state(algorithm: Algorithm) -> Result<Vec<u32>, Error> {
-    let unsupported = Error::Unsupported { algorithm };
-    let kernel = hashloom::kernels::chosen(algorithm, 1).ok_or(unsupported.clone())?;
-    let states = kernel.start(algorithm).map_err(|_| unsupported)?;
-    Ok(state_words(Body::of(algorithm)?, states.words(0)))
+    /// The initial state of one of the body's algorithms, in words of 32 bits, from the core's own table.
+    pub fn initial_state(&self, algorithm: Algorithm) -> Option<Vec<u32>> {
+        let states = hashloom::kernels::chosen(algorithm, 1)?.start(algorithm).ok()?;
+        Some(state_words(self, states.words(0)))
+    }
 }
 
 /// Words of a state, each as large as the algorithm's, in words of 32 bits: the high half of each word first.
@@ -156,7 +156,7 @@ mod tests {
             assert_eq!(body.nblocks(block - length - 1), 1);
             assert_eq!(body.nblocks(block - length), 2);
             assert_eq!(body.nblocks(2 * block - length - 1), 2);
-            assert_eq!(initial_state(algorithm).unwrap().len(), body.nstate);
+            assert_eq!(body.initial_state(algorithm).unwrap().len(), body.nstate);
         }
     }
 

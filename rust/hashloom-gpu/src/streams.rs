@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::hash::{CHECKED, copy_padded, copy_parts};
 use crate::pass::{Pass, Source, States};
-use crate::shader::{Body, initial_state};
+use crate::shader::Body;
 
 /// Messages that arrive in parts, many side by side, whose states stay on the device: as [`hashloom::update_many`] and
 /// [`hashloom::finalize_many`].
@@ -63,7 +63,9 @@ impl<'d> Streams<'d> {
     /// # Ok::<(), hashloom_gpu::Error>(())
     /// ```
     pub fn new(device: &'d Device, algorithm: Algorithm, count: usize) -> Result<Self, Error> {
-        let body = Body::of(algorithm)?;
+        let unsupported = Error::Unsupported { algorithm };
+        let body = Body::of(algorithm).ok_or(unsupported.clone())?;
+        let begin = body.initial_state(algorithm).ok_or(unsupported)?;
         let pass = Pass::new(device, body);
         if count > pass.nlanes_max() {
             let lack = format!("{count} streams, but a buffer has room for {}", pass.nlanes_max());
@@ -71,7 +73,7 @@ impl<'d> Streams<'d> {
         }
         device.guarded(|| {
             device.test(algorithm)?;
-            let states = pass.states(count, &initial_state(algorithm)?);
+            let states = pass.states(count, &begin);
             let first = device.any_below(count.min(CHECKED));
             let checked = (first..count).step_by(CHECKED).map(|i| (i, Hasher::new(algorithm))).collect();
             let streams = vec![Stream { nbytes: 0, rest: Vec::new() }; count];
