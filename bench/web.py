@@ -9,6 +9,8 @@ all rounds:
   subtle          each piece read, then crypto.subtle.digest("SHA-1"), one after the other
   read            workers that read the file as the page does, and hash nothing
   hash, subtle hash   two workers that hash 32 MiB in memory, without reading: by the module, by crypto.subtle
+
+With --gpu, for files of more than 1 GiB: the check without and with the machine's GPU, and the GPU's share of the bytes.
 """
 
 import argparse
@@ -87,7 +89,8 @@ window.subtleHashing = async (piece) => (await each(`onmessage = async ({ data: 
             await crypto.subtle.digest("SHA-1", bytes.subarray(at, at + piece));
     postMessage(n / (performance.now() - begun) / 1e6);
 }`, Array(NWORKERS).fill(piece)))[0].reduce((a, b) => a + b);
-window.checking = async () => {
+window.checking = async (gpu) => {
+    $("gpu").checked = gpu;
     start();
     while (!check.ended) await new Promise((resolve) => setTimeout(resolve, 1));
     if (!check.rows.every((row) => verdictOf(row)[0] === "ok")) throw new Error("a wrong verdict");
@@ -102,8 +105,10 @@ def main():
     parser.add_argument("--size", type=int, default=500, help="MB (default: 500)")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--piece", type=int, default=262144, help="bytes of a piece (default: 262144)")
+    parser.add_argument("--gpu", action="store_true", help="measure the check with the machine's GPU")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="hashloom-web-") as folder, Browser() as browser:
+    gpu = "default" if arguments.gpu else None
+    with tempfile.TemporaryDirectory(prefix="hashloom-web-") as folder, Browser(gpu) as browser:
         folder = pathlib.Path(folder)
         files = {"file.bin": noise(arguments.size * 1_000_000, 1)}
         (folder / "content").mkdir()
@@ -118,18 +123,22 @@ def main():
         browser.run(CODE)
         best = {}
         file, piece = "given.values().next().value.file", arguments.piece
+        rows = [("check", "checking(false)"), ("subtle", f"subtle({file}, {piece})"), ("read", f"reading({file})"),
+                ("hash", f"hashing({piece})"), ("subtle hash", f"subtleHashing({piece})")]
+        if gpu:
+            rows = [rows[0], ("with GPU", "checking(true)"), ("GPU's share", "check.gpuDone / check.total")]
         for _ in range(arguments.rounds):
-            for name, code in [("check", "checking()"), ("subtle", f"subtle({file}, {piece})"),
-                               ("read", f"reading({file})"), ("hash", f"hashing({piece})"),
-                               ("subtle hash", f"subtleHashing({piece})")]:
+            for name, code in rows:
                 best.setdefault(name, []).append(browser.run(code))
         workers = browser.run("NWORKERS")
         print(f"{browser.run('navigator.userAgent').split()[-2]}, {workers} workers, {arguments.size} MB, "
               f"pieces of {piece} bytes")
         for name, rates in best.items():
             rates.sort()
-            print(f"{name:12} {rates[-1]:6.2f} GB/s  (median {rates[len(rates) // 2]:.2f})")
-        print(f"check is {max(best['check']) / max(best['subtle']):.2f} times subtle")
+            unit = "" if name == "GPU's share" else " GB/s"
+            print(f"{name:12} {rates[-1]:6.2f}{unit}  (median {rates[len(rates) // 2]:.2f})")
+        if not gpu:
+            print(f"check is {max(best['check']) / max(best['subtle']):.2f} times subtle")
 
 
 main()

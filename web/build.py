@@ -21,7 +21,7 @@ def main():
               "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'")
     text = (HERE / "page.html").read_text()
     for name, value in [("CSP", policy), ("STYLE", (HERE / "page.css").read_text().strip()), ("SCRIPT", script),
-                        ("WORKER", (HERE / "worker.js").read_text().strip()),
+                        ("WORKER", (HERE / "worker.js").read_text() + (HERE / "gpu.js").read_text().strip()),
                         ("WASM", base64.b64encode(module.read_bytes()).decode())]:
         assert text.count(f"@{name}@") == 1, f"page.html must have @{name}@ once"
         assert "</script" not in value, f"@{name}@ would end its element"

@@ -15,6 +15,13 @@ const ROWS_MAX = 2000;
 const NWORKERS = Math.max(1, Math.min(navigator.hardwareConcurrency || 1, 16));
 // The room of a worker, as in worker.js.
 const ROOM_NBYTES = 32 << 20, LANES = 4, PIECES_MAX = 2048, FILES_MAX = 256;
+// Opening a GPU and testing it may take seconds: less than this is done before.
+const GPU_LEAST_NBYTES = 1 << 30;
+// What the GPU takes at once, not less than these pieces, of which each is one lane, and enough bytes that it seldom
+// waits for the next ones. Neither number is measured on a GPU.
+const GPU_PIECES = 64, GPU_NBYTES = 512 << 20;
+// Batches of the workers after which a GPU that was slower gets another one, and then twice as many.
+const GPU_PAUSE = 16;
 const UNCHECKED = 0, RIGHT = 1, WRONG = 2, ABSENT = 3, UNREADABLE = 4;
 const VERDICTS = ["not checked", "right", "wrong", "file missing or too short", "unreadable"];
 const COLOURS = ["unchecked", "right", "wrong", "absent", "unreadable"];
@@ -233,7 +240,9 @@ function start() {
         source, rows, extra, prefix, total, done: 0, began: performance.now(), ended: null, cancelled: false,
         pieces: source.torrent ? new Uint8Array(source.torrent.piece_count) : null,
         failed: new Map(), workers: [], busy: 0, batches: source.torrent ? pieceBatches() : fileBatches(rows),
+        taken: 0, gpu: null, gpuDone: 0, gpuIdle: 0, gpuPause: GPU_PAUSE,
     };
+    $("gpu-note").textContent = "";
     $("work").hidden = $("verdicts").hidden = false;
     $("pieces").hidden = !check.pieces;
     $("cancel").hidden = false;
@@ -244,17 +253,23 @@ function start() {
     showRows();
     const contents = source.torrent ? rows.map((row) => (row.item ? row.item.file : null)) : [];
     const { torrent: plan, bytes, compiled } = source, own = check;
-    for (let i = 0; i < NWORKERS; i++) {
+    const begin = (taker) => {
         const worker = new Worker(workerUrl);
         check.workers.push(worker);
         worker.onmessage = ({ data }) => own === check && !own.ended && answered(worker, data);
         worker.onerror = (event) => own === check && !own.ended && broken(event.message);
-        worker.postMessage({ compiled, source: bytes, plan, contents });
-    }
+        worker.postMessage({ compiled, source: bytes, plan, contents, taker });
+    };
+    // For tests: any GPU, also one that computes on the CPU, and no worker beside it.
+    const only = source.torrent && location.search === "?gpu=only";
+    for (let i = 0; i < (only ? 0 : NWORKERS); i++) begin();
+    const pays = source.torrent && total >= GPU_LEAST_NBYTES && navigator.gpu && $("gpu").checked;
+    if (only || pays) begin(only ? "only" : "faster");
     // A worker always has a second batch at hand. One that waits for this thread idles a sixth of the time.
-    for (const worker of [...check.workers, ...check.workers]) next(worker);
+    const plain = check.workers.slice(0, only ? 0 : NWORKERS);
+    for (const worker of [...plain, ...plain]) next(worker);
     check.timer = setInterval(show, 200);
-    if (check.busy === 0) finish();
+    if (check.busy === 0 && !only) finish();
 }
 
 // Runs of pieces: as many as a worker has room for, but enough batches for all workers.
@@ -285,16 +300,28 @@ function* fileBatches(rows) {
 }
 
 function next(worker) {
+    // The GPU takes many batches at once, which are neighbours, but at the end nobody should wait for it.
+    const isGpu = worker === check.gpu, share = isGpu ? (check.pieces.length - check.taken) / NWORKERS / 2 : 0;
+    if (isGpu && share < GPU_PIECES && check.workers.length > 1) return;
     const { value, done } = check.batches.next();
     if (done) return;
+    const most = isGpu ? Math.min(share, Math.max(GPU_PIECES, GPU_NBYTES / source.torrent.piece_nbytes)) : 0;
+    while (value.count < most) {
+        const more = check.batches.next();
+        if (more.done) break;
+        value.count += more.value.count;
+    }
+    check.taken = value.first + value.count;
     check.busy++;
     worker.postMessage(value);
 }
 
 function answered(worker, data) {
     if (data.broken) return broken(data.broken);
+    if (data.gpu !== undefined) return gpuIs(worker, data);
     if (data.nbytes !== undefined) {
         check.done += data.nbytes;
+        if (worker === check.gpu) check.gpuDone += data.nbytes;
         return undefined;
     }
     check.busy--;
@@ -307,8 +334,33 @@ function answered(worker, data) {
             else check.rows[index].digested = digests;
         }
     }
-    next(worker);
+    if (worker === check.gpu && data.rate > 0 && data.rate < meanRate()) {
+        check.gpuIdle = check.gpuPause;
+        check.gpuPause *= 2;
+    } else {
+        next(worker);
+        if (worker !== check.gpu && check.gpuIdle > 0 && --check.gpuIdle === 0 && check.gpu) next(check.gpu);
+    }
     return check.busy === 0 ? finish() : undefined;
+}
+
+// The rate of a worker, in bytes a millisecond. The GPU is given up for a while if it is slower. Both rates have
+// everything in them, also reading: what feeds the GPU takes as much of the CPUs as a worker.
+function meanRate() {
+    return (check.done - check.gpuDone) / (performance.now() - check.began) / NWORKERS;
+}
+
+// The GPU is there and tested, or it is not or no longer used. Without it its worker is one as all others.
+function gpuIs(worker, { gpu, why }) {
+    check.gpu = gpu ? worker : null;
+    if (why) {
+        // A driver's words may be many lines.
+        const line = why.replace(/\s+/g, " ").slice(0, 300).replace(/[. ]+$/, "");
+        $("gpu-note").textContent = `The GPU is not used any further: ${line}. WebAssembly does its work.`;
+    }
+    const alone = check.workers.length === 1;
+    if (gpu || alone) next(worker);
+    return alone && check.busy === 0 ? finish() : undefined;
 }
 
 // A worker that ends in an error leaves no verdict behind: what it had not answered stays unchecked.
@@ -361,6 +413,7 @@ async function recheck(own) {
     }
 }
 
+$("gpu").parentElement.hidden = !navigator.gpu;
 $("cancel").onclick = cancel;
 $("again").onclick = () => take(async () => {
     for (const item of given.values()) if (item.handle) item.file = await item.handle.getFile();
@@ -480,7 +533,8 @@ function show() {
     const seconds = ((check.ended || performance.now()) - check.began) / 1000;
     $("progress").value = check.ended && !check.cancelled ? 1 : check.total > 0 ? check.done / check.total : 0;
     $("rate").textContent = `${size(check.done)} in ${seconds.toFixed(1)} s, ` +
-        `${size(check.done / seconds)}/s, ${count(check.workers.length, "worker")}`;
+        `${size(check.done / seconds)}/s, ${count(NWORKERS, "worker")}` +
+        (check.gpuDone > 0 ? `, ${size(check.gpuDone)} on the GPU` : "");
     for (const { row, line, verdict } of check.shown) {
         const [kind, text] = verdictOf(row);
         if (verdict.textContent !== text) verdict.textContent = text;

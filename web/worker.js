@@ -24,8 +24,9 @@ let last = Promise.resolve();
 onmessage = ({ data }) => {
     last = last.then(async () => {
         try {
-            if (data.compiled) begin(data);
+            if (data.compiled) await begin(data);
             else if (data.messages) postMessage(await hashFiles(data.messages));
+            else if (gpu) postMessage(await checkPiecesOnGpu(data.first, data.count));
             else postMessage(await checkPieces(data.first, data.count));
         } catch (error) {
             postMessage({ broken: String(error) });
@@ -33,13 +34,14 @@ onmessage = ({ data }) => {
     });
 };
 
-function begin({ compiled, source, plan, contents }) {
+async function begin({ compiled, source, plan, contents, taker }) {
     core = new WebAssembly.Instance(compiled).exports;
     [torrent, files] = [plan, contents];
     if (!source) return;
     const room = core.room(source.byteLength); // may grow the memory, which then has another buffer
     new Uint8Array(core.memory.buffer, room, source.byteLength).set(new Uint8Array(source));
     core.read_torrent(source.byteLength);
+    if (taker) await beginGpu(taker === "only");
 }
 
 function answer() {
@@ -95,35 +97,51 @@ function* partsOf(start, end) {
 }
 
 async function checkPieces(first, count) {
-    const row = Math.min(torrent.piece_nbytes, ROOM_NBYTES / LANES);
+    const { verdicts, lanes } = begun(first, count);
+    await hashPieces(first, lanes, verdicts, (nbytes) => postMessage({ nbytes }));
+    return { first, verdicts, failed: [...failed] };
+}
+
+// The pieces whose files are there, and the verdicts on the others. `tree` has the bytes under a file's hash tree.
+function begun(first, count) {
     const verdicts = new Uint8Array(count), lanes = [];
     for (let i = 0; i < count; i++) {
         const start = (first + i) * torrent.piece_nbytes;
-        let end = start;
+        let end = start, tree = 0;
         for (const part of partsOf(start, start + torrent.piece_nbytes)) {
             end = part.offset + part.nbytes;
             if (part.padding) continue;
+            tree += part.nbytes;
             const file = files[part.index];
             if (!file || file.size < part.from + part.nbytes) verdicts[i] ||= ABSENT;
             else if (failed.has(part.index)) verdicts[i] = UNREADABLE;
         }
-        if (!verdicts[i]) lanes.push({ i, start, end });
+        if (!verdicts[i]) lanes.push({ i, start, end, tree, leaves: [] });
     }
-    const lengthsAt = Math.ceil(lanes.length * row / 4) * 4, room = core.room(lengthsAt + 4 * count);
-    putNumbers(room, lanes.map((lane) => first + lane.i));
-    core.begin_pieces(lanes.length);
-    for (let done = 0; done < torrent.piece_nbytes; done += row) {
-        const lengths = lanes.map(({ start, end }) => Math.max(0, Math.min(end - start - done, row)));
-        const nbytes = lengths.reduce((sum, length) => sum + length, 0);
-        if (nbytes === 0) break; // a file may be much shorter than a piece
-        await fill(lanes, lengths, done, row, room, verdicts);
-        putNumbers(room + lengthsAt, lengths);
-        core.update_pieces(lanes.length, row, lengthsAt);
-        postMessage({ nbytes });
+    return { verdicts, lanes };
+}
+
+const lengthsOf = (lanes, done, row) => lanes.map(({ start, end }) => Math.max(0, Math.min(end - start - done, row)));
+
+// Hashes pieces by the module, as many at once as its room has rows.
+async function hashPieces(first, all, verdicts, tell) {
+    const row = Math.min(torrent.piece_nbytes, ROOM_NBYTES / LANES), nrows = Math.floor(ROOM_NBYTES / row);
+    for (let at = 0; at < all.length; at += nrows) {
+        const lanes = all.slice(at, at + nrows);
+        const lengthsAt = Math.ceil(lanes.length * row / 4) * 4, room = core.room(lengthsAt + 4 * lanes.length);
+        putNumbers(room, lanes.map((lane) => first + lane.i));
+        core.begin_pieces(lanes.length);
+        for (let done = 0; done < torrent.piece_nbytes; done += row) {
+            const lengths = lengthsOf(lanes, done, row), nbytes = lengths.reduce((sum, length) => sum + length, 0);
+            if (nbytes === 0) break; // a file may be much shorter than a piece
+            await fill(lanes, lengths, done, row, room, verdicts);
+            putNumbers(room + lengthsAt, lengths);
+            core.update_pieces(lanes.length, row, lengthsAt);
+            tell(nbytes);
+        }
+        core.finish_pieces();
+        answer().forEach((is_right, l) => (verdicts[lanes[l].i] ||= is_right ? RIGHT : WRONG));
     }
-    core.finish_pieces();
-    answer().forEach((is_right, l) => (verdicts[lanes[l].i] ||= is_right ? RIGHT : WRONG));
-    return { first, verdicts, failed: [...failed] };
 }
 
 // Reads the next bytes of each lane. Neighbours in the same file are one read.
