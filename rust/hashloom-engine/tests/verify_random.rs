@@ -15,6 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use device::Faulty;
 use hashloom_engine::run::{Cancel, Options};
@@ -547,19 +548,29 @@ fn a_device_takes_part() {
         [0, 40 * 16384 + 1, 300 * 16384].into_iter().for_each(|at| damaged[at] ^= 1);
         fs::write(folder.join("a"), &damaged).unwrap();
         let expected = oracle(&made, &root);
-        let check = |device: Faulty| {
+        let check_while = |device: Faulty, event: &(dyn Fn() + Sync)| {
             let device = Arc::new(device);
             let mut found = None;
             // No piece is settled before the device has its share.
-            let wait = |_: &Torrent, _, _| device.wait();
+            let wait = |_: &Torrent, _, _| {
+                device.wait();
+                event();
+            };
             let options = threads(1).device(device.clone());
             verify_pieces([Check::new(&made.torrent, &*root)], &options, wait, |_, report| found = Some(report));
-            compare(&made, &found.unwrap().unwrap(), &expected, 2).unwrap();
+            let found = found.unwrap().unwrap();
+            compare(&made, &found, &expected, 3).unwrap();
             device
         };
+        let check = |device| check_while(device, &|| {});
         let whole = check(Faulty::default());
         assert!(whole.nbytes() > 0 && whole.nfailed() == 0, "{whole:?}");
         assert!(check(Faulty::new(None, true)).nbytes() > 0);
+        // A file is replaced, and the lanes are done long before the device: its thread checks the file again alone.
+        let once = std::sync::Once::new();
+        let b = &files.last().unwrap().bytes[..]; // after the padding of a hybrid torrent
+        let replace = || once.call_once(|| fs::write(folder.join("b"), b).unwrap());
+        check_while(Faulty::slow(Duration::from_millis(50)), &replace);
         for fails_at in 0..whole.ncalls().min(12) {
             let failed = check(Faulty::new(Some(fails_at), false));
             assert!(failed.ncalls() <= fails_at + 1, "{version:?}: a device that has failed is left alone");

@@ -137,8 +137,13 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                 Some(_) => {
                     let take = |_| self.take_for_device(rows.nlanes());
                     let is_later = self.take_lanes(&mut own, &mut lanes, 1, take);
-                    let needs_sha1 = lanes.iter().any(|lane| lane.job.content().hashes.sha1);
+                    if lanes.is_empty() && !is_later {
+                        // Too few pieces are left for a device. This thread may be the last one, and takes them.
+                        rows.leave_device();
+                        continue;
+                    }
                     if !lanes.is_empty() {
+                        let needs_sha1 = lanes.iter().any(|lane| lane.job.content().hashes.sha1);
                         self.pool.idle(|| rows.begin_on_device(lanes.len(), needs_sha1));
                     }
                     is_later

@@ -100,7 +100,7 @@ impl<'a, J: Job, I: Iterator<Item = Arc<J>>> Queue<'a, J, I> {
 
     /// Pieces for a device, at most `most`. A device gets an eighth of what is left, of the job that has the most: even
     /// one that is seven times slower than all lanes together is done when these are. What comes from a disk is left to
-    /// the lanes, which are faster than any disk.
+    /// the lanes, which are faster than any disk. `Nothing` if no job will have enough pieces.
     pub(super) fn take_for_device(&mut self, most: usize) -> Taken<J> {
         while self.begun.len() < BEGUN_MIN && self.begin() {}
         let may_others_follow = self.begun.len() >= BEGUN_MIN;

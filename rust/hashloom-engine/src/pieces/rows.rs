@@ -116,6 +116,11 @@ impl<'d> Rows<'d> {
         matches!(self.by, By::Device(..))
     }
 
+    /// From now on the CPU hashes.
+    pub(crate) fn leave_device(&mut self) {
+        self.device = None;
+    }
+
     /// The next messages, `count` of them, are the device's.
     pub(crate) fn begin_on_device(&mut self, count: usize, needs_sha1: bool) {
         let Some(device) = self.device else { return };

@@ -15,6 +15,7 @@ use hashloom_engine::run::{Device, DeviceFailed, DeviceStreams};
 pub struct Faulty {
     fails_at: Option<usize>,
     is_wrong: bool,
+    nap: Duration,
     ncalls: AtomicUsize,
     nfailed: AtomicUsize,
     nbytes: AtomicU64,
@@ -24,6 +25,11 @@ impl Faulty {
     /// The call of number `fails_at` fails, and all later ones. If `is_wrong`, every seventh digest has a wrong bit.
     pub fn new(fails_at: Option<usize>, is_wrong: bool) -> Faulty {
         Faulty { fails_at, is_wrong, ..Faulty::default() }
+    }
+
+    /// Each call takes at least this long.
+    pub fn slow(nap: Duration) -> Faulty {
+        Faulty { nap, ..Faulty::default() }
     }
 
     /// Total bytes hashed.
@@ -45,6 +51,7 @@ impl Faulty {
 
     fn call(&self) -> Result<(), DeviceFailed> {
         let number = self.ncalls.fetch_add(1, Ordering::SeqCst);
+        std::thread::sleep(self.nap);
         if self.fails_at.is_none_or(|at| number < at) {
             return Ok(());
         }
