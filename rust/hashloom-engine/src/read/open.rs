@@ -10,12 +10,12 @@ use crate::read::map::Mapping;
 /// Largest number of open files, apart from one per thread that may still be in use after it left the cache.
 pub(crate) const OPEN_MAX: usize = 128;
 
-/// Largest number of open files, and of threads with one more file each: a quarter of the file descriptors that this
-/// process may have. The rest is for folders and for other parts of the process.
+/// Largest number of open files, and of threads: a sixth of the file descriptors that this process may have. Each thread
+/// may have one more file, the file's folder, and for a moment another folder; a third is for the rest of the process.
 pub(crate) fn open_max() -> usize {
     #[cfg(unix)]
     if let Some(most) = rustix::process::getrlimit(rustix::process::Resource::Nofile).current {
-        return (most / 4).clamp(1, OPEN_MAX as u64) as usize;
+        return (most / 6).clamp(1, OPEN_MAX as u64) as usize;
     }
     OPEN_MAX
 }
