@@ -148,7 +148,8 @@ fn what_a_cancelled_search_left_can_be_done_later() {
             next = end.next;
             ncalls += 1;
         }
-        assert!(ncalls > 1);
+        // Other threads may be done before the first event is told.
+        assert!(ncalls > 1 || nthreads > 1);
         assert_eq!(found, expected);
     }
     let cancel = Cancel::new();
