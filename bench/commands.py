@@ -11,10 +11,15 @@ import re
 import resource
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "test"))
+from bencode import bencode  # noqa: E402
 
 # A command that takes longer is ended: some peers wait for ever if content is damaged.
 LIMIT_SECONDS = 600
@@ -124,19 +129,6 @@ def random_folder(folder, count, nbytes, seed):
         os.sync()
         os.rename(folder + ".new", folder)
     return names
-
-
-def bencode(value):
-    if isinstance(value, int):
-        return b"i%de" % value
-    if isinstance(value, str):
-        value = value.encode()
-    if isinstance(value, bytes):
-        return b"%d:%s" % (len(value), value)
-    if isinstance(value, list):
-        return b"l" + b"".join(map(bencode, value)) + b"e"
-    items = sorted((key.encode() if isinstance(key, str) else key, item) for key, item in value.items())
-    return b"d" + b"".join(bencode(key) + bencode(item) for key, item in items) + b"e"
 
 
 def bdecode(data):

@@ -33,6 +33,7 @@ import urllib.parse
 import urllib.request
 import warnings
 
+from bencode import bencode
 from interop_torrents import bdecode
 
 # Far more than any step takes; a machine may be slow and busy.
@@ -41,19 +42,6 @@ PIECE = 32768
 BUILD = pathlib.Path(__file__).resolve().parent.parent / "build"
 # No tracker listens there.
 TRACKER = "http://127.0.0.1:1/announce"
-
-
-def bencode(value):
-    if isinstance(value, int):
-        return b"i%de" % value
-    if isinstance(value, str):
-        value = value.encode()
-    if isinstance(value, bytes):
-        return b"%d:%s" % (len(value), value)
-    if isinstance(value, list):
-        return b"l%se" % b"".join(map(bencode, value))
-    pairs = sorted((key.encode() if isinstance(key, str) else key, item) for key, item in value.items())
-    return b"d%se" % b"".join(bencode(key) + bencode(item) for key, item in pairs)
 
 
 def wait(what, poll):

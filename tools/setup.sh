@@ -252,10 +252,10 @@ if [ "$target" = dist ]; then
     [ -d "$(rustc --print sysroot)/lib/rustlib/$musl/lib" ] || rustup --quiet target add "$musl" >/dev/null 2>&1 || true
 fi
 
-# If the target cannot be added, cargo names the command.
 if [ "$target" = web ] || [ "$target" = test ]; then
     [ -d "$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown/lib" ] ||
-        rustup --quiet target add wasm32-unknown-unknown >/dev/null 2>&1 || true
+        rustup --quiet target add wasm32-unknown-unknown ||
+        echo "setup.sh: the page cannot be built without: rustup target add wasm32-unknown-unknown" >&2
 fi
 
 if [ "$target" = bench-sums ]; then

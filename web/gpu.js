@@ -20,7 +20,7 @@ const BLOCKS_MAX = 4096;
 const LEAF_NBYTES = 16 << 10;
 // Workgroups have 64 invocations, as blocks.wgsl says.
 const GROUP = 64;
-// Of this many right pieces one is hashed again, at least one a batch.
+// WebAssembly hashes one right piece again for each 1,000, at least one a batch.
 const CHECKED = 1000;
 // A device that does not answer for this long is lost.
 const PATIENCE_MS = 10_000;

@@ -22,7 +22,8 @@ import tempfile
 import threading
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parent.parent / "test")]
+from bencode import bencode
 from browser import Browser
 
 VECTORS = pathlib.Path(__file__).parent.parent / "vectors/webtorrent-fixtures/fixtures"
@@ -30,19 +31,6 @@ LIBTORRENT = VECTORS.parent.parent / "libtorrent"
 BLOCK = 16384
 
 # ---- Torrents -------------------------------------------------------------------------------------------------------
-
-
-def bencode(value):
-    if isinstance(value, int):
-        return b"i%de" % value
-    if isinstance(value, str):
-        value = value.encode()
-    if isinstance(value, bytes):
-        return b"%d:%s" % (len(value), value)
-    if isinstance(value, list):
-        return b"l" + b"".join(map(bencode, value)) + b"e"
-    items = sorted((key.encode() if isinstance(key, str) else key, item) for key, item in value.items())
-    return b"d" + b"".join(bencode(key) + bencode(item) for key, item in items) + b"e"
 
 
 def sha256(data):

@@ -82,10 +82,9 @@ CK_RV hlk_error(hl_status status)
 
 CK_RV C_GetMechanismList(CK_SLOT_ID slot, CK_MECHANISM_TYPE *list, CK_ULONG *count)
 {
-    if (!hlk_running)
-        return CKR_CRYPTOKI_NOT_INITIALIZED;
-    if (slot != SLOT_ID)
-        return CKR_SLOT_ID_INVALID;
+    const CK_RV rv = hlk_check_slot(slot);
+    if (rv != CKR_OK)
+        return rv;
     if (count == NULL)
         return CKR_ARGUMENTS_BAD;
     const CK_ULONG room = *count;
@@ -106,10 +105,9 @@ CK_RV C_GetMechanismList(CK_SLOT_ID slot, CK_MECHANISM_TYPE *list, CK_ULONG *cou
 
 CK_RV C_GetMechanismInfo(CK_SLOT_ID slot, CK_MECHANISM_TYPE type, CK_MECHANISM_INFO *info)
 {
-    if (!hlk_running)
-        return CKR_CRYPTOKI_NOT_INITIALIZED;
-    if (slot != SLOT_ID)
-        return CKR_SLOT_ID_INVALID;
+    const CK_RV rv = hlk_check_slot(slot);
+    if (rv != CKR_OK)
+        return rv;
     if (info == NULL)
         return CKR_ARGUMENTS_BAD;
     for (const struct algorithm *row = algorithms; row < algorithms + ALGORITHMS; row++) {

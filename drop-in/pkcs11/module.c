@@ -165,12 +165,18 @@ CK_RV C_GetSlotList(CK_BBOOL present, CK_SLOT_ID *list, CK_ULONG *count)
     return CKR_OK;
 }
 
-CK_RV C_GetSlotInfo(CK_SLOT_ID slot, CK_SLOT_INFO *info)
+CK_RV hlk_check_slot(CK_SLOT_ID slot)
 {
     if (!hlk_running)
         return CKR_CRYPTOKI_NOT_INITIALIZED;
-    if (slot != SLOT_ID)
-        return CKR_SLOT_ID_INVALID;
+    return slot == SLOT_ID ? CKR_OK : CKR_SLOT_ID_INVALID;
+}
+
+CK_RV C_GetSlotInfo(CK_SLOT_ID slot, CK_SLOT_INFO *info)
+{
+    const CK_RV rv = hlk_check_slot(slot);
+    if (rv != CKR_OK)
+        return rv;
     if (info == NULL)
         return CKR_ARGUMENTS_BAD;
     *info = (CK_SLOT_INFO){.flags = CKF_TOKEN_PRESENT, .firmwareVersion = library_version};
@@ -181,10 +187,9 @@ CK_RV C_GetSlotInfo(CK_SLOT_ID slot, CK_SLOT_INFO *info)
 
 CK_RV C_GetTokenInfo(CK_SLOT_ID slot, CK_TOKEN_INFO *info)
 {
-    if (!hlk_running)
-        return CKR_CRYPTOKI_NOT_INITIALIZED;
-    if (slot != SLOT_ID)
-        return CKR_SLOT_ID_INVALID;
+    const CK_RV rv = hlk_check_slot(slot);
+    if (rv != CKR_OK)
+        return rv;
     if (info == NULL)
         return CKR_ARGUMENTS_BAD;
     *info = (CK_TOKEN_INFO){

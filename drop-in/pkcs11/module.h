@@ -62,6 +62,9 @@ void *hlk_next(struct table *table, CK_ULONG *index);
 /* ---- module.c ---- */
 
 extern _Atomic int hlk_running; /* between C_Initialize and C_Finalize */
+
+/* CKR_OK if the module is initialized and has this slot. */
+CK_RV hlk_check_slot(CK_SLOT_ID slot);
 CK_RV hlk_random(void *data, size_t nbytes);
 
 /* ---- mechanism.c: the table of algorithms, and what follows from it ---- */

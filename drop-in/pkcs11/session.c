@@ -55,10 +55,9 @@ CK_RV C_OpenSession(CK_SLOT_ID slot, CK_FLAGS flags, void *application, CK_NOTIF
 {
     (void)application;
     (void)notify; /* nothing to notify of */
-    if (!hlk_running)
-        return CKR_CRYPTOKI_NOT_INITIALIZED;
-    if (slot != SLOT_ID)
-        return CKR_SLOT_ID_INVALID;
+    CK_RV rv = hlk_check_slot(slot);
+    if (rv != CKR_OK)
+        return rv;
     if ((flags & CKF_SERIAL_SESSION) == 0)
         return CKR_SESSION_PARALLEL_NOT_SUPPORTED;
     if (handle == NULL)
@@ -66,7 +65,7 @@ CK_RV C_OpenSession(CK_SLOT_ID slot, CK_FLAGS flags, void *application, CK_NOTIF
     const struct session session = {.flags = flags & (CKF_SERIAL_SESSION | CKF_RW_SESSION)};
     _Atomic CK_ULONG *count = &hlk_session_counts[(flags & CKF_RW_SESSION) != 0];
     (*count)++;
-    const CK_RV rv = hlk_add(&hlk_sessions, &session, handle);
+    rv = hlk_add(&hlk_sessions, &session, handle);
     if (rv != CKR_OK)
         (*count)--;
     return rv;
@@ -103,10 +102,9 @@ CK_RV C_CloseAllSessions(CK_SLOT_ID slot)
     struct session *session;
     CK_ULONG index = 0;
 
-    if (!hlk_running)
-        return CKR_CRYPTOKI_NOT_INITIALIZED;
-    if (slot != SLOT_ID)
-        return CKR_SLOT_ID_INVALID;
+    const CK_RV rv = hlk_check_slot(slot);
+    if (rv != CKR_OK)
+        return rv;
     while ((session = hlk_next(&hlk_sessions, &index)) != NULL)
         close_session(session);
     return CKR_OK;

@@ -24,7 +24,7 @@ const THREADS_MAX: usize = 1024;
 /// a twentieth of a second.
 const STRETCH: u64 = 1 << 20;
 
-/// What every key of a call has in common.
+/// The parameters that all keys of a call share.
 struct Form {
     algorithm: Algorithm,
     niterations: NonZeroU32,

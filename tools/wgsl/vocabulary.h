@@ -21,7 +21,7 @@ typedef struct {
     int number;
 } lv32, lv64;
 
-/* Where the state begins, which the kernel gets as its argument. */
+/* The beginning of the state, which the kernel gets as its argument. */
 static const void *recorded_state;
 static int recorded_count;
 

@@ -307,7 +307,7 @@ def test_a_worker_that_is_killed_in_a_torrent(client, tmp_path):
     assert list(attempts) == list(range(0, 23, 3))
 
 
-# What a worker says of a manifest or list
+# False answers of workers about a manifest or list
 
 
 def tampered(monkeypatch, work, change):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What can go wrong with a device.
+//! Errors of devices.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ pub enum Error {
     TooSmall {
         /// The device's name.
         device: String,
-        /// What the device lacks, in the words of its driver.
+        /// The lacking feature or limit, in the words of the driver.
         lack: String,
     },
     /// The driver refused a request: out of memory, or a shader that the driver does not compile. The device takes no

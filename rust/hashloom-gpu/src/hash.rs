@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::pass::{Pass, Source};
 use crate::shader::Body;
 
-/// Of this many messages the CPU hashes one again.
+/// The CPU hashes one message again for each 1,000 that the device hashes.
 pub(crate) const CHECKED: usize = 1000;
 
 /// Batches whose states are on their way back while later ones are hashed.

@@ -53,7 +53,7 @@ const BY_CPU: u64 = 1 << 18;
 /// The longest suffix: systems end a call that takes seconds, and each nonce hashes the suffix.
 const SUFFIX_MAX: usize = 1 << 20;
 
-/// What happens in a search on a device.
+/// An event of a search on a device.
 ///
 /// ```
 /// use hashloom_gpu::Event;
@@ -84,7 +84,7 @@ pub enum Event {
 pub struct End {
     /// The nonce to go on with, after a break or an error; `None` if the whole range is done.
     pub next: Option<u64>,
-    /// The error that ended the search. What was handed out before is right.
+    /// The error that ended the search. All events before it are right.
     pub error: Option<Error>,
 }
 
@@ -160,7 +160,7 @@ impl Device {
     }
 }
 
-/// What was handed out.
+/// The place of a search, and its caller.
 struct State<'s, On> {
     last: u64,
     next: &'s mut Option<u64>,

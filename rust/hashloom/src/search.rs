@@ -308,7 +308,7 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// What the search consists of, for a program that carries it out in another way.
+    /// The parts of the search, for a program that carries it out in another way.
     ///
     /// ```
     /// use hashloom::Algorithm;
@@ -377,7 +377,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What a [`Search`] consists of: see [`Search::parts`].
+/// The parts of a [`Search`]: see [`Search::parts`].
 ///
 /// ```
 /// use hashloom::Algorithm;

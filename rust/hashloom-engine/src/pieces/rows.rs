@@ -69,7 +69,7 @@ pub(crate) struct Rows<'d> {
     by: By<'d>,
 }
 
-/// What hashes the messages at hand.
+/// The hasher of the messages at hand.
 enum By<'d> {
     Cpu,
     /// The device, and the SHA-1 of each message, if it is wanted.
