@@ -7,7 +7,8 @@
 #   test/run.sh quick|all|fuzz
 #
 # Called by `make test`, `make test-all` and `make fuzz`, which install what is needed first. HASHLOOM_EXPECT=avx512,sha
-# makes it a failure if this machine lacks one of these instruction sets. Exit status: 0 if everything passed.
+# makes it a failure if this machine lacks one of these instruction sets. HASHLOOM_REQUIRE=1 makes it a failure if
+# something cannot be tested here: a program is missing, root is needed. Exit status: 0 if everything passed.
 #
 # Parts run side by side, PARTS at a time: one more than there are CPUs, as some mostly wait. The output of a part is in
 # build/parts/NAME.log, and is printed whole, in the order of this file. The last lines name what was skipped, the times
@@ -38,10 +39,14 @@ declare -A after command state # state: "" before, a process, then ended or prin
 
 # part NAME AFTER COMMAND...: a part to run, when the parts named in AFTER have ended, whether they passed or not.
 # Parts that wait for the same lock of Cargo come one after another, as a part that waits takes up a place.
+# A part that tools/setup.sh names in build/left-out only says so.
 part() {
+    local why
     names+=("$1")
     after[$1]=$2
     command[$1]=$(printf '%q ' "${@:3}")
+    why=$(sed -n "s/^$1\t//p" build/left-out 2>/dev/null | paste -sd';')
+    [ -z "$why" ] || command[$1]=$(printf '%q ' echo "SKIPPED: $1: $why")
 }
 
 may_start() { # NAME
@@ -120,6 +125,7 @@ report() {
 }
 
 program=target/release/hashloom
+require=(${HASHLOOM_REQUIRE:+--require})
 if [ "$level" = fuzz ]; then
     part fuzz-c "" test/fuzz_c.sh 600
     part fuzz-pkcs11 "" test/pkcs11_module.sh fuzz 600
@@ -139,11 +145,11 @@ fi
 # Long parts first, so that none is alone at the end.
 part c "" test/c.sh "$level"
 part program "" cargo build --quiet --release --locked --package hashloom-cli
-part docs program python3 test/docs.py $program --require
+part docs program python3 test/docs.py $program "${require[@]}"
 part format "" cargo fmt --all --check
 part lint "" cargo clippy --quiet --workspace --exclude hashloom-gpu --all-targets --locked -- -D warnings
 part crates lint "${cases[@]}" cargo test --quiet --workspace --exclude hashloom-gpu --locked
-part clients program build/venv/bin/python test/clients.py $program --require
+part clients program build/venv/bin/python test/clients.py $program "${require[@]}"
 part cross "" test/cross.sh "$level"
 part proof "" test/proof/prove.py "${every[@]}"
 peers=(--manifest-path bench/peers/Cargo.toml)
@@ -177,16 +183,17 @@ part disk-model-lint faultfs cargo clippy "${disks[@]}" --all-targets -- -D warn
 part disk-model-tests disk-model-lint cargo test "${disks[@]}"
 part documentation disk-model-tests env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace \
     --exclude hashloom-gpu --no-deps --locked
-part faults "program faultfs" python3 test/faults.py $program --require "${every[@]}"
-part torrents-of-others program build/venv/bin/python test/interop_torrents.py $program --require
+part faults "program faultfs" python3 test/faults.py $program "${require[@]}" "${every[@]}"
+part torrents-of-others program build/venv/bin/python test/interop_torrents.py $program "${require[@]}"
 part manifests program test/manifest.py $program
-part malformed-torrents program build/venv/bin/python test/malformed_torrents.py $program --require
-part trees-of-others program build/venv/bin/python test/trees.py $program --require "${every[@]}"
-part coreutils program build/venv/bin/python test/coreutils.py $program --require
-part macs program python3 test/macs.py $program --require "${huge[@]}"
-part addresses program python3 test/addresses.py $program --require "${every[@]}"
+part malformed-torrents program build/venv/bin/python test/malformed_torrents.py $program "${require[@]}"
+part trees-of-others program build/venv/bin/python test/trees.py $program "${require[@]}" "${every[@]}"
+part coreutils program build/venv/bin/python test/coreutils.py $program "${require[@]}"
+part macs program python3 test/macs.py $program "${require[@]}" "${huge[@]}"
+part addresses program python3 test/addresses.py $program "${require[@]}" "${every[@]}"
 part kernel-sizes program tools/kernels.py $program
-part installation program test/install.sh --require
+part setup "" test/setup.sh
+part installation program test/install.sh "${require[@]}"
 part dependencies "" tools/deny.sh
 part openssl-provider "" test/openssl_provider.sh
 part web program bash -c 'make --silent web && python3 web/test.py build/web/hashloom.html'
