@@ -181,6 +181,15 @@ def check_fragments(fragments, shared):
                 return fail(fragments[0].name, f"a C example, status {done.returncode}\n{done.stdout}{done.stderr}")
 
 
+def go_is_missing():
+    """Returns what the Go examples lack here, "" for nothing."""
+    wanted = re.search(r"^go (\d+)\.(\d+)", (ROOT / "go/go.mod").read_text(), re.MULTILINE)
+    said = subprocess.run(["go", "version"], capture_output=True, text=True).stdout if shutil.which("go") else ""
+    found = re.search(r"\bgo(\d+)\.(\d+)", said)
+    is_new = found and tuple(map(int, found.groups())) >= tuple(map(int, wanted.groups()))
+    return "" if is_new else f"Go {wanted[1]}.{wanted[2]} or later is not installed: {found[0] if found else 'no Go'}"
+
+
 GO_MODULE = "github.com/hashloom/hashloom/go"
 GO_PACKAGES = {"fmt": "fmt", "hash": "hash", "hex": "encoding/hex", "strings": "strings", "hashloom": GO_MODULE} | {
     name: f"{GO_MODULE}/{name}" for name in ("bitcoin", "hmac", "ripemd160", "search", "sha1", "sha256", "sha512")
@@ -276,10 +285,10 @@ def check_file(path, program, shared):
                 nother += 1
             elif block.language == "c":
                 fragments.append(block)
-            elif block.language == "go" and shutil.which("go"):
-                go.append(block)
+            elif block.language == "go" and (why := go_is_missing()):
+                skipped.append(f"{block.where()}: {why}")
             elif block.language == "go":
-                skipped.append(f"{block.where()}: go not installed")
+                go.append(block)
             elif block.language == "rust":
                 check_rust(block, crates)
                 nother += 1

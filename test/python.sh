@@ -23,6 +23,7 @@ tools=$logs/tools
 export CARGO_TARGET_DIR=$root/target/python
 
 missing() {
+    [ "$level" != demo ] || { echo "python.sh: $1" >&2; exit 2; }
     echo "SKIPPED: python: $1"
     [ -z "${HASHLOOM_REQUIRE-}" ]
     exit
@@ -161,7 +162,7 @@ step "examples" examples
 if command -v java >/dev/null || [ -n "${HASHLOOM_REQUIRE-}" ]; then
     step "cluster: Dask and Spark" cluster
 else
-    skip "cluster: java is not installed: apt-get install openjdk-17-jre-headless"
+    skip "cluster: java is not installed: apt-get install default-jre-headless"
 fi
 if [ "$level" = all ]; then
     step "lint" linted
