@@ -65,11 +65,13 @@ share:
 	@for shell in bash zsh fish; do \
 	    $(HASHLOOM) generate completions $$shell >$(SHARE)/completions/$$shell || exit 1; done
 
-demo: build
+demo:
 	@tools/setup.sh demo
+	@$(MAKE) --no-print-directory build
 	@tools/demo.sh
 
 demo-python:
+	@tools/setup.sh demo-python
 	@test/python.sh demo
 
 test:
@@ -77,9 +79,7 @@ test:
 	@test/run.sh quick
 
 test-all:
-	@tools/setup.sh test
-	@tools/setup.sh cross
-	@tools/setup.sh dist
+	@tools/setup.sh test-all
 	@test/run.sh all
 
 cross:
@@ -114,7 +114,9 @@ build/drop-ins/libhashloom-pkcs11.so: build/drop-ins/core.o $(wildcard drop-in/p
 	$(CC) $(DROP_IN_CFLAGS) $(PKCS11_CFLAGS) $(CFLAGS) -shared -Wl,-z,defs,-z,now -Wl,-soname,libhashloom-pkcs11.so -o $@ \
 	    drop-in/pkcs11/*.c build/drop-ins/core.o $(LDFLAGS) -lpthread
 
-drop-ins: build/drop-ins/hashloom.so build/drop-ins/libhashloom-pkcs11.so
+drop-ins:
+	@tools/setup.sh drop-ins
+	@$(MAKE) --no-print-directory build/drop-ins/hashloom.so build/drop-ins/libhashloom-pkcs11.so
 
 # OpenSSL looks for providers in one folder, wherever PREFIX is.
 OPENSSL_MODULES_DIR ?= $(or $(shell pkg-config --variable=modulesdir libcrypto 2>/dev/null), \
@@ -173,6 +175,7 @@ web:
 	web/build.py target/wasm32-unknown-unknown/release/hashloom_web.wasm build/web/hashloom.html
 
 bench-web: web
+	@tools/setup.sh bench-web
 	@bench/web.py $(ARGS)
 
 bench: build
@@ -227,6 +230,7 @@ chart: build
 	@$(HASHLOOM) bench --algorithm sha256 --no-kernels --svg docs/speed.svg
 
 bench-compilers:
+	@tools/setup.sh bench-compilers
 	@bench/compilers.sh
 
 fuzz:

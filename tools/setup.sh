@@ -1,103 +1,366 @@
 #!/usr/bin/env bash
-# setup.sh: makes sure that what a target needs is installed: on Debian it installs the packages, elsewhere it names
-# them.
+# setup.sh: makes sure that what a target needs works: on Debian it installs the packages, elsewhere it names them.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   tools/setup.sh build|demo|test|cross|dist|bench|bench-pkcs11|bench-peers|bench-torrents|bench-sums|bench-trees|
-#                  bench-disks|web
+#   tools/setup.sh TARGET      one of those in the case below
 #
-# Installs Debian packages if it may (as root, or if sudo asks for no password). Otherwise it prints the exact command
-# and exits with 2. Rust does not come from Debian, whose version is too old on the current release.
+# A need is there if it works: a compiler must link a program, a header must be found by the compiler. A name in PATH
+# says less than that.
+#
+# Debian packages are installed by root, or if sudo asks for no password. Otherwise setup.sh prints the exact command
+# and exits with 2. Rust is Debian's own if that is new enough, or rustup's.
+#
+# For the tests a need that cannot be had leaves out the parts of test/run.sh in the last column of the table, by way of
+# build/left-out: a line "PART<tab>REASON" each. HASHLOOM_REQUIRE=1 makes that an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if [ "${1-}" = test ] && ! [ -e .git ]; then
+# NEED            PACKAGES OF DEBIAN          GROUPS, comma-separated       PARTS LEFT OUT without the need
+# Parts: none: nothing works without the need; "-": the tests name what they leave out. % is clang's version.
+table='
+cc                gcc,libc6-dev               c
+ca-certificates   ca-certificates             rust
+cargo             cargo,rustc                 rust
+openssl           openssl                     demo                          openssl-provider,pkcs11
+python3           python3                     python,demo,web
+venv              python3-venv                venv
+openssl/evp.h     libssl-dev                  crypto                        c,openssl-provider,pkcs11
+p11-kit-1/p11-kit/pkcs11.h  libp11-kit-dev    p11-kit                       openssl-provider,pkcs11
+clang             clang                       clang                         c
+clang-wasm        clang                       web                           web
+wasm-std          libstd-rust-dev-wasm32      web                           web
+chromium          chromium                    chromium                      web
+git               git                         test,dist
+clippy            rust-clippy,rustfmt         test
+c++               g++                         test                          c
+clang-asan        libclang-rt-%-dev           test                          c
+ccache            ccache                      test                          -
+cmake             cmake                       cmake                         c,cross
+make              make                        cmake                         c,cross
+nm                binutils                    test                          c
+pkg-config        pkg-config                  pkg-config                    c
+valgrind          valgrind                    test                          c
+valgrind/memcheck.h  valgrind                 test                          c
+pkcs11-tool       opensc                      test                          -
+p11tool           gnutls-bin                  test                          -
+p11-kit           p11-kit                     test                          -
+curl              curl                        test                          -
+transmission-create  transmission-cli         test                          -
+aria2c            aria2                       test                          -
+mktorrent         mktorrent                   test                          -
+qbittorrent-nox   qbittorrent-nox             test                          -
+sha2.h            libmd-dev                   test                          -
+mtree             mtree-netbsd                test                          -
+fsverity          fsverity                    test,trees                    -
+/usr/sbin/veritysetup  cryptsetup-bin         test,trees                    -
+xxd               xxd                         test                          -
+mandoc            mandoc                      test                          -
+groff             groff-base                  test                          -
+man               man-db                      test,dist                     -
+zsh               zsh                         test,dist                     -
+fish              fish                        test,dist                     -
+/usr/share/vulkan/icd.d  mesa-vulkan-drivers  test                          -
+strace            strace                      test                          -
+prlimit           util-linux                  test                          -
+fusermount3       fuse3                       test                          -
+java              default-jre-headless        test                          -
+i686-linux-gnu-gcc  gcc-i686-linux-gnu,libc6-dev-i386-cross  test,cross     cross
+aarch64-linux-gnu-gcc  gcc-aarch64-linux-gnu,libc6-dev-arm64-cross  test,cross  cross
+qemu-aarch64      qemu-user                   test,cross                    cross
+intel-ipsec-mb.h  libipsec-mb-dev             ipsec-mb                      -
+riscv64-linux-gnu-gcc  gcc-riscv64-linux-gnu,libc6-dev-riscv64-cross  cross  cross
+s390x-linux-gnu-gcc  gcc-s390x-linux-gnu,libc6-dev-s390x-cross  cross       cross
+powerpc64le-linux-gnu-gcc  gcc-powerpc64le-linux-gnu,libc6-dev-ppc64el-cross  cross  cross
+arm-linux-gnueabihf-gcc  gcc-arm-linux-gnueabihf,libc6-dev-armhf-cross  cross  cross
+x86_64-w64-mingw32-gcc  gcc-mingw-w64-x86-64  cross                         other-systems
+node              nodejs                      cross                         cross
+/usr/lib/wasm32-wasi/libc.a  wasi-libc        cross                         cross
+clang-wasi        lld-%,lld,libclang-rt-%-dev-wasm32  cross                 cross
+dpkg-buildpackage  dpkg-dev                   dist                          dist
+dh                debhelper                   dist                          dist
+lintian           lintian                     dist                          dist
+musl-gcc          musl-tools                  dist                          dist
+unshare           util-linux                  dist                          dist
+softhsm2-util     softhsm2                    softhsm
+aria2c            aria2                       clients
+mktorrent         mktorrent                   torrents
+transmission-cli  transmission-cli            clients
+hashdeep          hashdeep                    sums
+rhash             rhash                       sums
+busybox           busybox                     sums
+'
+# What other systems call the packages that users need: Debian, Fedora, Alpine.
+elsewhere='
+libc6-dev         glibc-devel                 musl-dev
+rustc             rust                        rust
+python3-venv      python3                     python3
+libssl-dev        openssl-devel               openssl-dev
+libp11-kit-dev    p11-kit-devel               p11-kit-dev
+libstd-rust-dev-wasm32  rust-std-static-wasm32-unknown-unknown  rust-wasm
+'
+# Not gcc-multilib for i686: installing it removes the cross compilers.
+
+usage="usage: setup.sh TARGET, one of $(sed -n '/^case \$target in$/,/^esac$/s/^\([a-z].*\)) groups=.*/\1/p' "$0" |
+    tr '\n' ' ')"
+target=${1:?$usage}
+tests="c rust demo python venv crypto p11-kit clang web chromium test cmake pkg-config"
+# Debian has ipsec-mb for this architecture only.
+[ "$(uname -m)" != x86_64 ] || tests="$tests ipsec-mb"
+case $target in
+build) groups="c rust" ;;
+demo) groups="c rust demo" ;;
+demo-python) groups="c rust python venv" ;;
+drop-ins) groups="c crypto p11-kit" ;;
+web) groups="c rust web" ;;
+test) groups=$tests ;;
+test-all) groups="$tests cross dist" ;;
+cross) groups="c clang cmake cross" ;;
+dist) groups="c rust python dist" ;;
+bench) groups="c rust demo crypto cmake" ;;
+bench-compilers) groups="c clang crypto" ;;
+bench-pkcs11) groups="c p11-kit softhsm" ;;
+bench-peers) groups="c rust demo crypto pkg-config clang ipsec-mb" ;;
+bench-torrents) groups="c rust demo venv clients torrents" ;;
+bench-sums) groups="c rust demo sums" ;;
+bench-trees) groups="c rust demo venv trees" ;;
+bench-disks) groups="c rust demo venv clients" ;;
+bench-web) groups="c rust web chromium" ;;
+*) echo "setup.sh: unknown target $target; $usage" >&2; exit 2 ;;
+esac
+is_test=
+[[ $target != test* ]] || is_test=yes
+
+if [ -n "$is_test" ] && ! [ -e .git ]; then
     echo "setup.sh: the tests need a clone of the repository: they ask git for its files. In a source archive run:" >&2
     echo "  cargo test --locked" >&2
     exit 2
 fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
-# command or header file -> Debian package
-build="cc:gcc"
-demo="$build openssl:openssl python3:python3"
-test="$demo g++:g++ clang:clang ccache:ccache cmake:cmake make:make nm:binutils pkg-config:pkg-config
-      valgrind:valgrind valgrind/memcheck.h:valgrind
-      openssl/evp.h:libssl-dev p11-kit-1/p11-kit/pkcs11.h:libp11-kit-dev pkcs11-tool:opensc p11tool:gnutls-bin
-      p11-kit:p11-kit curl:curl transmission-create:transmission-cli aria2c:aria2 mktorrent:mktorrent
-      qbittorrent-nox:qbittorrent-nox sha2.h:libmd-dev mtree:mtree-netbsd fsverity:fsverity
-      /usr/sbin/veritysetup:cryptsetup-bin mandoc:mandoc groff:groff-base man:man-db zsh:zsh fish:fish
-      /usr/share/vulkan/icd.d:mesa-vulkan-drivers
-      strace:strace prlimit:util-linux fusermount3:fuse3 java:openjdk-17-jre-headless
-      i686-linux-gnu-gcc:gcc-i686-linux-gnu aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu qemu-aarch64:qemu-user
-      /usr/i686-linux-gnu/include/stdio.h:libc6-dev-i386-cross
-      /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross"
-# Not gcc-multilib for i686: installing it removes the cross compilers.
-cross="cc:gcc cmake:cmake make:make clang:clang node:nodejs /usr/lib/wasm32-wasi/libc.a:wasi-libc
-       $(for arch in i686:i386 aarch64:arm64 riscv64:riscv64 s390x:s390x powerpc64le:ppc64el; do
-             echo "${arch%:*}-linux-gnu-gcc:gcc-${arch%:*}-linux-gnu"
-             echo "/usr/${arch%:*}-linux-gnu/include/stdio.h:libc6-dev-${arch#*:}-cross"
-         done)
-       arm-linux-gnueabihf-gcc:gcc-arm-linux-gnueabihf /usr/arm-linux-gnueabihf/include/stdio.h:libc6-dev-armhf-cross
-       qemu-s390x:qemu-user x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64"
-web="clang:clang python3:python3"
-test="$test $web chromium:chromium"
-dist="$build git:git dpkg-buildpackage:dpkg-dev dh:debhelper lintian:lintian musl-gcc:musl-tools python3:python3
-      man:man-db zsh:zsh fish:fish unshare:util-linux"
-bench="$demo openssl/evp.h:libssl-dev cmake:cmake make:make"
-bench_pkcs11="$build p11-kit-1/p11-kit/pkcs11.h:libp11-kit-dev softhsm2-util:softhsm2"
-bench_peers="$demo openssl/evp.h:libssl-dev pkg-config:pkg-config clang:clang"
-# Debian has ipsec-mb for this architecture only.
-if [ "$(uname -m)" = x86_64 ]; then
-    test="$test intel-ipsec-mb.h:libipsec-mb-dev"
-    bench_peers="$bench_peers intel-ipsec-mb.h:libipsec-mb-dev"
-fi
-bench_torrents="$demo aria2c:aria2 mktorrent:mktorrent transmission-cli:transmission-cli"
-bench_sums="$demo hashdeep:hashdeep rhash:rhash busybox:busybox"
-bench_disks="$demo aria2c:aria2 transmission-cli:transmission-cli"
-bench_trees="$demo fsverity:fsverity /usr/sbin/veritysetup:cryptsetup-bin"
-target=${1:?usage: setup.sh TARGET, one of those in the head of the file}
-case $target in
-build) needs=$build ;;
-demo) needs=$demo ;;
-test) needs=$test ;;
-cross) needs=$cross ;;
-dist) needs=$dist ;;
-bench) needs=$bench ;;
-bench-pkcs11) needs=$bench_pkcs11 ;;
-bench-peers) needs=$bench_peers ;;
-bench-torrents) needs=$bench_torrents ;;
-bench-sums) needs=$bench_sums ;;
-bench-trees) needs=$bench_trees ;;
-web) needs=$web ;;
-bench-disks) needs=$bench_disks ;;
-*) echo "setup.sh: unknown target $target" >&2; exit 2 ;;
-esac
+# ---- What works -----------------------------------------------------------------------------------------------------
 
-have() {
+# The minimum is stated once, in Cargo.toml.
+wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+
+not_older() { # VERSION THAN
+    [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n1)" = "$2" ]
+}
+
+# A whole program with the C library and, for C++, its own.
+links() { # COMPILER [OPTION...]
+    printf '#ifdef __cplusplus\n#include <string>\n#endif\n#include <stdio.h>\nint main() { return puts("") < 0; }\n' \
+        >"$work/program.$([[ $1 == *++ ]] && echo cpp || echo c)"
+    "$@" "$work"/program.c* -o "$work/program" >/dev/null 2>&1
+    local status=$?
+    rm -f "$work"/program*
+    return $status
+}
+
+works() { # NEED
     case $1 in
     /*) test -e "$1" ;;
-    *.h) echo "#include <$1>" | cc -E -x c - >/dev/null 2>&1 ;;
+    *.h) cc -E -x c - <<<"#include <$1>" >/dev/null 2>&1 ;;
+    cc | c++ | clang | *-gcc) links "$1" ;;
+    clang-asan) links clang -fsanitize=address ;;
+    # The module for browsers has no C library.
+    clang-wasm) clang --target=wasm32 -x c -c - -o /dev/null <<<'#include <stdint.h>' 2>/dev/null ;;
+    clang-wasi) wasi_clang ;;
+    ca-certificates) compgen -G '/etc/ssl/certs/*.crt' >/dev/null || compgen -G '/etc/ssl/*.pem' >/dev/null ||
+        [ -e /etc/pki/tls/certs/ca-bundle.crt ] || [ -n "${SSL_CERT_FILE-}" ] ;;
+    # Debian's python3-minimal lacks modules.
+    python3) python3 -c 'import concurrent.futures, json, pty, tempfile' 2>/dev/null ;;
+    venv) "${PYTHON:-python3}" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ;;
+    cargo) cargo --version >/dev/null 2>&1 && not_older "$(rustc --version 2>/dev/null | cut -d' ' -f2)" "$wanted" ;;
+    clippy) cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev/null 2>&1 ;;
+    wasm-std) test -d "$(rustc --print sysroot 2>/dev/null)/lib/rustlib/wasm32-unknown-unknown/lib" ;;
+    # The names of web/browser.py.
+    chromium) [ -n "${CHROMIUM-}" ] || command -v chromium chromium-browser google-chrome chrome >/dev/null ;;
+    java) java -version >/dev/null 2>&1 ;;
     *) command -v "$1" >/dev/null ;;
     esac
 }
 
-install() { # PACKAGE...
-    local as_root=()
-    [ "$(id -u)" = 0 ] || as_root=(sudo -n)
-    if ! command -v apt-get >/dev/null || ! "${as_root[@]}" true 2>/dev/null; then
-        echo "setup.sh: not installed: $*. On Debian:" >&2
-        echo "  sudo apt-get install $*" >&2
-        exit 2
-    fi
-    echo "setup.sh: installing $*"
-    local log
-    log=$(mktemp)
-    { "${as_root[@]}" apt-get -qq update &&
-        DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get -qq install --no-install-recommends "$@"; } \
-        >"$log" 2>&1 || { cat "$log" >&2; echo "setup.sh: apt-get install $* failed" >&2; exit 2; }
-    rm -f "$log"
+# clang's linker and library for WebAssembly are packages of its version.
+wasi_clang() {
+    local suffix
+    for suffix in "" -22 -21 -20 -19 -18 -17 -16 -15 -14; do
+        command -v "clang$suffix" >/dev/null && command -v "wasm-ld$suffix" >/dev/null &&
+            "clang$suffix" --target=wasm32-wasi --sysroot=/usr -x c - -o /dev/null \
+                <<<'int main(void) { return 0; }' 2>/dev/null && return
+    done
+    return 1
 }
+
+# Rows of the table whose need does not work: NEED PACKAGES PARTS, "" for no parts.
+missing() {
+    local need packages of parts group
+    while read -r need packages of parts; do
+        for group in $groups; do
+            if [[ ,$of, == *,$group,* ]]; then
+                works "$need" || echo "$need $packages $parts"
+                break
+            fi
+        done
+    done <<<"$table"
+}
+
+# ---- Install --------------------------------------------------------------------------------------------------------
+
+as_root=()
+[ "$(id -u)" = 0 ] || as_root=(sudo -n)
+manager=$(for name in apt-get dnf apk; do command -v $name >/dev/null && echo $name && break; done || true)
+
+may_install() {
+    [ "$manager" = apt-get ] && "${as_root[@]}" true 2>/dev/null
+}
+
+apt_get() { # ARGUMENT...
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq "$@"
+}
+
+# The version that apt would install, "" for none.
+candidate() { # PACKAGE
+    LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: \([^(]\)/\1/p'
+}
+
+# command_for PACKAGE...: the line that installs these packages of Debian, in the words of this system.
+command_for() {
+    local column=1 line package
+    case $manager in
+    dnf) line="dnf install" column=2 ;;
+    apk) line="apk add" column=3 ;;
+    # Without its lists, apt finds no package.
+    *) line="apt-get update && apt-get install --no-install-recommends" ;;
+    esac
+    for package; do
+        line+=" $(awk -v package="$package" -v column=$column \
+            '$1 == package {found = $column} END {print found ? found : package}' <<<"$elsewhere")"
+    done
+    if [ "$(id -u)" = 0 ]; then
+        echo "  $line"
+    elif command -v sudo >/dev/null; then
+        echo "  sudo ${line/ apt-get install/ sudo apt-get install}"
+    else
+        echo "  su -c '$line'"
+    fi
+}
+
+# Installs what can be had of the packages, and names the others.
+install() { # PACKAGE...
+    local package log=$work/log can=() cannot=()
+    echo "setup.sh: installing $*"
+    apt_get install --no-install-recommends "$@" >"$log" 2>&1 && return
+    for package; do
+        if apt_get install --simulate --no-install-recommends "$package" >/dev/null 2>&1; then
+            can+=("$package")
+        else
+            cannot+=("$package")
+        fi
+    done
+    # Without packages that cannot be had, apt says why it failed.
+    [ ${#cannot[@]} -eq 0 ] || echo "setup.sh: apt has no way to install: ${cannot[*]}" >&2
+    if [ ${#cannot[@]} -eq 0 ] || { [ ${#can[@]} -gt 0 ] &&
+        ! apt_get install --no-install-recommends "${can[@]}" >"$log" 2>&1; }; then
+        cat "$log" >&2
+        echo "setup.sh: apt-get install failed" >&2
+    fi
+}
+
+# Where Rust cannot come from the system: the exact commands. Ends the script.
+needs_rustup() { # WHY PACKAGE...: other packages that are missing
+    local why=$1 home=${CARGO_HOME:-$HOME/.cargo}
+    shift
+    {
+        echo "setup.sh: Rust $wanted or later is needed, $why."
+        if command -v rustup >/dev/null; then
+            echo "  rustup update stable && rustup default stable"
+        elif ! command -v cargo >/dev/null && [ -x "$home/bin/cargo" ]; then
+            echo "It is installed, but its folder is not in PATH:"
+        else
+            works ca-certificates || set -- "$@" ca-certificates
+            works curl || set -- "$@" curl
+            echo "Its own installer is at https://rustup.rs:"
+            [ $# -eq 0 ] || command_for $(printf '%s\n' "$@" | sort -u)
+            echo "  curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh"
+        fi
+        command -v rustup >/dev/null || echo "  . $home/env"
+    } >&2
+    exit 2
+}
+
+mkdir -p build
+[ -z "$is_test" ] || rm -f build/left-out
+
+# rustup's own parts come from it.
+if command -v rustup >/dev/null && works cargo; then
+    [ -z "$is_test" ] || works clippy || rustup --quiet component add clippy rustfmt || true
+    [[ " $groups " != *" web "* ]] || works wasm-std || rustup --quiet target add wasm32-unknown-unknown || true
+fi
+
+mapfile -t rows < <(missing)
+packages=()
+if [ ${#rows[@]} -gt 0 ]; then
+    # apt knows no package before its first update.
+    if may_install && ! apt_get update >"$work/log" 2>&1; then
+        cat "$work/log" >&2
+        echo "setup.sh: apt-get update failed" >&2
+    fi
+    clang_major=$(clang -dumpversion 2>/dev/null | cut -d. -f1 || true)
+    [ -n "$clang_major" ] || clang_major=$(candidate clang | sed 's/^[0-9]*:\([0-9]*\).*/\1/')
+    mapfile -t packages < <(printf '%s\n' "${rows[@]}" | cut -d' ' -f2 | tr ',' '\n' | sed "s/%/$clang_major/" | sort -u)
+
+    # Debian's parts of Rust fit Debian's Rust alone.
+    mapfile -t others < <(printf '%s\n' "${packages[@]}" |
+        grep -vxE 'cargo|rustc|rust-clippy|rustfmt|libstd-rust-dev-wasm32')
+    if works cargo; then
+        [ "$(command -v cargo)" = /usr/bin/cargo ] || packages=("${others[@]}")
+    elif [[ " $groups " == *" rust "* ]]; then
+        own=$(candidate rustc)
+        own=${own%%[+-]*}
+        found="none is installed"
+        ! command -v rustc >/dev/null || found="$(rustc --version 2>/dev/null | cut -d' ' -f2) is installed"
+        if command -v rustup >/dev/null || [ -x "${CARGO_HOME:-$HOME/.cargo}/bin/cargo" ]; then
+            needs_rustup "$found" "${others[@]}"
+        elif [ "$manager" = apt-get ] && ! not_older "${own:-0}" "$wanted"; then
+            needs_rustup "$found, and apt has ${own:-none}" "${others[@]}"
+        elif [ "$manager" = apt-get ]; then
+            echo "setup.sh: Rust: the system's own, $own (the minimum is $wanted)"
+        elif [ -z "$manager" ]; then
+            needs_rustup "$found" "${others[@]}"
+        fi
+    fi
+    [ ${#packages[@]} -eq 0 ] || ! may_install || install "${packages[@]}"
+fi
+
+# What still does not work leaves out parts of the tests, or ends the script.
+lacking=()
+while read -r need of parts; do
+    [ -n "$need" ] || continue
+    if [ -n "$is_test" ] && [ -n "$parts" ] && [ -z "${HASHLOOM_REQUIRE-}" ]; then
+        echo "setup.sh: $need does not work (Debian: ${of//,/ }); left out: ${parts/#-/the tests that need it}" >&2
+        [ "$parts" = - ] || printf "%s\t$need does not work (Debian: ${of//,/ })\n" ${parts//,/ } >>build/left-out
+    else
+        lacking+=("$need")
+    fi
+done < <([ ${#rows[@]} -eq 0 ] || missing)
+if [ ${#lacking[@]} -gt 0 ]; then
+    echo "setup.sh: missing, or installed and not working: ${lacking[*]}. To install:" >&2
+    [ ${#packages[@]} -eq 0 ] || command_for "${packages[@]}" >&2
+    if [ "$manager" = dnf ] || [ "$manager" = apk ]; then
+        works cargo || echo "Rust must be $wanted or later; if that of the system is older: https://rustup.rs" >&2
+    elif [ -z "$manager" ]; then
+        echo "These are Debian's names: look for those of your system." >&2
+    fi
+    if [[ " ${packages[*]} " != *" cargo "* ]] && [ "$(command -v cargo)" != /usr/bin/cargo ]; then
+        [[ " ${lacking[*]} " != *" clippy "* ]] || echo "  rustup component add clippy rustfmt" >&2
+        [[ " ${lacking[*]} " != *" wasm-std "* ]] || echo "  rustup target add wasm32-unknown-unknown" >&2
+    fi
+    exit 2
+fi
+
+# ---- What is no package ---------------------------------------------------------------------------------------------
 
 # libtorrent stays at the version whose verdicts docs/torrents.md lists, botocore at a version that was reviewed.
 from_pip() { # PACKAGE, into build/venv
@@ -105,121 +368,9 @@ from_pip() { # PACKAGE, into build/venv
     [ "$1" != libtorrent ] || package=libtorrent==2.1.1
     [ "$1" != botocore ] || package=botocore==1.40.50
     build/venv/bin/python -c "import $1" 2>/dev/null && return
-    mkdir -p build
-    python3 -c 'import ensurepip, venv' 2>/dev/null || install python3-venv
-    [ -x build/venv/bin/python ] || python3 -m venv build/venv
-    build/venv/bin/python -m pip install --quiet --disable-pip-version-check "$package"
+    [ -x build/venv/bin/python ] || python3 -m venv build/venv &&
+        build/venv/bin/python -m pip install --quiet --disable-pip-version-check "$package"
 }
-
-packages=()
-for need in $needs; do
-    have "${need%%:*}" || packages+=("${need##*:}")
-done
-[ ${#packages[@]} -eq 0 ] || install "${packages[@]}"
-
-# OpenSSL's own test data. The test says so if they are missing.
-if [ "$target" = test ] && ! [ -e build/openssl-data/evpmac_common.txt ]; then
-    tools/openssl_data.sh >/dev/null 2>&1 || echo "setup.sh: tools/openssl_data.sh could not get OpenSSL's test data"
-fi
-
-# clang's sanitizers are a separate package, named after its version.
-if [ "$target" = test ]; then
-    clang_major=$(clang -dumpversion | cut -d. -f1)
-    echo 'int main(void) { return 0; }' | clang -fsanitize=address -x c - -o /dev/null 2>/dev/null ||
-        install "libclang-rt-$clang_major-dev"
-fi
-
-if [ "$target" = cross ]; then
-    # clang's linker and library for WebAssembly are packages of its version.
-    compile_wasm() { # SUFFIX
-        command -v "clang$1" >/dev/null && command -v "wasm-ld$1" >/dev/null &&
-            echo 'int main(void) { return 0; }' |
-            "clang$1" --target=wasm32-wasi --sysroot=/usr -x c - -o /dev/null 2>/dev/null
-    }
-    found_wasm=
-    for version in "" -22 -21 -20 -19 -18 -17 -16 -15 -14; do
-        compile_wasm "$version" && found_wasm=yes && break
-    done
-    clang_major=$(clang -dumpversion | cut -d. -f1)
-    [ -n "$found_wasm" ] || install "lld-$clang_major" lld "libclang-rt-$clang_major-dev-wasm32"
-
-    # qemu emulates the x86 SHA instructions since version 8.2. Debian 12 has that version in its backports: it goes
-    # into the build folder, beside the system's, which stays unchanged.
-    version=$(qemu-x86_64 --version | sed -n 's/.*version \([0-9.]*\).*/\1/p')
-    older=$(printf '%s\n' 8.2 "$version" | sort -V | head -n1)
-    if [ "$older" != 8.2 ] && ! [ -x build/qemu/usr/bin/qemu-x86_64 ]; then
-        if ! grep -q '^VERSION_CODENAME=bookworm' /etc/os-release; then
-            echo "setup.sh: qemu-user 8.2 or later is needed, $version is installed" >&2
-            exit 2
-        fi
-        echo "setup.sh: taking a newer qemu-user from bookworm-backports into build/qemu"
-        apt=$PWD/build/qemu/apt
-        mkdir -p "$apt/lists/partial" "$apt/archives/partial"
-        echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian \
-bookworm-backports main" >"$apt/sources.list"
-        options=(-qq -o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=/dev/null
-            -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt" -o APT::Sandbox::User=)
-        { apt-get "${options[@]}" update && (cd "$apt" && apt-get "${options[@]}" download qemu-user) &&
-            dpkg-deb --fsys-tarfile "$apt"/qemu-user_*.deb |
-            tar -x -C build/qemu ./usr/bin/qemu-x86_64; } >"$apt/log" 2>&1 || {
-            cat "$apt/log" >&2
-            echo "setup.sh: qemu-user could not be taken from http://deb.debian.org/debian bookworm-backports" >&2
-            exit 2
-        }
-        rm -rf "$apt"
-    fi
-fi
-
-# Debian's Go is too old on the current release. Only the Go module needs it.
-if [ "$target" = test ] && ! go version 2>/dev/null | grep -qE 'go1\.(2[5-9]|[3-9][0-9])'; then
-    echo "setup.sh: Go 1.25 or later is not installed (https://go.dev/dl): the tests of the Go module are left out" >&2
-fi
-
-# The minimum is stated once, in Cargo.toml.
-wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
-if ! command -v cargo >/dev/null; then
-    echo "setup.sh: Rust $wanted or later is needed and not installed. Its own installer is at https://rustup.rs:" >&2
-    echo "  curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh" >&2
-    exit 2
-fi
-found=$(rustc --version | cut -d' ' -f2)
-if [ "$(printf '%s\n' "$wanted" "$found" | sort -V | head -n1)" != "$wanted" ]; then
-    echo "setup.sh: Rust $wanted or later is needed, $found is installed: rustup update" >&2
-    exit 2
-fi
-if [ "$target" = test ]; then
-    cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev/null 2>&1 || {
-        echo "setup.sh: clippy and rustfmt are needed: rustup component add clippy rustfmt" >&2
-        exit 2
-    }
-    # Debian's package of the daemon starts it as a service of the system. Only the program is needed: it goes into the
-    # build folder. transmission-cli has brought its libraries.
-    daemon=build/clients/usr/bin/transmission-daemon
-    if ! have transmission-daemon && ! [ -x "$daemon" ]; then
-        mkdir -p build/clients
-        { (cd build/clients && apt-get -qq download transmission-daemon) &&
-            dpkg-deb --fsys-tarfile build/clients/transmission-daemon_*.deb |
-            tar -x -C build/clients ./usr/bin/transmission-daemon; } >build/clients/log 2>&1 && "$daemon" --version \
-            >>build/clients/log 2>&1 || {
-            cat build/clients/log >&2
-            echo "setup.sh: transmission-daemon is needed and could not be taken from Debian's package" >&2
-            exit 2
-        }
-    fi
-    # libtorrent's own Python binding makes torrents for the interoperability test. It stays in the build folder.
-    from_pip libtorrent || {
-        echo "setup.sh: pip could not install libtorrent, which a test needs for its torrents: pip needs a network" >&2
-        exit 2
-    }
-fi
-
-# The tree hash of Amazon's own library: one more oracle.
-if [ "$target" = test ] || [ "$target" = bench-trees ]; then
-    from_pip botocore || {
-        echo "setup.sh: pip could not install botocore, which a test needs for its tree hashes: pip needs a network" >&2
-        [ "$target" != test ] || exit 2
-    }
-fi
 
 # Programs to compare with, each in a folder of the build. Missing ones are named, here and in the tables.
 from_cargo() { # CRATE VERSION [OPTION...], whose program has the crate's name
@@ -227,6 +378,75 @@ from_cargo() { # CRATE VERSION [OPTION...], whose program has the crate's name
         cargo install --quiet --root build/peers --no-track "${@:3}" "$1@$2" ||
         echo "setup.sh: cargo could not install $1: it is left out" >&2
 }
+
+# The tests name what they leave out without it; HASHLOOM_REQUIRE=1 makes that an error.
+left_out() { # MESSAGE
+    echo "setup.sh: $1" >&2
+    [ -z "$is_test" ] || [ -z "${HASHLOOM_REQUIRE-}" ] || exit 2
+}
+
+if [ -n "$is_test" ]; then
+    # OpenSSL's own test data. The test says so if they are missing.
+    [ -e build/openssl-data/evpmac_common.txt ] || tools/openssl_data.sh >/dev/null 2>&1 ||
+        echo "setup.sh: tools/openssl_data.sh could not get OpenSSL's test data"
+    # Debian's Go is too old on the current releases. Only the Go module needs it.
+    go version 2>/dev/null | grep -qE 'go1\.(2[5-9]|[3-9][0-9])' ||
+        left_out "Go 1.25 or later is not installed (https://go.dev/dl): the tests of the Go module are left out"
+    # Debian's package of the daemon starts it as a service of the system. Only the program is needed: it goes into the
+    # build folder. transmission-cli has brought its libraries.
+    daemon=build/clients/usr/bin/transmission-daemon
+    if ! works transmission-daemon && ! [ -x "$daemon" ]; then
+        mkdir -p build/clients
+        { (cd build/clients && apt-get -qq download transmission-daemon) &&
+            dpkg-deb --fsys-tarfile build/clients/transmission-daemon_*.deb |
+            tar -x -C build/clients ./usr/bin/transmission-daemon; } >build/clients/log 2>&1 && "$daemon" --version \
+            >>build/clients/log 2>&1 || {
+            cat build/clients/log >&2
+            left_out "transmission-daemon could not be taken from Debian's package: its tests are left out"
+        }
+    fi
+    # libtorrent's own Python binding makes torrents for the interoperability test. It stays in the build folder.
+    from_pip libtorrent || left_out "pip could not install libtorrent, which makes and judges torrents: no network?"
+fi
+# The tree hash of Amazon's own library: one more oracle.
+if [ -n "$is_test" ] || [ "$target" = bench-trees ]; then
+    from_pip botocore || left_out "pip could not install botocore, which compares tree hashes: no network?"
+fi
+
+# Makes build/qemu. Prints why it cannot.
+qemu_of_backports() {
+    local apt=$PWD/build/qemu/apt
+    echo "setup.sh: taking a newer qemu-user from bookworm-backports into build/qemu"
+    mkdir -p "$apt/lists/partial" "$apt/archives/partial"
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian \
+bookworm-backports main" >"$apt/sources.list"
+    local options=(-qq -o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=/dev/null
+        -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt" -o APT::Sandbox::User=)
+    { apt-get "${options[@]}" update && (cd "$apt" && apt-get "${options[@]}" download qemu-user) &&
+        dpkg-deb --fsys-tarfile "$apt"/qemu-user_*.deb | tar -x -C build/qemu ./usr/bin/qemu-x86_64; } >"$apt/log" 2>&1 ||
+        { cat "$apt/log" >&2; return 1; }
+    rm -rf "$apt"
+}
+
+no_cross() { # WHY
+    echo "setup.sh: $1" >&2
+    [ -n "$is_test" ] && [ -z "${HASHLOOM_REQUIRE-}" ] || exit 2
+    printf 'cross\t%s\n' "$1" >>build/left-out
+}
+
+if [[ " $groups " == *" cross "* ]] && works qemu-x86_64; then
+    # qemu emulates the x86 SHA instructions since version 8.2. Debian 12 has that version in its backports: it goes
+    # into the build folder, beside the system's, which stays unchanged.
+    version=$(qemu-x86_64 --version | sed -n 's/.*version \([0-9.]*\).*/\1/p')
+    older=$(printf '%s\n' 8.2 "$version" | sort -V | head -n1)
+    if [ "$older" != 8.2 ] && ! [ -x build/qemu/usr/bin/qemu-x86_64 ]; then
+        if ! grep -q '^VERSION_CODENAME=bookworm' /etc/os-release; then
+            no_cross "qemu-user 8.2 or later is needed, $version is installed"
+        else
+            qemu_of_backports || no_cross "qemu-user could not be taken from bookworm-backports"
+        fi
+    fi
+fi
 
 if [ "$target" = bench-torrents ]; then
     for package in libtorrent torf; do
@@ -247,15 +467,9 @@ if [ "$target" = bench-disks ]; then
 fi
 
 # If the target cannot be added, tools/dist.sh names the command.
-if [ "$target" = dist ]; then
+if [[ " $groups " == *" dist "* ]]; then
     musl=$(uname -m)-unknown-linux-musl
     [ -d "$(rustc --print sysroot)/lib/rustlib/$musl/lib" ] || rustup --quiet target add "$musl" >/dev/null 2>&1 || true
-fi
-
-if [ "$target" = web ] || [ "$target" = test ]; then
-    [ -d "$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown/lib" ] ||
-        rustup --quiet target add wasm32-unknown-unknown ||
-        echo "setup.sh: the page cannot be built without: rustup target add wasm32-unknown-unknown" >&2
 fi
 
 if [ "$target" = bench-sums ]; then
