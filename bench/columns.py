@@ -6,7 +6,7 @@
 
     bench/columns.py [--rows N] [--rounds N] [--svg FILE]      (make demo-python: 10 million rows)
 
-It needs the packages hashloom, polars, polars-hash, duckdb and pyarrow, and matplotlib for --svg. All ways run by turns
+It needs the packages pyhashloom, polars, polars-hash, duckdb and pyarrow, and matplotlib for --svg. All ways run by turns
 on one CPU, and the least time of each counts. Each way's first and last digests are compared with hashlib's. The loop
 over hashlib takes a tenth of the rows.
 """
@@ -34,9 +34,9 @@ def main() -> int:
         import polars_hash as plh
         import pyarrow as pa
 
-        import hashloom
-        import hashloom.duckdb
-        import hashloom.polars  # noqa: F401
+        import pyhashloom
+        import pyhashloom.duckdb
+        import pyhashloom.polars  # noqa: F401
     except ImportError as error:
         sys.exit(f"columns.py: {error}: pip install {error.name}")
     if hasattr(os, "sched_setaffinity"):
@@ -51,15 +51,15 @@ def main() -> int:
     connection = duckdb.connect()
     connection.register("emails", pa.table({"email": array}))
     connection.execute("set threads = 1")
-    hashloom.duckdb.register(connection)
+    pyhashloom.duckdb.register(connection)
 
     def by_duckdb(function: str) -> "pa.Table":
         return pa.table(connection.sql(f"select {function}(email) as digest from emails"))
 
     ways = {
-        "hashloom, binary": lambda: hashloom.column("sha256", array, output="binary", threads=1),
-        "hashloom, hex": lambda: hashloom.column("sha256", array, threads=1),
-        "hashloom, HMAC, hex": lambda: hashloom.column("sha256", array, key=b"k" * 32, threads=1),
+        "hashloom, binary": lambda: pyhashloom.column("sha256", array, output="binary", threads=1),
+        "hashloom, hex": lambda: pyhashloom.column("sha256", array, threads=1),
+        "hashloom, HMAC, hex": lambda: pyhashloom.column("sha256", array, key=b"k" * 32, threads=1),
         "hashloom in polars, hex": lambda: frame.select(pl.col("email").hashloom.sha256()),
         "hashloom in DuckDB, hex": lambda: by_duckdb("hl_sha256"),
         "polars-hash, hex": lambda: frame.select(plh.col("email").chash.sha2_256()),

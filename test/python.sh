@@ -62,7 +62,7 @@ requirements=$root/python/tests/requirements.txt
 
 # into FOLDER: installs the wheel that suits the environment's Python.
 into() {
-    "$1/bin/pip" install --quiet --disable-pip-version-check --no-index --find-links "$logs/wheels" hashloom
+    "$1/bin/pip" install --quiet --disable-pip-version-check --no-index --find-links "$logs/wheels" pyhashloom
 }
 
 # tested PYTHON: the wheel in a clean environment, without the sources in sight. Only $python must have every package of
@@ -120,15 +120,15 @@ types() {
     bin=$logs/$(basename "$python")/bin
     local mypy=("$bin/mypy" --config-file "$root/python/pyproject.toml" --cache-dir "$logs/mypy")
     "$bin/pip" install --quiet --disable-pip-version-check --requirement "$root/python/tests/types.txt" || return 1
-    (cd "$logs" && "${mypy[@]}" -p hashloom &&
+    (cd "$logs" && "${mypy[@]}" -p pyhashloom &&
         "${mypy[@]}" "$root/python/tests/typed.py" &&
         "$bin/pyright" --project "$root/python" --pythonpath "$bin/python" "$root/python/tests/typed.py" &&
-        "$bin/python" -m mypy.stubtest hashloom._hashloom)
+        "$bin/python" -m mypy.stubtest pyhashloom._hashloom)
 }
 
 examples() {
     (cd "$logs" && "$logs/$(basename "$python")/bin/python" -m pytest -q -p no:cacheprovider --doctest-modules \
-        --ignore-glob='*/hashloom/spark.py' --ignore-glob='*/hashloom/dask.py' --pyargs hashloom &&
+        --ignore-glob='*/pyhashloom/spark.py' --ignore-glob='*/pyhashloom/dask.py' --pyargs pyhashloom &&
         "$logs/$(basename "$python")/bin/python" -m doctest "$root/docs/python.md" "$root/README.md")
 }
 

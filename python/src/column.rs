@@ -424,7 +424,7 @@ fn digests_of(
 
 /// A column of digests. It has the Arrow PyCapsule interface: pyarrow.chunked_array(column), polars.Series(column) and
 /// pandas.Series(pyarrow…) take it without a copy.
-#[pyclass(frozen, module = "hashloom", name = "Column")]
+#[pyclass(frozen, module = "pyhashloom", name = "Column")]
 struct Column {
     arrays: Vec<ArrayRef>,
     field: Arc<Field>,
@@ -457,7 +457,7 @@ impl Column {
     }
 
     fn __repr__(&self) -> String {
-        format!("<hashloom.Column of {} values, {}>", self.__len__(), self.field.data_type())
+        format!("<pyhashloom.Column of {} values, {}>", self.__len__(), self.field.data_type())
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Files through the engine: the calls behind `hashloom.files` and `hashloom.torrent`.
+//! Files through the engine: the calls behind `pyhashloom.files` and `pyhashloom.torrent`.
 
 use std::ffi::OsString;
 use std::io;
@@ -28,7 +28,7 @@ pub type Reason = (&'static str, Option<i32>, String, u64);
 type Hashed = Result<(Hash, u64), Reason>;
 
 /// The results of files, in the order of their paths.
-#[pyclass(frozen, module = "hashloom._hashloom")]
+#[pyclass(frozen, module = "pyhashloom._hashloom")]
 struct Files(Work<Hashed>);
 
 #[pymethods]
@@ -100,17 +100,17 @@ impl Failure {
         match self {
             Failure::System(number, text, path) => file_error(py, "open", number, text, path, 0),
             Failure::Torrent(text, key, offset) => {
-                let raised = || py.import("hashloom.torrent")?.getattr("TorrentError")?.call1((text, key, offset));
+                let raised = || py.import("pyhashloom.torrent")?.getattr("TorrentError")?.call1((text, key, offset));
                 raised().map_or_else(|error| error, PyErr::from_value)
             }
         }
     }
 }
 
-/// A `hashloom.FileError`.
+/// A `pyhashloom.FileError`.
 pub fn file_error(py: Python<'_>, kind: &str, number: Option<i32>, text: String, path: PathBuf, offset: u64) -> PyErr {
     let arguments = (kind, number, text, path.into_os_string(), offset);
-    let raised = || py.import("hashloom._files")?.getattr("FileError")?.call1(arguments);
+    let raised = || py.import("pyhashloom._files")?.getattr("FileError")?.call1(arguments);
     raised().map_or_else(|error| error, PyErr::from_value)
 }
 
@@ -128,7 +128,7 @@ pub fn read(torrent: &Bound<'_, PyAny>) -> PyResult<Result<Torrent, Failure>> {
     Ok(parsed.map_err(|error| Failure::Torrent(error.to_string(), error.key, error.offset)))
 }
 
-/// Checks the content of a torrent, given by its path or its bytes. Returns the fields of `hashloom.torrent.Report`.
+/// Checks the content of a torrent, given by its path or its bytes. Returns the fields of `pyhashloom.torrent.Report`.
 #[pyfunction]
 #[pyo3(signature = (torrent, path, threads, progress))]
 fn torrent_verify<'py>(
@@ -179,7 +179,7 @@ pub fn trouble(trouble: &FileTrouble) -> (&'static str, Option<i32>, String, OsS
     (kind, number, text, trouble.path.clone().into_os_string(), offset)
 }
 
-/// The fields of `hashloom.torrent.Report`.
+/// The fields of `pyhashloom.torrent.Report`.
 pub fn fields<'py>(py: Python<'py>, torrent: &Torrent, report: &Report) -> PyResult<Bound<'py, PyTuple>> {
     let pieces: Vec<&str> = report.pieces.iter().map(|piece| piece.name()).collect();
     let files: Vec<_> = torrent

@@ -47,7 +47,7 @@ pub fn work_on<T: Send>(py: Python<'_>, value: &Mutex<T>, nbytes: usize, work: i
 }
 
 /// A hash object, as those of hashlib. Any number of threads may use it at once.
-#[pyclass(frozen, module = "hashloom")]
+#[pyclass(frozen, module = "pyhashloom")]
 pub struct Hash {
     hasher: Mutex<Hasher>,
     #[pyo3(get)]
@@ -109,7 +109,7 @@ impl Hash {
     }
 
     fn __repr__(&self) -> String {
-        format!("<{} hashloom.Hash object @ {:p}>", self.name, self)
+        format!("<{} pyhashloom.Hash object @ {:p}>", self.name, self)
     }
 }
 

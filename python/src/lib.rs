@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The compiled half of the Python package: the module `hashloom._hashloom`.
+//! The compiled half of the Python package: the module `pyhashloom._hashloom`.
 //!
 //! buffer.rs: the bytes of Python objects. hash.rs: hash objects. mac.rs: HMAC. many.rs: many messages in a call.
 //! column.rs: Arrow columns. memory.rs: memory for long results. work.rs: threads of the engine and signals of Python.

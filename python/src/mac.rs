@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! HMAC: the calls behind the module `hashloom.hmac`.
+//! HMAC: the calls behind the module `pyhashloom.hmac`.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ use crate::hash::{self, Hash, python_name, work_on};
 use crate::hex;
 use crate::many::{Function, hash_all};
 
-/// The algorithm of a name, or of a constructor of this package such as `hashloom.sha256`.
+/// The algorithm of a name, or of a constructor of this package such as `pyhashloom.sha256`.
 fn chosen(digestmod: Option<&Bound<'_, PyAny>>) -> PyResult<Algorithm> {
     let digestmod = digestmod.ok_or_else(|| PyTypeError::new_err("Missing required argument 'digestmod'."))?;
     if let Ok(name) = digestmod.cast::<PyString>() {
@@ -26,7 +26,7 @@ fn chosen(digestmod: Option<&Bound<'_, PyAny>>) -> PyResult<Algorithm> {
         }
     }
     Err(PyTypeError::new_err(
-        "digestmod is neither a name nor a constructor of hashloom: give 'sha256' or hashloom.sha256",
+        "digestmod is neither a name nor a constructor of hashloom: give 'sha256' or pyhashloom.sha256",
     ))
 }
 
@@ -36,7 +36,7 @@ fn key(secret: &Bound<'_, PyAny>, digestmod: Option<&Bound<'_, PyAny>>) -> PyRes
 }
 
 /// An HMAC object, as those of the module hmac. Any number of threads may use it at once.
-#[pyclass(frozen, name = "HMAC", module = "hashloom.hmac")]
+#[pyclass(frozen, name = "HMAC", module = "pyhashloom.hmac")]
 pub struct Mac {
     mac: Mutex<Hmac>,
     algorithm: Algorithm,
@@ -93,7 +93,7 @@ impl Mac {
     }
 
     fn __repr__(&self) -> String {
-        format!("<{} hashloom.hmac.HMAC object @ {:p}>", self.name(), self)
+        format!("<{} pyhashloom.hmac.HMAC object @ {:p}>", self.name(), self)
     }
 }
 

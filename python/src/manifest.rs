@@ -27,7 +27,7 @@ use crate::work::Work;
 
 /// A manifest that cannot be used.
 fn bad(py: Python<'_>, text: String) -> PyErr {
-    let raised = || py.import("hashloom.manifest")?.getattr("ManifestError")?.call1((text,));
+    let raised = || py.import("pyhashloom.manifest")?.getattr("ManifestError")?.call1((text,));
     raised().map_or_else(|error| error, PyErr::from_value)
 }
 
@@ -44,7 +44,7 @@ impl AsRef<[u8]> for Content {
 type OldReader = Reader<Cursor<Content>>;
 
 /// A folder's entries, of which the files are hashed elsewhere.
-#[pyclass(frozen, module = "hashloom._hashloom")]
+#[pyclass(frozen, module = "pyhashloom._hashloom")]
 struct Listing {
     /// `None`: the entry has vanished since.
     found: Mutex<Vec<Option<Entry>>>,
@@ -269,7 +269,7 @@ fn list_read<'py>(content: &Bound<'py, PyAny>, algorithms: Vec<String>) -> PyRes
     for (index, line) in content.split(|&byte| byte == b'\n').enumerate() {
         let number = index + 1;
         if line.trim_ascii_start().starts_with(b"{") {
-            wrong.append((number, "a line of JSON: check a manifest with hashloom.manifest.check"))?;
+            wrong.append((number, "a line of JSON: check a manifest with pyhashloom.manifest.check"))?;
             continue;
         }
         match parser.parse(line) {

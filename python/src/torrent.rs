@@ -24,7 +24,7 @@ type Given = (Option<Vec<u8>>, Option<Vec<u8>>);
 type Checked = Result<(Vec<Option<Stamp>>, PathBuf, Report), VerifyError>;
 
 /// A torrent, and its pieces by number.
-#[pyclass(frozen, module = "hashloom._hashloom")]
+#[pyclass(frozen, module = "pyhashloom._hashloom")]
 struct Torrent(Arc<hashloom_engine::torrent::Torrent>);
 
 impl Torrent {
@@ -171,7 +171,7 @@ impl Torrent {
     }
 
     /// Looks at all files, with the verdicts on all pieces known. Returns what the files looked like before, the files of
-    /// the troubles, and the fields of `hashloom.torrent.Report`.
+    /// the troubles, and the fields of `pyhashloom.torrent.Report`.
     fn settled<'py>(
         &self,
         py: Python<'py>,

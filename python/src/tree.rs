@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Hash trees of files and of memory, and proofs of transparency logs: the calls behind `hashloom.tree`.
+//! Hash trees of files and of memory, and proofs of transparency logs: the calls behind `pyhashloom.tree`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -56,7 +56,7 @@ fn hashed<T: Send + 'static>(
 }
 
 fn exception<'py>(py: Python<'py>, name: &str, arguments: impl PyCallArgs<'py>) -> PyErr {
-    let raised = || py.import("hashloom.tree")?.getattr(name)?.call1(arguments);
+    let raised = || py.import("pyhashloom.tree")?.getattr(name)?.call1(arguments);
     raised().map_or_else(|error| error, PyErr::from_value)
 }
 
@@ -112,7 +112,7 @@ fn tree_glacier<'py>(
     Ok(bytes(data.py(), &hashed(data, threads, progress, glacier::tree_hash)?))
 }
 
-/// Returns the fields of `hashloom.tree.Composite`.
+/// Returns the fields of `pyhashloom.tree.Composite`.
 #[pyfunction]
 #[pyo3(signature = (data, name, part_nbytes, threads, progress))]
 fn tree_s3<'py>(
@@ -129,7 +129,7 @@ fn tree_s3<'py>(
     (bytes(py, &found.digest), parts, found.to_string()).into_pyobject(py)
 }
 
-/// Returns the fields of `hashloom.tree.Sealed`.
+/// Returns the fields of `pyhashloom.tree.Sealed`.
 #[pyfunction]
 #[pyo3(signature = (data, name, block_nbytes, salt, threads, progress))]
 fn tree_fsverity<'py>(

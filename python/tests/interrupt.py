@@ -7,7 +7,7 @@ import sys
 
 PROGRAM = """
 import itertools, signal
-import hashloom, hashloom.tree
+import pyhashloom, pyhashloom.tree
 # Also where a shell started the tests in the background, with the signal ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 try:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import hashloom
+import pyhashloom
 
 pa = pytest.importorskip("pyarrow", reason="SKIPPED: columns: pyarrow is not installed")
 try:
@@ -56,17 +56,17 @@ def chunked(array, cuts):
 def test_values_nulls_slices_and_chunks(kind, output, values, start, cuts):
     values = [value and value.hex().encode() for value in values] if kind in TEXTS else values
     array = pa.array([value and value.decode() for value in values] if kind in TEXTS else values, kind)[start:]
-    column = hashloom.column("sha256", chunked(array, cuts), output=output)
+    column = pyhashloom.column("sha256", chunked(array, cuts), output=output)
     assert listed(column) == [digest(value) for value in values[start:]]
     assert len(column) == len(array)
     assert column.null_count == array.null_count
 
 
-@pytest.mark.parametrize("name", sorted(hashloom.algorithms_guaranteed))
+@pytest.mark.parametrize("name", sorted(pyhashloom.algorithms_guaranteed))
 def test_every_algorithm(name):
     values = [b"", None, b"abc", b"x" * 300]
-    got = listed(hashloom.column(name, pa.array(values), output="binary"))
-    assert got == [None if value is None else hashloom.new(name, value).digest() for value in values]
+    got = listed(pyhashloom.column(name, pa.array(values), output="binary"))
+    assert got == [None if value is None else pyhashloom.new(name, value).digest() for value in values]
 
 
 @pytest.mark.parametrize("kind", INTEGERS, ids=str)
@@ -74,21 +74,21 @@ def test_integers_are_their_little_endian_bytes(kind):
     is_signed = pa.types.is_signed_integer(kind)
     values = [0, None, 1, 2 ** (kind.bit_width - is_signed) - 1] + [-1, -(2 ** (kind.bit_width - 1))] * is_signed
     want = [None if v is None else v.to_bytes(kind.bit_width // 8, "little", signed=is_signed) for v in values]
-    assert listed(hashloom.column("sha1", pa.array(values, kind)[1:])) == [digest(v, "sha1") for v in want[1:]]
+    assert listed(pyhashloom.column("sha1", pa.array(values, kind)[1:])) == [digest(v, "sha1") for v in want[1:]]
 
 
 def test_fixed_size_binary_null_and_dictionaries():
     values = [b"abc", None, b"xyz"] * 5
     fixed = pa.array(values, pa.binary(3))
-    assert listed(hashloom.column("sha256", fixed[2:])) == [digest(v) for v in values[2:]]
-    assert listed(hashloom.column("sha256", pa.array([b"", None], pa.binary(0)))) == [digest(b""), None]
-    assert listed(hashloom.column("sha256", pa.nulls(3))) == [None] * 3
+    assert listed(pyhashloom.column("sha256", fixed[2:])) == [digest(v) for v in values[2:]]
+    assert listed(pyhashloom.column("sha256", pa.array([b"", None], pa.binary(0)))) == [digest(b""), None]
+    assert listed(pyhashloom.column("sha256", pa.nulls(3))) == [None] * 3
     for index in INTEGERS:
         array = pa.array(values).dictionary_encode().cast(pa.dictionary(index, pa.binary()))
-        assert listed(hashloom.column("sha256", array[1:])) == [digest(v) for v in values[1:]]
+        assert listed(pyhashloom.column("sha256", array[1:])) == [digest(v) for v in values[1:]]
     # A null among the values of the dictionary is null too.
     array = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 1]), pa.array([b"a", None]))
-    assert listed(hashloom.column("sha256", array)) == [digest(b"a"), None, None, None]
+    assert listed(pyhashloom.column("sha256", array)) == [digest(b"a"), None, None, None]
 
 
 @given(x=VALUES, cuts=st.lists(st.integers(0, 60), max_size=3), more=st.lists(st.integers(0, 60), max_size=3))
@@ -97,21 +97,21 @@ def test_several_columns_are_one_key(x, cuts, more):
     y = [value and value[::-1] for value in x[::-1]]
     want = [digest(joined(*row)) for row in zip(x, y)]
     one, two = (chunked(pa.array(values, pa.binary()), c) for values, c in ((x, cuts), (y, more)))
-    assert listed(hashloom.column("sha256", one, two)) == want
-    assert listed(hashloom.column("sha256", pa.table({"x": one, "y": two}))) == want
+    assert listed(pyhashloom.column("sha256", one, two)) == want
+    assert listed(pyhashloom.column("sha256", pa.table({"x": one, "y": two}))) == want
     if pl is not None:
         frame = pl.DataFrame({"x": pl.Series(x, dtype=pl.Binary), "y": pl.Series(y, dtype=pl.Binary)})
-        assert listed(hashloom.column("sha256", frame)) == want
+        assert listed(pyhashloom.column("sha256", frame)) == want
 
 
 def test_rows_that_look_alike_when_joined_differ():
     x, y = pa.array([b"a", b"ab", b"", None]), pa.array([b"bc", b"c", None, b""])
-    assert len(set(listed(hashloom.column("sha256", x, y)))) == 4
+    assert len(set(listed(pyhashloom.column("sha256", x, y)))) == 4
 
 
 def test_a_null_struct_is_null():
     rows = pa.array([{"x": "a"}, None, {"x": None}], pa.struct([("x", pa.string())]))
-    assert listed(hashloom.column("sha256", rows)) == [digest(b"a"), None, None]
+    assert listed(pyhashloom.column("sha256", rows)) == [digest(b"a"), None, None]
 
 
 @given(values=VALUES, secret=st.binary(max_size=150))
@@ -119,38 +119,38 @@ def test_a_null_struct_is_null():
 def test_salt_and_key(values, secret):
     array = pa.array(values, pa.binary())
     want = [None if v is None else digest(secret + v) for v in values]
-    assert listed(hashloom.column("sha256", array, salt=secret)) == want
+    assert listed(pyhashloom.column("sha256", array, salt=secret)) == want
     want = [None if v is None else hmac.digest(secret, v, "sha256") for v in values]
-    assert listed(hashloom.column("sha256", array, key=secret)) == want
+    assert listed(pyhashloom.column("sha256", array, key=secret)) == want
 
 
 def test_hash160_and_sha256d():
     values = [b"\x02" + bytes(32), None]
-    assert listed(hashloom.column("sha256d", pa.array(values)))[0] == digest(digest(values[0]))
-    want = hashloom.ripemd160(digest(values[0])).digest()
-    assert listed(hashloom.column("hash160", pa.array(values))) == [want, None]
+    assert listed(pyhashloom.column("sha256d", pa.array(values)))[0] == digest(digest(values[0]))
+    want = pyhashloom.ripemd160(digest(values[0])).digest()
+    assert listed(pyhashloom.column("hash160", pa.array(values))) == [want, None]
 
 
 @pytest.mark.parametrize("threads", [None, 1, 2, 7, 1000])
 @pytest.mark.parametrize("output", ["hex", "binary"])
 def test_threads_share_a_long_column(threads, output):
     values = [None if i % 7 == 3 else b"%d" % i for i in range(100_003)]
-    got = listed(hashloom.column("sha1", pa.array(values), output=output, threads=threads))
+    got = listed(pyhashloom.column("sha1", pa.array(values), output=output, threads=threads))
     assert got == [digest(v, "sha1") for v in values]
 
 
 @needs_polars
 def test_polars_and_pandas_take_the_result():
     frame = pl.DataFrame({"email": ["a@example.com", None, "b@example.com"]})
-    series = pl.Series(hashloom.column("sha256", frame["email"]))
+    series = pl.Series(pyhashloom.column("sha256", frame["email"]))
     assert series.name == "email"
     assert series.to_list() == [hashlib.sha256(b"a@example.com").hexdigest(), None,
                                 hashlib.sha256(b"b@example.com").hexdigest()]
     categories = frame["email"].cast(pl.Categorical)
-    assert pl.Series(hashloom.column("sha256", categories)).to_list() == series.to_list()
+    assert pl.Series(pyhashloom.column("sha256", categories)).to_list() == series.to_list()
     duckdb = pytest.importorskip("duckdb", reason="SKIPPED: columns of duckdb: it is not installed")
     relation = duckdb.sql("select 'a' as x union all select null")
-    assert sorted(listed(hashloom.column("sha256", relation)), key=bool) == [None, digest(b"a")]
+    assert sorted(listed(pyhashloom.column("sha256", relation)), key=bool) == [None, digest(b"a")]
 
 
 def test_empty_columns():
@@ -158,8 +158,8 @@ def test_empty_columns():
     if pl is not None:
         arrays.append(pl.Series([], dtype=pl.String))
     for array in arrays:
-        assert listed(hashloom.column("sha256", array)) == []
-        assert pa.chunked_array(hashloom.column("sha256", array, output="binary")).type == pa.binary(32)
+        assert listed(pyhashloom.column("sha256", array)) == []
+        assert pa.chunked_array(pyhashloom.column("sha256", array, output="binary")).type == pa.binary(32)
 
 
 @pytest.mark.parametrize("arguments, keywords, error, text", [
@@ -177,7 +177,7 @@ def test_empty_columns():
 ])
 def test_errors(arguments, keywords, error, text):
     with pytest.raises(error, match=text):
-        hashloom.column(*arguments, **keywords)
+        pyhashloom.column(*arguments, **keywords)
 
 
 def damaged(kind, *buffers, length=2):
@@ -195,13 +195,13 @@ def test_damaged_arrays_are_errors():
         damaged(pa.binary_view(), words(20, 0, 0, 9), b"abc" * 9, length=1),  # beyond the buffer
     ):
         with pytest.raises(ValueError, match="damaged|offset"):
-            hashloom.column("sha256", array)
+            pyhashloom.column("sha256", array)
 
 
 def test_arrays_are_kept_alive_and_let_go():
     array = pa.array(["x" * 50] * 10_000)
     before = pa.total_allocated_bytes()
-    column = hashloom.column("sha256", pa.array(["x" * 50] * 10_000))
+    column = pyhashloom.column("sha256", pa.array(["x" * 50] * 10_000))
     view = pa.chunked_array(column)
     del column
     gc.collect()
@@ -216,7 +216,7 @@ def test_many_threads_hash_one_column():
     array = pa.array([b"%d" % i for i in range(20_000)])
     want = [digest(b"%d" % i) for i in range(20_000)]
     right = []
-    threads = [threading.Thread(target=lambda: right.append(listed(hashloom.column("sha256", array)) == want))
+    threads = [threading.Thread(target=lambda: right.append(listed(pyhashloom.column("sha256", array)) == want))
                for _ in range(6)]
     for thread in threads:
         thread.start()
@@ -233,7 +233,7 @@ def test_offsets_of_64_bits():
     values = pa.py_buffer(part * 3)
     offsets = pa.py_buffer(b"".join((i << 30).to_bytes(8, "little") for i in range(4)))
     array = pa.Array.from_buffers(pa.large_binary(), 3, [None, offsets, values])
-    assert listed(hashloom.column("sha1", array)) == [hashlib.sha1(part).digest()] * 3
+    assert listed(pyhashloom.column("sha1", array)) == [hashlib.sha1(part).digest()] * 3
 
 
 def test_too_little_memory_is_an_error():
@@ -242,11 +242,11 @@ def test_too_little_memory_is_an_error():
     program = """
 import resource, sys
 import pyarrow as pa
-import hashloom
+import pyhashloom
 array = pa.Array.from_buffers(pa.uint8(), 50_000_000, [None, pa.py_buffer(bytes(50_000_000))])
 resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 try:
-    hashloom.column("sha512", array)
+    pyhashloom.column("sha512", array)
 except MemoryError as error:
     sys.exit(0 if "a part at a time" in str(error) else f"another text: {error}")
 sys.exit("no error")

@@ -8,7 +8,7 @@ import unittest
 
 import pytest
 
-import hashloom
+import pyhashloom
 
 try:
     theirs = importlib.import_module("test.test_hashlib")
@@ -25,24 +25,24 @@ LEFT_OUT = (
 
 def by_name(name):
     """A constructor through new, with a name of its own as some tests want it."""
-    constructor = functools.partial(hashloom.new, name)
+    constructor = functools.partial(pyhashloom.new, name)
     constructor.__name__ = name
     return constructor
 
 
 class Ours(theirs.HashLibTestCase):
-    supported_hash_names = tuple(sorted(hashloom.algorithms_guaranteed))
+    supported_hash_names = tuple(sorted(pyhashloom.algorithms_guaranteed))
 
     def __init__(self, *args, **kwargs):
         unittest.TestCase.__init__(self, *args, **kwargs)
         self._hashlib = None
         self.constructors_to_test = {
-            name: {getattr(hashloom, name), by_name(name)} for name in self.supported_hash_names
+            name: {getattr(pyhashloom, name), by_name(name)} for name in self.supported_hash_names
         }
 
     def setUp(self):
         # Tests that look a name up do so in this package.
-        self.new, hashlib.new = hashlib.new, hashloom.new
+        self.new, hashlib.new = hashlib.new, pyhashloom.new
         self.addCleanup(setattr, hashlib, "new", self.new)
 
 

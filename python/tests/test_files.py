@@ -11,8 +11,8 @@ import time
 import pytest
 from interrupt import interrupted
 
-import hashloom
-import hashloom.torrent
+import pyhashloom
+import pyhashloom.torrent
 
 TORRENTS = pathlib.Path(__file__).resolve().parents[2] / "vectors/webtorrent-fixtures/fixtures"
 
@@ -24,7 +24,7 @@ def test_files(tmp_path):
         path.write_bytes(content)
     for name in "sha256", "md5":
         for threads in 0, 1:
-            results = list(hashloom.files(name, iter(paths), threads=threads))
+            results = list(pyhashloom.files(name, iter(paths), threads=threads))
             assert [file.path for file in results] == [str(path) for path in paths]
             assert [file.digest for file in results] == [hashlib.new(name, content).digest() for content in contents]
             assert [file.nbytes for file in results] == [len(content) for content in contents]
@@ -37,20 +37,20 @@ def test_paths_of_all_kinds(tmp_path):
     with open(path, "wb") as file:
         file.write(b"abc")
     for kind in path, os.fsdecode(path), pathlib.Path(os.fsdecode(path)):
-        (file,) = hashloom.files("sha1", [kind])
+        (file,) = pyhashloom.files("sha1", [kind])
         assert file.hexdigest == hashlib.sha1(b"abc").hexdigest()
         assert os.fsencode(file.path) == path
 
 
 def test_errors_of_files(tmp_path):
     (tmp_path / "there").write_bytes(b"abc")
-    there, missing, folder = hashloom.files("sha256", [tmp_path / "there", tmp_path / "missing", tmp_path])
+    there, missing, folder = pyhashloom.files("sha256", [tmp_path / "there", tmp_path / "missing", tmp_path])
     assert there.digest == hashlib.sha256(b"abc").digest()
     error = missing.error
-    assert isinstance(error, OSError) and isinstance(error, hashloom.FileError)
+    assert isinstance(error, OSError) and isinstance(error, pyhashloom.FileError)
     assert (error.errno, error.filename, error.kind, error.offset) == (errno.ENOENT, missing.path, "open", 0)
     assert str(error).startswith(f"{missing.path}: ")
-    with pytest.raises(hashloom.FileError) as raised:
+    with pytest.raises(pyhashloom.FileError) as raised:
         missing.hexdigest
     assert raised.value is error
     copied = pickle.loads(pickle.dumps(error))
@@ -61,21 +61,21 @@ def test_errors_of_files(tmp_path):
 def test_wrong_calls():
     for one in "path", b"path", pathlib.Path("path"):
         with pytest.raises(TypeError, match="give a list of paths"):
-            hashloom.files("sha256", one)
+            pyhashloom.files("sha256", one)
     with pytest.raises(TypeError):
-        hashloom.files("sha256", [5])
+        pyhashloom.files("sha256", [5])
     with pytest.raises(ValueError, match="unsupported hash type"):
-        hashloom.files("crc32", [])
+        pyhashloom.files("crc32", [])
     with pytest.raises(OverflowError):
-        hashloom.files("sha256", [], threads=-1)
-    assert list(hashloom.files("sha256", [])) == []
+        pyhashloom.files("sha256", [], threads=-1)
+    assert list(pyhashloom.files("sha256", [])) == []
 
 
 def test_progress(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(bytes(5_000_000))
     told = []
-    assert len(list(hashloom.files("sha256", [path] * 3, progress=lambda *of: told.append(of)))) == 3
+    assert len(list(pyhashloom.files("sha256", [path] * 3, progress=lambda *of: told.append(of)))) == 3
     assert told[-1] == (15_000_000, None)
     assert told == sorted(told)
 
@@ -83,7 +83,7 @@ def test_progress(tmp_path):
         raise KeyError("from the callback")
 
     with pytest.raises(KeyError, match="from the callback"):
-        list(hashloom.files("sha256", [path] * 3, progress=fails))
+        list(pyhashloom.files("sha256", [path] * 3, progress=fails))
 
 
 def pipe(tmp_path):
@@ -99,7 +99,7 @@ def test_an_iterator_that_is_dropped_stops_the_work(tmp_path):
     before = len(os.listdir("/proc/self/task"))
     waiting = pipe(tmp_path)
     for paths in [tmp_path / "file"] * 5000 + [waiting], [waiting]:
-        results = hashloom.files("sha256", paths)
+        results = pyhashloom.files("sha256", paths)
         if len(paths) > 1:
             assert next(results).nbytes == 3
         results.close()
@@ -113,10 +113,10 @@ def test_an_iterator_that_is_dropped_stops_the_work(tmp_path):
 
 
 def test_keyboard_interrupt(tmp_path):
-    assert interrupted(f"list(hashloom.files('sha256', [{str(pipe(tmp_path))!r}]))")
+    assert interrupted(f"list(pyhashloom.files('sha256', [{str(pipe(tmp_path))!r}]))")
     torrent = b"d4:infod6:lengthi3e4:name4:pipe12:piece lengthi16384e6:pieces20:01234567890123456789ee"
     # A torrent opens no pipe.
-    assert hashloom.torrent.verify(torrent, tmp_path).pieces == ["unread"]
+    assert pyhashloom.torrent.verify(torrent, tmp_path).pieces == ["unread"]
 
 
 @pytest.mark.parametrize("as_bytes", [True, False])
@@ -124,7 +124,7 @@ def test_torrent(as_bytes):
     path = TORRENTS / "leaves.torrent"
     told = []
     torrent = path.read_bytes() if as_bytes else path
-    report = hashloom.torrent.verify(torrent, TORRENTS, progress=lambda *of: told.append(of))
+    report = pyhashloom.torrent.verify(torrent, TORRENTS, progress=lambda *of: told.append(of))
     assert report.is_complete and report.pieces == ["have"] * 23
     assert report.bitfield == b"\xff\xff\xfe"
     (file,) = report.files
@@ -139,12 +139,12 @@ def test_torrent_that_is_not_complete(tmp_path):
     content = bytearray((TORRENTS / "Leaves of Grass by Walt Whitman.epub").read_bytes())
     content[20_000] ^= 1
     (tmp_path / "Leaves of Grass by Walt Whitman.epub").write_bytes(content[:200_000])
-    report = hashloom.torrent.verify(TORRENTS / "leaves.torrent", tmp_path, threads=1)
+    report = pyhashloom.torrent.verify(TORRENTS / "leaves.torrent", tmp_path, threads=1)
     assert not report.is_complete
     assert report.pieces == ["have", "bad"] + ["have"] * 10 + ["missing"] * 11
     assert (report.files[0].state, report.files[0].found_nbytes) == ("short", 200_000)
     (tmp_path / "Leaves of Grass by Walt Whitman.epub").unlink()
-    report = hashloom.torrent.verify(TORRENTS / "leaves.torrent", tmp_path)
+    report = pyhashloom.torrent.verify(TORRENTS / "leaves.torrent", tmp_path)
     assert set(report.pieces) == {"missing"} and report.files[0].found_nbytes is None
 
 
@@ -152,31 +152,31 @@ def test_troubles_of_torrents(tmp_path):
     (tmp_path / "Leaves of Grass by Walt Whitman.epub").mkdir()
     (tmp_path / "below").mkdir()
     (tmp_path / "below" / "Leaves of Grass by Walt Whitman.epub").symlink_to("/etc/passwd")
-    report = hashloom.torrent.verify(TORRENTS / "leaves.torrent", tmp_path / "below")
+    report = pyhashloom.torrent.verify(TORRENTS / "leaves.torrent", tmp_path / "below")
     assert set(report.pieces) == {"unread"}
     (trouble,) = report.troubles
-    assert isinstance(trouble, hashloom.FileError) and trouble.kind == "outside"
+    assert isinstance(trouble, pyhashloom.FileError) and trouble.kind == "outside"
     assert "symbolic link" in trouble.strerror and str(trouble).count("Leaves of Grass") == 1
 
 
 def test_errors_of_torrents(tmp_path):
-    with pytest.raises(hashloom.torrent.TorrentError, match="not a torrent") as raised:
-        hashloom.torrent.verify(b"no torrent", tmp_path)
+    with pytest.raises(pyhashloom.torrent.TorrentError, match="not a torrent") as raised:
+        pyhashloom.torrent.verify(b"no torrent", tmp_path)
     assert (raised.value.key, raised.value.offset) == ("", 0)
-    assert isinstance(pickle.loads(pickle.dumps(raised.value)), hashloom.torrent.TorrentError)
+    assert isinstance(pickle.loads(pickle.dumps(raised.value)), pyhashloom.torrent.TorrentError)
     broken = b"d4:infod6:lengthi-3e4:name1:a12:piece lengthi16384e6:pieces20:01234567890123456789ee"
-    with pytest.raises(hashloom.torrent.TorrentError) as raised:
-        hashloom.torrent.verify(broken, tmp_path)
+    with pytest.raises(pyhashloom.torrent.TorrentError) as raised:
+        pyhashloom.torrent.verify(broken, tmp_path)
     assert raised.value.key == "info.length" and raised.value.offset > 0
-    with pytest.raises(hashloom.FileError) as missing:
-        hashloom.torrent.verify(tmp_path / "missing.torrent", tmp_path)
+    with pytest.raises(pyhashloom.FileError) as missing:
+        pyhashloom.torrent.verify(tmp_path / "missing.torrent", tmp_path)
     assert (missing.value.errno, missing.value.filename) == (errno.ENOENT, str(tmp_path / "missing.torrent"))
-    with pytest.raises(hashloom.FileError):
-        hashloom.torrent.verify(TORRENTS / "leaves.torrent", tmp_path / "missing")
-    with pytest.raises(hashloom.FileError, match="expected a folder"):
-        hashloom.torrent.verify(TORRENTS / "numbers.torrent", TORRENTS / "alice.txt")
+    with pytest.raises(pyhashloom.FileError):
+        pyhashloom.torrent.verify(TORRENTS / "leaves.torrent", tmp_path / "missing")
+    with pytest.raises(pyhashloom.FileError, match="expected a folder"):
+        pyhashloom.torrent.verify(TORRENTS / "numbers.torrent", TORRENTS / "alice.txt")
     with pytest.raises(TypeError):
-        hashloom.torrent.verify(5, tmp_path)
+        pyhashloom.torrent.verify(5, tmp_path)
 
 
 @pytest.mark.parametrize("version", ["v1", "v2", "hybrid"])
@@ -186,7 +186,7 @@ def test_created_torrents_are_complete(version, tmp_path):
     (folder / "a").write_bytes(b"a" * 50_000)
     (folder / "sub" / "b").write_bytes(b"b" * 70_000)
     seen = []
-    created = hashloom.torrent.create(
+    created = pyhashloom.torrent.create(
         folder,
         version=version,
         piece_nbytes=1 << 15,
@@ -218,24 +218,24 @@ def test_created_torrents_are_complete(version, tmp_path):
         ends = [i for i in range(start, len(created.content) + 1)
                 if hashlib.sha1(created.content[start:i]).digest() == created.info_hash_v1]
         assert len(ends) == 1
-    report = hashloom.torrent.verify(created.content, folder)
+    report = pyhashloom.torrent.verify(created.content, folder)
     assert report.is_complete
     (folder / "a").write_bytes(b"a" * 49_999 + b"x")
-    assert not hashloom.torrent.verify(created.content, folder).is_complete
+    assert not pyhashloom.torrent.verify(created.content, folder).is_complete
 
 
 def test_errors_of_new_torrents(tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "a").write_bytes(b"a")
-    with pytest.raises(hashloom.FileError, match="missing"):
-        hashloom.torrent.create(tmp_path / "missing")
+    with pytest.raises(pyhashloom.FileError, match="missing"):
+        pyhashloom.torrent.create(tmp_path / "missing")
     for path, keywords, text in [
         ("empty", {}, "."),
         ("a", {"piece_nbytes": 1000}, "1000"),
         ("a", {"trackers": ["tracker.example"]}, "tracker.example"),
         ("a", {"name": "a/b"}, "a/b"),
     ]:
-        with pytest.raises(hashloom.torrent.TorrentError, match=text):
-            hashloom.torrent.create(tmp_path / path, **keywords)
+        with pytest.raises(pyhashloom.torrent.TorrentError, match=text):
+            pyhashloom.torrent.create(tmp_path / path, **keywords)
     with pytest.raises(ValueError, match="'v1', 'v2' or 'hybrid'"):
-        hashloom.torrent.create(tmp_path / "a", version="v3")
+        pyhashloom.torrent.create(tmp_path / "a", version="v3")

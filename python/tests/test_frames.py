@@ -6,7 +6,7 @@ import hmac
 
 import pytest
 
-import hashloom
+import pyhashloom
 
 VALUES = ["", None, "a@example.com", "é" * 70] * 700
 
@@ -17,7 +17,7 @@ def digest(value, name="sha256"):
 
 def test_polars_expressions():
     pl = pytest.importorskip("polars", reason="SKIPPED: polars is not installed")
-    import hashloom.polars  # noqa: F401
+    import pyhashloom.polars  # noqa: F401
 
     frame = pl.DataFrame({"email": VALUES, "n": range(len(VALUES))})
     for name in "md5", "sha1", "sha256", "sha512":
@@ -31,7 +31,7 @@ def test_polars_expressions():
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 def test_polars_lazy_and_streaming(engine, tmp_path):
     pl = pytest.importorskip("polars", reason="SKIPPED: polars is not installed")
-    import hashloom.polars  # noqa: F401
+    import pyhashloom.polars  # noqa: F401
 
     pl.DataFrame({"email": VALUES, "n": range(len(VALUES))}).write_parquet(tmp_path / "t", row_group_size=100)
     query = pl.scan_parquet(tmp_path / "t").filter(pl.col("n") % 3 == 0)
@@ -39,12 +39,12 @@ def test_polars_lazy_and_streaming(engine, tmp_path):
     got = query.collect(engine=engine)
     assert got["email"].to_list() == [digest(value) for value in VALUES[::3]]
     frame = pl.DataFrame({"email": VALUES, "n": range(len(VALUES))})[::3]
-    assert got["both"].to_list() == pl.Series(hashloom.column("sha256", frame)).to_list()
+    assert got["both"].to_list() == pl.Series(pyhashloom.column("sha256", frame)).to_list()
 
 
 def test_an_error_in_polars_names_the_cure():
     pl = pytest.importorskip("polars", reason="SKIPPED: polars is not installed")
-    import hashloom.polars  # noqa: F401
+    import pyhashloom.polars  # noqa: F401
 
     with pytest.raises(Exception, match="cast it"):
         pl.select(pl.lit(1.5).hashloom.sha256())
@@ -52,11 +52,11 @@ def test_an_error_in_polars_names_the_cure():
 
 def test_duckdb_functions():
     duckdb = pytest.importorskip("duckdb", reason="SKIPPED: duckdb is not installed")
-    import hashloom.duckdb
+    import pyhashloom.duckdb
 
     connection = duckdb.connect()
-    hashloom.duckdb.register(connection)
-    hashloom.duckdb.register(connection, "tag_", key=b"k")
+    pyhashloom.duckdb.register(connection)
+    pyhashloom.duckdb.register(connection, "tag_", key=b"k")
     connection.execute("create table t as select unnest($1) as email", [VALUES])
     rows = connection.sql("select email, hl_sha256(email), sha256(email), hl_sha1_blob(encode(email)), "
                           "tag_sha256(email) from t").fetchall()

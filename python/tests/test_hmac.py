@@ -8,20 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import hashloom
+import pyhashloom
 
-NAMES = sorted(hashloom.algorithms_guaranteed & hashlib.algorithms_available)
+NAMES = sorted(pyhashloom.algorithms_guaranteed & hashlib.algorithms_available)
 
 
 @given(st.sampled_from(NAMES), st.binary(max_size=300), st.lists(st.binary(max_size=300)))
 def test_messages(name, key, messages):
     want = [hmac.new(key, message, name).digest() for message in messages]
-    assert hashloom.hmac.many(key, messages, name) == want
-    assert hashloom.hmac.many(key, messages, getattr(hashloom, name), output="joined") == b"".join(want)
+    assert pyhashloom.hmac.many(key, messages, name) == want
+    assert pyhashloom.hmac.many(key, messages, getattr(pyhashloom, name), output="joined") == b"".join(want)
     for message, tag in zip(messages, want):
-        assert hashloom.hmac.digest(key, message, name) == tag
-        assert hashloom.hmac.new(key, message, name).hexdigest() == tag.hex()
-    ours, theirs = hashloom.hmac.new(key, digestmod=name), hmac.new(key, digestmod=name)
+        assert pyhashloom.hmac.digest(key, message, name) == tag
+        assert pyhashloom.hmac.new(key, message, name).hexdigest() == tag.hex()
+    ours, theirs = pyhashloom.hmac.new(key, digestmod=name), hmac.new(key, digestmod=name)
     for message in messages:
         ours.update(message)
         theirs.update(message)
@@ -31,30 +31,30 @@ def test_messages(name, key, messages):
 
 def test_errors():
     with pytest.raises(TypeError, match="digestmod"):
-        hashloom.hmac.new(b"key", b"message")
-    with pytest.raises(TypeError, match="give 'sha256' or hashloom.sha256"):
-        hashloom.hmac.new(b"key", b"message", hashlib.sha256)
-    with pytest.raises(TypeError, match="give 'sha256' or hashloom.sha256"):
-        hashloom.hmac.digest(b"key", b"message", 5)
+        pyhashloom.hmac.new(b"key", b"message")
+    with pytest.raises(TypeError, match="give 'sha256' or pyhashloom.sha256"):
+        pyhashloom.hmac.new(b"key", b"message", hashlib.sha256)
+    with pytest.raises(TypeError, match="give 'sha256' or pyhashloom.sha256"):
+        pyhashloom.hmac.digest(b"key", b"message", 5)
     with pytest.raises(ValueError, match="unsupported hash type"):
-        hashloom.hmac.new(b"key", b"message", "sha3_256")
+        pyhashloom.hmac.new(b"key", b"message", "sha3_256")
     with pytest.raises(TypeError, match="encoded"):
-        hashloom.hmac.new("key", b"message", "sha256")
+        pyhashloom.hmac.new("key", b"message", "sha256")
     with pytest.raises(TypeError, match="encoded"):
-        hashloom.hmac.new(b"key", "message", "sha256")
+        pyhashloom.hmac.new(b"key", "message", "sha256")
 
 
 @given(st.binary(max_size=20), st.binary(max_size=20))
 def test_compare_digest(a, b):
-    assert hashloom.hmac.compare_digest(a, b) == (a == b)
-    assert hashloom.hmac.compare_digest(a, bytearray(a))
-    assert hashloom.hmac.compare_digest(a.hex(), b.hex()) == (a == b)
+    assert pyhashloom.hmac.compare_digest(a, b) == (a == b)
+    assert pyhashloom.hmac.compare_digest(a, bytearray(a))
+    assert pyhashloom.hmac.compare_digest(a.hex(), b.hex()) == (a == b)
 
 
 @pytest.mark.parametrize(
     "pair", [("a", b"a"), (b"a", "a"), ("\xe4", "a"), ("a", "\xe4"), (1, b""), (None, None), ("\ud800", "a")]
 )
 def test_compare_digest_refuses_what_the_module_hmac_refuses(pair):
-    for module in hmac, hashloom.hmac:
+    for module in hmac, pyhashloom.hmac:
         with pytest.raises(TypeError):
             module.compare_digest(*pair)

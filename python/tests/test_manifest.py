@@ -8,9 +8,9 @@ import pickle
 
 import pytest
 
-import hashloom
-import hashloom.manifest
-from hashloom._hashloom import Listing
+import pyhashloom
+import pyhashloom.manifest
+from pyhashloom._hashloom import Listing
 
 SHA1_ABC = "a9993e364706816aba3e25717850c26c9cd0d89d"
 
@@ -27,7 +27,7 @@ def folder(tmp_path):
 
 def test_the_bytes_of_a_manifest(folder):
     """Those of docs/manifests.md, which the program has written."""
-    written = hashloom.manifest.write(folder / "numbers")
+    written = pyhashloom.manifest.write(folder / "numbers")
     lines = [json.loads(line) for line in written.content.splitlines()]
     assert lines[0] == {"format": "hashloom manifest", "version": 1, "algorithms": ["sha256"]}
     assert [line["sha256"] for line in lines[1:4]] == [hashlib.sha256(b"%d" % i * i).hexdigest() for i in range(1, 4)]
@@ -43,8 +43,8 @@ def test_the_bytes_of_a_manifest(folder):
 def test_what_became_of_files(folder):
     (folder / "link").symlink_to("numbers")
     (folder / os.fsdecode(b"no \xff text")).write_bytes(b"a")
-    content = hashloom.manifest.write(folder, algorithms=["sha256", "md5"]).content
-    report = hashloom.manifest.check(content, folder)
+    content = pyhashloom.manifest.write(folder, algorithms=["sha256", "md5"]).content
+    report = pyhashloom.manifest.check(content, folder)
     assert report.is_same and report.differences == [] and report.counts["same"] == 6
     assert report.nbytes_read == 7
 
@@ -57,7 +57,7 @@ def test_what_became_of_files(folder):
     (folder / "link").unlink()
     (folder / "link").symlink_to("/etc/passwd")
     (folder / os.fsdecode(b"no \xff text")).write_bytes(b"ab")
-    report = hashloom.manifest.check(content, folder)
+    report = pyhashloom.manifest.check(content, folder)
     found = [(difference.status, difference.path) for difference in report.differences]
     assert found == [
         ("changed", "link"),
@@ -75,44 +75,45 @@ def test_what_became_of_files(folder):
 
 
 def test_the_manifest_is_not_part_of_the_folder(folder):
-    content = hashloom.manifest.write(folder, exclude=["*.log"], max_nbytes=10).content
+    content = pyhashloom.manifest.write(folder, exclude=["*.log"], max_nbytes=10).content
     (folder / "a.manifest").write_bytes(content)
     (folder / "x.log").write_bytes(b"left out")
     (folder / "long").write_bytes(b"longer than 10")
-    assert hashloom.manifest.check(folder / "a.manifest", folder).is_same
+    assert pyhashloom.manifest.check(folder / "a.manifest", folder).is_same
     # A listed file that has outgrown the filter is changed, not gone.
     (folder / "numbers/1.txt").write_bytes(b"longer than 10")
-    statuses = [difference.status for difference in hashloom.manifest.check(folder / "a.manifest", folder).differences]
+    checked = pyhashloom.manifest.check(folder / "a.manifest", folder)
+    statuses = [difference.status for difference in checked.differences]
     assert statuses == ["changed"]
 
 
 def test_errors_of_manifests(folder):
-    content = hashloom.manifest.write(folder).content
+    content = pyhashloom.manifest.write(folder).content
     without_end = content[: content.rindex(b'{"type":"end"')]
     for bad in (b"", b"{}\n", content[:-1], without_end, content.replace(b"1.txt", b"0.txt")):
-        with pytest.raises(hashloom.manifest.ManifestError) as raised:
-            hashloom.manifest.check(bad, folder)
-    assert isinstance(pickle.loads(pickle.dumps(raised.value)), hashloom.manifest.ManifestError)
+        with pytest.raises(pyhashloom.manifest.ManifestError) as raised:
+            pyhashloom.manifest.check(bad, folder)
+    assert isinstance(pickle.loads(pickle.dumps(raised.value)), pyhashloom.manifest.ManifestError)
     lines = content.replace(b"numbers/1.txt", b"../x")
-    with pytest.raises(hashloom.manifest.ManifestError, match=r"\.\./x"):
-        hashloom.manifest.check(lines, folder)
-    with pytest.raises(hashloom.FileError, match="missing"):
-        hashloom.manifest.check(content, folder / "missing")
+    with pytest.raises(pyhashloom.manifest.ManifestError, match=r"\.\./x"):
+        pyhashloom.manifest.check(lines, folder)
+    with pytest.raises(pyhashloom.FileError, match="missing"):
+        pyhashloom.manifest.check(content, folder / "missing")
     with pytest.raises(OSError):
-        hashloom.manifest.check(folder / "missing", folder)
+        pyhashloom.manifest.check(folder / "missing", folder)
     with pytest.raises(ValueError, match="unsupported"):
-        hashloom.manifest.write(folder, algorithms=["sha3"])
+        pyhashloom.manifest.write(folder, algorithms=["sha3"])
     with pytest.raises(ValueError, match="expected an algorithm"):
-        hashloom.manifest.write(folder, algorithms=[])
+        pyhashloom.manifest.write(folder, algorithms=[])
     with pytest.raises(TypeError):
-        hashloom.manifest.write(folder, algorithms="sha256")
+        pyhashloom.manifest.write(folder, algorithms="sha256")
     with pytest.raises(ValueError):
-        hashloom.manifest.write(folder, include=["["])
+        pyhashloom.manifest.write(folder, include=["["])
 
 
 def test_a_file_without_digests_is_never_the_same(folder):
     """The engine takes files that were not read for the same if their lengths and times are: a listing refuses it."""
-    content = hashloom.manifest.write(folder).content
+    content = pyhashloom.manifest.write(folder).content
     listing = Listing(folder, [], ([], [], None, None), [], content)
     with pytest.raises(RuntimeError, match="no digests of"):
         listing.compare()
@@ -128,7 +129,7 @@ def test_a_file_without_digests_is_never_the_same(folder):
 
 
 def test_a_file_that_changes_between_listing_and_reading(folder, monkeypatch):
-    hash_listed = hashloom.manifest.hash_listed
+    hash_listed = pyhashloom.manifest.hash_listed
 
     def with_changes(root, asked, threads, progress):
         (folder / "numbers/1.txt").write_bytes(b"longer")  # as it is read, and here afterwards
@@ -140,8 +141,8 @@ def test_a_file_that_changes_between_listing_and_reading(folder, monkeypatch):
         answers[2] = (digests, nbytes, mtime_ns - 1, reason)
         return answers
 
-    monkeypatch.setattr(hashloom.manifest, "hash_listed", with_changes)
-    written = hashloom.manifest.write(folder)
+    monkeypatch.setattr(pyhashloom.manifest, "hash_listed", with_changes)
+    written = pyhashloom.manifest.write(folder)
     lines = {line.get("path"): line for line in map(json.loads, written.content.splitlines())}
     assert lines["numbers/1.txt"]["sha256"] == hashlib.sha256(b"longer").hexdigest()
     assert (lines["numbers/2.txt"]["type"], lines["numbers/2.txt"]["reason"]) == ("unread", "unreadable")
@@ -168,7 +169,7 @@ def test_a_list(tmp_path, monkeypatch):
     ]
     path = tmp_path / "list"
     path.write_text("\n".join(lines) + "\n")
-    report = hashloom.manifest.check_list(path, folder=tmp_path)
+    report = pyhashloom.manifest.check_list(path, folder=tmp_path)
     assert [(file.line, file.path, file.state) for file in report.files] == [
         (1, "abc", "ok"),
         (3, "abc", "ok"),
@@ -182,11 +183,11 @@ def test_a_list(tmp_path, monkeypatch):
     assert [number for number, _ in report.bad_lines] == [7, 8, 9]
     assert not report.is_right
     monkeypatch.chdir(tmp_path)
-    good = hashloom.manifest.check_list(f"{SHA1_ABC}  abc\n".encode())
+    good = pyhashloom.manifest.check_list(f"{SHA1_ABC}  abc\n".encode())
     assert good.is_right and good.files[0].algorithms == ("sha1",)
     # Nothing right, and a line too much.
-    assert not hashloom.manifest.check_list(b"").is_right
-    assert not hashloom.manifest.check_list(f"{SHA1_ABC}  abc\nno\n".encode()).is_right
+    assert not pyhashloom.manifest.check_list(b"").is_right
+    assert not pyhashloom.manifest.check_list(f"{SHA1_ABC}  abc\nno\n".encode()).is_right
 
 
 def test_a_list_with_a_length(tmp_path):
@@ -195,10 +196,10 @@ def test_a_list_with_a_length(tmp_path):
     digests = f"{hashlib.md5(b'abc').hexdigest()},{hashlib.sha256(b'abc').hexdigest()},a\n"
     states = []
     for size in (3, 4):
-        report = hashloom.manifest.check_list(f"{head}{size},{digests}".encode(), folder=tmp_path)
+        report = pyhashloom.manifest.check_list(f"{head}{size},{digests}".encode(), folder=tmp_path)
         states.append((report.files[0].state, report.files[0].algorithms))
     assert states == [("ok", ("md5", "sha256")), ("failed", ("md5", "sha256"))]
-    ripemd = hashloom.ripemd160(b"abc").hexdigest()
+    ripemd = pyhashloom.ripemd160(b"abc").hexdigest()
     lines = f"{ripemd}  a".encode()
-    assert not hashloom.manifest.check_list(lines, folder=tmp_path).is_right
-    assert hashloom.manifest.check_list(lines, folder=tmp_path, algorithms=["ripemd160"]).is_right
+    assert not pyhashloom.manifest.check_list(lines, folder=tmp_path).is_right
+    assert pyhashloom.manifest.check_list(lines, folder=tmp_path, algorithms=["ripemd160"]).is_right

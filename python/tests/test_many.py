@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from interrupt import interrupted
 
-import hashloom
+import pyhashloom
 
-NAMES = sorted(hashloom.algorithms_guaranteed)
+NAMES = sorted(pyhashloom.algorithms_guaranteed)
 
 
 def one(name, message):
@@ -22,7 +22,7 @@ def one(name, message):
         return one("ripemd160", hashlib.sha256(message).digest())
     if name == "sha256d":
         return hashlib.sha256(hashlib.sha256(message).digest()).digest()
-    module = hashlib if name in hashlib.algorithms_available else hashloom
+    module = hashlib if name in hashlib.algorithms_available else pyhashloom
     return module.new(name, message).digest()
 
 
@@ -32,12 +32,12 @@ messages = st.lists(st.one_of(st.binary(max_size=200), st.binary(max_size=200).m
 @given(st.sampled_from([*NAMES, "hash160", "sha256d"]), messages)
 def test_lists(name, messages):
     want = [one(name, message) for message in messages]
-    assert hashloom.many(name, messages) == want
-    assert hashloom.many(name, tuple(messages)) == want
-    assert hashloom.many(name, iter(messages)) == want
-    assert hashloom.many(name, messages, output="hex") == [digest.hex() for digest in want]
-    assert hashloom.many(name, messages, output="joined") == b"".join(want)
-    array = hashloom.many(name, messages, output="numpy")
+    assert pyhashloom.many(name, messages) == want
+    assert pyhashloom.many(name, tuple(messages)) == want
+    assert pyhashloom.many(name, iter(messages)) == want
+    assert pyhashloom.many(name, messages, output="hex") == [digest.hex() for digest in want]
+    assert pyhashloom.many(name, messages, output="joined") == b"".join(want)
+    array = pyhashloom.many(name, messages, output="numpy")
     assert array.dtype == numpy.uint8
     assert array.shape == (len(want), len(one(name, b"")))
     assert array.tobytes() == b"".join(want)
@@ -47,8 +47,8 @@ def test_lists(name, messages):
 def test_batches(count):
     messages = [i.to_bytes(4, "big") * (i % 40) for i in range(count)]
     want = [hashlib.sha256(message).digest() for message in messages]
-    assert hashloom.many("sha256", messages) == want
-    assert hashloom.many("sha256", (message for message in messages)) == want
+    assert pyhashloom.many("sha256", messages) == want
+    assert pyhashloom.many("sha256", (message for message in messages)) == want
 
 
 @given(
@@ -62,71 +62,71 @@ def test_rows(name, count, width, step, margin):
     whole = numpy.arange((count * step) * (width + margin), dtype=numpy.uint32).astype(numpy.uint8)
     array = whole.reshape(count * step, width + margin)[::step, :width]
     want = [one(name, row.tobytes()) for row in array]
-    assert hashloom.rows(name, array) == want
-    assert hashloom.many(name, array) == want
-    assert hashloom.rows(name, array, output="hex") == [digest.hex() for digest in want]
+    assert pyhashloom.rows(name, array) == want
+    assert pyhashloom.many(name, array) == want
+    assert pyhashloom.rows(name, array, output="hex") == [digest.hex() for digest in want]
     if width > 0:
-        assert hashloom.rows(name, array.tobytes(), width) == want
+        assert pyhashloom.rows(name, array.tobytes(), width) == want
 
 
 def test_rows_of_wider_items():
     array = numpy.arange(60, dtype="<u4").reshape(12, 5)
-    assert hashloom.rows("sha1", array) == [hashlib.sha1(row.tobytes()).digest() for row in array]
-    assert hashloom.rows("sha1", array, 20) == hashloom.rows("sha1", array)
+    assert pyhashloom.rows("sha1", array) == [hashlib.sha1(row.tobytes()).digest() for row in array]
+    assert pyhashloom.rows("sha1", array, 20) == pyhashloom.rows("sha1", array)
     transposed = array.T
     with pytest.raises(BufferError, match="make a copy first"):
-        hashloom.rows("sha1", transposed)
+        pyhashloom.rows("sha1", transposed)
     with pytest.raises(BufferError, match="make a copy first"):
-        hashloom.rows("sha1", array[::-1])
+        pyhashloom.rows("sha1", array[::-1])
     repeated = numpy.broadcast_to(array[0], (1000, 5))
-    assert hashloom.rows("sha1", repeated) == [hashlib.sha1(array[0].tobytes()).digest()] * 1000
+    assert pyhashloom.rows("sha1", repeated) == [hashlib.sha1(array[0].tobytes()).digest()] * 1000
 
 
 def test_arrays_of_objects_are_iterated_over():
     objects = numpy.array([b"a", b"bc", b""], dtype=object)
-    assert hashloom.many("sha256", objects) == [hashlib.sha256(message).digest() for message in objects]
+    assert pyhashloom.many("sha256", objects) == [hashlib.sha256(message).digest() for message in objects]
     with pytest.raises(TypeError, match="Python objects"):
-        hashloom.rows("sha256", objects.reshape(1, 3))
+        pyhashloom.rows("sha256", objects.reshape(1, 3))
 
 
 @pytest.mark.parametrize("wrong", [b"abc", bytearray(3), memoryview(b"abc"), "abc", array.array("B", b"abc"), 5, None])
 def test_one_message_is_not_many(wrong):
     with pytest.raises(TypeError, match="messages is "):
-        hashloom.many("sha256", wrong)
+        pyhashloom.many("sha256", wrong)
 
 
 def test_errors():
     with pytest.raises(TypeError, match="message 2: Strings must be encoded"):
-        hashloom.many("sha256", [b"", b"", "text"])
+        pyhashloom.many("sha256", [b"", b"", "text"])
     with pytest.raises(TypeError, match="message 1: object supporting the buffer API required, not int"):
-        hashloom.many("sha256", iter([b"", 1]))
+        pyhashloom.many("sha256", iter([b"", 1]))
     with pytest.raises(BufferError, match="message 0: "):
-        hashloom.many("sha256", [memoryview(b"abcd")[::2]])
+        pyhashloom.many("sha256", [memoryview(b"abcd")[::2]])
     with pytest.raises(ValueError, match="unknown output \"text\": expected 'bytes'"):
-        hashloom.many("sha256", [], output="text")
+        pyhashloom.many("sha256", [], output="text")
     with pytest.raises(ValueError, match="expected one of sha1, .*, hash160, sha256d"):
-        hashloom.many("crc32", [])
+        pyhashloom.many("crc32", [])
     with pytest.raises(ValueError, match="7 bytes are not a whole number of rows of 2 bytes"):
-        hashloom.rows("sha256", b"1234567", 2)
+        pyhashloom.rows("sha256", b"1234567", 2)
     with pytest.raises(ValueError, match="rows of 0 bytes"):
-        hashloom.rows("sha256", b"1234567", 0)
+        pyhashloom.rows("sha256", b"1234567", 0)
     with pytest.raises(OverflowError):
-        hashloom.rows("sha256", b"1234567", -1)
+        pyhashloom.rows("sha256", b"1234567", -1)
     with pytest.raises(BufferError, match="give row_nbytes"):
-        hashloom.rows("sha256", b"1234567")
+        pyhashloom.rows("sha256", b"1234567")
     endless = numpy.broadcast_to(numpy.zeros(8, "u1"), (2**50, 8))
     for output in "bytes", "joined":
         with pytest.raises(MemoryError, match="hash a part at a time"):
-            hashloom.rows("sha256", endless, output=output)
+            pyhashloom.rows("sha256", endless, output=output)
     with pytest.raises(TypeError, match="call many"):
-        hashloom.rows("sha256", [b"a"])
+        pyhashloom.rows("sha256", [b"a"])
 
     def broken():
         yield b"a"
         raise KeyError("from the generator")
 
     with pytest.raises(KeyError, match="from the generator"):
-        hashloom.many("sha256", broken())
+        pyhashloom.many("sha256", broken())
 
 
 def test_another_thread_changes_the_list():
@@ -142,7 +142,7 @@ def test_another_thread_changes_the_list():
     thread.start()
     want = hashlib.sha256(bytes(100)).digest()
     for _ in range(20):
-        assert set(hashloom.many("sha256", messages)) <= {want}
+        assert set(pyhashloom.many("sha256", messages)) <= {want}
     stop.set()
     thread.join()
 
@@ -155,15 +155,15 @@ def test_a_message_that_changes_the_list():
             yield b"b"
 
     messages = [b"x"]
-    assert hashloom.many("sha1", Greedy()) == [hashlib.sha1(b"a").digest(), hashlib.sha1(b"b").digest()]
+    assert pyhashloom.many("sha1", Greedy()) == [hashlib.sha1(b"a").digest(), hashlib.sha1(b"b").digest()]
 
 
 def test_twice():
-    assert hashloom.sha256d(b"abc") == one("sha256d", b"abc")
-    assert hashloom.hash160(b"abc").hex() == "bb1be98c142444d7a56aa3981c3942a978e4dc33"
+    assert pyhashloom.sha256d(b"abc") == one("sha256d", b"abc")
+    assert pyhashloom.hash160(b"abc").hex() == "bb1be98c142444d7a56aa3981c3942a978e4dc33"
     with pytest.raises(TypeError):
-        hashloom.hash160("abc")
+        pyhashloom.hash160("abc")
 
 
 def test_keyboard_interrupt():
-    assert interrupted('hashloom.many("sha256", itertools.repeat(bytes(100_000)), output="joined")')
+    assert interrupted('pyhashloom.many("sha256", itertools.repeat(bytes(100_000)), output="joined")')

@@ -9,33 +9,33 @@ import sys
 import numpy
 import pytest
 
-import hashloom
-import hashloom.tree
+import pyhashloom
+import pyhashloom.tree
 
 
 def calls():
     message, array = b"message" * 3, numpy.zeros((20, 20), "u1")
     keep = [message] * 3000
     for output in "bytes", "hex", "joined", "numpy":
-        hashloom.many("sha256", keep, output=output)
-        hashloom.rows("sha512", array, output=output)
-    hashloom.many("sha256", [bytearray(10)] * 100)
-    hashloom.hmac.many(b"key", keep, "sha256")
-    hashloom.sha256(message).copy().update(bytearray(9000))
-    hashloom.hmac.new(b"key", message, hashloom.sha1).hexdigest()
-    hashloom.pbkdf2_hmac_many("sha256", keep[:40], [bytearray(4)] * 40, 1, 40)
-    hashloom.pbkdf2_hmac("sha1", message, bytearray(8), 2, 100)
-    made = hashloom.tree.prove_inclusion(keep, 17)
-    hashloom.tree.check_inclusion(made.leaf, 17, made.size, made.proof, made.root)
-    for call in (lambda: hashloom.pbkdf2_hmac_many("sha256", keep, [message], 1),
-                 lambda: hashloom.tree.check_inclusion(message, 0, 1, [], message),
-                 lambda: hashloom.tree.log_root([message, "text"])):
+        pyhashloom.many("sha256", keep, output=output)
+        pyhashloom.rows("sha512", array, output=output)
+    pyhashloom.many("sha256", [bytearray(10)] * 100)
+    pyhashloom.hmac.many(b"key", keep, "sha256")
+    pyhashloom.sha256(message).copy().update(bytearray(9000))
+    pyhashloom.hmac.new(b"key", message, pyhashloom.sha1).hexdigest()
+    pyhashloom.pbkdf2_hmac_many("sha256", keep[:40], [bytearray(4)] * 40, 1, 40)
+    pyhashloom.pbkdf2_hmac("sha1", message, bytearray(8), 2, 100)
+    made = pyhashloom.tree.prove_inclusion(keep, 17)
+    pyhashloom.tree.check_inclusion(made.leaf, 17, made.size, made.proof, made.root)
+    for call in (lambda: pyhashloom.pbkdf2_hmac_many("sha256", keep, [message], 1),
+                 lambda: pyhashloom.tree.check_inclusion(message, 0, 1, [], message),
+                 lambda: pyhashloom.tree.log_root([message, "text"])):
         with pytest.raises((TypeError, ValueError)):
             call()
-    hashloom.tree.bep52(bytearray(20_000), threads=1)
+    pyhashloom.tree.bep52(bytearray(20_000), threads=1)
     for wrong in [[message] * 2000 + [1], [memoryview(message)[::2]], "text", array[:, ::2]]:
         with pytest.raises((TypeError, BufferError)):
-            hashloom.many("sha256", wrong)
+            pyhashloom.many("sha256", wrong)
     return sys.getrefcount(message)
 
 
@@ -56,7 +56,7 @@ def test_memory():
 
 
 def test_import_brings_little_along():
-    program = "import sys; before = set(sys.modules); import hashloom; print(*sorted(set(sys.modules) - before))"
+    program = "import sys; before = set(sys.modules); import pyhashloom; print(*sorted(set(sys.modules) - before))"
     modules = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
-    ours = ["hashloom", "hashloom._files", "hashloom._hashloom", "hashloom.hmac"]
+    ours = ["hashloom", "pyhashloom._files", "pyhashloom._hashloom", "pyhashloom.hmac"]
     assert [name for name in modules if name != "__future__"] == ours

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from interrupt import interrupted
 
-import hashloom
+import pyhashloom
 
-NAMES = sorted(hashloom.algorithms_guaranteed & hashlib.algorithms_available)
+NAMES = sorted(pyhashloom.algorithms_guaranteed & hashlib.algorithms_available)
 
 
 @pytest.mark.parametrize("name, password, salt, iterations, key", [
@@ -31,17 +31,17 @@ NAMES = sorted(hashloom.algorithms_guaranteed & hashlib.algorithms_available)
      "a1d425a1225833549adb841b51c9b3176a272bdebba1d078478f62b397f33c8d"),
 ])
 def test_vectors(name, password, salt, iterations, key):
-    assert hashloom.pbkdf2_hmac(name, password, salt, iterations, len(key) // 2).hex() == key
-    assert hashloom.pbkdf2_hmac_many(name, [password], [salt], iterations, len(key) // 2) == [bytes.fromhex(key)]
+    assert pyhashloom.pbkdf2_hmac(name, password, salt, iterations, len(key) // 2).hex() == key
+    assert pyhashloom.pbkdf2_hmac_many(name, [password], [salt], iterations, len(key) // 2) == [bytes.fromhex(key)]
 
 
 @given(st.sampled_from(NAMES), st.binary(max_size=200), st.binary(max_size=200), st.integers(1, 5),
        st.none() | st.integers(1, 300))
 def test_one(name, password, salt, iterations, dklen):
     want = hashlib.pbkdf2_hmac(name, password, salt, iterations, dklen)
-    assert hashloom.pbkdf2_hmac(name, password, salt, iterations, dklen) == want
+    assert pyhashloom.pbkdf2_hmac(name, password, salt, iterations, dklen) == want
     keywords = {"hash_name": name, "password": bytearray(password), "salt": memoryview(salt), "iterations": iterations}
-    assert hashloom.pbkdf2_hmac(**keywords, dklen=dklen) == want
+    assert pyhashloom.pbkdf2_hmac(**keywords, dklen=dklen) == want
 
 
 @given(st.sampled_from(NAMES), st.lists(st.tuples(st.binary(max_size=150), st.binary(max_size=80)), max_size=70),
@@ -50,14 +50,14 @@ def test_one(name, password, salt, iterations, dklen):
 def test_many(name, pairs, iterations, dklen, threads):
     passwords, salts = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     want = [hashlib.pbkdf2_hmac(name, *pair, iterations, dklen) for pair in pairs]
-    got = hashloom.pbkdf2_hmac_many(name, passwords, iter(salts), iterations, dklen, threads=threads)
+    got = pyhashloom.pbkdf2_hmac_many(name, passwords, iter(salts), iterations, dklen, threads=threads)
     assert got == want
 
 
 def test_more_than_a_stretch():
     count = 2_500
     passwords, salts = [b"%d" % i for i in range(count)], [bytearray(b"salt %d" % i) for i in range(count)]
-    got = hashloom.pbkdf2_hmac_many("sha512", passwords, tuple(salts), 1000, 100, threads=2)
+    got = pyhashloom.pbkdf2_hmac_many("sha512", passwords, tuple(salts), 1000, 100, threads=2)
     for i in 0, 1, 15, 16, 17, 1023, 1024, 1025, count - 1:
         assert got[i] == hashlib.pbkdf2_hmac("sha512", passwords[i], salts[i], 1000, 100)
     assert len(set(got)) == count
@@ -82,27 +82,27 @@ def test_more_than_a_stretch():
 ])
 def test_errors(arguments, error, text):
     with pytest.raises(error, match=text):
-        hashloom.pbkdf2_hmac(*arguments)
+        pyhashloom.pbkdf2_hmac(*arguments)
     name, password, salt, *rest = arguments
     with pytest.raises(error, match=text):
-        hashloom.pbkdf2_hmac_many(name, [password], [salt], *rest)
+        pyhashloom.pbkdf2_hmac_many(name, [password], [salt], *rest)
 
 
 def test_errors_of_many():
     with pytest.raises(ValueError, match="a salt for each password, found 1 for 2"):
-        hashloom.pbkdf2_hmac_many("sha256", [b"a", b"b"], [b"c"], 1)
+        pyhashloom.pbkdf2_hmac_many("sha256", [b"a", b"b"], [b"c"], 1)
     with pytest.raises(TypeError, match="password 1: Strings must be encoded"):
-        hashloom.pbkdf2_hmac_many("sha256", [b"a", "b"], [b"c", b"d"], 1)
+        pyhashloom.pbkdf2_hmac_many("sha256", [b"a", "b"], [b"c", b"d"], 1)
     with pytest.raises(TypeError, match="one for each salt, found bytes"):
-        hashloom.pbkdf2_hmac_many("sha256", [b"a"], b"c", 1)
+        pyhashloom.pbkdf2_hmac_many("sha256", [b"a"], b"c", 1)
     with pytest.raises(TypeError, match="one for each password, found str"):
-        hashloom.pbkdf2_hmac_many("sha256", "a", [b"c"], 1)
+        pyhashloom.pbkdf2_hmac_many("sha256", "a", [b"c"], 1)
     with pytest.raises(TypeError, match="one for each password, found int"):
-        hashloom.pbkdf2_hmac_many("sha256", 5, [b"c"], 1)
+        pyhashloom.pbkdf2_hmac_many("sha256", 5, [b"c"], 1)
     with pytest.raises(ValueError, match="at least 1"):
-        hashloom.pbkdf2_hmac_many("sha256", [b"a"], [b"c"], 1, threads=0)
+        pyhashloom.pbkdf2_hmac_many("sha256", [b"a"], [b"c"], 1, threads=0)
     with pytest.raises(ZeroDivisionError):
-        hashloom.pbkdf2_hmac_many("sha256", (b"a" for _ in [1 / 0]), [b"c"], 1)
+        pyhashloom.pbkdf2_hmac_many("sha256", (b"a" for _ in [1 / 0]), [b"c"], 1)
 
 
 def test_too_little_memory_is_an_error():
@@ -110,11 +110,11 @@ def test_too_little_memory_is_an_error():
     pytest.importorskip("resource", reason="SKIPPED: limits of memory: not a Unix")
     program = """
 import resource
-import hashloom
+import pyhashloom
 resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
-for derive in (lambda: hashloom.pbkdf2_hmac("sha256", b"a", b"b", 1, 2**36),
-               lambda: hashloom.pbkdf2_hmac_many("sha256", [b"a"], [b"b"], 1, 2**36, threads=1),
-               lambda: hashloom.pbkdf2_hmac_many("sha256", [b"a"] * 16, [b"b"] * 16, 1, 2**36, threads=1)):
+for derive in (lambda: pyhashloom.pbkdf2_hmac("sha256", b"a", b"b", 1, 2**36),
+               lambda: pyhashloom.pbkdf2_hmac_many("sha256", [b"a"], [b"b"], 1, 2**36, threads=1),
+               lambda: pyhashloom.pbkdf2_hmac_many("sha256", [b"a"] * 16, [b"b"] * 16, 1, 2**36, threads=1)):
     try:
         derive()
     except MemoryError:
@@ -129,7 +129,10 @@ def test_threads():
     want = hashlib.pbkdf2_hmac("sha256", b"p", b"s", 3000)
     got = []
     threads = [threading.Thread(target=lambda: got.extend(
-        [hashloom.pbkdf2_hmac("sha256", b"p", b"s", 3000), *hashloom.pbkdf2_hmac_many("sha256", [b"p"], [b"s"], 3000)]
+        [
+            pyhashloom.pbkdf2_hmac("sha256", b"p", b"s", 3000),
+            *pyhashloom.pbkdf2_hmac_many("sha256", [b"p"], [b"s"], 3000),
+        ]
     )) for _ in range(6)]
     for thread in threads:
         thread.start()
@@ -139,5 +142,5 @@ def test_threads():
 
 
 def test_keyboard_interrupt():
-    assert interrupted('hashloom.pbkdf2_hmac_many("sha256", [b"p"] * 10**6, [b"s"] * 10**6, 10**4)')
+    assert interrupted('pyhashloom.pbkdf2_hmac_many("sha256", [b"p"] * 10**6, [b"s"] * 10**6, 10**4)')
 

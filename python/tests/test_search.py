@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import hashloom
+import pyhashloom
 
 
 def text_of(nonce, digits, width):
@@ -26,7 +26,7 @@ def text_of(nonce, digits, width):
 @settings(max_examples=60)
 def test_found_are_all_that_are_low_enough(prefix, suffix, digits, width, first, count, limit, name, little):
     last = first + count - 1
-    got = hashloom.search(name, first, last, zero_bits=4, prefix=prefix, suffix=suffix, digits=digits, width=width,
+    got = pyhashloom.search(name, first, last, zero_bits=4, prefix=prefix, suffix=suffix, digits=digits, width=width,
                           least_digit_first=little, limit=limit)
     alphabet = bytes(range(256)) if digits is None else digits
     want = []
@@ -40,13 +40,13 @@ def test_found_are_all_that_are_low_enough(prefix, suffix, digits, width, first,
 def test_bitcoin_block_0():
     root = bytes.fromhex("3ba3edfd7a7b12b27ac72c3e67768f617fc81bc3888a51323a9fb8aa4b1e5e4a")
     header = struct.pack("<I32x32sII", 1, root, 1231006505, 0x1D00FFFF)
-    found = hashloom.search("sha256", 2_083_230_000, 2_083_240_000, compact=0x1D00FFFF, prefix=header, width=4,
+    found = pyhashloom.search("sha256", 2_083_230_000, 2_083_240_000, compact=0x1D00FFFF, prefix=header, width=4,
                             again="sha256", least_digit_first=True, least_byte_first=True)
     assert found == [2_083_236_893]
 
 
 def test_krist_compares_the_first_48_bits():
-    found = hashloom.search("sha256", 0, 10**6, target=(10**8).to_bytes(6, "big"), prefix=b"k8juvewcui000000abcdef",
+    found = pyhashloom.search("sha256", 0, 10**6, target=(10**8).to_bytes(6, "big"), prefix=b"k8juvewcui000000abcdef",
                             digits=b"0123456789", limit=10)
     assert found[0] == 474_352
     for nonce in found:
@@ -56,7 +56,7 @@ def test_krist_compares_the_first_48_bits():
 
 def test_the_end_of_64_bits():
     top = 2**64 - 1
-    assert hashloom.search("sha1", top - 3, top, zero_bits=0, limit=9) == [top - 3, top - 2, top - 1, top]
+    assert pyhashloom.search("sha1", top - 3, top, zero_bits=0, limit=9) == [top - 3, top - 2, top - 1, top]
 
 
 @pytest.mark.parametrize("keywords, error, text", [
@@ -73,13 +73,13 @@ def test_the_end_of_64_bits():
 ])
 def test_errors(keywords, error, text):
     with pytest.raises(error, match=text):
-        hashloom.search("sha256", 0, 1000, **keywords)
+        pyhashloom.search("sha256", 0, 1000, **keywords)
 
 
 def test_ranges_that_are_none():
     with pytest.raises(ValueError, match="after last"):
-        hashloom.search("sha256", 2, 1, zero_bits=1)
+        pyhashloom.search("sha256", 2, 1, zero_bits=1)
     with pytest.raises(OverflowError):
-        hashloom.search("sha256", 0, 2**64, zero_bits=1)
+        pyhashloom.search("sha256", 0, 2**64, zero_bits=1)
     with pytest.raises(OverflowError):
-        hashloom.search("sha256", -1, 1, zero_bits=1)
+        pyhashloom.search("sha256", -1, 1, zero_bits=1)

@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-import hashloom
+import pyhashloom
 
 NTHREADS = 8
 
@@ -38,15 +38,15 @@ def hammer(*functions):
 
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python has an interpreter lock")
 def test_the_interpreter_lock_stays_off():
-    program = "import sys, hashloom, hashloom.torrent, hashloom.tree; sys.exit(sys._is_gil_enabled())"
+    program = "import sys, hashloom, pyhashloom.torrent, pyhashloom.tree; sys.exit(sys._is_gil_enabled())"
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
 
 
 # Below and above the length from which on the lock is released.
 @pytest.mark.parametrize("nbytes", [1, 200, 5_000])
 @pytest.mark.parametrize("new, theirs", [
-    (hashloom.sha256, hashlib.sha256),
-    (lambda: hashloom.hmac.new(b"key", b"", "sha1"), lambda: hmac.new(b"key", b"", "sha1")),
+    (pyhashloom.sha256, hashlib.sha256),
+    (lambda: pyhashloom.hmac.new(b"key", b"", "sha1"), lambda: hmac.new(b"key", b"", "sha1")),
 ], ids=["hash", "hmac"])
 def test_one_object(new, theirs, nbytes):
     part, count = b"x" * nbytes, 60
@@ -78,9 +78,9 @@ def test_one_buffer_that_is_written_to():
 
     def read():
         for _ in range(100):
-            assert len(hashloom.sha256(buffer).digest()) == 32
-            assert len(hashloom.rows("sha1", buffer, 50)) == 1_000
-            assert len(hashloom.many("sha1", [buffer] * 5)) == 5
+            assert len(pyhashloom.sha256(buffer).digest()) == 32
+            assert len(pyhashloom.rows("sha1", buffer, 50)) == 1_000
+            assert len(pyhashloom.many("sha1", [buffer] * 5)) == 5
 
     hammer(read, write)
 
@@ -98,11 +98,11 @@ def test_one_buffer_that_is_resized():
 
     def read():
         for _ in range(500):
-            assert len(hashloom.sha256(buffer).digest()) == 32
+            assert len(pyhashloom.sha256(buffer).digest()) == 32
 
     hammer(read, resize)
     del buffer[3_000:]
-    assert hashloom.sha256(buffer).digest() in wanted
+    assert pyhashloom.sha256(buffer).digest() in wanted
 
 
 def test_one_list_that_changes():
@@ -116,8 +116,8 @@ def test_one_list_that_changes():
 
     def read():
         for _ in range(20):
-            assert set(hashloom.many("sha256", messages)) <= wanted
-            assert set(hashloom.hmac.many(b"key", messages, "sha1", output="joined")) <= set(range(256))
+            assert set(pyhashloom.many("sha256", messages)) <= wanted
+            assert set(pyhashloom.hmac.many(b"key", messages, "sha1", output="joined")) <= set(range(256))
 
     hammer(read, read, read, change)
 
@@ -126,11 +126,11 @@ def test_one_iterator(tmp_path):
     paths = [tmp_path / str(i) for i in range(400)]
     for i, path in enumerate(paths):
         path.write_bytes(b"%d" % i)
-    # The iterator of the module; hashloom.files is a generator, which Python itself guards.
-    files, found = hashloom._files.Files("sha1", [str(path) for path in paths], 2, None), []
+    # The iterator of the module; pyhashloom.files is a generator, which Python itself guards.
+    files, found = pyhashloom._files.Files("sha1", [str(path) for path in paths], 2, None), []
     hammer(lambda: found.extend(digest for digest, _, _ in files))
     assert sorted(found) == sorted(hashlib.sha1(b"%d" % i).digest() for i in range(400))
-    files = hashloom._files.Files("sha1", [str(path) for path in paths], 2, None)
+    files = pyhashloom._files.Files("sha1", [str(path) for path in paths], 2, None)
     hammer(lambda: list(files), files.close)
 
 
@@ -139,10 +139,10 @@ def test_one_progress_and_many_calls():
 
     def calls():
         for _ in range(30):
-            assert hashloom.new("sha512", message).digest() == hashlib.sha512(message).digest()
-            assert hashloom.hmac.compare_digest(message, message)
-            assert hashloom.search("sha1", 0, 10**6, zero_bits=8, digits=b"0123456789")
+            assert pyhashloom.new("sha512", message).digest() == hashlib.sha512(message).digest()
+            assert pyhashloom.hmac.compare_digest(message, message)
+            assert pyhashloom.search("sha1", 0, 10**6, zero_bits=8, digits=b"0123456789")
             with pytest.raises(ValueError):
-                hashloom.new("crc32")
+                pyhashloom.new("crc32")
 
     hammer(calls)

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from interrupt import interrupted
 
-import hashloom
-from hashloom import tree
+import pyhashloom
+from pyhashloom import tree
 
 ALICE = pathlib.Path(__file__).resolve().parents[2] / "vectors/webtorrent-fixtures/fixtures/alice.txt"
 LENGTHS = [0, 1, 4095, 4096, 4097, 16384, 16385, 3 * 16384, 1 << 20, (1 << 20) + 1, 5 * (1 << 20) - 7, 11 << 20]
@@ -97,11 +97,11 @@ def test_parameters(call, parameter, text):
 
 def test_files_that_cannot_be_read(tmp_path):
     for call in tree.bep52, tree.glacier, tree.s3, tree.fsverity:
-        with pytest.raises(hashloom.FileError) as raised:
+        with pytest.raises(pyhashloom.FileError) as raised:
             call(tmp_path / "missing")
         error = raised.value
         assert (error.errno, error.kind, error.filename) == (errno.ENOENT, "open", str(tmp_path / "missing"))
-        with pytest.raises(hashloom.FileError) as raised:
+        with pytest.raises(pyhashloom.FileError) as raised:
             call(tmp_path)
         assert raised.value.errno == errno.EISDIR
     for wrong in 5, None, [b"a"]:
@@ -139,7 +139,7 @@ def test_keyboard_interrupt(tmp_path):
     os.mkfifo(pipe)
     writer = os.open(pipe, os.O_RDWR)
     try:
-        assert interrupted(f"hashloom.tree.bep52({str(pipe)!r})")
+        assert interrupted(f"pyhashloom.tree.bep52({str(pipe)!r})")
     finally:
         os.close(writer)
 

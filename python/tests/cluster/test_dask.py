@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""hashloom.dask on a cluster of worker processes, of which one is killed in the middle, beside one machine."""
+"""pyhashloom.dask on a cluster of worker processes, of which one is killed in the middle, beside one machine."""
 
 import dataclasses
 import fcntl
@@ -20,10 +20,10 @@ pytest.importorskip("distributed", reason="SKIPPED: Dask: distributed is not ins
 import cloudpickle  # noqa: E402
 import distributed  # noqa: E402
 
-import hashloom  # noqa: E402
-import hashloom.dask  # noqa: E402
-import hashloom.manifest  # noqa: E402
-import hashloom.torrent  # noqa: E402
+import pyhashloom  # noqa: E402
+import pyhashloom.dask  # noqa: E402
+import pyhashloom.manifest  # noqa: E402
+import pyhashloom.torrent  # noqa: E402
 
 VECTORS = pathlib.Path(__file__).resolve().parents[3] / "vectors"
 CONTENT = VECTORS / "webtorrent-fixtures/fixtures"
@@ -60,8 +60,8 @@ def told(files):
 
 def test_the_report_is_that_of_one_machine(client, paths):
     counts = []
-    got = hashloom.dask.files(client, "sha256", paths, files_per_task=7, progress=lambda *n: counts.append(n))
-    assert told(got) == told(hashloom.files("sha256", paths))
+    got = pyhashloom.dask.files(client, "sha256", paths, files_per_task=7, progress=lambda *n: counts.append(n))
+    assert told(got) == told(pyhashloom.files("sha256", paths))
     assert counts[-1] == (400, 400) and len(counts) == 58
     assert {file.worker for file in got} == set(client.scheduler_info()["workers"])
     assert {file.attempt for file in got} == {1}
@@ -82,7 +82,7 @@ def test_a_worker_that_is_killed(client, paths, tmp_path):
     os.mkfifo(pipe)
     result = []
     work = threading.Thread(
-        target=lambda: result.extend(hashloom.dask.files(client, "sha256", [*paths, pipe], files_per_task=5))
+        target=lambda: result.extend(pyhashloom.dask.files(client, "sha256", [*paths, pipe], files_per_task=5))
     )
     work.start()
     with open(pipe, "r+b", buffering=0) as end:  # for reading too: a write after the kill has a reader
@@ -99,16 +99,16 @@ def test_a_worker_that_is_killed(client, paths, tmp_path):
             time.sleep(0.05)
     work.join(120)
     assert not work.is_alive()
-    assert told(result[:-1]) == told(hashloom.files("sha256", paths))
+    assert told(result[:-1]) == told(pyhashloom.files("sha256", paths))
     last = result[-1]
-    assert last.digest == hashloom.sha256(b"all of the content").digest()
+    assert last.digest == pyhashloom.sha256(b"all of the content").digest()
     assert last.attempt == 2 and last.worker != busy[0]
     assert result[0].attempt == 1
 
 
 def test_what_a_worker_says_is_checked():
     def check(*results):
-        return hashloom.dask._checked("sha256", ["a"], "w", 1, list(results))
+        return pyhashloom.dask._checked("sha256", ["a"], "w", 1, list(results))
 
     assert check(("a", b"x" * 32, 1, None))[0].digest == b"x" * 32
     told = ("open", 2, "No such file", "a", 0)
@@ -128,10 +128,10 @@ def test_what_a_worker_says_is_checked():
         ["a"],
         [],
     ):
-        with pytest.raises(hashloom.dask.WorkerError):
+        with pytest.raises(pyhashloom.dask.WorkerError):
             check(*bad)
-    with pytest.raises(hashloom.dask.WorkerError):
-        hashloom.dask._checked("sha256", ["a"], "w", 1, None)
+    with pytest.raises(pyhashloom.dask.WorkerError):
+        pyhashloom.dask._checked("sha256", ["a"], "w", 1, None)
 
 
 # Manifests and lists
@@ -147,7 +147,7 @@ def tree():
         (root / f"{i % 5}" / f"{i}").write_bytes(b"%d" % i * (i * 91))
     (root / "link").symlink_to("0/5")
     (root / "outside").symlink_to("/etc/hostname")
-    manifest = hashloom.manifest.write(root, algorithms=["sha256", "sha1"]).content
+    manifest = pyhashloom.manifest.write(root, algorithms=["sha256", "sha1"]).content
     lines = [f"{hashlib.sha256((root / f'{i % 5}/{i}').read_bytes()).hexdigest()}  {i % 5}/{i}" for i in range(60)]
     times = (root / "1/1").stat()
     (root / "1/1").write_bytes(b"2" * 91)
@@ -193,13 +193,13 @@ def test_manifests_and_lists_are_those_of_one_machine(client, tree):
     client.run(as_another_user)
     as_another_user()
     try:
-        here = hashloom.manifest.check(manifest, root)
-        list_here = hashloom.manifest.check_list(lines, folder=root)
-        written_here = hashloom.manifest.write(root)
-        there = hashloom.dask.check_manifest(client, manifest, root, files_per_task=7)
-        list_there = hashloom.dask.check_list(client, lines, folder=root, files_per_task=7)
+        here = pyhashloom.manifest.check(manifest, root)
+        list_here = pyhashloom.manifest.check_list(lines, folder=root)
+        written_here = pyhashloom.manifest.write(root)
+        there = pyhashloom.dask.check_manifest(client, manifest, root, files_per_task=7)
+        list_there = pyhashloom.dask.check_list(client, lines, folder=root, files_per_task=7)
         counts = []
-        written = hashloom.dask.write_manifest(
+        written = pyhashloom.dask.write_manifest(
             client, root, files_per_task=7, progress=lambda *n: counts.append(n)
         )
     finally:
@@ -236,9 +236,9 @@ def test_manifests_and_lists_are_those_of_one_machine(client, tree):
 
 def hold(name, marker, number):
     """Runs on a worker: after its work the call `number` of a function waits to be killed, if it is the first to."""
-    import hashloom.dask
+    import pyhashloom.dask
 
-    work = getattr(hashloom.dask, name)
+    work = getattr(pyhashloom.dask, name)
 
     def held(*arguments):
         result = work(*arguments)
@@ -251,15 +251,15 @@ def hold(name, marker, number):
             time.sleep(1000)
         return result
 
-    setattr(hashloom.dask, name, held)
+    setattr(pyhashloom.dask, name, held)
 
 
 def release(name):
     import importlib
 
-    import hashloom.dask
+    import pyhashloom.dask
 
-    importlib.reload(hashloom.dask)
+    importlib.reload(pyhashloom.dask)
 
 
 def killed(marker):
@@ -281,11 +281,11 @@ def test_a_worker_that_is_killed_in_a_manifest(client, tree, tmp_path):
     name, marker = "_hash_listed", tmp_path / "pid"
     client.run(hold, name, marker, (b"2/32", ["sha256", "sha1"]))
     thread = killed(marker)
-    report = hashloom.dask.check_manifest(client, manifest, root, files_per_task=4)
+    report = pyhashloom.dask.check_manifest(client, manifest, root, files_per_task=4)
     thread.join()
     client.wait_for_workers(2)
     client.run(release, name)
-    assert plain(report) == plain(hashloom.manifest.check(manifest, root))
+    assert plain(report) == plain(pyhashloom.manifest.check(manifest, root))
     attempts = {read.path: read.attempt for read in report.reads}
     assert attempts["2/32"] == 2 and set(attempts.values()) == {1, 2}
 
@@ -296,11 +296,11 @@ def test_a_worker_that_is_killed_in_a_torrent(client, tmp_path):
     client.run(hold, "_part", marker, 12)
     thread = killed(marker)
     torrent = CONTENT / "leaves.torrent"
-    report = hashloom.dask.verify_torrent(client, torrent, CONTENT, pieces_per_task=3)
+    report = pyhashloom.dask.verify_torrent(client, torrent, CONTENT, pieces_per_task=3)
     thread.join()
     client.wait_for_workers(2)
     client.run(release, "_part")
-    assert plain(report) == plain(hashloom.torrent.verify(torrent, CONTENT))
+    assert plain(report) == plain(pyhashloom.torrent.verify(torrent, CONTENT))
     assert report.is_complete
     attempts = {part.first: part.attempt for part in report.parts}
     assert attempts[12] == 2 or attempts[9] == 2  # one of the tasks whose pieces are 12 at an end
@@ -312,13 +312,13 @@ def test_a_worker_that_is_killed_in_a_torrent(client, tmp_path):
 
 def tampered(monkeypatch, work, change):
     """Has the results of one function of workers changed on their way."""
-    run = hashloom.dask._run
+    run = pyhashloom.dask._run
 
     def changed(client, function, tasks, paths_of):
         for i, worker, attempt, returned in run(client, function, tasks, paths_of):
             yield i, worker, attempt, change(returned) if function.__name__ == work else returned
 
-    monkeypatch.setattr(hashloom.dask, "_run", changed)
+    monkeypatch.setattr(pyhashloom.dask, "_run", changed)
 
 
 def answer(change):
@@ -348,17 +348,17 @@ def answer(change):
 def test_a_worker_that_returns_something_else(client, tree, monkeypatch, change):
     root, manifest, _ = tree
     tampered(monkeypatch, "_hash_listed", change)
-    with pytest.raises(hashloom.dask.WorkerError, match="returned"):
-        hashloom.dask.check_manifest(client, manifest, root)
-    with pytest.raises(hashloom.dask.WorkerError, match="returned"):
-        hashloom.dask.write_manifest(client, root, algorithms=["sha256", "sha1"])
+    with pytest.raises(pyhashloom.dask.WorkerError, match="returned"):
+        pyhashloom.dask.check_manifest(client, manifest, root)
+    with pytest.raises(pyhashloom.dask.WorkerError, match="returned"):
+        pyhashloom.dask.write_manifest(client, root, algorithms=["sha256", "sha1"])
 
 
 def test_a_worker_that_sees_other_files(client, tree, monkeypatch):
     """Digests of other content, files that are there only for others, and files of another time are never right."""
     root, _, lines = tree
-    as_it_is = hashloom.manifest.write(root).content
-    assert hashloom.dask.check_manifest(client, as_it_is, root).is_same
+    as_it_is = pyhashloom.manifest.write(root).content
+    assert pyhashloom.dask.check_manifest(client, as_it_is, root).is_same
 
     def other(change):
         return lambda results: [(name, change(*one) if one[3] is None else one) for name, one in results]
@@ -372,10 +372,10 @@ def test_a_worker_that_sees_other_files(client, tree, monkeypatch):
     ):
         with monkeypatch.context() as patch:
             tampered(patch, "_hash_listed", other(change))
-            report = hashloom.dask.check_manifest(client, as_it_is, root)
+            report = pyhashloom.dask.check_manifest(client, as_it_is, root)
             assert {difference.status for difference in report.differences} == states, states
             assert not report.is_same and len(report.differences) == 59
-            written = hashloom.dask.write_manifest(client, root)
+            written = pyhashloom.dask.write_manifest(client, root)
             # A file that is here is in the manifest, whatever a worker says.
             assert written.content.count(b'"path":') == as_it_is.count(b'"path":')
     for change, state in (
@@ -384,7 +384,7 @@ def test_a_worker_that_sees_other_files(client, tree, monkeypatch):
     ):
         with monkeypatch.context() as patch:
             tampered(patch, "_hash_listed", other(change))
-            listed = hashloom.dask.check_list(client, lines, folder=root)
+            listed = pyhashloom.dask.check_list(client, lines, folder=root)
             assert {file.state for file in listed.files} == {state, "unread"}
 
 
@@ -420,17 +420,17 @@ def damaged(tmp_path_factory):
 def test_the_report_on_a_torrent_is_that_of_one_machine(client, damaged, torrent):
     for folder in (CONTENT, damaged, damaged.parent):
         counts = []
-        told = hashloom.dask.verify_torrent(
+        told = pyhashloom.dask.verify_torrent(
             client, torrent, folder, pieces_per_task=4, progress=lambda *n: counts.append(n)
         )
-        alone = hashloom.torrent.verify(torrent, folder)
+        alone = pyhashloom.torrent.verify(torrent, folder)
         assert plain(told) == plain(alone)
         assert told.nbytes_read >= alone.nbytes_read
         assert {part.round for part in told.parts} == {1}
         covered = [piece for part in told.parts for piece in range(part.first, part.end)]
         assert covered == list(range(len(told.pieces)))
         assert counts[-1] == (len(covered), len(covered))
-    assert hashloom.dask.verify_torrent(client, torrent.read_bytes(), CONTENT).pieces
+    assert pyhashloom.dask.verify_torrent(client, torrent.read_bytes(), CONTENT).pieces
 
 
 def piece(change):
@@ -464,8 +464,8 @@ def piece(change):
 )
 def test_a_worker_that_returns_other_pieces(client, monkeypatch, change):
     tampered(monkeypatch, "_part", change)
-    with pytest.raises(hashloom.dask.WorkerError, match="returned"):
-        hashloom.dask.verify_torrent(client, CONTENT / "leaves.torrent", CONTENT, pieces_per_task=8)
+    with pytest.raises(pyhashloom.dask.WorkerError, match="returned"):
+        pyhashloom.dask.verify_torrent(client, CONTENT / "leaves.torrent", CONTENT, pieces_per_task=8)
 
 
 def end(change):
@@ -499,20 +499,20 @@ LEAVES = (b"Leaves of Grass by Walt Whitman.epub", 362017)
 )
 def test_a_worker_that_returns_another_end(client, monkeypatch, change):
     tampered(monkeypatch, "_settled", change)
-    with pytest.raises(hashloom.dask.WorkerError, match="returned"):
-        hashloom.dask.verify_torrent(client, CONTENT / "leaves.torrent", CONTENT)
+    with pytest.raises(pyhashloom.dask.WorkerError, match="returned"):
+        pyhashloom.dask.verify_torrent(client, CONTENT / "leaves.torrent", CONTENT)
 
 
 def test_a_complete_file_of_bad_pieces_is_an_error(client, damaged, monkeypatch):
     whole = file(*LEAVES, "complete", LEAVES[1], None)
     tampered(monkeypatch, "_settled", whole)
-    with pytest.raises(hashloom.dask.WorkerError, match="contradict"):
-        hashloom.dask.verify_torrent(client, CONTENT / "leaves.torrent", damaged)
+    with pytest.raises(pyhashloom.dask.WorkerError, match="contradict"):
+        pyhashloom.dask.verify_torrent(client, CONTENT / "leaves.torrent", damaged)
 
 
 def with_hook(monkeypatch, work, hook):
     """Calls `hook` with the number of the call before tasks of one function are given to workers."""
-    run = hashloom.dask._run
+    run = pyhashloom.dask._run
     calls = []
 
     def hooked(client, function, tasks, paths_of):
@@ -521,7 +521,7 @@ def with_hook(monkeypatch, work, hook):
             hook(len(calls))
         return run(client, function, tasks, paths_of)
 
-    monkeypatch.setattr(hashloom.dask, "_run", hooked)
+    monkeypatch.setattr(pyhashloom.dask, "_run", hooked)
 
 
 def test_a_file_that_changes_after_its_pieces_were_read(client, monkeypatch, tmp_path):
@@ -539,8 +539,8 @@ def test_a_file_that_changes_after_its_pieces_were_read(client, monkeypatch, tmp
             os.utime(content, ns=(before.st_atime_ns, before.st_mtime_ns))  # only the ctime tells
 
     with_hook(monkeypatch, "_settled", change)
-    report = hashloom.dask.verify_torrent(client, tmp_path / "leaves.torrent", tmp_path, pieces_per_task=5)
-    assert plain(report) == plain(hashloom.torrent.verify(tmp_path / "leaves.torrent", tmp_path))
+    report = pyhashloom.dask.verify_torrent(client, tmp_path / "leaves.torrent", tmp_path, pieces_per_task=5)
+    assert plain(report) == plain(pyhashloom.torrent.verify(tmp_path / "leaves.torrent", tmp_path))
     assert report.pieces[12] == "bad" and not report.is_complete
     assert {part.round for part in report.parts} == {1, 2}
 
@@ -549,7 +549,7 @@ def test_a_file_that_changes_each_time_is_unstable(client, monkeypatch, tmp_path
     shutil.copytree(CONTENT / "numbers", tmp_path / "numbers")
     with_hook(monkeypatch, "_settled", lambda number: os.utime(tmp_path / "numbers/2.txt", (number, number)))
     for name, others in (("webtorrent-fixtures/fixtures/numbers", "incomplete"), ("libtorrent/numbers-v2", "complete")):
-        report = hashloom.dask.verify_torrent(client, VECTORS / f"{name}.torrent", tmp_path)
+        report = pyhashloom.dask.verify_torrent(client, VECTORS / f"{name}.torrent", tmp_path)
         states = [file.state for file in report.files if file.path in (b"1.txt", b"2.txt", b"3.txt")]
         # In v1 all three files share a piece.
         assert states == [others, "unstable", others]
@@ -563,18 +563,18 @@ def test_a_worker_without_the_files(client, monkeypatch, tmp_path):
     empty.mkdir()
 
     def elsewhere(address, dask_worker):
-        import hashloom.dask
+        import pyhashloom.dask
 
         if dask_worker.address == address:
-            work = hashloom.dask._part
-            hashloom.dask._part = lambda content, path, *rest: work(content, str(empty), *rest)
+            work = pyhashloom.dask._part
+            pyhashloom.dask._part = lambda content, path, *rest: work(content, str(empty), *rest)
 
     client.wait_for_workers(2)
     bad = sorted(client.scheduler_info()["workers"])[0]
     client.run(elsewhere, bad)
     try:
         for torrent in (CONTENT / "leaves.torrent", VECTORS / "libtorrent/lots-hybrid.torrent"):
-            report = hashloom.dask.verify_torrent(client, torrent, CONTENT, pieces_per_task=2)
+            report = pyhashloom.dask.verify_torrent(client, torrent, CONTENT, pieces_per_task=2)
             wrong = [state for state in report.pieces if state != "have"]
             assert set(wrong) <= {"unstable"} and report.is_complete == (not wrong)
             took_part = any(part.worker == bad and part.round == 1 for part in report.parts)
@@ -587,25 +587,25 @@ def test_a_worker_without_the_files(client, monkeypatch, tmp_path):
 
 
 def test_errors_of_torrents_and_manifests(client, tmp_path):
-    with pytest.raises(hashloom.torrent.TorrentError, match="not a torrent"):
-        hashloom.dask.verify_torrent(client, b"no torrent", tmp_path)
-    with pytest.raises(hashloom.FileError, match="missing"):
-        hashloom.dask.verify_torrent(client, CONTENT / "leaves.torrent", tmp_path / "missing")
-    with pytest.raises(hashloom.FileError, match="missing"):
-        hashloom.dask.verify_torrent(client, tmp_path / "missing", tmp_path)
+    with pytest.raises(pyhashloom.torrent.TorrentError, match="not a torrent"):
+        pyhashloom.dask.verify_torrent(client, b"no torrent", tmp_path)
+    with pytest.raises(pyhashloom.FileError, match="missing"):
+        pyhashloom.dask.verify_torrent(client, CONTENT / "leaves.torrent", tmp_path / "missing")
+    with pytest.raises(pyhashloom.FileError, match="missing"):
+        pyhashloom.dask.verify_torrent(client, tmp_path / "missing", tmp_path)
     with pytest.raises(ValueError, match="at least 1"):
-        hashloom.dask.verify_torrent(client, CONTENT / "leaves.torrent", CONTENT, pieces_per_task=0)
-    with pytest.raises(hashloom.manifest.ManifestError):
-        hashloom.dask.check_manifest(client, b"{}\n", tmp_path)
-    with pytest.raises(hashloom.FileError, match="missing"):
-        hashloom.dask.write_manifest(client, tmp_path / "missing")
-    assert hashloom.dask.check_list(client, b"").files == []
-    assert hashloom.dask.write_manifest(client, tmp_path).content == hashloom.manifest.write(tmp_path).content
+        pyhashloom.dask.verify_torrent(client, CONTENT / "leaves.torrent", CONTENT, pieces_per_task=0)
+    with pytest.raises(pyhashloom.manifest.ManifestError):
+        pyhashloom.dask.check_manifest(client, b"{}\n", tmp_path)
+    with pytest.raises(pyhashloom.FileError, match="missing"):
+        pyhashloom.dask.write_manifest(client, tmp_path / "missing")
+    assert pyhashloom.dask.check_list(client, b"").files == []
+    assert pyhashloom.dask.write_manifest(client, tmp_path).content == pyhashloom.manifest.write(tmp_path).content
 
 
 def test_errors(client):
     with pytest.raises(ValueError, match="unsupported"):
-        hashloom.dask.files(client, "sha3", ["a"])
+        pyhashloom.dask.files(client, "sha3", ["a"])
     with pytest.raises(ValueError, match="at least 1"):
-        hashloom.dask.files(client, "sha256", ["a"], files_per_task=0)
-    assert hashloom.dask.files(client, "sha256", []) == []
+        pyhashloom.dask.files(client, "sha256", ["a"], files_per_task=0)
+    assert pyhashloom.dask.files(client, "sha256", []) == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""hashloom.spark on a cluster of two executors in processes of their own, beside Spark's own functions."""
+"""pyhashloom.spark on a cluster of two executors in processes of their own, beside Spark's own functions."""
 
 import hmac
 import os
@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession, functions  # noqa: E402
 
 import pyarrow as pa  # noqa: E402
 
-import hashloom  # noqa: E402
-import hashloom.spark  # noqa: E402
+import pyhashloom  # noqa: E402
+import pyhashloom.spark  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +33,8 @@ def test_digests_are_those_of_spark(spark):
     frame = spark.range(50_000, numPartitions=6).selectExpr(
         "id", "if(id % 7 = 3, null, concat('user', id, '@example.com')) as email"
     )
-    got = hashloom.spark.with_digest(frame, "email", into="ours")
-    got = hashloom.spark.with_digest(got, "email", name="sha1", output="binary", into="sha1")
+    got = pyhashloom.spark.with_digest(frame, "email", into="ours")
+    got = pyhashloom.spark.with_digest(got, "email", name="sha1", output="binary", into="sha1")
     wrong = got.where(
         ~functions.col("ours").eqNullSafe(functions.sha2("email", 256))
         | ~functions.lower(functions.hex("sha1")).eqNullSafe(functions.sha1(functions.col("email").cast("binary")))
@@ -64,16 +64,16 @@ def test_every_sha2_of_spark(spark):
     for bits in (224, 256, 384, 512):
         for name in ("text", "bytes"):
             into = f"{name}_{bits}"
-            frame = hashloom.spark.with_digest(frame, name, name=f"sha{bits}", into=into)
+            frame = pyhashloom.spark.with_digest(frame, name, name=f"sha{bits}", into=into)
             right &= functions.col(into).eqNullSafe(functions.sha2(name, bits))
-        frame = hashloom.spark.with_digest(frame, "text", name=f"sha{bits}", into=f"b{bits}", output="binary")
+        frame = pyhashloom.spark.with_digest(frame, "text", name=f"sha{bits}", into=f"b{bits}", output="binary")
         hexed = functions.lower(functions.hex(f"b{bits}"))
         right &= hexed.eqNullSafe(functions.sha2("text", bits))
     assert frame.where(right).count() == 100
 
 
 def test_rows_are_those_of_one_machine(spark):
-    """Whole rows, of every type that has a digest, in the bytes of hashloom.column."""
+    """Whole rows, of every type that has a digest, in the bytes of pyhashloom.column."""
     columns = {
         "name": pa.array(["a", None, "", "bc", "b"] * 40),
         "blob": pa.array([b"c", b"\0", None, b"", b"cc"] * 40, pa.binary()),
@@ -94,20 +94,20 @@ def test_rows_are_those_of_one_machine(spark):
         ("sha256", ["large"], {"key": b"k", "output": "binary"}),
     ]
     for i, (name, wanted, rest) in enumerate(cases):
-        frame = hashloom.spark.with_digest(frame, *wanted, name=name, into=f"digest{i}", **rest)
+        frame = pyhashloom.spark.with_digest(frame, *wanted, name=name, into=f"digest{i}", **rest)
     got = sorted(frame.collect(), key=lambda row: row.place)
     for i, (name, wanted, rest) in enumerate(cases):
         found = [row[f"digest{i}"] for row in got]
-        here = pa.chunked_array(hashloom.column(name, *(columns[one] for one in wanted), **rest)).to_pylist()
+        here = pa.chunked_array(pyhashloom.column(name, *(columns[one] for one in wanted), **rest)).to_pylist()
         assert [bytes(one) if isinstance(one, bytearray) else one for one in found] == here
     # ("a", "bc") and ("ab", "c") are different rows.
     pairs = spark.createDataFrame([("a", "bc"), ("ab", "c")], "x string, y string")
-    assert hashloom.spark.with_digest(pairs, "x", "y").select("digest").distinct().count() == 2
+    assert pyhashloom.spark.with_digest(pairs, "x", "y").select("digest").distinct().count() == 2
 
 
 def test_several_columns_and_a_key(spark):
     frame = spark.createDataFrame([("a", 1), ("b", None), (None, 2)], "name string, n int")
-    rows = hashloom.spark.with_digest(frame, "name", "n", key=b"k").collect()
+    rows = pyhashloom.spark.with_digest(frame, "name", "n", key=b"k").collect()
     for row in rows:
         message = b"".join(
             b"\0" if value is None else b"\1" + len(value).to_bytes(8, "little") + value
@@ -119,10 +119,10 @@ def test_several_columns_and_a_key(spark):
 def test_errors(spark):
     frame = spark.range(3)
     with pytest.raises(ValueError, match="no column 'x'"):
-        hashloom.spark.with_digest(frame, "x")
+        pyhashloom.spark.with_digest(frame, "x")
     with pytest.raises(ValueError, match="exists already"):
-        hashloom.spark.with_digest(frame, "id", into="id")
+        pyhashloom.spark.with_digest(frame, "id", into="id")
     with pytest.raises(ValueError, match="expected a column"):
-        hashloom.spark.with_digest(frame)
+        pyhashloom.spark.with_digest(frame)
     with pytest.raises(Exception, match="cast it"):
-        hashloom.spark.with_digest(frame.selectExpr("id / 2.5 as x"), "x").collect()
+        pyhashloom.spark.with_digest(frame.selectExpr("id / 2.5 as x"), "x").collect()

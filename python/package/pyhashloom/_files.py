@@ -70,7 +70,7 @@ class FileDigest:
 
     def __repr__(self) -> str:
         result = self._digest.hex() if self._digest is not None else repr(self.error)
-        return f"<hashloom.FileDigest {self.path!r} {result}>"
+        return f"<pyhashloom.FileDigest {self.path!r} {result}>"
 
 
 def files(

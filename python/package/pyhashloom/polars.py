@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Expressions for polars: ``import hashloom.polars`` adds ``hashloom`` to every expression.
+"""Expressions for polars: ``import pyhashloom.polars`` adds ``hashloom`` to every expression.
 
 >>> import polars as pl
->>> import hashloom.polars
+>>> import pyhashloom.polars
 >>> frame = pl.LazyFrame({"email": ["a@example.com", None]})
 >>> frame.select(pl.col("email").hashloom.sha256()).collect()["email"].str.head(16).to_list()
 ['08168cd80dfd534a', None]
@@ -21,7 +21,7 @@ __all__ = ["Digests"]
 
 @pl.api.register_expr_namespace("hashloom")
 class Digests:
-    """The digests of an expression's values, by hashloom.column: its types, nulls, salt and key.
+    """The digests of an expression's values, by pyhashloom.column: its types, nulls, salt and key.
 
     They are elementwise, so lazy and streaming queries work on them in parts.
     """

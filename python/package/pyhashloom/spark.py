@@ -3,7 +3,7 @@
 
 ::
 
-    from hashloom.spark import with_digest
+    from pyhashloom.spark import with_digest
     users = with_digest(users, "email", into="email_sha256")  # as sha2(email, 256)
 
 Every executor needs the packages hashloom and pyarrow.
@@ -30,7 +30,7 @@ def with_digest(
     salt: bytes | None = None,
     key: bytes | None = None,
 ) -> DataFrame:
-    """The frame with one more column, the digests of these columns by hashloom.column. With one column of strings or
+    """The frame with one more column, the digests of these columns by pyhashloom.column. With one column of strings or
     binary and without salt and key, they are those of Spark's own sha2 (sha1, md5).
 
     The frame's rows go to Python and back as Arrow (mapInArrow), with all their columns: select what is needed first.

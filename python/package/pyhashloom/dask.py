@@ -4,9 +4,9 @@
 ::
 
     client = dask.distributed.Client("tcp://scheduler:8786")
-    for file in hashloom.dask.files(client, "sha256", paths):
+    for file in pyhashloom.dask.files(client, "sha256", paths):
         print(file.hexdigest, file.path, file.worker, file.attempt)
-    report = hashloom.dask.verify_torrent(client, "data.torrent", "/mnt/data")
+    report = pyhashloom.dask.verify_torrent(client, "data.torrent", "/mnt/data")
     print(report.is_complete, report.parts)
 
 Every worker needs the package hashloom, and must see the files under the paths given. No worker is told a digest of a
@@ -227,7 +227,7 @@ def files(
     threads: int = 1,
     progress: Callable[[int, int], object] | None = None,
 ) -> list[WorkerDigest]:
-    """The digests of files, in the order of the paths: those of hashloom.files, with the worker and the attempt.
+    """The digests of files, in the order of the paths: those of pyhashloom.files, with the worker and the attempt.
 
     A task has `files_per_task` files, which a worker hashes side by side with `threads` threads. If a worker dies, the
     scheduler gives its tasks to others (`distributed.scheduler.allowed-failures` times). A file that cannot be read
@@ -308,7 +308,7 @@ def _by_workers(
     threads: int,
     progress: Callable[[int, int], object] | None,
 ) -> Callable[[str, list[tuple[bytes, list[str]]], list[int]], Iterable[Any]]:
-    """A hasher for hashloom.manifest."""
+    """A hasher for pyhashloom.manifest."""
 
     def hashed(folder: str, asked: list[tuple[bytes, list[str]]], sizes: list[int]) -> Iterable[Any]:
         tasks = _cut(asked, files_per_task, sizes)
@@ -342,7 +342,7 @@ def write_manifest(
     threads: int = 1,
     progress: Callable[[int, int], object] | None = None,
 ) -> Written:
-    """The manifest of a folder: the bytes of hashloom.manifest.write, with the worker and the attempt of each read.
+    """The manifest of a folder: the bytes of pyhashloom.manifest.write, with the worker and the attempt of each read.
 
     The caller lists the folder, the workers read the files. A file must look the same to both (its length and time);
     otherwise the manifest has it as unstable. A file that a worker does not find, and the caller does, is unread. A
@@ -363,7 +363,7 @@ def check_manifest(
     threads: int = 1,
     progress: Callable[[int, int], object] | None = None,
 ) -> ManifestReport:
-    """Compares a folder with its manifest: the report of hashloom.manifest.check, with the worker and the attempt of
+    """Compares a folder with its manifest: the report of pyhashloom.manifest.check, with the worker and the attempt of
     each read. `file` is the manifest's path or its bytes. The rest is as in write_manifest."""
     return manifest._check(file, folder, _by_workers(client, files_per_task, threads, progress))
 
@@ -378,7 +378,7 @@ def check_list(
     threads: int = 1,
     progress: Callable[[int, int], object] | None = None,
 ) -> ListReport:
-    """Checks files against a list of checksums: the report of hashloom.manifest.check_list, with the worker and the
+    """Checks files against a list of checksums: the report of pyhashloom.manifest.check_list, with the worker and the
     attempt of each file.
 
     `file` is the list's path or its bytes, which only the caller reads. Names are relative to `folder`, or to the
@@ -499,7 +499,7 @@ def verify_torrent(
     threads: int = 1,
     progress: Callable[[int, int], object] | None = None,
 ) -> WorkerReport:
-    """Checks every piece of a torrent: the report of hashloom.torrent.verify, with the worker and the attempt of each
+    """Checks every piece of a torrent: the report of pyhashloom.torrent.verify, with the worker and the attempt of each
     part.
 
     `torrent` is its path or its bytes, which only the caller reads; `path` is that of the content on every worker. A

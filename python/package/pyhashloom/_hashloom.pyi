@@ -246,7 +246,7 @@ def torrent_create(
 # The length and both times of a file; None if it cannot be looked at.
 _Seen: TypeAlias = tuple[int, int, int] | None
 
-# The fields of hashloom.torrent.Report.
+# The fields of pyhashloom.torrent.Report.
 _Fields: TypeAlias = tuple[
     str,
     list[str],

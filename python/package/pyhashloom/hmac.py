@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """HMAC (RFC 2104) in the shape of the module hmac, and of many messages at once.
 
->>> from hashloom import hmac
+>>> from pyhashloom import hmac
 >>> hmac.new(b"key", b"message", "sha256").hexdigest()[:16]
 '6e9ef29b75fffc5b'
 >>> tags = hmac.many(b"key", [b"message", b"another"], "sha256")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Roots of hash trees and proofs of transparency logs, as `hashloom tree` computes them.
 
->>> import hashloom.tree
->>> hashloom.tree.bep52(b"abc").hex()[:16]
+>>> import pyhashloom.tree
+>>> pyhashloom.tree.bep52(b"abc").hex()[:16]
 'ba7816bf8f01cfea'
->>> str(hashloom.tree.fsverity(b"hello"))[:23]
+>>> str(pyhashloom.tree.fsverity(b"hello"))[:23]
 'sha256:555b589c26ee43b7'
 
 `data` is the path of a file (text or os.PathLike), or the bytes themselves: any buffer, which is hashed where it is.

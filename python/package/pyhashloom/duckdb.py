@@ -2,9 +2,9 @@
 """Functions for DuckDB's SQL.
 
 >>> import duckdb
->>> import hashloom.duckdb
+>>> import pyhashloom.duckdb
 >>> connection = duckdb.connect()
->>> hashloom.duckdb.register(connection)
+>>> pyhashloom.duckdb.register(connection)
 >>> connection.sql("select hl_sha1('abc')").fetchall()[0][0]
 'a9993e364706816aba3e25717850c26c9cd0d89d'
 """
@@ -24,7 +24,7 @@ def register(
 ) -> None:
     """Adds functions to a connection: ``hl_sha256(text)`` and, for BLOB, ``hl_sha256_blob(bytes)``, and the same of
     each algorithm. The result is hexadecimal digits, and NULL for NULL. With ``salt`` or ``key`` they are those of
-    hashloom.column; another prefix keeps such functions apart.
+    pyhashloom.column; another prefix keeps such functions apart.
     """
 
     def function(name: str) -> Any:
