@@ -167,9 +167,12 @@ bench-pkcs11: drop-ins
 
 # The page's module has vectors wherever it runs: browsers without them are older than 2023. WASM_CC is a clang.
 WASM_CC ?= clang
+# Rust of rustup has a linker of its own; that of a distribution takes the system's.
+WASM_LINKER = $(if $(wildcard $(shell rustc --print sysroot)/lib/rustlib/*/bin/rust-lld),rust-lld,wasm-ld)
 web:
 	@tools/setup.sh web
-	CC_wasm32_unknown_unknown='$(WASM_CC)' CFLAGS_wasm32_unknown_unknown='-msimd128 -mbulk-memory' \
+	CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER='$(WASM_LINKER)' \
+	    CC_wasm32_unknown_unknown='$(WASM_CC)' CFLAGS_wasm32_unknown_unknown='-msimd128 -mbulk-memory' \
 	    RUSTFLAGS='-C target-feature=+simd128 -C panic=abort' cargo build --release --locked --target wasm32-unknown-unknown \
 	    --package hashloom-web
 	web/build.py target/wasm32-unknown-unknown/release/hashloom_web.wasm build/web/hashloom.html

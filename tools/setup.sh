@@ -30,6 +30,7 @@ p11-kit-1/p11-kit/pkcs11.h  libp11-kit-dev    p11-kit                       open
 clang             clang                       clang                         c
 clang-wasm        clang                       web                           web
 wasm-std          libstd-rust-dev-wasm32      web                           web
+wasm-ld           lld                         web                           web
 chromium          chromium                    chromium                      web
 git               git                         test,dist
 clippy            rust-clippy,rustfmt         test
@@ -178,6 +179,9 @@ works() { # NEED
     # The names of web/browser.py.
     chromium) [ -n "${CHROMIUM-}" ] || command -v chromium chromium-browser google-chrome chrome >/dev/null ;;
     java) java -version >/dev/null 2>&1 ;;
+    # rustup's Rust has a linker of its own.
+    wasm-ld) command -v wasm-ld >/dev/null || compgen -G "$(rustc --print sysroot 2>/dev/null)/lib/rustlib/*/bin/rust-lld" \
+        >/dev/null ;;
     *) command -v "$1" >/dev/null ;;
     esac
 }
