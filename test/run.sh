@@ -200,6 +200,7 @@ part web program bash -c 'make --silent web && python3 web/test.py build/web/has
 part pkcs11 openssl-provider test/pkcs11_module.sh "$level"
 part offered "" test/offered.sh "$level"
 # Two optimised builds of all crates and three others: about 40 minutes on two busy CPUs.
+[ "$level" = quick ] || part fresh "" test/fresh.sh
 [ "$level" = quick ] || part dist "" make --silent dist
 [ "$level" = quick ] || part other-systems documentation test/other_systems.sh
 [ "$level" = quick ] ||
