@@ -149,7 +149,7 @@ inside() {
         export $lent
         case $manager in
         apt-get) apt-get -qq update && apt-get -qq install --no-install-recommends git make ;;
-        dnf) dnf -y install git make util-linux ;;
+        dnf) dnf -y install git make shadow-utils util-linux ;;
         esac
     ) >>/tmp/log 2>&1 || { cat /tmp/log; fail "git and make cannot be installed"; }
     id $user >/dev/null 2>&1 || useradd --create-home --shell /bin/bash $user
