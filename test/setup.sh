@@ -41,6 +41,7 @@ everything() {
     pretend apt-get 'exit 1'
     pretend apt-cache 'echo "  Candidate: 1.63.0+dfsg1-2"'
     # Compilers find what the folder has.
+    touch "$work/home/certificates"
     pretend cc "[ -e $bin/libc ]"
     touch "$bin/libc"
 }
@@ -67,7 +68,7 @@ root_with_apt() {
 expect() {
     local status=$1 what=$2 target=$3 found=0 line
     shift 3
-    env -i "PATH=$bin" "HOME=$work/home" SSL_CERT_FILE=x "${require[@]}" "$tree/tools/setup.sh" "$target" \
+    env -i "PATH=$bin" "HOME=$work/home" "SSL_CERT_FILE=$work/home/certificates" "${require[@]}" "$tree/tools/setup.sh" "$target" \
         >"$work/out" 2>&1 || found=$?
     [ $found = "$status" ] || { echo "FAILED: $what: status $found, expected $status"; cat "$work/out"; exit 1; }
     for line; do
@@ -79,6 +80,13 @@ expect() {
 everything
 expect 0 "nothing is missing" build
 expect 0 "nothing is missing" drop-ins
+
+if ! compgen -G '/etc/ssl/certs/*.crt' && ! compgen -G '/etc/ssl/*.pem' && ! [ -e /etc/pki ]; then
+    rm "$work/home/certificates"
+    expect 2 "a variable that names certificates, but no file" build \
+        "  su -c 'apt-get update && apt-get install --no-install-recommends ca-certificates'"
+    touch "$work/home/certificates"
+fi >/dev/null
 
 rm "$bin/libc"
 expect 2 "a compiler that cannot link, no root" build \

@@ -169,7 +169,7 @@ works() { # NEED
     clang-wasm) clang --target=wasm32 -x c -c - -o /dev/null <<<'#include <stdint.h>' 2>/dev/null ;;
     clang-wasi) wasi_clang ;;
     ca-certificates) compgen -G '/etc/ssl/certs/*.crt' >/dev/null || compgen -G '/etc/ssl/*.pem' >/dev/null ||
-        [ -e /etc/pki/tls/certs/ca-bundle.crt ] || [ -n "${SSL_CERT_FILE-}" ] ;;
+        [ -e /etc/pki/tls/certs/ca-bundle.crt ] || [ -f "${SSL_CERT_FILE-}" ] ;;
     # Debian's python3-minimal lacks modules.
     python3) python3 -c 'import concurrent.futures, json, pty, tempfile' 2>/dev/null ;;
     venv) "${PYTHON:-python3}" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ;;
