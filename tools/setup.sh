@@ -221,7 +221,7 @@ may_install() {
 }
 
 apt_get() { # ARGUMENT...
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq "$@"
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120 "$@"
 }
 
 # The version that apt would install, "" for none.
@@ -324,7 +324,7 @@ if [ ${#rows[@]} -gt 0 ]; then
         own=$(candidate rustc)
         own=${own%%[+-]*}
         found="none is installed"
-        ! command -v rustc >/dev/null || found="$(rustc --version 2>/dev/null | cut -d' ' -f2) is installed"
+        ! command -v rustc >/dev/null || found="$(rustc --version 2>/dev/null | cut -d' ' -f2 || true) is installed"
         if command -v rustup >/dev/null || [ -x "${CARGO_HOME:-$HOME/.cargo}/bin/cargo" ]; then
             needs_rustup "$found" "${others[@]}"
         elif [ "$manager" = apt-get ] && ! not_older "${own:-0}" "$wanted"; then
