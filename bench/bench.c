@@ -2,7 +2,9 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- *   bench compare    ratios to OpenSSL's EVP on the same messages, or to other messages of the same total
+ *   bench compare [without-avx512]
+ *                    ratios to OpenSSL's EVP on the same messages, or to other messages of the same total; both sides
+ *                    as on a CPU without AVX-512
  *   bench hmac       the rows of HMAC alone
  *   bench search     searches for nonces, in millions of nonces a second
  *   bench kernels [instruction set]
@@ -587,6 +589,26 @@ static const struct tier {
     {"sha", ":~0", "all", 1},
 };
 
+/* Restricts both sides to what a CPU without AVX-512 has. libcrypto reads its variable when it is loaded, so the
+ * program runs itself again. */
+static void leave_out_avx512(char **argv)
+{
+    static const char *const names[] = {"avx512", "avx512vl", "sha_avx512vl"};
+    static const char cap[] = ":~0xd0230000"; /* F, DQ, IFMA, CD, BW, VL */
+    hl_isas left = hl_isas_available();
+    const char *is = getenv("OPENSSL_ia32cap");
+    if (is == NULL || strcmp(is, cap) != 0) {
+        setenv("OPENSSL_ia32cap", cap, 1);
+        execv("/proc/self/exe", argv);
+        die("cannot run itself again");
+    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        left &= ~hl_isa_named(names[i]);
+    if (hl_restrict(left) != HL_OK)
+        die("hl_restrict failed");
+    printf("Both sides without AVX-512. ");
+}
+
 static void with_kernel(struct work *w)
 {
     if (hl_hash_many_with(w->kernel, w->alg->alg, w->messages, w->count, w->digests) != HL_OK)
@@ -680,7 +702,9 @@ int main(int argc, char **argv)
         return 0;
     }
 #ifndef BENCH_KERNELS_ONLY
-    if (argc == 2 && strcmp(argv[1], "compare") == 0) {
+    if ((argc == 2 || (argc == 3 && strcmp(argv[2], "without-avx512") == 0)) && strcmp(argv[1], "compare") == 0) {
+        if (argc == 3)
+            leave_out_avx512(argv);
         print_head("GB/s");
         for (size_t i = 0; i < hl_alg_count(); i++) {
             compare_all(hl_alg_at(i));
@@ -711,6 +735,6 @@ int main(int argc, char **argv)
                 return 0;
             }
 #endif
-    fprintf(stderr, "usage: bench compare|hmac|search|tiers|hash160 | bench kernels [instruction set]\n");
+    fprintf(stderr, "usage: bench compare [without-avx512] | hmac | search | tiers | hash160 | kernels [ISA]\n");
     return 2;
 }

@@ -22,6 +22,15 @@ static uint32_t saved_state(void)
     return eax;
 }
 
+/* Zen 5 with vector units of 512 bits: servers (models 0x00 to 0x1f) and desktops (0x40 to 0x4f). Those of laptops have
+ * 256 bits, as Zen 4 does. AMD APM volume 3, CPUID Fn0000_0001_EAX: the family is the sum of two fields. */
+static int is_zen5(uint32_t eax)
+{
+    const uint32_t family = (eax >> 8 & 0xf) + (eax >> 20 & 0xff), model = (eax >> 12 & 0xf0) | (eax >> 4 & 0xf);
+
+    return family == 0x1a && (model < 0x20 || (model >= 0x40 && model < 0x50));
+}
+
 struct hli_machine hli_detect(void)
 {
     struct hli_machine machine = {0, HLI_TUNE_INTEL};
@@ -37,8 +46,11 @@ struct hli_machine hli_detect(void)
 #  undef FEATURE
 
     /* "AuthenticAMD", and "HygonGenuine", whose cores are Zen's. The first four letters are enough. */
-    if (__get_cpuid(0, &EAX, &EBX, &ECX, &EDX) && (EBX == signature_AMD_ebx || EBX == 0x6f677948))
+    if (__get_cpuid(0, &EAX, &EBX, &ECX, &EDX) && (EBX == signature_AMD_ebx || EBX == 0x6f677948)) {
         machine.tune = HLI_TUNE_AMD;
+        if (__get_cpuid(1, &EAX, &EBX, &ECX, &EDX) && is_zen5(EAX))
+            machine.tune = HLI_TUNE_ZEN5;
+    }
     return machine;
 }
 #elif HLI_ARM64
@@ -77,6 +89,6 @@ struct hli_machine hli_detect(void)
 #else
 struct hli_machine hli_detect(void)
 {
-    return (struct hli_machine){0, HLI_TUNE_INTEL};
+    return (struct hli_machine){0, HLI_TUNE_ONLY};
 }
 #endif

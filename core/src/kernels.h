@@ -34,19 +34,19 @@
 #define HLI_NEW_POINTER(p) __asm__ volatile("" : "+r"(p))
 
 #define BODY(body, name) HLI_HIDDEN void hli_##name##_schedule_scalar(const uint8_t block[], void *schedule);
-#define LANES(body, name, isa, nlanes, intel, amd) \
+#define LANES(body, name, isa, nlanes, ...) \
     HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_##name##_blocks_##isa; \
     HLI_HIDDEN HLI_ANY_STACK hl_scheduled_fn hli_##name##_scheduled_##isa;
-#define LANES2(body, name, isa, nlanes, intel, amd) \
-    LANES(body, name, isa, nlanes, intel, amd) \
+#define LANES2(body, name, isa, nlanes, ...) \
+    LANES(body, name, isa, nlanes, __VA_ARGS__) \
     HLI_HIDDEN HLI_ANY_STACK hli_whole_fn hli_##name##_whole_##isa; \
     HLI_HIDDEN HLI_ANY_STACK hli_words_fn hli_##name##_words_##isa;
-#define KERNEL(body, function, isa, nlanes, intel, amd) HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_##function;
-#define KERNEL2(body, function, scheduled, isa, nlanes, intel, amd) \
+#define KERNEL(body, function, isa, nlanes, ...) HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_##function;
+#define KERNEL2(body, function, scheduled, isa, nlanes, ...) \
     HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_##function; \
     HLI_HIDDEN HLI_ANY_STACK hl_scheduled_fn hli_##scheduled;
-#define KERNEL3(body, function, scheduled, whole, isa, nlanes, intel, amd) \
-    KERNEL2(body, function, scheduled, isa, nlanes, intel, amd) \
+#define KERNEL3(body, function, scheduled, whole, isa, nlanes, ...) \
+    KERNEL2(body, function, scheduled, isa, nlanes, __VA_ARGS__) \
     HLI_HIDDEN HLI_ANY_STACK hli_whole_fn hli_##whole;
 #define EDGES(isa) \
     HLI_HIDDEN HLI_ANY_STACK hli_pad_fn hli_pad_##isa; \

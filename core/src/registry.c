@@ -30,38 +30,38 @@ static const struct row {
     hli_whole_fn *whole;
     hli_words_fn *words;
 } rows[] = {
-#define LANES(body, name, isa, nlanes, intel, amd) \
+#define LANES(body, name, isa, nlanes, ...) \
     {{#name "_blocks_" #isa, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##name##_blocks_##isa, \
       hli_##name##_scheduled_##isa}, \
-     {intel, amd}, NULL, NULL},
-#define LANES2(body, name, isa, nlanes, intel, amd) \
+     {__VA_ARGS__}, NULL, NULL},
+#define LANES2(body, name, isa, nlanes, ...) \
     {{#name "_blocks_" #isa, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##name##_blocks_##isa, \
       hli_##name##_scheduled_##isa}, \
-     {intel, amd}, hli_##name##_whole_##isa, hli_##name##_words_##isa},
-#define KERNEL(body, function, isa, nlanes, intel, amd) \
+     {__VA_ARGS__}, hli_##name##_whole_##isa, hli_##name##_words_##isa},
+#define KERNEL(body, function, isa, nlanes, ...) \
     {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, NULL}, \
-     {intel, amd}, NULL, NULL},
-#define KERNEL2(body, function, scheduled, isa, nlanes, intel, amd) \
+     {__VA_ARGS__}, NULL, NULL},
+#define KERNEL2(body, function, scheduled, isa, nlanes, ...) \
     {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, hli_##scheduled}, \
-     {intel, amd}, NULL, NULL},
-#define KERNEL3(body, function, scheduled, whole, isa, nlanes, intel, amd) \
+     {__VA_ARGS__}, NULL, NULL},
+#define KERNEL3(body, function, scheduled, whole, isa, nlanes, ...) \
     {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, hli_##scheduled}, \
-     {intel, amd}, hli_##whole, NULL},
+     {__VA_ARGS__}, hli_##whole, NULL},
 #include "registry.def"
 };
 
 /* The lane driver has room for this number of states. */
 #define FITS(body, nlanes) \
     _Static_assert((nlanes) <= (HL_BODY_##body == HL_BODY_SHA512 ? HL_LANES_MAX / 2 : HL_LANES_MAX), "too many lanes");
-#define LANES(body, name, isa, nlanes, intel, amd)      FITS(body, nlanes)
-#define KERNEL(body, function, isa, nlanes, intel, amd) FITS(body, nlanes)
+#define LANES(body, name, isa, nlanes, ...)      FITS(body, nlanes)
+#define KERNEL(body, function, isa, nlanes, ...) FITS(body, nlanes)
 #include "registry.def"
 
 /* The first row of each body. A body is no row itself, so its second enumerator takes the number back. */
 enum {
 #define BODY(body, name) FIRST_##body, FIRST_##body##_again = FIRST_##body - 1,
-#define LANES(body, name, isa, nlanes, intel, amd) ROW_##name##_##isa,
-#define KERNEL(body, function, isa, nlanes, intel, amd) ROW_##function,
+#define LANES(body, name, isa, nlanes, ...) ROW_##name##_##isa,
+#define KERNEL(body, function, isa, nlanes, ...) ROW_##function,
 #include "registry.def"
     ROW_COUNT
 };
@@ -185,7 +185,7 @@ const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint3
      * 480 ns instead of 250). */
     if (n == 1)
         for (const struct row *row = end; row-- > first && row->kernel.nlanes == 1;)
-            if ((row->kernel.isas & word) != 0)
+            if ((row->kernel.isas & word) != 0 && row->cost[tune] != HLI_NEVER)
                 return &row->kernel;
 
     for (const struct row *row = first; row < end; row++) {
