@@ -77,6 +77,8 @@ CONTENT = {
     "c/sub/y": random_bytes(3, 30_000),
     **{f"c/small{i}": random_bytes(10 + i, 700 * i + 1) for i in range(8)},
 }
+# The files of a check's results, by the option that names the file.
+RESULTS = {"bitfield": "bitfield", "libtorrent": "libtorrent.fastresume", "transmission": "transmission.resume"}
 # Enough files that they are opened and read in batches.
 MANY = {f"many/{i:03}": random_bytes(100 + i, 300) for i in range(120)}
 ROOT_HASH = "root hash of c/big, filled in by make_inputs"
@@ -130,15 +132,15 @@ def make_inputs(root):
         (root / f"in/{kind}").write_bytes(healthy(root, "tree", "rfc6962", *words))
     # Old outputs, made from incomplete content, so that they differ from the outputs that replace them.
     (root / "c/big").write_bytes(BIG[: len(BIG) // 2])
-    for kind in ("bitfield", "libtorrent", "transmission"):
-        healthy(root, "torrent", "verify", "-q", "in/v1.torrent", ".", f"--{kind}", f"out/{kind}")
+    for kind, name in RESULTS.items():
+        healthy(root, "torrent", "verify", "-q", "in/v1.torrent", ".", f"--{kind}", f"out/{name}")
     healthy(root, "manifest", "write", "c", "-o", "out/manifest")
     healthy(root, "tree", "dmverity", "format", *salt, "c/big", "out/hashes")
     healthy(root, "tree", "fsverity", "c/big", "--out-merkle-tree", "out/tree", "--out-descriptor", "out/descriptor")
     healthy(root, "torrent", "create", "c", "-o", "out/torrent")
     (root / "c/big").write_bytes(BIG)
-    for kind in ("bitfield", "libtorrent", "transmission"):
-        healthy(root, "torrent", "verify", "-q", "in/v1.torrent", ".", f"--{kind}", f"in/{kind}")
+    for kind, name in RESULTS.items():
+        healthy(root, "torrent", "verify", "-q", "in/v1.torrent", ".", f"--{kind}", f"in/{name}")
     for place in root.rglob("*"):
         os.utime(place, ns=(MTIME_NS, MTIME_NS), follow_symlinks=False)
 
@@ -282,7 +284,7 @@ def commands():
     manifest = "in/manifest"
     yield Command(("manifest", "write", below), contents, lists=tree)
     partial = ("out/manifest.partial",)
-    write = ("manifest", "write", "-q", below, "-o", "out/manifest")
+    write = ("manifest", "write", "-q", "--force", below, "-o", "out/manifest")
     yield Command(write, contents, ("out/manifest",), tree, silent=True, progress=partial)
     yield Command((*write, "--update", manifest), (manifest,), ("out/manifest",), tree, silent=True, progress=partial)
     for options in ((), ("--json", "--threads", "1")):
@@ -305,9 +307,9 @@ def commands():
     bits = ("--bitfield", "out/bitfield", "--resume", "out/state")
     yield Command((*verify, *bits), contents, ("out/bitfield",), judges=True, progress=("out/state",))
     for client in ("libtorrent", "transmission"):
-        output = f"out/{client}"
+        output = f"out/{RESULTS[client]}"
         yield Command((*verify, f"--{client}", output), ("c/big", output), (output,), judges=True)
-    for claimed in ("libtorrent", "transmission", "bitfield"):
+    for claimed in RESULTS.values():
         yield Command((*verify, "--claimed", f"in/{claimed}"), ("c/big", f"in/{claimed}"), judges=True)
     for version in ("v1", "hybrid"):
         words = ("torrent", "create", f"--{version}", "-f", below, "-o", "out/torrent")
@@ -401,7 +403,7 @@ def manifest_lines(data):
 
 def output_claims(path, data):
     """Returns the claims of an output. An error in the run may leave an output that claims less, but not more."""
-    kind = os.path.basename(path)
+    kind = os.path.splitext(os.path.basename(path))[0]
     if kind == "bitfield":
         return set_bits(data)
     if kind == "libtorrent":
@@ -435,7 +437,7 @@ def claims(command, stdout):
                 found |= {(i, "have") for i in set_bits(bits)}
         return found
     if words[:2] == ("torrent", "verify"):
-        return {line for line in lines if re.match(rb"complete|claimed: .* all of them", line)}
+        return {line for line in lines if re.match(rb"complete|claimed: .* all of them|written", line)}
     if words[:2] == ("manifest", "check"):
         return {line for line in lines if line.startswith(b"as written")}
     if words[0] in ("check", "-c"):

@@ -267,11 +267,11 @@ def check_seed(hashloom, seed):
         time.sleep(0.06)
         for _ in range(3):
             how = noise.choice([signal.SIGINT, signal.SIGKILL])
-            killed(hashloom, work, ["write", "tree", "-o", "new", *options], noise.random() * 0.02, how)
+            killed(hashloom, work, ["write", "tree", "-o", "new", "--force", *options], noise.random() * 0.02, how)
             if os.path.exists(os.path.join(work, "new")) and noise.random() < 0.5:
                 os.unlink(os.path.join(work, "new"))
         killed(hashloom, work, ["check", "old", "tree", "--resume", "state"], noise.random() * 0.02, signal.SIGKILL)
-        run(hashloom, work, "write", "tree", "-o", "new", *options)
+        run(hashloom, work, "write", "tree", "-o", "new", "--force", *options)
         if parse(pathlib.Path(work, "new").read_bytes(), algorithms) != after:
             fail(f"seed {seed}: the manifest after interruptions does not match the folder")
         code, output = run(hashloom, work, "check", "old", "tree", "--json", "--resume", "state")

@@ -411,7 +411,7 @@ class Bench:
             alone = {"sum -r": ["sha256sum", *names], "check": ["sha256sum", "-c", "--quiet", sums]}
             grid = {"sum -r": self.ours(["sum", "-r"], ["."], folder),
                     "check": self.ours(["check", "-q"], [sums], folder),
-                    "manifest write": self.ours(["manifest", "write", "-o", manifest + ".new"], ["."], folder),
+                    "manifest write": self.ours(["manifest", "write", "--force", "-o", manifest + ".new"], ["."], folder),
                     "manifest check": self.ours(["manifest", "check"], [manifest, "."], folder)}
             if not self.arguments.no_peers:
                 for head, line in alone.items():

@@ -86,11 +86,12 @@ fn misused(mut error: clap::Error) -> Result<u8, String> {
     if text(ContextKind::InvalidArg) == "--from-secret" {
         error.remove(ContextKind::InvalidValue);
     }
-    let meant = match (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand)) {
-        (Some(ContextValue::String(name)), None) => meant_by(name),
+    let meant = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(name)) => meant_by(name),
         _ => vec![],
     };
     if !meant.is_empty() {
+        // clap suggests names with similar letters, such as `tree` for `create`.
         error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(meant));
     }
     // clap's messages begin with "error:", those of the program with its name.
@@ -100,13 +101,22 @@ fn misused(mut error: clap::Error) -> Result<u8, String> {
     Ok(EXIT_ERROR)
 }
 
-/// Returns the commands that a user may have meant who left out the first word of a command, or named an algorithm.
+/// Returns the commands that a user may have meant who left out the first words of a command, or named an algorithm.
 fn meant_by(name: &str) -> Vec<String> {
+    fn below(command: &clap::Command, path: &str, name: &str, meant: &mut Vec<String>) {
+        for inner in command.get_subcommands() {
+            let path = format!("{path}{}", inner.get_name());
+            meant.extend((inner.get_name() == name).then(|| path.clone()));
+            below(inner, &format!("{path} "), name, meant);
+        }
+    }
     let program = Arguments::command();
-    let below = program.get_subcommands().filter(|command| command.find_subcommand(name).is_some());
-    let mut meant: Vec<String> = below.map(|command| format!("{} {name}", command.get_name())).collect();
+    let mut meant = Vec::new();
+    below(&program, "", name, &mut meant);
     let algorithm = names::ANY.parse_ref(&program, None, OsStr::new(name.strip_suffix("sum").unwrap_or(name)));
-    meant.extend(algorithm.map(|algorithm| format!("sum --algorithm {algorithm}")));
+    let is_check = std::env::args_os().any(|argument| argument == "-c" || argument == "--check");
+    let command = if is_check { "check" } else { "sum" };
+    meant.extend(algorithm.map(|algorithm| format!("{command} --algorithm {algorithm}")));
     meant
 }
 
@@ -118,11 +128,25 @@ fn as_other_program() -> Option<u8> {
         "digest" => Some(solaris::digest::called(&arguments, isa_of_environment().as_deref())),
         "mac" => Some(solaris::mac::called(&arguments, isa_of_environment().as_deref())),
         _ => {
-            let algorithm = sums::coreutils::algorithm_of(program)?;
+            let Some(algorithm) = sums::coreutils::algorithm_of(program) else { return refused(program) };
             let program = program.to_owned();
             Some(sums::coreutils::run(&program, algorithm, arguments, isa_of_environment().as_deref()))
         }
     }
+}
+
+/// Refuses the names of other programs that make checksums, such as `b3sum` and `cksum`: as a list of commands, their
+/// arguments would be misread. Returns the exit status.
+fn refused(program: &str) -> Option<u8> {
+    let can = sums::coreutils::PROGRAMS.map(|(name, _)| name).join(", ");
+    program.ends_with("sum").then(|| {
+        let message = format!(
+            "hashloom is called as {program}, for which it cannot stand in: it can for {can}, digest and mac. \
+             Remove the link, or call it hashloom"
+        );
+        let _ = writeln!(io::stderr(), "{} {message}", style::error());
+        EXIT_ERROR
+    })
 }
 
 /// Returns what `--isa` would say, for programs that lack this option.

@@ -44,21 +44,20 @@ pub fn probe(path: &Path) -> io::Result<()> {
 /// Writes `bytes` to `path`, which is replaced if it exists. If `path` is a symbolic link to a file, that file is
 /// replaced.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_with(path, |mut file| file.write_all(bytes))
-}
-
-/// The same as [`write`] for contents too long for memory: `write` gets the new file.
-pub fn write_with(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
-    let pending = Pending::begin(path)?;
-    write(pending.file())?;
-    pending.end(true)
+    write_with(path, true, |mut file| file.write_all(bytes))
 }
 
 /// Writes `bytes` to `path`, which must not exist: a file that another program has put there meanwhile stays.
 pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_with(path, false, |mut file| file.write_all(bytes))
+}
+
+/// The same as [`write`], or as [`write_new`] unless `replace`, for contents too long for memory: `write` gets the new
+/// file.
+pub fn write_with(path: &Path, replace: bool, write: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
     let pending = Pending::begin(path)?;
-    pending.file().write_all(bytes)?;
-    pending.end(false)
+    write(pending.file())?;
+    pending.end(replace)
 }
 
 /// Opens a regular file that will be replaced: see [`State::write`]. Symbolic links are followed as by [`write`]. The file

@@ -70,10 +70,11 @@ pub fn duration(elapsed: Duration) -> String {
     }
 }
 
-/// Formats a percentage, rounded down: only the whole is 100%.
+/// Formats a percentage, rounded down: only the whole is 100%, and only nothing is 0.0%.
 pub fn percent(part: u64, whole: u64) -> String {
     match tenths_of_percent(part, whole) {
         1000 => "100%".to_owned(),
+        0 if part > 0 => "<0.1%".to_owned(),
         tenths => format!("{}.{}%", tenths / 10, tenths % 10),
     }
 }
@@ -178,6 +179,8 @@ mod tests {
         assert_eq!(percent(0, 0), "100%");
         assert_eq!(percent(1, 3), "33.3%");
         assert_eq!(percent(0, 3), "0.0%");
+        assert_eq!(percent(1, 2000), "<0.1%");
+        assert_eq!(percent(1, 1000), "0.1%");
     }
 
     #[test]

@@ -424,6 +424,14 @@ fn files_one_after_the_other() {
     assert_eq!((status(&output), stdout(&output)), (2, line.as_str()));
     assert!(stderr(&output).contains("none: No such file or directory\n"), "{}", stderr(&output));
     assert!(stderr(&output).contains(": Is a directory\n"), "{}", stderr(&output));
+    // The names of the columns come with the first file that can be read, also if it is empty.
+    std::fs::write(path("empty"), "").unwrap();
+    for (file, lines, code) in [("none", 0, 2), ("empty", 1, 0), ("b", 2, 1)] {
+        let output = run(&["--type", "p2pkh", &path(file)], b"");
+        assert_eq!((status(&output), stdout(&output).lines().count()), (code, lines), "{file}");
+    }
+    let output = run(&["--type", "p2pkh", &path("none"), &path("b")], b"");
+    assert!(stdout(&output).starts_with("key,p2pkh\n"), "{}", stdout(&output));
 }
 
 /// The order of many blocks is that of the input, with any number of threads.

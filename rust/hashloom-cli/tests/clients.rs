@@ -68,9 +68,10 @@ impl Images {
 fn both_are_written_and_claim_what_is_right() {
     let images = Images::new(&["image"]);
     images.flip("image", 3);
-    let output = images.verify(&["image.torrent", ".", "-q", "--libtorrent", "lt", "--transmission", "tr"]);
+    let output =
+        images.verify(&["image.torrent", ".", "-q", "--libtorrent", "lt.fastresume", "--transmission", "tr.resume"]);
     assert_eq!((status(&output), stdout(&output), stderr(&output)), (1, "", ""));
-    for (file, format) in [("lt", "libtorrent"), ("tr", "Transmission")] {
+    for (file, format) in [("lt.fastresume", "libtorrent"), ("tr.resume", "Transmission")] {
         let output = images.verify(&["image.torrent", ".", "--claimed", file]);
         assert_eq!((status(&output), stderr(&output)), (0, ""), "9 pieces are claimed, and right");
         let claim = format!("\nclaimed: 9 of 10 pieces by the {format} resume file {file}: all of them are right\n");
@@ -80,15 +81,43 @@ fn both_are_written_and_claim_what_is_right() {
     for piece in [0, 1, 5] {
         images.flip("image", piece);
     }
-    let output = images.verify(&["image.torrent", ".", "--claimed", "tr"]);
+    let output = images.verify(&["image.torrent", ".", "--claimed", "tr.resume"]);
     assert_eq!((status(&output), stderr(&output)), (1, ""));
-    assert!(stdout(&output).ends_with(" tr: 3 wrong pieces: 0-1 bad, 5 bad\n"), "{}", stdout(&output));
-    let output = images.verify(&["image.torrent", ".", "--claimed", "lt", "--json"]);
+    assert!(stdout(&output).ends_with(" tr.resume: 3 wrong pieces: 0-1 bad, 5 bad\n"), "{}", stdout(&output));
+    let output = images.verify(&["image.torrent", ".", "--claimed", "lt.fastresume", "--json"]);
     let object: Value = serde_json::from_str(stdout(&output)).unwrap();
     let wrong = json!([{"state": "bad", "first": 0, "last": 1}, {"state": "bad", "first": 5, "last": 5}]);
-    let expected = json!({"path": "lt", "format": "libtorrent resume file", "pieces": 9, "wrong": wrong});
+    let expected = json!({"path": "lt.fastresume", "format": "libtorrent resume file", "pieces": 9, "wrong": wrong});
     assert_eq!(object["claimed"], expected);
     assert_eq!(object["bytes_read"], 9 * PIECE - 5, "what is not claimed is not read");
+}
+
+#[test]
+fn what_was_written_is_told() {
+    let images = Images::new(&["image"]);
+    let files = ["--libtorrent", "lt.fastresume", "--transmission", "tr.resume", "--bitfield", "bits"];
+    let verify = |more: &[&str]| images.verify(&[&["image.torrent", "."], &files[..], more].concat());
+    let nbytes = |name| fs::metadata(images.path(name)).unwrap().len();
+    let (first, again) = (verify(&[]), verify(&["--json"]));
+    let expected = format!(
+        "\nwritten: the bitfield bits, 2 bytes\nwritten: the libtorrent resume file lt.fastresume, {} bytes\n\
+         written: the Transmission resume file tr.resume, {} bytes\n",
+        nbytes("lt.fastresume"),
+        nbytes("tr.resume")
+    );
+    assert_eq!(status(&first), 0);
+    assert!(stdout(&first).ends_with(&expected), "{}", stdout(&first));
+    let object: Value = serde_json::from_str(stdout(&again)).unwrap();
+    let expected = json!([
+        {"path": "bits", "what": "bitfield", "length": 2},
+        {"path": "lt.fastresume", "what": "libtorrent resume file", "length": nbytes("lt.fastresume")},
+        {"path": "tr.resume", "what": "Transmission resume file", "length": nbytes("tr.resume")},
+    ]);
+    assert_eq!(object["written"], expected);
+    fs::create_dir(images.path("empty")).unwrap();
+    let output = images.verify(&["image.torrent", "empty", "--libtorrent", "lt.fastresume"]);
+    assert_eq!(status(&output), 2);
+    assert!(!stdout(&output).contains("written"), "{}", stdout(&output));
 }
 
 #[test]
@@ -103,6 +132,7 @@ fn a_folder_gets_a_file_for_each_torrent() {
     let names = images.names("resume");
     let extensions: Vec<&str> = names.iter().map(|name| &name[40..]).collect();
     assert_eq!(extensions, [".fastresume", ".resume", ".fastresume", ".resume"]);
+    assert!(stdout(&output).ends_with("\nwritten: 4 files\n"), "{}", stdout(&output));
     let output = with(&["--claimed", "resume"]);
     assert_eq!((status(&output), stderr(&output)), (0, ""));
     assert_eq!(stdout(&output).matches("all of them are right\n").count(), 2);
@@ -121,9 +151,9 @@ fn a_folder_gets_a_file_for_each_torrent() {
 #[test]
 fn a_file_that_is_no_resume_file_of_the_torrent_stays_as_it_is() {
     let images = Images::new(&["image", "other"]);
-    assert_eq!(status(&images.verify(&["other.torrent", ".", "--libtorrent", "theirs"])), 0);
+    assert_eq!(status(&images.verify(&["other.torrent", ".", "--libtorrent", "theirs.fastresume"])), 0);
     fs::write(images.path("letter"), "Dear Sir").unwrap();
-    for (file, why) in [("theirs", "it belongs to another torrent"), ("letter", "expected a resume file")] {
+    for (file, why) in [("theirs.fastresume", "it belongs to another torrent"), ("letter", "expected a resume file")] {
         let before = fs::read(images.path(file)).unwrap();
         let output = images.verify(&["image.torrent", ".", "--libtorrent", file]);
         assert_eq!((status(&output), stdout(&output)), (2, ""), "nothing is checked");
@@ -134,9 +164,22 @@ fn a_file_that_is_no_resume_file_of_the_torrent_stays_as_it_is() {
         assert_eq!((status(&output), stdout(&output)), (2, ""));
         assert!(stderr(&output).contains(why), "{}", stderr(&output));
     }
-    let output = images.verify(&["image.torrent", ".", "--transmission", "no/such/folder"]);
+    let output = images.verify(&["image.torrent", ".", "--transmission", "no/such/folder.resume"]);
     assert_eq!((status(&output), stdout(&output)), (2, ""));
-    assert!(stderr(&output).contains("no/such/folder: the Transmission resume file cannot be written: "));
+    assert!(stderr(&output).contains("no/such/folder.resume: the Transmission resume file cannot be written: "));
+    let before = images.names(".");
+    for (option, folder, extension) in [
+        ("--libtorrent", "BT_backup", "fastresume"),
+        ("--transmission", "resume/", "resume"),
+        ("--transmission", "x.y", "resume"),
+    ] {
+        let output = images.verify(&["image.torrent", ".", option, folder]);
+        assert_eq!((status(&output), stdout(&output)), (2, ""), "a folder that does not exist");
+        let message =
+            format!("hashloom: {option} {folder}: there is no such file or folder, and the name of a new file ");
+        assert!(stderr(&output).contains(&format!("{message}ends in .{extension}. ")), "{}", stderr(&output));
+        assert_eq!(images.names("."), before);
+    }
     for (option, file, what) in
         [("--libtorrent", "image", "the content"), ("--transmission", "image.torrent", "the torrent")]
     {
@@ -158,8 +201,7 @@ fn the_content_is_where_the_client_has_it_unless_another_place_is_given() {
         fs::create_dir(folder).unwrap();
     }
     fs::rename(images.path("image"), here.join("image")).unwrap();
-    for option in ["--libtorrent", "--transmission"] {
-        let file = option.trim_start_matches('-');
+    for (option, file) in [("--libtorrent", "x.fastresume"), ("--transmission", "x.resume")] {
         assert_eq!(status(&images.verify(&["image.torrent", "here", option, file])), 0);
         let before = fs::read(images.path(file)).unwrap();
         for options in [[option, file], ["--claimed", file]] {
@@ -182,11 +224,12 @@ fn nothing_is_written_of_what_could_not_be_opened() {
     let images = Images::new(&["image"]);
     fs::create_dir(images.path("inner")).unwrap();
     std::os::unix::fs::symlink("../image", images.path("inner/image")).unwrap();
-    let output = images.verify(&["image.torrent", "inner", "--libtorrent", "lt"]);
+    let output = images.verify(&["image.torrent", "inner", "--libtorrent", "lt.fastresume"]);
     assert_eq!(status(&output), 2);
-    let message = "lt: the libtorrent resume file cannot be written: it would call files missing that exist: ";
+    let message =
+        "lt.fastresume: the libtorrent resume file cannot be written: it would call files missing that exist: ";
     assert!(stderr(&output).contains(message), "{}", stderr(&output));
-    assert!(!images.path("lt").exists());
+    assert!(!images.path("lt.fastresume").exists());
 }
 
 #[cfg(unix)]
@@ -194,10 +237,10 @@ fn nothing_is_written_of_what_could_not_be_opened() {
 fn a_replaced_file_keeps_its_owner_and_permissions() {
     use std::os::unix::fs::PermissionsExt;
     let images = Images::new(&["image"]);
-    assert_eq!(status(&images.verify(&["image.torrent", ".", "--libtorrent", "lt"])), 0);
+    assert_eq!(status(&images.verify(&["image.torrent", ".", "--libtorrent", "lt.fastresume"])), 0);
     for mode in [0o600, 0o664] {
-        fs::set_permissions(images.path("lt"), fs::Permissions::from_mode(mode)).unwrap();
-        assert_eq!(status(&images.verify(&["image.torrent", ".", "--libtorrent", "lt"])), 0);
-        assert_eq!(fs::metadata(images.path("lt")).unwrap().permissions().mode() & 0o777, mode);
+        fs::set_permissions(images.path("lt.fastresume"), fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(status(&images.verify(&["image.torrent", ".", "--libtorrent", "lt.fastresume"])), 0);
+        assert_eq!(fs::metadata(images.path("lt.fastresume")).unwrap().permissions().mode() & 0o777, mode);
     }
 }

@@ -131,11 +131,11 @@ fn a_full_disk_is_an_error_that_names_the_file() {
         (&edit, &["long.torrent: the torrent cannot be edited in place: "]),
         (&[&edit[..], &["-o", "x"]].concat(), &["x: the torrent cannot be written: "]),
         (
-            &[&verify[..], &["--bitfield", "x", "--libtorrent", "y", "--transmission", "z"]].concat(),
+            &[&verify[..], &["--bitfield", "x", "--libtorrent", "y.fastresume", "--transmission", "z.resume"]].concat(),
             &[
                 "x: the bitfield cannot be written: ",
-                "y: the libtorrent resume file cannot be written: ",
-                "z: the Transmission resume file cannot be written: ",
+                "y.fastresume: the libtorrent resume file cannot be written: ",
+                "z.resume: the Transmission resume file cannot be written: ",
             ],
         ),
         (&["manifest", "write", "small", "-o", "x"], &["x.partial: the progress cannot be saved: "]),

@@ -117,7 +117,7 @@ fn every_entry_sorted_and_in_the_same_bytes_again() {
     assert!(printed.starts_with("m: 8 files, 4 folders, 83 bytes\nread 83 bytes in "), "{printed}");
     assert_eq!(fs::read_to_string(folder.path().join("m")).unwrap(), text);
     assert_eq!(names(folder.path()), ["m", "tree"]);
-    assert_eq!(done(folder.path(), &["write", "tree", "-o", "m", "--quiet"]), "");
+    assert_eq!(done(folder.path(), &["write", "tree", "-o", "m", "--quiet", "--force"]), "");
 }
 
 fn sha256(bytes: &[u8]) -> String {
@@ -128,7 +128,7 @@ fn sha256(bytes: &[u8]) -> String {
 #[test]
 fn several_algorithms_from_one_read() {
     let folder = tree();
-    done(folder.path(), &["write", "tree", "-o", "m", "-a", "sha512-256,sha1", "-a", "ripemd160"]);
+    done(folder.path(), &["write", "tree", "-o", "m", "--force", "-a", "sha512-256,sha1", "-a", "ripemd160"]);
     let entries = lines(&fs::read_to_string(folder.path().join("m")).unwrap());
     let file = &entries[2];
     let lengths = ["sha512-256", "sha1", "ripemd160"].map(|name| file[name].as_str().unwrap().len());
@@ -320,10 +320,26 @@ fn what_is_refused() {
         assert_eq!(names(folder.path()), before, "{arguments:?}");
     }
     assert_eq!(fs::read(folder.path().join("other")).unwrap(), b"something else\n");
+}
 
-    let elsewhere = run(folder.path(), &["check", "m", "tree/b"]);
-    assert_eq!(status(&elsewhere), 1);
-    assert!(stderr(&elsewhere).contains("tree/b has nothing that m lists"), "{}", stderr(&elsewhere));
+/// A folder that was not meant is told before it is read.
+#[test]
+fn a_folder_that_has_nothing_of_the_manifest() {
+    let folder = tree();
+    done(folder.path(), &["write", "tree", "-o", "m"]);
+    let why = "has nothing that m lists: name the folder of the manifest as DIR";
+    let output = run(folder.path(), &["check", "m", "tree/b"]);
+    assert_eq!(status(&output), 1, "the user has named it");
+    assert_eq!(stderr(&output), format!("hashloom: warning: tree/b {why}\n"));
+    let output = run(folder.path(), &["check", "m"]);
+    assert_eq!((status(&output), stdout(&output)), (2, ""), "nothing is read");
+    assert_eq!(stderr(&output), format!("hashloom: . {why}\n"));
+    let output = run(folder.path(), &["check", "m", "tree"]);
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    // An empty manifest lists nothing that could be missing.
+    fs::create_dir(folder.path().join("none")).unwrap();
+    done(folder.path(), &["write", "none", "-o", "none.manifest"]);
+    assert_eq!(differences(&folder.path().join("none"), &["check", "../none.manifest", "."]), (0, vec![]));
 }
 
 /// Cuts the manifest anywhere, or changes any byte.

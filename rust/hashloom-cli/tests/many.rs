@@ -375,9 +375,9 @@ mod resume {
         let output = verify(folder, ["one.torrent", "--resume", "x", "--bitfield", "one/../x"]);
         assert_eq!((status(&output), stdout(&output)), (2, ""));
         assert_eq!(stderr(&output), "hashloom: x: --bitfield and --resume cannot be the same FILE\n");
-        let output = verify(folder, ["one.torrent", "--resume", "one/../x", "--transmission", "x"]);
+        let output = verify(folder, ["one.torrent", "--resume", "one/../x.resume", "--transmission", "x.resume"]);
         assert_eq!((status(&output), stdout(&output)), (2, ""), "the end of the check would remove it");
-        assert_eq!(stderr(&output), "hashloom: x: --resume and --transmission cannot be the same FILE\n");
+        assert_eq!(stderr(&output), "hashloom: x.resume: --resume and --transmission cannot be the same FILE\n");
     }
 }
 

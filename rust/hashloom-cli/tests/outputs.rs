@@ -235,23 +235,31 @@ fn writers(folder: &Path) -> Vec<(Vec<&'static str>, PathBuf)> {
     let uuid = "--uuid=01234567-89ab-4def-8123-456789abcdef";
     [
         vec!["torrent", "verify", "one.torrent", "--bitfield", "out"],
-        vec!["torrent", "verify", "one.torrent", "--libtorrent", "out"],
-        vec!["torrent", "verify", "one.torrent", "--transmission", "out"],
+        vec!["torrent", "verify", "one.torrent", "--libtorrent", "out.fastresume"],
+        vec!["torrent", "verify", "one.torrent", "--transmission", "out.resume"],
         vec!["torrent", "create", "tree", "-o", "out", "--force"],
-        vec!["manifest", "write", "tree", "-o", "out"],
+        vec!["manifest", "write", "tree", "-o", "out", "--force"],
         vec!["tree", "dmverity", "format", "data", "out", "--force", salt, uuid],
         vec!["tree", "fsverity", "data", "--out-merkle-tree", "out"],
         vec!["tree", "fsverity", "data", "--out-descriptor", "out"],
     ]
-    .map(|arguments| (arguments, folder.join("out")))
+    .map(|arguments| {
+        let out = folder.join(arguments[place_of_output(&arguments)]);
+        (arguments, out)
+    })
     .into()
+}
+
+/// Returns the place of the file among the arguments.
+fn place_of_output(arguments: &[&str]) -> usize {
+    arguments.iter().position(|argument| argument.starts_with("out")).unwrap()
 }
 
 /// Returns the old contents. A resume file is read before it is replaced, so it must be valid.
 fn old(arguments: &[&str], folder: &Path) -> Vec<u8> {
     if arguments.iter().any(|argument| ["--libtorrent", "--transmission"].contains(argument)) {
         assert_eq!(status(&run(folder, arguments)), 0);
-        return fs::read(folder.join("out")).unwrap();
+        return fs::read(folder.join(arguments[place_of_output(arguments)])).unwrap();
     }
     b"old".to_vec()
 }
@@ -370,10 +378,12 @@ fn what_another_user_has_planted() {
         |path, _| assert!(Command::new("mkfifo").arg(path).status().unwrap().success()),
     ];
     for (mut arguments, _) in writers(folder) {
-        let place = arguments.iter().position(|argument| *argument == "out").unwrap();
-        arguments[place] = "shared/out";
+        let place = place_of_output(&arguments);
+        let name = arguments[place];
+        let given = format!("shared/{name}");
+        arguments[place] = &given;
         for (index, plant) in plants.iter().enumerate() {
-            let out = shared.join("out");
+            let out = shared.join(name);
             plant(&out, &victim);
             lchown(&out, Some(NOBODY), Some(NOBODY)).unwrap();
             let output = run(folder, &arguments);
@@ -381,16 +391,16 @@ fn what_another_user_has_planted() {
             assert!(stderr(&output).contains("belongs to another user"), "{arguments:?} {index}: {}", stderr(&output));
             assert_eq!(fs::symlink_metadata(&out).unwrap().uid(), NOBODY);
             assert_eq!(fs::read(&victim).unwrap(), b"mine");
-            assert_eq!(names(&shared), ["out"]);
+            assert_eq!(names(&shared), [name]);
             fs::remove_file(&out).unwrap();
         }
         // A link of the user's own is followed, and so is a link of the folder's owner.
-        symlink(&victim, shared.join("out")).unwrap();
+        symlink(&victim, shared.join(name)).unwrap();
         fs::remove_file(&victim).unwrap();
         assert_eq!(status(&run(folder, &arguments)), 0, "{arguments:?}");
-        assert!(fs::symlink_metadata(shared.join("out")).unwrap().is_symlink());
+        assert!(fs::symlink_metadata(shared.join(name)).unwrap().is_symlink());
         assert_ne!(fs::read(&victim).unwrap(), b"mine");
-        fs::remove_file(shared.join("out")).unwrap();
+        fs::remove_file(shared.join(name)).unwrap();
         fs::write(&victim, "mine").unwrap();
         fs::remove_dir_all(folder.join("one")).unwrap();
         fs::remove_dir_all(folder.join("tree")).unwrap();
@@ -418,14 +428,41 @@ fn what_another_user_has_planted() {
 #[test]
 fn a_manifest_replaces_no_file_of_its_folder() {
     let folder = tree();
-    let output = run(folder.path(), &["manifest", "write", "tree", "-o", "tree/a"]);
+    let output = run(folder.path(), &["manifest", "write", "tree", "-o", "tree/a", "--force"]);
     assert_eq!(status(&output), 2);
     assert!(stderr(&output).contains("tree/a: it is a file in tree and not a manifest. It is not replaced"));
     assert_eq!(fs::read(folder.path().join("tree/a")).unwrap(), b"a");
-    for _ in 0..2 {
-        assert_eq!(status(&run(folder.path(), &["manifest", "write", "tree", "-o", "tree/m"])), 0);
+    for force in ["--quiet", "--force"] {
+        assert_eq!(status(&run(folder.path(), &["manifest", "write", "tree", "-o", "tree/m", force])), 0);
     }
     assert_eq!(names(&folder.path().join("tree")), ["a", "b", "empty", "m"]);
+}
+
+#[test]
+fn a_finished_manifest_is_replaced_only_if_asked_to() {
+    let folder = tree();
+    let old = fs::read(folder.path().join("m")).unwrap();
+    fs::write(folder.path().join("tree/new"), "new").unwrap();
+    let before = names(folder.path());
+    let write = |more: &[&str]| run(folder.path(), &[&["manifest", "write", "tree", "-o", "m"], more].concat());
+    fs::copy(folder.path().join("m"), folder.path().join("other")).unwrap();
+    for more in [&[][..], &["--update", "other"]] {
+        let output = write(more);
+        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        let why = "it exists. Give --force to replace it, or another FILE with --output";
+        assert_eq!(stderr(&output), format!("hashloom: m: the manifest is not written there: {why}\n"));
+        assert_eq!(fs::read(folder.path().join("m")).unwrap(), old);
+    }
+    fs::remove_file(folder.path().join("other")).unwrap();
+    assert_eq!(names(folder.path()), before);
+    for more in ["--update=./m", "--force"] {
+        fs::write(folder.path().join("m"), &old).unwrap();
+        assert_eq!(status(&write(&[more])), 0, "{more}");
+        assert_ne!(fs::read(folder.path().join("m")).unwrap(), old);
+    }
+    // A pipe has nothing to lose.
+    let output = run(folder.path(), &["manifest", "write", "tree", "-o", "/dev/stdout"]);
+    assert_eq!(status(&output), 0);
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn no_command_reads_faster_than_the_rate() {
         &["sum", "-r", "small"],
         &["check", "--quiet", "list"],
         &["manifest", "check", "manifest", "small"],
-        &["manifest", "write", "small", "-o", "again"],
+        &["manifest", "write", "small", "-o", "again", "--force"],
         &["tree", "fsverity", "data/long"],
         &["tree", "glacier", "data/long"],
     ];

@@ -265,6 +265,35 @@ fn called_by_the_name_of_a_coreutils_program() {
         hashloom().arg0("sha1sum").env("HASHLOOM_ISA", "nonsense").current_dir(&folder).arg("a").output().unwrap();
     assert_eq!((status(&output), stdout(&output)), (1, ""));
     assert!(stderr(&output).starts_with("sha1sum: --isa or HASHLOOM_ISA: "), "{}", stderr(&output));
+    for name in ["b3sum", "cksum", "/usr/local/bin/shasum"] {
+        let output = hashloom().arg0(name).current_dir(&folder).arg("a").output().unwrap();
+        assert_eq!((status(&output), stdout(&output)), (2, ""), "{name}");
+        let name = name.rsplit('/').next().unwrap();
+        let expected = format!("hashloom: hashloom is called as {name}, for which it cannot stand in: ");
+        assert!(stderr(&output).starts_with(&expected), "{}", stderr(&output));
+    }
+    assert_eq!(status(&hashloom().arg0("hashloom-0.1").current_dir(&folder).args(["sum", "a"]).output().unwrap()), 0);
+}
+
+#[test]
+fn a_command_without_its_first_word_and_other_programs_names_are_tips() {
+    let folder = folder(&["a"]);
+    let cases = [
+        (&["create", "a"][..], "torrent create"),
+        (&["edit", "a"], "torrent edit"),
+        (&["verify", "a"], "torrent verify', 'tree dmverity verify"),
+        (&["diff", "a", "a"], "manifest diff"),
+        (&["sha256sum", "a"], "sum --algorithm sha256"),
+        (&["sha256sum", "-c", "a"], "check --algorithm sha256"),
+        (&["sha512-256", "a"], "sum --algorithm sha512-256"),
+        (&["prove-inclusion", "1", "a"], "tree rfc6962 prove-inclusion"),
+        (&["chekc", "a"], "check"),
+    ];
+    for (arguments, tip) in cases {
+        let output = run(folder.path(), arguments);
+        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        assert!(stderr(&output).contains(&format!(": '{tip}'\n")), "{arguments:?}: {}", stderr(&output));
+    }
 }
 
 #[cfg(target_os = "linux")]

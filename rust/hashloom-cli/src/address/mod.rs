@@ -12,7 +12,7 @@ mod network;
 mod ordered;
 mod secret;
 
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ use crate::args::any_path;
 use crate::numbers::from_one;
 use crate::sums::front::or_stdin;
 use crate::text::reason;
-use crate::{EXIT_ERROR, EXIT_PIPE, output, secrets};
+use crate::{EXIT_ERROR, EXIT_PIPE, secrets};
 
 /// Print the Bitcoin addresses of public keys, and what addresses mean.
 ///
@@ -176,7 +176,6 @@ pub fn run(arguments: &Address) -> Result<u8, String> {
             ["key"].into_iter().chain(types.iter().map(|kind| kind.column())).collect::<Vec<_>>().join(",") + "\n"
         }
     };
-    output::print(|out| out.write_all(header.as_bytes()))?;
     let prefixes = arguments.network.prefixes();
     let make = || -> Box<dyn Convert + '_> {
         match arguments {
@@ -185,7 +184,7 @@ pub fn run(arguments: &Address) -> Result<u8, String> {
             Address { json, .. } => Box::new(Addresses::new(&keys, types, prefixes, *json)),
         }
     };
-    let end = ordered::run(plan, Reader::new(items, or_stdin(&arguments.files)), &make);
+    let end = ordered::run(plan, &header, Reader::new(items, or_stdin(&arguments.files)), &make);
     match end.lost {
         Some(error) if error.kind() == ErrorKind::BrokenPipe => Ok(EXIT_PIPE),
         Some(error) => Err(format!("standard output: {}", reason(&error))),

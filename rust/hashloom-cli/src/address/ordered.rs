@@ -44,8 +44,9 @@ struct State {
     nread: u64,
 }
 
-#[derive(Default)]
-struct Printed {
+struct Printed<'a> {
+    /// The line before all others, if it is still to be printed. If no file can be opened, nothing is printed.
+    header: Option<&'a str>,
     /// Number of blocks printed.
     nblocks: u64,
     end: End,
@@ -54,7 +55,7 @@ struct Printed {
 struct Shared<'a> {
     plan: Plan,
     state: Mutex<State>,
-    printed: Mutex<Printed>,
+    printed: Mutex<Printed<'a>>,
     turn: Condvar,
     /// No thread waits or reads any more. It is set while `printed` is locked, and read without the lock: a thread can
     /// read a block while another prints.
@@ -68,11 +69,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Converts and prints all blocks.
-#[allow(clippy::needless_lifetimes, reason = "a trait object has no other name for the lifetime")]
-pub fn run<'a>(plan: Plan, reader: Reader, make: &'a (dyn Fn() -> Box<dyn Convert + 'a> + Sync)) -> End {
+/// Converts and prints all blocks after the line `header`.
+pub fn run<'a>(
+    plan: Plan,
+    header: &'a str,
+    reader: Reader,
+    make: &'a (dyn Fn() -> Box<dyn Convert + 'a> + Sync),
+) -> End {
     let state = Mutex::new(State { reader, nread: 0 });
-    let shared = Shared { plan, state, printed: Mutex::default(), turn: Condvar::new(), is_over: false.into(), make };
+    let printed = Mutex::new(Printed { header: Some(header), nblocks: 0, end: End::default() });
+    let shared = Shared { plan, state, printed, turn: Condvar::new(), is_over: false.into(), make };
     std::thread::scope(|scope| {
         for _ in 1..plan.nthreads {
             // If the system has no memory for all threads, fewer work.
@@ -83,7 +89,20 @@ pub fn run<'a>(plan: Plan, reader: Reader, make: &'a (dyn Fn() -> Box<dyn Conver
         }
         shared.work();
     });
-    shared.printed.into_inner().unwrap_or_else(PoisonError::into_inner).end
+    let mut printed = shared.printed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if !printed.end.has_trouble && printed.end.lost.is_none() {
+        printed.header();
+    }
+    printed.end
+}
+
+impl Printed<'_> {
+    /// Prints the header, if it is still to be printed.
+    fn header(&mut self) {
+        if let Some(Err(error)) = self.header.take().map(|header| Stdout.write_all(header.as_bytes())) {
+            self.end.lost.get_or_insert(error);
+        }
+    }
 }
 
 impl Shared<'_> {
@@ -120,6 +139,9 @@ impl Shared<'_> {
             if self.is_over.load(Ordering::Relaxed) {
                 break;
             }
+            if trouble.is_none() {
+                printed.header();
+            }
             self.print(&mut printed.end, &block, &mut output, trouble);
             printed.nblocks += 1;
             let End { has_fault, has_trouble, lost } = &printed.end;
@@ -132,6 +154,9 @@ impl Shared<'_> {
     }
 
     fn print(&self, end: &mut End, block: &Block, output: &mut Output, trouble: Option<String>) {
+        if end.lost.is_some() {
+            return;
+        }
         let written = match self.plan.is_raw {
             true => Stdout.write_all(&output.bytes),
             false => write_lines(&output.bytes, b'\n'),

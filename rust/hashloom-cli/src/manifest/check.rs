@@ -9,7 +9,7 @@ use std::time::Instant;
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_engine::manifest::{Comparison, Counts, Difference, Entry, Error, Found, Scan, Status};
-use hashloom_engine::paths::to_bytes;
+use hashloom_engine::paths::{to_bytes, to_path};
 
 use super::report::{Done, Format, Printer, STATES};
 use super::{Opened, Resume, check_folder, open, places_below, scan};
@@ -31,7 +31,8 @@ pub struct Check {
     #[arg(value_name = "FILE")]
     manifest: PathBuf,
 
-    /// The folder that the manifest describes, wherever the folder is now [default: the folder that FILE lies in]
+    /// The folder that the manifest describes, wherever the folder is now [default: the folder that FILE lies in, if it
+    /// has anything of what FILE lists]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
 
@@ -95,13 +96,22 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     check_folder(folder)?;
     let states = arguments.resume.as_ref().map_or(Vec::new(), |state| places_below(folder, state));
     let listed: Vec<Vec<u8>> = states.iter().map(|state| to_bytes(state)).collect();
-    let Opened { reader, totals } =
-        open(&arguments.manifest, arguments.format.quiet, |entry| match &arguments.resume {
+    // Whether an entry is there; `None` as long as none is listed.
+    let mut is_any_there = None;
+    let Opened { reader, totals } = open(&arguments.manifest, arguments.format.quiet, |entry| {
+        if is_any_there != Some(true) {
+            is_any_there = Some(folder.join(to_path(&entry.path)).symlink_metadata().is_ok());
+        }
+        match &arguments.resume {
             Some(state) if listed.contains(&entry.path) => {
                 Err(format!("--resume: {} is part of what the manifest describes. Give another FILE", display(state)))
             }
             _ => Ok(()),
-        })?;
+        }
+    })?;
+    if is_any_there == Some(false) {
+        elsewhere(arguments, folder)?;
+    }
     let algorithms = reader.algorithms().to_vec();
     let mut without = places_below(folder, &arguments.manifest);
     without.extend(states);
@@ -163,7 +173,6 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     if done.cancelled {
         return Ok(EXIT_INTERRUPTED);
     }
-    warn_if_elsewhere(arguments, folder, &counts);
     Ok(match counts.of(Status::Unreadable) + counts.of(Status::Unstable) {
         0 if counts.has_differences() => EXIT_INCOMPLETE,
         0 => 0,
@@ -190,7 +199,7 @@ impl<'a, I: Iterator<Item = Result<Entry, Error>>> Judge<'a, I> {
         let found = comparison.found(entry, |difference| {
             let printed = bar.suspend(|| {
                 if let (Some(message), true) = (&trouble, *is_quiet) {
-                    let path = folder.join(hashloom_engine::paths::to_path(difference.path()));
+                    let path = folder.join(to_path(difference.path()));
                     let _ = writeln!(io::stderr(), "{} {}: {message}", style::error(), display(&path));
                 }
                 printer.difference(&difference, trouble.as_deref())
@@ -218,14 +227,14 @@ impl<'a, I: Iterator<Item = Result<Entry, Error>>> Judge<'a, I> {
     }
 }
 
-/// Warns if the folder has nothing of what the manifest lists.
-fn warn_if_elsewhere(arguments: &Check, folder: &Path, counts: &Counts) {
-    let there = Status::ALL.iter().filter(|status| !matches!(status, Status::Removed | Status::Added | Status::Moved));
-    if counts.of(Status::Removed) + counts.of(Status::Moved) > 0
-        && there.map(|&status| counts.of(status)).sum::<u64>() == 0
-    {
-        let (manifest, folder) = (display(&arguments.manifest), display(folder));
-        let message = format!("{folder} has nothing that {manifest} lists: name the folder of the manifest as DIR");
-        let _ = writeln!(io::stderr(), "{} {message}", style::warning());
+/// Says that the folder has nothing of what the manifest lists, before all of the folder is read in vain. It is an error
+/// if nobody has named the folder.
+fn elsewhere(arguments: &Check, folder: &Path) -> Result<(), String> {
+    let (manifest, shown) = (display(&arguments.manifest), display(folder));
+    let message = format!("{shown} has nothing that {manifest} lists: name the folder of the manifest as DIR");
+    if arguments.folder.is_none() {
+        return Err(message);
     }
+    let _ = writeln!(io::stderr(), "{} {message}", style::warning());
+    Ok(())
 }

@@ -19,7 +19,7 @@ use crate::doubts;
 use crate::filters::Filters;
 use crate::interrupt::EXIT_INTERRUPTED;
 use crate::names;
-use crate::output::{self, Pending};
+use crate::output::{self, Pending, Same};
 use crate::progress::Bar;
 use crate::stdio::Stdout;
 use crate::style;
@@ -38,12 +38,15 @@ pub struct Write {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 
-    /// Write the manifest to FILE, which is replaced when all files are read. FILE may lie in DIR; it is not part of
-    /// the manifest. A file in DIR is replaced only if it is a manifest.
+    /// Write the manifest to FILE when all files are read. FILE may lie in DIR; it is not part of the manifest.
     /// After an interruption the progress is kept in FILE.partial, and the same command goes on from there
     /// [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Replace FILE if it exists; in DIR only if it is a manifest. A FILE that is also OLD is replaced without --force
+    #[arg(long, requires = "output")]
+    force: bool,
 
     /// Digests of this algorithm; can be given several times, or separated by commas
     /// [default: sha256, or the algorithms of OLD]
@@ -89,13 +92,15 @@ file that still changes, or cannot be read, gets a line of the type \"unread\".
 Exit status:
   0    written
   1    written, but some files could not be read, or changed again and again
-  2    not written: wrong usage, no such folder, or FILE cannot be written
+  2    not written: wrong usage, no such folder, FILE cannot be written, or FILE
+       exists and --force is not given
   130  interrupted (Ctrl-C); with --output the same command goes on from there
 
 Examples:
   hashloom manifest write ~/photos -o ~/photos.manifest
   hashloom manifest write /srv/data -a sha1,sha256 -o /srv/data/.manifest
   hashloom manifest write ~/photos -o new.manifest --update old.manifest
+  hashloom manifest write ~/photos -o ~/photos.manifest --force
   hashloom manifest write ~ -o ~/manifest --exclude .cache/ --max-size 1G
   hashloom manifest write . | jq -r 'select(.length > 1e9) | .path'";
 
@@ -157,6 +162,11 @@ fn to_file(arguments: &Write, chosen: Chosen<'_>, update: Option<Update>, file: 
         }
         return Ok(status);
     }
+    let replaces = arguments.force || arguments.update.as_deref().is_some_and(|old| Same::new(file).is(old));
+    if output::exists(file) && !replaces {
+        let why = "it exists. Give --force to replace it, or another FILE with --output";
+        return Err(format!("{}: the manifest is not written there: {why}", display(file)));
+    }
     if !without.is_empty() && output::exists(file) && !is_manifest(file) {
         let why = format!("it is a file in {} and not a manifest", display(&arguments.folder));
         return Err(format!("{}: {why}. It is not replaced: give another FILE, or remove it", display(file)));
@@ -165,7 +175,7 @@ fn to_file(arguments: &Write, chosen: Chosen<'_>, update: Option<Update>, file: 
     without.extend(places_below(&arguments.folder, &partial));
     let (resume, journal) = Resume::begin(&partial, chosen.algorithms)?;
     let started = Instant::now();
-    let written = spooled(arguments, chosen, update, journal, without, file);
+    let written = spooled(arguments, chosen, update, journal, without, (file, replaces));
     let (status, done) = match written {
         Ok(written) => written,
         Err(message) => {
@@ -191,14 +201,15 @@ fn partial(file: &Path) -> PathBuf {
     with_suffix(file, ".partial")
 }
 
-/// Writes the manifest to a file without a name, then to `file`. Returns the totals unless interrupted.
+/// Writes the manifest to a file without a name, then to `file`, which is replaced only if `replaces`. Returns the
+/// totals unless interrupted.
 fn spooled(
     arguments: &Write,
     chosen: Chosen<'_>,
     update: Option<Update>,
     journal: Journal,
     without: Vec<PathBuf>,
-    file: &Path,
+    (file, replaces): (&Path, bool),
 ) -> Result<(u8, Option<(Totals, Read)>), String> {
     let failed = |error: io::Error| format!("{}: the manifest cannot be written: {}", display(file), reason(&error));
     // The file has no name, so that nothing is left of it whatever happens.
@@ -208,7 +219,7 @@ fn spooled(
     let Some((out, totals)) = spool else { return Ok((status, None)) };
     let mut spool = out.into_inner().map_err(|error| failed(error.into_error()))?;
     spool.rewind().map_err(failed)?;
-    output::write_with(file, |mut out| io::copy(&mut spool, &mut out).map(drop)).map_err(failed)?;
+    output::write_with(file, replaces, |mut out| io::copy(&mut spool, &mut out).map(drop)).map_err(failed)?;
     Ok((status, Some((totals, done))))
 }
 

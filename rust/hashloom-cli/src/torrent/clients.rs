@@ -24,12 +24,13 @@ use crate::units::plural;
 #[derive(Debug, Args)]
 pub struct Clients {
     /// Write the pieces that are right to a resume file of libtorrent, which qBittorrent uses: to FILE, or to
-    /// INFO-HASH.fastresume in the folder DIR. In an existing file everything else is kept
+    /// INFO-HASH.fastresume in the folder DIR. In an existing file everything else is kept; the name of a new FILE ends
+    /// in .fastresume
     #[arg(long, value_name = "FILE|DIR")]
     pub libtorrent: Option<PathBuf>,
 
     /// Write the pieces that are right to a resume file of Transmission: to FILE, or to INFO-HASH.resume in the folder
-    /// DIR. In an existing file everything else is kept
+    /// DIR. In an existing file everything else is kept; the name of a new FILE ends in .resume
     #[arg(long, value_name = "FILE|DIR")]
     pub transmission: Option<PathBuf>,
 
@@ -56,6 +57,14 @@ pub struct Plan {
     path: PathBuf,
 }
 
+/// A file that was written.
+pub struct Written {
+    /// The kind of file, for people.
+    pub what: String,
+    pub path: PathBuf,
+    pub nbytes: u64,
+}
+
 /// The claim of a resume file.
 #[derive(Debug)]
 pub struct Claim {
@@ -79,6 +88,22 @@ impl Clients {
             if torrents > 1 && !path.is_dir() {
                 let path = display(path);
                 return Err(format!("--{option} {path}: several torrents need a folder that has a file for each"));
+            }
+        }
+        let is_missing =
+            |path: &Path| matches!(path.symlink_metadata(), Err(error) if error.kind() == io::ErrorKind::NotFound);
+        for (format, path) in self.asked().filter(|(_, path)| is_missing(path)) {
+            let (option, extension) = match format {
+                Format::Transmission => ("transmission", "resume"),
+                _ => ("libtorrent", "fastresume"),
+            };
+            // Without this rule a mistyped folder would become a file, which no client ever reads.
+            if path.extension().is_none_or(|found| found != extension) {
+                return Err(format!(
+                    "--{option} {}: there is no such file or folder, and the name of a new file ends in .{extension}. \
+                     Create the folder, or give another FILE",
+                    display(path)
+                ));
             }
         }
         Ok(())
@@ -150,16 +175,17 @@ impl Plan {
         Content::find(torrent, &self.path).map_err(|error| error.to_string())
     }
 
-    /// Writes the result of the check. The errors tell which files could not be written; the others are written.
+    /// Writes the result of the check. Returns each file that was written with its length. The errors tell which files
+    /// could not be written.
     ///
     /// Nothing is written if a client would be told to fetch pieces that may well be there, or that it has pieces that
     /// it may not have. The cases: the check was interrupted, existing files could not be opened, no file is where it
     /// was looked for, or a file has changed since it was checked.
-    pub fn write(&self, torrent: &Torrent, report: &Report) -> Vec<String> {
+    pub fn write(&self, torrent: &Torrent, report: &Report) -> Vec<Result<Written, String>> {
         let Some(first) = self.targets.first() else { return Vec::new() };
         let content = &match self.find(torrent) {
             Ok(content) => content,
-            Err(message) => return vec![message],
+            Err(message) => return vec![Err(message)],
         };
         let changed = content.changed(report);
         let unopened = report.troubles.iter().find(|trouble| !matches!(trouble.trouble, Trouble::Read { .. }));
@@ -177,15 +203,16 @@ impl Plan {
             }),
         };
         if let Some(why) = why {
-            return vec![first.not_written(&why)];
+            return vec![Err(first.not_written(&why))];
         }
         let have = Bitfield::from(&report.pieces[..]);
         let write = |target: &Target| {
             let bytes = target.encode(torrent, &have, content)?;
             let failed = |error| target.not_written(&format!("{}; {RESULT_STANDS}", reason(&error)));
-            target.write(&bytes).map_err(failed)
+            target.write(&bytes).map_err(failed)?;
+            Ok(Written { what: target.format.to_string(), path: target.path.clone(), nbytes: bytes.len() as u64 })
         };
-        self.targets.iter().filter_map(|target| write(target).err()).collect()
+        self.targets.iter().map(write).collect()
     }
 }
 

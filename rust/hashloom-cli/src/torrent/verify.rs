@@ -13,7 +13,7 @@ use hashloom_engine::paths::to_path;
 use hashloom_engine::run::Meter;
 use hashloom_engine::torrent::{Check, Checkpoint, FileState, PieceState, Report, Torrent, verify_pieces};
 
-use super::clients::{Claim, Clients, Plan};
+use super::clients::{Claim, Clients, Plan, Written};
 use super::verify_json::Json;
 use super::{piece_map, read, verify_summary};
 use crate::doubts;
@@ -301,18 +301,28 @@ struct Done {
     counts: Counts,
     /// Whether all files to be written were written.
     is_written: bool,
+    /// The files that were written.
+    written: Vec<Written>,
 }
 
 #[derive(Default)]
 struct Counts {
     complete: u64,
     nbytes_read: u64,
+    written: u64,
 }
 
 impl Done {
     fn error(message: String) -> Done {
         let errors = format!("{} {message}\n", style::error()).into_bytes();
-        Done { out: Vec::new(), errors, status: EXIT_ERROR, counts: Counts::default(), is_written: false }
+        Done {
+            out: Vec::new(),
+            errors,
+            status: EXIT_ERROR,
+            counts: Counts::default(),
+            is_written: false,
+            written: Vec::new(),
+        }
     }
 
     /// Makes everything except the text for standard output.
@@ -346,21 +356,29 @@ impl Done {
             errors.extend_from_slice(line.as_bytes());
             status = EXIT_ERROR;
         }
-        let mut is_written = true;
-        if let Some(file) = &arguments.bitfield {
-            // Print the results even if the bitfield cannot be written.
-            if let Err(error) = output::write(file, &report.bitfield()) {
-                let message = not_written("bitfield", file, &error);
-                errors.extend_from_slice(format!("{} {message}; {RESULT_STANDS}\n", style::error()).as_bytes());
-                (status, is_written) = (EXIT_ERROR, false);
+        // Print the results even if a file cannot be written.
+        let bitfield = arguments.bitfield.iter().map(|file| {
+            let (bytes, what) = (report.bitfield(), "bitfield");
+            let written = Written { what: what.into(), path: file.clone(), nbytes: bytes.len() as u64 };
+            let failed = |error| format!("{}; {RESULT_STANDS}", not_written(what, file, &error));
+            output::write(file, &bytes).map(|()| written).map_err(failed)
+        });
+        let (mut is_written, mut written) = (true, Vec::new());
+        for file in bitfield.chain(check.tag.plan.write(&check.torrent, report)) {
+            match file {
+                Ok(file) => written.push(file),
+                Err(message) => {
+                    errors.extend_from_slice(format!("{} {message}\n", style::error()).as_bytes());
+                    (status, is_written) = (EXIT_ERROR, false);
+                }
             }
         }
-        for message in check.tag.plan.write(&check.torrent, report) {
-            errors.extend_from_slice(format!("{} {message}\n", style::error()).as_bytes());
-            (status, is_written) = (EXIT_ERROR, false);
-        }
-        let counts = Counts { complete: report.is_complete().into(), nbytes_read: report.nbytes_read };
-        Done { out: Vec::new(), errors, status, counts, is_written }
+        let counts = Counts {
+            complete: report.is_complete().into(),
+            nbytes_read: report.nbytes_read,
+            written: written.len() as u64,
+        };
+        Done { out: Vec::new(), errors, status, counts, is_written, written }
     }
 }
 
@@ -390,11 +408,11 @@ impl<'a> Printer<'a> {
         let mut done = Done::report(self.arguments, check, report);
         if check.tag.index == self.next {
             // Print at once: the output can be too long to collect.
-            let printed = output::print(|out| self.print_report(out, check, report));
+            let printed = output::print(|out| self.print_report(out, check, report, &done.written));
             self.note(printed);
         } else {
             // Writing into memory cannot fail.
-            let _ = self.print_report(&mut done.out, check, report);
+            let _ = self.print_report(&mut done.out, check, report, &done.written);
         }
         let is_written = done.is_written;
         self.put(check.tag.index, done);
@@ -417,6 +435,7 @@ impl<'a> Printer<'a> {
         self.status = self.status.max(done.status);
         self.totals.complete += done.counts.complete;
         self.totals.nbytes_read += done.counts.nbytes_read;
+        self.totals.written += done.counts.written;
     }
 
     /// Keeps the first error of printing.
@@ -434,23 +453,33 @@ impl<'a> Printer<'a> {
         if self.count > 1 && !(arguments.quiet || arguments.json || arguments.repair_list) {
             let totals = &self.totals;
             let (count, elapsed, held_back) = (self.count as u64, self.started.elapsed(), self.meter.held_back());
-            let Counts { complete, nbytes_read } = *totals;
+            let Counts { complete, nbytes_read, written } = *totals;
             output::print(|out| {
-                verify_summary::total(out, complete, count, nbytes_read, elapsed, held_back, interrupted)
+                verify_summary::total(out, complete, count, nbytes_read, elapsed, held_back, interrupted)?;
+                if written > 0 {
+                    writeln!(out, "written: {}", plural(written, "file"))?;
+                }
+                Ok(())
             })?;
         }
         self.failed?;
         Ok(if interrupted { EXIT_INTERRUPTED } else { self.status })
     }
 
-    fn print_report(&self, out: &mut impl Write, check: &Checked<'_>, report: &Report) -> io::Result<()> {
+    fn print_report(
+        &self,
+        out: &mut impl Write,
+        check: &Checked<'_>,
+        report: &Report,
+        written: &[Written],
+    ) -> io::Result<()> {
         let (arguments, single, torrent) = (self.arguments, self.count == 1, &check.torrent);
         if arguments.quiet {
             return Ok(());
         }
         if arguments.json {
             let claim = check.tag.claim.as_ref();
-            let json = Json::new(check.tag.file, torrent, report, self.meter.held_back(), claim);
+            let json = Json::new(check.tag.file, torrent, report, self.meter.held_back(), claim, written);
             serde_json::to_writer(&mut *out, &json)?;
             return writeln!(out);
         }
@@ -477,6 +506,10 @@ impl<'a> Printer<'a> {
         }
         if single {
             verify_summary::verdict(out, torrent, report, self.meter.held_back(), arguments.missing)?;
+        }
+        // The end tells how many files were written for several torrents.
+        for Written { what, path, nbytes } in written.iter().filter(|_| single) {
+            writeln!(out, "written: the {what} {}, {}", display(path), plural(*nbytes, "byte"))?;
         }
         check.tag.claim.as_ref().map_or(Ok(()), |claim| claim.print(out, report))
     }

@@ -12,7 +12,7 @@ use hashloom_engine::run::HeldBack;
 use hashloom_engine::torrent::{FileDifference, PieceState, Report, Torrent};
 use serde::{Serialize, Serializer};
 
-use super::clients::Claim;
+use super::clients::{Claim, Written};
 use super::identity::Identity;
 use crate::json::{Hex, text};
 use crate::units::tenths_of_percent;
@@ -41,6 +41,9 @@ pub struct Json<'a> {
     bitfield: Bitfield<'a>,
     files: Files<'a>,
     errors: Errors<'a>,
+    /// Absent if nothing was to be written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    written: Vec<WrittenJson<'a>>,
     /// Only with --claimed.
     #[serde(skip_serializing_if = "Option::is_none")]
     claimed: Option<ClaimJson<'a>>,
@@ -56,6 +59,16 @@ struct ClaimJson<'a> {
     pieces: usize,
     /// Runs of pieces that the file claims and that are not right.
     wrong: Vec<RangeJson>,
+}
+
+/// A file that was written.
+#[derive(Serialize)]
+struct WrittenJson<'a> {
+    path: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_hex: Option<Hex<'a>>,
+    what: &'a str,
+    length: u64,
 }
 
 #[derive(Serialize)]
@@ -197,7 +210,12 @@ impl<'a> Json<'a> {
         report: &'a Report,
         held_back: Option<HeldBack>,
         claim: Option<&'a Claim>,
+        written: &'a [Written],
     ) -> Json<'a> {
+        let written = written.iter().map(|Written { what, path, nbytes }| {
+            let (path, path_hex) = text(path.as_os_str().as_encoded_bytes());
+            WrittenJson { path, path_hex, what, length: *nbytes }
+        });
         let (content, content_hex) = text(report.content.as_os_str().as_encoded_bytes());
         let bytes = counts(torrent.files_nbytes(), |state| report.nbytes(torrent, state));
         Json {
@@ -221,6 +239,7 @@ impl<'a> Json<'a> {
             bitfield: Bitfield(report),
             files: Files(torrent, report),
             errors: Errors(report),
+            written: written.collect(),
             claimed: claim.map(|claim| ClaimJson::new(claim, report)),
         }
     }
