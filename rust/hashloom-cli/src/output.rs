@@ -11,8 +11,8 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use place::{Identity, Place, is_special};
-pub use place::{Same, folder};
+pub use place::{Identity, Same, folder, stamp_of_stdout};
+use place::{Place, is_special};
 pub use state::State;
 use temporary::Temporary;
 pub use temporary::exit;

@@ -262,6 +262,34 @@ fn the_manifest_is_no_part_of_the_folder() {
     assert_eq!(names(&tree).len(), 9, "nothing is left");
 }
 
+#[cfg(unix)]
+#[test]
+fn standard_output_is_no_part_of_the_folder() {
+    let folder = tree();
+    let tree = folder.path().join("tree");
+    let text = done(folder.path(), &["write", "tree"]);
+    let into = |name: &str, arguments: &[&str]| {
+        let out = fs::File::options().create(true).append(true).open(folder.path().join(name)).unwrap();
+        hashloom().current_dir(folder.path()).arg("manifest").args(arguments).stdout(out).output().unwrap()
+    };
+    let told = |path: &str| format!("hashloom: warning: {path}: it is the output itself, and left out\n");
+    fs::write(tree.join("a/m"), "").unwrap();
+    fs::hard_link(tree.join("a/m"), tree.join("zz")).unwrap();
+    let output = into("tree/a/m", &["write", "tree"]);
+    assert_eq!((status(&output), stderr(&output)), (0, (told("tree/a/m") + &told("tree/zz")).as_str()));
+    assert_eq!(fs::read_to_string(tree.join("a/m")).unwrap(), text);
+    fs::remove_file(tree.join("zz")).unwrap();
+    let output = into("tree/report", &["check", "tree/a/m", "tree"]);
+    assert_eq!((status(&output), stderr(&output)), (0, told("tree/report").as_str()));
+    fs::rename(tree.join("a/m"), folder.path().join("m")).unwrap();
+    // A file that the manifest lists is checked, whatever is written to it.
+    done(folder.path(), &["write", "tree", "-o", "with"]);
+    let output = into("tree/report", &["check", "with", "tree", "--json"]);
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let output = into("tree/report", &["check", "with", "tree", "--json"]);
+    assert_eq!(status(&output), 1);
+}
+
 #[test]
 fn update_reads_what_has_changed_only() {
     let folder = tree();

@@ -275,6 +275,48 @@ fn called_by_the_name_of_a_coreutils_program() {
     assert_eq!(status(&hashloom().arg0("hashloom-0.1").current_dir(&folder).args(["sum", "a"]).output().unwrap()), 0);
 }
 
+/// Runs the program with standard output in a file of the folder.
+fn run_into(folder: &Path, file: &str, append: bool, arguments: &[&str]) -> Output {
+    let out =
+        fs::File::options().create(true).write(true).append(append).truncate(!append).open(folder.join(file)).unwrap();
+    hashloom().current_dir(folder).args(arguments).stdout(out).output().unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn the_output_is_no_part_of_itself() {
+    let folder = folder(&["a", "sub/b"]);
+    let path = folder.path();
+    let left_out = |name: &str| format!("hashloom: {name}: it is the output itself, and left out\n");
+    let check = || run(path, &["check", "--quiet", "SUMS"]);
+    for append in [false, true] {
+        let output = run_into(path, "SUMS", append, &["sum", "-r", "."]);
+        assert_eq!((status(&output), stderr(&output)), (0, left_out("./SUMS").as_str()));
+        assert_eq!((status(&check()), stdout(&check())), (0, ""));
+    }
+    // By another name, behind a link, and by names from a file.
+    fs::hard_link(path.join("SUMS"), path.join("sub/hard")).unwrap();
+    std::os::unix::fs::symlink("../SUMS", path.join("sub/link")).unwrap();
+    let output = run_into(path, "SUMS", false, &["sum", "-rL", "."]);
+    let expected = ["./SUMS", "./sub/hard", "./sub/link"].map(left_out).concat();
+    assert_eq!((status(&output), stderr(&output)), (0, expected.as_str()));
+    assert_eq!(status(&check()), 0);
+    fs::write(path.join("names"), "a\0SUMS\0").unwrap();
+    let output = run_into(path, "SUMS", false, &["sum", "--files0-from", "names"]);
+    assert_eq!((status(&output), stderr(&output)), (0, left_out("SUMS").as_str()));
+    assert_eq!(fs::read_to_string(path.join("SUMS")).unwrap().lines().count(), 1);
+    // The user has named it.
+    let output = run_into(path, "SUMS", false, &["sum", "a", "SUMS"]);
+    assert_eq!((status(&output), stderr(&output)), (1, left_out("SUMS").as_str()));
+    // A list that was made otherwise.
+    fs::write(path.join("SUMS"), run(path, &["sum", "-r", "."]).stdout).unwrap();
+    let output = check();
+    assert_eq!(status(&output), 1);
+    assert!(
+        stderr(&output).ends_with("SUMS: it lists itself, and no list can have its own digest: remove that line\n")
+    );
+}
+
 #[test]
 fn a_command_without_its_first_word_and_other_programs_names_are_tips() {
     let folder = folder(&["a"]);

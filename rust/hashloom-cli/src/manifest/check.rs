@@ -61,7 +61,8 @@ fn help() -> String {
 Files that the filters of the manifest leave out are not looked at, except
 listed files that have another length now.
 
-FILE and STATE may lie in DIR; they are not part of it. Removed, added and moved
+FILE and STATE may lie in DIR; they are not part of it, and neither is standard
+output if that is a file which FILE does not list. Removed, added and moved
 entries are printed at the end, and kept in memory until then. Unchanged entries
 are not.
 
@@ -98,10 +99,14 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     let listed: Vec<Vec<u8>> = states.iter().map(|state| to_bytes(state)).collect();
     // Whether an entry is there; `None` as long as none is listed.
     let mut is_any_there = None;
+    // The file that the result is written to is not part of the folder, unless it is listed.
+    let stdout = output::stamp_of_stdout().map(|_| places_below(folder, Path::new("/dev/stdout")));
+    let mut outputs: Vec<Vec<u8>> = stdout.iter().flatten().map(|place| to_bytes(place)).collect();
     let Opened { reader, totals } = open(&arguments.manifest, arguments.format.quiet, |entry| {
         if is_any_there != Some(true) {
             is_any_there = Some(folder.join(to_path(&entry.path)).symlink_metadata().is_ok());
         }
+        outputs.retain(|output| *output != entry.path);
         match &arguments.resume {
             Some(state) if listed.contains(&entry.path) => {
                 Err(format!("--resume: {} is part of what the manifest describes. Give another FILE", display(state)))
@@ -115,6 +120,11 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     let algorithms = reader.algorithms().to_vec();
     let mut without = places_below(folder, &arguments.manifest);
     without.extend(states);
+    for place in outputs.iter().map(|output| to_path(output)) {
+        let shown = display(&folder.join(&place)).to_string();
+        let _ = writeln!(io::stderr(), "{} {shown}: it is the output itself, and left out", style::warning());
+        without.push(place);
+    }
     let (resume, journal) = match &arguments.resume {
         Some(state) if Same::new(state).is(&arguments.manifest) => {
             return Err(format!("--resume: {} is the manifest. Give another FILE", display(state)));

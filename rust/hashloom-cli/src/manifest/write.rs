@@ -40,7 +40,7 @@ pub struct Write {
 
     /// Write the manifest to FILE when all files are read. FILE may lie in DIR; it is not part of the manifest.
     /// After an interruption the progress is kept in FILE.partial, and the same command goes on from there
-    /// [default: standard output]
+    /// [default: standard output, which is no part of the manifest either, unless it is a pipe]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -266,6 +266,8 @@ fn write<W: io::Write + Send>(
     let bar = Bar::of_bytes(arguments.quiet);
     let task = Scan::new(&arguments.folder).algorithms(chosen.algorithms).filter(chosen.filter.clone());
     let task = without.into_iter().fold(task, Scan::leave_out);
+    let stdout = output::stamp_of_stdout().filter(|_| arguments.output.is_none());
+    let task = stdout.into_iter().fold(task, Scan::leave_out_file);
     let task = journal.into_iter().fold(task, Scan::journal);
     let task = update.into_iter().fold(task, Scan::update);
     let mut writer = Writer::filtered(out, chosen.algorithms, chosen.filter).map_err(|error| failed(error.into()))?;
@@ -280,6 +282,10 @@ fn write<W: io::Write + Send>(
         writer.write(&entry).map_err(|error| failed(error.into()))
     });
     let (done, held_back) = done?;
+    for path in &done.left_out {
+        let path = display(&arguments.folder.join(to_path(path))).to_string();
+        let _ = writeln!(io::stderr(), "{} {path}: it is the output itself, and left out", style::warning());
+    }
     if !arguments.quiet {
         doubts::tell(&done.doubts, "read");
     }

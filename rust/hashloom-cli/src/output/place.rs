@@ -3,9 +3,13 @@
 //! Finds where a path leads, and whether it may be followed there.
 
 use std::ffi::OsString;
+#[cfg(unix)]
+use std::fs::File;
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
+
+use hashloom_engine::files::Stamp;
 
 /// The greatest number of symbolic links that are followed, the same as Linux's.
 const LINKS_MAX: usize = 40;
@@ -83,9 +87,30 @@ pub struct Identity(u64, u64);
 
 impl Identity {
     pub fn of(metadata: &Metadata) -> Identity {
-        let stamp = hashloom_engine::files::Stamp::of(metadata);
+        Identity::from(&Stamp::of(metadata))
+    }
+
+    /// Returns true if `path` leads to this file.
+    pub fn is_at(self, path: &Path) -> bool {
+        path.metadata().is_ok_and(|metadata| Identity::of(&metadata) == self)
+    }
+}
+
+impl From<&Stamp> for Identity {
+    fn from(stamp: &Stamp) -> Identity {
         Identity(stamp.dev, stamp.ino)
     }
+}
+
+/// Returns the stamp of standard output if that is a regular file.
+pub fn stamp_of_stdout() -> Option<Stamp> {
+    #[cfg(unix)]
+    {
+        let file = File::from(rustix::stdio::stdout().try_clone_to_owned().ok()?);
+        file.metadata().ok().filter(Metadata::is_file).map(|metadata| Stamp::of(&metadata))
+    }
+    #[cfg(not(unix))]
+    None
 }
 
 /// Compares one file with others, by their places and, if they exist, by their identities.

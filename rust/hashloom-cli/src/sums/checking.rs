@@ -23,6 +23,7 @@ use super::quote::quoted;
 use super::summing::{nbytes_of, source, trouble};
 use super::text_lines::{Parsed, parse, parse_text};
 use crate::json::{Hex, text};
+use crate::output::Identity;
 use crate::stdio;
 use crate::text::reason;
 use crate::units::plural;
@@ -134,6 +135,7 @@ impl Checker<'_> {
     fn check(&mut self, list: &Path) -> End {
         let is_stdin = list.as_os_str() == "-";
         let list_name = if is_stdin { b"standard input" } else { list.as_os_str().as_encoded_bytes() };
+        let mut itself = None;
         let reader: Box<dyn BufRead + Send> = if is_stdin {
             stdio::want_stdin();
             match stdio::stdin() {
@@ -142,7 +144,10 @@ impl Checker<'_> {
             }
         } else {
             match File::open(list) {
-                Ok(file) => Box::new(BufReader::with_capacity(BUFFER_NBYTES, file)),
+                Ok(file) => {
+                    itself = file.metadata().ok().map(|metadata| Identity::of(&metadata)).filter(|_| cfg!(unix));
+                    Box::new(BufReader::with_capacity(BUFFER_NBYTES, file))
+                }
                 Err(error) => {
                     self.console.message(&trouble(list_name, &error));
                     return End::Wrong;
@@ -153,7 +158,7 @@ impl Checker<'_> {
         let (rules, console, algorithm) = (self.rules, self.console, self.algorithm);
         let mut reading = Reading::new(reader, list, self.base, &mut self.parser, rules);
         console.begin_part();
-        let mut counts = Counts::default();
+        let (mut counts, mut lists_itself) = (Counts::default(), false);
         let tell = |request: &Request<Listed>, verdict: Verdict| {
             if !rules.status {
                 console.print(|lines| verdict.write(lines, request, rules.json));
@@ -168,6 +173,8 @@ impl Checker<'_> {
             Event::Hashed(request, Ok(hashed)) => {
                 let is_match = request.tag.is_match(&hashed);
                 *if is_match { &mut counts.nmatched } else { &mut counts.nmismatched } += 1;
+                lists_itself |=
+                    !is_match && hashed.stamp.map(|stamp| Identity::from(&stamp)).is_some_and(|it| Some(it) == itself);
                 if !(rules.quiet && is_match) {
                     tell(&request, if is_match { Verdict::Ok } else { Verdict::Failed });
                 }
@@ -201,6 +208,10 @@ impl Checker<'_> {
         }
         if !rules.status && !rules.json {
             summarize(console, nbad, &counts);
+            if lists_itself && rules.lenient {
+                let cure = b": it lists itself, and no list can have its own digest: remove that line";
+                console.message(&[&quoted(list_name)[..], cure].concat());
+            }
             if rules.ignore_missing && counts.nmatched == 0 {
                 console.message(&[&quoted(list_name)[..], b": no file was verified"].concat());
             }

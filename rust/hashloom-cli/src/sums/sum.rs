@@ -22,6 +22,7 @@ use super::quote::quoted;
 use super::summing::{Item, Summer, nbytes_of, source, trouble};
 use crate::args::any_path;
 use crate::filters::Filters;
+use crate::output::{Identity, stamp_of_stdout};
 use crate::progress::Bar;
 use crate::text::{display, reason};
 use crate::work::Work;
@@ -107,6 +108,12 @@ Folders:
   --follow is given; then a link that leads back to a folder above it is an
   error. Everything else that is not a regular file is skipped.
 
+The output:
+  If standard output is a file that is found in a folder, as that of `hashloom
+  sum --recursive . > SUMS` is, that file is left out, and a line on standard
+  error says so. Behind a pipe (`| tee SUMS`) the file cannot be recognised:
+  write it elsewhere, or use --exclude.
+
 Which files:
   Globs are those of .gitignore: *.log matches at any depth, /extras/ only a
   folder in a folder named as PATH, music/** everything below music. A file
@@ -179,7 +186,8 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
             let folder_hint = ": --recursive sums the files below it";
             known.iter().flat_map(|known| &known.warnings).for_each(|warning| console.message(warning));
             let known = known.as_ref();
-            Summer { algorithms: &algorithms, format, folder_hint, known, options, console }.sum(items)
+            let output = stamp_of_stdout().map(|stamp| Identity::from(&stamp));
+            Summer { algorithms: &algorithms, format, folder_hint, output, known, options, console }.sum(items)
         },
     )
 }
@@ -210,7 +218,7 @@ impl Wanted {
         }
         let mut total = 0_u64;
         for item in self.items().ok()? {
-            if let Item::File(source) = item {
+            if let Item::File(source) | Item::Found(source) = item {
                 total = total.saturating_add(nbytes_of(&source)?);
             }
         }
@@ -266,7 +274,7 @@ fn names0(file: &Path) -> Result<impl Iterator<Item = Item> + Send + use<>, Stri
             _ if length == Length::TooLong => told(number, "it is too long; is each name ended by NUL?"),
             b"" => told(number, "it is empty"),
             b"-" if is_stdin => told(number, "the names themselves come from standard input"),
-            _ => Item::File(source(to_path(&name))),
+            _ => Item::Found(source(to_path(&name))),
         })
     }))
 }
@@ -274,21 +282,21 @@ fn names0(file: &Path) -> Result<impl Iterator<Item = Item> + Send + use<>, Stri
 /// Returns the item itself, or the files below the folder, as far as the filter wants them.
 fn below(item: Item, recursive: bool, follow: bool, filter: &Arc<Filter>) -> Box<dyn Iterator<Item = Item> + Send> {
     match item {
-        Item::File(Source::Path(path)) if recursive && path.is_dir() => {
+        Item::File(Source::Path(path)) | Item::Found(Source::Path(path)) if recursive && path.is_dir() => {
             let walk = Walk::new(&path).order(Order::Bytes).follow_links(follow).filter((**filter).clone());
             let filter = Arc::clone(filter);
             Box::new(walk.files().filter_map(move |found| match found {
-                Ok(path) => has_wanted_length(&path, &filter).then_some(Item::File(Source::Path(path))),
+                Ok(path) => has_wanted_length(&path, &filter).then_some(Item::Found(Source::Path(path))),
                 Err(WalkError { path, problem, .. }) => {
                     Some(Item::Trouble(trouble(path.as_os_str().as_encoded_bytes(), &problem.into())))
                 }
             }))
         }
-        Item::File(Source::Path(path)) => {
+        Item::File(Source::Path(ref path)) | Item::Found(Source::Path(ref path)) => {
             let name = path.file_name().map_or(Path::new(""), Path::new);
             // A folder is an error without --recursive, whatever its name.
-            let is_wanted = filter.wants_path(name, false) && has_wanted_length(&path, filter) || path.is_dir();
-            Box::new(is_wanted.then_some(Item::File(Source::Path(path))).into_iter())
+            let is_wanted = filter.wants_path(name, false) && has_wanted_length(path, filter) || path.is_dir();
+            Box::new(is_wanted.then_some(item).into_iter())
         }
         item => Box::new(std::iter::once(item)),
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hashloom::Algorithm;
-use hashloom_engine::files::{Event, FileError, Method, Request, Source, Step, hash_steps};
+use hashloom_engine::files::{Event, FileError, Hashed, Method, Request, Source, Step, hash_steps};
 use hashloom_engine::run::Options;
 
 use super::console::Console;
@@ -15,12 +15,16 @@ use super::format::{Format, name};
 use super::front::End;
 use super::known::Known;
 use super::quote::quoted;
+use crate::output::Identity;
 use crate::stdio;
 use crate::text::reason;
 
 /// An item to sum.
 pub enum Item {
+    /// A file that the user has named.
     File(Source),
+    /// A file that was found in a folder, or whose name comes from a file of names.
+    Found(Source),
     /// A message about something that cannot be summed, printed in its place.
     Trouble(Vec<u8>),
 }
@@ -45,12 +49,17 @@ pub fn nbytes_of(source: &Source) -> Option<u64> {
     }
 }
 
+/// Whether the user has named the file.
+struct IsNamed(bool);
+
 /// Sums files.
 pub struct Summer<'a> {
     pub algorithms: &'a [Algorithm],
     pub format: Format,
     /// Appended to the message that a path is a folder.
     pub folder_hint: &'static str,
+    /// The file that standard output is, which is not summed: its digest would not be that of the finished file.
+    pub output: Option<Identity>,
     /// If given, only files whose first digest is wanted are printed; then the end tells whether there was one.
     pub known: Option<&'a Known>,
     pub options: &'a Options,
@@ -59,10 +68,12 @@ pub struct Summer<'a> {
 
 impl Summer<'_> {
     pub fn sum(&self, items: impl Iterator<Item = Item> + Send) -> End {
-        let Summer { algorithms, format, known, console, .. } = *self;
+        let Summer { algorithms, format, known, output, console, .. } = *self;
         let methods: Arc<[Method]> = algorithms.iter().map(|&algorithm| algorithm.into()).collect();
+        let hash = |source, tag| Step::Hash(Request { source, methods: Arc::clone(&methods), tag });
         let steps = items.map(|item| match item {
-            Item::File(source) => Step::Hash(Request { source, methods: Arc::clone(&methods), tag: () }),
+            Item::File(source) => hash(source, IsNamed(true)),
+            Item::Found(source) => hash(source, IsNamed(false)),
             Item::Trouble(message) => Step::Note(message),
         });
         let (mut end, mut has_printed) = (End::Right, false);
@@ -70,7 +81,20 @@ impl Summer<'_> {
             end = end.and(why);
             console.message(message);
         };
+        let is_output = |source: &Source, result: &Result<Hashed, FileError>| {
+            let is_it = |output: Identity| match (result, source) {
+                (Ok(Hashed { stamp, .. }), _) => stamp.is_some_and(|stamp| Identity::from(&stamp) == output),
+                // Each line that is printed changes the file.
+                (Err(_), Source::Path(path)) => output.is_at(path),
+                _ => false,
+            };
+            output.is_some_and(is_it)
+        };
         let is_done = hash_steps(steps, self.options, |event| match event {
+            Event::Hashed(Request { source, tag, .. }, result) if is_output(&source, &result) => {
+                let message = [&quoted(name(&source))[..], b": it is the output itself, and left out"].concat();
+                tell(&message, End::of(!tag.0));
+            }
             Event::Hashed(_, Ok(hashed)) if known.is_some_and(|known| !known.wants(hashed.digests[0].as_ref())) => {}
             Event::Hashed(request, Ok(hashed)) => {
                 has_printed = true;

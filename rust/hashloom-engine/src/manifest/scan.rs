@@ -51,6 +51,7 @@ pub struct Scan<'a> {
     quick: bool,
     filter: Filter,
     without: Vec<PathBuf>,
+    output: Option<Stamp>,
     journal: Option<Journal>,
     update: Option<Update<'a>>,
     listed: Option<Update<'a>>,
@@ -91,6 +92,7 @@ impl<'a> Scan<'a> {
             quick: false,
             filter: Filter::default(),
             without: Vec::new(),
+            output: None,
             journal: None,
             update: None,
             listed: None,
@@ -153,6 +155,30 @@ impl<'a> Scan<'a> {
     #[must_use]
     pub fn leave_out(mut self, path: impl Into<PathBuf>) -> Scan<'a> {
         self.without.push(path.into());
+        self
+    }
+
+    /// Leaves out the file with the identity in a stamp, whatever its path: the file that the manifest is written to,
+    /// for instance, which changes meanwhile. [`Scanned::left_out`] has its paths.
+    ///
+    /// ```
+    /// use hashloom_engine::files::Stamp;
+    /// use hashloom_engine::manifest::Scan;
+    /// use hashloom_engine::run::Options;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    /// std::fs::write(folder.join("a"), "abc")?;
+    /// # #[cfg(unix)] {
+    /// let scan = Scan::new(folder).leave_out_file(Stamp::of(&folder.join("a").metadata()?));
+    /// assert_eq!(scan.run(&Options::new(), |_| Ok::<_, std::io::Error>(()))?.left_out, [b"a"]);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn leave_out_file(mut self, stamp: Stamp) -> Scan<'a> {
+        // Where files have no numbers, all of them would be this one.
+        self.output = Some(stamp).filter(|stamp| stamp.ino != 0);
         self
     }
 
@@ -274,6 +300,8 @@ pub struct Scanned {
     pub doubts: BTreeMap<Doubt, u64>,
     /// Number of entries that are neither files, links nor folders.
     pub nothers: u64,
+    /// The paths that were left out by [`Scan::leave_out_file`], below the root.
+    pub left_out: Vec<Vec<u8>>,
     /// Whether the scan was cancelled: some entries are missing then, all of them after the last one found.
     pub cancelled: bool,
 }
@@ -426,7 +454,7 @@ impl Scan<'_> {
         options: &Options,
         mut each: impl FnMut(Found) -> Result<(), E> + Send,
     ) -> Result<Scanned, ScanError<E>> {
-        let Scan { root, algorithms, quick, filter, without, journal, mut update, listed } = self;
+        let Scan { root, algorithms, quick, filter, without, output, journal, mut update, listed } = self;
         if let Some(update) = &mut update {
             let place = |algorithm| update.algorithms.iter().position(|other| other == algorithm);
             update.places = match algorithms.iter().map(place).collect() {
@@ -453,6 +481,7 @@ impl Scan<'_> {
             quick,
             nbytes: filter.wanted_lengths(),
             without,
+            output,
             update,
             listed,
             shared: &shared,
@@ -540,6 +569,7 @@ struct Steps<'a, 'u> {
     /// The lengths of the files that are wanted, beside those of listed files.
     nbytes: RangeInclusive<u64>,
     without: Vec<PathBuf>,
+    output: Option<Stamp>,
     update: Option<Update<'u>>,
     listed: Option<Update<'u>>,
     shared: &'a Mutex<Shared>,
@@ -603,6 +633,9 @@ impl Steps<'_, '_> {
         } else if !file_type.is_file() {
             lock(self.shared).summary.nothers += 1;
             Ok(Look::Nothing)
+        } else if self.is_output(place) {
+            lock(self.shared).summary.left_out.push(path.to_vec());
+            Ok(Look::Nothing)
         } else if !self.has_wanted_length(path, place)? {
             Ok(Look::Nothing)
         } else if self.quick {
@@ -614,6 +647,15 @@ impl Steps<'_, '_> {
             return self.known(path, place).map(|known| known.map_or(Look::Read, entry));
         };
         Ok(looked.unwrap_or_else(|error| trouble(path, error)))
+    }
+
+    /// Whether the file is the one that is left out by its identity.
+    fn is_output(&self, place: &Path) -> bool {
+        let is_same = |output: Stamp| {
+            let found = fs::symlink_metadata(place).map(|metadata| Stamp::of(&metadata));
+            found.is_ok_and(|found| (found.dev, found.ino) == (output.dev, output.ino))
+        };
+        self.output.is_some_and(is_same)
     }
 
     /// Whether the file is listed, or has a length that is wanted. A file that cannot be looked at is wanted.
