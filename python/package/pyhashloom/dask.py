@@ -584,7 +584,7 @@ def verify_torrent(
             for index, (_, _, has_content, first, end) in enumerate(own_files):
                 if index in changed and has_content:
                     reports[index] = dataclasses.replace(reports[index], state="unstable")
-                elif reports[index].state == "complete" and not set(states[first:end]) <= {"have"}:
+                elif reports[index].state in ("complete", "too long") and not set(states[first:end]) <= {"have"}:
                     reports[index] = dataclasses.replace(reports[index], state="incomplete")
         for index in changed:
             seen.pop(index, None)
@@ -595,7 +595,8 @@ def verify_torrent(
         troubles.setdefault(index, trouble)
     bits = "".join("1" if state == "have" else "0" for state in states)
     bitfield = bytes(int(bits[i : i + 8].ljust(8, "0"), 2) for i in range(0, count, 8))
-    is_complete = set(states) <= {"have"} and all(file.state in ("complete", "skipped") for file in reports)
+    is_there = all(file.state in ("complete", "too long", "skipped") for file in reports)
+    is_complete = set(states) <= {"have"} and is_there
     return WorkerReport(
         where,
         states,

@@ -53,7 +53,7 @@ class FileReport:
     nbytes: int
     """Bytes by the torrent."""
     state: str
-    """complete, incomplete, short, missing, failed, skipped, unchecked or unstable."""
+    """complete, too long, incomplete, short, missing, failed, skipped, unchecked or unstable."""
     found_nbytes: int | None
     """Bytes on disk, if the file is there."""
     difference: str | None
@@ -75,7 +75,7 @@ class Report:
     troubles: list[FileError]
     """Why files that are there could not be checked."""
     is_complete: bool
-    """Whether all pieces are right."""
+    """Whether all pieces are right and all files exist. A file may be too long: `files` tells."""
     nbytes_read: int
     """Bytes read."""
     seconds: float

@@ -6,6 +6,7 @@
 mod common;
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
@@ -470,6 +471,56 @@ fn memory_beyond_a_large_torrent_is_little() {
     (0..100_000).for_each(|i| torrent.extend_from_slice(format!("d6:lengthi1e4:pathl3:dir6:{i:06}ee").as_bytes()));
     torrent.extend_from_slice(b"e4:name1:x12:piece lengthi1000000e6:pieces20:xxxxxxxxxxxxxxxxxxxxee");
     check(torrent, 24 << 10, "100 000 files");
+}
+
+#[test]
+fn a_file_that_is_too_long_is_complete_and_not_exact() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for name in ["long", "other"] {
+        fs::write(path(name), vec![7; 40_000]).unwrap();
+        let create = ["torrent", "create", "-q"];
+        assert_eq!(status(&hashloom().current_dir(folder.path()).args(create).arg(name).output().unwrap()), 0);
+    }
+    fs::OpenOptions::new().append(true).open(path("long")).unwrap().write_all(b"more").unwrap();
+    let run = |arguments: &[&str]| {
+        hashloom().current_dir(folder.path()).args(["torrent", "verify"]).args(arguments).output().unwrap()
+    };
+    let output = run(&["long.torrent"]);
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let text = stdout(&output);
+    assert!(text.contains("\n  long is too long: 4 extra bytes after its end\n"), "{text}");
+    assert!(text.contains("\ncomplete: 3 of 3 pieces, 39.1 KiB (100%), 1 file too long in "), "{text}");
+    let output = run(&["long.torrent", "--exact"]);
+    assert_eq!((status(&output), stderr(&output)), (1, ""));
+    assert!(stdout(&output).contains("\nnot exact: 3 of 3 pieces"), "{}", stdout(&output));
+    assert_eq!(status(&run(&["long.torrent", "--exact", "--quiet"])), 1);
+    assert_eq!(status(&run(&["other.torrent", "--exact"])), 0);
+    for (arguments, code) in [(&["--json"][..], 0), (&["--json", "--exact"], 1)] {
+        let output = run(&[&["long.torrent"], arguments].concat());
+        let object: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((status(&output), &object["complete"], &object["exact"]), (code, &true.into(), &false.into()));
+        assert_eq!(
+            (&object["files"][0]["state"], &object["files"][0]["found_length"]),
+            (&"too long".into(), &40_004.into())
+        );
+    }
+    let output = run(&["long.torrent", "other.torrent", "--data", "."]);
+    assert_eq!(status(&output), 0);
+    assert!(
+        stdout(&output).starts_with("complete      long.torrent  39.1 KiB, 1 file too long\n"),
+        "{}",
+        stdout(&output)
+    );
+    let output = run(&["long.torrent", "other.torrent", "--data", ".", "--exact"]);
+    assert_eq!(status(&output), 1);
+    let text = stdout(&output);
+    assert!(text.starts_with("not exact     long.torrent  39.1 KiB, 1 file too long\ncomplete      other"), "{text}");
+    assert!(text.contains("\nnot complete: 1 of 2 torrents in "), "{text}");
+    // Claims are right, but the file is not what the torrent describes.
+    assert_eq!(status(&run(&["long.torrent", "--quiet", "--bitfield", "bits"])), 0);
+    assert_eq!(status(&run(&["long.torrent", "--claimed", "bits"])), 0);
+    assert_eq!(status(&run(&["long.torrent", "--claimed", "bits", "--exact"])), 1);
 }
 
 /// One piece is shared by many files. The files that are at fault come first, and all of them with --missing.

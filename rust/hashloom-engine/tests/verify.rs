@@ -119,7 +119,7 @@ fn a_file_that_is_short_is_missing_from_there_on_and_one_that_is_long_is_judged(
     fs::write(inner.join("a"), [&bytes[..], b"more"].concat()).unwrap();
     let report = check(&torrent, &inner);
     assert!(report.is_complete());
-    assert_eq!((report.files[0].state, report.files[0].found_nbytes), (FileState::Complete, Some(104)));
+    assert_eq!((report.files[0].state, report.files[0].found_nbytes), (FileState::Long, Some(104)));
 }
 
 #[test]
@@ -457,7 +457,7 @@ fn a_file_that_changes_during_the_check_is_what_it_is_in_the_end() {
             "replace" => (FileState::Short, Some(3), [Missing, Missing, Have]),
             "folder" => (FileState::Failed, None, [Unread, Unread, Have]),
             "all" => (FileState::Missing, None, [Missing; 3]),
-            _ => (FileState::Complete, Some(9_000_000), [Have; 3]),
+            _ => (FileState::Long, Some(9_000_000), [Have; 3]),
         };
         assert_eq!([0, 122, 123].map(|piece| report.pieces[piece]), pieces, "{change}");
         assert_eq!((report.files[0].state, report.files[0].found_nbytes), (state, found_nbytes), "{change}");

@@ -301,6 +301,7 @@ fn oracle(made: &Made, outer: &Path) -> Expected {
         Some(Found::Bytes(bytes)) => {
             let state = match of_file[index].iter().all(|&piece| piece == PieceState::Have) {
                 _ if bytes.len() < made.files[index].bytes.len() => FileState::Short,
+                true if bytes.len() > made.files[index].bytes.len() => FileState::Long,
                 true => FileState::Complete,
                 false => FileState::Incomplete,
             };
@@ -320,10 +321,13 @@ fn compare(made: &Made, report: &Report, expected: &Expected, nreadings: usize) 
     let unread: Vec<_> = report.troubles.iter().map(|trouble| trouble.file).collect();
     prop_assert_eq!(&unread, &expected.unread);
     prop_assert!(!report.cancelled);
-    let whole = |(state, _): &(FileState, _)| matches!(state, FileState::Complete | FileState::Skipped);
+    let whole =
+        |(state, _): &(FileState, _)| matches!(state, FileState::Complete | FileState::Long | FileState::Skipped);
     let is_complete =
         expected.pieces.iter().all(|&piece| piece == PieceState::Have) && expected.files.iter().all(whole);
     prop_assert_eq!(report.is_complete(), is_complete);
+    let is_long = expected.files.iter().any(|(state, _)| *state == FileState::Long);
+    prop_assert_eq!(report.is_exact(), is_complete && !is_long);
     let mut wrong: Vec<Vec<_>> = expected.wrong.iter().map(|bytes| vec![None; bytes.len()]).collect();
     let mut last = (0, 0);
     for (file, bytes, state) in report.wrong_bytes(&made.torrent) {

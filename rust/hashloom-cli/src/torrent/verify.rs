@@ -58,6 +58,10 @@ pub struct Verify {
     #[arg(long, conflicts_with_all = ["missing", "map"])]
     json: bool,
 
+    /// Let files that are too long count as wrong: exit status 1
+    #[arg(long)]
+    exact: bool,
+
     /// Write the pieces that are right to FILE, one bit each, in the order of BitTorrent's bitfield message. FILE is
     /// replaced, except if it is the torrent or a file of its content
     #[arg(long, value_name = "FILE")]
@@ -103,7 +107,8 @@ States of a piece:
              checked: nothing is known of the piece
   For version 1 the SHA-1 of each piece is compared, for version 2 its hash
   tree, and for a hybrid torrent both, from one read. A file that is too long is
-  mentioned; its pieces are judged by their bytes. Padding files (BEP 47) are
+  named; its pieces are judged by their bytes, as by clients, so that the exit
+  status is 0 unless --exact is given. Padding files (BEP 47) are
   zeros and need not exist. A symbolic link that is missing or leads elsewhere,
   and a file that should be executable but is not, are noted, but do not make
   the content incomplete: most clients create neither.
@@ -132,8 +137,9 @@ Clients without their own check:
 
 Exit status:
   0    complete: all pieces are right and all files exist; with --claimed: all
-       claims are true
-  1    a piece or file is missing or bad; with --claimed: a claimed piece
+       claims are true; with --exact: and no file is too long
+  1    a piece or file is missing or bad; with --claimed: a claimed piece; with
+       --exact: a file is too long
   2    wrong usage, a bad torrent, a file that could not be read or written, or
        an unstable file
   130  interrupted (Ctrl-C); what was found until then is printed
@@ -331,6 +337,7 @@ impl Done {
         // Writing into memory cannot fail.
         let _ = verify_summary::troubles(&mut errors, report);
         let is_right = check.tag.claim.as_ref().map_or(report.is_complete(), |claim| claim.is_true(report));
+        let is_right = is_right && !(arguments.exact && report.nlong() > 0);
         let mut status = match is_right {
             _ if !report.troubles.is_empty() => EXIT_ERROR,
             true => 0,
@@ -374,7 +381,7 @@ impl Done {
             }
         }
         let counts = Counts {
-            complete: report.is_complete().into(),
+            complete: (report.is_complete() && (report.is_exact() || !arguments.exact)).into(),
             nbytes_read: report.nbytes_read,
             written: written.len() as u64,
         };
@@ -488,7 +495,7 @@ impl<'a> Printer<'a> {
         }
         match single {
             true => verify_summary::heading(out, torrent, report)?,
-            false => verify_summary::line(out, check.tag.file, torrent, report)?,
+            false => verify_summary::line(out, check.tag.file, torrent, report, arguments.exact)?,
         }
         if arguments.map {
             if single {
@@ -505,7 +512,8 @@ impl<'a> Printer<'a> {
             verify_summary::differences(out, torrent, report, usize::MAX)?;
         }
         if single {
-            verify_summary::verdict(out, torrent, report, self.meter.held_back(), arguments.missing)?;
+            let (exact, is_listed) = (arguments.exact, arguments.missing);
+            verify_summary::verdict(out, torrent, report, self.meter.held_back(), exact, is_listed)?;
         }
         // The end tells how many files were written for several torrents.
         for Written { what, path, nbytes } in written.iter().filter(|_| single) {

@@ -25,6 +25,8 @@ pub struct Json<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     content_hex: Option<Hex<'a>>,
     complete: bool,
+    /// True if all is complete, and no file has more bytes than the torrent says.
+    exact: bool,
     /// True if pieces are unchecked because the check was interrupted.
     interrupted: bool,
     /// Percentage of the bytes that are right, rounded down to a tenth.
@@ -228,6 +230,7 @@ impl<'a> Json<'a> {
             content,
             content_hex,
             complete: report.is_complete(),
+            exact: report.is_exact(),
             interrupted: report.cancelled,
             percent: tenths_of_percent(bytes.have, bytes.total) as f64 / 10.0,
             pieces: counts(report.pieces.len() as u64, |state| report.count(state) as u64),

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use console::StyledObject;
 use hashloom_engine::run::HeldBack;
 use hashloom_engine::text::shown;
 use hashloom_engine::torrent::{File, FileDifference, FileReport, FileState, PieceState, Report, Torrent};
@@ -48,13 +49,14 @@ pub fn heading(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::
     Ok(())
 }
 
-/// Prints the verdict: a table if pieces have several states, then a line. `is_listed`: [`missing`] and [`differences`]
-/// have been printed.
+/// Prints the verdict: a table if pieces have several states, then a line. `exact`: files must not be too long.
+/// `is_listed`: [`missing`] and [`differences`] have been printed.
 pub fn verdict(
     out: &mut impl Write,
     torrent: &Torrent,
     report: &Report,
     held_back: Option<HeldBack>,
+    exact: bool,
     is_listed: bool,
 ) -> io::Result<()> {
     let named = files(out, torrent, report, is_listed)?;
@@ -96,28 +98,40 @@ pub fn verdict(
         }
     }
     writeln!(out)?;
-    let verdict = match report.is_complete() {
-        true => style::good("complete").bold(),
-        false if report.cancelled => style::bad("interrupted").bold(),
-        false => style::bad("not complete").bold(),
-    };
+    let verdict = word(report, exact).bold();
     let (count, of) = (report.have(), report.pieces.len());
     write!(out, "{verdict}: {count} of {}, {} ({})", plural(of as u64, "piece"), size(have), percent(have, total))?;
+    long(out, report)?;
     writeln!(out, " in {}{}", duration(report.elapsed), read_at(report.nbytes_read, report.elapsed, held_back))
 }
 
-/// Prints the line of one of several torrents.
-pub fn line(out: &mut impl Write, file: &Path, torrent: &Torrent, report: &Report) -> io::Result<()> {
-    let verdict = match report.is_complete() {
-        true => style::good("complete    "),
-        false if report.cancelled => style::bad("interrupted "),
+/// Returns the verdict in a word.
+fn word(report: &Report, exact: bool) -> StyledObject<&'static str> {
+    match report.is_complete() {
+        true if exact && !report.is_exact() => style::bad("not exact"),
+        true => style::good("complete"),
+        false if report.cancelled => style::bad("interrupted"),
         false => style::bad("not complete"),
-    };
+    }
+}
+
+/// Writes the number of files that are too long, if there are any.
+fn long(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    match report.nlong() as u64 {
+        0 => Ok(()),
+        count => write!(out, ", {} too long", plural(count, "file")),
+    }
+}
+
+/// Prints the line of one of several torrents.
+pub fn line(out: &mut impl Write, file: &Path, torrent: &Torrent, report: &Report, exact: bool) -> io::Result<()> {
     let have = report.nbytes(torrent, PieceState::Have);
-    write!(out, "{verdict}  {}  ", display(file))?;
+    // As wide as "not complete".
+    write!(out, "{:<12}  {}  ", word(report, exact), display(file))?;
     let total = torrent.files_nbytes();
     if report.is_complete() {
         write!(out, "{}", size(total))?;
+        long(out, report)?;
         return notes(out, report);
     }
     write!(out, "{} of {} ({})", size(have), size(total), percent(have, total))?;
@@ -140,6 +154,7 @@ pub fn line(out: &mut impl Write, file: &Path, torrent: &Torrent, report: &Repor
         0 => {}
         count => write!(out, ", {} missing", plural(count, "file"))?,
     }
+    long(out, report)?;
     notes(out, report)
 }
 

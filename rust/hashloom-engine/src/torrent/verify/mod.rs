@@ -571,7 +571,7 @@ fn report_file(
         Known::Failed => (FileState::Failed, None),
         Known::Present(found) if found < file.nbytes => (FileState::Short, Some(found)),
         Known::Present(found) if own.iter().all(|&piece| piece == PieceState::Have) => {
-            (FileState::Complete, Some(found))
+            (if found > file.nbytes { FileState::Long } else { FileState::Complete }, Some(found))
         }
         Known::Present(found) if own.contains(&PieceState::Unchecked) => (FileState::Unchecked, Some(found)),
         Known::Present(found) => (FileState::Incomplete, Some(found)),

@@ -209,8 +209,7 @@ impl From<Absent> for PieceState {
 pub struct FileReport {
     /// The verdict on it.
     pub state: FileState,
-    /// The file's length on disk, if the check found and looked at the file. The file may be too long: the verdicts on
-    /// its pieces stand then.
+    /// The file's length on disk, if the check found and looked at the file.
     pub found_nbytes: Option<u64>,
     /// A difference between the file's attributes and the disk. It does not count against completeness, as most clients
     /// create neither links nor executable files.
@@ -281,8 +280,11 @@ impl FileDifference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileState {
-    /// All pieces of the file are right.
+    /// All pieces of the file are right, and its length is.
     Complete,
+    /// All pieces of the file are right, and bytes follow that the torrent does not have. Clients take such a file as
+    /// complete, so [`Report::is_complete`] does too; [`Report::is_exact`] does not.
+    Long,
     /// The file is long enough, but some of its pieces are not right. Pieces span files, so the fault can be a
     /// neighbour's.
     Incomplete,
@@ -313,6 +315,7 @@ impl FileState {
     pub fn name(self) -> &'static str {
         match self {
             FileState::Complete => "complete",
+            FileState::Long => "too long",
             FileState::Incomplete => "incomplete",
             FileState::Short => "short",
             FileState::Missing => "missing",
@@ -422,7 +425,8 @@ impl Report {
         ranges.flat_map(|(_, pieces)| torrent.bytes_of_pieces(pieces)).map(|(_, bytes)| bytes.end - bytes.start).sum()
     }
 
-    /// Whether every piece is right and every file is there, empty files included.
+    /// Whether every piece is right and every file is there, empty files included. A file may have more bytes than the
+    /// torrent says: see [`is_exact`](Report::is_exact).
     ///
     /// ```
     /// use hashloom_engine::run::Options;
@@ -439,7 +443,43 @@ impl Report {
     pub fn is_complete(&self) -> bool {
         !self.files.is_empty()
             && self.pieces.iter().all(|&piece| piece == PieceState::Have)
-            && self.files.iter().all(|file| matches!(file.state, FileState::Complete | FileState::Skipped))
+            && self
+                .files
+                .iter()
+                .all(|file| matches!(file.state, FileState::Complete | FileState::Long | FileState::Skipped))
+    }
+
+    /// Whether all is complete, and no file has more bytes than the torrent says.
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::{FileState, Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let mut bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:".to_vec();
+    /// # bytes.extend_from_slice(hashloom::hash(hashloom::Algorithm::Sha1, b"abc").as_ref());
+    /// # bytes.extend_from_slice(b"ee");
+    /// # let torrent = Torrent::parse(&bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc, and more")?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// assert!(report.is_complete() && !report.is_exact());
+    /// assert_eq!(report.files[0].state, FileState::Long);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_exact(&self) -> bool {
+        self.is_complete() && self.nlong() == 0
+    }
+
+    /// Number of files whose pieces are right and that have more bytes than the torrent says.
+    ///
+    /// ```
+    /// # use hashloom_engine::torrent::Report;
+    /// fn tell(report: &Report) {
+    ///     println!("{} files are too long", report.nlong());
+    /// }
+    /// ```
+    pub fn nlong(&self) -> usize {
+        self.files.iter().filter(|file| file.state == FileState::Long).count()
     }
 
     /// Runs of pieces of equal state, in order.
