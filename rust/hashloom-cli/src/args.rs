@@ -33,12 +33,19 @@ use crate::tree::Tree;
 #[derive(Debug, Parser)]
 #[command(name = "hashloom", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 pub struct Arguments {
-    /// Use only these instruction sets, separated by commas; an unknown name lists the available ones
-    #[arg(long, value_name = "NAME[,NAME]", env = "HASHLOOM_ISA", hide_env_values = true, global = true)]
-    pub isa: Option<String>,
+    #[command(flatten)]
+    pub isa: Isa,
 
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// The option of the instruction sets. Every command takes it; those whose speed people compare show it ([`isa`]).
+#[derive(Debug, Args)]
+pub struct Isa {
+    /// Use only these instruction sets, separated by commas; an unknown name lists the available ones
+    #[arg(long, value_name = "NAME[,NAME]", env = "HASHLOOM_ISA", hide_env_values = true, global = true, hide = true)]
+    pub isa: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -89,7 +96,7 @@ pub enum TorrentCommand {
 /// A kernel is one block function (of SHA-1, of SHA-256, …) for one instruction set and a number of messages side by
 /// side, its lanes. hashloom chooses the kernel that is best for the number of messages and the make of the CPU.
 #[derive(Debug, Args)]
-#[command(mut_args(|arg| if is_effort(&arg) { arg.requires("bench") } else { arg }))]
+#[command(arg = isa(), mut_args(|arg| if is_effort(&arg) { arg.requires("bench") } else { arg }))]
 pub struct Kernels {
     /// List only kernels of this algorithm; can be given several times
     #[arg(short, long = "algorithm", value_name = "NAME", value_parser = names::ANY)]
@@ -110,6 +117,13 @@ pub struct Kernels {
 
     #[command(flatten)]
     pub effort: Effort,
+}
+
+/// Returns the option of [`Isa`] for a command that shows it, as the last of its options.
+pub fn isa() -> clap::Arg {
+    let hidden = Isa::augment_args(clap::Command::new("hashloom"));
+    let isa = hidden.get_arguments().find(|arg| arg.get_id() == "isa");
+    isa.cloned().unwrap_or_else(|| clap::Arg::new("isa")).hide(false).display_order(900)
 }
 
 /// Accepts the empty name too: it is a file that cannot be opened, but clap would call it misuse.
@@ -157,6 +171,7 @@ Examples:
 /// in the caches, and reuses a context if the library has one.
 #[cfg(feature = "bench")]
 #[derive(Debug, Args)]
+#[command(arg = isa())]
 pub struct Bench {
     /// Time this algorithm; can be given several times
     /// [default: one for each block function]

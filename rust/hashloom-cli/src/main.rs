@@ -155,7 +155,7 @@ fn isa_of_environment() -> Option<String> {
 }
 
 fn run(arguments: &Arguments) -> Result<u8, String> {
-    let isa = arguments.isa.as_deref();
+    let isa = arguments.isa.isa.as_deref();
     match &arguments.command {
         Command::Torrent { command: TorrentCommand::Create(options) } => {
             restrict(isa, &[Algorithm::Sha1, Algorithm::Sha256])?;

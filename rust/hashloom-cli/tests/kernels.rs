@@ -60,6 +60,40 @@ fn numbers(text: &str) -> Vec<usize> {
     numbers.collect()
 }
 
+/// The option stands last in the help of commands whose speed people compare, and every command takes it.
+#[test]
+fn the_instruction_sets_are_an_option_of_every_command_and_shown_in_few() {
+    let help = |command: &str| {
+        let output = hashloom().args(command.split(' ')).arg("--help").output().unwrap();
+        assert_eq!(status(&output), 0, "{command}");
+        stdout(&output).to_owned()
+    };
+    let mut shown = vec!["kernels", "sum", "torrent verify"];
+    shown.extend(cfg!(feature = "bench").then_some("bench"));
+    for command in shown {
+        let help = help(command);
+        let options: Vec<&str> = help.lines().filter(|line| line.trim_start().starts_with('-')).collect();
+        let place = options.iter().position(|line| line.trim_start().starts_with("--isa <NAME[,NAME]>")).unwrap();
+        assert!(options[place + 1].trim_start().starts_with("-h, --help"), "{command}");
+    }
+    for command in
+        ["torrent", "torrent create", "check", "manifest write", "manifest diff", "tree s3", "address", "mac"]
+    {
+        assert!(!help(command).contains("--isa <"), "{command}");
+    }
+    let given: [&[&str]; 4] = [
+        &["--isa", "nope", "sum", "a"],
+        &["torrent", "--isa", "nope", "verify", "a"],
+        &["manifest", "diff", "a", "b", "--isa", "nope"],
+        &["check", "--isa=nope", "a"],
+    ];
+    for arguments in given {
+        let output = hashloom().args(arguments).output().unwrap();
+        assert_eq!(status(&output), 2, "{arguments:?}");
+        assert!(stderr(&output).contains("unknown instruction set \"nope\""), "{}", stderr(&output));
+    }
+}
+
 #[test]
 fn every_kernel_of_the_registry_is_listed_with_the_choice() {
     let text = table(&[]);

@@ -20,7 +20,7 @@ use super::known::Known;
 use super::lines::{self, Length};
 use super::quote::quoted;
 use super::summing::{Item, Summer, nbytes_of, source, trouble};
-use crate::args::any_path;
+use crate::args::{any_path, isa};
 use crate::filters::Filters;
 use crate::output::{Identity, stamp_of_stdout};
 use crate::progress::Bar;
@@ -32,7 +32,7 @@ use crate::{gpu, names};
 ///
 /// Many files are hashed at once, on every core. The output is in the order of the arguments.
 #[derive(Debug, Args)]
-#[command(after_long_help = HELP, args_override_self = true)]
+#[command(after_long_help = HELP, args_override_self = true, arg = isa())]
 pub struct Sum {
     /// The files; with --recursive also folders; - is standard input [default: -]
     #[arg(value_name = "PATH", value_parser = any_path())]

@@ -16,6 +16,7 @@ use hashloom_engine::torrent::{Check, Checkpoint, FileState, PieceState, Report,
 use super::clients::{Claim, Clients, Plan, Written};
 use super::verify_json::Json;
 use super::{piece_map, read, verify_summary};
+use crate::args::isa;
 use crate::doubts;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::output::{Same, State};
@@ -30,7 +31,7 @@ use crate::{EXIT_ERROR, EXIT_INCOMPLETE, gpu, output, style};
 /// Reads every piece, compares its digests with the torrent's, and says which pieces are right, missing or bad. Changes
 /// nothing on disk except the files that --bitfield, --resume, --libtorrent and --transmission name.
 #[derive(Debug, Args)]
-#[command(after_long_help = HELP, override_usage = "hashloom torrent verify [OPTIONS] <TORRENT>... [PATH]")]
+#[command(after_long_help = HELP, arg = isa(), override_usage = "hashloom torrent verify [OPTIONS] <TORRENT>... [PATH]")]
 pub struct Verify {
     /// The .torrent files. A last argument whose name does not end in .torrent is the folder that holds the content (a
     /// client's download folder), or the content itself [default: the folder that the client's resume file names, if
