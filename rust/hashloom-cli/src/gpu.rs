@@ -132,7 +132,7 @@ pub fn list(json: bool) -> Result<u8, String> {
     if json {
         let rows: Vec<_> = rows.collect();
         output::print(|out| {
-            serde_json::to_writer(&mut *out, &rows)?;
+            hashloom_engine::text::write_json(&mut *out, &rows)?;
             writeln!(out)
         })?;
         return Ok(0);

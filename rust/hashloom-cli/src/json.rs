@@ -21,6 +21,13 @@ pub fn text(bytes: &[u8]) -> (Cow<'_, str>, Option<Hex<'_>>) {
     (text, hex)
 }
 
+/// Formats a value without a line feed, and so that it cannot steer a terminal.
+pub fn line(value: &impl Serialize) -> Result<String, String> {
+    let mut line = Vec::new();
+    hashloom_engine::text::write_json(&mut line, value).map_err(|error| error.to_string())?;
+    String::from_utf8(line).map_err(|error| error.to_string())
+}
+
 pub fn hex(bytes: &[u8]) -> String {
     Hex(bytes).to_string()
 }

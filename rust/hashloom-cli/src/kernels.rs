@@ -30,7 +30,7 @@ pub fn run(arguments: &Kernels) -> Result<u8, String> {
     }
     output::print(|out| {
         if arguments.json {
-            serde_json::to_writer(&mut *out, &report)?;
+            hashloom_engine::text::write_json(&mut *out, &report)?;
             return writeln!(out);
         }
         report.print(out)

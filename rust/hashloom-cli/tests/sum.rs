@@ -275,6 +275,48 @@ fn called_by_the_name_of_a_coreutils_program() {
     assert_eq!(status(&hashloom().arg0("hashloom-0.1").current_dir(&folder).args(["sum", "a"]).output().unwrap()), 0);
 }
 
+/// Names with control characters cannot steer a terminal; into a pipe their bytes stay.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_on_a_terminal() {
+    let folder = folder(&["a\u{1b}[31mb", "c\u{202e}", "plain b"]);
+    let program = env!("CARGO_BIN_EXE_hashloom");
+    let on_terminal = |words: &str| {
+        let line = format!("{program} {words}");
+        let output = std::process::Command::new("script")
+            .args(["-qec", &line, "/dev/null"])
+            .env("LC_ALL", "C.UTF-8")
+            .current_dir(&folder)
+            .stdin(Stdio::null())
+            .output();
+        match output {
+            Ok(output) => Some(stdout(&output).replace('\r', "")),
+            Err(error) => {
+                common::skipped::skipped_unless_required(format!("script: {error}"));
+                None
+            }
+        }
+    };
+    let digests = |name: &str| hex(Sha256::digest(name));
+    let quoted = [r"'./a'$'\033''[31mb'", r"'./c'$'\342\200\256'", "./plain b"];
+    let names = ["a\u{1b}[31mb", "c\u{202e}", "plain b"];
+    let Some(text) = on_terminal("sum -r .") else { return };
+    let expected: Vec<String> =
+        names.iter().zip(quoted).map(|(name, quoted)| format!("{}  {quoted}\n", digests(name))).collect();
+    assert_eq!(text, expected.concat());
+    let list = run(folder.path(), &["sum", "-r", "."]).stdout;
+    assert!(String::from_utf8(list.clone()).unwrap().contains("  ./a\u{1b}[31mb\n"));
+    fs::write(folder.path().join("plain b.list"), list).unwrap();
+    let text = on_terminal("check 'plain b.list'").unwrap();
+    assert_eq!(text, quoted.map(|name| format!("{name}: OK\n")).concat());
+    let text = on_terminal("digest -a sha256 a* plain*b").unwrap();
+    assert!(text.starts_with(r"('a'$'\033''[31mb') = "), "{text:?}");
+    // JSON is the same everywhere.
+    let json = run(folder.path(), &["sum", "--json", "c\u{202e}"]);
+    assert!(stdout(&json).starts_with(r#"{"path":"c\u202e","#), "{}", stdout(&json));
+    assert_eq!(on_terminal("sum --json c*").unwrap(), stdout(&json));
+}
+
 /// Runs the program with standard output in a file of the folder.
 fn run_into(folder: &Path, file: &str, append: bool, arguments: &[&str]) -> Output {
     let out =

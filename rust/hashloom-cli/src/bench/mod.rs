@@ -119,7 +119,7 @@ pub fn run(arguments: &Bench) -> Result<u8, String> {
     };
     output::print(|out| {
         if arguments.json {
-            serde_json::to_writer(&mut *out, &report)?;
+            hashloom_engine::text::write_json(&mut *out, &report)?;
             return writeln!(out);
         }
         let columns = Term::stdout().size_checked().map_or(COLUMNS, |(_rows, columns)| usize::from(columns));

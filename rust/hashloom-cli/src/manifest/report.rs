@@ -13,7 +13,7 @@ use hashloom_engine::run::HeldBack;
 use hashloom_engine::text::shown;
 use serde::Serialize;
 
-use crate::json::{Hex, text};
+use crate::json::{self, Hex, text};
 use crate::stdio::{Lines, Stdout};
 use crate::style;
 use crate::text::reason;
@@ -118,7 +118,7 @@ impl<'a> Printer<'a> {
                 held_back_by: done.held_back.map(HeldBack::name),
                 interrupted: done.interrupted,
             };
-            let line = serde_json::to_string(&summary).map_err(|error| error.to_string())?;
+            let line = json::line(&summary)?;
             return said(writeln!(self.out, "{line}"));
         }
         if self.format.quiet {
@@ -142,7 +142,7 @@ impl<'a> Printer<'a> {
             old: entry(&difference.old, self.algorithms[0])?,
             new: entry(&difference.new, self.algorithms[1])?,
         };
-        serde_json::to_string(&json).map_err(|error| error.to_string())
+        json::line(&json)
     }
 }
 

@@ -12,7 +12,7 @@ mod key;
 pub mod mac;
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -27,6 +27,7 @@ use hashloom_engine::text::shown;
 use crate::EXIT_PIPE;
 use crate::stdio;
 use crate::sums::console::Console;
+use crate::sums::quote::for_terminal;
 use crate::text::reason;
 
 /// All errors except wrong usage and files that cannot be opened.
@@ -159,14 +160,15 @@ fn print(program: &str, label: &str, method: Method, verbose: bool, files: &[Pat
     let methods: Arc<[Method]> = [method].into();
     let sources = files.iter().map(Source::from).chain(files.is_empty().then_some(Source::Stdin));
     let requests = sources.map(|source| Request { source, methods: Arc::clone(&methods), tag: () });
-    let stop = Cancel::new();
+    let (stop, is_terminal) = (Cancel::new(), io::stdout().is_terminal());
     let (status, lost) = Console::new(program.as_bytes(), &stop, None).run(|console| {
         let mut status = 0;
         hash_files(requests, &Options::new().mapped_with_sigbus_handler(true).cancel(&stop), |request, result| {
             match result {
                 Ok(hashed) => console.print(|lines| {
                     let name = name(&request.source).filter(|_| is_named);
-                    push_line(lines, verbose.then_some(label), name, &hashed.digests[0]);
+                    let shown = name.map(|name| if is_terminal { for_terminal(name, false) } else { name.into() });
+                    push_line(lines, verbose.then_some(label), shown.as_deref(), &hashed.digests[0]);
                 }),
                 Err(error) => {
                     let (message, code) = trouble(&request.source, &error);

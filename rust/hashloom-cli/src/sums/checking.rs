@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, ErrorKind};
+use std::io::{self, BufRead, BufReader, ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,13 +13,14 @@ use hashloom_engine::files::{Event, FileError, Hashed, Method, Request, Source, 
 use hashloom_engine::list::{Entry, Parser, escaped, tag};
 use hashloom_engine::paths::to_path;
 use hashloom_engine::run::Options;
+use hashloom_engine::text::write_json;
 use serde::Serialize;
 
 use super::console::Console;
 use super::format::name;
 use super::front::End;
 use super::lines::{self, BUFFER_NBYTES, Length};
-use super::quote::quoted;
+use super::quote::{for_terminal, quoted};
 use super::summing::{nbytes_of, source, trouble};
 use super::text_lines::{Parsed, parse, parse_text};
 use crate::json::{Hex, text};
@@ -159,9 +160,10 @@ impl Checker<'_> {
         let mut reading = Reading::new(reader, list, self.base, &mut self.parser, rules);
         console.begin_part();
         let (mut counts, mut lists_itself) = (Counts::default(), false);
+        let quotes = rules.lenient && io::stdout().is_terminal();
         let tell = |request: &Request<Listed>, verdict: Verdict| {
             if !rules.status {
-                console.print(|lines| verdict.write(lines, request, rules.json));
+                console.print(|lines| verdict.write(lines, request, rules.json, quotes));
             }
         };
         let is_done = hash_steps(std::iter::from_fn(|| reading.next()), self.options, |event| match event {
@@ -250,8 +252,8 @@ struct Object<'a> {
 }
 
 impl Verdict {
-    /// Appends the line: `<name>: OK`, or an object.
-    fn write(self, into: &mut Vec<u8>, request: &Request<Listed>, json: bool) {
+    /// Appends the line: `<name>: OK`, or an object. `quotes`: the line is for a terminal.
+    fn write(self, into: &mut Vec<u8>, request: &Request<Listed>, json: bool, quotes: bool) {
         let name = request.tag.name(&request.source);
         if json {
             let (path, path_hex) = text(name);
@@ -264,11 +266,14 @@ impl Verdict {
                 Verdict::Unstable => "unstable",
             };
             // Writing into memory cannot fail.
-            let _ = serde_json::to_writer(&mut *into, &Object { path, path_hex, algorithm, state });
+            let _ = write_json(&mut *into, &Object { path, path_hex, algorithm, state });
             return into.push(b'\n');
         }
+        let shown = if quotes { for_terminal(name, true) } else { Cow::Borrowed(name) };
         // Unlike in sums, a backslash alone needs no escape.
-        if name.contains(&b'\n') {
+        if let Cow::Owned(quoted) = shown {
+            into.extend_from_slice(&quoted);
+        } else if name.contains(&b'\n') {
             into.push(b'\\');
             into.extend_from_slice(&escaped(name));
         } else {

@@ -7,14 +7,18 @@ use std::borrow::Cow;
 use hashloom::Algorithm;
 use hashloom_engine::files::{Hashed, Source};
 use hashloom_engine::list::Writer;
+use hashloom_engine::text::write_json;
 use serde::{Serialize, Serializer};
 
+use super::quote::for_terminal;
 use crate::json::{Hex, text};
 
 /// How a checksum is written.
 #[derive(Debug, Clone, Copy)]
 pub enum Format {
     Lines(Writer),
+    /// Lines for a person: a name that could steer the terminal is quoted.
+    Terminal(Writer),
     Json,
 }
 
@@ -41,12 +45,23 @@ impl Format {
             Format::Lines(writer) => {
                 digests.for_each(|(&algorithm, digest)| writer.write(into, digest, algorithm, name));
             }
+            Format::Terminal(writer) => {
+                let shown = for_terminal(name, true);
+                let is_quoted = matches!(shown, Cow::Owned(_));
+                for (&algorithm, digest) in digests {
+                    // The quotes have escaped all that a list escapes.
+                    writer.zero(is_quoted).write(into, digest, algorithm, &shown);
+                    if let (Some(end), true) = (into.last_mut(), is_quoted) {
+                        *end = b'\n';
+                    }
+                }
+            }
             Format::Json => {
                 let (path, path_hex) = text(name);
                 let digests = digests.map(|(algorithm, digest)| (algorithm.name(), Hex(digest.as_ref()))).collect();
                 let object = Object { path, path_hex, length: hashed.nbytes, digests };
                 // Writing into memory cannot fail.
-                let _ = serde_json::to_writer(&mut *into, &object);
+                let _ = write_json(&mut *into, &object);
                 into.push(b'\n');
             }
         }

@@ -14,6 +14,30 @@ pub fn quoted(name: &[u8]) -> Cow<'_, [u8]> {
     quoted_in(name, is_utf8())
 }
 
+/// Quotes a name for a terminal if any part of it could steer the terminal or turn the direction of text: control
+/// characters, characters without a shape, bytes that are no character. Other names stay as they are. `is_in_list`: the
+/// format of the line has escapes for line feeds and carriage returns.
+pub fn for_terminal(name: &[u8], is_in_list: bool) -> Cow<'_, [u8]> {
+    for_terminal_in(name, is_in_list, is_utf8())
+}
+
+fn for_terminal_in(name: &[u8], is_in_list: bool, is_utf8: bool) -> Cow<'_, [u8]> {
+    // The C library calls some characters without a shape printable.
+    let mut parts = parts(name, is_utf8);
+    for part in &mut parts {
+        part.is_printable &= part.bytes.len() == 1 || !steers(part.bytes);
+    }
+    match parts.iter().all(|part| part.is_printable || is_in_list && matches!(part.bytes, b"\n" | b"\r")) {
+        true => Cow::Borrowed(name),
+        false => Cow::Owned(in_quotes(&parts)),
+    }
+}
+
+/// Returns true if the engine's messages escape this character too.
+fn steers(character: &[u8]) -> bool {
+    hashloom_engine::text::shown(character).to_string().as_bytes() != character
+}
+
 /// Returns true for a byte that a shell, or a reader of the message, could misread at any place in a name.
 fn is_special(byte: u8) -> bool {
     matches!(
@@ -59,6 +83,11 @@ fn quoted_in(name: &[u8], is_utf8: bool) -> Cow<'_, [u8]> {
     if name.contains(&b'\'') && parts.iter().all(is_plain) {
         return Cow::Owned([b"\"", name, b"\""].concat());
     }
+    Cow::Owned(in_quotes(&parts))
+}
+
+/// Returns the parts in single quotes.
+fn in_quotes(parts: &[Part<'_>]) -> Vec<u8> {
     let mut text = b"'".to_vec();
     // True inside of $'…'.
     let mut is_escaping = false;
@@ -82,7 +111,7 @@ fn quoted_in(name: &[u8], is_utf8: bool) -> Cow<'_, [u8]> {
         }
     }
     text.push(b'\'');
-    Cow::Owned(text)
+    text
 }
 
 fn push_escaped(text: &mut Vec<u8>, byte: u8) {
@@ -143,4 +172,31 @@ fn is_printable(character: char) -> bool {
     // Not at the beginning of a string, where combining marks would be escaped.
     let text = String::from_iter(['a', character]);
     is_space || is_format || is_private || text.escape_debug().count() == 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_steers_a_terminal_is_quoted_there() {
+        let cases: [(&str, &str); 9] = [
+            ("a b'c", "a b'c"),
+            ("Grünes Gras", "Grünes Gras"),
+            ("a\nb\r", "a\nb\r"),
+            ("\x1b[31mred", r"''$'\033''[31mred'"),
+            ("a\n\x07", r"'a'$'\n\a'"),
+            ("it's\t", r"'it'\''s'$'\t'"),
+            ("\u{9b}2J", r"''$'\302\233''2J'"),
+            ("a\u{202e}b", r"'a'$'\342\200\256''b'"),
+            ("\u{7f}", r"''$'\177'"),
+        ];
+        for (name, shown) in cases {
+            let found = for_terminal_in(name.as_bytes(), true, true);
+            assert_eq!(String::from_utf8_lossy(&found), shown, "{name:?}");
+        }
+        assert_eq!(*for_terminal_in(b"a\nb", false, true), *br"'a'$'\n''b'");
+        assert_eq!(*for_terminal_in(b"a\xff", true, true), *br"'a'$'\377'");
+        assert_eq!(*for_terminal_in("ü".as_bytes(), true, false), *br"''$'\303\274'");
+    }
 }

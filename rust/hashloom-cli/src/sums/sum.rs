@@ -3,7 +3,7 @@
 //! `hashloom sum`.
 
 use std::fs::Metadata;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -100,6 +100,8 @@ What is printed:
   such lines, `hashloom check` and cksum --check do.
   In both formats, a line whose name has a newline, carriage return or backslash
   begins with a backslash, and the name has \\n, \\r and \\\\ in their place.
+  On a terminal a name with other control characters is quoted for a shell, as
+  in 'a'$'\\033''b'; into a file or pipe all other bytes stay as they are.
   `hashloom check` and sha256sum --check read both formats. Each file is read
   once for all algorithms.
 
@@ -162,8 +164,12 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
         () if arguments.binary => Writer::gnu_binary(),
         () => Writer::gnu(),
     };
-    let format =
-        if arguments.json { Format::Json } else { Format::Lines(writer.zero(arguments.zero).base64(arguments.base64)) };
+    let writer = writer.zero(arguments.zero).base64(arguments.base64);
+    let format = match () {
+        () if arguments.json => Format::Json,
+        () if io::stdout().is_terminal() && !arguments.zero => Format::Terminal(writer),
+        () => Format::Lines(writer),
+    };
     let paths = match &arguments.files0_from {
         Some(file) => vec![file.clone()],
         None => or_stdin(&arguments.paths),

@@ -425,7 +425,7 @@ fn print(
         return Ok(());
     }
     if arguments.json {
-        serde_json::to_writer(&mut *out, &Json::new(task, created, elapsed, held_back))?;
+        hashloom_engine::text::write_json(&mut *out, &Json::new(task, created, elapsed, held_back))?;
         return writeln!(out);
     }
     writeln!(out, "{}", style::bold(shown(plan.name())))?;

@@ -299,7 +299,7 @@ impl Done {
             return Ok(());
         }
         if arguments.json {
-            serde_json::to_writer(&mut *out, &Json::new(self))?;
+            hashloom_engine::text::write_json(&mut *out, &Json::new(self))?;
             return writeln!(out);
         }
         let (before, after) = (&self.edited.before, &self.edited.torrent);

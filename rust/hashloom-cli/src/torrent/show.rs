@@ -81,7 +81,7 @@ pub fn run(arguments: &Show) -> Result<u8, String> {
         };
         output::print(|out| {
             if arguments.json {
-                serde_json::to_writer(&mut *out, &Json::new(path, &torrent))?;
+                hashloom_engine::text::write_json(&mut *out, &Json::new(path, &torrent))?;
                 return writeln!(out);
             }
             if shown_before {

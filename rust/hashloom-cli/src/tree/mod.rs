@@ -234,5 +234,5 @@ impl std::str::FromStr for HexBytes {
 /// Formats one object as one line.
 pub fn json_line(json: &impl serde::Serialize) -> String {
     // Serialisation cannot fail: there are no maps and no fallible values.
-    serde_json::to_string(json).unwrap_or_default() + "\n"
+    crate::json::line(json).unwrap_or_default() + "\n"
 }

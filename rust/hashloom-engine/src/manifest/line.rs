@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Entry, Kind, LINE_MAX_NBYTES, Problem, Reason, Totals};
 use crate::files::{Doubt, Noted, Stamp};
-use crate::text::Hex;
+use crate::text::{Hex, write_json};
 use crate::walk::Filter;
 
 /// The first line.
@@ -355,7 +355,9 @@ pub(super) fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<
 
 /// Writing numbers and strings can fail only for lack of memory.
 fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("strings and numbers can be written")
+    let mut line = Vec::new();
+    write_json(&mut line, value).expect("strings and numbers can be written");
+    String::from_utf8(line).expect("JSON is UTF-8")
 }
 
 fn taken<T>(value: &mut Option<T>, key: &'static str) -> Result<T, Problem> {
