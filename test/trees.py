@@ -186,6 +186,76 @@ def dmverity(folder):
         check(f"dmverity: a superblock with byte {damage} changed", done.returncode in (1, 2), str(done.returncode))
 
 
+def dmverity_untrusted(folder):
+    """Only the root hash and the options can be trusted. Whatever the superblock says, nothing is right that veritysetup
+    calls wrong, or that differs from the data that the root hash was made of."""
+    hashes, other = folder / "hashes", folder / "other"
+    for block, hash_block, algorithm, count in ((4096, 4096, "sha256", 300), (512, 512, "sha1", 70),
+                                                (1024, 512, "sha512", 41)):
+        name = f"dmverity {algorithm} {block}"
+        content = noise.randbytes(count * block)
+        data = write(folder, "data", content)
+        hashes.unlink(missing_ok=True)
+        options = ["--data-block-size", str(block), "--hash-block-size", str(hash_block), "--hash", algorithm]
+        printed = run("veritysetup", "format", "--salt", "0102", *options, data, hashes).decode()
+        root, right = printed.partition("Root hash:")[2].split()[0], hashes.read_bytes()
+        changed = write(folder, "changed", content[:-1] + bytes([content[-1] ^ 1]))
+
+        def status(data, *more):
+            line = [PROGRAM, "tree", "dmverity", "verify", *more, data, other, root]
+            return subprocess.run(line, capture_output=True).returncode
+
+        def both(what, superblock):
+            other.write_bytes(bytes(superblock) + right[512:])
+            theirs = subprocess.run(["veritysetup", "verify", data, other, root], capture_output=True).returncode
+            equal(f"{name}: {what}", status(data) == 0, theirs == 0)
+            check(f"{name}: {what}: other data", status(changed) in (1, 2))
+            return theirs == 0
+
+        check(f"{name}: as it is", both("as it is", right[:512]))
+        for at in (*range(92), *range(92, 512, 29)):
+            superblock = bytearray(right[:512])
+            superblock[at] ^= 0xFF
+            both(f"byte {at} changed", superblock)
+        lower = [(12, 4, range(1)), (64, 4, (512, 1024, 2048)), (68, 4, (512, 1024, 2048)), (80, 2, range(2))]
+        for at, nbytes, numbers in lower:
+            for number in numbers:
+                both(f"{number} at byte {at}",
+                     right[:at] + number.to_bytes(nbytes, "little") + right[at + nbytes:512])
+        for number in sorted({1, 2, 3, count // 3, count // 2, 128, 129, count - 2, count - 1} - {count}):
+            if number > count:
+                continue
+            check(f"{name}: {number} blocks", not both(f"{number} blocks",
+                                                       right[:72] + number.to_bytes(8, "little") + right[80:512]))
+            for what, replaced in (("zeros behind", content[:number * block].ljust(count * block, b"\0")),
+                                   ("cut", content[:number * block])):
+                check(f"{name}: {number} blocks, {what}", status(write(folder, "replaced", replaced)) in (1, 2))
+            equal(f"{name}: {number} blocks, another number is known", status(data, "--data-blocks", str(count)), 2)
+        # veritysetup takes 0 for all blocks there are.
+        other.write_bytes(right[:72] + bytes(8) + right[80:])
+        equal(f"{name}: 0 blocks", status(data), 2)
+        for option, value in (("--data-blocks", count), ("--data-block-size", block), ("--salt", "0102"),
+                              ("--hash-block-size", hash_block), ("--algorithm", algorithm), ("--hash-type", 1)):
+            other.write_bytes(right)
+            equal(f"{name}: {option} as in the superblock", status(data, option, str(value)), 0)
+        for option, value in (("--data-blocks", count - 1), ("--data-block-size", 2048), ("--salt", "01"),
+                              ("--hash-block-size", 1024), ("--algorithm", "sha384"), ("--hash-type", 0)):
+            equal(f"{name}: {option} unlike the superblock", status(data, option, str(value)), 2)
+        longer = write(folder, "longer", content + b"x" * (block + 1))
+        found = json.loads(tree("dmverity", "verify", "--json", longer, hashes, root, status=1))
+        equal(f"{name}: longer data", [found[key] for key in ("good", "covered_data_blocks", "covered_bytes",
+              "uncovered_bytes", "bad_data_blocks")], [False, count, count * block, block + 1, 0])
+        found = json.loads(tree("dmverity", "verify", "--json", "--data-blocks", count, longer, hashes, root))
+        equal(f"{name}: longer data, on purpose", (found["good"], found["uncovered_bytes"]), (True, block + 1))
+        # The hash blocks may follow the data in one file.
+        image, end = write(folder, "image", content + bytes(-len(content) % 4096)), -(-len(content) // 4096) * 4096
+        count = end // block
+        printed = run("veritysetup", "format", *options, f"--hash-offset={end}", f"--data-blocks={count}", image, image)
+        root = printed.decode().partition("Root hash:")[2].split()[0]
+        said = tree("dmverity", "verify", "--hash-offset", end, image, image, root)
+        equal(f"{name}: one file", said, f"all blocks are right: {count} blocks, {end} bytes of DATA\n")
+
+
 def theirs_superblock(folder, data):
     path = folder / "superblock"
     if not path.exists():
@@ -453,7 +523,8 @@ def main():
     except ImportError:
         has_botocore = False
     has = {"fsverity": shutil.which("fsverity"), "veritysetup": shutil.which("veritysetup"), "botocore": has_botocore}
-    parts = [(fsverity, ["fsverity"]), (dmverity, ["veritysetup"]), (glacier, ["botocore"]), (s3, []), (bep52, []),
+    parts = [(fsverity, ["fsverity"]), (dmverity, ["veritysetup"]),
+             (dmverity_untrusted, ["veritysetup"]), (glacier, ["botocore"]), (s3, []), (bep52, []),
              (rfc6962, []), (faults, [])]
     if arguments.all:
         parts.append((huge, ["fsverity", "veritysetup"]))

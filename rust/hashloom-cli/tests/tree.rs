@@ -81,13 +81,13 @@ fn a_hash_file_is_whole_or_not_there() {
     let again = tree(folder.path(), &["dmverity", "format", "data", "hashes"]);
     assert!(status(&again) == 2 && stderr(&again).contains("--force"), "{}", stderr(&again));
     let good = tree(folder.path(), &["dmverity", "verify", "data", "hashes", &root]);
-    assert_eq!((status(&good), stdout(&good)), (0, "all blocks are right\n"));
+    assert_eq!((status(&good), stdout(&good)), (0, "all blocks are right: 256 blocks, 1048576 bytes of DATA\n"));
     let mut data = vec![7; 1 << 20];
     data[5000] = 8;
     std::fs::write(folder.path().join("data"), data).unwrap();
     let bad = tree(folder.path(), &["dmverity", "verify", "data", "hashes", &root]);
     assert_eq!(status(&bad), 1);
-    assert_eq!(stdout(&bad), "data: block 1 is wrong\nwrong: 1 block of DATA, 0 blocks of HASHES\n");
+    assert_eq!(stdout(&bad), "data: block 1 is wrong\nwrong: 1 of 256 blocks of DATA, 0 of 3 blocks of HASHES\n");
 }
 
 #[test]

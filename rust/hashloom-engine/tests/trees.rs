@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex};
 use hashloom::{Algorithm, Hash, hash};
 use hashloom_engine::files::Source;
 use hashloom_engine::run::{Cancel, Options, Progress};
-use hashloom_engine::tree::dmverity::{BadBlock, DmVerity, HashType};
+use hashloom_engine::tree::dmverity::{BadBlock, BlockFault, DmVerity, HashType};
 use hashloom_engine::tree::fsverity::FsVerity;
 use hashloom_engine::tree::rfc6962::{
     Prove, Tree, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion, leaf, node,
 };
-use hashloom_engine::tree::{TreeError, bep52, glacier, s3};
+use hashloom_engine::tree::{HashFileFault, TreeError, bep52, glacier, s3};
 use heard::heard;
 
 use Algorithm::Sha256;
@@ -373,7 +373,8 @@ fn each_damaged_block_of_a_verity_image_is_found() {
             let mut bad = written.clone();
             bad[block * 512 + 3] ^= 1;
             let checked = check(&data, &bad);
-            assert_eq!(checked.hash_blocks[0], BadBlock { level, offset: block as u64 * 512 }, "{hash_type:?}");
+            let expected = BadBlock { level, offset: block as u64 * 512, fault: BlockFault::Digest };
+            assert_eq!(checked.hash_blocks[0], expected, "{hash_type:?}");
             assert!(!checked.is_good());
         }
         let short =
@@ -382,6 +383,98 @@ fn each_damaged_block_of_a_verity_image_is_found() {
         assert!(read.check(&file_of(&data[1..]), &hashes, root.as_ref(), &Options::new()).is_err());
         assert!(read.check(&file_of(&data), &hashes, &root.as_ref()[1..], &Options::new()).is_err());
     }
+}
+
+/// No digest covers the number of blocks. Whatever number a superblock has, nothing is right but the data that the root
+/// hash was made of.
+#[test]
+fn a_superblock_cannot_leave_out_blocks() {
+    for (algorithm, nblocks) in [(Algorithm::Sha256, 260), (Algorithm::Sha1, 20), (Algorithm::Sha512, 65)] {
+        for hash_type in [HashType::Normal, HashType::ChromeOs] {
+            let parameters = DmVerity::new().data_block_size(512).unwrap().hash_block_size(512).unwrap();
+            let parameters = parameters.algorithm(algorithm).unwrap().hash_type(hash_type).salt(b"salt").unwrap();
+            let (data, hashes) = (content(nblocks * 512), file_of(b""));
+            let options = Options::new().threads(1);
+            let root = parameters.format(&file_of(&data), &hashes, &options).unwrap();
+            let check = |nblocks: usize, data: &[u8]| {
+                let parameters = parameters.clone().data_blocks(nblocks as u64);
+                parameters.check(&file_of(data), &hashes, root.as_ref(), &options).unwrap()
+            };
+            let whole = check(nblocks, &data);
+            assert!(whole.is_good() && whole.covered_blocks == nblocks as u64 && whole.uncovered_nbytes == 0);
+            assert_eq!(whole.covered_nbytes, data.len() as u64);
+            // Those around a full block of digests, and some between.
+            for lower in (1..nblocks).filter(|lower| lower % 16 < 2 || lower % 7 == 0 || lower + 1 == nblocks) {
+                let mut replaced = data.clone();
+                replaced[lower * 512..].fill(0);
+                for data in [&data, &replaced, &replaced[..lower * 512]] {
+                    let checked = check(lower, data);
+                    assert!(!checked.covered_is_good(), "{algorithm} {hash_type:?} {lower} of {nblocks}: {checked:?}");
+                    assert_eq!(checked.uncovered_nbytes, data.len() as u64 - checked.covered_nbytes);
+                }
+            }
+        }
+    }
+}
+
+/// The root hash is right, but a maker left something between the digests, where other programs want zeros.
+#[test]
+fn a_gap_that_is_not_zero_is_wrong() {
+    let parameters = DmVerity::new().algorithm(Algorithm::Sha1).unwrap();
+    let data = content(2 * 4096);
+    let mut block = vec![0; 4096];
+    for (slot, data) in block.chunks_mut(32).zip(data.chunks(4096)) {
+        slot[..20].copy_from_slice(hashloom::hash(Algorithm::Sha1, data).as_ref());
+    }
+    let check = |block: &[u8]| {
+        let root = hashloom::hash(Algorithm::Sha1, block);
+        parameters.check(&file_of(&data), &file_of(block), root.as_ref(), &Options::new()).unwrap()
+    };
+    assert!(check(&block).is_good());
+    for at in [20, 31, 52, 64, 4095] {
+        let mut block = block.clone();
+        block[at] = 1;
+        let checked = check(&block);
+        assert_eq!(checked.hash_blocks, [BadBlock { level: 0, offset: 0, fault: BlockFault::Spare }], "{at}");
+        assert_eq!((checked.hash_block_count, checked.data_block_count), (1, 0), "{at}");
+    }
+}
+
+#[test]
+fn bytes_behind_the_last_block_are_told_of() {
+    let data = [content(10 * 4096), vec![7; 100]].concat();
+    let hashes = file_of(b"");
+    let parameters = DmVerity::new().uuid([1; 16]);
+    let root = parameters.format(&file_of(&data), &hashes, &Options::new()).unwrap();
+    let checked = parameters.check(&file_of(&data), &hashes, root.as_ref(), &Options::new()).unwrap();
+    assert!(checked.covered_is_good() && !checked.is_good(), "{checked:?}");
+    assert_eq!((checked.covered_blocks, checked.uncovered_nbytes), (10, 100));
+    // The hash file behind the data, in one file, is covered by the root hash.
+    let folder = tempfile::tempdir().unwrap();
+    let image = folder.path().join("image");
+    std::fs::write(&image, &data[..10 * 4096]).unwrap();
+    let open = || File::options().read(true).write(true).open(&image).unwrap();
+    let parameters = parameters.data_blocks(10).hash_offset(10 * 4096);
+    assert_eq!(parameters.format(&open(), &open(), &Options::new()).unwrap(), root);
+    let check = || DmVerity::read(&open(), 10 * 4096).unwrap().check(&open(), &open(), root.as_ref(), &Options::new());
+    assert!(check().unwrap().is_good());
+    File::options().append(true).open(&image).unwrap().write_all(b"more").unwrap();
+    assert_eq!(check().unwrap().uncovered_nbytes, 4);
+}
+
+/// The digests are read again after their blocks were compared with the root hash.
+#[test]
+fn a_hash_file_that_changes_meanwhile_is_an_error() {
+    let data = content(600 * 4096);
+    let (data, hashes) = (file_of(&data), tempfile::NamedTempFile::new().unwrap());
+    let root = DmVerity::new().format(&data, hashes.as_file(), &Options::new()).unwrap();
+    let other = File::options().write(true).open(hashes.path()).unwrap();
+    let checked = heard(
+        &Options::new().threads(1),
+        |_| (&other).write_all(&[7]).unwrap(),
+        |options| DmVerity::new().check(&data, hashes.as_file(), root.as_ref(), options),
+    );
+    assert!(matches!(checked, Err(TreeError::HashFile(HashFileFault::Changed))), "{checked:?}");
 }
 
 #[test]

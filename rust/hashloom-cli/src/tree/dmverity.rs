@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use hashloom::Algorithm;
 use hashloom_engine::tree::TreeError;
-use hashloom_engine::tree::dmverity::{Checked, DmVerity, HashType};
+use hashloom_engine::tree::dmverity::{BadBlock, BlockFault, Checked, DmVerity, HashType};
 use serde::Serialize;
 
 use super::{Common, Failed, HexBytes, Work, json_line, open};
@@ -30,8 +30,11 @@ impl Command {
     /// Returns the hash function, if it is known before a superblock is read.
     pub fn algorithm(&self) -> Option<Algorithm> {
         match self {
-            Command::Format(options) => Some(options.parameters.algorithm),
-            Command::Verify(options) => options.no_superblock.then_some(options.parameters.algorithm),
+            Command::Format(options) => Some(options.parameters.algorithm.unwrap_or(Algorithm::Sha256)),
+            Command::Verify(options) if options.no_superblock => {
+                Some(options.parameters.algorithm.unwrap_or(Algorithm::Sha256))
+            }
+            Command::Verify(options) => options.parameters.algorithm,
         }
     }
 }
@@ -76,21 +79,21 @@ pub struct Format {
 /// The options that a superblock would have.
 #[derive(Debug, Args)]
 pub struct Parameters {
-    /// Any algorithm except sha512-224 and sha512-256: the kernel lacks them
-    #[arg(short, long, visible_alias = "hash", value_name = "NAME", value_parser = names::ANY, hide_possible_values = true, default_value = "sha256")]
-    algorithm: Algorithm,
+    /// Any algorithm except sha512-224 and sha512-256: the kernel lacks them [default: sha256]
+    #[arg(short, long, visible_alias = "hash", value_name = "NAME", value_parser = names::ANY, hide_possible_values = true)]
+    algorithm: Option<Algorithm>,
 
-    /// 1: the usual type; 0: the type of old ChromeOS, with the salt behind each block
-    #[arg(long, visible_alias = "format", value_name = "TYPE", default_value = "1", value_parser = hash_type)]
-    hash_type: HashType,
+    /// 1: the usual type; 0: the type of old ChromeOS, with the salt behind each block [default: 1]
+    #[arg(long, visible_alias = "format", value_name = "TYPE", value_parser = hash_type)]
+    hash_type: Option<HashType>,
 
-    /// Bytes in a block of DATA: a power of two from 512 to 512 KiB
-    #[arg(long, value_name = "BYTES", default_value = "4096")]
-    data_block_size: Nbytes,
+    /// Bytes in a block of DATA: a power of two from 512 to 512 KiB [default: 4096]
+    #[arg(long, value_name = "BYTES")]
+    data_block_size: Option<Nbytes>,
 
-    /// Bytes in a block of HASHES
-    #[arg(long, value_name = "BYTES", default_value = "4096")]
-    hash_block_size: Nbytes,
+    /// Bytes in a block of HASHES [default: 4096]
+    #[arg(long, value_name = "BYTES")]
+    hash_block_size: Option<Nbytes>,
 
     /// Cover only N blocks of DATA [default: all]
     #[arg(long, value_name = "N")]
@@ -145,8 +148,8 @@ pub struct Verify {
     #[command(flatten)]
     parameters: Parameters,
 
-    /// The salt in hexadecimal, with --no-superblock; - for no salt
-    #[arg(short, long, value_name = "HEX", requires = "no_superblock", value_parser = salt)]
+    /// The salt in hexadecimal; - for no salt
+    #[arg(short, long, value_name = "HEX", value_parser = salt)]
     salt: Option<HexBytes>,
 
     #[command(flatten)]
@@ -156,18 +159,28 @@ pub struct Verify {
 const VERIFY_HELP: &str = "\
 What is printed:
   a line for each run of wrong blocks of DATA and for each wrong block of
-  HASHES, then the verdict. A wrong block of HASHES proves nothing about the
-  blocks below it. Options other than --hash-offset come from the superblock.
+  HASHES, then the verdict, with the number of blocks that it covers. A wrong
+  block of HASHES proves nothing about the blocks below it.
+
+What is trusted:
+  ROOT and the options given. The superblock in HASHES is not: an option that it
+  contradicts is an error; other values come from the superblock. No digest
+  covers the length of DATA. Bytes behind the last block that HASHES covers are
+  therefore not right, unless --data-blocks says how many blocks it covers. Give
+  --data-blocks also if DATA itself could be cut: its hash blocks would be right
+  in its place.
 
 Exit status:
   0    all is right
-  1    a block is wrong
-  2    wrong usage, or a file that could not be read or is too short
+  1    a block is wrong, or DATA has bytes that HASHES does not cover
+  2    wrong usage, or a file that could not be read, is too short, or has
+       another superblock than the options say
   130  interrupted (Ctrl-C)
 
 Examples:
   hashloom tree dmverity verify root.img root.verity 0f4b...
-  hashloom tree dmverity verify root.img root.verity $(cat hash) --json";
+  hashloom tree dmverity verify root.img root.verity $(cat hash) --json
+  hashloom tree dmverity verify --data-blocks 5000 /dev/sda2 /dev/sda3 0f4b...";
 
 fn salt(text: &str) -> Result<HexBytes, String> {
     if text == "-" { Ok(HexBytes::default()) } else { text.parse() }
@@ -215,17 +228,41 @@ fn random_uuid() -> Result<[u8; 16], String> {
 impl Parameters {
     fn verity(&self, salt: &[u8]) -> Result<DmVerity, TreeError> {
         let nbytes = |size: Nbytes| usize::try_from(size.0).unwrap_or(usize::MAX);
-        let verity = DmVerity::new()
-            .algorithm(self.algorithm)?
-            .hash_type(self.hash_type)
-            .data_block_size(nbytes(self.data_block_size))?
-            .hash_block_size(nbytes(self.hash_block_size))?
-            .salt(salt)?
-            .hash_offset(self.hash_offset.0);
+        let mut verity = DmVerity::new().salt(salt)?.hash_offset(self.hash_offset.0);
+        if let Some(algorithm) = self.algorithm {
+            verity = verity.algorithm(algorithm)?;
+        }
+        if let Some(hash_type) = self.hash_type {
+            verity = verity.hash_type(hash_type);
+        }
+        if let Some(size) = self.data_block_size {
+            verity = verity.data_block_size(nbytes(size))?;
+        }
+        if let Some(size) = self.hash_block_size {
+            verity = verity.hash_block_size(nbytes(size))?;
+        }
         Ok(match self.data_blocks {
             Some(count) => verity.data_blocks(count),
             None => verity,
         })
+    }
+
+    /// Checks that a superblock has the values of the options that were given.
+    fn agree(&self, salt: Option<&HexBytes>, found: &DmVerity) -> Result<(), String> {
+        let same = |option: &str, given: Option<String>, found: String| match given {
+            Some(given) if given != found => Err(format!("superblock: expected {option} {given}, found {found}")),
+            _ => Ok(()),
+        };
+        let shown_salt = |salt: &[u8]| if salt.is_empty() { "-".to_owned() } else { hex(salt) };
+        let size = |size: Option<Nbytes>| size.map(|size| size.0.to_string());
+        let blocks = found.get_data_blocks().map_or_else(String::new, |count| count.to_string());
+        same("--algorithm", self.algorithm.map(|name| name.to_string()), found.get_algorithm().to_string())?;
+        let number = |hash_type: HashType| hash_type.number().to_string();
+        same("--hash-type", self.hash_type.map(number), number(found.get_hash_type()))?;
+        same("--data-block-size", size(self.data_block_size), found.get_data_block_size().to_string())?;
+        same("--hash-block-size", size(self.hash_block_size), found.get_hash_block_size().to_string())?;
+        same("--data-blocks", self.data_blocks.map(|count| count.to_string()), blocks)?;
+        same("--salt", salt.map(|salt| shown_salt(&salt.0)), shown_salt(found.get_salt()))
     }
 }
 
@@ -348,6 +385,10 @@ fn verify(arguments: &Verify) -> Result<Checked, Failed> {
         false => DmVerity::read(&hashes, arguments.parameters.hash_offset.0),
     };
     let verity = verity.map_err(|error| Failed::of(&arguments.hashes, error))?;
+    if !arguments.no_superblock {
+        let agreed = arguments.parameters.agree(arguments.salt.as_ref(), &verity);
+        agreed.map_err(|error| Failed::Message(format!("{}: {error}", display(&arguments.hashes))))?;
+    }
     let work = Work::new(&arguments.common, std::slice::from_ref(&arguments.data));
     let checked = work.with(|options| verity.check(&data, &hashes, &arguments.root.0, options));
     work.bar.finish();
@@ -360,6 +401,10 @@ fn verify(arguments: &Verify) -> Result<Checked, Failed> {
 #[derive(Serialize)]
 struct CheckedJson {
     good: bool,
+    covered_data_blocks: u64,
+    covered_hash_blocks: u64,
+    covered_bytes: u64,
+    uncovered_bytes: u64,
     bad_data_blocks: u64,
     bad_hash_blocks: u64,
     /// First and last block of each run, both included.
@@ -370,10 +415,17 @@ struct CheckedJson {
 
 /// Returns the exit status.
 fn print_checked(arguments: &Verify, checked: &Checked) -> Result<u8, String> {
-    let status = if checked.is_good() { 0 } else { EXIT_INCOMPLETE };
+    // The user knows that DATA is longer.
+    let is_restricted = arguments.parameters.data_blocks.is_some();
+    let is_good = checked.is_good() || is_restricted && checked.covered_is_good();
+    let status = if is_good { 0 } else { EXIT_INCOMPLETE };
     if arguments.common.json {
         let json = CheckedJson {
-            good: checked.is_good(),
+            good: is_good,
+            covered_data_blocks: checked.covered_blocks,
+            covered_hash_blocks: checked.covered_hash_blocks,
+            covered_bytes: checked.covered_nbytes,
+            uncovered_bytes: checked.uncovered_nbytes,
             bad_data_blocks: checked.data_block_count,
             bad_hash_blocks: checked.hash_block_count,
             data_blocks: checked.data_blocks.iter().map(|run| [run.start, run.end - 1]).collect(),
@@ -381,12 +433,21 @@ fn print_checked(arguments: &Verify, checked: &Checked) -> Result<u8, String> {
         };
         return output::print(|out| io::Write::write_all(out, json_line(&json).as_bytes())).map(|()| status);
     }
-    output::print(|out| print_bad(out, &arguments.data, &arguments.hashes, checked)).map(|()| status)
+    output::print(|out| print_bad(out, &arguments.data, &arguments.hashes, checked, is_good)).map(|()| status)
 }
 
-fn print_bad(out: &mut impl io::Write, data: &Path, hashes: &Path, checked: &Checked) -> io::Result<()> {
-    for block in &checked.hash_blocks {
-        writeln!(out, "{}: the block at byte {} is wrong", display(hashes), block.offset)?;
+fn print_bad(out: &mut impl io::Write, data: &Path, hashes: &Path, checked: &Checked, is_good: bool) -> io::Result<()> {
+    let hashes = display(hashes);
+    for BadBlock { offset, fault, .. } in &checked.hash_blocks {
+        match fault {
+            BlockFault::Digest => writeln!(out, "{hashes}: the block at byte {offset} is wrong")?,
+            BlockFault::Spare => writeln!(
+                out,
+                "{hashes}: the block at byte {offset} has digests of more blocks than the {} of DATA that the \
+                 superblock counts",
+                checked.covered_blocks
+            )?,
+        }
     }
     for run in &checked.data_blocks {
         match run.end - run.start {
@@ -394,13 +455,29 @@ fn print_bad(out: &mut impl io::Write, data: &Path, hashes: &Path, checked: &Che
             _ => writeln!(out, "{}: blocks {} to {} are wrong", display(data), run.start, run.end - 1)?,
         }
     }
-    if checked.is_good() {
-        return writeln!(out, "{}", style::good("all blocks are right"));
+    let (covered, uncovered) = (checked.covered_blocks, checked.uncovered_nbytes);
+    let behind = match uncovered {
+        0 => String::new(),
+        _ => format!("; {} of DATA behind them are not covered", plural(uncovered, "byte")),
+    };
+    if !checked.covered_is_good() {
+        let counts = format!(
+            "wrong: {} of {} of DATA, {} of {} of HASHES{behind}",
+            checked.data_block_count,
+            plural(covered, "block"),
+            checked.hash_block_count,
+            plural(checked.covered_hash_blocks, "block"),
+        );
+        return writeln!(out, "{}", style::bad(counts));
     }
-    let counts = format!(
-        "wrong: {} of DATA, {} of HASHES",
-        plural(checked.data_block_count, "block"),
-        plural(checked.hash_block_count, "block")
-    );
-    writeln!(out, "{}", style::bad(counts))
+    let blocks = format!("{}, {}", plural(covered, "block"), plural(checked.covered_nbytes, "byte"));
+    if is_good {
+        return writeln!(out, "{}: {blocks} of DATA{behind}", style::good("all blocks are right"));
+    }
+    let verdict = format!("not covered: {} of DATA", plural(uncovered, "byte"));
+    writeln!(
+        out,
+        "{}, behind {blocks} that are right; give --data-blocks {covered} if that is meant",
+        style::bad(verdict)
+    )
 }

@@ -27,7 +27,7 @@ use super::blocks::{BlockTree, Out, write_all_at};
 use super::{Block, ParameterFault, TreeError, hash_range};
 use crate::run::Options;
 
-pub use check::{BadBlock, Checked, LISTED_MAX};
+pub use check::{BadBlock, BlockFault, Checked, LISTED_MAX};
 
 /// Largest number of bytes in a salt.
 ///
@@ -431,6 +431,16 @@ impl DmVerity {
     /// ```
     pub fn get_salt(&self) -> &[u8] {
         &self.salt
+    }
+
+    /// The number of blocks of data, if there is a superblock or the tree is restricted.
+    ///
+    /// ```
+    /// use hashloom_engine::tree::dmverity::DmVerity;
+    /// assert_eq!(DmVerity::new().data_blocks(3).get_data_blocks(), Some(3));
+    /// ```
+    pub fn get_data_blocks(&self) -> Option<u64> {
+        self.data_blocks
     }
 
     /// The UUID, if there is a superblock.

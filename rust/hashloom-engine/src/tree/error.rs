@@ -178,6 +178,8 @@ pub enum HashFileFault {
         /// The greatest length.
         most: usize,
     },
+    /// The superblock counts no blocks of data.
+    NoBlocks,
     /// The file ends before the last block of the tree.
     TooShort {
         /// Number of blocks of the tree.
@@ -191,6 +193,8 @@ pub enum HashFileFault {
     },
     /// The digests could be read when the check began, but not later.
     Lost(io::Error),
+    /// Somebody wrote to the file while it was read.
+    Changed,
 }
 
 impl fmt::Display for TreeError {
@@ -280,11 +284,13 @@ impl fmt::Display for HashFileFault {
             HashFileFault::SaltTooLong { nbytes, most } => {
                 write!(f, "salt of the superblock: expected up to {most} bytes, found {nbytes}")
             }
+            HashFileFault::NoBlocks => f.write_str("data blocks of the superblock: expected one at least, found 0"),
             HashFileFault::TooShort { nblocks, block_nbytes, offset, nbytes } => write!(
                 f,
                 "hash file: expected {nblocks} blocks of {block_nbytes} bytes from byte {offset} on, \
                  found {nbytes} bytes"
             ),
+            HashFileFault::Changed => TreeError::Changed.fmt(f),
             HashFileFault::Lost(error) => {
                 write!(f, "hash file: expected what was there when the check began, found {}", reason(error))
             }

@@ -104,6 +104,9 @@ impl DmVerity {
         uuid.copy_from_slice(&bytes[UUID..UUID + 16]);
         let mut data_blocks = [0; 8];
         data_blocks.copy_from_slice(&bytes[DATA_BLOCKS..DATA_BLOCKS + 8]);
+        if data_blocks == [0; 8] {
+            return wrong(HashFileFault::NoBlocks);
+        }
         DmVerity::new()
             .algorithm(algorithm)?
             .hash_type(hash_type)
