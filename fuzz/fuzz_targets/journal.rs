@@ -27,10 +27,10 @@ fn open(path: &Path, algorithms: &[Algorithm]) -> Option<Journal> {
 
 fn stamp(numbers: &mut Numbers<'_>, any: Stamp) -> Stamp {
     let mut stamp = any;
-    let number = numbers.next() as i64;
-    stamp.nbytes = if numbers.next() % 8 == 0 { u64::MAX >> (number % 3) } else { number as u64 };
-    stamp.mtime_ns = [0, number, -number, i64::MIN, i64::MAX][numbers.next() % 5];
-    stamp.ctime_ns = [0, number, -number, i64::MIN, i64::MAX][numbers.next() % 5];
+    let number = numbers.next() as i128;
+    stamp.nbytes = if numbers.next() % 8 == 0 { u64::MAX >> (number % 3) as u32 } else { number as u64 };
+    stamp.mtime_ns = [0, number, -number, i64::MIN.into(), i128::from(i64::MAX) * 1_000_000_000][numbers.next() % 5];
+    stamp.ctime_ns = [0, number, -number, i64::MIN.into(), i128::from(i64::MAX) * 1_000_000_000][numbers.next() % 5];
     stamp.dev = numbers.next() as u64;
     stamp.ino = if numbers.next() % 8 == 0 { u64::MAX } else { 1 };
     stamp

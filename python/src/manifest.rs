@@ -165,7 +165,7 @@ impl Listing {
     }
 
     /// The files to hash: number, path, bytes, and modification time in nanoseconds.
-    fn files<'py>(&self, py: Python<'py>) -> Vec<(usize, Bound<'py, PyBytes>, u64, i64)> {
+    fn files<'py>(&self, py: Python<'py>) -> Vec<(usize, Bound<'py, PyBytes>, u64, i128)> {
         let of = |(index, entry): (usize, &Option<Entry>)| match entry {
             Some(Entry { path, kind: Kind::File { nbytes, mtime_ns, .. } }) => {
                 Some((index, PyBytes::new(py, path), *nbytes, *mtime_ns))
@@ -181,7 +181,7 @@ impl Listing {
     }
 
     /// Takes the length, the time and the digests of the file `index`.
-    fn hashed(&self, index: usize, nbytes: u64, mtime_ns: i64, digests: Vec<Vec<u8>>) -> PyResult<()> {
+    fn hashed(&self, index: usize, nbytes: u64, mtime_ns: i128, digests: Vec<Vec<u8>>) -> PyResult<()> {
         let wrong = || PyValueError::new_err(format!("expected the digests {:?}", self.algorithms()));
         if digests.len() != self.algorithms.len() {
             return Err(wrong());
@@ -293,7 +293,7 @@ fn list_read<'py>(content: &Bound<'py, PyAny>, algorithms: Vec<String>) -> PyRes
 }
 
 /// The result for a file: its digests, bytes, and modification time if it is a regular file; or the reason.
-type Answer = Result<(Vec<Hash>, u64, Option<i64>), Reason>;
+type Answer = Result<(Vec<Hash>, u64, Option<i128>), Reason>;
 
 /// Hashes files, each by its own algorithms. Names are relative to `folder`, if there is one.
 #[pyfunction]

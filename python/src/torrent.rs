@@ -16,7 +16,7 @@ use crate::work::Work;
 
 /// The length and both times of a file. All machines of a cluster see the same, but not the same device, nor on every
 /// network file system the same inode.
-type Seen = Option<(u64, i64, i64)>;
+type Seen = Option<(u64, i128, i128)>;
 
 /// SHA-1 and root of a piece, from Python.
 type Given = (Option<Vec<u8>>, Option<Vec<u8>>);

@@ -193,7 +193,7 @@ def _look(place: bytes) -> tuple[int, int] | None:
         return None
     if not stat.S_ISREG(seen.st_mode):
         return None
-    return seen.st_size, max(-(2**63), min(2**63 - 1, seen.st_mtime_ns))
+    return seen.st_size, seen.st_mtime_ns
 
 
 def _settle(listing: Listing, folder: str, hasher: _Hasher) -> tuple[dict[bytes, FileError], dict[bytes, Read]]:

@@ -95,6 +95,30 @@ fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// 64 bits of nanoseconds end in the year 2262.
+#[test]
+fn times_after_2262_differ() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tree/a");
+    write(path.clone(), "abc");
+    let year = |year: u64| SystemTime::UNIX_EPOCH + Duration::from_secs((year - 1970) * 31_556_952);
+    let set = |year: SystemTime| File::options().write(true).open(&path).unwrap().set_modified(year);
+    let is_kept = |year| set(year).is_ok() && path.metadata().unwrap().modified().unwrap() == year;
+    if !is_kept(year(2300)) || !is_kept(year(2301)) {
+        return common::skipped::skipped_unless_required("the file system has no times after 2262");
+    }
+    set(year(2300)).unwrap();
+    done(folder.path(), &["write", "tree", "-o", "old", "--quiet"]);
+    assert_eq!(differences(folder.path(), &["check", "old", "tree", "--quick"]), (0, vec![]));
+    fs::write(&path, "abd").unwrap();
+    set(year(2301)).unwrap();
+    let (status, found) = differences(folder.path(), &["check", "old", "tree", "--quick"]);
+    assert_eq!((status, found), (1, vec!["changed a".to_owned()]));
+    done(folder.path(), &["write", "tree", "-o", "new", "--quiet", "--update", "old"]);
+    let (status, found) = differences(folder.path(), &["diff", "old", "new"]);
+    assert_eq!((status, found), (1, vec!["changed a".to_owned()]));
+}
+
 #[test]
 fn every_entry_sorted_and_in_the_same_bytes_again() {
     let folder = tree();

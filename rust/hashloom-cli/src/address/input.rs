@@ -5,7 +5,7 @@
 //!
 //! One read makes a block, so that a program which writes one line and waits for the answer gets it.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -115,7 +115,7 @@ trait Source: Read + Send {
 
 impl Source for File {
     fn stamp(&self) -> Option<Stamp> {
-        self.metadata().ok().filter(Metadata::is_file).map(|metadata| Stamp::of(&metadata))
+        Stamp::of_file(self).ok().flatten()
     }
 }
 

@@ -46,7 +46,7 @@ struct Target {
     format: Format,
     path: PathBuf,
     /// The file's bytes and stamp now; `None` for a pipe, a device, or a missing file.
-    old: Option<(Stamp, Vec<u8>)>,
+    old: Option<(Option<Stamp>, Vec<u8>)>,
 }
 
 /// The files to write when the check is done.
@@ -228,8 +228,8 @@ impl Target {
     /// A client that has written its file meanwhile knows more than the bytes read before.
     fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let Some((stamp, _)) = &self.old else { return output::write_new(&self.path, bytes) };
-        match self.path.metadata() {
-            Ok(metadata) if Stamp::of(&metadata) == *stamp => output::write(&self.path, bytes),
+        match Stamp::at(&self.path) {
+            Ok(now) if now == *stamp => output::write(&self.path, bytes),
             Ok(_) => Err(io::Error::other("it was changed during the check: end the client, then check again")),
             Err(error) => Err(error),
         }
@@ -296,7 +296,7 @@ fn in_folder(folder: &Path, torrent: &Torrent) -> Result<PathBuf, String> {
 }
 
 /// Returns the stamp and the bytes of the file to be written, if it exists and is a regular file.
-fn old(path: &Path) -> Result<Option<(Stamp, Vec<u8>)>, String> {
+fn old(path: &Path) -> Result<Option<(Option<Stamp>, Vec<u8>)>, String> {
     // A pipe or device has nothing to keep.
     if output::path_is_special(path) {
         return Ok(None);
@@ -310,10 +310,10 @@ fn old(path: &Path) -> Result<Option<(Stamp, Vec<u8>)>, String> {
 
 /// Returns a file's stamp from before the read, and its bytes: at most one more than the limit, which shows that it is
 /// too long.
-fn read(path: &Path) -> io::Result<(Stamp, Vec<u8>)> {
+fn read(path: &Path) -> io::Result<(Option<Stamp>, Vec<u8>)> {
     let mut bytes = Vec::new();
     let file = File::open(path)?;
-    let stamp = Stamp::of(&file.metadata()?);
+    let stamp = Stamp::of_file(&file)?;
     file.take(Limits::default().nbytes as u64 + 1).read_to_end(&mut bytes)?;
     Ok((stamp, bytes))
 }

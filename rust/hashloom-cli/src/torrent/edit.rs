@@ -276,14 +276,13 @@ fn edit(arguments: &Edit, changes: &Changes, path: &Path) -> Result<Done, String
     let not_edited =
         |error: io::Error| format!("{}: the torrent cannot be edited in place: {}", display(path), reason(&error));
     let (mut state, file) = output::open_to_replace(path).map_err(not_edited)?;
-    let stamp = |file: &File| Ok::<_, io::Error>(Stamp::of(&file.metadata()?));
-    let old = stamp(&file).map_err(not_edited)?;
+    let old = Stamp::of_file(&file).map_err(not_edited)?;
     let edited = apply(file.try_clone().map_err(not_edited)?)?;
     let written = !edited.keys.is_empty();
     if written {
         let write = |mut new: &File| {
             new.write_all(&edited.bytes)?;
-            match stamp(&file)? == old {
+            match Stamp::of_file(&file)? == old {
                 true => Ok(()),
                 false => Err(io::Error::other("another program has changed it meanwhile; it is left alone")),
             }

@@ -235,10 +235,9 @@ fn push_lines(tree: &mut Tree, work: &Work<'_>, path: &Path) -> Result<(), Faile
         opened_stdin().and_then(|stdin| work.with(|options| tree.push_lines(&mut stdin.lock(), options)))
     } else {
         let file = open(path)?;
-        let stamp = || file.metadata().map(|metadata| metadata.is_file().then(|| Stamp::of(&metadata)));
-        let before = stamp().ok();
+        let before = Stamp::before_reading(&file).ok();
         let pushed = work.with(|options| tree.push_lines(&mut BufReader::with_capacity(256 << 10, &file), options));
-        if stamp().ok() == before { pushed } else { pushed.and(Err(TreeError::Changed)) }
+        if Stamp::of_file(&file).ok() == before { pushed } else { pushed.and(Err(TreeError::Changed)) }
     };
     pushed.map(drop).map_err(|error| Failed::of(path, error))
 }

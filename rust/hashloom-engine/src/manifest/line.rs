@@ -101,7 +101,7 @@ pub(super) struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     length: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    mtime_ns: Option<i64>,
+    mtime_ns: Option<i128>,
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,7 +138,7 @@ pub(super) struct Line<'a> {
     md5: Option<String>,
     /// Only in a journal: the facts about the file that hold on this machine only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    ctime_ns: Option<i64>,
+    ctime_ns: Option<i128>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ino: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -145,7 +145,7 @@ pub enum Kind {
         /// Number of bytes in the input.
         nbytes: u64,
         /// Modification time in nanoseconds since 1970.
-        mtime_ns: i64,
+        mtime_ns: i128,
         /// The digests in the order of the manifest's algorithms; empty if the file was looked at but not read.
         digests: Vec<Hash>,
     },

@@ -588,7 +588,10 @@ enum Look {
 impl Steps<'_, '_> {
     fn next(&mut self) -> Option<Step<Tag, Note>> {
         loop {
-            let found = self.walk.next()?;
+            let Some(found) = self.walk.next() else {
+                let failure = self.finish().err()?;
+                return Some(Step::Note(Note::Failed(failure)));
+            };
             let place = match &found {
                 Ok(entry) => &entry.path,
                 Err(error) => &error.path,
@@ -622,6 +625,16 @@ impl Steps<'_, '_> {
         }
     }
 
+    /// Reads the manifests to their ends, which tell whether what was read of them is right.
+    fn finish(&mut self) -> Result<(), Failure> {
+        let rest = |manifest: Option<Update<'_>>| match manifest {
+            Some(mut manifest) => manifest.entries.try_for_each(|entry| entry.map(drop)),
+            None => Ok(()),
+        };
+        rest(self.update.take()).map_err(Failure::Update)?;
+        rest(self.listed.take()).map_err(Failure::Listed)
+    }
+
     fn look(&mut self, found: &walk::Entry, path: &[u8]) -> Result<Look, Failure> {
         let entry = |kind| Look::Entry(Found { entry: Entry { path: path.to_vec(), kind }, error: None });
         let (place, file_type) = (&found.path, found.file_type);
@@ -639,10 +652,14 @@ impl Steps<'_, '_> {
         } else if !self.has_wanted_length(path, place)? {
             Ok(Look::Nothing)
         } else if self.quick {
-            fs::symlink_metadata(place).map(|metadata| {
-                let Stamp { nbytes, mtime_ns, .. } = Stamp::of(&metadata);
-                entry(Kind::File { nbytes, mtime_ns, digests: Vec::new() })
-            })
+            match Stamp::of_entry(place) {
+                Ok(Some(Stamp { nbytes, mtime_ns, .. })) => {
+                    Ok(entry(Kind::File { nbytes, mtime_ns, digests: Vec::new() }))
+                }
+                // The entry was a file when it was listed, and no longer is.
+                Ok(None) => Err(io::ErrorKind::NotFound.into()),
+                Err(error) => Err(error),
+            }
         } else {
             return self.known(path, place).map(|known| known.map_or(Look::Read, entry));
         };
@@ -696,11 +713,9 @@ impl Steps<'_, '_> {
         if old.is_none() && shared.journal.as_ref().is_none_or(Journal::is_empty) {
             return Ok(None);
         }
-        let Some(stamp) = fs::symlink_metadata(place).ok().filter(Metadata::is_file).map(|m| Stamp::of(&m)) else {
-            return Ok(None);
-        };
+        let Ok(Some(stamp)) = Stamp::of_entry(place) else { return Ok(None) };
         let Stamp { nbytes, mtime_ns, .. } = stamp;
-        let is_as_old = |old: &(u64, i64, Vec<Hash>)| (old.0, old.1) == (nbytes, mtime_ns);
+        let is_as_old = |old: &(u64, i128, Vec<Hash>)| (old.0, old.1) == (nbytes, mtime_ns);
         let found = shared.journal.as_mut().and_then(|journal| journal.find(path, &stamp));
         if let Some(Err(doubt)) = found {
             *shared.summary.doubts.entry(doubt).or_default() += 1;
@@ -725,7 +740,7 @@ impl<'a> Update<'a> {
     }
 
     /// Returns the length, time and digests that the manifest has for a file. Paths must come in order.
-    fn find(&mut self, path: &[u8]) -> Result<Option<(u64, i64, Vec<Hash>)>, Error> {
+    fn find(&mut self, path: &[u8]) -> Result<Option<(u64, i128, Vec<Hash>)>, Error> {
         let Some(Entry { kind: Kind::File { nbytes, mtime_ns, digests }, .. }) = self.entry(path)? else {
             return Ok(None);
         };

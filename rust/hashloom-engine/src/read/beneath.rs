@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::read::stamp::Stamp;
+#[cfg(unix)]
+use crate::read::stamp::{Follow, look};
 
 /// A folder that files are opened below.
 #[derive(Debug)]
@@ -141,7 +143,7 @@ impl Root {
 /// The stamp of the file at a path, links followed.
 pub(crate) fn stamp_at(path: &Path) -> io::Result<Stamp> {
     #[cfg(unix)]
-    return Ok(Stamp::from(&rustix::fs::stat(path)?));
+    return Ok(look(rustix::fs::CWD, path, Follow::Links)?.1);
     #[cfg(not(unix))]
     return Ok(Stamp::of(&std::fs::metadata(path)?));
 }
@@ -171,10 +173,10 @@ mod unix {
     use std::path::{Component, Path};
 
     use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
+    use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
     use rustix::io::Errno;
 
-    use super::{LastFolder, OpenError, Opened, Root, Stamp};
+    use super::{Follow, LastFolder, OpenError, Opened, Root, Stamp, look};
 
     /// Opening a FIFO without `NONBLOCK` would wait for a writer.
     const FILE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
@@ -226,11 +228,11 @@ mod unix {
 
     pub(super) fn stamp(root: &Root, relative: &Path, last: &mut LastFolder) -> std::io::Result<Stamp> {
         let entered = last.enter(relative, 0, |folder| openat(&root.folder, folder, STEP, Mode::empty()));
-        let stat = match entered {
-            Some((folder, name)) => statat(folder, name, AtFlags::empty())?,
-            None => statat(&root.folder, relative, AtFlags::empty())?,
+        let (_, stamp) = match entered {
+            Some((folder, name)) => look(folder, name, Follow::Links)?,
+            None => look(&root.folder, relative, Follow::Links)?,
         };
-        Ok(Stamp::from(&stat))
+        Ok(stamp)
     }
 
     pub(super) fn open_regular(path: &Path) -> Result<Opened, OpenError> {

@@ -129,18 +129,17 @@ impl Noted {
 
     /// Makes the note for a file whose next change will show if its times are old enough at `now_ns`.
     #[cfg_attr(not(any(target_os = "linux", target_os = "android")), allow(dead_code, reason = "no lease tells"))]
-    fn settled(metadata: &Metadata, now_ns: i64) -> Noted {
+    fn settled(metadata: &Metadata, now_ns: i128) -> Noted {
         let stamp = Stamp::of(metadata);
         let tick = if stamp.ctime_ns % 1_000_000_000 == 0 { LONG_TICK } else { TICK };
-        let is_old = stamp.ctime_ns < now_ns.saturating_sub(tick.as_nanos() as i64);
+        let is_old = stamp.ctime_ns < now_ns - tick.as_nanos() as i128;
         Noted { stamp, doubt: (!is_old).then_some(Doubt::Fresh) }
     }
 }
 
 #[cfg_attr(not(any(target_os = "linux", target_os = "android")), allow(dead_code, reason = "no lease tells"))]
-fn now_ns() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+fn now_ns() -> i128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as i128
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]

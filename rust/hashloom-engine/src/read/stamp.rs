@@ -4,14 +4,23 @@
 //!
 //! File systems count time in steps, most in steps of the kernel's clock, 1 to 10 ms. A file that was changed in the
 //! current step can be changed again without a new stamp. The stamp of a file to read is therefore taken after that
-//! step is over ([`Stamp::before_reading`]): from then on each change gives the file another stamp.
+//! step is over ([`Stamp::before_reading`]): from then on each change gives the file another stamp. The length of a step
+//! is not asked of the file system: the time itself tells the longest that it can have.
+//!
+//! File systems on networks and those made by programs (FUSE) let the kernel keep a file's times for a while. Stamps on
+//! Linux are therefore taken by `statx` with `AT_STATX_FORCE_SYNC`, which asks the file system. Local file systems
+//! ignore the flag.
 
 use std::fs::{File, Metadata};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
+use std::path::Path;
 use std::sync::LazyLock;
 #[cfg(not(unix))]
 use std::time::{SystemTime, UNIX_EPOCH};
+
+#[cfg(unix)]
+use rustix::fd::AsFd;
 
 /// Number of reads after which the engine gives up on a file that changes during each.
 pub(crate) const READINGS_MAX: u8 = 3;
@@ -40,11 +49,11 @@ pub(crate) const FINGERPRINT_MIN: u64 = 16;
 pub struct Stamp {
     /// Number of bytes in the file.
     pub nbytes: u64,
-    /// Modification time in nanoseconds since 1970, negative before; the nearest value that fits.
-    pub mtime_ns: i64,
+    /// Modification time in nanoseconds since 1970, negative before.
+    pub mtime_ns: i128,
     /// Time of the last change of any kind, which no program can set, in the same unit; 0 if the system has no such
     /// time.
-    pub ctime_ns: i64,
+    pub ctime_ns: i128,
     /// Number of the file's device; 0 if there is none.
     pub dev: u64,
     /// Number of the file on its device (the inode); 0 if there is none.
@@ -52,7 +61,8 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Makes a stamp from the system's metadata of a file.
+    /// Makes a stamp from the system's metadata of a file. On file systems that keep a file's times for a while
+    /// (networks, FUSE), these may be older than those of [`Stamp::of_file`] and [`Stamp::at`].
     ///
     /// ```
     /// let stamp = hashloom_engine::files::Stamp::of(&std::fs::metadata(".")?);
@@ -79,13 +89,22 @@ impl Stamp {
     }
 
     /// The stamp of an open file; `None` if it is not a regular file.
-    pub(crate) fn of_file(file: &File) -> io::Result<Option<Stamp>> {
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    ///
+    /// ```
+    /// use hashloom_engine::files::Stamp;
+    ///
+    /// let file = tempfile::tempfile()?;
+    /// assert_eq!(Stamp::of_file(&file)?, Some(Stamp::of(&file.metadata()?)));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn of_file(file: &File) -> io::Result<Option<Stamp>> {
         #[cfg(unix)]
         {
-            // This call takes a third of the time of the standard library's.
-            let stat = rustix::fs::fstat(file)?;
-            let is_file = rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::RegularFile;
-            Ok(is_file.then(|| Stamp::from(&stat)))
+            let (is_file, stamp) = look(file, "", Follow::Open)?;
+            Ok(is_file.then_some(stamp))
         }
         #[cfg(not(unix))]
         {
@@ -94,11 +113,54 @@ impl Stamp {
         }
     }
 
+    /// The stamp of the file at a path, links followed; `None` if it is not a regular file.
+    ///
+    /// # Errors
+    /// If the file is missing, or the system does not tell.
+    ///
+    /// ```
+    /// use hashloom_engine::files::Stamp;
+    /// assert_eq!(Stamp::at(".".as_ref())?, None);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn at(path: &Path) -> io::Result<Option<Stamp>> {
+        #[cfg(unix)]
+        let (is_file, stamp) = look(rustix::fs::CWD, path, Follow::Links)?;
+        #[cfg(not(unix))]
+        let (is_file, stamp) = path.metadata().map(|metadata| (metadata.is_file(), Stamp::of(&metadata)))?;
+        Ok(is_file.then_some(stamp))
+    }
+
+    /// The stamp of the file at a path, of a link itself; `None` if it is not a regular file.
+    pub(crate) fn of_entry(path: &Path) -> io::Result<Option<Stamp>> {
+        #[cfg(unix)]
+        let (is_file, stamp) = look(rustix::fs::CWD, path, Follow::Nothing)?;
+        #[cfg(not(unix))]
+        let (is_file, stamp) = path.symlink_metadata().map(|metadata| (metadata.is_file(), Stamp::of(&metadata)))?;
+        Ok(is_file.then_some(stamp))
+    }
+
     /// The stamp of an open file that is to be read; `None` if it is not a regular file. From now on every change gives
     /// the file another stamp, as far as the file system tells of changes at all. If the file was changed in the
-    /// current step of the clock, the call waits until the step is over. One wait serves all other files that are
-    /// there, too.
-    pub(crate) fn before_reading(file: &File) -> io::Result<Option<Stamp>> {
+    /// current step of the clock, the call waits until the step is over, two seconds at most. One wait serves all other
+    /// files that are there, too.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    ///
+    /// ```
+    /// use hashloom_engine::files::Stamp;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("file");
+    /// std::fs::write(&path, "abc")?;
+    /// let file = std::fs::File::open(&path)?;
+    /// let before = Stamp::before_reading(&file)?;
+    /// std::fs::write(&path, "def")?;
+    /// assert_ne!(Stamp::of_file(&file)?, before);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn before_reading(file: &File) -> io::Result<Option<Stamp>> {
         let stamp = Stamp::of_file(file)?;
         #[cfg(unix)]
         if let Some(stamp) = stamp.filter(|stamp| fresh::is_fresh(stamp, file)) {
@@ -170,33 +232,74 @@ fn is_made_while_read(_file: &File) -> bool {
     false
 }
 
+/// The file that a look is for.
 #[cfg(unix)]
-impl From<&rustix::fs::Stat> for Stamp {
-    // The types of the fields differ between systems.
-    #[allow(clippy::unnecessary_cast)]
-    fn from(stat: &rustix::fs::Stat) -> Stamp {
-        Stamp {
-            nbytes: stat.st_size as u64,
-            mtime_ns: nanoseconds(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
-            ctime_ns: nanoseconds(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
-            dev: stat.st_dev as u64,
-            ino: stat.st_ino as u64,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Follow {
+    /// The open file itself; the path is empty.
+    Open,
+    /// The file that the path leads to.
+    Links,
+    /// The entry of that name, even if it is a link.
+    Nothing,
+}
+
+/// Whether a file is a regular one, and its stamp.
+#[cfg(unix)]
+pub(crate) fn look(folder: impl AsFd, path: impl rustix::path::Arg, follow: Follow) -> io::Result<(bool, Stamp)> {
+    use rustix::fs::{AtFlags, FileType, fstat, statat};
+
+    let path = path.into_c_str()?;
+    let links = if follow == Follow::Nothing { AtFlags::SYMLINK_NOFOLLOW } else { AtFlags::empty() };
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        use rustix::fs::{StatxFlags, makedev, statx};
+        use rustix::io::Errno;
+
+        let wanted = StatxFlags::TYPE | StatxFlags::SIZE | StatxFlags::INO | StatxFlags::MTIME | StatxFlags::CTIME;
+        let open = if follow == Follow::Open { AtFlags::EMPTY_PATH } else { links };
+        match statx(&folder, &*path, open | AtFlags::STATX_FORCE_SYNC, wanted) {
+            Ok(found) => {
+                let is_file = FileType::from_raw_mode(found.stx_mode.into()) == FileType::RegularFile;
+                let stamp = Stamp {
+                    nbytes: found.stx_size,
+                    mtime_ns: nanoseconds(found.stx_mtime.tv_sec, found.stx_mtime.tv_nsec.into()),
+                    ctime_ns: nanoseconds(found.stx_ctime.tv_sec, found.stx_ctime.tv_nsec.into()),
+                    dev: makedev(found.stx_dev_major, found.stx_dev_minor),
+                    ino: found.stx_ino,
+                };
+                return Ok((is_file, stamp));
+            }
+            // Linux before 4.11 has no such call, and a sandbox may not know it.
+            Err(Errno::NOSYS | Errno::PERM) => {}
+            Err(errno) => return Err(errno.into()),
         }
     }
+    let stat = if follow == Follow::Open { fstat(&folder)? } else { statat(&folder, &*path, links)? };
+    // The types of the fields differ between systems.
+    #[allow(clippy::unnecessary_cast)]
+    let stamp = Stamp {
+        nbytes: stat.st_size as u64,
+        mtime_ns: nanoseconds(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+        ctime_ns: nanoseconds(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+        dev: stat.st_dev as u64,
+        ino: stat.st_ino as u64,
+    };
+    Ok((FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile, stamp))
 }
 
-/// Nanoseconds since 1970, negative before; the nearest value that fits: 64 bits reach from 1677 to 2262.
+/// Nanoseconds since 1970, negative before.
 #[cfg(unix)]
-fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
-    seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
+fn nanoseconds(seconds: i64, nanoseconds: i64) -> i128 {
+    i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds)
 }
 
-/// Nanoseconds since 1970, negative before; the nearest value that fits: 64 bits reach from 1677 to 2262.
+/// Nanoseconds since 1970, negative before.
 #[cfg(not(unix))]
-fn since_1970(time: SystemTime) -> i64 {
+fn since_1970(time: SystemTime) -> i128 {
     match time.duration_since(UNIX_EPOCH) {
-        Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
-        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanoseconds| -nanoseconds),
+        Ok(after) => after.as_nanos() as i128,
+        Err(before) => -(before.duration().as_nanos() as i128),
     }
 }
 
@@ -208,28 +311,47 @@ mod fresh {
 
     use super::Stamp;
 
-    /// The steps of file systems that count time in longer steps than the kernel's clock: FAT, most network protocols,
-    /// exFAT. The first step that divides a time is taken as the step of its file system.
-    const STEPS_NS: [i64; 3] = [2_000_000_000, 1_000_000_000, 10_000_000];
+    /// The longest step of a file system's clock: that of FAT.
+    const STEP_MAX_NS: i128 = 2_000_000_000;
 
     /// A time further ahead comes from another clock, which nothing is known of.
-    const AHEAD_MAX_NS: i64 = 20_000_000;
+    const AHEAD_MAX_NS: i128 = 20_000_000;
+
+    /// A time that can have a longer step is not a fine one, whatever the file system.
+    const FINE_MAX_NS: i128 = 1_000;
 
     /// Whether a change at this moment could leave the file the stamp that it has.
     pub(super) fn is_fresh(stamp: &Stamp, file: &File) -> bool {
-        // An empty file gets another length with a change. Files in /sys are as old as the first look at them.
-        let is_fresh = stamp.nbytes > 0 && lasts(stamp.ctime_ns, now_ns());
-        is_fresh && !has_fine_times(file) && !super::is_made_while_read(file)
+        let Stamp { nbytes, ctime_ns, .. } = *stamp;
+        // An empty file gets another length with a change. Files in /sys are as old as the first look at them. The same
+        // file system has fine times or whole seconds: ext4 by the length of its inodes.
+        nbytes > 0
+            && lasts(ctime_ns, now_ns())
+            && (step(ctime_ns) > FINE_MAX_NS || !has_fine_times(file))
+            && !super::is_made_while_read(file)
     }
 
     /// Whether the step of a file system's clock that began at `time` still lasts at `now`.
-    pub(super) fn lasts(time: i64, now: i64) -> bool {
+    pub(super) fn lasts(time: i128, now: i128) -> bool {
         // No step is longer, and nearly all files are older: the lines below took 1% of a check of small files.
-        if time <= now.saturating_sub(STEPS_NS[0]) {
+        if time <= now - STEP_MAX_NS {
             return false;
         }
-        let step = STEPS_NS.into_iter().find(|step| time % step == 0).unwrap_or(1);
-        now - now.rem_euclid(step) <= time && time <= now.saturating_add(AHEAD_MAX_NS)
+        now - now.rem_euclid(step(time)) <= time && time <= now + AHEAD_MAX_NS
+    }
+
+    /// The longest step that a clock which gave this time can have: two seconds (FAT), or one (HFS+, ext4 with inodes of
+    /// 128 bytes), or a power of ten of nanoseconds (exFAT 10 ms, UDF 1 us, NTFS 100 ns). A finer clock gives such a
+    /// time by chance; the wait for the end of the step is then a little too long.
+    pub(super) fn step(time: i128) -> i128 {
+        if time % STEP_MAX_NS == 0 {
+            return STEP_MAX_NS;
+        }
+        let mut step = 1_000_000_000;
+        while time % step != 0 {
+            step /= 10;
+        }
+        step
     }
 
     /// Waits until the step that the file was changed in is over.
@@ -241,20 +363,20 @@ mod fresh {
 
     /// The time of the clock that file systems use.
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    fn now_ns() -> i64 {
+    fn now_ns() -> i128 {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
         super::nanoseconds(now.tv_sec as i64, now.tv_nsec as i64)
     }
 
     /// The time on systems whose file systems count as finely as their clock.
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    fn now_ns() -> i64 {
+    fn now_ns() -> i128 {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
         super::nanoseconds(now.tv_sec as i64, now.tv_nsec as i64)
     }
 
-    /// Whether a file's next change always gets another time once somebody has asked for the last one: so since Linux
-    /// 6.13 on four file systems.
+    /// Whether a file's next change always gets another time once somebody has asked for the last one, if times are not
+    /// cut to longer steps: so since Linux 6.13 on four file systems.
     #[cfg(target_os = "linux")]
     fn has_fine_times(file: &File) -> bool {
         use std::sync::OnceLock;
@@ -288,7 +410,8 @@ mod tests {
     #[test]
     fn times_before_1970_and_beyond_64_bits() {
         assert_eq!(nanoseconds(-2, 999_999_999), -1_000_000_001);
-        assert_eq!(nanoseconds(1 << 35, 0), i64::MAX);
+        assert_eq!(nanoseconds(1 << 35, 7), 34_359_738_368_000_000_007);
+        assert_ne!(nanoseconds(i64::MAX, 0), nanoseconds(i64::MAX - 1, 0));
     }
 
     #[cfg(unix)]
@@ -297,7 +420,7 @@ mod tests {
         let (second, now) = (1_000_000_000, 1_700_000_001_234_567_891);
         for (time, lasts, what) in [
             (now, true, "this very step"),
-            (now - 1, false, "the step before"),
+            (now - 2, false, "the step before"),
             (now + 4_000_000, true, "a clock that is finer than ours"),
             (now + 60 * second, false, "a clock elsewhere"),
             (1_700_000_001 * second, true, "seconds: the one that lasts"),
@@ -305,6 +428,9 @@ mod tests {
             (1_700_000_000 * second, true, "FAT: steps of two seconds"),
             (1_700_000_001_230_000_000, true, "exFAT: steps of 10 ms"),
             (1_700_000_001_220_000_000, false, "exFAT: a step that is over"),
+            (1_700_000_001_234_567_000, true, "UDF: microseconds"),
+            (1_700_000_001_234_567_800, true, "NTFS: steps of 100 ns"),
+            (1_700_000_001_234_566_000, false, "UDF: a step that is over"),
         ] {
             assert_eq!(fresh::lasts(time, now), lasts, "{what}");
         }
@@ -361,6 +487,8 @@ mod tests {
         let file = File::open(&path).unwrap();
         let stamp = Stamp::of(&path.metadata().unwrap());
         assert_eq!(Stamp::of_file(&file).unwrap(), Some(stamp));
+        assert_eq!(Stamp::at(&path).unwrap(), Some(stamp));
+        assert_eq!(Stamp::of_entry(&path).unwrap(), Some(stamp));
         assert_eq!(Stamp::before_reading(&file).unwrap(), Some(stamp));
         assert_eq!(stamp.fingerprint(), stamp.fingerprint());
         assert_ne!(stamp.fingerprint(), Stamp { ctime_ns: 1, ..stamp }.fingerprint());

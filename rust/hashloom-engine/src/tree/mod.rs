@@ -163,21 +163,21 @@ fn hash_range(
     take: Take<'_>,
 ) -> Result<u64, TreeError> {
     let nbytes = range.end - range.start;
-    let before = Stamp::before_reading(file).map_err(|error| TreeError::Read { offset: 0, error })?;
-    // Block devices have no such stamp.
-    let before = match before {
-        Some(stamp) => stamp,
-        None => Stamp::of(&metadata(file)?),
-    };
+    // Block devices have no stamp.
+    let before = Stamp::before_reading(file).map_err(not_looked_at)?;
     leaves.hash_range(Data::File(file), range, options, take)?;
-    if Stamp::of(&metadata(file)?) != before {
+    if Stamp::of_file(file).map_err(not_looked_at)? != before {
         return Err(TreeError::Changed);
     }
     Ok(nbytes)
 }
 
 fn metadata(file: &File) -> Result<Metadata, TreeError> {
-    file.metadata().map_err(|error| TreeError::Read { offset: 0, error })
+    file.metadata().map_err(not_looked_at)
+}
+
+fn not_looked_at(error: io::Error) -> TreeError {
+    TreeError::Read { offset: 0, error }
 }
 
 /// The length of a file that can be read at any offset; `None` for a pipe and the like. A file of length 0 may be one

@@ -73,9 +73,9 @@ struct Begun {
 #[derive(Debug, Clone, Copy)]
 struct Kept {
     nbytes: u64,
-    mtime_ns: i64,
+    mtime_ns: i128,
     /// The time of change tells a file from a replacement that has the same modification time.
-    ctime_ns: i64,
+    ctime_ns: i128,
     ino: u64,
     doubt: Option<Doubt>,
 }
@@ -100,6 +100,9 @@ const VERSION: i64 = 2;
 
 /// The first version, which had only the length and times of each file.
 const VERSION_WITHOUT_DOUBTS: i64 = 1;
+
+/// Nanoseconds of a second.
+const SECOND: i128 = 1_000_000_000;
 
 const LIMITS: Limits = Limits { nbytes: Checkpoint::MAX_NBYTES, depth: 5 };
 
@@ -340,7 +343,16 @@ impl Begun {
                     let doubt = Doubt::number(*doubt);
                     // An inode number may need all 64 bits.
                     let ino = *ino as i64;
-                    write!(bytes, "li{nbytes}ei{mtime_ns}ei{ctime_ns}ei{ino}ei{doubt}ee")
+                    let _ = write!(bytes, "li{nbytes}e");
+                    let are_short = [mtime_ns, ctime_ns].into_iter().all(|&time| i64::try_from(time).is_ok());
+                    for time in [mtime_ns, ctime_ns] {
+                        let _ = match are_short {
+                            true => write!(bytes, "i{time}e"),
+                            // Before 1677 and after 2262: seconds and nanoseconds.
+                            false => write!(bytes, "i{}ei{}e", time.div_euclid(SECOND), time.rem_euclid(SECOND)),
+                        };
+                    }
+                    write!(bytes, "i{ino}ei{doubt}ee")
                 }
             };
         }
@@ -368,15 +380,21 @@ impl Begun {
 impl Kept {
     /// `Some(None)` for a file that was missing; `None` if the value makes no sense.
     fn decode(file: Value<'_>) -> Option<Option<Kept>> {
-        let numbers: Vec<i64> = file.items().take(6).map(|number| number.integer()).collect::<Option<_>>()?;
+        let numbers: Vec<i64> = file.items().take(8).map(|number| number.integer()).collect::<Option<_>>()?;
+        let long = |seconds: i64, nanoseconds: i64| i128::from(seconds) * SECOND + i128::from(nanoseconds);
         let kept = |nbytes: i64, mtime_ns, ctime_ns, ino: i64, doubt| {
             let nbytes = u64::try_from(nbytes).ok()?;
             Some(Some(Kept { nbytes, mtime_ns, ctime_ns, ino: ino as u64, doubt }))
         };
         match numbers[..] {
             [] if file.kind() == Kind::List => Some(None),
-            [nbytes, mtime_ns, ctime_ns] => kept(nbytes, mtime_ns, ctime_ns, 0, Some(Doubt::Version)),
-            [nbytes, mtime_ns, ctime_ns, ino, doubt] => kept(nbytes, mtime_ns, ctime_ns, ino, Doubt::of_number(doubt)),
+            [nbytes, mtime_ns, ctime_ns] => kept(nbytes, mtime_ns.into(), ctime_ns.into(), 0, Some(Doubt::Version)),
+            [nbytes, mtime_ns, ctime_ns, ino, doubt] => {
+                kept(nbytes, mtime_ns.into(), ctime_ns.into(), ino, Doubt::of_number(doubt))
+            }
+            [nbytes, mtime_s, mtime_rest, ctime_s, ctime_rest, ino, doubt] => {
+                kept(nbytes, long(mtime_s, mtime_rest), long(ctime_s, ctime_rest), ino, Doubt::of_number(doubt))
+            }
             _ => None,
         }
     }
@@ -428,6 +446,17 @@ fn noted(torrent: &Torrent, path: &Path) -> Vec<Option<Kept>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_beyond_64_bits() {
+        let last = i128::from(i64::MAX);
+        for (mtime_ns, ctime_ns) in [(-5, last), (last + 1, 7), (7, -last - 2), (i128::MAX >> 35, i128::MIN >> 35)] {
+            let kept = Kept { nbytes: 3, mtime_ns, ctime_ns, ino: u64::MAX, doubt: None };
+            let begun = Begun { files: vec![Some(kept), None], pieces: vec![1] };
+            let read = Begun::decode(&begun.encode(), 2, 1).unwrap();
+            assert!(read.files[0].unwrap().is_like(&kept) && read.files[1].is_none(), "{mtime_ns} {ctime_ns}");
+        }
+    }
 
     /// Torrents that are not checked this time are kept as they were read; checked ones are written as this version
     /// writes them. Verdicts that are not proven, or were noted by the first version, are checked again.

@@ -49,12 +49,13 @@ pub struct Content {
 struct Stat {
     /// `ABSENT` for a missing file; otherwise below 2^63.
     nbytes: u64,
-    mtime_ns: i64,
+    /// The modification time, rounded down to seconds as clients do.
+    mtime_s: i64,
     /// The hash of the whole stamp: it differs for a file whose time was set back, or that was replaced.
     fingerprint: u64,
 }
 
-const ABSENT: Stat = Stat { nbytes: u64::MAX, mtime_ns: 0, fingerprint: 0 };
+const ABSENT: Stat = Stat { nbytes: u64::MAX, mtime_s: 0, fingerprint: 0 };
 
 impl Content {
     /// Finds the files of a torrent and their lengths and times; `path` has the same meaning as for
@@ -168,8 +169,7 @@ impl Content {
     /// ```
     pub fn changed_s(&self, file: usize) -> Option<i64> {
         let stat = self.files[file];
-        // Rounded down, as clients do.
-        (stat != ABSENT).then_some(stat.mtime_ns.div_euclid(1_000_000_000))
+        (stat != ABSENT).then_some(stat.mtime_s)
     }
 
     /// The files that differ from what a check of the torrent found: changed, new or gone since. The report on their
@@ -219,12 +219,10 @@ fn file_path(torrent: &Torrent, content: &Path, index: usize) -> PathBuf {
 }
 
 fn stat(path: &Path) -> Stat {
-    let Ok(metadata) = path.metadata() else { return ABSENT };
-    if !metadata.is_file() {
-        return ABSENT;
-    }
-    let stamp = Stamp::of(&metadata);
-    Stat { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, fingerprint: stamp.fingerprint() }
+    let Ok(Some(stamp)) = Stamp::at(path) else { return ABSENT };
+    // The system's seconds have 64 bits.
+    let mtime_s = stamp.mtime_ns.div_euclid(1_000_000_000) as i64;
+    Stat { nbytes: stamp.nbytes, mtime_s, fingerprint: stamp.fingerprint() }
 }
 
 /// The path from the root on, with a name at its end. Links stay as they are: somebody set them up on purpose.

@@ -16,7 +16,7 @@ use super::DmVerity;
 use crate::read::open::read_at;
 use crate::read::stamp::Stamp;
 use crate::run::Options;
-use crate::tree::{HashFileFault, ParameterFault, TreeError, hash_range, length, metadata};
+use crate::tree::{HashFileFault, ParameterFault, TreeError, hash_range, length, metadata, not_looked_at};
 
 /// Largest number of bad blocks that a [`Checked`] lists.
 ///
@@ -297,10 +297,6 @@ impl DmVerity {
         let tree_nbytes = if is_one_file { range.end.saturating_sub(self.hash_offset.max(range.start)) } else { 0 };
         Ok((nbytes - range.start).saturating_sub(tree_nbytes))
     }
-}
-
-fn not_looked_at(error: io::Error) -> TreeError {
-    TreeError::Read { offset: 0, error }
 }
 
 /// Nothing is written here: a failed write is a failure to read the digests.
