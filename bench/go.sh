@@ -5,6 +5,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 #   bench/go.sh [PATTERN]     a pattern of `go test -bench`, such as 'Many/.*/size=64|Search'
+#                             WITHOUT_AVX512=1: as on a CPU without AVX-512
 #
 # CC, CPU (default: the last one), ROUNDS (default: 20)
 set -euo pipefail
