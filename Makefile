@@ -20,7 +20,7 @@ ZSH_FUNCTIONS := share/zsh/site-functions
 .PHONY: drop-ins install-drop-ins uninstall-drop-ins bench-provider bench-pkcs11 web bench-web
 
 help:
-	@echo 'make demo           build, verify real torrents, then race on a 485 MiB image, and one in Go'
+	@echo 'make demo           build, sum, check, manifest and torrents at work, then race on a 485 MiB image, and one in Go'
 	@echo 'make demo-python    10 million e-mail addresses hashed in Python, beside hashlib, polars-hash and DuckDB'
 	@echo 'make build          the program: $(HASHLOOM)'
 	@echo 'make test           every test, but not every repetition: about half an hour on two CPUs; installs or names missing'

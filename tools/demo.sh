@@ -1,72 +1,93 @@
 #!/usr/bin/env bash
-# demo.sh: hashloom at work: real torrents first, then a race on a 485 MiB image, and one with Go's crypto/sha256.
+# demo.sh: hashloom at work: checksums, a list, a manifest, torrents, then a race on a 485 MiB image, and one with Go's
+# crypto/sha256.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
-fixtures=vectors/webtorrent-fixtures/fixtures
-hashloom=target/release/hashloom
+root=$PWD
+fixtures=$root/vectors/webtorrent-fixtures/fixtures
+program=$root/target/release/hashloom
 
 bold=$(tput bold 2>/dev/null || true) plain=$(tput sgr0 2>/dev/null || true)
 [ -t 1 ] || bold='' plain=''
 
-[ -x "$hashloom" ] || { echo "demo.sh: $hashloom is missing: run 'make demo'" >&2; exit 2; }
+[ -x "$program" ] || { echo "demo.sh: target/release/hashloom is missing: run 'make demo'" >&2; exit 2; }
 
-# show STATUS ARGUMENT...: prints the command, runs it, and ends the demo if its exit status is not STATUS.
+# Commands with names that fit a terminal of 80 columns, on copies, in a folder that goes when the demo ends.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+leaves='Leaves of Grass by Walt Whitman.epub'
+mkdir books torrents
+cp "$fixtures/alice.txt" "$fixtures/$leaves" books
+cp -r "$fixtures/numbers" books
+cp "$fixtures"/{leaves,bunny}.torrent "$root"/vectors/libtorrent/{alice,leaves}-{hybrid,v2}.torrent torrents
+
+title() { # TEXT
+    printf '\n%s== %s%s\n' "$bold" "$1" "$plain"
+}
+
+hashloom() {
+    "$program" "$@"
+}
+
+# show STATUS LINE: prints the line, runs it, and ends the demo if its exit status is not STATUS.
 show() {
-    local expected=$1 status=0
-    shift
-    printf '\n%s$ hashloom' "$bold"
-    printf ' %q' "$@"
-    printf '%s\n' "$plain"
-    "$hashloom" "$@" || status=$?
-    if [ $status -ne "$expected" ]; then
-        echo "demo.sh: exit status $status instead of $expected" >&2
+    local status=0
+    printf '\n%s$ %s%s\n' "$bold" "$2" "$plain"
+    eval "$2" 2>&1 || status=$?
+    if [ $status -ne "$1" ]; then
+        echo "demo.sh: exit status $status instead of $1" >&2
         exit 1
     fi
 }
 
-echo
-echo "== Walt Whitman's Leaves of Grass, as published: one file, and every piece is right"
-show 0 torrent verify "$fixtures/leaves.torrent" "$fixtures" --map
+# rot FILE: changes one byte and keeps the times, as a failing disk does.
+rot() {
+    touch -r "$1" "$work/time"
+    printf X | dd of="$1" bs=1 seek=100000 conv=notrunc status=none
+    touch -r "$work/time" "$1"
+}
 
-echo
-echo "== Folders: pieces that span files"
-show 0 torrent verify "$fixtures/numbers.torrent" "$fixtures"
-show 0 torrent verify "$fixtures/lots-of-numbers.torrent" "$fixtures"
+title 'sum: checksums of files and folders, of several algorithms in one read'
+cd books
+show 0 'hashloom sum --recursive numbers alice.txt'
+show 0 'hashloom sum --algorithm sha1,md5 alice.txt'
 
-echo
-echo "== The same book with one byte changed: the piece is found (exit status 1)"
-damaged=$(mktemp -d)
-trap 'rm -rf "$damaged"' EXIT
-cp "$fixtures/Leaves of Grass by Walt Whitman.epub" "$damaged"
-printf 'X' | dd of="$damaged/Leaves of Grass by Walt Whitman.epub" bs=1 seek=200000 conv=notrunc status=none
-show 1 torrent verify "$fixtures/leaves.torrent" "$damaged" --missing
+title 'check: files against a list of checksums, and again with one byte changed'
+show 0 'hashloom sum --recursive numbers alice.txt >../books.sha256'
+show 0 'hashloom check ../books.sha256'
+rot alice.txt
+show 1 'hashloom check ../books.sha256'
+cp "$fixtures/alice.txt" .
+cd ..
 
-echo
-echo "== A torrent whose content is not here (exit status 1)"
-show 1 torrent verify "$fixtures/sintel.torrent" "$fixtures"
+title 'manifest: a folder is recorded; later it says what became of each file'
+show 0 'hashloom manifest write books --output books.manifest'
+printf '\n(One file is renamed, one edited, one added; in the book one byte decays.)\n'
+mv books/numbers/1.txt books/numbers/one.txt
+echo 'two and a half' >books/numbers/2.txt
+echo 4 >books/numbers/4.txt
+rot "books/$leaves"
+show 1 'hashloom manifest check books.manifest books'
 
-echo
-echo "== A torrent file that is damaged itself: the error says where (exit status 2)"
-show 2 torrent verify "$fixtures/corrupt.torrent" "$fixtures"
+title 'torrent verify: the book with that byte; the piece that is bad is found'
+show 1 'hashloom torrent verify torrents/leaves.torrent books --map --missing'
 
-echo
-echo "== A hybrid torrent: made from a folder, shown, and both halves checked in one read"
-show 0 torrent create "$fixtures/numbers" --tracker https://tracker.example.org/announce --output "$damaged/numbers.torrent"
-show 0 torrent show "$damaged/numbers.torrent"
-show 0 torrent verify "$damaged/numbers.torrent" "$fixtures"
+title 'torrent create: versions 1 and 2 in one torrent, both checked in one read'
+show 0 'hashloom torrent create books/alice.txt --output new.torrent'
+show 0 'hashloom torrent verify new.torrent books'
 
-echo
-echo "== Many torrents in one call: one line each (exit status 1: not all content is here)"
-show 1 torrent verify vectors/libtorrent/*.torrent "$fixtures/leaves.torrent" "$fixtures/bunny.torrent" --data "$fixtures"
+title 'torrent verify: many torrents in one call; not all content is here'
+cp "$fixtures/$leaves" books
+show 1 'hashloom torrent verify torrents/*.torrent --data books'
 
-echo
-echo "== The race: SHA-1 of a 485 MiB image in pieces of 256 KiB, one CPU, everything in memory"
-bench/verify.py "$hashloom" --kernels --rounds 3
+cd "$root"
+title 'The race: SHA-1 of a 485 MiB image in pieces of 256 KiB, one CPU, all in memory'
+bench/verify.py "$program" --kernels --rounds 3
 
-echo
-echo "== Go: 4,096 messages of 1 KiB, one CPU, crypto/sha256 beside hashloom"
+title 'Go: 4,096 messages of 1 KiB, one CPU, crypto/sha256 beside hashloom'
 if go version 2>/dev/null | grep -qE 'go1\.(2[5-9]|[3-9][0-9])'; then
     sed -n '/^func main/,/^}/p' go/examples/beside/main.go
     printf '%s$ go run ./examples/beside%s\n' "$bold" "$plain"
