@@ -7,18 +7,15 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::thread;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::ArrowDictionaryKeyType;
-use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, OffsetSizeTrait, StringArray, downcast_dictionary_array};
-use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, OffsetBuffer};
+use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, OffsetBuffer};
+use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field};
 use hashloom::HmacKey;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
-use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
-use pyo3_arrow::input::AnyArray;
 
+use crate::arrow::{self, not_supported};
 use crate::buffer::Data;
 use crate::hash::known;
 use crate::hex;
@@ -67,7 +64,7 @@ impl Cells<'_> {
     }
 }
 
-fn between<'a, O: OffsetSizeTrait>(offsets: &[O], values: &'a [u8], i: usize) -> Option<&'a [u8]> {
+fn between<'a, O: ArrowNativeType>(offsets: &[O], values: &'a [u8], i: usize) -> Option<&'a [u8]> {
     let start = offsets.get(i)?.to_usize()?;
     let end = offsets.get(i + 1)?.to_usize()?;
     values.get(start..end)
@@ -82,42 +79,45 @@ struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    fn new(array: &'a dyn Array) -> PyResult<Chunk<'a>> {
-        let nulls = array.logical_nulls();
+    fn new(array: &'a Array) -> PyResult<Chunk<'a>> {
+        let chunk = Chunk::of(&array.data)?;
+        Ok(Chunk { nulls: NullBuffer::union(array.nulls.as_ref(), chunk.nulls.as_ref()), ..chunk })
+    }
+
+    fn of(array: &'a ArrayData) -> PyResult<Chunk<'a>> {
+        let mut nulls = array.nulls().cloned();
+        let buffers = array.buffers();
+        // The slots of the array: of `width` bytes each, of a buffer.
+        let rows = |width: usize| {
+            let slots = array.offset() * width..(array.offset() + array.len()) * width;
+            Cells::Rows(width, buffers[0].as_slice().get(slots).unwrap_or(&[]))
+        };
         let cells = match array.data_type() {
-            DataType::Utf8 => offsets32(array.as_string::<i32>()),
-            DataType::Binary => offsets32(array.as_binary::<i32>()),
-            DataType::LargeUtf8 => offsets64(array.as_string::<i64>()),
-            DataType::LargeBinary => offsets64(array.as_binary::<i64>()),
-            DataType::Utf8View => {
-                let array = array.as_string_view();
-                Cells::Views(array.views(), array.data_buffers())
-            }
-            DataType::BinaryView => {
-                let array = array.as_binary_view();
-                Cells::Views(array.views(), array.data_buffers())
-            }
+            DataType::Utf8 | DataType::Binary => Cells::Offsets32(from_offset(array), buffers[1].as_slice()),
+            DataType::LargeUtf8 | DataType::LargeBinary => Cells::Offsets64(from_offset(array), buffers[1].as_slice()),
+            DataType::Utf8View | DataType::BinaryView => Cells::Views(from_offset(array), &buffers[1..]),
             DataType::FixedSizeBinary(nbytes) => {
-                let nbytes =
-                    usize::try_from(*nbytes).map_err(|_| PyValueError::new_err("values of a negative length"))?;
-                Cells::Rows(nbytes, array.as_fixed_size_binary().value_data())
+                rows(usize::try_from(*nbytes).map_err(|_| PyValueError::new_err("values of a negative length"))?)
             }
-            DataType::Null => Cells::Rows(0, &[]),
-            DataType::Dictionary(..) => {
-                let (index, values) = downcast_dictionary_array!(
-                    array => (dictionary_index(array), array.values()),
-                    _ => return Err(not_supported(array.data_type()))
-                );
-                let values = Chunk::new(values.as_ref())?;
-                if values.index.is_some() {
-                    return Err(not_supported(array.data_type()));
+            DataType::Null => {
+                nulls = Some(NullBuffer::new_null(array.len()));
+                Cells::Rows(0, &[])
+            }
+            DataType::Dictionary(keys, _) => {
+                let values = Chunk::of(&array.child_data()[0])?;
+                let index = dictionary_index(keys, array)?;
+                if values.nulls.is_some() {
+                    // A key of no value is found when the value is read.
+                    let is_value =
+                        |row: usize| index[row] >= array.child_data()[0].len() || !values.is_null(index[row]);
+                    let values = NullBuffer::new(BooleanBuffer::collect_bool(index.len(), is_value));
+                    nulls = NullBuffer::union(nulls.as_ref(), Some(&values));
                 }
                 return Ok(Chunk { cells: values.cells, nulls, index: Some(index) });
             }
-            kind if kind.is_integer() => {
-                let nbytes = kind.primitive_width().unwrap_or(0);
-                Cells::Rows(nbytes, integers(array)?)
-            }
+            // The bytes of integers as they lie in memory: Arrow's little-endian form on little-endian machines.
+            #[cfg(target_endian = "little")]
+            kind if kind.is_integer() => rows(kind.primitive_width().unwrap_or(0)),
             kind => return Err(not_supported(kind)),
         };
         Ok(Chunk { cells, nulls, index: None })
@@ -135,70 +135,58 @@ impl<'a> Chunk<'a> {
     }
 }
 
-fn offsets32<T>(array: &arrow_array::GenericByteArray<T>) -> Cells<'_>
-where
-    T: arrow_array::types::ByteArrayType<Offset = i32>,
-{
-    Cells::Offsets32(array.value_offsets(), array.value_data())
-}
-
-fn offsets64<T>(array: &arrow_array::GenericByteArray<T>) -> Cells<'_>
-where
-    T: arrow_array::types::ByteArrayType<Offset = i64>,
-{
-    Cells::Offsets64(array.value_offsets(), array.value_data())
-}
-
-/// The bytes of integers as they lie in memory: Arrow's little-endian form on little-endian machines.
-#[cfg(target_endian = "little")]
-fn integers(array: &dyn Array) -> PyResult<&[u8]> {
-    use arrow_array::types::{
-        Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-    };
-    macro_rules! bytes {
-        ($($kind:ident => $type:ty),*) => {
-            match array.data_type() {
-                $(DataType::$kind => array.as_primitive::<$type>().values().inner().as_slice(),)*
-                kind => return Err(not_supported(kind)),
-            }
-        };
-    }
-    Ok(bytes!(Int8 => Int8Type, Int16 => Int16Type, Int32 => Int32Type, Int64 => Int64Type,
-              UInt8 => UInt8Type, UInt16 => UInt16Type, UInt32 => UInt32Type, UInt64 => UInt64Type))
+/// The first buffer of an array from its offset on: numbers of one type.
+fn from_offset<T: ArrowNativeType>(array: &ArrayData) -> &[T] {
+    array.buffers()[0].typed_data().get(array.offset()..).unwrap_or(&[])
 }
 
 /// The position of each row's value. A null row has one too, which is not used.
-fn dictionary_index<K: ArrowDictionaryKeyType>(array: &arrow_array::DictionaryArray<K>) -> Vec<usize> {
-    array.keys().values().iter().map(|key| key.to_usize().unwrap_or(usize::MAX)).collect()
+fn dictionary_index(kind: &DataType, array: &ArrayData) -> PyResult<Vec<usize>> {
+    fn index<K: ArrowNativeType>(array: &ArrayData) -> Vec<usize> {
+        let keys = from_offset::<K>(array).iter().take(array.len());
+        keys.map(|key| key.to_usize().unwrap_or(usize::MAX)).collect()
+    }
+    Ok(match kind {
+        DataType::Int8 => index::<i8>(array),
+        DataType::Int16 => index::<i16>(array),
+        DataType::Int32 => index::<i32>(array),
+        DataType::Int64 => index::<i64>(array),
+        DataType::UInt8 => index::<u8>(array),
+        DataType::UInt16 => index::<u16>(array),
+        DataType::UInt32 => index::<u32>(array),
+        DataType::UInt64 => index::<u64>(array),
+        _ => return Err(not_supported(array.data_type())),
+    })
 }
 
-fn not_supported(kind: &DataType) -> PyErr {
-    PyTypeError::new_err(format!(
-        "a column of type {kind} cannot be hashed: expected strings, binary, integers or a dictionary of these; cast it"
-    ))
+/// An array of a column.
+struct Array {
+    data: ArrayData,
+    /// For a column of a table: the table's rows that are null.
+    nulls: Option<NullBuffer>,
 }
 
 /// One column of the input: its arrays, one after the other.
 struct Input {
     name: String,
-    arrays: Vec<ArrayRef>,
+    arrays: Vec<Array>,
     /// The row in which each array begins, and the number of rows.
     begins: Vec<usize>,
 }
 
 impl Input {
-    fn new(name: &str, arrays: Vec<ArrayRef>) -> Input {
+    fn new(name: &str, arrays: Vec<Array>) -> Input {
         let mut begins = vec![0];
         let mut nrows = 0;
         for array in &arrays {
-            nrows += array.len();
+            nrows += array.data.len();
             begins.push(nrows);
         }
         Input { name: name.to_owned(), arrays, begins }
     }
 
     fn chunks(&self) -> PyResult<Vec<Chunk<'_>>> {
-        self.arrays.iter().map(|array| Chunk::new(array.as_ref())).collect()
+        self.arrays.iter().map(Chunk::new).collect()
     }
 
     fn nrows(&self) -> usize {
@@ -210,40 +198,29 @@ impl Input {
 fn inputs(arguments: &Bound<'_, PyTuple>) -> PyResult<Vec<Input>> {
     let mut inputs = Vec::new();
     for (i, argument) in arguments.iter().enumerate() {
-        let any: AnyArray = argument.extract().map_err(|error| {
+        let is_arrow = |name| argument.hasattr(name).unwrap_or(false);
+        if !is_arrow("__arrow_c_stream__") && !is_arrow("__arrow_c_array__") {
             let kind = argument.get_type();
             let kind = kind.name().map_or_else(|_| "?".into(), |name| name.to_string());
-            let message = format!(
+            return Err(PyTypeError::new_err(format!(
                 "column {}: expected an Arrow array, column or table (anything with __arrow_c_stream__ or \
                  __arrow_c_array__), found {kind}",
                 i + 1
-            );
-            let wrapped = PyTypeError::new_err(message);
-            wrapped.set_cause(argument.py(), Some(error));
-            wrapped
-        })?;
-        let reader = any.into_reader()?;
-        let field = reader.field();
-        let arrays = reader.collect::<Result<Vec<_>, _>>().map_err(|error| PyValueError::new_err(error.to_string()))?;
+            )));
+        }
+        let (field, arrays) = arrow::import(&argument)?;
         let DataType::Struct(fields) = field.data_type() else {
+            let arrays = arrays.into_iter().map(|data| Array { data, nulls: None }).collect();
             inputs.push(Input::new(field.name(), arrays));
             continue;
         };
         for (f, field) in fields.iter().enumerate() {
-            let of_field = |array: &ArrayRef| {
-                let rows = array.as_struct();
-                let column = rows.column(f);
-                match rows.nulls() {
-                    None => Ok(column.clone()),
-                    Some(nulls) => {
-                        // A null row has no values.
-                        let nulls = NullBuffer::union(Some(nulls), column.logical_nulls().as_ref());
-                        let data = column.to_data().into_builder().nulls(nulls).build();
-                        data.map(arrow_array::make_array).map_err(|error| PyValueError::new_err(error.to_string()))
-                    }
-                }
+            // A null row has no values.
+            let of_field = |rows: &ArrayData| Array {
+                data: rows.child_data()[f].slice(rows.offset(), rows.len()),
+                nulls: rows.nulls().cloned(),
             };
-            inputs.push(Input::new(field.name(), arrays.iter().map(of_field).collect::<PyResult<_>>()?));
+            inputs.push(Input::new(field.name(), arrays.iter().map(of_field).collect()));
         }
     }
     let Some(first) = inputs.first() else {
@@ -268,6 +245,14 @@ impl Plan<'_> {
     /// Bytes of a value of the result.
     fn width(&self) -> usize {
         self.function.digest_nbytes() << u32::from(self.is_hex)
+    }
+
+    /// The type of the result.
+    fn kind(&self) -> DataType {
+        match self.is_hex {
+            true => DataType::Utf8,
+            false => DataType::FixedSizeBinary(i32::try_from(self.width()).unwrap_or(i32::MAX)),
+        }
     }
 }
 
@@ -368,7 +353,7 @@ fn digests_of(
     segment: &Segment<'_>,
     nthreads: usize,
     first: usize,
-) -> PyResult<ArrayRef> {
+) -> PyResult<ArrayData> {
     let width = plan.width();
     let is_null = |row| segment.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
     let nvalid = segment.nrows - segment.nulls.as_ref().map_or(0, NullBuffer::null_count);
@@ -410,40 +395,41 @@ fn digests_of(
         })?;
         py.check_signals()?;
     }
-    let nulls = segment.nulls.clone();
-    if !plan.is_hex {
-        let width = i32::try_from(width).unwrap_or(i32::MAX);
-        return Ok(Arc::new(FixedSizeBinaryArray::new(width, Buffer::from_vec(out), nulls)));
-    }
-    let lengths = (0..segment.nrows).map(|row| if is_null(row) { 0 } else { width });
-    let offsets = OffsetBuffer::<i32>::from_lengths(lengths);
-    // SAFETY: the bytes are hexadecimal digits, and each value has its offsets among them.
-    let array = unsafe { StringArray::new_unchecked(offsets, Buffer::from_vec(out), nulls) };
-    Ok(Arc::new(array))
+    let array = ArrayData::builder(plan.kind()).len(segment.nrows).nulls(segment.nulls.clone());
+    let array = match plan.is_hex {
+        true => {
+            let lengths = (0..segment.nrows).map(|row| if is_null(row) { 0 } else { width });
+            array.add_buffer(OffsetBuffer::<i32>::from_lengths(lengths).into_inner().into_inner())
+        }
+        false => array,
+    };
+    // SAFETY: each row has its bytes in the buffer, or its offsets among hexadecimal digits.
+    Ok(unsafe { array.add_buffer(Buffer::from_vec(out)).build_unchecked() })
 }
 
 /// A column of digests. It has the Arrow PyCapsule interface: pyarrow.chunked_array(column), polars.Series(column) and
 /// pandas.Series(pyarrow…) take it without a copy.
 #[pyclass(frozen, module = "pyhashloom", name = "Column")]
 struct Column {
-    arrays: Vec<ArrayRef>,
+    arrays: Vec<ArrayData>,
     field: Arc<Field>,
 }
 
 #[pymethods]
 impl Column {
+    /// A consumer may ask for another type, and a producer may leave that to the consumer: this one does.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let reader = ArrayIterator::new(self.arrays.clone().into_iter().map(Ok), self.field.clone());
-        Ok(to_stream_pycapsule(py, Box::new(reader), requested_schema)?)
+        drop(requested_schema);
+        arrow::stream(py, self.field.clone(), self.arrays.clone())
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        Ok(to_schema_pycapsule(py, &*self.field)?)
+        arrow::schema(py, &self.field)
     }
 
     fn __len__(&self) -> usize {
@@ -520,15 +506,11 @@ fn column(
         arrays.push(digests_of(py, &plan, &segment, nthreads, next)?);
         next = end;
     }
-    let kind = match is_hex {
-        true => DataType::Utf8,
-        false => DataType::FixedSizeBinary(i32::try_from(plan.width()).unwrap_or(i32::MAX)),
-    };
     // The digests of one column keep its name.
     let name = if let [input] = &inputs[..] { &input.name[..] } else { "" };
-    let field = Arc::new(Field::new(name, kind, true));
+    let field = Arc::new(Field::new(name, plan.kind(), true));
     if arrays.is_empty() {
-        arrays.push(arrow_array::new_empty_array(field.data_type()));
+        arrays.push(ArrayData::new_empty(field.data_type()));
     }
     Ok(Column { arrays, field })
 }

@@ -2,12 +2,14 @@
 //! The compiled half of the Python package: the module `pyhashloom._hashloom`.
 //!
 //! buffer.rs: the bytes of Python objects. hash.rs: hash objects. mac.rs: HMAC. many.rs: many messages in a call.
-//! column.rs: Arrow columns. memory.rs: memory for long results. work.rs: threads of the engine and signals of Python.
+//! arrow.rs: Arrow arrays of other libraries. column.rs: columns of them. memory.rs: memory for long results.
+//! work.rs: threads of the engine and signals of Python.
 //! files.rs: files and torrents. torrent.rs: parts of a torrent. manifest.rs: manifests and lists. tree.rs: hash trees.
 //! pbkdf2.rs: keys from passwords. search.rs: nonces.
 //!
 //! The module needs no interpreter lock: its objects are frozen, and a mutex guards what changes in them.
 
+mod arrow;
 mod buffer;
 mod column;
 mod files;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Arrow columns: every type with nulls, slices and chunks, beside hashlib one value after the other."""
 
+import ctypes
 import gc
 import hashlib
 import hmac
@@ -196,6 +197,64 @@ def test_damaged_arrays_are_errors():
     ):
         with pytest.raises(ValueError, match="damaged|offset"):
             pyhashloom.column("sha256", array)
+
+
+class Tampered:
+    """A column that exports an array and changes fields of its ArrowArray structure."""
+
+    class Structure(ctypes.Structure):
+        _fields_ = [(name, ctypes.c_int64) for name in ("length", "null_count", "offset", "n_buffers", "n_children")]
+
+    def __init__(self, array, **fields):
+        self.array, self.fields = array, fields
+
+    def __arrow_c_array__(self, requested_schema=None):
+        schema, array = self.array.__arrow_c_array__(requested_schema)
+        place = ctypes.pythonapi.PyCapsule_GetPointer
+        place.restype, place.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        structure = self.Structure.from_address(place(array, b"arrow_array"))
+        for name, value in self.fields.items():
+            setattr(structure, name, value)
+        return schema, array
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary_view(), pa.binary(1), pa.dictionary(
+    pa.int8(), pa.binary()), pa.struct([("a", pa.binary())])], ids=str)
+@pytest.mark.parametrize("fields", [{"length": -1}, {"offset": -1}, {"offset": 1 << 62}, {"length": 1 << 62},
+                                    {"offset": (1 << 63) - 1}, {"n_buffers": -1}, {"n_buffers": 0}], ids=str)
+def test_impossible_numbers_are_errors(kind, fields):
+    array = pa.array([{"a": b"1"}, {"a": b"2"}] if pa.types.is_struct(kind) else [b"1", b"2"], kind)
+    with pytest.raises(ValueError, match="damaged"):
+        hashloom.column("sha256", Tampered(array, **fields))
+
+
+@pytest.mark.parametrize("output", ["hex", "binary"])
+@pytest.mark.parametrize("null_count", [-1, 0, 1, 3, 1000])
+def test_nulls_are_counted_whatever_a_producer_says(output, null_count):
+    array = pa.array([b"1", None, b"3"], pa.binary())
+    column = hashloom.column("sha256", Tampered(array, null_count=null_count), output=output)
+    assert listed(column) == [digest(b"1"), None, digest(b"3")] and column.null_count == 1
+
+
+def test_a_stream_is_read_once_and_its_error_is_told():
+    class Once:
+        def __init__(self, capsule):
+            self.capsule = capsule
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            return self.capsule
+
+    def failing():
+        yield pa.record_batch({"a": [b"1"]})
+        raise OSError("the disk is gone")
+
+    once = Once(pa.chunked_array([[b"1"]]).__arrow_c_stream__())
+    assert listed(hashloom.column("sha256", once)) == [digest(b"1")]
+    with pytest.raises(ValueError, match="read before"):
+        hashloom.column("sha256", once)
+    schema = pa.schema([("a", pa.binary())])
+    with pytest.raises(ValueError, match="the disk is gone"):
+        hashloom.column("sha256", pa.RecordBatchReader.from_batches(schema, failing()))
 
 
 def test_arrays_are_kept_alive_and_let_go():
