@@ -17,7 +17,8 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{env, fs, thread};
 
 /// Flags that come last on the command line, where the last flag wins. Objects with the C
 /// compiler's intermediate code (`-flto`, which Linux distributions put into `CFLAGS`) are of no use to Rust's linker.
@@ -66,18 +67,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rustc-env=HASHLOOM_COMPILER={}", version(&compiler)?);
     let hardening = hardening(&library, &compiler)?;
     let driver_flags: Vec<&str> = hardening.iter().map(|flag| flag.0).chain(DRIVER_FLAGS).collect();
-    for file in &driver_files {
-        let object = out.join(object_name(file));
-        compile(&compiler, &driver_flags, |_| true, file, &object)?;
-        library.object(object);
-    }
+    let driver = driver_files.iter().map(|file| (file, Part { flags: &driver_flags, is_wanted: |_| true }));
     let kernel_flags: Vec<&str> =
         hardening.iter().filter(|flag| flag.2).map(|flag| flag.0).chain(KERNEL_FLAGS).collect();
-    for file in &kernel_files {
-        let object = out.join(object_name(file));
-        let is_wanted = |flag: &str| !INSTRUMENTATION.iter().any(|beginning| flag.starts_with(beginning));
-        compile(&compiler, &kernel_flags, is_wanted, file, &object)?;
-        library.object(object);
+    let is_wanted = |flag: &str| !INSTRUMENTATION.iter().any(|beginning| flag.starts_with(beginning));
+    let kernels = kernel_files.iter().map(|file| (file, Part { flags: &kernel_flags, is_wanted }));
+    let files: Vec<_> = driver.chain(kernels).collect();
+    compile_all(&compiler, &files, &out)?;
+    for (file, _) in files {
+        library.object(out.join(object_name(file)));
     }
     library.try_compile("hashloom")?;
     Ok(())
@@ -107,21 +105,41 @@ fn version(compiler: &Command) -> Result<String, Box<dyn Error>> {
     Ok(text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("an unknown compiler").into())
 }
 
-/// Compiles `file` with those of the compiler's arguments that are wanted, then `flags`.
-fn compile(
-    compiler: &Command,
-    flags: &[&str],
-    is_wanted: impl Fn(&str) -> bool,
-    file: &Path,
-    object: &Path,
-) -> Result<(), Box<dyn Error>> {
+/// How the files of a part of the library are compiled: with those of the compiler's arguments that are wanted, then
+/// `flags`.
+struct Part<'a> {
+    flags: &'a [&'a str],
+    is_wanted: fn(&str) -> bool,
+}
+
+/// Compiles all files, as many at a time as Cargo allows: one after the other they would be the longest part of a build
+/// on many CPUs.
+fn compile_all(compiler: &Command, files: &[(&PathBuf, Part<'_>)], out: &Path) -> Result<(), String> {
+    let njobs = env::var("NUM_JOBS").ok().and_then(|number| number.parse().ok()).unwrap_or(1);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some((file, part)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            compile(compiler, part, file, &out.join(object_name(file)))?;
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..njobs).map(|_| scope.spawn(work)).collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().map_err(|_| "a thread of the build script ended".to_owned())?)
+            .collect()
+    })
+}
+
+fn compile(compiler: &Command, part: &Part<'_>, file: &Path, object: &Path) -> Result<(), String> {
     let mut command = Command::new(compiler.get_program());
     command.envs(compiler.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    command.args(compiler.get_args().filter(|arg| is_wanted(&arg.to_string_lossy()))).args(flags);
+    command.args(compiler.get_args().filter(|arg| (part.is_wanted)(&arg.to_string_lossy()))).args(part.flags);
     command.arg("-c").arg(file).arg("-o").arg(object);
     println!("{command:?}");
     let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("{command:?}: the C compiler ended with {status}").into()) }
+    if status.success() { Ok(()) } else { Err(format!("{command:?}: the C compiler ended with {status}")) }
 }
 
 /// The files `src/*.c` and `src/*/*.c`, sorted, so that equal sources give an equal archive.
