@@ -52,9 +52,7 @@ linted() {
     PYO3_PYTHON=$python cargo clippy --quiet --release --locked --manifest-path "$root/python/Cargo.toml" -- -D warnings
 }
 
-# Link-time optimisation takes half of the build's CPU time; what a test can see does not depend on it.
 wheel() {
-    [ "$level" != quick ] || export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
     (cd "$root/python" && "$tools/bin/maturin" build --release --locked --interpreter "$python" --out "$logs/wheels")
 }
 
