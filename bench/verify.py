@@ -85,12 +85,12 @@ def main():
     wall, cpu = (sum(getattr(time, kind) for time in least.values()) for kind in ("wall", "cpu"))
     is_busy = wall > BUSY_RATIO * cpu
     print("485 MiB, pieces of 256 KiB, in the page cache, one CPU; least times")
-    print(f"| {'':<25}| wall s | CPU s | GB/s | times hashloom: wall, CPU |")
-    print(f"|{'-' * 26}|--------|-------|------|---------------------------|")
+    print(f"| {'':<24}| wall s | CPU s |  GB/s | times hashloom: wall, CPU |")
+    print(f"|{'-' * 25}|--------|-------|-------|---------------------------|")
     for name, time in least.items():
         speed = IMAGE_NBYTES / (time.cpu if is_busy else time.wall) * 1e-9
         times = f"{time.wall / ours.wall:17.2f}, {time.cpu / ours.cpu:6.2f}"
-        print(f"| {name:<25}| {time.wall:6.3f} | {time.cpu:5.3f} | {speed:4.2f} | {times} |")
+        print(f"| {name:<24}| {time.wall:6.3f} | {time.cpu:5.3f} | {speed:5.2f} | {times} |")
     if is_busy:
         print(f"This CPU has other work too ({wall:.1f} s for {cpu:.1f} s of CPU time): GB/s are of CPU time.")
 
