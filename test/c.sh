@@ -120,6 +120,27 @@ tour() { # the example with every public call, with the objects of the build wit
         [ "$("$logs/tour" | grep -c ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad)" = 2 ]
 }
 
+# HASHLOOM_EXPECT fails with a core that overlooks what the CPU has.
+overlooked() {
+    local out=$logs/overlooked objects
+    mkdir -p "$out"
+    echo '#include "cpu.h"
+        struct hli_machine hli_detect(void) { return (struct hli_machine){0, 0}; }' >"$out/cpu.c"
+    objects=$(printf '%s\n' "$logs"/bare-gcc-O2/*.o | grep -v '/src-cpu\.o$')
+    # shellcheck disable=SC2086
+    gcc -O2 -Wall -Wextra -Icore/include -Icore/src -Itest test/oracle.c test/test.c test/reference.c "$out/cpu.c" \
+        $objects -o "$out/oracle" || return 1
+    HASHLOOM_EXPECT='' "$out/oracle" >"$out/log" 2>&1 || { cat "$out/log"; return 1; }
+    HASHLOOM_EXPECT=$(test/expect.sh) || return 1
+    [ -n "$HASHLOOM_EXPECT" ] || { echo "skipped: a core that overlooks instruction sets: this CPU has none"; return; }
+    export HASHLOOM_EXPECT
+    if "$out/oracle" >"$out/log" 2>&1; then
+        echo "a core that finds nothing passes with HASHLOOM_EXPECT=$HASHLOOM_EXPECT"
+        return 1
+    fi
+    grep -q 'this machine has no' "$out/log"
+}
+
 san="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
 export UBSAN_OPTIONS=print_stacktrace=1
 
@@ -140,6 +161,7 @@ for cc in gcc clang; do
         step "$cc: hardened: fortified, stack protector, control flow protection" hardened $cc
 done
 step "gcc: core/examples/tour.c" tour
+step "gcc: a core that overlooks an instruction set fails the tests" overlooked
 step "gcc: used by add_subdirectory, find_package, pkg-config" env CC=gcc test/consumer.sh
 step "gcc: libmd's functions beside Debian's libmd, and mtree with them" env CC=gcc test/libmd.sh $level
 [ $level = quick ] || step "clang: libmd's functions beside Debian's libmd" env CC=clang test/libmd.sh $level

@@ -7,8 +7,9 @@
 #   test/run.sh quick|all|fuzz
 #
 # Called by `make test`, `make test-all` and `make fuzz`, which install what is needed first. HASHLOOM_EXPECT=avx512,sha
-# makes it a failure if this machine lacks one of these instruction sets. HASHLOOM_REQUIRE=1 makes it a failure if
-# something cannot be tested here: a program is missing, root is needed. Exit status: 0 if everything passed.
+# makes it a failure if the library finds fewer instruction sets than these; by default, those that this CPU has
+# (test/expect.sh). HASHLOOM_REQUIRE=1 makes it a failure if something cannot be tested here: a program is missing, root
+# is needed. Exit status: 0 if everything passed.
 #
 # Parts run side by side, PARTS at a time: one more than there are CPUs, as some mostly wait. The output of a part is in
 # build/parts/NAME.log, and is printed whole, in the order of this file. The last lines name what was skipped, the times
@@ -23,6 +24,11 @@ fi
 cd "$(dirname "$0")/.." || exit 2
 level=${1:?usage: run.sh quick|all|fuzz}
 root=$PWD
+if [ -z "${HASHLOOM_EXPECT+set}" ]; then
+    HASHLOOM_EXPECT=$(test/expect.sh) || exit 2
+    export HASHLOOM_EXPECT
+fi
+echo "== Expected of this CPU: ${HASHLOOM_EXPECT:-nothing}"
 . test/ccache.sh
 at_once=${PARTS:-$(($(getconf _NPROCESSORS_ONLN) + 1))}
 logs=build/parts
@@ -146,6 +152,7 @@ fi
 part c "" test/c.sh "$level"
 part program "" cargo build --quiet --release --locked --package hashloom-cli
 part docs program python3 test/docs.py $program "${require[@]}"
+part expect "" test/expect_test.sh
 part format "" cargo fmt --all --check
 part lint "" cargo clippy --quiet --workspace --exclude hashloom-gpu --all-targets --locked -- -D warnings
 part crates lint "${cases[@]}" cargo test --quiet --workspace --exclude hashloom-gpu --locked

@@ -38,7 +38,7 @@ struct hli_machine hli_detect(void)
     uint32_t EAX, EBX, ECX, EDX;
 
     /* __get_cpuid_count checks the highest leaf and, on i386, whether there is a cpuid at all. */
-#  define FEATURE(name, leaf, subleaf, reg, bit, state) \
+#  define FEATURE(name, linux_name, leaf, subleaf, reg, bit, state) \
       if (__get_cpuid_count(leaf, subleaf, &EAX, &EBX, &ECX, &EDX) && (reg >> (bit) & 1) != 0 && \
           (saved & STATE_##state) == STATE_##state) \
           machine.features |= HLI_F(name);
@@ -75,7 +75,7 @@ struct hli_machine hli_detect(void)
     struct hli_machine machine = {0, HLI_TUNE_TWO_PIPES};
     const unsigned long hwcap = getauxval(AT_HWCAP);
 
-#  define FEATURE(name, bit, macro) \
+#  define FEATURE(name, linux_name, bit, macro) \
       if ((hwcap >> (bit) & 1) != 0 || IS_PROMISED(TEXT(macro))) \
           machine.features |= HLI_F(name);
 #  include "features.def"
