@@ -570,6 +570,14 @@ fn a_device_takes_part() {
         let whole = check(Faulty::default());
         assert!(whole.nbytes() > 0 && whole.nfailed() == 0, "{whole:?}");
         assert!(check(Faulty::new(None, true)).nbytes() > 0);
+        // The content comes from the disk, where the file system has one. The lanes wait for the device.
+        #[cfg(target_os = "linux")]
+        for path in [folder.join("a"), folder.join("b")] {
+            let file = fs::File::open(path).unwrap();
+            file.sync_all().unwrap();
+            rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+        }
+        assert!(check(Faulty::default()).nbytes() > 0);
         // A file is replaced, and the lanes are done long before the device: its thread checks the file again alone.
         let once = std::sync::Once::new();
         let b = &files.last().unwrap().bytes[..]; // after the padding of a hybrid torrent

@@ -137,8 +137,9 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                 Some(_) => {
                     let take = |_| self.take_for_device(rows.nlanes());
                     let is_later = self.take_lanes(&mut own, &mut lanes, 1, take);
-                    if lanes.is_empty() && !is_later {
-                        // Too few pieces are left for a device. This thread may be the last one, and takes them.
+                    // Too few pieces are left for a device, or the lanes, which it waits for, have no thread. This thread
+                    // may be the last one, and takes the pieces.
+                    if lanes.is_empty() && (!is_later || self.pool.count() == 1) {
                         rows.leave_device();
                         continue;
                     }

@@ -100,22 +100,22 @@ impl<'a, J: Job, I: Iterator<Item = Arc<J>>> Queue<'a, J, I> {
 
     /// Pieces for a device, at most `most`. A device gets an eighth of what is left, of the job that has the most: even
     /// one that is seven times slower than all lanes together is done when these are. What comes from a disk is left to
-    /// the lanes, which are faster than any disk. `Nothing` if no job will have enough pieces.
+    /// the lanes, which are faster than any disk; the device waits for the rest, as one page that is not in memory has
+    /// the whole job fetched. `Nothing` if no job will have enough pieces.
     pub(super) fn take_for_device(&mut self, most: usize) -> Taken<J> {
         while self.begun.len() < BEGUN_MIN && self.begin() {}
+        let share = |begun: &Begun<J>| (begun.job.content().layout.piece_count() as usize - begun.next) / DEVICE_SHARE;
         let may_others_follow = self.begun.len() >= BEGUN_MIN;
-        let count = |begun: &Begun<J>| begun.job.content().layout.piece_count() as usize;
+        let may_follow = may_others_follow || self.begun.iter().any(|begun| share(begun) >= DEVICE_MIN);
         let in_memory = self.begun.iter_mut().filter(|begun| begun.job.content().is_fetched(fetch::ALL));
-        let longest = in_memory.max_by_key(|begun| count(begun) - begun.next);
-        let share = longest.as_ref().map_or(0, |begun| (count(begun) - begun.next) / DEVICE_SHARE);
-        match longest {
-            Some(begun) if share >= DEVICE_MIN => {
+        match in_memory.max_by_key(|begun| share(begun)).filter(|begun| share(begun) >= DEVICE_MIN) {
+            Some(begun) => {
                 let start = begun.next;
-                begun.next += share.min(most);
+                begun.next += share(begun).min(most);
                 Taken::Pieces(begun.job.clone(), start..begun.next)
             }
-            _ if may_others_follow => Taken::Later,
-            _ => Taken::Nothing,
+            None if may_follow => Taken::Later,
+            None => Taken::Nothing,
         }
     }
 
