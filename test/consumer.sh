@@ -40,8 +40,9 @@ quiet() {
 
 for kind in static shared; do
     [ $kind = shared ] && flag=ON || flag=OFF
-    quiet cmake -S "$here/consumer" -B "$build/sub-$kind" -DCMAKE_C_COMPILER="$CC" -DBUILD_SHARED_LIBS=$flag \
-        -DCONSUMER_SOURCE="$core"
+    # Release: the objects are those of the library that is built below.
+    quiet cmake -S "$here/consumer" -B "$build/sub-$kind" -DCMAKE_C_COMPILER="$CC" -DCMAKE_BUILD_TYPE=Release \
+        -DBUILD_SHARED_LIBS=$flag -DCONSUMER_SOURCE="$core"
     quiet cmake --build "$build/sub-$kind" -j "$jobs"
     runs "$build/sub-$kind/consumer" $kind
     [ "$(find "$build/sub-$kind" -name 'libhashloom.*' -type f | wc -l)" = 1 ] ||

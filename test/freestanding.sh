@@ -8,7 +8,7 @@
 # freestanding.sh [quick|all] [BUILD-FOLDER]     CC names the compiler or cross compiler
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-core=$here/../core
+core=$(cd "$here/../core" && pwd)
 CC=${CC:-cc}
 jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
 level=${1:-all}
@@ -31,7 +31,7 @@ plain="-fno-stack-protector -U_FORTIFY_SOURCE"
 # quick: one set of flags for each compiler.
 case $level$($CC --version) in
 quick*clang*) all_flags=("-O2 -ffreestanding") ;;
-quick*) all_flags=("-O2 -fPIC") ;;
+quick*) all_flags=(-O2) ;;
 *) all_flags=("-O2 -fPIC" "-O2 -ffreestanding" -O2 -O3 -Os) ;;
 esac
 
@@ -39,7 +39,8 @@ for flags in "${all_flags[@]}"; do
     rm -f "$build"/*.o
     for file in "$core"/src/*.c "$core"/src/*/*.c; do
         printf '%s\0' "$file" -o "$build/$(basename "$(dirname "$file")")-$(basename "$file" .c).o"
-    done | xargs -0 -n 3 -P "$jobs" $CC $flags $plain -std=c11 -I"$core/include" -c
+    done | xargs -0 -n 3 -P "$jobs" $CC $flags $plain -std=c11 -Wall -Wextra -Wpedantic -Werror \
+        -I"$core/include" -c
     # The compiler links, not ld: it knows the right linker and target.
     $CC -r -nostdlib -o "$build/core.o" "$build"/*-*.o
 

@@ -14,15 +14,26 @@ started=$SECONDS
 
 telling='^FAILED: |^  .*not true: |^  \.\.\. and|runtime error: |^SUMMARY: |\*\*\*|[^a-z]error: |fuzz/hash_many: .*: '
 
+# Sets children_cpu: the seconds of CPU that the ended commands of this script have taken. Not its output, as a subshell
+# has children of its own.
+count_cpu() {
+    times >"$logs/times"
+    children_cpu=$(awk 'END {split($1, own, /[ms]/); split($2, kernel, /[ms]/)
+        printf "%d\n", own[1] * 60 + own[2] + kernel[1] * 60 + kernel[2]}' "$logs/times")
+}
+
 # step NAME COMMAND...: prints one line on success, the end of the output on failure. Counts the cases in the output's
 # lines "N passed, N failed, N skipped"; without such a line, the step counts as one.
 step() {
-    local name=$1 log from=$SECONDS status cases p f s
+    local name=$1 log from=$SECONDS cpu status cases p f s
     shift
+    count_cpu
+    cpu=$children_cpu
     log=$logs/$(echo "$name" | tr -c 'a-z0-9\n' -).log
     printf '%-72s ' "$name"
     ("$@") >"$log" 2>&1
     status=$?
+    count_cpu
     grep '^skipped: ' "$log" >>"$logs/skipped"
     read -r p f s cases < <(awk '/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ {p += $1; f += $3; s += $5; n++}
         END {print p + 0, f + 0, s + 0, n + 0}' "$log")
@@ -30,7 +41,8 @@ step() {
     [ $status -eq 0 ] || [ "$f" -gt 0 ] || f=1
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
     if [ $status -eq 0 ] && [ "$f" -eq 0 ]; then
-        printf 'ok %5s passed%s %3ds\n' "$p" "$([ "$s" -eq 0 ] || echo ", $s skipped")" $((SECONDS - from))
+        printf 'ok %5s passed%s %3ds, CPU %ds\n' "$p" "$([ "$s" -eq 0 ] || echo ", $s skipped")" $((SECONDS - from)) \
+            $((children_cpu - cpu))
     else
         printf 'FAILED %3ds\n' $((SECONDS - from))
         failed_steps+=("$name")
