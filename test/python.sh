@@ -5,8 +5,9 @@
 #
 #   test/python.sh [quick|all|demo]
 #
-# quick: one Python: python3, or the one that PYTHON names. all: every Python from 3.10 on that is found, all with the
-# same wheel; python3.14t, which is free-threaded, with a wheel of its own; and the source distribution.
+# quick: one Python: python3, or the one that PYTHON names, with a wheel of a debug build. all: every Python from 3.10
+# on that is found, all with the same optimised wheel; python3.14t, which is free-threaded, with a wheel of its own;
+# clusters of Dask and Spark; and the source distribution.
 # Others than those in PATH and in pyenv's folder are named by HASHLOOM_PYTHONS, paths with blanks between. demo: only
 # builds the wheel and runs bench/columns.py with it.
 #
@@ -52,8 +53,12 @@ linted() {
     PYO3_PYTHON=$python cargo clippy --quiet --release --locked --manifest-path "$root/python/Cargo.toml" -- -D warnings
 }
 
+# quick tests a debug build: it takes less CPU time, and finds overflows.
 wheel() {
-    (cd "$root/python" && "$tools/bin/maturin" build --release --locked --interpreter "$python" --out "$logs/wheels")
+    local profile=(--release)
+    [ "$level" != quick ] || { profile=() && export CARGO_PROFILE_DEV_DEBUG=false; }
+    (cd "$root/python" &&
+        "$tools/bin/maturin" build "${profile[@]}" --locked --interpreter "$python" --out "$logs/wheels")
 }
 
 requirements=$root/python/tests/requirements.txt
@@ -157,12 +162,12 @@ step "wheel" wheel
 step "tests: $("$python" -V)" tested "$python"
 step "types: mypy, pyright, stubtest" types
 step "examples" examples
-if command -v java >/dev/null || [ -n "${HASHLOOM_REQUIRE-}" ]; then
-    step "cluster: Dask and Spark" cluster
-else
-    skip "cluster: java is not installed: apt-get install default-jre-headless"
-fi
 if [ "$level" = all ]; then
+    if command -v java >/dev/null || [ -n "${HASHLOOM_REQUIRE-}" ]; then
+        step "cluster: Dask and Spark" cluster
+    else
+        skip "cluster: java is not installed: apt-get install default-jre-headless"
+    fi
     step "lint" linted
     step "a column of 3 GiB" huge
     for name in python3.1{0,1,2,3,4}; do
@@ -180,6 +185,6 @@ if [ "$level" = all ]; then
     fi
     step "source distribution" source_distribution
 else
-    skip "other versions of Python and free-threaded ones: make test-all runs those that it finds"
+    skip "Dask, Spark, other versions of Python and free-threaded ones: make test-all, where they are found"
 fi
 end_steps "the Python package"
