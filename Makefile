@@ -15,7 +15,7 @@ LINKS = $(ROOT)/libexec/hashloom
 # The folder of the prefix in which zsh looks for completions.
 ZSH_FUNCTIONS := share/zsh/site-functions
 
-.PHONY: help build share demo demo-python test test-all cross dist bench bench-kernels bench-tiers bench-peers
+.PHONY: help build share demo demo-python check test test-all cross dist bench bench-kernels bench-tiers bench-peers
 .PHONY: bench-compilers bench-torrents bench-sums bench-trees bench-disks chart kernels fuzz mutants deny install install-links uninstall clean
 .PHONY: drop-ins install-drop-ins uninstall-drop-ins bench-provider bench-pkcs11 web bench-web
 
@@ -23,7 +23,8 @@ help:
 	@echo 'make demo           build, sum, check, manifest and torrents at work, then race on a 485 MiB image, and one in Go'
 	@echo 'make demo-python    10 million e-mail addresses hashed in Python, beside hashlib, polars-hash and DuckDB'
 	@echo 'make build          the program: $(HASHLOOM)'
-	@echo 'make test           every test, but not every repetition: about half an hour on two CPUs; installs or names missing'
+	@echo 'make check          short tests of the files that differ from the last commit, or from BASE=main: two minutes'
+	@echo 'make test           every test, but not every repetition: a quarter of an hour on two CPUs; installs or names missing'
 	@echo '                    packages'
 	@echo 'make test-all       the slow ones too: over 4 GiB, valgrind, every compiler found, other systems, benchmarks'
 	@echo 'make cross          the C tests on other architectures under qemu (part of test-all; two of them of test)'
@@ -77,6 +78,10 @@ demo-python:
 test:
 	@tools/setup.sh test
 	@test/run.sh quick
+
+# BASE: a commit; the files that differ from it.
+check:
+	@test/run.sh check $(BASE)
 
 test-all:
 	@tools/setup.sh test-all

@@ -4,16 +4,20 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   test/run.sh quick|all|fuzz
+#   test/run.sh quick|all [PART...]       every part of that level, or only these, and what they need
+#   test/run.sh check [COMMIT]            short parts for the files that differ from COMMIT, or else from HEAD
+#   test/run.sh fuzz
+#   test/run.sh list                      the names of the parts of quick
 #
-# Called by `make test`, `make test-all` and `make fuzz`, which install what is needed first. HASHLOOM_EXPECT=avx512,sha
-# makes it a failure if the library finds fewer instruction sets than these; by default, those that this CPU has
-# (test/expect.sh). HASHLOOM_REQUIRE=1 makes it a failure if something cannot be tested here: a program is missing, root
-# is needed. Exit status: 0 if everything passed.
+# Called by `make test`, `make test-all`, `make check` and `make fuzz`. HASHLOOM_EXPECT=avx512,sha makes it a failure if
+# the library finds fewer instruction sets than these; by default, those that this CPU has (test/expect.sh).
+# HASHLOOM_REQUIRE=1 makes it a failure if something cannot be tested here: a program is missing, root is needed. Exit
+# status: 0 if everything passed.
 #
 # Parts run side by side, PARTS at a time: one more than there are CPUs, as some mostly wait. The output of a part is in
-# build/parts/NAME.log, and is printed whole, in the order of this file. The last lines name what was skipped, the times
-# and the parts that failed.
+# build/parts/NAME.log (of check: build/check), and is printed whole, in the order of this file. The last lines name
+# what was skipped, the times and the parts that failed. A part that takes longer than an hour, or in test-all a day
+# (LIMIT: seconds), is stopped, and its output ends with the commands that were running.
 set -uo pipefail
 # A shell without job control starts a command in the background with SIGINT ignored, which the program respects: tests
 # that interrupt it would wait for ever.
@@ -22,58 +26,153 @@ if [ -z "${HASHLOOM_SIGNALS-}" ]; then
     env --default-signal true 2>/dev/null && exec env --default-signal "$BASH" "$0" "$@"
 fi
 cd "$(dirname "$0")/.." || exit 2
-level=${1:?usage: run.sh quick|all|fuzz}
+usage() {
+    echo "usage: run.sh quick|all [PART...] | check [COMMIT] | fuzz | list" >&2
+    exit 2
+}
+level=${1-}
 root=$PWD
-if [ -z "${HASHLOOM_EXPECT+set}" ]; then
-    HASHLOOM_EXPECT=$(test/expect.sh) || exit 2
-    export HASHLOOM_EXPECT
+wanted=()
+case $level in
+quick | all) wanted=("${@:2}") limit=${LIMIT:-$([ "$level" = quick ] && echo 3600 || echo 86400)} ;;
+check) [ $# -le 2 ] || usage
+    base=${2:-HEAD} limit=${LIMIT:-900} ;;
+fuzz) limit=${LIMIT:-86400} ;;
+list) limit=0 ;;
+*) usage ;;
+esac
+if [ "$level" != list ]; then
+    if [ -z "${HASHLOOM_EXPECT+set}" ]; then
+        HASHLOOM_EXPECT=$(test/expect.sh) || exit 2
+        export HASHLOOM_EXPECT
+    fi
+    echo "== Expected of this CPU: ${HASHLOOM_EXPECT:-nothing}"
+    . test/ccache.sh
 fi
-echo "== Expected of this CPU: ${HASHLOOM_EXPECT:-nothing}"
-. test/ccache.sh
 at_once=${PARTS:-$(($(getconf _NPROCESSORS_ONLN) + 1))}
 logs=build/parts
-rm -rf $logs
-mkdir -p $logs
+[ "$level" != check ] || logs=build/check
 
 # A process group for each part, so that Ctrl-C ends all that a part has started.
 set -m
 # shellcheck disable=SC2154
 trap 'for group in $(jobs -p); do kill -- "-$group"; done; exit 130' INT TERM
 
-names=()
-declare -A after command state # state: "" before, a process, then ended or printed
+names=() changed=() longer=()
+declare -A after command paths is_wanted state # state: "" before, a process, then ended or printed
 
-# part NAME AFTER COMMAND...: a part to run, when the parts named in AFTER have ended, whether they passed or not.
-# Parts that wait for the same lock of Cargo come one after another, as a part that waits takes up a place.
-# A part that tools/setup.sh names in build/left-out only says so.
+# part NAME LEVELS AFTER PATHS COMMAND...: a part of these levels, to run when the parts named in AFTER have ended,
+# whether they passed or not. Those with a plus sign make what the part needs. Parts that wait for the same lock of
+# Cargo come one after another, as a part that waits takes up a place.
+# PATHS: patterns of the files that the part tests. check runs its parts whose files have changed, and names the longer
+# parts of quick. A part that tools/setup.sh names in build/left-out only says so.
 part() {
     local why
+    if [[ " $2 " != *" $level "* ]]; then
+        # A part of check with this name is its short form.
+        [ "$level" != check ] || [[ " $2 " != *" quick "* || " ${names[*]} " == *" $1 "* ]] || ! has_changed "$4" ||
+            longer+=("$1")
+        return
+    fi
     names+=("$1")
-    after[$1]=$2
-    command[$1]=$(printf '%q ' "${@:3}")
+    after[$1]=$3
+    paths[$1]=$4
+    command[$1]=$(printf '%q ' "${@:5}")
     why=$(sed -n "s/^$1\t//p" build/left-out 2>/dev/null | paste -sd';')
     [ -z "$why" ] || command[$1]=$(printf '%q ' echo "SKIPPED: $1: $why")
+}
+
+# has_changed PATTERNS: whether a changed file matches one of them.
+has_changed() {
+    local file pattern
+    local IFS=' '
+    set -f
+    for file in "${changed[@]}"; do
+        for pattern in $1; do
+            # shellcheck disable=SC2053
+            [[ $file != $pattern ]] || { set +f; return 0; }
+        done
+    done
+    set +f
+    return 1
+}
+
+want() { # NAME: the part and what it needs
+    local needed
+    [[ " ${names[*]} " == *" $1 "* ]] || { echo "run.sh: $level has no part $1: run.sh list" >&2; exit 2; }
+    is_wanted[$1]=yes
+    for needed in ${after[$1]}; do
+        [[ $needed != +* ]] || want "${needed#+}"
+    done
 }
 
 may_start() { # NAME
     local earlier
     for earlier in ${after[$1]}; do
-        [[ ${state[$earlier]-} =~ ended|printed ]] || return 1
+        earlier=${earlier#+}
+        [ -z "${is_wanted[$earlier]-}" ] || [[ ${state[$earlier]-} =~ ended|printed ]] || return 1
     done
+}
+
+# Prints the commands of a process group, the newest last.
+commands_of() { # GROUP
+    local folder stat fields
+    for folder in $(printf '%s\n' /proc/[0-9]* | sort -t/ -k3n); do
+        read -r stat <"$folder/stat" || continue
+        read -ra fields <<<"${stat##*) }" # state, parent, group
+        [ "${fields[2]}" != "$1" ] || { echo "  $(tr '\0' ' ' <"$folder/cmdline" | cut -c1-300)"; }
+    done 2>/dev/null
+}
+
+# Stops a part after its time, and says what was running. Part of the part's own process group.
+stop_late() { # NAME GROUP
+    local never running
+    # A sleep would be one more process to end.
+    exec {never}<> <(:)
+    read -rt "$limit" -u "$never"
+    trap '' TERM # the group's end is this function's too
+    running=$(commands_of "$2")
+    {
+        echo
+        echo "STOPPED: $1 took longer than $limit s. The last lines of its output are above. These were running:"
+        grep -v 'run\.sh' <<<"$running"
+    } >>$logs/"$1".log
+    echo 124 >$logs/"$1".status
+    echo "$limit 0 0" >>$logs/"$1".time
+    kill -TERM -- "-$2"
+    read -rt 10 -u "$never"
+    kill -KILL -- "-$2"
 }
 
 # The exit status of the part goes into NAME.status, its seconds (real, user and system) into NAME.time.
 start() { # NAME
     {
+        group=$BASHPID
+        stop_late "$1" "$group" >/dev/null 2>&1 &
         TIMEFORMAT='%R %U %S'
-        time eval "${command[$1]}" >$logs/"$1".log 2>&1 </dev/null
+        time eval "${command[$1]}" >>$logs/"$1".log 2>&1 </dev/null
         echo $? >$logs/"$1".status
+        kill -KILL $!
     } 2>$logs/"$1".time &
     state[$1]=$!
 }
 
 run_parts() {
     local name pid running=0
+    if [ ${#wanted[@]} -eq 0 ]; then
+        for name in "${names[@]}"; do
+            [ "$level" = check ] && ! has_changed "${paths[$name]}" || wanted+=("$name")
+        done
+    fi
+    for name in "${wanted[@]}"; do
+        want "$name"
+    done
+    for name in "${names[@]}"; do
+        [ -n "${is_wanted[$name]-}" ] || unset "state[$name]"
+    done
+    mapfile -t names < <(for name in "${names[@]}"; do [ -z "${is_wanted[$name]-}" ] || echo "$name"; done)
+    rm -rf $logs
+    mkdir -p $logs
     while true; do
         for name in "${names[@]}"; do
             [ $running -lt "$at_once" ] || break
@@ -96,13 +195,15 @@ run_parts() {
             esac
         done
     done
-    for name in "${names[@]}"; do # a name in AFTER that no part has
+    for name in "${names[@]}"; do # a part that waits for itself
         [ "${state[$name]-}" = printed ] || { echo "run.sh: $name was never started" >&2; exit 2; }
     done
 }
 
+# A check prints only what failed.
 print() { # NAME
     state[$1]=printed
+    [ "$level" != check ] || [ "$(cat $logs/"$1".status)" != 0 ] || return 0
     echo
     echo "== $1: ${command[$1]}"
     cat $logs/"$1".log
@@ -111,6 +212,13 @@ print() { # NAME
 # Prints what was skipped, the time of each part, longest first, and the parts that failed. Returns 1 if a part failed.
 report() {
     local name real user system failed=() skipped
+    local longer_parts=
+    [ ${#longer[@]} -eq 0 ] || longer_parts="Not run, as they take longer: test/run.sh quick ${longer[*]}"
+    if [ ${#names[@]} -eq 0 ]; then
+        echo "No part of check tests a changed file: ${changed[*]:-no file has changed}"
+        echo "$longer_parts"
+        return
+    fi
     skipped=$(grep -hoiE '(^|[^a-z])SKIPPED: .*' $logs/*.log | sed 's/^[^a-zA-Z]//' | sort | uniq -c)
     echo
     echo "== Skipped: $(grep -c . <<<"$skipped")"
@@ -126,91 +234,165 @@ report() {
     for name in "${names[@]}"; do
         [ "$(cat $logs/"$name".status)" = 0 ] || failed+=("$name")
     done
+    echo "$longer_parts"
     [ ${#failed[@]} -eq 0 ] || { printf 'FAILED: %s\n' "${failed[@]}"; return 1; }
-    echo "All parts passed."
+    echo "All ${#names[@]} parts passed."
 }
 
-program=target/release/hashloom
+# check: short parts for what has changed.
+if [ "$level" = check ]; then
+    git rev-parse --quiet --verify "$base^{commit}" >/dev/null ||
+        { echo "run.sh: git has no commit $base" >&2; exit 2; }
+    mapfile -t changed < <({ git diff --name-only --no-renames "$base" && git ls-files --others --exclude-standard; } |
+        sort -u)
+fi
+
+# The packages of the workspace that have changed: their lints, and their tests. If a package has changed only in files
+# of tests, these alone.
+check_crates() {
+    local file name manifest packages=()
+    local -A only=() whole=() is_package=()
+    for file in "${changed[@]}"; do
+        case $file in
+        core/src/* | core/include/*) continue ;; # its own part
+        core/*.rs | core/Cargo.toml) name=hashloom-sys ;;
+        rust/*/*) name=${file#rust/} name=${name%%/*} ;;
+        web/*) name=hashloom-web ;;
+        *) continue ;;
+        esac
+        is_package[$name]=yes
+        if [[ $file =~ ^rust/[^/]*/tests/([^/]*)\.rs$ ]]; then
+            only[$name]+=" --test=${BASH_REMATCH[1]}"
+        else
+            whole[$name]=yes
+        fi
+    done
+    for name in "${!is_package[@]}"; do
+        # wgpu takes minutes to build: the part gpu.
+        [ "$name" = hashloom-gpu ] || packages+=("$name")
+    done
+    [ ${#packages[@]} -gt 0 ] || { packages=(hashloom); only[hashloom]=--lib; }
+    cargo clippy --quiet --locked "${packages[@]/#/--package=}" --all-targets -- -D warnings || return 1
+    for name in "${packages[@]}"; do
+        [ -z "${whole[$name]-}" ] || only[$name]=
+        # shellcheck disable=SC2086
+        "${cases[@]}" cargo test --quiet --locked --package "$name" ${only[$name]} || return 1
+    done
+}
+
+# The documents that have changed, with the program as it is.
+check_documents() {
+    local documents=()
+    mapfile -t documents < <(printf '%s\n' "${changed[@]}" | grep -E '^(README\.md|docs/.*\.md)$')
+    python3 test/docs.py $program "${documents[@]}"
+}
+
+# Optimised, as users run it; for a check, whichever is quicker to build.
+program=target/release/hashloom program_profile=(--release)
+[ "$level" != check ] || program=target/debug/hashloom program_profile=()
 require=(${HASHLOOM_REQUIRE:+--require})
-if [ "$level" = fuzz ]; then
-    part fuzz-c "" test/fuzz_c.sh 600
-    part fuzz-pkcs11 "" test/pkcs11_module.sh fuzz 600
-    part fuzz-crates "" fuzz/run.sh 600
-    run_parts
-    report
-    exit
-fi
-
 # quick leaves out repetitions, and tests that another part has too.
-if [ "$level" = quick ]; then
-    every=() huge=() targets=() cases=(env PROPTEST_CASES=32)
-else
-    every=(--all) huge=(--huge) targets=(--all-targets) cases=()
-fi
-
-# Long parts first, so that none is alone at the end.
-part c "" test/c.sh "$level"
-part program "" cargo build --quiet --release --locked --package hashloom-cli
-part docs program python3 test/docs.py $program "${require[@]}"
-part expect "" test/expect_test.sh
-part format "" cargo fmt --all --check
-part lint "" cargo clippy --quiet --workspace --exclude hashloom-gpu --all-targets --locked -- -D warnings
-part crates lint "${cases[@]}" cargo test --quiet --workspace --exclude hashloom-gpu --locked
-part clients program build/venv/bin/python test/clients.py $program "${require[@]}"
-part cross "" test/cross.sh "$level"
-part proof "" test/proof/prove.py "${every[@]}"
-peers=(--manifest-path bench/peers/Cargo.toml)
-part peers-format "" cargo fmt "${peers[@]}" --check
-part peers program bench/peers/run.sh --quick
-# The profile and the folder are those of the part before, so that the C of the crates is compiled once.
-part peers-lint peers \
-    cargo clippy --quiet --release --locked "${peers[@]}" --target-dir bench/peers/target -- -D warnings
-part go "" test/go.sh "$level"
-part gpu "" test/gpu.sh
-part python program test/python.sh "$level"
-# Users run optimised code, and compilers have bugs: all random cases.
-[ "$level" = quick ] || part crates-optimised program \
-    cargo test --quiet --release --package hashloom --package hashloom-engine --features hashloom/digest --tests --locked
-part lint-without-bench crates \
-    cargo clippy --quiet --package hashloom-cli --no-default-features "${targets[@]}" --locked -- -D warnings
-part crate-without-std lint-without-bench "${cases[@]}" cargo test --quiet --package hashloom --no-default-features --locked
-part crate-with-traits crate-without-std "${cases[@]}" cargo test --quiet --package hashloom --all-features --locked
-# Each feature compiles alone, without a warning.
-part engine-features crate-with-traits bash -c 'for feature in "" torrent create resume tree manifest io-uring; do
-    RUSTFLAGS="-D warnings" CARGO_TARGET_DIR=target/features cargo check --quiet --package hashloom-engine \
-        --no-default-features --features "$feature" --locked || { echo "feature: $feature"; exit 1; }; done'
+every=(--all) huge=(--huge) targets=(--all-targets) cases=(env)
+case $level in
+quick | list) every=() huge=() targets=() cases=(env PROPTEST_CASES=32) ;;
+check) every=() huge=() cases=(env PROPTEST_CASES=8) ;;
+esac
+python=build/venv/bin/python
 faultfs=(--quiet --locked --manifest-path test/faultfs/Cargo.toml)
-part faultfs-format "" cargo fmt --manifest-path test/faultfs/Cargo.toml --check
-part faultfs-lint engine-features cargo clippy "${faultfs[@]}" --all-targets -- -D warnings
-part faultfs-tests faultfs-lint cargo test "${faultfs[@]}"
-part faultfs faultfs-tests cargo build "${faultfs[@]}"
 disks=(--quiet --locked --manifest-path bench/disks/Cargo.toml)
-part disk-model-format "" cargo fmt --manifest-path bench/disks/Cargo.toml --check
-part disk-model-lint faultfs cargo clippy "${disks[@]}" --all-targets -- -D warnings
-part disk-model-tests disk-model-lint cargo test "${disks[@]}"
-part documentation disk-model-tests env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace \
+peers=(--manifest-path bench/peers/Cargo.toml)
+# Files.
+core='core/src/* core/include/* core/CMakeLists.txt'
+crates='Cargo.* rust/* core/*.rs core/Cargo.toml web/*.rs web/Cargo.toml'
+cli='rust/hashloom-cli/src/*'
+
+[ "$level" != list ] || level=quick is_list=yes
+# Long parts first, so that none is alone at the end.
+part c "check quick all" "" "$core test/*.c test/*.h test/CMakeLists.txt test/c.sh test/steps.sh libmd/*" \
+    test/c.sh "$level"
+part program "check quick all" "" "" \
+    cargo build --quiet "${program_profile[@]}" --locked --package hashloom-cli
+part docs "quick all" +program "README.md docs/* test/docs.py $cli" python3 test/docs.py $program "${require[@]}"
+part documents check +program "README.md docs/*.md" check_documents
+part expect "check quick all" "" "core/src/*.def test/expect*" test/expect_test.sh
+part format "check quick all" "" "*.rs" cargo fmt --all --check
+part crates check "" "$crates" check_crates
+part lint "quick all" "" "" \
+    cargo clippy --quiet --workspace --exclude hashloom-gpu --all-targets --locked -- -D warnings
+part crates "quick all" lint "" \
+    "${cases[@]}" cargo test --quiet --workspace --exclude hashloom-gpu --locked
+part clients "quick all" +program "test/clients.py rust/hashloom-engine/src/torrent/resume/*" \
+    $python test/clients.py $program "${require[@]}"
+part cross "quick all" "" "$core test/*.c test/cross.sh test/emulate.sh" test/cross.sh "$level"
+part proof "quick all" "" "$core test/proof/*" test/proof/prove.py "${every[@]}"
+# A workspace of its own, with other people's crates, C libraries and compilers.
+part peers-format "check quick all" "" "bench/peers/*.rs" cargo fmt "${peers[@]}" --check
+part peers all +program "bench/peers/*" bench/peers/run.sh --quick
+# The profile and the folder are those of the part before, so that the C of the crates is compiled once.
+part peers-lint all peers "bench/peers/*" \
+    cargo clippy --quiet --release --locked "${peers[@]}" --target-dir bench/peers/target -- -D warnings
+part go "quick all" "" "go/* test/go* $core" test/go.sh "$level"
+part gpu "quick all" "" "rust/hashloom-gpu/* tools/wgsl/*" test/gpu.sh "$level"
+part python "quick all" program "python/* test/python.sh rust/hashloom/src/* rust/hashloom-engine/src/*" \
+    test/python.sh "$level"
+# Users run optimised code, and compilers have bugs: all random cases.
+part crates-optimised all program "" cargo test --quiet --release --package hashloom --package hashloom-engine \
+    --features hashloom/digest --tests --locked
+part lint-without-bench "quick all" crates "rust/hashloom-cli/*" \
+    cargo clippy --quiet --package hashloom-cli --no-default-features "${targets[@]}" --locked -- -D warnings
+part crate-without-std "quick all" lint-without-bench "rust/hashloom/*" \
+    "${cases[@]}" cargo test --quiet --package hashloom --no-default-features --locked
+part crate-with-traits "quick all" crate-without-std "rust/hashloom/*" \
+    "${cases[@]}" cargo test --quiet --package hashloom --all-features --locked
+# Each feature compiles alone, without a warning. clippy, as the lint has compiled what the crate depends on.
+part engine-features "quick all" crate-with-traits "rust/hashloom-engine/*" bash -c '
+    for feature in "" torrent create resume tree manifest io-uring; do
+        cargo clippy --quiet --package hashloom-engine --no-default-features --features "$feature" --locked \
+            -- -D warnings || { echo "feature: $feature"; exit 1; }; done'
+part faultfs-format "check quick all" "" "test/faultfs/*.rs" cargo fmt --manifest-path test/faultfs/Cargo.toml --check
+part faultfs-lint "check all" engine-features "test/faultfs/*" cargo clippy "${faultfs[@]}" --all-targets -- -D warnings
+part faultfs-tests "check quick all" "engine-features faultfs-lint" "test/faultfs/*" cargo test "${faultfs[@]}"
+part faultfs "quick all" faultfs-tests "test/faultfs/*" cargo build "${faultfs[@]}"
+part disk-model-format "check quick all" "" "bench/disks/*.rs" cargo fmt --manifest-path bench/disks/Cargo.toml --check
+part disk-model-lint "check all" faultfs "bench/disks/*" cargo clippy "${disks[@]}" --all-targets -- -D warnings
+part disk-model-tests "check all" disk-model-lint "bench/disks/*" cargo test "${disks[@]}"
+part documentation "quick all" faultfs "$crates" env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace \
     --exclude hashloom-gpu --no-deps --locked
-part faults "program faultfs" python3 test/faults.py $program "${require[@]}" "${every[@]}"
-part torrents-of-others program build/venv/bin/python test/interop_torrents.py $program "${require[@]}"
-part manifests program test/manifest.py $program
-part malformed-torrents program build/venv/bin/python test/malformed_torrents.py $program "${require[@]}"
-part trees-of-others program build/venv/bin/python test/trees.py $program "${require[@]}" "${every[@]}"
-part coreutils program build/venv/bin/python test/coreutils.py $program "${require[@]}"
-part macs program python3 test/macs.py $program "${require[@]}" "${huge[@]}"
-part addresses program python3 test/addresses.py $program "${require[@]}" "${every[@]}"
-part kernel-sizes program tools/kernels.py $program
-part setup "" test/setup.sh
-part installation program test/install.sh "${require[@]}"
-part dependencies "" tools/deny.sh
-part openssl-provider "" test/openssl_provider.sh
-part web program bash -c 'make --silent web && python3 web/test.py build/web/hashloom.html'
-part pkcs11 openssl-provider test/pkcs11_module.sh "$level"
-part offered "" test/offered.sh "$level"
+part faults "quick all" "+program +faultfs" "test/faults.* $cli rust/hashloom-engine/src/*" \
+    python3 test/faults.py $program "${require[@]}" "${every[@]}"
+part torrents-of-others "check quick all" +program "test/interop_torrents.py test/bencode.py" \
+    $python test/interop_torrents.py $program "${require[@]}"
+part manifests "check quick all" +program "test/manifest.py rust/hashloom-engine/src/manifest/*" \
+    test/manifest.py $program
+part malformed-torrents "check quick all" +program \
+    "test/malformed_torrents.py rust/hashloom-engine/src/torrent/parse/*" \
+    $python test/malformed_torrents.py $program "${require[@]}"
+part trees-of-others "check quick all" +program "test/trees.py rust/hashloom-engine/src/tree/*" \
+    $python test/trees.py $program "${require[@]}" "${every[@]}"
+part coreutils "check quick all" +program "test/coreutils.py rust/hashloom-cli/src/solaris/*" \
+    $python test/coreutils.py $program "${require[@]}"
+part macs "check quick all" +program test/macs.py python3 test/macs.py $program "${require[@]}" "${huge[@]}"
+part addresses "check quick all" +program test/addresses.py \
+    python3 test/addresses.py $program "${require[@]}" "${every[@]}"
+part kernel-sizes "quick all" +program "tools/kernels.py $core" tools/kernels.py $program
+part runner "check quick all" "" "test/run.sh test/run_test.sh" test/run_test.sh
+part setup "check quick all" "" "tools/setup.sh test/setup.sh" test/setup.sh
+part installation "quick all" +program "test/install.sh Makefile rust/hashloom-cli/src/generate/*" \
+    test/install.sh "${require[@]}"
+part dependencies "check quick all" "" "*Cargo.toml *Cargo.lock deny.toml" tools/deny.sh
+part openssl-provider "quick all" "" "drop-in/openssl/* test/openssl_* $core" test/openssl_provider.sh
+part web "quick all" program "web/*" bash -c 'make --silent web && python3 web/test.py build/web/hashloom.html'
+part pkcs11 "quick all" openssl-provider "drop-in/pkcs11/* test/pkcs11_* $core" test/pkcs11_module.sh "$level"
+part offered "check quick all" "" "*.sh *.py *.c .ci/run .github/* *Cargo.lock fuzz/*" \
+    test/offered.sh "$([ "$level" = all ] && echo all || echo quick)"
 # Two optimised builds of all crates and three others: about 40 minutes on two busy CPUs.
-[ "$level" = quick ] || part fresh "" test/fresh.sh
-[ "$level" = quick ] || part dist "" make --silent dist
-[ "$level" = quick ] || part other-systems documentation test/other_systems.sh
-[ "$level" = quick ] ||
-    part consumer-crate other-systems cargo run --quiet --locked --manifest-path test/consumer/crate/Cargo.toml
+part dist all "" "" make --silent dist
+part fresh all "" "" test/fresh.sh
+part other-systems all documentation "" test/other_systems.sh
+part consumer-crate all other-systems "" cargo run --quiet --locked --manifest-path test/consumer/crate/Cargo.toml
+part fuzz-c fuzz "" "" test/fuzz_c.sh 600
+part fuzz-pkcs11 fuzz "" "" test/pkcs11_module.sh fuzz 600
+part fuzz-crates fuzz "" "" fuzz/run.sh 600
+[ -z "${is_list-}" ] || { printf '%s\n' "${names[@]}"; exit; }
 run_parts
 report
