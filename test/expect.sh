@@ -22,7 +22,12 @@ cannot() { # WHY
 
 [ -r "$cpuinfo" ] || cannot "$cpuinfo cannot be read: this CPU's features are unknown"
 # A feature counts if every processor has it. x86 calls the list flags, arm Features.
-flags=$(awk -F: '/^(flags|Features)[ \t]*:/ {processors++; n = split($2, names, " "); for (i = 1; i <= n; i++) seen[names[i]]++}
+flags=$(awk -F: '
+    /^(flags|Features)[ \t]*:/ {
+        processors++
+        n = split($2, names, " ")
+        for (i = 1; i <= n; i++) seen[names[i]]++
+    }
     END {for (name in seen) if (seen[name] == processors) print name}' "$cpuinfo")
 
 # Lines "feature NAME LINUX'S-NAME", "isa NAME FEATURE|FEATURE..." and "kernel ISA".

@@ -14,7 +14,8 @@ cpu() {
     local name=$1 expected=$2 lacking=$3 found named
     shift 3
     printf 'processor\t: 0\nmodel name\t: sha_ni in another line\nflags\t\t: %s\n\n' "$@" >"$cpuinfo"
-    found=$(test/expect.sh "$cpuinfo" 2>"$errors") || { echo "FAILED: $name: status $?"; cat "$errors"; failed=1; return; }
+    found=$(test/expect.sh "$cpuinfo" 2>"$errors") ||
+        { echo "FAILED: $name: status $?"; cat "$errors"; failed=1; return; }
     named=$(sed -n 's/^not tested here: [0-9]* kernels of \([^:]*\): this CPU lacks .*/\1/p' "$errors" | paste -sd,)
     [ "$found" = "$expected" ] || { echo "FAILED: $name: expected $expected, found $found"; failed=1; }
     [ "$named" = "$lacking" ] || { echo "FAILED: $name: lacks $lacking, found $named"; failed=1; }

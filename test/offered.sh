@@ -31,6 +31,12 @@ fuzz_targets() {
         diff <(echo "$files") <(sed -n 's/^targets=(\(.*\))$/\1/p' fuzz/run.sh | tr ' ' '\n' | sort)
 }
 
+# The jobs of the workflow run every part of quick, each once.
+workflow_parts() {
+    diff <(test/run.sh list | sort) \
+        <(sed -n 's/^ *parts: \(.*\)$/\1/p' .github/workflows/ci.yml | tr ' ' '\n' | sort)
+}
+
 mapfile -t scripts < <(git ls-files '*.sh' .ci/run)
 for script in "${scripts[@]}"; do
     check "$script" bash -n "$script"
@@ -39,6 +45,7 @@ mapfile -t programs < <(git ls-files '*.py')
 check "Python programs" python3 -c 'import ast, sys; [ast.parse(open(name).read(), name) for name in sys.argv[1:]]' \
     "${programs[@]}"
 check "fuzz targets" fuzz_targets
+check ".github/workflows/ci.yml lacks parts of test/run.sh (<), or names others (>)" workflow_parts
 mapfile -t locks < <(git ls-files '*Cargo.lock')
 for lock in "${locks[@]}"; do
     # The only command that reads the lock file without fetching its crates.
