@@ -240,12 +240,13 @@ lend() { # ROOT
     done
 }
 
-# on SYSTEM SUITE MIRROR: makes the system and does everything there.
+# on SYSTEM SUITE MIRROR SCRIPT OPTION...: makes the system by this script of debootstrap and does everything there.
 on() {
     local system=$1 root=$PWD/build/fresh/$1 rust go
     rm -rf --one-file-system "$root"
     mkdir -p "$root"
-    if ! debootstrap --variant=minbase "$2" "$root" "$3" >"$root.debootstrap.log" 2>&1; then
+    if ! debootstrap --force-check-gpg --variant=minbase "${@:5}" "$2" "$root" "$3" "$4" \
+        >"$root.debootstrap.log" 2>&1; then
         echo "SKIPPED: $system: debootstrap $2 failed: $(tail -n 1 "$root.debootstrap.log")"
         rm -rf "$root"
         [ -z "${HASHLOOM_REQUIRE-}" ]
@@ -297,9 +298,11 @@ failed=()
 for system in "${systems[@]}"; do
     echo "== $system"
     case $system in
-    debian-12) on "$system" bookworm http://deb.debian.org/debian || failed+=("$system") ;;
-    debian-13) on "$system" trixie http://deb.debian.org/debian || failed+=("$system") ;;
-    ubuntu-24.04) on "$system" noble http://archive.ubuntu.com/ubuntu || failed+=("$system") ;;
+    debian-12) on "$system" bookworm http://deb.debian.org/debian sid || failed+=("$system") ;;
+    debian-13) on "$system" trixie http://deb.debian.org/debian sid || failed+=("$system") ;;
+    # Debian's package ubuntu-keyring has the keys.
+    ubuntu-24.04) on "$system" noble http://archive.ubuntu.com/ubuntu gutsy --components=main,universe \
+        --keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg || failed+=("$system") ;;
     fedora) echo "SKIPPED: fedora: no debootstrap makes it: .github/workflows/ci.yml runs it in a container" ;;
     esac
 done
