@@ -300,7 +300,7 @@ for system in "${systems[@]}"; do
     case $system in
     debian-12) on "$system" bookworm http://deb.debian.org/debian sid || failed+=("$system") ;;
     debian-13) on "$system" trixie http://deb.debian.org/debian sid || failed+=("$system") ;;
-    # Debian's package ubuntu-keyring has the keys.
+    # A host of Ubuntu has the keys in its package ubuntu-keyring.
     ubuntu-24.04) on "$system" noble http://archive.ubuntu.com/ubuntu gutsy --components=main,universe \
         --keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg || failed+=("$system") ;;
     fedora) echo "SKIPPED: fedora: no debootstrap makes it: .github/workflows/ci.yml runs it in a container" ;;
