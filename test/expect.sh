@@ -37,8 +37,8 @@ tables=$("${CC:-cc}" -E -P -I"$root/core/src" -x c - <<'C'
 #include "features.def"
 #define HLI_F(name)                                name
 #define ISA(name, needs)                           :isa name needs
-#define LANES(body, name, isa, nlanes, intel, amd) :kernel isa
-#define KERNEL(body, name, isa, nlanes, intel, amd) :kernel isa
+#define LANES(body, name, isa, nlanes, ...) :kernel isa
+#define KERNEL(body, name, isa, nlanes, ...) :kernel isa
 #include "registry.def"
 C
 ) || cannot "the compiler ${CC:-cc} cannot read core/src/registry.def"
