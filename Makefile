@@ -55,6 +55,7 @@ help:
 
 build:
 	@tools/setup.sh build
+	@test -e $(HASHLOOM) || echo 'make: building the program, once: about three minutes of CPU time'
 	cargo build --release --locked --package hashloom-cli
 	@$(MAKE) --no-print-directory share
 
