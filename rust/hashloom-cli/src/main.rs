@@ -14,6 +14,7 @@ mod filters;
 mod generate;
 #[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
 mod gpu;
+mod input;
 mod interrupt;
 mod json;
 mod kernels;

@@ -12,7 +12,7 @@ use hashloom_engine::manifest::{Comparison, Counts, Difference, Entry, Error, Fo
 use hashloom_engine::paths::{to_bytes, to_path};
 
 use super::report::{Done, Format, Printer, STATES};
-use super::{Opened, Resume, check_folder, open, places_below, scan};
+use super::{Opened, Resume, again, check_folder, name, open, places_below, scan};
 use crate::doubts;
 use crate::interrupt::EXIT_INTERRUPTED;
 use crate::output::{self, Same};
@@ -27,7 +27,7 @@ use crate::{EXIT_ERROR, EXIT_INCOMPLETE, style};
 #[derive(Debug, Args)]
 #[command(after_long_help = help())]
 pub struct Check {
-    /// The manifest
+    /// The manifest, as it is or compressed by gzip or zstd; - is standard input
     #[arg(value_name = "FILE")]
     manifest: PathBuf,
 
@@ -93,7 +93,12 @@ pub fn names(algorithms: &[Algorithm]) -> String {
 
 /// Returns the exit status.
 pub fn run(arguments: &Check) -> Result<u8, String> {
-    let folder = arguments.folder.as_deref().unwrap_or_else(|| output::folder(&arguments.manifest));
+    let is_stream = arguments.manifest.as_os_str() == "-" || output::path_is_special(&arguments.manifest);
+    let folder = match &arguments.folder {
+        Some(folder) => folder,
+        None if is_stream => return Err(format!("{}: name the folder as DIR", name(&arguments.manifest))),
+        None => output::folder(&arguments.manifest),
+    };
     check_folder(folder)?;
     let states = arguments.resume.as_ref().map_or(Vec::new(), |state| places_below(folder, state));
     let listed: Vec<Vec<u8>> = states.iter().map(|state| to_bytes(state)).collect();
@@ -102,7 +107,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     // The file that the result is written to is not part of the folder, unless it is listed.
     let stdout = output::stamp_of_stdout().map(|_| places_below(folder, Path::new("/dev/stdout")));
     let mut outputs: Vec<Vec<u8>> = stdout.iter().flatten().map(|place| to_bytes(place)).collect();
-    let Opened { reader, totals } = open(&arguments.manifest, arguments.format.quiet, |entry| {
+    let Opened { reader, totals, kept } = open(&arguments.manifest, arguments.format.quiet, |entry| {
         if is_any_there != Some(true) {
             is_any_there = Some(folder.join(to_path(&entry.path)).symlink_metadata().is_ok());
         }
@@ -118,7 +123,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         elsewhere(arguments, folder)?;
     }
     let algorithms = reader.algorithms().to_vec();
-    let mut without = places_below(folder, &arguments.manifest);
+    let mut without = if is_stream { Vec::new() } else { places_below(folder, &arguments.manifest) };
     without.extend(states);
     for place in outputs.iter().map(|output| to_path(output)) {
         let shown = display(&folder.join(&place)).to_string();
@@ -139,11 +144,11 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     let filter = reader.wanted().clone();
     let is_restricted = filter.wanted_lengths() != (0..=u64::MAX);
     // A file that has outgrown the filter is not gone.
-    let listed = is_restricted.then(|| open(&arguments.manifest, arguments.format.quiet, |_| Ok(()))).transpose()?;
+    let listed = is_restricted.then(|| again(&kept, &arguments.manifest)).transpose()?;
     let bar = Bar::of_bytes(arguments.format.quiet);
     bar.set_total(totals.nbytes);
     let task = Scan::new(folder).algorithms(&algorithms).quick(arguments.quick).filter(filter);
-    let task = listed.into_iter().fold(task, |task, listed| task.listed(listed.reader));
+    let task = listed.into_iter().fold(task, |task, listed| task.listed(listed));
     let task = without.into_iter().fold(task, Scan::leave_out);
     let task = journal.into_iter().fold(task, Scan::journal);
     // Both sides have the same algorithms, so they have one in common.
@@ -218,7 +223,7 @@ impl<'a, I: Iterator<Item = Result<Entry, Error>>> Judge<'a, I> {
                 failed.get_or_insert(message);
             }
         });
-        found.map_err(|error| format!("{}: {error}", display(manifest)))?;
+        found.map_err(|error| format!("{}: {error}", name(manifest)))?;
         failed.take().map_or(Ok(()), Err)
     }
 
@@ -231,7 +236,7 @@ impl<'a, I: Iterator<Item = Result<Entry, Error>>> Judge<'a, I> {
         };
         let counts = match cancelled {
             true => self.comparison.stop(each),
-            false => self.comparison.finish(each).map_err(|error| format!("{}: {error}", display(self.manifest)))?,
+            false => self.comparison.finish(each).map_err(|error| format!("{}: {error}", name(self.manifest)))?,
         };
         self.failed.map_or(Ok((self.printer, counts)), Err)
     }
@@ -240,7 +245,7 @@ impl<'a, I: Iterator<Item = Result<Entry, Error>>> Judge<'a, I> {
 /// Says that the folder has nothing of what the manifest lists, before all of the folder is read in vain. It is an error
 /// if nobody has named the folder.
 fn elsewhere(arguments: &Check, folder: &Path) -> Result<(), String> {
-    let (manifest, shown) = (display(&arguments.manifest), display(folder));
+    let (manifest, shown) = (name(&arguments.manifest), display(folder));
     let message = format!("{shown} has nothing that {manifest} lists: name the folder of the manifest as DIR");
     if arguments.folder.is_none() {
         return Err(message);

@@ -8,15 +8,14 @@ use clap::Args;
 use hashloom_engine::manifest::{Comparison, Difference};
 
 use super::report::{Done, Format, Printer, STATES};
-use super::{Opened, check, open};
+use super::{Opened, check, name, open};
 use crate::EXIT_INCOMPLETE;
-use crate::text::display;
 
 /// Compare two manifests without reading files.
 #[derive(Debug, Args)]
 #[command(after_long_help = help())]
 pub struct Diff {
-    /// The older manifest
+    /// The older manifest, as it is or compressed by gzip or zstd; - is standard input
     #[arg(value_name = "OLD")]
     old: PathBuf,
 
@@ -43,19 +42,24 @@ Exit status:
 
 Examples:
   hashloom manifest diff 2024.manifest 2025.manifest
+  hashloom manifest diff 2025-01-01.gz 2025-02-01.zst
+  ssh backup hashloom manifest write /srv | hashloom manifest diff srv -
   hashloom manifest diff a b --json | jq 'select(.status==\"rotted\").path'"
     )
 }
 
 /// Returns the exit status.
 pub fn run(arguments: &Diff) -> Result<u8, String> {
+    if arguments.old.as_os_str() == "-" && arguments.new.as_os_str() == "-" {
+        return Err("standard input can be read only once: name OLD or NEW, or give both as pipes, as in <(...)".into());
+    }
     let any = |_: &_| Ok(());
     let (Opened { reader: old, .. }, Opened { reader: new, .. }) =
         (open(&arguments.old, arguments.format.quiet, any)?, open(&arguments.new, arguments.format.quiet, any)?);
     let (of_old, of_new) = (old.algorithms().to_vec(), new.algorithms().to_vec());
     let filters = (old.wanted().clone(), new.wanted().clone());
     let comparison = Comparison::new(old, &of_old, &of_new).ok_or_else(|| {
-        let (old, new) = (display(&arguments.old), display(&arguments.new));
+        let (old, new) = (name(&arguments.old), name(&arguments.new));
         format!("{old} has digests of {}, {new} of {}: none in common", check::names(&of_old), check::names(&of_new))
     })?;
     let mut comparison = comparison.filters(filters.0, filters.1);
@@ -66,9 +70,9 @@ pub fn run(arguments: &Diff) -> Result<u8, String> {
             failed.get_or_insert(message);
         }
     };
-    let of_old = |error| format!("{}: {error}", display(&arguments.old));
+    let of_old = |error| format!("{}: {error}", name(&arguments.old));
     for entry in new {
-        let entry = entry.map_err(|error| format!("{}: {error}", display(&arguments.new)))?;
+        let entry = entry.map_err(|error| format!("{}: {error}", name(&arguments.new)))?;
         comparison.found(entry, &mut each).map_err(of_old)?;
     }
     let counts = comparison.finish(&mut each).map_err(of_old)?;

@@ -7,8 +7,7 @@ mod diff;
 mod report;
 mod write;
 
-use std::fs::File;
-use std::io::{self, BufReader, Seek};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
@@ -16,6 +15,7 @@ use hashloom::Algorithm;
 use hashloom_engine::manifest::{Entry, Found, Journal, Reader, Scan, ScanError, Scanned, Totals};
 use hashloom_engine::run::{HeldBack, Meter, Options};
 
+use crate::input::{Input, Kept};
 use crate::interrupt;
 use crate::output::{State, folder};
 use crate::progress::Bar;
@@ -39,28 +39,41 @@ pub fn run(command: &Manifest) -> Result<u8, String> {
 
 /// A manifest that has been read to its end once, so that hours of work do not end at a malformed line.
 struct Opened {
-    reader: Reader<BufReader<File>>,
+    reader: Reader<Input>,
     totals: Totals,
+    kept: Kept,
 }
 
 /// Opens a manifest. `look` sees each entry in advance; an error that it returns is returned.
 fn open(path: &Path, is_quiet: bool, mut look: impl FnMut(&Entry) -> Result<(), String>) -> Result<Opened, String> {
-    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", display(path));
-    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(failed(&"expected a manifest, found something that is not a file"));
-    }
-    let mut file = File::open(path).map_err(|error| failed(&reason(&error)))?;
-    let mut reader = Reader::new(BufReader::new(&file)).map_err(|error| failed(&error))?;
+    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", name(path));
     let bar = Bar::of_time("reading the manifest", is_quiet);
-    for entry in reader.by_ref() {
-        look(&entry.map_err(|error| failed(&error))?)?;
-    }
+    let read = |input| {
+        let mut reader = Reader::new(input).map_err(|error| failed(&error))?;
+        for entry in reader.by_ref() {
+            look(&entry.map_err(|error| failed(&error))?)?;
+        }
+        Ok(reader.totals().unwrap_or_default())
+    };
+    let (kept, totals) = Kept::open(path, read).map_err(|error| match error.kind() {
+        io::ErrorKind::IsADirectory => failed(&"expected a manifest, found something that is not a file"),
+        _ => failed(&reason(&error)),
+    })?;
     bar.finish();
-    let totals = reader.totals().unwrap_or_default();
-    drop(reader);
-    file.rewind().map_err(|error| failed(&error))?;
-    let reader = Reader::new(BufReader::new(file)).map_err(|error| failed(&error))?;
-    Ok(Opened { reader, totals })
+    let totals = totals?;
+    let reader = again(&kept, path)?;
+    Ok(Opened { reader, totals, kept })
+}
+
+/// Reads a manifest again from its first line on.
+fn again(kept: &Kept, path: &Path) -> Result<Reader<Input>, String> {
+    let input = kept.read().map_err(|error| format!("{}: {}", name(path), reason(&error)))?;
+    Reader::new(input).map_err(|error| format!("{}: {error}", name(path)))
+}
+
+/// Returns the name of a manifest for messages.
+fn name(path: &Path) -> String {
+    if path.as_os_str() == "-" { "standard input".to_owned() } else { display(path).to_string() }
 }
 
 /// Reads a folder. `bar` shows the bytes that were read or need not be read; `progress` is the file of the journal.

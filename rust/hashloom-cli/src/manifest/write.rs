@@ -17,6 +17,7 @@ use hashloom_engine::walk::Filter;
 use super::{Resume, check, check_folder, open, places_below, scan, with_suffix};
 use crate::doubts;
 use crate::filters::Filters;
+use crate::input::Input;
 use crate::interrupt::EXIT_INTERRUPTED;
 use crate::names;
 use crate::output::{self, Pending, Same};
@@ -137,7 +138,7 @@ pub fn run(arguments: &Write) -> Result<u8, String> {
     }
 }
 
-type Update = Reader<io::BufReader<File>>;
+type Update = Reader<Input>;
 
 /// The content that the user wants in the manifest.
 #[derive(Clone, Copy)]

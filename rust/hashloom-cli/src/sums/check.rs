@@ -84,7 +84,8 @@ Lines of a list:
   newline, a carriage return and a backslash. Blank lines and lines that begin
   with # are ignored. One list can have lines of several algorithms. Lists may
   come from Windows: carriage returns and a byte order mark do no harm. A list
-  can have any length. The name - is standard input.
+  can have any length, and may be compressed by gzip or zstd. The name - is
+  standard input.
 
 Exit status:
   0    every list has a checksum, and every listed file matches

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, ErrorKind, IsTerminal};
+use std::io::{self, BufReader, ErrorKind, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,10 +19,11 @@ use serde::Serialize;
 use super::console::Console;
 use super::format::name;
 use super::front::End;
-use super::lines::{self, BUFFER_NBYTES, Length};
+use super::lines::{self, Length};
 use super::quote::{for_terminal, quoted};
 use super::summing::{nbytes_of, source, trouble};
 use super::text_lines::{Parsed, parse, parse_text};
+use crate::input::{self, BUFFER_NBYTES, Input};
 use crate::json::{Hex, text};
 use crate::output::Identity;
 use crate::stdio;
@@ -63,7 +64,7 @@ pub fn total_nbytes(lists: &[PathBuf], base: Base<'_>, mut parser: Parser, rules
     let mut total = 0_u64;
     for list in lists.iter() {
         let file = File::open(list).ok().filter(|_| list.is_file())?;
-        let reader = Box::new(BufReader::with_capacity(BUFFER_NBYTES, file));
+        let reader = open(file, rules).ok()?;
         parser.begin_list();
         let mut reading = Reading::new(reader, list, base, &mut parser, rules);
         while let Some(step) = reading.next() {
@@ -73,6 +74,14 @@ pub fn total_nbytes(lists: &[PathBuf], base: Base<'_>, mut parser: Parser, rules
         }
     }
     Some(total)
+}
+
+/// Returns the lines of a list. coreutils decompresses none.
+fn open(list: impl Read + Send + 'static, rules: Rules) -> io::Result<Input> {
+    match rules.lenient {
+        true => input::decompressed(list),
+        false => Ok(Box::new(BufReader::with_capacity(BUFFER_NBYTES, list))),
+    }
 }
 
 /// Checks lists one after the other.
@@ -137,23 +146,24 @@ impl Checker<'_> {
         let is_stdin = list.as_os_str() == "-";
         let list_name = if is_stdin { b"standard input" } else { list.as_os_str().as_encoded_bytes() };
         let mut itself = None;
-        let reader: Box<dyn BufRead + Send> = if is_stdin {
+        let reader = if is_stdin {
             stdio::want_stdin();
-            match stdio::stdin() {
-                Ok(stdin) => Box::new(BufReader::with_capacity(BUFFER_NBYTES, stdin)),
-                Err(error) => return self.not_read(list_name, &error),
-            }
+            stdio::stdin().and_then(|stdin| open(stdin, self.rules))
         } else {
             match File::open(list) {
                 Ok(file) => {
                     itself = file.metadata().ok().map(|metadata| Identity::of(&metadata)).filter(|_| cfg!(unix));
-                    Box::new(BufReader::with_capacity(BUFFER_NBYTES, file))
+                    open(file, self.rules)
                 }
                 Err(error) => {
                     self.console.message(&trouble(list_name, &error));
                     return End::Wrong;
                 }
             }
+        };
+        let reader = match reader {
+            Ok(reader) => reader,
+            Err(error) => return self.not_read(list_name, &error),
         };
         self.parser.begin_list();
         let (rules, console, algorithm) = (self.rules, self.console, self.algorithm);
@@ -303,7 +313,7 @@ fn summarize(console: &Console<'_>, nbad: u64, counts: &Counts) {
 
 /// A list that is being read.
 struct Reading<'a> {
-    reader: Box<dyn BufRead + Send>,
+    reader: Input,
     line: Vec<u8>,
     number: u64,
     nbad: u64,
@@ -321,13 +331,7 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn new(
-        reader: Box<dyn BufRead + Send>,
-        list: &'a Path,
-        base: Base<'a>,
-        parser: &'a mut Parser,
-        rules: Rules,
-    ) -> Reading<'a> {
+    fn new(reader: Input, list: &'a Path, base: Base<'a>, parser: &'a mut Parser, rules: Rules) -> Reading<'a> {
         Reading {
             reader,
             line: Vec::new(),

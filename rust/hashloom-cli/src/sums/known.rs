@@ -13,6 +13,7 @@ use hashloom_engine::list::Parser;
 use super::lines::{self, Length};
 use super::quote::quoted;
 use super::text_lines::{Parsed, parse};
+use crate::input;
 use crate::text::{display, reason};
 use crate::units::plural;
 
@@ -75,7 +76,7 @@ fn rows<const N: usize>(
 /// Calls `each` with the digests of a list. Returns the number of lines that are not checksums.
 fn each(list: &Path, algorithm: Algorithm, mut each: impl FnMut(&[u8])) -> Result<u64, String> {
     let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", display(list));
-    let mut reader = lines::open(list).map_err(|error| failed(&reason(&error)))?;
+    let mut reader = input::open(list).map_err(|error| failed(&reason(&error)))?;
     let mut parser = Parser::untagged(&[algorithm]);
     let (mut line, mut nlines, mut nbad) = (Vec::new(), 0_u64, 0);
     while let Some(length) = lines::next(&mut reader, b'\n', &mut line).map_err(|error| failed(&reason(&error)))? {

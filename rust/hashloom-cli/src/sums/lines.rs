@@ -6,10 +6,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
+use crate::input::BUFFER_NBYTES;
 use crate::stdio;
-
-/// Number of bytes read at once.
-pub const BUFFER_NBYTES: usize = 64 << 10;
 
 /// More than any file name that a system opens, with every byte escaped.
 const LINE_MAX_NBYTES: usize = 64 << 10;

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Lists and manifests to read: from files, pipes and standard input, as they are or compressed by gzip or zstd.
+//!
+//! Compressed bytes are decompressed as they are read, and memory does not depend on their number. The format is told
+//! by the first bytes, never by the name. All members of gzip and all frames of zstd are read; their checksums must be
+//! right, and nothing else may follow.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::stdio;
+
+/// Number of bytes read at once.
+pub const BUFFER_NBYTES: usize = 64 << 10;
+
+/// Bytes to read, decompressed.
+pub type Input = Box<dyn BufRead + Send>;
+
+/// Returns the reader's bytes, decompressed if the first of them say that they are compressed.
+pub fn decompressed(mut reader: impl Read + Send + 'static) -> io::Result<Input> {
+    // A pipe may give fewer bytes than there are.
+    let mut magic = Vec::new();
+    reader.by_ref().take(4).read_to_end(&mut magic)?;
+    let format = Format::of(&magic);
+    let reader = BufReader::with_capacity(BUFFER_NBYTES, Cursor::new(magic).chain(reader));
+    match format {
+        Some(format) => Ok(Box::new(BufReader::with_capacity(BUFFER_NBYTES, decoders::open(format, reader)?))),
+        None => Ok(Box::new(reader)),
+    }
+}
+
+/// Opens a list; - is standard input.
+pub fn open(path: &Path) -> io::Result<Input> {
+    if path.as_os_str() == "-" {
+        stdio::want_stdin();
+        return decompressed(stdio::stdin()?);
+    }
+    decompressed(File::open(path)?)
+}
+
+/// A format of compressed bytes.
+#[derive(Debug, Clone, Copy)]
+enum Format {
+    Gzip,
+    Zstd,
+}
+
+impl Format {
+    fn of(magic: &[u8]) -> Option<Format> {
+        match magic {
+            [0x1f, 0x8b, ..] => Some(Format::Gzip),
+            // A frame, or one to skip, with which pzstd begins.
+            [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Some(Format::Zstd),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Format::Gzip => "gzip",
+            Format::Zstd => "zstd",
+        }
+    }
+}
+
+#[cfg(feature = "compressed")]
+mod decoders {
+    use std::io::{self, BufRead, ErrorKind, Read};
+
+    use flate2::bufread::MultiGzDecoder;
+    use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+    use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+    use super::Format;
+
+    pub fn open(format: Format, reader: impl BufRead + Send + 'static) -> io::Result<impl Read + Send> {
+        let decoder: Box<dyn Read + Send> = match format {
+            Format::Gzip => Box::new(MultiGzDecoder::new(reader)),
+            Format::Zstd => Box::new(Zstd::new(reader)?),
+        };
+        Ok(Told { decoder, format, nbytes: 0 })
+    }
+
+    /// Says in errors what the bytes are, and how far they are right.
+    struct Told {
+        decoder: Box<dyn Read + Send>,
+        format: Format,
+        nbytes: u64,
+    }
+
+    impl Read for Told {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let nbytes = self.decoder.read(buffer).map_err(|error| match error.kind() {
+                ErrorKind::Interrupted => error,
+                kind => {
+                    let (format, nbytes) = (self.format.name(), self.nbytes);
+                    let what = match kind {
+                        ErrorKind::UnexpectedEof => "the compressed bytes are cut short".to_owned(),
+                        _ => error.to_string(),
+                    };
+                    io::Error::new(kind, format!("{format}, after {nbytes} bytes decompressed: {what}"))
+                }
+            })?;
+            self.nbytes += nbytes as u64;
+            Ok(nbytes)
+        }
+    }
+
+    /// Reads frames one after the other.
+    struct Zstd<R> {
+        reader: R,
+        decoder: FrameDecoder,
+        is_begun: bool,
+        /// Bytes of the present frame.
+        nbytes: u64,
+    }
+
+    fn bad(what: impl ToString) -> io::Error {
+        io::Error::new(ErrorKind::InvalidData, what.to_string())
+    }
+
+    /// A frame without content.
+    const EMPTY: [u8; 9] = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0];
+
+    impl<R: BufRead> Zstd<R> {
+        fn new(reader: R) -> io::Result<Zstd<R>> {
+            let mut decoder = FrameDecoder::new();
+            // ruzstd 0.8 refuses windows of more than 100 MiB, except that of a decoder's first frame.
+            decoder.reset(&EMPTY[..]).map_err(told)?;
+            Ok(Zstd { reader, decoder, is_begun: false, nbytes: 0 })
+        }
+
+        /// Begins the next frame. Returns false at the end.
+        fn begin(&mut self) -> io::Result<bool> {
+            loop {
+                if self.reader.fill_buf()?.is_empty() {
+                    return Ok(false);
+                }
+                match self.decoder.reset(&mut self.reader) {
+                    Ok(()) => break,
+                    Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                        length, ..
+                    })) => {
+                        let skipped = io::copy(&mut self.reader.by_ref().take(length.into()), &mut io::sink())?;
+                        if skipped != u64::from(length) {
+                            return Err(ErrorKind::UnexpectedEof.into());
+                        }
+                    }
+                    Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::BadMagicNumber(_))) => {
+                        return Err(bad("bytes follow that are no frame"));
+                    }
+                    Err(error) => return Err(told(error)),
+                }
+            }
+            (self.is_begun, self.nbytes) = (true, 0);
+            Ok(true)
+        }
+
+        /// Compares what the frame says of its content.
+        fn end(&mut self) -> io::Result<()> {
+            self.is_begun = false;
+            if self
+                .decoder
+                .get_checksum_from_data()
+                .is_some_and(|sum| Some(sum) != self.decoder.get_calculated_checksum())
+            {
+                return Err(bad("the checksum is wrong"));
+            }
+            match self.decoder.content_size() {
+                0 => Ok(()),
+                nbytes if nbytes == self.nbytes => Ok(()),
+                nbytes => Err(bad(format!("expected a frame of {nbytes} bytes, found {}", self.nbytes))),
+            }
+        }
+    }
+
+    impl<R: BufRead> Read for Zstd<R> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if buffer.is_empty() {
+                return Ok(0);
+            }
+            loop {
+                if !self.is_begun && !self.begin()? {
+                    return Ok(0);
+                }
+                // At the end of a frame all bytes can be collected.
+                let nbytes = self.decoder.read(buffer)?;
+                self.nbytes += nbytes as u64;
+                if nbytes > 0 {
+                    return Ok(nbytes);
+                }
+                match self.decoder.is_finished() {
+                    true => self.end()?,
+                    false => {
+                        let decoded =
+                            self.decoder.decode_blocks(&mut self.reader, BlockDecodingStrategy::UptoBlocks(1));
+                        decoded.map_err(told)?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns an error with the kind of the input's error, if that is why.
+    fn told(error: FrameDecoderError) -> io::Error {
+        let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+        while let Some(cause) = source {
+            if let Some(io) = cause.downcast_ref::<io::Error>() {
+                return io::Error::new(io.kind(), error.to_string());
+            }
+            source = cause.source();
+        }
+        bad(error)
+    }
+}
+
+#[cfg(not(feature = "compressed"))]
+mod decoders {
+    use std::io::{self, Read};
+
+    use super::Format;
+
+    pub fn open(format: Format, _reader: impl Read + Send + 'static) -> io::Result<impl Read + Send> {
+        let name = format.name();
+        let error = format!("expected text, found {name}: this program was built without the feature `compressed`");
+        Err::<io::Empty, _>(io::Error::new(io::ErrorKind::Unsupported, error))
+    }
+}
+
+/// The bytes of a file as they are, which can be read several times, also if they came through a pipe.
+pub struct Kept {
+    file: Arc<File>,
+}
+
+impl Kept {
+    /// Opens a regular file, or calls `look` with the decompressed bytes of a pipe or of standard input (-) while they
+    /// are kept in a file without a name. A regular file is only opened; `look` gets its bytes too.
+    ///
+    /// `look` stops at the first fault, so that endless input is not kept.
+    pub fn open<T>(
+        path: &Path,
+        look: impl FnOnce(Input) -> Result<T, String>,
+    ) -> io::Result<(Kept, Result<T, String>)> {
+        let is_stdin = path.as_os_str() == "-";
+        if !is_stdin {
+            let file = File::open(path)?;
+            let metadata = file.metadata()?;
+            if metadata.is_dir() {
+                return Err(ErrorKind::IsADirectory.into());
+            }
+            if metadata.is_file() {
+                let kept = Kept { file: Arc::new(file) };
+                let looked = look(kept.read()?);
+                return Ok((kept, looked));
+            }
+            return Kept::spool(file, look);
+        }
+        stdio::want_stdin();
+        Kept::spool(stdio::stdin()?, look)
+    }
+
+    fn spool<T>(
+        reader: impl Read + Send + 'static,
+        look: impl FnOnce(Input) -> Result<T, String>,
+    ) -> io::Result<(Kept, Result<T, String>)> {
+        let kept = Kept { file: Arc::new(tempfile::tempfile()?) };
+        let looked = look(decompressed(Tee { reader, file: Arc::clone(&kept.file) })?);
+        Ok((kept, looked))
+    }
+
+    /// Returns the bytes, decompressed, from the first one on.
+    pub fn read(&self) -> io::Result<Input> {
+        decompressed(At { file: Arc::clone(&self.file), offset: 0 })
+    }
+}
+
+/// Copies what is read to a file.
+struct Tee<R> {
+    reader: R,
+    file: Arc<File>,
+}
+
+impl<R: Read> Read for Tee<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let nbytes = self.reader.read(buffer)?;
+        (&*self.file).write_all(&buffer[..nbytes])?;
+        Ok(nbytes)
+    }
+}
+
+/// Reads a file at a place of its own: several can read one open file.
+struct At {
+    file: Arc<File>,
+    offset: u64,
+}
+
+impl Read for At {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        let nbytes = std::os::unix::fs::FileExt::read_at(&*self.file, buffer, self.offset)?;
+        #[cfg(windows)]
+        let nbytes = std::os::windows::fs::FileExt::seek_read(&*self.file, buffer, self.offset)?;
+        self.offset += nbytes as u64;
+        Ok(nbytes)
+    }
+}

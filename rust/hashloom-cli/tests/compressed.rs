@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Lists and manifests from pipes, from standard input, and compressed by gzip or zstd.
+#![cfg(unix)]
+
+mod common;
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use common::{hashloom, status, stderr, stdout};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+/// A folder with the folder `tree`, its manifest `m`, and `old`, a manifest that differs.
+fn tree() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = folder.path().join("tree");
+    fs::create_dir(&tree).unwrap();
+    for i in 0..50 {
+        fs::write(tree.join(format!("{i:02}")), format!("{i}")).unwrap();
+    }
+    assert_eq!(status(&run(folder.path(), &["manifest", "write", "tree", "-o", "m"])), 0);
+    fs::write(folder.path().join("tree/new"), "new").unwrap();
+    assert_eq!(status(&run(folder.path(), &["manifest", "write", "tree", "-o", "new"])), 0);
+    fs::remove_file(tree.join("new")).unwrap();
+    folder
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    hashloom().current_dir(folder).args(arguments).output().unwrap()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
+}
+
+/// Runs a line of bash, in which `$H` is the program.
+fn bash(folder: &Path, line: &str) -> Output {
+    let mut command = Command::new("bash");
+    command.args(["-c", line]).current_dir(folder).env("H", env!("CARGO_BIN_EXE_hashloom"));
+    command.env_remove("HASHLOOM_ISA").env("LC_ALL", "C.UTF-8").output().unwrap()
+}
+
+#[test]
+fn a_manifest_comes_from_anywhere() {
+    let folder = tree();
+    let folder = folder.path();
+    let plain = fs::read(folder.join("m")).unwrap();
+    fs::write(folder.join("m.gz"), gzip(&plain)).unwrap();
+    // The name does not tell the format.
+    fs::write(folder.join("m.txt"), zstd(&plain)).unwrap();
+    for line in [
+        "$H manifest check m.gz tree",
+        "$H manifest check m.txt tree",
+        "cat m | $H manifest check - tree",
+        "$H manifest check - tree < m",
+        "cat m.gz | $H manifest check - tree",
+        "$H manifest check <(cat m.txt) tree",
+        "$H manifest diff m.gz m.txt",
+        "$H manifest diff <(cat m.gz) <(cat m.txt)",
+        "cat m.gz | $H manifest diff - m.txt",
+        "cat m.gz | $H manifest diff m -",
+        "cat m.txt | $H manifest write tree --update - -o again --force > /dev/null && cmp m again",
+    ] {
+        let output = bash(folder, line);
+        assert_eq!((status(&output), stderr(&output)), (0, ""), "{line}");
+    }
+    // A manifest with a filter of lengths is read once more.
+    let output = bash(folder, "$H manifest write tree --max-size 1 | gzip | $H manifest check - tree");
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    for line in ["cat new | $H manifest diff m -", "$H manifest diff m <(gzip < new)"] {
+        let output = bash(folder, line);
+        assert_eq!((status(&output), stdout(&output).starts_with("added       new\n")), (1, true), "{line}");
+    }
+    for (line, why) in [
+        ("$H manifest diff - - < m", "standard input can be read only once"),
+        ("$H manifest check - < m", "standard input: name the folder as DIR"),
+        ("$H manifest check <(cat m)", ": name the folder as DIR"),
+        ("head -c 300 m | $H manifest check - tree", "standard input: line "),
+        ("$H manifest check - tree <&-", "standard input: "),
+        // Endless input ends at its first line.
+        ("$H manifest check - tree < /dev/zero", "standard input: line 1: this is not a manifest"),
+        ("gzip < /dev/zero | $H manifest check - tree", "standard input: line 1: this is not a manifest"),
+    ] {
+        let output = bash(folder, line);
+        assert_eq!((status(&output), stdout(&output)), (2, ""), "{line}");
+        assert!(stderr(&output).contains(why), "{line}: {}", stderr(&output));
+    }
+    // A file of this name is a file of the folder.
+    fs::write(folder.join("tree/-"), "").unwrap();
+    let output = Command::new("bash")
+        .args(["-c", "$H manifest check - . < ../m"])
+        .env("H", env!("CARGO_BIN_EXE_hashloom"))
+        .current_dir(folder.join("tree"))
+        .output()
+        .unwrap();
+    assert_eq!(status(&output), 1);
+    assert!(stdout(&output).contains("added       -\n"), "{}", stdout(&output));
+}
+
+#[test]
+fn a_list_may_be_compressed() {
+    let folder = tree();
+    let folder = folder.path();
+    let list = run(folder, &["sum", "-r", "tree"]).stdout;
+    for (name, bytes) in [("gzip", gzip(&list)), ("zstd", zstd(&list))] {
+        fs::write(folder.join(name), bytes).unwrap();
+        for line in [&format!("$H check --quiet {name}"), &format!("cat {name} | $H check --quiet")] {
+            let output = bash(folder, line);
+            assert_eq!((status(&output), stdout(&output), stderr(&output)), (0, "", ""), "{line}");
+        }
+        let output = run(folder, &["sum", "tree/01", "tree/02", "m", "--known", name]);
+        assert_eq!((status(&output), stdout(&output).lines().count()), (0, 2));
+        // The program of coreutils that hashloom stands in for knows nothing of it.
+        use std::os::unix::process::CommandExt;
+        let output = hashloom().arg0("sha256sum").current_dir(folder).args(["-c", name]).output().unwrap();
+        assert_eq!(status(&output), 1);
+    }
+    fs::write(folder.join("tree/07"), "8").unwrap();
+    let output = run(folder, &["check", "--quiet", "gzip"]);
+    assert_eq!((status(&output), stdout(&output)), (1, "tree/07: FAILED\n"));
+}
+
+/// No damage to compressed bytes is taken for the end, wherever it is.
+#[test]
+fn damaged_bytes_are_an_error() {
+    let folder = tree();
+    let folder = folder.path();
+    let plain = fs::read(folder.join("m")).unwrap();
+    let half = plain.len() / 2;
+    let refused = |bytes: &[u8], what: &str| {
+        fs::write(folder.join("bad"), bytes).unwrap();
+        let output = run(folder, &["manifest", "diff", "m", "bad"]);
+        assert_eq!((status(&output), stdout(&output)), (2, ""), "{what}");
+        assert!(stderr(&output).starts_with("hashloom: bad: "), "{what}: {}", stderr(&output));
+        stderr(&output).to_owned()
+    };
+    for (name, compress) in [("gzip", gzip as fn(&[u8]) -> Vec<u8>), ("zstd", zstd)] {
+        let whole = compress(&plain);
+        for nbytes in (1..whole.len()).step_by(whole.len() / 23).chain([3, 4, 5, whole.len() - 1]) {
+            refused(&whole[..nbytes], &format!("{name}, cut after {nbytes} bytes"));
+        }
+        let message = refused(&whole[..whole.len() - 1], name);
+        assert!(message.contains(&format!("{name}, after ")), "{message}");
+        assert!(message.ends_with(" bytes decompressed: the compressed bytes are cut short\n"), "{message}");
+        for place in (4..whole.len()).step_by(whole.len() / 23) {
+            let mut bad = whole.clone();
+            bad[place] ^= 0x10;
+            fs::write(folder.join("bad"), &bad).unwrap();
+            let output = run(folder, &["manifest", "diff", "m", "bad"]);
+            // The header has bytes without a meaning for the content, such as a time.
+            let is_harmless = place < 10 && status(&output) == 0 && stdout(&output).starts_with("as written");
+            assert!(is_harmless || status(&output) == 2, "{name}, byte {place}: {}", stdout(&output));
+        }
+        for garbage in [&b"x"[..], b"some more text, longer than a header"] {
+            refused(&[&whole[..], garbage].concat(), &format!("{name}, garbage"));
+        }
+        // Members and frames follow one another.
+        let parts = [compress(&plain[..half]), compress(b""), compress(&plain[half..])];
+        fs::write(folder.join("parts"), parts.concat()).unwrap();
+        let output = run(folder, &["manifest", "diff", "m", "parts"]);
+        assert_eq!((status(&output), stderr(&output)), (0, ""), "{name}");
+        refused(&parts[..2].concat(), &format!("{name}: without the last part"));
+    }
+    let skipped = b"\x50\x2a\x4d\x18\x03\0\0\0abc";
+    fs::write(folder.join("skipped"), [skipped, &zstd(&plain)[..], skipped].concat()).unwrap();
+    assert_eq!(status(&run(folder, &["manifest", "diff", "m", "skipped"])), 0);
+    refused(&[&zstd(&plain)[..], &skipped[..10]].concat(), "a frame to skip that is cut short");
+    for (list, compress) in [("list.gz", gzip as fn(&[u8]) -> Vec<u8>), ("list.zst", zstd)] {
+        let lines = compress(&run(folder, &["sum", "-r", "tree"]).stdout);
+        fs::write(folder.join(list), &lines[..lines.len() - 2]).unwrap();
+        let output = run(folder, &["check", "--quiet", list]);
+        assert_eq!(status(&output), 1, "all files are right, and the list is cut");
+        assert!(stderr(&output).contains("the compressed bytes are cut short"), "{}", stderr(&output));
+        let output = run(folder, &["sum", "tree/01", "--unknown", list]);
+        assert_eq!((status(&output), stdout(&output)), (2, ""));
+    }
+}
+
+/// A few bytes that decompress to many take no more memory than others.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_bomb_takes_little_memory() {
+    let folder = tree();
+    let folder = folder.path();
+    let mut bomb = GzEncoder::new(File::create(folder.join("bomb")).unwrap(), Compression::fast());
+    let line = format!("{}  {}\n", "0".repeat(64), "x".repeat(1 << 20));
+    (0..64).for_each(|_| bomb.write_all(line.as_bytes()).unwrap());
+    bomb.write_all(&vec![b'x'; 32 << 20]).unwrap();
+    bomb.finish().unwrap();
+    let output = bash(folder, "ulimit -v 400000; $H check --threads 1 bomb");
+    assert_eq!(status(&output), 1);
+    assert!(stderr(&output).ends_with("no properly formatted checksum lines found\n"), "{}", stderr(&output));
+    let output = bash(folder, "ulimit -v 400000; $H manifest diff m bomb");
+    assert_eq!(status(&output), 2);
+    assert!(stderr(&output).contains("bomb: line 1: this is not a manifest"), "{}", stderr(&output));
+    // A frame says how much of its past it needs.
+    let frame = [&b"\x28\xb5\x2f\xfd\x00"[..], &[0xf0], &[1, 0, 0]].concat();
+    fs::write(folder.join("window"), frame).unwrap();
+    let output = bash(folder, "ulimit -v 400000; $H manifest diff m window");
+    assert_eq!(status(&output), 2);
+    assert!(stderr(&output).starts_with("hashloom: window: zstd, after 0 bytes decompressed: "), "{}", stderr(&output));
+}
