@@ -5,6 +5,8 @@
 
 mod device;
 mod heard;
+#[path = "../../../test/skipped.rs"]
+mod skipped;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -500,5 +502,110 @@ fn a_device_hashes_short_files() {
             assert_eq!(found.unwrap().digests, right.digests);
         }
         assert_eq!(device.nbytes() > 0, device.ncalls() > device.nfailed());
+    }
+}
+
+/// Returns true if this folder's file system tells which names are of one file.
+#[cfg(unix)]
+fn has_trusted_inodes(folder: &Path) -> bool {
+    use hashloom_engine::files::{Doubt, Noted};
+    let file = tempfile::NamedTempFile::new_in(folder).unwrap();
+    let is_trusted = Noted::of(file.path()).unwrap().doubt != Some(Doubt::FileSystem);
+    if !is_trusted {
+        skipped::skipped_unless_required(format!("{} is on a file system without trusted inodes", folder.display()));
+    }
+    is_trusted
+}
+
+/// All names of a file have its digest, and its bytes are read once.
+#[cfg(unix)]
+#[test]
+fn hard_links_are_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let contents = [vec![1_u8; 3_000_000], vec![2; 70_000], vec![3; 100]];
+    let mut names = Vec::new();
+    for (i, content) in contents.iter().enumerate() {
+        std::fs::write(path(&format!("{i}")), content).unwrap();
+        for link in 0..40 {
+            std::fs::hard_link(path(&format!("{i}")), path(&format!("{i}-{link}"))).unwrap();
+        }
+        names.extend((0..40).map(|link| (i, path(&format!("{i}-{link}")))));
+    }
+    // Names of a file are far apart, and side by side.
+    let mixed: Vec<_> = (0..40).flat_map(|link| [0, 1, 2].map(|i| names[i * 40 + link].clone())).collect();
+    for names in [names, mixed] {
+        for threads in [1, 2, 5] {
+            let requests = names.iter().map(|(_, path)| Request::digest(path.clone(), Algorithm::Sha256));
+            let (mut nread, mut place) = (0, 0);
+            let summary = hash_files(requests, &Options::new().threads(threads), |request, result| {
+                let (content, path) = &names[place];
+                assert_eq!(request.source.to_string(), path.display().to_string(), "in order");
+                let hashed = result.unwrap();
+                assert_eq!(hashed.digests[0], hashloom::hash(Algorithm::Sha256, &contents[*content]));
+                assert_eq!(hashed.nbytes, contents[*content].len() as u64);
+                nread += hashed.nread;
+                place += 1;
+            });
+            assert_eq!((summary.nfiles, place), (120, 120));
+            if has_trusted_inodes(folder.path()) {
+                // Short files are read for each name.
+                assert_eq!(nread, 3_000_000 + 70_000 + 40 * 100, "{threads} threads");
+            }
+        }
+    }
+    // Other digests of the same file are no others' digests.
+    let algorithms = [Algorithm::Sha1, Algorithm::Sha256, Algorithm::Sha1];
+    let requests =
+        algorithms.iter().enumerate().map(|(i, &algorithm)| Request::digest(path(&format!("0-{i}")), algorithm));
+    let mut found = Vec::new();
+    hash_files(requests, &Options::new().threads(1), |_, result| found.push(result.unwrap().digests[0]));
+    assert_eq!(found, algorithms.map(|algorithm| hashloom::hash(algorithm, &contents[0])));
+}
+
+/// A file that changes while its first name is read has the new digest under all names.
+#[cfg(unix)]
+#[test]
+fn hard_links_of_a_file_that_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: usize| folder.path().join(format!("{name}"));
+    std::fs::write(path(0), vec![1_u8; 4_000_000]).unwrap();
+    (1..20).for_each(|name| std::fs::hard_link(path(0), path(name)).unwrap());
+    for threads in [1, 3] {
+        std::fs::write(path(0), vec![1_u8; 4_000_000]).unwrap();
+        let has_changed = AtomicBool::new(false);
+        let new = vec![7_u8; 3_900_000];
+        let (changed, place) = (new.clone(), path(0));
+        let options = Options::new().threads(threads).progress(move |_| {
+            if !has_changed.swap(true, Ordering::Relaxed) {
+                std::fs::write(&place, &changed).unwrap();
+            }
+        });
+        let requests = (0..20).map(|name| Request::digest(path(name), Algorithm::Sha1));
+        let mut ndone = 0;
+        hash_files(requests, &options, |_, result| {
+            ndone += 1;
+            assert_eq!(result.unwrap().digests[0], hashloom::hash(Algorithm::Sha1, &new));
+        });
+        assert_eq!(ndone, 20);
+    }
+}
+
+/// The other names do not wait for one that cannot be read, and a cancelled run ends.
+#[cfg(unix)]
+#[test]
+fn hard_links_whose_first_name_fails_or_is_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: usize| folder.path().join(format!("{name}"));
+    std::fs::write(path(0), vec![1_u8; 4_000_000]).unwrap();
+    (1..200).for_each(|name| std::fs::hard_link(path(0), path(name)).unwrap());
+    for threads in [1, 2] {
+        let cancel = Cancel::new();
+        let stop = cancel.clone();
+        let options = Options::new().threads(threads).cancel(&cancel).progress(move |_| stop.cancel());
+        let requests = (0..200).map(|name| Request::digest(path(name), Algorithm::Sha1));
+        let mut ndone = 0;
+        let summary = hash_files(requests, &options, |_, _| ndone += 1);
+        assert!(summary.cancelled && ndone < 200, "{ndone}");
     }
 }

@@ -11,6 +11,7 @@
 //! few long files are thus shared out evenly, whichever thread opened them.
 
 mod lane;
+mod links;
 mod room;
 mod turn;
 
@@ -21,6 +22,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use self::lane::Lane;
+use self::links::Links;
 use self::room::Room;
 use self::turn::{Parked, Turn, Turns};
 use hashloom::{Algorithm, Hash, Hasher, finalize_many, hash_many, update_many};
@@ -57,6 +59,7 @@ pub(crate) fn run<T: Send>(
         }),
         changed: Condvar::new(),
         turns: Turns::new(),
+        links: Links::new(),
         hungry: AtomicUsize::new(0),
         results: Mutex::new(Results { next: 0, waiting: BTreeMap::new(), each, summary: Summary::default() }),
         handed_out: AtomicU64::new(0),
@@ -89,6 +92,8 @@ struct Run<'a, T, I, F> {
     changed: Condvar,
     /// The rights to read disks that seek, and requests that wait for them.
     turns: Arc<Turns<T>>,
+    /// Files with several names.
+    links: Arc<Links<T>>,
     /// Number of threads without work.
     hungry: AtomicUsize,
     results: Mutex<Results<T, F>>,
@@ -170,6 +175,9 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
                 ended.into_iter().map(Lane::judged).partition(|lane| lane.has_ended);
             own.later.extend(changed);
             self.hand_out(ended);
+            for (number, request) in self.links.released() {
+                self.give_back(number, request);
+            }
             if lanes.len() > 1 && self.hungry.load(Ordering::Relaxed) > 0 {
                 self.give(&mut lanes);
             }
@@ -394,6 +402,7 @@ impl<T: Send> Own<'_, T> {
                     continue;
                 }
                 lane.begin(begun, place, &run.turns, run.options);
+                let Some(lane) = run.links.join(lane) else { continue };
                 self.room.nbytes += lane.chunk(&self.room).len();
                 lanes.push(lane);
             }
@@ -428,6 +437,11 @@ impl<T: Send> Own<'_, T> {
             return;
         }
         lane.open();
+        let Some(mut lane) = run.links.join(lane) else { return };
+        if lane.is_known {
+            lanes.push(lane);
+            return;
+        }
         let mut probed = None;
         if let Some(disk) = lane.slow_disk(&run.turns, 0) {
             probed = turn.as_ref().filter(|turn| turn.is_probe).map(Turn::disk);
@@ -456,7 +470,7 @@ fn hash<T>(lanes: &mut [Lane<T>], room: &Room<'_>, pool: &Pool) {
     for &algorithm in Algorithm::ALL {
         // Messages that begin and end in this round need no hasher. Among the others, messages that end come first.
         let (mut whole, mut ending, mut going_on) = (Vec::new(), Vec::new(), Vec::new());
-        for (index, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.error.is_none()) {
+        for (index, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.error.is_none() && !lane.is_known) {
             for (slot, method) in lane.request.methods.iter().enumerate() {
                 if method.algorithm() == algorithm {
                     match (lane.has_ended, lane.hashers.is_empty() && method.is_plain()) {

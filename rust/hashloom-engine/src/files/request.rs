@@ -138,6 +138,8 @@ pub struct Hashed {
     pub digests: Vec<Hash>,
     /// Number of bytes in the message.
     pub nbytes: u64,
+    /// Number of bytes read for it: 0 if the digests are those of another name of the same file.
+    pub nread: u64,
     /// The file's stamp, unchanged from the first byte read to the last. `None` for standard input and for a source
     /// that is not a regular file.
     pub stamp: Option<Stamp>,

@@ -292,7 +292,7 @@ impl<'a> Scan<'a> {
 pub struct Scanned {
     /// Number of files read.
     pub nread: u64,
-    /// Bytes of the files read.
+    /// Bytes read. A file with several names (hard links) is read once, if the file system tells.
     pub nbytes: u64,
     /// Number of files whose digests were known.
     pub nreused: u64,
@@ -391,7 +391,8 @@ impl<E: std::error::Error + 'static> std::error::Error for ScanError<E> {
 
 /// The outcome for a file.
 enum Settled {
-    File(Stamp, Vec<Hash>),
+    /// The stamp, the digests, and the number of bytes read.
+    File(Stamp, Vec<Hash>, u64),
     Unread(Reason, FileError),
     Vanished,
 }
@@ -508,8 +509,8 @@ impl Scan<'_> {
                     match settle(result) {
                         Settled::Vanished => (number, None),
                         Settled::Unread(reason, error) => (number, Some(unread(path, reason, error))),
-                        Settled::File(stamp, digests) => {
-                            lock(&shared).read(&stop, &path, &stamp, noted, &digests);
+                        Settled::File(stamp, digests, nread) => {
+                            lock(&shared).read(&stop, &path, &stamp, nread, noted, &digests);
                             let kind = Kind::File { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, digests };
                             (number, Some(Found { entry: Entry { path, kind }, error: None }))
                         }
@@ -542,9 +543,9 @@ impl Scan<'_> {
 
 impl Shared {
     /// Counts a file that was read, and adds it to the journal.
-    fn read(&mut self, stop: &Cancel, path: &[u8], stamp: &Stamp, noted: Option<Noted>, digests: &[Hash]) {
+    fn read(&mut self, stop: &Cancel, path: &[u8], stamp: &Stamp, nread: u64, noted: Option<Noted>, digests: &[Hash]) {
         self.summary.nread += 1;
-        self.summary.nbytes += stamp.nbytes;
+        self.summary.nbytes += nread;
         // A file that has changed since it was noted is read again in the next run; it may be complete by then.
         if let Some(noted) = noted.filter(|noted| noted.stamp == *stamp) {
             self.journaled(stop, |journal| journal.add(path, &noted, digests));
@@ -770,7 +771,7 @@ impl<'a> Update<'a> {
 
 fn settle(result: Result<Hashed, FileError>) -> Settled {
     match result {
-        Ok(Hashed { stamp: Some(stamp), digests, .. }) => Settled::File(stamp, digests),
+        Ok(Hashed { stamp: Some(stamp), digests, nread, .. }) => Settled::File(stamp, digests, nread),
         // The entry was a file when it was listed, and no longer is.
         Ok(_) => Settled::Vanished,
         Err(error) if error.io().kind() == io::ErrorKind::NotFound => Settled::Vanished,

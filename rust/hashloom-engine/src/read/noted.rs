@@ -142,6 +142,8 @@ fn now_ns() -> i128 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as i128
 }
 
+pub(crate) use system::is_trusted;
+
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod system {
     use std::fs::{File, OpenOptions};
@@ -158,6 +160,11 @@ mod system {
     /// written to unseen), overlayfs (a mapping belongs to another file), ZFS (the time comes later), network file
     /// systems (NFS, SMB, 9P) and those made by a program (FUSE).
     const TRUSTED: [u32; 5] = [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0xca45_1a4e];
+
+    /// Whether the file is on one of these, which also give each file an inode of its own.
+    pub(crate) fn is_trusted(file: &File) -> bool {
+        rustix::fs::fstatfs(file).is_ok_and(|found| TRUSTED.contains(&(found.f_type as u32)))
+    }
 
     pub(super) fn noted(path: &Path) -> io::Result<Noted> {
         let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
@@ -220,11 +227,17 @@ mod system {
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 mod system {
+    use std::fs::File;
     use std::io;
     use std::path::Path;
 
     use super::{Doubt, Noted};
     use crate::read::stamp::Stamp;
+
+    /// Nothing is known of the file systems of this system.
+    pub(crate) fn is_trusted(_file: &File) -> bool {
+        false
+    }
 
     /// This system does not tell whether a file is open for writing.
     pub(super) fn noted(path: &Path) -> io::Result<Noted> {

@@ -10,13 +10,15 @@ use std::sync::Arc;
 
 use hashloom::{Hash, Hasher};
 
+use super::links::{Content, Lead, WORTH_NBYTES, has_name};
 use super::room::Room;
 use super::turn::{Turn, Turns};
-use crate::files::request::{FileError, Hashed, Request};
+use crate::files::request::{FileError, Hashed, Method, Request};
 use crate::files::source::{Source, read_from, stdin};
 use crate::read::ahead::{self, read_ahead};
 use crate::read::behind::{self, BEHIND_NBYTES};
 use crate::read::map::Mapping;
+use crate::read::noted;
 use crate::read::open::read_at_once;
 use crate::read::ring::Begun;
 use crate::read::stamp::{READINGS_MAX, Stamp, Verdict};
@@ -59,6 +61,10 @@ pub(super) struct Lane<T> {
     given_up: Option<u64>,
     /// The turn to read a disk that seeks, kept to the end of the file.
     pub(super) turn: Option<Turn<T>>,
+    /// For the first of a file's names: the others wait for it.
+    lead: Option<Lead<T>>,
+    /// Whether the digests are those of another name of the file, so that nothing is read.
+    pub(super) is_known: bool,
 }
 
 enum Reader {
@@ -111,7 +117,41 @@ impl<T> Lane<T> {
             has_looked: false,
             given_up: None,
             turn: None,
+            lead: None,
+            is_known: false,
         }
+    }
+
+    /// Returns the stamp of an opened file that may have been opened by another name, and is worth remembering.
+    pub(super) fn stamp_of_several_names(&self) -> Option<Stamp> {
+        let stamp = self.stamp.filter(|stamp| stamp.nbytes >= WORTH_NBYTES)?;
+        // A file that has changed is read for itself, and so is one that was read already.
+        if self.has_ended || self.nreadings > 1 || !has_name(&self.request) {
+            return None;
+        }
+        let file = self.reader.file()?;
+        (names(file) > 1 && noted::is_trusted(file)).then_some(stamp)
+    }
+
+    pub(super) fn methods(&self) -> &Arc<[Method]> {
+        &self.request.methods
+    }
+
+    /// Gives the request back before its end.
+    pub(super) fn into_request(self) -> (u64, Request<T>) {
+        (self.number, self.request)
+    }
+
+    pub(super) fn lead(&mut self, lead: Lead<T>) {
+        self.lead = Some(lead);
+    }
+
+    /// Ends with digests that are known.
+    pub(super) fn know(&mut self, digests: &[Hash], nbytes: u64) {
+        self.digests = digests.iter().copied().map(Some).collect();
+        (self.nbytes, self.chunk) = (nbytes, Chunk::Buffer(0..0));
+        (self.reader, self.turn) = (Reader::Closed, None);
+        (self.is_known, self.has_ended, self.is_stream) = (true, true, false);
     }
 
     pub(super) fn open(&mut self) {
@@ -325,6 +365,9 @@ impl<T> Lane<T> {
                 return 0;
             }
         }
+        if self.is_known {
+            return self.nbytes;
+        }
         let nbytes = self.chunk.nbytes();
         self.nbytes += nbytes;
         if self.given_up.is_some_and(|end| self.nbytes - end >= BEHIND_NBYTES) {
@@ -359,6 +402,10 @@ impl<T> Lane<T> {
             Verdict::Changed => self.error = Some(FileError::unstable()),
             Verdict::Odd(error) => self.error = Some(FileError::Read { offset: self.nbytes, error }),
         }
+        if let (Some(lead), Some(stamp), None) = (self.lead.take(), self.stamp, &self.error) {
+            let digests = self.digests.iter().copied().flatten().collect();
+            lead.end(Content { stamp, methods: Arc::clone(&self.request.methods), digests });
+        }
         self
     }
 
@@ -368,6 +415,7 @@ impl<T> Lane<T> {
             None => Ok(Hashed {
                 digests: self.digests.into_iter().flatten().collect(),
                 nbytes: self.nbytes,
+                nread: if self.is_known { 0 } else { self.nbytes },
                 stamp: self.stamp.filter(|_| !matches!(self.request.source, Source::Stdin)),
             }),
         };
@@ -405,4 +453,16 @@ impl Reader {
             _ => self.file().map(look),
         }
     }
+}
+
+/// Returns the number of names that a file has; 1 if the system does not tell.
+#[cfg(unix)]
+#[allow(clippy::unnecessary_cast, reason = "the type differs between systems")]
+fn names(file: &File) -> u64 {
+    rustix::fs::fstat(file).map_or(1, |stat| stat.st_nlink as u64)
+}
+
+#[cfg(not(unix))]
+fn names(_file: &File) -> u64 {
+    1
 }
