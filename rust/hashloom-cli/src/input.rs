@@ -262,6 +262,32 @@ impl Kept {
         Kept::spool(stdio::stdin()?, look)
     }
 
+    /// Copies the bytes of a file, of a pipe or of standard input (-) to a file of its own, which nobody else can change.
+    /// `look` gets them as they are.
+    #[cfg(feature = "sign")]
+    pub fn copied(path: &Path, mut look: impl FnMut(&[u8])) -> io::Result<Kept> {
+        let mut reader: Box<dyn Read> = match path.as_os_str() == "-" {
+            true => {
+                stdio::want_stdin();
+                Box::new(stdio::stdin()?)
+            }
+            false => Box::new(File::open(path)?),
+        };
+        let file = tempfile::tempfile()?;
+        let mut buffer = vec![0; BUFFER_NBYTES];
+        loop {
+            match reader.read(&mut buffer) {
+                Ok(0) => return Ok(Kept { file: Arc::new(file) }),
+                Ok(nbytes) => {
+                    look(&buffer[..nbytes]);
+                    (&file).write_all(&buffer[..nbytes])?;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     fn spool<T>(
         reader: impl Read + Send + 'static,
         look: impl FnOnce(Input) -> Result<T, String>,

@@ -10,9 +10,11 @@ use clap::Args;
 use hashloom::Algorithm;
 use hashloom_engine::manifest::{Comparison, Counts, Difference, Entry, Error, Found, Scan, Status};
 use hashloom_engine::paths::{to_bytes, to_path};
+use hashloom_engine::text::shown;
 
 use super::report::{Done, Format, Printer, STATES};
-use super::{Opened, Resume, again, check_folder, name, open, places_below, scan};
+use super::signature::{self, Trusted};
+use super::{Opened, Resume, again, check_folder, name, open_trusted, places_below, scan};
 use crate::doubts;
 use crate::interrupt::EXIT_INTERRUPTED;
 use crate::output::{self, Same};
@@ -35,6 +37,15 @@ pub struct Check {
     /// has anything of what FILE lists]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
+
+    /// Check the signature of FILE first, by this public key of minisign: a file, or the key itself in base64. A missing or
+    /// wrong signature is an error before anything is read of DIR
+    #[arg(long, value_name = "KEY")]
+    trusted_key: Option<PathBuf>,
+
+    /// The signature of FILE [default: FILE.minisig]
+    #[arg(long, value_name = "SIGNATURE", requires = "trusted_key")]
+    signature: Option<PathBuf>,
 
     /// Do not read the files: compare lengths and modification times only. Rotted and moved files are not noticed
     #[arg(long, conflicts_with = "resume")]
@@ -80,6 +91,7 @@ Exit status:
 
 Examples:
   hashloom manifest check ~/photos.manifest ~/photos
+  hashloom manifest check m /srv --trusted-key minisign.pub
   hashloom manifest check /srv/data/.manifest --resume /var/tmp/data.check
   hashloom manifest check ~/photos.manifest /media/backup/photos --quick
   hashloom manifest check a.manifest a --json | jq -r .path"
@@ -100,6 +112,17 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         None => output::folder(&arguments.manifest),
     };
     check_folder(folder)?;
+    let (trusted, signature) = match &arguments.trusted_key {
+        Some(key) => {
+            let signature = match &arguments.signature {
+                Some(signature) => signature.clone(),
+                None if is_stream => return Err("--trusted-key: name the signature with --signature".into()),
+                None => signature::beside(&arguments.manifest),
+            };
+            (Some(Trusted::open(key, &signature)?), Some(signature))
+        }
+        None => (None, None),
+    };
     let states = arguments.resume.as_ref().map_or(Vec::new(), |state| places_below(folder, state));
     let listed: Vec<Vec<u8>> = states.iter().map(|state| to_bytes(state)).collect();
     // Whether an entry is there; `None` as long as none is listed.
@@ -107,27 +130,33 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     // The file that the result is written to is not part of the folder, unless it is listed.
     let stdout = output::stamp_of_stdout().map(|_| places_below(folder, Path::new("/dev/stdout")));
     let mut outputs: Vec<Vec<u8>> = stdout.iter().flatten().map(|place| to_bytes(place)).collect();
-    let Opened { reader, totals, kept } = open(&arguments.manifest, arguments.format.quiet, |entry| {
-        if is_any_there != Some(true) {
-            is_any_there = Some(folder.join(to_path(&entry.path)).symlink_metadata().is_ok());
-        }
-        outputs.retain(|output| *output != entry.path);
-        match &arguments.resume {
-            Some(state) if listed.contains(&entry.path) => {
-                Err(format!("--resume: {} is part of what the manifest describes. Give another FILE", display(state)))
+    let Opened { reader, totals, kept } =
+        open_trusted(&arguments.manifest, trusted.as_ref(), arguments.format.quiet, |entry| {
+            if is_any_there != Some(true) {
+                is_any_there = Some(folder.join(to_path(&entry.path)).symlink_metadata().is_ok());
             }
-            _ => Ok(()),
-        }
-    })?;
+            outputs.retain(|output| *output != entry.path);
+            match &arguments.resume {
+                Some(state) if listed.contains(&entry.path) => Err(format!(
+                    "--resume: {} is part of what the manifest describes. Give another FILE",
+                    display(state)
+                )),
+                _ => Ok(()),
+            }
+        })?;
     if is_any_there == Some(false) {
         elsewhere(arguments, folder)?;
     }
     let algorithms = reader.algorithms().to_vec();
     let mut without = if is_stream { Vec::new() } else { places_below(folder, &arguments.manifest) };
     without.extend(states);
+    without.extend(signature.iter().flat_map(|signature| places_below(folder, signature)));
+    if let Some(trusted) = trusted.as_ref().filter(|_| arguments.format.is_text()) {
+        output::print(|out| writeln!(out, "signed: {}", shown(trusted.comment().as_bytes())))?;
+    }
     for place in outputs.iter().map(|output| to_path(output)) {
-        let shown = display(&folder.join(&place)).to_string();
-        let _ = writeln!(io::stderr(), "{} {shown}: it is the output itself, and left out", style::warning());
+        let path = display(&folder.join(&place)).to_string();
+        let _ = writeln!(io::stderr(), "{} {path}: it is the output itself, and left out", style::warning());
         without.push(place);
     }
     let (resume, journal) = match &arguments.resume {
@@ -245,8 +274,8 @@ impl<'a, I: Iterator<Item = Result<Entry, Error>>> Judge<'a, I> {
 /// Says that the folder has nothing of what the manifest lists, before all of the folder is read in vain. It is an error
 /// if nobody has named the folder.
 fn elsewhere(arguments: &Check, folder: &Path) -> Result<(), String> {
-    let (manifest, shown) = (name(&arguments.manifest), display(folder));
-    let message = format!("{shown} has nothing that {manifest} lists: name the folder of the manifest as DIR");
+    let (manifest, place) = (name(&arguments.manifest), display(folder));
+    let message = format!("{place} has nothing that {manifest} lists: name the folder of the manifest as DIR");
     if arguments.folder.is_none() {
         return Err(message);
     }

@@ -5,6 +5,7 @@
 mod check;
 mod diff;
 mod report;
+mod signature;
 mod write;
 
 use std::io;
@@ -15,6 +16,7 @@ use hashloom::Algorithm;
 use hashloom_engine::manifest::{Entry, Found, Journal, Reader, Scan, ScanError, Scanned, Totals};
 use hashloom_engine::run::{HeldBack, Meter, Options};
 
+use self::signature::Trusted;
 use crate::input::{Input, Kept};
 use crate::interrupt;
 use crate::output::{State, folder};
@@ -45,7 +47,17 @@ struct Opened {
 }
 
 /// Opens a manifest. `look` sees each entry in advance; an error that it returns is returned.
-fn open(path: &Path, is_quiet: bool, mut look: impl FnMut(&Entry) -> Result<(), String>) -> Result<Opened, String> {
+fn open(path: &Path, is_quiet: bool, look: impl FnMut(&Entry) -> Result<(), String>) -> Result<Opened, String> {
+    open_trusted(path, None, is_quiet, look)
+}
+
+/// The same as [`open`]; if there is a signature, it must be right before `look` sees an entry.
+fn open_trusted(
+    path: &Path,
+    trusted: Option<&Trusted>,
+    is_quiet: bool,
+    mut look: impl FnMut(&Entry) -> Result<(), String>,
+) -> Result<Opened, String> {
     let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", name(path));
     let bar = Bar::of_time("reading the manifest", is_quiet);
     let read = |input| {
@@ -55,7 +67,14 @@ fn open(path: &Path, is_quiet: bool, mut look: impl FnMut(&Entry) -> Result<(), 
         }
         Ok(reader.totals().unwrap_or_default())
     };
-    let (kept, totals) = Kept::open(path, read).map_err(|error| match error.kind() {
+    let opened = match trusted {
+        Some(trusted) => {
+            let kept = trusted.verify(path)?;
+            kept.read().map(read).map(|totals| (kept, totals))
+        }
+        None => Kept::open(path, read),
+    };
+    let (kept, totals) = opened.map_err(|error| match error.kind() {
         io::ErrorKind::IsADirectory => failed(&"expected a manifest, found something that is not a file"),
         _ => failed(&reason(&error)),
     })?;

@@ -35,6 +35,13 @@ pub struct Format {
     pub quiet: bool,
 }
 
+impl Format {
+    /// Returns true if a person reads the output.
+    pub fn is_text(&self) -> bool {
+        !self.json && !self.quiet
+    }
+}
+
 /// Part of a help text.
 pub const STATES: &str = "\
 States of an entry:

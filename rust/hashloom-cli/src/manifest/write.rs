@@ -14,6 +14,7 @@ use hashloom_engine::paths::to_path;
 use hashloom_engine::run::HeldBack;
 use hashloom_engine::walk::Filter;
 
+use super::signature::{self, Signer};
 use super::{Resume, check, check_folder, open, places_below, scan, with_suffix};
 use crate::doubts;
 use crate::filters::Filters;
@@ -63,6 +64,11 @@ pub struct Write {
     #[arg(long, value_name = "OLD")]
     update: Option<PathBuf>,
 
+    /// Sign the manifest with this secret key of minisign (`minisign -G` makes one), into FILE.minisig; a password is
+    /// asked for at the terminal
+    #[arg(long, value_name = "KEY", requires = "output")]
+    sign: Option<PathBuf>,
+
     /// Print errors only
     #[arg(short, long)]
     quiet: bool,
@@ -102,12 +108,15 @@ Examples:
   hashloom manifest write /srv/data -a sha1,sha256 -o /srv/data/.manifest
   hashloom manifest write ~/photos -o new.manifest --update old.manifest
   hashloom manifest write ~/photos -o ~/photos.manifest --force
+  hashloom manifest write /srv -o srv.manifest --sign ~/.minisign/minisign.key
   hashloom manifest write ~ -o ~/manifest --exclude .cache/ --max-size 1G
   hashloom manifest write . | jq -r 'select(.length > 1e9) | .path'";
 
 /// Returns the exit status.
 pub fn run(arguments: &Write) -> Result<u8, String> {
     check_folder(&arguments.folder)?;
+    // Before other threads begin: the password is asked for while signals are held.
+    let signer = arguments.sign.as_deref().map(Signer::open).transpose()?;
     let filter = arguments.filters.filter()?;
     let update = arguments.update.as_deref().map(|old| open(old, arguments.quiet, |_| Ok(()))).transpose()?;
     let algorithms = match (&arguments.algorithms[..], &update) {
@@ -127,7 +136,7 @@ pub fn run(arguments: &Write) -> Result<u8, String> {
         }
     }
     match &arguments.output {
-        Some(file) => to_file(arguments, chosen, update, file),
+        Some(file) => to_file(arguments, chosen, update, file, signer.as_ref()),
         None => {
             let failed = |error: io::Error| format!("standard output: {}", reason(&error));
             // Not locked: messages of other threads would wait for the lock.
@@ -147,10 +156,19 @@ struct Chosen<'a> {
     filter: &'a Filter,
 }
 
-fn to_file(arguments: &Write, chosen: Chosen<'_>, update: Option<Update>, file: &Path) -> Result<u8, String> {
+fn to_file(
+    arguments: &Write,
+    chosen: Chosen<'_>,
+    update: Option<Update>,
+    file: &Path,
+    signer: Option<&Signer>,
+) -> Result<u8, String> {
     let failed = |error: io::Error| format!("{}: the manifest cannot be written: {}", display(file), reason(&error));
     output::probe(file).map_err(failed)?;
     let mut without = places_below(&arguments.folder, file);
+    if output::path_is_special(file) && signer.is_some() {
+        return Err(format!("--sign: {}: expected a file, beside which the signature is written", display(file)));
+    }
     if output::path_is_special(file) {
         // Nothing is kept beside a device.
         let pending = Pending::begin(file).map_err(failed)?;
@@ -163,10 +181,18 @@ fn to_file(arguments: &Write, chosen: Chosen<'_>, update: Option<Update>, file: 
         }
         return Ok(status);
     }
+    let signature = signer.map(|signer| (signer, signature::beside(file)));
     let replaces = arguments.force || arguments.update.as_deref().is_some_and(|old| Same::new(file).is(old));
-    if output::exists(file) && !replaces {
-        let why = "it exists. Give --force to replace it, or another FILE with --output";
-        return Err(format!("{}: the manifest is not written there: {why}", display(file)));
+    let outputs = [("manifest", Some(file)), ("signature", signature.as_ref().map(|(_, path)| &**path))];
+    for (what, path) in outputs.into_iter().filter_map(|(what, path)| Some((what, path?))) {
+        if output::exists(path) && !replaces {
+            let why = "it exists. Give --force to replace it, or another FILE with --output";
+            return Err(format!("{}: the {what} is not written there: {why}", display(path)));
+        }
+    }
+    if let Some((_, path)) = &signature {
+        output::probe(path).map_err(|error| not_signed(path, &error))?;
+        without.extend(places_below(&arguments.folder, path));
     }
     if !without.is_empty() && output::exists(file) && !is_manifest(file) {
         let why = format!("it is a file in {} and not a manifest", display(&arguments.folder));
@@ -176,7 +202,7 @@ fn to_file(arguments: &Write, chosen: Chosen<'_>, update: Option<Update>, file: 
     without.extend(places_below(&arguments.folder, &partial));
     let (resume, journal) = Resume::begin(&partial, chosen.algorithms)?;
     let started = Instant::now();
-    let written = spooled(arguments, chosen, update, journal, without, (file, replaces));
+    let written = spooled(arguments, chosen, update, journal, without, (file, replaces), signature);
     let (status, done) = match written {
         Ok(written) => written,
         Err(message) => {
@@ -211,6 +237,7 @@ fn spooled(
     journal: Journal,
     without: Vec<PathBuf>,
     (file, replaces): (&Path, bool),
+    signature: Option<(&Signer, PathBuf)>,
 ) -> Result<(u8, Option<(Totals, Read)>), String> {
     let failed = |error: io::Error| format!("{}: the manifest cannot be written: {}", display(file), reason(&error));
     // The file has no name, so that nothing is left of it whatever happens.
@@ -220,8 +247,18 @@ fn spooled(
     let Some((out, totals)) = spool else { return Ok((status, None)) };
     let mut spool = out.into_inner().map_err(|error| failed(error.into_error()))?;
     spool.rewind().map_err(failed)?;
+    let signed = signature.map(|(signer, path)| signer.sign(file, &spool).map(|signed| (path, signed))).transpose()?;
+    spool.rewind().map_err(failed)?;
     output::write_with(file, replaces, |mut out| io::copy(&mut spool, &mut out).map(drop)).map_err(failed)?;
+    if let Some((path, signed)) = signed {
+        let write = |mut out: &File| out.write_all(signed.as_bytes());
+        output::write_with(&path, replaces, write).map_err(|error| not_signed(&path, &error))?;
+    }
     Ok((status, Some((totals, done))))
+}
+
+fn not_signed(path: &Path, error: &io::Error) -> String {
+    format!("{}: the signature cannot be written: {}", display(path), reason(error))
 }
 
 /// Returns true if a file begins as a manifest does.

@@ -48,21 +48,20 @@ pub fn of_passphrase(passphrase: &[u8]) -> Zeroizing<Vec<u8>> {
     derived
 }
 
-/// Asks at the user's terminal, as getpassphrase(3C) does, even if standard input and output are redirected. A signal
+/// Prompts at the user's terminal, as getpassphrase(3C) does, even if standard input and output are redirected. A signal
 /// that ends or stops the program takes effect after the terminal is restored; after a stop the program asks again.
 #[cfg(unix)]
-pub fn ask() -> Result<Zeroizing<Vec<u8>>, String> {
+pub fn ask(prompt: &str, cure: &str) -> Result<Zeroizing<Vec<u8>>, String> {
     use std::io::Write;
 
     // Four times the limit of getpassphrase(3C).
     const NBYTES_MAX: usize = 1024;
-    let failed =
-        |error: std::io::Error| format!("no terminal to ask for a key: {}; name a key file with -k", reason(&error));
+    let failed = |error: std::io::Error| format!("no terminal to ask for a key: {}; {cure}", reason(&error));
     let terminal = File::options().read(true).write(true).open("/dev/tty").map_err(failed)?;
     let ask_once = || {
         let held = unix::Held::new()?;
         let silence = unix::Silence::of(&terminal)?;
-        (&terminal).write_all(b"Enter key: ")?;
+        (&terminal).write_all(prompt.as_bytes())?;
         let line = unix::read_line(&terminal, NBYTES_MAX, &held);
         // The newline that the user typed was not shown either.
         let _ = (&terminal).write_all(b"\n");
@@ -81,8 +80,8 @@ pub fn ask() -> Result<Zeroizing<Vec<u8>>, String> {
 }
 
 #[cfg(not(unix))]
-pub fn ask() -> Result<Zeroizing<Vec<u8>>, String> {
-    Err("hashloom cannot ask for a key on this system: name a key file with -k".to_owned())
+pub fn ask(_prompt: &str, cure: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+    Err(format!("hashloom cannot ask for a key on this system: {cure}"))
 }
 
 #[cfg(unix)]

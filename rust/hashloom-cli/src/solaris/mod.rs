@@ -8,7 +8,7 @@
 //! writer yet is waited for.
 
 pub mod digest;
-mod key;
+pub mod key;
 pub mod mac;
 
 use std::ffi::{OsStr, OsString};
