@@ -442,6 +442,7 @@ hl_status hli_search(const hl_search_job *job, const hl_ctx *begin, uint64_t *no
 
     plan.choice = hli_choice();
     plan.forced = NULL;
+    plan.is_secret = 0;
     plan.first = (struct hli_pass){.alg = s.alg};
     plan.second = (struct hli_pass){.alg = s.last_alg};
     s.edges = hli_edges_of(&plan);
