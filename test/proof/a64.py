@@ -21,6 +21,7 @@ def begin(m):
 
 
 def enter(m, arguments):
+    m.stack_end = STACK
     m.r[31] = STACK - 16
     m.r[30] = STOP
     m.r[: len(arguments)] = arguments
@@ -41,6 +42,10 @@ def result(m):
 def saved(m):
     """What a callee must leave as it was."""
     return [*m.r[19:30], m.r[31], *(lanes(m.v[i], 64, 1) for i in range(8, 16))]
+
+
+def stack_begin(m):
+    return m.r[31]
 
 
 def leave(m):
@@ -204,7 +209,9 @@ CONDITIONS = {
 def holds(m, condition):
     if m.zf is None:
         raise Fault("a branch depends on data")
-    return CONDITIONS[condition](m)
+    value = CONDITIONS[condition](m)
+    m.decide(value)
+    return value
 
 
 def subtracted(m, x, y, n):
@@ -294,6 +301,8 @@ def pair(load_them):
 def branch(m, a):
     pc = a.get(m)
     known(pc)
+    if type(a) is not Immediate:
+        m.decide(pc)
     return pc
 
 
@@ -308,6 +317,7 @@ def if_zero(wanted):
         x = a.get(m)
         if type(x) is not int:
             raise Fault("a branch depends on data")
+        m.decide(x == 0)
         return to.value if (x == 0) == wanted else None
 
     return run
@@ -318,6 +328,7 @@ def if_bit(wanted):
         x = a.get(m)
         if type(x) is not int:
             raise Fault("a branch depends on data")
+        m.decide(x >> bit.value & 1)
         return to.value if x >> bit.value & 1 == wanted else None
 
     return run

@@ -3,7 +3,9 @@
 SPDX-License-Identifier: MIT OR Apache-2.0
 
 Registers and memory hold ints and Words (words.py). A run ends with a Fault if a branch or an address depends on a
-Word, if it reads memory that nobody wrote, or writes memory that it may not write.
+Word, if it reads memory that nobody wrote, if it writes memory that it may not write, its caller's stack and the part
+of the stack that a signal may overwrite included, or if it reads the program's variables, which may have changed since
+it began. A run in which all is known is that of an emulator.
 """
 
 import struct
@@ -67,20 +69,35 @@ class Image:
 
 
 STOP = 0x7FFF0000  # where the first function returns to
-STACK = 0x70000000
+STACK = 0x6FFFFFF0  # a multiple of 16, as the ABIs say, and of no more
+STACK_NBYTES = 0x40000
+MOST_DECISIONS = 1 << 22
 SPACE = 0x20000000  # what new() hands out
 
 
 class Machine:
-    def __init__(self, image):
-        self.image = image
+    def __init__(self, image, has_variables=True):
+        """has_variables: the program's variables have the values that they begin with."""
+        self.image, self.has_variables = image, has_variables
         self.cells = {}  # address // 4: a value of 32 bits
         self.partly = {}  # address // 4: which of the four bytes are there, if not all
         self.top = SPACE
         self.hooks = {}  # address: a function that is run instead of the code there, or, if it returns True, before it
         self.executed = set()  # texts of instructions
+        self.pc = 0
+        self.decisions = []  # what was decided, and where
+        self.pauses = {}  # number of decisions: a function to call before the next
+        self.areas = list(image.writable) if has_variables else []  # that may be written
+        self.stack_end = STACK
         image.isa.begin(self)
-        self.areas = [(STACK - 0x40000, STACK + 0x1000), *image.writable]
+
+    def decide(self, outcome):
+        """An instruction does one of several things, which depends on what is known."""
+        if len(self.decisions) in self.pauses:
+            self.pauses[len(self.decisions)](self)
+        self.decisions.append((self.pc, outcome))
+        if len(self.decisions) > MOST_DECISIONS:
+            raise Fault("does not end")
 
     def new(self, nbytes, align=64, at=0):
         """The address of memory that may be written; at: its distance from what is aligned."""
@@ -99,20 +116,33 @@ class Machine:
 
     def words(self, values, nbytes, align=64, at=0):
         address = self.new(nbytes * len(values), align, at)
+        self.areas.pop()
+        self.place(address, values, nbytes)
+        return address
+
+    def place(self, address, values, nbytes):
+        """Puts words at an address, where they may only be read."""
+        self.areas.append((address, address + nbytes * len(values)))
         for i, value in enumerate(values):
             self.store(address + i * nbytes, nbytes, value)
         self.areas.pop()
-        return address
 
     def fixed(self, i):
         """A cell of the program's own."""
         for address, data in self.image.segments:
             at = 4 * i - address
             if 0 <= at < len(data):
+                variables = () if self.has_variables else self.image.writable
+                if any(low < 4 * i + 4 and 4 * i < high for low, high in variables):
+                    raise Fault(f"{4 * i:#x} is a variable")
                 return int.from_bytes(data[at : at + 4].ljust(4, b"\0"), "little")
-        if STACK - 0x40000 <= 4 * i < STACK:  # compilers load a vector of which they wrote a part
+        if STACK - STACK_NBYTES <= 4 * i < STACK:  # compilers load a vector of which they wrote a part
             return variable(("stack", i), 32)
         raise Fault(f"read of {4 * i:#x}, which nobody wrote")
+
+    def has(self, address):
+        """Whether somebody wrote there."""
+        return self.partly.get(address >> 2, 15 if address >> 2 in self.cells else 0) >> (address & 3) & 1
 
     def cell(self, i):
         value = self.cells.get(i)
@@ -155,10 +185,11 @@ class Machine:
     def store(self, address, nbytes, value):
         if type(address) is not int:
             raise Fault("an address depends on data")
-        for low, high in self.areas:
-            if low <= address and address + nbytes <= high:
-                break
+        if STACK - STACK_NBYTES <= address < STACK + STACK_NBYTES:
+            may = self.image.isa.stack_begin(self) <= address and address + nbytes <= self.stack_end
         else:
+            may = any(low <= address and address + nbytes <= high for low, high in self.areas)
+        if not may:
             raise Fault(f"write of {nbytes} bytes at {address:#x}, where nobody may write")
         if address & 3 == 0 and nbytes & 3 == 0:
             i = address >> 2
@@ -198,6 +229,7 @@ class Machine:
                 entry = compiled.get(pc)
                 if entry is None:
                     entry = compiled[pc] = self.image.instruction(pc)
+                self.pc = pc
                 run, pc, text = entry
                 self.executed.add(text)
                 jump = run(self)

@@ -10,8 +10,9 @@ SPDX-License-Identifier: MIT OR Apache-2.0
     normal form (words.py). Same form: same function. Padding, digests and hl_hash_many are run with unknown bytes, for
     some lengths and numbers of messages.
  2. The models of the instructions that were run are held against this CPU, or against qemu-aarch64 (silicon.py).
- 3. Mutants show that the proof can fail: a line of the core or of a model is changed. Each must be noticed. A sample by
-    default, all with --all (minutes).
+ 3. The library is run over AVX-512, on any CPU, and compared with Python (emulate.py).
+ 4. Mutants show that the proof can fail: a line of the core, of a model or of the normal form is changed. Each must be
+    noticed. A sample by default, all with --all (minutes).
 
 CC, CROSS_CC and I686_CC name the compilers. HASHLOOM_REQUIRE=1: all three must be there, and qemu-aarch64;
 HASHLOOM_EXPECT=avx512,sha: this CPU must have all instructions. Exit status: 0 all proved, 1 something is not.
@@ -20,6 +21,7 @@ HASHLOOM_EXPECT=avx512,sha: this CPU must have all instructions. Exit status: 0 
 import collections
 import copy
 import gc
+import multiprocessing
 import os
 import random
 import re
@@ -33,11 +35,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import a64
+import emulate
 import silicon
 import words
 import x86
 from machine import Fault, Image, Machine
-from standards import STANDARDS, check, initial_values
+from standards import STANDARDS, Numbers, check, initial_values
 from words import FULL, Arithmetic, add, cut, join, shl, shr, split, swapped, variable
 
 HERE = Path(__file__).resolve().parent
@@ -121,12 +124,17 @@ def returned(m, function, *arguments):
 
 
 class Kernel:
+    words = 0
+
     def __init__(self, m, address):
         self.name = text_at(m, m.load(address, 8))
         self.body, self.nlanes = BODIES[m.load(address + 16, 4)], m.load(address + 20, 4)
         self.isa = m.load(address + 24, 4)
         self.blocks, self.scheduled = m.load(address + 32, 8), m.load(address + 40, 8)
         self.whole = returned(m, "hli_whole_of", address)
+        found = m.new(8)
+        if returned(m, "hli_choose_words", self.isa, BODIES.index(self.body), found) == address:
+            self.words = m.load(found, 8)
 
 
 def kernels_of(image):
@@ -161,8 +169,8 @@ def algorithms_of(image):
     return found
 
 
-def machine(image):
-    m = Machine(image)
+def machine(image, has_variables=True):
+    m = Machine(image, has_variables)
     argument = image.isa.argument
 
     def memcpy(m):
@@ -217,12 +225,19 @@ def in_memory(standard, values):
     return [swapped(x, standard.bits) for x in values] if standard.big_endian else values
 
 
-def with_states(m, body, nlanes):
-    """The address of the states in a kernel's layout. That of one lane is aligned only to its words."""
+def state_alignment(standard, nlanes):
+    """What the contract of hl_blocks_fn promises."""
+    row = standard.bits // 8 * nlanes
+    return standard.bits // 8 if row & row - 1 else min(row, 64)
+
+
+def with_states(m, body, nlanes, of=state_words):
+    """The address of the states in a kernel's layout: as many rows as the body has words, aligned to no more than the
+    contract promises."""
     standard, nbytes = STANDARDS[body], STANDARDS[body].bits // 8
-    state = m.new(8 * nbytes * nlanes, 64, nbytes if nlanes == 1 else 0)
+    state = m.new(standard.nwords * nbytes * nlanes, 128, state_alignment(standard, nlanes))
     for lane in range(nlanes):
-        for i, value in enumerate(state_words(standard, lane)):
+        for i, value in enumerate(of(standard, lane)):
             m.store(state + (i * nlanes + lane) * nbytes, nbytes, value)
     return state
 
@@ -233,24 +248,160 @@ def states_at(m, body, nlanes, state):
             for lane in range(nlanes)]
 
 
+def alone(image):
+    """A machine for a kernel: it uses none of the program's variables."""
+    return machine(image, has_variables=False)
+
+
+def random_words(chance):
+    """In place of state_words and message_words: known numbers."""
+    made = {}
+
+    def words(standard, *which):
+        if which not in made:
+            made[which] = [chance.getrandbits(standard.bits) for _ in range(standard.nwords if len(which) == 1 else 16)]
+        return made[which]
+
+    return words
+
+
+def with_blocks(m, kernel, positions, of=message_words, far=False):
+    """The addresses of the messages. positions: which block of a lane is at which place, in blocks. Messages begin at
+    addresses that are multiples of 4 and no more; far: so far from each other that long ones have room."""
+    standard, starts = STANDARDS[kernel.body], []
+    nbytes = standard.bits // 8
+    for lane in range(kernel.nlanes):
+        start = (lane + 1 << 44 if far else m.new(0, 64) + 4096 * (lane + 1)) + 4 * (2 * lane % 16 + 1)
+        for place, nth in positions.items():
+            m.place(start + place * 16 * nbytes, in_memory(standard, of(standard, lane, nth)), nbytes)
+        starts.append(start)
+    m.top += 4096 * (kernel.nlanes + 2)
+    return m.words(starts, m.image.word_nbytes, 64, m.image.word_nbytes)
+
+
+def in_order(nblocks):
+    return {i: i for i in range(nblocks)}
+
+
 def blocks_differ(image, kernel, nblocks):
-    body, standard = kernel.body, STANDARDS[kernel.body]
-    m, nbytes = machine(image), standard.bits // 8
-    state = with_states(m, body, kernel.nlanes)
-    messages = [m.words([x for nth in range(nblocks)
-                         for x in in_memory(standard, message_words(standard, lane, nth))], nbytes, 64, 4 * (lane + 1))
-                for lane in range(kernel.nlanes)]
-    m.call(kernel.blocks, state, m.words(messages, image.word_nbytes), nblocks)
-    return states_at(m, body, kernel.nlanes, state) != [state_after(body, lane, nblocks)
-                                                         for lane in range(kernel.nlanes)], m.executed
+    m = alone(image)
+    state = with_states(m, kernel.body, kernel.nlanes)
+    m.call(kernel.blocks, state, with_blocks(m, kernel, in_order(nblocks)), nblocks)
+    return states_at(m, kernel.body, kernel.nlanes, state) != [state_after(kernel.body, lane, nblocks)
+                                                                for lane in range(kernel.nlanes)], m.executed
+
+
+def numbers_after(body, state, blocks):
+    """The state after some blocks, all of them known."""
+    standard = STANDARDS[body]
+    w = Numbers(standard.bits)
+    for block in blocks:
+        state = standard.compress(w, state, [w.add(x, k) for x, k in zip(standard.words(w, block), standard.k)])
+    return list(state)
+
+
+def decisions_of(image, kernel, nblocks):
+    """What a kernel decides if it hashes so many blocks. That depends on nothing else, as no branch may depend on data.
+    The result for random numbers must be right."""
+    standard, of, m = STANDARDS[kernel.body], random_words(random.Random(nblocks)), alone(image)
+    state = with_states(m, kernel.body, kernel.nlanes, of)
+    m.call(kernel.blocks, state, with_blocks(m, kernel, in_order(nblocks), of), nblocks)
+    for lane, words in enumerate(states_at(m, kernel.body, kernel.nlanes, state)):
+        if words != numbers_after(kernel.body, of(standard, lane), [of(standard, lane, i) for i in range(nblocks)]):
+            raise Fault(f"{nblocks} blocks of random numbers: another function")
+    return m.decisions
+
+
+Forms = collections.namedtuple("Forms", "nblocks step turns")
+MOST_BLOCKS = 16
+
+
+def forms_of(image, kernel):
+    """Up to how many blocks a kernel decides something new. From `nblocks` on, `step` more blocks are one more turn of
+    a loop, which then turned at least twice already in the same way: turns[n] is the number of decisions of such a turn
+    for n blocks, and after which decision it ends. All numbers of blocks up to `nblocks` are to be proved."""
+    found = [[]] + [decisions_of(image, kernel, n) for n in range(1, 5)]
+    for n in range(1, MOST_BLOCKS):
+        found.append(decisions_of(image, kernel, n + 4))
+        for step in range(1, min(n, 4) + 1):
+            turns = {i: one_turn_more(found[i], found[i + step]) for i in range(n - step + 1, n + 1)}
+            if all(turns.values()):
+                return Forms(n, step, turns)
+    raise Fault(f"new decisions for {MOST_BLOCKS} blocks")
+
+
+def one_turn_more(few, more):
+    """If `more` is `few` with one more turn after two that are alike: the number of its decisions, and where the second
+    ends in `few`."""
+    n = len(more) - len(few)
+    at = next((i for i, (x, y) in enumerate(zip(few, more)) if x != y), len(few))
+    for at in range(at, 2 * n - 1, -1):
+        if n > 0 and few[at - 2 * n : at - n] == few[at - n : at] and more == few[:at] + few[at - n :]:
+            return n, at
+    return None
+
+
+def known_values(m):
+    """What a machine knows, as words of 64 bits; in memory, where all of a word is known."""
+    known = {("r", i): x for i, x in (m.r.items() if type(m.r) is dict else enumerate(m.r)) if type(x) is int}
+    for i, register in m.v.items():
+        known |= {("v", i, j): x for j, x in enumerate(m.image.isa.lanes(register, 64, 8)) if type(x) is int}
+    for i, x in m.cells.items():
+        if type(x) is int and i & 1 == 0 and type(m.cells.get(i + 1)) is int:
+            known["m", i] = x | m.cells[i + 1] << 32
+        elif type(x) is int and type(m.cells.get(i ^ 1)) is not int:
+            known["m", i] = x
+    return known
+
+
+def move_on(m, nturns, before, after):
+    """Skips turns of a loop: what it knows has grown by equal amounts in each of two turns, and goes on to do so."""
+    now = known_values(m)
+    for key in before.keys() & after.keys() & now.keys():
+        grown = now[key] - after[key]
+        if (grown - after[key] + before[key]) & FULL[64]:
+            raise Fault(f"{key} grows by {after[key] - before[key]:#x}, then by {grown:#x}")
+        if grown == 0:
+            continue
+        kind, i, *j = key
+        value = now[key] + nturns * grown
+        if value < 0 or value >> (64 if kind != "m" or type(m.cells.get(i ^ 1)) is int else 32):
+            raise Fault(f"{key} wraps around")
+        if kind == "r":
+            m.r[i] = value
+        elif kind == "v":
+            lanes = list(m.image.isa.lanes(m.v[i], 64, 8))
+            lanes[j[0]] = value
+            m.v[i] = 64, tuple(lanes)
+        else:
+            m.cells[i] = value & FULL[32]
+            if type(m.cells.get(i + 1)) is int and i & 1 == 0:
+                m.cells[i + 1] = value >> 32
+
+
+FAR = (1 << 33) + 0x1234567  # turns: no multiple of 2^32, so that an address cut to 32 bits is another
+
+
+def far_differs(image, kernel, forms, nblocks):
+    """A message of more than 2^33 blocks: the first blocks are hashed, then the kernel is moved on by FAR turns of its
+    loop, and hashes the last ones. As if those between were not there, the state must be that after the others."""
+    m, seen = alone(image), []
+    (turn, at), total = forms.turns[nblocks], nblocks + 3 * forms.step
+    m.pauses = {at - turn: lambda m: seen.append(known_values(m)), at: lambda m: seen.append(known_values(m)),
+                at + turn: lambda m: move_on(m, FAR, *seen)}
+    state = with_states(m, kernel.body, kernel.nlanes)
+    places = {there + i: i for there in (0, FAR * forms.step) for i in range(total)}
+    m.call(kernel.blocks, state, with_blocks(m, kernel, places, far=True), total + FAR * forms.step)
+    return states_at(m, kernel.body, kernel.nlanes, state) != [state_after(kernel.body, lane, total)
+                                                                for lane in range(kernel.nlanes)], m.executed
 
 
 def scheduled_differ(image, kernel):
     body, standard = kernel.body, STANDARDS[kernel.body]
-    m = machine(image)
+    m = alone(image)
     state = with_states(m, body, kernel.nlanes)
     schedule = [variable(("schedule", i), standard.bits) for i in range(len(standard.k))]
-    m.call(kernel.scheduled, state, m.words(schedule, standard.bits // 8))
+    m.call(kernel.scheduled, state, m.words(schedule, standard.bits // 8, 64, standard.bits // 8))
     w = Arithmetic(standard.bits)
     return states_at(m, body, kernel.nlanes, state) != [standard.compress(w, state_words(standard, lane), schedule)
                                                          for lane in range(kernel.nlanes)], m.executed
@@ -259,21 +410,50 @@ def scheduled_differ(image, kernel):
 def schedule_differs(image, body):
     """The schedule that the kernels above take."""
     standard = STANDARDS[body]
-    m, nbytes = machine(image), standard.bits // 8
-    block, out = message_words(standard, 0, 0), m.new(len(standard.k) * nbytes)
+    m, nbytes = alone(image), standard.bits // 8
+    block, out = message_words(standard, 0, 0), m.new(len(standard.k) * nbytes, 64, nbytes)
     m.call(f"hli_{body}_schedule_scalar", m.words(in_memory(standard, block), nbytes, 64, 4), out)
     w = Arithmetic(standard.bits)
     return [m.load(out + i * nbytes, nbytes) for i in range(len(standard.k))] != [
         w.add(x, k) for x, k in zip(standard.words(w, block), standard.k)], m.executed
 
 
-def runs_of_kernel(kernel, every):
-    """Names and functions of an image that say whether a kernel differs. Three blocks: the first, the last, and one
-    between; a kernel knows no others."""
-    for nblocks in (1, 2, 3) if every else (1, 3):
-        yield f"{kernel.name}, {nblocks} blocks", lambda image, n=nblocks: blocks_differ(image, kernel, n)
+def words_differ(image, kernel):
+    """The kernel for a block whose words are given: word t of lane l is word number t * nlanes + l."""
+    body, standard = kernel.body, STANDARDS[kernel.body]
+    m = alone(image)
+    state = with_states(m, body, kernel.nlanes)
+    given = [message_words(standard, lane, 0) for lane in range(kernel.nlanes)]
+    m.call(kernel.words, state, m.words([x for row in zip(*given) for x in row], standard.bits // 8))
+    return states_at(m, body, kernel.nlanes, state) != [state_after(body, lane, 1)
+                                                         for lane in range(kernel.nlanes)], m.executed
+
+
+def forms_differ(image, kernel):
+    """All numbers of blocks for which a kernel decides something new, and, where a size has 64 bits, messages of more
+    than 2^33 blocks."""
+    forms, executed = forms_of(image, kernel), set()
+    for n in range(2, forms.nblocks + 1):
+        different, more = blocks_differ(image, kernel, n)
+        executed |= more
+        if different:
+            raise Fault(f"{n} blocks: another function")
+    for n in range(forms.nblocks - forms.step + 1, forms.nblocks + 1) if image.word_nbytes == 8 else ():
+        different, more = far_differs(image, kernel, forms, n)
+        executed |= more
+        if different:
+            raise Fault(f"2^33 blocks and {n}: another function")
+    return False, executed
+
+
+def runs_of_kernel(kernel):
+    """Names and functions of an image that say whether a kernel differs."""
+    yield f"{kernel.name}, 1 block", lambda image: blocks_differ(image, kernel, 1)
+    yield kernel.name, lambda image: forms_differ(image, kernel)
     if kernel.scheduled:
         yield f"scheduled of {kernel.name}", lambda image: scheduled_differ(image, kernel)
+    if kernel.words:
+        yield f"words of {kernel.name}", lambda image: words_differ(image, kernel)
 
 
 def unproved(image, runs, executed):
@@ -379,15 +559,35 @@ def uninterpreted(body, state, block):
     return [variable((key, i), STANDARDS[body].bits) for i in range(len(state))]
 
 
-def records(kernel, image):
-    """The hooks for a kernel: block functions of which nothing is known."""
+LONG = 1 << 46  # messages from here on are so long that only their endings are in memory
+
+
+def advanced(body, state, address, nblocks, runs):
+    """The state after blocks of a long message. Runs that follow each other are one run."""
+    origin, begin, n = runs.get(tuple(state), (tuple(state), address, 0))
+    if begin + n * 2 * STANDARDS[body].bits != address:
+        origin, begin, n = tuple(state), address, 0
+    key = origin, begin, n + nblocks
+    after = [variable((body, *key, i), STANDARDS[body].bits) for i in range(len(state))]
+    runs[tuple(after)] = key
+    return after
+
+
+def records(kernel, image, runs):
+    """The hooks for a kernel: block functions of which nothing is known. runs: those of long messages."""
     standard, argument = STANDARDS[kernel.body], image.isa.argument
     n, nlanes = standard.bits // 8, kernel.nlanes
 
-    def advance(m, state, block_of, nblocks):
+    def advance(m, state, block_of, nblocks, messages=0):
         for lane, words in enumerate(states_at(m, kernel.body, nlanes, state)):
-            for nth in range(nblocks):
-                words = uninterpreted(kernel.body, words, block_of(lane, nth))
+            at = messages and m.load(messages + lane * image.word_nbytes, image.word_nbytes)
+            if at >= LONG and not m.has(at):
+                words = advanced(kernel.body, words, at, nblocks, runs)
+            elif nblocks > 1 << 20:
+                raise Fault(f"{nblocks} blocks of a message that has fewer")
+            else:
+                for nth in range(nblocks):
+                    words = uninterpreted(kernel.body, words, block_of(lane, nth))
             for i, word in enumerate(words):
                 m.store(state + (i * nlanes + lane) * n, n, word)
 
@@ -398,7 +598,7 @@ def records(kernel, image):
             at = m.load(messages + lane * image.word_nbytes, image.word_nbytes) + nth * 16 * n
             return in_memory(standard, [m.load(at + i * n, n) for i in range(16)])
 
-        advance(m, state, block, nblocks)
+        advance(m, state, block, nblocks, messages)
 
     def scheduled(m):
         state, schedule = argument(m, 0), argument(m, 1)
@@ -418,19 +618,27 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None):
     they are the core's own; messages have equal bytes if their numbers are equal modulo the number of its lanes."""
     m, standard = machine(image), STANDARDS[algorithm.body]
     m.hooks[image.symbols["hli_detect"]] = lambda m: image.isa.answer(m, FULL[32])
-    entered = []
+    entered, runs = [], {}
     if whole is None:
         for kernel in kernels:
             if kernel.body == algorithm.body:
-                m.hooks |= records(kernel, image)
+                m.hooks |= records(kernel, image, runs)
         for name in ("hli_whole_of", "hli_choose_whole"):  # there are none
             m.hooks[image.symbols[name]] = lambda m: image.isa.answer(m, 0)
     else:
         m.hooks[whole.whole] = lambda m: entered.append(True) or True
     if returned(m, "hl_restrict", isas):
         raise Fault("hl_restrict")
-    messages = [message_bytes(i if whole is None else i % whole.nlanes, n) for i, n in enumerate(lengths)]
-    slices = [x for i, message in enumerate(messages) for x in (m.bytes(message, 64, i % 5 == 0), len(message))]
+    # Of a long message there is only what is behind its whole blocks.
+    begins = [n - n % algorithm.block_nbytes if n >= 1 << 32 else 0 for n in lengths]
+    messages = [message_bytes(i if whole is None else i % whole.nlanes, n - begin)
+                for i, (n, begin) in enumerate(zip(lengths, begins))]
+    slices = []
+    for i, (n, begin, message) in enumerate(zip(lengths, begins, messages)):
+        at = (i + 1) * LONG + 64 + i % 5 if begin else m.bytes(message, 64, i % 5 == 0)
+        for j, byte in enumerate(message if begin else ()):
+            m.put(at + begin + j, byte)
+        slices += [at, n]
     out = m.new(algorithm.digest_nbytes * len(lengths))
     if returned(m, "hl_hash_many", algorithm.number, m.words(slices, 8), len(lengths), out) & FULL[32]:
         raise Fault("hl_hash_many")
@@ -438,10 +646,12 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None):
         raise Fault("was not chosen")
     known = {}
     for i, message in enumerate(messages):
-        key = tuple(message)
+        key = (tuple(message), begins[i])
         if key not in known:
-            blocks = blocks_of(standard, padded(algorithm.block_nbytes, algorithm.big_endian, message))
-            known[key] = bytes_of(algorithm, final_state(algorithm.body, algorithm.iv, blocks,
+            blocks = blocks_of(standard, padded(algorithm.block_nbytes, algorithm.big_endian, message, begins[i]))
+            begin = advanced(algorithm.body, algorithm.iv, slices[2 * i], begins[i] // algorithm.block_nbytes,
+                             runs) if begins[i] else algorithm.iv
+            known[key] = bytes_of(algorithm, final_state(algorithm.body, begin, blocks,
                                                          uninterpreted if whole is None else compressed))
         at = out + i * algorithm.digest_nbytes
         if [m.load(at + j, 1) for j in range(algorithm.digest_nbytes)] != known[key]:
@@ -455,7 +665,7 @@ def runs_of_whole(kernels, algorithms, every):
             if algorithm.body == kernel.body:
                 block = algorithm.block_nbytes
                 longest = 2 * block - 1 - block // 8
-                sample = {0, block // 2, block, longest}
+                sample = {0, block // 2, block, longest} if algorithm.name == algorithm.body else {block // 2}
                 for n in range(longest + 1) if every else sorted(sample):
                     yield f"whole messages of {kernel.name}, {algorithm.name}, {n} bytes", \
                         lambda image, k=kernel, a=algorithm, n=n: driver_differs(image, kernels, a, k.isa, [n] * 112, k)
@@ -472,6 +682,12 @@ def runs_of_driver(kernels, algorithms, every):
                            for _ in range(count)]
                 yield f"hl_hash_many, {algorithm.name}, {count} messages", \
                     lambda image, a=algorithm, i=isa, n=lengths: driver_differs(image, kernels, a, i, n)
+        # Longer than 4 GiB: alone, all, and beside others.
+        long = [(1 << 32) + 77, (1 << 45) - 1, (5 << 32) + 8 * algorithm.block_nbytes, (1 << 32) - 1 + (1 << 38)]
+        for lengths in (long[:1], long, [300, long[3], 20, *[64] * 20, long[0]]) if every or algorithm.name in (
+                "sha256", "sha512") else ():
+            yield f"hl_hash_many, {algorithm.name}, lengths {lengths}", \
+                lambda image, a=algorithm, i=isas[-1], n=lengths: driver_differs(image, kernels, a, i, n)
 
 
 # ---- Mutants --------------------------------------------------------------------------------------------------------
@@ -557,6 +773,60 @@ EDGE_MUTANTS = [
     ("x86/avx512.c", "x86/avx512.c", "0x80, (long long)", "0x40, (long long)"),
     ("ragged.c", "ragged.c", "left[l] < nblocks ? left[l] : nblocks", "left[l] > nblocks ? left[l] : nblocks"),
 ]
+# Changes that a proof is blind to if it does not look at everything: all are tried every time.
+#  - a part of a sum taken for the sum
+#  - a loop that goes wrong from its second turn on
+#  - words behind the state, and the words of another row
+#  - addresses that are not as aligned as an instruction needs
+#  - a variable of the program
+#  - a branch on data
+#  - lengths cut to 32 bits
+BLIND_MUTANTS = [
+    ("generic/scalar.c", "alg/sha2.lanes.h", "d = LV(add)(d, h);", "d = LV(add)(d, h & 0xffff);"),
+    ("x86/single_avx2.c", "x86/single_sha2.inc.h", "m += n * 16 * sizeof(WORD);",
+     "m = msg[0] + n * 16 * sizeof(WORD);"),
+    ("x86/single_avx2.c", "x86/single_sha1.inc.h", "m += n * 64;", "m = msg[0] + n * 64;"),
+    ("generic/scalar.c", "alg/sha1.lanes.h", "lv32_store(s, lv32_add(lv32_load(s), a));",
+     "lv32_store(s + 5 * LV32_LANES, a); lv32_store(s, lv32_add(lv32_load(s), a));"),
+    ("x86/avx512.c", "lanes/kernels.inc.h", "(words + i * LV_PASTE(lv, nlanes))",
+     "(words + (i ^ 1) * LV_PASTE(lv, nlanes))"),
+    ("x86/sha.c", "x86/sha.inc.h", "_mm_loadu_si128", "_mm_load_si128"),
+    ("generic/scalar.c", "lanes/kernels.inc.h", "for (size_t offset = 0; nblocks > 0;",
+     "static size_t calls; for (size_t offset = calls++ >> 9; nblocks > 0;"),
+    ("generic/scalar.c", "alg/md5.lanes.h", "lv32_store(s, lv32_add(lv32_load(s), a));",
+     "lv32_store(s, lv32_add(lv32_load(s), a)); if (s[0] == 0x12345678) lv32_store(s + 1, a);"),
+    ("generic/scalar.c", "lanes/kernels.inc.h", "for (size_t offset = 0; nblocks > 0;",
+     "for (uint32_t offset = 0; nblocks > 0;"),
+    ("generic/scalar.c", "lanes/kernels.inc.h", "nblocks > 0; nblocks--", "(uint32_t)nblocks > 0; nblocks--"),
+    ("x86/sha.c", "x86/sha.inc.h", "nblocks > 0; nblocks--", "(uint32_t)nblocks > 0; nblocks--"),
+]
+BLIND_EDGE_MUTANTS = [
+    ("hash.c", "hash.c", "hli_whole_blocks(alg, message.nbytes), nwhole",
+     "hli_whole_blocks(alg, (uint32_t)message.nbytes), nwhole"),
+    ("hash.c", "hash.c", "pass->begin_nbytes + nwhole);", "(uint32_t)(pass->begin_nbytes + nwhole));"),
+    ("lanes.c", "lanes.c", "e->nbytes - e->nrest, 1", "(uint32_t)(e->nbytes - e->nrest), 1"),
+    ("ragged.c", "ragged.c", "msg[l] += nblocks <<", "msg[l] += (uint32_t)nblocks <<"),
+    ("ragged.c", "ragged.c", "left[l] -= nblocks;", "left[l] = (uint32_t)(left[l] - nblocks);"),
+]
+# Around the kernels of AVX-512: an emulated call must return something else.
+EMULATED_MUTANTS = [
+    ("x86/avx512.c", "lanes/avx512.h", "lv32_add(lv32_lengths(nbytes),", "lv32_add(lv32_splat((uint32_t)nbytes[0]),"),
+    ("search.c", "search.c", "table[l] >> 8 * at", "table[l] >> 4 * at"),
+    ("pbkdf2.c", "pbkdf2.c", "iteration = 1;", "iteration = 2;"),
+    ("export.c", "export.c", "ctx->nbytes & (info->block_nbytes - 1)", "ctx->nbytes & 31"),
+    ("hmac.c", "hmac.c", "0x5c", "0x5d"),
+]
+# words.py is changed, and its own check must notice.
+FORM_MUTANTS = [
+    (" and x.span == full:", ":"),
+    ("sums[number][0] >= n and", ""),
+    ("count == 1 and x.span & constant == 0", "count == 1"),
+    ("and conj(x, y) == 0:", "and x.span & 1 == 0:"),
+    ("constant -= count\n", "constant += count\n"),
+    ("alone &= ~mask", "alone &= mask"),
+    ("(y, count * c) for y", "(y, count) for y"),
+    ("+ k) % widths[a >> 6]", "+ k) % 64"),
+]
 # File, text, replacement, the beginning of the kernels that must no longer be proved.
 MODEL_MUTANTS = [
     ("x86.py", "rol(x[3], 30, 32)", "rol(x[3], 29, 32)", "sha1_blocks_sha"),
@@ -597,7 +867,7 @@ def target_of(source, targets):
 def moved(kernel, image, was):
     """The kernel in another image."""
     other = copy.copy(kernel)
-    for field in ("blocks", "scheduled"):
+    for field in ("blocks", "scheduled", "words"):
         address = getattr(kernel, field)
         setattr(other, field, image.symbols.get(was[address]) if address else 0)
     return other if other.blocks else None
@@ -616,10 +886,10 @@ def kernel_mutant(targets, folder, source, *change):
     kernels = [k for k in (moved(k, image, was) for k in target.kernels) if k]
     # The body that a file is named after comes first.
     kernels.sort(key=lambda k: (k.body[:4] not in change[0], k.nlanes))
-    runs = [list(runs_of_kernel(k, False)) for k in kernels]
+    runs = [list(runs_of_kernel(k)) for k in kernels]
     runs += [[(body, lambda image, body=body: schedule_differs(image, body))]
              for body in BODIES if f"hli_{body}_schedule_scalar" in image.symbols]
-    return bool(runs) and not any(unproved(image, [run], set()) for nth in range(3) for each in runs
+    return bool(runs) and not any(unproved(image, [run], set()) for nth in range(4) for each in runs
                                   for run in each[nth : nth + 1])
 
 
@@ -629,9 +899,35 @@ def edge_mutant(targets, folder, source, *change):
     changed = target.object(core, core / "src" / source, mutant)
     image = target.link([changed if x.name == changed.name else x for x in target.objects], mutant)
     kernels, algorithms = kernels_of(image), algorithms_of(image)
-    return not any(unproved(image, [run], set()) for runs in (runs_of_edges(image, algorithms, False),
-                                                              runs_of_driver(kernels, algorithms, True))
-                   for run in runs)
+    runs = list(runs_of_driver(kernels, algorithms, False))
+    if change not in (x[1:] for x in BLIND_EDGE_MUTANTS):
+        runs = [*runs_of_edges(image, algorithms, False), *runs_of_driver(kernels, algorithms, True)]
+    runs.sort(key=lambda run: "lengths" not in run[0])
+    return not any(unproved(image, [run], set()) for run in runs)
+
+
+def emulated_mutant(targets, folder, source, *change):
+    target, core, mutant = targets[0], changed_core(folder, *change), folder / "mutant"
+    mutant.mkdir(exist_ok=True)
+    changed = target.object(core, core / "src" / source, mutant)
+    image = target.link([changed if x.name == changed.name else x for x in target.objects], mutant)
+    isas = {k.isa for k in target.kernels if k.name.endswith("_avx512")}
+    if not isas:
+        return None
+    runs = emulate.runs(machine, isas.pop(), [a for a in algorithms_of(image) if a.name == "sha256"], False)
+    return not any(unproved(image, [run], set()) for run in runs)
+
+
+def form_mutant(targets, folder, old, new):
+    text = (HERE / "words.py").read_text()
+    if old not in text:
+        sys.exit(f"prove.py: words.py no longer has the text of a mutant: {old}")
+    mutant = types.ModuleType("mutant")
+    exec(compile(text.replace(old, new, 1), "words.py", "exec"), mutant.__dict__)
+    try:
+        return not mutant.check(3000)
+    except (ArithmeticError, LookupError, RecursionError, ValueError):  # the change leads to nonsense
+        return False
 
 
 def model_mutant(targets, folder, file, old, new, kernels):
@@ -646,7 +942,7 @@ def model_mutant(targets, folder, file, old, new, kernels):
     image = copy.copy(target.image)
     image.isa, image.compiled = isa, {}
     return not any(unproved(image, [run], set()) for kernel in target.kernels if kernel.name.startswith(kernels)
-                   for run in runs_of_kernel(kernel, False))
+                   for run in runs_of_kernel(kernel))
 
 
 def literal_mutants(target, kernel, n):
@@ -663,7 +959,7 @@ def literal_mutants(target, kernel, n):
         value = int(literal, 0) ^ 1
         image.lines = {**target.image.lines, pc: f"{head}{mark}{value:#x}" if mark == "," else f"{head}{mark}{value}"}
         image.compiled = {k: v for k, v in target.image.compiled.items() if k != pc}
-        if not unproved(image, list(runs_of_kernel(kernel, False))[:2], set()):
+        if not unproved(image, list(runs_of_kernel(kernel))[:2], set()):
             missed.append(f"{kernel.name}: {text} -> {image.lines[pc]}")
     return min(n, len(places)), missed
 
@@ -671,7 +967,7 @@ def literal_mutants(target, kernel, n):
 # ---- All ------------------------------------------------------------------------------------------------------------
 
 
-def silicon_failures(targets, executed, folder):
+def silicon_failures(targets, executed, folder, every):
     """Holds the models against this CPU and against qemu."""
     failures = []
     here = {"x86_64": "x86-64", "AMD64": "x86-64", "aarch64": "aarch64", "arm64": "aarch64"}.get(os.uname().machine)
@@ -688,11 +984,16 @@ def silicon_failures(targets, executed, folder):
             failures += ["instructions were to run"] * bool(os.environ.get("HASHLOOM_REQUIRE"))
             continue
         n, lacking, wrong = silicon.checked(models, executed[models.isa], target.cc, runner, features, folder)
+        run = [x for x in silicon.forms_of(models, executed[models.isa]) if x not in lacking]
+        nprograms, more = silicon.programs_checked(models, run, target.cc, runner, features, folder,
+                                                   4000 if every else 400)
+        wrong += more
         failures += [f"{target.name}, not as modelled: {x}" for x in wrong]
         if lacking and (runner or {"avx512", "sha"} <= set(os.environ.get("HASHLOOM_EXPECT", "").split(","))):
             failures.append(f"{target.name}: this CPU lacks {', '.join(lacking)}")
         print(f"{target.name}: {n - len(lacking)} forms of instructions are as modelled, by "
-              f"{'qemu' if runner else 'this CPU'}" + f"; SKIPPED: {len(lacking)} that it lacks" * bool(lacking))
+              f"{'qemu' if runner else 'this CPU'}, alone and in {nprograms} random programs" +
+              f"; SKIPPED: {len(lacking)} that it lacks" * bool(lacking))
     return failures
 
 
@@ -701,7 +1002,7 @@ def main():
     if sys.argv[1:] and not every:
         sys.exit("usage: prove.py [--all]")
     gc.disable()  # nothing made here is a cycle
-    failures = check() + words.check()
+    failures = check() + words.check(20000 if every else 3000)
     with tempfile.TemporaryDirectory() as name:
         folder, targets, executed = Path(name), [], {x86: set(), a64: set()}
         for target in TARGETS:
@@ -719,16 +1020,21 @@ def main():
             if target.algorithms and initial_values_of(target.algorithms) != initial_values():
                 failures.append(f"{target.name}: initial values")
             targets.append(target)
-        proofs = [("kernels", target, body) for body in BODIES for target in targets] + [
-            (what, target, None) for target in targets if target.algorithms for what in ("edges", "whole", "driver")]
+        # The longest first.
+        proofs = [("whole", target, body) for target in targets if target.algorithms for body in BODIES] + [
+            ("kernels", target, body) for body in BODIES for target in targets] + [
+            (what, target, None) for target in targets if target.algorithms for what in ("edges", "driver", "emulated")]
         counts = collections.Counter()
-        for what, target, body in proofs:
-            if target is targets[0] or body is None:
-                words.reset()
-                expected.clear()
-            runs = runs_of(what, target, body, every)
-            wrong = unproved(target.image, runs, executed[target.isa])
-            counts[what, target.name] += len(runs)
+
+        def proved(proof):
+            what, target, body = proof
+            forget()
+            texts, runs = set(), runs_of(what, target, body, every)
+            return unproved(target.image, runs, texts), texts, len(runs)
+
+        for (what, target, body), (wrong, texts, n) in zip(proofs, side_by_side(proved, proofs)):
+            executed[target.isa] |= texts
+            counts[what, target.name] += n
             failures += [f"{target.name}: {x}" for x in wrong]
         for target in targets:
             if not any(x.startswith(target.name) for x in failures):
@@ -737,10 +1043,9 @@ def main():
                     print(f"{target.name}: padding and digests of {counts['edges', target.name]} shapes, "
                           f"{counts['whole', target.name]} calls for whole messages and "
                           f"{counts['driver', target.name]} of hl_hash_many, for all their bytes")
-        failures += silicon_failures(targets, executed, folder)
+                    print(f"{target.name}: {counts['emulated', target.name]} emulated calls return what Python does")
+        failures += silicon_failures(targets, executed, folder, every)
         if failures == []:
-            words.reset()
-            expected.clear()
             failures += mutants(targets, folder, every)
     for failure in failures:
         print(f"FAILED: {failure}")
@@ -754,30 +1059,68 @@ def initial_values_of(algorithms):
 def runs_of(what, target, body, every):
     if what == "kernels":
         runs = [run for kernel in sorted(target.kernels, key=lambda k: k.nlanes) if kernel.body == body
-                for run in runs_of_kernel(kernel, every)]
+                for run in runs_of_kernel(kernel)]
         return runs + [(f"schedule of {body}", lambda image: schedule_differs(image, body))] * target.has_table()
     if what == "edges":
         return list(runs_of_edges(target.image, target.algorithms, every))
-    return list({"whole": runs_of_whole, "driver": runs_of_driver}[what](target.kernels, target.algorithms, every))
+    if what == "emulated":
+        isas = {k.isa for k in target.kernels if every or k.name.endswith("_avx512")}
+        return [run for isa in sorted(isas) for run in emulate.runs(machine, isa, target.algorithms, every)]
+    if what == "whole":
+        return list(runs_of_whole([k for k in target.kernels if k.body == body], target.algorithms, every))
+    return list(runs_of_driver(target.kernels, target.algorithms, every))
 
 
 def mutants(targets, folder, every):
     failures = []
-    for what, run, of in (("lines of kernels", kernel_mutant, KERNEL_MUTANTS[:: 1 if every else 14]),
-                          ("lines around them", edge_mutant, EDGE_MUTANTS if every else EDGE_MUTANTS[:1]),
-                          ("models of instructions", model_mutant, MODEL_MUTANTS[:: 1 if every else 4])):
-        results = [(mutant, run(targets, folder, *mutant)) for mutant in of]
-        tried = [x for x in results if x[1] is not None]
-        missed = [" ".join(mutant) for mutant, unnoticed in tried if unnoticed]
-        print(f"mutants: {len(tried) - len(missed)} of {len(tried)} changed {what} noticed")
+    kinds = [("lines that a proof may be blind to", kernel_mutant, BLIND_MUTANTS),
+             ("lines around them", edge_mutant, BLIND_EDGE_MUTANTS + EDGE_MUTANTS[: None if every else 1]),
+             ("lines that only emulated calls reach", emulated_mutant, EMULATED_MUTANTS),
+             ("lines of kernels", kernel_mutant, KERNEL_MUTANTS[:: 1 if every else 14]),
+             ("lines of the normal form", form_mutant, FORM_MUTANTS),
+             ("models of instructions", model_mutant, MODEL_MUTANTS[:: 1 if every else 4])]
+    todo = [(what, run, mutant) for what, run, of in kinds for mutant in of]
+
+    def tried(one):
+        forget()
+        _, run, mutant = one
+        with tempfile.TemporaryDirectory(dir=folder) as own:
+            return run(targets, Path(own), *mutant)
+
+    results = list(zip(todo, side_by_side(tried, todo)))
+    for what, _, _ in kinds:
+        of = [(mutant, unnoticed) for (kind, _, mutant), unnoticed in results if kind == what and unnoticed is not None]
+        missed = [" ".join(mutant) for mutant, unnoticed in of if unnoticed]
+        print(f"mutants: {len(of) - len(missed)} of {len(of)} changed {what} noticed")
         failures += [f"a mutant that nothing noticed: {x}" for x in missed]
-    n, missed = 0, []
-    for target in targets:
-        for kernel in target.kernels if every else target.kernels[::24]:
-            more, unnoticed = literal_mutants(target, kernel, 10 if every else 3)
-            n, missed = n + more, missed + unnoticed
+    todo = [(target, kernel) for target in targets for kernel in (target.kernels if every else target.kernels[::24])]
+
+    def changed(one):
+        forget()
+        return literal_mutants(*one, 10 if every else 3)
+
+    results = list(side_by_side(changed, todo))
+    n, missed = sum(n for n, _ in results), [x for _, some in results for x in some]
     print(f"mutants: {n - len(missed)} of {n} changed instructions noticed")
     return failures + [f"a mutant that nothing noticed: {x}" for x in missed]
+
+
+def forget():
+    words.reset()
+    expected.clear()
+
+
+def side_by_side(f, of):
+    """f of each, in as many processes as there are CPUs. They have all that this one has."""
+    global task
+    task = f, of
+    with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
+        yield from pool.imap(carry_out, range(len(of)), chunksize=1)
+
+
+def carry_out(i):
+    f, of = task
+    return f(of[i])
 
 
 if __name__ == "__main__":

@@ -77,9 +77,12 @@ def made(terms):
 
 
 def atom(key, width):
-    number = atoms.get(key)
+    """The number of an atom. A key of two widths is two atoms."""
+    if width > 64:
+        raise ValueError("a literal has room for rotations of 64 bits")
+    number = atoms.get((key, width))
     if number is None:
-        number = atoms[key] = len(widths)
+        number = atoms[key, width] = len(widths)
         widths.append(width)
     return number
 
@@ -262,7 +265,8 @@ def summed(n, terms, constant):
             constant += count * x
             continue
         number = x.sum
-        if number is not None and sums[number][0] >= n:  # modulo 2^m, m >= n, is no change modulo 2^n
+        # All n bits of a sum modulo 2^m, m >= n: the sum modulo 2^n. Fewer bits of a sum are a term like others.
+        if number is not None and sums[number][0] >= n and x.span == full:
             inner = sums[number]
             constant += count * inner[2]
             if inner[0] != n:
@@ -379,24 +383,61 @@ def value_of(x, inputs, known=None):
     return out
 
 
-def check():
-    """Compares values in normal form with numbers: the same random operations on both. Returns the errors."""
-    chance, errors = random.Random(1), []
+def check(nruns=120, seed=1):
+    """Compares values in normal form with numbers: the same random operations on both, on words of one width and on
+    parts of them of other widths. Values whose normal form is one must be one number for all inputs. Returns the
+    errors."""
+    chance, errors = random.Random(seed), []
+    for run in range(nruns):
+        reset()
+        n = chance.choice((32, 64))
+        numbers = [atom(("check", i), n) for i in range(3)]
+        extremes = FULL[n], 1, 0, 1 << n - 1
+        inputs = [{i: chance.choice((chance.getrandbits(n), chance.getrandbits(n), chance.choice(extremes)))
+                   for i in numbers} for _ in range(4)]
+        # A value, what it is for each of the inputs, and how it was made.
+        pool = [(variable(("check", i), n), [x[i] for x in inputs], "abc"[i]) for i in range(3)]
+        pool += [(c, [c] * 4, hex(c)) for c in (chance.getrandbits(n), chance.getrandbits(n) & 0xFF00, FULL[n], 1)]
+        for _ in range(20):
+            picked = [chance.choice(pool[-12:]) for _ in range(3)]
+            (x, a, how), (y, b, how_y), (z, c, how_z) = picked
+            k, bits, to = chance.randrange(1, n), chance.getrandbits(8), chance.choice((8, 16, 31, 32, n))
+            few = FULL.get(to, (1 << to) - 1)
+
+            def each(f):
+                return [f(*numbers) for numbers in zip(a, b, c)]
+
+            name, value, results = chance.choice((
+                lambda: (f"({how} + {how_y} + {how_z})", add(n, x, y, z), each(lambda a, b, c: a + b + c & FULL[n])),
+                lambda: (f"({how} + {how_y})", add(n, x, y), each(lambda a, b, c: a + b & FULL[n])),
+                lambda: (f"({how} - {how_y})", sub(n, x, y), each(lambda a, b, c: a - b & FULL[n])),
+                lambda: (f"({how} + {how_y}) % 2**32", add(32, x, y), each(lambda a, b, c: a + b & FULL[32])),
+                lambda: (f"({how} ^ {how_y})", xor(x, y), each(lambda a, b, c: a ^ b)),
+                lambda: (f"({how} & {how_y})", conj(x, y), each(lambda a, b, c: a & b)),
+                lambda: (f"({how} | {how_y})", disj(x, y), each(lambda a, b, c: a | b)),
+                lambda: (f"rol({how}, {k})", rol(x, k, n), each(lambda a, b, c: rol(a, k, n))),
+                lambda: (f"({how} >> {k})", shr(x, k), each(lambda a, b, c: a >> k)),
+                lambda: (f"({how} << {k})", cut(shl(x, k), n), each(lambda a, b, c: a << k & FULL[n])),
+                lambda: (f"swapped({how})", swapped(x, n), each(lambda a, b, c: swapped(a, n))),
+                lambda: (f"~{how}", xor(x, FULL[n]), each(lambda a, b, c: a ^ FULL[n])),
+                lambda: (f"table({bits}, {how}, {how_y}, {how_z})", conj(table(bits, x, y, z), FULL[n]),
+                         each(lambda a, b, c: table(bits, a, b, c) & FULL[n])),
+                lambda: (f"({how} & {few:#x})", conj(x, few), each(lambda a, b, c: a & few)),
+                lambda: (f"({how} & {few:#x})", conj(x, few), each(lambda a, b, c: a & few)),
+                lambda: (f"({how}'s bits from {k} on & {few:#x})", conj(shr(x, k), few),
+                         each(lambda a, b, c: a >> k & few)),
+                lambda: (f"({how} + {how_y}) % 2**{n // 2} twice", join((add(n // 2, x, y),) * 2, n // 2),
+                         each(lambda a, b, c: (a + b & FULL[n // 2]) * (1 + (1 << n // 2)))),
+                # The reverse of an operation: forms that are to meet again.
+                lambda: (f"({how} + {how_y} - {how})", sub(n, add(n, x, y), x), list(b)),
+                lambda: (f"joined({how})", join(split(x, 8, n), 8), list(a)),
+            ))()
+            pool.append((value, results, name))
+        same = {}
+        for value, results, name in pool:
+            if any(value_of(value, x) != number for x, number in zip(inputs, results)):
+                errors.append(f"words.py: the normal form of {name} is another value")
+            if same.setdefault(value, (results, name))[0] != results:
+                errors.append(f"words.py: {name} and {same[value][1]} are one value, and differ")
     reset()
-    for n in (32, 64):
-        for run in range(60):
-            inputs = {atom(("check", n, i), n): chance.choice((chance.getrandbits(n), FULL[n], 1)) for i in range(3)}
-            pool = [(variable(("check", n, i), n), inputs[atom(("check", n, i), n)]) for i in range(3)]
-            pool += [(c, c) for c in (chance.getrandbits(n), chance.getrandbits(n) & 0xFF00)]
-            for _ in range(12):
-                (x, a), (y, b), (z, c) = (chance.choice(pool) for _ in range(3))
-                k, bits = chance.randrange(1, n), chance.getrandbits(8)
-                pool.append(chance.choice((
-                    lambda: (add(n, x, y), a + b & FULL[n]), lambda: (sub(n, x, y), a - b & FULL[n]),
-                    lambda: (xor(x, y), a ^ b), lambda: (conj(x, y), a & b), lambda: (disj(x, y), a | b),
-                    lambda: (rol(x, k, n), rol(a, k, n)), lambda: (shr(x, k), a >> k),
-                    lambda: (cut(shl(x, k), n), a << k & FULL[n]), lambda: (swapped(x, n), swapped(a, n)),
-                    lambda: (conj(table(bits, x, y, z), FULL[n]), table(bits, a, b, c) & FULL[n])))())
-            errors += [f"words.py: {value_of(word, inputs):#x} is not {number:#x}"
-                       for word, number in pool if value_of(word, inputs) != number]
     return errors

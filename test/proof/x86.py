@@ -40,6 +40,7 @@ def begin(m):
 
 def enter(m, arguments):
     n = m.image.word_nbytes
+    m.stack_end = STACK + n * max(0, len(arguments) - (len(ARGUMENTS) if n == 8 else 0))
     m.r["rsp"] = STACK - 8
     if n == 8:
         m.store(m.r["rsp"], 8, STOP)
@@ -71,6 +72,11 @@ def saved(m):
     more = ["r12", "r13", "r14", "r15"] if m.image.word_nbytes == 8 else ["rsi", "rdi"]
     names = ["rbx", "rbp", *more]
     return [m.r[name] for name in names]
+
+
+def stack_begin(m):
+    """What is below may be overwritten at any time. The ABI of x86-64 leaves a function 128 bytes (section 3.2.2)."""
+    return m.r["rsp"] - (128 if m.image.word_nbytes == 8 else 0)
 
 
 def leave(m):
@@ -244,9 +250,13 @@ CONDITIONS |= {
 
 def holds(m, condition):
     try:
-        return CONDITIONS[condition](m)
+        value = CONDITIONS[condition](m)
     except TypeError:
-        raise Fault("a branch depends on data") from None
+        value = None
+    if value is None:
+        raise Fault("a branch depends on data")
+    m.decide(value)
+    return value
 
 
 # ---- General registers ----------------------------------------------------------------------------------------------
@@ -274,7 +284,7 @@ def arithmetic(m, a, b, writes, subtracts, carry=0):
     else:
         known(carry)
         value = sub(n, x, add(n, y, carry)) if subtracts else add(n, x, y, carry)
-        flags_of(m, value, n)
+        flags_of(m, value, n, None, None)  # x + a - x is known, but not whether a carry comes out of it
     if writes:
         a.set(m, value)
 
@@ -376,6 +386,7 @@ def pop(m, a):
 def repeated(m, which, nbytes):
     n = m.r["rcx"]
     known(n)
+    m.decide(n)
     for _ in range(n):
         value = m.r["rax"] if which == "stos" else m.load(m.r["rsi"], nbytes)
         m.store(m.r["rdi"], nbytes, cut(value, 8 * nbytes))
@@ -388,6 +399,8 @@ def jump_to(m, a):
     pc = a.get(m)
     if type(pc) is not int:
         raise Fault("a jump depends on data")
+    if type(a) is not Immediate:
+        m.decide(pc)
     return pc
 
 
@@ -502,6 +515,7 @@ GENERAL = {
     "jmp": jump_to,
     "ret": leave,
     "vzeroupper": lambda m: m.v.update({i: (32, lanes(x, 32, 4)) for i, x in m.v.items() if i < 16}),
+    "vzeroall": lambda m: m.v.update({i: (64, (0,) * 8) for i in range(16)}),
     "kmovw": lambda m, a, b: move_mask(m, a, b, 16), "kmovq": lambda m, a, b: move_mask(m, a, b, 64),
     "kmovd": lambda m, a, b: move_mask(m, a, b, 32), "kmovb": lambda m, a, b: move_mask(m, a, b, 8),
     "kxorq": lambda m, a, b, c: m.k.update({a.number: b.get(m) ^ c.get(m)}),
@@ -755,6 +769,10 @@ BINARY |= {"sha1nexte": (32, sha1nexte), "sha1msg1": (32, sha1msg1), "sha1msg2":
 MOVES = {name: width for names, width in (("movdqa movdqu movaps movups movapd movupd lddqu movdqa32 movdqu32", 32),
                                           ("movdqa64 movdqu64", 64), ("movdqu8", 8), ("movdqu16", 16))
          for name in names.split()}
+# An address that is not a multiple of the operand's size is an error here (SDM volume 1, section 4.1.1), and in each
+# instruction without a v that has 16 bytes of memory, except these.
+ALIGNED = {"movdqa", "movaps", "movapd", "movdqa32", "movdqa64"}
+UNALIGNED = {"movdqu", "movups", "movupd", "lddqu"}
 # Broadcasts of an element.
 BROADCASTS = {"pbroadcastb": 8, "pbroadcastw": 16, "pbroadcastd": 32, "pbroadcastq": 64, "broadcastss": 32,
               "broadcastsd": 64, "broadcasti128": 128, "broadcastf128": 128, "broadcasti32x4": 128,
@@ -813,6 +831,10 @@ def vector(name, is_legacy, operands):
         return lambda m: target(m, a, width, [
             conj_full(table(i, *xyz), width)
             for xyz in zip(source(m, a, width, n), source(m, b, width, n), source(m, c, width, n))])
+    if name in ("pmovqd", "pmovqw", "pmovdw"):
+        width, to = {"q": 64, "d": 32}[name[4]], {"d": 32, "w": 16}[name[5]]
+        b = operands[1]
+        return lambda m: target(m, a, to, [cut(x, to) for x in source(m, b, width, b.nbytes * 8 // width)])
     if name == "pmovzxdq":
         return lambda m: target(m, a, 64, source(m, operands[1], 32, nbytes // 8), is_legacy)
     if name in ("pblendmb", "pblendmd", "pblendmq"):
@@ -914,6 +936,15 @@ def blend(m, a, b, c, width):
     target(m, plain, width, [second[i] if k >> i & 1 else 0 if a.zeroing else first[i] for i in range(n)])
 
 
+def aligned(run, x):
+    def f(m):
+        if x.address(m) % x.nbytes:
+            raise Fault(f"{x.address(m):#x} is not a multiple of {x.nbytes}")
+        return run(m)
+
+    return f
+
+
 NAMES = {"jz": "je", "jnz": "jne", "jc": "jb", "jnc": "jae", "sal": "shl", "cmovc": "cmovb", "cmovnc": "cmovae"}
 
 
@@ -940,4 +971,9 @@ def instruction(text, after):
         f = GENERAL[name]
         return lambda m: f(m, *operands)
     is_vex = name.startswith("v")
-    return vector(name[1:] if is_vex else name, not is_vex, operands)
+    run = vector(name[1:] if is_vex else name, not is_vex, operands)
+    for x in operands:
+        if type(x) is Memory and not x.is_broadcast and (
+                name[is_vex:] in ALIGNED or not is_vex and x.nbytes == 16 and name not in UNALIGNED):
+            return aligned(run, x)
+    return run
