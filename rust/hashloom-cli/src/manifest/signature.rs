@@ -4,27 +4,13 @@
 //!
 //! The last line of a manifest shows decay only: whoever changes the manifest can make that line anew.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::with_suffix;
-use crate::text::failed;
-
-/// The longest key or signature.
-const NBYTES_MAX: u64 = 64 << 10;
 
 /// Returns the file of the signature of a file, where minisign looks for it.
 pub fn beside(file: &Path) -> PathBuf {
     with_suffix(file, ".minisig")
-}
-
-/// Reads a file of a few lines.
-fn read(path: &Path) -> Result<String, String> {
-    let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(NBYTES_MAX).read_to_string(&mut text));
-    read.map_err(|error| failed(path, &error))?;
-    Ok(text)
 }
 
 #[cfg(feature = "sign")]
@@ -32,6 +18,7 @@ pub use of_minisign::{Signer, Trusted};
 
 #[cfg(feature = "sign")]
 mod of_minisign {
+    use std::fs::File;
     use std::io::Read;
     use std::path::Path;
 
@@ -40,10 +27,20 @@ mod of_minisign {
     use minisign_verify::{PublicKey, Signature};
     use zeroize::Zeroizing;
 
-    use super::read;
     use crate::solaris::key::ask;
     use crate::text::{display, failed};
     use crate::{input, secrets};
+
+    /// The longest key or signature.
+    const NBYTES_MAX: u64 = 64 << 10;
+
+    /// Reads a file of a few lines. The memory does not grow, as growing leaves copies of a secret behind.
+    fn read(path: &Path) -> Result<String, String> {
+        let mut text = String::with_capacity(NBYTES_MAX as usize + 32);
+        let read = File::open(path).and_then(|file| file.take(NBYTES_MAX).read_to_string(&mut text));
+        read.map_err(|error| failed(path, &error))?;
+        Ok(text)
+    }
 
     /// A secret key.
     pub struct Signer(SecretKey);
