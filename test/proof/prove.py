@@ -1043,6 +1043,7 @@ def main():
                     print(f"{target.name}: padding and digests of {counts['edges', target.name]} shapes, "
                           f"{counts['whole', target.name]} calls for whole messages and "
                           f"{counts['driver', target.name]} of hl_hash_many, for all their bytes")
+                if counts["emulated", target.name]:
                     print(f"{target.name}: {counts['emulated', target.name]} emulated calls return what Python does")
         failures += silicon_failures(targets, executed, folder, every)
         if failures == []:

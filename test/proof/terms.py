@@ -2,8 +2,8 @@
 
 SPDX-License-Identifier: MIT OR Apache-2.0
 
-A term is an operation on terms, kept once, and knows a bound of its width. Only parts that are put together as they were
-before are simplified, so that what is stored and loaded is the same term.
+A term is an operation on terms, kept once, and knows a bound of its width. Only parts that are put together as they
+were before are simplified, so that what is stored and loaded is the same term.
 """
 
 FULL = {n: (1 << n) - 1 for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)}
