@@ -124,11 +124,8 @@ fn compile_all(compiler: &Command, files: &[(&PathBuf, Part<'_>)], out: &Path) -
         Ok(())
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..njobs).map(|_| scope.spawn(work)).collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().map_err(|_| "a thread of the build script ended".to_owned())?)
-            .collect()
+        let mut threads: Vec<_> = (0..njobs).map(|_| scope.spawn(work)).collect();
+        threads.drain(..).try_for_each(|thread| thread.join().map_err(|_| "a thread of the build script ended".to_owned())?)
     })
 }
 

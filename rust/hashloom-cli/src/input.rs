@@ -11,6 +11,8 @@ use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use hashloom_engine::files::Watched;
+
 use crate::stdio;
 
 /// Number of bytes read at once.
@@ -32,13 +34,26 @@ pub fn decompressed(mut reader: impl Read + Send + 'static) -> io::Result<Input>
     }
 }
 
+/// Opens a file as it is; - is standard input. If the file changes while it is read, its end is an error.
+pub fn raw(path: &Path) -> io::Result<Box<dyn Read + Send>> {
+    match path.as_os_str() == "-" {
+        true => Ok(Box::new(stdin()?)),
+        false => Ok(Box::new(Watched::open(path)?)),
+    }
+}
+
+/// Standard input, which may be a file: [`raw`].
+pub fn stdin() -> io::Result<impl Read + Send> {
+    stdio::want_stdin();
+    let stdin = stdio::stdin()?;
+    #[cfg(unix)]
+    let stdin = Watched::new(std::os::fd::AsFd::as_fd(&stdin).try_clone_to_owned()?.into())?;
+    Ok(stdin)
+}
+
 /// Opens a list; - is standard input.
 pub fn open(path: &Path) -> io::Result<Input> {
-    if path.as_os_str() == "-" {
-        stdio::want_stdin();
-        return decompressed(stdio::stdin()?);
-    }
-    decompressed(File::open(path)?)
+    decompressed(raw(path)?)
 }
 
 /// A format of compressed bytes.
@@ -74,6 +89,8 @@ mod decoders {
     use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
     use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
+    use hashloom_engine::files::Watched;
+
     use super::Format;
 
     pub fn open(format: Format, reader: impl BufRead + Send + 'static) -> io::Result<impl Read + Send> {
@@ -95,6 +112,7 @@ mod decoders {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             let nbytes = self.decoder.read(buffer).map_err(|error| match error.kind() {
                 ErrorKind::Interrupted => error,
+                _ if Watched::has_changed(&error) => error,
                 kind => {
                     let (format, nbytes) = (self.format.name(), self.nbytes);
                     let what = match kind {
@@ -230,9 +248,17 @@ mod decoders {
     }
 }
 
-/// The bytes of a file as they are, which can be read several times, also if they came through a pipe.
+/// The bytes of a file as they are, which can be read several times, also if they came through a pipe. If the file
+/// changes after it was opened, its end is an error.
 pub struct Kept {
-    file: Arc<File>,
+    file: Arc<Bytes>,
+}
+
+enum Bytes {
+    /// Somebody else's file.
+    Watched(Watched),
+    /// A file without a name, which nobody else can change.
+    Own(File),
 }
 
 impl Kept {
@@ -252,32 +278,25 @@ impl Kept {
                 return Err(ErrorKind::IsADirectory.into());
             }
             if metadata.is_file() {
-                let kept = Kept { file: Arc::new(file) };
+                let kept = Kept { file: Arc::new(Bytes::Watched(Watched::new(file)?)) };
                 let looked = look(kept.read()?);
                 return Ok((kept, looked));
             }
             return Kept::spool(file, look);
         }
-        stdio::want_stdin();
-        Kept::spool(stdio::stdin()?, look)
+        Kept::spool(stdin()?, look)
     }
 
     /// Copies the bytes of a file, of a pipe or of standard input (-) to a file of its own, which nobody else can change.
     /// `look` gets them as they are.
     #[cfg(feature = "sign")]
     pub fn copied(path: &Path, mut look: impl FnMut(&[u8])) -> io::Result<Kept> {
-        let mut reader: Box<dyn Read> = match path.as_os_str() == "-" {
-            true => {
-                stdio::want_stdin();
-                Box::new(stdio::stdin()?)
-            }
-            false => Box::new(File::open(path)?),
-        };
+        let mut reader = raw(path)?;
         let file = tempfile::tempfile()?;
         let mut buffer = vec![0; BUFFER_NBYTES];
         loop {
             match reader.read(&mut buffer) {
-                Ok(0) => return Ok(Kept { file: Arc::new(file) }),
+                Ok(0) => return Ok(Kept { file: Arc::new(Bytes::Own(file)) }),
                 Ok(nbytes) => {
                     look(&buffer[..nbytes]);
                     (&file).write_all(&buffer[..nbytes])?;
@@ -292,7 +311,7 @@ impl Kept {
         reader: impl Read + Send + 'static,
         look: impl FnOnce(Input) -> Result<T, String>,
     ) -> io::Result<(Kept, Result<T, String>)> {
-        let kept = Kept { file: Arc::new(tempfile::tempfile()?) };
+        let kept = Kept { file: Arc::new(Bytes::Own(tempfile::tempfile()?)) };
         let looked = look(decompressed(Tee { reader, file: Arc::clone(&kept.file) })?);
         Ok((kept, looked))
     }
@@ -306,29 +325,34 @@ impl Kept {
 /// Copies what is read to a file.
 struct Tee<R> {
     reader: R,
-    file: Arc<File>,
+    file: Arc<Bytes>,
 }
 
 impl<R: Read> Read for Tee<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let nbytes = self.reader.read(buffer)?;
-        (&*self.file).write_all(&buffer[..nbytes])?;
+        if let Bytes::Own(file) = &*self.file {
+            (&*file).write_all(&buffer[..nbytes])?;
+        }
         Ok(nbytes)
     }
 }
 
 /// Reads a file at a place of its own: several can read one open file.
 struct At {
-    file: Arc<File>,
+    file: Arc<Bytes>,
     offset: u64,
 }
 
 impl Read for At {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        #[cfg(unix)]
-        let nbytes = std::os::unix::fs::FileExt::read_at(&*self.file, buffer, self.offset)?;
-        #[cfg(windows)]
-        let nbytes = std::os::windows::fs::FileExt::seek_read(&*self.file, buffer, self.offset)?;
+        let nbytes = match &*self.file {
+            Bytes::Watched(file) => file.read_at(buffer, self.offset)?,
+            #[cfg(unix)]
+            Bytes::Own(file) => std::os::unix::fs::FileExt::read_at(file, buffer, self.offset)?,
+            #[cfg(windows)]
+            Bytes::Own(file) => std::os::windows::fs::FileExt::seek_read(file, buffer, self.offset)?,
+        };
         self.offset += nbytes as u64;
         Ok(nbytes)
     }

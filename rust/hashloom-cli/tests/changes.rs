@@ -35,6 +35,48 @@ fn at_rest(folder: &Path, arguments: &[&str]) -> Output {
     output
 }
 
+/// A list or manifest says what is to be checked. If it changes meanwhile, nobody knows what was left out.
+#[test]
+fn a_list_that_changes_while_it_is_read() {
+    let folder = folder();
+    let place = |name: &str| folder.path().join(name);
+    at_rest(folder.path(), &["manifest", "write", "c", "-o", "M", "--quiet"]);
+    // More lines than are read between two changes.
+    fs::write(place("e"), "").unwrap();
+    let sums = at_rest(folder.path(), &["sum", "e"]);
+    fs::write(place("SUMS"), stdout(&sums).repeat(10_000)).unwrap();
+    fs::write(place("names"), "e\0".repeat(10_000)).unwrap();
+    let why = "changed while it was read; run again when nothing writes to it";
+    for (arguments, name, expected) in [
+        (&["check", "--quiet", "SUMS"][..], "SUMS", 2),
+        (&["check", "--quiet", "-"], "SUMS", 2),
+        (&["sum", "--known", "SUMS", "e"], "SUMS", 2),
+        (&["sum", "--files0-from", "names"], "names", 1),
+        (&["manifest", "check", "M", "c"], "M", 2),
+        (&["manifest", "write", "c", "--update", "M"], "M", 2),
+    ] {
+        // Nothing but a time changes, so that only the rule can notice.
+        let run = |_| {
+            let stdin = fs::File::open(place(name)).unwrap();
+            while_it_changes(&place(name), || {
+                slow().current_dir(folder.path()).args(arguments).stdin(stdin).output().unwrap()
+            })
+        };
+        // On a busy machine the writer may stand still as long as the program runs.
+        let output = (0..5).map(run).find(|output| status(output) != 0).unwrap();
+        assert_eq!(status(&output), expected, "{arguments:?}: {}{}", stdout(&output), stderr(&output));
+        assert!(stderr(&output).contains(why), "{arguments:?}: {}", stderr(&output));
+        assert!(!stdout(&output).contains("as written"), "{arguments:?}: {}", stdout(&output));
+    }
+    // As sha256sum it has coreutils' words and status.
+    let output = while_it_changes(&place("SUMS"), || {
+        slow().current_dir(folder.path()).arg0("sha256sum").args(["-c", "--quiet", "SUMS"]).output().unwrap()
+    });
+    assert_eq!((status(&output), stderr(&output)), (1, "sha256sum: SUMS: read error\n"));
+    // A list at rest is as before.
+    at_rest(folder.path(), &["check", "--quiet", "SUMS"]);
+}
+
 #[test]
 fn sums_of_a_file_that_changes() {
     let folder = folder();

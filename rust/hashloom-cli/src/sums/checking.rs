@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashloom::{Algorithm, Hash};
-use hashloom_engine::files::{Event, FileError, Hashed, Method, Request, Source, Step, hash_steps};
+use hashloom_engine::files::{Event, FileError, Hashed, Method, Request, Source, Step, Watched, hash_steps};
 use hashloom_engine::list::{Entry, Parser, escaped, tag};
 use hashloom_engine::paths::to_path;
 use hashloom_engine::run::Options;
@@ -26,7 +26,6 @@ use super::text_lines::{Parsed, parse, parse_text};
 use crate::input::{self, BUFFER_NBYTES, Input};
 use crate::json::{Hex, text};
 use crate::output::Identity;
-use crate::stdio;
 use crate::text::reason;
 use crate::units::plural;
 
@@ -147,13 +146,12 @@ impl Checker<'_> {
         let list_name = if is_stdin { b"standard input" } else { list.as_os_str().as_encoded_bytes() };
         let mut itself = None;
         let reader = if is_stdin {
-            stdio::want_stdin();
-            stdio::stdin().and_then(|stdin| open(stdin, self.rules))
+            input::stdin().and_then(|stdin| open(stdin, self.rules))
         } else {
             match File::open(list) {
                 Ok(file) => {
                     itself = file.metadata().ok().map(|metadata| Identity::of(&metadata)).filter(|_| cfg!(unix));
-                    open(file, self.rules)
+                    Watched::new(file).and_then(|file| open(file, self.rules))
                 }
                 Err(error) => {
                     self.console.message(&trouble(list_name, &error));
@@ -239,7 +237,8 @@ impl Checker<'_> {
         // coreutils' words, except for a folder: people often name one by mistake.
         let why = if self.rules.lenient { reason(error).to_string() } else { "read error".to_owned() };
         self.console.message(&[&quoted(list_name)[..], b": ", why.as_bytes()].concat());
-        End::Wrong
+        // coreutils has no status for this.
+        if self.rules.lenient && Watched::has_changed(error) { End::Unstable } else { End::Wrong }
     }
 }
 

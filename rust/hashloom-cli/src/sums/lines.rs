@@ -2,23 +2,17 @@
 
 //! Reads lines of a file, of bounded length.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-use crate::input::BUFFER_NBYTES;
-use crate::stdio;
+use crate::input::{self, BUFFER_NBYTES};
 
 /// More than any file name that a system opens, with every byte escaped.
 const LINE_MAX_NBYTES: usize = 64 << 10;
 
-/// Opens a file whose lines are read; - is standard input.
+/// Opens a file whose lines are read; - is standard input. If the file changes meanwhile, its end is an error.
 pub fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
-    if path.as_os_str() == "-" {
-        stdio::want_stdin();
-        return Ok(Box::new(BufReader::with_capacity(BUFFER_NBYTES, stdio::stdin()?)));
-    }
-    Ok(Box::new(BufReader::with_capacity(BUFFER_NBYTES, File::open(path)?)))
+    Ok(Box::new(BufReader::with_capacity(BUFFER_NBYTES, input::raw(path)?)))
 }
 
 /// Length of a line that was read.

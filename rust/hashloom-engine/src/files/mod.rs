@@ -31,6 +31,7 @@ mod request;
 mod results;
 pub(crate) mod source;
 mod steps;
+mod watched;
 
 use crate::run::Options;
 
@@ -40,6 +41,7 @@ pub use request::{FileError, Hashed, Method, Request, Summary};
 pub use results::{Results, results};
 pub use source::{Source, stdin};
 pub use steps::{Event, Step, hash_steps};
+pub use watched::Watched;
 
 /// Hashes files, many at a time.
 ///
