@@ -367,6 +367,8 @@ part faults "quick all" "+program +faultfs" "test/faults.* $cli rust/hashloom-en
     python3 test/faults.py $program "${require[@]}" "${every[@]}"
 part torrents-of-others "check quick all" +program "test/interop_torrents.py test/bencode.py" \
     $python test/interop_torrents.py $program "${require[@]}"
+part behind "quick all" +program "test/behind.py rust/hashloom-engine/src/read/*" \
+    python3 test/behind.py $program "${require[@]}"
 part manifests "check quick all" +program "test/manifest.py rust/hashloom-engine/src/manifest/*" \
     test/manifest.py $program
 part malformed-torrents "check quick all" +program \

@@ -62,6 +62,12 @@ man               man-db                      test,dist                     -
 zsh               zsh                         test,dist                     -
 fish              fish                        test,dist                     -
 /usr/share/vulkan/icd.d  mesa-vulkan-drivers  test                          -
+/usr/sbin/mkfs.ext4  e2fsprogs                test                          -
+/usr/sbin/mkfs.xfs  xfsprogs                  test                          -
+/usr/sbin/mkfs.btrfs  btrfs-progs             test                          -
+/usr/sbin/mkfs.vfat  dosfstools               test                          -
+mksquashfs        squashfs-tools              test                          -
+bindfs            bindfs                      test                          -
 strace            strace                      test                          -
 prlimit           util-linux                  test                          -
 fusermount3       fuse3                       test                          -
