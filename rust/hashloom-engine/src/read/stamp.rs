@@ -7,9 +7,9 @@
 //! step is over ([`Stamp::before_reading`]): from then on each change gives the file another stamp. The length of a step
 //! is not asked of the file system: the time itself tells the longest that it can have.
 //!
-//! File systems on networks and those made by programs (FUSE) let the kernel keep a file's times for a while. Stamps on
-//! Linux are therefore taken by `statx` with `AT_STATX_FORCE_SYNC`, which asks the file system. Local file systems
-//! ignore the flag.
+//! File systems on networks and those made by programs (FUSE) let the kernel keep a file's times for a while. The
+//! stamp after the read is therefore taken on Linux by `statx` with `AT_STATX_FORCE_SYNC`, which asks the file system.
+//! Local file systems ignore the flag.
 
 use std::fs::{File, Metadata};
 use std::hash::{BuildHasher, RandomState};
@@ -103,7 +103,7 @@ impl Stamp {
     pub fn of_file(file: &File) -> io::Result<Option<Stamp>> {
         #[cfg(unix)]
         {
-            let (is_file, stamp) = look(file, "", Follow::Open)?;
+            let (is_file, stamp) = look(file, c"", Follow::Open)?;
             Ok(is_file.then_some(stamp))
         }
         #[cfg(not(unix))]
@@ -161,6 +161,14 @@ impl Stamp {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn before_reading(file: &File) -> io::Result<Option<Stamp>> {
+        // The kernel's notes will do: if they are old, the stamp after the read is another one. On FUSE this saves a
+        // request for each file.
+        #[cfg(unix)]
+        let stamp = {
+            let (is_file, stamp) = of_stat(&rustix::fs::fstat(file)?);
+            is_file.then_some(stamp)
+        };
+        #[cfg(not(unix))]
         let stamp = Stamp::of_file(file)?;
         #[cfg(unix)]
         if let Some(stamp) = stamp.filter(|stamp| fresh::is_fresh(stamp, file)) {
@@ -246,19 +254,22 @@ pub(crate) enum Follow {
 
 /// Whether a file is a regular one, and its stamp.
 #[cfg(unix)]
-pub(crate) fn look(folder: impl AsFd, path: impl rustix::path::Arg, follow: Follow) -> io::Result<(bool, Stamp)> {
-    use rustix::fs::{AtFlags, FileType, fstat, statat};
+pub(crate) fn look(
+    folder: impl AsFd,
+    path: impl rustix::path::Arg + Copy,
+    follow: Follow,
+) -> io::Result<(bool, Stamp)> {
+    use rustix::fs::{AtFlags, fstat, statat};
 
-    let path = path.into_c_str()?;
     let links = if follow == Follow::Nothing { AtFlags::SYMLINK_NOFOLLOW } else { AtFlags::empty() };
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
-        use rustix::fs::{StatxFlags, makedev, statx};
+        use rustix::fs::{FileType, StatxFlags, makedev, statx};
         use rustix::io::Errno;
 
         let wanted = StatxFlags::TYPE | StatxFlags::SIZE | StatxFlags::INO | StatxFlags::MTIME | StatxFlags::CTIME;
         let open = if follow == Follow::Open { AtFlags::EMPTY_PATH } else { links };
-        match statx(&folder, &*path, open | AtFlags::STATX_FORCE_SYNC, wanted) {
+        match statx(&folder, path, open | AtFlags::STATX_FORCE_SYNC, wanted) {
             Ok(found) => {
                 let is_file = FileType::from_raw_mode(found.stx_mode.into()) == FileType::RegularFile;
                 let stamp = Stamp {
@@ -275,7 +286,14 @@ pub(crate) fn look(folder: impl AsFd, path: impl rustix::path::Arg, follow: Foll
             Err(errno) => return Err(errno.into()),
         }
     }
-    let stat = if follow == Follow::Open { fstat(&folder)? } else { statat(&folder, &*path, links)? };
+    Ok(of_stat(&if follow == Follow::Open { fstat(&folder)? } else { statat(&folder, path, links)? }))
+}
+
+/// Whether a file is a regular one, and its stamp.
+#[cfg(unix)]
+fn of_stat(stat: &rustix::fs::Stat) -> (bool, Stamp) {
+    use rustix::fs::FileType;
+
     // The types of the fields differ between systems.
     #[allow(clippy::unnecessary_cast)]
     let stamp = Stamp {
@@ -285,7 +303,7 @@ pub(crate) fn look(folder: impl AsFd, path: impl rustix::path::Arg, follow: Foll
         dev: stat.st_dev as u64,
         ino: stat.st_ino as u64,
     };
-    Ok((FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile, stamp))
+    (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile, stamp)
 }
 
 /// Nanoseconds since 1970, negative before.
