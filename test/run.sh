@@ -374,6 +374,7 @@ part manifests "check quick all" +program "test/manifest.py rust/hashloom-engine
 part malformed-torrents "check quick all" +program \
     "test/malformed_torrents.py rust/hashloom-engine/src/torrent/parse/*" \
     $python test/malformed_torrents.py $program "${require[@]}"
+part covered "quick all" +program "test/covered.py $cli" $python test/covered.py $program "${require[@]}"
 part trees-of-others "check quick all" +program "test/trees.py rust/hashloom-engine/src/tree/*" \
     $python test/trees.py $program "${require[@]}" "${every[@]}"
 part coreutils "check quick all" +program "test/coreutils.py rust/hashloom-cli/src/solaris/*" \

@@ -372,11 +372,12 @@ fi
 
 # ---- What is no package ---------------------------------------------------------------------------------------------
 
-# libtorrent stays at the version whose verdicts docs/torrents.md lists, botocore at a version that was reviewed.
+# libtorrent stays at the version whose verdicts docs/torrents.md lists, the others at versions that were reviewed.
 from_pip() { # PACKAGE, into build/venv
     local package=$1
     [ "$1" != libtorrent ] || package=libtorrent==2.1.1
     [ "$1" != botocore ] || package=botocore==1.40.50
+    [ "$1" != torf ] || package=torf==4.3.1
     build/venv/bin/python -c "import $1" 2>/dev/null && return
     [ -x build/venv/bin/python ] || python3 -m venv build/venv &&
         build/venv/bin/python -m pip install --quiet --disable-pip-version-check "$package"
@@ -417,6 +418,7 @@ if [ -n "$is_test" ]; then
     fi
     # libtorrent's own Python binding makes torrents for the interoperability test. It stays in the build folder.
     from_pip libtorrent || left_out "pip could not install libtorrent, which makes and judges torrents: no network?"
+    from_pip torf || left_out "pip could not install torf, which judges torrents: no network?"
 fi
 # The tree hash of Amazon's own library: one more oracle.
 if [ -n "$is_test" ] || [ "$target" = bench-trees ]; then

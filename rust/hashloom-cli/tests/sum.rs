@@ -217,8 +217,17 @@ hashloom: WARNING: 1 computed checksum did NOT match
     let output = run_with(folder.path(), &["check", "--json"], list.as_bytes());
     let lines: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let object = |path, state| json!({ "path": path, "algorithm": "sha256", "state": state });
-    assert_eq!(lines, [object("a", "ok"), object("b", "failed"), object("gone", "unread")]);
+    let summary = |counts| json!({ "list": "standard input", "counts": counts, "bytes": 2, "bad_lines": 4 });
+    let counts = json!({ "ok": 1, "failed": 1, "unread": 1, "unstable": 0, "ignored": 0 });
+    assert_eq!(lines, [object("a", "ok"), object("b", "failed"), object("gone", "unread"), summary(counts)]);
     assert_eq!((status(&output), stderr(&output)), (1, "hashloom: gone: No such file or directory\n"));
+    // Missing files that are ignored were not checked.
+    let output = run_with(folder.path(), &["check", "--ignore-missing", "--quiet"], list.as_bytes());
+    assert!(stderr(&output).contains("hashloom: 1 listed file is missing and not checked\n"), "{}", stderr(&output));
+    let output = run_with(folder.path(), &["check", "--ignore-missing", "--quiet", "--json"], list.as_bytes());
+    let lines: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let counts = json!({ "ok": 1, "failed": 1, "unread": 0, "unstable": 0, "ignored": 1 });
+    assert_eq!(lines, [object("b", "failed"), summary(counts)]);
     let output =
         run_with(folder.path(), &["check", "--status", "--ignore-missing"], format!("{a}  a\n{a}  x\n").as_bytes());
     assert_eq!((status(&output), stdout(&output), stderr(&output)), (0, "", ""));
@@ -541,7 +550,7 @@ fn a_list_can_be_the_json_of_sum() {
     let verdict = |line: &str| {
         fs::write(&list, format!("{line}\n")).unwrap();
         let output = run(folder.path(), &["check", "--json", "list"]);
-        let verdict: Value = serde_json::from_str(stdout(&output)).unwrap();
+        let verdict: Value = serde_json::from_str(stdout(&output).lines().next().unwrap()).unwrap();
         (status(&output), verdict["algorithm"].as_str().unwrap().to_owned(), verdict["state"] == "ok")
     };
     let both = |md5: &str, sha1: &str, more: &str| {

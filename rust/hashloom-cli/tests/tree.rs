@@ -101,7 +101,15 @@ fn a_proof_is_checked_against_what_is_known() {
     let proof = tree(folder.path(), &["rfc6962", "prove-inclusion", "1", "--lines", "log"]);
     std::fs::write(folder.path().join("proof"), &proof.stdout).unwrap();
     let check = |options: &[&str]| tree(folder.path(), &[&["rfc6962", "check", "proof"], options].concat());
-    assert_eq!(stdout(&check(&["--root", root, "--entry", "two"])), "right: entry 1 is in the tree of 3\n");
+    let known = ["--root", root, "--entry", "two"];
+    assert_eq!(stdout(&check(&known)), "right: entry 1 is in the tree of 3; only PROOF says: index, size\n");
+    let right = check(&[&known[..], &["--size", "3", "--index", "1"]].concat());
+    assert_eq!(stdout(&right), "right: entry 1 is in the tree of 3\n");
+    assert_eq!(stdout(&check(&[])), "right: entry 1 is in the tree of 3; only PROOF says: root, index, size, leaf\n");
+    for other in [["--size", "2"], ["--size", "5"], ["--index", "0"], ["--index", "2"]] {
+        assert_eq!(status(&check(&[&known[..], &other].concat())), 1, "{other:?}");
+    }
+    assert_eq!(status(&check(&["--first-size", "1"])), 2);
     assert_eq!(status(&check(&["--root", &"00".repeat(32)])), 1);
     assert_eq!(status(&check(&["--entry", "log"])), 1);
     assert_eq!(status(&check(&["--leaf", "00"])), 1);

@@ -12,7 +12,7 @@ use hashloom_engine::manifest::{Comparison, Counts, Difference, Entry, Error, Fo
 use hashloom_engine::paths::{to_bytes, to_path};
 use hashloom_engine::text::shown;
 
-use super::report::{Done, Format, Printer, STATES};
+use super::report::{Covered, Done, Format, Printer, STATES};
 use super::signature::{self, Trusted};
 use super::{Opened, Resume, again, check_folder, name, open_trusted, places_below, scan};
 use crate::doubts;
@@ -171,6 +171,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     };
 
     let filter = reader.wanted().clone();
+    let is_filtered = !filter.wants_all();
     let is_restricted = filter.wanted_lengths() != (0..=u64::MAX);
     // A file that has outgrown the filter is not gone.
     let listed = is_restricted.then(|| again(&kept, &arguments.manifest)).transpose()?;
@@ -209,7 +210,14 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     }
     let read = (!arguments.quick).then_some((done.nbytes, elapsed));
     let held_back = held_back.filter(|_| read.is_some());
-    printer.end(&counts, &Done { read, held_back, interrupted: done.cancelled })?;
+    let covered = Covered {
+        quick: arguments.quick,
+        filtered: is_filtered,
+        files_read: done.nread,
+        files_taken_over: done.nreused,
+        left_out: done.nothers,
+    };
+    printer.end(&counts, &Done { read, held_back, interrupted: done.cancelled, covered: Some(covered) })?;
     let is_done = !done.cancelled && counts.of(Status::Unreadable) == 0;
     if let (Some(resume), Some(state), true) = (resume, &arguments.resume, is_done) {
         resume.end().map_err(|error| format!("--resume: {}", failed(state, &error)))?;

@@ -79,6 +79,6 @@ pub fn run(arguments: &Diff) -> Result<u8, String> {
     if let Some(message) = failed {
         return Err(message);
     }
-    printer.end(&counts, &Done { read: None, held_back: None, interrupted: false })?;
+    printer.end(&counts, &Done { read: None, held_back: None, interrupted: false, covered: None })?;
     Ok(if counts.has_differences() { EXIT_INCOMPLETE } else { 0 })
 }

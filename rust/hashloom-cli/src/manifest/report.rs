@@ -72,6 +72,23 @@ pub struct Done {
     pub read: Option<(u64, Duration)>,
     pub held_back: Option<HeldBack>,
     pub interrupted: bool,
+    /// What the check covered; `None` if manifests were compared.
+    pub covered: Option<Covered>,
+}
+
+/// What a check covered of the folder.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Covered {
+    /// Whether only lengths and times were compared.
+    pub quick: bool,
+    /// Whether the manifest has filters, which leave out files.
+    pub filtered: bool,
+    /// Number of files that were read.
+    pub files_read: u64,
+    /// Number of files whose content an earlier run of the check had read.
+    pub files_taken_over: u64,
+    /// Number of devices, pipes and sockets, which no manifest has.
+    pub left_out: u64,
 }
 
 #[derive(Serialize)]
@@ -99,6 +116,8 @@ struct SummaryJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     held_back_by: Option<&'static str>,
     interrupted: bool,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    covered: Option<Covered>,
 }
 
 impl<'a> Printer<'a> {
@@ -124,6 +143,7 @@ impl<'a> Printer<'a> {
                 seconds: done.read.map(|(_, elapsed)| elapsed.as_secs_f64()),
                 held_back_by: done.held_back.map(HeldBack::name),
                 interrupted: done.interrupted,
+                covered: done.covered,
             };
             let line = json::line(&summary)?;
             return said(writeln!(self.out, "{line}"));
@@ -226,6 +246,19 @@ fn summary(counts: &Counts, done: &Done) -> String {
     if let Some((nbytes, elapsed)) = done.read {
         let speed = rate(nbytes, elapsed).map_or(String::new(), |rate| format!(", {rate}"));
         line += &format!("; read {} in {}{speed}{}", size(nbytes), duration(elapsed), by(done.held_back));
+    }
+    let Some(covered) = done.covered else { return line };
+    if covered.quick {
+        line += "; lengths and times only: no file was read";
+    }
+    if covered.files_taken_over > 0 {
+        line += &format!("; {} read by an earlier run", plural(covered.files_taken_over, "file"));
+    }
+    if covered.filtered {
+        line += "; the manifest's filters leave out files";
+    }
+    if covered.left_out > 0 {
+        line += &format!("; {} left out that are neither file, link nor folder", covered.left_out);
     }
     line
 }

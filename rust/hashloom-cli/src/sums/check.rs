@@ -61,7 +61,7 @@ pub struct Check {
     warn: bool,
 
     /// Print one JSON object a line instead, for each file: path, path_hex if the path is not UTF-8, algorithm, and
-    /// state: ok, failed, unread or unstable
+    /// state: ok, failed, unread or unstable; then one for each list, with its counts
     #[arg(long, conflicts_with = "status")]
     json: bool,
 
@@ -92,7 +92,7 @@ Exit status:
   1    a file does not match or cannot be read, or a list has no checksum; with
        --strict: a line is not a checksum
   2    wrong usage, or a file changed each of the three times that it was read:
-       it is UNSTABLE
+       it is UNSTABLE; or a list changed while it was read
   130  interrupted (Ctrl-C)
   141  the reader of the output has gone; the rest was not checked
 

@@ -101,6 +101,10 @@ struct Counts {
     nmismatched: u64,
     nunread: u64,
     nunstable: u64,
+    /// Missing files that were ignored.
+    nignored: u64,
+    /// Bytes of the files that were read.
+    nbytes: u64,
 }
 
 /// The digests and length that a list gives for a file.
@@ -182,6 +186,7 @@ impl Checker<'_> {
             }
             Event::Hashed(request, Ok(hashed)) => {
                 let is_match = request.tag.is_match(&hashed);
+                counts.nbytes += hashed.nbytes;
                 *if is_match { &mut counts.nmatched } else { &mut counts.nmismatched } += 1;
                 lists_itself |=
                     !is_match && hashed.stamp.map(|stamp| Identity::from(&stamp)).is_some_and(|it| Some(it) == itself);
@@ -190,7 +195,10 @@ impl Checker<'_> {
                 }
             }
             Event::Hashed(_, Err(FileError::Open(error)))
-                if rules.ignore_missing && error.kind() == ErrorKind::NotFound => {}
+                if rules.ignore_missing && error.kind() == ErrorKind::NotFound =>
+            {
+                counts.nignored += 1;
+            }
             Event::Hashed(request, Err(error)) => {
                 // coreutils has no word for unstable files.
                 let is_unstable = rules.lenient && matches!(error, FileError::Unstable(_));
@@ -216,11 +224,32 @@ impl Checker<'_> {
             console.message(&message);
             return End::Wrong;
         }
-        if !rules.status && !rules.json {
+        if rules.json {
+            let (list, list_hex) = text(list_name);
+            let nbytes = counts.nbytes;
+            let json = CountsJson {
+                ok: counts.nmatched,
+                failed: counts.nmismatched,
+                unread: counts.nunread,
+                unstable: counts.nunstable,
+                ignored: counts.nignored,
+            };
+            let summary = Summary { list, list_hex, counts: json, bytes: nbytes, bad_lines: nbad };
+            console.print(|lines| {
+                // Writing into memory cannot fail.
+                let _ = write_json(&mut *lines, &summary);
+                lines.push(b'\n');
+            });
+        } else if !rules.status {
             summarize(console, nbad, &counts);
             if lists_itself && rules.lenient {
                 let cure = b": it lists itself, and no list can have its own digest: remove that line";
                 console.message(&[&quoted(list_name)[..], cure].concat());
+            }
+            if rules.lenient && counts.nignored > 0 {
+                let ignored = plural(counts.nignored, "listed file");
+                let are = if counts.nignored == 1 { "is" } else { "are" };
+                console.message(format!("{ignored} {are} missing and not checked").as_bytes());
             }
             if rules.ignore_missing && counts.nmatched == 0 {
                 console.message(&[&quoted(list_name)[..], b": no file was verified"].concat());
@@ -258,6 +287,26 @@ struct Object<'a> {
     path_hex: Option<Hex<'a>>,
     algorithm: String,
     state: &'static str,
+}
+
+/// What the check of a list covered.
+#[derive(Serialize)]
+struct Summary<'a> {
+    list: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    list_hex: Option<Hex<'a>>,
+    counts: CountsJson,
+    bytes: u64,
+    bad_lines: u64,
+}
+
+#[derive(Serialize)]
+struct CountsJson {
+    ok: u64,
+    failed: u64,
+    unread: u64,
+    unstable: u64,
+    ignored: u64,
 }
 
 impl Verdict {

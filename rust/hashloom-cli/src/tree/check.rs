@@ -42,6 +42,18 @@ pub struct Check {
     #[arg(long, value_name = "FILE")]
     entry: Option<PathBuf>,
 
+    /// The number of entries in the tree, from a trusted source [default: the size in PROOF]
+    #[arg(long, value_name = "N")]
+    size: Option<u64>,
+
+    /// The number of entries in the first tree, for a proof of consistency [default: the size1 in PROOF]
+    #[arg(long, value_name = "N")]
+    first_size: Option<u64>,
+
+    /// The number of the entry; the first is 0 [default: the index in PROOF]
+    #[arg(long, value_name = "N")]
+    index: Option<u64>,
+
     /// The hash function of the tree
     #[arg(short, long, value_name = "NAME", value_parser = names::ANY, default_value = "sha256")]
     pub algorithm: Algorithm,
@@ -57,7 +69,10 @@ The proof:
     inclusion in a subtree  index, start, end, leaf, root, proof
   `proof` is an array of nodes; nodes, leaf and roots are in hexadecimal.
   A proof says something only about a root that is known from elsewhere, such as
-  a signed root: give --root, and --first-root, --leaf or --entry.
+  a signed root: give --root, and --first-root, --leaf or --entry. A root does
+  not contain the size of its tree: some proofs are right for several sizes. Give
+  --size, which is signed with the root, and --first-size. The verdict names what
+  was taken from PROOF: anybody may have chosen that.
 
 Exit status:
   0    the proof is right
@@ -65,7 +80,7 @@ Exit status:
   2    wrong usage, or PROOF is not a JSON object of one of these kinds
 
 Examples:
-  hashloom tree rfc6962 check 41.json --root $(cat signed-root)
+  hashloom tree rfc6962 check 41.json --root $(cat signed-root) --size 1000
   hashloom tree rfc6962 check 41.json --root $(cat root) --entry 41.crt
   hashloom tree rfc6962 check new.json --first-root 2b4e... --root 9a01...";
 
@@ -105,9 +120,14 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     if let Some(other) = json.algorithm.as_ref().filter(|&name| name != algorithm.name()) {
         return Err(named(format!("algorithm: expected {algorithm}, found {other:?}; give it by --algorithm")));
     }
-    let given = |name: &str, given: &Option<HexBytes>, text: &Option<String>| match (given, text) {
+    // The keys whose values are those of PROOF.
+    let taken = std::cell::RefCell::new(Vec::new());
+    let given = |name: &'static str, given: &Option<HexBytes>, text: &Option<String>| match (given, text) {
         (Some(HexBytes(bytes)), _) => Ok(bytes.clone()),
-        (None, Some(text)) => bytes(name, text).map_err(named),
+        (None, Some(text)) => {
+            taken.borrow_mut().push(name);
+            bytes(name, text).map_err(named)
+        }
         (None, None) => Err(named(format!("expected {name:?}, found no such key"))),
     };
     let nodes = json.proof.iter().flatten().map(|text| bytes("proof", text).map_err(named));
@@ -121,7 +141,20 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         None => given("leaf", &arguments.leaf, &json.leaf),
     };
     let root1 = || given("root1", &arguments.first_root, &json.root1);
-    let (checked, what) = match (json.index, json.start, json.end, json.size1, json.size) {
+    let number = |name: &'static str, given: Option<u64>, found: Option<u64>| {
+        if given.is_none() && found.is_some() {
+            taken.borrow_mut().push(name);
+        }
+        given.or(found)
+    };
+    let numbers = (
+        number("index", arguments.index, json.index),
+        number("start", None, json.start),
+        number("end", None, json.end),
+        number("size1", arguments.first_size, json.size1),
+        number("size", arguments.size, json.size),
+    );
+    let (checked, what) = match numbers {
         (Some(index), None, None, None, Some(size)) => (
             check_inclusion(algorithm, &leaf()?, index, size, &nodes, &root),
             format!("entry {index} is in the tree of {size}"),
@@ -146,7 +179,8 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         }
     };
     let line = match &checked {
-        Ok(()) => format!("{}: {what}", style::good("right")),
+        Ok(()) if taken.borrow().is_empty() => format!("{}: {what}", style::good("right")),
+        Ok(()) => format!("{}: {what}; only PROOF says: {}", style::good("right"), taken.borrow().join(", ")),
         Err(error) => format!("{}: {error}", style::bad("wrong")),
     };
     output::print(|out| io::Write::write_fmt(out, format_args!("{line}\n")))?;

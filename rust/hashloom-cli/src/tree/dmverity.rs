@@ -180,7 +180,7 @@ Exit status:
 Examples:
   hashloom tree dmverity verify root.img root.verity 0f4b...
   hashloom tree dmverity verify root.img root.verity $(cat hash) --json
-  hashloom tree dmverity verify --data-blocks 5000 /dev/sda2 /dev/sda3 0f4b...";
+  hashloom tree dmverity verify --data-blocks 500 a.img a.verity 0f4b...";
 
 fn salt(text: &str) -> Result<HexBytes, String> {
     if text == "-" { Ok(HexBytes::default()) } else { text.parse() }

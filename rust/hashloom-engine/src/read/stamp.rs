@@ -132,6 +132,7 @@ impl Stamp {
     }
 
     /// The stamp of the file at a path, of a link itself; `None` if it is not a regular file.
+    #[cfg(any(feature = "manifest", test))]
     pub(crate) fn of_entry(path: &Path) -> io::Result<Option<Stamp>> {
         #[cfg(unix)]
         let (is_file, stamp) = look(rustix::fs::CWD, path, Follow::Nothing)?;
@@ -249,6 +250,7 @@ pub(crate) enum Follow {
     /// The file that the path leads to.
     Links,
     /// The entry of that name, even if it is a link.
+    #[cfg_attr(not(feature = "manifest"), allow(dead_code, reason = "only manifests have links"))]
     Nothing,
 }
 

@@ -1,0 +1,364 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""What an OK covers: compares verdicts with those of other programs, while all that is not trusted changes on purpose.
+
+    python3 test/covered.py path/to/hashloom [--require]
+
+The trusted input stays: a list, a root, the info dictionary of a torrent, a manifest. Everything else is cut, lengthened
+and replaced, and numbers and lengths are lowered: random bits do not find a verdict that leaves something out. A program
+that is not installed is named as SKIPPED; with --require that is a failure. Other programs: sha256sum, libtorrent (PyPI),
+torf (PyPI), fsverity. For dm-verity see `dmverity_untrusted` in test/trees.py.
+"""
+
+import argparse
+import copy
+import hashlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+from bencode import bencode
+
+# Longer than any check takes, on a busy machine too.
+GUARD_SECONDS = 30
+passed, failed, skipped = 0, [], []
+noise = random.Random(30)
+
+
+def check(name, is_right, detail=""):
+    global passed
+    if is_right:
+        passed += 1
+    else:
+        failed.append(name)
+        print(f"FAILED: {name}\n{detail}", flush=True)
+
+
+def equal(name, found, expected):
+    check(name, found == expected, f"  found    {found!r}\n  expected {expected!r}")
+
+
+def run(*line, cwd=None, stdin=None):
+    """Returns the exit status and standard output."""
+    done = subprocess.run([str(word) for word in line], cwd=cwd, input=stdin, capture_output=True)
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def hashloom(*line, **options):
+    return run(PROGRAM, *line, **options)
+
+
+# Files are changed in these ways; `same` is the harmless one.
+CHANGES = {
+    "same": lambda path, data: path.write_bytes(data),
+    "cut": lambda path, data: path.write_bytes(data[:-1]),
+    "emptied": lambda path, data: path.write_bytes(b""),
+    "lengthened by a zero": lambda path, data: path.write_bytes(data + b"\0"),
+    "lengthened by itself": lambda path, data: path.write_bytes(data + data),
+    "zeros": lambda path, data: path.write_bytes(bytes(len(data))),
+    "the last bit": lambda path, data: path.write_bytes(data[:-1] + bytes([data[-1] ^ 1])),
+    "gone": lambda path, data: path.unlink(),
+    "a folder": lambda path, data: (path.unlink(), path.mkdir()),
+}
+
+
+def changed(folder, contents):
+    """Changes each file in each way, and restores it. Yields what was changed and whether that is harmless."""
+    for name, data in contents.items():
+        for what, change in CHANGES.items():
+            path = folder / name
+            change(path, data)
+            yield f"{name}: {what}", what == "same"
+            if path.is_dir():
+                path.rmdir()
+            path.write_bytes(data)
+
+
+def contents(folder):
+    files = {name: noise.randbytes(size) for name, size in (("a", 1), ("b", 16384), ("c", 50_000))}
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    return files
+
+
+def lists(folder):
+    """`check` beside `sha256sum --check`."""
+    files = contents(folder)
+    lines = [f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items()]
+    place = folder / "list"
+
+    def compared(what, *options, json_options=()):
+        ours, theirs = hashloom("check", *options, "list", cwd=folder), run("sha256sum", "-c", *options, "list", cwd=folder)
+        equal(f"check: {what} {options}", (ours[0] == 0, ours[1]), (theirs[0] == 0, theirs[1]))
+        status, printed = hashloom("check", "--json", *options, "list", cwd=folder)
+        equal(f"check --json: {what} {options}: status", status == 0, theirs[0] == 0)
+        objects = [json.loads(line) for line in printed.splitlines()]
+        nok = theirs[1].count(": OK\n")
+        equal(f"check --json: {what} {options}: files that are OK",
+              [sum(entry.get("state") == "ok" for entry in objects)] +
+              [entry["counts"]["ok"] for entry in objects if "counts" in entry], [nok] * (1 + bool(objects)))
+        return ours[0]
+
+    place.write_text("".join(lines))
+    for what, is_harmless in changed(folder, files):
+        for options in ((), ("--ignore-missing",)):
+            status = compared(what, *options)
+            check(f"check: {what} {options}", status == 0 if is_harmless else status != 0 or "gone" in what and options)
+    # A list that has lost something covers less, and the object at the end says so.
+    text = "".join(lines).encode()
+    for end in (*range(0, len(text), 7), len(text) - 1, len(text)):
+        place.write_bytes(text[:end])
+        for options in ((), ("--strict",)):
+            compared(f"the first {end} bytes of the list", *options)
+    place.write_text(lines[0])
+    status, printed = hashloom("check", "--json", "list", cwd=folder)
+    equal("check --json: a short list", json.loads(printed.splitlines()[-1]),
+          {"list": "list", "counts": {"ok": 1, "failed": 0, "unread": 0, "unstable": 0, "ignored": 0}, "bytes": 1,
+           "bad_lines": 0})
+
+
+def manifests(folder):
+    """An entry that a manifest lacks is told of: no shorter manifest covers the folder."""
+    tree = folder / "tree"
+    tree.mkdir()
+    files = contents(tree)
+    place = folder / "manifest"
+
+    def written():
+        place.unlink(missing_ok=True)
+        equal("manifest write", hashloom("manifest", "write", tree, "-o", place, "--quiet")[0], 0)
+
+    written()
+    lines = place.read_bytes().splitlines(keepends=True)
+    for what, is_harmless in changed(tree, files):
+        for quick in ((), ("--quick",)):
+            status, said = hashloom("manifest", "check", place, tree, *quick)
+            # Without reading, other content of the same length is known by its time.
+            check(f"manifest check {quick}: {what}", (status == 0) == is_harmless or quick and is_harmless, said)
+    os.utime(tree / "a", ns=(5, 5))
+    written()
+    (tree / "a").write_bytes(b"?")
+    os.utime(tree / "a", ns=(5, 5))
+    status, said = hashloom("manifest", "check", place, tree, "--quick")
+    check("--quick says that it has read nothing", status == 0 and "no file was read" in said, said)
+    status, said = hashloom("manifest", "check", place, tree, "--quick", "--json")
+    last = json.loads(said.splitlines()[-1])
+    equal("--quick says so in JSON", (status, last["quick"], last["files_read"]), (0, True, 0))
+    equal("manifest check reads it", hashloom("manifest", "check", place, tree)[0], 1)
+    (tree / "a").write_bytes(files["a"])
+    written()
+    lines = place.read_bytes().splitlines(keepends=True)
+
+    def ended(body):
+        entries = [json.loads(line) for line in body[1:]]
+        end = {"type": "end", "files": len(entries), "links": 0, "folders": 0, "unread": 0,
+               "bytes": sum(entry["length"] for entry in entries),
+               "sha256": hashlib.sha256(b"".join(body)).hexdigest()}
+        return b"".join(body) + json.dumps(end, separators=(",", ":")).encode() + b"\n"
+
+    body = lines[:-1]
+    equal("the manifest as the test writes it", ended(body), b"".join(lines))
+    for left in range(len(body) - 1):
+        for shorter in (body[:1 + left], body[:1 + left] + body[2 + left:]):
+            place.write_bytes(ended(shorter))
+            status, said = hashloom("manifest", "check", place, tree, "--json")
+            counts = json.loads(said.splitlines()[-1])["counts"]
+            equal("a manifest of fewer files", (status, counts["same"], counts["added"]),
+                  (1, len(shorter) - 1, len(body) - len(shorter)))
+    # A number of the last line that is lowered, and a cut.
+    whole = b"".join(lines)
+    for cut in (whole[:-1], whole[:-20], b"".join(body), whole.replace(b'"files":3', b'"files":2'),
+                whole.replace(b'"bytes":66385', b'"bytes":66384'), whole + lines[-1]):
+        check("the manifest was changed", cut != whole)
+        place.write_bytes(cut)
+        equal("a manifest that is not whole", hashloom("manifest", "check", place, tree)[0], 2)
+
+
+def torrents(folder):
+    """`torrent verify` beside libtorrent and torf."""
+    import libtorrent as lt
+    import torf
+
+    session = lt.session({"listen_interfaces": "", "enable_dht": False, "enable_lsd": False, "enable_upnp": False,
+                          "enable_natpmp": False, "alert_mask": lt.alert.category_t.status_notification})
+
+    def is_seed(place):
+        """Whether libtorrent finds all of the content."""
+        parameters = {"ti": lt.torrent_info(str(place)), "save_path": str(folder)}
+        handle = session.add_torrent({**parameters, "flags": lt.torrent_flags.upload_mode})
+        deadline = time.monotonic() + GUARD_SECONDS
+        while time.monotonic() < deadline:
+            status = handle.status()
+            if status.errc.value() or status.state not in (status.checking_files, status.checking_resume_data):
+                break
+            session.wait_for_alert(20)
+            session.pop_alerts()
+        else:
+            sys.exit("covered.py: libtorrent checks without end")
+        session.remove_torrent(handle)
+        return not status.errc.value() and status.total_wanted_done == status.total_wanted
+
+    content = folder / "content"
+    content.mkdir()
+    files = contents(content)
+    for version in ("v1", "v2", "hybrid"):
+        place = folder / f"{version}.torrent"
+        create = ["torrent", "create", content, f"--{version}", "-l", "16K", "-o", place, "--quiet"]
+        equal(f"torrent create {version}", hashloom(*create)[0], 0)
+
+        def verdicts(what, place=place, version=version):
+            status, said = hashloom("torrent", "verify", place, folder, "--json")
+            found = json.loads(said) if said else {"complete": False}
+            equal(f"{version}: {what}: status", status == 0, found["complete"])
+            try:
+                theirs = is_seed(place)
+            except RuntimeError:
+                theirs = None
+            return found, theirs
+
+        for what, _ in changed(content, files):
+            found, theirs = verdicts(what)
+            equal(f"{version}: {what}: libtorrent", found["complete"], bool(theirs))
+            too_long = [file["path"] for file in found["files"] if file.get("found_length", 0) > file["length"]]
+            equal(f"{version}: {what}: bytes beyond the end", bool(too_long), "lengthened" in what)
+            if version == "v1" and "lengthened" not in what:
+                try:
+                    theirs = torf.Torrent.read(place).verify(content)
+                except torf.TorfError:
+                    theirs = False
+                equal(f"{version}: {what}: torf", found["complete"], theirs)
+            if found["complete"]:
+                equal(f"{version}: {what}: what is covered", (found["bytes"]["have"], found["pieces"]["have"]),
+                      (found["torrent"]["length"], found["torrent"]["piece_count"]))
+        # The piece layers are outside of what the info-hash covers.
+        whole = lt.bdecode(place.read_bytes())
+        for root, layer in (whole.get(b"piece layers") or {}).items():
+            for what, other in (("cut", layer[:-32]), ("empty", b""), ("of half", layer[:len(layer) // 64 * 32]),
+                                ("longer", layer + bytes(32)), ("zeros", bytes(len(layer))),
+                                ("one bit", bytes([layer[0] ^ 1]) + layer[1:]), ("gone", None)):
+                mutant = copy.deepcopy(whole)
+                if other is None:
+                    del mutant[b"piece layers"][root]
+                else:
+                    mutant[b"piece layers"][root] = other
+                bad = folder / "bad.torrent"
+                bad.write_bytes(bencode(mutant))
+                for name in files:
+                    path = content / name
+                    path.write_bytes(files[name][:-1] + bytes([files[name][-1] ^ 1]))
+                found, theirs = verdicts(f"a layer that is {what}, other content", place=bad)
+                check(f"{version}: a layer that is {what}, other content", not found["complete"])
+                for name, data in files.items():
+                    (content / name).write_bytes(data)
+                found, theirs = verdicts(f"a layer that is {what}", place=bad)
+                check(f"{version}: a layer that is {what}", not found["complete"] or theirs is not None)
+
+
+def included(index, size, leaf, path, root):
+    """RFC 9162, section 2.1.3.2."""
+    def node(left, right):
+        return hashlib.sha256(b"\1" + left + right).digest()
+    if index >= size:
+        return False
+    fn, sn, r = index, size - 1, leaf
+    for p in path:
+        if sn == 0:
+            return False
+        if fn & 1 or fn == sn:
+            r = node(p, r)
+            while not fn & 1 and fn:
+                fn, sn = fn >> 1, sn >> 1
+        else:
+            r = node(r, p)
+        fn, sn = fn >> 1, sn >> 1
+    return sn == 0 and r == root
+
+
+def logs(folder):
+    """`tree rfc6962 check` beside the algorithm of RFC 9162. Only the root, the entry and the size are trusted."""
+    for size in (1, 2, 3, 5, 8):
+        (folder / "log").write_text("".join(f"{i}\n" for i in range(size)))
+        root = hashloom("tree", "rfc6962", "root", "--lines", "log", cwd=folder)[1].split()[1]
+        for index in range(size):
+            (folder / "entry").write_text(str(index))
+            proof = json.loads(hashloom("tree", "rfc6962", "prove-inclusion", index, "--lines", "log", cwd=folder)[1])
+            path = [bytes.fromhex(node) for node in proof["proof"]]
+            leaf = bytes.fromhex(proof["leaf"])
+            known = ["tree", "rfc6962", "check", "-", "--root", root, "--entry", "entry"]
+            mutants = [proof | {"size": other} for other in range(17)]
+            mutants += [proof | {"index": other} for other in range(17)]
+            mutants += [proof | {"proof": proof["proof"][:cut]} for cut in range(len(path))]
+            mutants += [proof | {"proof": proof["proof"] + ["00" * 32]}, proof | {"root": "00" * 32}]
+            for mutant in mutants:
+                stdin = json.dumps(mutant).encode()
+                nodes = [bytes.fromhex(node) for node in mutant["proof"]]
+                expected = included(mutant["index"], mutant["size"], leaf, nodes, bytes.fromhex(root))
+                status, said = hashloom(*known, cwd=folder, stdin=stdin)
+                what = f"rfc6962: {size} {index} {mutant}"
+                equal(what, status == 0, expected)
+                check(what, not expected or said.endswith("; only PROOF says: index, size\n"), said)
+                status, said = hashloom(*known, "--size", size, "--index", index, cwd=folder, stdin=stdin)
+                equal(f"{what}: all is known", status == 0, included(index, size, leaf, nodes, bytes.fromhex(root)))
+                check(f"{what}: all is known", status or said == f"right: entry {index} is in the tree of {size}\n", said)
+
+
+def seals(folder):
+    """`tree fsverity` beside `fsverity digest`: no other content or length has the digest."""
+    digests = set()
+    data = noise.randbytes(3 * 4096 + 5)
+    variants = [data[:end] for end in (0, 1, 4095, 4096, 4097, 8192, len(data) - 1, len(data))]
+    variants += [data + b"\0", data.ljust(4 * 4096, b"\0"), bytes(len(data)), data[:4096] + bytes(4096)]
+    for content in variants:
+        (folder / "file").write_bytes(content)
+        ours, theirs = hashloom("tree", "fsverity", "file", cwd=folder), run("fsverity", "digest", "file", cwd=folder)
+        equal(f"fsverity: {len(content)} bytes", ours, theirs)
+        status, said = hashloom("tree", "fsverity", "--json", "file", cwd=folder)
+        equal(f"fsverity --json: {len(content)} bytes", json.loads(said)["bytes"], len(content))
+        digests.add(theirs[1])
+    equal("fsverity: each content has its digest", len(digests), len(variants))
+
+
+def is_module(name):
+    try:
+        __import__(name)
+    except ImportError:
+        return False
+    return True
+
+
+def main():
+    global PROGRAM
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("hashloom", help="the program")
+    parser.add_argument("--require", action="store_true", help="fail if a program is not installed")
+    arguments = parser.parse_args()
+    PROGRAM = os.path.abspath(arguments.hashloom)
+    os.environ["LC_ALL"] = "C"
+    has = {"sha256sum": shutil.which("sha256sum"), "fsverity": shutil.which("fsverity"),
+           "libtorrent": is_module("libtorrent"), "torf": is_module("torf")}
+    for part, needs in ((lists, ["sha256sum"]), (manifests, []), (torrents, ["libtorrent", "torf"]), (logs, []),
+                        (seals, ["fsverity"])):
+        missing = [name for name in needs if not has[name]]
+        if missing:
+            skipped.append(f"{part.__name__}: {', '.join(missing)} not installed")
+            if arguments.require:
+                failed.append(skipped[-1])
+            continue
+        before = passed
+        with tempfile.TemporaryDirectory() as folder:
+            part(pathlib.Path(folder))
+        print(f"{part.__name__}: {passed - before} passed", flush=True)
+    for line in skipped:
+        print(f"SKIPPED: {line}")
+    print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
