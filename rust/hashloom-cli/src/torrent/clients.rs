@@ -46,7 +46,7 @@ struct Target {
     format: Format,
     path: PathBuf,
     /// The file's bytes and stamp now; `None` for a pipe, a device, or a missing file.
-    old: Option<(Option<Stamp>, Vec<u8>)>,
+    old: Option<Old>,
 }
 
 /// The files to write when the check is done.
@@ -295,8 +295,11 @@ fn in_folder(folder: &Path, torrent: &Torrent) -> Result<PathBuf, String> {
     found.ok_or_else(|| format!("{}: has none of the files {}", display(folder), names.join(", ")))
 }
 
+/// The stamp of a file, if it is a regular one, and its bytes.
+type Old = (Option<Stamp>, Vec<u8>);
+
 /// Returns the stamp and the bytes of the file to be written, if it exists and is a regular file.
-fn old(path: &Path) -> Result<Option<(Option<Stamp>, Vec<u8>)>, String> {
+fn old(path: &Path) -> Result<Option<Old>, String> {
     // A pipe or device has nothing to keep.
     if output::path_is_special(path) {
         return Ok(None);
@@ -310,7 +313,7 @@ fn old(path: &Path) -> Result<Option<(Option<Stamp>, Vec<u8>)>, String> {
 
 /// Returns a file's stamp from before the read, and its bytes: at most one more than the limit, which shows that it is
 /// too long.
-fn read(path: &Path) -> io::Result<(Option<Stamp>, Vec<u8>)> {
+fn read(path: &Path) -> io::Result<Old> {
     let mut bytes = Vec::new();
     let file = File::open(path)?;
     let stamp = Stamp::of_file(&file)?;
