@@ -125,7 +125,9 @@ fn compile_all(compiler: &Command, files: &[(&PathBuf, Part<'_>)], out: &Path) -
     };
     thread::scope(|scope| {
         let mut threads: Vec<_> = (0..njobs).map(|_| scope.spawn(work)).collect();
-        threads.drain(..).try_for_each(|thread| thread.join().map_err(|_| "a thread of the build script ended".to_owned())?)
+        threads
+            .drain(..)
+            .try_for_each(|thread| thread.join().map_err(|_| "a thread of the build script ended".to_owned())?)
     })
 }
 
