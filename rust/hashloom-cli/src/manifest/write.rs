@@ -108,7 +108,7 @@ Examples:
   hashloom manifest write /srv/data -a sha1,sha256 -o /srv/data/.manifest
   hashloom manifest write ~/photos -o new.manifest --update old.manifest
   hashloom manifest write ~/photos -o ~/photos.manifest --force
-  hashloom manifest write /srv -o srv.manifest --sign ~/.minisign/minisign.key
+  hashloom manifest write /srv -o srv.manifest --sign minisign.key
   hashloom manifest write ~ -o ~/manifest --exclude .cache/ --max-size 1G
   hashloom manifest write . | jq -r 'select(.length > 1e9) | .path'";
 
