@@ -279,7 +279,8 @@ def load(m, a, where, nbytes=None):
 def put(m, address, a, nbytes=None):
     if type(a) is Vector:
         if a.width == 128:
-            m.store_lanes(address, *m.v[a.number])
+            width = m.v[a.number][0]
+            m.store_lanes(address, width, lanes(m.v[a.number], width, 128 // width))
         else:
             m.store(address, a.width // 8, a.get(m)[0])
     else:
