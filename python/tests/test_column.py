@@ -225,14 +225,14 @@ class Tampered:
 def test_impossible_numbers_are_errors(kind, fields):
     array = pa.array([{"a": b"1"}, {"a": b"2"}] if pa.types.is_struct(kind) else [b"1", b"2"], kind)
     with pytest.raises(ValueError, match="damaged"):
-        hashloom.column("sha256", Tampered(array, **fields))
+        pyhashloom.column("sha256", Tampered(array, **fields))
 
 
 @pytest.mark.parametrize("output", ["hex", "binary"])
 @pytest.mark.parametrize("null_count", [-1, 0, 1, 3, 1000])
 def test_nulls_are_counted_whatever_a_producer_says(output, null_count):
     array = pa.array([b"1", None, b"3"], pa.binary())
-    column = hashloom.column("sha256", Tampered(array, null_count=null_count), output=output)
+    column = pyhashloom.column("sha256", Tampered(array, null_count=null_count), output=output)
     assert listed(column) == [digest(b"1"), None, digest(b"3")] and column.null_count == 1
 
 
@@ -249,12 +249,12 @@ def test_a_stream_is_read_once_and_its_error_is_told():
         raise OSError("the disk is gone")
 
     once = Once(pa.chunked_array([[b"1"]]).__arrow_c_stream__())
-    assert listed(hashloom.column("sha256", once)) == [digest(b"1")]
+    assert listed(pyhashloom.column("sha256", once)) == [digest(b"1")]
     with pytest.raises(ValueError, match="read before"):
-        hashloom.column("sha256", once)
+        pyhashloom.column("sha256", once)
     schema = pa.schema([("a", pa.binary())])
     with pytest.raises(ValueError, match="the disk is gone"):
-        hashloom.column("sha256", pa.RecordBatchReader.from_batches(schema, failing()))
+        pyhashloom.column("sha256", pa.RecordBatchReader.from_batches(schema, failing()))
 
 
 def test_arrays_are_kept_alive_and_let_go():
