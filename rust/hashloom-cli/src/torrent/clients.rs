@@ -24,13 +24,13 @@ use crate::units::plural;
 #[derive(Debug, Args)]
 pub struct Clients {
     /// Write the pieces that are right to a resume file of libtorrent, which qBittorrent uses: to FILE, or to
-    /// INFO-HASH.fastresume in the folder DIR. In an existing file everything else is kept; the name of a new FILE ends
-    /// in .fastresume
+    /// INFO-HASH.fastresume in the folder DIR. An existing file keeps everything else; the name of a new FILE ends in
+    /// .fastresume
     #[arg(long, value_name = "FILE|DIR")]
     pub libtorrent: Option<PathBuf>,
 
     /// Write the pieces that are right to a resume file of Transmission: to FILE, or to INFO-HASH.resume in the folder
-    /// DIR. In an existing file everything else is kept; the name of a new FILE ends in .resume
+    /// DIR. An existing file keeps everything else; the name of a new FILE ends in .resume
     #[arg(long, value_name = "FILE|DIR")]
     pub transmission: Option<PathBuf>,
 
