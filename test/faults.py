@@ -368,6 +368,8 @@ def normal(data):
     data = re.sub(rb", held back by [a-zA-Z -]+", b"", data)
     data = re.sub(rb'"bytes_read":\d+', b'"bytes_read":0', data)
     data = re.sub(rb", [0-9.]+ ([KMG]iB|bytes) read\b|read [0-9.]+ ([KMG]iB|bytes)", b"", data)
+    # A resume file names the folder of the content, whose name differs.
+    data = re.sub(rb"(?m)^(written: .*), \d+ bytes$", rb"\1", data)
     # These are times of the check, if all of the content exists and can be read.
     data = re.sub(rb"mtimesl(i\d+e)*e", b"mtimesle", data)
     return re.sub(rb"(completed_time|done-date|added_time|activity-date|qBt-seedStatus)i\d+e", rb"\1i0e", data)

@@ -92,6 +92,8 @@ impl Watched {
         let nbytes = std::os::unix::fs::FileExt::read_at(&self.file, into, offset)?;
         #[cfg(windows)]
         let nbytes = std::os::windows::fs::FileExt::seek_read(&self.file, into, offset)?;
+        #[cfg(not(any(unix, windows)))]
+        let nbytes: usize = Err(io::Error::from(io::ErrorKind::Unsupported))?;
         if nbytes == 0 && !into.is_empty() {
             self.judge(offset)?;
         }
