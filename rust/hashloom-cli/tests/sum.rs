@@ -236,7 +236,7 @@ hashloom: WARNING: 1 computed checksum did NOT match
 #[test]
 fn a_line_without_end_is_one_bad_line() {
     let folder = folder(&["a"]);
-    let list = [vec![b'x'; 1 << 20], format!("\n{}  a\n", hex(Sha256::digest("a"))).into_bytes()].concat();
+    let list = [vec![b'x'; 2 << 20], format!("\n{}  a\n", hex(Sha256::digest("a"))).into_bytes()].concat();
     let output = run_with(folder.path(), &["check", "--warn"], &list);
     assert_eq!((status(&output), stdout(&output)), (0, "a: OK\n"));
     assert!(
@@ -443,7 +443,7 @@ fn names_come_from_a_file() {
     let found = run_with(path, &["sum", "-a", "sha1", "--files0-from=-"], b"a\0b\nc\0");
     assert_eq!((status(&found), stdout(&found)), (0, stdout(&expected)));
 
-    let long = vec![b'x'; 1 << 20];
+    let long = vec![b'x'; 2 << 20];
     let cases: [(&[u8], &str); 5] = [
         (b"a\0\0a\0", "hashloom: -: name 2: it is empty\n"),
         (b"-\0a\0a\0", "hashloom: -: name 1: the names themselves come from standard input\n"),

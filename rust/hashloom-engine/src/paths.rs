@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Paths as torrents and manifests have them: bytes, their components joined by `/`; and their order.
+//! Paths as torrents and manifests have them: bytes, their components joined by `/`; their order; and paths that are
+//! too long for a system call.
 //!
 //! There are two orders of paths. [`by_components`] is that of manifests and of BEP 52's file tree. The other is the
 //! order of the paths' bytes, in which `hashloom sum --recursive` prints, and which `LC_ALL=C sort` makes; it is the
@@ -19,6 +20,10 @@
 use std::cmp::Ordering;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+
+pub(crate) mod long;
+
+pub use long::{metadata, symlink_metadata};
 
 /// Compares paths component by component, by the bytes of the names. A folder's contents follow the folder at once,
 /// before a file whose name begins with the folder's name.

@@ -21,13 +21,14 @@
 //! ```
 
 use std::cmp::Ordering;
+use std::ffi::OsString;
 use std::fmt;
 use std::fs::FileType;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::vec;
 
-use walkdir::{DirEntry, WalkDir};
-
+use crate::paths;
 use crate::text::{reason, shown};
 
 mod filter;
@@ -104,7 +105,7 @@ pub struct Entry {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct WalkError {
-    /// The path of the entry, or of the walk's folder if a listing broke off.
+    /// The path of the entry, which is a folder if it cannot be listed, or its listing broke off.
     pub path: PathBuf,
     /// The fault.
     pub problem: WalkProblem,
@@ -203,12 +204,7 @@ impl Walk {
     /// ```
     pub fn entries(self) -> Entries {
         let Walk { folder, order, follow, filter } = self;
-        let walk = WalkDir::new(&folder).min_depth(1).follow_links(follow);
-        let walk = match order {
-            Order::Components => walk.sort_by_file_name(),
-            Order::Bytes => walk.sort_by(compare(follow)),
-        };
-        Entries { folder, filter, found: walk.into_iter() }
+        Entries { next: Some(folder.clone()), at: PathBuf::new(), folder, order, follow, filter, levels: Vec::new() }
     }
 
     /// Finds the regular files.
@@ -244,8 +240,27 @@ impl Walk {
 #[derive(Debug)]
 pub struct Entries {
     folder: PathBuf,
+    order: Order,
+    follow: bool,
     filter: Filter,
-    found: walkdir::IntoIter,
+    /// What is left of the folders that are being walked, each in the one before. A folder is listed at once, to be
+    /// sorted, and not kept open.
+    levels: Vec<vec::IntoIter<Child>>,
+    /// The last of these folders. A path for each would take memory by the square of the depth, which has no limit.
+    at: PathBuf,
+    /// The folder that was found last, if it is to be walked.
+    next: Option<PathBuf>,
+}
+
+/// An entry of a folder.
+#[derive(Debug)]
+struct Child {
+    /// Empty if the folder cannot be listed; the type is then the error. Such a child comes first.
+    name: OsString,
+    /// The type, which is that of the target if links are followed.
+    file_type: io::Result<FileType>,
+    /// Whether the entry is a link that is followed.
+    is_link: bool,
 }
 
 impl Entries {
@@ -264,12 +279,40 @@ impl Entries {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn skip_folder(&mut self) {
-        self.found.skip_current_dir();
+        self.next = None;
     }
 
     fn wants(&self, path: &Path, is_folder: bool) -> bool {
         let below = path.strip_prefix(&self.folder).unwrap_or(path);
         below.as_os_str().is_empty() || self.filter.wants_path(below, is_folder)
+    }
+
+    fn list(&self, folder: &Path) -> vec::IntoIter<Child> {
+        let child = |listed: io::Result<paths::long::Named>| {
+            let (name, file_type) = listed.unwrap_or_else(|error| (OsString::new(), Err(error)));
+            let is_link = self.follow && file_type.as_ref().is_ok_and(FileType::is_symlink);
+            let target = || paths::metadata(&folder.join(&name)).map(|metadata| metadata.file_type());
+            Child { file_type: if is_link { target() } else { file_type }, name, is_link }
+        };
+        let listed = paths::long::list(folder).unwrap_or_else(|error| vec![Err(error)]);
+        let mut children: Vec<Child> = listed.into_iter().map(child).collect();
+        match self.order {
+            Order::Components => children.sort_by(|one, other| one.name.cmp(&other.name)),
+            Order::Bytes => children.sort_by(by_bytes),
+        }
+        children.into_iter()
+    }
+
+    /// The folder that is the same as the one at `link`, and that the link lies in.
+    fn above(&self, link: &Path) -> io::Result<Option<PathBuf>> {
+        let target = identity(link)?;
+        let below = self.at.ancestors().take(self.levels.len() - 1);
+        for folder in below.chain([&*self.folder]) {
+            if identity(folder)? == target {
+                return Ok(Some(folder.to_owned()));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -278,32 +321,51 @@ impl Iterator for Entries {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            match self.found.next()? {
-                Ok(entry) => {
-                    let file_type = entry.file_type();
-                    if self.wants(entry.path(), file_type.is_dir()) {
-                        return Some(Ok(Entry { file_type, path: entry.into_path() }));
-                    }
-                    if file_type.is_dir() {
-                        self.found.skip_current_dir();
-                    }
-                }
-                Err(error) => {
-                    let path = error.path().unwrap_or(&self.folder).to_owned();
-                    let problem = match error.loop_ancestor() {
-                        Some(above) => WalkProblem::Loop { above: above.to_owned() },
-                        None => WalkProblem::Io(error.into_io_error().unwrap_or_else(|| io::ErrorKind::Other.into())),
-                    };
-                    // A link that leads nowhere counts as a file. Other errors are of folders, or of links to folders.
-                    let is_folder =
-                        !matches!(&problem, WalkProblem::Io(error) if error.kind() == io::ErrorKind::NotFound);
-                    if self.wants(&path, is_folder) {
-                        return Some(Err(WalkError { path, problem }));
-                    }
-                }
+            if let Some(folder) = self.next.take() {
+                self.levels.push(self.list(&folder));
+                self.at = folder;
             }
+            let Some(Child { name, file_type, is_link }) = self.levels.last_mut()?.next() else {
+                self.levels.pop();
+                self.at.pop();
+                if self.levels.len() == 1 {
+                    // As it was given, `photos/.` for instance.
+                    self.at.clone_from(&self.folder);
+                }
+                continue;
+            };
+            let path = if name.is_empty() { self.at.clone() } else { self.at.join(name) };
+            // A link that leads nowhere counts as a file. Other errors are of folders, or of links to folders.
+            let is_folder = match &file_type {
+                Ok(file_type) => file_type.is_dir(),
+                Err(error) => error.kind() != io::ErrorKind::NotFound,
+            };
+            if !self.wants(&path, is_folder) {
+                continue;
+            }
+            let above = if is_link && file_type.is_ok() && is_folder { self.above(&path) } else { Ok(None) };
+            return Some(match (file_type, above) {
+                (Ok(_), Ok(Some(above))) => Err(WalkError { path, problem: WalkProblem::Loop { above } }),
+                (Ok(file_type), Ok(None)) => {
+                    self.next = file_type.is_dir().then(|| path.clone());
+                    Ok(Entry { path, file_type })
+                }
+                (Err(error), _) | (_, Err(error)) => Err(WalkError { path, problem: WalkProblem::Io(error) }),
+            });
         }
     }
+}
+
+/// What two paths to one folder have in common.
+#[cfg(unix)]
+fn identity(folder: &Path) -> io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    paths::metadata(folder).map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(folder: &Path) -> io::Result<PathBuf> {
+    folder.canonicalize()
 }
 
 impl fmt::Display for WalkError {
@@ -341,22 +403,14 @@ impl std::error::Error for WalkError {
     }
 }
 
-/// Compares two entries of one folder for [`Order::Bytes`]: a folder counts as if its name ended in a slash. The whole
-/// paths are compared, which is cheaper than finding the names.
-fn compare(follow: bool) -> impl Fn(&DirEntry, &DirEntry) -> Ordering {
-    // A link to be followed still has the type of a link.
-    let is_folder = move |entry: &DirEntry| {
-        entry.file_type().is_dir() || follow && entry.path_is_symlink() && entry.path().is_dir()
+/// Compares two entries of one folder for [`Order::Bytes`]: a folder counts as if its name ended in a slash.
+fn by_bytes(one: &Child, other: &Child) -> Ordering {
+    let (name, other_name) = (one.name.as_encoded_bytes(), other.name.as_encoded_bytes());
+    let common = name.len().min(other_name.len());
+    let next = |child: &Child| {
+        let is_folder = || child.file_type.as_ref().is_ok_and(FileType::is_dir);
+        child.name.as_encoded_bytes().get(common).copied().or_else(|| is_folder().then_some(b'/'))
     };
-    move |one, other| {
-        let (path, other_path) = (bytes(one), bytes(other));
-        let common = path.len().min(other_path.len());
-        // The types count only if one path is a prefix of the other.
-        let next = |entry| bytes(entry).get(common).copied().or_else(|| is_folder(entry).then_some(b'/'));
-        path[..common].cmp(&other_path[..common]).then_with(|| next(one).cmp(&next(other)))
-    }
-}
-
-fn bytes(entry: &DirEntry) -> &[u8] {
-    entry.path().as_os_str().as_encoded_bytes()
+    // The types count only if one name is a prefix of the other.
+    name[..common].cmp(&other_name[..common]).then_with(|| next(one).cmp(&next(other)))
 }

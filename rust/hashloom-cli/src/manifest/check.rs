@@ -9,7 +9,7 @@ use std::time::Instant;
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_engine::manifest::{Comparison, Counts, Difference, Entry, Error, Found, Scan, Status};
-use hashloom_engine::paths::{to_bytes, to_path};
+use hashloom_engine::paths::{symlink_metadata, to_bytes, to_path};
 use hashloom_engine::text::shown;
 
 use super::report::{Covered, Done, Format, Printer, STATES};
@@ -133,7 +133,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     let Opened { reader, totals, kept } =
         open_trusted(&arguments.manifest, trusted.as_ref(), arguments.format.quiet, |entry| {
             if is_any_there != Some(true) {
-                is_any_there = Some(folder.join(to_path(&entry.path)).symlink_metadata().is_ok());
+                is_any_there = Some(symlink_metadata(&folder.join(to_path(&entry.path))).is_ok());
             }
             outputs.retain(|output| *output != entry.path);
             match &arguments.resume {

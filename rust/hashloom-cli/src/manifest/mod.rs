@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use hashloom::Algorithm;
 use hashloom_engine::manifest::{Entry, Found, Journal, Reader, Scan, ScanError, Scanned, Totals};
+use hashloom_engine::paths::metadata;
 use hashloom_engine::run::{HeldBack, Meter, Options};
 
 use self::signature::Trusted;
@@ -172,7 +173,7 @@ impl Resume {
 
 /// Checks that `DIR` is a folder that can be walked.
 pub fn check_folder(path: &Path) -> Result<(), String> {
-    match path.metadata() {
+    match metadata(path) {
         Ok(metadata) if metadata.is_dir() => Ok(()),
         Ok(_) => Err(format!("{}: expected a folder, found a file", display(path))),
         Err(error) => Err(failed(path, &error)),

@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hashloom_engine::files::Stamp;
+use hashloom_engine::paths::metadata;
 
 /// The greatest number of symbolic links that are followed, the same as Linux's.
 const LINKS_MAX: usize = 40;
@@ -92,7 +93,7 @@ impl Identity {
 
     /// Returns true if `path` leads to this file.
     pub fn is_at(self, path: &Path) -> bool {
-        path.metadata().is_ok_and(|metadata| Identity::of(&metadata) == self)
+        metadata(path).is_ok_and(|metadata| Identity::of(&metadata) == self)
     }
 }
 

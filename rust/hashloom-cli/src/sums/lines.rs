@@ -7,8 +7,9 @@ use std::path::Path;
 
 use crate::input::{self, BUFFER_NBYTES};
 
-/// More than any file name that a system opens, with every byte escaped.
-const LINE_MAX_NBYTES: usize = 64 << 10;
+/// As much as a line of a manifest has: names of files in folders at great depth have more bytes than a system call
+/// takes.
+const LINE_MAX_NBYTES: usize = 1 << 20;
 
 /// Opens a file whose lines are read; - is standard input. If the file changes meanwhile, its end is an error.
 pub fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {

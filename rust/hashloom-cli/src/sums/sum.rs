@@ -11,7 +11,7 @@ use clap::{Args, ValueHint};
 use hashloom::Algorithm;
 use hashloom_engine::files::Source;
 use hashloom_engine::list::Writer;
-use hashloom_engine::paths::to_path;
+use hashloom_engine::paths::{metadata, to_path};
 use hashloom_engine::walk::{Filter, Order, Walk, WalkError};
 
 use super::format::Format;
@@ -288,7 +288,7 @@ fn names0(file: &Path) -> Result<impl Iterator<Item = Item> + Send + use<>, Stri
 /// Returns the item itself, or the files below the folder, as far as the filter wants them.
 fn below(item: Item, recursive: bool, follow: bool, filter: &Arc<Filter>) -> Box<dyn Iterator<Item = Item> + Send> {
     match item {
-        Item::File(Source::Path(path)) | Item::Found(Source::Path(path)) if recursive && path.is_dir() => {
+        Item::File(Source::Path(path)) | Item::Found(Source::Path(path)) if recursive && is_folder(&path) => {
             let walk = Walk::new(&path).order(Order::Bytes).follow_links(follow).filter((**filter).clone());
             let filter = Arc::clone(filter);
             Box::new(walk.files().filter_map(move |found| match found {
@@ -301,17 +301,21 @@ fn below(item: Item, recursive: bool, follow: bool, filter: &Arc<Filter>) -> Box
         Item::File(Source::Path(ref path)) | Item::Found(Source::Path(ref path)) => {
             let name = path.file_name().map_or(Path::new(""), Path::new);
             // A folder is an error without --recursive, whatever its name.
-            let is_wanted = filter.wants_path(name, false) && has_wanted_length(path, filter) || path.is_dir();
+            let is_wanted = filter.wants_path(name, false) && has_wanted_length(path, filter) || is_folder(path);
             Box::new(is_wanted.then_some(item).into_iter())
         }
         item => Box::new(std::iter::once(item)),
     }
 }
 
+fn is_folder(path: &Path) -> bool {
+    metadata(path).is_ok_and(|metadata| metadata.is_dir())
+}
+
 /// Returns true if the filter wants the file's length. Nothing but a regular file has a length. A file that cannot be
 /// looked at is wanted, so that its error is printed.
 fn has_wanted_length(path: &Path, filter: &Filter) -> bool {
     let is_restricted = filter.wanted_lengths() != (0..=u64::MAX);
-    let nbytes = || path.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len());
+    let nbytes = || metadata(path).ok().filter(Metadata::is_file).map(|metadata| metadata.len());
     !is_restricted || nbytes().is_none_or(|nbytes| filter.wants_length(nbytes))
 }

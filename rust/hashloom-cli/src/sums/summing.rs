@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use hashloom::Algorithm;
 use hashloom_engine::files::{Event, FileError, Hashed, Method, Request, Source, Step, hash_steps};
+use hashloom_engine::paths::metadata;
 use hashloom_engine::run::Options;
 
 use super::console::Console;
@@ -42,7 +43,7 @@ pub fn source(path: PathBuf) -> Source {
 /// cannot be read has 0.
 pub fn nbytes_of(source: &Source) -> Option<u64> {
     let Source::Path(path) = source else { return None };
-    match path.metadata() {
+    match metadata(path) {
         Ok(metadata) if metadata.is_file() => Some(metadata.len()),
         Ok(metadata) if !metadata.is_dir() => None,
         _ => Some(0),

@@ -28,6 +28,7 @@ use self::turn::{Parked, Turn, Turns};
 use hashloom::{Algorithm, Hash, Hasher, finalize_many, hash_many, update_many};
 
 use super::request::{FileError, Hashed, Request, Summary};
+use crate::paths::long::is_long;
 use crate::read::buffer::out_of_memory;
 use crate::read::open::open_max;
 use crate::read::ring::{Begun, Lost, Ring};
@@ -383,8 +384,10 @@ impl<T: Send> Own<'_, T> {
         let is_worth_it = self.nbatches > 0 && drawn.len() >= WORTH_A_RING && !is_single;
         self.nbatches += 1;
         let ring = if is_worth_it { self.ring.get_or_insert_with(Ring::new).as_mut() } else { None };
+        // A ring opens a file by one call, which takes no long path.
+        let is_for_ring = |request: &Request<T>| request.source.path().is_some_and(|path| !is_long(path));
         let (batch, others): (Vec<_>, Vec<_>) =
-            drawn.into_iter().partition(|(_, request)| ring.is_some() && request.source.path().is_some());
+            drawn.into_iter().partition(|(_, request)| ring.is_some() && is_for_ring(request));
         if let Some(ring) = ring.filter(|_| !batch.is_empty()) {
             let paths: Vec<&Path> = batch.iter().filter_map(|(_, request)| request.source.path()).collect();
             let started = Instant::now();

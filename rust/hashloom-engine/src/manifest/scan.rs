@@ -5,7 +5,7 @@
 use std::cmp;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::{self, Metadata};
+use std::fs::Metadata;
 use std::io::{self, BufRead};
 use std::iter::Peekable;
 use std::ops::RangeInclusive;
@@ -16,7 +16,7 @@ use hashloom::{Algorithm, Hash};
 
 use super::{Entry, Error, Journal, Kind, Reader, Reason};
 use crate::files::{Doubt, Event, FileError, Hashed, Method, Noted, Request, Stamp, Step, hash_steps};
-use crate::paths::{by_components, to_bytes};
+use crate::paths::{self, by_components, to_bytes};
 use crate::run::{Cancel, Options};
 use crate::text::{reason, shown};
 use crate::walk::{self, Entries, Filter, Walk, WalkError};
@@ -642,7 +642,7 @@ impl Steps<'_, '_> {
         let looked = if file_type.is_dir() {
             self.list(place).map(|()| entry(Kind::Folder))
         } else if file_type.is_symlink() {
-            let target = fs::read_link(place).map(|target| target.into_os_string().into_encoded_bytes());
+            let target = paths::long::read_link(place).map(|target| target.into_os_string().into_encoded_bytes());
             target.map(|target| entry(Kind::Link { target }))
         } else if !file_type.is_file() {
             lock(self.shared).summary.nothers += 1;
@@ -670,7 +670,7 @@ impl Steps<'_, '_> {
     /// Whether the file is the one that is left out by its identity.
     fn is_output(&self, place: &Path) -> bool {
         let is_same = |output: Stamp| {
-            let found = fs::symlink_metadata(place).map(|metadata| Stamp::of(&metadata));
+            let found = paths::symlink_metadata(place).map(|metadata| Stamp::of(&metadata));
             found.is_ok_and(|found| (found.dev, found.ino) == (output.dev, output.ino))
         };
         self.output.is_some_and(is_same)
@@ -686,15 +686,12 @@ impl Steps<'_, '_> {
             None => false,
         };
         let is_wanted = |metadata: Metadata| self.nbytes.contains(&metadata.len());
-        Ok(is_listed || fs::symlink_metadata(place).map_or(true, is_wanted))
+        Ok(is_listed || paths::symlink_metadata(place).map_or(true, is_wanted))
     }
 
-    /// Checks that the folder can be listed: if not, its error is the walk's next item. The error has no path if the
-    /// listing broke off.
+    /// Checks that the folder can be listed: if not, its error is the walk's next item.
     fn list(&mut self, folder: &Path) -> io::Result<()> {
-        let is_its = |next: &Result<_, WalkError>| {
-            next.as_ref().is_err_and(|error| error.path == folder || error.path == self.root)
-        };
+        let is_its = |next: &Result<_, WalkError>| next.as_ref().is_err_and(|error| error.path == folder);
         match self.walk.next_if(is_its) {
             Some(Err(error)) => {
                 self.unlisted = Some(folder.to_owned());

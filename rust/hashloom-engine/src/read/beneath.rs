@@ -177,14 +177,10 @@ mod unix {
     use rustix::io::Errno;
 
     use super::{Follow, LastFolder, OpenError, Opened, Root, Stamp, look};
+    use crate::paths::long::STEP;
 
     /// Opening a FIFO without `NONBLOCK` would wait for a writer.
     const FILE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
-    /// A folder that is searched but not listed.
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    const STEP: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    const STEP: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
 
     impl From<Errno> for OpenError {
         fn from(errno: Errno) -> OpenError {

@@ -19,6 +19,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::paths;
 use crate::read::stamp::Stamp;
 
 /// Two changes within this time may leave the same time stamp: clocks of file systems tick every 1 to 10 ms.
@@ -121,7 +122,7 @@ impl Noted {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn of(path: &Path) -> io::Result<Noted> {
-        let metadata = path.metadata()?;
+        let metadata = paths::metadata(path)?;
         // A device may do something when it is opened, so only a regular file is opened.
         let noted = if metadata.is_file() { system::noted(path).ok() } else { None };
         Ok(noted.unwrap_or(Noted { stamp: Stamp::of(&metadata), doubt: Some(Doubt::Unopened) }))
@@ -146,10 +147,9 @@ pub(crate) use system::is_trusted;
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod system {
-    use std::fs::{File, OpenOptions};
+    use std::fs::File;
     use std::io;
     use std::os::fd::AsRawFd;
-    use std::os::unix::fs::OpenOptionsExt;
     use std::path::Path;
 
     use super::{Doubt, Noted, now_ns};
@@ -168,7 +168,7 @@ mod system {
 
     pub(super) fn noted(path: &Path) -> io::Result<Noted> {
         let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
-        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        let file = crate::paths::long::open(path, flags)?;
         // The type of this field differs between architectures; all magic numbers have 32 bits.
         let kind = rustix::fs::fstatfs(&file).map_or(0, |found| found.f_type as u32);
         if !TRUSTED.contains(&kind) {

@@ -22,6 +22,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[cfg(unix)]
 use rustix::fd::AsFd;
 
+#[cfg(unix)]
+use crate::paths::long;
+
 /// Number of reads after which the engine gives up on a file that changes during each.
 pub(crate) const READINGS_MAX: u8 = 3;
 
@@ -125,7 +128,7 @@ impl Stamp {
     /// ```
     pub fn at(path: &Path) -> io::Result<Option<Stamp>> {
         #[cfg(unix)]
-        let (is_file, stamp) = look(rustix::fs::CWD, path, Follow::Links)?;
+        let (is_file, stamp) = long::at(path, |folder, path| look(folder, path, Follow::Links))?;
         #[cfg(not(unix))]
         let (is_file, stamp) = path.metadata().map(|metadata| (metadata.is_file(), Stamp::of(&metadata)))?;
         Ok(is_file.then_some(stamp))
@@ -135,7 +138,7 @@ impl Stamp {
     #[cfg(any(feature = "manifest", test))]
     pub(crate) fn of_entry(path: &Path) -> io::Result<Option<Stamp>> {
         #[cfg(unix)]
-        let (is_file, stamp) = look(rustix::fs::CWD, path, Follow::Nothing)?;
+        let (is_file, stamp) = long::at(path, |folder, path| look(folder, path, Follow::Nothing))?;
         #[cfg(not(unix))]
         let (is_file, stamp) = path.symlink_metadata().map(|metadata| (metadata.is_file(), Stamp::of(&metadata)))?;
         Ok(is_file.then_some(stamp))

@@ -19,6 +19,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::files::request::Request;
+use crate::paths;
 use crate::read::device::{self, LONG_NBYTES, SEEK_TIME};
 use crate::read::open::is_in_memory;
 use crate::run::pool::{LOOK, Pool};
@@ -157,7 +158,7 @@ impl<T> Turns<T> {
 
     /// Parks a request if its file is on a disk that seeks or may seek. Otherwise the request comes back.
     pub(super) fn park(&self, number: u64, request: Request<T>) -> Option<Request<T>> {
-        let look = |path: &Path| path.metadata().ok().filter(|metadata| metadata.is_file());
+        let look = |path: &Path| paths::metadata(path).ok().filter(|metadata| metadata.is_file());
         let Some((disk, inode)) = request.source.path().and_then(look).and_then(|metadata| place(&metadata)) else {
             return Some(request);
         };
