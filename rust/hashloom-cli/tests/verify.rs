@@ -131,6 +131,7 @@ fn json_has_all_of_it() {
         },
         "content": path.to_str(),
         "complete": false,
+        "exact": false,
         "interrupted": false,
         "percent": 90.0,
         "pieces":

@@ -70,9 +70,9 @@ The proof:
   `proof` is an array of nodes; nodes, leaf and roots are in hexadecimal.
   A proof says something only about a root that is known from elsewhere, such as
   a signed root: give --root, and --first-root, --leaf or --entry. A root does
-  not contain the size of its tree: some proofs are right for several sizes. Give
-  --size, which is signed with the root, and --first-size. The verdict names what
-  was taken from PROOF: anybody may have chosen that.
+  not contain the size of its tree: some proofs are right for several sizes.
+  Give --size, which is signed with the root, and --first-size. The verdict
+  names what was taken from PROOF: anybody may have chosen that.
 
 Exit status:
   0    the proof is right
