@@ -12,7 +12,7 @@ mod network;
 mod ordered;
 mod secret;
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ use crate::args::any_path;
 use crate::numbers::from_one;
 use crate::sums::front::or_stdin;
 use crate::text::reason;
-use crate::{EXIT_ERROR, EXIT_PIPE, secrets};
+use crate::{EXIT_ERROR, EXIT_PIPE, output, secrets};
 
 /// Print the Bitcoin addresses of public keys, and what addresses mean.
 ///
@@ -184,7 +184,13 @@ pub fn run(arguments: &Address) -> Result<u8, String> {
             Address { json, .. } => Box::new(Addresses::new(&keys, types, prefixes, *json)),
         }
     };
-    let end = ordered::run(plan, &header, Reader::new(items, or_stdin(&arguments.files)), &make);
+    let files = or_stdin(&arguments.files);
+    // A program that writes lines and reads the answers waits for the header first.
+    let header = match files.first().is_some_and(|first| first.as_os_str() == "-") {
+        true => output::print(|out| out.write_all(header.as_bytes())).map(|()| String::new())?,
+        false => header,
+    };
+    let end = ordered::run(plan, &header, Reader::new(items, files), &make);
     match end.lost {
         Some(error) if error.kind() == ErrorKind::BrokenPipe => Ok(EXIT_PIPE),
         Some(error) => Err(format!("standard output: {}", reason(&error))),
