@@ -230,7 +230,7 @@ def lists():
     )
     yield b"other digest", other + b"  a\n" + a + b"0  a\n" + a[1:] + b"  a\n" + b"g" + a[1:] + b"  a\n"
     yield b"two backslashes", b"\\\\" + a + b"  a\n"
-    yield b"long name", a + b"  " + b"x" * 5000 + b"\n" + a + b"  " + b"y/" * 3000 + b"\n"
+    yield b"long name", a + b"  " + b"x" * 5000 + b"\n" + a + b"  " + b"y/" * 1500 + b"\n"
     yield b"many", (a + b"  a\n") * 3000 + b"bad\n" * 5000 + (wrong + b"  a\n") * 2 + a + b"  missing\n"
     yield b"names", b"".join(a + b"  " + name + b".missing\n" for name in NAMES if len(name) < 200)
 
