@@ -72,7 +72,7 @@ step "gofmt" formatted
 step "go vet" go vet ./...
 step "go vet, pure Go" go vet -tags purego ./...
 step "the assembly is what the core makes" python3 internal/core/gen/text.py --check
-# What cannot be compared or run is a failure where all is required.
+# A comparison or a test that cannot be made is a failure where all is required.
 step "the assembly, without its compiler" bash -c \
     '! HASHLOOM_REQUIRE=1 CC=/no/compiler python3 internal/core/gen/text.py --check amd64'
 step "tests of x/crypto that are not there" bash -c \

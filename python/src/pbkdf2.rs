@@ -115,13 +115,14 @@ fn pbkdf2_hmac_many<'py>(
                 let keys = keys.chunks_mut(share.saturating_mul(form.key_nbytes));
                 let mut shares = passwords.chunks(share).zip(salts.chunks(share)).zip(keys);
                 let first = shares.next();
-                for ((passwords, salts), keys) in shares {
-                    scope.spawn(|| form.derive(passwords, salts, keys));
-                }
+                let others: Vec<_> = shares
+                    .map(|((passwords, salts), keys)| scope.spawn(|| form.derive(passwords, salts, keys)))
+                    .collect();
                 // The caller's thread takes a share too.
                 if let Some(((passwords, salts), keys)) = first {
                     form.derive(passwords, salts, keys);
                 }
+                hashloom_engine::run::join(others);
             });
         });
         for key in keys.chunks_exact(form.key_nbytes) {

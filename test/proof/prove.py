@@ -629,7 +629,7 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None):
         m.hooks[whole.whole] = lambda m: entered.append(True) or True
     if returned(m, "hl_restrict", isas):
         raise Fault("hl_restrict")
-    # Of a long message there is only what is behind its whole blocks.
+    # The memory holds only the last bytes of a long message, those behind its whole blocks.
     begins = [n - n % algorithm.block_nbytes if n >= 1 << 32 else 0 for n in lengths]
     messages = [message_bytes(i if whole is None else i % whole.nlanes, n - begin)
                 for i, (n, begin) in enumerate(zip(lengths, begins))]

@@ -189,7 +189,7 @@ fn a_key_with_a_password() {
                 return None;
             }
         };
-        // What is typed before the prompt is lost, as at any prompt for a password.
+        // The program drops everything typed before the prompt, as every prompt for a password does.
         let (mut prompt, mut byte) = (Vec::new(), [0]);
         let out = child.stdout.as_mut().unwrap();
         while !prompt.ends_with(b"Password of password.key: ") && out.read(&mut byte).unwrap() == 1 {

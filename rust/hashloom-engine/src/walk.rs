@@ -243,7 +243,7 @@ pub struct Entries {
     order: Order,
     follow: bool,
     filter: Filter,
-    /// What is left of the folders that are being walked, each in the one before. A folder is listed at once, to be
+    /// The entries still to be walked of each open level, a folder in the one before. A folder is listed at once, to be
     /// sorted, and not kept open.
     levels: Vec<vec::IntoIter<Child>>,
     /// The last of these folders. A path for each would take memory by the square of the depth, which has no limit.
@@ -356,7 +356,7 @@ impl Iterator for Entries {
     }
 }
 
-/// What two paths to one folder have in common.
+/// Device and inode, which are equal for two paths to one folder.
 #[cfg(unix)]
 fn identity(folder: &Path) -> io::Result<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;

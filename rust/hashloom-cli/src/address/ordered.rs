@@ -9,6 +9,8 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use hashloom_engine::run::join;
+
 use super::convert::{Convert, Output};
 use super::input::{Block, Found, Reader};
 use crate::stdio::{Stderr, Stdout, write_lines};
@@ -80,14 +82,11 @@ pub fn run<'a>(
     let printed = Mutex::new(Printed { header: Some(header), nblocks: 0, end: End::default() });
     let shared = Shared { plan, state, printed, turn: Condvar::new(), is_over: false.into(), make };
     std::thread::scope(|scope| {
-        for _ in 1..plan.nthreads {
-            // If the system has no memory for all threads, fewer work.
-            let named = std::thread::Builder::new().name("address".into());
-            if named.spawn_scoped(scope, || shared.work()).is_err() {
-                break;
-            }
-        }
+        // If the system has no memory for all threads, fewer work.
+        let begin = |_| std::thread::Builder::new().name("address".into()).spawn_scoped(scope, || shared.work()).ok();
+        let others: Vec<_> = (1..plan.nthreads).map_while(begin).collect();
         shared.work();
+        join(others);
     });
     let mut printed = shared.printed.into_inner().unwrap_or_else(PoisonError::into_inner);
     if !printed.end.has_trouble && printed.end.lost.is_none() {

@@ -72,11 +72,11 @@ pub struct Done {
     pub read: Option<(u64, Duration)>,
     pub held_back: Option<HeldBack>,
     pub interrupted: bool,
-    /// What the check covered; `None` if manifests were compared.
+    /// The part of the folder that the check covered; `None` if manifests were compared.
     pub covered: Option<Covered>,
 }
 
-/// What a check covered of the folder.
+/// The part of a folder that a check covered.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Covered {
     /// Whether only lengths and times were compared.

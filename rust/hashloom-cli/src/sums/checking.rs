@@ -289,7 +289,7 @@ struct Object<'a> {
     state: &'static str,
 }
 
-/// What the check of a list covered.
+/// The files and lines that the check of a list covered.
 #[derive(Serialize)]
 struct Summary<'a> {
     list: Cow<'a, str>,

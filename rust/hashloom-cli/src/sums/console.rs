@@ -10,7 +10,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hashloom_engine::run::Cancel;
+use hashloom_engine::run::{Cancel, join};
 
 use crate::progress::Bar;
 use crate::stdio::{Lines, Stderr, write_lines};
@@ -55,10 +55,14 @@ impl<'a> Console<'a> {
     pub fn run<R>(self, work: impl FnOnce(&Console<'_>) -> R) -> (R, Lost) {
         let result = std::thread::scope(|scope| {
             // If this thread cannot start, lines are late, not lost.
-            let _ = std::thread::Builder::new().name("printer".into()).spawn_scoped(scope, || self.keep_flushing());
+            let named = std::thread::Builder::new().name("printer".into());
+            let printer = named.spawn_scoped(scope, || self.keep_flushing()).ok();
             // A panic drops this too; else the thread would wait for ever.
-            let _end = End(&self);
-            work(&self)
+            let end = End(&self);
+            let result = work(&self);
+            drop(end);
+            join(printer);
+            result
         });
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         (result, state.lost)

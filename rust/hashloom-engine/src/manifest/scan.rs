@@ -177,7 +177,7 @@ impl<'a> Scan<'a> {
     /// ```
     #[must_use]
     pub fn leave_out_file(mut self, stamp: Stamp) -> Scan<'a> {
-        // Where files have no numbers, all of them would be this one.
+        // A file system without inode numbers gives 0 for every file: each would be taken for the output.
         self.output = Some(stamp).filter(|stamp| stamp.ino != 0);
         self
     }

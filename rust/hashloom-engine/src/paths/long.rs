@@ -117,7 +117,7 @@ mod unix {
             let (part, after) = rest.split_at(slash + 1);
             let here = folder.as_ref().map_or(CWD, OwnedFd::as_fd);
             folder = Some(openat(here, part, STEP, Mode::empty())?);
-            // With a slash at its beginning the rest would be an absolute path.
+            // The rest must not begin with a slash: it would be an absolute path.
             let name = after.iter().position(|&byte| byte != b'/');
             rest = name.map_or(b".", |name| &after[name..]);
         }

@@ -34,7 +34,7 @@ use crate::pieces::rows::{Filled, Rows, THREADS_MAX};
 use crate::read::buffer::out_of_memory;
 use crate::read::open::open_max;
 use crate::run::pool::Pool;
-use crate::run::{Device, LANES, Options};
+use crate::run::{Device, LANES, Options, join};
 
 /// Hashes all pieces of all jobs. `jobs` is asked for the next job when the pieces of the earlier ones are taken, so
 /// the number of jobs does not matter. Returns when all is done or the run was cancelled.
@@ -68,12 +68,13 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
     let device = Mutex::new(options.its_device());
     let rows = || lock(&device).take().and_then(Rows::on).or_else(|| Rows::new(run.nthreads));
     std::thread::scope(|scope| {
+        let mut readers = Vec::new();
         if needs_readers {
-            let count = (0..Fetcher::<J>::nreaders()).take_while(|number| {
+            readers.extend((0..Fetcher::<J>::nreaders()).map_while(|number| {
                 let reader = std::thread::Builder::new().name(format!("hashloom-read-{number}"));
-                reader.spawn_scoped(scope, || fetcher.read(&run.pool)).is_ok()
-            });
-            if count.count() == 0 {
+                reader.spawn_scoped(scope, || fetcher.read(&run.pool)).ok()
+            }));
+            if readers.is_empty() {
                 fetcher.end();
             }
         }
@@ -81,6 +82,7 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
             run.fail();
         }
         fetcher.end();
+        join(readers);
     });
     // In a cancelled run, jobs may have a piece in some lane, or wait to be taken.
     let queue = run.queue.into_inner().unwrap_or_else(PoisonError::into_inner);

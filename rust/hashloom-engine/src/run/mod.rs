@@ -35,6 +35,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use device::{Device, DeviceFailed, DeviceStreams};
 pub use meter::{HeldBack, Meter};
+pub use pool::join;
 
 use rate::Rate;
 

@@ -83,20 +83,42 @@ impl Pool {
                 Some(buffers) => work(buffers),
                 None => drop(self.count.fetch_sub(1, Ordering::Relaxed)),
             };
+            let mut others = Vec::new();
             for number in 1..count {
                 let builder = std::thread::Builder::new().name(format!("hashloom-{number}"));
-                if builder.spawn_scoped(scope, begin).is_err() {
+                let Ok(other) = builder.spawn_scoped(scope, begin) else {
                     self.count.fetch_sub(count - number, Ordering::Relaxed);
                     break;
-                }
+                };
+                others.push(other);
             }
             work(own);
+            join(others);
         });
         let payload = self.payload.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(payload) = payload {
             resume_unwind(payload);
         }
         true
+    }
+}
+
+/// Waits until these threads have ended.
+///
+/// A thread whose handle is dropped is detached. In glibc before 2.37 that reads the memory of a thread which ends at
+/// this moment, and can crash (<https://sourceware.org/bugzilla/show_bug.cgi?id=19951>): handles are kept, and joined.
+///
+/// # Panics
+/// If one of the threads has panicked, with its payload.
+///
+/// ```
+/// let mut found = 0;
+/// std::thread::scope(|scope| hashloom_engine::run::join([scope.spawn(|| found = 1)]));
+/// assert_eq!(found, 1);
+/// ```
+pub fn join<'scope>(threads: impl IntoIterator<Item = std::thread::ScopedJoinHandle<'scope, ()>>) {
+    for thread in threads {
+        thread.join().unwrap_or_else(|payload| resume_unwind(payload));
     }
 }
 

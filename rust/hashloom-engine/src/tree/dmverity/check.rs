@@ -69,11 +69,11 @@ pub struct BadBlock {
     pub level: usize,
     /// Offset of the block in the hash file.
     pub offset: u64,
-    /// What is wrong.
+    /// The fault of the block.
     pub fault: BlockFault,
 }
 
-/// What is wrong with a block of the hash file.
+/// A fault of a block of the hash file.
 ///
 /// ```
 /// use hashloom_engine::tree::dmverity::BlockFault;
