@@ -23,10 +23,14 @@ static void check_format(void)
     size_t nbytes = 0;
 
     test_case("the format");
-    hl_init(&ctx, HL_SHA256);
-    hl_update(&ctx, "abc", 3);
-    CHECK(hl_export(&ctx, bytes, sizeof bytes, &nbytes) == HL_OK && nbytes == 16 + 32 + 64, "%zu bytes", nbytes);
-    CHECK(memcmp(bytes, sha256, sizeof sha256) == 0 && memcmp(bytes + 48, block, 64) == 0, "SHA-256");
+    if (test_alg(HL_SHA256, "the format of SHA-256")) {
+        hl_init(&ctx, HL_SHA256);
+        hl_update(&ctx, "abc", 3);
+        CHECK(hl_export(&ctx, bytes, sizeof bytes, &nbytes) == HL_OK && nbytes == 16 + 32 + 64, "%zu bytes", nbytes);
+        CHECK(memcmp(bytes, sha256, sizeof sha256) == 0 && memcmp(bytes + 48, block, 64) == 0, "SHA-256");
+    }
+    if (!test_alg(HL_SHA384, "the format of HMAC-SHA-384"))
+        return;
     hl_hmac_key_init(&key, HL_SHA384, "k", 1);
     hl_hmac_init(&mac, &key);
     hl_hmac_update(&mac, "abc", 3);

@@ -100,6 +100,8 @@ static void check_truncated(void)
     test_case("RFC 4231, test case 5: tags of 128 bits");
     memset(secret, 0x0c, sizeof secret);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (!test_alg(cases[i].alg, "RFC 4231, test case 5"))
+            continue;
         hl_hmac_key_init(&key, cases[i].alg, secret, sizeof secret);
         from_hex(cases[i].tag, tag, sizeof tag);
         CHECK(hl_hmac_verify(&key, "Test With Truncation", 20, tag, sizeof tag) == HL_OK, "%s", cases[i].tag);
@@ -289,7 +291,7 @@ static void check_misuse(const hl_alg_info *alg)
               hl_hmac_update_many(pair, NULL, 1) == HL_ENULL && hl_hmac_update_many(pair, good, SIZE_MAX) == HL_ELENGTH,
           "streams side by side");
     pair[1] = &other;
-    hl_hmac_key_init(&none, alg->alg == HL_SHA1 ? HL_SHA256 : HL_SHA1, "k", 1);
+    hl_hmac_key_init(&none, other_alg(alg), "k", 1);
     hl_hmac_init(&other, &none);
     CHECK(hl_hmac_update_many(pair, good, 2) == HL_ESTATE && hl_hmac_final_many(pair, 2, tag) == HL_ESTATE,
           "streams of two algorithms");
@@ -365,7 +367,8 @@ int main(int argc, char **argv)
 
     test_start(argc, argv);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        check_vectors(hl_alg_find(files[i].alg), files[i].file, files[i].n);
+        if (test_alg(files[i].alg, files[i].file))
+            check_vectors(hl_alg_find(files[i].alg), files[i].file, files[i].n);
     check_truncated();
     check_equal();
     for (size_t a = 0; a < hl_alg_count(); a++) {

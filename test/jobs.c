@@ -125,8 +125,8 @@ static void check_round(const hl_alg_info *alg, uint32_t layout, const uint8_t *
     }
     job = plain, job.begin = &items[0].begun;
     check_job(alg, &job, "from one prefix");
-    job.again = HL_RIPEMD160;
-    check_job(alg, &job, "from one prefix, again by ripemd160");
+    job.again = other_alg(alg);
+    check_job(alg, &job, "from one prefix, again by another algorithm");
     job = plain, job.begin = &items[0].begun, job.begin_stride = sizeof items[0], job.is_secret = 1;
     check_job(alg, &job, "from a prefix each");
     job = plain, job.keys = &items[0].key;
@@ -178,7 +178,7 @@ static void check_kernels(const hl_alg_info *alg, const uint8_t *pool)
         check_job(alg, &job, "a hash");
         job.again = (uint32_t)alg->alg;
         check_job(alg, &job, "a hash of the hash");
-        job.again = alg->alg == HL_SHA512 ? HL_SHA1 : HL_SHA512;
+        job.again = other_alg(alg);
         check_job(alg, &job, "another hash of the hash");
         job.again = 0;
         secrets[0] = (hl_slice){pool, 20};
@@ -190,7 +190,7 @@ static void check_kernels(const hl_alg_info *alg, const uint8_t *pool)
 
 static void check_refused(const hl_alg_info *alg)
 {
-    const hl_alg other = alg->alg == HL_SHA1 ? HL_SHA256 : HL_SHA1;
+    const hl_alg other = other_alg(alg);
     uint8_t kept[sizeof digests];
     hl_ctx begun, foreign;
     hl_hmac_key keys[2];
@@ -229,10 +229,9 @@ static void check_refused(const hl_alg_info *alg)
     REFUSED(HL_ELENGTH, job.messages.stride = SIZE_MAX);
     REFUSED(HL_ELENGTH, job.messages.count = SIZE_MAX);
     REFUSED(HL_EJOB, job.digest_stride = alg->digest_nbytes - 1);
-    REFUSED(HL_EJOB, job.digest_stride = alg->digest_nbytes, job.again = HL_SHA512,
-            job.digest_stride = HL_SHA512_DIGEST_NBYTES - 1);
+    REFUSED(HL_EJOB, job.again = other, job.digest_stride = hl_alg_find(other)->digest_nbytes - 1);
     REFUSED(HL_ELENGTH, job.digest_stride = SIZE_MAX);
-    REFUSED(HL_EJOB, job.keys = keys, job.again = HL_SHA1);
+    REFUSED(HL_EJOB, job.keys = keys, job.again = other);
     REFUSED(HL_EJOB, job.keys = keys, job.begin = &begun);
     REFUSED(HL_ESTATE, job.keys = keys, job.key_stride = sizeof keys[0]);
     REFUSED(HL_ESTATE, job.begin = &foreign);

@@ -316,7 +316,7 @@ static void prepare(const struct call *c)
 
 static uint32_t other_body(void)
 {
-    return alg->body == hl_alg_find(HL_SHA512)->body ? HL_SHA1 : HL_SHA512;
+    return other_alg(alg);
 }
 
 static hl_status make_call(const struct call *c)

@@ -172,7 +172,28 @@ const hl_alg_info *body_alg(hl_body body)
     for (size_t i = 0; i < hl_alg_count(); i++)
         if (hl_alg_at(i)->body == body)
             return hl_alg_at(i);
-    fprintf(stderr, "no algorithm uses body %d\n", (int)body);
+    return NULL;
+}
+
+int test_alg(hl_alg alg, const char *what)
+{
+    if (hl_alg_find(alg) != NULL)
+        return 1;
+#ifdef HL_ALGORITHMS
+    test_skip("%s (algorithm %d is left out)", what, (int)alg);
+    return 0;
+#else
+    fprintf(stderr, "%s: no algorithm %d\n", what, (int)alg);
+    exit(2);
+#endif
+}
+
+hl_alg other_alg(const hl_alg_info *alg)
+{
+    for (size_t i = hl_alg_count(); i-- > 0;)
+        if (hl_alg_at(i)->body != alg->body)
+            return hl_alg_at(i)->alg;
+    fprintf(stderr, "the tests need algorithms with two bodies\n");
     exit(2);
 }
 
@@ -180,7 +201,10 @@ int test_kernel(const hl_kernel *kernel)
 {
     if ((kernel->isas & hl_isas_available()) != 0)
         return 1;
-    test_skip("%s (no %s here)", kernel->name, kernel->isa);
+    if (kernel->blocks == NULL)
+        test_skip("%s (left out)", kernel->name);
+    else
+        test_skip("%s (no %s here)", kernel->name, kernel->isa);
     return 0;
 }
 

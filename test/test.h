@@ -55,8 +55,13 @@ int test_kernel(const hl_kernel *kernel);
 /* Restricts the library to instruction set i; for i == hl_isa_count(), to its own choice. Returns the name of the set,
  * or NULL if this machine lacks the set; the test with the given name is then counted as skipped. */
 const char *test_isa(size_t i, const char *format, ...) PRINTF_LIKE(2, 3);
-/* The first algorithm with that body. */
+/* The first algorithm with that body; NULL if the build leaves it out. */
 const hl_alg_info *body_alg(hl_body body);
+/* Whether the build has the algorithm. HL_ALGORITHMS may leave it out; what needs it is then counted as skipped. In a
+ * build without that macro a missing algorithm ends the program. */
+int test_alg(hl_alg alg, const char *what);
+/* An algorithm with another body. */
+hl_alg other_alg(const hl_alg_info *alg);
 /* The widest kernel of this build that this machine runs. */
 unsigned lanes_max(void);
 

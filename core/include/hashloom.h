@@ -52,6 +52,13 @@ extern "C" {
 #  define HL_API
 #endif
 
+/* A call whose status must be looked at: gcc and clang warn if it is not. */
+#if defined(__GNUC__)
+#  define HL_CALL HL_API __attribute__((warn_unused_result))
+#else
+#  define HL_CALL HL_API
+#endif
+
 /* ---- Algorithms ------------------------------------------------------------------------------------------------ */
 
 /* The values are part of the ABI.
@@ -143,7 +150,7 @@ HL_API const char *hl_version(void);
 /* ---- One message ----------------------------------------------------------------------------------------------- */
 
 /* digest = alg(data[0 .. nbytes - 1]). */
-HL_API hl_status hl_hash(hl_alg alg, const void *data, size_t nbytes, uint8_t *digest);
+HL_CALL hl_status hl_hash(hl_alg alg, const void *data, size_t nbytes, uint8_t *digest);
 
 /* ---- Many messages --------------------------------------------------------------------------------------------- */
 
@@ -155,22 +162,22 @@ typedef struct hl_slice {
 
 /* digests[i] = alg(messages[i]), i = 0 .. count - 1. Messages may have any mixture of lengths; neighbours of similar
  * length are fastest. digests has room for count * digest size bytes. */
-HL_API hl_status hl_hash_many(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests);
+HL_CALL hl_status hl_hash_many(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests);
 
 /* Messages of one length at a regular distance: message i is nbytes bytes at base + i * stride. Use it for pieces of a
  * buffer (stride == nbytes), columns of a table (stride > nbytes), and overlapping windows (stride < nbytes). */
-HL_API hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count,
+HL_CALL hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count,
                               uint8_t *digests);
 
 /* Rows hashed twice, for Bitcoin and what came after it: digests[i] = RIPEMD-160(SHA-256(row i)), 20 bytes each, and
  * SHA-256(SHA-256(row i)), 32 bytes each. */
-HL_API hl_status hl_hash160_rows(const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests);
-HL_API hl_status hl_sha256d_rows(const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests);
+HL_CALL hl_status hl_hash160_rows(const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests);
+HL_CALL hl_status hl_sha256d_rows(const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests);
 
 /* A column of variable length in Apache Arrow's layout: message i is values[offsets[i] .. offsets[i + 1] - 1]. offsets
  * has count + 1 entries: signed integers of offset_nbytes (4 or 8) bytes in the machine's byte order, naturally
  * aligned, not decreasing, the last at most values_nbytes. If count is 0, nothing is read, and offsets may be NULL. */
-HL_API hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_nbytes, const void *offsets,
+HL_CALL hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_nbytes, const void *offsets,
                                  unsigned offset_nbytes, size_t count, uint8_t *digests);
 
 /* ---- Streams: messages that arrive in parts -------------------------------------------------------------------- */
@@ -193,18 +200,18 @@ typedef struct hl_ctx {
 } hl_ctx;
 
 /* Begins a message. */
-HL_API hl_status hl_init(hl_ctx *ctx, hl_alg alg);
+HL_CALL hl_status hl_init(hl_ctx *ctx, hl_alg alg);
 /* Appends data to the message. */
-HL_API hl_status hl_update(hl_ctx *ctx, const void *data, size_t nbytes);
+HL_CALL hl_status hl_update(hl_ctx *ctx, const void *data, size_t nbytes);
 /* Writes the digest and wipes the context. Initialise the context again before its next use. */
-HL_API hl_status hl_final(hl_ctx *ctx, uint8_t *digest);
+HL_CALL hl_status hl_final(hl_ctx *ctx, uint8_t *digest);
 
 /* Appends chunks[i] to the message of ctxs[i], i = 0 .. count - 1, all streams side by side in lanes. Use it to hash
  * many files that are read in parts. The contexts have one algorithm and are all different (the same context twice in a
  * call gives undefined digests). Chunks may have different lengths. */
-HL_API hl_status hl_update_many(hl_ctx *const ctxs[], const hl_slice *chunks, size_t count);
+HL_CALL hl_status hl_update_many(hl_ctx *const ctxs[], const hl_slice *chunks, size_t count);
 /* digests[i] = the digest of ctxs[i]. Wipes the contexts. The conditions on ctxs are those of hl_update_many. */
-HL_API hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests);
+HL_CALL hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests);
 
 /* Streams as bytes that can be kept, sent, and continued on any machine (Go's MarshalBinary, C_GetOperationState).
  * Every stream has only one form:
@@ -221,10 +228,10 @@ HL_API hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *dige
 #define HL_EXPORT_MAX_NBYTES 640 /* room for any export of this and later versions */
 
 /* Writes the stream to bytes[0 .. *nbytes - 1]. The stream may continue. HL_ELENGTH if `room` is too small. */
-HL_API hl_status hl_export(const hl_ctx *ctx, uint8_t *bytes, size_t room, size_t *nbytes);
+HL_CALL hl_status hl_export(const hl_ctx *ctx, uint8_t *bytes, size_t room, size_t *nbytes);
 /* Initialises ctx from all of bytes[0 .. nbytes - 1]. Any bytes are safe: bytes that hl_export never writes give
  * HL_EIMPORT and leave the context unchanged; a forged state gives digests, but does no harm. */
-HL_API hl_status hl_import(hl_ctx *ctx, const uint8_t *bytes, size_t nbytes);
+HL_CALL hl_status hl_import(hl_ctx *ctx, const uint8_t *bytes, size_t nbytes);
 
 /* ---- HMAC: tags that prove a message with a key (FIPS 198-1, RFC 2104) ------------------------------------------- */
 
@@ -240,7 +247,7 @@ typedef struct hl_hmac_key {
 
 /* Prepares a key of any length, zero included. A key longer than block_nbytes is replaced by its digest (FIPS 198-1
  * section 4). digest_nbytes random bytes make a key as strong as any (RFC 2104 section 3). */
-HL_API hl_status hl_hmac_key_init(hl_hmac_key *key, hl_alg alg, const void *secret, size_t nbytes);
+HL_CALL hl_status hl_hmac_key_init(hl_hmac_key *key, hl_alg alg, const void *secret, size_t nbytes);
 /* Overwrites the key with zeros. NULL is ignored. */
 HL_API void hl_hmac_key_wipe(hl_hmac_key *key);
 
@@ -249,17 +256,17 @@ HL_API void hl_hmac_key_wipe(hl_hmac_key *key);
  * is not initialised is HL_ESTATE. */
 
 /* tag = HMAC(key, data[0 .. nbytes - 1]). */
-HL_API hl_status hl_hmac(const hl_hmac_key *key, const void *data, size_t nbytes, uint8_t *tag);
+HL_CALL hl_status hl_hmac(const hl_hmac_key *key, const void *data, size_t nbytes, uint8_t *tag);
 /* tags[i] = HMAC(key, messages[i]), i = 0 .. count - 1, both hashes of all messages side by side in lanes. Tag i is
  * written at tags + i * digest_nbytes. */
-HL_API hl_status hl_hmac_many(const hl_hmac_key *key, const hl_slice *messages, size_t count, uint8_t *tags);
+HL_CALL hl_status hl_hmac_many(const hl_hmac_key *key, const hl_slice *messages, size_t count, uint8_t *tags);
 /* tags[i] = HMAC(keys[i], messages[i]): a key for each message, all keys of one algorithm. For rows and columns
  * (hl_messages), and for keys that lie further apart, use hl_run. */
-HL_API hl_status hl_hmac_many_keys(const hl_hmac_key *keys, const hl_slice *messages, size_t count, uint8_t *tags);
+HL_CALL hl_status hl_hmac_many_keys(const hl_hmac_key *keys, const hl_slice *messages, size_t count, uint8_t *tags);
 /* HL_OK if tag[0 .. tag_nbytes - 1] are the first bytes of the message's tag, else HL_ETAG. The time does not depend on
  * where they differ. tag_nbytes is the length that the protocol says, never the length of a received tag: from 10
  * bytes, the least that RFC 2104 section 5 allows, to digest_nbytes. Any other length is HL_ELENGTH. */
-HL_API hl_status hl_hmac_verify(const hl_hmac_key *key, const void *data, size_t nbytes, const uint8_t *tag,
+HL_CALL hl_status hl_hmac_verify(const hl_hmac_key *key, const void *data, size_t nbytes, const uint8_t *tag,
                                 size_t tag_nbytes);
 
 /* A message that arrives in parts. It holds no pointer, not even to the key, and may be copied; the copy is
@@ -270,24 +277,24 @@ typedef struct hl_hmac_ctx {
 } hl_hmac_ctx;
 
 /* Begins a message. */
-HL_API hl_status hl_hmac_init(hl_hmac_ctx *ctx, const hl_hmac_key *key);
+HL_CALL hl_status hl_hmac_init(hl_hmac_ctx *ctx, const hl_hmac_key *key);
 /* Appends data to the message. */
-HL_API hl_status hl_hmac_update(hl_hmac_ctx *ctx, const void *data, size_t nbytes);
+HL_CALL hl_status hl_hmac_update(hl_hmac_ctx *ctx, const void *data, size_t nbytes);
 /* Writes the tag and wipes the context. Initialise the context again before its next use. */
-HL_API hl_status hl_hmac_final(hl_hmac_ctx *ctx, uint8_t *tag);
+HL_CALL hl_status hl_hmac_final(hl_hmac_ctx *ctx, uint8_t *tag);
 /* Many HMAC streams at once, side by side in lanes, like hl_update_many and hl_final_many. Each has its own key. */
-HL_API hl_status hl_hmac_update_many(hl_hmac_ctx *const ctxs[], const hl_slice *chunks, size_t count);
-HL_API hl_status hl_hmac_final_many(hl_hmac_ctx *const ctxs[], size_t count, uint8_t *tags);
+HL_CALL hl_status hl_hmac_update_many(hl_hmac_ctx *const ctxs[], const hl_slice *chunks, size_t count);
+HL_CALL hl_status hl_hmac_final_many(hl_hmac_ctx *const ctxs[], size_t count, uint8_t *tags);
 
 /* Like hl_export and hl_import. */
-HL_API hl_status hl_hmac_export(const hl_hmac_ctx *ctx, uint8_t *bytes, size_t room, size_t *nbytes);
-HL_API hl_status hl_hmac_import(hl_hmac_ctx *ctx, const uint8_t *bytes, size_t nbytes);
+HL_CALL hl_status hl_hmac_export(const hl_hmac_ctx *ctx, uint8_t *bytes, size_t room, size_t *nbytes);
+HL_CALL hl_status hl_hmac_import(hl_hmac_ctx *ctx, const uint8_t *bytes, size_t nbytes);
 
 /* PBKDF2 with HMAC (RFC 8018 section 5.2). Key i, key_nbytes bytes at keys + i * key_nbytes, is derived from
  * passwords[i] and salts[i] by niterations >= 1 iterations, i = 0 .. count - 1. All blocks of all keys run side by side
  * in lanes, so 16 passwords take little longer than one. HL_ELENGTH if niterations is 0 or key_nbytes is not between 1
  * and (2^32 - 1) * digest_nbytes. */
-HL_API hl_status hl_pbkdf2_many(hl_alg alg, const hl_slice *passwords, const hl_slice *salts, uint32_t niterations,
+HL_CALL hl_status hl_pbkdf2_many(hl_alg alg, const hl_slice *passwords, const hl_slice *salts, uint32_t niterations,
                                 size_t count, uint8_t *keys, size_t key_nbytes);
 
 /* 1 if the nbytes at a and at b are equal, else 0. The time depends only on nbytes: for tags, keys and other secrets.
@@ -314,7 +321,7 @@ HL_API hl_isas     hl_isas_allowed(void);
  * can fail for lack of a kernel; hl_isas_allowed then includes it. HL_EISA, and no change, if one of them is not
  * available. Safe at any time: every digest is right whatever is chosen, and a running call keeps its choice. Meant for
  * tests, benchmarks and finding faults. */
-HL_API hl_status   hl_restrict(hl_isas isas);
+HL_CALL hl_status   hl_restrict(hl_isas isas);
 
 /* Advances `nlanes` independent states by nblocks >= 1 whole blocks each. No padding, no finishing.
  *   state   word w of lane l is word number w * nlanes + l; aligned to nlanes * word_nbytes bytes (at most 64), or to
@@ -346,8 +353,9 @@ typedef struct hl_kernel {
  * reserve it. */
 #define HL_KERNEL_STACK_NBYTES 5120
 
-/* Kernel i of this build, i = 0 .. hl_kernel_count() - 1, whether this machine can run it or not; NULL beyond. A kernel
- * may be called if (kernel->isas & hl_isas_available()) != 0. */
+/* Kernel i, i = 0 .. hl_kernel_count() - 1, whether this machine can run it or not; NULL beyond. A kernel may be called
+ * if (kernel->isas & hl_isas_available()) != 0. One that the build leaves out (HL_ALGORITHMS, HL_ISAS) has no functions,
+ * and that is never the case. */
 HL_API size_t           hl_kernel_count(void);
 HL_API const hl_kernel *hl_kernel_at(size_t i);
 /* The kernel that is chosen when nmessages >= 1 messages of this algorithm are left (for many short ones it may be one
@@ -356,7 +364,7 @@ HL_API const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages);
 /* Like hl_hash_many, but only with this kernel, one of hl_kernel_at, whatever hl_restrict says. HL_EKERNEL if the
  * kernel does not implement alg's body, HL_EISA if this machine cannot run it. (The second algorithm of a job uses the
  * kernel too if the kernel implements its body.) */
-HL_API hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const hl_slice *messages, size_t count,
+HL_CALL hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const hl_slice *messages, size_t count,
                                    uint8_t *digests);
 
 /* ---- Jobs: any messages, and what is done with them ------------------------------------------------------------- */
@@ -408,7 +416,7 @@ typedef struct hl_job {
 
 /* Runs a job. HL_EJOB if nbytes is less than the size of this structure, if fields of a later version are not zero, or
  * if fields exclude each other. After an error nothing has been written. */
-HL_API hl_status hl_run(const hl_job *job);
+HL_CALL hl_status hl_run(const hl_job *job);
 
 /* ---- Search: nonces whose digest is low enough ------------------------------------------------------------------- */
 
@@ -445,7 +453,7 @@ typedef struct hl_search_job {
  * grows with last - first: choose ranges of a second or less, and threads can divide the work between them. HL_EJOB if
  * first > last, if last has more digits than nonce_width, or if a field is out of its range. After an error, *nfound is
  * unchanged. */
-HL_API hl_status hl_search(const hl_search_job *job, uint64_t *nonces, size_t room, size_t *nfound);
+HL_CALL hl_status hl_search(const hl_search_job *job, uint64_t *nonces, size_t room, size_t *nfound);
 
 #ifdef __cplusplus
 }

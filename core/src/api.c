@@ -6,15 +6,25 @@
 
 /* name, alg, body, nbytes of a digest, of a block, of a word, words in the state, big-endian, initial value */
 static const hl_alg_info algs[] = {
+#if HLI_ALG(sha1)
     {"sha1", HL_SHA1, HL_BODY_SHA1, HL_SHA1_DIGEST_NBYTES, 64, 4, 5, 1, hli_sha1_iv},
+#endif
+#if HLI_ALG(sha256)
     {"sha224", HL_SHA224, HL_BODY_SHA256, HL_SHA224_DIGEST_NBYTES, 64, 4, 8, 1, hli_sha224_iv},
     {"sha256", HL_SHA256, HL_BODY_SHA256, HL_SHA256_DIGEST_NBYTES, 64, 4, 8, 1, hli_sha256_iv},
+#endif
+#if HLI_ALG(sha512)
     {"sha384", HL_SHA384, HL_BODY_SHA512, HL_SHA384_DIGEST_NBYTES, 128, 8, 8, 1, hli_sha384_iv},
     {"sha512", HL_SHA512, HL_BODY_SHA512, HL_SHA512_DIGEST_NBYTES, 128, 8, 8, 1, hli_sha512_iv},
     {"sha512-224", HL_SHA512_224, HL_BODY_SHA512, HL_SHA512_224_DIGEST_NBYTES, 128, 8, 8, 1, hli_sha512_224_iv},
     {"sha512-256", HL_SHA512_256, HL_BODY_SHA512, HL_SHA512_256_DIGEST_NBYTES, 128, 8, 8, 1, hli_sha512_256_iv},
+#endif
+#if HLI_ALG(ripemd160)
     {"ripemd160", HL_RIPEMD160, HL_BODY_RIPEMD160, HL_RIPEMD160_DIGEST_NBYTES, 64, 4, 5, 0, hli_sha1_iv},
+#endif
+#if HLI_ALG(md5)
     {"md5", HL_MD5, HL_BODY_MD5, HL_MD5_DIGEST_NBYTES, 64, 4, 4, 0, hli_sha1_iv},
+#endif
 };
 #define ALG_COUNT (sizeof algs / sizeof algs[0])
 

@@ -6,9 +6,10 @@
 #define HLI_CORE_H
 
 #include "../include/hashloom.h"
+#include "parts.h"
 
 #if !defined(__GNUC__) /* clang defines it too */
-#  error "hashloom needs gcc >= 11 or clang >= 14: its kernels use their attributes and vector types"
+#  error "hashloom needs gcc >= 9 or clang >= 14: its kernels use their attributes and vector types"
 #endif
 
 /* ARM64EC defines the x86 macros while it compiles for ARM (seen in libdeflate, BLAKE3 and simdutf). */

@@ -21,11 +21,11 @@ static void begin(const hl_alg_info *alg, const struct hli_plan *plan, const uin
                   hl_state *state)
 {
     uint8_t block[HL_BLOCK_MAX_NBYTES];
-    hl_ctx ctx, *const all = &ctx;
+    hl_ctx ctx = {.alg = (uint32_t)alg->alg}, *const all = &ctx;
 
     for (unsigned i = 0; i < alg->block_nbytes; i++)
         block[i] = key0[i] ^ pad;
-    hl_init(&ctx, alg->alg);
+    hli_copy(&ctx.state, alg->iv, (size_t)alg->nwords * alg->word_nbytes);
     hli_update(plan, &all, &(hl_slice){block, alg->block_nbytes}, 1);
     *state = ctx.state;
     hli_wipe(&ctx, sizeof ctx);

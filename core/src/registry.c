@@ -16,6 +16,17 @@ enum {
     ISA_COUNT
 };
 
+/* The instruction sets and block functions that this build has. */
+enum {
+    BUILT_ISAS = 0
+#define ISA(name, needs) | HLI_ISA(name) << ISA_##name
+#include "registry.def"
+};
+enum {
+#define BODY(body, name) HAS_##body = HLI_ALG(name),
+#include "registry.def"
+};
+
 static const struct {
     const char *name;
     uint32_t needs;
@@ -24,29 +35,40 @@ static const struct {
 #include "registry.def"
 };
 
+#define BODY(body, name) \
+    _Static_assert(HLI_ALG_##name == 1 << HL_BODY_##body, "parts.h has the block functions in another order");
+#include "registry.def"
+#ifdef HL_ALGORITHMS
+_Static_assert(HLI_BITS(HLI_ALG_, HL_ALGORITHMS) != 0, "HL_ALGORITHMS leaves no algorithm");
+#endif
+#ifdef HL_ISAS
+_Static_assert(HLI_BITS(HLI_ISA_, HL_ISAS) >= 0, "HL_ISAS has a name that no instruction set has");
+#endif
+
 static const struct row {
     hl_kernel kernel;
     uint16_t cost[HLI_TUNE_COUNT];
     hli_whole_fn *whole;
     hli_words_fn *words;
 } rows[] = {
+/* A function of a kernel. 0, a null pointer, if this build leaves the kernel out. */
+#define BUILT(body, isa, function) (HAS_##body && HLI_ISA(isa) ? (function) : 0)
+#define ROW(body, text, function, scheduled, whole, words, isa, nlanes, ...) \
+    {{text, #isa, HL_BODY_##body, nlanes, HAS_##body ? (hl_isas)1 << ISA_##isa : 0, BUILT(body, isa, function), \
+      BUILT(body, isa, scheduled)}, \
+     {__VA_ARGS__}, BUILT(body, isa, whole), BUILT(body, isa, words)},
 #define LANES(body, name, isa, nlanes, ...) \
-    {{#name "_blocks_" #isa, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##name##_blocks_##isa, \
-      hli_##name##_scheduled_##isa}, \
-     {__VA_ARGS__}, NULL, NULL},
+    ROW(body, #name "_blocks_" #isa, hli_##name##_blocks_##isa, hli_##name##_scheduled_##isa, 0, 0, isa, nlanes, \
+        __VA_ARGS__)
 #define LANES2(body, name, isa, nlanes, ...) \
-    {{#name "_blocks_" #isa, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##name##_blocks_##isa, \
-      hli_##name##_scheduled_##isa}, \
-     {__VA_ARGS__}, hli_##name##_whole_##isa, hli_##name##_words_##isa},
+    ROW(body, #name "_blocks_" #isa, hli_##name##_blocks_##isa, hli_##name##_scheduled_##isa, \
+        hli_##name##_whole_##isa, hli_##name##_words_##isa, isa, nlanes, __VA_ARGS__)
 #define KERNEL(body, function, isa, nlanes, ...) \
-    {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, NULL}, \
-     {__VA_ARGS__}, NULL, NULL},
+    ROW(body, #function, hli_##function, 0, 0, 0, isa, nlanes, __VA_ARGS__)
 #define KERNEL2(body, function, scheduled, isa, nlanes, ...) \
-    {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, hli_##scheduled}, \
-     {__VA_ARGS__}, NULL, NULL},
+    ROW(body, #function, hli_##function, hli_##scheduled, 0, 0, isa, nlanes, __VA_ARGS__)
 #define KERNEL3(body, function, scheduled, whole, isa, nlanes, ...) \
-    {{#function, #isa, HL_BODY_##body, nlanes, (hl_isas)1 << ISA_##isa, hli_##function, hli_##scheduled}, \
-     {__VA_ARGS__}, hli_##whole, NULL},
+    ROW(body, #function, hli_##function, hli_##scheduled, hli_##whole, 0, isa, nlanes, __VA_ARGS__)
 #include "registry.def"
 };
 
@@ -70,7 +92,7 @@ static const uint8_t first_row[] = {
 #include "registry.def"
     ROW_COUNT};
 
-/* The choice word: the allowed instruction sets, the available ones, the column of costs, and a bit that is set once
+/* The choice word: the allowed instruction sets, those of the machine, the column of costs, and a bit that is set once
  * these are known. */
 #define CHOICE_AVAILABLE 14
 #define CHOICE_TUNE      28
@@ -106,8 +128,8 @@ INLINE_ATOMICS uint32_t hli_choice(void)
     if (__builtin_expect(word == 0, 0)) {
         const struct hli_machine machine = hli_detect();
         const uint32_t available = hli_isas_with(machine.features);
-        const uint32_t found =
-            CHOICE_KNOWN | (uint32_t)machine.tune << CHOICE_TUNE | available << CHOICE_AVAILABLE | available;
+        const uint32_t found = CHOICE_KNOWN | (uint32_t)machine.tune << CHOICE_TUNE | available << CHOICE_AVAILABLE |
+                               (available & BUILT_ISAS);
         /* On failure, word becomes the value that another thread has stored. */
         if (atomic_compare_exchange_strong_explicit(&HLI_WORD(choice), &word, found, memory_order_relaxed,
                                                     memory_order_relaxed))
@@ -136,7 +158,7 @@ hl_isas hl_isa_named(const char *name)
 
 hl_isas hl_isas_available(void)
 {
-    return hli_choice() >> CHOICE_AVAILABLE & ISA_MASK;
+    return hli_choice() >> CHOICE_AVAILABLE & BUILT_ISAS;
 }
 
 hl_isas hl_isas_allowed(void)
@@ -146,13 +168,13 @@ hl_isas hl_isas_allowed(void)
 
 hl_status hl_restrict(hl_isas wanted)
 {
-    const uint32_t word = hli_choice(), available = word >> CHOICE_AVAILABLE & ISA_MASK;
+    const uint32_t word = hli_choice(), available = word >> CHOICE_AVAILABLE & BUILT_ISAS;
     hl_isas allowed = wanted == 0 ? available : wanted;
 
     if ((wanted & ~available) != 0)
         return HL_EISA;
     for (size_t body = 0; body + 1 < sizeof first_row; body++)
-        if (hli_choose(allowed, (hl_body)body, 1, 0) == NULL)
+        if (hli_choose(allowed, (hl_body)body, 1, 0) == NULL && hli_choose(available, (hl_body)body, 1, 0) != NULL)
             allowed |= (hl_isas)1 << ISA_scalar;
     /* The other bits of the word never change, so a store by another thread in between does no harm. */
     atomic_store_explicit(&HLI_WORD(choice), (word & ~ISA_MASK) | allowed, memory_order_relaxed);
@@ -246,7 +268,7 @@ struct hli_edges hli_choose_edges(uint32_t word)
     struct hli_edges best = {hli_pad_scalar, hli_digests_scalar};
 
 #define EDGES(isa) \
-    if ((word >> ISA_##isa & 1) != 0) \
+    if (HLI_ISA(isa) && (word >> ISA_##isa & 1) != 0) \
         best = (struct hli_edges){hli_pad_##isa, hli_digests_##isa};
 #include "registry.def"
     (void)word;
@@ -267,7 +289,7 @@ size_t hli_stack_of(const hl_kernel *kernel)
 
 void hli_clear_vectors(void)
 {
-    const hl_isas available = hl_isas_available();
+    const uint32_t available = hli_choice() >> CHOICE_AVAILABLE; /* also those that this build leaves out */
     void (*clear)(void) = NULL;
 
 #define CLEAR(isa) \
@@ -282,7 +304,11 @@ void hli_clear_vectors(void)
 void hli_schedule(hl_body body, const uint8_t block[], void *schedule)
 {
     switch (body) {
-#define BODY(body, name) case HL_BODY_##body: hli_##name##_schedule_scalar(block, schedule); break;
+#define BODY(body, name) \
+    case HL_BODY_##body: \
+        if (HAS_##body) \
+            hli_##name##_schedule_scalar(block, schedule); \
+        break;
 #include "registry.def"
     }
 }

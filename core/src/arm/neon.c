@@ -5,7 +5,9 @@
 #include "../kernels.h"
 #if HLI_ARM64
 #  include "../lanes/neon.h"
-#  include "../lanes/kernels.inc.h"
+#  if HLI_ISA(neon)
+#    include "../lanes/kernels.inc.h"
+#  endif
 
 /* The lower halves of v8 to v15 are the caller's. */
 LV_KERNEL void hli_clear_neon(void)

@@ -9,7 +9,7 @@
  * eight lanes than by their own instructions.
  */
 #include "../kernels.h"
-#if HLI_ARM64
+#if HLI_ARM64 && HLI_ISA(neon) && HLI_ALG(ripemd160)
 /* Before register allocation gcc moves the loads forward, so far that it spills the state: with gcc's order a block
  * takes 1,480 cycles of a Neoverse V1 instead of 970 (gcc 12.2, llvm-mca 19). */
 #  if !defined(__clang__)

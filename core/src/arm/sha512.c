@@ -7,7 +7,7 @@
  * the new B and A of them.
  */
 #include "../kernels.h"
-#if HLI_ARM64
+#if HLI_ARM64 && HLI_ISA(sha512) && HLI_ALG(sha512)
 /* The reason is that of ripemd160.c: for two messages gcc 12.2 then makes 967 instructions a block instead of 1,190, a
  * fifth of which are moves. */
 #  if !defined(__clang__)

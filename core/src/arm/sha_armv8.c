@@ -6,7 +6,7 @@
  * every cycle. Instructions: Arm Architecture Reference Manual, section C7.2, SHA1C to SHA256SU1.
  */
 #include "../kernels.h"
-#if HLI_ARM64
+#if HLI_ARM64 && HLI_ISA(sha)
 #  include "../interleave.h"
 #  include "intrinsics.h"
 
@@ -138,10 +138,14 @@ SHA_FN void sha1_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[],
     }
 }
 
+#  if HLI_ALG(sha1)
 INSTANCE(TARGET_SHA2, sha1_blocks_sha_x1, sha1_blocks_sha, 1)
 INSTANCE(TARGET_SHA2, sha1_blocks_sha_x2, sha1_blocks_sha, 2)
 INSTANCE(TARGET_SHA2, sha1_blocks_sha_x3, sha1_blocks_sha, 3)
+#  endif
+#  if HLI_ALG(sha256)
 INSTANCE(TARGET_SHA2, sha256_blocks_sha_x1, sha256_blocks_sha, 1)
 INSTANCE(TARGET_SHA2, sha256_blocks_sha_x2, sha256_blocks_sha, 2)
 INSTANCE(TARGET_SHA2, sha256_blocks_sha_x3, sha256_blocks_sha, 3)
+#  endif
 #endif

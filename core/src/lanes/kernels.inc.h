@@ -159,13 +159,23 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
     (more ? LV_PASTE(lv, stage)(staging, msg, offset + (block_nbytes), part, big_endian) : (void)(staging))
 
 #if !defined(LV_ONLY_RIPEMD160)
-#  include "../alg/sha1.lanes.h"
+#  if HLI_ALG(sha1)
+#    include "../alg/sha1.lanes.h"
+#  endif
 #  define SHA2_WORD 32
-#  include "../alg/sha2.lanes.h"
+#  if HLI_ALG(sha256)
+#    include "../alg/sha2.lanes.h"
+#  endif
 #  undef SHA2_WORD
 #  define SHA2_WORD 64
-#  include "../alg/sha2.lanes.h"
+#  if HLI_ALG(sha512)
+#    include "../alg/sha2.lanes.h"
+#  endif
 #  undef SHA2_WORD
-#  include "../alg/md5.lanes.h"
+#  if HLI_ALG(md5)
+#    include "../alg/md5.lanes.h"
+#  endif
 #endif
-#include "../alg/ripemd160.lanes.h"
+#if HLI_ALG(ripemd160)
+#  include "../alg/ripemd160.lanes.h"
+#endif

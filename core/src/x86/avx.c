@@ -5,7 +5,9 @@
 #include "../kernels.h"
 #if HLI_X86
 #  include "../lanes/avx.h"
-#  include "../lanes/kernels.inc.h"
+#  if HLI_ISA(avx)
+#    include "../lanes/kernels.inc.h"
+#  endif
 
 /* Clears all bits of these registers, also those that AVX does not know. Leaves xmm16 to xmm31. */
 LV_TARGET void hli_clear_avx(void)

@@ -5,7 +5,8 @@
 #include "../kernels.h"
 #if HLI_X86
 #  include "../lanes/avx512.h"
-#  include "../lanes/kernels.inc.h"
+#  if HLI_ISA(avx512)
+#    include "../lanes/kernels.inc.h"
 
 #  define EDGE_TARGET PADDED_TARGET
 #  define EDGE_FN     PADDED_FN
@@ -71,8 +72,10 @@ EDGE_TARGET void hli_digests_avx512(const hl_alg_info *alg, const void *states, 
         lv32_digests(states, alg->nwords, alg->big_endian, alg->digest_nbytes, n, digests);
 }
 
+#  endif
+
 #  if HLI_X86_64
-EDGE_TARGET void hli_clear_avx512(void)
+PADDED_TARGET void hli_clear_avx512(void)
 {
 #    define ZERO(n) "vpxord %%xmm" #n ", %%xmm" #n ", %%xmm" #n "\n\t" /* clears all bits of zmm */
     hli_clear_avx();

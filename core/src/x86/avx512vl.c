@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "../kernels.h"
-#if HLI_X86
+#if HLI_X86 && HLI_ISA(avx512vl)
 #  include "../lanes/avx512vl.h"
 #  include "../lanes/kernels.inc.h"
 #endif

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "../kernels.h"
-#if HLI_X86
+#if HLI_X86 && HLI_ISA(sha)
 #  include <immintrin.h>
 #  include "../interleave.h"
 
@@ -29,6 +29,7 @@ SHA_FN void sha256_scheduled_sha(unsigned N, uint32_t *s, const uint32_t *schedu
     sha256_store(N, s, abef, cdgh);
 }
 
+#  if HLI_ALG(sha1)
 INSTANCE(SHA_TARGET, sha1_blocks_sha_plain_x1, sha1_blocks_sha, 1, 1)
 INSTANCE(SHA_TARGET, sha1_blocks_sha_plain_x2, sha1_blocks_sha, 2, 1)
 INSTANCE(SHA_TARGET, sha1_blocks_sha_plain_x3, sha1_blocks_sha, 3, 1)
@@ -36,6 +37,8 @@ INSTANCE(SHA_TARGET, sha1_blocks_sha_plain_x4, sha1_blocks_sha, 4, 1)
 INSTANCE(SHA_TARGET, sha1_blocks_sha_x2, sha1_blocks_sha, 2, 0)
 INSTANCE(SHA_TARGET, sha1_blocks_sha_x3, sha1_blocks_sha, 3, 0)
 INSTANCE(SHA_TARGET, sha1_blocks_sha_x4, sha1_blocks_sha, 4, 0)
+#  endif
+#  if HLI_ALG(sha256)
 INSTANCE(SHA_TARGET, sha256_blocks_sha_x1, sha256_blocks_sha, 1)
 INSTANCE(SHA_TARGET, sha256_blocks_sha_x2, sha256_blocks_sha, 2)
 INSTANCE(SHA_TARGET, sha256_blocks_sha_x3, sha256_blocks_sha, 3)
@@ -50,4 +53,5 @@ INSTANCE_SCHEDULED(sha256_scheduled_sha_x1, sha256_scheduled_sha, 1)
 INSTANCE_SCHEDULED(sha256_scheduled_sha_x2, sha256_scheduled_sha, 2)
 INSTANCE_SCHEDULED(sha256_scheduled_sha_x3, sha256_scheduled_sha, 3)
 INSTANCE_SCHEDULED(sha256_scheduled_sha_x4, sha256_scheduled_sha, 4)
+#  endif
 #endif

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "../kernels.h"
-#if HLI_X86 && !HLI_X86_64
+#if HLI_X86 && !HLI_X86_64 && HLI_ISA(avx512vl) && HLI_ALG(sha512)
 #  include <immintrin.h>
 
 #  define PAIRS_TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))

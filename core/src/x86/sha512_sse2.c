@@ -7,7 +7,7 @@
  * is not compiled there.
  */
 #include "../kernels.h"
-#if HLI_X86 && !defined(__x86_64__)
+#if HLI_X86 && !HLI_X86_64 && HLI_ISA(sse2) && HLI_ALG(sha512)
 #  include "../lanes/sse2.h"
 
 #  define PAIRS_TARGET LV_KERNEL

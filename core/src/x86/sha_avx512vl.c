@@ -6,7 +6,7 @@
  * this set.
  */
 #include "../kernels.h"
-#if HLI_X86_64
+#if HLI_X86_64 && HLI_ISA(sha_avx512vl) && HLI_ALG(sha256)
 #  include <immintrin.h>
 #  include "../interleave.h"
 #  include "padded.h"

@@ -125,11 +125,15 @@ static const uint64_t to_upper[2] __attribute__((aligned(16))) = {0x808080808080
       "%[" #x "], %[" #y "], %[" #z "], " #table "}\n\t"
 #endif
 
-#include "single_sha1.inc.h"
+#if HLI_ALG(sha1)
+#  include "single_sha1.inc.h"
+#endif
 #define SHA2_WORD 32
-#include "single_sha2.inc.h"
+#if HLI_ALG(sha256)
+#  include "single_sha2.inc.h"
+#endif
 #undef SHA2_WORD
-#if HLI_X86_64 /* a round on 64-bit words does not fit 32-bit registers */
+#if HLI_X86_64 && HLI_ALG(sha512) /* a round on 64-bit words does not fit 32-bit registers */
 #  define SHA2_WORD 64
 #  include "single_sha2.inc.h"
 #  undef SHA2_WORD

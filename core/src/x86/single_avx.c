@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "../kernels.h"
-#if HLI_X86
+#if HLI_X86 && HLI_ISA(avx)
 #  define SV_RORX  0
 #  define SV_VPROL 0
 #  include "../lanes/avx.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "../kernels.h"
-#if HLI_X86_64 /* two lines of five words do not fit 32-bit registers */
+#if HLI_X86_64 && HLI_ISA(avx2) && HLI_ALG(ripemd160) /* two lines of five words do not fit 32-bit registers */
 #  include "../lanes/bmi.h"
 #  include "../lanes/kernels.inc.h"
 #endif

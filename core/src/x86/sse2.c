@@ -5,7 +5,9 @@
 #include "../kernels.h"
 #if HLI_X86
 #  include "../lanes/sse2.h"
-#  include "../lanes/kernels.inc.h"
+#  if HLI_ISA(sse2)
+#    include "../lanes/kernels.inc.h"
+#  endif
 
 LV_TARGET void hli_clear_sse2(void)
 {

@@ -1,0 +1,61 @@
+/* parts.h: the algorithms and instruction sets that this build has.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * By default all. Two macros of the whole build leave the others out:
+ *
+ *   -DHL_ALGORITHMS=sha1,sha256   names as in hl_alg_info; those that share a block function come together
+ *   -DHL_ISAS=avx2,sha            names as in registry.def; `scalar` is always there
+ *
+ * A name that is not known does not compile. A kernel that is left out keeps its row in registry.def without functions,
+ * and its instruction set is not available. Its file compiles to nothing.
+ */
+#ifndef HLI_PARTS_H
+#define HLI_PARTS_H
+
+/* One bit for each block function: 1 << HL_BODY_... */
+#define HLI_ALG_sha1       0x01
+#define HLI_ALG_sha224     0x02
+#define HLI_ALG_sha256     0x02
+#define HLI_ALG_sha384     0x04
+#define HLI_ALG_sha512     0x04
+#define HLI_ALG_ripemd160  0x08
+#define HLI_ALG_md5        0x10
+#define HLI_ALG_none       0
+
+#define HLI_ISA_scalar       0
+#define HLI_ISA_gnu          0x0001
+#define HLI_ISA_sse2         0x0002
+#define HLI_ISA_ssse3        0x0004
+#define HLI_ISA_avx          0x0008
+#define HLI_ISA_avx2         0x0010
+#define HLI_ISA_avx512vl     0x0020
+#define HLI_ISA_avx512       0x0040
+#define HLI_ISA_sha          0x0080 /* of x86 and of Arm */
+#define HLI_ISA_sha_avx512vl 0x0100
+#define HLI_ISA_neon         0x0200
+#define HLI_ISA_sha3         0x0400
+#define HLI_ISA_sha512       0x0800
+#define HLI_ISA_simd128      0x1000
+#define HLI_ISA_none         0
+
+/* The bits of a list of up to 14 names. */
+#define HLI_BITS(kind, ...) \
+    HLI_BITS_(kind, __VA_ARGS__, none, none, none, none, none, none, none, none, none, none, none, none, none, none)
+#define HLI_BITS_(kind, a, b, c, d, e, f, g, h, i, j, k, l, m, n, ...) \
+    (kind##a | kind##b | kind##c | kind##d | kind##e | kind##f | kind##g | kind##h | kind##i | kind##j | kind##k | \
+     kind##l | kind##m | kind##n)
+
+/* Whether the build has it; also for #if. */
+#ifdef HL_ALGORITHMS
+#  define HLI_ALG(name) ((HLI_BITS(HLI_ALG_, HL_ALGORITHMS) & HLI_ALG_##name) != 0)
+#else
+#  define HLI_ALG(name) 1
+#endif
+#ifdef HL_ISAS
+#  define HLI_ISA(name) ((HLI_BITS(HLI_ISA_, HL_ISAS) & HLI_ISA_##name) != 0 || HLI_ISA_##name == 0)
+#else
+#  define HLI_ISA(name) 1
+#endif
+
+#endif
