@@ -20,6 +20,7 @@ HASHLOOM_EXPECT=avx512,sha: this CPU must have all instructions. Exit status: 0 
 
 import collections
 import copy
+import functools
 import gc
 import multiprocessing
 import os
@@ -41,7 +42,7 @@ import words
 import x86
 from machine import Fault, Image, Machine
 from standards import STANDARDS, Numbers, check, initial_values
-from words import FULL, Arithmetic, add, cut, join, shl, shr, split, swapped, variable
+from words import FULL, add, cut, join, rol, shl, shr, split, swapped, variable, xor
 
 HERE = Path(__file__).resolve().parent
 CORE = HERE.parent.parent / "core"
@@ -192,6 +193,32 @@ def machine(image, has_variables=True):
 
 
 # ---- Kernels --------------------------------------------------------------------------------------------------------
+
+
+class Arithmetic:
+    """What standards.py computes with, over unknown words."""
+
+    def __init__(self, nbits):
+        self.nbits, self.mask = nbits, FULL[nbits]
+
+    def const(self, c):
+        return c & self.mask
+
+    def add(self, *xs):
+        return add(self.nbits, *xs)
+
+    def xor(self, *xs):
+        return functools.reduce(xor, xs)
+
+    def bits(self, f, *xs):
+        return f(*xs) & self.mask
+
+    def rol(self, x, n):
+        return rol(x, n, self.nbits)
+
+    def shr(self, x, n):
+        return shr(x, n)
+
 
 expected = {}  # states after some blocks, by body, lane and number of blocks; emptied with the words
 

@@ -175,34 +175,6 @@ def sub(n, x, y):
     return made(n, "sub", cut(x, n), cut(y, n)) if x is not y else 0
 
 
-class Arithmetic:
-    """What standards.py computes with."""
-
-    def __init__(self, nbits):
-        self.nbits, self.mask = nbits, FULL[nbits]
-
-    def const(self, c):
-        return c & self.mask
-
-    def add(self, *xs):
-        return add(self.nbits, *xs)
-
-    def xor(self, *xs):
-        out = 0
-        for x in xs:
-            out = xor(out, x)
-        return out
-
-    def bits(self, f, *xs):
-        return cut(f(*xs), self.nbits)
-
-    def rol(self, x, n):
-        return rol(x, n, self.nbits)
-
-    def shr(self, x, n):
-        return shr(x, n)
-
-
 def value(op, args, width, inputs):
     """What a term is if its operands are these numbers."""
     mask = (1 << width) - 1

@@ -332,34 +332,6 @@ def summed(n, terms, constant):
     return made({(number << 6,): full})
 
 
-class Arithmetic:
-    """What standards.py computes with."""
-
-    def __init__(self, nbits):
-        self.nbits, self.mask = nbits, FULL[nbits]
-
-    def const(self, c):
-        return c & self.mask
-
-    def add(self, *xs):
-        return add(self.nbits, *xs)
-
-    def xor(self, *xs):
-        out = 0
-        for x in xs:
-            out = xor(out, x)
-        return out
-
-    def bits(self, f, *xs):
-        return f(*xs) & self.mask
-
-    def rol(self, x, n):
-        return rol(x, n, self.nbits)
-
-    def shr(self, x, n):
-        return shr(x, n)
-
-
 def value_of(x, inputs, known=None):
     """The number that a value is for given inputs (atom: number)."""
     if type(x) is int:
