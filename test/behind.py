@@ -13,7 +13,6 @@ It needs root, and mounts in a mount namespace of its own. What cannot be mounte
 --require a program that is not installed is a failure.
 """
 
-import argparse
 import hashlib
 import os
 import pathlib
@@ -24,25 +23,17 @@ import sys
 import tempfile
 import time
 
+import checks
+from checks import check
+
 # The programs read this in two seconds.
 NBYTES, RATE = 20_000_000, "10M"
 GUARD_SECONDS = 60
 ENTERED = "HASHLOOM_BEHIND_ENTERED"
 
-failed, skipped, passed = [], [], 0
-
 
 class Skipped(Exception):
     pass
-
-
-def check(name, is_right, detail=""):
-    global passed
-    if is_right:
-        passed += 1
-    else:
-        failed.append(name)
-        print(f"FAILED: {name}\n{detail}", flush=True)
 
 
 def run(*line, **options):
@@ -52,8 +43,8 @@ def run(*line, **options):
 def needed(*names):
     for name in names:
         if not shutil.which(name):
-            if REQUIRE:
-                failed.append(f"{name} is not installed")
+            if checks.is_required:
+                checks.failed.append(f"{name} is not installed")
             raise Skipped(f"{name} is not installed")
 
 
@@ -208,7 +199,7 @@ def behind(name, world, has_seconds):
         check(f"{name}: the bit of a piece that was replaced", not is_meant or bits[:1] < b"\x80")
         if is_meant:
             return
-    failed.append(f"{name}: this machine is too busy to change a file in time")
+    check(f"{name}: this machine is too busy to change a file in time", False)
 
 
 def damaged(name, world, remount):
@@ -282,13 +273,11 @@ def changed(name, make, has_seconds):
 
 
 def main():
-    global PROGRAM, REQUIRE
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("hashloom", help="the program")
-    parser.add_argument("--require", action="store_true", help="fail if a program is not installed")
+    global PROGRAM
+    parser = checks.parser(__doc__)
     parser.add_argument("--only", default="", metavar="WORD", help="only file systems whose name has WORD")
     arguments = parser.parse_args()
-    PROGRAM, REQUIRE = os.path.abspath(arguments.hashloom), arguments.require
+    PROGRAM, checks.is_required = arguments.hashloom.resolve(), arguments.require
     os.environ["PATH"] += os.pathsep + "/usr/sbin" + os.pathsep + "/sbin"
     if ENTERED not in os.environ:
         can_mount = os.geteuid() == 0 and shutil.which("unshare")
@@ -302,25 +291,20 @@ def main():
     for name, test in tests:
         if arguments.only not in name:
             continue
-        before = passed
+        before = checks.passed
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as outer:
             folder = pathlib.Path(outer) / "world"
             folder.mkdir()
             try:
                 test(folder)
             except Skipped as why:
-                skipped.append(f"{name}: {why}")
+                checks.skipped.append(f"{name}: {why}")
             finally:
                 for line in reversed(pathlib.Path("/proc/self/mounts").read_text().splitlines()):
                     if line.split()[1].startswith(outer):
                         subprocess.run(["umount", line.split()[1]], capture_output=True)
-        print(f"{name}: {passed - before} passed", flush=True)
-    for line in skipped:
-        print(f"SKIPPED: {line}")
-    print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
-    for line in failed:
-        print(f"FAILED: {line}")
-    return bool(failed)
+        print(f"{name}: {checks.passed - before} passed", flush=True)
+    return checks.end()
 
 
 if __name__ == "__main__":

@@ -10,38 +10,22 @@ that is not installed is named as SKIPPED; with --require that is a failure. Oth
 torf (PyPI), fsverity. For dm-verity see `dmverity_untrusted` in test/trees.py.
 """
 
-import argparse
 import copy
 import hashlib
 import json
 import os
-import pathlib
 import random
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
+import checks
 from bencode import bencode
+from checks import check, equal
 
 # Longer than any check takes, on a busy machine too.
 GUARD_SECONDS = 30
-passed, failed, skipped = 0, [], []
 noise = random.Random(30)
-
-
-def check(name, is_right, detail=""):
-    global passed
-    if is_right:
-        passed += 1
-    else:
-        failed.append(name)
-        print(f"FAILED: {name}\n{detail}", flush=True)
-
-
-def equal(name, found, expected):
-    check(name, found == expected, f"  found    {found!r}\n  expected {expected!r}")
 
 
 def run(*line, cwd=None, stdin=None):
@@ -324,41 +308,18 @@ def seals(folder):
     equal("fsverity: each content has its digest", len(digests), len(variants))
 
 
-def is_module(name):
-    try:
-        __import__(name)
-    except ImportError:
-        return False
-    return True
-
-
 def main():
     global PROGRAM
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("hashloom", help="the program")
-    parser.add_argument("--require", action="store_true", help="fail if a program is not installed")
-    arguments = parser.parse_args()
-    PROGRAM = os.path.abspath(arguments.hashloom)
+    arguments = checks.parser(__doc__).parse_args()
+    PROGRAM, checks.is_required = arguments.hashloom.resolve(), arguments.require
     os.environ["LC_ALL"] = "C"
-    has = {"sha256sum": shutil.which("sha256sum"), "fsverity": shutil.which("fsverity"),
-           "libtorrent": is_module("libtorrent"), "torf": is_module("torf")}
-    for part, needs in ((lists, ["sha256sum"]), (manifests, []), (torrents, ["libtorrent", "torf"]), (logs, []),
-                        (seals, ["fsverity"])):
-        missing = [name for name in needs if not has[name]]
-        if missing:
-            skipped.append(f"{part.__name__}: {', '.join(missing)} not installed")
-            if arguments.require:
-                failed.append(skipped[-1])
-            continue
-        before = passed
-        with tempfile.TemporaryDirectory() as folder:
-            part(pathlib.Path(folder))
-        print(f"{part.__name__}: {passed - before} passed", flush=True)
-    for line in skipped:
-        print(f"SKIPPED: {line}")
-    print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
-    sys.exit(bool(failed))
+    checks.run_part(lists, ["sha256sum"])
+    checks.run_part(manifests)
+    checks.run_part(torrents, ["libtorrent", "torf"])
+    checks.run_part(logs)
+    checks.run_part(seals, ["fsverity"])
+    return checks.end()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -10,7 +10,6 @@ after any signal. No byte of the key stays in memory while a file is read, and n
 over 2 GiB and 4 GiB. Tests that are impossible on this system are named and skipped; with --require that is a failure.
 """
 
-import argparse
 import hashlib
 import hmac
 import os
@@ -26,12 +25,13 @@ import tempfile
 import termios
 import time
 
-parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("hashloom", type=pathlib.Path)
-parser.add_argument("--require", action="store_true", help="fail if something cannot be tested here")
+import checks
+from checks import equal
+
+parser = checks.parser(__doc__)
 parser.add_argument("--huge", action="store_true", help="files of more than 2 GiB and 4 GiB too")
 arguments = parser.parse_args()
-program = arguments.hashloom.resolve()
+program, checks.is_required = arguments.hashloom.resolve(), arguments.require
 # A shell starts background programs with these signals ignored, and programs started here would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
@@ -40,22 +40,6 @@ vectors = pathlib.Path(__file__).resolve().parent.parent / "vectors" / "hmac-rfc
 # The names that digest -l lists, which are OpenSSL's too.
 ALGORITHMS = ["sha1", "sha224", "sha256", "sha384", "sha512", "sha512_224", "sha512_256", "ripemd160", "md5"]
 SIZES = [0, 1, 55, 56, 63, 64, 65, 111, 112, 119, 120, 127, 128, 129, 1000, 4095, 65535, 65537, (1 << 20) + 3]
-
-failures = []
-nchecks = 0
-
-
-def check(what, found, expected):
-    global nchecks
-    nchecks += 1
-    if found != expected:
-        failures.append(f"{what}: expected {expected!r}, found {found!r}")
-
-
-def skipped(what):
-    print(f"SKIPPED: {what}")
-    if arguments.require:
-        failures.append(f"skipped: {what}")
 
 
 def run(*words, **options):
@@ -80,10 +64,10 @@ def every_length():
     for algorithm in ALGORITHMS:
         expected = [hashlib.new(algorithm, message).hexdigest() for message in messages]
         found = run("digest", "-v", "-a", algorithm, *names)
-        check(f"digest -a {algorithm}", found, (0, lines(algorithm, names, expected), b""))
+        equal(f"digest -a {algorithm}", found, (0, lines(algorithm, names, expected), b""))
         for name, digest in zip(names, expected):
             # Alone, so that it does not share the lanes with other messages.
-            check(f"digest -a {algorithm} {name}", run("digest", "-a", algorithm, name), (0, f"{digest}\n".encode(), b""))
+            equal(f"digest -a {algorithm} {name}", run("digest", "-a", algorithm, name), (0, f"{digest}\n".encode(), b""))
         block = hashlib.new(algorithm).block_size
         for key_length in [1, 16, 20, block - 1, block, block + 1, 1000, 1 << 20]:
             key = generator.randbytes(key_length)
@@ -91,19 +75,19 @@ def every_length():
             expected = [prf(algorithm, key, message) for message in messages]
             words = ["mac", "-v", "-a", f"{algorithm}_hmac", "-k", "key"]
             found = run(*words, *names)
-            check(f"{algorithm}_hmac, a key of {key_length}", found, (0, lines(f"{algorithm}_hmac", names, expected), b""))
+            equal(f"{algorithm}_hmac, a key of {key_length}", found, (0, lines(f"{algorithm}_hmac", names, expected), b""))
             found = run(*words, input=messages[-1])
-            check(f"{algorithm}_hmac, stdin", found, (0, f"{algorithm}_hmac {expected[-1]}\n".encode(), b""))
+            equal(f"{algorithm}_hmac, stdin", found, (0, f"{algorithm}_hmac {expected[-1]}\n".encode(), b""))
     for length in [0, (1 << 20) + 1]:
         pathlib.Path("key").write_bytes(bytes(length))
         status, output, message = run("mac", "-a", "sha1_hmac", "-k", "key", names[0])
-        check(f"a key of {length}", (status, output), (1, b""))
-        check(f"a key of {length}", message.endswith(b"hashloom mac: invalid key.\n"), True)
+        equal(f"a key of {length}", (status, output), (1, b""))
+        equal(f"a key of {length}", message.endswith(b"hashloom mac: invalid key.\n"), True)
 
 
 def rfcs():
     names = {"rfc-2202-md5", "rfc-2202-sha1", "rfc-2286-ripemd160", *(f"rfc-4231-sha{bits}" for bits in (224, 256, 384, 512))}
-    check("the files of vectors/hmac-rfc", {path.stem for path in vectors.glob("*.txt")} & names, names)
+    equal("the files of vectors/hmac-rfc", {path.stem for path in vectors.glob("*.txt")} & names, names)
     for name in sorted(names):
         algorithm = name.rsplit("-", 1)[1]
         ncases = 0
@@ -113,9 +97,9 @@ def rfcs():
                 pathlib.Path(field).write_bytes(bytes.fromhex(value))
             elif field == "MD":
                 found = run("mac", "-a", f"{algorithm}_hmac", "-k", "Key", "Msg")
-                check(f"{name}, case {ncases}", found, (0, f"{value}\n".encode(), b""))
+                equal(f"{name}, case {ncases}", found, (0, f"{value}\n".encode(), b""))
                 ncases += 1
-        check(f"{name}: cases", ncases >= 5, True)
+        equal(f"{name}: cases", ncases >= 5, True)
 
 
 def fifo():
@@ -125,7 +109,7 @@ def fifo():
         pathlib.Path("fifo").write_bytes(bytes(300_000))
         found = process.stdout.read()
     expected = [hashlib.sha256(bytes(300_000)).hexdigest(), hashlib.sha256(pathlib.Path("1000").read_bytes()).hexdigest()]
-    check("a FIFO", found, f"(fifo) = {expected[0]}\n(1000) = {expected[1]}\n".encode())
+    equal("a FIFO", found, f"(fifo) = {expected[0]}\n(1000) = {expected[1]}\n".encode())
 
 
 class Terminal:
@@ -195,11 +179,11 @@ def signals():
         terminal = Terminal()
         terminal.until_asked()
         terminal.type(b"half a pass")
-        check(f"{number.name}: the terminal while a key is typed", terminal.is_as_before(), False)
+        equal(f"{number.name}: the terminal while a key is typed", terminal.is_as_before(), False)
         terminal.process.send_signal(number)
-        check(f"{number.name} at the prompt", terminal.end(), (-number, b"", b"", b"Enter key: \n", True))
+        equal(f"{number.name} at the prompt", terminal.end(), (-number, b"", b"", b"Enter key: \n", True))
     for key, number in [(b"\x03", signal.SIGINT), (b"\x1c", signal.SIGQUIT)]:
-        check(f"{number.name} typed", typed(b"secret" + key), (-number, b"", b"", b"Enter key: \n", True))
+        equal(f"{number.name} typed", typed(b"secret" + key), (-number, b"", b"", b"Enter key: \n", True))
     # After a signal that does not end it, `mac` asks again: a signal that is ignored, as under nohup, and a stop.
     key = hashlib.pbkdf2_hmac("sha1", b"right", b"\x0a" * 16, 1000, 16)
     expected = f"{prf('sha256', key, pathlib.Path('1000').read_bytes())}\n"
@@ -207,9 +191,9 @@ def signals():
     terminal.until_asked()
     terminal.type(b"wrong")
     terminal.process.send_signal(signal.SIGHUP)
-    check("SIGHUP ignored: asked again", terminal.until_asked(2), True)
+    equal("SIGHUP ignored: asked again", terminal.until_asked(2), True)
     terminal.type(b"right\n")
-    check("SIGHUP ignored", terminal.end(), (0, expected.encode(), b"", b"Enter key: \n" * 2, True))
+    equal("SIGHUP ignored", terminal.end(), (0, expected.encode(), b"", b"Enter key: \n" * 2, True))
     stopped("Ctrl-Z", lambda pid, controller: os.write(controller, b"\x1a"))
     stopped("SIGTSTP", lambda pid, controller: os.kill(pid, signal.SIGTSTP))
 
@@ -246,14 +230,14 @@ def stopped(what, stop):
         # What is typed before the prompt is lost, and mac would wait for ever.
         while shown.count(b"Enter key: ") < asked and select.select([controller], [], [], 60)[0]:
             shown += os.read(controller, 1000)
-        check(f"{what}: asked", shown.count(b"Enter key: "), asked)
+        equal(f"{what}: asked", shown.count(b"Enter key: "), asked)
         if asked == 1:
             os.write(controller, b"wrong")
             stop(int(os.read(reader, 20)), controller)
         else:
             os.write(controller, b"right\n")
     _, status = os.waitpid(child, 0)
-    check(f"stopped by {what} and continued", (status, termios.tcgetattr(tty) == before), (0, True))
+    equal(f"stopped by {what} and continued", (status, termios.tcgetattr(tty) == before), (0, True))
     for file in [controller, tty, reader, writer]:
         os.close(file)
 
@@ -269,22 +253,22 @@ def passphrase():
     ]:
         key = hashlib.pbkdf2_hmac("sha1", text, b"\x0a" * 16, 1000, 16)
         expected = (0, f"{prf('sha256', key, message)}\n".encode(), b"", b"Enter key: \n", True)
-        check(f"typed: {keys}", typed(keys), expected)
+        equal(f"typed: {keys}", typed(keys), expected)
     invalid = b"hashloom mac: invalid passphrase.\n"
     found = typed(b"\n")
-    check("nothing typed", found, (1, b"", b"hashloom mac: expected a key, found an empty line\n" + invalid, b"Enter key: \n", True))
+    equal("nothing typed", found, (1, b"", b"hashloom mac: expected a key, found an empty line\n" + invalid, b"Enter key: \n", True))
     status, output, errors, shown, echoes = typed(b"x" * 1025 + b"\n")
-    check("a long line", (status, output, errors.endswith(invalid), echoes), (1, b"", True, True))
+    equal("a long line", (status, output, errors.endswith(invalid), echoes), (1, b"", True, True))
     # No terminal.
     status, output, errors = run("mac", "-a", "sha256_hmac", "1000", start_new_session=True, stdin=subprocess.DEVNULL)
-    check("no terminal", (status, output), (1, b""))
-    check("no terminal", b"name a key file with -k\n" in errors and errors.endswith(invalid), True)
+    equal("no terminal", (status, output), (1, b""))
+    equal("no terminal", b"name a key file with -k\n" in errors and errors.endswith(invalid), True)
 
 
 def memory():
     """While a message is read, no bytes of the key are in memory, neither plain nor padded."""
     if os.geteuid() != 0:
-        return skipped("the key in memory: needs root, as mac makes its memory unreadable for others")
+        return checks.skip("the key in memory: needs root, as mac makes its memory unreadable for others")
     key = random.Random(198).randbytes(48)
     pathlib.Path("key").write_bytes(key)
     words = [program, "mac", "-a", "sha256_hmac", "-k", "key"]
@@ -310,12 +294,12 @@ def memory():
                     content = mem.read(end - start)
                     is_there |= b"sha256_hmac" in content
                     for name, mark in marks.items():
-                        check(f"the key in memory {name}, {path.strip() or span}", content.find(mark), -1)
-            check("arguments in memory", is_there, True)
+                        equal(f"the key in memory {name}, {path.strip() or span}", content.find(mark), -1)
+            equal("arguments in memory", is_there, True)
         except OSError as error:
-            skipped(f"the memory of another process cannot be read: {error}")
+            checks.skip(f"the memory of another process cannot be read: {error}")
         process.stdin.close()
-        check("after that", process.stdout.read(), f"{prf('sha256', key, bytes(1 << 20))}\n".encode())
+        equal("after that", process.stdout.read(), f"{prf('sha256', key, bytes(1 << 20))}\n".encode())
 
 
 def dumps():
@@ -331,13 +315,13 @@ def dumps():
         process.stdin.write(bytes(1 << 20))
         process.stdin.flush()
         found = [line.split() for line in open(f"/proc/{process.pid}/limits") if line.startswith("Max core file size")]
-        check("the limit of cores", [line[4:6] for line in found], [["0", "0"]])
+        equal("the limit of cores", [line[4:6] for line in found], [["0", "0"]])
         # A process whose files in /proc belong to root dumps no core; run by root, all files belong to root.
         if os.getuid() != 0:
-            check("the owner of /proc/PID/mem", os.stat(f"/proc/{process.pid}/mem").st_uid, 0)
+            equal("the owner of /proc/PID/mem", os.stat(f"/proc/{process.pid}/mem").st_uid, 0)
         process.send_signal(signal.SIGABRT)
         _, status = os.waitpid(process.pid, 0)
-        check("killed by SIGABRT", (os.WTERMSIG(status), os.WCOREDUMP(status)), (signal.SIGABRT, False))
+        equal("killed by SIGABRT", (os.WTERMSIG(status), os.WCOREDUMP(status)), (signal.SIGABRT, False))
 
 
 def huge():
@@ -354,17 +338,17 @@ def huge():
             code.update(zeros)
         digest.update(b"x")
         code.update(b"x")
-        check(f"digest of {size} bytes", run("digest", "-a", "sha256", "huge"), (0, f"{digest.hexdigest()}\n".encode(), b""))
+        equal(f"digest of {size} bytes", run("digest", "-a", "sha256", "huge"), (0, f"{digest.hexdigest()}\n".encode(), b""))
         found = run("mac", "-a", "sha1_hmac", "-k", "key", "huge")
-        check(f"mac of {size} bytes", found, (0, f"{code.hexdigest()}\n".encode(), b""))
+        equal(f"mac of {size} bytes", found, (0, f"{code.hexdigest()}\n".encode(), b""))
         with open("huge", "rb") as file:
             found = run("digest", "-a", "sha256", stdin=file)
-        check(f"stdin of {size} bytes", found, (0, f"{digest.hexdigest()}\n".encode(), b""))
+        equal(f"stdin of {size} bytes", found, (0, f"{digest.hexdigest()}\n".encode(), b""))
 
 
 missing = [name for name in ALGORITHMS if name not in hashlib.algorithms_available]
 if missing:
-    skipped(f"Python's hashlib lacks {', '.join(missing)}")
+    checks.skip(f"Python's hashlib lacks {', '.join(missing)}")
     ALGORITHMS = [name for name in ALGORITHMS if name not in missing]
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
@@ -372,13 +356,10 @@ with tempfile.TemporaryDirectory() as folder:
     if sys.platform == "linux":
         parts += [memory, dumps]
     else:
-        skipped("only on Linux can the memory of another process be read")
+        checks.skip("only on Linux can the memory of another process be read")
     if arguments.huge:
         parts.append(huge)
     for part in parts:
         part()
     os.chdir("/")
-if failures:
-    print("\n".join(failures[:20]))
-    sys.exit(f"macs.py: {len(failures)} of {nchecks} checks failed")
-print(f"{nchecks} digests, codes and messages are right")
+sys.exit(checks.end())

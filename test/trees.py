@@ -10,7 +10,6 @@ https://github.com/transparency-dev/merkle, with 518 right and wrong proofs, whi
 default: build/rfc6962. If it is missing, that is named too, but is not a failure. --all: also a file beyond 4 GiB.
 """
 
-import argparse
 import base64
 import hashlib
 import io
@@ -18,29 +17,16 @@ import json
 import os
 import pathlib
 import random
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
+
+import checks
+from checks import check, equal
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = None
-passed, failed, skipped = 0, [], []
 noise = random.Random(6962)
-
-
-def check(name, is_right, detail=""):
-    global passed
-    if is_right:
-        passed += 1
-    else:
-        failed.append(name)
-        print(f"FAILED: {name} {detail}", flush=True)
-
-
-def equal(name, found, expected):
-    check(name, found == expected, f"\n  found    {found!r}\n  expected {expected!r}")
 
 
 def run(*line, status=0, stdin=None):
@@ -509,47 +495,28 @@ def huge(folder):
 
 def main():
     global PROGRAM
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("hashloom", help="the program")
-    parser.add_argument("--require", action="store_true", help="fail if a program is not installed")
+    parser = checks.parser(__doc__)
     parser.add_argument("--all", action="store_true", help="also a file beyond 4 GiB")
     parser.add_argument("--vectors", type=pathlib.Path, default=ROOT / "build" / "rfc6962")
     arguments = parser.parse_args()
-    PROGRAM = os.path.abspath(arguments.hashloom)
+    PROGRAM, checks.is_required = arguments.hashloom.resolve(), arguments.require
     os.environ["PATH"] += os.pathsep + "/usr/sbin"
-    try:
-        import botocore  # noqa: F401
-        has_botocore = True
-    except ImportError:
-        has_botocore = False
-    has = {"fsverity": shutil.which("fsverity"), "veritysetup": shutil.which("veritysetup"), "botocore": has_botocore}
-    parts = [(fsverity, ["fsverity"]), (dmverity, ["veritysetup"]),
-             (dmverity_untrusted, ["veritysetup"]), (glacier, ["botocore"]), (s3, []), (bep52, []),
-             (rfc6962, []), (faults, [])]
+    checks.run_part(fsverity, ["fsverity"])
+    checks.run_part(dmverity, ["veritysetup"])
+    checks.run_part(dmverity_untrusted, ["veritysetup"])
+    checks.run_part(glacier, ["botocore"])
+    for part in s3, bep52, rfc6962, faults:
+        checks.run_part(part)
     if arguments.all:
-        parts.append((huge, ["fsverity", "veritysetup"]))
-    for part, needs in parts:
-        missing = [name for name in needs if not has[name]]
-        if missing:
-            skipped.append(f"{part.__name__}: {', '.join(missing)} not installed")
-            if arguments.require:
-                failed.append(skipped[-1])
-            continue
-        before = passed
-        with tempfile.TemporaryDirectory() as folder:
-            part(pathlib.Path(folder))
-        print(f"{part.__name__}: {passed - before} passed", flush=True)
+        checks.run_part(huge, ["fsverity", "veritysetup"])
     if arguments.vectors.is_dir():
-        before = passed
+        before = checks.passed
         vectors(arguments.vectors)
-        print(f"vectors of RFC 6962: {passed - before} passed")
+        print(f"vectors of RFC 6962: {checks.passed - before} passed")
     else:
-        skipped.append(f"vectors of RFC 6962: no folder {arguments.vectors}")
-    for line in skipped:
-        print(f"SKIPPED: {line}")
-    print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
-    sys.exit(bool(failed))
+        checks.skipped.append(f"vectors of RFC 6962: no folder {arguments.vectors}")
+    return checks.end()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

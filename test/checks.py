@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Counts checks for tests: what passed, failed and was skipped, and the exit status that follows."""
+
+import argparse
+import pathlib
+import shutil
+import tempfile
+
+passed, failed, skipped = 0, [], []
+is_required = False  # what is skipped has failed
+
+
+def parser(doc):
+    made = argparse.ArgumentParser(description=doc.splitlines()[0])
+    made.add_argument("hashloom", type=pathlib.Path, help="the program")
+    made.add_argument("--require", action="store_true", help="fail if something cannot be tested here")
+    return made
+
+
+def check(name, is_right, detail=""):
+    global passed
+    if is_right:
+        passed += 1
+    else:
+        failed.append(name)
+        print(f"FAILED: {name}\n{detail}", flush=True)
+
+
+def equal(name, found, expected):
+    check(name, found == expected, f"  found    {found!r}\n  expected {expected!r}")
+
+
+def skip(what):
+    skipped.append(what)
+    if is_required:
+        failed.append(what)
+
+
+def has(name):
+    """Whether a program is installed, or a module of Python."""
+    if shutil.which(name):
+        return True
+    try:
+        __import__(name)
+    except ImportError:
+        return False
+    return True
+
+
+def run_part(part, needs=()):
+    """Calls part with a new folder, if what it needs is there."""
+    missing = [name for name in needs if not has(name)]
+    if missing:
+        skip(f"{part.__name__}: {', '.join(missing)} not installed")
+        return
+    before = passed
+    with tempfile.TemporaryDirectory() as folder:
+        part(pathlib.Path(folder))
+    print(f"{part.__name__}: {passed - before} passed", flush=True)
+
+
+def end():
+    """Prints what was skipped and the numbers. Returns the exit status."""
+    for line in skipped:
+        print(f"SKIPPED: {line}")
+    print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
+    return bool(failed)
