@@ -220,7 +220,7 @@ missing() {
 
 as_root=()
 [ "$(id -u)" = 0 ] || as_root=(sudo -n)
-manager=$(for name in apt-get dnf apk; do command -v $name >/dev/null && echo $name && break; done || true)
+manager=$(for name in apt-get dnf apk; do ! command -v $name >/dev/null || { echo $name; break; }; done)
 
 may_install() {
     [ "$manager" = apt-get ] && "${as_root[@]}" true 2>/dev/null
@@ -303,7 +303,7 @@ needs_rustup() { # WHY PACKAGE...: other packages that are missing
 mkdir -p build
 [ -z "$is_test" ] || rm -f build/left-out
 
-# rustup's own parts come from it.
+# rustup's own parts come from it. One that it cannot add is among what is missing.
 if command -v rustup >/dev/null && works cargo; then
     [ -z "$is_test" ] || works clippy || rustup --quiet component add clippy rustfmt || true
     [[ " $groups " != *" web "* ]] || works wasm-std || rustup --quiet target add wasm32-unknown-unknown || true
@@ -317,7 +317,7 @@ if [ ${#rows[@]} -gt 0 ]; then
         cat "$work/log" >&2
         echo "setup.sh: apt-get update failed" >&2
     fi
-    clang_major=$(clang -dumpversion 2>/dev/null | cut -d. -f1 || true)
+    clang_major=$(! command -v clang >/dev/null || clang -dumpversion | cut -d. -f1)
     [ -n "$clang_major" ] || clang_major=$(candidate clang | sed 's/^[0-9]*:\([0-9]*\).*/\1/')
     mapfile -t packages < <(printf '%s\n' "${rows[@]}" | cut -d' ' -f2 | tr ',' '\n' | sed "s/%/$clang_major/" | sort -u)
 
@@ -330,6 +330,7 @@ if [ ${#rows[@]} -gt 0 ]; then
         own=$(candidate rustc)
         own=${own%%[+-]*}
         found="none is installed"
+        # The rustc of rustup ends in an error if it has no toolchain.
         ! command -v rustc >/dev/null || found="$(rustc --version 2>/dev/null | cut -d' ' -f2 || true) is installed"
         if command -v rustup >/dev/null || [ -x "${CARGO_HOME:-$HOME/.cargo}/bin/cargo" ]; then
             needs_rustup "$found" "${others[@]}"
