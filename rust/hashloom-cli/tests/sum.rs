@@ -327,6 +327,7 @@ fn names_on_a_terminal() {
 }
 
 /// Runs the program with standard output in a file of the folder.
+#[cfg(unix)]
 fn run_into(folder: &Path, file: &str, append: bool, arguments: &[&str]) -> Output {
     let out =
         fs::File::options().create(true).write(true).append(append).truncate(!append).open(folder.join(file)).unwrap();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! A machine without a device. The test is a process of its own, as the environment is read once.
+#![cfg(target_os = "linux")]
 
 use std::process::Command;
 
@@ -10,7 +11,6 @@ use hashloom_gpu::{Device, Error};
 const CHILD: &str = "HASHLOOM_GPU_TEST_CHILD";
 
 #[test]
-#[cfg(target_os = "linux")]
 fn no_driver_is_a_clear_message() {
     if std::env::var_os(CHILD).is_some() {
         let error = Device::open(None).unwrap_err();
