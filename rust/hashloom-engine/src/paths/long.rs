@@ -9,7 +9,7 @@
 use std::ffi::OsString;
 use std::fs::{self, FileType, Metadata};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 #[cfg(unix)]
 pub(crate) use self::unix::{STEP, at, open};
@@ -66,8 +66,8 @@ pub fn symlink_metadata(path: &Path) -> io::Result<Metadata> {
 }
 
 /// The target of a link.
-#[cfg_attr(not(feature = "manifest"), allow(dead_code, reason = "only manifests have links"))]
-pub(crate) fn read_link(path: &Path) -> io::Result<PathBuf> {
+#[cfg(any(feature = "manifest", test))]
+pub(crate) fn read_link(path: &Path) -> io::Result<std::path::PathBuf> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     if is_long(path) {
         return at(path, linux::read_link);
@@ -136,14 +136,14 @@ mod unix {
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod linux {
-    use std::ffi::{OsStr, OsString};
+    use std::ffi::OsStr;
     use std::fs::{File, Metadata};
     use std::io;
-    use std::os::unix::ffi::{OsStrExt, OsStringExt};
-    use std::path::{Path, PathBuf};
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
 
     use rustix::fd::{AsFd, BorrowedFd};
-    use rustix::fs::{Dir, Mode, OFlags, openat, readlinkat};
+    use rustix::fs::{Dir, Mode, OFlags, openat};
 
     use super::{Named, open};
 
@@ -153,8 +153,12 @@ mod linux {
         File::from(file).metadata()
     }
 
-    pub(super) fn read_link(folder: BorrowedFd<'_>, path: &Path) -> io::Result<PathBuf> {
-        Ok(OsString::from_vec(readlinkat(folder, path, Vec::new())?.into_bytes()).into())
+    #[cfg(any(feature = "manifest", test))]
+    pub(super) fn read_link(folder: BorrowedFd<'_>, path: &Path) -> io::Result<std::path::PathBuf> {
+        use std::os::unix::ffi::OsStringExt;
+
+        let target = rustix::fs::readlinkat(folder, path, Vec::new())?;
+        Ok(std::ffi::OsString::from_vec(target.into_bytes()).into())
     }
 
     pub(super) fn list(folder: &Path) -> io::Result<Vec<io::Result<Named>>> {
@@ -176,6 +180,7 @@ mod linux {
 mod tests {
     use std::io::Read;
     use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
 
     use super::*;
 

@@ -253,7 +253,7 @@ pub(crate) enum Follow {
     /// The file that the path leads to.
     Links,
     /// The entry of that name, even if it is a link.
-    #[cfg_attr(not(feature = "manifest"), allow(dead_code, reason = "only manifests have links"))]
+    #[cfg(any(feature = "manifest", test))]
     Nothing,
 }
 
@@ -266,7 +266,11 @@ pub(crate) fn look(
 ) -> io::Result<(bool, Stamp)> {
     use rustix::fs::{AtFlags, fstat, statat};
 
-    let links = if follow == Follow::Nothing { AtFlags::SYMLINK_NOFOLLOW } else { AtFlags::empty() };
+    let links = match follow {
+        #[cfg(any(feature = "manifest", test))]
+        Follow::Nothing => AtFlags::SYMLINK_NOFOLLOW,
+        Follow::Open | Follow::Links => AtFlags::empty(),
+    };
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
         use rustix::fs::{FileType, StatxFlags, makedev, statx};
