@@ -280,16 +280,10 @@ def alone(image):
     return machine(image, has_variables=False)
 
 
-def random_words(chance):
+def random_words(standard, *which):
     """In place of state_words and message_words: known numbers."""
-    made = {}
-
-    def words(standard, *which):
-        if which not in made:
-            made[which] = [chance.getrandbits(standard.bits) for _ in range(standard.nwords if len(which) == 1 else 16)]
-        return made[which]
-
-    return words
+    chance = random.Random(str(which))
+    return [chance.getrandbits(standard.bits) for _ in range(standard.nwords if len(which) == 1 else 16)]
 
 
 def with_blocks(m, kernel, positions, of=message_words, far=False):
@@ -318,24 +312,27 @@ def blocks_differ(image, kernel, nblocks):
                                                                 for lane in range(kernel.nlanes)], m.executed
 
 
-def numbers_after(body, state, blocks):
-    """The state after some blocks, all of them known."""
+@functools.cache
+def numbers_after(body, lane, nblocks):
+    """The state after some blocks of random_words."""
     standard = STANDARDS[body]
+    if nblocks == 0:
+        return random_words(standard, lane)
     w = Numbers(standard.bits)
-    for block in blocks:
-        state = standard.compress(w, state, [w.add(x, k) for x, k in zip(standard.words(w, block), standard.k)])
-    return list(state)
+    block = standard.words(w, random_words(standard, lane, nblocks - 1))
+    return list(standard.compress(w, numbers_after(body, lane, nblocks - 1),
+                                  [w.add(x, k) for x, k in zip(block, standard.k)]))
 
 
 def decisions_of(image, kernel, nblocks):
     """What a kernel decides if it hashes so many blocks. That depends on nothing else, as no branch may depend on data.
     The result for random numbers must be right."""
-    standard, of, m = STANDARDS[kernel.body], random_words(random.Random(nblocks)), alone(image)
-    state = with_states(m, kernel.body, kernel.nlanes, of)
-    m.call(kernel.blocks, state, with_blocks(m, kernel, in_order(nblocks), of), nblocks)
-    for lane, words in enumerate(states_at(m, kernel.body, kernel.nlanes, state)):
-        if words != numbers_after(kernel.body, of(standard, lane), [of(standard, lane, i) for i in range(nblocks)]):
-            raise Fault(f"{nblocks} blocks of random numbers: another function")
+    m = alone(image)
+    state = with_states(m, kernel.body, kernel.nlanes, random_words)
+    m.call(kernel.blocks, state, with_blocks(m, kernel, in_order(nblocks), random_words), nblocks)
+    if states_at(m, kernel.body, kernel.nlanes, state) != [numbers_after(kernel.body, lane, nblocks)
+                                                           for lane in range(kernel.nlanes)]:
+        raise Fault(f"{nblocks} blocks of random numbers: another function")
     return m.decisions
 
 
@@ -347,13 +344,15 @@ def forms_of(image, kernel):
     """Up to how many blocks a kernel decides something new. From `nblocks` on, `step` more blocks are one more turn of
     a loop, which then turned at least twice already in the same way: turns[n] is the number of decisions of such a turn
     for n blocks, and after which decision it ends. All numbers of blocks up to `nblocks` are to be proved."""
-    found = [[]] + [decisions_of(image, kernel, n) for n in range(1, 5)]
+    @functools.cache
+    def found(nblocks):
+        return decisions_of(image, kernel, nblocks)
+
     for n in range(1, MOST_BLOCKS):
-        found.append(decisions_of(image, kernel, n + 4))
         for step in range(1, min(n, 4) + 1):
-            turns = {i: one_turn_more(found[i], found[i + step]) for i in range(n - step + 1, n + 1)}
-            if all(turns.values()):
-                return Forms(n, step, turns)
+            last = range(n - step + 1, n + 1)
+            if all(one_turn_more(found(i), found(i + step)) for i in last):
+                return Forms(n, step, {i: one_turn_more(found(i), found(i + step)) for i in last})
     raise Fault(f"new decisions for {MOST_BLOCKS} blocks")
 
 
@@ -413,7 +412,7 @@ def far_differs(image, kernel, forms, nblocks):
     """A message of more than 2^33 blocks: the first blocks are hashed, then the kernel is moved on by FAR turns of its
     loop, and hashes the last ones. As if those between were not there, the state must be that after the others."""
     m, seen = alone(image), []
-    (turn, at), total = forms.turns[nblocks], nblocks + 3 * forms.step
+    (turn, at), total = forms.turns[nblocks], nblocks + 2 * forms.step
     m.pauses = {at - turn: lambda m: seen.append(known_values(m)), at: lambda m: seen.append(known_values(m)),
                 at + turn: lambda m: move_on(m, FAR, *seen)}
     state = with_states(m, kernel.body, kernel.nlanes)
@@ -483,10 +482,16 @@ def runs_of_kernel(kernel):
         yield f"words of {kernel.name}", lambda image: words_differ(image, kernel)
 
 
+# What one run has computed helps the next. All lengths of whole messages would take many GiB.
+MOST_MEMO = 4_000_000
+
+
 def unproved(image, runs, executed):
     """Which runs do not compute what the standard says, and why."""
     wrong = []
     for name, differs in runs:
+        if len(words.memo) > MOST_MEMO:
+            forget()
         try:
             different, instructions = differs(image)
             executed |= instructions
