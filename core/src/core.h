@@ -164,7 +164,7 @@ extern const uint32_t hli_sha1_iv[5] HLI_HIDDEN;
 extern const uint32_t hli_sha1_k[4] HLI_HIDDEN;
 extern const uint32_t hli_sha224_iv[8] HLI_HIDDEN;
 extern const uint32_t hli_sha256_iv[8] HLI_HIDDEN;
-extern const uint32_t hli_sha256_k[64] HLI_HIDDEN;
+extern const uint32_t hli_sha256_k[64] HLI_HIDDEN __attribute__((aligned(64)));
 extern const uint64_t hli_sha384_iv[8] HLI_HIDDEN;
 extern const uint64_t hli_sha512_iv[8] HLI_HIDDEN;
 extern const uint64_t hli_sha512_224_iv[8] HLI_HIDDEN;

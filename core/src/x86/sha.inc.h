@@ -33,9 +33,10 @@ SHA_FN void store_words(uint32_t *s, unsigned N, unsigned l, unsigned w, __m128i
     s[(w + 3) * N + l] = (uint32_t)_mm_extract_epi32(x, 3);
 }
 
-/* Makes the compiler treat the new copy as another value. It then moves the copy and works on the original in place,
- * and the chain from block to block waits for no move (2% with one message). */
-#define KEPT_COPY(x) __asm__("" : "+x"(x))
+/* Makes the compiler treat the new copy as another value. It then moves the copy, or stores it, and works on the
+ * original in place, and the chain from block to block waits for no move (2% with one message). */
+#define KEPT_COPY(x)   __asm__("" : "+x"(x))
+#define STORED_COPY(x) __asm__("" : "+m"(x))
 
 /* Prefetches the message's next lines while this block is hashed. One stream advances too slowly for the hardware to
  * run ahead of it across pages (one message of 256 MiB on Granite Rapids: 1.11 -> 1.78 GB/s; 4096 bytes are no better).
@@ -43,6 +44,37 @@ SHA_FN void store_words(uint32_t *s, unsigned N, unsigned l, unsigned w, __m128i
 #define PREFETCH(p) _mm_prefetch((const char *)((uintptr_t)(p) + 512), _MM_HINT_T0)
 
 #define REVERSED(x) _mm_shuffle_epi32(x, 0x1b)
+
+/* The schedule of a message is a ring of quadruples of words. Quadruple q is at q & 3, with SHA-1 at q & 7.
+ *
+ * Three and four messages have too many for 16 registers. There the state and each ring's last quadruple stay in
+ * registers, and all quadruples are in memory. The last one is needed at once: a load right after its store would
+ * lengthen the chain from quadruple to quadruple (SHA-256, four messages, Zen 3: 60 cycles a block instead of 54).
+ *
+ * Left to themselves, compilers mix the steps of the messages, keep the state in memory too, and copy as many registers
+ * as they hash (SHA-256, four messages, Zen 4: 65 cycles a block by gcc 12, 106 by clang 14, now 53 by both). */
+#define IN_MEMORY(N) ((N) > 2 && !SHA_32_REGISTERS)
+
+/* Marks at which a message's values are in registers. Volatile: no mark moves beyond another. */
+#define IN_ORDER(a, b)         __asm__ volatile("" : "+x"(a), "+x"(b))
+#define IN_ORDER3(a, b, c)     __asm__ volatile("" : "+x"(a), "+x"(b), "+x"(c))
+/* These values are loaded from memory from here on. */
+#define FROM_MEMORY(a, b, c, d, e) __asm__("" : "+m"(a), "+m"(b), "+m"(c), "+m"(d), "+m"(e))
+
+/* Quadruple i of a block. *last is the last quadruple of the ring. */
+SHA_FN void load_quadruple(__m128i ring[], __m128i *last, unsigned i, const uint8_t *block, __m128i swap)
+{
+    ring[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)block + i), swap);
+    if (i == 3)
+        *last = ring[3];
+}
+
+SHA_FN void load_block(__m128i ring[], __m128i *last, const uint8_t *block, __m128i swap)
+{
+    UNROLLED(4)
+    for (unsigned i = 0; i < 4; i++)
+        load_quadruple(ring, last, i, block, swap);
+}
 
 /* ---- SHA-256: the instructions keep the state as ABEF and CDGH, the first letter in the highest lane. ---- */
 
@@ -63,26 +95,49 @@ SHA_FN void sha256_store(unsigned N, uint32_t *s, const __m128i abef[4], const _
     }
 }
 
-/* Four rounds, for which w0 has the words of the schedule; w0 becomes the words of the rounds sixteen later, w1 to w3
- * are those in between. The schedule comes after the rounds: with N = 4, gcc 12 and Zen 4 this order gives 4.69 GB/s,
- * the other 4.28.
+/* Four rounds with quadruple g of the schedule.
  *
  * The SHA instructions can name only the lower 16 registers, and overwrite an operand. With 32 registers the schedule
  * stays in the upper ones, and copies of it, which cost a modern core next to nothing, are worked on in xmm0 to xmm2.
- * Assembly, because clang 14 makes of the same intrinsics code that spills (four messages, Zen 4: 76 ns a block by
- * clang, 56 by gcc 12; assembly 56 and 55; with 16 registers 62 by gcc). */
+ * The text of assembly has both dialects, -masm=att and -masm=intel. */
 #if SHA_32_REGISTERS
 typedef uint32_t sha_words __attribute__((vector_size(16)));
-/* The text has both dialects, -masm=att and -masm=intel. */
 #  define ROUNDS \
       "vpaddd {%[k], %[w0], %%xmm0|xmm0, %[w0], %[k]}\n\t" \
       "sha256rnds2 {%%xmm0, %[abef], %[cdgh]|%[cdgh], %[abef], xmm0}\n\t" \
       "vpshufd {$14, %%xmm0, %%xmm0|xmm0, xmm0, 14}\n\t" \
       "sha256rnds2 {%%xmm0, %[cdgh], %[abef]|%[abef], %[cdgh], xmm0}\n\t"
 
-SHA_FN void sha256_rounds(__m128i *abef, __m128i *cdgh, __m128i *w0, __m128i w1, __m128i w2, __m128i w3,
-                          const uint32_t *k)
+SHA_FN void sha256_last_rounds(unsigned N, __m128i *abef, __m128i *cdgh, const __m128i ring[4], unsigned g)
 {
+    (void)N;
+    __asm__(ROUNDS
+            : [abef] "+x"(*abef), [cdgh] "+x"(*cdgh)
+            : [w0] "v"(ring[g & 3]), [k] "m"(*(const sha_words *)(hli_sha256_k + 4 * g))
+            : "xmm0");
+}
+#else
+SHA_FN void sha256_last_rounds(unsigned N, __m128i *abef, __m128i *cdgh, const __m128i ring[4], unsigned g)
+{
+    const __m128i wk = _mm_add_epi32(ring[g & 3], _mm_load_si128((const __m128i *)(hli_sha256_k + 4 * g)));
+
+    *cdgh = _mm_sha256rnds2_epu32(*cdgh, *abef, wk);
+    *abef = _mm_sha256rnds2_epu32(*abef, *cdgh, _mm_shuffle_epi32(wk, 0x0e));
+    if (IN_MEMORY(N))
+        IN_ORDER(*abef, *cdgh);
+    else
+        __asm__("" : "+x"(*abef), "+x"(*cdgh));
+}
+#endif
+
+/* The same. Then quadruple g becomes quadruple g + 4. The schedule comes after the rounds: with N = 4, gcc 12 and Zen 4
+ * this order gives 4.69 GB/s, the other 4.28. */
+SHA_FN void sha256_rounds(unsigned N, __m128i *abef, __m128i *cdgh, __m128i ring[4], __m128i *last, unsigned g)
+{
+    __m128i *const w0 = &ring[g & 3], *const w1 = &ring[(g + 1) & 3], *const w2 = &ring[(g + 2) & 3];
+    __m128i *const w3 = IN_MEMORY(N) ? last : &ring[(g + 3) & 3];
+
+#if SHA_32_REGISTERS
     __asm__(ROUNDS
             "vmovdqa32 {%[w0], %%xmm1|xmm1, %[w0]}\n\t"
             "vmovdqa32 {%[w1], %%xmm2|xmm2, %[w1]}\n\t"
@@ -93,46 +148,50 @@ SHA_FN void sha256_rounds(__m128i *abef, __m128i *cdgh, __m128i *w0, __m128i w1,
             "sha256msg2 {%%xmm2, %%xmm1|xmm1, xmm2}\n\t"
             "vmovdqa32 {%%xmm1, %[w0]|%[w0], xmm1}\n\t"
             : [abef] "+x"(*abef), [cdgh] "+x"(*cdgh), [w0] "+v"(*w0)
-            : [w1] "v"(w1), [w2] "v"(w2), [w3] "v"(w3), [k] "m"(*(const sha_words *)k)
+            : [w1] "v"(*w1), [w2] "v"(*w2), [w3] "v"(*w3), [k] "m"(*(const sha_words *)(hli_sha256_k + 4 * g))
             : "xmm0", "xmm1", "xmm2");
-}
-
-SHA_FN void sha256_last_rounds(__m128i *abef, __m128i *cdgh, __m128i w0, const uint32_t *k)
-{
-    __asm__(ROUNDS
-            : [abef] "+x"(*abef), [cdgh] "+x"(*cdgh)
-            : [w0] "v"(w0), [k] "m"(*(const sha_words *)k)
-            : "xmm0");
-}
 #else
-SHA_FN void sha256_last_rounds(__m128i *abef, __m128i *cdgh, __m128i w0, const uint32_t *k)
-{
-    const __m128i wk = _mm_add_epi32(w0, _mm_load_si128((const __m128i *)k));
-
-    *cdgh = _mm_sha256rnds2_epu32(*cdgh, *abef, wk);
-    *abef = _mm_sha256rnds2_epu32(*abef, *cdgh, _mm_shuffle_epi32(wk, 0x0e));
-}
-
-SHA_FN void sha256_rounds(__m128i *abef, __m128i *cdgh, __m128i *w0, __m128i w1, __m128i w2, __m128i w3,
-                          const uint32_t *k)
-{
-    sha256_last_rounds(abef, cdgh, *w0, k);
-    *w0 = _mm_sha256msg2_epu32(_mm_add_epi32(_mm_sha256msg1_epu32(*w0, w1), _mm_alignr_epi8(w3, w2, 4)), w3);
-}
+    sha256_last_rounds(N, abef, cdgh, ring, g);
+    if (!IN_MEMORY(N)) {
+        *w0 = _mm_sha256msg2_epu32(_mm_add_epi32(_mm_sha256msg1_epu32(*w0, *w1), _mm_alignr_epi8(*w3, *w2, 4)), *w3);
+        return;
+    }
+    __m128i w4; /* of intrinsics gcc makes 11 more moves a block (four messages: 57 cycles) */
+    __asm__("movdqa {%[w0], %%xmm0|xmm0, %[w0]}\n\t"
+            "sha256msg1 {%[w1], %%xmm0|xmm0, %[w1]}\n\t"
+            "movdqa {%[w3], %[w4]|%[w4], %[w3]}\n\t"
+            "palignr {$4, %[w2], %[w4]|%[w4], %[w2], 4}\n\t"
+            "paddd {%%xmm0, %[w4]|%[w4], xmm0}\n\t"
+            "sha256msg2 {%[w3], %[w4]|%[w4], %[w3]}\n\t"
+            "movdqa {%[w4], %[w0]|%[w0], %[w4]}\n\t"
+            : [w0] "+m"(*w0), [w4] "=&x"(w4)
+            : [w1] "m"(*w1), [w2] "m"(*w2), [w3] "x"(*w3)
+            : "xmm0");
+    *last = w4;
 #endif
+}
 
-/* All rounds of a block. w[l] is a ring of four quadruples of W, the block at first. */
-SHA_FN void sha256_64_rounds(unsigned N, __m128i abef[4], __m128i cdgh[4], __m128i w[4][4])
+SHA_FN __m128i sha256_swap(void)
+{
+    return _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+}
+
+/* All rounds of a block, whose words are in the rings. The last rounds have no schedule beside them. There the rings
+ * get the words of the next blocks, if any: four messages take 53 cycles a block instead of 55. */
+SHA_FN void sha256_64_rounds(unsigned N, __m128i abef[4], __m128i cdgh[4], __m128i rings[4][4], __m128i last[4],
+                             const uint8_t *const next[])
 {
     UNROLLED(16)
     for (unsigned g = 0; g < 16; g++) { /* four rounds each */
-        const uint32_t *const k = hli_sha256_k + 4 * g;
         EACH_MESSAGE(l) {
-            __m128i *const w0 = &w[l][g & 3];
+            if (IN_MEMORY(N))
+                __asm__("" : "+m"(rings[l][g & 3]));
             if (g < 12)
-                sha256_rounds(&abef[l], &cdgh[l], w0, w[l][(g + 1) & 3], w[l][(g + 2) & 3], w[l][(g + 3) & 3], k);
+                sha256_rounds(N, &abef[l], &cdgh[l], rings[l], &last[l], g);
             else
-                sha256_last_rounds(&abef[l], &cdgh[l], *w0, k);
+                sha256_last_rounds(N, &abef[l], &cdgh[l], rings[l], g);
+            if (g >= 12 && next != NULL)
+                load_quadruple(rings[l], &last[l], g & 3, next[l], sha256_swap());
         }
     }
 }
@@ -152,24 +211,35 @@ SHA_FN void sha256_64_rounds_scheduled(unsigned N, __m128i abef[4], __m128i cdgh
 
 SHA_FN void sha256_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[], size_t nblocks)
 {
-    const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
-    __m128i abef[4], cdgh[4];
+    const __m128i swap = sha256_swap();
+    __m128i abef[4], cdgh[4], rings[4][4], last[4];
 
     sha256_load(N, s, abef, cdgh);
+    if (IN_MEMORY(N) && nblocks > 0)
+        EACH_MESSAGE(l)
+            load_block(rings[l], &last[l], msg[l], swap);
     for (size_t offset = 0; nblocks > 0; nblocks--, offset += 64) {
-        __m128i w[4][4], abef0[4], cdgh0[4];
+        const size_t after = nblocks > 1 ? offset + 64 : offset; /* the last block is loaded again, and not used */
+        __m128i abef0[4], cdgh0[4];
+        const uint8_t *next[4];
 
         EACH_MESSAGE(l) {
             PREFETCH(msg[l] + offset);
             abef0[l] = abef[l];
             cdgh0[l] = cdgh[l];
-            KEPT_COPY(abef0[l]);
-            KEPT_COPY(cdgh0[l]);
-            UNROLLED(4)
-            for (unsigned i = 0; i < 4; i++)
-                w[l][i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(msg[l] + offset + 16 * i)), swap);
+            if (SHA_32_REGISTERS) {
+                KEPT_COPY(abef0[l]);
+                KEPT_COPY(cdgh0[l]);
+            } else {
+                STORED_COPY(abef0[l]);
+                STORED_COPY(cdgh0[l]);
+            }
+            if (IN_MEMORY(N))
+                next[l] = msg[l] + after;
+            else
+                load_block(rings[l], &last[l], msg[l] + offset, swap);
         }
-        sha256_64_rounds(N, abef, cdgh, w);
+        sha256_64_rounds(N, abef, cdgh, rings, last, IN_MEMORY(N) ? next : NULL);
         EACH_MESSAGE(l) {
             abef[l] = _mm_add_epi32(abef[l], abef0[l]);
             cdgh[l] = _mm_add_epi32(cdgh[l], cdgh0[l]);
@@ -191,13 +261,14 @@ SHA_FN __m128i sha1_four_rounds(__m128i abcd, __m128i e_and_w, unsigned phase)
     }
 }
 
-/* Quadruple q >= 4 of W; w is a ring of eight. Computed by the SHA instructions. `plain` does without them from
- * W[32] on, where the recurrence of the standard, applied to itself (rotations add up, and equal terms cancel), gives
+/* Quadruple q >= 4 of W; w is a ring of eight, q1 the quadruple before. Computed by the SHA instructions. `plain` does
+ * without them from W[32] on, where the recurrence of the standard, applied to itself (rotations add up, and equal
+ * terms cancel), gives
  *   W[t] = (W[t - 6] ^ W[t - 16] ^ W[t - 28] ^ W[t - 32]) <<< 2,
  * which needs no word of its own quadruple. */
-SHA_FN __m128i sha1_quadruple(const __m128i w[8], unsigned q, int plain)
+SHA_FN __m128i sha1_quadruple(const __m128i w[8], __m128i q1, unsigned q, int plain)
 {
-    const __m128i q1 = w[(q - 1) & 7], q2 = w[(q - 2) & 7], q4 = w[(q - 4) & 7];
+    const __m128i q2 = w[(q - 2) & 7], q4 = w[(q - 4) & 7];
 
     if (q < 8 || !plain)
         return _mm_sha1msg2_epu32(_mm_xor_si128(_mm_sha1msg1_epu32(q4, w[(q - 3) & 7]), q2), q1);
@@ -215,36 +286,57 @@ SHA_FN __m128i sha1_quadruple(const __m128i w[8], unsigned q, int plain)
 SHA_FN void sha1_blocks_sha(unsigned N, int plain, uint32_t *s, const uint8_t *const msg[], size_t nblocks)
 {
     const __m128i swap = _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
-    __m128i abcd[4], e[4];
+    const unsigned ahead = IN_MEMORY(N) ? 4 : 2; /* quadruple g + ahead of the schedule is computed beside rounds g */
+    __m128i abcd[4], e[4], w[4][8], last[4];
 
     EACH_MESSAGE(l) {
         abcd[l] = REVERSED(load_words(s, N, l, 0));
         e[l] = _mm_set_epi32((int)s[4 * N + l], 0, 0, 0);
     }
+    if (IN_MEMORY(N) && nblocks > 0)
+        EACH_MESSAGE(l)
+            load_block(w[l], &last[l], msg[l], swap);
     for (size_t offset = 0; nblocks > 0; nblocks--, offset += 64) {
-        __m128i w[4][8], abcd0[4], e0[4], ew[4];
+        const size_t after = nblocks > 1 ? offset + 64 : offset; /* the last block is loaded again, and not used */
+        __m128i abcd0[4], e0[4], ew[4];
 
         EACH_MESSAGE(l) {
             PREFETCH(msg[l] + offset);
-            UNROLLED(4)
-            for (unsigned i = 0; i < 4; i++)
-                w[l][i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(msg[l] + offset + 16 * i)), swap);
+            if (!IN_MEMORY(N))
+                load_block(w[l], &last[l], msg[l] + offset, swap);
             abcd0[l] = abcd[l];
             e0[l] = e[l];
-            KEPT_COPY(abcd0[l]);
+            if (IN_MEMORY(N)) {
+                STORED_COPY(abcd0[l]);
+                STORED_COPY(e0[l]);
+            } else {
+                KEPT_COPY(abcd0[l]);
+            }
             /* E is a plain word here. Later it is A of four rounds ago, and sha1nexte rotates it. */
             ew[l] = _mm_add_epi32(e[l], w[l][0]);
         }
         UNROLLED(20)
         for (unsigned g = 0; g < 20; g++) { /* four rounds each */
+            const unsigned q = g + ahead;
             EACH_MESSAGE(l) {
                 e[l] = abcd[l];
                 KEPT_COPY(e[l]);
                 abcd[l] = sha1_four_rounds(abcd[l], ew[l], g / 5);
-                if (g >= 2 && g < 18)
-                    w[l][(g + 2) & 7] = sha1_quadruple(w[l], g + 2, plain);
+                if (q >= 4 && q < 20) {
+                    if (IN_MEMORY(N))
+                        FROM_MEMORY(w[l][(q - 2) & 7], w[l][(q - 3) & 7], w[l][(q - 4) & 7], w[l][(q - 7) & 7],
+                                    w[l][q & 7]);
+                    last[l] = sha1_quadruple(w[l], IN_MEMORY(N) ? last[l] : w[l][(q - 1) & 7], q, plain);
+                    w[l][q & 7] = last[l];
+                    if (IN_MEMORY(N))
+                        KEPT_COPY(last[l]);
+                } else if (IN_MEMORY(N)) { /* the next block's words, as with SHA-256 */
+                    load_quadruple(w[l], &last[l], g & 3, msg[l] + after, swap);
+                }
                 if (g < 19)
                     ew[l] = _mm_sha1nexte_epu32(e[l], w[l][(g + 1) & 7]);
+                if (IN_MEMORY(N))
+                    IN_ORDER3(abcd[l], ew[l], last[l]);
             }
         }
         EACH_MESSAGE(l) {
@@ -257,4 +349,3 @@ SHA_FN void sha1_blocks_sha(unsigned N, int plain, uint32_t *s, const uint8_t *c
         s[4 * N + l] = (uint32_t)_mm_extract_epi32(e[l], 3);
     }
 }
-

@@ -39,7 +39,7 @@ SHA_TARGET void hli_sha256_whole_sha_avx512vl_x4(const struct hli_whole *whole, 
     for (unsigned b = 0; b < nblocks; b++) {
         const int is_last = b + 1 == nblocks && schedule == NULL;
         const size_t offset = 64 * (size_t)b;
-        __m128i w[N][4];
+        __m128i w[N][4], last[N];
 
         if (whole->is_one_length) { /* the same masks for all messages */
             const ptrdiff_t left = (ptrdiff_t)(nbytes[0] - offset);
@@ -72,7 +72,7 @@ SHA_TARGET void hli_sha256_whole_sha_avx512vl_x4(const struct hli_whole *whole, 
             /* The SHA instructions have no VEX form: after wide registers they would keep the upper bits, slowly. */
             _mm256_zeroupper();
         }
-        sha256_64_rounds(N, abef, cdgh, w);
+        sha256_64_rounds(N, abef, cdgh, w, last, NULL);
         EACH_MESSAGE(l) {
             abef0[l] = abef[l] = _mm_add_epi32(abef[l], abef0[l]);
             cdgh0[l] = cdgh[l] = _mm_add_epi32(cdgh[l], cdgh0[l]);
