@@ -783,7 +783,7 @@ KERNEL_MUTANTS = [
     ("arm/sha512.c", "arm/sha512.c", "g < 32", "g < 31"),
     ("arm/sha_armv8.c", "arm/sha_armv8.c", "e[l] += e0[l];", "e[l] ^= e0[l];"),
     ("arm/sha_armv8.c", "arm/sha_armv8.c", "hli_sha1_k[g / 5]", "hli_sha1_k[g / 6]"),
-    ("x86/sha.c", "x86/sha.inc.h", "_mm_alignr_epi8(w3, w2, 4)", "_mm_alignr_epi8(w3, w2, 8)"),
+    ("x86/sha.c", "x86/sha.inc.h", "_mm_alignr_epi8(*w3, *w2, 4)", "_mm_alignr_epi8(*w3, *w2, 8)"),
     ("x86/sha.c", "x86/sha.inc.h", "_mm_sha1nexte_epu32(e[l], e0[l])", "_mm_sha1nexte_epu32(e0[l], e[l])"),
     ("x86/sha.c", "x86/sha.inc.h", "_mm_alignr_epi8(q2, q1, 8)", "_mm_alignr_epi8(q1, q2, 8)"),
     ("x86/sha_avx512vl.c", "x86/sha.inc.h", "vpshufd {$14", "vpshufd {$15"),

@@ -29,6 +29,57 @@ SHA_FN void sha256_scheduled_sha(unsigned N, uint32_t *s, const uint32_t *schedu
     sha256_store(N, s, abef, cdgh);
 }
 
+/* The last n bytes of a message of less than 16, 0 < n, zeros behind them. Nothing beside them is read. */
+SHA_FN __m128i load_short(const uint8_t *p, size_t n)
+{
+    uint64_t low, high = 0;
+
+    if (n >= 8) {
+        low = hli_load64(p, 0);
+        high = hli_load64(p + n - 8, 0) >> 8 * (15 - n) >> 8;
+    } else if (n >= 4) {
+        low = hli_load32(p, 0) | (uint64_t)hli_load32(p + n - 4, 0) << 8 * (n - 4);
+    } else {
+        low = p[0] | (uint64_t)p[n / 2] << 8 * (n / 2) | (uint64_t)p[n - 1] << 8 * (n - 1);
+    }
+    return _mm_set_epi64x((int64_t)high, (int64_t)low);
+}
+
+/* Bytes `offset` to `offset` + 15 of a message of nbytes and its one bit, with zeros behind. */
+SHA_FN __m128i padded16(const uint8_t *data, size_t nbytes, size_t offset)
+{
+    /* Shuffled by 16 of these from 16 - n on, the last n bytes of a register become the first. */
+    static const uint8_t last_first[32] = {
+        0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,   11,   12,   13,   14,   15,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+    };
+    const ptrdiff_t left = (ptrdiff_t)(nbytes - offset);
+
+    if (left >= 16)
+        return _mm_loadu_si128((const __m128i *)(data + offset));
+    const __m128i behind = _mm_loadu_si128((const __m128i *)(hli_one_bit + HLI_ONE_BIT_AT - left));
+    if (left <= 0)
+        return behind;
+    if (nbytes < 16)
+        return _mm_or_si128(load_short(data, nbytes), behind);
+    const __m128i first = _mm_loadu_si128((const __m128i *)(last_first + 16 - left));
+    return _mm_or_si128(_mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(data + nbytes - 16)), first), behind);
+}
+
+SHA_FN void load_padded(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[], unsigned at,
+                        __m128i rings[4][4], __m128i last[4])
+{
+    enum { N = 4 };
+    const __m128i swap = sha256_swap();
+
+    EACH_MESSAGE(l) {
+        UNROLLED(4)
+        for (unsigned i = 0; i < 4; i++)
+            rings[l][i] = _mm_shuffle_epi8(padded16(data[l], nbytes[l], 64 * (size_t)at + 16 * i), swap);
+        last[l] = rings[l][3] = _mm_add_epi32(rings[l][3], sha256_nbits(whole, nbytes[l], at));
+    }
+}
+
 #  if HLI_ALG(sha1)
 INSTANCE(SHA_TARGET, sha1_blocks_sha_plain_x1, sha1_blocks_sha, 1, 1)
 INSTANCE(SHA_TARGET, sha1_blocks_sha_plain_x2, sha1_blocks_sha, 2, 1)
@@ -39,6 +90,12 @@ INSTANCE(SHA_TARGET, sha1_blocks_sha_x3, sha1_blocks_sha, 3, 0)
 INSTANCE(SHA_TARGET, sha1_blocks_sha_x4, sha1_blocks_sha, 4, 0)
 #  endif
 #  if HLI_ALG(sha256)
+SHA_TARGET void hli_sha256_whole_sha_x4(const struct hli_whole *whole, const uint8_t *const data[],
+                                        const size_t nbytes[], uint8_t *const digests[])
+{
+    sha256_whole_sha(4, load_padded, whole, data, nbytes, digests);
+}
+
 INSTANCE(SHA_TARGET, sha256_blocks_sha_x1, sha256_blocks_sha, 1)
 INSTANCE(SHA_TARGET, sha256_blocks_sha_x2, sha256_blocks_sha, 2)
 INSTANCE(SHA_TARGET, sha256_blocks_sha_x3, sha256_blocks_sha, 3)

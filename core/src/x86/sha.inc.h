@@ -248,6 +248,58 @@ SHA_FN void sha256_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[
     sha256_store(N, s, abef, cdgh);
 }
 
+/* Loads block number `at` of each message, with its padding, into the rings. */
+typedef void sha256_load_padded_fn(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[],
+                                   unsigned at, __m128i rings[4][4], __m128i last[4]);
+
+/* N whole messages. The state of a message is never in the layout of lanes. */
+SHA_FN void sha256_whole_sha(unsigned N, sha256_load_padded_fn *load_padded, const struct hli_whole *whole,
+                             const uint8_t *const data[], const size_t nbytes[], uint8_t *const digests[])
+{
+    const __m128i reverse = _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
+    __m128i abef0[4], cdgh0[4], abef[4], cdgh[4], rings[4][4], last[4];
+
+    sha256_load(1, whole->begin, abef0, cdgh0);
+    EACH_MESSAGE(l) {
+        abef[l] = abef0[l] = abef0[0];
+        cdgh[l] = cdgh0[l] = cdgh0[0];
+    }
+    for (unsigned b = 0; b < whole->nblocks; b++) {
+        load_padded(whole, data, nbytes, b, rings, last);
+        sha256_64_rounds(N, abef, cdgh, rings, last, NULL);
+        EACH_MESSAGE(l) {
+            abef0[l] = abef[l] = _mm_add_epi32(abef[l], abef0[l]);
+            cdgh0[l] = cdgh[l] = _mm_add_epi32(cdgh[l], cdgh0[l]);
+        }
+    }
+    if (whole->schedule != NULL) {
+        sha256_64_rounds_scheduled(N, abef, cdgh, whole->schedule);
+        EACH_MESSAGE(l) {
+            abef[l] = _mm_add_epi32(abef[l], abef0[l]);
+            cdgh[l] = _mm_add_epi32(cdgh[l], cdgh0[l]);
+        }
+    }
+    EACH_MESSAGE(l) {
+        const __m128i first = _mm_shuffle_epi8(_mm_unpackhi_epi64(cdgh[l], abef[l]), reverse);
+        const __m128i second = _mm_shuffle_epi8(_mm_unpacklo_epi64(cdgh[l], abef[l]), reverse);
+        _mm_storeu_si128((__m128i *)digests[l], first);
+        if (whole->digest_nbytes == 32) {
+            _mm_storeu_si128((__m128i *)(digests[l] + 16), second);
+        } else { /* SHA-224 */
+            _mm_storel_epi64((__m128i *)(digests[l] + 16), second);
+            hli_store32(digests[l] + 24, (uint32_t)_mm_extract_epi32(second, 2), 0);
+        }
+    }
+}
+
+/* The length of a message in bits, where it stands in the last quadruple of its last block; otherwise 0. */
+SHA_FN __m128i sha256_nbits(const struct hli_whole *whole, size_t nbytes, unsigned at)
+{
+    const int is_last = at + 1 == whole->nblocks && whole->schedule == NULL;
+
+    return _mm_set_epi32(is_last ? (int)((whole->before + (uint32_t)nbytes) << 3) : 0, 0, 0, 0);
+}
+
 /* ---- SHA-1: ABCD, the first letter in the highest lane, and E in the highest lane of its own register. ---- */
 
 /* Four rounds of f[phase]. The instruction needs a literal, even when nothing is optimised. */

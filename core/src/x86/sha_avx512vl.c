@@ -15,84 +15,50 @@
 #  define SHA_32_REGISTERS 1
 #  include "sha.inc.h"
 
-SHA_FN __m128i last_word(uint32_t x)
+SHA_FN void load_padded(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[], unsigned at,
+                        __m128i w[4][4], __m128i last[4])
 {
-    return _mm_set_epi32((int)x, 0, 0, 0);
+    enum { N = 4 };
+    const __m128i swap = sha256_swap();
+    const size_t offset = 64 * (size_t)at;
+
+    (void)last;
+    if (whole->is_one_length) { /* the same masks for all messages */
+        const ptrdiff_t left = (ptrdiff_t)(nbytes[0] - offset);
+        const __mmask64 kept = PADDED_KEPT(left);
+        const __m128i nbits = sha256_nbits(whole, nbytes[0], at);
+        UNROLLED(4)
+        for (unsigned i = 0; i < 4; i++) {
+            const __mmask16 kept16 = (__mmask16)(kept >> 16 * i);
+            const __m128i behind = _mm_loadu_si128((const __m128i *)PADDED_BEHIND(left) + i);
+            EACH_MESSAGE(l)
+                w[l][i] = _mm_shuffle_epi8(padded16(data[l], offset + 16 * i, kept16, behind), swap);
+        }
+        EACH_MESSAGE(l)
+            w[l][3] = _mm_add_epi32(w[l][3], nbits);
+    } else {
+        __m512i swap4 = _mm512_broadcast_i32x4(swap);
+        /* Made anew for each block: gcc 11 would keep it in a register across vzeroupper, which it does not know to
+         * clear registers. */
+        __asm__ volatile("" : "+v"(swap4));
+        EACH_MESSAGE(l) {
+            const ptrdiff_t left = (ptrdiff_t)(nbytes[l] - offset);
+            const __m512i x = _mm512_shuffle_epi8(
+                padded64(data[l], offset, PADDED_KEPT(left), _mm512_loadu_si512(PADDED_BEHIND(left))), swap4);
+            w[l][0] = _mm512_castsi512_si128(x);
+            w[l][1] = _mm512_extracti32x4_epi32(x, 1);
+            w[l][2] = _mm512_extracti32x4_epi32(x, 2);
+            w[l][3] = _mm_add_epi32(_mm512_extracti32x4_epi32(x, 3), sha256_nbits(whole, nbytes[l], at));
+        }
+        /* The SHA instructions have no VEX form: after wide registers they would keep the upper bits, slowly. */
+        _mm256_zeroupper();
+    }
 }
 
-/* Four whole messages. The state of a message is never in memory. */
 SHA_TARGET void hli_sha256_whole_sha_avx512vl_x4(const struct hli_whole *whole, const uint8_t *const data[],
                                                  const size_t nbytes[], uint8_t *const digests[])
 {
-    enum { N = 4 };
-    const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
-    const __m128i reverse = _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
-    const unsigned nblocks = whole->nblocks;
-    const uint32_t *const schedule = whole->schedule;
-    __m128i abef0[N], cdgh0[N], abef[N], cdgh[N];
-
-    sha256_load(1, whole->begin, abef0, cdgh0);
-    EACH_MESSAGE(l) {
-        abef[l] = abef0[l] = abef0[0];
-        cdgh[l] = cdgh0[l] = cdgh0[0];
-    }
-    for (unsigned b = 0; b < nblocks; b++) {
-        const int is_last = b + 1 == nblocks && schedule == NULL;
-        const size_t offset = 64 * (size_t)b;
-        __m128i w[N][4], last[N];
-
-        if (whole->is_one_length) { /* the same masks for all messages */
-            const ptrdiff_t left = (ptrdiff_t)(nbytes[0] - offset);
-            const __mmask64 kept = PADDED_KEPT(left);
-            const __m128i nbits = last_word(is_last ? (whole->before + (uint32_t)nbytes[0]) << 3 : 0);
-            UNROLLED(4)
-            for (unsigned i = 0; i < 4; i++) {
-                const __mmask16 kept16 = (__mmask16)(kept >> 16 * i);
-                const __m128i behind = _mm_loadu_si128((const __m128i *)PADDED_BEHIND(left) + i);
-                EACH_MESSAGE(l)
-                    w[l][i] = _mm_shuffle_epi8(padded16(data[l], offset + 16 * i, kept16, behind), swap);
-            }
-            EACH_MESSAGE(l)
-                w[l][3] = _mm_add_epi32(w[l][3], nbits);
-        } else {
-            __m512i swap4 = _mm512_broadcast_i32x4(swap);
-            /* Made anew for each block: gcc 11 would keep it in a register across vzeroupper, which it does not know to
-             * clear registers. */
-            __asm__ volatile("" : "+v"(swap4));
-            EACH_MESSAGE(l) {
-                const ptrdiff_t left = (ptrdiff_t)(nbytes[l] - offset);
-                const __m512i x = _mm512_shuffle_epi8(
-                    padded64(data[l], offset, PADDED_KEPT(left), _mm512_loadu_si512(PADDED_BEHIND(left))), swap4);
-                w[l][0] = _mm512_castsi512_si128(x);
-                w[l][1] = _mm512_extracti32x4_epi32(x, 1);
-                w[l][2] = _mm512_extracti32x4_epi32(x, 2);
-                w[l][3] = _mm_add_epi32(_mm512_extracti32x4_epi32(x, 3),
-                                        last_word(is_last ? (whole->before + (uint32_t)nbytes[l]) << 3 : 0));
-            }
-            /* The SHA instructions have no VEX form: after wide registers they would keep the upper bits, slowly. */
-            _mm256_zeroupper();
-        }
-        sha256_64_rounds(N, abef, cdgh, w, last, NULL);
-        EACH_MESSAGE(l) {
-            abef0[l] = abef[l] = _mm_add_epi32(abef[l], abef0[l]);
-            cdgh0[l] = cdgh[l] = _mm_add_epi32(cdgh[l], cdgh0[l]);
-        }
-    }
-    if (schedule != NULL) {
-        sha256_64_rounds_scheduled(N, abef, cdgh, schedule);
-        EACH_MESSAGE(l) {
-            abef[l] = _mm_add_epi32(abef[l], abef0[l]);
-            cdgh[l] = _mm_add_epi32(cdgh[l], cdgh0[l]);
-        }
-    }
-    EACH_MESSAGE(l) {
-        const __m128i dcba = _mm_unpackhi_epi64(cdgh[l], abef[l]), hgfe = _mm_unpacklo_epi64(cdgh[l], abef[l]);
-        _mm_storeu_si128((__m128i *)digests[l], _mm_shuffle_epi8(dcba, reverse));
-        if (whole->digest_nbytes == 32)
-            _mm_storeu_si128((__m128i *)(digests[l] + 16), _mm_shuffle_epi8(hgfe, reverse));
-        else
-            _mm_mask_storeu_epi32(digests[l] + 16, 7, _mm_shuffle_epi8(hgfe, reverse));
-    }
+    sha256_whole_sha(4, load_padded, whole, data, nbytes, digests);
 }
 
 INSTANCE(SHA_TARGET, sha256_blocks_sha_avx512vl_x1, sha256_blocks_sha, 1)
