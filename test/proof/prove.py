@@ -786,6 +786,7 @@ KERNEL_MUTANTS = [
     ("x86/sha.c", "x86/sha.inc.h", "_mm_alignr_epi8(*w3, *w2, 4)", "_mm_alignr_epi8(*w3, *w2, 8)"),
     ("x86/sha.c", "x86/sha.inc.h", "_mm_sha1nexte_epu32(e[l], e0[l])", "_mm_sha1nexte_epu32(e0[l], e[l])"),
     ("x86/sha.c", "x86/sha.inc.h", "_mm_alignr_epi8(q2, q1, 8)", "_mm_alignr_epi8(q1, q2, 8)"),
+    ("x86/sha.c", "x86/sha.inc.h", "palignr {$4", "palignr {$8"),
     ("x86/sha_avx512vl.c", "x86/sha.inc.h", "vpshufd {$14", "vpshufd {$15"),
     ("x86/sha_avx512vl.c", "x86/sha.inc.h", "sha256msg2 {%%xmm2, %%xmm1|", "sha256msg2 {%%xmm1, %%xmm2|"),
     ("x86/single_ssse3.c", "x86/single_sha1.inc.h", "sv_up(*x, 12)", "sv_up(*x, 8)"),
@@ -831,6 +832,7 @@ BLIND_MUTANTS = [
      "for (uint32_t offset = 0; nblocks > 0;"),
     ("generic/scalar.c", "lanes/kernels.inc.h", "nblocks > 0; nblocks--", "(uint32_t)nblocks > 0; nblocks--"),
     ("x86/sha.c", "x86/sha.inc.h", "nblocks > 0; nblocks--", "(uint32_t)nblocks > 0; nblocks--"),
+    ("x86/sha.c", "x86/sha.inc.h", "nblocks > 1 ?", "nblocks > 0 ?"),
 ]
 BLIND_EDGE_MUTANTS = [
     ("hash.c", "hash.c", "hli_whole_blocks(alg, message.nbytes), nwhole",

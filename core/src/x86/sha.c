@@ -29,7 +29,7 @@ SHA_FN void sha256_scheduled_sha(unsigned N, uint32_t *s, const uint32_t *schedu
     sha256_store(N, s, abef, cdgh);
 }
 
-/* The last n bytes of a message of less than 16, 0 < n, zeros behind them. Nothing beside them is read. */
+/* The n bytes of a message of less than 16, 0 < n, zeros behind them. Nothing beside them is read. */
 SHA_FN __m128i load_short(const uint8_t *p, size_t n)
 {
     uint64_t low, high = 0;
@@ -45,39 +45,61 @@ SHA_FN __m128i load_short(const uint8_t *p, size_t n)
     return _mm_set_epi64x((int64_t)high, (int64_t)low);
 }
 
-/* Bytes `offset` to `offset` + 15 of a message of nbytes and its one bit, with zeros behind. */
-SHA_FN __m128i padded16(const uint8_t *data, size_t nbytes, size_t offset)
-{
-    /* Shuffled by 16 of these from 16 - n on, the last n bytes of a register become the first. */
-    static const uint8_t last_first[32] = {
-        0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,   11,   12,   13,   14,   15,
-        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
-    };
-    const ptrdiff_t left = (ptrdiff_t)(nbytes - offset);
+/* Shuffled by 16 of these from 16 - n on, the last n bytes of a register become the first, with zeros behind. */
+static const uint8_t last_first[32] = {
+    0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,   11,   12,   13,   14,   15,
+    0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+};
 
-    if (left >= 16)
-        return _mm_loadu_si128((const __m128i *)(data + offset));
-    const __m128i behind = _mm_loadu_si128((const __m128i *)(hli_one_bit + HLI_ONE_BIT_AT - left));
-    if (left <= 0)
-        return behind;
-    if (nbytes < 16)
-        return _mm_or_si128(load_short(data, nbytes), behind);
-    const __m128i first = _mm_loadu_si128((const __m128i *)(last_first + 16 - left));
-    return _mm_or_si128(_mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(data + nbytes - 16)), first), behind);
+/* Block number `at` of N messages of nbytes, with their padding. All end in the same place, so each quadruple takes one
+ * decision. */
+SHA_FN void load_padded_alike(unsigned N, const struct hli_whole *whole, const uint8_t *const data[], size_t nbytes,
+                              unsigned at, __m128i rings[][4])
+{
+    const __m128i swap = sha256_swap(), nbits = sha256_nbits(whole, nbytes, at);
+
+    UNROLLED(4)
+    for (unsigned i = 0; i < 4; i++) {
+        const size_t offset = 64 * (size_t)at + 16 * i;
+        const ptrdiff_t left = (ptrdiff_t)(nbytes - offset);
+        if (left >= 16) {
+            EACH_MESSAGE(l)
+                rings[l][i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(data[l] + offset)), swap);
+        } else {
+            const __m128i one_bit = _mm_loadu_si128((const __m128i *)(hli_one_bit + HLI_ONE_BIT_AT - left));
+            const __m128i behind = _mm_shuffle_epi8(one_bit, swap);
+            if (left <= 0) {
+                EACH_MESSAGE(l)
+                    rings[l][i] = behind;
+            } else if (nbytes < 16) {
+                EACH_MESSAGE(l)
+                    rings[l][i] = _mm_or_si128(_mm_shuffle_epi8(load_short(data[l], nbytes), swap), behind);
+            } else {
+                const __m128i first =
+                    _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(last_first + 16 - left)), swap);
+                EACH_MESSAGE(l)
+                    rings[l][i] = _mm_or_si128(
+                        _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(data[l] + nbytes - 16)), first), behind);
+            }
+        }
+    }
+    EACH_MESSAGE(l)
+        rings[l][3] = _mm_add_epi32(rings[l][3], nbits);
 }
 
 SHA_FN void load_padded(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[], unsigned at,
                         __m128i rings[4][4], __m128i last[4])
 {
     enum { N = 4 };
-    const __m128i swap = sha256_swap();
 
-    EACH_MESSAGE(l) {
-        UNROLLED(4)
-        for (unsigned i = 0; i < 4; i++)
-            rings[l][i] = _mm_shuffle_epi8(padded16(data[l], nbytes[l], 64 * (size_t)at + 16 * i), swap);
-        last[l] = rings[l][3] = _mm_add_epi32(rings[l][3], sha256_nbits(whole, nbytes[l], at));
-    }
+    if (whole->is_one_length)
+        load_padded_alike(N, whole, data, nbytes[0], at, rings);
+    else
+        UNROLLED(1)
+        for (unsigned l = 0; l < N; l++)
+            load_padded_alike(1, whole, data + l, nbytes[l], at, rings + l);
+    EACH_MESSAGE(l)
+        last[l] = rings[l][3];
 }
 
 #  if HLI_ALG(sha1)
