@@ -29,10 +29,6 @@
 #  define HLI_ANY_STACK
 #endif
 
-/* Makes the compiler treat the pointer as a new one in each turn of the loop around it. The compiler then loads
- * constants where they are used. Otherwise it loads all before the loop, and has to keep most of them on the stack. */
-#define HLI_NEW_POINTER(p) __asm__ volatile("" : "+r"(p))
-
 #define BODY(body, name) HLI_HIDDEN void hli_##name##_schedule_scalar(const uint8_t block[], void *schedule);
 #define LANES(body, name, isa, nlanes, ...) \
     HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_##name##_blocks_##isa; \

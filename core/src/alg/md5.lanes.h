@@ -78,7 +78,7 @@ LV_FN void md5_block(LV_BLOCK_ARGS(lv32))
     ADD_TO_STATE();
 }
 
-LV_BLOCKS(lv32, md5, 0)
+LV_BLOCKS(lv32, md5, 16, 0)
 
 /* The schedule: word t is for step t. */
 LV_KERNEL void LV_NAME(md5_scheduled)(void *state, const void *given)

@@ -153,7 +153,7 @@ LV_FN void ripemd160_block(LV_BLOCK_ARGS(lv32))
     ADD_TO_STATE();
 }
 
-LV_BLOCKS(lv32, ripemd160, 0)
+LV_BLOCKS(lv32, ripemd160, 16, 0)
 
 #if !defined(LV_RIPEMD160_STEP)
 /* The schedule: the 16 words with each of the ten constants added, left rounds first. */

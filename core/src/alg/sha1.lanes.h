@@ -87,7 +87,7 @@ LV_FN void sha1_block(LV_BLOCK_ARGS(lv32))
     ADD_TO_STATE();
 }
 
-LV_BLOCKS(lv32, sha1, 1)
+LV_BLOCKS(lv32, sha1, 16, 1)
 
 LV_KERNEL void LV_NAME(sha1_scheduled)(void *state, const void *given)
 {

@@ -4,10 +4,16 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Included twice by lanes/kernels.inc.h, with SHA2_WORD 32 and 64 and a vocabulary (lv32_*, lv64_*) in scope. Both
- * functions differ in the word, the rotations and the number of rounds. The message schedule is a ring of 16 words:
- * W[t] replaces W[t - 16] some rounds before its own, so that no round waits for its word. Sixteen rounds are written
- * out and run four or five times: the eight variables have their own names again after eight rounds, the ring after
- * sixteen.
+ * functions differ in the word, the rotations and the number of rounds. Eight rounds are written out, after which the
+ * eight variables have their own names again. No round waits for its word of the message schedule:
+ *
+ * - With 16 registers and less, the schedule is an array in memory, computed sixteen rounds ahead, and the eight rounds
+ *   are a loop. All rounds written out do not fit the CPU's cache of decoded instructions (1,536 operations from
+ *   Haswell to Skylake, 4,096 on Zen 2 and 3); the two loops of a block have 510 and 310. Zen 4, cycles for a block
+ *   of all lanes, all written out and in loops, gcc 12 and clang 14: SHA-256 over AVX2 1,556 -> 1,231, 1,297 -> 1,222,
+ *   over SSE2 2,327 -> 1,309, 1,754 -> 1,292; SHA-512 over AVX2 1,862 -> 1,501, 1,594 -> 1,487.
+ * - Over AVX-512, whose blocks are staged between the rounds, it is a ring of 16 words in registers: W[t] replaces
+ *   W[t - 16] three rounds before its own.
  */
 #if SHA2_WORD == 32
 #  define lv          lv32
@@ -39,21 +45,37 @@
 
 #define NAME(what) LV_NAME(LV_PASTE(NAMED, what))
 
-#define SCHEDULE(t) \
-    LV(add)(LV(add)(w[(t) & 15], SMALL_SIGMA0(w[((t) + 1) & 15])), \
-             LV(add)(w[((t) + 9) & 15], SMALL_SIGMA1(w[((t) + 14) & 15])))
+/* W[t] of the message schedule, from W[t - 16], W[t - 15], W[t - 7] and W[t - 2]. */
+#define SCHEDULE(w16, w15, w7, w2) \
+    LV(add)(LV(add)(w16, SMALL_SIGMA0(w15)), LV(add)(w7, SMALL_SIGMA1(w2)))
 
-/* Computes W[t0 + t] unless it is in the block, or beyond the last. */
-#define COMPUTE(t) (t0 + (t) >= 16 && t0 + (t) < NROUNDS ? (void)(w[(t) & 15] = SCHEDULE(t)) : (void)0)
+/* Maj(a, b, c) = b ^ ((a ^ b) & (b ^ c)), and b ^ c is the a ^ b of the round before. */
+#ifdef lv32_and
+LV_FN lv LV_PASTE(NAMED, maj)(lv a, lv b, lv *bc)
+{
+    const lv ab = LV(xor)(a, b), maj = LV(xor)(b, LV(and)(ab, *bc));
+
+    *bc = ab;
+    return maj;
+}
+#  define MAJ(a, b, c) LV_PASTE(NAMED, maj)(a, b, &bc)
+#  define LOAD_BC      lv bc = LV(xor)(b, c)
+#else
+#  define MAJ(a, b, c) LV(maj)(a, b, c)
+#  define LOAD_BC      (void)0
+#endif
 
 #define ROUND(wk, a, b, c, d, e, f, g, h) \
     do { \
-        h = LV(add)(LV(add)(LV(add)(h, wk), LV(ch)(e, f, g)), BIG_SIGMA1(e)); \
+        h = LV(add)(h, wk); \
+        h = LV(add)(h, LV(ch)(e, f, g)); \
+        h = LV(add)(h, BIG_SIGMA1(e)); \
         d = LV(add)(d, h); \
-        h = LV(add)(LV(add)(h, LV(maj)(a, b, c)), BIG_SIGMA0(a)); \
+        h = LV(add)(h, MAJ(a, b, c)); \
+        h = LV(add)(h, BIG_SIGMA0(a)); \
     } while (0)
 
-/* WK(t): W[t0 + t] + K[t0 + t]; the including function defines it. */
+/* WK(t): W + K of round t of the present eight; the including function defines it. */
 #define ROUNDS8(WK, t) \
     do { \
         ROUND(WK((t)), a, b, c, d, e, f, g, h); \
@@ -66,19 +88,12 @@
         ROUND(WK((t) + 7), b, c, d, e, f, g, h, a); \
     } while (0)
 
-/* The number of rounds that the schedule is ahead. Zen 4, ns a block, 0 and 3 rounds, gcc 12 and clang 14: SHA-256 over
- * AVX-512 278 -> 265, 280 -> 271, over AVX2 329 -> 316, 289 -> 282; SHA-512 over AVX-512 356 -> 339, 349 -> 337. Three
- * rounds lose where registers are few: SHA-512 over AVX2 432 -> 461, 364 -> 368, SHA-256 in plain C 174 -> 175,
- * 190 -> 203. */
-#define AHEAD       (LANES == 1 || (SHA2_WORD == 64 && !LV_STAGES) ? 0 : 3)
-#define COMPUTED(t) (COMPUTE((t) + AHEAD), LV(add)(w[t], LV(splat)(k[t0 + (t)])))
-#define GIVEN(t)    LV(splat)(schedule[t0 + (t)])
-
 /* The state stays in memory from block to block: eight more live registers would spill. */
 #define LOAD_STATE() \
     lv a = LV(load)(s), b = LV(load)(s + LANES), c = LV(load)(s + 2 * LANES), \
          d = LV(load)(s + 3 * LANES), e = LV(load)(s + 4 * LANES), f = LV(load)(s + 5 * LANES), \
-         g = LV(load)(s + 6 * LANES), h = LV(load)(s + 7 * LANES)
+         g = LV(load)(s + 6 * LANES), h = LV(load)(s + 7 * LANES); \
+    LOAD_BC
 #define ADD_TO_STATE() \
     do { \
         LV(store)(s, LV(add)(LV(load)(s), a)); \
@@ -90,6 +105,15 @@
         LV(store)(s + 6 * LANES, LV(add)(LV(load)(s + 6 * LANES), g)); \
         LV(store)(s + 7 * LANES, LV(add)(LV(load)(s + 7 * LANES), h)); \
     } while (0)
+
+#if LV_STAGES
+/* Zen 4, ns a block, the schedule 0 and 3 rounds ahead, gcc 12 and clang 14: SHA-256 278 -> 265, 280 -> 271; SHA-512
+ * 356 -> 339, 349 -> 337. */
+#  define COMPUTE(t) \
+      (t0 + (t) < 16 || t0 + (t) >= NROUNDS ? (void)0 \
+                                            : (void)(w[(t) & 15] = SCHEDULE(w[(t) & 15], w[((t) + 1) & 15], \
+                                                                            w[((t) + 9) & 15], w[((t) + 14) & 15])))
+#  define COMPUTED(t) (COMPUTE((t) + 3), LV(add)(w[t], LV(splat)(k[t0 + (t)])))
 
 LV_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
 {
@@ -108,18 +132,44 @@ LV_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     ADD_TO_STATE();
 }
 
-LV_BLOCKS(lv, NAMED, 1)
+LV_BLOCKS(lv, NAMED, 16, 1)
+#else
+#  define COMPUTED(t)  LV(add)(w[t], LV(splat)(k[t]))
+/* Words are loaded again for each use: gcc keeps them in registers that it lacks, and spills. */
+#  define COMPUTING(t) \
+      __extension__({ \
+          HLI_NEW_POINTER(w); \
+          w[(t) + 16] = SCHEDULE(w[t], w[(t) + 1], w[(t) + 9], w[(t) + 14]); \
+          COMPUTED(t); \
+      })
+
+LV_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
+{
+    WORD *s = state;
+    const WORD *k = K, *const last = K + NROUNDS - 16, *const end = K + NROUNDS;
+    LOAD_STATE();
+
+    (void)msg, (void)offset, (void)staging, (void)more;
+    for (; k < last; k += 8, w += 8)
+        ROUNDS8(COMPUTING, 0);
+    for (; k < end; k += 8, w += 8)
+        ROUNDS8(COMPUTED, 0);
+    ADD_TO_STATE();
+}
+
+LV_BLOCKS(lv, NAMED, NROUNDS, 1)
+#endif
+
+#define GIVEN(t) LV(splat)(schedule[t])
 
 LV_KERNEL void NAME(scheduled)(void *state, const void *given)
 {
     WORD *s = state;
-    const WORD *schedule = given;
+    const WORD *schedule = given, *const end = schedule + NROUNDS;
     LOAD_STATE();
 
-    for (unsigned t0 = 0; t0 < NROUNDS; t0 += 16) {
+    for (; schedule < end; schedule += 8)
         ROUNDS8(GIVEN, 0);
-        ROUNDS8(GIVEN, 8);
-    }
     ADD_TO_STATE();
 }
 
@@ -128,14 +178,13 @@ LV_WHOLE(lv, NAMED, 8, 1)
 #if LANES == 1
 void NAME(schedule)(const uint8_t block[], void *schedule)
 {
-    WORD w[16], *wk = schedule;
+    WORD w[NROUNDS], *wk = schedule;
 
     LV(load_block)(w, &block, 0, 1);
-    for (unsigned t = 0; t < NROUNDS; t++) {
-        if (t >= 16)
-            w[t & 15] = SCHEDULE(t);
-        wk[t] = w[t & 15] + K[t];
-    }
+    for (unsigned t = 16; t < NROUNDS; t++)
+        w[t] = SCHEDULE(w[t - 16], w[t - 15], w[t - 7], w[t - 2]);
+    for (unsigned t = 0; t < NROUNDS; t++)
+        wk[t] = w[t] + K[t];
 }
 #endif
 
@@ -152,11 +201,13 @@ void NAME(schedule)(const uint8_t block[], void *schedule)
 #undef SMALL_SIGMA0
 #undef SMALL_SIGMA1
 #undef SCHEDULE
-#undef COMPUTE
+#undef MAJ
+#undef LOAD_BC
 #undef ROUND
 #undef ROUNDS8
-#undef AHEAD
+#undef COMPUTE
 #undef COMPUTED
+#undef COMPUTING
 #undef GIVEN
 #undef LOAD_STATE
 #undef ADD_TO_STATE

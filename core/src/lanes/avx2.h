@@ -18,6 +18,9 @@ LV_FN lv32 lv32_maj(lv32 x, lv32 y, lv32 z)
 {
     return _mm256_or_si256(_mm256_and_si256(x, y), _mm256_and_si256(z, _mm256_or_si256(x, y)));
 }
+#define lv32_and(x, y) _mm256_and_si256(x, y)
+#define lv64_and(x, y) _mm256_and_si256(x, y)
+#define lv64_xor(x, y) _mm256_xor_si256(x, y)
 /* x | ~y = ~(~x & y), and the outer complement passes through the xor: one operation less than the plain form. */
 LV_FN lv32 lv32_orn_xor(lv32 x, lv32 y, lv32 z)
 {

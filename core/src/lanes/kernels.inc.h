@@ -19,6 +19,9 @@
  *                                   byte order that the literal says
  *   lv64_...                        the same on 64-bit words, without xor and orn_xor
  *
+ * If lv32_maj takes more than two operations, the vocabulary also defines the macros lv32_and and lv64_and, and
+ * lv64_xor.
+ *
  * A vocabulary may define LV_RELOAD(pointer) as HLI_NEW_POINTER: the round constants are then loaded where they are
  * used. It may define LV_STAGES to 1, to load all blocks but the first in four parts, each while the block before is
  * hashed:
@@ -74,19 +77,19 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
 #endif
 
 /* Makes name##_blocks from name##_block(state, w, msg, offset, staging, more). The latter hashes the block w, which is
- * the one at `offset`, and stages the next if there is one. If blocks are staged, the last one is written out once
- * more, without stages: a short message has only that block. Both are functions of their own, so that their frames are
- * not on the stack together. */
+ * the one at `offset`, and stages the next if there is one. It may overwrite w, which has room for nwords words. If
+ * blocks are staged, the last one is written out once more, without stages: a short message has only that block. Both
+ * are functions of their own, so that their frames are not on the stack together. */
 #define LV_BLOCK_ARGS(lv) \
-    void *state, lv w[16], const uint8_t *const msg[], size_t offset, LV_PASTE(lv, staging) *staging, int more
+    void *state, lv *w, const uint8_t *const msg[], size_t offset, LV_PASTE(lv, staging) *staging, int more
 #if LV_STAGES
 /* The block is staged, or its words are given, or it is block b of whole messages, or the first one at msg. */
-#  define LV_BLOCKS(lv, name, big_endian) \
+#  define LV_BLOCKS(lv, name, nwords, big_endian) \
       LV_SHARED void LV_PASTE(name, last)(void *state, const LV_PASTE(lv, staging) *staging, \
                                           const uint8_t *const msg[], const struct hli_whole *whole, \
                                           const size_t nbytes[], unsigned b, const LV_PASTE(lv, word) *words) \
       { \
-          lv w[16]; \
+          lv w[nwords]; \
           if (staging != NULL) \
               LV_PASTE(lv, staged)(w, staging); \
           else if (words != NULL) \
@@ -102,7 +105,7 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
                                                   const uint8_t *const msg[], size_t nblocks) \
       { \
           for (size_t offset = 0; nblocks > 1; nblocks--, offset += LV_PASTE(lv, block_nbytes)) { \
-              lv w[16]; \
+              lv w[nwords]; \
               if (offset > 0) \
                   LV_PASTE(lv, staged)(w, staging); \
               else \
@@ -119,11 +122,11 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
               LV_PASTE(name, last)(state, nblocks > 1 ? &staging : NULL, msg, NULL, NULL, 0, NULL); \
       }
 #else
-#  define LV_BLOCKS(lv, name, big_endian) \
+#  define LV_BLOCKS(lv, name, nwords, big_endian) \
       LV_KERNEL void LV_NAME(LV_PASTE(name, blocks))(void *state, const uint8_t *const msg[], size_t nblocks) \
       { \
           for (size_t offset = 0; nblocks > 0; nblocks--, offset += LV_PASTE(lv, block_nbytes)) { \
-              lv w[16]; \
+              lv w[nwords]; \
               LV_PASTE(lv, load_block)(w, msg, offset, big_endian); \
               LV_PASTE(name, block)(state, w, msg, offset, NULL, 0); \
           } \
