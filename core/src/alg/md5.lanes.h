@@ -2,19 +2,42 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/kernels.inc.h with a vocabulary (lv32_*) in scope. The 64 steps are one chain: each waits for the
- * step before. The message's words are used unchanged, apart from the addition of a constant. Words are little-endian.
+ * Included by lanes/kernels.inc.h with a vocabulary (lv32_*) in scope, and if MD5_PAIR is 1 once more with words of two
+ * registers (lanes/pair.inc.h). The 64 steps are one chain of six operations each, and each waits for the step before:
+ * twice the messages take hardly more time. The message's words are used unchanged, apart from the addition of a
+ * constant. Words are little-endian.
  */
-#define F1(x, y, z) lv32_ch(x, y, z)
-#define F2(x, y, z) lv32_ch(z, x, y)
-#define F3(x, y, z) lv32_xor3(x, y, z)
-#define F4(x, y, z) lv32_orn_xor(x, z, y)
+#if MD5_PAIR
+#  define lv     pair32
+#  define LV(op) pair32_##op
+#  define LANES  PAIR32_LANES
+#  define NAMED  md5_pair
+#else
+#  define lv     lv32
+#  define LV(op) lv32_##op
+#  define LANES  LV32_LANES
+#  define NAMED  md5
+#endif
+
+#define NAME(what) LV_NAME(LV_PASTE(NAMED, what))
+
+/* Each adds its function to a. F2 is the sum of two terms without a common bit, of which only one waits for x. */
+#define F1(a, x, y, z) a = LV(add)(a, LV(ch)(x, y, z))
+#ifdef lv32_and
+#  define F2(a, x, y, z) a = LV(add)(LV(add)(a, LV(andn)(z, y)), LV(and)(x, z))
+#  define F3(a, x, y, z) a = LV(add)(a, LV(xor3)(y, z, x))
+#else
+#  define F2(a, x, y, z) a = LV(add)(a, LV(ch)(z, x, y))
+#  define F3(a, x, y, z) a = LV(add)(a, LV(xor3)(x, y, z))
+#endif
+#define F4(a, x, y, z) a = LV(add)(a, LV(orn_xor)(x, z, y))
 
 /* a = b + ROTL_s(a + f(b, c, d) + X[k] + T[t]). Terms that do not wait for b are added first. */
 #define STEP(a, b, c, d, f, xt, s) \
     do { \
-        a = lv32_add(a, xt); \
-        a = lv32_add(lv32_rol(lv32_add(a, f(b, c, d)), s), b); \
+        a = LV(add)(a, xt); \
+        f(a, b, c, d); \
+        a = LV(add)(LV(rol)(a, s), b); \
     } while (0)
 
 /* Four steps from step t on. K(t): index of the message word that step t takes. XT(k, t): that word plus T[t]; the
@@ -52,60 +75,65 @@
     } while (0)
 
 #define LOAD_STATE() \
-    lv32 a = lv32_load(s), b = lv32_load(s + LV32_LANES), c = lv32_load(s + 2 * LV32_LANES), \
-         d = lv32_load(s + 3 * LV32_LANES)
+    lv a = LV(load)(s), b = LV(load)(s + LANES), c = LV(load)(s + 2 * LANES), \
+         d = LV(load)(s + 3 * LANES)
 #define ADD_TO_STATE() \
     do { \
-        lv32_store(s, lv32_add(lv32_load(s), a)); \
-        lv32_store(s + LV32_LANES, lv32_add(lv32_load(s + LV32_LANES), b)); \
-        lv32_store(s + 2 * LV32_LANES, lv32_add(lv32_load(s + 2 * LV32_LANES), c)); \
-        lv32_store(s + 3 * LV32_LANES, lv32_add(lv32_load(s + 3 * LV32_LANES), d)); \
+        LV(store)(s, LV(add)(LV(load)(s), a)); \
+        LV(store)(s + LANES, LV(add)(LV(load)(s + LANES), b)); \
+        LV(store)(s + 2 * LANES, LV(add)(LV(load)(s + 2 * LANES), c)); \
+        LV(store)(s + 3 * LANES, LV(add)(LV(load)(s + 3 * LANES), d)); \
     } while (0)
 
-#define STAGE(part)   LV_STAGE(lv32, 64, part, 0)
+#define STAGE(part)   LV_STAGE(lv, 64, part, 0)
 #define NOTHING(part) (void)0
 
-LV_FN void md5_block(LV_BLOCK_ARGS(lv32))
+LV_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
 {
     uint32_t *s = state;
     const uint32_t *constants = hli_md5_t;
     LOAD_STATE();
 
     LV_RELOAD(constants);
-#define XT(k, t) lv32_add(w[k], lv32_splat(constants[t]))
+#define XT(k, t) LV(add)(w[k], LV(splat)(constants[t]))
     STEPS64(STAGE);
 #undef XT
     ADD_TO_STATE();
 }
 
-LV_BLOCKS(lv32, md5, 16, 0)
+LV_BLOCKS(lv, NAMED, 16, 0)
 
 /* The schedule: word t is for step t. */
-LV_KERNEL void LV_NAME(md5_scheduled)(void *state, const void *given)
+LV_KERNEL void NAME(scheduled)(void *state, const void *given)
 {
     uint32_t *s = state;
     const uint32_t *schedule = given;
     LOAD_STATE();
 
-#define XT(k, t) lv32_splat(schedule[t])
+#define XT(k, t) LV(splat)(schedule[t])
     STEPS64(NOTHING);
 #undef XT
     ADD_TO_STATE();
 }
 
-LV_WHOLE(lv32, md5, 4, 0)
+LV_WHOLE(lv, NAMED, 4, 0)
 
-#if LV32_LANES == 1
-void LV_NAME(md5_schedule)(const uint8_t block[], void *schedule)
+#if LANES == 1
+void NAME(schedule)(const uint8_t block[], void *schedule)
 {
     uint32_t x[16], *xt = schedule;
 
-    lv32_load_block(x, &block, 0, 0);
+    LV(load_block)(x, &block, 0, 0);
     for (unsigned t = 0; t < 64; t++)
         xt[t] = x[t < 16 ? K1(t) : t < 32 ? K2(t) : t < 48 ? K3(t) : K4(t)] + hli_md5_t[t];
 }
 #endif
 
+#undef lv
+#undef LV
+#undef LANES
+#undef NAMED
+#undef NAME
 #undef F1
 #undef F2
 #undef F3

@@ -6,6 +6,7 @@
 
 #define LV_ISA    avx2
 #define LV_TARGET __attribute__((target("avx2")))
+#define LV_PAIRS
 
 #include "ymm.inc.h"
 
@@ -19,12 +20,12 @@ LV_FN lv32 lv32_maj(lv32 x, lv32 y, lv32 z)
     return _mm256_or_si256(_mm256_and_si256(x, y), _mm256_and_si256(z, _mm256_or_si256(x, y)));
 }
 #define lv32_and(x, y) _mm256_and_si256(x, y)
+#define lv32_andn(x, y) _mm256_andnot_si256(x, y)
 #define lv64_and(x, y) _mm256_and_si256(x, y)
 #define lv64_xor(x, y) _mm256_xor_si256(x, y)
-/* x | ~y = ~(~x & y), and the outer complement passes through the xor: one operation less than the plain form. */
 LV_FN lv32 lv32_orn_xor(lv32 x, lv32 y, lv32 z)
 {
-    return _mm256_xor_si256(_mm256_andnot_si256(x, y), _mm256_xor_si256(z, _mm256_set1_epi32(-1)));
+    return _mm256_xor_si256(_mm256_or_si256(x, _mm256_xor_si256(y, _mm256_set1_epi32(-1))), z);
 }
 
 /* A rotation by whole bytes is one shuffle: 8 bits left are in RIPEMD-160, 8 right in SHA-512. */

@@ -19,8 +19,9 @@
  *                                   byte order that the literal says
  *   lv64_...                        the same on 64-bit words, without xor and orn_xor
  *
- * If lv32_maj takes more than two operations, the vocabulary also defines the macros lv32_and and lv64_and, and
- * lv64_xor.
+ * If functions of three words take more than two operations, the vocabulary also defines the macros lv32_and(x, y),
+ * lv32_andn(x, y), which is ~x & y, lv64_and and lv64_xor. If it defines LV_PAIRS, it gets a second kernel of MD5, for
+ * twice the messages.
  *
  * A vocabulary may define LV_RELOAD(pointer) as HLI_NEW_POINTER: the round constants are then loaded where they are
  * used. It may define LV_STAGES to 1, to load all blocks but the first in four parts, each while the block before is
@@ -176,7 +177,15 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
 #  endif
 #  undef SHA2_WORD
 #  if HLI_ALG(md5)
+#    define MD5_PAIR 0
 #    include "../alg/md5.lanes.h"
+#    undef MD5_PAIR
+#    ifdef LV_PAIRS
+#      include "pair.inc.h"
+#      define MD5_PAIR 1
+#      include "../alg/md5.lanes.h"
+#      undef MD5_PAIR
+#    endif
 #  endif
 #endif
 #if HLI_ALG(ripemd160)

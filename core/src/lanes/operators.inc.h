@@ -20,6 +20,7 @@ OPERATORS(lv64, uint64_t)
 #undef OPERATORS
 
 #define lv32_and(x, y) ((x) & (y))
+#define lv32_andn(x, y) (~(x) & (y))
 #define lv64_and(x, y) ((x) & (y))
 #define lv32_shr(x, n) ((x) >> (n))
 #define lv32_rol(x, n) ((x) << (n) | (x) >> (32 - (n)))

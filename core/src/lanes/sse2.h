@@ -6,6 +6,7 @@
 
 #define LV_ISA    sse2
 #define LV_TARGET __attribute__((target("sse2")))
+#define LV_PAIRS
 
 /* SSE2 has no byte shuffle: exchange the 16-bit parts of each word, then the bytes of each part. */
 LV_TARGET HLI_INLINE __m128i swap_bytes_of_parts(__m128i x)

@@ -26,12 +26,12 @@ LV_FN lv32 lv32_maj(lv32 x, lv32 y, lv32 z)
     return _mm_or_si128(_mm_and_si128(x, y), _mm_and_si128(z, _mm_or_si128(x, y)));
 }
 #define lv32_and(x, y) _mm_and_si128(x, y)
+#define lv32_andn(x, y) _mm_andnot_si128(x, y)
 #define lv64_and(x, y) _mm_and_si128(x, y)
 #define lv64_xor(x, y) _mm_xor_si128(x, y)
-/* x | ~y = ~(~x & y), and the outer complement passes through the xor: one operation less than the plain form. */
 LV_FN lv32 lv32_orn_xor(lv32 x, lv32 y, lv32 z)
 {
-    return _mm_xor_si128(_mm_andnot_si128(x, y), _mm_xor_si128(z, _mm_set1_epi32(-1)));
+    return _mm_xor_si128(_mm_or_si128(x, _mm_xor_si128(y, _mm_set1_epi32(-1))), z);
 }
 #define lv32_shr(x, n) _mm_srli_epi32(x, n)
 
