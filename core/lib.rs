@@ -429,11 +429,11 @@ unsafe extern "C" {
         digests: *mut u8,
     ) -> hl_status;
 
-    /// Begins a message.
+    /// Begins a message. Bytes of the context that the algorithm never uses are not written.
     pub fn hl_init(ctx: *mut hl_ctx, alg: hl_alg) -> hl_status;
     /// Appends data to the message.
     pub fn hl_update(ctx: *mut hl_ctx, data: *const c_void, nbytes: usize) -> hl_status;
-    /// Writes the digest and wipes the context. Initialise the context again before its next use.
+    /// Writes the digest and wipes what the context held. Initialise the context again before its next use.
     pub fn hl_final(ctx: *mut hl_ctx, digest: *mut u8) -> hl_status;
 
     /// Appends `chunks[i]` to the message of `ctxs[i]` for `i` in `0 .. count`. The contexts have one algorithm and

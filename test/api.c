@@ -427,6 +427,7 @@ static void check_context_errors(const hl_alg_info *alg)
 #define FRESH() \
     do { \
         for (int i_ = 0; i_ < 3; i_++) { \
+            memset(&ctxs[i_], 0, sizeof ctxs[i_]); \
             hl_init(&ctxs[i_], alg->alg); \
             hl_update(&ctxs[i_], random_pool(1000), 100); \
         } \
@@ -493,6 +494,24 @@ static void check_context_errors(const hl_alg_info *alg)
     CHECK(hl_final_many(all, 3, digests) == HL_OK, "hl_final_many");
     for (int i = 0; i < 3; i++)
         CHECK(memcmp(&ctxs[i], &zero, sizeof zero) == 0, "hl_final_many, context %d", i);
+
+    test_case("%s: what a context held before does not matter", alg->name);
+    uint8_t exported[HL_EXPORT_MAX_NBYTES], again[HL_EXPORT_MAX_NBYTES];
+    size_t nbytes, nagain;
+    for (size_t n = 0; n < 300; n += 7) {
+        for (int i = 0; i < 2; i++) {
+            memset(&ctxs[i], i == 0 ? 0 : 0xa5, sizeof ctxs[i]);
+            CHECK(hl_init(&ctxs[i], alg->alg) == HL_OK && hl_update(&ctxs[i], random_pool(1000), n / 3) == HL_OK &&
+                      hl_update(&ctxs[i], random_pool(1000), n - n / 3) == HL_OK, "a stream");
+        }
+        CHECK(hl_export(&ctxs[0], exported, sizeof exported, &nbytes) == HL_OK &&
+                  hl_export(&ctxs[1], again, sizeof again, &nagain) == HL_OK && nbytes == nagain &&
+                  memcmp(exported, again, nbytes) == 0, "%zu bytes, exported", n);
+        CHECK(hl_final_many(all, 2, digests) == HL_OK &&
+                  memcmp(digests, digests + alg->digest_nbytes, alg->digest_nbytes) == 0, "%zu bytes", n);
+        for (size_t i = 0; i < sizeof ctxs[1]; i++)
+            CHECK(((const uint8_t *)&ctxs[1])[i] == 0 || ((const uint8_t *)&ctxs[1])[i] == 0xa5, "byte %zu stays", i);
+    }
 #undef FRESH
 #undef REFUSE_CTX
 }

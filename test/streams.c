@@ -150,6 +150,7 @@ static void check_counts(const hl_alg_info *alg)
         hl_init(&ctx, alg->alg);
         reference_init(&ref, reference_of(alg));
         ctx.nbytes = ref.nbytes = HL_MESSAGE_MAX_NBYTES - room;
+        memset(ctx.block, 0, sizeof ctx.block);
         memset(ref.block, 0, sizeof ref.block);
         kept = ctx;
         CHECK(hl_update(&ctx, pool, room + 1) == HL_ELENGTH && memcmp(&ctx, &kept, sizeof ctx) == 0,

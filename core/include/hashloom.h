@@ -199,11 +199,11 @@ typedef struct hl_ctx {
     uint32_t reserved;
 } hl_ctx;
 
-/* Begins a message. */
+/* Begins a message. Bytes of the context that the algorithm never uses are not written. */
 HL_CALL hl_status hl_init(hl_ctx *ctx, hl_alg alg);
 /* Appends data to the message. */
 HL_CALL hl_status hl_update(hl_ctx *ctx, const void *data, size_t nbytes);
-/* Writes the digest and wipes the context. Initialise the context again before its next use. */
+/* Writes the digest and wipes what the context held. Initialise the context again before its next use. */
 HL_CALL hl_status hl_final(hl_ctx *ctx, uint8_t *digest);
 
 /* Appends chunks[i] to the message of ctxs[i], i = 0 .. count - 1, all streams side by side in lanes. Use it to hash

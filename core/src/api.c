@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "job.h"
+#include "one.h"
 
 /* name, alg, body, nbytes of a digest, of a block, of a word, words in the state, big-endian, initial value */
 static const hl_alg_info algs[] = {
@@ -40,10 +41,12 @@ const hl_alg_info *hl_alg_at(size_t i)
 
 const hl_alg_info *hl_alg_find(hl_alg alg)
 {
-    for (size_t i = 0; i < ALG_COUNT; i++)
-        if (HLI_TABLE(algs)[i].alg == alg)
-            return &HLI_TABLE(algs)[i];
-    return NULL;
+    static const uint8_t places[] = {[HL_SHA1] = 0,       [HL_SHA224] = 1,     [HL_SHA256] = 2,
+                                     [HL_SHA384] = 3,     [HL_SHA512] = 4,     [HL_SHA512_224] = 5,
+                                     [HL_SHA512_256] = 6, [HL_RIPEMD160] = 7,  [HL_MD5] = 8};
+    const size_t i = (unsigned)alg < sizeof places ? places[alg] : 0;
+
+    return HLI_TABLE(algs)[i].alg == alg ? &HLI_TABLE(algs)[i] : NULL;
 }
 
 const hl_alg_info *hl_alg_named(const char *name)
@@ -101,9 +104,16 @@ hl_status hl_run(const hl_job *job)
 
 hl_status hl_hash(hl_alg alg, const void *data, size_t nbytes, uint8_t *digest)
 {
-    const hl_slice message = {data, nbytes};
+    const hl_alg_info *info = hl_alg_find(alg);
 
-    return hli_run(&(hl_job){.alg = (uint32_t)alg, .messages = HLI_SLICES_OF(&message, 1), .digests = digest});
+    if (info == NULL)
+        return HL_EALG;
+    const hl_status status = digest == NULL ? HL_ENULL : hli_check_slice(data, nbytes, 0);
+    if (status != HL_OK)
+        return status;
+    hli_check_readable(data, nbytes);
+    hli_hash_one(hli_choose_one(hli_choice(), info->body), info, info->iv, 0, data, nbytes, digest);
+    return HL_OK;
 }
 
 hl_status hl_hash_many(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests)
@@ -167,9 +177,7 @@ hl_status hl_init(hl_ctx *ctx, hl_alg alg)
         return HL_ENULL;
     if (info == NULL)
         return HL_EALG;
-    hli_zero(ctx, sizeof *ctx);
-    hli_copy(&ctx->state, info->iv, (size_t)info->nwords * info->word_nbytes);
-    ctx->alg = (uint32_t)alg;
+    hli_begin_one(info, ctx, info->iv, 0);
     return HL_OK;
 }
 
@@ -225,10 +233,29 @@ hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests)
 
 hl_status hl_update(hl_ctx *ctx, const void *data, size_t nbytes)
 {
-    return hl_update_many(&ctx, &(hl_slice){data, nbytes}, 1);
+    const hl_alg_info *info = NULL;
+
+    hl_status status = ctx == NULL ? HL_ENULL : hli_check_stream(ctx, 0, &info);
+    if (status == HL_OK)
+        status = hli_check_slice(data, nbytes, ctx->nbytes);
+    if (status != HL_OK)
+        return status;
+    hli_check_readable(data, nbytes);
+    if (!hli_hold(info, ctx, data, nbytes))
+        hli_update_one(hli_choose_one(hli_choice(), info->body), info, ctx, data, nbytes);
+    return HL_OK;
 }
 
 hl_status hl_final(hl_ctx *ctx, uint8_t *digest)
 {
-    return hl_final_many(&ctx, 1, digest);
+    const hl_alg_info *info = NULL;
+
+    hl_status status = ctx == NULL ? HL_ENULL : hli_check_stream(ctx, 0, &info);
+    if (status == HL_OK && digest == NULL)
+        status = HL_ENULL;
+    if (status != HL_OK)
+        return status;
+    hli_final_one(hli_choose_one(hli_choice(), info->body), info, ctx, digest);
+    hli_wipe_one(info, ctx);
+    return HL_OK;
 }

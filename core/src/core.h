@@ -164,7 +164,7 @@ HLI_INLINE void hli_store64(uint8_t *p, uint64_t x, int big_endian)
 }
 
 /* alg/constants.c */
-extern const uint32_t hli_sha1_iv[5] HLI_HIDDEN;
+extern const uint32_t hli_sha1_iv[8] HLI_HIDDEN; /* 5 words, and zeros that are copied with them */
 extern const uint32_t hli_sha1_k[4] HLI_HIDDEN;
 extern const uint32_t hli_sha224_iv[8] HLI_HIDDEN;
 extern const uint32_t hli_sha256_iv[8] HLI_HIDDEN;
@@ -233,6 +233,8 @@ HLI_HIDDEN uint32_t hli_choice(void);
 /* The best kernel for nmessages messages under that choice; NULL if the choice leaves none. call_cost is the time of a
  * call besides its blocks, in the unit of the table: 0 for long messages. */
 HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nmessages, uint32_t call_cost);
+/* The best kernel for one message: it has one lane, unless the choice leaves none of these. */
+HLI_HIDDEN const hl_kernel *hli_choose_one(uint32_t choice, hl_body body);
 /* The best kernel for many whole short messages, if it has a function for them and no other kernel takes less time;
  * otherwise NULL. call_cost is that of the others. */
 HLI_HIDDEN const hl_kernel *hli_choose_whole(uint32_t choice, hl_body body, uint32_t call_cost);

@@ -3,50 +3,16 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
-#include "core.h"
+#include "edges.h"
 
 const uint8_t hli_one_bit[HLI_ONE_BIT_AT + 256] __attribute__((aligned(64))) = {[HLI_ONE_BIT_AT] = 0x80};
-
-/* Copies up to some hundred bytes by moves of fixed sizes that may overlap. A call of memcpy with an unknown length
- * would take longer than a block of SHA-1 over sixteen lanes. */
-static void copy_short(uint8_t *to, const uint8_t *from, size_t nbytes)
-{
-    if (nbytes >= 16) {
-        for (size_t i = 0; i < nbytes - 16; i += 16)
-            hli_copy(to + i, from + i, 16);
-        hli_copy(to + nbytes - 16, from + nbytes - 16, 16);
-    } else if (nbytes >= 8) {
-        hli_copy(to, from, 8);
-        hli_copy(to + nbytes - 8, from + nbytes - 8, 8);
-    } else if (nbytes >= 4) {
-        hli_copy(to, from, 4);
-        hli_copy(to + nbytes - 4, from + nbytes - 4, 4);
-    } else if (nbytes > 0) { /* at most 3 bytes: the first, the middle and the last are all */
-        to[0] = from[0];
-        to[nbytes / 2] = from[nbytes / 2];
-        to[nbytes - 1] = from[nbytes - 1];
-    }
-}
-
-static void pad(const hl_alg_info *alg, uint8_t *out, const uint8_t *rest, size_t nrest, uint64_t nbytes)
-{
-    const size_t end = hli_ending_nblocks(alg, nrest) * (size_t)alg->block_nbytes;
-
-    for (size_t i = 0; i < end; i += 64)
-        hli_zero(out + i, 64);
-    copy_short(out, rest, nrest);
-    out[nrest] = 0x80;
-    hli_store64(out + end - 8, nbytes << 3, alg->big_endian);
-    if (alg->word_nbytes == 8)
-        hli_store64(out + end - 16, nbytes >> 61, alg->big_endian);
-}
 
 void hli_pad_scalar(const hl_alg_info *alg, unsigned nblocks, const uint8_t *const rests[], const size_t nrests[],
                     uint64_t nwhole, unsigned n, uint8_t *out)
 {
     (void)nblocks; /* follows from each length */
     for (unsigned i = 0; i < n; i++)
-        pad(alg, out + i * 2 * alg->block_nbytes, rests[i], nrests[i], nwhole + nrests[i]);
+        hli_pad(alg, out + i * 2 * alg->block_nbytes, rests[i], nrests[i], nwhole + nrests[i]);
 }
 
 /* The literals turn this into one load, swap and store a word. For short messages, digests are a tenth of the time. */

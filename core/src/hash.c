@@ -6,7 +6,7 @@
  * stack, the longest first (ragged.c). The window is refilled while long messages go on. Endings are collected and
  * hashed with full lanes (lanes.c).
  */
-#include "lanes.h"
+#include "one.h"
 
 enum { SHORT_NBLOCKS = 2 };
 
@@ -205,22 +205,18 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
 static HLI_NOINLINE void hash_one(const struct hli_plan *plan, const hl_kernel *kernel, hl_slice message)
 {
     const struct hli_pass *pass = &plan->first;
-    const hl_alg_info *alg = pass->alg;
-    const size_t nblocks = hli_whole_blocks(alg, message.nbytes), nwhole = nblocks << hli_block_shift(alg);
-    const uint8_t *data = message.data;
-    union hli_state state;
+    uint8_t inner[HL_DIGEST_MAX_NBYTES];
 
-    hli_copy(&state, hli_begin_of(pass, 0), hli_state_nbytes(alg));
-    if (nblocks > 0)
-        kernel->blocks(&state, &data, nblocks);
-    hli_end_one(plan, kernel, &state, hli_after(data, nwhole), message.nbytes - nwhole, pass->begin_nbytes + nwhole);
+    hli_hash_one(kernel, pass->alg, hli_begin_of(pass, 0), pass->begin_nbytes, message.data, message.nbytes,
+                 hli_digest_one(plan, inner));
+    hli_again_one(plan, inner);
 }
 
 void hli_hash(const struct hli_plan *plan, const hl_messages *all)
 {
     const hl_kernel *kernel = hli_kernel(plan, &plan->first, all->count);
 
-    if (!hli_is_alone(plan, all->count, kernel)) {
+    if (all->count != 1) {
         hash_all(plan, kernel, all);
         return;
     }

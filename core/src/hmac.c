@@ -17,57 +17,45 @@ enum {
 };
 
 /* state = the state of alg after the block key0 xor pad. */
-static void begin(const hl_alg_info *alg, const struct hli_plan *plan, const uint8_t key0[], uint8_t pad,
-                  hl_state *state)
+static void begin(const hl_kernel *kernel, const hl_alg_info *alg, const uint8_t key0[], uint8_t pad, hl_state *state)
 {
     uint8_t block[HL_BLOCK_MAX_NBYTES];
-    hl_ctx ctx = {.alg = (uint32_t)alg->alg}, *const all = &ctx;
 
     for (unsigned i = 0; i < alg->block_nbytes; i++)
         block[i] = key0[i] ^ pad;
-    hli_copy(&ctx.state, alg->iv, (size_t)alg->nwords * alg->word_nbytes);
-    hli_update(plan, &all, &(hl_slice){block, alg->block_nbytes}, 1);
-    *state = ctx.state;
-    hli_wipe(&ctx, sizeof ctx);
-    hli_wipe(block, sizeof block);
+    hli_copy_state(alg, state, alg->iv);
+    hli_advance_one(kernel, alg, state, block, 1);
 }
 
-/* Wipes its variables. The caller burns the copies that compilers keep. */
-HLI_NOINLINE void hli_make_key(const hl_alg_info *alg, const struct hli_plan *plan, const hl_slice *secret,
+HLI_NOINLINE void hli_make_key(const hl_kernel *kernel, const hl_alg_info *alg, const hl_slice *secret,
                                hl_hmac_key *key)
 {
     uint8_t key0[HL_BLOCK_MAX_NBYTES];
-    struct hli_plan hashing = *plan;
 
-    hashing.digests = key0;
     hli_zero(key0, sizeof key0);
     if (secret->nbytes > alg->block_nbytes)
-        hli_hash(&hashing, &(hl_messages)HLI_SLICES_OF(secret, 1));
+        hli_hash_one(kernel, alg, alg->iv, 0, secret->data, secret->nbytes, key0);
     else if (secret->nbytes > 0)
         hli_copy(key0, secret->data, secret->nbytes);
     hli_zero(key, sizeof *key);
-    begin(alg, plan, key0, IPAD, &key->inner);
-    begin(alg, plan, key0, OPAD, &key->outer);
+    begin(kernel, alg, key0, IPAD, &key->inner);
+    begin(kernel, alg, key0, OPAD, &key->outer);
     key->alg = (uint32_t)alg->alg;
-    hli_wipe(key0, sizeof key0);
 }
 
 hl_status hl_hmac_key_init(hl_hmac_key *key, hl_alg alg, const void *secret, size_t nbytes)
 {
     const hl_alg_info *info = hl_alg_find(alg);
-    struct hli_plan plan;
 
     if (key == NULL)
         return HL_ENULL;
-    hl_status status = hli_check_call(info, NULL, 0, NULL, &plan);
-    if (status == HL_OK)
-        status = hli_check_slice(secret, nbytes, 0);
+    const hl_status status = info == NULL ? HL_EALG : hli_check_slice(secret, nbytes, 0);
     if (status != HL_OK)
         return status;
     hli_check_readable(secret, nbytes);
-    plan.is_secret = 1;
-    hli_make_key(info, &plan, &(hl_slice){secret, nbytes}, key);
-    hli_burn(HLI_MAKE_KEY_NBYTES);
+    const hl_kernel *kernel = hli_choose_one(hli_choice(), info->body);
+    hli_make_key(kernel, info, &(hl_slice){secret, nbytes}, key);
+    hli_forget_one(kernel);
     return HL_OK;
 }
 
@@ -94,9 +82,30 @@ hl_status hl_hmac_many_keys(const hl_hmac_key *keys, const hl_slice *messages, s
         .messages = HLI_SLICES_OF(messages, count), .digests = tags, .keys = keys, .key_stride = sizeof *keys});
 }
 
+static HLI_NOINLINE void tag_one(const hl_kernel *kernel, const hl_alg_info *alg, const hl_hmac_key *key,
+                                 const void *data, size_t nbytes, uint8_t *tag)
+{
+    uint8_t inner[HL_DIGEST_MAX_NBYTES];
+
+    hli_hash_one(kernel, alg, &key->inner, alg->block_nbytes, data, nbytes, inner);
+    hli_hash_one(kernel, alg, &key->outer, alg->block_nbytes, inner, alg->digest_nbytes, tag);
+}
+
 hl_status hl_hmac(const hl_hmac_key *key, const void *data, size_t nbytes, uint8_t *tag)
 {
-    return hl_hmac_many(key, &(hl_slice){data, nbytes}, 1, tag);
+    if (key == NULL)
+        return HL_ENULL;
+    const hl_alg_info *info = hl_alg_find((hl_alg)key->alg);
+    if (info == NULL)
+        return HL_ESTATE;
+    const hl_status status = tag == NULL ? HL_ENULL : hli_check_slice(data, nbytes, info->block_nbytes);
+    if (status != HL_OK)
+        return status;
+    hli_check_readable(data, nbytes);
+    const hl_kernel *kernel = hli_choose_one(hli_choice(), info->body);
+    tag_one(kernel, info, key, data, nbytes, tag);
+    hli_forget_one(kernel);
+    return HL_OK;
 }
 
 hl_status hl_hmac_verify(const hl_hmac_key *key, const void *data, size_t nbytes, const uint8_t *tag,
@@ -125,11 +134,8 @@ hl_status hl_hmac_init(hl_hmac_ctx *ctx, const hl_hmac_key *key)
     const hl_alg_info *info = hl_alg_find((hl_alg)key->alg);
     if (info == NULL)
         return HL_ESTATE;
-    hli_zero(ctx, sizeof *ctx);
-    ctx->inner.state = key->inner;
-    ctx->outer = key->outer;
-    ctx->inner.nbytes = info->block_nbytes;
-    ctx->inner.alg = key->alg;
+    hli_begin_one(info, &ctx->inner, &key->inner, info->block_nbytes);
+    hli_copy_state(info, &ctx->outer, &key->outer);
     hli_burn(COPY_NBYTES);
     return HL_OK;
 }
@@ -200,19 +206,52 @@ hl_status hl_hmac_final_many(hl_hmac_ctx *const ctxs[], size_t count, uint8_t *t
         plan.digests = tags + start * info->digest_nbytes;
         hli_final(&plan, inner, n);
         for (size_t i = 0; i < n; i++)
-            hli_wipe(ctxs[start + i], sizeof *ctxs[start + i]);
+            hli_wipe_state(info, &ctxs[start + i]->outer);
     }
     return HL_OK;
 }
 
 hl_status hl_hmac_update(hl_hmac_ctx *ctx, const void *data, size_t nbytes)
 {
-    return hl_hmac_update_many(&ctx, &(hl_slice){data, nbytes}, 1);
+    const hl_alg_info *info = NULL;
+
+    hl_status status = ctx == NULL ? HL_ENULL : hli_check_stream(&ctx->inner, 1, &info);
+    if (status == HL_OK)
+        status = hli_check_slice(data, nbytes, ctx->inner.nbytes);
+    if (status != HL_OK)
+        return status;
+    hli_check_readable(data, nbytes);
+    if (hli_hold(info, &ctx->inner, data, nbytes))
+        return HL_OK;
+    const hl_kernel *kernel = hli_choose_one(hli_choice(), info->body);
+    hli_update_one(kernel, info, &ctx->inner, data, nbytes);
+    hli_forget_one(kernel);
+    return HL_OK;
+}
+
+static HLI_NOINLINE void final_one(const hl_kernel *kernel, const hl_alg_info *alg, hl_hmac_ctx *ctx, uint8_t *tag)
+{
+    uint8_t inner[HL_DIGEST_MAX_NBYTES];
+
+    hli_final_one(kernel, alg, &ctx->inner, inner);
+    hli_hash_one(kernel, alg, &ctx->outer, alg->block_nbytes, inner, alg->digest_nbytes, tag);
 }
 
 hl_status hl_hmac_final(hl_hmac_ctx *ctx, uint8_t *tag)
 {
-    return hl_hmac_final_many(&ctx, 1, tag);
+    const hl_alg_info *info = NULL;
+
+    hl_status status = ctx == NULL ? HL_ENULL : hli_check_stream(&ctx->inner, 1, &info);
+    if (status == HL_OK && tag == NULL)
+        status = HL_ENULL;
+    if (status != HL_OK)
+        return status;
+    const hl_kernel *kernel = hli_choose_one(hli_choice(), info->body);
+    final_one(kernel, info, ctx, tag);
+    hli_wipe_one(info, &ctx->inner);
+    hli_wipe_state(info, &ctx->outer);
+    hli_forget_one(kernel);
+    return HL_OK;
 }
 
 int hl_equal(const void *a, const void *b, size_t nbytes)

@@ -101,28 +101,3 @@ HLI_NOINLINE void hli_finish(struct hli_ends *ends, const struct hli_ending *con
         }
     }
 }
-
-HLI_NOINLINE void hli_end_one(const struct hli_plan *plan, const hl_kernel *kernel, void *state, const uint8_t *rest,
-                              size_t nrest, uint64_t nwhole)
-{
-    uint8_t tail[2 * 128] __attribute__((aligned(64))), inner[HL_DIGEST_MAX_NBYTES];
-    const uint8_t *const msg = tail;
-    const hl_alg_info *alg = plan->first.alg;
-
-    for (const struct hli_pass *next = &plan->second;; next = NULL) {
-        const unsigned nblocks = hli_ending_nblocks(alg, nrest);
-        hli_pad_scalar(alg, nblocks, &rest, &nrest, nwhole, 1, tail);
-        kernel->blocks(state, &msg, nblocks);
-        if (next == NULL || next->alg == NULL)
-            break;
-        hli_digests_scalar(alg, state, 1, 1, &(uint8_t *){inner});
-        rest = inner;
-        nrest = alg->digest_nbytes;
-        nwhole = next->begin_nbytes;
-        if (next->alg->body != alg->body)
-            kernel = hli_kernel(plan, next, 1);
-        alg = next->alg;
-        hli_copy(state, hli_begin_of(next, 0), hli_state_nbytes(alg));
-    }
-    hli_digests_scalar(alg, state, 1, 1, &(uint8_t *){plan->digests});
-}

@@ -12,6 +12,7 @@
  *              ones (hli_whole_fn), are hashed before hash.c takes them
  *   ragged.c   all others: a lane whose message ends takes the next
  *   streams.c  messages that arrive in parts
+ *   one.c      one message alone, or one stream, without all of these
  *   order.c    sorts messages: those that can be in step side by side, the longest first
  *   lanes.c    endings, and the second hash of a digest, if the plan has one
  *
@@ -298,18 +299,6 @@ struct hli_ending {
 /* Hashes the endings, those of one block first, with full lanes as long as there are enough. */
 HLI_HIDDEN void hli_finish(struct hli_ends *ends, const struct hli_ending *const endings[], size_t n);
 
-/* Returns whether one message goes through kernels of one lane, which need no layout of lanes. */
-HLI_INLINE int hli_is_alone(const struct hli_plan *plan, size_t count, const hl_kernel *first)
-{
-    return count == 1 && first->nlanes == 1 &&
-           (plan->second.alg == NULL || plan->second.alg->body == plan->first.alg->body ||
-            hli_kernel(plan, &plan->second, 1)->nlanes == 1);
-}
-
-/* Ends that message, from its plain state: the rest after nwhole bytes, and the digest. */
-HLI_HIDDEN void hli_end_one(const struct hli_plan *plan, const hl_kernel *kernel, void *state, const uint8_t *rest,
-                            size_t nrest, uint64_t nwhole);
-
 /* ---- Search (search.c) ------------------------------------------------------------------------------------------- */
 
 /* hl_search for messages that continue `begin`, whole blocks of the job's algorithm; NULL: nothing comes before. */
@@ -410,20 +399,32 @@ HLI_HIDDEN unsigned hli_hash_in_step(struct hli_ends *ends, const hl_kernel *ker
  * stack: after one message in a kernel of one lane, and after all else. test/remains.c searches for what these miss. */
 enum { HLI_ONE_NBYTES = 1024, HLI_MANY_NBYTES = 5888 };
 
+/* Overwrites what one message has left below the caller's frame. */
+HLI_INLINE void hli_forget_one(const hl_kernel *kernel)
+{
+    hli_burn(hli_stack_of(kernel) + (kernel->nlanes == 1 ? (size_t)HLI_ONE_NBYTES : (size_t)HLI_MANY_NBYTES));
+}
+
 /* Overwrites what `count` messages have left below the caller's frame, if the plan is secret. `kernel` is the first
  * pass's kernel for that number. One message had this kernel; two had it or the kernel for one; with more messages, the
  * last ones may have had any kernel. */
 HLI_INLINE void hli_forget(const struct hli_plan *plan, size_t count, const hl_kernel *kernel)
 {
+    const int is_one_body = plan->second.alg == NULL || plan->second.alg->body == plan->first.alg->body;
+
     if (!plan->is_secret)
         return;
+    if (count == 1 && is_one_body) {
+        hli_forget_one(kernel);
+        return;
+    }
     size_t kernel_nbytes = HL_KERNEL_STACK_NBYTES;
-    if (count <= 2 && (plan->second.alg == NULL || plan->second.alg->body == plan->first.alg->body)) {
-        const size_t of_one = count == 1 ? 0 : hli_stack_of(hli_kernel(plan, &plan->first, 1));
+    if (count == 2 && is_one_body) {
+        const size_t of_one = hli_stack_of(hli_kernel(plan, &plan->first, 1));
         kernel_nbytes = hli_stack_of(kernel);
         kernel_nbytes = of_one > kernel_nbytes ? of_one : kernel_nbytes;
     }
-    hli_burn(kernel_nbytes + (hli_is_alone(plan, count, kernel) ? (size_t)HLI_ONE_NBYTES : (size_t)HLI_MANY_NBYTES));
+    hli_burn(kernel_nbytes + HLI_MANY_NBYTES);
 }
 
 #endif

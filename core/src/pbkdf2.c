@@ -7,7 +7,6 @@
  * same for the inner and the outer hash, and stays in place. An iteration is two calls of a kernel.
  */
 #include "hmac.h"
-#include "lanes.h"
 
 /* Burned in addition to the stack below the driver: the frame of derive. */
 enum { DERIVE_NBYTES = 8 << 10 };
@@ -30,10 +29,7 @@ static void begin_block(const struct derivation *d, const hl_hmac_key *key, cons
     struct hli_plan plan = *d->plan;
     uint8_t number[4];
 
-    hli_zero(&ctx, sizeof ctx);
-    ctx.state = key->inner;
-    ctx.nbytes = d->alg->block_nbytes;
-    ctx.alg = key->alg;
+    hli_begin_one(d->alg, &ctx, &key->inner, d->alg->block_nbytes);
     hli_store32(number, index, 1);
     hli_update(&plan, &inner, salt, 1);
     hli_update(&plan, &inner, &(hl_slice){number, sizeof number}, 1);
@@ -63,7 +59,7 @@ static HLI_NOINLINE void derive(const struct derivation *d, size_t ntasks)
             if (l < n) {
                 const size_t i = (task + l) / d->nblocks;
                 if (i != password)
-                    hli_make_key(alg, d->plan, &d->passwords[i], &key);
+                    hli_make_key(hli_kernel(d->plan, &d->plan->first, 1), alg, &d->passwords[i], &key);
                 password = i;
                 begin_block(d, &key, &d->salts[i], (uint32_t)((task + l) % d->nblocks + 1), first[l]);
                 to[l] = hli_tail(alg, &tails, l);

@@ -191,10 +191,9 @@ const hl_kernel *hl_kernel_at(size_t i)
     return i < ROW_COUNT ? &HLI_TABLE(rows)[i].kernel : NULL;
 }
 
-const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint32_t call_cost)
+static const hl_kernel *cheapest(uint32_t word, hl_body body, size_t nmessages, uint32_t call_cost)
 {
-    const struct row *const all = HLI_TABLE(rows), *const first = all + first_row[body];
-    const struct row *const end = all + first_row[body + 1];
+    const struct row *const all = HLI_TABLE(rows), *const end = all + first_row[body + 1];
     const unsigned tune = word >> CHOICE_TUNE & 7;
     /* For more messages than any kernel's lanes, the least cost per message is right: the kernel for the rest at the
      * end is chosen again. n is then a number that 1, 2, 3, 4, 8 and 16 lanes divide. */
@@ -202,15 +201,7 @@ const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint3
     const hl_kernel *best = NULL;
     uint32_t best_cost = UINT32_MAX;
 
-    /* Many programs hash one message a call, and weighing all rows would take a third of that time (64 bytes: 20 to 30
-     * ns of 90). One message never goes to lanes, as the driver adds the time of some blocks (RIPEMD-160 of 64 bytes:
-     * 480 ns instead of 250). */
-    if (n == 1)
-        for (const struct row *row = end; row-- > first && row->kernel.nlanes == 1;)
-            if ((row->kernel.isas & word) != 0 && row->cost[tune] != HLI_NEVER)
-                return &row->kernel;
-
-    for (const struct row *row = first; row < end; row++) {
+    for (const struct row *row = all + first_row[body]; row < end; row++) {
         if ((row->kernel.isas & word) == 0)
             continue;
         const uint32_t ncalls = n <= row->kernel.nlanes ? 1 : (n + row->kernel.nlanes - 1) / row->kernel.nlanes;
@@ -221,6 +212,25 @@ const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint3
         }
     }
     return best;
+}
+
+/* Many programs hash one message a call, and weighing all rows would take a third of that time (64 bytes: 20 to 30 ns
+ * of 90). One message never goes to lanes, as the driver adds the time of some blocks (RIPEMD-160 of 64 bytes: 480 ns
+ * instead of 250). */
+const hl_kernel *hli_choose_one(uint32_t word, hl_body body)
+{
+    const struct row *const all = HLI_TABLE(rows), *const first = all + first_row[body];
+    const unsigned tune = word >> CHOICE_TUNE & 7;
+
+    for (const struct row *row = all + first_row[body + 1]; row-- > first && row->kernel.nlanes == 1;)
+        if ((row->kernel.isas & word) != 0 && row->cost[tune] != HLI_NEVER)
+            return &row->kernel;
+    return cheapest(word, body, 1, 0);
+}
+
+const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint32_t call_cost)
+{
+    return nmessages == 1 ? hli_choose_one(word, body) : cheapest(word, body, nmessages, call_cost);
 }
 
 static const struct row *row_of(const hl_kernel *kernel)

@@ -2,7 +2,27 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
-#include "lanes.h"
+#include "one.h"
+
+static void update_one(const struct hli_plan *plan, hl_ctx *ctx, const hl_slice *chunk)
+{
+    const hl_alg_info *alg = plan->first.alg;
+
+    if (hli_hold(alg, ctx, chunk->data, chunk->nbytes))
+        return;
+    const hl_kernel *kernel = hli_kernel(plan, &plan->first, 1);
+    hli_update_one(kernel, alg, ctx, chunk->data, chunk->nbytes);
+    hli_forget(plan, 1, kernel);
+}
+
+static HLI_NOINLINE void final_one(const struct hli_plan *plan, const hl_kernel *kernel, hl_ctx *ctx)
+{
+    uint8_t inner[HL_DIGEST_MAX_NBYTES];
+
+    hli_final_one(kernel, plan->first.alg, ctx, hli_digest_one(plan, inner));
+    hli_again_one(plan, inner);
+    hli_wipe_one(plan->first.alg, ctx);
+}
 
 void hli_update(const struct hli_plan *plan, hl_ctx *const ctxs[], const hl_slice *chunks, size_t count)
 {
@@ -11,6 +31,10 @@ void hli_update(const struct hli_plan *plan, hl_ctx *const ctxs[], const hl_slic
     struct hli_item items[HLI_WINDOW];
     size_t nhashed = 0;
 
+    if (count == 1) {
+        update_one(plan, ctxs[0], chunks);
+        return;
+    }
     for (size_t start = 0; start < count; start += HLI_WINDOW) {
         const size_t n = count - start < HLI_WINDOW ? count - start : HLI_WINDOW;
         size_t nitems = 0;
@@ -60,11 +84,8 @@ void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count)
     struct hli_ends ends;
     const hl_kernel *kernel = hli_kernel(plan, &plan->first, count);
 
-    if (hli_is_alone(plan, count, kernel)) {
-        hl_ctx *ctx = ctxs[0];
-        const size_t nrest = hli_rest_of_block(alg, ctx->nbytes);
-        hli_end_one(plan, kernel, &ctx->state, ctx->block, nrest, ctx->nbytes - nrest);
-        hli_wipe(ctx, sizeof *ctx);
+    if (count == 1) {
+        final_one(plan, kernel, ctxs[0]);
         hli_forget(plan, 1, kernel);
         return;
     }
@@ -79,7 +100,7 @@ void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count)
         }
         hli_finish(&ends, all, n);
         for (size_t i = 0; i < n; i++)
-            hli_wipe(ctxs[start + i], sizeof *ctxs[start + i]);
+            hli_wipe_one(alg, ctxs[start + i]);
     }
     hli_ends_close(&ends);
     hli_forget(plan, count, kernel);

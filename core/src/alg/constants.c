@@ -5,7 +5,7 @@
 #include "../core.h"
 
 /* FIPS 180-4 section 5.3.1 */
-const uint32_t hli_sha1_iv[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
+const uint32_t hli_sha1_iv[8] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
 
 /* FIPS 180-4 section 4.2.1: floor(2^30 * sqrt(x)), x = 2, 3, 5, 10 */
 const uint32_t hli_sha1_k[4] = {0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6};

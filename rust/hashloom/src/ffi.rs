@@ -110,11 +110,9 @@ pub struct Ctx {
 
 impl Ctx {
     pub fn new(algorithm: Algorithm) -> Self {
-        let mut raw = MaybeUninit::uninit();
-        // SAFETY: hl_init writes the whole context.
-        check(unsafe { sys::hl_init(raw.as_mut_ptr(), alg(algorithm)) });
-        // SAFETY: it returned HL_OK.
-        Ctx { raw: unsafe { raw.assume_init() }, algorithm }
+        let mut ctx = Ctx { raw: WIPED, algorithm };
+        ctx.reset();
+        ctx
     }
 
     pub fn algorithm(&self) -> Algorithm {
