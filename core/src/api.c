@@ -39,14 +39,19 @@ const hl_alg_info *hl_alg_at(size_t i)
     return i < ALG_COUNT ? &HLI_TABLE(algs)[i] : NULL;
 }
 
-const hl_alg_info *hl_alg_find(hl_alg alg)
+HLI_INLINE const hl_alg_info *find(uint32_t alg)
 {
     static const uint8_t places[] = {[HL_SHA1] = 0,       [HL_SHA224] = 1,     [HL_SHA256] = 2,
                                      [HL_SHA384] = 3,     [HL_SHA512] = 4,     [HL_SHA512_224] = 5,
                                      [HL_SHA512_256] = 6, [HL_RIPEMD160] = 7,  [HL_MD5] = 8};
-    const size_t i = (unsigned)alg < sizeof places ? places[alg] : 0;
+    const hl_alg_info *info = &HLI_TABLE(algs)[alg < sizeof places ? places[alg] : 0];
 
-    return HLI_TABLE(algs)[i].alg == alg ? &HLI_TABLE(algs)[i] : NULL;
+    return (uint32_t)info->alg == alg ? info : NULL;
+}
+
+const hl_alg_info *hl_alg_find(hl_alg alg)
+{
+    return find((uint32_t)alg);
 }
 
 const hl_alg_info *hl_alg_named(const char *name)
@@ -104,7 +109,7 @@ hl_status hl_run(const hl_job *job)
 
 hl_status hl_hash(hl_alg alg, const void *data, size_t nbytes, uint8_t *digest)
 {
-    const hl_alg_info *info = hl_alg_find(alg);
+    const hl_alg_info *info = find((uint32_t)alg);
 
     if (info == NULL)
         return HL_EALG;
@@ -171,7 +176,7 @@ hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_nbytes, 
 
 hl_status hl_init(hl_ctx *ctx, hl_alg alg)
 {
-    const hl_alg_info *info = hl_alg_find(alg);
+    const hl_alg_info *info = find((uint32_t)alg);
 
     if (ctx == NULL)
         return HL_ENULL;
@@ -231,30 +236,36 @@ hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests)
     return status;
 }
 
+/* Not inlined, so that a short update saves no registers. */
+static HLI_NOINLINE hl_status update_blocks(const hl_alg_info *info, hl_ctx *ctx, const void *data, size_t nbytes)
+{
+    hli_update_one(hli_choose_one(hli_choice(), info->body), info, ctx, data, nbytes);
+    return HL_OK;
+}
+
 hl_status hl_update(hl_ctx *ctx, const void *data, size_t nbytes)
 {
-    const hl_alg_info *info = NULL;
-
-    hl_status status = ctx == NULL ? HL_ENULL : hli_check_stream(ctx, 0, &info);
-    if (status == HL_OK)
-        status = hli_check_slice(data, nbytes, ctx->nbytes);
+    if (ctx == NULL)
+        return HL_ENULL;
+    const hl_alg_info *info = find(ctx->alg);
+    if (info == NULL || ctx->nbytes > HL_MESSAGE_MAX_NBYTES)
+        return HL_ESTATE;
+    const hl_status status = hli_check_slice(data, nbytes, ctx->nbytes);
     if (status != HL_OK)
         return status;
     hli_check_readable(data, nbytes);
-    if (!hli_hold(info, ctx, data, nbytes))
-        hli_update_one(hli_choose_one(hli_choice(), info->body), info, ctx, data, nbytes);
-    return HL_OK;
+    return hli_hold(info, ctx, data, nbytes) ? HL_OK : update_blocks(info, ctx, data, nbytes);
 }
 
 hl_status hl_final(hl_ctx *ctx, uint8_t *digest)
 {
-    const hl_alg_info *info = NULL;
-
-    hl_status status = ctx == NULL ? HL_ENULL : hli_check_stream(ctx, 0, &info);
-    if (status == HL_OK && digest == NULL)
-        status = HL_ENULL;
-    if (status != HL_OK)
-        return status;
+    if (ctx == NULL)
+        return HL_ENULL;
+    const hl_alg_info *info = find(ctx->alg);
+    if (info == NULL || ctx->nbytes > HL_MESSAGE_MAX_NBYTES)
+        return HL_ESTATE;
+    if (digest == NULL)
+        return HL_ENULL;
     hli_final_one(hli_choose_one(hli_choice(), info->body), info, ctx, digest);
     hli_wipe_one(info, ctx);
     return HL_OK;

@@ -242,6 +242,8 @@ HLI_HIDDEN const hl_kernel *hli_choose_whole(uint32_t choice, hl_body body, uint
 HLI_HIDDEN hli_whole_fn *hli_whole_of(const hl_kernel *kernel);
 /* A kernel that has a function for blocks in its own layout, and that function; NULL if there is none. */
 HLI_HIDDEN const hl_kernel *hli_choose_words(uint32_t choice, hl_body body, hli_words_fn **words);
+/* Whether a kernel of one lane makes the message schedules of two blocks at once. */
+HLI_HIDDEN int hli_makes_pairs(const hl_kernel *kernel);
 /* Upper bound of the stack that a call of the kernel takes. */
 HLI_HIDDEN size_t hli_stack_of(const hl_kernel *kernel);
 /* Writes zeros into this machine's vector registers, as far as callees may change them. */

@@ -12,7 +12,8 @@ void hli_pad_scalar(const hl_alg_info *alg, unsigned nblocks, const uint8_t *con
 {
     (void)nblocks; /* follows from each length */
     for (unsigned i = 0; i < n; i++)
-        hli_pad(alg, out + i * 2 * alg->block_nbytes, rests[i], nrests[i], nwhole + nrests[i]);
+        hli_pad(alg->block_nbytes, alg->big_endian, out + i * 2 * alg->block_nbytes, rests[i], nrests[i],
+                nwhole + nrests[i]);
 }
 
 /* The literals turn this into one load, swap and store a word. For short messages, digests are a tenth of the time. */

@@ -39,61 +39,73 @@ HLI_INLINE void hli_load_short(const uint8_t *p, size_t nbytes, uint64_t *first,
     }
 }
 
+/* Copies the first nbytes / 16 * 16 bytes. gcc would make a call of memcpy out of a plain loop. */
+HLI_INLINE void hli_copy_pairs(uint8_t *to, const uint8_t *from, size_t nbytes)
+{
+    for (size_t i = 16; i <= nbytes; i += 16) {
+        hli_copy(to + i - 16, from + i - 16, 16);
+        __asm__("" : "+r"(to));
+    }
+}
+
 /* Copies less than a block, and zeros behind: `to` is written up to the next 16 bytes. */
 HLI_INLINE void hli_copy_short(uint8_t *to, const uint8_t *from, size_t nbytes)
 {
+    const size_t last = nbytes & ~(size_t)15;
     uint64_t first, second;
 
-    for (; nbytes >= 16; to += 16, from += 16, nbytes -= 16)
-        hli_copy(to, from, 16);
-    if (nbytes == 0)
+    hli_copy_pairs(to, from, nbytes);
+    if (last == nbytes)
         return;
-    hli_load_short(from, nbytes, &first, &second);
-    hli_store_pair(to, first, second);
+    hli_load_short(from + last, nbytes - last, &first, &second);
+    hli_store_pair(to + last, first, second);
 }
 
 /* Writes the last blocks of a message of nbytes, and returns their number, one or two. `rest` is what its whole blocks
- * leave, or up to a block more; NULL if nrest is 0. The number of bits has 64 bits, as HL_MESSAGE_MAX_NBYTES says, and
- * the upper half of SHA-512's is 0. */
-HLI_INLINE unsigned hli_pad(const hl_alg_info *alg, uint8_t *out, const uint8_t *rest, size_t nrest, uint64_t nbytes)
+ * leave, or up to a block more; it is not read if nrest is 0. The number of bits has 64 bits, as HL_MESSAGE_MAX_NBYTES
+ * says, and the upper half of SHA-512's is 0. Block size and order of bytes are literals, where it counts. */
+HLI_INLINE unsigned hli_pad(unsigned block_nbytes, int big_endian, uint8_t *out, const uint8_t *rest, size_t nrest,
+                            uint64_t nbytes)
 {
-    const unsigned nblocks = hli_ending_nblocks(alg, nrest);
-    const uint8_t *const last = out + nblocks * alg->block_nbytes - 16;
-    const uint64_t nbits = alg->big_endian ? __builtin_bswap64(nbytes << 3) : nbytes << 3;
+    const unsigned nblocks = nrest < block_nbytes - block_nbytes / 8 ? 1 : 2;
+    const size_t end = nblocks * block_nbytes - 16, last = nrest & ~(size_t)15;
     uint64_t first, second;
 
-    for (; nrest >= 16; out += 16, rest += 16, nrest -= 16)
-        hli_copy(out, rest, 16);
-    hli_load_short(rest, nrest, &first, &second);
-    *(nrest < 8 ? &first : &second) |= UINT64_C(0x80) << 8 * (nrest % 8);
-    for (; out < last; out += 16, first = second = 0)
-        hli_store_pair(out, first, second);
-    hli_store_pair(out, first, nbits);
+    hli_copy_pairs(out, rest, nrest);
+    hli_load_short(rest + last, nrest - last, &first, &second);
+    const uint64_t one_bit = UINT64_C(0x80) << 8 * (nrest % 8);
+    first |= nrest % 16 < 8 ? one_bit : 0;
+    second |= nrest % 16 < 8 ? 0 : one_bit;
+    for (size_t i = last; i < end; i += 16, first = second = 0)
+        hli_store_pair(out + i, first, second);
+    hli_store_pair(out + end, first, big_endian ? __builtin_bswap64(nbytes << 3) : nbytes << 3);
     return nblocks;
 }
 
-/* The digest's bytes of words w and w + 1 of a plain state, or, if words are of 8 bytes, of word w / 2. */
-HLI_INLINE uint64_t hli_digest_bytes(const hl_alg_info *alg, const void *state, unsigned w)
+/* The digest's bytes 8 * i .. 8 * i + 7, from a plain state. */
+HLI_INLINE uint64_t hli_digest_bytes(unsigned word_nbytes, int big_endian, const void *state, unsigned i)
 {
-    if (alg->word_nbytes == 8)
-        return __builtin_bswap64(((const uint64_t *)state)[w / 2]); /* all such algorithms are big-endian */
-    const uint32_t first = ((const uint32_t *)state)[w], second = ((const uint32_t *)state)[w + 1];
-    const uint64_t both = (uint64_t)second << 32 | first;
+    if (word_nbytes == 8)
+        return __builtin_bswap64(((const uint64_t *)state)[i]); /* all such algorithms are big-endian */
+    const uint32_t *s = (const uint32_t *)state + 2 * i;
 
-    return alg->big_endian ? __builtin_bswap64(both << 32 | both >> 32) : both;
+    return big_endian ? __builtin_bswap64((uint64_t)s[0] << 32 | s[1]) : (uint64_t)s[1] << 32 | s[0];
 }
 
-/* Writes the digest of a plain state. */
-HLI_INLINE void hli_write_digest(const hl_alg_info *alg, const void *state, uint8_t *digest)
+/* Writes the digest of a plain state: whole words of 4 bytes, at least 16 bytes. */
+HLI_INLINE void hli_write_digest(unsigned word_nbytes, int big_endian, const void *state, uint8_t *digest,
+                                 unsigned nbytes)
 {
-    unsigned w = 0, left = alg->digest_nbytes;
+    unsigned i = 0;
 
-    for (; left >= 16; left -= 16, digest += 16, w += 4)
-        hli_store_pair(digest, hli_digest_bytes(alg, state, w), hli_digest_bytes(alg, state, w + 2));
-    if (left >= 8)
-        hli_store64(digest, hli_digest_bytes(alg, state, w), 0);
-    if (left % 8 != 0) /* 4 */
-        hli_store32(digest + left - 4, (uint32_t)hli_digest_bytes(alg, state, w + (left >= 8 ? 2 : 0)), 0);
+    for (; 8 * i + 16 <= nbytes; i += 2)
+        hli_store_pair(digest + 8 * i, hli_digest_bytes(word_nbytes, big_endian, state, i),
+                       hli_digest_bytes(word_nbytes, big_endian, state, i + 1));
+    if (nbytes % 16 == 0)
+        return;
+    if (nbytes % 16 > 4)
+        hli_store64(digest + 8 * i, hli_digest_bytes(word_nbytes, big_endian, state, i), 0), i++;
+    hli_store32(digest + nbytes - 4, (uint32_t)hli_digest_bytes(word_nbytes, big_endian, state, i), 0);
 }
 
 #endif

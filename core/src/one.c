@@ -55,13 +55,25 @@ HLI_NOINLINE void hli_update_one(const hl_kernel *kernel, const hl_alg_info *alg
     hli_copy_short(ctx->block, data + nwhole, nbytes - nwhole);
 }
 
+/* The sizes are literals. */
+HLI_INLINE void end_one(unsigned word_nbytes, int big_endian, const hl_kernel *kernel, const hl_alg_info *alg,
+                        void *state, const uint8_t *rest, size_t nrest, uint64_t nbytes, uint8_t *digest)
+{
+    uint8_t tail[2 * 16 * 8] __attribute__((aligned(16)));
+
+    advance(kernel, alg, state, tail, hli_pad(16 * word_nbytes, big_endian, tail, rest, nrest, nbytes));
+    hli_write_digest(word_nbytes, big_endian, state, digest, alg->digest_nbytes);
+}
+
 HLI_NOINLINE void hli_end_one(const hl_kernel *kernel, const hl_alg_info *alg, void *state, const uint8_t *rest,
                               size_t nrest, uint64_t nbytes, uint8_t *digest)
 {
-    uint8_t tail[2 * 128] __attribute__((aligned(64)));
-
-    advance(kernel, alg, state, tail, hli_pad(alg, tail, rest, nrest, nbytes));
-    hli_write_digest(alg, state, digest);
+    if (alg->word_nbytes == 8)
+        end_one(8, 1, kernel, alg, state, rest, nrest, nbytes, digest);
+    else if (alg->big_endian)
+        end_one(4, 1, kernel, alg, state, rest, nrest, nbytes, digest);
+    else
+        end_one(4, 0, kernel, alg, state, rest, nrest, nbytes, digest);
 }
 
 HLI_NOINLINE void hli_hash_one(const hl_kernel *kernel, const hl_alg_info *alg, const void *begin, uint64_t nbefore,
@@ -71,7 +83,9 @@ HLI_NOINLINE void hli_hash_one(const hl_kernel *kernel, const hl_alg_info *alg, 
     size_t nwhole = 0;
 
     hli_copy_state(alg, &state, begin);
-    if (nbytes > hli_longest_in_one_block(alg) + alg->block_nbytes) { /* up to there one call of the kernel does all */
+    /* A block is hashed where it is, unless the kernel takes less time for two blocks at once. */
+    if (nbytes >= alg->block_nbytes &&
+        (nbytes > hli_longest_in_one_block(alg) + alg->block_nbytes || !hli_makes_pairs(kernel))) {
         const size_t nblocks = hli_whole_blocks(alg, nbytes);
         advance(kernel, alg, &state, data, nblocks);
         nwhole = nblocks << hli_block_shift(alg);

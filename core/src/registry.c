@@ -285,6 +285,16 @@ struct hli_edges hli_choose_edges(uint32_t word)
     return best;
 }
 
+int hli_makes_pairs(const hl_kernel *kernel)
+{
+#if HLI_X86
+    return (kernel->isas & ((hl_isas)1 << ISA_avx2 | (hl_isas)1 << ISA_avx512vl)) != 0;
+#else
+    (void)kernel;
+    return 0;
+#endif
+}
+
 /* Stack of kernels: up to 4,800 bytes; with one lane up to 1,500 (32-bit words) and 2,900 (64-bit); over the SHA
  * instructions up to 700, with one lane 110 (gcc 12.2 and clang 14; x86, i686 and aarch64). test/stack.c measures each
  * kernel; test/remains.c searches for secrets left below. */
