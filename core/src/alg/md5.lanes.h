@@ -32,7 +32,7 @@
 #endif
 #define F4(a, x, y, z) a = LV(add)(a, LV(orn_xor)(x, z, y))
 
-/* a = b + ROTL_s(a + f(b, c, d) + X[k] + T[t]). Terms that do not wait for b are added first. */
+/* a = b + ROTL_s(f(a + X[k] + T[t], b, c, d)), where f adds its function. Terms that do not wait for b come first. */
 #define STEP(a, b, c, d, f, xt, s) \
     do { \
         a = LV(add)(a, xt); \
