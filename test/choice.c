@@ -6,6 +6,7 @@
  * Uses the library's internal headers: no machine has all of these sets, and hl_restrict can only remove.
  */
 #include "../core/src/cpu.h"
+#include "../core/src/lanes.h"
 #include "test.h"
 
 enum { COUNT = 150, LENGTH_MAX = 400 };
@@ -20,6 +21,8 @@ static const struct {
 #define KERNEL(body, function, isa, nlanes, ...) {HL_BODY_##body, nlanes, {__VA_ARGS__}},
 #include "../core/src/registry.def"
 };
+uint32_t __real_hli_choice(void);
+uint32_t __wrap_hli_choice(void);
 static const size_t nrows = sizeof rows / sizeof rows[0];
 
 static hl_slice messages[COUNT];
@@ -53,17 +56,68 @@ static void check_order(void)
                       "%s stands before %s", hl_kernel_at(i)->name, hl_kernel_at(next)->name);
 }
 
-/* The least time that an allowed kernel takes for n messages, by that column of costs. */
+/* The least time that an allowed kernel takes for n messages, by that column of costs. Of the kernels of one lane only
+ * the last counts. */
 static uint32_t least_cost(hl_isas isas, hl_body body, unsigned tune, uint32_t n)
 {
-    uint32_t least = UINT32_MAX;
+    uint32_t least = UINT32_MAX, alone = UINT32_MAX;
 
     for (size_t k = 0; k < nrows; k++) {
         const uint32_t cost = (n + rows[k].nlanes - 1) / rows[k].nlanes * rows[k].cost[tune];
-        if (rows[k].body == body && (hl_kernel_at(k)->isas & isas) != 0 && cost < least)
+        if (rows[k].body != body || (hl_kernel_at(k)->isas & isas) == 0 || rows[k].cost[tune] == HLI_NEVER)
+            continue;
+        if (rows[k].nlanes == 1)
+            alone = cost;
+        else if (cost < least)
             least = cost;
     }
-    return least;
+    return alone < least ? alone : least;
+}
+
+/* The time of messages of these numbers of blocks, the longest first, as many side by side as are not done. */
+static uint64_t time_together(hl_isas isas, hl_body body, unsigned tune, const size_t nblocks[], size_t n)
+{
+    uint64_t time = 0;
+
+    for (size_t left = n; left > 0; left--)
+        time += (nblocks[left - 1] - (left < n ? nblocks[left] : 0)) * least_cost(isas, body, tune, (uint32_t)left);
+    return time;
+}
+
+/* By the costs of each column, a few messages never take longer side by side than one after the other; and much shorter
+ * times side by side are not missed. */
+static void check_few(hl_isas isas, uint32_t word)
+{
+    static const size_t lengths[] = {1, 2, 3, 4, 7, 17, 100, 100000};
+    enum { NLENGTHS = sizeof lengths / sizeof lengths[0] };
+
+    for (unsigned tune = 0; tune < HLI_TUNE_COUNT; tune++)
+        for (size_t a = 0; a < hl_alg_count(); a++)
+            for (size_t n = 2; n <= HLI_FEW; n++)
+                for (size_t at = 0; at < NLENGTHS * NLENGTHS * NLENGTHS * NLENGTHS; at++) {
+                    const hl_alg_info *alg = hl_alg_at(a), *again = at % 3 == 0 ? hl_alg_find(HL_RIPEMD160) : NULL;
+                    const uint32_t choice = (word & ~(7u << CHOICE_TUNE)) | tune << CHOICE_TUNE;
+                    const size_t once[HLI_FEW] = {1, 1, 1, 1};
+                    size_t nblocks[HLI_FEW], rest = at;
+                    uint64_t apart = 0, together = 0;
+                    for (size_t i = 0; i < n; i++, rest /= NLENGTHS)
+                        nblocks[i] = lengths[rest % NLENGTHS];
+                    if (rest != 0)
+                        break;
+                    for (size_t i = 0; i < n; i++)
+                        apart += nblocks[i] * least_cost(isas, alg->body, tune, 1);
+                    const int is_apart = hli_is_apart(choice, alg, again, nblocks, n); /* sorts them */
+                    together = time_together(isas, alg->body, tune, nblocks, n);
+                    if (again != NULL) {
+                        const size_t nagain = alg->digest_nbytes > 55 ? 2 : 1;
+                        apart += n * nagain * least_cost(isas, again->body, tune, 1);
+                        together += nagain * time_together(isas, again->body, tune, once, n);
+                    }
+                    CHECK(is_apart ? apart <= together + together / 4 + 100 : together <= apart,
+                          "%s, column %u, %zu messages, the longest of %zu blocks: %llu apart, %llu together, %s",
+                          alg->name, tune, n, nblocks[0], (unsigned long long)apart, (unsigned long long)together,
+                          is_apart ? "apart" : "together");
+                }
 }
 
 static void check_chosen(hl_isas isas, uint32_t features)
@@ -98,8 +152,6 @@ static void check_chosen(hl_isas isas, uint32_t features)
 
 /* The linker redirects the library's calls of hli_choice to this function (--wrap). Every second read returns another
  * choice. */
-uint32_t __real_hli_choice(void);
-uint32_t __wrap_hli_choice(void);
 static unsigned nreads;
 static uint32_t other_choice;
 
@@ -214,6 +266,7 @@ int main(int argc, char **argv)
         CHECK((isas & plain) == plain, "plain C is missing");
         CHECK(hl_restrict(isas) == HL_OK && hl_isas_allowed() == isas, "not taken");
         check_chosen(isas, features);
+        check_few(isas, __real_hli_choice());
         check_hashing();
     }
     test_case("features taken away never add an instruction set");

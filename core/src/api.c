@@ -121,10 +121,42 @@ hl_status hl_hash(hl_alg alg, const void *data, size_t nbytes, uint8_t *digest)
     return HL_OK;
 }
 
-hl_status hl_hash_many(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests)
+static HLI_NOINLINE hl_status hash_slices(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests)
 {
     return hli_run(
         &(hl_job){.alg = (uint32_t)alg, .messages = HLI_SLICES_OF(messages, count), .digests = digests});
+}
+
+/* The same for 1 to HLI_FEW messages. If they go one after the other, a job would take up to a fifth of the time. */
+static hl_status hash_few(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests)
+{
+    const hl_alg_info *info = find((uint32_t)alg);
+    size_t nblocks[HLI_FEW];
+
+    if (info == NULL)
+        return HL_EALG;
+    if (digests == NULL || messages == NULL)
+        return HL_ENULL;
+    for (size_t i = 0; i < count; i++) {
+        const hl_status status = hli_check_slice(messages[i].data, messages[i].nbytes, 0);
+        if (status != HL_OK)
+            return status;
+        nblocks[i] = hli_padded_nblocks(info, messages[i].nbytes);
+    }
+    hli_check_readable_slices(messages, count);
+    const uint32_t choice = hli_choice();
+    if (!hli_is_apart(choice, info, NULL, nblocks, count))
+        return hash_slices(alg, messages, count, digests);
+    const hl_kernel *kernel = hli_choose_one(choice, info->body);
+    for (size_t i = 0; i < count; i++)
+        hli_hash_one(kernel, info, info->iv, 0, messages[i].data, messages[i].nbytes,
+                     digests + i * info->digest_nbytes);
+    return HL_OK;
+}
+
+hl_status hl_hash_many(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests)
+{
+    return count - 1 < HLI_FEW ? hash_few(alg, messages, count, digests) : hash_slices(alg, messages, count, digests);
 }
 
 hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const hl_slice *messages, size_t count,

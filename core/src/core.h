@@ -228,6 +228,8 @@ extern const uint8_t hli_one_bit[HLI_ONE_BIT_AT + 256] HLI_HIDDEN;
 typedef void hli_words_fn(void *state, const void *words);
 
 /* registry.c */
+/* The place of the column of costs in the choice word: 3 bits. */
+#define CHOICE_TUNE 28
 /* The choice word at this moment. */
 HLI_HIDDEN uint32_t hli_choice(void);
 /* The best kernel for nmessages messages under that choice; NULL if the choice leaves none. call_cost is the time of a
@@ -235,6 +237,8 @@ HLI_HIDDEN uint32_t hli_choice(void);
 HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nmessages, uint32_t call_cost);
 /* The best kernel for one message: it has one lane, unless the choice leaves none of these. */
 HLI_HIDDEN const hl_kernel *hli_choose_one(uint32_t choice, hl_body body);
+/* The kernel's cost in the column of that choice. */
+HLI_HIDDEN uint32_t hli_cost(uint32_t choice, const hl_kernel *kernel);
 /* The best kernel for many whole short messages, if it has a function for them and no other kernel takes less time;
  * otherwise NULL. call_cost is that of the others. */
 HLI_HIDDEN const hl_kernel *hli_choose_whole(uint32_t choice, hl_body body, uint32_t call_cost);

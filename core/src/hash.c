@@ -201,25 +201,83 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
     hli_forget(plan, all->count, wide);
 }
 
-/* One message alone needs no window. */
-static HLI_NOINLINE void hash_one(const struct hli_plan *plan, const hl_kernel *kernel, hl_slice message)
+/* One message after the other. */
+static HLI_NOINLINE void hash_apart(const struct hli_plan *plan, const hl_kernel *kernel, const hl_messages *all)
 {
     const struct hli_pass *pass = &plan->first;
     uint8_t inner[HL_DIGEST_MAX_NBYTES];
 
-    hli_hash_one(kernel, pass->alg, hli_begin_of(pass, 0), pass->begin_nbytes, message.data, message.nbytes,
-                 hli_digest_one(plan, inner));
-    hli_again_one(plan, inner);
+    for (size_t i = 0; i < all->count; i++) {
+        const hl_slice message = hli_message_at(all->layout, all, i);
+        hli_hash_one(kernel, pass->alg, hli_begin_of(pass, i), pass->begin_nbytes, message.data, message.nbytes,
+                     hli_digest_one(plan, i, inner));
+        hli_again_one(plan, i, inner);
+    }
+}
+
+/* Time of all blocks, those of equally long messages side by side. `nblocks` is sorted, the longest first. */
+static uint64_t time_together(uint32_t choice, hl_body body, const size_t nblocks[], size_t n)
+{
+    uint64_t time = 0;
+
+    for (size_t left = n, done = 0; left > 0; left--) {
+        if (nblocks[left - 1] == done)
+            continue;
+        const hl_kernel *kernel = hli_choose(choice, body, left, 0);
+        const size_t ncalls = left <= kernel->nlanes ? 1 : (left + kernel->nlanes - 1) / kernel->nlanes;
+        time += (uint64_t)(nblocks[left - 1] - done) * ncalls * hli_cost(choice, kernel);
+        done = nblocks[left - 1];
+    }
+    return time;
+}
+
+int hli_is_apart(uint32_t choice, const hl_alg_info *first, const hl_alg_info *second, size_t nblocks[], size_t n)
+{
+    /* What the driver and a kernel's first block take beyond one message's. A cost is that of long messages: short ones
+     * take up to a sixth more, of a microsecond. */
+    enum { TOGETHER = 90, SHORT = 1000, SHORT_SHARE = 6 };
+    const size_t again = second == NULL ? 0 : hli_ending_nblocks(second, first->digest_nbytes);
+    const uint64_t cost = hli_cost(choice, hli_choose_one(choice, first->body));
+    const uint64_t cost_again = second == NULL ? 0 : again * hli_cost(choice, hli_choose_one(choice, second->body));
+    size_t sum = nblocks[0];
+
+    for (size_t i = 1; i < n; i++) {
+        const size_t inserted = nblocks[i];
+        size_t to = i;
+        for (; to > 0 && nblocks[to - 1] < inserted; to--)
+            nblocks[to] = nblocks[to - 1];
+        nblocks[to] = inserted;
+        sum += inserted;
+    }
+    /* No kernel does several messages in less than the time of the longest. */
+    if ((sum - nblocks[0]) * cost + (n - 1) * cost_again <= TOGETHER)
+        return 1;
+    uint64_t together = time_together(choice, first->body, nblocks, n);
+    if (second != NULL)
+        together += time_together(choice, second->body, (const size_t[HLI_FEW]){again, again, again, again}, n);
+    return sum * cost + n * cost_again <= together + (together < SHORT ? together : SHORT) / SHORT_SHARE + TOGETHER;
+}
+
+/* Whether a few messages go one after the other. */
+static int is_apart(const struct hli_plan *plan, const hl_messages *all)
+{
+    const hl_alg_info *alg = plan->first.alg;
+    size_t nblocks[HLI_FEW];
+
+    for (size_t i = 0; i < all->count; i++)
+        nblocks[i] = hli_padded_nblocks(alg, hli_message_at(all->layout, all, i).nbytes);
+    return hli_is_apart(plan->choice, alg, plan->second.alg, nblocks, all->count);
 }
 
 void hli_hash(const struct hli_plan *plan, const hl_messages *all)
 {
-    const hl_kernel *kernel = hli_kernel(plan, &plan->first, all->count);
+    const int is_few = all->count == 1 || (all->count <= HLI_FEW && plan->forced == NULL && is_apart(plan, all));
+    const hl_kernel *kernel = hli_kernel(plan, &plan->first, is_few ? 1 : all->count);
 
-    if (all->count != 1) {
+    if (!is_few && kernel->nlanes > 1) {
         hash_all(plan, kernel, all);
         return;
     }
-    hash_one(plan, kernel, hli_message_at(all->layout, all, 0));
+    hash_apart(plan, kernel, all);
     hli_forget(plan, 1, kernel);
 }

@@ -25,6 +25,7 @@
 #include "core.h"
 
 enum {
+    HLI_FEW = 4,     /* messages that may take less time one after the other */
     HLI_WINDOW = 96,          /* messages sorted against each other; takes 16 KiB of the promised 32 KiB of stack */
     HLI_LANES = HL_LANES_MAX, /* messages in step */
     HLI_QUEUE = 2 * HLI_LANES /* digests that wait for the second hash */
@@ -298,6 +299,17 @@ struct hli_ending {
 
 /* Hashes the endings, those of one block first, with full lanes as long as there are enough. */
 HLI_HIDDEN void hli_finish(struct hli_ends *ends, const struct hli_ending *const endings[], size_t n);
+
+/* Number of blocks of a message with its padding. */
+HLI_INLINE size_t hli_padded_nblocks(const hl_alg_info *alg, size_t nbytes)
+{
+    return hli_whole_blocks(alg, nbytes) + hli_ending_nblocks(alg, hli_rest_of_block(alg, nbytes));
+}
+
+/* Whether n messages (1 .. HLI_FEW) of so many blocks take less time one after the other than side by side, by the costs
+ * (hash.c). `second`, if not NULL, hashes the digests again. Sorts nblocks. */
+HLI_HIDDEN int hli_is_apart(uint32_t choice, const hl_alg_info *first, const hl_alg_info *second, size_t nblocks[],
+                            size_t n);
 
 /* ---- Search (search.c) ------------------------------------------------------------------------------------------- */
 

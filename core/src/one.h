@@ -80,20 +80,20 @@ HLI_INLINE void hli_wipe_one(const hl_alg_info *alg, hl_ctx *ctx)
 HLI_HIDDEN void hli_hash_one(const hl_kernel *kernel, const hl_alg_info *alg, const void *begin, uint64_t nbefore,
                              const uint8_t *data, size_t nbytes, uint8_t *digest);
 
-/* Hashes the first digest of a plan again, if it says so: hli_digest_one is the place for that digest, `inner` or the
- * caller's. */
-HLI_INLINE uint8_t *hli_digest_one(const struct hli_plan *plan, uint8_t *inner)
+/* The place for the first digest of message `at` of a plan: the caller's, or `inner`, if hli_again_one hashes it again.
+ */
+HLI_INLINE uint8_t *hli_digest_one(const struct hli_plan *plan, size_t at, uint8_t *inner)
 {
-    return plan->second.alg == NULL ? plan->digests : inner;
+    return plan->second.alg == NULL ? plan->digests + at * plan->digest_stride : inner;
 }
 
-HLI_INLINE void hli_again_one(const struct hli_plan *plan, const uint8_t *inner)
+HLI_INLINE void hli_again_one(const struct hli_plan *plan, size_t at, const uint8_t *inner)
 {
     const struct hli_pass *pass = &plan->second;
 
     if (pass->alg != NULL)
-        hli_hash_one(hli_kernel(plan, pass, 1), pass->alg, hli_begin_of(pass, 0), pass->begin_nbytes, inner,
-                     plan->first.alg->digest_nbytes, plan->digests);
+        hli_hash_one(hli_kernel(plan, pass, 1), pass->alg, hli_begin_of(pass, at), pass->begin_nbytes, inner,
+                     plan->first.alg->digest_nbytes, plan->digests + at * plan->digest_stride);
 }
 
 #endif

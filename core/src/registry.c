@@ -95,7 +95,6 @@ static const uint8_t first_row[] = {
 /* The choice word: the allowed instruction sets, those of the machine, the column of costs, and a bit that is set once
  * these are known. */
 #define CHOICE_AVAILABLE 14
-#define CHOICE_TUNE      28
 #define CHOICE_KNOWN     (UINT32_C(1) << 31)
 #define ISA_MASK         ((UINT32_C(1) << CHOICE_AVAILABLE) - 1)
 _Static_assert(ISA_COUNT <= CHOICE_AVAILABLE, "an instruction set has no bit in the choice word");
@@ -191,20 +190,44 @@ const hl_kernel *hl_kernel_at(size_t i)
     return i < ROW_COUNT ? &HLI_TABLE(rows)[i].kernel : NULL;
 }
 
-static const hl_kernel *cheapest(uint32_t word, hl_body body, size_t nmessages, uint32_t call_cost)
+static const struct row *row_of(const hl_kernel *kernel)
 {
-    const struct row *const all = HLI_TABLE(rows), *const end = all + first_row[body + 1];
+    return (const struct row *)kernel; /* its first member */
+}
+
+uint32_t hli_cost(uint32_t word, const hl_kernel *kernel)
+{
+    return row_of(kernel)->cost[word >> CHOICE_TUNE & 7];
+}
+
+/* Kernels of one lane are the last rows, the fastest at the end: the first allowed one from there is right. */
+static const hl_kernel *single(uint32_t word, hl_body body)
+{
+    const struct row *const all = HLI_TABLE(rows), *const first = all + first_row[body];
+    const unsigned tune = word >> CHOICE_TUNE & 7;
+
+    for (const struct row *row = all + first_row[body + 1]; row-- > first && row->kernel.nlanes == 1;)
+        if ((row->kernel.isas & word) != 0 && row->cost[tune] != HLI_NEVER)
+            return &row->kernel;
+    return NULL;
+}
+
+/* The best kernel, of those of several lanes and `alone`, which may be NULL. */
+static const hl_kernel *cheapest(uint32_t word, hl_body body, const hl_kernel *alone, size_t nmessages,
+                                 uint32_t call_cost)
+{
     const unsigned tune = word >> CHOICE_TUNE & 7;
     /* For more messages than any kernel's lanes, the least cost per message is right: the kernel for the rest at the
      * end is chosen again. n is then a number that 1, 2, 3, 4, 8 and 16 lanes divide. */
     const uint32_t n = nmessages <= HL_LANES_MAX ? (uint32_t)nmessages : 3 * HL_LANES_MAX;
-    const hl_kernel *best = NULL;
-    uint32_t best_cost = UINT32_MAX;
+    const hl_kernel *best = alone;
+    uint32_t best_cost = alone == NULL ? UINT32_MAX : n * (row_of(alone)->cost[tune] + call_cost);
 
-    for (const struct row *row = all + first_row[body]; row < end; row++) {
+    for (const struct row *row = HLI_TABLE(rows) + first_row[body]; row->kernel.nlanes > 1; row++) {
         if ((row->kernel.isas & word) == 0)
             continue;
-        const uint32_t ncalls = n <= row->kernel.nlanes ? 1 : (n + row->kernel.nlanes - 1) / row->kernel.nlanes;
+        const uint32_t nlanes = row->kernel.nlanes; /* 3, or a power of two: a division takes as long as ten rows */
+        const uint32_t ncalls = n <= nlanes ? 1 : nlanes == 3 ? (n + 2) / 3 : (n + nlanes - 1) >> hli_ctz32(nlanes);
         const uint32_t cost = ncalls * (row->cost[tune] + call_cost);
         if (cost < best_cost) {
             best = &row->kernel;
@@ -219,23 +242,16 @@ static const hl_kernel *cheapest(uint32_t word, hl_body body, size_t nmessages, 
  * instead of 250). */
 const hl_kernel *hli_choose_one(uint32_t word, hl_body body)
 {
-    const struct row *const all = HLI_TABLE(rows), *const first = all + first_row[body];
-    const unsigned tune = word >> CHOICE_TUNE & 7;
+    const hl_kernel *alone = single(word, body);
 
-    for (const struct row *row = all + first_row[body + 1]; row-- > first && row->kernel.nlanes == 1;)
-        if ((row->kernel.isas & word) != 0 && row->cost[tune] != HLI_NEVER)
-            return &row->kernel;
-    return cheapest(word, body, 1, 0);
+    return alone != NULL ? alone : cheapest(word, body, NULL, 1, 0);
 }
 
 const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint32_t call_cost)
 {
-    return nmessages == 1 ? hli_choose_one(word, body) : cheapest(word, body, nmessages, call_cost);
-}
+    const hl_kernel *alone = single(word, body);
 
-static const struct row *row_of(const hl_kernel *kernel)
-{
-    return (const struct row *)kernel; /* its first member */
+    return nmessages == 1 && alone != NULL ? alone : cheapest(word, body, alone, nmessages, call_cost);
 }
 
 const hl_kernel *hli_choose_whole(uint32_t word, hl_body body, uint32_t call_cost)

@@ -19,8 +19,8 @@ static HLI_NOINLINE void final_one(const struct hli_plan *plan, const hl_kernel 
 {
     uint8_t inner[HL_DIGEST_MAX_NBYTES];
 
-    hli_final_one(kernel, plan->first.alg, ctx, hli_digest_one(plan, inner));
-    hli_again_one(plan, inner);
+    hli_final_one(kernel, plan->first.alg, ctx, hli_digest_one(plan, 0, inner));
+    hli_again_one(plan, 0, inner);
     hli_wipe_one(plan->first.alg, ctx);
 }
 
