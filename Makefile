@@ -16,7 +16,7 @@ LINKS = $(ROOT)/libexec/hashloom
 ZSH_FUNCTIONS := share/zsh/site-functions
 
 .PHONY: help build share demo demo-python check test test-all cross dist bench bench-kernels bench-tiers bench-peers
-.PHONY: bench-compilers bench-torrents bench-sums bench-trees bench-disks chart kernels fuzz mutants deny install install-links uninstall clean
+.PHONY: bench-never bench-compilers bench-torrents bench-sums bench-trees bench-disks chart kernels fuzz mutants deny install install-links uninstall clean
 .PHONY: drop-ins install-drop-ins uninstall-drop-ins bench-provider bench-pkcs11 web bench-web
 
 help:
@@ -34,6 +34,8 @@ help:
 	@echo '                    make bench-tiers: one message, OpenSSL limited to the same instruction sets'
 	@echo 'make kernels        each kernel: whether it is chosen, code size, stack; BENCH=1: with speeds'
 	@echo 'make bench-peers    ratios to other libraries, crates and Go; make bench-compilers: gcc beside clang'
+	@echo 'make bench-never    ratio to the best of what it replaces, for every call, number, length and lesser CPU: half an'
+	@echo '                    hour; ARGS=--quick: five minutes'
 	@echo "make bench-torrents verify and create beside other programs, 20 minutes; ARGS='--size 512M' for a quick look"
 	@echo "make bench-sums     sum and check beside other programs, 10 minutes; ARGS=--quick for a quick look"
 	@echo "make bench-trees    fs-verity, dm-verity and others beside the usual programs; ARGS='--size 512M'"
@@ -213,6 +215,11 @@ kernels: build
 bench-peers:
 	@tools/setup.sh bench-peers
 	@bench/peers/run.sh
+
+# ARGS: options of bench/never/run.py.
+bench-never:
+	@tools/setup.sh bench-never
+	@PATH="$(CURDIR)/build/venv/bin:$$PATH" bench/never/run.py $(ARGS)
 
 # ARGS: rows and options of bench/torrents.py.
 bench-torrents: build

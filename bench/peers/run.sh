@@ -3,9 +3,13 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   bench/peers/run.sh [--quick] [sha1|sha256|sha512|ripemd160|hmac-sha256|hash160|sha256d]...
+#   bench/peers/run.sh [--quick] [sha1|sha256|sha512|ripemd160|md5|hmac-sha256|hash160|sha256d]...
+#   bench/peers/run.sh --build
 #
 # --quick        one round, which compares the digests of all peers with hashloom's; its figures mean little
+#                with the cells of bench/never too, on every tier
+# --build        for bench/never/run.py: names the peers that are missing, and prints the paths of the program and of
+#                its Go peer, if there is Go
 # PEERS_REQUIRE  1: a peer that is not installed is an error; otherwise the output names it and leaves it out
 # CC             the compiler of hashloom and of the crates' C
 # CPU            the CPU to run on (default: the last one)
@@ -25,9 +29,10 @@
 # PKG_CONFIG_PATH, CPATH and LIBRARY_PATH find libraries in other folders, also a newer ipsec-mb than Debian's.
 set -euo pipefail
 cd "$(dirname "$0")"
-quick=
+quick='' build=''
 [ "${1-}" != --quick ] || { quick=yes && shift; }
-[ $# -gt 0 ] || set -- sha1 sha256 sha512 ripemd160 hmac-sha256 hash160 sha256d
+[ "${1-}" != --build ] || build=yes
+[ $# -gt 0 ] || set -- sha1 sha256 sha512 ripemd160 md5 hmac-sha256 hash160 sha256d
 cpu=${CPU:-$(($(getconf _NPROCESSORS_ONLN) - 1))}
 # A folder of its own: in a shared one, each workspace would rebuild the other's crates.
 export CARGO_TARGET_DIR=$PWD/target
@@ -56,10 +61,18 @@ if [ -s "$work/missing" ] && [ "${PEERS_REQUIRE:-0}" != 0 ]; then
     sed 's/^/run.sh: /' "$work/missing" >&2
     exit 2
 fi
+if [ -n "$build" ]; then
+    sed 's/^/run.sh: missing: /' "$work/missing" >&2
+    printf '%s\n' "$peers" "$PEERS_GO"
+    exit
+fi
 if [ -n "$quick" ]; then
     sed 's/^/SKIPPED: peer /' "$work/missing"
     echo "The digests of all sides are compared. One round each: the figures below are no results."
     "$peers" --rounds 1 --summary /dev/null "$@"
+    for tier in here no-avx512 avx2 ssse3 plain; do
+        "$peers" --rounds 0 --few-cells --never "$tier"
+    done
     exit
 fi
 

@@ -2,26 +2,38 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The manager picks its AVX-512, AVX2 or SSE code itself (init_mb_mgr_auto). The _nocheck calls are the faster ones.
+ * The manager picks its AVX-512, AVX2 or SSE code itself (init_mb_mgr_auto), or is told to by the tier; it has no plain
+ * code. The _nocheck calls are the faster ones.
  */
 #include "peer.h"
 
 #include <intel-ipsec-mb.h>
-#include <stdlib.h>
 
 peer_fn ipsec_mb_job, ipsec_mb_burst, ipsec_mb_hash_burst, ipsec_mb_direct;
 
-static const IMB_HASH_ALG hash_algs[NALGORITHMS] = {IMB_AUTH_SHA_1, IMB_AUTH_SHA_256, IMB_AUTH_SHA_512, 0,
-                                                    IMB_AUTH_HMAC_SHA_256};
+static const IMB_HASH_ALG hash_algs[NALGORITHMS] = {
+    [ALG_SHA1] = IMB_AUTH_SHA_1,
+    [ALG_SHA256] = IMB_AUTH_SHA_256,
+    [ALG_SHA512] = IMB_AUTH_SHA_512,
+    [ALG_HMAC_SHA1] = IMB_AUTH_HMAC_SHA_1,
+    [ALG_HMAC_SHA256] = IMB_AUTH_HMAC_SHA_256,
+    [ALG_HMAC_SHA512] = IMB_AUTH_HMAC_SHA_512,
+};
 
 /* One manager for each way: jobs and bursts on one manager leave its queue in disorder (1.3). */
 static IMB_MGR *manager(IMB_MGR **mgr)
 {
     if (!*mgr) {
-        *mgr = alloc_mb_mgr(0);
+        const enum tier tier = peer_tier();
+        *mgr = alloc_mb_mgr(tier >= TIER_AVX2 ? IMB_FLAG_SHANI_OFF : 0);
         if (!*mgr)
             abort();
-        init_mb_mgr_auto(*mgr, NULL);
+        if (tier == TIER_HERE)
+            init_mb_mgr_auto(*mgr, NULL);
+        else if (tier == TIER_SSSE3)
+            init_mb_mgr_sse(*mgr);
+        else
+            init_mb_mgr_avx2(*mgr);
     }
     return *mgr;
 }
@@ -31,29 +43,41 @@ const char *ipsec_mb_version(void)
     return imb_get_version_str();
 }
 
-/* Lengths in the manager's lanes are 16 bits wide; the _nocheck calls do not say so. */
+/* Lengths in the manager's lanes are 16 bits wide, and HMAC takes no empty message. The _nocheck calls do not check
+ * that. */
 static int can_queue(enum algorithm algorithm, const struct message *messages, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (messages[i].nbytes > UINT16_MAX - 1)
+        if (messages[i].nbytes > UINT16_MAX - 1 || (messages[i].nbytes == 0 && algorithm > ALG_SHA512))
             return 0;
     return hash_algs[algorithm] != 0;
 }
 
-typedef uint32_t sha256_state[8];
+/* The states of HMAC after the key, which jobs point to: words of 32 or 64 bits. */
+struct hmac_states {
+    _Alignas(8) uint8_t inner[64], outer[64];
+};
 
-/* The states of HMAC-SHA256 after the key, which jobs point to. */
-static const sha256_state *hmac_states(IMB_MGR *mgr)
+static const struct hmac_states *hmac_states(IMB_MGR *mgr, enum algorithm algorithm)
 {
-    static sha256_state states[2];
-    if (!states[0][0])
+    static struct hmac_states states[NALGORITHMS];
+    static uint8_t is_known[NALGORITHMS];
+    struct hmac_states *found = &states[algorithm];
+    if (!is_known[algorithm]) {
         for (size_t s = 0; s < 2; s++) {
-            uint8_t block[64];
+            uint8_t block[128], *state = s ? found->outer : found->inner;
             for (size_t i = 0; i < sizeof block; i++)
                 block[i] = (i < HMAC_KEY_NBYTES ? HMAC_KEY[i] : 0) ^ (s ? 0x5c : 0x36);
-            IMB_SHA256_ONE_BLOCK(mgr, block, states[s]);
+            if (algorithm == ALG_HMAC_SHA1)
+                IMB_SHA1_ONE_BLOCK(mgr, block, state);
+            else if (algorithm == ALG_HMAC_SHA256)
+                IMB_SHA256_ONE_BLOCK(mgr, block, state);
+            else
+                IMB_SHA512_ONE_BLOCK(mgr, block, state);
         }
-    return states;
+        is_known[algorithm] = 1;
+    }
+    return found;
 }
 
 static void set_hash(IMB_MGR *mgr, IMB_JOB *job, enum algorithm algorithm)
@@ -64,9 +88,10 @@ static void set_hash(IMB_MGR *mgr, IMB_JOB *job, enum algorithm algorithm)
     job->hash_alg = hash_algs[algorithm];
     job->hash_start_src_offset_in_bytes = 0;
     job->auth_tag_output_len_in_bytes = digest_nbytes[algorithm];
-    if (algorithm == ALG_HMAC_SHA256) {
-        job->u.HMAC._hashed_auth_key_xor_ipad = (const uint8_t *)hmac_states(mgr)[0];
-        job->u.HMAC._hashed_auth_key_xor_opad = (const uint8_t *)hmac_states(mgr)[1];
+    if (algorithm == ALG_HMAC_SHA1 || algorithm == ALG_HMAC_SHA256 || algorithm == ALG_HMAC_SHA512) {
+        const struct hmac_states *states = hmac_states(mgr, algorithm);
+        job->u.HMAC._hashed_auth_key_xor_ipad = states->inner;
+        job->u.HMAC._hashed_auth_key_xor_opad = states->outer;
     }
 }
 

@@ -3,15 +3,20 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Twice as many contexts as the manager has lanes take turns, so that they stay in the first cache. A context that
- * comes back finished is submitted next.
+ * comes back finished is submitted next. The functions of a tier are found by name, as the headers lack those of one
+ * instruction set. A library without MD5 lacks only that.
  */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "peer.h"
 
+#include <dlfcn.h>
+
 #include <isa-l_crypto/isal_crypto_api.h>
+#include <isa-l_crypto/md5_mb.h>
 #include <isa-l_crypto/sha1_mb.h>
 #include <isa-l_crypto/sha256_mb.h>
 #include <isa-l_crypto/sha512_mb.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #ifdef __AVX__
 #include <immintrin.h>
@@ -22,6 +27,20 @@ peer_fn isal_many;
 const char *isal_version(void)
 {
     return isal_crypto_get_version_str();
+}
+
+/* NULL if the library has no such function. */
+static void *find(const char *hash, const char *verb)
+{
+    static const char *const isas[] = {"", "_avx2", "_avx2", "_sse", "_base"};
+    char name[64];
+    snprintf(name, sizeof name, "_%s_ctx_mgr_%s%s", hash, verb, isas[peer_tier()]);
+    return dlsym(RTLD_DEFAULT, name);
+}
+
+static uint32_t same32(uint32_t x)
+{
+    return x;
 }
 
 static uint32_t swap32(uint32_t x)
@@ -43,8 +62,8 @@ static void leave_avx(void)
 }
 
 /* The words of a result are in the machine's byte order. */
-#define MANY(NAME, CTX, MGR, LANES, WORD, SWAP)                                                                   \
-    static void NAME##_end(const CTX *ctx, uint8_t *digests)                                                           \
+#define MANY(HASH, CTX, MGR, LANES, WORD, SWAP)                                                                        \
+    static void HASH##_end(const CTX *ctx, uint8_t *digests)                                                           \
     {                                                                                                                  \
         WORD digest[sizeof ctx->job.result_digest / sizeof(WORD)];                                                     \
         for (size_t w = 0; w < sizeof digest / sizeof *digest; w++)                                                    \
@@ -52,17 +71,26 @@ static void leave_avx(void)
         memcpy(digests + (size_t)ctx->user_data * sizeof digest, digest, sizeof digest);                               \
     }                                                                                                                  \
                                                                                                                        \
-    static int NAME##_many(const struct message *messages, size_t count, uint8_t *digests)                             \
+    static int HASH##_many(const struct message *messages, size_t count, uint8_t *digests)                             \
     {                                                                                                                  \
+        static CTX *(*submit)(MGR *, CTX *, const void *, uint32_t, ISAL_HASH_CTX_FLAG);                               \
+        static CTX *(*flush)(MGR *);                                                                                   \
         static MGR *mgr;                                                                                               \
         static CTX *ctxs;                                                                                              \
         CTX *idle[2 * LANES], *ctx;                                                                                    \
         size_t nidle = 0;                                                                                              \
         if (!mgr) {                                                                                                    \
+            void (*init)(MGR *);                                                                                       \
+            *(void **)&init = find(#HASH, "init");                                                                     \
+            *(void **)&submit = find(#HASH, "submit");                                                                 \
+            *(void **)&flush = find(#HASH, "flush");                                                                   \
+            if (!init || !submit || !flush)                                                                            \
+                return -1;                                                                                             \
             mgr = aligned_alloc(64, (sizeof *mgr + 63) / 64 * 64);                                                     \
             ctxs = aligned_alloc(64, (sizeof *ctxs * 2 * LANES + 63) / 64 * 64);                                       \
-            if (!mgr || !ctxs || NAME##_ctx_mgr_init(mgr))                                                             \
+            if (!mgr || !ctxs)                                                                                         \
                 abort();                                                                                               \
+            init(mgr);                                                                                                 \
             for (size_t c = 0; c < 2 * LANES; c++)                                                                     \
                 isal_hash_ctx_init(&ctxs[c]);                                                                          \
         }                                                                                                              \
@@ -73,30 +101,30 @@ static void leave_avx(void)
         for (size_t i = 0; i < count; i++) {                                                                           \
             ctx = idle[--nidle];                                                                                       \
             ctx->user_data = (void *)i;                                                                                \
-            if (NAME##_ctx_mgr_submit(mgr, ctx, &ctx, messages[i].data, (uint32_t)messages[i].nbytes,                  \
-                                      ISAL_HASH_ENTIRE))                                                               \
-                return -1;                                                                                             \
+            ctx = submit(mgr, ctx, messages[i].data, (uint32_t)messages[i].nbytes, ISAL_HASH_ENTIRE);                  \
             if (ctx) {                                                                                                 \
-                NAME##_end(ctx, digests);                                                                              \
+                HASH##_end(ctx, digests);                                                                              \
                 idle[nidle++] = ctx;                                                                                   \
             }                                                                                                          \
         }                                                                                                              \
-        while (!NAME##_ctx_mgr_flush(mgr, &ctx) && ctx)                                                                \
-            NAME##_end(ctx, digests);                                                                                  \
+        while ((ctx = flush(mgr)))                                                                                     \
+            HASH##_end(ctx, digests);                                                                                  \
         leave_avx();                                                                                                   \
         return 0;                                                                                                      \
     }
 
-MANY(isal_sha1, ISAL_SHA1_HASH_CTX, ISAL_SHA1_HASH_CTX_MGR, ISAL_SHA1_MAX_LANES, uint32_t, swap32)
-MANY(isal_sha256, ISAL_SHA256_HASH_CTX, ISAL_SHA256_HASH_CTX_MGR, ISAL_SHA256_MAX_LANES, uint32_t, swap32)
-MANY(isal_sha512, ISAL_SHA512_HASH_CTX, ISAL_SHA512_HASH_CTX_MGR, ISAL_SHA512_MAX_LANES, uint64_t, swap64)
+MANY(md5, ISAL_MD5_HASH_CTX, ISAL_MD5_HASH_CTX_MGR, ISAL_MD5_MAX_LANES, uint32_t, same32)
+MANY(sha1, ISAL_SHA1_HASH_CTX, ISAL_SHA1_HASH_CTX_MGR, ISAL_SHA1_MAX_LANES, uint32_t, swap32)
+MANY(sha256, ISAL_SHA256_HASH_CTX, ISAL_SHA256_HASH_CTX_MGR, ISAL_SHA256_MAX_LANES, uint32_t, swap32)
+MANY(sha512, ISAL_SHA512_HASH_CTX, ISAL_SHA512_HASH_CTX_MGR, ISAL_SHA512_MAX_LANES, uint64_t, swap64)
 
 int isal_many(enum algorithm algorithm, const struct message *messages, size_t count, uint8_t *digests)
 {
     switch (algorithm) {
-    case ALG_SHA1: return isal_sha1_many(messages, count, digests);
-    case ALG_SHA256: return isal_sha256_many(messages, count, digests);
-    case ALG_SHA512: return isal_sha512_many(messages, count, digests);
+    case ALG_MD5: return md5_many(messages, count, digests);
+    case ALG_SHA1: return sha1_many(messages, count, digests);
+    case ALG_SHA256: return sha256_many(messages, count, digests);
+    case ALG_SHA512: return sha512_many(messages, count, digests);
     default: return -1;
     }
 }

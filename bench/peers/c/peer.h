@@ -11,20 +11,52 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 /* The same values as in src/scenario.rs. */
-enum algorithm { ALG_SHA1, ALG_SHA256, ALG_SHA512, ALG_RIPEMD160, ALG_HMAC_SHA256, ALG_HASH160, ALG_SHA256D, NALGORITHMS };
+enum algorithm {
+    ALG_SHA1,
+    ALG_SHA256,
+    ALG_SHA512,
+    ALG_RIPEMD160,
+    ALG_HMAC_SHA256,
+    ALG_HASH160,
+    ALG_SHA256D,
+    ALG_MD5,
+    ALG_HMAC_SHA1,
+    ALG_HMAC_SHA512,
+    ALG_HMAC_RIPEMD160,
+    ALG_HMAC_MD5,
+    NALGORITHMS
+};
 
-static const size_t digest_nbytes[NALGORITHMS] = {20, 32, 64, 20, 32, 20, 32};
+static const size_t digest_nbytes[NALGORITHMS] = {20, 32, 64, 20, 32, 20, 32, 16, 20, 64, 20, 16};
 
-/* The key of ALG_HMAC_SHA256, the same bytes as in src/scenario.rs; the string's NUL is not part of it. */
+/* The key of HMAC, the same bytes as in src/scenario.rs; the string's NUL is not part of it. */
 enum { HMAC_KEY_NBYTES = 32 };
 #define HMAC_KEY ((const uint8_t *)"a key of thirty-two random bytes")
+
+/* Where each message has a key, key i % HMAC_NKEYS begins so many bytes into these, as in src/calls.rs. */
+enum { HMAC_NKEYS = 16 };
+#define HMAC_KEYS ((const uint8_t *)"forty-eight bytes, of which each key takes other")
+
+/* As in src/calls.rs. */
+enum { PART_NBYTES = 40, PBKDF2_NITERATIONS = 100 };
 
 struct message {
     const uint8_t *data;
     size_t nbytes;
 };
+
+/* What a peer may use, the same values as in src/tier.rs. A library that knows only the CPU itself is told to do what it
+ * would do on a CPU that has no more. */
+enum tier { TIER_HERE, TIER_NO_AVX512, TIER_AVX2, TIER_SSSE3, TIER_PLAIN };
+
+static inline enum tier peer_tier(void)
+{
+    const char *tier = getenv("PEERS_TIER");
+    return tier ? (enum tier)(*tier - '0') : TIER_HERE;
+}
 
 typedef int peer_fn(enum algorithm algorithm, const struct message *messages, size_t count, uint8_t *digests);
 

@@ -2,10 +2,13 @@
 //! Compares hashloom's many-message hashing with its peers.
 //!
 //! ```text
-//! hashloom-bench-peers [--rounds N] [--summary FILE] ALGORITHM...   sha1 sha256 sha512 ripemd160 hmac-sha256 hash160 sha256d
+//! hashloom-bench-peers [--rounds N] [--summary FILE] ALGORITHM...   sha1 sha256 sha512 ripemd160 md5 hmac-sha256
+//!                                                                   hash160 sha256d ...
 //! hashloom-bench-peers --list            what is compared, and what is not installed
 //! hashloom-bench-peers --missing         the peers that are not installed, and how to install each
 //! hashloom-bench-peers --summary-head    the first lines of the summary
+//! hashloom-bench-peers [--rounds N] [--few-cells] --never TIER
+//!                                        bench/never: lines of CSV; here, no-avx512, avx2, ssse3, plain
 //! ```
 //!
 //! Method: all sides hash the same messages, in turn, 15 rounds after a warm-up, on the one CPU that `run.sh` gives. A
@@ -14,10 +17,13 @@
 //! absolute figures drift, and ratios hold. The digests of all sides are compared before they are timed. Messages are
 //! random bytes. `--summary` appends the lines with the ratios to a file instead of printing them at the end.
 
+mod calls;
 mod go;
 mod measure;
+mod never;
 mod peers;
 mod scenario;
+mod tier;
 
 use std::error::Error;
 use std::fs;
@@ -26,6 +32,7 @@ use std::process::ExitCode;
 
 use measure::{Row, measure};
 use scenario::Algorithm;
+use tier::Tier;
 
 fn main() -> ExitCode {
     match run(std::env::args().skip(1).collect()) {
@@ -41,13 +48,19 @@ fn run(args: Vec<String>) -> Result<(), Box<dyn Error>> {
     let mut args = args.into_iter();
     let mut summary = None;
     let mut rounds = 15;
+    let mut is_quick = false;
     let mut algorithms = Vec::new();
     while let Some(arg) = args.next() {
         if arg == "--summary" {
             summary = Some(args.next().ok_or("--summary needs a file")?);
         } else if arg == "--rounds" {
-            let number = args.next().and_then(|number| number.parse().ok()).filter(|&number| number > 0);
-            rounds = number.ok_or("--rounds needs a number from 1 on")?;
+            rounds = args.next().and_then(|number| number.parse().ok()).ok_or("--rounds needs a number")?;
+        } else if arg == "--few-cells" {
+            is_quick = true;
+        } else if arg == "--never" {
+            let name = args.next().unwrap_or_default();
+            let tier = Tier::ALL.into_iter().find(|tier| tier.name() == name).ok_or("--never needs a tier")?;
+            return never::run(tier, is_quick, rounds);
         } else if arg == "--list" {
             print!("{}", peers::list());
             return Ok(());
@@ -64,6 +77,9 @@ fn run(args: Vec<String>) -> Result<(), Box<dyn Error>> {
                 format!("unknown algorithm {arg:?}: there are {names}")
             })?);
         }
+    }
+    if rounds == 0 {
+        return Err("--rounds 0 is for --never".into());
     }
     let mut lines = String::new();
     for algorithm in algorithms {

@@ -10,6 +10,7 @@ use sha1::Digest as _;
 
 use crate::go::Go;
 use crate::scenario::{Algorithm, HMAC_KEY, Messages};
+use crate::tier::Tier;
 use hashloom_sys as sys;
 
 /// One side of a comparison. It keeps its digests until they are read.
@@ -84,13 +85,13 @@ impl<D: AsRef<[u8]>, F: FnMut(&[&'static [u8]]) -> Vec<D>> Side for Returns<D, F
     }
 }
 
-type Sides = Vec<Box<dyn Side>>;
+pub type Sides = Vec<Box<dyn Side>>;
 
-fn add(sides: &mut Sides, name: &str, hash: impl FnMut(&Messages, &mut [u8]) -> bool + 'static) {
+pub fn add(sides: &mut Sides, name: &str, hash: impl FnMut(&Messages, &mut [u8]) -> bool + 'static) {
     sides.push(Box::new(Writes { name: name.into(), is_own: false, digests: Vec::new(), hash }));
 }
 
-fn add_own(sides: &mut Sides, name: &str, hash: impl FnMut(&Messages, &mut [u8]) -> bool + 'static) {
+pub fn add_own(sides: &mut Sides, name: &str, hash: impl FnMut(&Messages, &mut [u8]) -> bool + 'static) {
     sides.push(Box::new(Writes { name: name.into(), is_own: true, digests: Vec::new(), hash }));
 }
 
@@ -111,13 +112,14 @@ pub const HASHLOOM: &str = "hashloom";
 pub fn sides(algorithm: Algorithm) -> Sides {
     let mut sides = Vec::new();
     match algorithm {
-        Algorithm::HmacSha256 => own_hmac(&mut sides),
+        _ if algorithm.is_hmac() => own_hmac(&mut sides, algorithm),
         Algorithm::Hash160 => own_twice(&mut sides, sys::hl_hash160_rows),
         Algorithm::Sha256d => own_twice(&mut sides, sys::hl_sha256d_rows),
         _ => own(&mut sides),
     }
     libraries(&mut sides, algorithm);
     crates(&mut sides, algorithm);
+    sides.retain(|side| Tier::of_this_process().has(side.name()));
     // Go is compared where one call of its standard library takes the message.
     if matches!(algorithm, Algorithm::Sha1 | Algorithm::Sha256 | Algorithm::Sha512)
         && let Some(go) = Go::start()
@@ -147,18 +149,23 @@ fn own(sides: &mut Sides) {
     });
 }
 
-fn own_hmac(sides: &mut Sides) {
+fn own_hmac(sides: &mut Sides, algorithm: Algorithm) {
     let mut key = std::mem::MaybeUninit::uninit();
     // SAFETY: the key has room for a key, and the secret is as long as stated.
     let key = unsafe {
-        let status = sys::hl_hmac_key_init(key.as_mut_ptr(), sys::HL_SHA256, HMAC_KEY.as_ptr().cast(), HMAC_KEY.len());
-        assert_eq!(status, sys::HL_OK, "hashloom has HMAC-SHA256");
+        let status = sys::hl_hmac_key_init(key.as_mut_ptr(), algorithm.hl(), HMAC_KEY.as_ptr().cast(), HMAC_KEY.len());
+        assert_eq!(status, sys::HL_OK, "hashloom has HMAC of every algorithm");
         key.assume_init()
     };
     add_own(sides, HASHLOOM, move |messages, digests| {
-        let raw = &messages.raw;
         // SAFETY: raw are slices of static data, and digests has room for all tags.
-        unsafe { sys::hl_hmac_many(&key, raw.as_ptr(), raw.len(), digests.as_mut_ptr()) == sys::HL_OK }
+        let status = unsafe {
+            match messages.raw[..] {
+                [message] => sys::hl_hmac(&key, message.data, message.nbytes, digests.as_mut_ptr()),
+                ref raw => sys::hl_hmac_many(&key, raw.as_ptr(), raw.len(), digests.as_mut_ptr()),
+            }
+        };
+        status == sys::HL_OK
     });
 }
 
@@ -178,17 +185,22 @@ fn own_twice(sides: &mut Sides, rows: TwiceFn) {
 
 /// A peer's function of `c/peer.h`.
 #[allow(dead_code, reason = "none of the C libraries may be installed")]
-type PeerFn = unsafe extern "C" fn(Algorithm, *const sys::hl_slice, usize, *mut u8) -> i32;
+pub type PeerFn = unsafe extern "C" fn(Algorithm, *const sys::hl_slice, usize, *mut u8) -> i32;
 
 #[allow(unused_macros, reason = "none of the C libraries may be installed")]
 macro_rules! c_peers {
     ($sides:ident, $($name:literal = $function:ident),+) => {{
         unsafe extern "C" {
-            $(fn $function(alg: Algorithm, messages: *const sys::hl_slice, count: usize, digests: *mut u8) -> i32;)+
+            $(fn $function(
+                alg: $crate::scenario::Algorithm,
+                messages: *const hashloom_sys::hl_slice,
+                count: usize,
+                digests: *mut u8,
+            ) -> i32;)+
         }
         $(
-            let function: PeerFn = $function;
-            add($sides, $name, move |messages, digests| {
+            let function: $crate::peers::PeerFn = $function;
+            $crate::peers::add($sides, $name, move |messages, digests| {
                 // SAFETY: struct message of c/peer.h is hl_slice; digests has room for all digests.
                 unsafe {
                     function(messages.algorithm, messages.raw.as_ptr(), messages.raw.len(), digests.as_mut_ptr()) == 0
@@ -197,6 +209,8 @@ macro_rules! c_peers {
         )+
     }};
 }
+#[allow(unused_imports, reason = "none of the C libraries may be installed")]
+pub(crate) use c_peers;
 
 fn libraries(sides: &mut Sides, algorithm: Algorithm) {
     let _ = (&sides, algorithm);
@@ -222,17 +236,10 @@ fn libraries(sides: &mut Sides, algorithm: Algorithm) {
 
 fn crates(sides: &mut Sides, algorithm: Algorithm) {
     match algorithm {
-        Algorithm::Sha1 => {
-            add_each(sides, "sha1", |message| sha1::Sha1::digest(message));
-            add_each(sides, "ring", |message| ring::digest::digest(&ring::digest::SHA1_FOR_LEGACY_USE_ONLY, message));
-            add_each(sides, "aws-lc-rs", |message| {
-                aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA1_FOR_LEGACY_USE_ONLY, message)
-            });
-        }
+        Algorithm::Md5 => add_each(sides, "md-5", |message| md5::Md5::digest(message)),
+        Algorithm::Sha1 => add_each(sides, "sha1", |message| sha1::Sha1::digest(message)),
         Algorithm::Sha256 => {
             add_each(sides, "sha2", |message| sha2::Sha256::digest(message));
-            add_each(sides, "ring", |message| ring::digest::digest(&ring::digest::SHA256, message));
-            add_each(sides, "aws-lc-rs", |message| aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, message));
             add(sides, "stringzilla", stringzilla_sha256());
             sides.push(Box::new(Returns {
                 name: "commonware-cryptography".into(),
@@ -247,8 +254,6 @@ fn crates(sides: &mut Sides, algorithm: Algorithm) {
         }
         Algorithm::Sha512 => {
             add_each(sides, "sha2", |message| sha2::Sha512::digest(message));
-            add_each(sides, "ring", |message| ring::digest::digest(&ring::digest::SHA512, message));
-            add_each(sides, "aws-lc-rs", |message| aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA512, message));
             sides.push(Box::new(Returns {
                 name: "commonware-cryptography".into(),
                 digests: Vec::new(),
@@ -256,17 +261,94 @@ fn crates(sides: &mut Sides, algorithm: Algorithm) {
             }));
         }
         Algorithm::Ripemd160 => add_each(sides, "ripemd", |message| ripemd::Ripemd160::digest(message)),
-        Algorithm::HmacSha256 => {
-            let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &HMAC_KEY);
-            add_each(sides, "ring", move |message| ring::hmac::sign(&key, message));
-            let key = aws_lc_rs::hmac::Key::new(aws_lc_rs::hmac::HMAC_SHA256, &HMAC_KEY);
-            add_each(sides, "aws-lc-rs", move |message| aws_lc_rs::hmac::sign(&key, message));
-        }
         Algorithm::Hash160 => {
             add_each(sides, "ripemd and sha2", |message| ripemd::Ripemd160::digest(sha2::Sha256::digest(message)))
         }
         Algorithm::Sha256d => add_each(sides, "sha2", |message| sha2::Sha256::digest(sha2::Sha256::digest(message))),
+        _ => {}
     }
+    if let Some((ring, aws_lc)) = ring_digests(algorithm) {
+        add_each(sides, "ring", |message| ring::digest::digest(ring, message));
+        add_each(sides, "aws-lc-rs", |message| aws_lc_rs::digest::digest(aws_lc, message));
+    }
+    if algorithm.is_hmac()
+        && let Some((ring, aws_lc)) = ring_hmacs(algorithm)
+    {
+        let key = ring::hmac::Key::new(ring, &HMAC_KEY);
+        add_each(sides, "ring", move |message| ring::hmac::sign(&key, message));
+        let key = aws_lc_rs::hmac::Key::new(aws_lc, &HMAC_KEY);
+        add_each(sides, "aws-lc-rs", move |message| aws_lc_rs::hmac::sign(&key, message));
+    }
+}
+
+/// A hash function of ring and of aws-lc-rs, which have one interface.
+pub fn ring_digests(
+    algorithm: Algorithm,
+) -> Option<(&'static ring::digest::Algorithm, &'static aws_lc_rs::digest::Algorithm)> {
+    use {aws_lc_rs::digest as aws_lc, ring::digest as ring};
+    match algorithm {
+        Algorithm::Sha1 => Some((&ring::SHA1_FOR_LEGACY_USE_ONLY, &aws_lc::SHA1_FOR_LEGACY_USE_ONLY)),
+        Algorithm::Sha256 => Some((&ring::SHA256, &aws_lc::SHA256)),
+        Algorithm::Sha512 => Some((&ring::SHA512, &aws_lc::SHA512)),
+        _ => None,
+    }
+}
+
+/// HMAC over the hash function that takes the messages.
+pub fn ring_hmacs(algorithm: Algorithm) -> Option<(ring::hmac::Algorithm, aws_lc_rs::hmac::Algorithm)> {
+    use {aws_lc_rs::hmac as aws_lc, ring::hmac as ring};
+    match algorithm.hash() {
+        Algorithm::Sha1 => Some((ring::HMAC_SHA1_FOR_LEGACY_USE_ONLY, aws_lc::HMAC_SHA1_FOR_LEGACY_USE_ONLY)),
+        Algorithm::Sha256 => Some((ring::HMAC_SHA256, aws_lc::HMAC_SHA256)),
+        Algorithm::Sha512 => Some((ring::HMAC_SHA512, aws_lc::HMAC_SHA512)),
+        _ => None,
+    }
+}
+
+/// PBKDF2 over the hash function that takes the messages.
+pub fn ring_pbkdf2s(algorithm: Algorithm) -> Option<(ring::pbkdf2::Algorithm, aws_lc_rs::pbkdf2::Algorithm)> {
+    use {aws_lc_rs::pbkdf2 as aws_lc, ring::pbkdf2 as ring};
+    match algorithm.hash() {
+        Algorithm::Sha1 => Some((ring::PBKDF2_HMAC_SHA1, aws_lc::PBKDF2_HMAC_SHA1)),
+        Algorithm::Sha256 => Some((ring::PBKDF2_HMAC_SHA256, aws_lc::PBKDF2_HMAC_SHA256)),
+        Algorithm::Sha512 => Some((ring::PBKDF2_HMAC_SHA512, aws_lc::PBKDF2_HMAC_SHA512)),
+        _ => None,
+    }
+}
+
+/// OffchainLabs' hashtree, which hashes nodes only. On a lower tier, the function that it would choose there.
+pub fn hashtree() -> impl FnMut(&Messages, &mut [u8]) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    let restricted: Option<HashtreeFn> = match Tier::of_this_process() {
+        Tier::Here => None,
+        Tier::NoAvx512 if std::is_x86_feature_detected!("sha") => Some(hashtree_sha256_shani_x2),
+        Tier::NoAvx512 | Tier::Avx2 => Some(hashtree_sha256_avx2_x8),
+        Tier::Ssse3 => Some(hashtree_sha256_sse_x1),
+        Tier::Plain => Some(hashtree_sha256_generic),
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let restricted: Option<HashtreeFn> = None;
+    move |messages, digests| {
+        if messages.row_len != Some(64) {
+            return false;
+        }
+        match restricted {
+            // SAFETY: the tier is below what this CPU has; as many nodes can be read, and digests written.
+            Some(hash) => unsafe { hash(digests.as_mut_ptr(), messages.data.as_ptr(), messages.slices.len() as u64) },
+            None => hashtree_rs::hash(digests, messages.data, messages.slices.len()),
+        }
+        true
+    }
+}
+
+type HashtreeFn = unsafe extern "C" fn(*mut u8, *const u8, u64);
+
+#[cfg(target_arch = "x86_64")]
+unsafe extern "C" {
+    fn hashtree_sha256_shani_x2(digests: *mut u8, nodes: *const u8, count: u64);
+    fn hashtree_sha256_avx2_x8(digests: *mut u8, nodes: *const u8, count: u64);
+    fn hashtree_sha256_sse_x1(digests: *mut u8, nodes: *const u8, count: u64);
+    fn hashtree_sha256_generic(digests: *mut u8, nodes: *const u8, count: u64);
 }
 
 /// Nodes of a tree, two digests of 32 bytes each. The halves are laid out before the first round.
@@ -378,11 +460,13 @@ pub fn list() -> String {
         ("sha1", "Sha1::digest, one message after the other"),
         ("sha2", "the same"),
         ("ripemd", "the same"),
+        ("md-5", "the same"),
         ("ring", "digest::digest, one message after the other; hmac::sign"),
         ("aws-lc-rs", "the same"),
         ("stringzilla", "sha256_multistate_update and _digest, 16 states at a time"),
         ("commonware-cryptography", "Sha256::hash_many, Sha512::hash_many, Sequential"),
         ("tape-sha256", "hash_many; hash_pairs for 64 bytes"),
+        ("hashtree-rs", "hash, for nodes of bench/never"),
     ] {
         text += &format!("- {name} {}: {how}\n", locked_version(name));
     }

@@ -2,6 +2,7 @@
 //! The algorithms, the sets of messages, and the goals for each.
 
 use std::fs;
+use std::sync::Mutex;
 
 use hashloom_sys as sys;
 
@@ -19,13 +20,19 @@ pub enum Algorithm {
     Hash160,
     /// SHA-256 of SHA-256: Bitcoin's hash of a block's header.
     Sha256d,
+    Md5,
+    /// HMAC by the key [`HMAC_KEY`], as [`Algorithm::HmacSha256`].
+    HmacSha1,
+    HmacSha512,
+    HmacRipemd160,
+    HmacMd5,
 }
 
 /// The same bytes as in `c/peer.h`.
 pub const HMAC_KEY: [u8; 32] = *b"a key of thirty-two random bytes";
 
 impl Algorithm {
-    pub const ALL: [Algorithm; 7] = [
+    pub const ALL: [Algorithm; 12] = [
         Algorithm::Sha1,
         Algorithm::Sha256,
         Algorithm::Sha512,
@@ -33,28 +40,70 @@ impl Algorithm {
         Algorithm::HmacSha256,
         Algorithm::Hash160,
         Algorithm::Sha256d,
+        Algorithm::Md5,
+        Algorithm::HmacSha1,
+        Algorithm::HmacSha512,
+        Algorithm::HmacRipemd160,
+        Algorithm::HmacMd5,
     ];
 
     pub fn name(self) -> &'static str {
-        ["sha1", "sha256", "sha512", "ripemd160", "hmac-sha256", "hash160", "sha256d"][self as usize]
+        [
+            "sha1",
+            "sha256",
+            "sha512",
+            "ripemd160",
+            "hmac-sha256",
+            "hash160",
+            "sha256d",
+            "md5",
+            "hmac-sha1",
+            "hmac-sha512",
+            "hmac-ripemd160",
+            "hmac-md5",
+        ][self as usize]
     }
 
     pub fn digest_len(self) -> usize {
-        [20, 32, 64, 20, 32, 20, 32][self as usize]
+        [20, 32, 64, 20, 32, 20, 32, 16, 20, 64, 20, 16][self as usize]
+    }
+
+    pub fn is_hmac(self) -> bool {
+        self.name().starts_with("hmac-")
+    }
+
+    /// The hash function that takes the messages.
+    pub fn hash(self) -> Algorithm {
+        match self {
+            Algorithm::HmacMd5 => Algorithm::Md5,
+            Algorithm::HmacSha1 => Algorithm::Sha1,
+            Algorithm::HmacSha256 | Algorithm::Hash160 | Algorithm::Sha256d => Algorithm::Sha256,
+            Algorithm::HmacSha512 => Algorithm::Sha512,
+            Algorithm::HmacRipemd160 => Algorithm::Ripemd160,
+            hash => hash,
+        }
     }
 
     /// The hash function that takes the messages.
     pub fn hl(self) -> sys::hl_alg {
-        [sys::HL_SHA1, sys::HL_SHA256, sys::HL_SHA512, sys::HL_RIPEMD160]
-            .get(self as usize)
-            .copied()
-            .unwrap_or(sys::HL_SHA256)
+        match self.hash() {
+            Algorithm::Md5 => sys::HL_MD5,
+            Algorithm::Sha1 => sys::HL_SHA1,
+            Algorithm::Sha512 => sys::HL_SHA512,
+            Algorithm::Ripemd160 => sys::HL_RIPEMD160,
+            _ => sys::HL_SHA256,
+        }
     }
 
     /// The hash function that takes the messages.
     pub fn crate_algorithm(self) -> hashloom::Algorithm {
-        use hashloom::Algorithm as A;
-        [A::Sha1, A::Sha256, A::Sha512, A::Ripemd160].get(self as usize).copied().unwrap_or(A::Sha256)
+        match self.hash() {
+            Algorithm::Md5 => hashloom::Algorithm::Md5,
+            Algorithm::Sha1 => hashloom::Algorithm::Sha1,
+            Algorithm::Sha512 => hashloom::Algorithm::Sha512,
+            Algorithm::Ripemd160 => hashloom::Algorithm::Ripemd160,
+            _ => hashloom::Algorithm::Sha256,
+        }
     }
 
     pub fn scenarios(self) -> impl Iterator<Item = &'static Scenario> {
@@ -64,7 +113,7 @@ impl Algorithm {
             MILLION => self == Algorithm::HmacSha256,
             PUBLIC_KEYS | LONG_PUBLIC_KEYS => self == Algorithm::Hash160,
             HEADERS => self == Algorithm::Sha256d,
-            _ => (self as usize) < Algorithm::HmacSha256 as usize,
+            _ => self.hash() == self,
         })
     }
 }
@@ -182,22 +231,13 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// The same messages in every run. The array is never freed.
+    /// The same messages in every run.
     pub fn new(algorithm: Algorithm, scenario: &Scenario) -> Self {
         let mut random = Random(0x9e37_79b9_7f4a_7c15);
         let (least, greatest) = scenario.lengths;
         let lengths: Vec<usize> =
             (0..scenario.count).map(|_| least + random.next() as usize % (greatest - least + 1)).collect();
-        let nbytes: usize = lengths.iter().sum();
-        // Aligned to a page, so that runs do not differ by the place that the allocator chose.
-        let page = 4096;
-        let arena: &'static mut [u8] = vec![0; nbytes + page].leak();
-        let start = arena.as_ptr().align_offset(page);
-        let data = &mut arena[start..start + nbytes];
-        for word in data.chunks_mut(8) {
-            word.copy_from_slice(&random.next().to_le_bytes()[..word.len()]);
-        }
-        let data: &'static [u8] = data;
+        let data = arena(lengths.iter().sum());
         let mut rest = data;
         let mut slices = Vec::new();
         for length in lengths {
@@ -215,6 +255,25 @@ impl Messages {
     pub fn digests_len(&self) -> usize {
         self.slices.len() * self.algorithm.digest_len()
     }
+}
+
+/// Random bytes from the start of a page on, so that runs do not differ by the place that the allocator chose. One
+/// array has the messages of all scenarios. It is never freed, so that messages can refer to it.
+fn arena(nbytes: usize) -> &'static [u8] {
+    static ARENA: Mutex<&[u8]> = Mutex::new(&[]);
+    let mut arena = ARENA.lock().expect("one thread");
+    if arena.len() < nbytes {
+        let page = 4096;
+        let room = vec![0; nbytes + page].leak();
+        let start = room.as_ptr().align_offset(page);
+        let data = &mut room[start..start + nbytes];
+        let mut random = Random(0x2545_f491_4f6c_dd1d);
+        for word in data.chunks_mut(8) {
+            word.copy_from_slice(&random.next().to_le_bytes()[..word.len()]);
+        }
+        *arena = data;
+    }
+    &arena[..nbytes]
 }
 
 struct Random(u64);

@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+# run.py: hashloom beside the best of what it replaces, in every cell of calls, algorithms, numbers, lengths and CPUs.
+#
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""A ratio above 1.00 says that hashloom is faster than the fastest of its peers.
+
+    bench/never/run.py [--quick] [--tiers TIER,...] [--results NAME] [--svg FILE] [--csv FILE]
+    bench/never/run.py --from FILE.csv [--before FILE.csv] [--results NAME] [--svg FILE]
+
+All cells take half an hour, those of --quick five minutes. A tier restricts all sides to the instruction sets of a
+lesser CPU. Peers that cannot be restricted are left out where they would use more (bench/peers/src/tier.rs).
+
+--results NAME   writes bench/results/DATE-never-NAME.md, such as NAME epyc-zen4
+--svg FILE       draws the heat map; needs matplotlib
+--before FILE    compares with an earlier run
+CPU, RUN, CC, PEERS_REQUIRE and the ways to get peers are those of bench/peers/run.sh, which builds them.
+"""
+
+import argparse
+import csv
+import datetime
+import os
+import shlex
+import statistics
+import subprocess
+import sys
+from collections import defaultdict
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+HEAD = ["tier", "call", "algorithm", "count", "nbytes", "hashloom_ns", "peer", "peer_ns"]
+TIERS = {
+    "here": "this CPU",
+    "no-avx512": "no AVX-512",
+    "avx2": "AVX2, no SHA instructions",
+    "ssse3": "SSSE3",
+    "plain": "SSE2",
+}
+CALLS = {
+    "one": "one message",
+    "many": "many messages",
+    "rows": "rows",
+    "nodes": "nodes of 64 bytes",
+    "hmac": "HMAC, key kept",
+    "hmac-keys": "HMAC, a key each",
+    "stream": "stream, one update",
+    "parts": "stream, updates of 40 bytes",
+    "hash160": "hash160",
+    "sha256d": "SHA-256 twice",
+    "pbkdf2": "PBKDF2, 100 iterations",
+    "search": "search for nonces",
+}
+NAMES = {"md5": "MD5", "sha1": "SHA-1", "sha256": "SHA-256", "sha512": "SHA-512", "ripemd160": "RIPEMD-160"}
+
+
+class Cell:
+    def __init__(self, row):
+        self.tier, self.call, self.algorithm = row["tier"], row["call"], row["algorithm"]
+        self.count, self.nbytes = int(row["count"]), int(row["nbytes"])
+        self.ours, self.peer, self.theirs = float(row["hashloom_ns"]), row["peer"], float(row["peer_ns"])
+        self.ratio = self.theirs / self.ours
+        self.key = (self.tier, self.call, self.algorithm, self.count, self.nbytes)
+
+    @property
+    def is_below(self):
+        # As printed, so that the verdict fits the figure that a reader sees.
+        return round(self.ratio, 2) < 1
+
+
+def build():
+    """Returns the program, and the environment that it needs."""
+    build = [os.path.join(ROOT, "bench", "peers", "run.sh"), "--build"]
+    done = subprocess.run(build, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(done.returncode)
+    program, go = done.stdout.splitlines()
+    return program, dict(os.environ, PEERS_GO=go)
+
+
+def measure(options, path):
+    program, environment = build()
+    cpu = os.environ.get("CPU") or str(os.cpu_count() - 1)
+    arguments = ["--rounds", "35", "--few-cells"] if options.quick else ["--rounds", "45"]
+    start = datetime.datetime.now()
+    with open(path, "w", encoding="utf-8") as out:
+        print(",".join(HEAD), file=out, flush=True)
+        for tier in options.tiers:
+            line = [*shlex.split(os.environ.get("RUN", "")), "taskset", "-c", cpu, program, *arguments, "--never", tier]
+            if subprocess.run(line, env=environment, stdout=out).returncode:
+                sys.exit(f"run.py: {shlex.join(line)} failed")
+            print(f"{tier}: {(datetime.datetime.now() - start).seconds} s", file=sys.stderr, flush=True)
+    listed = subprocess.run([program, "--list"], env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    with open("/proc/cpuinfo", encoding="utf-8") as info:
+        model = next((line.split(":", 1)[1].strip() for line in info if line.startswith("model name")), "CPU unknown")
+    commit = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=7"], cwd=ROOT, text=True,
+                            stdout=subprocess.PIPE).stdout.strip()
+    with open(path + ".head", "w", encoding="utf-8") as head:
+        command = "make bench-never" + " ARGS=--quick" * options.quick
+        print(f"`{command}`: hashloom at commit {commit or 'unknown'}, {start:%F}. {model}, one CPU of {os.cpu_count()}."
+              f"\n\n{listed.stdout}", file=head)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return [Cell(row) for row in csv.DictReader(file)]
+
+
+def size(nbytes):
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if nbytes >= unit:
+            return f"{nbytes // unit} {name}"
+    return str(nbytes)
+
+
+def report(cells, before, head):
+    """The whole result as Markdown, the cells in which hashloom is behind first."""
+    groups = defaultdict(list)
+    for cell in cells:
+        groups[cell.tier, cell.call].append(cell)
+    tiers = [tier for tier in TIERS if any(cell.tier == tier for cell in cells)]
+    below = sorted((cell for cell in cells if cell.is_below), key=lambda cell: cell.ratio)
+    yield f"# hashloom / the best of what it replaces\n\n{head}"
+    yield (f"## Below 1.00: {len(below):,} of {len(cells):,} cells\n\n"
+           "Least times of one message, in ns. The worst come first.\n\n"
+           "| ratio | CPU | call | algorithm | messages | bytes | hashloom | the best peer | |\n"
+           "|---:|---|---|---|---:|---:|---:|---:|---|")
+    for cell in below:
+        yield (f"| {cell.ratio:.2f} | {TIERS[cell.tier]} | {CALLS[cell.call]} | {NAMES[cell.algorithm]} | "
+               f"{cell.count:,} | {size(cell.nbytes)} | {cell.ours:.1f} | {cell.theirs:.1f} | {cell.peer} |")
+
+    yield ("\n## Summary\n\nThe least ratio, the middle one, and how many of the cells are below 1.00.\n\n"
+           f"| | {' | '.join(TIERS[tier] for tier in tiers)} |\n|---|{'---|' * len(tiers)}")
+    for call, name in [*CALLS.items(), (None, "all")]:
+        line = []
+        for tier in tiers:
+            found = groups[tier, call] if call else [cell for cell in cells if cell.tier == tier]
+            ratios = [cell.ratio for cell in found]
+            line.append(f"{min(ratios):.2f}, {statistics.median(ratios):.2f}; "
+                        f"{sum(cell.is_below for cell in found)} of {len(found)}" if found else "")
+        yield f"| {name} | {' | '.join(line)} |"
+
+    if before:
+        old = {cell.key: cell for cell in before}
+        yield ("\n## Before and now\n\n| CPU | below 1.00 before | now | time now / before: least, middle, most |\n"
+               "|---|---:|---:|---|")
+        for tier in tiers:
+            pairs = [(old[cell.key], cell) for cell in cells if cell.tier == tier and cell.key in old]
+            if pairs:
+                times = [now.ours / then.ours for then, now in pairs]
+                yield (f"| {TIERS[tier]} | {sum(then.is_below for then, _ in pairs)} | "
+                       f"{sum(now.is_below for _, now in pairs)} | "
+                       f"{min(times):.2f}, {statistics.median(times):.2f}, {max(times):.2f} |")
+
+    # Linux hashes pairs of messages over SHA instructions, at best twice as fast as one after the other.
+    yield ("\n## Two messages in one call / one after the other\n\n`hl_hash_many` of two / twice `hl_hash`; Linux's "
+           "`sha256_finup_2x` is to reach 1.9.\n")
+    lengths = sorted({cell.nbytes for cell in cells if cell.call == "one"})
+    yield f"| CPU | algorithm | {' | '.join(map(size, lengths))} |\n|---|---|{'---:|' * len(lengths)}"
+    times = {cell.key: cell.ours for cell in cells}
+    for tier in tiers:
+        for algorithm, name in NAMES.items():
+            pairs = [(times.get((tier, "one", algorithm, 1, nbytes)), times.get((tier, "many", algorithm, 2, nbytes)))
+                     for nbytes in lengths]
+            if any(all(pair) for pair in pairs):
+                line = " | ".join(f"{one / two:.2f}" if one and two else "" for one, two in pairs)
+                yield f"| {TIERS[tier]} | {name} | {line} |"
+
+    for tier in tiers:
+        yield f"\n## All ratios: {TIERS[tier]}"
+        for call, name in CALLS.items():
+            found = groups[tier, call]
+            if not found:
+                continue
+            counts = sorted({cell.count for cell in found})
+            yield (f"\n| {name} | bytes | {' | '.join(f'{count:,}' for count in counts)} |\n"
+                   f"|---|---:|{'---:|' * len(counts)}")
+            ratios = {cell.key: cell.ratio for cell in found}
+            for algorithm in NAMES:
+                for nbytes in sorted({cell.nbytes for cell in found if cell.algorithm == algorithm}):
+                    line = [ratios.get((tier, call, algorithm, count, nbytes)) for count in counts]
+                    yield (f"| {NAMES[algorithm]} | {size(nbytes)} | "
+                           f"{' | '.join('' if ratio is None else f'{ratio:.2f}' for ratio in line)} |")
+
+
+def draw(cells, path):
+    """Rows: calls and algorithms. Columns: tiers and numbers of messages. A square: the least ratio of all lengths."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    import matplotlib.pyplot as plt
+    from matplotlib.colors import LogNorm
+
+    plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "hashloom", "font.size": 7})
+    groups = {"1": (1, 1), "2-3": (2, 3), "4-8": (4, 8), "16+": (16, 1 << 20)}
+    tiers = [tier for tier in TIERS if any(cell.tier == tier for cell in cells)]
+    rows = [(call, algorithm) for call in CALLS for algorithm in NAMES
+            if any((cell.call, cell.algorithm) == (call, algorithm) for cell in cells)]
+    least = defaultdict(lambda: float("inf"))
+    for cell in cells:
+        group = next(name for name, (first, last) in groups.items() if first <= cell.count <= last)
+        key = (cell.call, cell.algorithm, cell.tier, group)
+        least[key] = min(least[key], cell.ratio)
+
+    figure, panels = plt.subplots(1, len(tiers), sharey=True, squeeze=False, layout="constrained",
+                                  figsize=(2.2 + 1.35 * len(tiers), 1 + 0.155 * len(rows)))
+    for panel, tier in zip(panels[0], tiers):
+        grid = [[least.get((*row, tier, group), float("nan")) for group in groups] for row in rows]
+        mesh = panel.pcolormesh(grid, norm=LogNorm(0.5, 2), cmap="RdBu", edgecolors="white", linewidth=0.5)
+        panel.set_facecolor("0.95")
+        panel.set_ylim(len(rows), 0)
+        panel.set_title(TIERS[tier].replace(", ", ",\n"), fontsize=8)
+        panel.set_xticks([x + 0.5 for x in range(len(groups))], groups)
+        panel.set_yticks([y + 0.5 for y in range(len(rows))], [NAMES[algorithm] for _, algorithm in rows])
+        panel.tick_params(length=0)
+        panel.spines[:].set_visible(False)
+        for y, line in enumerate(grid):
+            for x, ratio in enumerate(line):
+                if ratio == ratio:
+                    dark = ratio < 0.65 or ratio > 1.6
+                    panel.text(x + 0.5, y + 0.5, f"{ratio:.2f}" if ratio < 9.95 else f"{ratio:.0f}", ha="center",
+                               va="center", fontsize=5.5, color="white" if dark else "black")
+        for y in range(1, len(rows)):
+            if rows[y][0] != rows[y - 1][0]:
+                panel.axhline(y, color="black", linewidth=0.6)
+    for y, (call, _) in enumerate(rows):
+        if y == 0 or rows[y - 1][0] != call:
+            length = sum(row[0] == call for row in rows)
+            panels[0][0].text(-0.42, y + length / 2, CALLS[call].replace(", ", ",\n"), ha="right", va="center",
+                              transform=panels[0][0].get_yaxis_transform(), fontsize=7, fontweight="bold")
+    figure.supxlabel("messages in one call", fontsize=8)
+    figure.suptitle("hashloom / the best of what it replaces: the least ratio of all lengths", fontsize=9)
+    bar = figure.colorbar(mesh, ax=panels[0][-1], ticks=[0.5, 0.7, 1, 1.4, 2], format="%.1f", aspect=60, pad=0.08)
+    bar.ax.minorticks_off()
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--tiers", type=lambda text: text.split(","), default=list(TIERS))
+    parser.add_argument("--csv", metavar="FILE", default=os.path.join(ROOT, "build", "never.csv"))
+    parser.add_argument("--from", dest="source", metavar="FILE")
+    parser.add_argument("--before", metavar="FILE")
+    parser.add_argument("--results", metavar="NAME")
+    parser.add_argument("--svg", metavar="FILE")
+    options = parser.parse_args()
+    if unknown := set(options.tiers) - set(TIERS):
+        parser.error(f"unknown tiers {', '.join(unknown)}: there are {', '.join(TIERS)}")
+    path = options.source or options.csv
+    if not options.source:
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        measure(options, path)
+    cells = read(path)
+    if not cells:
+        sys.exit(f"run.py: no cells in {path}")
+    head = open(path + ".head", encoding="utf-8").read() if os.path.exists(path + ".head") else ""
+    text = "\n".join(report(cells, read(options.before) if options.before else None, head)) + "\n"
+    if options.results:
+        name = f"{datetime.date.today()}-never-{options.results}.md"
+        with open(os.path.join(ROOT, "bench", "results", name), "w", encoding="utf-8") as file:
+            file.write(text)
+    if options.svg:
+        draw(cells, options.svg)
+    sys.stdout.write(text.split("\n## All ratios", 1)[0] + "\n")
+
+
+if __name__ == "__main__":
+    main()

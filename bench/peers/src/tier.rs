@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Tiers: what all sides may use of this CPU, so that one machine says how hashloom stands on lesser ones.
+
+use std::env;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use hashloom_sys as sys;
+
+/// The same values as in `c/peer.h`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    Here,
+    NoAvx512,
+    Avx2,
+    Ssse3,
+    Plain,
+}
+
+impl Tier {
+    pub const ALL: [Tier; 5] = [Tier::Here, Tier::NoAvx512, Tier::Avx2, Tier::Ssse3, Tier::Plain];
+
+    pub fn name(self) -> &'static str {
+        ["here", "no-avx512", "avx2", "ssse3", "plain"][self as usize]
+    }
+
+    /// hashloom's instruction sets.
+    fn isas(self) -> sys::hl_isas {
+        let names: &[_] = match self {
+            Tier::Here => return sys::hl_isas_available(),
+            Tier::NoAvx512 => &[c"scalar", c"gnu", c"sse2", c"ssse3", c"avx", c"avx2", c"sha"],
+            Tier::Avx2 => &[c"scalar", c"gnu", c"sse2", c"ssse3", c"avx", c"avx2"],
+            Tier::Ssse3 => &[c"scalar", c"gnu", c"sse2", c"ssse3"],
+            Tier::Plain => &[c"scalar", c"gnu", c"sse2"],
+        };
+        // SAFETY: the names end with NUL.
+        names.iter().map(|name| unsafe { sys::hl_isa_named(name.as_ptr()) }).fold(0, |all, isa| all | isa)
+            & sys::hl_isas_available()
+    }
+
+    /// The variables of OpenSSL and aws-lc, and of Go. OPENSSL_ia32cap(3): bit 41 is SSSE3, 60 AVX; after the colon
+    /// comes leaf 7, with bits 16, 17, 21, 28, 30 and 31 for parts of AVX-512, 29 for SHA, 5 for AVX2, 3 and 8 for BMI.
+    fn variables(self) -> (&'static str, &'static str) {
+        const NO_AVX: &str = "cpu.sha=off,cpu.avx=off,cpu.avx2=off,cpu.bmi1=off,cpu.bmi2=off";
+        match self {
+            Tier::Here => ("", ""),
+            Tier::NoAvx512 => (":~0xd0230000", ""),
+            Tier::Avx2 => (":~0xf0230000", "cpu.sha=off"),
+            Tier::Ssse3 => ("~0x1000000000000000:0", NO_AVX),
+            Tier::Plain => ("~0x1000020000000000:0", NO_AVX),
+        }
+    }
+
+    pub fn of_this_process() -> Tier {
+        let number = env::var("PEERS_TIER").ok().and_then(|number| number.parse::<usize>().ok());
+        number.and_then(|number| Tier::ALL.get(number).copied()).unwrap_or(Tier::Here)
+    }
+
+    /// Restricts this process and its children, by running the program again: libcrypto reads its variable when it is
+    /// loaded. Returns false if the tier is the one above on this machine.
+    pub fn enter(self) -> Result<bool, String> {
+        let above = (self as usize).checked_sub(1).map(|above| Tier::ALL[above]);
+        if above.is_some_and(|above| above.isas() == self.isas() || !cfg!(target_arch = "x86_64")) {
+            return Ok(false);
+        }
+        if env::var_os("PEERS_TIER").is_some() && Tier::of_this_process() == self {
+            return match sys::hl_restrict(self.isas()) {
+                sys::HL_OK => Ok(true),
+                _ => Err("hl_restrict refused the instruction sets of a tier".into()),
+            };
+        }
+        let program = env::current_exe().map_err(|error| format!("the path of this program: {error}"))?;
+        let (openssl, go) = self.variables();
+        let mut again = Command::new(program);
+        again.args(env::args_os().skip(1)).env("PEERS_TIER", (self as usize).to_string());
+        match self {
+            Tier::Here => again.env_remove("OPENSSL_ia32cap").env_remove("GODEBUG"),
+            _ => again.env("OPENSSL_ia32cap", openssl).env("GODEBUG", go),
+        };
+        Err(format!("cannot run itself again: {}", again.exec()))
+    }
+
+    /// Whether this peer does on the tier what it would do on such a CPU. Those that follow a variable or `c/peer.h`,
+    /// and those without special instructions, always do. The others do while they use nothing beyond the tier.
+    pub fn has(self, peer: &str) -> bool {
+        match peer {
+            // The SHA instructions, AVX2 and AVX, never AVX-512.
+            "sha1" | "sha2" | "ripemd and sha2" | "ring" | "ecloop, clang -mavx2" => self <= Tier::NoAvx512,
+            name if name.starts_with("tape-sha256") => {
+                self == Tier::Here || self == Tier::NoAvx512 && !tape_sha256::backend().contains("512")
+            }
+            "stringzilla" | "commonware-cryptography" => self == Tier::Here,
+            name if name.starts_with("ecloop") => self == Tier::Here,
+            name if name.starts_with("ipsec-mb") => self != Tier::Plain,
+            _ => true,
+        }
+    }
+}
