@@ -7,8 +7,9 @@
     bench/never/run.py [--quick] [--tiers TIER,...] [--results NAME] [--svg FILE] [--csv FILE]
     bench/never/run.py --from FILE.csv [--before FILE.csv] [--results NAME] [--svg FILE]
 
-All cells take half an hour, those of --quick five minutes. A tier restricts all sides to the instruction sets of a
-lesser CPU. Peers that cannot be restricted are left out where they would use more (bench/peers/src/tier.rs).
+All cells take half an hour, those of --quick five minutes. SHA-224 and SHA-384 run the code of SHA-256 and SHA-512,
+so they are not measured. A tier restricts all sides to the instruction sets of a lesser CPU. Peers that cannot be
+restricted are left out where they would use more (bench/peers/src/tier.rs).
 
 --results NAME   writes bench/results/DATE-never-NAME.md, such as NAME epyc-zen4
 --svg FILE       draws the heat map; needs matplotlib
@@ -19,6 +20,7 @@ CPU, RUN, CC, PEERS_REQUIRE and the ways to get peers are those of bench/peers/r
 import argparse
 import csv
 import datetime
+import itertools
 import os
 import shlex
 import statistics
@@ -28,6 +30,8 @@ from collections import defaultdict
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+# All cells are measured as often, minutes apart: a neighbour that is busy for a while spoils one sweep only.
+SWEEPS = 3
 HEAD = ["tier", "call", "algorithm", "count", "nbytes", "hashloom_ns", "peer", "peer_ns"]
 TIERS = {
     "here": "this CPU",
@@ -56,10 +60,18 @@ NAMES = {"md5": "MD5", "sha1": "SHA-1", "sha256": "SHA-256", "sha512": "SHA-512"
 class Cell:
     def __init__(self, row):
         self.tier, self.call, self.algorithm = row["tier"], row["call"], row["algorithm"]
-        self.count, self.nbytes = int(row["count"]), int(row["nbytes"])
+        # The length, or the least and the greatest one.
+        self.count, self.nbytes = int(row["count"]), tuple(map(int, row["nbytes"].split("-")))
         self.ours, self.peer, self.theirs = float(row["hashloom_ns"]), row["peer"], float(row["peer_ns"])
-        self.ratio = self.theirs / self.ours
         self.key = (self.tier, self.call, self.algorithm, self.count, self.nbytes)
+
+    def take(self, other):
+        self.ours = min(self.ours, other.ours)
+        self.theirs, self.peer = min((self.theirs, self.peer), (other.theirs, other.peer))
+
+    @property
+    def ratio(self):
+        return self.theirs / self.ours
 
     @property
     def is_below(self):
@@ -80,15 +92,16 @@ def build():
 def measure(options, path):
     program, environment = build()
     cpu = os.environ.get("CPU") or str(os.cpu_count() - 1)
-    arguments = ["--rounds", "35", "--few-cells"] if options.quick else ["--rounds", "45"]
+    arguments = ["--rounds", "11", "--few-cells"] if options.quick else ["--rounds", "15"]
     start = datetime.datetime.now()
     with open(path, "w", encoding="utf-8") as out:
         print(",".join(HEAD), file=out, flush=True)
-        for tier in options.tiers:
+        for sweep, tier in itertools.product(range(SWEEPS), options.tiers):
             line = [*shlex.split(os.environ.get("RUN", "")), "taskset", "-c", cpu, program, *arguments, "--never", tier]
             if subprocess.run(line, env=environment, stdout=out).returncode:
                 sys.exit(f"run.py: {shlex.join(line)} failed")
-            print(f"{tier}: {(datetime.datetime.now() - start).seconds} s", file=sys.stderr, flush=True)
+            seconds = (datetime.datetime.now() - start).seconds
+            print(f"sweep {sweep + 1} of {SWEEPS}, {tier}: {seconds} s", file=sys.stderr, flush=True)
     listed = subprocess.run([program, "--list"], env=environment, stdout=subprocess.PIPE, text=True, check=True)
     with open("/proc/cpuinfo", encoding="utf-8") as info:
         model = next((line.split(":", 1)[1].strip() for line in info if line.startswith("model name")), "CPU unknown")
@@ -101,11 +114,19 @@ def measure(options, path):
 
 
 def read(path):
+    """The least times of all sweeps."""
+    cells = {}
     with open(path, encoding="utf-8") as file:
-        return [Cell(row) for row in csv.DictReader(file)]
+        for row in csv.DictReader(file):
+            cell = Cell(row)
+            cells.setdefault(cell.key, cell).take(cell)
+    return list(cells.values())
 
 
-def size(nbytes):
+def size(lengths):
+    if len(lengths) > 1:
+        return "-".join(map(str, lengths))
+    (nbytes,) = lengths
     for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
         if nbytes >= unit:
             return f"{nbytes // unit} {name}"

@@ -8,7 +8,7 @@ use hashloom_sys as sys;
 use sha1::Digest;
 
 use crate::peers::{self, HASHLOOM, Sides, add, add_own, c_peers};
-use crate::scenario::{Algorithm, HMAC_KEY, Messages};
+use crate::scenario::{Algorithm, HMAC_KEY};
 
 /// As in `c/peer.h`.
 const HMAC_NKEYS: usize = 16;
@@ -287,9 +287,4 @@ fn search(sides: &mut Sides) {
     });
     #[cfg(has_openssl)]
     c_peers!(sides, "OpenSSL, below EVP" = openssl_search);
-}
-
-/// Messages of one call.
-pub fn messages(algorithm: Algorithm, count: usize, nbytes: usize) -> Messages {
-    Messages::new(algorithm, &crate::scenario::Scenario { name: "", lengths: (nbytes, nbytes), count })
 }

@@ -7,9 +7,9 @@
 
 use std::error::Error;
 
-use crate::calls::{Call, messages};
+use crate::calls::Call;
 use crate::peers::{HASHLOOM, Side};
-use crate::scenario::{Algorithm, Messages};
+use crate::scenario::{Algorithm, Messages, Scenario};
 use crate::tier::Tier;
 
 /// Short work is repeated until one timing takes this long.
@@ -23,10 +23,13 @@ struct Cell {
     call: Call,
     algorithm: Algorithm,
     count: usize,
-    nbytes: usize,
+    /// The least and greatest length.
+    lengths: (usize, usize),
 }
 
 const LENGTHS: [usize; 10] = [0, 8, 33, 55, 64, 80, 200, 1 << 10, 16 << 10, 1 << 20];
+/// Where lengths may differ.
+const MIXED: (usize, usize) = (8, 55);
 const COUNTS: [usize; 9] = [1, 2, 3, 4, 5, 8, 16, 64, 1024];
 const QUICK_LENGTHS: [usize; 4] = [8, 64, 200, 16 << 10];
 const QUICK_COUNTS: [usize; 5] = [1, 2, 4, 16, 1024];
@@ -59,7 +62,11 @@ fn cells(is_quick: bool) -> Vec<Cell> {
         for &algorithm in algorithms {
             for &nbytes in lengths {
                 let counts = counts.iter().copied().filter(|count| count * nbytes <= MOST_NBYTES);
-                cells.extend(counts.map(|count| Cell { call, algorithm, count, nbytes }));
+                cells.extend(counts.map(|count| Cell { call, algorithm, count, lengths: (nbytes, nbytes) }));
+            }
+            if matches!(call, Call::Many | Call::Hmac | Call::HmacKeys) {
+                let counts = counts.iter().copied().filter(|&count| count > 1);
+                cells.extend(counts.map(|count| Cell { call, algorithm, count, lengths: MIXED }));
             }
         }
     }
@@ -75,7 +82,7 @@ pub fn run(tier: Tier, is_quick: bool, rounds: usize) -> Result<(), Box<dyn Erro
     let mut sides = Vec::new();
     let mut sides_of = None;
     for cell in cells(is_quick) {
-        let Cell { call, algorithm, count, nbytes } = cell;
+        let Cell { call, algorithm, count, lengths } = cell;
         if sides_of != Some((call, algorithm)) {
             // The former ones end first: each Go is a process.
             sides.clear();
@@ -83,7 +90,9 @@ pub fn run(tier: Tier, is_quick: bool, rounds: usize) -> Result<(), Box<dyn Erro
             sides.retain(|side| tier.has(side.name()));
             sides_of = Some((call, algorithm));
         }
-        let found = measure(&mut sides, &messages(algorithm, count, nbytes), rounds).map_err(|error| {
+        let nbytes = if lengths == MIXED { format!("{}-{}", lengths.0, lengths.1) } else { lengths.0.to_string() };
+        let messages = Messages::new(algorithm, &Scenario { name: "", lengths, count });
+        let found = measure(&mut sides, &messages, rounds).map_err(|error| {
             format!("{error}: {}, {} of {count} messages of {nbytes} bytes", tier.name(), call.name())
         })?;
         if let Some((ours, peer, theirs)) = found {
