@@ -5,7 +5,7 @@ use std::env;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-use hashloom_sys as sys;
+use hashloom::kernels::{self, IsaSet};
 
 /// The same values as in `c/peer.h`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,18 +24,32 @@ impl Tier {
         ["here", "no-avx512", "avx2", "ssse3", "plain"][self as usize]
     }
 
+    /// The lowest tier that has hashloom's instruction set of this name. `Ssse3` is a CPU of 2008, before AVX: the peers
+    /// may use SSE4 there, for which hashloom has no kernels.
+    fn lowest_with(isa: &str) -> Option<Tier> {
+        match isa {
+            "avx512vl" | "avx512" | "sha_avx512vl" => Some(Tier::Here),
+            "sha" => Some(Tier::NoAvx512),
+            "avx" | "avx2" => Some(Tier::Avx2),
+            "ssse3" => Some(Tier::Ssse3),
+            "scalar" | "gnu" | "sse2" => Some(Tier::Plain),
+            _ => None,
+        }
+    }
+
     /// hashloom's instruction sets.
-    fn isas(self) -> sys::hl_isas {
-        let names: &[_] = match self {
-            Tier::Here => return sys::hl_isas_available(),
-            Tier::NoAvx512 => &[c"scalar", c"gnu", c"sse2", c"ssse3", c"avx", c"avx2", c"sha"],
-            Tier::Avx2 => &[c"scalar", c"gnu", c"sse2", c"ssse3", c"avx", c"avx2"],
-            Tier::Ssse3 => &[c"scalar", c"gnu", c"sse2", c"ssse3"],
-            Tier::Plain => &[c"scalar", c"gnu", c"sse2"],
-        };
-        // SAFETY: the names end with NUL.
-        names.iter().map(|name| unsafe { sys::hl_isa_named(name.as_ptr()) }).fold(0, |all, isa| all | isa)
-            & sys::hl_isas_available()
+    fn isas(self) -> Result<IsaSet, String> {
+        if !cfg!(target_arch = "x86_64") {
+            return Ok(IsaSet::available());
+        }
+        let mut names = Vec::new();
+        for isa in IsaSet::available().names() {
+            let lowest = Tier::lowest_with(isa).ok_or(format!("src/tier.rs lacks the instruction set {isa}"))?;
+            if self <= lowest {
+                names.push(isa);
+            }
+        }
+        IsaSet::parse(&names.join(",")).map_err(|error| error.to_string())
     }
 
     /// The variables of OpenSSL and aws-lc, and of Go. OPENSSL_ia32cap(3): bit 41 is SSSE3, 60 AVX; after the colon
@@ -59,15 +73,12 @@ impl Tier {
     /// Restricts this process and its children, by running the program again: libcrypto reads its variable when it is
     /// loaded. Returns false if the tier is the one above on this machine.
     pub fn enter(self) -> Result<bool, String> {
-        let above = (self as usize).checked_sub(1).map(|above| Tier::ALL[above]);
-        if above.is_some_and(|above| above.isas() == self.isas() || !cfg!(target_arch = "x86_64")) {
+        let isas = self.isas()?;
+        if self != Tier::Here && Tier::ALL[self as usize - 1].isas()? == isas {
             return Ok(false);
         }
         if env::var_os("PEERS_TIER").is_some() && Tier::of_this_process() == self {
-            return match sys::hl_restrict(self.isas()) {
-                sys::HL_OK => Ok(true),
-                _ => Err("hl_restrict refused the instruction sets of a tier".into()),
-            };
+            return kernels::restrict(isas).map(|()| true).map_err(|error| error.to_string());
         }
         let program = env::current_exe().map_err(|error| format!("the path of this program: {error}"))?;
         let (openssl, go) = self.variables();
