@@ -333,7 +333,7 @@ part proof-by-solver all "" "$core test/proof/*" bash -c 'at=build/smt/bin
     PATH=$at:$PATH python3 test/proof/smt.py'
 # A workspace of its own, with other people's crates, C libraries and compilers.
 part peers-format "check quick all" "" "bench/peers/*.rs" cargo fmt "${peers[@]}" --check
-part peers all +program "bench/peers/*" bench/peers/run.sh --quick
+part peers all +program "bench/peers/* bench/never/*" bench/peers/run.sh --quick
 # The profile and the folder are those of the part before, so that the C of the crates is compiled once.
 part peers-lint all peers "bench/peers/*" \
     cargo clippy --quiet --release --locked "${peers[@]}" --target-dir bench/peers/target -- -D warnings

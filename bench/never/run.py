@@ -32,7 +32,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 # All cells are measured as often, minutes apart: a neighbour that is busy for a while spoils one sweep only.
 SWEEPS = 3
-HEAD = ["tier", "call", "algorithm", "count", "nbytes", "hashloom_ns", "peer", "peer_ns"]
+# What `hashloom-bench-peers --never` prints.
+COLUMNS = ["tier", "call", "algorithm", "count", "nbytes", "hashloom_ns", "peer", "peer_ns"]
 TIERS = {
     "here": "this CPU",
     "no-avx512": "no AVX-512",
@@ -95,7 +96,6 @@ def measure(options, path):
     arguments = ["--rounds", "11", "--few-cells"] if options.quick else ["--rounds", "15"]
     start = datetime.datetime.now()
     with open(path, "w", encoding="utf-8") as out:
-        print(",".join(HEAD), file=out, flush=True)
         for sweep, tier in itertools.product(range(SWEEPS), options.tiers):
             line = [*shlex.split(os.environ.get("RUN", "")), "taskset", "-c", cpu, program, *arguments, "--never", tier]
             if subprocess.run(line, env=environment, stdout=out).returncode:
@@ -117,7 +117,7 @@ def read(path):
     """The least times of all sweeps."""
     cells = {}
     with open(path, encoding="utf-8") as file:
-        for row in csv.DictReader(file):
+        for row in csv.DictReader(file, COLUMNS):
             cell = Cell(row)
             cells.setdefault(cell.key, cell).take(cell)
     return list(cells.values())

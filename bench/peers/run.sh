@@ -73,6 +73,8 @@ if [ -n "$quick" ]; then
     for tier in here no-avx512 avx2 ssse3 plain; do
         "$peers" --rounds 0 --few-cells --never "$tier"
     done
+    "$peers" --rounds 1 --few-cells --never plain >"$work/never.csv"
+    ../never/run.py --from "$work/never.csv" >"$work/never.md"
     exit
 fi
 

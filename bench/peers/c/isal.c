@@ -4,15 +4,16 @@
  *
  * Twice as many contexts as the manager has lanes take turns, so that they stay in the first cache. A context that
  * comes back finished is submitted next. The functions of a tier are found by name, as the headers lack those of one
- * instruction set. A library without MD5 lacks only that.
+ * instruction set. A library may be built without MD5.
  */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "peer.h"
 
 #include <dlfcn.h>
-
 #include <isa-l_crypto/isal_crypto_api.h>
+#if __has_include(<isa-l_crypto/md5_mb.h>)
 #include <isa-l_crypto/md5_mb.h>
+#endif
 #include <isa-l_crypto/sha1_mb.h>
 #include <isa-l_crypto/sha256_mb.h>
 #include <isa-l_crypto/sha512_mb.h>
@@ -24,11 +25,6 @@
 
 peer_fn isal_many;
 
-const char *isal_version(void)
-{
-    return isal_crypto_get_version_str();
-}
-
 /* NULL if the library has no such function. */
 static void *find(const char *hash, const char *verb)
 {
@@ -38,10 +34,23 @@ static void *find(const char *hash, const char *verb)
     return dlsym(RTLD_DEFAULT, name);
 }
 
+const char *isal_version(void)
+{
+#ifdef ISAL_MD5_MAX_LANES
+    return isal_crypto_get_version_str();
+#else
+    static char version[64];
+    snprintf(version, sizeof version, "%s, **without md5_mb**", isal_crypto_get_version_str());
+    return version;
+#endif
+}
+
+#ifdef ISAL_MD5_MAX_LANES
 static uint32_t same32(uint32_t x)
 {
     return x;
 }
+#endif
 
 static uint32_t swap32(uint32_t x)
 {
@@ -113,7 +122,9 @@ static void leave_avx(void)
         return 0;                                                                                                      \
     }
 
+#ifdef ISAL_MD5_MAX_LANES
 MANY(md5, ISAL_MD5_HASH_CTX, ISAL_MD5_HASH_CTX_MGR, ISAL_MD5_MAX_LANES, uint32_t, same32)
+#endif
 MANY(sha1, ISAL_SHA1_HASH_CTX, ISAL_SHA1_HASH_CTX_MGR, ISAL_SHA1_MAX_LANES, uint32_t, swap32)
 MANY(sha256, ISAL_SHA256_HASH_CTX, ISAL_SHA256_HASH_CTX_MGR, ISAL_SHA256_MAX_LANES, uint32_t, swap32)
 MANY(sha512, ISAL_SHA512_HASH_CTX, ISAL_SHA512_HASH_CTX_MGR, ISAL_SHA512_MAX_LANES, uint64_t, swap64)
@@ -121,7 +132,9 @@ MANY(sha512, ISAL_SHA512_HASH_CTX, ISAL_SHA512_HASH_CTX_MGR, ISAL_SHA512_MAX_LAN
 int isal_many(enum algorithm algorithm, const struct message *messages, size_t count, uint8_t *digests)
 {
     switch (algorithm) {
+#ifdef ISAL_MD5_MAX_LANES
     case ALG_MD5: return md5_many(messages, count, digests);
+#endif
     case ALG_SHA1: return sha1_many(messages, count, digests);
     case ALG_SHA256: return sha256_many(messages, count, digests);
     case ALG_SHA512: return sha512_many(messages, count, digests);

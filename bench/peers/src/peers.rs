@@ -402,7 +402,7 @@ fn installed() -> [Installed; 5] {
             name: "OpenSSL",
             version: openssl_version(),
             how: "EVP: fetched once, one context; below EVP: SHA1_Init, _Update, _Final and so on; for HMAC: EVP_MAC, \
-                  HMAC_CTX, both with a kept key",
+                  HMAC_CTX, both with a kept key; in bench/never also HMAC and PKCS5_PBKDF2_HMAC",
             remedy: "apt-get install libssl-dev",
         },
         Installed {
@@ -416,7 +416,7 @@ fn installed() -> [Installed; 5] {
         Installed {
             name: "ISA-L crypto",
             version: isal_version(),
-            how: "isal_sha1_ctx_mgr_submit and so on, ISAL_HASH_ENTIRE, 2 contexts a lane",
+            how: "_sha1_ctx_mgr_submit and so on, ISAL_HASH_ENTIRE, 2 contexts a lane",
             remedy: "apt-get install nasm && git clone https://github.com/intel/isa-l_crypto && make -C isa-l_crypto \
                      -f Makefile.unx units='sha1_mb sha256_mb sha512_mb misc' lib install prefix=$HOME/isal && \
                      export CPATH=$HOME/isal/include LIBRARY_PATH=$HOME/isal/lib LD_LIBRARY_PATH=$HOME/isal/lib",
