@@ -11,6 +11,7 @@ All cells take half an hour, those of --quick five minutes. SHA-224 and SHA-384 
 so they are not measured. A tier restricts all sides to the instruction sets of a lesser CPU. Peers that cannot be
 restricted are left out where they would use more (bench/peers/src/tier.rs).
 
+--csv FILE       where the times go (default: build/never.csv); --from reads them
 --results NAME   writes bench/results/DATE-never-NAME.md, such as NAME epyc-zen4
 --svg FILE       draws the heat map; needs matplotlib
 --before FILE    compares with an earlier run
