@@ -61,8 +61,9 @@
  * the driver run. In the first case the callers hold only pointers to secrets, and burn the stack below them. */
 #define HLI_NOINLINE __attribute__((noinline))
 
-/* Makes the compiler treat the pointer as a new one. What is loaded through it is then loaded where it is used. Otherwise
- * the compiler loads constants before the loop, and words for their first use, and has to keep them on the stack. */
+/* Makes the compiler treat the pointer as a new one. What is loaded through it is then loaded where it is used.
+ * Otherwise the compiler loads constants before the loop, and words for their first use, and has to keep them on the
+ * stack. */
 #define HLI_NEW_POINTER(p) __asm__ volatile("" : "+r"(p))
 
 /* A table that holds addresses, and the word that the core writes. Code that cannot be relocated finds both elsewhere:

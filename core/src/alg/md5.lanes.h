@@ -116,7 +116,7 @@ LV_KERNEL void NAME(scheduled)(void *state, const void *given)
     ADD_TO_STATE();
 }
 
-LV_WHOLE(lv, NAMED, 4, 0)
+LV_WHOLE(lv, NAMED, 4, 16, 0)
 
 #if LANES == 1
 void NAME(schedule)(const uint8_t block[], void *schedule)

@@ -169,7 +169,7 @@ LV_KERNEL void LV_NAME(ripemd160_scheduled)(void *state, const void *given)
     ADD_TO_STATE();
 }
 
-LV_WHOLE(lv32, ripemd160, 5, 0)
+LV_WHOLE(lv32, ripemd160, 5, 16, 0)
 
 #  if LV32_LANES == 1
 void LV_NAME(ripemd160_schedule)(const uint8_t block[], void *schedule)

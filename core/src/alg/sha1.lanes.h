@@ -99,7 +99,7 @@ LV_KERNEL void LV_NAME(sha1_scheduled)(void *state, const void *given)
     ADD_TO_STATE();
 }
 
-LV_WHOLE(lv32, sha1, 5, 1)
+LV_WHOLE(lv32, sha1, 5, 16, 1)
 
 #if LV32_LANES == 1
 void LV_NAME(sha1_schedule)(const uint8_t block[], void *schedule)

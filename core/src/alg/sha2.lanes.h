@@ -173,7 +173,7 @@ LV_KERNEL void NAME(scheduled)(void *state, const void *given)
     ADD_TO_STATE();
 }
 
-LV_WHOLE(lv, NAMED, 8, 1)
+LV_WHOLE(lv, NAMED, 8, NROUNDS, 1)
 
 #if LANES == 1
 void NAME(schedule)(const uint8_t block[], void *schedule)

@@ -7,6 +7,7 @@
 #define LV_ISA    avx2
 #define LV_TARGET __attribute__((target("avx2")))
 #define LV_PAIRS
+#define LV_WHOLES
 
 #include "ymm.inc.h"
 
@@ -43,3 +44,144 @@ LV_FN __m256i ror8_64(__m256i x)
     ((n) == 8 ? rol8_32(x) : _mm256_or_si256(_mm256_slli_epi32(x, n), _mm256_srli_epi32(x, 32 - (n))))
 #define lv64_rol(x, n) \
     ((n) == 56 ? ror8_64(x) : _mm256_or_si256(_mm256_slli_epi64(x, n), _mm256_srli_epi64(x, 64 - (n))))
+
+/* ---- Whole short messages ---------------------------------------------------------------------------------------- */
+
+/* 16 bytes of a message from `at` on, and what follows its end: the one bit and zeros, from a table that is loaded from
+ * where the bit falls behind the end. Nothing outside of the message is read. */
+LV_FN __m128i padded16(const uint8_t *data, size_t nbytes, size_t at)
+{
+    const ptrdiff_t left = (ptrdiff_t)(nbytes - at);
+
+    if (left >= 16)
+        return _mm_loadu_si128((const __m128i *)(data + at));
+    const __m128i behind = _mm_loadu_si128((const __m128i *)(hli_one_bit + HLI_ONE_BIT_AT - left));
+    if (left <= 0)
+        return behind;
+    if (nbytes >= 16) { /* the last 16 bytes, moved down; indices of 16 and more are those of zeros */
+        const __m128i first = _mm_set1_epi8((char)(0x70 + 16 - left));
+        const __m128i places = _mm_adds_epu8(
+            _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), first);
+        return _mm_or_si128(behind, _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(data + nbytes - 16)), places));
+    }
+    uint64_t low = 0, high = 0; /* a message of 1 to 15 bytes: two loads that may overlap */
+    if (nbytes >= 8) {
+        low = hli_load64(data, 0);
+        high = nbytes > 8 ? hli_load64(data + nbytes - 8, 0) >> (128 - 8 * nbytes) : 0;
+    } else if (nbytes >= 4) {
+        low = hli_load32(data, 0) | (uint64_t)hli_load32(data + nbytes - 4, 0) << (8 * nbytes - 32);
+    } else {
+        low = data[0] | (uint64_t)data[nbytes / 2] << 8 * (nbytes / 2) | (uint64_t)data[nbytes - 1] << 8 * (nbytes - 1);
+    }
+    return _mm_or_si128(behind, _mm_set_epi64x((long long)high, (long long)low));
+}
+
+LV_FN __m256i padded_pair(const uint8_t *const data[], const size_t nbytes[], int is_one_length, unsigned a, unsigned b,
+                          size_t at)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(padded16(data[a], nbytes[is_one_length ? 0 : a], at)),
+                                   padded16(data[b], nbytes[is_one_length ? 0 : b], at), 1);
+}
+
+LV_FN int is_last(const struct hli_whole *whole, unsigned b)
+{
+    return b + 1 == whole->nblocks && whole->schedule == NULL;
+}
+
+LV_FN void lv32_load_padded(lv32 w[16], const struct hli_whole *whole, const uint8_t *const data[],
+                            const size_t nbytes[], unsigned b, int big_endian)
+{
+    const int one = whole->is_one_length;
+
+    for (unsigned i = 0; i < 16; i += 4) {
+        const size_t at = 64 * (size_t)b + 4 * i;
+        transpose32(w + i, padded_pair(data, nbytes, one, 0, 4, at), padded_pair(data, nbytes, one, 1, 5, at),
+                    padded_pair(data, nbytes, one, 2, 6, at), padded_pair(data, nbytes, one, 3, 7, at));
+        for (unsigned j = i; big_endian && j < i + 4; j++)
+            w[j] = swap32(w[j]);
+    }
+    if (is_last(whole, b)) {
+        uint32_t nbits[8] __attribute__((aligned(32)));
+        for (unsigned l = 0; l < 8; l++)
+            nbits[l] = (whole->before + (uint32_t)nbytes[one ? 0 : l]) << 3;
+        w[big_endian ? 15 : 14] = lv32_load(nbits); /* the word is zero so far */
+    }
+}
+
+LV_FN void lv64_load_padded(lv64 w[16], const struct hli_whole *whole, const uint8_t *const data[],
+                            const size_t nbytes[], unsigned b, int big_endian)
+{
+    const int one = whole->is_one_length;
+
+    for (unsigned i = 0; i < 16; i += 2) {
+        const size_t at = 128 * (size_t)b + 8 * i;
+        const __m256i r0 = padded_pair(data, nbytes, one, 0, 2, at), r1 = padded_pair(data, nbytes, one, 1, 3, at);
+        w[i + 0] = _mm256_unpacklo_epi64(r0, r1);
+        w[i + 1] = _mm256_unpackhi_epi64(r0, r1);
+        for (unsigned j = i; big_endian && j < i + 2; j++)
+            w[j] = swap64(w[j]);
+    }
+    if (is_last(whole, b)) {
+        uint64_t nbits[4] __attribute__((aligned(32)));
+        for (unsigned l = 0; l < 4; l++)
+            nbits[l] = (uint64_t)(whole->before + nbytes[one ? 0 : l]) << 3;
+        w[15] = lv64_load(nbits);
+    }
+}
+
+/* The first 16, 20, 28 or 32 bytes of x. */
+LV_FN void store_first(uint8_t *to, __m256i x, size_t nbytes)
+{
+    const __m128i low = _mm256_castsi256_si128(x), high = _mm256_extracti128_si256(x, 1);
+
+    _mm_storeu_si128((__m128i *)to, low);
+    if (nbytes >= 32)
+        _mm_storeu_si128((__m128i *)(to + 16), high);
+    else if (nbytes == 28)
+        _mm_storeu_si128((__m128i *)(to + 12), _mm_alignr_epi8(high, low, 12));
+    else if (nbytes == 20)
+        hli_store32(to + 16, (uint32_t)_mm_cvtsi128_si32(high), 0);
+}
+
+LV_FN void lv32_digests(const uint32_t *state, unsigned nwords, int big_endian, size_t nbytes, unsigned n,
+                        uint8_t *const digests[])
+{
+    __m256i r[8], t[8];
+
+    for (unsigned w = 0; w < 8; w++) {
+        r[w] = lv32_load(state + LV32_LANES * (w < nwords ? w : 0));
+        if (big_endian)
+            r[w] = swap32(r[w]);
+    }
+    transpose32(t, r[0], r[1], r[2], r[3]); /* halves: words 0 to 3 of lanes j and 4 + j */
+    transpose32(t + 4, r[4], r[5], r[6], r[7]);
+    for (unsigned l = 0; l < 8 && l < n; l++)
+        store_first(digests[l],
+                    l < 4 ? _mm256_permute2x128_si256(t[l % 4], t[4 + l % 4], 0x20)
+                          : _mm256_permute2x128_si256(t[l % 4], t[4 + l % 4], 0x31),
+                    nbytes);
+}
+
+LV_FN void lv64_digests(const uint64_t *state, unsigned nwords, int big_endian, size_t nbytes, unsigned n,
+                        uint8_t *const digests[])
+{
+    __m256i r[8], t[8];
+
+    (void)nwords, (void)n; /* 8 and 4 */
+    for (unsigned w = 0; w < 8; w++)
+        r[w] = big_endian ? swap64(lv64_load(state + LV64_LANES * w)) : lv64_load(state + LV64_LANES * w);
+    for (unsigned w = 0; w < 8; w += 2) { /* halves: words w and w + 1 of lanes 0 and 2, of lanes 1 and 3 */
+        t[w] = _mm256_unpacklo_epi64(r[w], r[w + 1]);
+        t[w + 1] = _mm256_unpackhi_epi64(r[w], r[w + 1]);
+    }
+    for (unsigned l = 0; l < 4; l++) {
+        const unsigned odd = l % 2;
+        const __m256i front = l < 2 ? _mm256_permute2x128_si256(t[odd], t[2 + odd], 0x20)
+                                    : _mm256_permute2x128_si256(t[odd], t[2 + odd], 0x31);
+        const __m256i back = l < 2 ? _mm256_permute2x128_si256(t[4 + odd], t[6 + odd], 0x20)
+                                   : _mm256_permute2x128_si256(t[4 + odd], t[6 + odd], 0x31);
+        store_first(digests[l], front, nbytes);
+        if (nbytes > 32)
+            store_first(digests[l] + 32, back, nbytes - 32);
+    }
+}

@@ -19,6 +19,14 @@
  *                                   byte order that the literal says
  *   lv64_...                        the same on 64-bit words, without xor and orn_xor
  *
+ * A vocabulary with LV_STAGES also has functions for whole short messages (hli_whole_fn); another one, if it defines
+ * LV_WHOLES. They use
+ *
+ *   lv32_load_padded(w, whole, data, nbytes, b, big_endian)
+ *                                   block b: bytes of the messages, one bits, zeros, lengths
+ *   lv32_digests(state, nwords, big_endian, nbytes, n, digests)
+ *                                   the digests of the first n lanes; likewise lv64
+ *
  * If functions of three words take more than two operations, the vocabulary also defines the macros lv32_and(x, y),
  * lv32_andn(x, y), which is ~x & y, lv64_and and lv64_xor. If it defines LV_PAIRS, it gets a second kernel of MD5, for
  * twice the messages.
@@ -32,13 +40,6 @@
  *                                   part 0 .. 3 of lv32_load_block; all four, then
  *   lv32_staged(w, staging)         its result; likewise lv64
  *   LV_SHARED                       attributes of a function that is not inlined
- *
- * Its kernels then also have functions for whole short messages (hli_whole_fn), which use
- *
- *   lv32_load_padded(w, whole, data, nbytes, b, big_endian)
- *                                   block b: bytes of the messages, one bits, zeros, lengths
- *   lv32_digests(state, nwords, big_endian, nbytes, n, digests)
- *                                   the digests of the first n lanes; likewise lv64
  *
  * A vocabulary that defines LV_ONLY_RIPEMD160 needs only the operations of that body, and gets only its kernels. If it
  * also defines LV_RIPEMD160_STEP (lanes/bmi.h), it has the body's step itself, and gets no kernel for a schedule.
@@ -134,28 +135,45 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
       }
 #endif
 
-/* Makes name##_whole and name##_words. */
+/* Makes name##_whole, and if blocks are staged name##_words. nwords: the words of the state; room: as in LV_BLOCKS. */
+#define LV_BEGIN_WHOLE(lv, nwords) \
+    LV_PASTE(lv, word) state[(nwords) * LV_PASTE(lv, nlanes)] __attribute__((aligned(64))); \
+    const LV_PASTE(lv, word) *begin = whole->begin; \
+    for (unsigned i = 0; i < (nwords); i++) \
+        LV_PASTE(lv, store)(state + i * LV_PASTE(lv, nlanes), LV_PASTE(lv, splat)(begin[i]))
+#define LV_END_WHOLE(lv, name, nwords, big_endian) \
+    if (whole->schedule != NULL) \
+        LV_NAME(LV_PASTE(name, scheduled))(state, whole->schedule); \
+    LV_PASTE(lv, digests)(state, nwords, big_endian, whole->digest_nbytes, LV_PASTE(lv, nlanes), digests)
+#define LV_WHOLE_ARGS \
+    const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[], uint8_t *const digests[]
 #if LV_STAGES
-#  define LV_WHOLE(lv, name, nwords, big_endian) \
-      LV_KERNEL void LV_NAME(LV_PASTE(name, whole))(const struct hli_whole *whole, const uint8_t *const data[], \
-                                                    const size_t nbytes[], uint8_t *const digests[]) \
+#  define LV_WHOLE(lv, name, nwords, room, big_endian) \
+      LV_KERNEL void LV_NAME(LV_PASTE(name, whole))(LV_WHOLE_ARGS) \
       { \
-          LV_PASTE(lv, word) state[(nwords) * LV_PASTE(lv, nlanes)] __attribute__((aligned(64))); \
-          const LV_PASTE(lv, word) *begin = whole->begin; \
-          for (unsigned i = 0; i < (nwords); i++) \
-              LV_PASTE(lv, store)(state + i * LV_PASTE(lv, nlanes), LV_PASTE(lv, splat)(begin[i])); \
+          LV_BEGIN_WHOLE(lv, nwords); \
           for (unsigned b = 0; b < whole->nblocks; b++) \
               LV_PASTE(name, last)(state, NULL, data, whole, nbytes, b, NULL); \
-          if (whole->schedule != NULL) \
-              LV_NAME(LV_PASTE(name, scheduled))(state, whole->schedule); \
-          LV_PASTE(lv, digests)(state, nwords, big_endian, whole->digest_nbytes, LV_PASTE(lv, nlanes), digests); \
+          LV_END_WHOLE(lv, name, nwords, big_endian); \
       } \
       LV_KERNEL void LV_NAME(LV_PASTE(name, words))(void *state, const void *words) \
       { \
           LV_PASTE(name, last)(state, NULL, NULL, NULL, NULL, 0, words); \
       }
+#elif defined(LV_WHOLES)
+#  define LV_WHOLE(lv, name, nwords, room, big_endian) \
+      LV_KERNEL void LV_NAME(LV_PASTE(name, whole))(LV_WHOLE_ARGS) \
+      { \
+          LV_BEGIN_WHOLE(lv, nwords); \
+          for (unsigned b = 0; b < whole->nblocks; b++) { \
+              lv w[room]; \
+              LV_PASTE(lv, load_padded)(w, whole, data, nbytes, b, big_endian); \
+              LV_PASTE(name, block)(state, w, NULL, 0, NULL, 0); \
+          } \
+          LV_END_WHOLE(lv, name, nwords, big_endian); \
+      }
 #else
-#  define LV_WHOLE(lv, name, nwords, big_endian)
+#  define LV_WHOLE(lv, name, nwords, room, big_endian)
 #endif
 
 /* Used in name##_block: stages a part of the next block. */

@@ -36,37 +36,49 @@ LV_FN __m256i load_pair(const uint8_t *a, const uint8_t *b)
                                    _mm_loadu_si128((const __m128i *)b), 1);
 }
 
-/* Messages i and i + 4 share a register, so four 4 x 4 transpositions within the halves suffice. */
+/* Messages i and i + 4 share a register, so 4 x 4 transpositions within the halves suffice. */
+LV_FN void transpose32(lv32 w[4], __m256i r0, __m256i r1, __m256i r2, __m256i r3)
+{
+    const __m256i t0 = _mm256_unpacklo_epi32(r0, r1), t1 = _mm256_unpackhi_epi32(r0, r1);
+    const __m256i t2 = _mm256_unpacklo_epi32(r2, r3), t3 = _mm256_unpackhi_epi32(r2, r3);
+
+    w[0] = _mm256_unpacklo_epi64(t0, t2);
+    w[1] = _mm256_unpackhi_epi64(t0, t2);
+    w[2] = _mm256_unpacklo_epi64(t1, t3);
+    w[3] = _mm256_unpackhi_epi64(t1, t3);
+}
+/* The bytes of each word in reverse order. */
+LV_FN __m256i swap32(__m256i x)
+{
+    return _mm256_shuffle_epi8(x, _mm256_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12,
+                                                   3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
+}
+LV_FN __m256i swap64(__m256i x)
+{
+    return _mm256_shuffle_epi8(x, _mm256_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8,
+                                                   7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8));
+}
+
 LV_FN void lv32_load_block(lv32 w[16], const uint8_t *const msg[], size_t offset, int big_endian)
 {
-    const __m256i swap = _mm256_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12, 3, 2, 1, 0, 7, 6, 5, 4,
-                                          11, 10, 9, 8, 15, 14, 13, 12);
     for (unsigned i = 0; i < 16; i += 4) {
         const size_t at = offset + 4 * i;
-        const __m256i r0 = load_pair(msg[0] + at, msg[4] + at), r1 = load_pair(msg[1] + at, msg[5] + at);
-        const __m256i r2 = load_pair(msg[2] + at, msg[6] + at), r3 = load_pair(msg[3] + at, msg[7] + at);
-        const __m256i t0 = _mm256_unpacklo_epi32(r0, r1), t1 = _mm256_unpackhi_epi32(r0, r1);
-        const __m256i t2 = _mm256_unpacklo_epi32(r2, r3), t3 = _mm256_unpackhi_epi32(r2, r3);
-        w[i + 0] = _mm256_unpacklo_epi64(t0, t2);
-        w[i + 1] = _mm256_unpackhi_epi64(t0, t2);
-        w[i + 2] = _mm256_unpacklo_epi64(t1, t3);
-        w[i + 3] = _mm256_unpackhi_epi64(t1, t3);
+        transpose32(w + i, load_pair(msg[0] + at, msg[4] + at), load_pair(msg[1] + at, msg[5] + at),
+                    load_pair(msg[2] + at, msg[6] + at), load_pair(msg[3] + at, msg[7] + at));
         for (unsigned j = i; big_endian && j < i + 4; j++)
-            w[j] = _mm256_shuffle_epi8(w[j], swap);
+            w[j] = swap32(w[j]);
     }
 }
 
 /* Messages i and i + 2 share a register. */
 LV_FN void lv64_load_block(lv64 w[16], const uint8_t *const msg[], size_t offset, int big_endian)
 {
-    const __m256i swap = _mm256_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0,
-                                          15, 14, 13, 12, 11, 10, 9, 8);
     for (unsigned i = 0; i < 16; i += 2) {
         const size_t at = offset + 8 * i;
         const __m256i r0 = load_pair(msg[0] + at, msg[2] + at), r1 = load_pair(msg[1] + at, msg[3] + at);
         w[i + 0] = _mm256_unpacklo_epi64(r0, r1);
         w[i + 1] = _mm256_unpackhi_epi64(r0, r1);
         for (unsigned j = i; big_endian && j < i + 2; j++)
-            w[j] = _mm256_shuffle_epi8(w[j], swap);
+            w[j] = swap64(w[j]);
     }
 }
