@@ -31,6 +31,8 @@
  * lv32_andn(x, y), which is ~x & y, lv64_and and lv64_xor. If it defines LV_PAIRS, it gets a second kernel of MD5, for
  * twice the messages.
  *
+ * A vocabulary with 32 registers may define LV_WRITTEN_OUT: the rounds of SHA-2 are then all written out.
+ *
  * A vocabulary may define LV_RELOAD(pointer) as HLI_NEW_POINTER: the round constants are then loaded where they are
  * used. It may define LV_STAGES to 1, to load all blocks but the first in four parts, each while the block before is
  * hashed:
