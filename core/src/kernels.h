@@ -44,6 +44,9 @@
 #define KERNEL3(body, function, scheduled, whole, isa, nlanes, ...) \
     KERNEL2(body, function, scheduled, isa, nlanes, __VA_ARGS__) \
     HLI_HIDDEN HLI_ANY_STACK hli_whole_fn hli_##whole;
+#define KERNEL_WHOLE(body, function, whole, isa, nlanes, ...) \
+    KERNEL(body, function, isa, nlanes, __VA_ARGS__) \
+    HLI_HIDDEN HLI_ANY_STACK hli_whole_fn hli_##whole;
 #define EDGES(isa) \
     HLI_HIDDEN HLI_ANY_STACK hli_pad_fn hli_pad_##isa; \
     HLI_HIDDEN HLI_ANY_STACK hli_digests_fn hli_digests_##isa;

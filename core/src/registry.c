@@ -69,6 +69,8 @@ static const struct row {
     ROW(body, #function, hli_##function, hli_##scheduled, 0, 0, isa, nlanes, __VA_ARGS__)
 #define KERNEL3(body, function, scheduled, whole, isa, nlanes, ...) \
     ROW(body, #function, hli_##function, hli_##scheduled, hli_##whole, 0, isa, nlanes, __VA_ARGS__)
+#define KERNEL_WHOLE(body, function, whole, isa, nlanes, ...) \
+    ROW(body, #function, hli_##function, 0, hli_##whole, 0, isa, nlanes, __VA_ARGS__)
 #include "registry.def"
 };
 

@@ -54,9 +54,9 @@ static const uint8_t last_first[32] = {
 /* Block number `at` of N messages of nbytes, with their padding. All end in the same place, so each quadruple takes one
  * decision. */
 SHA_FN void load_padded_alike(unsigned N, const struct hli_whole *whole, const uint8_t *const data[], size_t nbytes,
-                              unsigned at, __m128i rings[][4])
+                              unsigned at, __m128i swap, int last_lane, __m128i *const rings[])
 {
-    const __m128i swap = sha256_swap(), nbits = sha256_nbits(whole, nbytes, at);
+    const __m128i nbits = nbits_of(whole, nbytes, at, last_lane);
 
     UNROLLED(4)
     for (unsigned i = 0; i < 4; i++) {
@@ -88,18 +88,20 @@ SHA_FN void load_padded_alike(unsigned N, const struct hli_whole *whole, const u
 }
 
 SHA_FN void load_padded(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[], unsigned at,
-                        __m128i rings[4][4], __m128i last[4])
+                        __m128i swap, int last_lane, __m128i *const rings[4])
 {
-    enum { N = 4 };
-
     if (whole->is_one_length)
-        load_padded_alike(N, whole, data, nbytes[0], at, rings);
+        load_padded_alike(4, whole, data, nbytes[0], at, swap, last_lane, rings);
     else
         UNROLLED(1)
-        for (unsigned l = 0; l < N; l++)
-            load_padded_alike(1, whole, data + l, nbytes[l], at, rings + l);
-    EACH_MESSAGE(l)
-        last[l] = rings[l][3];
+        for (unsigned l = 0; l < 4; l++)
+            load_padded_alike(1, whole, data + l, nbytes[l], at, swap, last_lane, rings + l);
+}
+
+SHA_TARGET void hli_sha1_whole_sha_x4(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[],
+                                      uint8_t *const digests[])
+{
+    sha1_whole_sha(4, load_padded, whole, data, nbytes, digests);
 }
 
 #  if HLI_ALG(sha1)

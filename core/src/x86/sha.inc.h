@@ -56,8 +56,8 @@ SHA_FN void store_words(uint32_t *s, unsigned N, unsigned l, unsigned w, __m128i
 #define IN_MEMORY(N) ((N) > 2 && !SHA_32_REGISTERS)
 
 /* Marks at which a message's values are in registers. Volatile: no mark moves beyond another. */
-#define IN_ORDER(a, b)         __asm__ volatile("" : "+x"(a), "+x"(b))
-#define IN_ORDER3(a, b, c)     __asm__ volatile("" : "+x"(a), "+x"(b), "+x"(c))
+#define IN_ORDER(a, b)             __asm__ volatile("" : "+x"(a), "+x"(b))
+#define IN_ORDER3(a, b, c)         __asm__ volatile("" : "+x"(a), "+x"(b), "+x"(c))
 /* These values are loaded from memory from here on. */
 #define FROM_MEMORY(a, b, c, d, e) __asm__("" : "+m"(a), "+m"(b), "+m"(c), "+m"(d), "+m"(e))
 
@@ -74,6 +74,20 @@ SHA_FN void load_block(__m128i ring[], __m128i *last, const uint8_t *block, __m1
     UNROLLED(4)
     for (unsigned i = 0; i < 4; i++)
         load_quadruple(ring, last, i, block, swap);
+}
+
+/* Loads block number `at` of four whole messages, with its padding, into their rings. `swap` puts the bytes of a
+ * quadruple in order; its last word is then in this lane, 0 or 3. */
+typedef void load_padded_fn(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[],
+                            unsigned at, __m128i swap, int last_lane, __m128i *const rings[4]);
+
+/* The length of a message in bits, where it stands in the last quadruple of its last block; otherwise 0. */
+SHA_FN __m128i nbits_of(const struct hli_whole *whole, size_t nbytes, unsigned at, int last_lane)
+{
+    const int is_last = at + 1 == whole->nblocks && whole->schedule == NULL;
+    const int nbits = is_last ? (int)((whole->before + (uint32_t)nbytes) << 3) : 0;
+
+    return last_lane == 0 ? _mm_cvtsi32_si128(nbits) : _mm_set_epi32(nbits, 0, 0, 0);
 }
 
 /* ---- SHA-256: the instructions keep the state as ABEF and CDGH, the first letter in the highest lane. ---- */
@@ -248,24 +262,23 @@ SHA_FN void sha256_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[
     sha256_store(N, s, abef, cdgh);
 }
 
-/* Loads block number `at` of each message, with its padding, into the rings. */
-typedef void sha256_load_padded_fn(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[],
-                                   unsigned at, __m128i rings[4][4], __m128i last[4]);
-
 /* N whole messages. The state of a message is never in the layout of lanes. */
-SHA_FN void sha256_whole_sha(unsigned N, sha256_load_padded_fn *load_padded, const struct hli_whole *whole,
+SHA_FN void sha256_whole_sha(unsigned N, load_padded_fn *load_padded, const struct hli_whole *whole,
                              const uint8_t *const data[], const size_t nbytes[], uint8_t *const digests[])
 {
     const __m128i reverse = _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
-    __m128i abef0[4], cdgh0[4], abef[4], cdgh[4], rings[4][4], last[4];
+    __m128i abef0[4], cdgh0[4], abef[4], cdgh[4], rings[4][4], last[4], *ring[4];
 
     sha256_load(1, whole->begin, abef0, cdgh0);
     EACH_MESSAGE(l) {
         abef[l] = abef0[l] = abef0[0];
         cdgh[l] = cdgh0[l] = cdgh0[0];
+        ring[l] = rings[l];
     }
     for (unsigned b = 0; b < whole->nblocks; b++) {
-        load_padded(whole, data, nbytes, b, rings, last);
+        load_padded(whole, data, nbytes, b, sha256_swap(), 3, ring);
+        EACH_MESSAGE(l)
+            last[l] = rings[l][3];
         sha256_64_rounds(N, abef, cdgh, rings, last, NULL);
         EACH_MESSAGE(l) {
             abef0[l] = abef[l] = _mm_add_epi32(abef[l], abef0[l]);
@@ -290,14 +303,6 @@ SHA_FN void sha256_whole_sha(unsigned N, sha256_load_padded_fn *load_padded, con
             hli_store32(digests[l] + 24, (uint32_t)_mm_extract_epi32(second, 2), 0);
         }
     }
-}
-
-/* The length of a message in bits, where it stands in the last quadruple of its last block; otherwise 0. */
-SHA_FN __m128i sha256_nbits(const struct hli_whole *whole, size_t nbytes, unsigned at)
-{
-    const int is_last = at + 1 == whole->nblocks && whole->schedule == NULL;
-
-    return _mm_set_epi32(is_last ? (int)((whole->before + (uint32_t)nbytes) << 3) : 0, 0, 0, 0);
 }
 
 /* ---- SHA-1: ABCD, the first letter in the highest lane, and E in the highest lane of its own register. ---- */
@@ -329,16 +334,55 @@ SHA_FN __m128i sha1_quadruple(const __m128i w[8], __m128i q1, unsigned q, int pl
     return _mm_or_si128(_mm_slli_epi32(x, 2), _mm_srli_epi32(x, 30));
 }
 
+SHA_FN __m128i sha1_swap(void)
+{
+    return _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
+}
+
 /* `plain`: the schedule by plain operations as far as possible. On Redwood Cove a sha1msg2 holds up all other
  * instructions for 4 cycles even if nothing depends on it (measured: its time adds to that of nops, as with microcode),
  * and its result takes 6 cycles: sixteen are 66 of the 108 cycles of a block. One message takes 96 cycles
  * a block; the chain of sha1nexte (5 cycles) and sha1rnds4 (4) alone takes 97 in a loop of its own. Zen runs the
  * instructions at full speed. There `plain` would cost 4 more operations a quadruple where several messages leave no
  * gaps. */
+SHA_FN void sha1_80_rounds(unsigned N, int plain, __m128i abcd[4], __m128i e[4], __m128i w[4][8], __m128i last[4],
+                           const uint8_t *const next[])
+{
+    const unsigned ahead = IN_MEMORY(N) ? 4 : 2; /* quadruple g + ahead of the schedule is computed beside rounds g */
+    __m128i ew[4];
+
+    /* E is a plain word here. Later it is A of four rounds ago, and sha1nexte rotates it. */
+    EACH_MESSAGE(l)
+        ew[l] = _mm_add_epi32(e[l], w[l][0]);
+    UNROLLED(20)
+    for (unsigned g = 0; g < 20; g++) { /* four rounds each */
+        const unsigned q = g + ahead;
+        EACH_MESSAGE(l) {
+            e[l] = abcd[l];
+            KEPT_COPY(e[l]);
+            abcd[l] = sha1_four_rounds(abcd[l], ew[l], g / 5);
+            if (q >= 4 && q < 20) {
+                if (IN_MEMORY(N))
+                    FROM_MEMORY(w[l][(q - 2) & 7], w[l][(q - 3) & 7], w[l][(q - 4) & 7], w[l][(q - 7) & 7],
+                                w[l][q & 7]);
+                last[l] = sha1_quadruple(w[l], IN_MEMORY(N) ? last[l] : w[l][(q - 1) & 7], q, plain);
+                w[l][q & 7] = last[l];
+                if (IN_MEMORY(N))
+                    KEPT_COPY(last[l]);
+            } else if (next != NULL && q >= 20) { /* the next block's words, as with SHA-256 */
+                load_quadruple(w[l], &last[l], g & 3, next[l], sha1_swap());
+            }
+            if (g < 19)
+                ew[l] = _mm_sha1nexte_epu32(e[l], w[l][(g + 1) & 7]);
+            if (IN_MEMORY(N))
+                IN_ORDER3(abcd[l], ew[l], last[l]);
+        }
+    }
+}
+
 SHA_FN void sha1_blocks_sha(unsigned N, int plain, uint32_t *s, const uint8_t *const msg[], size_t nblocks)
 {
-    const __m128i swap = _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
-    const unsigned ahead = IN_MEMORY(N) ? 4 : 2; /* quadruple g + ahead of the schedule is computed beside rounds g */
+    const __m128i swap = sha1_swap();
     __m128i abcd[4], e[4], w[4][8], last[4];
 
     EACH_MESSAGE(l) {
@@ -350,11 +394,14 @@ SHA_FN void sha1_blocks_sha(unsigned N, int plain, uint32_t *s, const uint8_t *c
             load_block(w[l], &last[l], msg[l], swap);
     for (size_t offset = 0; nblocks > 0; nblocks--, offset += 64) {
         const size_t after = nblocks > 1 ? offset + 64 : offset; /* the last block is loaded again, and not used */
-        __m128i abcd0[4], e0[4], ew[4];
+        __m128i abcd0[4], e0[4];
+        const uint8_t *next[4];
 
         EACH_MESSAGE(l) {
             PREFETCH(msg[l] + offset);
-            if (!IN_MEMORY(N))
+            if (IN_MEMORY(N))
+                next[l] = msg[l] + after;
+            else
                 load_block(w[l], &last[l], msg[l] + offset, swap);
             abcd0[l] = abcd[l];
             e0[l] = e[l];
@@ -364,33 +411,8 @@ SHA_FN void sha1_blocks_sha(unsigned N, int plain, uint32_t *s, const uint8_t *c
             } else {
                 KEPT_COPY(abcd0[l]);
             }
-            /* E is a plain word here. Later it is A of four rounds ago, and sha1nexte rotates it. */
-            ew[l] = _mm_add_epi32(e[l], w[l][0]);
         }
-        UNROLLED(20)
-        for (unsigned g = 0; g < 20; g++) { /* four rounds each */
-            const unsigned q = g + ahead;
-            EACH_MESSAGE(l) {
-                e[l] = abcd[l];
-                KEPT_COPY(e[l]);
-                abcd[l] = sha1_four_rounds(abcd[l], ew[l], g / 5);
-                if (q >= 4 && q < 20) {
-                    if (IN_MEMORY(N))
-                        FROM_MEMORY(w[l][(q - 2) & 7], w[l][(q - 3) & 7], w[l][(q - 4) & 7], w[l][(q - 7) & 7],
-                                    w[l][q & 7]);
-                    last[l] = sha1_quadruple(w[l], IN_MEMORY(N) ? last[l] : w[l][(q - 1) & 7], q, plain);
-                    w[l][q & 7] = last[l];
-                    if (IN_MEMORY(N))
-                        KEPT_COPY(last[l]);
-                } else if (IN_MEMORY(N)) { /* the next block's words, as with SHA-256 */
-                    load_quadruple(w[l], &last[l], g & 3, msg[l] + after, swap);
-                }
-                if (g < 19)
-                    ew[l] = _mm_sha1nexte_epu32(e[l], w[l][(g + 1) & 7]);
-                if (IN_MEMORY(N))
-                    IN_ORDER3(abcd[l], ew[l], last[l]);
-            }
-        }
+        sha1_80_rounds(N, plain, abcd, e, w, last, IN_MEMORY(N) ? next : NULL);
         EACH_MESSAGE(l) {
             e[l] = _mm_sha1nexte_epu32(e[l], e0[l]);
             abcd[l] = _mm_add_epi32(abcd[l], abcd0[l]);
@@ -399,5 +421,33 @@ SHA_FN void sha1_blocks_sha(unsigned N, int plain, uint32_t *s, const uint8_t *c
     EACH_MESSAGE(l) {
         store_words(s, N, l, 0, REVERSED(abcd[l]));
         s[4 * N + l] = (uint32_t)_mm_extract_epi32(e[l], 3);
+    }
+}
+
+/* As sha256_whole_sha. */
+SHA_FN void sha1_whole_sha(unsigned N, load_padded_fn *load_padded, const struct hli_whole *whole,
+                           const uint8_t *const data[], const size_t nbytes[], uint8_t *const digests[])
+{
+    const uint32_t *const begin = whole->begin;
+    __m128i abcd0[4], e0[4], abcd[4], e[4], w[4][8], last[4], *ring[4];
+
+    EACH_MESSAGE(l) {
+        abcd[l] = abcd0[l] = REVERSED(load_words(begin, 1, 0, 0));
+        e[l] = e0[l] = _mm_set_epi32((int)begin[4], 0, 0, 0);
+        ring[l] = w[l];
+    }
+    for (unsigned b = 0; b < whole->nblocks; b++) {
+        load_padded(whole, data, nbytes, b, sha1_swap(), 0, ring);
+        EACH_MESSAGE(l)
+            last[l] = w[l][3];
+        sha1_80_rounds(N, 0, abcd, e, w, last, NULL);
+        EACH_MESSAGE(l) {
+            e0[l] = e[l] = _mm_sha1nexte_epu32(e[l], e0[l]);
+            abcd0[l] = abcd[l] = _mm_add_epi32(abcd[l], abcd0[l]);
+        }
+    }
+    EACH_MESSAGE(l) {
+        _mm_storeu_si128((__m128i *)digests[l], _mm_shuffle_epi8(abcd[l], sha1_swap()));
+        hli_store32(digests[l] + 16, (uint32_t)_mm_extract_epi32(e[l], 3), 1);
     }
 }

@@ -16,17 +16,15 @@
 #  include "sha.inc.h"
 
 SHA_FN void load_padded(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[], unsigned at,
-                        __m128i w[4][4], __m128i last[4])
+                        __m128i swap, int last_lane, __m128i *const w[4])
 {
     enum { N = 4 };
-    const __m128i swap = sha256_swap();
     const size_t offset = 64 * (size_t)at;
 
-    (void)last;
     if (whole->is_one_length) { /* the same masks for all messages */
         const ptrdiff_t left = (ptrdiff_t)(nbytes[0] - offset);
         const __mmask64 kept = PADDED_KEPT(left);
-        const __m128i nbits = sha256_nbits(whole, nbytes[0], at);
+        const __m128i nbits = nbits_of(whole, nbytes[0], at, last_lane);
         UNROLLED(4)
         for (unsigned i = 0; i < 4; i++) {
             const __mmask16 kept16 = (__mmask16)(kept >> 16 * i);
@@ -48,7 +46,7 @@ SHA_FN void load_padded(const struct hli_whole *whole, const uint8_t *const data
             w[l][0] = _mm512_castsi512_si128(x);
             w[l][1] = _mm512_extracti32x4_epi32(x, 1);
             w[l][2] = _mm512_extracti32x4_epi32(x, 2);
-            w[l][3] = _mm_add_epi32(_mm512_extracti32x4_epi32(x, 3), sha256_nbits(whole, nbytes[l], at));
+            w[l][3] = _mm_add_epi32(_mm512_extracti32x4_epi32(x, 3), nbits_of(whole, nbytes[l], at, last_lane));
         }
         /* The SHA instructions have no VEX form: after wide registers they would keep the upper bits, slowly. */
         _mm256_zeroupper();
