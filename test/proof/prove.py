@@ -128,7 +128,7 @@ class Kernel:
     words = 0
 
     def __init__(self, m, address):
-        self.name = text_at(m, m.load(address, 8))
+        self.address, self.name = address, text_at(m, m.load(address, 8))
         self.body, self.nlanes = BODIES[m.load(address + 16, 4)], m.load(address + 20, 4)
         self.isa = m.load(address + 24, 4)
         self.blocks, self.scheduled = m.load(address + 32, 8), m.load(address + 40, 8)
@@ -647,7 +647,8 @@ def records(kernel, image, runs):
 def driver_differs(image, kernels, algorithm, isas, lengths, whole=None):
     """hl_hash_many with these instruction sets. Each digest must be that of the message's own blocks in order, whatever
     the block functions are: they only record. With `whole`, a kernel that hashes whole messages from memory to digest,
-    they are the core's own; messages have equal bytes if their numbers are equal modulo the number of its lanes."""
+    hl_hash_many_with that kernel, whose functions are the core's own; messages have equal bytes if their numbers are
+    equal modulo the number of its lanes."""
     m, standard = machine(image), STANDARDS[algorithm.body]
     m.hooks[image.symbols["hli_detect"]] = lambda m: image.isa.answer(m, FULL[32])
     entered, runs = [], {}
@@ -672,10 +673,13 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None):
             m.put(at + begin + j, byte)
         slices += [at, n]
     out = m.new(algorithm.digest_nbytes * len(lengths))
-    if returned(m, "hl_hash_many", algorithm.number, m.words(slices, 8), len(lengths), out) & FULL[32]:
+    arguments = algorithm.number, m.words(slices, 8), len(lengths), out
+    status = (returned(m, "hl_hash_many", *arguments) if whole is None else
+              returned(m, "hl_hash_many_with", whole.address, *arguments))
+    if status & FULL[32]:
         raise Fault("hl_hash_many")
     if whole is not None and not entered:
-        raise Fault("was not chosen")
+        raise Fault("was not called")
     known = {}
     for i, message in enumerate(messages):
         key = (tuple(message), begins[i])
