@@ -47,6 +47,11 @@ LV_FN __m256i ror8_64(__m256i x)
 
 /* ---- Whole short messages ---------------------------------------------------------------------------------------- */
 
+/* For a shuffle of bytes, from byte n on: moves them down by n, and zeros follow. */
+static const uint8_t places[32] = {0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,
+                                   11,   12,   13,   14,   15,   0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+                                   0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
+
 /* 16 bytes of a message from `at` on, and what follows its end: the one bit and zeros, from a table that is loaded from
  * where the bit falls behind the end. Nothing outside of the message is read. */
 LV_FN __m128i padded16(const uint8_t *data, size_t nbytes, size_t at)
@@ -58,11 +63,9 @@ LV_FN __m128i padded16(const uint8_t *data, size_t nbytes, size_t at)
     const __m128i behind = _mm_loadu_si128((const __m128i *)(hli_one_bit + HLI_ONE_BIT_AT - left));
     if (left <= 0)
         return behind;
-    if (nbytes >= 16) { /* the last 16 bytes, moved down; indices of 16 and more are those of zeros */
-        const __m128i first = _mm_set1_epi8((char)(0x70 + 16 - left));
-        const __m128i places = _mm_adds_epu8(
-            _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), first);
-        return _mm_or_si128(behind, _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(data + nbytes - 16)), places));
+    if (nbytes >= 16) { /* the last 16 bytes, moved down */
+        const __m128i from = _mm_loadu_si128((const __m128i *)(places + 16 - left));
+        return _mm_or_si128(behind, _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(data + nbytes - 16)), from));
     }
     uint64_t low = 0, high = 0; /* a message of 1 to 15 bytes: two loads that may overlap */
     if (nbytes >= 8) {
