@@ -98,13 +98,13 @@ SHA_FN void load_padded(const struct hli_whole *whole, const uint8_t *const data
             load_padded_alike(1, whole, data + l, nbytes[l], at, swap, last_lane, rings + l);
 }
 
+#  if HLI_ALG(sha1)
 SHA_TARGET void hli_sha1_whole_sha_x4(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[],
                                       uint8_t *const digests[])
 {
     sha1_whole_sha(4, load_padded, whole, data, nbytes, digests);
 }
 
-#  if HLI_ALG(sha1)
 INSTANCE(SHA_TARGET, sha1_blocks_sha_plain_x1, sha1_blocks_sha, 1, 1)
 INSTANCE(SHA_TARGET, sha1_blocks_sha_plain_x2, sha1_blocks_sha, 2, 1)
 INSTANCE(SHA_TARGET, sha1_blocks_sha_plain_x3, sha1_blocks_sha, 3, 1)
