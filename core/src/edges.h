@@ -62,8 +62,8 @@ HLI_INLINE void hli_copy_short(uint8_t *to, const uint8_t *from, size_t nbytes)
 }
 
 /* Writes the last blocks of a message of nbytes, and returns their number, one or two. `rest` is what its whole blocks
- * leave, or up to a block more; it is not read if nrest is 0. The number of bits has 64 bits, as HL_MESSAGE_MAX_NBYTES
- * says, and the upper half of SHA-512's is 0. Block size and order of bytes are literals, where it counts. */
+ * leave, or up to a block more; it is not read if nrest is 0. Block size and order of bytes are literals, where it
+ * counts. */
 HLI_INLINE unsigned hli_pad(unsigned block_nbytes, int big_endian, uint8_t *out, const uint8_t *rest, size_t nrest,
                             uint64_t nbytes)
 {
@@ -78,6 +78,8 @@ HLI_INLINE unsigned hli_pad(unsigned block_nbytes, int big_endian, uint8_t *out,
     second |= nrest % 16 < 8 ? 0 : one_bit;
     for (size_t i = last; i < end; i += 16, first = second = 0)
         hli_store_pair(out + i, first, second);
+    if (block_nbytes == 128)
+        first = __builtin_bswap64(nbytes >> 61);
     hli_store_pair(out + end, first, big_endian ? __builtin_bswap64(nbytes << 3) : nbytes << 3);
     return nblocks;
 }

@@ -757,7 +757,8 @@ KERNEL_MUTANTS = [
     ("generic/scalar.c", "alg/ripemd160.lanes.h", "lv32_orn_xor(y, z, x)", "lv32_orn_xor(z, y, x)"),
     ("generic/scalar.c", "alg/ripemd160.lanes.h", "dl), er", "el), dr"),
     ("x86/avx512.c", "alg/ripemd160.lanes.h", "(side) * 4 == (j)", "(side) * 3 == (j)"),
-    ("generic/scalar.c", "alg/md5.lanes.h", "lv32_ch(z, x, y)", "lv32_ch(z, y, x)"),
+    ("generic/scalar.c", "alg/md5.lanes.h", "((c) & ~(d))", "((c) & (d))"),
+    ("generic/gnu.c", "alg/md5.lanes.h", "lv32_ch(d, b, c)", "lv32_ch(d, c, b)"),
     ("generic/scalar.c", "alg/md5.lanes.h", "5 * (t) + 1", "5 * (t) + 3"),
     ("generic/scalar.c", "alg/md5.lanes.h", "6, 10, 15, 21", "6, 10, 15, 20"),
     ("generic/scalar.c", "alg/md5.lanes.h", "K3(t) : K4(t)", "K4(t) : K3(t)"),
@@ -802,10 +803,11 @@ KERNEL_MUTANTS = [
 ]
 # The same for what is around the kernels.
 EDGE_MUTANTS = [
-    ("edges.c", "edges.c", "nbytes >> 61", "nbytes >> 60"),
+    ("edges.c", "edges.h", "nbytes >> 61", "nbytes >> 60"),
     ("step.c", "step.c", "nbytes[l] - nwhole", "nbytes[l] & 63"),
-    ("edges.c", "edges.c", "to + nbytes - 8, from + nbytes - 8, 8", "to + nbytes - 8, from + nbytes - 8, 4"),
-    ("edges.c", "edges.c", "out[nrest] = 0x80", "out[nrest] = 0x40"),
+    ("edges.c", "edges.h", ">> 8 * (15 - nbytes) >> 8", ">> 8 * (15 - nbytes) >> 7"),
+    ("edges.c", "edges.h", "UINT64_C(0x80) << 8", "UINT64_C(0x40) << 8"),
+    ("one.c", "edges.h", "(uint64_t)s[0] << 32 | s[1]", "(uint64_t)s[1] << 32 | s[0]"),
     ("edges.c", "edges.c", "*s >> 32", "*s"),
     ("x86/avx512.c", "x86/avx512.c", "0x80, (long long)", "0x40, (long long)"),
     ("ragged.c", "ragged.c", "left[l] < nblocks ? left[l] : nblocks", "left[l] > nblocks ? left[l] : nblocks"),
@@ -839,9 +841,9 @@ BLIND_MUTANTS = [
     ("x86/sha.c", "x86/sha.inc.h", "nblocks > 1 ?", "nblocks > 0 ?"),
 ]
 BLIND_EDGE_MUTANTS = [
-    ("hash.c", "hash.c", "hli_whole_blocks(alg, message.nbytes), nwhole",
-     "hli_whole_blocks(alg, (uint32_t)message.nbytes), nwhole"),
-    ("hash.c", "hash.c", "pass->begin_nbytes + nwhole);", "(uint32_t)(pass->begin_nbytes + nwhole));"),
+    ("one.c", "one.c", "const size_t nblocks = hli_whole_blocks(alg, nbytes);\n        advance",
+     "const size_t nblocks = hli_whole_blocks(alg, (uint32_t)nbytes);\n        advance"),
+    ("one.c", "one.c", "nbefore + nbytes, digest);", "(uint32_t)(nbefore + nbytes), digest);"),
     ("lanes.c", "lanes.c", "e->nbytes - e->nrest, 1", "(uint32_t)(e->nbytes - e->nrest), 1"),
     ("ragged.c", "ragged.c", "msg[l] += nblocks <<", "msg[l] += (uint32_t)nblocks <<"),
     ("ragged.c", "ragged.c", "left[l] -= nblocks;", "left[l] = (uint32_t)(left[l] - nblocks);"),
