@@ -116,7 +116,9 @@ LV_KERNEL void NAME(scheduled)(void *state, const void *given)
     ADD_TO_STATE();
 }
 
+#if MD5_PAIR || !defined(LV_PAIRS) /* whole messages take the kernel of most lanes */
 LV_WHOLE(lv, NAMED, 4, 16, 0)
+#endif
 
 #if LANES == 1
 void NAME(schedule)(const uint8_t block[], void *schedule)
