@@ -121,33 +121,29 @@ hl_status hl_hash(hl_alg alg, const void *data, size_t nbytes, uint8_t *digest)
     return HL_OK;
 }
 
-static HLI_NOINLINE hl_status hash_slices(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests)
-{
-    return hli_run(
-        &(hl_job){.alg = (uint32_t)alg, .messages = HLI_SLICES_OF(messages, count), .digests = digests});
-}
-
-/* The same for 1 to HLI_FEW messages. If they go one after the other, a job would take up to a fifth of the time. */
+/* For 1 to HLI_FEW messages, which are weighed here: if they go one after the other, a job would take up to a fifth of
+ * the time. */
 static hl_status hash_few(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests)
 {
     const hl_alg_info *info = find((uint32_t)alg);
     size_t nblocks[HLI_FEW];
+    struct hli_plan plan;
 
-    if (info == NULL)
-        return HL_EALG;
-    if (digests == NULL || messages == NULL)
-        return HL_ENULL;
-    for (size_t i = 0; i < count; i++) {
-        const hl_status status = hli_check_slice(messages[i].data, messages[i].nbytes, 0);
-        if (status != HL_OK)
-            return status;
+    hl_status status = hli_check_call(info, NULL, count, digests, &plan);
+    if (status == HL_OK && messages == NULL)
+        status = HL_ENULL;
+    for (size_t i = 0; status == HL_OK && i < count; i++) {
+        status = hli_check_slice(messages[i].data, messages[i].nbytes, 0);
         nblocks[i] = hli_padded_nblocks(info, messages[i].nbytes);
     }
+    if (status != HL_OK)
+        return status;
     hli_check_readable_slices(messages, count);
-    const uint32_t choice = hli_choice();
-    if (!hli_is_apart(choice, info, NULL, nblocks, count))
-        return hash_slices(alg, messages, count, digests);
-    const hl_kernel *kernel = hli_choose_one(choice, info->body);
+    if (!hli_is_apart(plan.choice, info, NULL, nblocks, count)) {
+        hli_hash_together(&plan, &(hl_messages)HLI_SLICES_OF(messages, count));
+        return HL_OK;
+    }
+    const hl_kernel *kernel = hli_choose_one(plan.choice, info->body);
     for (size_t i = 0; i < count; i++)
         hli_hash_one(kernel, info, info->iv, 0, messages[i].data, messages[i].nbytes,
                      digests + i * info->digest_nbytes);
@@ -156,7 +152,10 @@ static hl_status hash_few(hl_alg alg, const hl_slice *messages, size_t count, ui
 
 hl_status hl_hash_many(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests)
 {
-    return count - 1 < HLI_FEW ? hash_few(alg, messages, count, digests) : hash_slices(alg, messages, count, digests);
+    if (count - 1 < HLI_FEW)
+        return hash_few(alg, messages, count, digests);
+    return hli_run(
+        &(hl_job){.alg = (uint32_t)alg, .messages = HLI_SLICES_OF(messages, count), .digests = digests});
 }
 
 hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const hl_slice *messages, size_t count,

@@ -293,6 +293,8 @@ HLI_INLINE void hli_burn(size_t nbytes)
 
 /* hash.c and streams.c: the lane driver. The callers have checked the arguments, and that the plan has kernels. */
 HLI_HIDDEN void hli_hash(const struct hli_plan *plan, const hl_messages *messages);
+/* The same for messages that are known to be faster side by side. */
+HLI_HIDDEN void hli_hash_together(const struct hli_plan *plan, const hl_messages *all);
 /* The same for messages that continue streams, one for all or one each, as in hl_job. */
 HLI_HIDDEN void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride,
                             const hl_messages *messages);

@@ -269,6 +269,11 @@ static int is_apart(const struct hli_plan *plan, const hl_messages *all)
     return hli_is_apart(plan->choice, alg, plan->second.alg, nblocks, all->count);
 }
 
+void hli_hash_together(const struct hli_plan *plan, const hl_messages *all)
+{
+    hash_all(plan, hli_kernel(plan, &plan->first, all->count), all);
+}
+
 void hli_hash(const struct hli_plan *plan, const hl_messages *all)
 {
     const int is_few = all->count == 1 || (all->count <= HLI_FEW && plan->forced == NULL && is_apart(plan, all));
