@@ -55,22 +55,24 @@ static const struct row {
 #define BUILT(body, isa, function) (HAS_##body && HLI_ISA(isa) ? (function) : 0)
 #define ROW(body, text, function, scheduled, whole, words, isa, nlanes, ...) \
     {{text, #isa, HL_BODY_##body, nlanes, HAS_##body ? (hl_isas)1 << ISA_##isa : 0, BUILT(body, isa, function), \
-      BUILT(body, isa, scheduled)}, \
-     {__VA_ARGS__}, BUILT(body, isa, whole), BUILT(body, isa, words)},
+      scheduled}, \
+     {__VA_ARGS__}, whole, words},
 #define LANES(body, name, isa, nlanes, ...) \
-    ROW(body, #name "_blocks_" #isa, hli_##name##_blocks_##isa, hli_##name##_scheduled_##isa, 0, 0, isa, nlanes, \
-        __VA_ARGS__)
+    ROW(body, #name "_blocks_" #isa, hli_##name##_blocks_##isa, BUILT(body, isa, hli_##name##_scheduled_##isa), 0, 0, \
+        isa, nlanes, __VA_ARGS__)
 #define LANES2(body, name, isa, nlanes, ...) \
-    ROW(body, #name "_blocks_" #isa, hli_##name##_blocks_##isa, hli_##name##_scheduled_##isa, \
-        hli_##name##_whole_##isa, hli_##name##_words_##isa, isa, nlanes, __VA_ARGS__)
+    ROW(body, #name "_blocks_" #isa, hli_##name##_blocks_##isa, BUILT(body, isa, hli_##name##_scheduled_##isa), \
+        BUILT(body, isa, hli_##name##_whole_##isa), BUILT(body, isa, hli_##name##_words_##isa), isa, nlanes, \
+        __VA_ARGS__)
 #define KERNEL(body, function, isa, nlanes, ...) \
     ROW(body, #function, hli_##function, 0, 0, 0, isa, nlanes, __VA_ARGS__)
 #define KERNEL2(body, function, scheduled, isa, nlanes, ...) \
-    ROW(body, #function, hli_##function, hli_##scheduled, 0, 0, isa, nlanes, __VA_ARGS__)
+    ROW(body, #function, hli_##function, BUILT(body, isa, hli_##scheduled), 0, 0, isa, nlanes, __VA_ARGS__)
 #define KERNEL3(body, function, scheduled, whole, isa, nlanes, ...) \
-    ROW(body, #function, hli_##function, hli_##scheduled, hli_##whole, 0, isa, nlanes, __VA_ARGS__)
+    ROW(body, #function, hli_##function, BUILT(body, isa, hli_##scheduled), BUILT(body, isa, hli_##whole), 0, isa, \
+        nlanes, __VA_ARGS__)
 #define KERNEL_WHOLE(body, function, whole, isa, nlanes, ...) \
-    ROW(body, #function, hli_##function, 0, hli_##whole, 0, isa, nlanes, __VA_ARGS__)
+    ROW(body, #function, hli_##function, 0, BUILT(body, isa, hli_##whole), 0, isa, nlanes, __VA_ARGS__)
 #include "registry.def"
 };
 
