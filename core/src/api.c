@@ -139,6 +139,8 @@ static hl_status hash_few(hl_alg alg, const hl_slice *messages, size_t count, ui
     if (status != HL_OK)
         return status;
     hli_check_readable_slices(messages, count);
+    if (count > 2 && hli_hash_whole_few(&plan, &(hl_messages)HLI_SLICES_OF(messages, count)))
+        return HL_OK;
     if (!hli_is_apart(plan.choice, info, NULL, nblocks, count)) {
         hli_hash_together(&plan, &(hl_messages)HLI_SLICES_OF(messages, count));
         return HL_OK;

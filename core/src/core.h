@@ -243,6 +243,9 @@ HLI_HIDDEN uint32_t hli_cost(uint32_t choice, const hl_kernel *kernel);
 /* The best kernel for many whole short messages, if it has a function for them and no other kernel takes less time;
  * otherwise NULL. call_cost is that of the others. */
 HLI_HIDDEN const hl_kernel *hli_choose_whole(uint32_t choice, hl_body body, uint32_t call_cost);
+/* The kernel whose function for whole messages takes the least time for nmessages of nblocks each, in one call; NULL if
+ * there is none, or if they take no more time one after the other. */
+HLI_HIDDEN const hl_kernel *hli_choose_whole_few(uint32_t choice, hl_body body, size_t nmessages, unsigned nblocks);
 /* The kernel's function for whole messages; NULL if it has none. */
 HLI_HIDDEN hli_whole_fn *hli_whole_of(const hl_kernel *kernel);
 /* A kernel that has a function for blocks in its own layout, and that function; NULL if there is none. */

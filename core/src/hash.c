@@ -215,6 +215,66 @@ static HLI_NOINLINE void hash_apart(const struct hli_plan *plan, const hl_kernel
     }
 }
 
+static void call_whole(const hl_kernel *kernel, const struct hli_pass *pass, unsigned nblocks, int is_one_length,
+                       const uint8_t *const data[], const size_t nbytes[], size_t n, uint8_t *const digests[])
+{
+    const struct hli_whole whole = {pass->begin, (uint32_t)pass->begin_nbytes, nblocks, NULL, pass->alg->digest_nbytes,
+                                    is_one_length};
+    const uint8_t *each[HLI_LANES];
+    uint8_t *to[HLI_LANES], idle[HL_DIGEST_MAX_NBYTES];
+    size_t lengths[HLI_LANES];
+
+    for (size_t l = 0; l < kernel->nlanes; l++) { /* idle lanes hash the first message */
+        each[l] = data[l < n ? l : 0];
+        lengths[l] = nbytes[l < n ? l : 0];
+        to[l] = l < n ? digests[l] : idle;
+    }
+    hli_whole_of(kernel)(&whole, each, lengths, to);
+}
+
+/* Not inlined, so that the stack below the caller's frame is all that has to be burned. */
+HLI_NOINLINE size_t hli_hash_whole_few(const struct hli_plan *plan, const hl_messages *all)
+{
+    const struct hli_pass *first = &plan->first, *second = &plan->second;
+    const size_t n = all->count, longest = hli_longest_in_one_block(first->alg);
+    const uint8_t *data[HLI_FEW];
+    uint8_t inner[HLI_FEW][HL_DIGEST_MAX_NBYTES], *to[HLI_FEW], *digests[HLI_FEW];
+    size_t nbytes[HLI_FEW], least = SIZE_MAX, most = 0;
+    const hl_kernel *again = NULL;
+
+    if (first->begin_stride != 0 || first->begin_nbytes >= HLI_WHOLE_BEFORE_NBYTES ||
+        (second->alg != NULL && (second->begin_stride != 0 || second->begin_nbytes >= HLI_WHOLE_BEFORE_NBYTES)))
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        const hl_slice message = hli_message_at(all->layout, all, i);
+        data[i] = message.data;
+        nbytes[i] = message.nbytes;
+        least = message.nbytes < least ? message.nbytes : least;
+        most = message.nbytes > most ? message.nbytes : most;
+        digests[i] = plan->digests + i * plan->digest_stride;
+        to[i] = second->alg == NULL ? digests[i] : inner[i];
+    }
+    if (most > longest && (least <= longest || most > longest + first->alg->block_nbytes))
+        return 0;
+    const unsigned nblocks = most > longest ? 2 : 1;
+    const unsigned nagain = second->alg == NULL ? 0 : hli_ending_nblocks(second->alg, first->alg->digest_nbytes);
+    const hl_kernel *kernel = hli_choose_whole_few(plan->choice, first->alg->body, n, nblocks);
+    if (kernel != NULL && second->alg != NULL)
+        again = hli_choose_whole_few(plan->choice, second->alg->body, n, nagain);
+    if (kernel == NULL || (second->alg != NULL && again == NULL))
+        return 0;
+    call_whole(kernel, first, nblocks, least == most, data, nbytes, n, to);
+    if (second->alg != NULL) {
+        for (size_t i = 0; i < n; i++) {
+            data[i] = inner[i];
+            nbytes[i] = first->alg->digest_nbytes;
+        }
+        call_whole(again, second, nagain, 1, data, nbytes, n, digests);
+    }
+    const size_t own = 1280, of_first = hli_stack_of(kernel), of_second = again == NULL ? 0 : hli_stack_of(again);
+    return own + (of_first > of_second ? of_first : of_second);
+}
+
 /* Time of all blocks, those of equally long messages side by side. `nblocks` is sorted, the longest first. */
 static uint64_t time_together(uint32_t choice, hl_body body, const size_t nblocks[], size_t n)
 {
@@ -276,7 +336,15 @@ void hli_hash_together(const struct hli_plan *plan, const hl_messages *all)
 
 void hli_hash(const struct hli_plan *plan, const hl_messages *all)
 {
-    const int is_few = all->count == 1 || (all->count <= HLI_FEW && plan->forced == NULL && is_apart(plan, all));
+    const int may_choose = all->count > 1 && all->count <= HLI_FEW && plan->forced == NULL;
+
+    const size_t used = may_choose && all->count > 2 ? hli_hash_whole_few(plan, all) : 0;
+    if (used != 0) {
+        if (plan->is_secret)
+            hli_burn(used);
+        return;
+    }
+    const int is_few = all->count == 1 || (may_choose && is_apart(plan, all));
     const hl_kernel *kernel = hli_kernel(plan, &plan->first, is_few ? 1 : all->count);
 
     if (!is_few && kernel->nlanes > 1) {

@@ -275,6 +275,22 @@ const hl_kernel *hli_choose_whole(uint32_t word, hl_body body, uint32_t call_cos
     return whole;
 }
 
+const hl_kernel *hli_choose_whole_few(uint32_t word, hl_body body, size_t nmessages, unsigned nblocks)
+{
+    enum { CALL = 30 }; /* what the call takes beside the blocks, and messages one after the other do not */
+    const unsigned tune = word >> CHOICE_TUNE & 7;
+    const hl_kernel *const alone = single(word, body), *whole = NULL;
+    uint64_t cost = alone == NULL ? UINT64_MAX : (uint64_t)nmessages * nblocks * row_of(alone)->cost[tune];
+
+    for (const struct row *row = HLI_TABLE(rows) + first_row[body]; row->kernel.nlanes > 1; row++)
+        if (row->whole != NULL && (row->kernel.isas & word) != 0 && row->kernel.nlanes >= nmessages &&
+            (uint64_t)nblocks * row->cost[tune] + CALL < cost) {
+            whole = &row->kernel;
+            cost = (uint64_t)nblocks * row->cost[tune] + CALL;
+        }
+    return whole;
+}
+
 hli_whole_fn *hli_whole_of(const hl_kernel *kernel)
 {
     return row_of(kernel)->whole;
