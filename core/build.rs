@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let compiler = library.try_get_compiler()?;
     if compiler.is_like_msvc() {
         let path = compiler.path().display();
-        return Err(format!("hashloom needs gcc >= 9 or clang >= 14; {path} is neither: set CC to one of them").into());
+        return Err(format!("hashloom needs gcc >= 8 or clang >= 14; {path} is neither: set CC to one of them").into());
     }
 
     // cc puts CFLAGS last; by hand, ours come after them.

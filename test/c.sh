@@ -57,7 +57,7 @@ fi
 compilers=(gcc clang)
 if [ $level = all ]; then
     seen=" $(gcc -dumpversion)gcc $(clang -dumpversion)clang "
-    for version in 9 10 11 12 13 14 15 16; do
+    for version in 8 9 10 11 12 13 14 15 16; do
         command -v gcc-$version >/dev/null || continue
         [[ $seen == *" $(gcc-$version -dumpversion)gcc "* ]] || compilers+=(gcc-$version)
     done

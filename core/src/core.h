@@ -9,7 +9,7 @@
 #include "parts.h"
 
 #if !defined(__GNUC__) /* clang defines it too */
-#  error "hashloom needs gcc >= 9 or clang >= 14: its kernels use their attributes and vector types"
+#  error "hashloom needs gcc >= 8 or clang >= 14: its kernels use their attributes and vector types"
 #endif
 
 /* ARM64EC defines the x86 macros while it compiles for ARM (seen in libdeflate, BLAKE3 and simdutf). */
