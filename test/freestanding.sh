@@ -68,7 +68,7 @@ for flags in "${all_flags[@]}"; do
     [ -z "$hidden" ] || fail "public names that are hidden:" $hidden
 
     # The library has every name of the header, and no other.
-    grep '^HL_API' "$core/include/hashloom.h" | grep -oE '\bhl_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$build/header"
+    grep -E '^HL_(API|CALL)' "$core/include/hashloom.h" | grep -oE '\bhl_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$build/header"
     nm -g --defined-only "$build/core.o" | awk '{print $NF}' | grep '^hl_' | sort -u >"$build/defined"
     diff "$build/header" "$build/defined" >"$build/diff" ||
         fail "header (<) and library (>) differ: $(cat "$build/diff")"

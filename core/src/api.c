@@ -41,12 +41,19 @@ const hl_alg_info *hl_alg_at(size_t i)
 
 HLI_INLINE const hl_alg_info *find(uint32_t alg)
 {
+#ifdef HL_ALGORITHMS
+    for (size_t i = 0; i < ALG_COUNT; i++)
+        if ((uint32_t)HLI_TABLE(algs)[i].alg == alg)
+            return &HLI_TABLE(algs)[i];
+    return NULL;
+#else
     static const uint8_t places[] = {[HL_SHA1] = 0,       [HL_SHA224] = 1,     [HL_SHA256] = 2,
                                      [HL_SHA384] = 3,     [HL_SHA512] = 4,     [HL_SHA512_224] = 5,
                                      [HL_SHA512_256] = 6, [HL_RIPEMD160] = 7,  [HL_MD5] = 8};
     const hl_alg_info *info = &HLI_TABLE(algs)[alg < sizeof places ? places[alg] : 0];
 
     return (uint32_t)info->alg == alg ? info : NULL;
+#endif
 }
 
 const hl_alg_info *hl_alg_find(hl_alg alg)

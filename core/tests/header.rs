@@ -45,7 +45,7 @@ fn constants() {
     let code = code();
     let mut next = 0;
     for (name, after) in names(&code, "HL_").filter(|(name, _)| !name.starts_with("HL_VERSION")) {
-        if ["HL_API", "HL_SHARED", "HL_DLL"].contains(&name) {
+        if ["HL_API", "HL_CALL", "HL_SHARED", "HL_DLL"].contains(&name) {
             continue;
         }
         let Some((_, bound)) = BINDINGS.split_once(&format!("const {name}: ")) else {
