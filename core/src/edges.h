@@ -72,7 +72,7 @@ HLI_INLINE unsigned hli_pad(unsigned block_nbytes, int big_endian, uint8_t *out,
     uint64_t first, second;
 
     hli_copy_pairs(out, rest, nrest);
-    hli_load_short(rest + last, nrest - last, &first, &second);
+    hli_load_short(last == 0 ? rest : rest + last, nrest - last, &first, &second); /* rest may be NULL */
     const uint64_t one_bit = UINT64_C(0x80) << 8 * (nrest % 8);
     first |= nrest % 16 < 8 ? one_bit : 0;
     second |= nrest % 16 < 8 ? 0 : one_bit;
