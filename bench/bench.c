@@ -567,7 +567,8 @@ static void time_hash160(void)
             const double t = (now() - start) / NKEYS;
             best[s] = t < best[s] ? t : best[s];
         }
-    hl_restrict(0);
+    if (hl_restrict(0) != HL_OK)
+        die("hl_restrict failed");
     printf("| hash160 over | ns a key | million keys/s |\n|---|---|---|\n");
     for (size_t s = 0; s < nsets; s++)
         printf("| %s%s | %.1f | %.1f |\n", names[s], sets[s] & sha ? " and sha" : "", best[s] * 1e9, 1e-6 / best[s]);

@@ -127,6 +127,13 @@ hl_status hl_hmac_verify(const hl_hmac_key *key, const void *data, size_t nbytes
     return status;
 }
 
+/* Not inlined: its frame, where i686 keeps words of the key, is burned. */
+static HLI_NOINLINE void begin_hmac(const hl_alg_info *info, hl_hmac_ctx *ctx, const hl_hmac_key *key)
+{
+    hli_begin_one(info, &ctx->inner, &key->inner, info->block_nbytes);
+    hli_copy_state(info, &ctx->outer, &key->outer);
+}
+
 hl_status hl_hmac_init(hl_hmac_ctx *ctx, const hl_hmac_key *key)
 {
     if (ctx == NULL || key == NULL)
@@ -134,8 +141,7 @@ hl_status hl_hmac_init(hl_hmac_ctx *ctx, const hl_hmac_key *key)
     const hl_alg_info *info = hl_alg_find((hl_alg)key->alg);
     if (info == NULL)
         return HL_ESTATE;
-    hli_begin_one(info, &ctx->inner, &key->inner, info->block_nbytes);
-    hli_copy_state(info, &ctx->outer, &key->outer);
+    begin_hmac(info, ctx, key);
     hli_burn(COPY_NBYTES);
     return HL_OK;
 }

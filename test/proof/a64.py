@@ -340,6 +340,13 @@ def field(m, a, b, low, n):
                                                                                   (1 << n.value) - 1))
 
 
+def signed_field(m, a, b, low, n):
+    x = b.get(m)
+    known(x)
+    x &= (1 << n.value) - 1
+    a.set(m, x - (x >> n.value - 1 << n.value) << low.value & FULL[a.width])
+
+
 def bit_reversed(m, a, b):
     known(b.get(m))
     a.set(m, int(f"{b.get(m):0{a.width}b}"[::-1], 2))
@@ -381,7 +388,7 @@ GENERAL = {
     "csinc": lambda m, a, b, c, e: a.set(m, b.get(m) if holds(m, e) else add(a.width, c.get(m), 1)),
     "cinc": lambda m, a, b, e: a.set(m, add(a.width, b.get(m), 1) if holds(m, e) else b.get(m)),
     "cset": lambda m, a, e: a.set(m, int(holds(m, e))),
-    "ubfx": field, "ubfiz": lambda m, a, b, low, n: a.set(m, shl(conj(b.get(m), (1 << n.value) - 1), low.value)),
+    "sbfiz": signed_field, "ubfx": field, "ubfiz": lambda m, a, b, low, n: a.set(m, shl(conj(b.get(m), (1 << n.value) - 1), low.value)),
     "ldr": load, "ldur": load, "ldrb": lambda m, a, b: load(m, a, b, 1), "ldurb": lambda m, a, b: load(m, a, b, 1),
     "ldrh": lambda m, a, b: load(m, a, b, 2), "ldurh": lambda m, a, b: load(m, a, b, 2),
     "str": lambda m, a, b: put(m, b.address(m), a), "stur": lambda m, a, b: put(m, b.address(m), a),

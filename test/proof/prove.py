@@ -656,7 +656,7 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None):
         for kernel in kernels:
             if kernel.body == algorithm.body:
                 m.hooks |= records(kernel, image, runs)
-        for name in ("hli_whole_of", "hli_choose_whole"):  # there are none
+        for name in ("hli_whole_of", "hli_choose_whole", "hli_choose_whole_few"):  # there are none
             m.hooks[image.symbols[name]] = lambda m: image.isa.answer(m, 0)
     else:
         m.hooks[whole.whole] = lambda m: entered.append(True) or True
