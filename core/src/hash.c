@@ -293,8 +293,8 @@ static uint64_t time_together(uint32_t choice, hl_body body, const size_t nblock
 
 int hli_is_apart(uint32_t choice, const hl_alg_info *first, const hl_alg_info *second, size_t nblocks[], size_t n)
 {
-    /* What the driver and a kernel's first block take beyond one message's. A cost is that of long messages: short ones
-     * take up to a sixth more, of a microsecond. */
+    /* TOGETHER: ns that the driver and the first block of a kernel of lanes add. The table's costs are those of long
+     * messages; the first SHORT ns of short ones take up to a SHORT_SHARE-th more. */
     enum { TOGETHER = 90, SHORT = 1000, SHORT_SHARE = 6 };
     const size_t again = second == NULL ? 0 : hli_ending_nblocks(second, first->digest_nbytes);
     const uint64_t cost = hli_cost(choice, hli_choose_one(choice, first->body));

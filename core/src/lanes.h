@@ -306,12 +306,12 @@ HLI_INLINE size_t hli_padded_nblocks(const hl_alg_info *alg, size_t nbytes)
     return hli_whole_blocks(alg, nbytes) + hli_ending_nblocks(alg, hli_rest_of_block(alg, nbytes));
 }
 
-/* Hashes 3 to HLI_FEW messages by one call of a function for whole messages (hash.c). Returns an upper bound of the stack
- * that it took; 0, and has done nothing, if they have not all one block with their padding, or all two, or if that would
- * not save time. */
+/* Hashes 3 to HLI_FEW messages by one call of a function for whole messages (hash.c). Returns an upper bound of the
+ * stack that it took; 0, and has done nothing, if they have not all one block with their padding, or all two, or if
+ * that would not save time. */
 HLI_HIDDEN size_t hli_hash_whole_few(const struct hli_plan *plan, const hl_messages *all);
-/* Whether n messages (1 .. HLI_FEW) of so many blocks take less time one after the other than side by side, by the costs
- * (hash.c). `second`, if not NULL, hashes the digests again. Sorts nblocks. */
+/* Whether n messages (1 .. HLI_FEW), the i-th of nblocks[i] blocks, take less time one after the other than side by
+ * side, by the costs (hash.c). `second`, if not NULL, hashes the digests again. Sorts nblocks. */
 HLI_HIDDEN int hli_is_apart(uint32_t choice, const hl_alg_info *first, const hl_alg_info *second, size_t nblocks[],
                             size_t n);
 

@@ -37,6 +37,7 @@ static const struct {
 
 #define BODY(body, name) \
     _Static_assert(HLI_ALG_##name == 1 << HL_BODY_##body, "parts.h has the block functions in another order");
+#define ISA(name, needs) _Static_assert(HLI_ISA_##name >= 0, "parts.h lacks an instruction set");
 #include "registry.def"
 #ifdef HL_ALGORITHMS
 _Static_assert(HLI_BITS(HLI_ALG_, HL_ALGORITHMS) != 0, "HL_ALGORITHMS leaves no algorithm");

@@ -482,7 +482,8 @@ def runs_of_kernel(kernel):
         yield f"words of {kernel.name}", lambda image: words_differ(image, kernel)
 
 
-# What one run has computed helps the next. All lengths of whole messages would take many GiB.
+# Forms that one run has computed are kept for the next, up to this number: those of all lengths of whole messages would
+# take many GiB.
 MOST_MEMO = 4_000_000
 
 

@@ -36,7 +36,8 @@ static const size_t digest_nbytes[NALGORITHMS] = {20, 32, 64, 20, 32, 20, 32, 16
 enum { HMAC_KEY_NBYTES = 32 };
 #define HMAC_KEY ((const uint8_t *)"a key of thirty-two random bytes")
 
-/* Where each message has a key, key i % HMAC_NKEYS begins so many bytes into these, as in src/calls.rs. */
+/* Where each message has a key: the key of message i is the HMAC_KEY_NBYTES from byte i % HMAC_NKEYS of these on, as in
+ * src/calls.rs. */
 enum { HMAC_NKEYS = 16 };
 #define HMAC_KEYS ((const uint8_t *)"forty-eight bytes, of which each key takes other")
 
@@ -48,8 +49,8 @@ struct message {
     size_t nbytes;
 };
 
-/* What a peer may use, the same values as in src/tier.rs. A library that knows only the CPU itself is told to do what it
- * would do on a CPU that has no more. */
+/* The instruction sets that a peer may use; the values are those of src/tier.rs. A library that would use every
+ * instruction set of the CPU is told to do what it would do on a lesser CPU. */
 enum tier { TIER_HERE, TIER_NO_AVX512, TIER_AVX2, TIER_SSSE3, TIER_PLAIN };
 
 static inline enum tier peer_tier(void)

@@ -28,7 +28,7 @@ struct Cell {
 }
 
 const LENGTHS: [usize; 10] = [0, 8, 33, 55, 64, 80, 200, 1 << 10, 16 << 10, 1 << 20];
-/// Where lengths may differ.
+/// The lengths of the calls that take messages of different lengths.
 const MIXED: (usize, usize) = (8, 55);
 const COUNTS: [usize; 9] = [1, 2, 3, 4, 5, 8, 16, 64, 1024];
 const QUICK_LENGTHS: [usize; 4] = [8, 64, 200, 16 << 10];
