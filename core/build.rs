@@ -25,10 +25,19 @@ use std::{env, fs, thread};
 const DRIVER_FLAGS: [&str; 1] = ["-fno-lto"];
 const KERNEL_FLAGS: [&str; 3] = ["-fno-lto", "-O3", "-fno-sanitize=all"];
 
-/// Kernels are compiled without flags that begin like one of these. The flags are left out, because a later `-fno-…`
-/// does not take all of them back (gcc 12: `--coverage`; clang 14: `-fsanitize-coverage=…`).
-const INSTRUMENTATION: [&str; 7] =
-    ["-fsanitize", "--coverage", "-coverage", "-fprofile", "-ftest-coverage", "-fcoverage", "-finstrument-functions"];
+/// Kernels are compiled without flags that begin like one of these. The flags of instrumentation are left out, because
+/// a later `-fno-…` does not take all of them back (gcc 12: `--coverage`; clang 14: `-fsanitize-coverage=…`); the
+/// profile's `-O…`, so that all profiles have the same command, and ccache the object.
+const NOT_FOR_KERNELS: [&str; 8] = [
+    "-fsanitize",
+    "--coverage",
+    "-coverage",
+    "-fprofile",
+    "-ftest-coverage",
+    "-fcoverage",
+    "-finstrument-functions",
+    "-O",
+];
 
 /// A flag, the name by which the user's flags may set it, and whether kernels get it too. (Kernels have no arrays of
 /// variable length, so they need no stack guard.)
@@ -70,7 +79,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let driver = driver_files.iter().map(|file| (file, Part { flags: &driver_flags, is_wanted: |_| true }));
     let kernel_flags: Vec<&str> =
         hardening.iter().filter(|flag| flag.2).map(|flag| flag.0).chain(KERNEL_FLAGS).collect();
-    let is_wanted = |flag: &str| !INSTRUMENTATION.iter().any(|beginning| flag.starts_with(beginning));
+    let is_wanted = |flag: &str| !NOT_FOR_KERNELS.iter().any(|beginning| flag.starts_with(beginning));
     let kernels = kernel_files.iter().map(|file| (file, Part { flags: &kernel_flags, is_wanted }));
     let files: Vec<_> = driver.chain(kernels).collect();
     compile_all(&compiler, &files, &out)?;

@@ -409,7 +409,10 @@ def check_streams(folder):
             # Each program has its own words for these two.
             is_own = command in ["--help", "--version"] and done.stdout
             found.append((done.returncode, bool(done.stdout) if is_own else done.stdout, done.stderr))
-        if found[0] != found[1]:
+        theirs, ours = found
+        # hashloom may find that it cannot write before it has read all files.
+        is_shorter = ">" in stream and theirs[:2] == ours[:2] and ours[2] != b"" and theirs[2].endswith(ours[2])
+        if theirs != ours and not is_shorter:
             failures.append(f"sha1sum {command} {stream}:")
             failures.extend(f"  {who}: {what}" for who, what in zip(["coreutils", "hashloom "], found))
     # The name of a closed stream: the reason differs.

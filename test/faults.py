@@ -1005,11 +1005,23 @@ def limited(command, what, limits, as_nobody=False):
 users = itertools.count()
 
 
+def least_memory():
+    """The MiB of address space with which the program starts: a debug build takes more."""
+    for mebibytes in itertools.count(4, 4):
+        most = (mebibytes << 20, mebibytes << 20)
+        run = subprocess.run([program, "--version"], capture_output=True,
+                             preexec_fn=lambda most=most: resource.setrlimit(resource.RLIMIT_AS, most))
+        if run.returncode == 0:
+            return mebibytes
+
+
 def limits():
+    least = least_memory()
     for command in commands():
         for nfiles in range(3, 21) if arguments.all else (3, 4, 5, 6, 8, 12):
             yield limited(command, f"limit of {nfiles} open files", [(resource.RLIMIT_NOFILE, nfiles)])
-        for mebibytes in (12, 16, 20, 24, 32, 48, 64, 96) if arguments.all else (16, 20, 32, 64):
+        for room in (4, 8, 12, 16, 24, 40, 56, 88) if arguments.all else (8, 12, 24, 56):
+            mebibytes = least + room
             yield limited(command, f"limit of {mebibytes} MiB of memory", [(resource.RLIMIT_AS, mebibytes << 20)])
         if command.outputs:
             for nbytes in (0, 100, 4096):

@@ -42,7 +42,7 @@ static unsigned long real_hwcap(void)
 /* The instruction sets that follow from the word, and from what the compiler may use on every CPU. */
 static hl_isas expected_isas(void)
 {
-    hl_isas isas = hl_isa_named("scalar") | hl_isa_named("gnu") | hl_isa_named("neon");
+    hl_isas isas = hl_isa_named("scalar") | hl_isa_named("neon");
     unsigned long has = hwcap;
 
 #ifdef __ARM_FEATURE_SHA2

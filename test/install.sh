@@ -4,13 +4,14 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   test/install.sh [--require]
+#   test/install.sh PROGRAM [--require]
 #
-# Needs an optimised program (make build). Missing shells and programs for manual pages are named and skipped; with
+# PROGRAM: such as target/release/hashloom, as Cargo has built it. Missing shells and programs for manual pages are named and skipped; with
 # --require they are a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-require=${1-}
+program=${1:?usage: test/install.sh PROGRAM [--require]} require=${2-}
+built=$(dirname "$program")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 # A user's own settings must not matter.
@@ -37,13 +38,13 @@ pages() { # FOLDER PREFIX
     (cd "$1" && for page in *.1; do echo "$2/$page 644"; done)
 }
 
-program=target/release/hashloom
-make --silent share
-make --silent install install-links "DESTDIR=$folder/root" PREFIX=/usr >"$folder/log"
+from=("HASHLOOM=$program" "SHARE=$built/share")
+make --silent share "${from[@]}"
+make --silent install install-links "${from[@]}" "DESTDIR=$folder/root" PREFIX=/usr >"$folder/log"
 stand_ins="digest mac md5sum sha1sum sha224sum sha256sum sha384sum sha512sum"
 {
     echo usr/bin/hashloom 755
-    pages target/release/share/man/man1 usr/share/man/man1
+    pages "$built/share/man/man1" usr/share/man/man1
     echo usr/share/bash-completion/completions/hashloom 644
     echo usr/share/zsh/site-functions/_hashloom 644
     echo usr/share/fish/vendor_completions.d/hashloom.fish 644
@@ -66,8 +67,8 @@ if [ "$(uname)" = Linux ]; then
     hardened "its tables are filled late (no BIND_NOW)" 'BIND_NOW|FLAGS_1.*NOW' readelf -dW "$program"
     hardened "its stack can be run" 'GNU_STACK.* RW ' readelf -lW "$program"
     # The newest folder: older ones may be beside it.
-    objects=$(find target/release/build/hashloom-sys-*/out -name src-api.o -printf '%T@ %h\n' | sort -n | tail -n 1 | cut -d' ' -f2)
-    [ -n "$objects" ] || fail "no objects of the C library below target/release/build"
+    objects=$(find "$built"/build/hashloom-sys-*/out -name src-api.o -printf '%T@ %h\n' | sort -n | tail -n 1 | cut -d' ' -f2)
+    [ -n "$objects" ] || fail "no objects of the C library below $built/build"
     if [ "$(uname -m)" = x86_64 ] && [ -z "${CFLAGS-}" ]; then
         for object in "$objects"/*.o; do
             readelf -nW "$object" | grep -q 'x86 feature:.*IBT' || fail "$object is not marked for indirect branches"

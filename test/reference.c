@@ -408,11 +408,15 @@ void reference_init(struct reference_ctx *ctx, const struct reference *ref)
 void reference_update(struct reference_ctx *ctx, const void *data, size_t nbytes)
 {
     const uint8_t *bytes = data;
+    unsigned at = (unsigned)(ctx->nbytes % ctx->ref->block_nbytes);
 
+    ctx->nbytes += nbytes;
     for (size_t i = 0; i < nbytes; i++) {
-        ctx->block[ctx->nbytes++ % ctx->ref->block_nbytes] = bytes[i];
-        if (ctx->nbytes % ctx->ref->block_nbytes == 0)
+        ctx->block[at++] = bytes[i];
+        if (at == ctx->ref->block_nbytes) {
             ctx->ref->block(ctx->state, ctx->block);
+            at = 0;
+        }
     }
 }
 

@@ -47,6 +47,8 @@ if [ "$level" != list ]; then
         export HASHLOOM_EXPECT
     fi
     echo "== Expected of this CPU: ${HASHLOOM_EXPECT:-nothing}"
+    # A build from clean gains nothing from what the compiler keeps for the next.
+    [ "$level" = check ] || export CARGO_INCREMENTAL=0
     . test/ccache.sh
 fi
 at_once=${PARTS:-$(($(getconf _NPROCESSORS_ONLN) + 1))}
@@ -287,14 +289,14 @@ check_documents() {
     python3 test/docs.py $program "${documents[@]}"
 }
 
-# Optimised, as users run it; for a check, whichever is quicker to build.
-program=target/release/hashloom program_profile=(--release)
-[ "$level" != check ] || program=target/debug/hashloom program_profile=()
+# The program is the one that the crates' tests build too; in test-all it is optimised, as users run it.
+program=target/debug/hashloom program_profile=()
+[ "$level" != all ] || program=target/release/hashloom program_profile=(--release)
 require=(${HASHLOOM_REQUIRE:+--require})
 # quick leaves out repetitions, and tests that another part has too.
-every=(--all) huge=(--huge) targets=(--all-targets) cases=(env)
+every=(--all) proved=(--all) huge=(--huge) cases=(env)
 case $level in
-quick | list) every=() huge=() targets=() cases=(env PROPTEST_CASES=32) ;;
+quick | list) every=() proved=(--share 3) huge=() cases=(env PROPTEST_CASES=32) ;;
 check) every=() huge=() cases=(env PROPTEST_CASES=8) ;;
 esac
 python=build/venv/bin/python
@@ -318,14 +320,15 @@ part expect "check quick all" "" "core/src/*.def test/expect*" test/expect_test.
 part format "check quick all" "" "*.rs" cargo fmt --all --check
 part crates check "" "$crates" check_crates
 part lint "quick all" "" "" \
-    cargo clippy --quiet --workspace --exclude hashloom-gpu --all-targets --locked -- -D warnings
-part crates "quick all" lint "" \
-    "${cases[@]}" cargo test --quiet --workspace --exclude hashloom-gpu --locked
+    cargo clippy --quiet --workspace --exclude hashloom-gpu --features hashloom/digest --all-targets --locked \
+    -- -D warnings
+part crates "quick all" "lint program" "" \
+    "${cases[@]}" cargo test --quiet --workspace --exclude hashloom-gpu --features hashloom/digest --locked
 part clients "quick all" +program "test/clients.py rust/hashloom-engine/src/torrent/resume/*" \
     $python test/clients.py $program "${require[@]}"
 part cross "quick all" "" "$core test/*.c test/cross.sh test/emulate.sh" test/cross.sh "$level"
 part loops "check quick all" "" "core/src/x86/* core/src/lanes/* core/src/alg/* test/loops.py" test/loops.py
-part proof "quick all" "" "$core test/proof/*" test/proof/prove.py "${every[@]}"
+part proof "quick all" "" "$core test/proof/*" test/proof/prove.py "${proved[@]}"
 # In a folder of its own: no other test needs the solver. Without it smt.py says what is skipped.
 part proof-by-solver all "" "$core test/proof/*" bash -c 'at=build/smt/bin
     [ -x $at/python ] || python3 -m venv build/smt
@@ -338,27 +341,27 @@ part peers all +program "bench/peers/* bench/never/*" bench/peers/run.sh --quick
 part peers-lint all peers "bench/peers/*" \
     cargo clippy --quiet --release --locked "${peers[@]}" --target-dir bench/peers/target -- -D warnings
 part go "quick all" "" "go/* test/go* $core" test/go.sh "$level"
-part gpu "quick all" "" "rust/hashloom-gpu/* tools/wgsl/*" test/gpu.sh "$level"
+part shaders "check quick" "" "core/src/alg/* core/src/lanes/* tools/wgsl/*" tools/wgsl/write.py --check
+# wgpu takes minutes to build.
+part gpu all "" "rust/hashloom-gpu/* tools/wgsl/*" test/gpu.sh
 part python "quick all" program "python/* test/python.sh rust/hashloom/src/* rust/hashloom-engine/src/*" \
     test/python.sh "$level"
 # Users run optimised code, and compilers have bugs: all random cases.
 part crates-optimised all program "" cargo test --quiet --release --package hashloom --package hashloom-engine \
     --features hashloom/digest --tests --locked
-part lint-without-bench "quick all" crates "rust/hashloom-cli/*" \
-    cargo clippy --quiet --package hashloom-cli --no-default-features "${targets[@]}" --locked -- -D warnings
+part lint-without-bench all crates "rust/hashloom-cli/*" \
+    cargo clippy --quiet --package hashloom-cli --no-default-features --all-targets --locked -- -D warnings
 part crate-without-std "quick all" lint-without-bench "rust/hashloom/*" \
     "${cases[@]}" cargo test --quiet --package hashloom --no-default-features --locked
-part crate-with-traits "quick all" crate-without-std "rust/hashloom/*" \
-    "${cases[@]}" cargo test --quiet --package hashloom --all-features --locked
 # Each feature compiles alone, without a warning. clippy, as the lint has compiled what the crate depends on.
-part engine-features "quick all" crate-with-traits "rust/hashloom-engine/*" bash -c '
+part engine-features all crate-without-std "rust/hashloom-engine/*" bash -c '
     for feature in "" torrent create resume tree manifest io-uring; do
         cargo clippy --quiet --package hashloom-engine --no-default-features --features "$feature" --locked \
             -- -D warnings || { echo "feature: $feature"; exit 1; }; done'
 part faultfs-format "check quick all" "" "test/faultfs/*.rs" cargo fmt --manifest-path test/faultfs/Cargo.toml --check
-part faultfs-lint "check all" engine-features "test/faultfs/*" cargo clippy "${faultfs[@]}" --all-targets -- -D warnings
-part faultfs-tests "check quick all" "engine-features faultfs-lint" "test/faultfs/*" cargo test "${faultfs[@]}"
-part faultfs "quick all" faultfs-tests "test/faultfs/*" cargo build "${faultfs[@]}"
+part faultfs-lint "check all" "crate-without-std engine-features" "test/faultfs/*" cargo clippy "${faultfs[@]}" --all-targets -- -D warnings
+part faultfs-tests "check all" faultfs-lint "test/faultfs/*" cargo test "${faultfs[@]}"
+part faultfs "quick all" "crate-without-std faultfs-tests" "test/faultfs/*" cargo build "${faultfs[@]}"
 part disk-model-format "check quick all" "" "bench/disks/*.rs" cargo fmt --manifest-path bench/disks/Cargo.toml --check
 part disk-model-lint "check all" faultfs "bench/disks/*" cargo clippy "${disks[@]}" --all-targets -- -D warnings
 part disk-model-tests "check all" disk-model-lint "bench/disks/*" cargo test "${disks[@]}"
@@ -383,11 +386,11 @@ part coreutils "check quick all" +program "test/coreutils.py rust/hashloom-cli/s
 part macs "check quick all" +program test/macs.py python3 test/macs.py $program "${require[@]}" "${huge[@]}"
 part addresses "check quick all" +program test/addresses.py \
     python3 test/addresses.py $program "${require[@]}" "${every[@]}"
-part kernel-sizes "quick all" +program "tools/kernels.py $core" tools/kernels.py $program
+part kernel-sizes all +program "tools/kernels.py $core" tools/kernels.py $program
 part runner "check quick all" "" "test/run.sh test/run_test.sh" test/run_test.sh
 part setup "check quick all" "" "tools/setup.sh test/setup.sh" test/setup.sh
 part installation "quick all" +program "test/install.sh Makefile rust/hashloom-cli/src/generate/*" \
-    test/install.sh "${require[@]}"
+    test/install.sh $program "${require[@]}"
 part dependencies "check quick all" "" "*Cargo.toml *Cargo.lock deny.toml" tools/deny.sh
 part openssl-provider "quick all" "" "drop-in/openssl/* test/openssl_* $core" test/openssl_provider.sh
 part web "quick all" program "web/*" bash -c 'make --silent web && python3 web/test.py build/web/hashloom.html'

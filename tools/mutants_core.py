@@ -60,7 +60,7 @@ EQUIVALENT = [
     ("hash.c", "and for or", "const int is_short", "speed: the choice of a kernel"),
     ("hash.c", "a comparison turned", "const int fits", "speed: the choice of a kernel"),
     ("hash.c", "plus for minus", "const int fits", "speed: the choice of a kernel"),
-    ("one.c", "off by one", "if (nblocks > 0)", "a kernel does nothing with 0 blocks"),
+    ("one.h", "off by one", "if (nblocks > 0)", "a kernel does nothing with 0 blocks"),
     ("job.h", "a comparison turned", "all->nbytes > 0; i++", "for AddressSanitizer only: the tests bad_length see it"),
     ("lanes.c", "off by one", "left < ends->second->nlanes ?", "the kernel for as many messages as it has lanes"),
     ("lanes.c", "a comparison turned", "left < ends->second->nlanes ?", "speed: the choice of a kernel"),

@@ -308,7 +308,7 @@ HL_API int hl_equal(const void *a, const void *b, size_t nbytes);
 typedef uint32_t hl_isas;
 
 HL_API size_t      hl_isa_count(void);
-/* "scalar", "gnu", "sse2", "avx2", "avx512", "sha"; NULL beyond the last. */
+/* "scalar", "sse2", "avx2", "avx512", "sha"; NULL beyond the last. */
 HL_API const char *hl_isa_name(size_t i);
 /* The set of the one instruction set of that name (exact, lower case); 0 if this build has none of that name. */
 HL_API hl_isas     hl_isa_named(const char *name);

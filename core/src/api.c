@@ -5,14 +5,15 @@
 #include "job.h"
 #include "one.h"
 
-/* name, alg, body, nbytes of a digest, of a block, of a word, words in the state, big-endian, initial value */
+/* In the order of enum hl_alg: name, alg, body, nbytes of a digest, of a block, of a word, words in the state,
+ * big-endian, initial value */
 static const hl_alg_info algs[] = {
 #if HLI_ALG(sha1)
     {"sha1", HL_SHA1, HL_BODY_SHA1, HL_SHA1_DIGEST_NBYTES, 64, 4, 5, 1, hli_sha1_iv},
 #endif
 #if HLI_ALG(sha256)
-    {"sha224", HL_SHA224, HL_BODY_SHA256, HL_SHA224_DIGEST_NBYTES, 64, 4, 8, 1, hli_sha224_iv},
     {"sha256", HL_SHA256, HL_BODY_SHA256, HL_SHA256_DIGEST_NBYTES, 64, 4, 8, 1, hli_sha256_iv},
+    {"sha224", HL_SHA224, HL_BODY_SHA256, HL_SHA224_DIGEST_NBYTES, 64, 4, 8, 1, hli_sha224_iv},
 #endif
 #if HLI_ALG(sha512)
     {"sha384", HL_SHA384, HL_BODY_SHA512, HL_SHA384_DIGEST_NBYTES, 128, 8, 8, 1, hli_sha384_iv},
@@ -47,12 +48,13 @@ HLI_INLINE const hl_alg_info *find(uint32_t alg)
             return &HLI_TABLE(algs)[i];
     return NULL;
 #else
-    static const uint8_t places[] = {[HL_SHA1] = 0,       [HL_SHA224] = 1,     [HL_SHA256] = 2,
-                                     [HL_SHA384] = 3,     [HL_SHA512] = 4,     [HL_SHA512_224] = 5,
-                                     [HL_SHA512_256] = 6, [HL_RIPEMD160] = 7,  [HL_MD5] = 8};
-    const hl_alg_info *info = &HLI_TABLE(algs)[alg < sizeof places ? places[alg] : 0];
+    const hl_alg_info *info = HLI_TABLE(algs);
 
-    return (uint32_t)info->alg == alg ? info : NULL;
+    if (alg - 1 >= ALG_COUNT)
+        return NULL;
+    info += alg - 1;
+    HLI_NEW_POINTER(info); /* else gcc computes the place again for each field */
+    return info->alg == (hl_alg)alg ? info : NULL;
 #endif
 }
 
@@ -124,45 +126,14 @@ hl_status hl_hash(hl_alg alg, const void *data, size_t nbytes, uint8_t *digest)
     if (status != HL_OK)
         return status;
     hli_check_readable(data, nbytes);
-    hli_hash_one(hli_choose_one(hli_choice(), info->body), info, info->iv, 0, data, nbytes, digest);
-    return HL_OK;
-}
-
-/* For 1 to HLI_FEW messages, which are weighed here: if they go one after the other, a job would take up to a fifth of
- * the time. */
-static hl_status hash_few(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests)
-{
-    const hl_alg_info *info = find((uint32_t)alg);
-    size_t nblocks[HLI_FEW];
-    struct hli_plan plan;
-
-    hl_status status = hli_check_call(info, NULL, count, digests, &plan);
-    if (status == HL_OK && messages == NULL)
-        status = HL_ENULL;
-    for (size_t i = 0; status == HL_OK && i < count; i++) {
-        status = hli_check_slice(messages[i].data, messages[i].nbytes, 0);
-        nblocks[i] = hli_padded_nblocks(info, messages[i].nbytes);
-    }
-    if (status != HL_OK)
-        return status;
-    hli_check_readable_slices(messages, count);
-    if (count > 2 && hli_hash_whole_few(&plan, &(hl_messages)HLI_SLICES_OF(messages, count)))
-        return HL_OK;
-    if (!hli_is_apart(plan.choice, info, NULL, nblocks, count)) {
-        hli_hash_together(&plan, &(hl_messages)HLI_SLICES_OF(messages, count));
-        return HL_OK;
-    }
-    const hl_kernel *kernel = hli_choose_one(plan.choice, info->body);
-    for (size_t i = 0; i < count; i++)
-        hli_hash_one(kernel, info, info->iv, 0, messages[i].data, messages[i].nbytes,
-                     digests + i * info->digest_nbytes);
+    hli_hash_inline(hli_choose_now(info->body), info, info->iv, 0, data, nbytes, digest);
     return HL_OK;
 }
 
 hl_status hl_hash_many(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests)
 {
-    if (count - 1 < HLI_FEW)
-        return hash_few(alg, messages, count, digests);
+    if (count == 1 && messages != NULL) /* the short way of one message */
+        return hl_hash(alg, messages->data, messages->nbytes, digests);
     return hli_run(
         &(hl_job){.alg = (uint32_t)alg, .messages = HLI_SLICES_OF(messages, count), .digests = digests});
 }
@@ -176,10 +147,22 @@ hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const hl_slice 
                              .kernel = kernel});
 }
 
-/* again: 0, or the algorithm that hashes each digest once more. */
-static hl_status hash_rows(hl_alg alg, uint32_t again, const void *base, size_t stride, size_t nbytes, size_t count,
-                           uint8_t *digests)
+/* again: 0, or the algorithm that hashes each digest once more. Inlined: it is a literal. */
+HLI_INLINE hl_status hash_rows(hl_alg alg, uint32_t again, const void *base, size_t stride, size_t nbytes, size_t count,
+                               uint8_t *digests)
 {
+    const hl_alg_info *first = find((uint32_t)alg), *second = find(again);
+
+    if (count == 1 && again == 0) /* the short way of one message */
+        return hl_hash(alg, base, nbytes, digests);
+    if (count == 1 && first != NULL && second != NULL && digests != NULL && hli_check_slice(base, nbytes, 0) == HL_OK) {
+        const uint32_t choice = hli_choice();
+        uint8_t inner[HL_DIGEST_MAX_NBYTES];
+        hli_check_readable(base, nbytes);
+        hli_hash_one(hli_choose_one(choice, first->body), first, first->iv, 0, base, nbytes, inner);
+        hli_hash_one(hli_choose_one(choice, second->body), second, second->iv, 0, inner, first->digest_nbytes, digests);
+        return HL_OK;
+    }
     return hli_run(&(hl_job){
         .alg = (uint32_t)alg,
         .again = again,
@@ -279,7 +262,7 @@ hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests)
 /* Not inlined, so that a short update saves no registers. */
 static HLI_NOINLINE hl_status update_blocks(const hl_alg_info *info, hl_ctx *ctx, const void *data, size_t nbytes)
 {
-    hli_update_one(hli_choose_one(hli_choice(), info->body), info, ctx, data, nbytes);
+    hli_update_one(hli_choose_now(info->body), info, ctx, data, nbytes);
     return HL_OK;
 }
 
@@ -306,7 +289,7 @@ hl_status hl_final(hl_ctx *ctx, uint8_t *digest)
         return HL_ESTATE;
     if (digest == NULL)
         return HL_ENULL;
-    hli_final_one(hli_choose_one(hli_choice(), info->body), info, ctx, digest);
+    hli_final_one(hli_choose_now(info->body), info, ctx, digest);
     hli_wipe_one(info, ctx);
     return HL_OK;
 }

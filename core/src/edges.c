@@ -6,6 +6,8 @@
 #include "edges.h"
 
 const uint8_t hli_one_bit[HLI_ONE_BIT_AT + 256] __attribute__((aligned(64))) = {[HLI_ONE_BIT_AT] = 0x80};
+#define ONES_4 0xff, 0xff, 0xff, 0xff
+const uint8_t hli_first_bytes[32] = {ONES_4, ONES_4, ONES_4, ONES_4};
 
 void hli_pad_scalar(const hl_alg_info *alg, unsigned nblocks, const uint8_t *const rests[], const size_t nrests[],
                     uint64_t nwhole, unsigned n, uint8_t *out)

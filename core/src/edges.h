@@ -11,22 +11,39 @@
 
 #include "core.h"
 
-/* Stores two words, the first byte of each lowest, at once. */
-HLI_INLINE void hli_store_pair(uint8_t *to, uint64_t first, uint64_t second)
+/* How a function returns a vector depends on whether a 32-bit CPU has SSE. All functions here are inline. */
+#if !defined(__clang__)
+#  pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+/* 16 bytes of a message, in the order of memory. */
+typedef uint64_t hli_pair __attribute__((vector_size(16)));
+
+/* Two words as 16 bytes, the first byte of each lowest. */
+HLI_INLINE hli_pair hli_pair_of(uint64_t first, uint64_t second)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    typedef uint64_t pair __attribute__((vector_size(16)));
-    const pair both = {first, second};
-
-    hli_copy(to, &both, sizeof both);
+    return (hli_pair){first, second};
 #else
-    hli_store64(to, first, 0);
-    hli_store64(to + 8, second, 0);
+    return (hli_pair){__builtin_bswap64(first), __builtin_bswap64(second)};
 #endif
 }
 
-/* The nbytes < 16 at p as two words, with zeros behind. Reads nothing else. */
-HLI_INLINE void hli_load_short(const uint8_t *p, size_t nbytes, uint64_t *first, uint64_t *second)
+HLI_INLINE hli_pair hli_load_pair(const uint8_t *from)
+{
+    hli_pair x;
+
+    hli_copy(&x, from, sizeof x);
+    return x;
+}
+
+HLI_INLINE void hli_store_pair(uint8_t *to, hli_pair x)
+{
+    hli_copy(to, &x, sizeof x);
+}
+
+/* The nbytes < 16 at p as two words, the first byte of each lowest, with zeros behind. Reads nothing else. */
+HLI_INLINE void hli_load_words(const uint8_t *p, size_t nbytes, uint64_t *first, uint64_t *second)
 {
     *first = *second = 0;
     if (nbytes >= 8) {
@@ -37,6 +54,14 @@ HLI_INLINE void hli_load_short(const uint8_t *p, size_t nbytes, uint64_t *first,
     } else if (nbytes > 0) { /* at most 3 bytes: the first, the middle and the last are all */
         *first = p[0] | (uint64_t)p[nbytes / 2] << 8 * (nbytes / 2) | (uint64_t)p[nbytes - 1] << 8 * (nbytes - 1);
     }
+}
+
+HLI_INLINE hli_pair hli_load_short(const uint8_t *p, size_t nbytes)
+{
+    uint64_t first, second;
+
+    hli_load_words(p, nbytes, &first, &second);
+    return hli_pair_of(first, second);
 }
 
 /* Copies the first nbytes / 16 * 16 bytes. gcc would make a call of memcpy out of a plain loop. */
@@ -52,36 +77,81 @@ HLI_INLINE void hli_copy_pairs(uint8_t *to, const uint8_t *from, size_t nbytes)
 HLI_INLINE void hli_copy_short(uint8_t *to, const uint8_t *from, size_t nbytes)
 {
     const size_t last = nbytes & ~(size_t)15;
-    uint64_t first, second;
 
     hli_copy_pairs(to, from, nbytes);
-    if (last == nbytes)
-        return;
-    hli_load_short(from + last, nbytes - last, &first, &second);
-    hli_store_pair(to + last, first, second);
+    if (last != nbytes)
+        hli_store_pair(to + last, hli_load_short(from + last, nbytes - last));
+}
+
+/* Appends bytes to the `held` ones of a block, which they do not overfill. They begin in the middle of 16 bytes: these
+ * are written anew. */
+HLI_INLINE void hli_append(uint8_t *block, size_t held, const uint8_t *from, size_t nbytes)
+{
+    const unsigned n = held % 16;
+    uint8_t *to = block + held - n;
+
+    if (n != 0) {
+        const size_t ntaken = nbytes < 16 - n ? nbytes : 16 - n;
+        uint64_t first, second;
+        hli_load_words(from, ntaken, &first, &second);
+        if (n >= 8) {
+            second = first << 8 * (n - 8);
+            first = 0;
+        } else {
+            second = second << 8 * n | first >> 8 * (8 - n);
+            first <<= 8 * n;
+        }
+        hli_store_pair(to, (hli_load_pair(to) & hli_load_pair(hli_first_bytes + 16 - n)) | hli_pair_of(first, second));
+        from += ntaken;
+        nbytes -= ntaken;
+        to += 16;
+    }
+    hli_copy_short(to, from, nbytes);
+}
+
+/* Ends a message of nbytes: writes the last nrest % 16 of its nrest bytes, which are `last` with zeros behind, and all
+ * that follows up to the end of its last block. */
+HLI_INLINE void hli_pad_behind(unsigned block_nbytes, int big_endian, uint8_t *out, unsigned nblocks, size_t nrest,
+                               hli_pair last, uint64_t nbytes)
+{
+    uint8_t *to = out + (nrest & ~(size_t)15), *const end = out + nblocks * block_nbytes - 16;
+    const uint64_t over = block_nbytes == 128 ? __builtin_bswap64(nbytes >> 61) : 0, nbits = nbytes << 3;
+    hli_pair length = hli_pair_of(over, big_endian ? __builtin_bswap64(nbits) : nbits);
+
+    last |= hli_load_pair(hli_one_bit + HLI_ONE_BIT_AT - nrest % 16);
+    if (to == end) {
+        length |= last;
+    } else {
+        hli_store_pair(to, last);
+        while ((to += 16) != end) {
+            hli_store_pair(to, (hli_pair){0, 0});
+            __asm__("" : "+r"(to)); /* else gcc calls memset */
+        }
+    }
+    hli_store_pair(end, length);
 }
 
 /* Writes the last blocks of a message of nbytes, and returns their number, one or two. `rest` is what its whole blocks
- * leave, or up to a block more; it is not read if nrest is 0. Block size and order of bytes are literals, where it
- * counts. */
+ * leave, or up to a block more; it is not read if nrest is 0. */
 HLI_INLINE unsigned hli_pad(unsigned block_nbytes, int big_endian, uint8_t *out, const uint8_t *rest, size_t nrest,
                             uint64_t nbytes)
 {
     const unsigned nblocks = nrest < block_nbytes - block_nbytes / 8 ? 1 : 2;
-    const size_t end = nblocks * block_nbytes - 16, last = nrest & ~(size_t)15;
-    uint64_t first, second;
+    const size_t last = nrest & ~(size_t)15;
 
     hli_copy_pairs(out, rest, nrest);
-    hli_load_short(last == 0 ? rest : rest + last, nrest - last, &first, &second); /* rest may be NULL */
-    const uint64_t one_bit = UINT64_C(0x80) << 8 * (nrest % 8);
-    first |= nrest % 16 < 8 ? one_bit : 0;
-    second |= nrest % 16 < 8 ? 0 : one_bit;
-    for (size_t i = last; i < end; i += 16, first = second = 0)
-        hli_store_pair(out + i, first, second);
-    if (block_nbytes == 128)
-        first = __builtin_bswap64(nbytes >> 61);
-    hli_store_pair(out + end, first, big_endian ? __builtin_bswap64(nbytes << 3) : nbytes << 3);
+    hli_pad_behind(block_nbytes, big_endian, out, nblocks, nrest,
+                   hli_load_short(last == 0 ? rest : rest + last, nrest - last), nbytes); /* rest may be NULL */
     return nblocks;
+}
+
+/* The same for a rest that is in its place and that one block is enough for. */
+HLI_INLINE void hli_pad_in_place(unsigned block_nbytes, int big_endian, uint8_t *block, size_t nrest, uint64_t nbytes)
+{
+    const hli_pair last = hli_load_pair(block + (nrest & ~(size_t)15));
+
+    hli_pad_behind(block_nbytes, big_endian, block, 1, nrest,
+                   last & hli_load_pair(hli_first_bytes + 16 - nrest % 16), nbytes);
 }
 
 /* The digest's bytes 8 * i .. 8 * i + 7, from a plain state. */
@@ -94,20 +164,30 @@ HLI_INLINE uint64_t hli_digest_bytes(unsigned word_nbytes, int big_endian, const
     return big_endian ? __builtin_bswap64((uint64_t)s[0] << 32 | s[1]) : (uint64_t)s[1] << 32 | s[0];
 }
 
-/* Writes the digest of a plain state: whole words of 4 bytes, at least 16 bytes. */
+/* Writes the digest's 16 bytes from `at` on. */
+HLI_INLINE void hli_write_pair(unsigned word_nbytes, int big_endian, const void *state, uint8_t *digest, unsigned at)
+{
+    hli_store_pair(digest + at, hli_pair_of(hli_digest_bytes(word_nbytes, big_endian, state, at / 8),
+                                            hli_digest_bytes(word_nbytes, big_endian, state, at / 8 + 1)));
+}
+
+/* Writes the digest of a plain state: whole words of 4 bytes, 16 to 32, or 48 or 64 bytes, of a state with so many. */
 HLI_INLINE void hli_write_digest(unsigned word_nbytes, int big_endian, const void *state, uint8_t *digest,
                                  unsigned nbytes)
 {
-    unsigned i = 0;
-
-    for (; 8 * i + 16 <= nbytes; i += 2)
-        hli_store_pair(digest + 8 * i, hli_digest_bytes(word_nbytes, big_endian, state, i),
-                       hli_digest_bytes(word_nbytes, big_endian, state, i + 1));
-    if (nbytes % 16 == 0)
+    hli_write_pair(word_nbytes, big_endian, state, digest, 0);
+    if (nbytes >= 32) {
+        hli_write_pair(word_nbytes, big_endian, state, digest, 16);
+        if (word_nbytes == 8 && nbytes >= 48)
+            hli_write_pair(word_nbytes, big_endian, state, digest, 32);
+        if (word_nbytes == 8 && nbytes == 64)
+            hli_write_pair(word_nbytes, big_endian, state, digest, 48);
         return;
-    if (nbytes % 16 > 4)
-        hli_store64(digest + 8 * i, hli_digest_bytes(word_nbytes, big_endian, state, i), 0), i++;
-    hli_store32(digest + nbytes - 4, (uint32_t)hli_digest_bytes(word_nbytes, big_endian, state, i), 0);
+    }
+    if (nbytes & 8)
+        hli_store64(digest + 16, hli_digest_bytes(word_nbytes, big_endian, state, 2), 0);
+    if (nbytes & 4)
+        hli_store32(digest + nbytes - 4, (uint32_t)hli_digest_bytes(word_nbytes, big_endian, state, nbytes / 8), 0);
 }
 
 #endif

@@ -215,64 +215,173 @@ static HLI_NOINLINE void hash_apart(const struct hli_plan *plan, const hl_kernel
     }
 }
 
-static void call_whole(const hl_kernel *kernel, const struct hli_pass *pass, unsigned nblocks, int is_one_length,
-                       const uint8_t *const data[], const size_t nbytes[], size_t n, uint8_t *const digests[])
-{
-    const struct hli_whole whole = {pass->begin, (uint32_t)pass->begin_nbytes, nblocks, NULL, pass->alg->digest_nbytes,
-                                    is_one_length};
-    const uint8_t *each[HLI_LANES];
-    uint8_t *to[HLI_LANES], idle[HL_DIGEST_MAX_NBYTES];
-    size_t lengths[HLI_LANES];
+/* Messages of equally many blocks, taken out of their layout, with room for idle lanes behind them. */
+struct few {
+    const uint8_t *data[HLI_QUEUE];
+    size_t nbytes[HLI_QUEUE], nblocks;
+    uint8_t *digests[HLI_QUEUE];
+    int is_one_length;
+    const void *schedule; /* of their last block, if it is known */
+};
 
-    for (size_t l = 0; l < kernel->nlanes; l++) { /* idle lanes hash the first message */
-        each[l] = data[l < n ? l : 0];
-        lengths[l] = nbytes[l < n ? l : 0];
-        to[l] = l < n ? digests[l] : idle;
+/* `layout` is a literal, where it counts. */
+HLI_INLINE void fill_few(unsigned layout, const hl_messages *all, struct few *few, size_t *least, size_t *most)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        const hl_slice message = hli_message_at(layout, all, i);
+        few->data[i] = message.data;
+        few->nbytes[i] = message.nbytes;
+        *least = message.nbytes < *least ? message.nbytes : *least;
+        *most = message.nbytes > *most ? message.nbytes : *most;
     }
-    hli_whole_of(kernel)(&whole, each, lengths, to);
 }
 
-/* Not inlined, so that the stack below the caller's frame is all that has to be burned. */
-HLI_NOINLINE size_t hli_hash_whole_few(const struct hli_plan *plan, const hl_messages *all)
+/* Messages first .. end - 1 by a kernel's function for whole messages. */
+static HLI_NOINLINE void hash_whole(const hl_kernel *kernel, hli_whole_fn *function, const struct hli_pass *pass,
+                                    struct few *few, size_t first, size_t end)
 {
-    const struct hli_pass *first = &plan->first, *second = &plan->second;
-    const size_t n = all->count, longest = hli_longest_in_one_block(first->alg);
-    const uint8_t *data[HLI_FEW];
-    uint8_t inner[HLI_FEW][HL_DIGEST_MAX_NBYTES], *to[HLI_FEW], *digests[HLI_FEW];
-    size_t nbytes[HLI_FEW], least = SIZE_MAX, most = 0;
-    const hl_kernel *again = NULL;
+    const void *schedule = kernel->scheduled == NULL ? NULL : few->schedule;
+    const struct hli_whole whole = {pass->begin, (uint32_t)pass->begin_nbytes,
+                                    (uint32_t)few->nblocks - (schedule != NULL), schedule, pass->alg->digest_nbytes,
+                                    few->is_one_length};
+    uint8_t idle[HL_DIGEST_MAX_NBYTES];
 
-    if (first->begin_stride != 0 || first->begin_nbytes >= HLI_WHOLE_BEFORE_NBYTES ||
-        (second->alg != NULL && (second->begin_stride != 0 || second->begin_nbytes >= HLI_WHOLE_BEFORE_NBYTES)))
-        return 0;
-    for (size_t i = 0; i < n; i++) {
-        const hl_slice message = hli_message_at(all->layout, all, i);
-        data[i] = message.data;
-        nbytes[i] = message.nbytes;
-        least = message.nbytes < least ? message.nbytes : least;
-        most = message.nbytes > most ? message.nbytes : most;
-        digests[i] = plan->digests + i * plan->digest_stride;
-        to[i] = second->alg == NULL ? digests[i] : inner[i];
+    for (size_t at = end; at < first + kernel->nlanes; at++) { /* idle lanes hash the first message */
+        few->data[at] = few->data[first];
+        few->nbytes[at] = few->nbytes[first];
+        few->digests[at] = idle;
     }
-    if (most > longest && (least <= longest || most > longest + first->alg->block_nbytes))
+    function(&whole, few->data + first, few->nbytes + first, few->digests + first);
+}
+
+/* The same by any kernel of several lanes: their last two blocks are copied, with the padding, or all share it. */
+static HLI_NOINLINE void hash_abreast(const hl_kernel *kernel, const struct hli_pass *pass, struct hli_edges edges,
+                                      const struct few *few, size_t first, size_t end)
+{
+    const hl_alg_info *alg = pass->alg;
+    const int is_shared = few->is_one_length && hli_rest_of_block(alg, few->nbytes[0]) == 0;
+    const unsigned nlanes = kernel->nlanes, n = (unsigned)(end - first), npadded = is_shared ? 1 : n;
+    const unsigned nlast = is_shared || few->nblocks == 1 ? 1 : 2;
+    const size_t nwhole = (few->nblocks - nlast) << hli_block_shift(alg);
+    union hli_lane_states states;
+    struct hli_tails tails;
+    const uint8_t *msg[HLI_LANES], *rests[HLI_LANES];
+    size_t nrests[HLI_LANES];
+    unsigned l = 0;
+
+    do { /* idle lanes work on the first message */
+        const size_t at = l < n ? first + l : first;
+        hli_load_lane(alg, &states, nlanes, l, hli_begin_of(pass, at));
+        msg[l] = few->data[at];
+        rests[l] = hli_after(few->data[at], nwhole);
+        nrests[l] = few->nbytes[at] - nwhole;
+    } while (++l < nlanes);
+    if (nwhole != 0)
+        kernel->blocks(&states, msg, few->nblocks - nlast);
+    edges.pad(alg, nlast, rests, nrests, pass->begin_nbytes + nwhole, npadded, tails.bytes);
+    hli_point_at_tails(alg, &tails, nlanes, npadded, msg);
+    kernel->blocks(&states, msg, nlast);
+    edges.digests(alg, &states, nlanes, n, few->digests + first);
+}
+
+/* The next call for one hash of few messages: a kernel, and its function for whole messages or NULL. */
+struct few_call {
+    const hl_kernel *kernel;
+    hli_whole_fn *whole;
+};
+
+HLI_INLINE struct few_call choose_call(uint32_t choice, const struct hli_pass *pass, size_t n, size_t nblocks,
+                                       int is_known)
+{
+    const int may_be_whole = nblocks <= 2 && pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES;
+    struct few_call call;
+
+    call.kernel = hli_choose_few(choice, pass->alg->body, n, nblocks, is_known, may_be_whole, &call.whole);
+    return call;
+}
+
+/* One hash of n messages, in groups that take the least time each; `call` is for the first. Returns an upper bound of
+ * the stack. */
+static HLI_NOINLINE size_t hash_groups(const struct hli_plan *plan, const struct hli_pass *pass, struct few *few,
+                                       size_t n, struct few_call call)
+{
+    enum { OWN = 160, WHOLE = 160, ABREAST = 3328 }; /* frames */
+    size_t most = 0;
+
+    for (size_t first = 0;;) {
+        const hl_kernel *const kernel = call.kernel;
+        const size_t nlanes = kernel->nlanes;
+        const size_t frame = call.whole != NULL ? WHOLE : nlanes == 1 ? (size_t)HLI_ONE_NBYTES : ABREAST;
+        const size_t stack = hli_stack_of(kernel) + frame + OWN;
+        do { /* this kernel stays the best one as long as messages fill its lanes */
+            const size_t end = n - first < nlanes ? n : first + nlanes;
+            if (call.whole != NULL)
+                hash_whole(kernel, call.whole, pass, few, first, end);
+            else if (nlanes == 1)
+                hli_hash_one(kernel, pass->alg, hli_begin_of(pass, first), pass->begin_nbytes, few->data[first],
+                             few->nbytes[first], few->digests[first]);
+            else
+                hash_abreast(kernel, pass, hli_choose_edges(plan->choice), few, first, end);
+            first = end;
+        } while (n - first >= nlanes);
+        most = stack > most ? stack : most;
+        if (first == n)
+            return most;
+        call = choose_call(plan->choice, pass, n - first, few->nblocks, few->schedule != NULL);
+    }
+}
+
+HLI_NOINLINE int hli_hash_few(const struct hli_plan *plan, const hl_messages *all)
+{
+    const struct hli_pass *pass = &plan->first;
+    const hl_alg_info *alg = pass->alg, *again = plan->second.alg;
+    const size_t n = all->count, nagain = again == NULL ? 0 : hli_ending_nblocks(again, alg->digest_nbytes);
+    uint8_t inner[HLI_SHORT * HL_DIGEST_MAX_NBYTES];
+    struct few few;
+    size_t least = SIZE_MAX, most = 0, stack_again = 0;
+
+    switch (all->layout) {
+    case HL_SLICES: fill_few(HL_SLICES, all, &few, &least, &most); break;
+    case HL_ROWS: fill_few(HL_ROWS, all, &few, &least, &most); break;
+    default: fill_few(all->layout, all, &few, &least, &most);
+    }
+    few.nblocks = hli_padded_nblocks(alg, most);
+    few.is_one_length = least == most;
+    if ((few.nblocks > 2 && n > HLI_FEW) || (least != most && hli_padded_nblocks(alg, least) != few.nblocks))
         return 0;
-    const unsigned nblocks = most > longest ? 2 : 1;
-    const unsigned nagain = second->alg == NULL ? 0 : hli_ending_nblocks(second->alg, first->alg->digest_nbytes);
-    const hl_kernel *kernel = hli_choose_whole_few(plan->choice, first->alg->body, n, nblocks);
-    if (kernel != NULL && second->alg != NULL)
-        again = hli_choose_whole_few(plan->choice, second->alg->body, n, nagain);
-    if (kernel == NULL || (second->alg != NULL && again == NULL))
-        return 0;
-    call_whole(kernel, first, nblocks, least == most, data, nbytes, n, to);
-    if (second->alg != NULL) {
+    few.schedule = least == most && pass->begin_nbytes == 0 ? hli_known_schedule(alg, most) : NULL;
+
+    /* Both are chosen before the first hash, as the second one waits for its result. */
+    const struct few_call call = choose_call(plan->choice, pass, n, few.nblocks, few.schedule != NULL);
+    const struct few_call call_again =
+        again == NULL ? call : choose_call(plan->choice, &plan->second, n, nagain, 0);
+    if (call.kernel->nlanes == 1 && call_again.kernel->nlanes == 1) { /* best for all of them, then */
+        hash_apart(plan, call.kernel, all);
+        hli_forget(plan, 1, call.kernel);
+        return 1;
+    }
+    uint8_t *const digests = again == NULL ? plan->digests : inner;
+    const size_t stride = again == NULL ? plan->digest_stride : (size_t)HL_DIGEST_MAX_NBYTES;
+    for (size_t i = 0; i < n; i++)
+        few.digests[i] = digests + i * stride;
+    const size_t stack = hash_groups(plan, pass, &few, n, call);
+    if (again != NULL) {
         for (size_t i = 0; i < n; i++) {
-            data[i] = inner[i];
-            nbytes[i] = first->alg->digest_nbytes;
+            few.data[i] = inner + i * stride;
+            few.nbytes[i] = alg->digest_nbytes;
+            few.digests[i] = plan->digests + i * plan->digest_stride;
         }
-        call_whole(again, second, nagain, 1, data, nbytes, n, digests);
+        few.nblocks = nagain;
+        few.is_one_length = 1;
+        few.schedule = NULL;
+        stack_again = hash_groups(plan, &plan->second, &few, n, call_again);
     }
-    const size_t own = 1280, of_first = hli_stack_of(kernel), of_second = again == NULL ? 0 : hli_stack_of(again);
-    return own + (of_first > of_second ? of_first : of_second);
+    if (plan->is_secret) { /* the digests are the only secrets in this frame; the rest is pointers and lengths */
+        if (again != NULL)
+            hli_wipe(inner, n * stride);
+        hli_burn(stack > stack_again ? stack : stack_again);
+    }
+    return 1;
 }
 
 /* Time of all blocks, those of equally long messages side by side. `nblocks` is sorted, the longest first. */
@@ -329,22 +438,41 @@ static int is_apart(const struct hli_plan *plan, const hl_messages *all)
     return hli_is_apart(plan->choice, alg, plan->second.alg, nblocks, all->count);
 }
 
-void hli_hash_together(const struct hli_plan *plan, const hl_messages *all)
+/* Whether up to HLI_SHORT messages may fill a function for whole ones, by the first message and the lanes. */
+static int may_group(const struct hli_plan *plan, const hl_messages *all)
 {
-    hash_all(plan, hli_kernel(plan, &plan->first, all->count), all);
+    const hl_alg_info *alg = plan->first.alg;
+
+    return all->count <= HLI_SHORT && plan->first.begin_stride == 0 &&
+           hli_padded_nblocks(alg, hli_message_at(all->layout, all, 0).nbytes) <= 2 &&
+           hli_has_whole(plan->choice, alg->body, all->count);
+}
+
+/* Whether two messages are shorter than what would be saved, or lost, by weighing them. */
+static int is_short_pair(const struct hli_plan *plan, const hl_messages *all)
+{
+    enum { TOGETHER = 90 }; /* ns that kernels of lanes add */
+    const hl_alg_info *alg = plan->first.alg;
+    const size_t longest = hli_longest_in_one_block(alg);
+
+    return plan->second.alg == NULL && hli_message_at(all->layout, all, 0).nbytes <= longest &&
+           hli_message_at(all->layout, all, 1).nbytes <= longest && !hli_has_whole(plan->choice, alg->body, 2) &&
+           hli_cost(plan->choice, hli_choose_one(plan->choice, alg->body)) <= TOGETHER;
 }
 
 void hli_hash(const struct hli_plan *plan, const hl_messages *all)
 {
-    const int may_choose = all->count > 1 && all->count <= HLI_FEW && plan->forced == NULL;
+    const int may_choose = all->count > 1 && plan->forced == NULL;
 
-    const size_t used = may_choose && all->count > 2 ? hli_hash_whole_few(plan, all) : 0;
-    if (used != 0) {
-        if (plan->is_secret)
-            hli_burn(used);
+    if (may_choose && all->count == 2 && is_short_pair(plan, all)) {
+        const hl_kernel *kernel = hli_choose_one(plan->choice, plan->first.alg->body);
+        hash_apart(plan, kernel, all);
+        hli_forget(plan, 1, kernel);
         return;
     }
-    const int is_few = all->count == 1 || (may_choose && is_apart(plan, all));
+    if (may_choose && (all->count <= HLI_FEW || may_group(plan, all)) && hli_hash_few(plan, all))
+        return;
+    const int is_few = all->count == 1 || (may_choose && all->count <= HLI_FEW && is_apart(plan, all));
     const hl_kernel *kernel = hli_kernel(plan, &plan->first, is_few ? 1 : all->count);
 
     if (!is_few && kernel->nlanes > 1) {

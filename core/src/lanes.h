@@ -12,7 +12,7 @@
  *              ones (hli_whole_fn), are hashed before hash.c takes them
  *   ragged.c   all others: a lane whose message ends takes the next
  *   streams.c  messages that arrive in parts
- *   one.c      one message alone, or one stream, without all of these
+ *   one.h      one message alone, or one stream, without all of these
  *   order.c    sorts messages: those that can be in step side by side, the longest first
  *   lanes.c    endings, and the second hash of a digest, if the plan has one
  *
@@ -25,7 +25,7 @@
 #include "core.h"
 
 enum {
-    HLI_FEW = 4,     /* messages that may take less time one after the other */
+    HLI_SHORT = 15,  /* messages that go in groups, if they take equally many blocks */
     HLI_WINDOW = 96,          /* messages sorted against each other; takes 16 KiB of the promised 32 KiB of stack */
     HLI_LANES = HL_LANES_MAX, /* messages in step */
     HLI_QUEUE = 2 * HLI_LANES /* digests that wait for the second hash */
@@ -306,10 +306,10 @@ HLI_INLINE size_t hli_padded_nblocks(const hl_alg_info *alg, size_t nbytes)
     return hli_whole_blocks(alg, nbytes) + hli_ending_nblocks(alg, hli_rest_of_block(alg, nbytes));
 }
 
-/* Hashes 3 to HLI_FEW messages by one call of a function for whole messages (hash.c). Returns an upper bound of the
- * stack that it took; 0, and has done nothing, if they have not all one block with their padding, or all two, or if
- * that would not save time. */
-HLI_HIDDEN size_t hli_hash_whole_few(const struct hli_plan *plan, const hl_messages *all);
+/* Hashes 2 to HLI_SHORT messages in groups, each by the kernel that takes the least time for it (hash.c), and burns
+ * what is secret. Returns 0, and has done nothing, if they do not take equally many blocks, or if there are more than
+ * HLI_FEW that take more than two. */
+HLI_HIDDEN int hli_hash_few(const struct hli_plan *plan, const hl_messages *all);
 /* Whether n messages (1 .. HLI_FEW), the i-th of nblocks[i] blocks, take less time one after the other than side by
  * side, by the costs (hash.c). `second`, if not NULL, hashes the digests again. Sorts nblocks. */
 HLI_HIDDEN int hli_is_apart(uint32_t choice, const hl_alg_info *first, const hl_alg_info *second, size_t nblocks[],

@@ -1,8 +1,10 @@
-/* one.h: one message alone, and one stream (one.c).
+/* one.h: one message alone, and one stream: copied, counted, compressed and padded, with one kernel.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * `kernel` is always the one for one message.
+ * The calls for one message and one stream come here directly, without a plan for lanes. `kernel` is always the one for
+ * one message. All is inline: over the SHA instructions a block is 160 to 190 instructions, and the calls from function
+ * to function once took almost as many.
  */
 #ifndef HLI_ONE_H
 #define HLI_ONE_H
@@ -41,20 +43,103 @@ HLI_INLINE int hli_hold(const hl_alg_info *alg, hl_ctx *ctx, const void *data, s
     return 1;
 }
 
-HLI_HIDDEN void hli_advance_one(const hl_kernel *kernel, const hl_alg_info *alg, void *state, const uint8_t *data,
-                                size_t nblocks);
+/* Advances a state by a kernel of several lanes, in its first lane (one.c). */
+HLI_HIDDEN void hli_advance_in_lanes(const hl_kernel *kernel, const hl_alg_info *alg, void *state, const uint8_t *data,
+                                     size_t nblocks);
+
+HLI_INLINE void hli_advance_one(const hl_kernel *kernel, const hl_alg_info *alg, void *state, const uint8_t *data,
+                                size_t nblocks)
+{
+    if (__builtin_expect(kernel->nlanes == 1, 1))
+        kernel->blocks(state, &data, nblocks);
+    else
+        hli_advance_in_lanes(kernel, alg, state, data, nblocks);
+}
 
 /* Appends bytes for which hli_hold returns 0. */
-HLI_HIDDEN void hli_update_one(const hl_kernel *kernel, const hl_alg_info *alg, hl_ctx *ctx, const uint8_t *data,
-                               size_t nbytes);
+HLI_INLINE void hli_update_one(const hl_kernel *kernel, const hl_alg_info *alg, hl_ctx *ctx, const uint8_t *data,
+                               size_t nbytes)
+{
+    const size_t held = hli_rest_of_block(alg, ctx->nbytes);
 
-/* Ends a message of nbytes from its state, which is overwritten, and the bytes that its whole blocks left. */
-HLI_HIDDEN void hli_end_one(const hl_kernel *kernel, const hl_alg_info *alg, void *state, const uint8_t *rest,
-                            size_t nrest, uint64_t nbytes, uint8_t *digest);
+    ctx->nbytes += nbytes;
+    if (held != 0) {
+        const size_t room = alg->block_nbytes - held;
+        hli_append(ctx->block, held, data, room);
+        hli_advance_one(kernel, alg, &ctx->state, ctx->block, 1);
+        data += room;
+        nbytes -= room;
+    }
+    const size_t nblocks = hli_whole_blocks(alg, nbytes), nwhole = nblocks << hli_block_shift(alg);
+    if (nblocks > 0)
+        hli_advance_one(kernel, alg, &ctx->state, data, nblocks);
+    hli_copy_short(ctx->block, data + nwhole, nbytes - nwhole);
+}
 
+/* Calls check this: the compiler may know that the length in bits is one word of 64 bits. */
+HLI_INLINE void hli_assume_length(uint64_t nbytes)
+{
+    if (nbytes > HL_MESSAGE_MAX_NBYTES)
+        __builtin_unreachable();
+}
+
+/* Hashes the last blocks, padding included, and writes the digest. */
+HLI_INLINE void hli_end_one(const hl_kernel *kernel, const hl_alg_info *alg, void *state, const uint8_t *last,
+                            unsigned nblocks, uint8_t *digest)
+{
+    hli_advance_one(kernel, alg, state, last, nblocks);
+    if (alg->word_nbytes == 8)
+        hli_write_digest(8, 1, state, digest, alg->digest_nbytes);
+    else if (alg->big_endian)
+        hli_write_digest(4, 1, state, digest, alg->digest_nbytes);
+    else
+        hli_write_digest(4, 0, state, digest, alg->digest_nbytes);
+}
+
+/* Hashes a message behind nbefore bytes, whole blocks, whose state is `begin`. */
+HLI_INLINE void hli_hash_inline(const hl_kernel *kernel, const hl_alg_info *alg, const void *begin, uint64_t nbefore,
+                                const uint8_t *data, size_t nbytes, uint8_t *digest)
+{
+    uint8_t last[2 * 128] __attribute__((aligned(16)));
+    union hli_state state;
+
+    hli_copy_state(alg, &state, begin);
+    nbefore += nbytes;
+    /* A block is hashed where it is, unless the kernel takes less time for two blocks at once. */
+    if (nbytes >= alg->block_nbytes &&
+        (nbytes > hli_longest_in_one_block(alg) + alg->block_nbytes || !hli_makes_pairs(kernel))) {
+        const size_t nblocks = hli_whole_blocks(alg, nbytes);
+        hli_advance_one(kernel, alg, &state, data, nblocks);
+        data += nblocks << hli_block_shift(alg);
+        nbytes -= nblocks << hli_block_shift(alg);
+        if (nbefore == 64 && kernel->nlanes == 1 && kernel->scheduled != NULL &&
+            alg->body == HL_BODY_SHA256) { /* a node of two digests */
+            kernel->scheduled(&state, hli_sha256_schedule_64);
+            hli_write_digest(4, 1, &state, digest, alg->digest_nbytes);
+            return;
+        }
+    }
+    hli_assume_length(nbefore);
+    hli_end_one(kernel, alg, &state, last,
+                hli_pad(alg->block_nbytes, alg->big_endian, last, data, nbytes, nbefore), digest);
+}
+
+/* The same, not inline (one.c). */
+HLI_HIDDEN void hli_hash_one(const hl_kernel *kernel, const hl_alg_info *alg, const void *begin, uint64_t nbefore,
+                             const uint8_t *data, size_t nbytes, uint8_t *digest);
+
+/* Ends a stream. Its state and block are overwritten. */
 HLI_INLINE void hli_final_one(const hl_kernel *kernel, const hl_alg_info *alg, hl_ctx *ctx, uint8_t *digest)
 {
-    hli_end_one(kernel, alg, &ctx->state, ctx->block, hli_rest_of_block(alg, ctx->nbytes), ctx->nbytes, digest);
+    const size_t nrest = hli_rest_of_block(alg, ctx->nbytes);
+
+    hli_assume_length(ctx->nbytes);
+    if (nrest > hli_longest_in_one_block(alg)) { /* a context has room for one block */
+        hli_hash_one(kernel, alg, &ctx->state, ctx->nbytes - nrest, ctx->block, nrest, digest);
+        return;
+    }
+    hli_pad_in_place(alg->block_nbytes, alg->big_endian, ctx->block, nrest, ctx->nbytes);
+    hli_end_one(kernel, alg, &ctx->state, ctx->block, 1, digest);
 }
 
 /* Wipe what the algorithm uses of a state and of a context. */
@@ -68,17 +153,15 @@ HLI_INLINE void hli_wipe_state(const hl_alg_info *alg, hl_state *state)
 
 HLI_INLINE void hli_wipe_one(const hl_alg_info *alg, hl_ctx *ctx)
 {
-    hli_wipe_state(alg, &ctx->state);
-    if (alg->word_nbytes == 8)
+    if (alg->word_nbytes == 8) {
+        hli_zero(&ctx->state, 64);
         hli_wipe(ctx->block, 128);
-    else
+    } else {
+        hli_zero(&ctx->state, 32);
         hli_wipe(ctx->block, 64);
+    }
     ctx->nbytes = ctx->alg = 0;
 }
-
-/* Hashes a message behind nbefore bytes, whole blocks, whose state is `begin`. */
-HLI_HIDDEN void hli_hash_one(const hl_kernel *kernel, const hl_alg_info *alg, const void *begin, uint64_t nbefore,
-                             const uint8_t *data, size_t nbytes, uint8_t *digest);
 
 /* The place for the first digest of message `at` of a plan: the caller's, or `inner`, if hli_again_one hashes it again.
  */

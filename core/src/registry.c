@@ -97,6 +97,27 @@ static const uint8_t first_row[] = {
 #include "registry.def"
     ROW_COUNT};
 
+/* The rows that have a function for whole messages, those of one body after those of the one before. */
+static const uint8_t whole_rows[] = {
+#define LANES(body, name, isa, nlanes, ...)
+#define LANES2(body, name, isa, nlanes, ...)                              ROW_##name##_##isa,
+#define KERNEL3(body, function, scheduled, whole, isa, nlanes, ...)       ROW_##function,
+#define KERNEL_WHOLE(body, function, whole, isa, nlanes, ...)             ROW_##function,
+#include "registry.def"
+    ROW_COUNT};
+enum {
+#define BODY(body, name) FIRST_WHOLE_##body, FIRST_WHOLE_##body##_again = FIRST_WHOLE_##body - 1,
+#define LANES2(body, name, isa, nlanes, ...)                              WHOLE_ROW_##name##_##isa,
+#define KERNEL3(body, function, scheduled, whole, isa, nlanes, ...)       WHOLE_ROW_##function,
+#define KERNEL_WHOLE(body, function, whole, isa, nlanes, ...)             WHOLE_ROW_##function,
+#include "registry.def"
+    WHOLE_ROW_COUNT
+};
+static const uint8_t first_whole[] = {
+#define BODY(body, name) [HL_BODY_##body] = FIRST_WHOLE_##body,
+#include "registry.def"
+    WHOLE_ROW_COUNT};
+
 /* The choice word: the allowed instruction sets, those of the machine, the column of costs, and a bit that is set once
  * these are known. */
 #define CHOICE_AVAILABLE 14
@@ -208,12 +229,13 @@ uint32_t hli_cost(uint32_t word, const hl_kernel *kernel)
 /* Kernels of one lane are the last rows, the fastest at the end: the first allowed one from there is right. */
 static const hl_kernel *single(uint32_t word, hl_body body)
 {
-    const struct row *const all = HLI_TABLE(rows), *const first = all + first_row[body];
+    const struct row *const all = HLI_TABLE(rows), *row = all + first_row[body + 1] - 1;
     const unsigned tune = word >> CHOICE_TUNE & 7;
 
-    for (const struct row *row = all + first_row[body + 1]; row-- > first && row->kernel.nlanes == 1;)
+    do
         if ((row->kernel.isas & word) != 0 && row->cost[tune] != HLI_NEVER)
             return &row->kernel;
+    while (row > all + first_row[body] && (--row)->kernel.nlanes == 1);
     return NULL;
 }
 
@@ -252,6 +274,20 @@ const hl_kernel *hli_choose_one(uint32_t word, hl_body body)
     return alone != NULL ? alone : cheapest(word, body, NULL, 1, 0);
 }
 
+/* Not inlined, so that the next call needs no frame. */
+static HLI_NOINLINE const hl_kernel *choose_otherwise(hl_body body)
+{
+    return hli_choose_one(hli_choice(), body);
+}
+
+const hl_kernel *hli_choose_now(hl_body body)
+{
+    const uint32_t word = atomic_load_explicit(&HLI_WORD(choice), memory_order_relaxed);
+    const hl_kernel *alone = single(word, body); /* NULL while the word is not known */
+
+    return __builtin_expect(alone != NULL, 1) ? alone : choose_otherwise(body);
+}
+
 const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint32_t call_cost)
 {
     const hl_kernel *alone = single(word, body);
@@ -276,20 +312,68 @@ const hl_kernel *hli_choose_whole(uint32_t word, hl_body body, uint32_t call_cos
     return whole;
 }
 
-const hl_kernel *hli_choose_whole_few(uint32_t word, hl_body body, size_t nmessages, unsigned nblocks)
+int hli_has_whole(uint32_t word, hl_body body, size_t nmessages)
 {
-    enum { CALL = 30 }; /* what the call takes beside the blocks, and messages one after the other do not */
-    const unsigned tune = word >> CHOICE_TUNE & 7;
-    const hl_kernel *const alone = single(word, body), *whole = NULL;
-    uint64_t cost = alone == NULL ? UINT64_MAX : (uint64_t)nmessages * nblocks * row_of(alone)->cost[tune];
+    for (size_t i = first_whole[body]; i < first_whole[body + 1]; i++) {
+        const hl_kernel *kernel = &HLI_TABLE(rows)[whole_rows[i]].kernel;
+        if ((kernel->isas & word) != 0 && kernel->nlanes <= nmessages + nmessages / 2)
+            return 1;
+    }
+    return 0;
+}
 
-    for (const struct row *row = HLI_TABLE(rows) + first_row[body]; row->kernel.nlanes > 1; row++)
-        if (row->whole != NULL && (row->kernel.isas & word) != 0 && row->kernel.nlanes >= nmessages &&
-            (uint64_t)nblocks * row->cost[tune] + CALL < cost) {
-            whole = &row->kernel;
-            cost = (uint64_t)nblocks * row->cost[tune] + CALL;
+const hl_kernel *hli_choose_few(uint32_t word, hl_body body, size_t nmessages, size_t nblocks, int is_known,
+                                int may_be_whole, hli_whole_fn **whole)
+{
+    /* The table's costs are those of long messages. Beside them (Zen 4, measured in every column): one message takes a
+     * ONE_SHARE-th of a block; a function for whole messages WHOLE_SHARE, WHOLE and a ns a lane; any other kernel of
+     * lanes, which is called twice between copies, ABREAST_SHARE of the first SHORT ns, and ABREAST. To weigh these
+     * takes longer than what they can save, if a function for whole messages takes up to WORTH, or if all messages
+     * but one take up to TOGETHER. A known schedule saves a KNOWN_SHARE-th of a block. */
+    enum { ONE_SHARE = 5, WHOLE_SHARE = 8, WHOLE = 24, ABREAST_SHARE = 3, ABREAST = 40, SHORT = 1000, TOGETHER = 90,
+           WORTH = 380, KNOWN_SHARE = 3, LONG = 1000 };
+    const struct row *const all = HLI_TABLE(rows), *row, *best;
+    const unsigned tune = word >> CHOICE_TUNE & 7;
+    const uint32_t n = (uint32_t)nmessages, each = nblocks < LONG ? (uint32_t)nblocks : LONG;
+    const hl_kernel *const alone = single(word, body);
+    uint32_t best_n = 1, best_cost = UINT32_MAX / HL_LANES_MAX;
+
+#define SAVED(row) (is_known && (row)->kernel.scheduled != NULL ? (row)->cost[tune] / KNOWN_SHARE : 0)
+#define WEIGH(beside) \
+    if ((row->kernel.isas & word) != 0) { \
+        const uint32_t taken = n < row->kernel.nlanes ? n : row->kernel.nlanes; \
+        const uint32_t blocks = each * row->cost[tune] - SAVED(row), cost = blocks + (beside); \
+        if (cost * best_n < best_cost * taken) { \
+            best = row; \
+            best_n = taken; \
+            best_cost = cost; \
+        } \
+    }
+    *whole = NULL;
+    if (n == 1 && alone != NULL)
+        return alone;
+    best = alone == NULL ? NULL : row_of(alone);
+    if (alone != NULL)
+        best_cost = each * best->cost[tune] + best->cost[tune] / ONE_SHARE - SAVED(best);
+    if (may_be_whole) {
+        for (const uint8_t *at = whole_rows + first_whole[body]; at < whole_rows + first_whole[body + 1]; at++) {
+            row = all + *at;
+            WEIGH(blocks / WHOLE_SHARE + WHOLE + row->kernel.nlanes)
         }
-    return whole;
+        *whole = best == NULL ? NULL : best->whole; /* kernels of one lane have none */
+        if (*whole != NULL && (n > HLI_FEW || best_cost <= WORTH))
+            return &best->kernel;
+    }
+    if (may_be_whole && alone != NULL && best == row_of(alone) && (n > HLI_FEW || (n - 1) * best_cost <= TOGETHER))
+        return alone;
+    const struct row *const other = best;
+    for (row = all + first_row[body]; row->kernel.nlanes > 1; row++)
+        WEIGH((blocks < SHORT ? blocks : SHORT) / ABREAST_SHARE + ABREAST)
+#undef WEIGH
+#undef SAVED
+    if (best != other)
+        *whole = NULL;
+    return &best->kernel;
 }
 
 hli_whole_fn *hli_whole_of(const hl_kernel *kernel)

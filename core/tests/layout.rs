@@ -37,8 +37,8 @@ fn algorithms() {
     // Name, number, body, bytes of digest, block and word, words, byte order, first word of the initial state.
     let expected = [
         ("sha1", HL_SHA1, HL_BODY_SHA1, HL_SHA1_DIGEST_NBYTES, 64, 4, 5, 1, 0x6745_2301_u64),
-        ("sha224", HL_SHA224, HL_BODY_SHA256, HL_SHA224_DIGEST_NBYTES, 64, 4, 8, 1, 0xc105_9ed8),
         ("sha256", HL_SHA256, HL_BODY_SHA256, HL_SHA256_DIGEST_NBYTES, 64, 4, 8, 1, 0x6a09_e667),
+        ("sha224", HL_SHA224, HL_BODY_SHA256, HL_SHA224_DIGEST_NBYTES, 64, 4, 8, 1, 0xc105_9ed8),
         ("sha384", HL_SHA384, HL_BODY_SHA512, HL_SHA384_DIGEST_NBYTES, 128, 8, 8, 1, 0xcbbb_9d5d_c105_9ed8),
         ("sha512", HL_SHA512, HL_BODY_SHA512, HL_SHA512_DIGEST_NBYTES, 128, 8, 8, 1, 0x6a09_e667_f3bc_c908),
         ("sha512-224", HL_SHA512_224, HL_BODY_SHA512, HL_SHA512_224_DIGEST_NBYTES, 128, 8, 8, 1, 0x8c3d_37c8_1954_4da2),

@@ -32,7 +32,7 @@ impl Tier {
             "sha" => Some(Tier::NoAvx512),
             "avx" | "avx2" => Some(Tier::Avx2),
             "ssse3" => Some(Tier::Ssse3),
-            "scalar" | "gnu" | "sse2" => Some(Tier::Plain),
+            "scalar" | "sse2" => Some(Tier::Plain),
             _ => None,
         }
     }

@@ -36,6 +36,7 @@
 #define STEP(a, b, c, d, f, xt, s) \
     do { \
         a = LV(add)(a, xt); \
+        LV_SETTLE(a); \
         f(a, b, c, d); \
         a = LV(add)(LV(rol)(a, s), b); \
     } while (0)

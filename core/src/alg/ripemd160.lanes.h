@@ -8,11 +8,15 @@
  * therefore alternate: while one line waits, the other works, and both use the same words in registers. Words are
  * little-endian.
  */
-#define F1(x, y, z) lv32_xor3(x, y, z)
-#define F2(x, y, z) lv32_ch(x, y, z)
-#define F3(x, y, z) lv32_orn_xor(x, y, z)
-#define F4(x, y, z) lv32_ch(z, x, y)
-#define F5(x, y, z) lv32_orn_xor(y, z, x)
+
+/* 1 if side and round have a function, F3 or F5, whose complement is subtracted: a + f = a - ~f - 1, and the round's
+ * constant is less by 1. ~F3(x, y, z) = (~x & y) ^ z and ~F5(x, y, z) = (~y & z) ^ x take one operation less than the
+ * functions, if there is an instruction for ~x & y. */
+#if defined(lv32_and) && LV32_LANES > 1
+#  define IS_LESS(side, j) ((j) == 2 || (j) == 4 - (side) * 4)
+#else
+#  define IS_LESS(side, j) 0
+#endif
 
 /* A step of the left line (message word rl, rotation sl) and one of the right: T = ROTL_s(a + f(b, c, d) + X + K) + e;
  * c = ROTL_10(c); then the five variables move on by one name. Both go operation by operation: neither line waits while
@@ -20,13 +24,29 @@
 #if defined(LV_RIPEMD160_STEP)
 #  define STEP LV_RIPEMD160_STEP
 #else
+/* Each adds its function to a. x is ready last. F4 is the sum of two terms without a common bit, of which only one
+ * waits for x. */
+#  define F2(a, x, y, z) a = lv32_add(a, lv32_ch(x, y, z))
+#  ifdef lv32_and
+#    define F1(a, x, y, z) a = lv32_add(a, lv32_xor3(y, z, x))
+#    define F4(a, x, y, z) a = lv32_add(lv32_add(a, lv32_andn(z, y)), lv32_and(x, z))
+#  else
+#    define F1(a, x, y, z) a = lv32_add(a, lv32_xor3(x, y, z))
+#    define F4(a, x, y, z) a = lv32_add(a, lv32_ch(z, x, y))
+#  endif
+#  if IS_LESS(0, 2)
+#    define F3(a, x, y, z) a = lv32_sub(a, lv32_xor(lv32_andn(x, y), z))
+#    define F5(a, x, y, z) a = lv32_sub(a, lv32_xor(lv32_andn(y, z), x))
+#  else
+#    define F3(a, x, y, z) a = lv32_add(a, lv32_orn_xor(x, y, z))
+#    define F5(a, x, y, z) a = lv32_add(a, lv32_orn_xor(y, z, x))
+#  endif
 #  define STEP(a, b, c, d, e, j, fl, rl, sl, fr, rr, sr) \
       do { \
           a##l = lv32_add(a##l, XK(0, j, rl)); \
           a##r = lv32_add(a##r, XK(1, j, rr)); \
-          const lv32 left = fl(b##l, c##l, d##l), right = fr(b##r, c##r, d##r); \
-          a##l = lv32_add(a##l, left); \
-          a##r = lv32_add(a##r, right); \
+          fl(a##l, b##l, c##l, d##l); \
+          fr(a##r, b##r, c##r, d##r); \
           a##l = lv32_rol(a##l, sl); \
           a##r = lv32_rol(a##r, sr); \
           c##l = lv32_rol(c##l, 10); \
@@ -147,8 +167,10 @@ LV_FN void ripemd160_block(LV_BLOCK_ARGS(lv32))
     uint32_t *s = state;
     LOAD_STATE();
 
-#define XK(side, j, r) ((side) * 4 == (j) ? w[r] : lv32_add(w[r], lv32_splat(hli_ripemd160_k[side][j])))
+#define K(side, j)     (hli_ripemd160_k[side][j] - IS_LESS(side, j))
+#define XK(side, j, r) ((side) * 4 == (j) ? w[r] : lv32_add(w[r], lv32_splat(K(side, j))))
     STEPS80(STAGE);
+#undef K
 #undef XK
     ADD_TO_STATE();
 }
@@ -163,7 +185,7 @@ LV_KERNEL void LV_NAME(ripemd160_scheduled)(void *state, const void *given)
     const uint32_t *schedule = given;
     LOAD_STATE();
 
-#define XK(side, j, r) lv32_splat(schedule[((side) * 5 + (j)) * 16 + (r)])
+#define XK(side, j, r) lv32_splat(schedule[((side) * 5 + (j)) * 16 + (r)] - IS_LESS(side, j))
     STEPS80(NOTHING);
 #undef XK
     ADD_TO_STATE();
@@ -188,6 +210,7 @@ void LV_NAME(ripemd160_schedule)(const uint8_t block[], void *schedule)
 #undef F3
 #undef F4
 #undef F5
+#undef IS_LESS
 #undef STEP
 #undef STEPS80
 #undef STAGE

@@ -20,6 +20,7 @@ LV_FN lv32 lv32_maj(lv32 x, lv32 y, lv32 z)
 {
     return _mm256_or_si256(_mm256_and_si256(x, y), _mm256_and_si256(z, _mm256_or_si256(x, y)));
 }
+#define lv32_sub(x, y) _mm256_sub_epi32(x, y)
 #define lv32_and(x, y) _mm256_and_si256(x, y)
 #define lv32_andn(x, y) _mm256_andnot_si256(x, y)
 #define lv64_and(x, y) _mm256_and_si256(x, y)

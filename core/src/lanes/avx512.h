@@ -29,6 +29,7 @@ LV_FN lv32 lv32_ch(lv32 x, lv32 y, lv32 z) { return _mm512_ternarylogic_epi32(x,
 LV_FN lv32 lv32_maj(lv32 x, lv32 y, lv32 z) { return _mm512_ternarylogic_epi32(x, y, z, 0xe8); }
 LV_FN lv32 lv32_orn_xor(lv32 x, lv32 y, lv32 z) { return _mm512_ternarylogic_epi32(x, y, z, 0x59); }
 #define lv32_shr(x, n) _mm512_srli_epi32(x, n)
+#define LV_SETTLE(x) __asm__("" : "+v"(x))
 #define lv32_rol(x, n) _mm512_rol_epi32(x, n)
 
 LV_FN lv64 lv64_load(const uint64_t *p) { return _mm512_load_si512(p); }

@@ -1,9 +1,9 @@
 /* lanes/gnu.h: the vocabulary over the vector types of gcc and clang: four lanes of 32 bits or two
- * of 64 on any target that has such vectors in its baseline (HLI_VECTORS).
+ * of 64, on targets without a vocabulary of their own that have such vectors in their baseline (HLI_VECTORS).
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The compiler maps the operators to what the target's baseline has (SSE2, NEON, VSX, VX).
+ * The compiler maps the operators to what the target's baseline has (VX, VSX).
  */
 #define LV_ISA    gnu
 #define LV_KERNEL

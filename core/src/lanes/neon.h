@@ -7,6 +7,7 @@
 #define LV_ISA    neon
 #define LV_KERNEL
 #define LV_FN     HLI_INLINE
+#define LV_PAIRS
 
 #include "neon.inc.h"
 

@@ -19,6 +19,7 @@ OPERATORS(lv32, uint32_t)
 OPERATORS(lv64, uint64_t)
 #undef OPERATORS
 
+#define lv32_sub(x, y) ((x) - (y))
 #define lv32_and(x, y) ((x) & (y))
 #define lv32_andn(x, y) (~(x) & (y))
 #define lv64_and(x, y) ((x) & (y))

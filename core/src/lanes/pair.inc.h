@@ -32,8 +32,10 @@ LV_FN pair32 pair32_orn_xor(pair32 x, pair32 y, pair32 z)
 {
     return (pair32){lv32_orn_xor(x.low, y.low, z.low), lv32_orn_xor(x.high, y.high, z.high)};
 }
+#ifdef lv32_and
 LV_FN pair32 pair32_and(pair32 x, pair32 y) { return (pair32){lv32_and(x.low, y.low), lv32_and(x.high, y.high)}; }
 LV_FN pair32 pair32_andn(pair32 x, pair32 y) { return (pair32){lv32_andn(x.low, y.low), lv32_andn(x.high, y.high)}; }
+#endif
 #define pair32_rol(x, n) \
     __extension__({ \
         const pair32 pair_ = (x); \

@@ -5,6 +5,11 @@
 #define LV_ISA    scalar
 #define LV_KERNEL
 #define LV_FN     HLI_INLINE
+/* WebAssembly has no registers to lack, and V8 11.3 finds its own better so (clang 19, Zen 4: SHA-256 214 -> 195 ns,
+ * SHA-512 283 -> 257). */
+#if defined(__wasm__)
+#  define LV_WRITTEN_OUT
+#endif
 
 typedef uint32_t lv32;
 typedef uint64_t lv64;

@@ -25,6 +25,7 @@ LV_FN lv32 lv32_maj(lv32 x, lv32 y, lv32 z)
 {
     return _mm_or_si128(_mm_and_si128(x, y), _mm_and_si128(z, _mm_or_si128(x, y)));
 }
+#define lv32_sub(x, y) _mm_sub_epi32(x, y)
 #define lv32_and(x, y) _mm_and_si128(x, y)
 #define lv32_andn(x, y) _mm_andnot_si128(x, y)
 #define lv64_and(x, y) _mm_and_si128(x, y)

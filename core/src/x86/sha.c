@@ -87,23 +87,30 @@ SHA_FN void load_padded_alike(unsigned N, const struct hli_whole *whole, const u
         rings[l][3] = _mm_add_epi32(rings[l][3], nbits);
 }
 
-SHA_FN void load_padded(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[], unsigned at,
-                        __m128i swap, int last_lane, __m128i *const rings[4])
-{
-    if (whole->is_one_length)
-        load_padded_alike(4, whole, data, nbytes[0], at, swap, last_lane, rings);
-    else
-        UNROLLED(1)
-        for (unsigned l = 0; l < 4; l++)
-            load_padded_alike(1, whole, data + l, nbytes[l], at, swap, last_lane, rings + l);
-}
+#  define LOAD_PADDED(n) \
+      SHA_FN void load_padded_x##n(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[], \
+                                   unsigned at, __m128i swap, int last_lane, __m128i *const rings[4]) \
+      { \
+          if (whole->is_one_length) \
+              load_padded_alike(n, whole, data, nbytes[0], at, swap, last_lane, rings); \
+          else \
+              UNROLLED(1) \
+              for (unsigned l = 0; l < n; l++) \
+                  load_padded_alike(1, whole, data + l, nbytes[l], at, swap, last_lane, rings + l); \
+      }
+LOAD_PADDED(2)
+LOAD_PADDED(4)
+
+#  define INSTANCE_WHOLE(name, function, n) \
+      SHA_TARGET void hli_##name(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[], \
+                                 uint8_t *const digests[]) \
+      { \
+          function(n, load_padded_x##n, whole, data, nbytes, digests); \
+      }
 
 #  if HLI_ALG(sha1)
-SHA_TARGET void hli_sha1_whole_sha_x4(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[],
-                                      uint8_t *const digests[])
-{
-    sha1_whole_sha(4, load_padded, whole, data, nbytes, digests);
-}
+INSTANCE_WHOLE(sha1_whole_sha_x2, sha1_whole_sha, 2)
+INSTANCE_WHOLE(sha1_whole_sha_x4, sha1_whole_sha, 4)
 
 INSTANCE(SHA_TARGET, sha1_blocks_sha_plain_x1, sha1_blocks_sha, 1, 1)
 INSTANCE(SHA_TARGET, sha1_blocks_sha_plain_x2, sha1_blocks_sha, 2, 1)
@@ -115,11 +122,8 @@ INSTANCE(SHA_TARGET, sha1_blocks_sha_x3, sha1_blocks_sha, 3, 0)
 INSTANCE(SHA_TARGET, sha1_blocks_sha_x4, sha1_blocks_sha, 4, 0)
 #  endif
 #  if HLI_ALG(sha256)
-SHA_TARGET void hli_sha256_whole_sha_x4(const struct hli_whole *whole, const uint8_t *const data[],
-                                        const size_t nbytes[], uint8_t *const digests[])
-{
-    sha256_whole_sha(4, load_padded, whole, data, nbytes, digests);
-}
+INSTANCE_WHOLE(sha256_whole_sha_x2, sha256_whole_sha, 2)
+INSTANCE_WHOLE(sha256_whole_sha_x4, sha256_whole_sha, 4)
 
 INSTANCE(SHA_TARGET, sha256_blocks_sha_x1, sha256_blocks_sha, 1)
 INSTANCE(SHA_TARGET, sha256_blocks_sha_x2, sha256_blocks_sha, 2)

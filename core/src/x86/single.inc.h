@@ -98,6 +98,7 @@ static const uint64_t to_upper[2] __attribute__((aligned(16))) = {0x808080808080
 #  define ROR_IN_PLACE(n, to)   ROR_IN_PLACE_(n, to)
 #  define RORX_(n, from, to)    "rorx {$" #n ", %[" #from "], %[" #to "]|%[" #to "], %[" #from "], " #n "}\n\t"
 #  define RORX(n, from, to)     RORX_(n, from, to)
+#  define ANDN(x, y, to) /* ~x & y */ "andn {%[" #y "], %[" #x "], %[" #to "]|%[" #to "], %[" #x "], %[" #y "]}\n\t"
 #  if SV_RORX
 #    define ROR_TO(n, from, to) RORX(n, from, to)
 #  else

@@ -47,7 +47,8 @@ LV_FN void sha1_schedule_part(lv32 w[8], lv32 *x, lv32 *y, uint32_t *wk, unsigne
 }
 
 /* A round: e += ROTL5(a) + f(b, c, d) + W + K, b = ROTL30(b). Ch is ((c ^ d) & b) ^ d. Maj is the sum of two terms that
- * have no bit in common, c & d and (c ^ d) & b. b is the youngest value, so its term comes last. */
+ * have no bit in common, c & d and (c ^ d) & b. The term of b comes late, as only a is younger, and the rotation of a
+ * last (Zen 4, AVX2: 208 -> 195 cycles a block; SSSE3: 208 -> 205). */
 #if HLI_X86_64
 #  define ROUND(F, wk_, a, b, c, d, e) \
       do { \
@@ -56,15 +57,25 @@ LV_FN void sha1_schedule_part(lv32 w[8], lv32 *x, lv32 *y, uint32_t *wk, unsigne
                   : [b] "+&r"(b), [e] "+&r"(e), [x] "=&r"(sx), [y] "=&r"(sy) \
                   : [wk] "m"(wk_), [a] "r"(a), [c] "r"(c), [d] "r"(d) \
                   : "cc"); \
+          if (SV_RORX && F##_MOVES) \
+              b = sx; \
       } while (0)
-#  define CH(a, b, c, d, e) \
-      OP(mov, c, x) OP(xor, d, x) OP(and, b, x) ROR_IN_PLACE(2, b) OP(add, wk, e) ROR_TO(27, a, y) OP(xor, d, x) \
-      OP(add, x, e)
+#  if SV_RORX /* b & c and ~b & d have no bit in common; x is the next b */
+#    define CH(a, b, c, d, e) \
+        ANDN(b, d, y) RORX(2, b, x) OP(and, c, b) OP(add, wk, e) OP(xor, y, b) OP(add, b, e) RORX(27, a, y)
+#  else
+#    define CH(a, b, c, d, e) \
+        OP(mov, c, x) OP(xor, d, x) OP(and, b, x) ROR_IN_PLACE(2, b) OP(add, wk, e) ROR_TO(27, a, y) OP(xor, d, x) \
+        OP(add, x, e)
+#  endif
 #  define PARITY(a, b, c, d, e) \
       OP(mov, c, x) OP(xor, d, x) OP(xor, b, x) ROR_IN_PLACE(2, b) ROR_TO(27, a, y) OP(add, wk, e) OP(add, x, e)
 #  define MAJ(a, b, c, d, e) \
-      OP(add, wk, e) ROR_TO(27, a, y) OP(mov, c, x) OP(and, d, x) OP(add, x, e) OP(mov, c, x) OP(xor, d, x) \
-      OP(and, b, x) ROR_IN_PLACE(2, b) OP(add, x, e)
+      OP(mov, c, x) OP(and, d, x) OP(add, wk, e) OP(add, x, e) OP(mov, c, x) OP(xor, d, x) OP(and, b, x) \
+      ROR_IN_PLACE(2, b) OP(add, x, e) ROR_TO(27, a, y)
+#  define CH_MOVES     1
+#  define PARITY_MOVES 0
+#  define MAJ_MOVES    0
 #else
 #  define ROUND(F, wk, a, b, c, d, e) \
       do { \
@@ -158,6 +169,9 @@ SV_KERNEL void SV_NAME(sha1)(void *state, const uint8_t *const msg[], size_t nbl
 #undef CH
 #undef PARITY
 #undef MAJ
+#undef CH_MOVES
+#undef PARITY_MOVES
+#undef MAJ_MOVES
 #undef ROUNDS5
 #undef ROUNDS20
 #undef ROUNDS80

@@ -5,7 +5,7 @@
 //! it advances a fixed number of messages. The library chooses the fastest kernel that the CPU has for the number of
 //! messages at hand without any call to this module. Every kernel gives the same digests.
 //!
-//! Instruction sets have the same names everywhere (`scalar`, `gnu`, `sse2`, `avx2`, `avx512`, `sha`, …): here, in the
+//! Instruction sets have the same names everywhere (`scalar`, `sse2`, `avx2`, `avx512`, `sha`, …): here, in the
 //! C library, in the program and in its environment variable.
 //!
 //! ```
