@@ -814,7 +814,7 @@ EDGE_MUTANTS = [
     ("edges.c", "edges.h", "nbytes >> 61", "nbytes >> 60"),
     ("step.c", "step.c", "nbytes[l] - nwhole", "nbytes[l] & 63"),
     ("edges.c", "edges.h", ">> 8 * (15 - nbytes) >> 8", ">> 8 * (15 - nbytes) >> 7"),
-    ("edges.c", "edges.h", "UINT64_C(0x80) << 8", "UINT64_C(0x40) << 8"),
+    ("edges.c", "edges.c", "= 0x80}", "= 0x40}"),
     ("one.c", "edges.h", "(uint64_t)s[0] << 32 | s[1]", "(uint64_t)s[1] << 32 | s[0]"),
     ("edges.c", "edges.c", "*s >> 32", "*s"),
     ("x86/avx512.c", "x86/avx512.c", "0x80, (long long)", "0x40, (long long)"),
@@ -849,9 +849,9 @@ BLIND_MUTANTS = [
     ("x86/sha.c", "x86/sha.inc.h", "nblocks > 1 ?", "nblocks > 0 ?"),
 ]
 BLIND_EDGE_MUTANTS = [
-    ("one.c", "one.c", "const size_t nblocks = hli_whole_blocks(alg, nbytes);\n        advance",
-     "const size_t nblocks = hli_whole_blocks(alg, (uint32_t)nbytes);\n        advance"),
-    ("one.c", "one.c", "nbefore + nbytes, digest);", "(uint32_t)(nbefore + nbytes), digest);"),
+    ("api.c", "one.h", "const size_t nblocks = hli_whole_blocks(alg, nbytes);\n        hli_advance",
+     "const size_t nblocks = hli_whole_blocks(alg, (uint32_t)nbytes);\n        hli_advance"),
+    ("api.c", "one.h", "nbefore += nbytes;", "nbefore = (uint32_t)(nbefore + nbytes);"),
     ("lanes.c", "lanes.c", "e->nbytes - e->nrest, 1", "(uint32_t)(e->nbytes - e->nrest), 1"),
     ("ragged.c", "ragged.c", "msg[l] += nblocks <<", "msg[l] += (uint32_t)nblocks <<"),
     ("ragged.c", "ragged.c", "left[l] -= nblocks;", "left[l] = (uint32_t)(left[l] - nblocks);"),
