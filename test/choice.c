@@ -165,6 +165,21 @@ static uint64_t time_together(hl_isas isas, hl_body body, unsigned tune, const s
     return time;
 }
 
+/* What the choice word remembers of short pairs is what weighing them says. */
+static void check_pairs(uint32_t choice)
+{
+    for (size_t a = 0; a < hl_alg_count(); a++) {
+        const hl_alg_info *alg = hl_alg_at(a);
+        int is_apart = hli_choose_one(choice, alg->body)->nlanes == 1;
+        for (unsigned nblocks = 1; nblocks <= HLI_PAIR_NBLOCKS; nblocks++)
+            for (int is_known = 0; is_known <= (hli_known_schedule(alg, 64) != NULL && nblocks == 2); is_known++) {
+                hli_whole_fn *whole;
+                is_apart &= hli_choose_few(choice, alg->body, 2, nblocks, is_known, 1, &whole)->nlanes == 1;
+            }
+        CHECK(hli_is_pair_apart(choice, alg->body) == is_apart, "%s: pairs are %d", alg->name, !is_apart);
+    }
+}
+
 /* By the costs of each column, a few messages never take longer side by side than one after the other; and much shorter
  * times side by side are not missed. */
 static void check_few(hl_isas isas, uint32_t word)
@@ -312,7 +327,9 @@ static void check_restored(uint32_t before)
         if ((isas & one) == 0)
             continue;
         CHECK(hl_restrict(one) == HL_OK, "hl_restrict");
-        CHECK((__real_hli_choice() ^ before) <= isas, "more changed than what is allowed");
+        CHECK(hl_isas_available() == isas && (hl_isas_allowed() & ~isas) == 0 &&
+                  __real_hli_choice() >> CHOICE_TUNE == before >> CHOICE_TUNE,
+              "more changed than what is allowed, and what follows from it");
         CHECK(hl_restrict(0) == HL_OK && __real_hli_choice() == before, "%#x was %#x", (unsigned)__real_hli_choice(),
               (unsigned)before);
     }
@@ -356,6 +373,7 @@ int main(int argc, char **argv)
         CHECK(hl_restrict(isas) == HL_OK && hl_isas_allowed() == isas, "not taken");
         check_chosen(isas, features);
         check_few(isas, __real_hli_choice());
+        check_pairs(__real_hli_choice());
         check_hashing();
         check_groups(pool);
     }

@@ -270,6 +270,10 @@ HLI_HIDDEN int hli_has_whole(uint32_t choice, hl_body body, size_t nmessages);
  * which only counts if may_be_whole; otherwise NULL. */
 HLI_HIDDEN const hl_kernel *hli_choose_few(uint32_t choice, hl_body body, size_t nmessages, size_t nblocks,
                                            int is_known, int may_be_whole, hli_whole_fn **whole);
+/* Whether two messages of up to HLI_PAIR_NBLOCKS blocks each, padding included, take the least time one after the
+ * other. */
+enum { HLI_PAIR_NBLOCKS = 2 };
+HLI_HIDDEN int hli_is_pair_apart(uint32_t choice, hl_body body);
 /* The kernel's function for whole messages; NULL if it has none. */
 HLI_HIDDEN hli_whole_fn *hli_whole_of(const hl_kernel *kernel);
 /* A kernel that has a function for blocks in its own layout, and that function; NULL if there is none. */

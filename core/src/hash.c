@@ -448,16 +448,16 @@ static int may_group(const struct hli_plan *plan, const hl_messages *all)
            hli_has_whole(plan->choice, alg->body, all->count);
 }
 
-/* Whether two messages are shorter than what would be saved, or lost, by weighing them. */
+/* Whether two messages are so short that it is known, without weighing, that they go one after the other. */
 static int is_short_pair(const struct hli_plan *plan, const hl_messages *all)
 {
-    enum { TOGETHER = 90 }; /* ns that kernels of lanes add */
-    const hl_alg_info *alg = plan->first.alg;
-    const size_t longest = hli_longest_in_one_block(alg);
+    const hl_alg_info *alg = plan->first.alg, *again = plan->second.alg;
+    const size_t longest = hli_longest_in_one_block(alg) + (HLI_PAIR_NBLOCKS - 1) * alg->block_nbytes;
 
-    return plan->second.alg == NULL && hli_message_at(all->layout, all, 0).nbytes <= longest &&
-           hli_message_at(all->layout, all, 1).nbytes <= longest && !hli_has_whole(plan->choice, alg->body, 2) &&
-           hli_cost(plan->choice, hli_choose_one(plan->choice, alg->body)) <= TOGETHER;
+    return hli_is_pair_apart(plan->choice, alg->body) &&
+           (again == NULL || hli_is_pair_apart(plan->choice, again->body)) &&
+           hli_message_at(all->layout, all, 0).nbytes <= longest &&
+           hli_message_at(all->layout, all, 1).nbytes <= longest;
 }
 
 void hli_hash(const struct hli_plan *plan, const hl_messages *all)

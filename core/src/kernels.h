@@ -33,7 +33,7 @@
 #define LANES(body, name, isa, nlanes, ...) \
     HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_##name##_blocks_##isa; \
     HLI_HIDDEN HLI_ANY_STACK hl_scheduled_fn hli_##name##_scheduled_##isa;
-#define LANES2(body, name, isa, nlanes, ...) \
+#define LANES2(body, name, isa, nlanes, beside, ...) \
     LANES(body, name, isa, nlanes, __VA_ARGS__) \
     HLI_HIDDEN HLI_ANY_STACK hli_whole_fn hli_##name##_whole_##isa; \
     HLI_HIDDEN HLI_ANY_STACK hli_words_fn hli_##name##_words_##isa;
@@ -41,10 +41,10 @@
 #define KERNEL2(body, function, scheduled, isa, nlanes, ...) \
     HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_##function; \
     HLI_HIDDEN HLI_ANY_STACK hl_scheduled_fn hli_##scheduled;
-#define KERNEL3(body, function, scheduled, whole, isa, nlanes, ...) \
+#define KERNEL3(body, function, scheduled, whole, isa, nlanes, beside, ...) \
     KERNEL2(body, function, scheduled, isa, nlanes, __VA_ARGS__) \
     HLI_HIDDEN HLI_ANY_STACK hli_whole_fn hli_##whole;
-#define KERNEL_WHOLE(body, function, whole, isa, nlanes, ...) \
+#define KERNEL_WHOLE(body, function, whole, isa, nlanes, beside, ...) \
     KERNEL(body, function, isa, nlanes, __VA_ARGS__) \
     HLI_HIDDEN HLI_ANY_STACK hli_whole_fn hli_##whole;
 #define EDGES(isa) \

@@ -48,32 +48,32 @@ _Static_assert(HLI_BITS(HLI_ISA_, HL_ISAS) >= 0, "HL_ISAS has a name that no ins
 
 static const struct row {
     hl_kernel kernel;
-    uint16_t cost[HLI_TUNE_COUNT];
+    uint16_t cost[HLI_TUNE_COUNT], beside;
     hli_whole_fn *whole;
     hli_words_fn *words;
 } rows[] = {
 /* A function of a kernel. 0, a null pointer, if this build leaves the kernel out. */
 #define BUILT(body, isa, function) (HAS_##body && HLI_ISA(isa) ? (function) : 0)
-#define ROW(body, text, function, scheduled, whole, words, isa, nlanes, ...) \
+#define ROW(body, text, function, scheduled, whole, words, beside, isa, nlanes, ...) \
     {{text, #isa, HL_BODY_##body, nlanes, HAS_##body ? (hl_isas)1 << ISA_##isa : 0, BUILT(body, isa, function), \
       scheduled}, \
-     {__VA_ARGS__}, whole, words},
+     {__VA_ARGS__}, beside, whole, words},
 #define LANES(body, name, isa, nlanes, ...) \
     ROW(body, #name "_blocks_" #isa, hli_##name##_blocks_##isa, BUILT(body, isa, hli_##name##_scheduled_##isa), 0, 0, \
-        isa, nlanes, __VA_ARGS__)
-#define LANES2(body, name, isa, nlanes, ...) \
+        0, isa, nlanes, __VA_ARGS__)
+#define LANES2(body, name, isa, nlanes, beside, ...) \
     ROW(body, #name "_blocks_" #isa, hli_##name##_blocks_##isa, BUILT(body, isa, hli_##name##_scheduled_##isa), \
-        BUILT(body, isa, hli_##name##_whole_##isa), BUILT(body, isa, hli_##name##_words_##isa), isa, nlanes, \
-        __VA_ARGS__)
-#define KERNEL(body, function, isa, nlanes, ...) \
-    ROW(body, #function, hli_##function, 0, 0, 0, isa, nlanes, __VA_ARGS__)
-#define KERNEL2(body, function, scheduled, isa, nlanes, ...) \
-    ROW(body, #function, hli_##function, BUILT(body, isa, hli_##scheduled), 0, 0, isa, nlanes, __VA_ARGS__)
-#define KERNEL3(body, function, scheduled, whole, isa, nlanes, ...) \
-    ROW(body, #function, hli_##function, BUILT(body, isa, hli_##scheduled), BUILT(body, isa, hli_##whole), 0, isa, \
+        BUILT(body, isa, hli_##name##_whole_##isa), BUILT(body, isa, hli_##name##_words_##isa), beside, isa, \
         nlanes, __VA_ARGS__)
-#define KERNEL_WHOLE(body, function, whole, isa, nlanes, ...) \
-    ROW(body, #function, hli_##function, 0, BUILT(body, isa, hli_##whole), 0, isa, nlanes, __VA_ARGS__)
+#define KERNEL(body, function, isa, nlanes, ...) \
+    ROW(body, #function, hli_##function, 0, 0, 0, 0, isa, nlanes, __VA_ARGS__)
+#define KERNEL2(body, function, scheduled, isa, nlanes, ...) \
+    ROW(body, #function, hli_##function, BUILT(body, isa, hli_##scheduled), 0, 0, 0, isa, nlanes, __VA_ARGS__)
+#define KERNEL3(body, function, scheduled, whole, isa, nlanes, beside, ...) \
+    ROW(body, #function, hli_##function, BUILT(body, isa, hli_##scheduled), BUILT(body, isa, hli_##whole), 0, \
+        beside, isa, nlanes, __VA_ARGS__)
+#define KERNEL_WHOLE(body, function, whole, isa, nlanes, beside, ...) \
+    ROW(body, #function, hli_##function, 0, BUILT(body, isa, hli_##whole), 0, beside, isa, nlanes, __VA_ARGS__)
 #include "registry.def"
 };
 
@@ -100,16 +100,16 @@ static const uint8_t first_row[] = {
 /* The rows that have a function for whole messages, those of one body after those of the one before. */
 static const uint8_t whole_rows[] = {
 #define LANES(body, name, isa, nlanes, ...)
-#define LANES2(body, name, isa, nlanes, ...)                              ROW_##name##_##isa,
-#define KERNEL3(body, function, scheduled, whole, isa, nlanes, ...)       ROW_##function,
-#define KERNEL_WHOLE(body, function, whole, isa, nlanes, ...)             ROW_##function,
+#define LANES2(body, name, isa, nlanes, beside, ...)                        ROW_##name##_##isa,
+#define KERNEL3(body, function, scheduled, whole, isa, nlanes, beside, ...) ROW_##function,
+#define KERNEL_WHOLE(body, function, whole, isa, nlanes, beside, ...)       ROW_##function,
 #include "registry.def"
     ROW_COUNT};
 enum {
 #define BODY(body, name) FIRST_WHOLE_##body, FIRST_WHOLE_##body##_again = FIRST_WHOLE_##body - 1,
-#define LANES2(body, name, isa, nlanes, ...)                              WHOLE_ROW_##name##_##isa,
-#define KERNEL3(body, function, scheduled, whole, isa, nlanes, ...)       WHOLE_ROW_##function,
-#define KERNEL_WHOLE(body, function, whole, isa, nlanes, ...)             WHOLE_ROW_##function,
+#define LANES2(body, name, isa, nlanes, beside, ...)                        WHOLE_ROW_##name##_##isa,
+#define KERNEL3(body, function, scheduled, whole, isa, nlanes, beside, ...) WHOLE_ROW_##function,
+#define KERNEL_WHOLE(body, function, whole, isa, nlanes, beside, ...)       WHOLE_ROW_##function,
 #include "registry.def"
     WHOLE_ROW_COUNT
 };
@@ -118,14 +118,43 @@ static const uint8_t first_whole[] = {
 #include "registry.def"
     WHOLE_ROW_COUNT};
 
-/* The choice word: the allowed instruction sets, those of the machine, the column of costs, and a bit that is set once
- * these are known. */
-#define CHOICE_AVAILABLE 14
+/* The choice word: the allowed instruction sets, those of the machine, a bit for each body whose short pairs go one
+ * after the other (hli_is_pair_apart), the column of costs, and a bit that is set once these are known. */
+#define CHOICE_AVAILABLE 11
+#define CHOICE_APART     22
 #define CHOICE_KNOWN     (UINT32_C(1) << 31)
 #define ISA_MASK         ((UINT32_C(1) << CHOICE_AVAILABLE) - 1)
-_Static_assert(ISA_COUNT <= CHOICE_AVAILABLE, "an instruction set has no bit in the choice word");
+#define APART_MASK       ((UINT32_C(1) << CHOICE_TUNE) - (UINT32_C(1) << CHOICE_APART))
+_Static_assert(ISA_COUNT <= CHOICE_AVAILABLE && 2 * CHOICE_AVAILABLE <= CHOICE_APART,
+               "an instruction set has no bit in the choice word");
+_Static_assert(sizeof first_row - 1 <= CHOICE_TUNE - CHOICE_APART, "a body has no bit in the choice word");
 
 static _Atomic uint32_t choice;
+
+/* The word for these allowed sets: all its bits follow from them and from the machine. */
+static uint32_t choice_of(uint32_t word, hl_isas allowed)
+{
+    word = (word & ~(ISA_MASK | APART_MASK)) | allowed;
+    for (size_t body = 0; body + 1 < sizeof first_row; body++) {
+        const hl_kernel *kernel = hli_choose_one(word, (hl_body)body);
+        /* Two blocks, if the message has 64 bytes (hli_known_schedule). */
+        const int has_known = body == HL_BODY_SHA1 || body == HL_BODY_SHA256;
+        hli_whole_fn *whole;
+        for (unsigned nblocks = 1; nblocks <= HLI_PAIR_NBLOCKS && kernel != NULL && kernel->nlanes == 1; nblocks++) {
+            kernel = hli_choose_few(word, (hl_body)body, 2, nblocks, 0, 1, &whole);
+            if (kernel->nlanes == 1)
+                kernel = hli_choose_few(word, (hl_body)body, 2, nblocks, has_known && nblocks == 2, 1, &whole);
+        }
+        if (kernel != NULL && kernel->nlanes == 1)
+            word |= UINT32_C(1) << (CHOICE_APART + body);
+    }
+    return word;
+}
+
+int hli_is_pair_apart(uint32_t word, hl_body body)
+{
+    return (word >> (CHOICE_APART + (unsigned)body) & 1) != 0;
+}
 
 hl_isas hli_isas_with(uint32_t features)
 {
@@ -153,8 +182,8 @@ INLINE_ATOMICS uint32_t hli_choice(void)
     if (__builtin_expect(word == 0, 0)) {
         const struct hli_machine machine = hli_detect();
         const uint32_t available = hli_isas_with(machine.features);
-        const uint32_t found = CHOICE_KNOWN | (uint32_t)machine.tune << CHOICE_TUNE | available << CHOICE_AVAILABLE |
-                               (available & BUILT_ISAS);
+        const uint32_t found = choice_of(CHOICE_KNOWN | (uint32_t)machine.tune << CHOICE_TUNE |
+                                             available << CHOICE_AVAILABLE, available & BUILT_ISAS);
         /* On failure, word becomes the value that another thread has stored. */
         if (atomic_compare_exchange_strong_explicit(&HLI_WORD(choice), &word, found, memory_order_relaxed,
                                                     memory_order_relaxed))
@@ -201,8 +230,8 @@ hl_status hl_restrict(hl_isas wanted)
     for (size_t body = 0; body + 1 < sizeof first_row; body++)
         if (hli_choose(allowed, (hl_body)body, 1, 0) == NULL && hli_choose(available, (hl_body)body, 1, 0) != NULL)
             allowed |= (hl_isas)1 << ISA_scalar;
-    /* The other bits of the word never change, so a store by another thread in between does no harm. */
-    atomic_store_explicit(&HLI_WORD(choice), (word & ~ISA_MASK) | allowed, memory_order_relaxed);
+    /* The bits that do not follow from `allowed` never change, so a store by another thread in between does no harm. */
+    atomic_store_explicit(&HLI_WORD(choice), choice_of(word, allowed), memory_order_relaxed);
     return HL_OK;
 }
 
@@ -325,12 +354,12 @@ int hli_has_whole(uint32_t word, hl_body body, size_t nmessages)
 const hl_kernel *hli_choose_few(uint32_t word, hl_body body, size_t nmessages, size_t nblocks, int is_known,
                                 int may_be_whole, hli_whole_fn **whole)
 {
-    /* The table's costs are those of long messages. Beside them (Zen 4, measured in every column): one message takes a
-     * ONE_SHARE-th of a block; a function for whole messages WHOLE_SHARE, WHOLE and a ns a lane; any other kernel of
-     * lanes, which is called twice between copies, ABREAST_SHARE of the first SHORT ns, and ABREAST. To weigh these
-     * takes longer than what they can save, if a function for whole messages takes up to WORTH, or if all messages
-     * but one take up to TOGETHER. A known schedule saves a KNOWN_SHARE-th of a block. */
-    enum { ONE_SHARE = 5, WHOLE_SHARE = 8, WHOLE = 24, ABREAST_SHARE = 3, ABREAST = 40, SHORT = 1000, TOGETHER = 90,
+    /* The table's costs are those of long messages. Beside them, in ns: a function for whole messages takes what the
+     * table says; one message a ONE_SHARE-th of a block, and ONE; any other kernel of lanes, which is called twice
+     * between copies, ABREAST_SHARE of the first SHORT ns, ABREAST, and ABREAST_LANE a lane. To weigh these takes
+     * longer than what they can save, if a function for whole messages takes up to WORTH and half its lanes are used,
+     * or if all messages but one take up to TOGETHER. A known schedule saves a KNOWN_SHARE-th of a block. */
+    enum { ONE_SHARE = 8, ONE = 9, ABREAST_SHARE = 3, ABREAST = 40, ABREAST_LANE = 12, SHORT = 1000, TOGETHER = 90,
            WORTH = 380, KNOWN_SHARE = 3, LONG = 1000 };
     const struct row *const all = HLI_TABLE(rows), *row, *best;
     const unsigned tune = word >> CHOICE_TUNE & 7;
@@ -354,21 +383,21 @@ const hl_kernel *hli_choose_few(uint32_t word, hl_body body, size_t nmessages, s
         return alone;
     best = alone == NULL ? NULL : row_of(alone);
     if (alone != NULL)
-        best_cost = each * best->cost[tune] + best->cost[tune] / ONE_SHARE - SAVED(best);
+        best_cost = each * best->cost[tune] + best->cost[tune] / ONE_SHARE + ONE - SAVED(best);
     if (may_be_whole) {
         for (const uint8_t *at = whole_rows + first_whole[body]; at < whole_rows + first_whole[body + 1]; at++) {
             row = all + *at;
-            WEIGH(blocks / WHOLE_SHARE + WHOLE + row->kernel.nlanes)
+            WEIGH(row->beside)
         }
         *whole = best == NULL ? NULL : best->whole; /* kernels of one lane have none */
-        if (*whole != NULL && (n > HLI_FEW || best_cost <= WORTH))
+        if (*whole != NULL && (n > HLI_FEW || (best_cost <= WORTH && 2 * n >= best->kernel.nlanes)))
             return &best->kernel;
     }
     if (may_be_whole && alone != NULL && best == row_of(alone) && (n > HLI_FEW || (n - 1) * best_cost <= TOGETHER))
         return alone;
     const struct row *const other = best;
     for (row = all + first_row[body]; row->kernel.nlanes > 1; row++)
-        WEIGH((blocks < SHORT ? blocks : SHORT) / ABREAST_SHARE + ABREAST)
+        WEIGH((blocks < SHORT ? blocks : SHORT) / ABREAST_SHARE + ABREAST + ABREAST_LANE * row->kernel.nlanes)
 #undef WEIGH
 #undef SAVED
     if (best != other)
