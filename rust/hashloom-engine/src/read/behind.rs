@@ -44,19 +44,29 @@ mod tests {
     fn what_was_read_is_given_up() {
         const NBYTES: u64 = 3 << 20;
         let file = tempfile::tempfile().unwrap();
+        // A page stays while a CPU is about to file it.
+        let gives_up = || {
+            (0..200).any(|_| {
+                give_up(&file, 0, Some(NBYTES));
+                let is_cold = is_cold(&file, &(0..NBYTES)) && residence(&file, 0) == Residence::OnDisk;
+                if !is_cold {
+                    std::thread::sleep(std::time::Duration::from_millis(10));
+                }
+                is_cold
+            })
+        };
         std::io::Write::write_all(&mut &file, &vec![1; NBYTES as usize]).unwrap();
         assert!(!is_cold(&file, &(0..NBYTES)) && !is_cold(&file, &(0..0)));
         file.sync_all().unwrap();
         give_up(&file, 0, None);
         // A file system in memory keeps all.
         if residence(&file, 0) == Residence::OnDisk {
-            assert!(is_cold(&file, &(0..NBYTES)) && !is_cold(&file, &(0..1000)));
+            assert!(gives_up() && !is_cold(&file, &(0..1000)));
             crate::read::open::read_at(&file, &mut [0], 0).unwrap();
             assert_eq!(residence(&file, 0), Residence::InMemory);
             give_up(&file, 0, Some(0));
             assert_eq!(residence(&file, 0), Residence::InMemory);
-            give_up(&file, 0, Some(NBYTES));
-            assert_eq!(residence(&file, 0), Residence::OnDisk);
+            assert!(gives_up());
         }
     }
 }
