@@ -358,20 +358,22 @@ const hl_kernel *hli_choose_few(uint32_t word, hl_body body, size_t nmessages, s
      * table says; one message a ONE_SHARE-th of a block, and ONE; any other kernel of lanes, which is called twice
      * between copies, ABREAST_SHARE of the first SHORT ns, ABREAST, and ABREAST_LANE a lane. To weigh these takes
      * longer than what they can save, if a function for whole messages takes up to WORTH and half its lanes are used,
-     * or if all messages but one take up to TOGETHER. A known schedule saves a KNOWN_SHARE-th of a block. */
+     * or if all messages but one take up to TOGETHER. A known schedule saves a KNOWN_SHARE-th of a block. One message
+     * that a call leaves over counts too. */
     enum { ONE_SHARE = 8, ONE = 9, ABREAST_SHARE = 3, ABREAST = 40, ABREAST_LANE = 12, SHORT = 1000, TOGETHER = 90,
            WORTH = 380, KNOWN_SHARE = 3, LONG = 1000 };
     const struct row *const all = HLI_TABLE(rows), *row, *best;
     const unsigned tune = word >> CHOICE_TUNE & 7;
     const uint32_t n = (uint32_t)nmessages, each = nblocks < LONG ? (uint32_t)nblocks : LONG;
     const hl_kernel *const alone = single(word, body);
-    uint32_t best_n = 1, best_cost = UINT32_MAX / HL_LANES_MAX;
+    uint32_t best_n = 1, best_cost = UINT32_MAX / HL_LANES_MAX, one_cost = 0;
 
 #define SAVED(row) (is_known && (row)->kernel.scheduled != NULL ? (row)->cost[tune] / KNOWN_SHARE : 0)
 #define WEIGH(beside) \
     if ((row->kernel.isas & word) != 0) { \
-        const uint32_t taken = n < row->kernel.nlanes ? n : row->kernel.nlanes; \
-        const uint32_t blocks = each * row->cost[tune] - SAVED(row), cost = blocks + (beside); \
+        const uint32_t lanes = row->kernel.nlanes, is_one_left = n == lanes + 1, taken = n <= lanes + 1 ? n : lanes; \
+        const uint32_t blocks = each * row->cost[tune] - SAVED(row); \
+        const uint32_t cost = blocks + (beside) + (is_one_left ? one_cost : 0); \
         if (cost * best_n < best_cost * taken) { \
             best = row; \
             best_n = taken; \
@@ -383,7 +385,7 @@ const hl_kernel *hli_choose_few(uint32_t word, hl_body body, size_t nmessages, s
         return alone;
     best = alone == NULL ? NULL : row_of(alone);
     if (alone != NULL)
-        best_cost = each * best->cost[tune] + best->cost[tune] / ONE_SHARE + ONE - SAVED(best);
+        one_cost = best_cost = each * best->cost[tune] + best->cost[tune] / ONE_SHARE + ONE - SAVED(best);
     if (may_be_whole) {
         for (const uint8_t *at = whole_rows + first_whole[body]; at < whole_rows + first_whole[body + 1]; at++) {
             row = all + *at;
