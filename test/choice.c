@@ -51,7 +51,8 @@ static void check_groups(const uint8_t *pool)
 {
     enum { MOST = HLI_SHORT + 1 };
     static const size_t lengths[][2] = {{0, 0}, {3, 55}, {20, 20}, {56, 119}, {64, 64}, {128, 128}, {140, 180},
-                                        {200, 200}, {256, 256}, {300, 300}, {1, 200}};
+                                        {200, 200}, {256, 256}, {300, 300}, {184, 247}, {248, 311}, {312, 375},
+                                        {368, 495}, {624, 751}, {1, 200}};
     uint8_t right[MOST][HL_DIGEST_MAX_NBYTES], once[HL_DIGEST_MAX_NBYTES], found[MOST * HL_DIGEST_MAX_NBYTES];
     hl_slice some[MOST];
     int32_t offsets[MOST + 1] = {0};
@@ -178,6 +179,31 @@ static void check_pairs(uint32_t choice)
             }
         CHECK(hli_is_pair_apart(choice, alg->body) == is_apart, "%s: pairs are %d", alg->name, !is_apart);
     }
+}
+
+/* What hli_choose_few remembers of one choice is never the answer to another. */
+static void check_remembered(uint32_t choice, uint32_t scalar)
+{
+    static const size_t lengths[] = {1, 2, 3, 4, 7, 40, 100000};
+
+    for (size_t a = 0; a < hl_alg_count(); a++)
+        for (size_t n = 1; n <= HLI_SHORT; n++)
+            for (size_t at = 0; at < 4 * sizeof lengths / sizeof lengths[0]; at++) {
+                const hl_alg_info *alg = hl_alg_at(a);
+                const size_t nblocks = lengths[at / 4];
+                const int is_known = at & 1, may_be_whole = nblocks <= 2 && (at & 2) != 0;
+                hli_whole_fn *whole, *whole_plain, *whole_again;
+                const hl_kernel *kernel = hli_choose_few(choice, alg->body, n, nblocks, is_known, may_be_whole, &whole);
+                const hl_kernel *plain =
+                    hli_choose_few(scalar, alg->body, n, nblocks, is_known, may_be_whole, &whole_plain);
+                const hl_kernel *again =
+                    hli_choose_few(choice, alg->body, n, nblocks, is_known, may_be_whole, &whole_again);
+                CHECK(again == kernel && whole_again == whole && (kernel->isas & choice) != 0 &&
+                          kernel->body == alg->body && (whole == NULL || (may_be_whole && kernel->nlanes > 1)) &&
+                          plain->nlanes == 1 && whole_plain == NULL && (plain->isas & scalar) != 0,
+                      "%s, %zu messages of %zu blocks: %s, then %s, then %s", alg->name, n, nblocks, kernel->name,
+                      plain->name, again->name);
+            }
 }
 
 /* By the costs of each column, a few messages never take longer side by side than one after the other; and much shorter
@@ -355,6 +381,8 @@ int main(int argc, char **argv)
         if (hl_kernel_at(k)->blocks != NULL)
             built |= hl_kernel_at(k)->isas;
     const hl_isas available = hl_isas_available(), plain = (hl_isa_named("scalar") | hl_isa_named("gnu")) & built;
+    CHECK(hl_restrict(hl_isa_named("scalar")) == HL_OK, "not taken");
+    const uint32_t scalar = __real_hli_choice();
     const uint32_t nsets = UINT32_C(1) << HLI_FEATURE_COUNT;
     for (uint32_t features = 0; features < nsets; features++) {
         const hl_isas isas = hli_isas_with(features) & built;
@@ -374,6 +402,7 @@ int main(int argc, char **argv)
         check_chosen(isas, features);
         check_few(isas, __real_hli_choice());
         check_pairs(__real_hli_choice());
+        check_remembered(__real_hli_choice(), scalar);
         check_hashing();
         check_groups(pool);
     }

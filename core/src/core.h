@@ -225,7 +225,8 @@ struct hli_edges {
 struct hli_whole {
     const void *begin;    /* the state in which all of them begin, in the plain layout */
     uint32_t before;      /* number of bytes hashed into that state; less than HLI_WHOLE_BEFORE_NBYTES */
-    uint32_t nblocks;     /* number of blocks of each message, one or two: with the padding, unless there is a */
+    uint32_t nblocks;     /* number of blocks of each message, up to hli_whole_nblocks: with the padding, unless there
+                           * is a */
     const void *schedule; /* schedule of a padding block: each message is then exactly one block */
     size_t digest_nbytes;
     int is_one_length;    /* all messages are as long as the first */
@@ -244,7 +245,10 @@ extern const uint8_t hli_first_bytes[32] HLI_HIDDEN;
  * machine's byte order. Aligned like the state. */
 typedef void hli_words_fn(void *state, const void *words);
 
-enum { HLI_FEW = 4 }; /* messages that may take less time one after the other */
+enum {
+    HLI_FEW = 4,   /* messages that may take less time one after the other */
+    HLI_SHORT = 15 /* messages that go in groups, if they take equally many blocks */
+};
 
 /* registry.c */
 /* The place of the column of costs in the choice word: 3 bits. */
@@ -266,14 +270,17 @@ HLI_HIDDEN const hl_kernel *hli_choose_whole(uint32_t choice, hl_body body, uint
 /* Whether a kernel has a function for whole messages of which nmessages fill two thirds of the lanes. */
 HLI_HIDDEN int hli_has_whole(uint32_t choice, hl_body body, size_t nmessages);
 /* The kernel whose next call takes the least time a message, if nmessages of nblocks each are left. is_known: the
- * schedule of their last block is. *whole: the kernel's function for whole messages, if the time is that function's,
- * which only counts if may_be_whole; otherwise NULL. */
+ * schedule of their last block is (of two; hli_known_schedule). *whole: the kernel's function for whole messages, if
+ * the time is that function's, which only counts if may_be_whole; otherwise NULL. */
 HLI_HIDDEN const hl_kernel *hli_choose_few(uint32_t choice, hl_body body, size_t nmessages, size_t nblocks,
                                            int is_known, int may_be_whole, hli_whole_fn **whole);
 /* Whether two messages of up to HLI_PAIR_NBLOCKS blocks each, padding included, take the least time one after the
  * other. */
 enum { HLI_PAIR_NBLOCKS = 2 };
 HLI_HIDDEN int hli_is_pair_apart(uint32_t choice, hl_body body);
+/* The most blocks, padding included, of messages that go to functions for whole ones, under that choice or of that
+ * kernel. */
+HLI_HIDDEN unsigned hli_whole_nblocks(hl_isas isas);
 /* The kernel's function for whole messages; NULL if it has none. */
 HLI_HIDDEN hli_whole_fn *hli_whole_of(const hl_kernel *kernel);
 /* A kernel that has a function for blocks in its own layout, and that function; NULL if there is none. */

@@ -123,6 +123,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
     const hl_alg_info *alg = pass->alg;
     const hl_kernel *wide_short = NULL;
     const hl_kernel *const wide_whole = hli_kernel_whole(plan, pass, all->count, wide);
+    const size_t whole_nblocks = wide_whole == NULL ? 0 : hli_whole_nblocks(plan->choice | wide_whole->isas);
     struct hli_ends ends;
     struct hli_step step;
     struct window window;
@@ -171,7 +172,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
             const int nothing_else = !more && (is_ending || (end - i == n && window.n == 0));
             while (i < end) {
                 const int is_short = is_ending || (shape >> 2 <= SHORT_NBLOCKS && end - i >= wide_short->nlanes);
-                const int is_whole = wide_whole != NULL && (is_ending || shape == (1 << 2 | HLI_PADDING_ONLY));
+                const int is_whole = wide_whole != NULL && hli_shape_nblocks(shape) <= whole_nblocks;
                 const hl_kernel *const best = is_whole ? wide_whole : is_short ? wide_short : wide;
                 if (end - i < best->nlanes && !nothing_else)
                     break;
@@ -224,13 +225,15 @@ struct few {
     const void *schedule; /* of their last block, if it is known */
 };
 
-/* `layout` is a literal, where it counts. */
-HLI_INLINE void fill_few(unsigned layout, const hl_messages *all, struct few *few, size_t *least, size_t *most)
+/* `layout` is a literal, where it counts. Digests are stride bytes apart. */
+HLI_INLINE void fill_few(unsigned layout, const hl_messages *all, struct few *few, size_t *least, size_t *most,
+                         uint8_t *digests, size_t stride)
 {
     for (size_t i = 0; i < all->count; i++) {
         const hl_slice message = hli_message_at(layout, all, i);
         few->data[i] = message.data;
         few->nbytes[i] = message.nbytes;
+        few->digests[i] = digests + i * stride;
         *least = message.nbytes < *least ? message.nbytes : *least;
         *most = message.nbytes > *most ? message.nbytes : *most;
     }
@@ -293,7 +296,7 @@ struct few_call {
 HLI_INLINE struct few_call choose_call(uint32_t choice, const struct hli_pass *pass, size_t n, size_t nblocks,
                                        int is_known)
 {
-    const int may_be_whole = nblocks <= 2 && pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES;
+    const int may_be_whole = pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES;
     struct few_call call;
 
     call.kernel = hli_choose_few(choice, pass->alg->body, n, nblocks, is_known, may_be_whole, &call.whole);
@@ -337,17 +340,20 @@ HLI_NOINLINE int hli_hash_few(const struct hli_plan *plan, const hl_messages *al
     const hl_alg_info *alg = pass->alg, *again = plan->second.alg;
     const size_t n = all->count, nagain = again == NULL ? 0 : hli_ending_nblocks(again, alg->digest_nbytes);
     uint8_t inner[HLI_SHORT * HL_DIGEST_MAX_NBYTES];
+    uint8_t *const digests = again == NULL ? plan->digests : inner;
+    const size_t stride = again == NULL ? plan->digest_stride : (size_t)HL_DIGEST_MAX_NBYTES;
     struct few few;
     size_t least = SIZE_MAX, most = 0, stack_again = 0;
 
     switch (all->layout) {
-    case HL_SLICES: fill_few(HL_SLICES, all, &few, &least, &most); break;
-    case HL_ROWS: fill_few(HL_ROWS, all, &few, &least, &most); break;
-    default: fill_few(all->layout, all, &few, &least, &most);
+    case HL_SLICES: fill_few(HL_SLICES, all, &few, &least, &most, digests, stride); break;
+    case HL_ROWS: fill_few(HL_ROWS, all, &few, &least, &most, digests, stride); break;
+    default: fill_few(all->layout, all, &few, &least, &most, digests, stride);
     }
     few.nblocks = hli_padded_nblocks(alg, most);
     few.is_one_length = least == most;
-    if ((few.nblocks > 2 && n > HLI_FEW) || (least != most && hli_padded_nblocks(alg, least) != few.nblocks))
+    if ((n > HLI_FEW && few.nblocks > hli_whole_nblocks(plan->choice)) ||
+        (least != most && hli_padded_nblocks(alg, least) != few.nblocks))
         return 0;
     few.schedule = least == most && pass->begin_nbytes == 0 ? hli_known_schedule(alg, most) : NULL;
 
@@ -360,10 +366,10 @@ HLI_NOINLINE int hli_hash_few(const struct hli_plan *plan, const hl_messages *al
         hli_forget(plan, 1, call.kernel);
         return 1;
     }
-    uint8_t *const digests = again == NULL ? plan->digests : inner;
-    const size_t stride = again == NULL ? plan->digest_stride : (size_t)HL_DIGEST_MAX_NBYTES;
-    for (size_t i = 0; i < n; i++)
-        few.digests[i] = digests + i * stride;
+    if (call.whole != NULL && n <= call.kernel->nlanes && again == NULL && !plan->is_secret) {
+        hash_whole(call.kernel, call.whole, pass, &few, 0, n);
+        return 1;
+    }
     const size_t stack = hash_groups(plan, pass, &few, n, call);
     if (again != NULL) {
         for (size_t i = 0; i < n; i++) {
@@ -444,7 +450,7 @@ static int may_group(const struct hli_plan *plan, const hl_messages *all)
     const hl_alg_info *alg = plan->first.alg;
 
     return all->count <= HLI_SHORT && plan->first.begin_stride == 0 &&
-           hli_padded_nblocks(alg, hli_message_at(all->layout, all, 0).nbytes) <= 2 &&
+           hli_padded_nblocks(alg, hli_message_at(all->layout, all, 0).nbytes) <= hli_whole_nblocks(plan->choice) &&
            hli_has_whole(plan->choice, alg->body, all->count);
 }
 

@@ -18,7 +18,12 @@ HLI_INLINE hl_status hli_check_messages(const hl_messages *all, uint64_t before)
     case HL_SLICES:
         if (count != 0 && all->base == NULL)
             return HL_ENULL;
+        /* All at once, without branches: with one for each message, four of SHA-256 of 33 bytes took 40 ns more. */
         for (size_t i = 0; i < count; i++) {
+            const hl_slice *slice = (const hl_slice *)all->base + i;
+            span |= (slice->data == NULL ? slice->nbytes : 0) | (slice->nbytes > HL_MESSAGE_MAX_NBYTES - before);
+        }
+        for (size_t i = 0; span != 0 && i < count; i++) {
             const hl_slice *slice = (const hl_slice *)all->base + i;
             status = hli_check_slice(slice->data, slice->nbytes, before);
             if (status != HL_OK)

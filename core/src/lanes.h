@@ -25,7 +25,6 @@
 #include "core.h"
 
 enum {
-    HLI_SHORT = 15,  /* messages that go in groups, if they take equally many blocks */
     HLI_WINDOW = 96,          /* messages sorted against each other; takes 16 KiB of the promised 32 KiB of stack */
     HLI_LANES = HL_LANES_MAX, /* messages in step */
     HLI_QUEUE = 2 * HLI_LANES /* digests that wait for the second hash */
@@ -308,7 +307,7 @@ HLI_INLINE size_t hli_padded_nblocks(const hl_alg_info *alg, size_t nbytes)
 
 /* Hashes 2 to HLI_SHORT messages in groups, each by the kernel that takes the least time for it (hash.c), and burns
  * what is secret. Returns 0, and has done nothing, if they do not take equally many blocks, or if there are more than
- * HLI_FEW that take more than two. */
+ * HLI_FEW that take more than hli_whole_nblocks. */
 HLI_HIDDEN int hli_hash_few(const struct hli_plan *plan, const hl_messages *all);
 /* Whether n messages (1 .. HLI_FEW), the i-th of nblocks[i] blocks, take less time one after the other than side by
  * side, by the costs (hash.c). `second`, if not NULL, hashes the digests again. Sorts nblocks. */
@@ -340,6 +339,12 @@ HLI_INLINE size_t hli_shape_of(const hl_alg_info *alg, size_t nbytes)
                                                                             : HLI_TWO_BLOCKS;
 
     return hli_whole_blocks(alg, nbytes) << 2 | kind;
+}
+
+/* Number of blocks of a message of that shape, with its padding. */
+HLI_INLINE size_t hli_shape_nblocks(size_t shape)
+{
+    return (shape >> 2) + 1 + ((shape & 3) == HLI_TWO_BLOCKS);
 }
 
 /* order = 0 .. n - 1 (at most HLI_WINDOW), sorted by shape, the largest first. Equal shapes keep their order. */
@@ -402,7 +407,7 @@ HLI_INLINE void hli_step_init(struct hli_step *step)
 }
 
 /* Hashes messages from `first` on by a kernel that has a function for whole messages, as long as the next messages fill
- * its lanes and take equally many blocks, one or two. Returns their number. */
+ * its lanes and take equally many blocks, up to hli_whole_nblocks. Returns their number. */
 HLI_HIDDEN size_t hli_hash_whole(struct hli_ends *ends, const hl_kernel *kernel, struct hli_step *step,
                                  const hl_messages *all, size_t first);
 /* Hashes as many of batch[first .. end - 1], all of one shape, as the kernel has lanes, and returns their number. */

@@ -351,60 +351,90 @@ int hli_has_whole(uint32_t word, hl_body body, size_t nmessages)
     return 0;
 }
 
-const hl_kernel *hli_choose_few(uint32_t word, hl_body body, size_t nmessages, size_t nblocks, int is_known,
-                                int may_be_whole, hli_whole_fn **whole)
+/* Kernels of AVX-512 load each block while they hash the one before; functions for whole messages do not. For messages
+ * of more blocks what such a function saves is little beside them. */
+enum { WHOLE_NBLOCKS = 6 };
+
+unsigned hli_whole_nblocks(hl_isas isas)
+{
+#if HLI_X86
+    return (isas & ((hl_isas)1 << ISA_avx512 | (hl_isas)1 << ISA_sha_avx512vl)) != 0 ? 2 : WHOLE_NBLOCKS;
+#else
+    (void)isas;
+    return WHOLE_NBLOCKS;
+#endif
+}
+
+/* The first call of the plan that takes the least time for nmessages (1 .. HLI_SHORT). */
+static HLI_NOINLINE const hl_kernel *plan_few(uint32_t word, hl_body body, uint32_t nmessages, uint32_t nblocks,
+                                              int is_known, int may_be_whole, hli_whole_fn **whole)
 {
     /* The table's costs are those of long messages. Beside them, in ns: a function for whole messages takes what the
      * table says; one message a ONE_SHARE-th of a block, and ONE; any other kernel of lanes, which is called twice
-     * between copies, ABREAST_SHARE of the first SHORT ns, ABREAST, and ABREAST_LANE a lane. To weigh these takes
-     * longer than what they can save, if a function for whole messages takes up to WORTH and half its lanes are used,
-     * or if all messages but one take up to TOGETHER. A known schedule saves a KNOWN_SHARE-th of a block. One message
-     * that a call leaves over counts too. */
-    enum { ONE_SHARE = 8, ONE = 9, ABREAST_SHARE = 3, ABREAST = 40, ABREAST_LANE = 12, SHORT = 1000, TOGETHER = 90,
-           WORTH = 380, KNOWN_SHARE = 3, LONG = 1000 };
-    const struct row *const all = HLI_TABLE(rows), *row, *best;
+     * between copies, ABREAST, and ABREAST_LANE a lane. A known schedule saves a KNOWN_SHARE-th of a block. */
+    enum { ONE_SHARE = 8, ONE = 9, ABREAST = 45, ABREAST_LANE = 20, KNOWN_SHARE = 3 };
+    const struct row *const all = HLI_TABLE(rows);
     const unsigned tune = word >> CHOICE_TUNE & 7;
-    const uint32_t n = (uint32_t)nmessages, each = nblocks < LONG ? (uint32_t)nblocks : LONG;
     const hl_kernel *const alone = single(word, body);
-    uint32_t best_n = 1, best_cost = UINT32_MAX / HL_LANES_MAX, one_cost = 0;
+    const hl_kernel *best = alone;
+    uint32_t times[HLI_SHORT + 1] = {0}; /* of the best plan for each number of messages */
 
-#define SAVED(row) (is_known && (row)->kernel.scheduled != NULL ? (row)->cost[tune] / KNOWN_SHARE : 0)
-#define WEIGH(beside) \
-    if ((row->kernel.isas & word) != 0) { \
-        const uint32_t lanes = row->kernel.nlanes, is_one_left = n == lanes + 1, taken = n <= lanes + 1 ? n : lanes; \
-        const uint32_t blocks = each * row->cost[tune] - SAVED(row); \
-        const uint32_t cost = blocks + (beside) + (is_one_left ? one_cost : 0); \
-        if (cost * best_n < best_cost * taken) { \
-            best = row; \
-            best_n = taken; \
-            best_cost = cost; \
-        } \
-    }
     *whole = NULL;
-    if (n == 1 && alone != NULL)
-        return alone;
-    best = alone == NULL ? NULL : row_of(alone);
-    if (alone != NULL)
-        one_cost = best_cost = each * best->cost[tune] + best->cost[tune] / ONE_SHARE + ONE - SAVED(best);
-    if (may_be_whole) {
-        for (const uint8_t *at = whole_rows + first_whole[body]; at < whole_rows + first_whole[body + 1]; at++) {
-            row = all + *at;
-            WEIGH(row->beside)
+    for (uint32_t n = 1; n <= nmessages; n++) {
+        times[n] = UINT32_MAX;
+        for (const struct row *row = all + first_row[body]; row < all + first_row[body + 1]; row++) {
+            const uint32_t lanes = row->kernel.nlanes, left = n > lanes ? times[n - lanes] : 0, cost = row->cost[tune];
+            const uint32_t saved = is_known && row->kernel.scheduled != NULL ? cost / KNOWN_SHARE : 0;
+            const uint32_t blocks = nblocks * cost - saved;
+            const int is_whole = lanes > 1 && row->whole != NULL && may_be_whole;
+            const uint32_t beside = lanes == 1 ? cost / ONE_SHARE + ONE
+                                    : is_whole ? row->beside
+                                               : ABREAST + ABREAST_LANE * lanes;
+            const int may_be = lanes == 1 ? &row->kernel == alone : is_whole || n <= HLI_FEW || alone == NULL;
+            if (!may_be || (row->kernel.isas & word) == 0 || (n == 1 && lanes > 1 && alone != NULL) ||
+                blocks + beside + left >= times[n])
+                continue;
+            times[n] = blocks + beside + left;
+            best = &row->kernel;
+            *whole = is_whole ? row->whole : NULL;
         }
-        *whole = best == NULL ? NULL : best->whole; /* kernels of one lane have none */
-        if (*whole != NULL && (n > HLI_FEW || (best_cost <= WORTH && 2 * n >= best->kernel.nlanes)))
-            return &best->kernel;
     }
-    if (may_be_whole && alone != NULL && best == row_of(alone) && (n > HLI_FEW || (n - 1) * best_cost <= TOGETHER))
-        return alone;
-    const struct row *const other = best;
-    for (row = all + first_row[body]; row->kernel.nlanes > 1; row++)
-        WEIGH((blocks < SHORT ? blocks : SHORT) / ABREAST_SHARE + ABREAST + ABREAST_LANE * row->kernel.nlanes)
-#undef WEIGH
-#undef SAVED
-    if (best != other)
-        *whole = NULL;
-    return &best->kernel;
+    return best;
+}
+
+/* What plan_few said before, for messages of 1 .. WHOLE_NBLOCKS blocks that may be whole or not, of two blocks with a
+ * known schedule, and of 8, 16 and 32, which stand for all others. An answer is one word: the row, whether its function
+ * for whole messages is meant, and the bits of the choice word that it follows from. For other bits it is none. */
+#define FEW_ROW   CHOICE_AVAILABLE
+#define FEW_WHOLE (UINT32_C(1) << 19)
+#define FEW_FROM  (ISA_MASK | UINT32_C(7) << CHOICE_TUNE | CHOICE_KNOWN)
+enum { FEW_KNOWN = 2 * WHOLE_NBLOCKS, FEW_LONG = FEW_KNOWN + 2, FEW_SHAPES = FEW_LONG + 3 };
+_Static_assert(ROW_COUNT <= 1 << (19 - FEW_ROW), "a row's number needs more bits");
+static _Atomic uint32_t few[sizeof first_row - 1][HLI_SHORT][FEW_SHAPES];
+
+const hl_kernel *hli_choose_few(uint32_t word, hl_body body, size_t nmessages, size_t nblocks, int is_known,
+                                int may_be_whole, hli_whole_fn **whole)
+{
+    const struct row *const all = HLI_TABLE(rows);
+    const size_t may = may_be_whole && nblocks <= hli_whole_nblocks(word), known = is_known && nblocks == 2;
+    uint32_t each = (uint32_t)nblocks;
+    size_t shape = known ? FEW_KNOWN + may : 2 * (nblocks - 1) + may;
+
+    if (nblocks > WHOLE_NBLOCKS) {
+        shape = FEW_LONG + (nblocks >= 16) + (nblocks >= 32);
+        each = 8u << (shape - FEW_LONG);
+    }
+    _Atomic uint32_t *const at = &HLI_WORD(few)[body][nmessages - 1][shape];
+    uint32_t found = atomic_load_explicit(at, memory_order_relaxed);
+    if (__builtin_expect(((found ^ word) & FEW_FROM) != 0, 0)) {
+        const hl_kernel *const kernel =
+            plan_few(word, body, (uint32_t)nmessages, each, (int)known, (int)may, whole);
+        found = (word & FEW_FROM) | (uint32_t)(row_of(kernel) - all) << FEW_ROW | (*whole != NULL ? FEW_WHOLE : 0);
+        atomic_store_explicit(at, found, memory_order_relaxed);
+    }
+    const struct row *const row = &all[found >> FEW_ROW & 0xff];
+    *whole = (found & FEW_WHOLE) != 0 ? row->whole : NULL;
+    return &row->kernel;
 }
 
 hli_whole_fn *hli_whole_of(const hl_kernel *kernel)

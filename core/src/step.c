@@ -52,7 +52,7 @@ HLI_INLINE size_t hash_whole_layout(unsigned layout, struct hli_ends *ends, cons
     const hl_alg_info *alg = plan->first.alg;
     hli_whole_fn *const function = hli_whole_of(kernel);
     const unsigned nlanes = kernel->nlanes;
-    const size_t longest = hli_longest_in_one_block(alg), block_nbytes = alg->block_nbytes;
+    const size_t most_nblocks = hli_whole_nblocks(plan->choice | kernel->isas);
     union hli_lane_states states;
     struct hli_tails tails;
     struct hli_whole whole;
@@ -92,15 +92,14 @@ HLI_INLINE size_t hash_whole_layout(unsigned layout, struct hli_ends *ends, cons
                     __builtin_prefetch(hli_message_at(layout, all, next + 2 * (size_t)nlanes + l).data);
         }
         if (layout != HL_ROWS || next == first) {
-            const unsigned nblocks = most <= longest                                     ? 1
-                                     : least > longest && most <= longest + block_nbytes ? 2
-                                                                                         : 0;
-            const int is_one_length = least == most, is_block = is_one_length && most == block_nbytes;
-            const size_t description = (size_t)nblocks << 2 | (size_t)is_one_length << 1 | (size_t)is_block;
-            if (nblocks == 0)
+            const size_t nblocks = hli_padded_nblocks(alg, most);
+            const int is_one_length = least == most, is_block = is_one_length && most == alg->block_nbytes;
+            const size_t description = nblocks << 2 | (size_t)is_one_length << 1 | (size_t)is_block;
+            if (nblocks > most_nblocks || (!is_one_length && hli_padded_nblocks(alg, least) != nblocks))
                 break;
             if (description != described)
-                describe_whole(ends, kernel, step, nblocks, is_one_length, is_block, all->count - next >= 8, &whole);
+                describe_whole(ends, kernel, step, (unsigned)nblocks, is_one_length, is_block, all->count - next >= 8,
+                               &whole);
             described = description;
         }
         if (ends->second == NULL || is_direct) {
@@ -152,12 +151,14 @@ HLI_NOINLINE unsigned hli_hash_in_step(struct hli_ends *ends, const hl_kernel *k
     size_t nrests[HLI_LANES];
     const void *schedule = NULL;
 
-    if (n == nlanes && (nblocks == 0 || shape == (1 << 2 | HLI_PADDING_ONLY)) && hli_whole_of(kernel) != NULL &&
+    if (n == nlanes && hli_whole_of(kernel) != NULL &&
+        hli_shape_nblocks(shape) <= hli_whole_nblocks(ends->plan->choice | kernel->isas) &&
         pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES) {
-        const int is_block = kind == HLI_PADDING_ONLY;
+        const int is_one_length = kind == HLI_PADDING_ONLY, is_block = is_one_length && nblocks == 1;
         struct hli_whole whole;
         uint8_t *digests[HLI_LANES];
-        describe_whole(ends, kernel, step, is_block ? 2 : nlast, is_block, is_block, end - first >= 8, &whole);
+        describe_whole(ends, kernel, step, (unsigned)hli_shape_nblocks(shape), is_one_length, is_block,
+                       end - first >= 8, &whole);
         hli_whole_of(kernel)(&whole, data, nbytes, hli_digests_of(ends, batch->at + first, nlanes, digests));
         hli_digests_written(ends, &states, &tails, batch->at + first, nlanes);
         return nlanes;

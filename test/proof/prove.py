@@ -699,16 +699,23 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None):
     return False, m.executed
 
 
-def runs_of_whole(kernels, algorithms, every):
+def runs_of_whole(image, kernels, algorithms, every):
+    """Messages of one length, and of several lengths that take equally many blocks."""
     for kernel in kernels:
         for algorithm in algorithms if kernel.whole else ():
-            if algorithm.body == kernel.body:
-                block = algorithm.block_nbytes
-                longest = 2 * block - 1 - block // 8
-                sample = {0, block // 2, block, longest} if algorithm.name == algorithm.body else {block // 2}
-                for n in range(longest + 1) if every else sorted(sample):
-                    yield f"whole messages of {kernel.name}, {algorithm.name}, {n} bytes", \
-                        lambda image, k=kernel, a=algorithm, n=n: driver_differs(image, kernels, a, k.isa, [n] * 112, k)
+            if algorithm.body != kernel.body:
+                continue
+            block = algorithm.block_nbytes
+            most = returned(machine(image), "hli_whole_nblocks", kernel.isa) & FULL[32]
+            longest = [n * block - 1 - block // 8 for n in range(1, most + 1)]
+            alike = {0, block // 2, block} if algorithm.name == algorithm.body else {block // 2}
+            mixed = {longest[min(most, 3) - 1]} if algorithm.name == algorithm.body else set()
+            if every:
+                alike, mixed = {*range(longest[1] + 1), *longest}, set(longest)
+            for n, spread in [(n, 0) for n in sorted(alike)] + [(n, 3) for n in sorted(mixed)]:
+                lengths = [n - i % kernel.nlanes % (spread + 1) * block // 4 for i in range(112)]
+                yield f"whole messages of {kernel.name}, {algorithm.name}, {lengths[-1]} to {n} bytes", \
+                    lambda image, k=kernel, a=algorithm, n=lengths: driver_differs(image, kernels, a, k.isa, n, k)
 
 
 def runs_of_driver(kernels, algorithms, every):
@@ -1123,7 +1130,8 @@ def runs_of(what, target, body, every):
         isas = {k.isa for k in target.kernels if every or k.name.endswith("_avx512")}
         return [run for isa in sorted(isas) for run in emulate.runs(machine, isa, target.algorithms, every)]
     if what == "whole":
-        return list(runs_of_whole([k for k in target.sample if k.body == body], target.algorithms, every))
+        return list(runs_of_whole(target.image, [k for k in target.sample if k.body == body], target.algorithms,
+                                  every))
     return list(runs_of_driver(target.kernels, target.algorithms, every))
 
 

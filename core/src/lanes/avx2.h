@@ -87,6 +87,14 @@ LV_FN __m256i padded_pair(const uint8_t *const data[], const size_t nbytes[], in
                                    padded16(data[b], nbytes[is_one_length ? 0 : b], at), 1);
 }
 
+/* The length that each message has at least, as it takes so many blocks with its padding. */
+LV_FN size_t least_length(const struct hli_whole *whole, const size_t nbytes[], unsigned block_nbytes)
+{
+    return whole->is_one_length ? nbytes[0]
+           : whole->nblocks > 1 ? (size_t)(whole->nblocks - 1) * block_nbytes - block_nbytes / 8
+                                : 0;
+}
+
 LV_FN int is_last(const struct hli_whole *whole, unsigned b)
 {
     return b + 1 == whole->nblocks && whole->schedule == NULL;
@@ -96,11 +104,16 @@ LV_FN void lv32_load_padded(lv32 w[16], const struct hli_whole *whole, const uin
                             const size_t nbytes[], unsigned b, int big_endian)
 {
     const int one = whole->is_one_length;
+    const size_t least = least_length(whole, nbytes, 64);
 
     for (unsigned i = 0; i < 16; i += 4) {
         const size_t at = 64 * (size_t)b + 4 * i;
-        transpose32(w + i, padded_pair(data, nbytes, one, 0, 4, at), padded_pair(data, nbytes, one, 1, 5, at),
-                    padded_pair(data, nbytes, one, 2, 6, at), padded_pair(data, nbytes, one, 3, 7, at));
+        if (at + 16 <= least)
+            transpose32(w + i, load_pair(data[0] + at, data[4] + at), load_pair(data[1] + at, data[5] + at),
+                        load_pair(data[2] + at, data[6] + at), load_pair(data[3] + at, data[7] + at));
+        else
+            transpose32(w + i, padded_pair(data, nbytes, one, 0, 4, at), padded_pair(data, nbytes, one, 1, 5, at),
+                        padded_pair(data, nbytes, one, 2, 6, at), padded_pair(data, nbytes, one, 3, 7, at));
         for (unsigned j = i; big_endian && j < i + 4; j++)
             w[j] = swap32(w[j]);
     }
@@ -116,10 +129,13 @@ LV_FN void lv64_load_padded(lv64 w[16], const struct hli_whole *whole, const uin
                             const size_t nbytes[], unsigned b, int big_endian)
 {
     const int one = whole->is_one_length;
+    const size_t least = least_length(whole, nbytes, 128);
 
     for (unsigned i = 0; i < 16; i += 2) {
         const size_t at = 128 * (size_t)b + 8 * i;
-        const __m256i r0 = padded_pair(data, nbytes, one, 0, 2, at), r1 = padded_pair(data, nbytes, one, 1, 3, at);
+        const int is_inside = at + 16 <= least;
+        const __m256i r0 = is_inside ? load_pair(data[0] + at, data[2] + at) : padded_pair(data, nbytes, one, 0, 2, at);
+        const __m256i r1 = is_inside ? load_pair(data[1] + at, data[3] + at) : padded_pair(data, nbytes, one, 1, 3, at);
         w[i + 0] = _mm256_unpacklo_epi64(r0, r1);
         w[i + 1] = _mm256_unpackhi_epi64(r0, r1);
         for (unsigned j = i; big_endian && j < i + 2; j++)
