@@ -81,6 +81,13 @@ class Cell:
         return round(self.ratio, 2) < 1
 
 
+def default_tiers():
+    """Without AVX-512, `no-avx512` would be this CPU once more."""
+    with open("/proc/cpuinfo", encoding="utf-8") as info:
+        has_avx512 = "avx512f" in info.read().split()
+    return [tier for tier in TIERS if has_avx512 or tier != "no-avx512"]
+
+
 def build():
     """Returns the program, and the environment that it needs."""
     build = [os.path.join(ROOT, "bench", "peers", "run.sh"), "--build"]
@@ -272,7 +279,7 @@ def draw(cells, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--tiers", type=lambda text: text.split(","), default=list(TIERS))
+    parser.add_argument("--tiers", type=lambda text: text.split(","), default=default_tiers())
     parser.add_argument("--csv", metavar="FILE", default=os.path.join(ROOT, "build", "never.csv"))
     parser.add_argument("--from", dest="source", metavar="FILE")
     parser.add_argument("--before", metavar="FILE")

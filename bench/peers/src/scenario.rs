@@ -161,6 +161,8 @@ pub struct Goal {
 pub enum Machine {
     Amd,
     Intel,
+    /// Of either maker, with the SHA instructions.
+    NoAvx512,
 }
 
 impl Machine {
@@ -168,7 +170,10 @@ impl Machine {
     pub fn here() -> Option<Machine> {
         let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let made_by = |vendor| info.lines().any(|line| line.starts_with("vendor_id") && line.ends_with(vendor));
+        let flags = info.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
+        let has = |flag| flags.split_whitespace().any(|word| word == flag);
         match () {
+            () if !has("avx512f") => (has("avx2") && has("sha_ni")).then_some(Machine::NoAvx512),
             () if made_by("AuthenticAMD") => Some(Machine::Amd),
             () if made_by("GenuineIntel") => Some(Machine::Intel),
             () => None,
@@ -179,6 +184,7 @@ impl Machine {
         match self {
             Machine::Amd => "the goals are those for a Zen 4",
             Machine::Intel => "the goals are the ratios that a Granite Rapids had on 2026-11-20",
+            Machine::NoAvx512 => "the goals are those for a Zen 3",
         }
     }
 }
@@ -211,6 +217,9 @@ pub fn goals(machine: Option<Machine>, algorithm: Algorithm, scenario: &str) -> 
         (Amd, Sha1) => ([2.9, 3.2, 1.35, 1.04, 1.04], Some(1.12)),
         (Amd, Sha256) => ([1.75, 1.9, 1.3, 1.24, 1.24], Some(1.3)),
         (Amd, Sha512) => ([1.4, 1.4, 1.15, 1.03, 1.03], Some(1.1)),
+        (NoAvx512, Sha1) => ([1.8, 2.0, 1.4, 1.25, 1.25], None),
+        (NoAvx512, Sha256) => ([1.3, 1.6, 1.25, 1.25, 1.25], None),
+        (NoAvx512, Sha512) => ([1.15, 1.15, 1.1, 1.05, 1.05], None),
         (Intel, Sha1) => ([3.01, 3.12, 1.32, 1.08, 1.09], None),
         (Intel, Sha256) => ([1.62, 1.29, 1.10, 1.02, 1.02], None),
         (Intel, Sha512) => ([1.28, 1.29, 1.12, 0.98, 0.97], None),
