@@ -175,7 +175,7 @@ static void check_pairs(uint32_t choice)
         for (unsigned nblocks = 1; nblocks <= HLI_PAIR_NBLOCKS; nblocks++)
             for (int is_known = 0; is_known <= (hli_known_schedule(alg, 64) != NULL && nblocks == 2); is_known++) {
                 hli_whole_fn *whole;
-                is_apart &= hli_choose_few(choice, alg->body, 2, nblocks, is_known, 1, &whole)->nlanes == 1;
+                is_apart &= hli_choose_few(choice, alg->body, 2, nblocks, is_known, 1, 1, &whole)->nlanes == 1;
             }
         CHECK(hli_is_pair_apart(choice, alg->body) == is_apart, "%s: pairs are %d", alg->name, !is_apart);
     }
@@ -188,16 +188,17 @@ static void check_remembered(uint32_t choice, uint32_t scalar)
 
     for (size_t a = 0; a < hl_alg_count(); a++)
         for (size_t n = 1; n <= HLI_SHORT; n++)
-            for (size_t at = 0; at < 4 * sizeof lengths / sizeof lengths[0]; at++) {
+            for (size_t at = 0; at < 8 * sizeof lengths / sizeof lengths[0]; at++) {
                 const hl_alg_info *alg = hl_alg_at(a);
-                const size_t nblocks = lengths[at / 4];
-                const int is_known = at & 1, may_be_whole = nblocks <= 2 && (at & 2) != 0;
+                const size_t nblocks = lengths[at / 8];
+                const int is_known = at & 1, may_be_whole = (at & 2) != 0, is_first = (at & 4) != 0;
                 hli_whole_fn *whole, *whole_plain, *whole_again;
-                const hl_kernel *kernel = hli_choose_few(choice, alg->body, n, nblocks, is_known, may_be_whole, &whole);
+                const hl_kernel *kernel =
+                    hli_choose_few(choice, alg->body, n, nblocks, is_known, may_be_whole, is_first, &whole);
                 const hl_kernel *plain =
-                    hli_choose_few(scalar, alg->body, n, nblocks, is_known, may_be_whole, &whole_plain);
+                    hli_choose_few(scalar, alg->body, n, nblocks, is_known, may_be_whole, is_first, &whole_plain);
                 const hl_kernel *again =
-                    hli_choose_few(choice, alg->body, n, nblocks, is_known, may_be_whole, &whole_again);
+                    hli_choose_few(choice, alg->body, n, nblocks, is_known, may_be_whole, is_first, &whole_again);
                 CHECK(again == kernel && whole_again == whole && (kernel->isas & choice) != 0 &&
                           kernel->body == alg->body && (whole == NULL || (may_be_whole && kernel->nlanes > 1)) &&
                           plain->nlanes == 1 && whole_plain == NULL && (plain->isas & scalar) != 0,

@@ -271,9 +271,10 @@ HLI_HIDDEN const hl_kernel *hli_choose_whole(uint32_t choice, hl_body body, uint
 HLI_HIDDEN int hli_has_whole(uint32_t choice, hl_body body, size_t nmessages);
 /* The kernel whose next call takes the least time a message, if nmessages of nblocks each are left. is_known: the
  * schedule of their last block is (of two; hli_known_schedule). *whole: the kernel's function for whole messages, if
- * the time is that function's, which only counts if may_be_whole; otherwise NULL. */
+ * the time is that function's, which only counts if may_be_whole; otherwise NULL. is_first: these are all messages of a
+ * call; it then returns the kernel for one if all go one by one. */
 HLI_HIDDEN const hl_kernel *hli_choose_few(uint32_t choice, hl_body body, size_t nmessages, size_t nblocks,
-                                           int is_known, int may_be_whole, hli_whole_fn **whole);
+                                           int is_known, int may_be_whole, int is_first, hli_whole_fn **whole);
 /* Whether two messages of up to HLI_PAIR_NBLOCKS blocks each, padding included, take the least time one after the
  * other. */
 enum { HLI_PAIR_NBLOCKS = 2 };

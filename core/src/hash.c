@@ -294,12 +294,12 @@ struct few_call {
 };
 
 HLI_INLINE struct few_call choose_call(uint32_t choice, const struct hli_pass *pass, size_t n, size_t nblocks,
-                                       int is_known)
+                                       int is_known, int is_first)
 {
     const int may_be_whole = pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES;
     struct few_call call;
 
-    call.kernel = hli_choose_few(choice, pass->alg->body, n, nblocks, is_known, may_be_whole, &call.whole);
+    call.kernel = hli_choose_few(choice, pass->alg->body, n, nblocks, is_known, may_be_whole, is_first, &call.whole);
     return call;
 }
 
@@ -330,7 +330,7 @@ static HLI_NOINLINE size_t hash_groups(const struct hli_plan *plan, const struct
         most = stack > most ? stack : most;
         if (first == n)
             return most;
-        call = choose_call(plan->choice, pass, n - first, few->nblocks, few->schedule != NULL);
+        call = choose_call(plan->choice, pass, n - first, few->nblocks, few->schedule != NULL, 0);
     }
 }
 
@@ -358,9 +358,9 @@ HLI_NOINLINE int hli_hash_few(const struct hli_plan *plan, const hl_messages *al
     few.schedule = least == most && pass->begin_nbytes == 0 ? hli_known_schedule(alg, most) : NULL;
 
     /* Both are chosen before the first hash, as the second one waits for its result. */
-    const struct few_call call = choose_call(plan->choice, pass, n, few.nblocks, few.schedule != NULL);
+    const struct few_call call = choose_call(plan->choice, pass, n, few.nblocks, few.schedule != NULL, 1);
     const struct few_call call_again =
-        again == NULL ? call : choose_call(plan->choice, &plan->second, n, nagain, 0);
+        again == NULL ? call : choose_call(plan->choice, &plan->second, n, nagain, 0, 1);
     if (call.kernel->nlanes == 1 && call_again.kernel->nlanes == 1) { /* best for all of them, then */
         hash_apart(plan, call.kernel, all);
         hli_forget(plan, 1, call.kernel);

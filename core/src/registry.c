@@ -141,9 +141,9 @@ static uint32_t choice_of(uint32_t word, hl_isas allowed)
         const int has_known = body == HL_BODY_SHA1 || body == HL_BODY_SHA256;
         hli_whole_fn *whole;
         for (unsigned nblocks = 1; nblocks <= HLI_PAIR_NBLOCKS && kernel != NULL && kernel->nlanes == 1; nblocks++) {
-            kernel = hli_choose_few(word, (hl_body)body, 2, nblocks, 0, 1, &whole);
+            kernel = hli_choose_few(word, (hl_body)body, 2, nblocks, 0, 1, 1, &whole);
             if (kernel->nlanes == 1)
-                kernel = hli_choose_few(word, (hl_body)body, 2, nblocks, has_known && nblocks == 2, 1, &whole);
+                kernel = hli_choose_few(word, (hl_body)body, 2, nblocks, has_known && nblocks == 2, 1, 1, &whole);
         }
         if (kernel != NULL && kernel->nlanes == 1)
             word |= UINT32_C(1) << (CHOICE_APART + body);
@@ -365,14 +365,16 @@ unsigned hli_whole_nblocks(hl_isas isas)
 #endif
 }
 
-/* The first call of the plan that takes the least time for nmessages (1 .. HLI_SHORT). */
+/* The first call of the plan that takes the least time for nmessages (1 .. HLI_SHORT), if some were hashed before.
+ * *is_apart: whether these take less time one by one if they are all. */
 static HLI_NOINLINE const hl_kernel *plan_few(uint32_t word, hl_body body, uint32_t nmessages, uint32_t nblocks,
-                                              int is_known, int may_be_whole, hli_whole_fn **whole)
+                                              int is_known, int may_be_whole, hli_whole_fn **whole, int *is_apart)
 {
     /* The table's costs are those of long messages. Beside them, in ns: a function for whole messages takes what the
-     * table says; one message a ONE_SHARE-th of a block, and ONE; any other kernel of lanes, which is called twice
-     * between copies, ABREAST, and ABREAST_LANE a lane. A known schedule saves a KNOWN_SHARE-th of a block. */
-    enum { ONE_SHARE = 8, ONE = 9, ABREAST = 45, ABREAST_LANE = 20, KNOWN_SHARE = 3 };
+     * table says; any other kernel of lanes, which is called twice between copies, ABREAST, and ABREAST_LANE a lane;
+     * one message a ONE_SHARE-th of a block, and ONE, or LEFT if others went before it. A known schedule saves a
+     * KNOWN_SHARE-th of a block. GROUPS: what a call takes to make groups. */
+    enum { ABREAST = 10, ABREAST_LANE = 20, ONE_SHARE = 8, ONE = 9, LEFT = 17, KNOWN_SHARE = 3, GROUPS = 35 };
     const struct row *const all = HLI_TABLE(rows);
     const unsigned tune = word >> CHOICE_TUNE & 7;
     const hl_kernel *const alone = single(word, body);
@@ -387,7 +389,7 @@ static HLI_NOINLINE const hl_kernel *plan_few(uint32_t word, hl_body body, uint3
             const uint32_t saved = is_known && row->kernel.scheduled != NULL ? cost / KNOWN_SHARE : 0;
             const uint32_t blocks = nblocks * cost - saved;
             const int is_whole = lanes > 1 && row->whole != NULL && may_be_whole;
-            const uint32_t beside = lanes == 1 ? cost / ONE_SHARE + ONE
+            const uint32_t beside = lanes == 1 ? cost / ONE_SHARE + LEFT
                                     : is_whole ? row->beside
                                                : ABREAST + ABREAST_LANE * lanes;
             const int may_be = lanes == 1 ? &row->kernel == alone : is_whole || n <= HLI_FEW || alone == NULL;
@@ -399,21 +401,24 @@ static HLI_NOINLINE const hl_kernel *plan_few(uint32_t word, hl_body body, uint3
             *whole = is_whole ? row->whole : NULL;
         }
     }
+    *is_apart = alone != NULL && nmessages * (times[1] + ONE - LEFT) <= times[nmessages] + GROUPS;
     return best;
 }
 
 /* What plan_few said before, for messages of 1 .. WHOLE_NBLOCKS blocks that may be whole or not, of two blocks with a
  * known schedule, and of 8, 16 and 32, which stand for all others. An answer is one word: the row, whether its function
- * for whole messages is meant, and the bits of the choice word that it follows from. For other bits it is none. */
+ * for whole messages is meant, whether all go one by one, and the bits of the choice word that it follows from. For
+ * other bits it is none. */
 #define FEW_ROW   CHOICE_AVAILABLE
 #define FEW_WHOLE (UINT32_C(1) << 19)
+#define FEW_APART (UINT32_C(1) << 20)
 #define FEW_FROM  (ISA_MASK | UINT32_C(7) << CHOICE_TUNE | CHOICE_KNOWN)
 enum { FEW_KNOWN = 2 * WHOLE_NBLOCKS, FEW_LONG = FEW_KNOWN + 2, FEW_SHAPES = FEW_LONG + 3 };
 _Static_assert(ROW_COUNT <= 1 << (19 - FEW_ROW), "a row's number needs more bits");
 static _Atomic uint32_t few[sizeof first_row - 1][HLI_SHORT][FEW_SHAPES];
 
 const hl_kernel *hli_choose_few(uint32_t word, hl_body body, size_t nmessages, size_t nblocks, int is_known,
-                                int may_be_whole, hli_whole_fn **whole)
+                                int may_be_whole, int is_first, hli_whole_fn **whole)
 {
     const struct row *const all = HLI_TABLE(rows);
     const size_t may = may_be_whole && nblocks <= hli_whole_nblocks(word), known = is_known && nblocks == 2;
@@ -427,13 +432,19 @@ const hl_kernel *hli_choose_few(uint32_t word, hl_body body, size_t nmessages, s
     _Atomic uint32_t *const at = &HLI_WORD(few)[body][nmessages - 1][shape];
     uint32_t found = atomic_load_explicit(at, memory_order_relaxed);
     if (__builtin_expect(((found ^ word) & FEW_FROM) != 0, 0)) {
+        int is_apart;
         const hl_kernel *const kernel =
-            plan_few(word, body, (uint32_t)nmessages, each, (int)known, (int)may, whole);
-        found = (word & FEW_FROM) | (uint32_t)(row_of(kernel) - all) << FEW_ROW | (*whole != NULL ? FEW_WHOLE : 0);
+            plan_few(word, body, (uint32_t)nmessages, each, (int)known, (int)may, whole, &is_apart);
+        found = (word & FEW_FROM) | (uint32_t)(row_of(kernel) - all) << FEW_ROW | (*whole != NULL ? FEW_WHOLE : 0) |
+                (is_apart ? FEW_APART : 0);
         atomic_store_explicit(at, found, memory_order_relaxed);
     }
+    *whole = NULL;
+    if (is_first && (found & FEW_APART) != 0)
+        return single(word, body);
     const struct row *const row = &all[found >> FEW_ROW & 0xff];
-    *whole = (found & FEW_WHOLE) != 0 ? row->whole : NULL;
+    if ((found & FEW_WHOLE) != 0)
+        *whole = row->whole;
     return &row->kernel;
 }
 
